@@ -1,0 +1,46 @@
+/**
+ * What one reply consumed, in tokens, without overlap: the prompt side is `fresh + cacheRead + cacheWrite5m +
+ * cacheWrite1h + toolPrompt`, the output side is `output`, of which `reasoning` is a part.
+ * Source: `text-protocols` 5.7.
+ */
+export interface Usage {
+  /** Prompt tokens that neither came from a cache nor were written to one. */
+  readonly freshTokens: number;
+  readonly cacheReadTokens: number;
+  /** Written to a cache that lives five minutes, or for a span that the vendor does not name. */
+  readonly cacheWrite5mTokens: number;
+  /** Written to a cache that lives one hour. */
+  readonly cacheWrite1hTokens: number;
+  /** Prompt tokens that a vendor's own tools added (content form only). */
+  readonly toolPromptTokens: number;
+  /** Everything produced, reasoning included. */
+  readonly outputTokens: number;
+  readonly reasoningTokens: number;
+  /** True when the gateway counted because the vendor did not say. */
+  readonly estimated?: boolean;
+}
+
+/** Nothing consumed. */
+export const NO_USAGE: Usage = {
+  freshTokens: 0,
+  cacheReadTokens: 0,
+  cacheWrite5mTokens: 0,
+  cacheWrite1hTokens: 0,
+  toolPromptTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: 0,
+};
+
+/** All tokens on the prompt side. */
+export function promptTokensOf(usage: Usage): number {
+  return usage.freshTokens + usage.cacheReadTokens + usage.cacheWrite5mTokens + usage.cacheWrite1hTokens +
+    usage.toolPromptTokens;
+}
+
+/**
+ * A counter as a vendor sent it: a whole number from 0 to 10^10. Missing, negative, absurd or non-numeric values read
+ * as 0, so that no reply can make a charge negative or a sum overflow. Source: `reliability` row 170.
+ */
+export function readCounter(value: unknown): number {
+  return typeof value === "number" && value > 0 && value <= 1e10 ? Math.floor(value) : 0;
+}

@@ -1,0 +1,36 @@
+import type { GatewayError } from "../lib/gateway_error.ts";
+
+/** A request as it came, once the front door has let it in. */
+export interface Inbound {
+  readonly request: Request;
+  readonly method: string;
+  /** The path as sent, without the query; `%XX` untouched. */
+  readonly path: string;
+  /** The query without its question mark; may hold a credential, so it is never logged. */
+  readonly query: string;
+  /** Path parameters by name, decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly requestId: string;
+  /** Unix milliseconds. */
+  readonly receivedAt: number;
+  /** The peer's address. */
+  readonly remote: string;
+}
+
+/** Answers one endpoint. A failure is thrown as a {@linkcode GatewayError} and rendered by the route's protocol. */
+export type Handler = (inbound: Inbound) => Response | Promise<Response>;
+
+/** How a protocol reports a failure: status, headers and body in its own shape. Source: DESIGN "Errors". */
+export type ErrorRenderer = (error: GatewayError, requestId: string) => Response;
+
+/** One line of the address table. */
+export interface Route {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /**
+   * Segments from the root: `/v1/models/:provider/:model`. `:name` takes one segment; `:name*` takes the rest, slashes
+   * included; a last segment `:name*:verb` or `:name::verb` takes a parameter that ends in `:verb`.
+   */
+  readonly path: string;
+  readonly handler: Handler;
+  readonly renderError: ErrorRenderer;
+}

@@ -1,0 +1,22 @@
+/** Time as an argument, so that forty minutes of waiting can be tested in milliseconds. */
+export interface Clock {
+  /** Unix time in milliseconds. */
+  now(): number;
+  /** Calls back once after `delayMs`; gives the way to call it off. The timer does not keep the process alive. */
+  after(delayMs: number, callback: () => void): () => void;
+}
+
+/** The machine's own clock. */
+export const systemClock: Clock = {
+  now: Date.now,
+  after(delayMs, callback) {
+    const timer = setTimeout(callback, delayMs);
+    Deno.unrefTimer(timer);
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Resolves after `delayMs` by that clock. */
+export function sleep(clock: Clock, delayMs: number): Promise<void> {
+  return new Promise((resolve) => void clock.after(delayMs, resolve));
+}

@@ -1,0 +1,73 @@
+/** The words that a failure is named by. Source: DESIGN "Errors". */
+export type ErrorCode = keyof typeof HTTP_STATUS;
+
+/** What a caller can be told beyond code and message; `cause` is for the log alone. */
+export interface ErrorDetails {
+  /** The field at fault, in the caller's spelling, as a path: `messages[2].content`. */
+  readonly field?: string;
+  /** Overrides the status of the code: an upstream's own 4xx keeps its number, 415 is an invalid request. */
+  readonly status?: number;
+  /** Whole seconds until a retry can help; rendered as `Retry-After`. */
+  readonly retryAfterSeconds?: number;
+  /** Methods that the path has; rendered as `Allow` (RFC 9110, 15.5.6). */
+  readonly allow?: readonly string[];
+  /** The vendor's own machine word (`context_length_exceeded`), kept where the caller's protocol has a place for it. */
+  readonly vendorCode?: string;
+  /** The name of the provider that failed, rendered as `X-Service-Provider`. */
+  readonly provider?: string;
+  /** True when the connection must not be used again. */
+  readonly closeConnection?: boolean;
+  /** For the log, never for the caller. */
+  readonly cause?: unknown;
+}
+
+const HTTP_STATUS = {
+  invalid_request: 400,
+  invalid_provider_type: 400,
+  provider_type_unavailable: 400,
+  unauthorized: 401,
+  invalid_api_key: 401,
+  upstream_auth_failed: 401,
+  insufficient_credits: 402,
+  permission_denied: 403,
+  not_found: 404,
+  model_not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  request_too_large: 413,
+  rate_limited: 429,
+  upstream_error: 502,
+  route_error: 502,
+  upstream_timeout: 504,
+  internal_error: 500,
+} as const;
+
+/** The one failure a caller is meant to see. Thrown anywhere, rendered once, by the protocol the caller speaks. */
+export class GatewayError extends Error {
+  override readonly name = "GatewayError";
+
+  /**
+   * @param code The stable word to branch on.
+   * @param message For people: the action first, values quoted, no full stop; never a key, a prompt or an output.
+   * @param details See {@linkcode ErrorDetails}.
+   */
+  constructor(readonly code: ErrorCode, message: string, readonly details: ErrorDetails = {}) {
+    super(message, { cause: details.cause });
+  }
+
+  /** The HTTP status of the answer. */
+  get status(): number {
+    return this.details.status ?? HTTP_STATUS[this.code];
+  }
+}
+
+/** A 400 that names the field and says what was expected: `Cannot read "n": expected 1 to 10, got 11`. */
+export function invalidField(field: string, expected: string, details: ErrorDetails = {}): GatewayError {
+  return new GatewayError("invalid_request", `Cannot read "${field}": ${expected}`, { ...details, field });
+}
+
+/** Any thrown thing as the error to answer with: a {@linkcode GatewayError} itself, all else `internal_error`. */
+export function gatewayErrorOf(thrown: unknown): GatewayError {
+  if (thrown instanceof GatewayError) return thrown;
+  return new GatewayError("internal_error", "Unexpected internal error", { cause: thrown });
+}

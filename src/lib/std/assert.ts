@@ -1,0 +1,3 @@
+/** `@std/assert`, carried by the npm registry. Used by tests only. */
+// @ts-types="./assert.d.ts"
+export * from "npm:deno-std@1.4.0/assert/mod.js";

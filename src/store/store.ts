@@ -1,0 +1,135 @@
+import type { Money } from "../lib/money.ts";
+
+/** Where a value is kept: ordered part by part, numbers before text; at most 1 KB encoded. The first part names the capability. */
+export type Key = readonly (string | number)[];
+
+/** Opaque stamp of a value: two reads with one version saw one value. */
+export type Version = string;
+
+/** What a read found. */
+export interface Entry<T = unknown> {
+  readonly key: Key;
+  readonly value: T;
+  readonly version: Version;
+}
+
+/** Work that is owed. `(kind, ref)` is unique among open jobs; `epoch` rises with every claim and fences late workers. */
+export interface Job {
+  readonly id: string;
+  readonly kind: string;
+  /** What the work is about, such as a task's id. */
+  readonly ref: string;
+  readonly epoch: number;
+  /** How often it was claimed before and neither settled nor put off by its worker, from 0. */
+  readonly attempt: number;
+  /** Unix milliseconds: when it is due, or, once claimed, when the lease on it ends. */
+  readonly dueAt: number;
+}
+
+/** A movement on one account. A side that would fall below zero refuses the whole commit, unless `overdraw` is set. */
+export interface Move {
+  readonly account: string;
+  readonly available: Money;
+  readonly held: Money;
+  /** For what was already consumed and must be charged: `available` may fall below zero. `held` never may. */
+  readonly overdraw?: boolean;
+}
+
+/** One line of the append-only ledger. `(operation, reference)` is unique for ever. */
+export interface LedgerEntry {
+  readonly account: string;
+  /** `credit`, `charge`, `hold`, `capture`, `release`. */
+  readonly operation: string;
+  /** What caused it: a request id, a task id. */
+  readonly reference: string;
+  /** What it added to `available` (negative: took away). */
+  readonly available: Money;
+  /** What it added to `held`. */
+  readonly held: Money;
+  /** More about it, stored as it is; small. */
+  readonly detail?: unknown;
+}
+
+/** A ledger line as it was stored. */
+export interface StoredLedgerEntry extends LedgerEntry {
+  /** Sorts by the order of commits within one account. */
+  readonly id: string;
+  /** Unix milliseconds by the store's clock. */
+  readonly at: number;
+}
+
+/** An account's money. */
+export interface Balance {
+  readonly available: Money;
+  readonly held: Money;
+}
+
+/** What one commit does: all of it, durable when it resolves, or nothing. */
+export interface Commit {
+  /** Keys whose version must be as said; null: must not exist. */
+  readonly check?: readonly { readonly key: Key; readonly version: Version | null }[];
+  /** Values of at most 60 KB after serialisation. `ttlMs`: unreadable from then on. */
+  readonly set?: readonly { readonly key: Key; readonly value: unknown; readonly ttlMs?: number }[];
+  readonly delete?: readonly Key[];
+  readonly move?: readonly Move[];
+  readonly ledger?: readonly LedgerEntry[];
+  /** New jobs; refused as `duplicate` when one with that kind and ref is open. */
+  readonly add?: readonly { readonly kind: string; readonly ref: string; readonly dueAt: number }[];
+  /** Claimed jobs that are finished; refused as `fenced` when the epoch is not the job's own any more. */
+  readonly settle?: readonly Job[];
+  /** Claimed jobs to do again at an instant, with `attempt` as given; fenced alike. */
+  readonly postpone?: readonly { readonly job: Job; readonly dueAt: number; readonly attempt: number }[];
+}
+
+/**
+ * How a commit ended. `conflict`: a check failed; `short`: a move would fall below zero; `fenced`: a job is no longer
+ * the worker's; `duplicate`: a ledger line or a job stands already. `at` is the place in the list that refused.
+ */
+export type CommitResult =
+  | { readonly ok: true; readonly replayed: boolean }
+  | { readonly ok: false; readonly why: "conflict" | "short" | "fenced" | "duplicate"; readonly at: number };
+
+/**
+ * The narrow port to everything durable. Two engines fulfil it, and one suite of laws (`tests/contract/store.ts`) holds
+ * both to it. Values go through structured clone: plain objects, arrays, bigint, Uint8Array, Date.
+ */
+export interface Store {
+  /** The engine's clock in Unix milliseconds: due times, leases and expiries are compared to it. */
+  now(): number;
+  /** Linearizable; the answers stand in the order of the keys. */
+  get<T = unknown>(keys: readonly Key[]): Promise<(Entry<T> | null)[]>;
+  /** Entries below a prefix in key order. `after`: start behind this full key (before it when `reverse`). */
+  scan<T = unknown>(
+    prefix: Key,
+    options: { readonly after?: Key; readonly limit: number; readonly reverse?: boolean },
+  ): Promise<Entry<T>[]>;
+  /**
+   * @param operation Names the commit for 24 hours, so that a repeat after an unknown result changes nothing and
+   * answers `{ok: true, replayed: true}`; null for a commit that is never repeated.
+   * @throws {RangeError} If a value, a key or the whole is larger than the engine takes; nothing is then done.
+   */
+  commit(operation: string | null, commit: Commit): Promise<CommitResult>;
+  /** An account's money; zero for one that was never moved. */
+  balance(account: string): Promise<Balance>;
+  /** Ledger lines of an account, oldest first; newest first when `reverse`. `after`: the id to start behind. */
+  ledger(
+    account: string,
+    options: { readonly after?: string; readonly limit: number; readonly reverse?: boolean },
+  ): Promise<StoredLedgerEntry[]>;
+  /** Due jobs of these kinds, oldest first; each comes with `epoch` one higher and `dueAt` = now + `leaseMs`. */
+  claim(kinds: readonly string[], limit: number, leaseMs: number): Promise<Job[]>;
+  /** Moves the ends of leases to now + `leaseMs`; gives the jobs that are still the caller's, renewed. */
+  renew(jobs: readonly Job[], leaseMs: number): Promise<Job[]>;
+  /**
+   * A rate limit by the generic cell rate algorithm: `cost` from a bucket that earns one unit in `perMs` and holds `burst`.
+   * Not durable. `waitMs` is enough: whoever waits that long is not refused for having come too early.
+   */
+  take(
+    bucket: string,
+    options: { readonly perMs: number; readonly burst: number; readonly cost: number },
+  ): Promise<{ readonly ok: boolean; readonly waitMs: number }>;
+  /** "Jobs of this kind may be due": may be lost, late or spurious. Gives the way to stop listening. */
+  onWake(listener: (kind: string) => void): () => void;
+  /** Finishes commits under way, then lets go of the engine. Later calls reject. */
+  close(): Promise<void>;
+}
