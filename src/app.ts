@@ -1,0 +1,148 @@
+import { createAuthenticate } from "./billing/authenticate.ts";
+import { type AccountsEnsured, ensureConfiguredAccounts } from "./billing/configured_accounts.ts";
+import { createKeyRing } from "./billing/key_ring.ts";
+import { createMeter } from "./billing/meter.ts";
+import { createCatalog } from "./catalog/catalog.ts";
+import type { Config } from "./config/config.ts";
+import { createFrontDoor, type FrontDoor } from "./http/front_door.ts";
+import { readJsonObject } from "./http/json_body.ts";
+import { listen, type Listening } from "./http/listen.ts";
+import { type Clock, systemClock } from "./lib/clock.ts";
+import { GatewayError } from "./lib/gateway_error.ts";
+import type { Log } from "./lib/log.ts";
+import { createMediaInliner } from "./net/media_inliner.ts";
+import { renderDefaultError } from "./protocols/default/error.ts";
+import { adminRoutes } from "./protocols/admin/routes.ts";
+import { createRouter } from "./router.ts";
+import { ERROR_SECTIONS, routesOf } from "./routes.ts";
+import { createCircuitBreaker } from "./routing/circuit_breaker.ts";
+import type { EmbeddedStore } from "./store/embedded.ts";
+import { openKvStore } from "./store/kv.ts";
+import { createReasoningMemory } from "./texts/reasoning_memory.ts";
+import { LiveStreams } from "./texts/relay.ts";
+import { TextTurns } from "./texts/turn.ts";
+import { openProviders } from "./upstreams/providers.ts";
+
+/** What an app is built from. */
+export interface AppOptions {
+  readonly config: Config;
+  readonly log: Log;
+  /** Default the machine's. */
+  readonly clock?: Clock;
+  /** Uniform in [0, 1). Default `Math.random`. */
+  readonly random?: () => number;
+}
+
+/** Every part, joined and ready to answer; not listening yet. */
+export interface App {
+  /** Answers one request. */
+  readonly handler: FrontDoor;
+  readonly store: EmbeddedStore;
+  /** Accounts and keys that came into being at this start. */
+  readonly ensured: AccountsEnsured;
+  /** From now on `/readyz` says no and answers ask callers to connect anew. */
+  startDraining(): void;
+  /** Ends open streams with an error event of their protocol. */
+  abortStreams(): void;
+  /** Makes every charge durable, then lets go of everything. */
+  close(): Promise<void>;
+}
+
+/** Builds every part from a configuration and joins them. Throws what the store throws when it cannot be opened. */
+export async function buildApp({ config, log, clock = systemClock, random = Math.random }: AppOptions): Promise<App> {
+  const caCerts = config.egress.caFile === null ? [] : [await Deno.readTextFile(config.egress.caFile)];
+  const store = await openStore(config.store, clock, log);
+  const ensured = await ensureConfiguredAccounts(store, config.accounts);
+  const keys = createKeyRing({ store, clock });
+  const meter = createMeter({ store, clock, log });
+  const catalog = createCatalog(config.models);
+  const providers = openProviders(config.providers, { clock, caCerts });
+  const live = new LiveStreams();
+  const turns = new TextTurns({
+    catalog,
+    providers: providers.byName,
+    breaker: createCircuitBreaker({ clock }),
+    meter,
+    clock,
+    log,
+    live,
+    memory: createReasoningMemory(clock),
+    inliner: createMediaInliner({ allow: config.egress.allow, caCerts }),
+    random,
+  });
+  const { textBodyBytes, otherBodyBytes, bodyIdleMs: idleMs } = config.limits;
+  const adminBody = { capBytes: otherBodyBytes, idleMs };
+  let draining = false;
+  const routes = routesOf({
+    catalog,
+    turns,
+    authenticate: createAuthenticate(keys),
+    textBody: { capBytes: textBodyBytes, idleMs },
+    isReady: async () => !draining && await store.ready(),
+    admin: adminRoutes({
+      adminKey: config.server.adminKey ?? "",
+      store,
+      keys,
+      meter,
+      readJson: async (inbound) => (await readJsonObject(inbound.request, adminBody)).body,
+    }),
+  });
+  const router = createRouter(routes, { sections: ERROR_SECTIONS, renderError: renderDefaultError });
+  return {
+    handler: createFrontDoor({ router, log, clock, isDraining: () => draining }),
+    store,
+    ensured,
+    startDraining: () => void (draining = true),
+    abortStreams: () => live.abortAll(),
+    async close() {
+      await meter.flush();
+      providers.close();
+      await store.close();
+    },
+  };
+}
+
+/** An app that listens. */
+export interface RunningApp extends App {
+  /** Where it is reached: `http://127.0.0.1:8787`. */
+  readonly address: string;
+  /** Stops accepting, lets open streams finish up to the configured grace, ends the rest with a word, closes. */
+  stop(): Promise<void>;
+}
+
+/** Builds and listens. Throws what the store throws, and `Deno.errors.AddrInUse`. */
+export async function startApp(options: AppOptions): Promise<RunningApp> {
+  const { config, log, clock = systemClock } = options;
+  const app = await buildApp(options);
+  let listening: Listening;
+  try {
+    listening = await listen({ host: config.server.host, port: config.server.port, handler: app.handler, log });
+  } catch (error) {
+    await app.close();
+    throw error;
+  }
+  const host = listening.address.includes(":") ? `[${listening.address}]` : listening.address;
+  return {
+    ...app,
+    address: `http://${host}:${listening.port}`,
+    async stop() {
+      app.startDraining();
+      const { shutdownGraceMs } = config.server;
+      const keepAbortTimer = clock.after(shutdownGraceMs, () => app.abortStreams());
+      await listening.shutdown(shutdownGraceMs + LAST_WORD_MS);
+      keepAbortTimer();
+      await app.close();
+    },
+  };
+}
+
+/** Time for the last event of an aborted stream to leave. */
+const LAST_WORD_MS = 1_000;
+
+async function openStore(address: string, clock: Clock, log: Log): Promise<EmbeddedStore> {
+  const [engine, path] = [address.slice(0, address.indexOf(":")), address.slice(address.indexOf(":") + 1)];
+  if (engine !== "kv") {
+    throw new GatewayError("internal_error", `Cannot open the store: no engine is called "${engine}"`);
+  }
+  return await openKvStore({ path, clock, log });
+}

@@ -1,0 +1,121 @@
+import { GatewayError, invalidField } from "../lib/gateway_error.ts";
+import type { Money } from "../lib/money.ts";
+import type { Commit, Store } from "../store/store.ts";
+import { ACCOUNT_ID_EXPECTATION, isAccountId } from "./account_id.ts";
+import { changeRecord } from "./change_record.ts";
+import { addCredit } from "./credit.ts";
+import { accountKey, type AccountRecord, ACCOUNTS, webhookSecretKey, type WebhookSecretRecord } from "./records.ts";
+import { newWebhookSecret } from "./webhook_secret.ts";
+
+/** A prepaid account with its money. */
+export interface Account extends AccountRecord {
+  /** What it can spend; below zero after an overdraft. */
+  readonly available: Money;
+  /** What is set aside for work under way. */
+  readonly held: Money;
+}
+
+/** What a new account begins with. */
+export interface Opening {
+  readonly id: string;
+  /** Credited once, with the reference `opening`; nothing when left out. */
+  readonly balance?: Money;
+  /** Generated when left out. */
+  readonly webhookSecret?: string;
+}
+
+/**
+ * Creates an account, its opening credit and its webhook secret in one commit.
+ *
+ * @returns The account and its webhook secret, to be shown now and not again.
+ * @throws {GatewayError} `invalid_request` naming `id`, `conflict` when the account exists.
+ */
+export async function createAccount(
+  store: Store,
+  opening: Opening,
+): Promise<{ account: Account; webhookSecret: string }> {
+  const { id, balance = 0n, webhookSecret = newWebhookSecret() } = opening;
+  if (!isAccountId(id)) throw invalidField("id", `expected ${ACCOUNT_ID_EXPECTATION}`);
+  const record: AccountRecord = { id, createdAt: store.now(), suspendedAt: null };
+  const result = await store.commit(null, openingCommit(record, balance, webhookSecret));
+  if (!result.ok) throw new GatewayError("conflict", "Cannot create the account: the id is taken", { field: "id" });
+  return { account: { ...record, available: balance, held: 0n }, webhookSecret };
+}
+
+function openingCommit(record: AccountRecord, balance: Money, webhookSecret: string): Commit {
+  const key = accountKey(record.id);
+  const secrets: WebhookSecretRecord = { current: webhookSecret, previous: null };
+  const commit: Commit = {
+    check: [{ key, version: null }],
+    set: [{ key, value: record }, { key: webhookSecretKey(record.id), value: secrets }],
+  };
+  const credit = { account: record.id, reference: "opening", amount: balance };
+  return balance > 0n ? addCredit(commit, credit, record.createdAt) : commit;
+}
+
+/**
+ * An account with its money as it is now.
+ *
+ * @throws {GatewayError} `not_found` when there is no such account.
+ */
+export async function readAccount(store: Store, id: string): Promise<Account> {
+  const [entry] = isAccountId(id) ? await store.get<AccountRecord>([accountKey(id)]) : [null];
+  if (!entry) throw noSuchAccount();
+  return withMoney(store, entry.value);
+}
+
+/** Accounts in the order of their ids. `next` is what to pass as `after` for more, or null. */
+export async function listAccounts(
+  store: Store,
+  page: { readonly after?: string; readonly limit: number },
+): Promise<{ accounts: Account[]; next: string | null }> {
+  const after = page.after === undefined ? undefined : accountKey(page.after);
+  const entries = await store.scan<AccountRecord>(ACCOUNTS, { after, limit: page.limit + 1 });
+  const accounts = await Promise.all(entries.slice(0, page.limit).map(({ value }) => withMoney(store, value)));
+  return { accounts, next: entries.length > page.limit ? accounts[accounts.length - 1].id : null };
+}
+
+/**
+ * Suspends an account, so that its keys are refused; suspending twice changes nothing. A key ring has to be told to
+ * forget the account for this to hold at once.
+ *
+ * @throws {GatewayError} `not_found` when there is no such account.
+ */
+export function suspendAccount(store: Store, id: string): Promise<Account> {
+  return changeAccount(
+    store,
+    id,
+    (account) => account.suspendedAt === null ? { ...account, suspendedAt: store.now() } : account,
+  );
+}
+
+/**
+ * Ends an account's suspension; resuming an active account changes nothing.
+ *
+ * @throws {GatewayError} `not_found` when there is no such account.
+ */
+export function resumeAccount(store: Store, id: string): Promise<Account> {
+  return changeAccount(
+    store,
+    id,
+    (account) => account.suspendedAt === null ? account : { ...account, suspendedAt: null },
+  );
+}
+
+async function changeAccount(
+  store: Store,
+  id: string,
+  change: (account: AccountRecord) => AccountRecord,
+): Promise<Account> {
+  const changed = isAccountId(id) ? await changeRecord(store, accountKey(id), change) : null;
+  if (!changed) throw noSuchAccount();
+  return withMoney(store, changed);
+}
+
+async function withMoney(store: Store, record: AccountRecord): Promise<Account> {
+  return { ...record, ...await store.balance(record.id) };
+}
+
+function noSuchAccount(): GatewayError {
+  return new GatewayError("not_found", "Cannot find the account: no such account");
+}

@@ -1,0 +1,58 @@
+import { createHash } from "node:crypto";
+import { crc32 } from "node:zlib";
+import { randomBase62 } from "../lib/ids.ts";
+
+/**
+ * A generated key is `sk-sy-`, 43 random characters of base 62 (256 bits) and 6 characters that are the CRC-32 of all
+ * before them, in base 62. So a scanner can tell a key from chance text, and a forged one is refused without a
+ * look-up. A key from the configuration may be any 16 to 256 visible ASCII characters; the checksum is asked only of
+ * what has the generated shape. Source: DESIGN section 3.
+ */
+const PREFIX = "sk-sy-";
+const RANDOM_CHARACTERS = 43;
+const CHECKSUM_CHARACTERS = 6;
+const SHOWN_CHARACTERS = 12;
+
+const ACCEPTABLE = /^[\x21-\x7e]{16,256}$/;
+const GENERATED_SHAPE = /^sk-sy-[0-9A-Za-z]{49}$/;
+const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/** What {@linkcode looksLikeKey} expects, in words that read on from "expected". */
+export const KEY_EXPECTATION =
+  "a key of 16 to 256 visible ASCII characters, with a right checksum if it is a generated one";
+
+/** A new secret in the generated shape. */
+export function newApiKey(): string {
+  const unsigned = PREFIX + randomBase62(RANDOM_CHARACTERS);
+  return unsigned + checksumOf(unsigned);
+}
+
+/**
+ * Whether a text can be a key at all. What is refused here (too short, too long, other than visible ASCII, the
+ * generated shape with a wrong checksum) needs no look-up.
+ */
+export function looksLikeKey(text: string): boolean {
+  if (!ACCEPTABLE.test(text)) return false;
+  if (!GENERATED_SHAPE.test(text)) return true;
+  return checksumOf(text.slice(0, -CHECKSUM_CHARACTERS)) === text.slice(-CHECKSUM_CHARACTERS);
+}
+
+/** SHA-256 of the whole secret, hexadecimal: 256 bits of entropy need no slow hash. */
+export function hashOfKey(secret: string): string {
+  return createHash("sha256").update(secret).digest("hex");
+}
+
+/** The part of a secret that may be shown: its first twelve characters, at most half of a short one. */
+export function shownPartOf(secret: string): string {
+  return secret.slice(0, Math.min(SHOWN_CHARACTERS, Math.floor(secret.length / 2)));
+}
+
+function checksumOf(text: string): string {
+  let rest = crc32(text);
+  let checksum = "";
+  for (let i = 0; i < CHECKSUM_CHARACTERS; i++) {
+    checksum = BASE62[rest % 62] + checksum;
+    rest = Math.floor(rest / 62);
+  }
+  return checksum;
+}

@@ -1,0 +1,87 @@
+import * as z from "zod";
+import { type Money, readMoney } from "../lib/money.ts";
+import { orNothing, secret } from "../lib/settings.ts";
+import type { Store } from "../store/store.ts";
+import { createAccount } from "./account.ts";
+import { ACCOUNT_ID_EXPECTATION, isAccountId } from "./account_id.ts";
+import { hashOfKey, KEY_EXPECTATION, looksLikeKey } from "./api_key.ts";
+import { addKey, keyRecordOf } from "./issued_key.ts";
+import { accountKey, keyOwnerKey, type KeyOwnerRecord } from "./records.ts";
+import { LEAST_SECRET_CHARACTERS } from "./webhook_secret.ts";
+
+/** An account as the operator's configuration names it. Source: DESIGN section 3, `accounts`. */
+export interface ConfiguredAccount {
+  readonly id: string;
+  /** Credited once, when the account is created. */
+  readonly balance: Money;
+  /** Secrets; any 16 or more visible ASCII characters. */
+  readonly keys: readonly string[];
+  /** Generated when left out. */
+  readonly webhookSecret?: string;
+}
+
+/** What came into being at this start. */
+export interface AccountsEnsured {
+  readonly created: readonly {
+    readonly id: string;
+    /** To be shown once; null when it came from the configuration. */
+    readonly generatedWebhookSecret: string | null;
+  }[];
+  readonly keysAdded: number;
+}
+
+/** Ids and keys that come twice are for whoever reads the whole configuration to refuse, by their places. */
+const Accounts = z.array(
+  z.strictObject({
+    id: z.string().refine(isAccountId, ACCOUNT_ID_EXPECTATION),
+    balance: z.string().default("0").transform(readBalance),
+    keys: z.array(z.string().refine(looksLikeKey, KEY_EXPECTATION)).default([]),
+    webhook_secret: orNothing(secret(LEAST_SECRET_CHARACTERS)),
+  }).transform(({ webhook_secret: given, ...account }) => ({ ...account, webhookSecret: given ?? undefined })),
+);
+
+/** The `accounts` section of the configuration, read strictly; its messages read on from "expected". */
+export const configuredAccountsSchema: z.ZodType<ConfiguredAccount[]> = Accounts;
+
+function readBalance(text: string, context: z.RefinementCtx): Money {
+  try {
+    const balance = readMoney(text);
+    if (balance >= 0n) return balance;
+  } catch { /* said below */ }
+  context.addIssue('a decimal amount of USD, such as "25.00"');
+  return z.NEVER;
+}
+
+/**
+ * Creates the accounts that are missing, each with its opening balance, and adds the keys that are missing. What
+ * exists stays as it is: no balance is credited again, no revoked key comes back, no secret changes.
+ *
+ * @throws {Error} If a key belongs to another account.
+ */
+export async function ensureConfiguredAccounts(
+  store: Store,
+  accounts: readonly ConfiguredAccount[],
+): Promise<AccountsEnsured> {
+  const created = [];
+  let keysAdded = 0;
+  for (const { id, balance, webhookSecret, keys } of accounts) {
+    const [existing] = await store.get([accountKey(id)]);
+    if (!existing) {
+      const opened = await createAccount(store, { id, balance, webhookSecret });
+      created.push({ id, generatedWebhookSecret: webhookSecret === undefined ? opened.webhookSecret : null });
+    }
+    for (const secret of keys) if (await ensureKey(store, id, secret)) keysAdded++;
+  }
+  return { created, keysAdded };
+}
+
+async function ensureKey(store: Store, account: string, secret: string): Promise<boolean> {
+  const [owner] = await store.get<KeyOwnerRecord>([keyOwnerKey(hashOfKey(secret))]);
+  if (owner && owner.value.account !== account) {
+    throw new Error(`Cannot give one key to two accounts: "${owner.value.account}" and "${account}"`);
+  }
+  if (owner) return false;
+  const result = await store.commit(null, addKey({}, keyRecordOf(secret, account, store.now())));
+  if (!result.ok) throw new Error(`Cannot store a key of account "${account}": ${result.why}`);
+  return true;
+}

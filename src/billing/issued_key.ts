@@ -1,0 +1,92 @@
+import { GatewayError } from "../lib/gateway_error.ts";
+import { newSortableId } from "../lib/ids.ts";
+import type { Commit, Store } from "../store/store.ts";
+import { hashOfKey, newApiKey, shownPartOf } from "./api_key.ts";
+import { changeRecord } from "./change_record.ts";
+import { accountKey, joined, keyKey, keyOwnerKey, type KeyOwnerRecord, type KeyRecord, keysOf } from "./records.ts";
+
+/** What can be told about a key after it was issued. */
+export type IssuedKey = Omit<KeyRecord, "hash">;
+
+/** A key at the one moment when its secret is known. */
+export interface NewKey {
+  readonly key: IssuedKey;
+  /** Never stored, never shown again. */
+  readonly secret: string;
+}
+
+const KEY_ID = /^key_[0-9a-f]{28}$/;
+
+/**
+ * Issues a new key to an account.
+ *
+ * @throws {GatewayError} `not_found` when there is no such account.
+ */
+export async function issueKey(store: Store, account: string): Promise<NewKey> {
+  const [owner] = await store.get([accountKey(account)]);
+  if (!owner) throw new GatewayError("not_found", "Cannot issue a key: no such account");
+  const secret = newApiKey();
+  const record = keyRecordOf(secret, account, store.now());
+  const result = await store.commit(null, addKey({}, record));
+  if (!result.ok) throw new Error(`Cannot store a new key: ${result.why}`);
+  return { key: withoutHash(record), secret };
+}
+
+/** The record of a secret that is about to be stored. */
+export function keyRecordOf(secret: string, account: string, now: number): KeyRecord {
+  return {
+    id: `key_${newSortableId(now)}`,
+    account,
+    hash: hashOfKey(secret),
+    prefix: shownPartOf(secret),
+    createdAt: now,
+    lastUsedAt: null,
+    revokedAt: null,
+  };
+}
+
+/** The commit with a new key in it; it conflicts when the same secret is a key already. */
+export function addKey(commit: Commit, record: KeyRecord): Commit {
+  const owner = keyOwnerKey(record.hash);
+  return joined(commit, {
+    check: [{ key: owner, version: null }],
+    set: [
+      { key: owner, value: { account: record.account, id: record.id } satisfies KeyOwnerRecord },
+      { key: keyKey(record.account, record.id), value: record },
+    ],
+  });
+}
+
+/** An account's keys, oldest first, revoked ones included. `next` is what to pass as `after` for more, or null. */
+export async function listKeys(
+  store: Store,
+  account: string,
+  page: { readonly after?: string; readonly limit: number },
+): Promise<{ keys: IssuedKey[]; next: string | null }> {
+  const after = page.after === undefined ? undefined : keyKey(account, page.after);
+  const entries = await store.scan<KeyRecord>(keysOf(account), { after, limit: page.limit + 1 });
+  const keys = entries.slice(0, page.limit).map((entry) => withoutHash(entry.value));
+  return { keys, next: entries.length > page.limit ? keys[keys.length - 1].id : null };
+}
+
+/**
+ * Revokes a key for ever; a key that is revoked already stays as it is. A node that knows the key may take it for
+ * some seconds more, unless the revocation goes through its own key ring.
+ *
+ * @throws {GatewayError} `not_found` when the account has no such key.
+ */
+export async function revokeKey(store: Store, account: string, id: string): Promise<IssuedKey> {
+  const revoked = KEY_ID.test(id)
+    ? await changeRecord<KeyRecord>(
+      store,
+      keyKey(account, id),
+      (key) => key.revokedAt === null ? { ...key, revokedAt: store.now() } : key,
+    )
+    : null;
+  if (!revoked) throw new GatewayError("not_found", "Cannot revoke the key: no such key");
+  return withoutHash(revoked);
+}
+
+function withoutHash({ hash: _, ...key }: KeyRecord): IssuedKey {
+  return key;
+}

@@ -1,0 +1,198 @@
+import { type Clock, sleep } from "../lib/clock.ts";
+import { GatewayError } from "../lib/gateway_error.ts";
+import { newSortableId } from "../lib/ids.ts";
+import type { Log } from "../lib/log.ts";
+import { type Money, writeMoney } from "../lib/money.ts";
+import type { CommitResult, Store } from "../store/store.ts";
+import { addCharge, type ChargeRow, fittingRows, totalOf } from "./charge.ts";
+
+/** What a purse works with. */
+export interface PurseOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How long a charge waits for others to join it. */
+  readonly lingerMs: number;
+}
+
+interface Waiting {
+  readonly row: ChargeRow;
+  readonly durable: PromiseWithResolvers<void>;
+}
+
+const RETRY_DELAYS_MS: readonly number[] = [50, 200, 800];
+
+/**
+ * One account's money as this process sees it, and the one lane on which its reads of the balance and its charges
+ * reach the store, one after another. As no charge is under way while the balance is read, what was read less what
+ * still waits is exact but for others' movements: holds, credits, other processes.
+ *
+ *   charge(row) → waiting → (all that wait and fit, as one group) → one commit → durable
+ *
+ * Charges that come while a commit is under way form the next group, so that a busy account costs one commit at a
+ * time however many requests it makes.
+ */
+export class Purse {
+  /** Calls that may still reserve or charge; while there are any, the purse must not be dropped. */
+  users = 0;
+  #available: Money = 0n;
+  #undurable: Money = 0n;
+  #reserved: Money = 0n;
+  #readAt = -Infinity;
+  #generation = 0;
+  #reading: PromiseWithResolvers<void> | null = null;
+  #waiting: Waiting[] = [];
+  #lane: Promise<void> | null = null;
+  #stopLingering: (() => void) | null = null;
+  #hurried = false;
+
+  constructor(readonly account: string, private readonly options: PurseOptions) {}
+
+  /** What a new call may count on: available, less what was charged since and what open calls may come to. */
+  get spendable(): Money {
+    return this.#available - this.#undurable - this.#reserved;
+  }
+
+  /** How long ago the balance was read; infinite when that must not be relied on. */
+  get ageMs(): number {
+    const age = this.options.clock.now() - this.#readAt;
+    return age >= 0 ? age : Infinity;
+  }
+
+  /** Whether nothing is lost when the purse is dropped. */
+  get isIdle(): boolean {
+    return this.users === 0 && this.#lane === null;
+  }
+
+  /** Sets an estimate aside in memory, until {@linkcode Purse.unreserve} is called with the same amount. */
+  reserve(amount: Money): void {
+    this.#reserved += amount;
+  }
+
+  /** Ends a reservation. */
+  unreserve(amount: Money): void {
+    this.#reserved -= amount;
+  }
+
+  /** The next call has to read the balance: somebody else moved it. */
+  invalidate(): void {
+    this.#generation++;
+    this.#readAt = -Infinity;
+  }
+
+  /** Reads the balance after the commit under way; joins a read that was asked for. Rejects as the store does. */
+  read(): Promise<void> {
+    const reading = this.#reading ??= Promise.withResolvers<void>();
+    this.#run();
+    return reading.promise;
+  }
+
+  /** Resolves once the charge is durable; rejects with `internal_error` when it could not be made so, and logs it. */
+  charge(row: ChargeRow): Promise<void> {
+    const durable = Promise.withResolvers<void>();
+    this.#undurable += row.amount;
+    this.#waiting.push({ row, durable });
+    this.#run();
+    return durable.promise;
+  }
+
+  /** Sends what waits without lingering; resolves when nothing is under way. */
+  async settle(): Promise<void> {
+    this.#hurried = true;
+    this.#stopLingering?.();
+    await this.#lane;
+    this.#hurried = false;
+  }
+
+  #run(): void {
+    this.#lane ??= this.#work();
+  }
+
+  /** Never rejects: every failure reaches those who wait for it. */
+  async #work(): Promise<void> {
+    while (this.#reading || this.#waiting.length > 0) {
+      if (this.#reading) {
+        await this.#readBalance(this.#reading);
+      } else {
+        // Also without lingering this lets the charges of the same turn of the event loop come along.
+        await this.#linger();
+        await this.#commitGroup(this.#waiting.splice(0, fittingRows(this.#waiting.map(({ row }) => row))));
+      }
+    }
+    this.#lane = null;
+  }
+
+  async #readBalance(reading: PromiseWithResolvers<void>): Promise<void> {
+    const startedAt = this.options.clock.now();
+    const generation = this.#generation;
+    try {
+      const { available } = await this.options.store.balance(this.account);
+      this.#available = available;
+      // What was read while somebody moved the balance may be from before.
+      this.#readAt = generation === this.#generation ? startedAt : -Infinity;
+      this.#reading = null;
+      reading.resolve();
+    } catch (failure) {
+      this.#reading = null;
+      reading.reject(failure);
+    }
+  }
+
+  #linger(): Promise<void> | void {
+    const { lingerMs, clock } = this.options;
+    if (lingerMs === 0 || this.#hurried) return;
+    return new Promise((resolve) => {
+      const stop = clock.after(lingerMs, resolve);
+      this.#stopLingering = () => {
+        stop();
+        resolve();
+      };
+    });
+  }
+
+  async #commitGroup(group: readonly Waiting[]): Promise<void> {
+    const rows = group.map(({ row }) => row);
+    const failure = await this.#commitRows(rows);
+    const total = totalOf(rows);
+    this.#undurable -= total;
+    if (failure === null) this.#available -= total;
+    else this.#logLost(rows, failure);
+    for (const { durable } of group) {
+      if (failure === null) durable.resolve();
+      else durable.reject(new GatewayError("internal_error", "Cannot record the charge", { cause: failure }));
+    }
+  }
+
+  /** Gives null when the rows are durable, else why they are not, after several tries. */
+  async #commitRows(rows: readonly ChargeRow[]): Promise<unknown> {
+    const { store, clock, log } = this.options;
+    const reference = `charge_${newSortableId(clock.now())}`;
+    const commit = addCharge({}, { account: this.account, reference, rows });
+    for (let attempt = 0;; attempt++) {
+      // The one operation name makes a repeat harmless when an attempt failed after it had become durable.
+      const failure = await store.commit(reference, commit).then(failureOf, (thrown) => thrown ?? "no reason given");
+      if (failure === null || attempt === RETRY_DELAYS_MS.length) return failure;
+      log.warn("charge_retried", { accountId: this.account, ref: reference, attempt, reason: String(failure) });
+      await sleep(clock, RETRY_DELAYS_MS[attempt]);
+    }
+  }
+
+  #logLost(rows: readonly ChargeRow[], failure: unknown): void {
+    for (const { requestId, model, provider, amount } of rows) {
+      const cost = writeMoney(amount);
+      this.options.log.error("charge_lost", {
+        accountId: this.account,
+        requestId,
+        model,
+        provider,
+        cost,
+        reason: String(failure),
+      });
+    }
+  }
+}
+
+/** A line that stands already is this very charge: no other has its reference. */
+function failureOf(result: CommitResult): unknown {
+  return result.ok || result.why === "duplicate" ? null : `refused as ${result.why}`;
+}

@@ -1,0 +1,95 @@
+import type { Balance, Store, StoredLedgerEntry } from "../store/store.ts";
+import { chargeRowsOf, totalOf } from "./charge.ts";
+import { accountKey, type AccountRecord, ACCOUNTS } from "./records.ts";
+
+/** Something that must not be: money and its ledger disagree. */
+export type LedgerDifference =
+  /** The lines of an account do not add up to its balance. */
+  | { readonly kind: "balance"; readonly account: string; readonly balance: Balance; readonly lines: Balance }
+  /** The rows of a charge do not add up to what it took. */
+  | { readonly kind: "rows"; readonly account: string; readonly line: string }
+  /** The account moved too often for its lines and its balance to be read as of one moment. */
+  | { readonly kind: "unsteady"; readonly account: string };
+
+/** What a verification found. */
+export interface Verification {
+  readonly accounts: number;
+  readonly lines: number;
+  readonly differences: readonly LedgerDifference[];
+}
+
+const PAGE = 500;
+const MOST_PASSES = 20;
+
+/** Adds up every account's ledger and compares the sums with the balance. May be run while money moves. */
+export async function verifyLedger(store: Store): Promise<Verification> {
+  let accounts = 0;
+  let lines = 0;
+  const differences: LedgerDifference[] = [];
+  for await (const account of allAccounts(store)) {
+    const sum = new LedgerSum(store, account);
+    const balanceDifference = await compare(store, account, sum);
+    accounts++;
+    lines += sum.lines;
+    differences.push(...sum.wrongLines.map((line) => ({ kind: "rows" as const, account, line })));
+    if (balanceDifference) differences.push(balanceDifference);
+  }
+  return { accounts, lines, differences };
+}
+
+async function* allAccounts(store: Store): AsyncGenerator<string> {
+  let after: string | undefined;
+  do {
+    const entries = await store.scan<AccountRecord>(ACCOUNTS, {
+      after: after === undefined ? undefined : accountKey(after),
+      limit: PAGE,
+    });
+    for (const { value } of entries) yield value.id;
+    after = entries.length === PAGE ? entries[PAGE - 1].value.id : undefined;
+  } while (after !== undefined);
+}
+
+/** The balance belongs to the sum when no line came between the line read last and the moment after the balance. */
+async function compare(store: Store, account: string, sum: LedgerSum): Promise<LedgerDifference | null> {
+  await sum.readOn();
+  for (let pass = 0; pass < MOST_PASSES; pass++) {
+    const balance = await store.balance(account);
+    if (await sum.readOn() > 0) continue;
+    const lines = { available: sum.available, held: sum.held };
+    if (lines.available === balance.available && lines.held === balance.held) return null;
+    return { kind: "balance", account, balance, lines };
+  }
+  return { kind: "unsteady", account };
+}
+
+/** The sum of an account's lines up to where it was read. */
+class LedgerSum {
+  available = 0n;
+  held = 0n;
+  lines = 0;
+  readonly wrongLines: string[] = [];
+  #after: string | undefined;
+
+  constructor(private readonly store: Store, private readonly account: string) {}
+
+  /** Adds the lines that came since; gives how many there were. */
+  async readOn(): Promise<number> {
+    const linesBefore = this.lines;
+    let page: StoredLedgerEntry[];
+    do {
+      page = await this.store.ledger(this.account, { after: this.#after, limit: PAGE });
+      for (const entry of page) this.#add(entry);
+    } while (page.length === PAGE);
+    return this.lines - linesBefore;
+  }
+
+  #add(entry: StoredLedgerEntry): void {
+    this.available += entry.available;
+    this.held += entry.held;
+    this.lines++;
+    this.#after = entry.id;
+    if (entry.operation === "charge" && totalOf(chargeRowsOf(entry)) !== -entry.available) {
+      this.wrongLines.push(entry.id);
+    }
+  }
+}

@@ -1,0 +1,42 @@
+import { randomBytes } from "node:crypto";
+import { GatewayError } from "../lib/gateway_error.ts";
+import type { Store } from "../store/store.ts";
+import { changeRecord } from "./change_record.ts";
+import { webhookSecretKey, type WebhookSecretRecord } from "./records.ts";
+
+/** The shortest secret that is taken from an operator. */
+export const LEAST_SECRET_CHARACTERS = 8;
+
+const OVERLAP_MS = 24 * 3_600_000;
+
+/** A new webhook secret: `whsec_` and 32 random bytes in base64. Source: Standard Webhooks, "Signature scheme". */
+export function newWebhookSecret(): string {
+  return `whsec_${randomBytes(32).toString("base64")}`;
+}
+
+/**
+ * What an account's webhooks are signed with at present: the current secret first, then, for a day after a rotation,
+ * the one before. Empty when there is no such account.
+ */
+export async function readWebhookSecrets(store: Store, account: string): Promise<string[]> {
+  const [entry] = await store.get<WebhookSecretRecord>([webhookSecretKey(account)]);
+  if (!entry) return [];
+  const { current, previous } = entry.value;
+  return previous && store.now() < previous.until ? [current, previous.secret] : [current];
+}
+
+/**
+ * Gives an account a new webhook secret; the one before stays good for 24 hours, so that receivers can follow.
+ *
+ * @returns The new secret.
+ * @throws {GatewayError} `not_found` when there is no such account.
+ */
+export async function rotateWebhookSecret(store: Store, account: string): Promise<string> {
+  const secret = newWebhookSecret();
+  const rotated = await changeRecord<WebhookSecretRecord>(store, webhookSecretKey(account), ({ current }) => ({
+    current: secret,
+    previous: { secret: current, until: store.now() + OVERLAP_MS },
+  }));
+  if (!rotated) throw new GatewayError("not_found", "Cannot rotate the webhook secret: no such account");
+  return secret;
+}

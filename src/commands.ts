@@ -1,0 +1,73 @@
+import { ADMIN_COMMANDS, adminCommand } from "./commands/admin.ts";
+import { checkCommand } from "./commands/check.ts";
+import { dev, serve } from "./commands/serve.ts";
+import { UsageError } from "./commands/usage_error.ts";
+import { ConfigError } from "./config/config_error.ts";
+import { StoreFileError } from "./store/database_file.ts";
+import { StoreInUseError } from "./store/lock.ts";
+import { VERSION } from "./version.ts";
+
+const HELP = `switchyard ${VERSION}: one address in front of many model vendors
+
+  switchyard serve [--config FILE]       start the gateway
+  switchyard dev                         start it with simulated vendors; no keys needed
+  switchyard config check [FILE]         read a configuration and say what is wrong with it
+
+  switchyard accounts create ID [--balance USD]
+  switchyard accounts list | show ID | suspend ID | resume ID
+  switchyard accounts credit ID USD [--reference TEXT]
+  switchyard keys create ACCOUNT         shows the key once
+  switchyard keys list ACCOUNT | revoke ACCOUNT KEY
+  switchyard ledger list ACCOUNT [--limit N]
+  switchyard ledger verify               checks that every balance is the sum of its lines
+
+  switchyard version | help
+
+The commands below "config" take --config FILE too. They work on a stopped gateway's store, or through the admin API
+of a running one (server.admin_key).`;
+
+/**
+ * Runs one command.
+ *
+ * @param args Without the program's name.
+ * @returns The exit code: 0, 1 for a failure, 2 for a mistake in the command line or the configuration.
+ */
+export async function run(args: readonly string[]): Promise<number> {
+  try {
+    return await dispatch(args);
+  } catch (error) {
+    if (error instanceof UsageError) return complain(2, `${error.message}\nTry "switchyard help".`);
+    if (error instanceof ConfigError) return complain(2, error.problems.join("\n"));
+    const expected = error instanceof StoreInUseError || error instanceof StoreFileError ||
+      error instanceof Deno.errors.AddrInUse || error instanceof Deno.errors.PermissionDenied;
+    if (expected) return complain(1, `switchyard: ${(error as Error).message}`);
+    throw error;
+  }
+}
+
+async function dispatch([command = "help", ...rest]: readonly string[]): Promise<number> {
+  switch (command) {
+    case "serve":
+      return await serve(rest);
+    case "dev":
+      return await dev(rest);
+    case "config":
+      return checkCommand(rest);
+    case "version":
+    case "--version":
+      console.log(VERSION);
+      return 0;
+    case "help":
+    case "--help":
+    case "-h":
+      console.log(HELP);
+      return 0;
+  }
+  if (ADMIN_COMMANDS.has(command)) return await adminCommand(command, rest);
+  throw new UsageError(`switchyard: there is no command "${command}"`);
+}
+
+function complain(code: number, message: string): number {
+  console.error(message);
+  return code;
+}

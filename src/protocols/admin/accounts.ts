@@ -1,0 +1,111 @@
+import * as z from "zod";
+import {
+  type Account,
+  createAccount,
+  listAccounts,
+  readAccount,
+  resumeAccount,
+  suspendAccount,
+} from "../../billing/account.ts";
+import { creditAccount, isCreditReference } from "../../billing/credit.ts";
+import type { KeyRing } from "../../billing/key_ring.ts";
+import type { Meter } from "../../billing/meter.ts";
+import { LEAST_SECRET_CHARACTERS, rotateWebhookSecret } from "../../billing/webhook_secret.ts";
+import type { Handler, Inbound } from "../../http/inbound.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import { writeMoney } from "../../lib/money.ts";
+import { secret } from "../../lib/settings.ts";
+import type { Store } from "../../store/store.ts";
+import { answerJson, secondsOf } from "./answer.ts";
+import { readAmount, readFields, readPage } from "./fields.ts";
+
+/** Reads a request's body as a JSON object. */
+export type ReadJson = (inbound: Inbound) => Promise<JsonObject>;
+
+const NewAccount = z.strictObject({
+  id: z.string(),
+  balance: z.string().optional(),
+  webhook_secret: secret(LEAST_SECRET_CHARACTERS).optional(),
+});
+
+const NewCredit = z.strictObject({
+  amount: z.string(),
+  reference: z.string().refine(isCreditReference, "1 to 128 visible ASCII characters").optional(),
+});
+
+/** `POST /admin/v1/accounts` `{id, balance?, webhook_secret?}`: 201 with the account and, this once, that secret. */
+export function createAccountHandler(store: Store, readJson: ReadJson): Handler {
+  return async (inbound) => {
+    const { id, balance, webhook_secret: given } = readFields(NewAccount, await readJson(inbound));
+    const opening = {
+      id,
+      balance: balance === undefined ? 0n : readAmount("balance", balance, 0n),
+      webhookSecret: given,
+    };
+    const { account, webhookSecret } = await createAccount(store, opening);
+    return answerJson({ ...writeAccount(account), webhook_secret: webhookSecret }, 201);
+  };
+}
+
+/** `GET /admin/v1/accounts?limit&after`: `{data, next}`, in the order of the ids. */
+export function listAccountsHandler(store: Store): Handler {
+  return async (inbound) => {
+    const { accounts, next } = await listAccounts(store, readPage(inbound.query));
+    return answerJson({ data: accounts.map(writeAccount), next });
+  };
+}
+
+/** `GET /admin/v1/accounts/:account`: the account with its money. */
+export function getAccountHandler(store: Store): Handler {
+  return async ({ params }) => answerJson(writeAccount(await readAccount(store, params.account)));
+}
+
+/**
+ * `POST /admin/v1/accounts/:account/credit` `{amount, reference?}`: the account with its new balance. With a reference
+ * a repeat credits nothing again and says `replayed`.
+ */
+export function creditHandler(store: Store, readJson: ReadJson, meter: Pick<Meter, "invalidate">): Handler {
+  return async (inbound) => {
+    const { account: id } = inbound.params;
+    const { amount, reference } = readFields(NewCredit, await readJson(inbound));
+    const credited = await creditAccount(store, id, readAmount("amount", amount), reference);
+    meter.invalidate(id);
+    return answerJson({ ...writeAccount(await readAccount(store, id)), ...credited });
+  };
+}
+
+/** `POST /admin/v1/accounts/:account/suspend`: the account; its keys are refused from now on. */
+export function suspendHandler(store: Store, keys: Pick<KeyRing, "forgetAccount">): Handler {
+  return async ({ params }) => {
+    const account = await suspendAccount(store, params.account);
+    keys.forgetAccount(account.id);
+    return answerJson(writeAccount(account));
+  };
+}
+
+/** `POST /admin/v1/accounts/:account/resume`: the account; its keys are accepted again. */
+export function resumeHandler(store: Store, keys: Pick<KeyRing, "forgetAccount">): Handler {
+  return async ({ params }) => {
+    const account = await resumeAccount(store, params.account);
+    keys.forgetAccount(account.id);
+    return answerJson(writeAccount(account));
+  };
+}
+
+/** `POST …/:account/webhook-secret`: a new secret, shown this once; the old one is good for a day more. */
+export function rotateWebhookSecretHandler(store: Store): Handler {
+  return async ({ params }) => {
+    const { id } = await readAccount(store, params.account);
+    return answerJson({ account: id, webhook_secret: await rotateWebhookSecret(store, id) });
+  };
+}
+
+function writeAccount({ id, createdAt, suspendedAt, available, held }: Account): JsonObject {
+  return {
+    id,
+    status: suspendedAt === null ? "active" : "suspended",
+    created_at: secondsOf(createdAt),
+    balance: writeMoney(available),
+    held: writeMoney(held),
+  };
+}

@@ -1,0 +1,64 @@
+import type * as z from "zod";
+import { invalidField } from "../../lib/gateway_error.ts";
+import { type Money, readMoney } from "../../lib/money.ts";
+
+/**
+ * Reads a body by its schema.
+ *
+ * @throws {GatewayError} `invalid_request` that names the first field at fault and says what was expected.
+ */
+export function readFields<T>(schema: z.ZodType<T>, body: unknown): T {
+  const read = schema.safeParse(body, { error: expectationOf });
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  if (issue.code === "unrecognized_keys") throw invalidField(pathOf([...issue.path, issue.keys[0]]), "no such field");
+  throw invalidField(pathOf(issue.path), `expected ${issue.message}`);
+}
+
+/** For what a schema has no words of its own. */
+function expectationOf(issue: z.core.$ZodRawIssue): string {
+  return issue.code === "invalid_type"
+    ? `${issue.expected === "object" ? "an" : "a"} ${issue.expected}`
+    : "a valid value";
+}
+
+function pathOf(path: readonly PropertyKey[]): string {
+  return path.map(String).join(".").slice(0, 100) || "body";
+}
+
+/**
+ * Reads an amount of a body, which must be above zero unless `least` says otherwise.
+ *
+ * @throws {GatewayError} `invalid_request` that names the field.
+ */
+export function readAmount(field: string, text: string, least: Money = 1n): Money {
+  try {
+    const amount = readMoney(text);
+    if (amount >= least) return amount;
+  } catch { /* said below */ }
+  const bound = least > 0n ? "above zero" : "from zero";
+  throw invalidField(
+    field,
+    `expected a decimal string of USD ${bound}, at most 10000000, with up to 10 fractional digits`,
+  );
+}
+
+const MOST_PER_PAGE = 100;
+
+/**
+ * Reads `limit` (1 to 100, by default 20) and `after` of a query.
+ *
+ * @throws {GatewayError} `invalid_request` when they are something else.
+ */
+export function readPage(query: string): { limit: number; after?: string } {
+  const parameters = new URLSearchParams(query);
+  const limit = parameters.get("limit") ?? "20";
+  if (!/^[1-9]\d{0,2}$/.test(limit) || Number(limit) > MOST_PER_PAGE) {
+    throw invalidField("limit", `expected a whole number from 1 to ${MOST_PER_PAGE}`);
+  }
+  const after = parameters.get("after") ?? undefined;
+  if (after !== undefined && !/^[\x21-\x7e]{1,128}$/.test(after)) {
+    throw invalidField("after", 'expected a "next" of an earlier page');
+  }
+  return { limit: Number(limit), after };
+}

@@ -1,0 +1,45 @@
+import { readAccount } from "../../billing/account.ts";
+import { type IssuedKey, issueKey, listKeys } from "../../billing/issued_key.ts";
+import type { KeyRing } from "../../billing/key_ring.ts";
+import type { Handler } from "../../http/inbound.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import type { Store } from "../../store/store.ts";
+import { answerJson, secondsOf } from "./answer.ts";
+import { readPage } from "./fields.ts";
+
+/** `POST /admin/v1/accounts/:account/keys`: 201 with the key and, this once, its secret. */
+export function issueKeyHandler(store: Store): Handler {
+  return async ({ params }) => {
+    const { id } = await readAccount(store, params.account);
+    const { key, secret } = await issueKey(store, id);
+    return answerJson({ ...writeKey(key), secret }, 201);
+  };
+}
+
+/** `GET /admin/v1/accounts/:account/keys?limit&after`: `{data, next}`, oldest first, revoked keys included. */
+export function listKeysHandler(store: Store): Handler {
+  return async ({ params, query }) => {
+    const { id } = await readAccount(store, params.account);
+    const { keys, next } = await listKeys(store, id, readPage(query));
+    return answerJson({ data: keys.map(writeKey), next });
+  };
+}
+
+/** `DELETE /admin/v1/accounts/:account/keys/:key`: the key, revoked; here it is refused from now on. */
+export function revokeKeyHandler(store: Store, keys: Pick<KeyRing, "revoke">): Handler {
+  return async ({ params }) => {
+    const { id } = await readAccount(store, params.account);
+    return answerJson(writeKey(await keys.revoke(id, params.key)));
+  };
+}
+
+function writeKey({ id, account, prefix, createdAt, lastUsedAt, revokedAt }: IssuedKey): JsonObject {
+  return {
+    id,
+    account,
+    prefix,
+    created_at: secondsOf(createdAt),
+    last_used_at: lastUsedAt === null ? null : secondsOf(lastUsedAt),
+    revoked_at: revokedAt === null ? null : secondsOf(revokedAt),
+  };
+}

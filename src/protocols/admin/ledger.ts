@@ -1,0 +1,64 @@
+import { readAccount } from "../../billing/account.ts";
+import type { ChargeRow } from "../../billing/charge.ts";
+import { type LedgerLine, listLedger } from "../../billing/ledger.ts";
+import type { Handler } from "../../http/inbound.ts";
+import { invalidField } from "../../lib/gateway_error.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import { writeMoney } from "../../lib/money.ts";
+import type { Store } from "../../store/store.ts";
+import { answerJson, secondsOf } from "./answer.ts";
+import { readPage } from "./fields.ts";
+
+/**
+ * `GET /admin/v1/accounts/:account/ledger?limit&after&order`: `{data, next}`, oldest first unless `order=desc`. Amounts
+ * are signed decimal strings: what a line added to the balance and to what is held. A charge lists its requests.
+ */
+export function ledgerHandler(store: Store): Handler {
+  return async ({ params, query }) => {
+    const { id } = await readAccount(store, params.account);
+    const page = { ...readPage(query), reverse: readsNewestFirst(query) };
+    const { lines, next } = await listLedger(store, id, page);
+    return answerJson({ data: lines.map(writeLine), next });
+  };
+}
+
+function readsNewestFirst(query: string): boolean {
+  const order = new URLSearchParams(query).get("order") ?? "asc";
+  if (order !== "asc" && order !== "desc") throw invalidField("order", "expected asc or desc");
+  return order === "desc";
+}
+
+function writeLine({ id, at, operation, reference, available, held, rows, detail }: LedgerLine): JsonObject {
+  return {
+    id,
+    created_at: secondsOf(at),
+    operation,
+    reference,
+    balance: writeMoney(available),
+    held: writeMoney(held),
+    ...operation === "charge" ? { requests: rows.map(writeRow) } : {},
+    ...detail === undefined ? {} : { detail: writeDetail(detail) },
+  };
+}
+
+function writeRow({ requestId, at, kind, model, provider, amount, usage }: ChargeRow): JsonObject {
+  return {
+    request_id: requestId,
+    created_at: secondsOf(at),
+    kind,
+    model,
+    provider,
+    cost: writeMoney(amount),
+    usage: Object.fromEntries(Object.entries(usage ?? {}).map(([counter, count]) => [snakeCase(counter), count])),
+  };
+}
+
+/** Counters are named in code as they are here, but for the spelling. */
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z0-9]+[a-z]?/g, (part) => `_${part.toLowerCase()}`);
+}
+
+/** Money inside a detail is a bigint, as everywhere. */
+function writeDetail(detail: unknown): unknown {
+  return JSON.parse(JSON.stringify(detail, (_, value) => typeof value === "bigint" ? writeMoney(value) : value));
+}

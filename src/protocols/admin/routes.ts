@@ -1,0 +1,55 @@
+import type { KeyRing } from "../../billing/key_ring.ts";
+import type { Meter } from "../../billing/meter.ts";
+import type { Handler, Route } from "../../http/inbound.ts";
+import type { Store } from "../../store/store.ts";
+import {
+  createAccountHandler,
+  creditHandler,
+  getAccountHandler,
+  listAccountsHandler,
+  type ReadJson,
+  resumeHandler,
+  rotateWebhookSecretHandler,
+  suspendHandler,
+} from "./accounts.ts";
+import { adminGuard } from "./admin_key.ts";
+import { renderAdminError } from "./answer.ts";
+import { issueKeyHandler, listKeysHandler, revokeKeyHandler } from "./keys.ts";
+import { ledgerHandler } from "./ledger.ts";
+
+/** What the administration of accounts works with. */
+export interface AdminOptions {
+  /** The operator's key; empty: there is no administration. */
+  readonly adminKey: string;
+  readonly store: Store;
+  readonly keys: KeyRing;
+  readonly meter: Pick<Meter, "invalidate">;
+  readonly readJson: ReadJson;
+}
+
+const ROOT = "/admin/v1/accounts";
+
+/** The addresses of the administration of accounts: none, so that all of it is 404, without an admin key. */
+export function adminRoutes({ adminKey, store, keys, meter, readJson }: AdminOptions): Route[] {
+  if (adminKey === "") return [];
+  const guard = adminGuard(adminKey);
+  const route = (method: Route["method"], path: string, handler: Handler): Route => ({
+    method,
+    path: ROOT + path,
+    handler: guard(handler),
+    renderError: renderAdminError,
+  });
+  return [
+    route("POST", "", createAccountHandler(store, readJson)),
+    route("GET", "", listAccountsHandler(store)),
+    route("GET", "/:account", getAccountHandler(store)),
+    route("POST", "/:account/credit", creditHandler(store, readJson, meter)),
+    route("POST", "/:account/suspend", suspendHandler(store, keys)),
+    route("POST", "/:account/resume", resumeHandler(store, keys)),
+    route("POST", "/:account/webhook-secret", rotateWebhookSecretHandler(store)),
+    route("POST", "/:account/keys", issueKeyHandler(store)),
+    route("GET", "/:account/keys", listKeysHandler(store)),
+    route("DELETE", "/:account/keys/:key", revokeKeyHandler(store, keys)),
+    route("GET", "/:account/ledger", ledgerHandler(store)),
+  ];
+}

@@ -1,0 +1,54 @@
+import type { Catalog } from "./catalog/catalog.ts";
+import type { Authenticate } from "./billing/authenticate.ts";
+import type { BodyLimits } from "./http/body.ts";
+import type { Route } from "./http/inbound.ts";
+import { renderAdminError } from "./protocols/admin/answer.ts";
+import { renderContentError } from "./protocols/content/error.ts";
+import { contentRoutes } from "./protocols/content/generate.ts";
+import { contentModelRoutes } from "./protocols/content/models.ts";
+import { renderDefaultError } from "./protocols/default/error.ts";
+import { defaultModelRoutes } from "./protocols/default/models.ts";
+import { defaultTextRoutes } from "./protocols/default/texts.ts";
+import { renderMessageError } from "./protocols/message/error.ts";
+import { messageRoutes } from "./protocols/message/messages.ts";
+import { messageModelRoutes } from "./protocols/message/models.ts";
+import type { Section } from "./router.ts";
+import type { TextTurns } from "./texts/turn.ts";
+
+/** What the endpoints are made with. */
+export interface RouteParts {
+  readonly catalog: Catalog;
+  readonly turns: TextTurns;
+  readonly authenticate: Authenticate;
+  readonly textBody: BodyLimits;
+  /** Whether the process can take work: answers `GET /readyz`. */
+  readonly isReady: () => Promise<boolean>;
+  readonly admin: readonly Route[];
+}
+
+/** How failures are reported below each prefix, also where no route matches; elsewhere as in the default protocol. */
+export const ERROR_SECTIONS: readonly Section[] = [
+  { prefix: "/msgcompat", renderError: renderMessageError },
+  { prefix: "/gencompat", renderError: renderContentError },
+  { prefix: "/admin", renderError: renderAdminError },
+];
+
+/** The address table. */
+export function routesOf({ catalog, turns, authenticate, textBody, isReady, admin }: RouteParts): Route[] {
+  const textParts = { turns, authenticate, bodyLimits: textBody };
+  return [
+    ...defaultTextRoutes(textParts),
+    ...messageRoutes(textParts),
+    ...contentRoutes(textParts),
+    ...defaultModelRoutes(catalog, renderDefaultError),
+    ...messageModelRoutes(catalog, renderMessageError),
+    ...contentModelRoutes(catalog, renderContentError),
+    ...admin,
+    { method: "GET", path: "/healthz", handler: () => new Response("ok\n"), renderError: renderDefaultError },
+    { method: "GET", path: "/readyz", handler: () => readiness(isReady), renderError: renderDefaultError },
+  ];
+}
+
+async function readiness(isReady: () => Promise<boolean>): Promise<Response> {
+  return await isReady() ? new Response("ready\n") : new Response("not ready\n", { status: 503 });
+}

@@ -1,0 +1,22 @@
+/**
+ * All items, each drawn in turn from those left with a chance in proportion to its weight; items of weight 0 come last,
+ * in their own order. So the first follows the configured split, and the rest is a fair order of fallbacks.
+ *
+ * @param random Uniform in [0, 1).
+ */
+export function weightedOrder<T>(
+  items: readonly T[],
+  weightOf: (item: T) => number,
+  random: () => number,
+): T[] {
+  const left = items.filter((item) => weightOf(item) > 0);
+  const ordered: T[] = [];
+  while (left.length > 0) {
+    const total = left.reduce((sum, item) => sum + weightOf(item), 0);
+    let point = random() * total;
+    let at = 0;
+    while (at < left.length - 1 && point >= weightOf(left[at])) point -= weightOf(left[at++]);
+    ordered.push(...left.splice(at, 1));
+  }
+  return [...ordered, ...items.filter((item) => weightOf(item) <= 0)];
+}

@@ -1,0 +1,29 @@
+import type { TextAttempt } from "./attempt.ts";
+
+const ENCODER = new TextEncoder();
+
+/** The media type of a streamed answer. */
+export function streamType(framing: "sse" | "json_array"): string {
+  return framing === "sse" ? "text/event-stream" : "application/json";
+}
+
+/** Header fields of an answer that a provider gave. `losses`: names of what the vendor could not be told. */
+export function answerHeaders(attempt: TextAttempt, contentType: string, losses: readonly string[]): HeadersInit {
+  const headers: [string, string][] = [
+    ["content-type", contentType],
+    ["x-service-provider", attempt.provider.name],
+  ];
+  if (contentType === "text/event-stream") headers.push(["cache-control", "no-cache"]);
+  if (losses.length > 0) headers.push(["x-service-dropped", [...new Set(losses)].map(fieldName).join(", ")]);
+  return headers;
+}
+
+/** A JSON value as bytes. */
+export function jsonBytes(value: unknown): Uint8Array<ArrayBuffer> {
+  return ENCODER.encode(JSON.stringify(value));
+}
+
+/** A name as a header can carry it: a caller may have sent any text as a key. */
+function fieldName(name: string): string {
+  return name.replace(/[^\x21-\x2b\x2d-\x7e]/g, "?").slice(0, 80);
+}

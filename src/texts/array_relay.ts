@@ -1,0 +1,53 @@
+import { Buffer } from "node:buffer";
+import type { Frame } from "../conversation/codec.ts";
+import { createFrameReader, createListWriter } from "../http/sse.ts";
+import type { Bytes, Relay } from "./relay.ts";
+
+/** The content form's other framing: the vendor is asked for events, the caller gets one JSON array that grows. */
+export class ArrayRelay implements Relay {
+  readonly #frames = createFrameReader();
+  readonly #list = createListWriter();
+
+  /** @param inner The same stream as events. */
+  constructor(readonly inner: Relay) {}
+
+  get finished(): boolean {
+    return this.inner.finished;
+  }
+
+  async take(bytes: Uint8Array<ArrayBuffer>): Promise<Bytes> {
+    const taken = await this.inner.take(bytes);
+    const text = taken === null ? "" : this.#elements(this.#frames.push(taken));
+    // A finished stream is closed by whoever reads it, so this is the last word.
+    return bytesOf(this.finished ? text + this.#list.end() : text);
+  }
+
+  async end(): Promise<Bytes> {
+    return this.#last(await this.inner.end());
+  }
+
+  async fail(thrown: unknown): Promise<Bytes> {
+    return this.#last(await this.inner.fail(thrown));
+  }
+
+  left(): void {
+    this.inner.left();
+  }
+
+  heartbeat(): Bytes {
+    return null;
+  }
+
+  #last(bytes: Bytes): Bytes {
+    const frames = bytes === null ? [] : this.#frames.push(bytes);
+    return bytesOf(this.#elements([...frames, ...this.#frames.end()]) + this.#list.end());
+  }
+
+  #elements(frames: readonly Frame[]): string {
+    return this.#list.write(frames.map(({ data }) => data));
+  }
+}
+
+function bytesOf(text: string): Bytes {
+  return text === "" ? null : Buffer.from(text) as Uint8Array<ArrayBuffer>;
+}

@@ -1,0 +1,65 @@
+import type { Meter } from "../billing/meter.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import type { Model } from "../catalog/model.ts";
+import type { Codec, JsonObject } from "../conversation/codec.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { JsonScan } from "../lib/json.ts";
+import type { Log } from "../lib/log.ts";
+import type { Candidate } from "../routing/candidates.ts";
+import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
+import type { Provider } from "../upstreams/provider.ts";
+import type { TextEndpoint } from "../upstreams/upstream.ts";
+import type { MediaInliner } from "./inline_media.ts";
+import type { ReasoningMemory } from "./reasoning_memory.ts";
+import type { LiveStreams } from "./relay.ts";
+import type { Settlement } from "./settlement.ts";
+
+/** One request for text, as a protocol hands it over: admitted, parsed, not yet checked. */
+export interface TextTurn {
+  readonly requestId: string;
+  readonly accountId: string;
+  /** Unix milliseconds. */
+  readonly receivedAt: number;
+  /** The form that the caller speaks. */
+  readonly codec: Codec;
+  readonly body: JsonObject;
+  /** The body as it came, with its outline, for passing through. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly scan: JsonScan;
+  /** The model as the caller named it. */
+  readonly model: string;
+  readonly stream: boolean;
+  /** How a stream is framed; `json_array` is the content protocol's other form. */
+  readonly framing: "sse" | "json_array";
+  readonly headerPin: string | null;
+  readonly bodyPin: string | null;
+  /** Header fields that a vendor of the caller's own form is to see. */
+  readonly forwarded: Readonly<Record<string, string>>;
+  /** Gives the signal that fires when the caller leaves. */
+  readonly callerSignal: () => AbortSignal;
+}
+
+/** One turn on its way to one provider. */
+export interface TextAttempt {
+  readonly turn: TextTurn;
+  readonly model: Model;
+  readonly candidate: Candidate;
+  readonly provider: Provider;
+  readonly endpoint: TextEndpoint;
+  readonly settlement: Settlement;
+}
+
+/** What turns are made with. */
+export interface TextParts {
+  readonly catalog: Catalog;
+  readonly providers: ReadonlyMap<string, Provider>;
+  readonly breaker: CircuitBreaker;
+  readonly meter: Meter;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly live: LiveStreams;
+  readonly memory: ReasoningMemory;
+  readonly inliner: MediaInliner;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+}

@@ -1,0 +1,111 @@
+import type { Conversation } from "../conversation/conversation.ts";
+import { tryInTurn } from "../routing/fallback.ts";
+import { type Candidate, candidatesFor } from "../routing/candidates.ts";
+import { resolvePin } from "../routing/pin.ts";
+import type { Model } from "../catalog/model.ts";
+import { gatewayErrorFor, UpstreamFailure } from "../upstreams/failure.ts";
+import type { Provider } from "../upstreams/provider.ts";
+import type { TextEndpoint, TokenCounter } from "../upstreams/upstream.ts";
+import { jsonBytes } from "./answer.ts";
+import { withMediaInlined } from "./inline_media.ts";
+import { countPromptTokens } from "./token_estimate.ts";
+import type { TextParts } from "./attempt.ts";
+import { textModel } from "./text_model.ts";
+
+/** A request to count the tokens of a prompt. Costs nothing. */
+export interface CountTurn {
+  /** The model as the caller named it. */
+  readonly model: string;
+  readonly conversation: Conversation;
+  readonly headerPin: string | null;
+  readonly bodyPin: string | null;
+  /** Gives the signal that fires when the caller leaves. */
+  readonly callerSignal: () => AbortSignal;
+}
+
+/** A count, and who counted: a provider's name, or null for the gateway's own tokenizer. */
+export interface TokenCount {
+  readonly tokens: number;
+  readonly countedBy: string | null;
+}
+
+const COUNT_MS = 30_000;
+
+/**
+ * Counts the tokens of a prompt by the vendor's own counter where the model's provider has one, else by the gateway's
+ * tokenizer.
+ *
+ * @throws {GatewayError}
+ */
+export async function countTokens(turn: CountTurn, parts: TextParts): Promise<TokenCount> {
+  const model = textModel(parts.catalog, turn.model);
+  const candidates = route(turn, model, parts);
+  try {
+    return await tryInTurn(candidates, parts.breaker, (one) => countAt(one, turn, model, parts), judge, () => {});
+  } catch (error) {
+    throw error instanceof UpstreamFailure ? gatewayErrorFor(error) : error;
+  }
+}
+
+function route(
+  turn: CountTurn,
+  model: Model,
+  { providers, breaker, random }: TextParts,
+): readonly Candidate[] {
+  const pin = resolvePin(turn.headerPin, turn.bodyPin, model.id, model.serves, (name) => providers.has(name));
+  return candidatesFor(model.serves, pin, (name) => breaker.isResting(name), random);
+}
+
+async function countAt(candidate: Candidate, turn: CountTurn, model: Model, parts: TextParts): Promise<TokenCount> {
+  const provider = parts.providers.get(candidate.provider)!;
+  const endpoint = provider.text.find(({ counter }) => counter !== null);
+  if (!endpoint?.counter) return { tokens: await countPromptTokens(turn.conversation), countedBy: null };
+  const target = {
+    model: candidate.model,
+    provider: provider.name,
+    maxOutputTokens: model.topProvider.maxCompletionTokens || null,
+    compatible: provider.compatible,
+  };
+  const conversation = await withMediaInlined(turn.conversation, endpoint.mustInline, parts.inliner);
+  const { body } = endpoint.codec.writeRequest(conversation, target);
+  const { counter } = endpoint;
+  const tokens = await ask({ provider, endpoint, counter, model: target.model, body, callerSignal: turn.callerSignal });
+  return { tokens, countedBy: provider.name };
+}
+
+interface Question {
+  readonly provider: Provider;
+  readonly endpoint: TextEndpoint;
+  readonly counter: TokenCounter;
+  /** The vendor's name of the model. */
+  readonly model: string;
+  readonly body: { [key: string]: unknown };
+  readonly callerSignal: () => AbortSignal;
+}
+
+async function ask({ provider, endpoint, counter, model, body, callerSignal }: Question): Promise<number> {
+  const response = await provider.outbound.send({
+    method: "POST",
+    path: counter.path(model),
+    headers: {},
+    body: jsonBytes(counter.bodyFor(body, model)),
+    firstByteMs: COUNT_MS,
+    callerSignal,
+    readError: endpoint.codec.readError,
+  });
+  const bytes = await response.readAll(65_536);
+  try {
+    return counter.readCount(JSON.parse(new TextDecoder().decode(bytes)));
+  } catch (cause) {
+    const message = `Provider "${provider.name}" sent a count that cannot be read`;
+    throw new UpstreamFailure(provider.name, "broken", message, {
+      status: response.status,
+      accepted: "unknown",
+      cause,
+    });
+  }
+}
+
+function judge(error: unknown) {
+  return error instanceof UpstreamFailure ? error : { isRetryable: false, isProvidersFault: false };
+}

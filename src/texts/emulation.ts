@@ -1,0 +1,85 @@
+import type { Conversation } from "../conversation/conversation.ts";
+import type { ReplyEvent } from "../conversation/events.ts";
+import type { Reply, ReplyPart } from "../conversation/reply.ts";
+import { StopCutter } from "./stop_cutter.ts";
+
+/**
+ * What the gateway does to a reply because the vendor could not be asked to: ending the text at a stop sequence, and keeping
+ * one tool call where several were not wanted. Source: `text-protocols` 5.3, 5.6.
+ */
+export interface Emulation {
+  reply(reply: Reply): Reply;
+  /** A fresh transformer for one stream. */
+  events(): (event: ReplyEvent) => ReplyEvent[];
+}
+
+/** The emulation that a request needs, and the losses that are none because of it. */
+export function emulationFor(
+  { sampling, parallelToolCalls }: Conversation,
+  losses: readonly string[],
+): { readonly emulation: Emulation; readonly losses: readonly string[] } {
+  const cuts = losses.includes("stop") && sampling.stop.length > 0;
+  const singles = losses.includes("parallel_tool_calls") && parallelToolCalls === false;
+  const mended = new Set([...cuts ? ["stop"] : [], ...singles ? ["parallel_tool_calls"] : []]);
+  return {
+    losses: losses.filter((loss) => !mended.has(loss)),
+    emulation: {
+      reply(reply) {
+        const single = singles ? { ...reply, parts: withoutLaterCalls(reply.parts) } : reply;
+        return cuts ? cutReply(single, sampling.stop) : single;
+      },
+      events() {
+        const single = singles ? laterCallDropper() : null;
+        const cutter = cuts ? new StopCutter(sampling.stop) : null;
+        return (event) => {
+          const kept = single ? single(event) : [event];
+          return cutter ? kept.flatMap((one) => cutter.take(one)) : kept;
+        };
+      },
+    },
+  };
+}
+
+function withoutLaterCalls(parts: readonly ReplyPart[]): readonly ReplyPart[] {
+  const first = parts.findIndex(({ kind }) => kind === "tool_call");
+  return parts.filter((part, at) => part.kind !== "tool_call" || at === first);
+}
+
+/** Drops every call but the first; indexes stay as they are, writers take them as names. */
+function laterCallDropper(): (event: ReplyEvent) => ReplyEvent[] {
+  const dropped = new Set<number>();
+  let called = false;
+  return (event) => {
+    if (event.type === "part-start" && event.part.kind === "tool_call") {
+      if (called) dropped.add(event.index);
+      called = true;
+    }
+    return "index" in event && dropped.has(event.index) ? [] : [event];
+  };
+}
+
+/** A whole reply is cut by the same machine as a stream. */
+function cutReply(reply: Reply, stop: readonly string[]): Reply {
+  const parts: ReplyPart[] = [];
+  for (const [index, part] of reply.parts.entries()) {
+    if (part.kind !== "text") {
+      parts.push(part);
+      continue;
+    }
+    const cutter = new StopCutter(stop);
+    const events = [
+      ...cutter.take({ type: "part-start", index, part: { kind: "text" } }),
+      ...cutter.take({ type: "part-delta", index, text: part.text }),
+      ...cutter.take({ type: "part-end", index }),
+    ];
+    const text = events.map((event) => event.type === "part-delta" ? event.text : "").join("");
+    const end = events.find((event) => event.type === "finish");
+    if (end?.type !== "finish") {
+      parts.push(part);
+      continue;
+    }
+    if (text !== "") parts.push({ kind: "text", text });
+    return { ...reply, parts, stop: end.stop };
+  }
+  return reply;
+}

@@ -1,0 +1,18 @@
+import { Buffer } from "node:buffer";
+import type { Codec } from "../conversation/codec.ts";
+import type { Bytes } from "./relay.ts";
+
+const COMMENT = Buffer.from(": ping\n\n") as Uint8Array<ArrayBuffer>;
+const PING = Buffer.from('event: ping\ndata: {"type":"ping"}\n\n') as Uint8Array<ArrayBuffer>;
+
+/** What may be sent to show that a stream lives; null where the form's clients take it badly (`text-protocols` 0.1). */
+export function heartbeatOf(codec: Codec): Bytes {
+  switch (codec.name) {
+    case "messages":
+      return PING;
+    case "content":
+      return null;
+    default:
+      return COMMENT;
+  }
+}

@@ -1,0 +1,36 @@
+import type { Credential } from "../billing/key_ring.ts";
+import type { Codec, JsonObject } from "../conversation/codec.ts";
+import type { Inbound } from "../http/inbound.ts";
+import type { JsonBody } from "../http/json_body.ts";
+import { readHeaderPin } from "../routing/pin.ts";
+import type { TextTurn } from "./attempt.ts";
+
+/** What a protocol adds to a request to make it a turn. */
+export interface TurnFacts {
+  readonly codec: Codec;
+  /** As in {@linkcode TextTurn}: for the content form with the path's model and verb in it. */
+  readonly body: JsonObject;
+  readonly model: string;
+  readonly stream: boolean;
+  readonly bodyPin: string | null;
+  /** Default `sse`. */
+  readonly framing?: TextTurn["framing"];
+  /** Default none. */
+  readonly forwarded?: TextTurn["forwarded"];
+}
+
+/** A request of any text protocol as a turn. */
+export function textTurnOf(inbound: Inbound, credential: Credential, json: JsonBody, facts: TurnFacts): TextTurn {
+  return {
+    requestId: inbound.requestId,
+    accountId: credential.accountId,
+    receivedAt: inbound.receivedAt,
+    bytes: json.bytes,
+    scan: json.scan,
+    headerPin: readHeaderPin(inbound.request.headers),
+    callerSignal: () => inbound.request.signal,
+    framing: "sse",
+    forwarded: {},
+    ...facts,
+  };
+}

@@ -1,0 +1,32 @@
+import type { ReplyEvent } from "../conversation/events.ts";
+import type { Reply, ReplyPart } from "../conversation/reply.ts";
+import type { Seal } from "../conversation/seal.ts";
+
+/** What only the translator knows of a reply: who gave it, and what the caller calls its tools. */
+export interface ReplyNames {
+  /** The provider's name, for the seals that it issued. */
+  readonly issuer: string;
+  /** From the name on the vendor's wire to the caller's; names that were not changed are missing. */
+  readonly tools: ReadonlyMap<string, string>;
+}
+
+/** A reply with its issuer on every seal and the caller's own names on every call. */
+export function ownReply(reply: Reply, names: ReplyNames): Reply {
+  return { ...reply, parts: reply.parts.map((part) => ownPart(part, names)) };
+}
+
+/** As {@linkcode ownReply}, for one event of a stream. */
+export function ownEvent(event: ReplyEvent, names: ReplyNames): ReplyEvent {
+  if (event.type === "part-seal") return { ...event, seal: issued(event.seal, names) };
+  if (event.type !== "part-start" || event.part.kind !== "tool_call") return event;
+  return { ...event, part: { ...event.part, tool: names.tools.get(event.part.tool) ?? event.part.tool } };
+}
+
+function ownPart(part: ReplyPart, names: ReplyNames): ReplyPart {
+  const named = part.kind === "tool_call" ? { ...part, tool: names.tools.get(part.tool) ?? part.tool } : part;
+  return "seal" in named && named.seal ? { ...named, seal: issued(named.seal, names) } : named;
+}
+
+function issued(seal: Seal, { issuer }: ReplyNames): Seal {
+  return { ...seal, issuer };
+}

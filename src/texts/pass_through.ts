@@ -1,0 +1,71 @@
+import { Buffer } from "node:buffer";
+import type { Usage } from "../conversation/usage.ts";
+import { spliceJson } from "../lib/json.ts";
+import type { OutboundResponse } from "../upstreams/outbound.ts";
+import { answerHeaders, streamType } from "./answer.ts";
+import { ArrayRelay } from "./array_relay.ts";
+import { unreadable } from "./broken_stream.ts";
+import { PassRelay } from "./pass_relay.ts";
+import { relayed } from "./relay.ts";
+import { countTextTokens, estimatedUsage } from "./token_estimate.ts";
+import type { TextAttempt, TextParts, TextTurn } from "./attempt.ts";
+import { promptTokensOfTurn, wantsUsage } from "./turn_usage.ts";
+
+/** Most bytes of a whole reply. */
+export const REPLY_CAP_BYTES = 64 * 1024 * 1024;
+
+/**
+ * A turn whose caller and vendor speak one form: the bytes pass, but for the model's name, the gateway's own keys and the
+ * wish for usage. Usage is read on the side. Source: DESIGN section 1, sentence 2.
+ */
+export async function passThrough(attempt: TextAttempt, parts: TextParts): Promise<Response> {
+  const { turn, provider, endpoint, candidate } = attempt;
+  const response = await provider.outbound.send({
+    method: "POST",
+    path: endpoint.path(candidate.model, turn.stream),
+    headers: turn.forwarded,
+    body: outboundBody(turn, candidate.model),
+    firstByteMs: turn.stream ? provider.streamFirstByteMs : provider.wholeFirstByteMs,
+    callerSignal: turn.callerSignal,
+    readError: endpoint.codec.readError,
+  });
+  if (!turn.stream) return await answerWhole(response, attempt);
+  if (response.mediaType !== "text/event-stream") {
+    response.cancel();
+    throw unreadable(attempt);
+  }
+  const relay = turn.framing === "sse" ? new PassRelay(attempt) : new ArrayRelay(new PassRelay(attempt));
+  const headers = answerHeaders(attempt, streamType(turn.framing), []);
+  return new Response(relayed(response, relay, parts), { headers });
+}
+
+function outboundBody(turn: TextTurn, model: string): Uint8Array {
+  const set: Record<string, unknown> = turn.codec.name === "content" ? {} : { model };
+  if (turn.codec.name === "chat" && turn.stream && !wantsUsage(turn)) {
+    const options = turn.body.stream_options;
+    set.stream_options = { ...(typeof options === "object" ? options : null), include_usage: true };
+  }
+  return spliceJson(turn.bytes, turn.scan, { set, remove: ["extra_body"] });
+}
+
+async function answerWhole(response: OutboundResponse, attempt: TextAttempt): Promise<Response> {
+  const bytes = await response.readAll(REPLY_CAP_BYTES);
+  const usage = await usageOfWhole(bytes, attempt);
+  await attempt.settlement.charge(attempt.provider.name, usage, "completed");
+  return new Response(bytes, { headers: answerHeaders(attempt, "application/json", []) });
+}
+
+/** The usage a whole reply reports, or an estimate where it reports none. Refuses what is no reply: nothing is charged. */
+async function usageOfWhole(bytes: Uint8Array<ArrayBuffer>, attempt: TextAttempt): Promise<Usage> {
+  const { codec } = attempt.endpoint;
+  let body: unknown;
+  try {
+    body = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString());
+    const usage = codec.readUsage(body);
+    if (usage !== null) return usage;
+    const said = codec.readReply(body).parts.map((part) => "text" in part ? part.text : JSON.stringify(part));
+    return estimatedUsage(await promptTokensOfTurn(attempt.turn), await countTextTokens(said.join("\n")));
+  } catch (cause) {
+    throw unreadable(attempt, cause);
+  }
+}

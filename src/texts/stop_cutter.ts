@@ -1,0 +1,70 @@
+import type { ReplyEvent } from "../conversation/events.ts";
+
+/**
+ * Ends a stream's text at the first stop sequence. The last characters that could begin a sequence are held back until more
+ * text shows whether they do. After a match everything that follows is swallowed and the stream is finished; the vendor's
+ * usage is then not known.
+ */
+export class StopCutter {
+  readonly #stop: readonly string[];
+  readonly #longest: number;
+  readonly #held = new Map<number, string>();
+  readonly #open = new Set<number>();
+  #cut = false;
+
+  /** @param stop Sequences; empty ones never match. */
+  constructor(stop: readonly string[]) {
+    this.#stop = stop.filter((sequence) => sequence !== "");
+    this.#longest = Math.max(0, ...this.#stop.map(({ length }) => length));
+  }
+
+  /** The events to go on with for one that came. */
+  take(event: ReplyEvent): ReplyEvent[] {
+    if (this.#cut) return [];
+    switch (event.type) {
+      case "part-start":
+        this.#open.add(event.index);
+        if (event.part.kind === "text") this.#held.set(event.index, "");
+        return [event];
+      case "part-delta":
+        return this.#held.has(event.index) ? this.#takeText(event.index, event.text) : [event];
+      case "part-end": {
+        const rest = this.#held.get(event.index) ?? "";
+        this.#held.delete(event.index);
+        this.#open.delete(event.index);
+        return [...delta(event.index, rest), event];
+      }
+      default:
+        return [event];
+    }
+  }
+
+  #takeText(index: number, text: string): ReplyEvent[] {
+    const whole = this.#held.get(index) + text;
+    const match = this.#firstMatch(whole);
+    if (match) return this.#finish(index, whole.slice(0, match.at), match.sequence);
+    const keep = Math.min(this.#longest - 1, whole.length);
+    this.#held.set(index, whole.slice(whole.length - keep));
+    return delta(index, whole.slice(0, whole.length - keep));
+  }
+
+  #firstMatch(text: string): { at: number; sequence: string } | null {
+    let first: { at: number; sequence: string } | null = null;
+    for (const sequence of this.#stop) {
+      const at = text.indexOf(sequence);
+      if (at !== -1 && (first === null || at < first.at)) first = { at, sequence };
+    }
+    return first;
+  }
+
+  #finish(index: number, text: string, sequence: string): ReplyEvent[] {
+    this.#cut = true;
+    const ends = [...this.#open].map((open) => ({ type: "part-end", index: open }) as const);
+    const stop = { reason: "stop_sequence", raw: null, sequence } as const;
+    return [...delta(index, text), ...ends, { type: "finish", stop, usage: null }];
+  }
+}
+
+function delta(index: number, text: string): ReplyEvent[] {
+  return text === "" ? [] : [{ type: "part-delta", index, text }];
+}

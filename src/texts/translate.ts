@@ -1,0 +1,120 @@
+import type { JsonObject, ReplyContext, RequestTarget, Written } from "../conversation/codec.ts";
+import type { Conversation } from "../conversation/conversation.ts";
+import type { Reply } from "../conversation/reply.ts";
+import type { OutboundResponse } from "../upstreams/outbound.ts";
+import { answerHeaders, jsonBytes, streamType } from "./answer.ts";
+import { ArrayRelay } from "./array_relay.ts";
+import { unreadable } from "./broken_stream.ts";
+import { emulationFor } from "./emulation.ts";
+import { withMediaInlined } from "./inline_media.ts";
+import { ownReply } from "./own_reply.ts";
+import { REPLY_CAP_BYTES } from "./pass_through.ts";
+import { relayed } from "./relay.ts";
+import { countTextTokens, estimatedUsage } from "./token_estimate.ts";
+import type { Translation } from "./translation.ts";
+import { TranslateRelay } from "./translate_relay.ts";
+import type { TextAttempt, TextParts, TextTurn } from "./attempt.ts";
+import { promptTokensOfTurn, wantsUsage } from "./turn_usage.ts";
+
+/**
+ * A turn whose caller and vendor speak different forms: the request is read into neutral words and written anew, and so is
+ * the reply. Source: DESIGN section 1, sentence 1.
+ */
+export async function translate(attempt: TextAttempt, parts: TextParts): Promise<Response> {
+  const { turn, provider, endpoint, candidate } = attempt;
+  const translation = await translated(attempt, parts);
+  const response = await provider.outbound.send({
+    method: "POST",
+    path: endpoint.path(candidate.model, turn.stream),
+    headers: {},
+    body: jsonBytes(translation.body),
+    firstByteMs: turn.stream ? provider.streamFirstByteMs : provider.wholeFirstByteMs,
+    callerSignal: turn.callerSignal,
+    readError: endpoint.codec.readError,
+  });
+  if (!turn.stream) return await answerWhole(response, attempt, translation, parts);
+  if (response.mediaType !== "text/event-stream") {
+    response.cancel();
+    throw unreadable(attempt);
+  }
+  const events = new TranslateRelay(attempt, translation, parts);
+  const relay = turn.framing === "sse" ? events : new ArrayRelay(events);
+  const headers = answerHeaders(attempt, streamType(turn.framing), translation.losses);
+  return new Response(relayed(response, relay, parts), { headers });
+}
+
+async function translated(attempt: TextAttempt, parts: TextParts): Promise<Translation> {
+  const { turn, endpoint } = attempt;
+  const conversation = await conversationOf(attempt, parts);
+  const written = endpoint.codec.writeRequest(conversation, targetOf(attempt));
+  const { emulation, losses } = emulationFor(conversation, written.losses);
+  return {
+    body: written.body,
+    losses: [...conversation.beyond, ...losses.map((loss) => turn.codec.fieldNames[loss] ?? loss)],
+    emulation,
+    names: { issuer: attempt.provider.name, tools: toolNamesOf(written) },
+    context: replyContextOf(turn, conversation),
+  };
+}
+
+/** The caller's request in neutral words, ready to be written for the attempt's vendor. */
+export async function conversationOf(attempt: TextAttempt, parts: TextParts): Promise<Conversation> {
+  const { turn, endpoint } = attempt;
+  const read = turn.codec.readRequest(turn.body);
+  const remembered = turn.codec.name === "chat" ? parts.memory.restore(turn.accountId, read) : read;
+  return await withMediaInlined(remembered, endpoint.mustInline, parts.inliner);
+}
+
+/** What the vendor's codec must know of the attempt. */
+export function targetOf({ candidate, provider, model }: TextAttempt): RequestTarget {
+  return {
+    model: candidate.model,
+    provider: provider.name,
+    maxOutputTokens: model.topProvider.maxCompletionTokens || null,
+    compatible: provider.compatible,
+  };
+}
+
+function replyContextOf(turn: TextTurn, conversation: Conversation): ReplyContext {
+  return {
+    model: turn.model,
+    requestId: turn.requestId,
+    createdAt: Math.floor(turn.receivedAt / 1000),
+    conversation,
+    includeUsage: wantsUsage(turn),
+  };
+}
+
+/** Names that the vendor's form does not allow were rewritten; the map leads back. */
+function toolNamesOf(written: Written<JsonObject>): ReadonlyMap<string, string> {
+  return "toolNames" in written && written.toolNames instanceof Map ? written.toolNames : new Map();
+}
+
+async function answerWhole(
+  response: OutboundResponse,
+  attempt: TextAttempt,
+  translation: Translation,
+  parts: TextParts,
+): Promise<Response> {
+  const { turn, provider, settlement } = attempt;
+  const said = replyIn(await response.readAll(REPLY_CAP_BYTES), attempt);
+  const reply = translation.emulation.reply(ownReply(said, translation.names));
+  if (turn.codec.name === "chat") parts.memory.keep(turn.accountId, reply.parts);
+  const usage = reply.usage ?? estimatedUsage(await promptTokensOfTurn(turn), await countTextTokens(textOf(reply)));
+  const written = turn.codec.writeReply({ ...reply, usage }, translation.context);
+  await settlement.charge(provider.name, usage, "completed");
+  const losses = [...translation.losses, ...written.losses.map((loss) => turn.codec.fieldNames[loss] ?? loss)];
+  return new Response(jsonBytes(written.body), { headers: answerHeaders(attempt, "application/json", losses) });
+}
+
+function replyIn(bytes: Uint8Array, attempt: TextAttempt): Reply {
+  try {
+    return attempt.endpoint.codec.readReply(JSON.parse(new TextDecoder().decode(bytes)));
+  } catch (cause) {
+    throw unreadable(attempt, cause);
+  }
+}
+
+function textOf(reply: Reply): string {
+  return reply.parts.map((part) => part.kind === "tool_call" ? part.input : "text" in part ? part.text : "").join("\n");
+}

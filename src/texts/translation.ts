@@ -1,0 +1,14 @@
+import type { JsonObject, ReplyContext } from "../conversation/codec.ts";
+import type { Emulation } from "./emulation.ts";
+import type { ReplyNames } from "./own_reply.ts";
+
+/** A request in the vendor's form, and what its reply needs on the way back. */
+export interface Translation {
+  readonly body: JsonObject;
+  /** Names, in the caller's spelling, of what the vendor could not be told. */
+  readonly losses: readonly string[];
+  /** What the gateway does in the vendor's place. */
+  readonly emulation: Emulation;
+  readonly names: ReplyNames;
+  readonly context: ReplyContext;
+}

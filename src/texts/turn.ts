@@ -1,0 +1,161 @@
+import { Buffer } from "node:buffer";
+import { costOf, type Prices, readPrices } from "../billing/price.ts";
+import type { Model } from "../catalog/model.ts";
+import type { Codec, JsonObject } from "../conversation/codec.ts";
+import { WRAPPED_SEAL_PREFIX } from "../conversation/seal.ts";
+import { NO_USAGE } from "../conversation/usage.ts";
+import { GatewayError, invalidField } from "../lib/gateway_error.ts";
+import type { Money } from "../lib/money.ts";
+import { type Candidate, candidatesFor } from "../routing/candidates.ts";
+import { tryInTurn } from "../routing/fallback.ts";
+import { resolvePin } from "../routing/pin.ts";
+import { gatewayErrorFor, UpstreamFailure } from "../upstreams/failure.ts";
+import type { Provider } from "../upstreams/provider.ts";
+import type { TextEndpoint } from "../upstreams/upstream.ts";
+import type { TextParts, TextTurn } from "./attempt.ts";
+import { textModel } from "./text_model.ts";
+import { passThrough } from "./pass_through.ts";
+import { Settlement } from "./settlement.ts";
+import { translate } from "./translate.ts";
+
+/** A turn that was checked: which model, and who is to serve it. */
+export interface RoutedTurn {
+  readonly model: Model;
+  readonly candidates: readonly Candidate[];
+}
+
+const USUAL_OUTPUT_TOKENS = 4_096;
+const BYTES_PER_TOKEN = 4;
+
+/** Carries out one turn, end to end: checks, routes, admits, sends, relays, charges. */
+export class TextTurns {
+  readonly #prices = new Map<Model, Prices>();
+
+  constructor(readonly parts: TextParts) {
+    for (const model of parts.catalog.models) this.#prices.set(model, readPrices(model.pricing));
+  }
+
+  /**
+   * Answers with the model's reply in the caller's form.
+   *
+   * @throws {GatewayError} Before the first byte; afterwards a failure is an event of the stream.
+   */
+  async run(turn: TextTurn): Promise<Response> {
+    turn.codec.checkRequest(turn.body);
+    const { model, candidates } = this.route(turn);
+    const settlement = await this.#admit(turn, model);
+    try {
+      return await tryInTurn(
+        candidates,
+        this.parts.breaker,
+        (candidate) => this.#attempt(turn, model, candidate, settlement),
+        judge,
+        (candidate, error) => this.#logFallback(turn, candidate, error),
+      );
+    } catch (error) {
+      settlement.release();
+      throw error instanceof UpstreamFailure ? gatewayErrorFor(error) : error;
+    }
+  }
+
+  /** The model and the providers to try. Source: SPEC "Provider routing (cross-cutting)". */
+  route(turn: TextTurn): RoutedTurn {
+    const { catalog, providers, breaker, random } = this.parts;
+    const model = textModel(catalog, turn.model);
+    refuseBeyondLimit(turn, model);
+    const pin = resolvePin(turn.headerPin, turn.bodyPin, model.id, model.serves, (name) => providers.has(name));
+    return { model, candidates: candidatesFor(model.serves, pin, (name) => breaker.isResting(name), random) };
+  }
+
+  async #admit(turn: TextTurn, model: Model): Promise<Settlement> {
+    const prices = this.#prices.get(model)!;
+    const admitted = this.parts.meter.admit(turn.accountId, estimateOf(turn, model, prices));
+    const admission = admitted instanceof Promise ? await admitted : admitted;
+    const { requestId, accountId, receivedAt } = turn;
+    const facts = { requestId, accountId, receivedAt, model: model.id, prices };
+    return new Settlement(facts, admission, this.parts.clock, this.parts.log);
+  }
+
+  #attempt(turn: TextTurn, model: Model, candidate: Candidate, settlement: Settlement): Promise<Response> {
+    const provider = this.parts.providers.get(candidate.provider)!;
+    const own = provider.text.find(({ codec }) => codec === turn.codec);
+    if (own && !holdsWrappedSeal(turn.bytes)) {
+      return passThrough({ turn, model, candidate, provider, endpoint: own, settlement }, this.parts);
+    }
+    const endpoint = own ?? endpointFor(provider, turn);
+    return translate({ turn, model, candidate, provider, endpoint, settlement }, this.parts);
+  }
+
+  #logFallback(turn: TextTurn, candidate: Candidate, error: unknown): void {
+    this.parts.log.warn("upstream_failed_over", {
+      requestId: turn.requestId,
+      provider: candidate.provider,
+      model: candidate.model,
+      code: error instanceof UpstreamFailure ? error.kind : "internal_error",
+      status: error instanceof UpstreamFailure ? error.facts.status ?? undefined : undefined,
+    });
+  }
+}
+
+/** Where a caller of another form is served. A setting that only one of a provider's forms has decides. */
+function endpointFor(provider: Provider, turn: TextTurn): TextEndpoint {
+  if (provider.text.length > 1 && asksForStop(turn.body)) {
+    const chat = provider.text.find(({ codec }) => codec.name === "chat");
+    if (chat) return chat;
+  }
+  const [first] = provider.text;
+  if (!first) throw new GatewayError("route_error", `Provider "${provider.name}" does not talk text`);
+  return first;
+}
+
+function asksForStop(body: JsonObject): boolean {
+  const generation = body.generationConfig ?? body.generation_config;
+  const inner = typeof generation === "object" && generation !== null ? generation as JsonObject : {};
+  return [body.stop, body.stop_sequences, inner.stopSequences, inner.stop_sequences].some((stop) =>
+    Array.isArray(stop) ? stop.length > 0 : typeof stop === "string"
+  );
+}
+
+function judge(error: unknown) {
+  return error instanceof UpstreamFailure ? error : { isRetryable: false, isProvidersFault: false };
+}
+
+/** A history that was begun with another vendor holds proofs that no vendor may see; then the bytes cannot pass. */
+function holdsWrappedSeal(bytes: Uint8Array<ArrayBuffer>): boolean {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(`"${WRAPPED_SEAL_PREFIX}`);
+}
+
+/** Where each form says how long the reply may be. */
+const LIMIT_FIELDS: Readonly<Record<Codec["name"], readonly string[]>> = {
+  chat: ["max_completion_tokens", "max_tokens"],
+  responses: ["max_output_tokens"],
+  messages: ["max_tokens"],
+  content: ["generationConfig.maxOutputTokens", "generation_config.max_output_tokens"],
+};
+
+function requestedLimit(turn: TextTurn): { field: string; tokens: number } | null {
+  for (const field of LIMIT_FIELDS[turn.codec.name]) {
+    const value = field.split(".").reduce<unknown>(
+      (inner, key) => typeof inner === "object" && inner !== null ? (inner as JsonObject)[key] : undefined,
+      turn.body,
+    );
+    if (typeof value === "number") return { field, tokens: value };
+  }
+  return null;
+}
+
+function refuseBeyondLimit(turn: TextTurn, model: Model): void {
+  const requested = requestedLimit(turn);
+  const most = model.topProvider.maxCompletionTokens;
+  if (requested && most > 0 && requested.tokens > most) {
+    throw invalidField(requested.field, `expected at most ${most} for "${model.id}", got ${requested.tokens}`);
+  }
+}
+
+/** What a turn may come to, for the bound on overdrafts: its bytes as prompt, its limit as reply. */
+function estimateOf(turn: TextTurn, model: Model, prices: Prices): Money {
+  const most = model.topProvider.maxCompletionTokens || USUAL_OUTPUT_TOKENS;
+  const outputTokens = requestedLimit(turn)?.tokens ?? Math.min(USUAL_OUTPUT_TOKENS, most);
+  const freshTokens = Math.ceil(turn.bytes.length / BYTES_PER_TOKEN);
+  return costOf({ ...NO_USAGE, freshTokens, outputTokens: Math.max(Math.floor(outputTokens), 0) }, prices);
+}

@@ -1,0 +1,8 @@
+import type { UpstreamKind } from "../upstream.ts";
+import { messagesEndpoint } from "./text.ts";
+
+/** Anthropic. Source: Messages API reference, "Authentication" and "Versions". */
+export const anthropic: UpstreamKind = {
+  headers: (apiKey) => ({ "x-api-key": apiKey, "anthropic-version": "2023-06-01" }),
+  text: () => [messagesEndpoint],
+};

@@ -1,0 +1,18 @@
+import { readCount } from "../../conversation/codecs/messages/count.ts";
+import { messages } from "../../conversation/codecs/messages/mod.ts";
+import type { TextEndpoint } from "../upstream.ts";
+
+/** Messages, with its counter. Source: Messages API reference, "Messages", "Count message tokens". */
+export const messagesEndpoint: TextEndpoint = {
+  codec: messages,
+  path: () => "/v1/messages",
+  mustInline: () => false,
+  counter: {
+    path: () => "/v1/messages/count_tokens",
+    bodyFor(body) {
+      const { max_tokens: _limit, stream: _stream, temperature: _temperature, ...counted } = body;
+      return counted;
+    },
+    readCount,
+  },
+};

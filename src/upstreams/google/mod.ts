@@ -1,0 +1,8 @@
+import type { UpstreamKind } from "../upstream.ts";
+import { contentEndpoint } from "./text.ts";
+
+/** Google's Gemini API. Source: Gemini API reference, "Authentication". */
+export const google: UpstreamKind = {
+  headers: (apiKey) => ({ "x-goog-api-key": apiKey }),
+  text: () => [contentEndpoint],
+};

@@ -1,0 +1,17 @@
+import { readCount } from "../../conversation/codecs/content/count.ts";
+import { content } from "../../conversation/codecs/content/mod.ts";
+import { needsInlining } from "../../conversation/codecs/content/parts.ts";
+import type { TextEndpoint } from "../upstream.ts";
+
+/** Content generation, with its counter. Source: Gemini API reference, "Generating content", "Counting tokens". */
+export const contentEndpoint: TextEndpoint = {
+  codec: content,
+  path: (model, stream) =>
+    `/v1beta/models/${encodeURI(model)}:${stream ? "streamGenerateContent?alt=sse" : "generateContent"}`,
+  mustInline: needsInlining,
+  counter: {
+    path: (model) => `/v1beta/models/${encodeURI(model)}:countTokens`,
+    bodyFor: (body, model) => ({ generateContentRequest: { ...body, model: `models/${model}` } }),
+    readCount,
+  },
+};

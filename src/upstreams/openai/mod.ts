@@ -1,0 +1,12 @@
+import type { UpstreamKind } from "../upstream.ts";
+import { chatEndpoint, responsesEndpoint } from "./text.ts";
+
+/** OpenAI, and every vendor that resembles it, by base address. Source: OpenAI API reference, "Authentication". */
+export const openai: UpstreamKind = {
+  headers: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
+  text({ speaks }) {
+    // Responses shows reasoning and carries it from turn to turn, so translated conversations go there first.
+    if (speaks === "both") return [responsesEndpoint, chatEndpoint];
+    return [speaks === "responses" ? responsesEndpoint : chatEndpoint];
+  },
+};

@@ -1,0 +1,30 @@
+import { chat } from "../../conversation/codecs/chat/mod.ts";
+import { responses } from "../../conversation/codecs/responses/mod.ts";
+import type { TextEndpoint } from "../upstream.ts";
+
+/** Chat Completions. No counter: the vendor counts only in its newer form. */
+export const chatEndpoint: TextEndpoint = {
+  codec: chat,
+  path: () => "/chat/completions",
+  mustInline: () => false,
+  counter: null,
+};
+
+/** Responses. Source: OpenAI API reference, "Responses", "Get input token counts". */
+export const responsesEndpoint: TextEndpoint = {
+  codec: responses,
+  path: () => "/responses",
+  mustInline: () => false,
+  counter: {
+    path: () => "/responses/input_tokens",
+    bodyFor(body) {
+      const { model, input, instructions, tools, tool_choice, text, reasoning } = body;
+      return { model, input, instructions, tools, tool_choice, text, reasoning };
+    },
+    readCount(reply) {
+      const count = (reply as { input_tokens?: unknown } | null)?.input_tokens;
+      if (typeof count !== "number") throw new TypeError("Cannot read the count: no input_tokens");
+      return count;
+    },
+  },
+};

@@ -1,0 +1,19 @@
+import type { Redactor } from "../lib/redact.ts";
+import type { Outbound } from "./outbound.ts";
+import type { TextEndpoint } from "./upstream.ts";
+
+/** A configured account with a vendor: what a pin names, and what a request is sent through. */
+export interface Provider {
+  readonly name: string;
+  readonly outbound: Outbound;
+  /** Removes the provider's key and whatever looks like one from its own words. */
+  readonly redact: Redactor;
+  /** Where it talks text, in order of preference for a caller of another form; empty when it does not. */
+  readonly text: readonly TextEndpoint[];
+  /** True when it only resembles its form's author, so that newer field names are avoided. */
+  readonly compatible: boolean;
+  /** Longest wait for the first byte of a streamed reply. */
+  readonly streamFirstByteMs: number;
+  /** Longest wait for the first byte of a whole reply, which comes when the model has finished. */
+  readonly wholeFirstByteMs: number;
+}

@@ -1,0 +1,127 @@
+import * as z from "zod";
+import { httpAddress, orNothing, type ReadContext, seconds, secret } from "../lib/settings.ts";
+
+/** The wire APIs that can be called. A new vendor is a line here and a line in {@linkcode BASE_URLS}. */
+export const PROVIDER_KINDS = ["openai", "anthropic", "google", "sandbox"] as const;
+
+/** A word of {@linkcode PROVIDER_KINDS}. */
+export type ProviderKind = typeof PROVIDER_KINDS[number];
+
+/** Which text endpoints of the openai kind a provider has: chat completions, responses or both. */
+export type SpokenForms = "chat" | "responses" | "both";
+
+/** How long to wait for a provider. */
+export interface ProviderTimeouts {
+  /** Until the connection stands, in milliseconds. Default: 10 s. */
+  readonly connectMs: number;
+  /** From the request's end to the first byte of the answer, in milliseconds. Default: 600 s. */
+  readonly firstByteMs: number;
+  /** Between two bytes of an answer, in milliseconds. Default: 120 s. */
+  readonly idleMs: number;
+}
+
+/** One configured account at a vendor. Its name, the key it stands under, is what `provider.type` pins. */
+export interface ProviderConfig {
+  readonly kind: ProviderKind;
+  /** What the vendor's own client would be given, without a closing slash. Default: see {@linkcode BASE_URLS}. */
+  readonly baseUrl: string;
+  /** Null sends none, for servers in one's own network. Required when `base_url` is left out. */
+  readonly apiKey: string | null;
+  /** Default: `both` at api.openai.com, `chat` elsewhere. Only the openai kind has the choice. */
+  readonly speaks: SpokenForms;
+  /** Sent with every request, names in lower case; values are secrets. Default: none. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timeouts: ProviderTimeouts;
+}
+
+/** Where each kind's own vendor lives; null: the operator must say. */
+export const BASE_URLS: Readonly<Record<ProviderKind, string | null>> = {
+  openai: "https://api.openai.com/v1",
+  anthropic: "https://api.anthropic.com",
+  google: "https://generativelanguage.googleapis.com",
+  sandbox: null,
+};
+
+/** Whether the text can name a provider: lower-case letters, digits and `. _ -`, a letter or digit first. */
+export function isProviderName(name: string): boolean {
+  return /^[a-z0-9][a-z0-9._-]{0,63}$/.test(name);
+}
+
+/** Set by us or by the connection (RFC 9110, 7.6.1), so an operator's own would break the message. */
+const OWN_HEADERS = new Set([
+  "connection",
+  "content-length",
+  "content-type",
+  "content-encoding",
+  "accept-encoding",
+  "host",
+  "keep-alive",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+const HEADER_EXPECTATION = "a header name that is not set by the gateway itself";
+const VALUE_EXPECTATION = "text that a header can carry";
+
+const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/, HEADER_EXPECTATION)
+  .refine((name) => !OWN_HEADERS.has(name.toLowerCase()), HEADER_EXPECTATION);
+const headerValue = z.string(VALUE_EXPECTATION).regex(/^[\x20-\x7e]{0,4096}$/, VALUE_EXPECTATION);
+
+const written = z.strictObject({
+  kind: z.enum(PROVIDER_KINDS),
+  base_url: orNothing(httpAddress()),
+  api_key: orNothing(secret(1)),
+  speaks: z.enum(["chat", "responses", "both"]).optional(),
+  headers: z.record(headerName, headerValue).default({}),
+  timeouts: z.strictObject({
+    connect: seconds(0.01, 600).default(10_000),
+    first_byte: seconds(0.01, 86_400).default(600_000),
+    idle: seconds(0.01, 86_400).default(120_000),
+  }).prefault({}),
+});
+
+type Written = z.infer<typeof written>;
+
+const schema: z.ZodType<ProviderConfig> = written
+  .superRefine((provider, context) => {
+    const own = provider.base_url ?? BASE_URLS[provider.kind];
+    if (own === null) {
+      context.addIssue({ code: "custom", path: ["base_url"], message: `an address, as "${provider.kind}" has none` });
+    }
+    if (!provider.base_url && !provider.api_key && own !== null) {
+      context.addIssue({ code: "custom", path: ["api_key"], message: "the vendor's key, as base_url is left out" });
+    }
+    if (provider.speaks && provider.kind !== "openai") {
+      context.addIssue({
+        code: "custom",
+        path: ["speaks"],
+        message: `no such field beside kind "${provider.kind}"`,
+      });
+    }
+  })
+  .transform(providerOf);
+
+/**
+ * One provider as the operator writes it, with all defaults filled in.
+ *
+ * @param context How problems are worded; see {@linkcode ReadContext}.
+ * @throws {z.ZodError} With the path of every bad field.
+ */
+export function readProviderConfig(value: unknown, context?: ReadContext): ProviderConfig {
+  return schema.parse(value, context);
+}
+
+function providerOf(provider: Written): ProviderConfig {
+  const baseUrl = provider.base_url ?? BASE_URLS[provider.kind] ?? "";
+  const { connect, first_byte, idle } = provider.timeouts;
+  return {
+    kind: provider.kind,
+    baseUrl,
+    apiKey: provider.api_key,
+    speaks: provider.speaks ?? (new URL(baseUrl).hostname === "api.openai.com" ? "both" : "chat"),
+    headers: Object.fromEntries(Object.entries(provider.headers).map(([name, value]) => [name.toLowerCase(), value])),
+    timeouts: { connectMs: connect, firstByteMs: first_byte, idleMs: idle },
+  };
+}

@@ -1,0 +1,64 @@
+import type { Clock } from "../lib/clock.ts";
+import { createRedactor } from "../lib/redact.ts";
+import { createHttpClient, originOf } from "../net/http1/client.ts";
+import { KINDS } from "./kinds.ts";
+import { createOutbound } from "./outbound.ts";
+import type { Provider } from "./provider.ts";
+import type { ProviderConfig } from "./provider_config.ts";
+
+/** What providers are made with. */
+export interface ProviderParts {
+  readonly clock: Clock;
+  /** Extra trusted roots, PEM. */
+  readonly caCerts: readonly string[];
+}
+
+/** The configured providers by name, and the way to let go of their connections. */
+export interface Providers {
+  readonly byName: ReadonlyMap<string, Provider>;
+  close(): void;
+}
+
+/** Opens every configured provider. Nothing is connected before the first request. */
+export function openProviders(configs: Readonly<Record<string, ProviderConfig>>, parts: ProviderParts): Providers {
+  const opened = Object.entries(configs).map(([name, config]) => openProvider(name, config, parts));
+  return {
+    byName: new Map(opened.map(({ provider }) => [provider.name, provider])),
+    close: () => opened.forEach(({ close }) => close()),
+  };
+}
+
+function openProvider(name: string, config: ProviderConfig, { clock, caCerts }: ProviderParts) {
+  const kind = KINDS[config.kind];
+  const baseUrl = new URL(config.baseUrl);
+  const { connectMs, firstByteMs, idleMs } = config.timeouts;
+  const client = createHttpClient({ clock, caCerts, connectTimeoutMs: connectMs });
+  const redact = createRedactor([config.apiKey ?? "", ...Object.values(config.headers)]);
+  const headers = { ...(config.apiKey === null ? {} : kind.headers(config.apiKey)), ...config.headers };
+  const outbound = createOutbound({
+    provider: name,
+    baseUrl,
+    origin: originOf(baseUrl),
+    headers,
+    idleMs,
+    client,
+    clock,
+    redact,
+  });
+  const provider: Provider = {
+    name,
+    outbound,
+    redact,
+    text: kind.text({ speaks: config.speaks }),
+    compatible: config.kind === "openai" && !isFormsAuthor(baseUrl.hostname),
+    // A stream that is silent for longer than between two bytes is as broken before its first byte as after it.
+    streamFirstByteMs: Math.min(firstByteMs, idleMs),
+    wholeFirstByteMs: firstByteMs,
+  };
+  return { provider, close: () => client.close() };
+}
+
+/** Whether the default protocol's author runs the models there, so that its newest field names are known. */
+function isFormsAuthor(hostname: string): boolean {
+  return hostname === "api.openai.com" || hostname.endsWith(".openai.azure.com");
+}

@@ -1,0 +1,44 @@
+import type { Codec } from "../conversation/codec.ts";
+import type { Source } from "../conversation/conversation.ts";
+
+/** One address of a vendor at which it holds conversations in one wire form. */
+export interface TextEndpoint {
+  /** How requests, replies, streams and errors are spelt there. */
+  readonly codec: Codec;
+  /**
+   * The path below the provider's base address, with query.
+   *
+   * @param model The vendor's name of the model.
+   */
+  path(model: string, stream: boolean): string;
+  /** Whether the vendor cannot take a medium as it is, so that the gateway must fetch it and send its bytes. */
+  mustInline(source: Source): boolean;
+  /** Where the vendor counts the tokens of a request in this form; null where it does not. */
+  readonly counter: TokenCounter | null;
+}
+
+/** A vendor's own token counter. */
+export interface TokenCounter {
+  path(model: string): string;
+  /** The body to send for a request body of the endpoint's form. */
+  bodyFor(body: { [key: string]: unknown }, model: string): { [key: string]: unknown };
+  /** @throws {TypeError} If the reply holds no count. */
+  readCount(reply: unknown): number;
+}
+
+/**
+ * What is particular about one kind of vendor. Data first: an adapter names codecs, paths and headers, and knows no
+ * caller, no money and no store. What a vendor lacks, its kind lacks.
+ */
+export interface UpstreamKind {
+  /** Header fields that carry the key, and those that the vendor demands with every request. */
+  headers(apiKey: string): Readonly<Record<string, string>>;
+  /** Where the vendor talks text, in order of preference for a caller of another form; empty when it does not. */
+  text(settings: TextSettings): readonly TextEndpoint[];
+}
+
+/** What an operator can choose about text at one provider. */
+export interface TextSettings {
+  /** Which of the default protocol's two forms the provider speaks (kind `openai` only). */
+  readonly speaks: "chat" | "responses" | "both";
+}

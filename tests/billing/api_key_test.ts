@@ -1,0 +1,53 @@
+import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
+import fc from "fast-check";
+import { hashOfKey, looksLikeKey, newApiKey, shownPartOf } from "../../src/billing/api_key.ts";
+
+Deno.test("newApiKey() makes sk-sy- and 49 characters that look like a key, another one each time", () => {
+  const keys = Array.from({ length: 200 }, newApiKey);
+  for (const key of keys) {
+    assertMatch(key, /^sk-sy-[0-9A-Za-z]{49}$/);
+    assert(looksLikeKey(key));
+  }
+  assertEquals(new Set(keys).size, keys.length);
+});
+
+Deno.test("looksLikeKey() refuses a generated key with any one character changed", () => {
+  const key = newApiKey();
+  const anyPlace = fc.integer({ min: "sk-sy-".length, max: key.length - 1 });
+  const anyCharacter = fc.constantFrom(..."0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz");
+  fc.assert(fc.property(anyPlace, anyCharacter, (place, character) => {
+    const forged = key.slice(0, place) + character + key.slice(place + 1);
+    assertEquals(looksLikeKey(forged), forged === key);
+  }));
+});
+
+Deno.test("looksLikeKey() takes any 16 to 256 visible ASCII characters of another shape", () => {
+  assert(looksLikeKey("sk-sy-demo-key-1"));
+  assert(looksLikeKey("!".repeat(256)));
+  assert(looksLikeKey(newApiKey() + "0"));
+});
+
+Deno.test("looksLikeKey() refuses what is short, endless, blank inside, NUL or not ASCII", () => {
+  const refused = [
+    "",
+    "a".repeat(15),
+    "a".repeat(257),
+    "a".repeat(1_000_000),
+    "a key with blanks",
+    "key-key-key-key\0x",
+  ];
+  for (const text of [...refused, "schlüssel-schlüssel", "a".repeat(20) + "\n", "ke\ty" + "a".repeat(20)]) {
+    assert(!looksLikeKey(text));
+  }
+});
+
+Deno.test("hashOfKey() is the SHA-256 of the whole key in hexadecimal", () => {
+  assertEquals(hashOfKey("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  const key = newApiKey();
+  assertNotEquals(hashOfKey(key), hashOfKey(key.slice(0, -1)));
+});
+
+Deno.test("shownPartOf() shows twelve characters of a generated key and at most half of a short one", () => {
+  assertEquals(shownPartOf("sk-sy-0123456789ABCDEFGHIJK"), "sk-sy-012345");
+  assertEquals(shownPartOf("sixteen-letters!"), "sixteen-");
+});

@@ -1,0 +1,66 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { serialize } from "node:v8";
+import { addCharge, type ChargeRow, fittingRows, totalOf } from "../../src/billing/charge.ts";
+import { NO_USAGE } from "../../src/conversation/usage.ts";
+
+const ROW: ChargeRow = {
+  requestId: "req_0123456789abcdef01234567",
+  at: 1_790_000_000_123,
+  kind: "text",
+  model: "acme/large",
+  provider: "acme",
+  amount: 12_345n,
+  usage: { ...NO_USAGE, freshTokens: 10, outputTokens: 5 },
+};
+
+Deno.test("addCharge() moves the sum of its rows once and lists them on one line", () => {
+  const commit = addCharge({}, { account: "acme", reference: "charge_1", rows: [ROW, { ...ROW, amount: 5n }] });
+  assertEquals(commit.move, [{ account: "acme", available: -12_350n, held: 0n, overdraw: true }]);
+  assertEquals(commit.ledger?.length, 1);
+  assertEquals(commit.ledger?.[0].detail, {
+    rows: [
+      { ...ROW, usage: { freshTokens: 10, outputTokens: 5 } },
+      { ...ROW, amount: 5n, usage: { freshTokens: 10, outputTokens: 5 } },
+    ],
+  });
+});
+
+Deno.test("addCharge() keeps what the commit held already", () => {
+  const key = ["cache", "1"];
+  const commit = addCharge({ set: [{ key, value: 1 }], move: [{ account: "b", available: 1n, held: 0n }] }, {
+    account: "acme",
+    reference: "cache-1",
+    rows: [ROW],
+  });
+  assertEquals([commit.set?.length, commit.move?.length, commit.ledger?.length], [1, 2, 1]);
+});
+
+Deno.test("a charge of zero or below is refused", () => {
+  for (const amount of [0n, -1n]) assertThrows(() => totalOf([ROW, { ...ROW, amount }]), RangeError);
+});
+
+Deno.test("fittingRows() never takes more than the store does, however large the rows are", () => {
+  const most = 1e10;
+  const usage = {
+    freshTokens: most,
+    cacheReadTokens: most,
+    cacheWrite5mTokens: most,
+    cacheWrite1hTokens: most,
+    toolPromptTokens: most,
+    outputTokens: most,
+    reasoningTokens: most,
+    estimated: true,
+  };
+  for (const model of ["a/b", "acme/" + "m".repeat(40), "模".repeat(500)]) {
+    const rows = Array.from({ length: 1000 }, () => ({ ...ROW, model, usage, amount: 10n ** 17n }));
+    const count = fittingRows(rows);
+    const commit = addCharge({}, { account: "acme", reference: "charge_1", rows: rows.slice(0, count) });
+    assert(serialize(commit.ledger?.[0].detail).length < 50_000);
+    assert(count > 20 && count <= 200);
+  }
+});
+
+Deno.test("fittingRows() takes at least one row and all of a few", () => {
+  assertEquals(fittingRows([{ ...ROW, model: "m".repeat(100_000) }]), 1);
+  assertEquals(fittingRows(Array(50).fill(ROW)), 50);
+});

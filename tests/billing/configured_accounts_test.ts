@@ -1,0 +1,82 @@
+import { assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { readAccount } from "../../src/billing/account.ts";
+import { newApiKey } from "../../src/billing/api_key.ts";
+import { configuredAccountsSchema, ensureConfiguredAccounts } from "../../src/billing/configured_accounts.ts";
+import { listKeys } from "../../src/billing/issued_key.ts";
+import { createKeyRing } from "../../src/billing/key_ring.ts";
+import { readWebhookSecrets } from "../../src/billing/webhook_secret.ts";
+import { openMemoryStore } from "../../src/store/memory.ts";
+import { manualClock } from "./support.ts";
+
+const KEY = "sk-sy-demo-key-of-the-configuration";
+const DEMO = { id: "demo", balance: 250n, keys: [KEY], webhookSecret: "whsec_given" };
+
+Deno.test("ensureConfiguredAccounts() creates what is missing and lets its keys in", async () => {
+  const clock = manualClock();
+  const store = await openMemoryStore({ clock });
+  const ensured = await ensureConfiguredAccounts(store, [DEMO, { id: "other", balance: 0n, keys: [] }]);
+  assertEquals(ensured.keysAdded, 1);
+  assertEquals(ensured.created[0], { id: "demo", generatedWebhookSecret: null });
+  assertMatch(ensured.created[1].generatedWebhookSecret!, /^whsec_/);
+  assertEquals((await createKeyRing({ store, clock }).resolve(KEY)).accountId, "demo");
+  assertEquals(await readWebhookSecrets(store, "demo"), ["whsec_given"]);
+});
+
+Deno.test("ensureConfiguredAccounts() at each later start credits, adds and changes nothing", async () => {
+  const store = await openMemoryStore({ clock: manualClock() });
+  await ensureConfiguredAccounts(store, [DEMO]);
+  await store.commit(null, { move: [{ account: "demo", available: -200n, held: 0n }] });
+  const again = await ensureConfiguredAccounts(store, [{ ...DEMO, balance: 999n, webhookSecret: "whsec_other" }]);
+  assertEquals(again, { created: [], keysAdded: 0 });
+  assertEquals((await readAccount(store, "demo")).available, 50n);
+  assertEquals(await readWebhookSecrets(store, "demo"), ["whsec_given"]);
+});
+
+Deno.test("ensureConfiguredAccounts() adds a new key to an old account and brings no revoked one back", async () => {
+  const clock = manualClock();
+  const store = await openMemoryStore({ clock });
+  await ensureConfiguredAccounts(store, [DEMO]);
+  const ring = createKeyRing({ store, clock });
+  await ring.revoke("demo", (await listKeys(store, "demo", { limit: 1 })).keys[0].id);
+  const added = newApiKey();
+  assertEquals((await ensureConfiguredAccounts(store, [{ ...DEMO, keys: [KEY, added] }])).keysAdded, 1);
+  assertEquals((await ring.resolve(added)).accountId, "demo");
+  await assertRejects(async () => await ring.resolve(KEY));
+});
+
+Deno.test("ensureConfiguredAccounts() refuses one key for two accounts and does not print it", async () => {
+  const store = await openMemoryStore({ clock: manualClock() });
+  const refused = await assertRejects(() => ensureConfiguredAccounts(store, [DEMO, { ...DEMO, id: "other" }]), Error);
+  assertMatch(refused.message, /"demo" and "other"/);
+  assertEquals(refused.message.includes(KEY), false);
+});
+
+Deno.test("the accounts section reads an account as the operator writes it", () => {
+  const section = [{ id: "demo", balance: "25.00", keys: [KEY], webhook_secret: "whsec_given" }, {
+    id: "bare",
+    webhook_secret: "",
+  }];
+  assertEquals(configuredAccountsSchema.parse(section), [
+    { ...DEMO, balance: 250_000_000_000n },
+    { id: "bare", balance: 0n, keys: [], webhookSecret: undefined },
+  ]);
+});
+
+Deno.test("the accounts section refuses mistakes by their path and prints no key", () => {
+  const forged = "sk-sy-" + "a".repeat(49);
+  const mistakes: [unknown, string][] = [
+    [[{ id: "a/b" }], "0.id"],
+    [[{ id: "a", balance: "-1" }], "0.balance"],
+    [[{ id: "a", balance: 25 }], "0.balance"],
+    [[{ id: "a", balance: "abc" }], "0.balance"],
+    [[{ id: "a", keys: ["short"] }], "0.keys.0"],
+    [[{ id: "a", keys: [forged] }], "0.keys.0"],
+    [[{ id: "a", webhook_secret: "short" }], "0.webhook_secret"],
+    [[{ id: "a", colour: "red" }], "0"],
+  ];
+  for (const [section, path] of mistakes) {
+    const { success, error } = configuredAccountsSchema.safeParse(section);
+    assertEquals([success, error?.issues[0].path.join(".")], [false, path]);
+    assertEquals(String(error).includes(forged), false);
+  }
+});

@@ -1,0 +1,156 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import fc from "fast-check";
+import { createAccount } from "../../src/billing/account.ts";
+import { addHold, captureHold, type Hold, HoldResolvedError, readHold, releaseHold } from "../../src/billing/hold.ts";
+import { verifyLedger } from "../../src/billing/verify_ledger.ts";
+import type { Money } from "../../src/lib/money.ts";
+import { openMemoryStore } from "../../src/store/memory.ts";
+import type { Store } from "../../src/store/store.ts";
+import { manualClock } from "./support.ts";
+
+async function storeWith(balance: Money): Promise<Store> {
+  const store = await openMemoryStore({ clock: manualClock() });
+  await createAccount(store, { id: "acme", balance });
+  return store;
+}
+
+function hold(store: Store, reference: string, amount: Money) {
+  const task = { set: [{ key: ["task", reference], value: "pending" }] };
+  return store.commit(`create/${reference}`, addHold(task, { account: "acme", reference, amount }, store.now()));
+}
+
+async function openHold(store: Store, reference: string): Promise<Hold> {
+  return (await readHold(store, reference))!;
+}
+
+Deno.test("addHold() sets money aside in the commit that creates the work, or neither comes to be", async () => {
+  const store = await storeWith(100n);
+  assertEquals((await hold(store, "task-1", 60n)).ok, true);
+  assertEquals(await store.balance("acme"), { available: 40n, held: 60n });
+  assertEquals(await hold(store, "task-2", 60n), { ok: false, why: "short", at: 0 });
+  assertEquals(await store.get([["task", "task-2"]]), [null]);
+  assertEquals(await readHold(store, "task-2"), null);
+});
+
+Deno.test("of 200 holds at once, each of 60 % of the balance, exactly one is made", async () => {
+  const store = await storeWith(100n);
+  const made = await Promise.all(Array.from({ length: 200 }, (_, i) => hold(store, `task-${i}`, 60n)));
+  assertEquals(made.filter(({ ok }) => ok).length, 1);
+  assertEquals(await store.balance("acme"), { available: 40n, held: 60n });
+});
+
+Deno.test("captureHold() spends the cost and gives the rest back", async () => {
+  const store = await storeWith(100n);
+  await hold(store, "task-1", 60n);
+  const capture = captureHold({}, await openHold(store, "task-1"), 25n, store.now(), { model: "acme/video" });
+  assertEquals([capture.captured, capture.excess], [25n, 0n]);
+  assertEquals((await store.commit(null, capture.commit)).ok, true);
+  assertEquals(await store.balance("acme"), { available: 75n, held: 0n });
+  const ended = await openHold(store, "task-1");
+  assertEquals([ended.state, ended.captured, ended.resolvedAt], ["captured", 25n, store.now()]);
+  const [line] = await store.ledger("acme", { limit: 1, reverse: true });
+  assertEquals([line.operation, line.reference, line.detail], ["capture", "task-1", { model: "acme/video" }]);
+});
+
+Deno.test("captureHold() takes no more than was held and tells the excess", async () => {
+  const store = await storeWith(100n);
+  await hold(store, "task-1", 60n);
+  const capture = captureHold({}, await openHold(store, "task-1"), 61n, store.now());
+  assertEquals([capture.captured, capture.excess], [60n, 1n]);
+  await store.commit(null, capture.commit);
+  assertEquals(await store.balance("acme"), { available: 40n, held: 0n });
+});
+
+Deno.test("releaseHold() gives everything back", async () => {
+  const store = await storeWith(100n);
+  await hold(store, "task-1", 60n);
+  await store.commit(null, releaseHold({}, await openHold(store, "task-1"), store.now()));
+  assertEquals(await store.balance("acme"), { available: 100n, held: 0n });
+});
+
+Deno.test("a hold ends once, whichever of two ends comes first", async () => {
+  const store = await storeWith(100n);
+  await hold(store, "task-1", 60n);
+  const read = await openHold(store, "task-1");
+  const results = await Promise.all([
+    store.commit(null, captureHold({}, read, 25n, store.now()).commit),
+    store.commit(null, releaseHold({}, read, store.now())),
+    store.commit(null, captureHold({}, read, 60n, store.now()).commit),
+  ]);
+  assertEquals(results.map((result) => result.ok || result.why), [true, "conflict", "conflict"]);
+  assertEquals(await store.balance("acme"), { available: 75n, held: 0n });
+  const ended = await openHold(store, "task-1");
+  assertThrows(() => releaseHold({}, ended, store.now()), HoldResolvedError, "it is captured");
+  assertThrows(() => captureHold({}, ended, 1n, store.now()), HoldResolvedError);
+});
+
+Deno.test("a hold of nothing, for a model that is free, ends as any other and moves nothing", async () => {
+  const store = await storeWith(100n);
+  assertEquals((await hold(store, "task-1", 0n)).ok, true);
+  const capture = captureHold({}, await openHold(store, "task-1"), 0n, store.now());
+  assertEquals((await store.commit(null, capture.commit)).ok, true);
+  assertEquals((await openHold(store, "task-1")).state, "captured");
+  assertEquals((await store.ledger("acme", { limit: 10 })).length, 1);
+});
+
+Deno.test("holds and captures below zero are refused", async () => {
+  const store = await storeWith(100n);
+  assertThrows(() => addHold({}, { account: "acme", reference: "x", amount: -1n }, 0), RangeError);
+  await hold(store, "task-1", 60n);
+  const read = await openHold(store, "task-1");
+  assertThrows(() => captureHold({}, read, -1n, store.now()), RangeError);
+});
+
+Deno.test("one task is held for once, for ever", async () => {
+  const store = await storeWith(100n);
+  await hold(store, "task-1", 10n);
+  await store.commit(null, releaseHold({}, await openHold(store, "task-1"), store.now()));
+  const again = await store.commit(
+    null,
+    addHold({}, { account: "acme", reference: "task-1", amount: 10n }, store.now()),
+  );
+  assertEquals(again.ok || again.why, "conflict");
+});
+
+type Step = { readonly task: number; readonly end: "hold" | "capture" | "release"; readonly amount: Money };
+const anyStep: fc.Arbitrary<Step> = fc.record({
+  task: fc.nat(5),
+  end: fc.constantFrom("hold", "capture", "release"),
+  amount: fc.bigInt({ min: 0n, max: 70n }),
+});
+
+async function take(store: Store, { task, end, amount }: Step): Promise<void> {
+  const reference = `task-${task}`;
+  if (end === "hold") return void await hold(store, reference, amount);
+  const read = await readHold(store, reference);
+  if (read?.state !== "open") return;
+  const commit = end === "capture"
+    ? captureHold({}, read, amount, store.now()).commit
+    : releaseHold({}, read, store.now());
+  await store.commit(null, commit);
+}
+
+Deno.test("whatever is held, captured and released at once, the ledger is the balance and held is what is open", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyStep, { maxLength: 40 }), async (steps) => {
+      const store = await storeWith(100n);
+      await Promise.all(steps.map((step) => take(store, step)));
+      for (const step of steps) await take(store, step);
+      const balance = await store.balance("acme");
+      assertEquals(balance.available >= 0n && balance.held >= 0n, true);
+      const holds = await Promise.all([0, 1, 2, 3, 4, 5].map((task) => readHold(store, `task-${task}`)));
+      const open = holds.filter((read) => read?.state === "open").reduce((sum, read) => sum + read!.amount, 0n);
+      const spent = holds.reduce((sum, read) => sum + (read?.captured ?? 0n), 0n);
+      assertEquals([balance.held, balance.available], [open, 100n - open - spent]);
+      assertEquals((await verifyLedger(store)).differences, []);
+    }),
+    { numRuns: 30 },
+  );
+});
+
+Deno.test("a repeated create under its operation name holds once", async () => {
+  const store = await storeWith(100n);
+  await hold(store, "task-1", 60n);
+  assertEquals(await hold(store, "task-1", 60n), { ok: true, replayed: true });
+  assertEquals(await store.balance("acme"), { available: 40n, held: 60n });
+});

@@ -1,0 +1,345 @@
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import fc from "fast-check";
+import { createAccount } from "../../src/billing/account.ts";
+import { creditAccount } from "../../src/billing/credit.ts";
+import { type Admission, type Charge, createMeter, type Meter } from "../../src/billing/meter.ts";
+import { chargeRowsOf } from "../../src/billing/charge.ts";
+import { verifyLedger } from "../../src/billing/verify_ledger.ts";
+import type { Clock } from "../../src/lib/clock.ts";
+import { GatewayError } from "../../src/lib/gateway_error.ts";
+import { silentLog } from "../../src/lib/log.ts";
+import type { Money } from "../../src/lib/money.ts";
+import { openMemoryStore } from "../../src/store/memory.ts";
+import { aTurn, impatientClock, keptLog, manualClock, watched } from "./support.ts";
+
+const CHARGE: Charge = { requestId: "req_1", kind: "text", model: "acme/large", provider: "acme", amount: 10n };
+
+async function meterOver<C extends Clock>(balance: Money, clock: C, options: { lingerMs?: number } = {}) {
+  const store = watched(await openMemoryStore({ clock }));
+  const log = keptLog();
+  await createAccount(store, { id: "acme", balance });
+  store.commits.length = store.operations.length = 0;
+  return { store, clock, log, meter: createMeter({ store, clock, log, ...options }) };
+}
+
+async function isRefused(admit: () => unknown): Promise<boolean> {
+  try {
+    await admit();
+    return false;
+  } catch (error) {
+    assert(error instanceof GatewayError && error.code === "insufficient_credits");
+    return true;
+  }
+}
+
+/** Admits calls until one is refused. */
+async function admitAll(meter: Meter, estimate: Money): Promise<Admission[]> {
+  const admissions: Admission[] = [];
+  while (!await isRefused(async () => admissions.push(await meter.admit("acme", estimate)))) { /* one more */ }
+  return admissions;
+}
+
+Deno.test("a lone call is let in with any positive balance, whatever it may cost", async () => {
+  const { meter } = await meterOver(1n, manualClock());
+  await (await meter.admit("acme", 1_000_000n)).charge(CHARGE);
+});
+
+Deno.test("no call is let in at a balance of zero or below, or without an account", async () => {
+  const { meter } = await meterOver(0n, manualClock());
+  assert(await isRefused(() => meter.admit("acme", 0n)));
+  assert(await isRefused(() => meter.admit("nobody", 0n)));
+  const { meter: overdrawn } = await meterOver(5n, manualClock());
+  await (await overdrawn.admit("acme", 1n)).charge(CHARGE);
+  assert(await isRefused(() => overdrawn.admit("acme", 0n)));
+});
+
+Deno.test("of 50 calls at once with a balance for one, one is let in", async () => {
+  const { meter } = await meterOver(10n, manualClock());
+  const refused = await Promise.all(Array.from({ length: 50 }, () => isRefused(() => meter.admit("acme", 10n))));
+  assertEquals(refused.filter((one) => !one).length, 1);
+});
+
+Deno.test("an account is overdrawn by less than one call's estimate when none exceeds its own", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 1, max: 1000 }), fc.integer({ min: 1, max: 300 }), async (balance, estimate) => {
+      const { meter, store } = await meterOver(BigInt(balance), manualClock());
+      const admissions = await admitAll(meter, BigInt(estimate));
+      await Promise.all(admissions.map((admission) => admission.charge({ ...CHARGE, amount: BigInt(estimate) })));
+      assert((await store.balance("acme")).available > -BigInt(estimate));
+    }),
+    { numRuns: 30 },
+  );
+});
+
+Deno.test("a call that ends without a charge gives its estimate back, once", async () => {
+  const { meter } = await meterOver(10n, manualClock());
+  const admission = await meter.admit("acme", 10n);
+  assert(await isRefused(() => meter.admit("acme", 1n)));
+  admission.release();
+  admission.release();
+  await meter.admit("acme", 10n);
+  assert(await isRefused(() => meter.admit("acme", 1n)));
+});
+
+Deno.test("admit() answers at once and without a read while the balance is known", async () => {
+  const { meter, store } = await meterOver(1000n, manualClock());
+  (await meter.admit("acme", 1n)).release();
+  const reads = store.balanceReads;
+  for (let i = 0; i < 100; i++) {
+    const admission = meter.admit("acme", 1n);
+    assert(!(admission instanceof Promise));
+    await admission.charge({ ...CHARGE, amount: 1n });
+  }
+  assertEquals([store.balanceReads, store.reads], [reads, 0]);
+});
+
+Deno.test("admit() throws at once when it is known that nothing is left", async () => {
+  const { meter } = await meterOver(10n, manualClock());
+  await (await meter.admit("acme", 1n)).charge(CHARGE);
+  assertThrows(() => void meter.admit("acme", 1n), GatewayError);
+});
+
+Deno.test("a known balance is read anew in the background after a second, and waited for after five", async () => {
+  const { meter, store, clock } = await meterOver(1000n, manualClock());
+  (await meter.admit("acme", 1n)).release();
+  clock.advance(1_000);
+  for (let i = 0; i < 10; i++) assert(!(meter.admit("acme", 1n) instanceof Promise));
+  await meter.flush();
+  assertEquals(store.balanceReads, 2);
+  clock.advance(5_000);
+  const waiting = meter.admit("acme", 1n);
+  assert(waiting instanceof Promise);
+  await waiting;
+  assertEquals(store.balanceReads, 3);
+});
+
+Deno.test("nobody is refused by a balance that is older than a second", async () => {
+  const { meter, store, clock } = await meterOver(0n, manualClock());
+  assert(await isRefused(() => meter.admit("acme", 1n)));
+  await creditAccount(store, "acme", 100n);
+  assert(await isRefused(() => meter.admit("acme", 1n)));
+  clock.advance(1_000);
+  await meter.admit("acme", 1n);
+});
+
+Deno.test("a credit that is told by invalidate() is seen by the next call", async () => {
+  const { meter, store } = await meterOver(0n, manualClock());
+  assert(await isRefused(() => meter.admit("acme", 1n)));
+  await creditAccount(store, "acme", 100n);
+  meter.invalidate("acme");
+  meter.invalidate("nobody");
+  await meter.admit("acme", 1n);
+});
+
+Deno.test("a balance that is read while it is invalidated is read again", async () => {
+  const { meter, store } = await meterOver(0n, manualClock());
+  const { balance } = store;
+  const stalled = Promise.withResolvers<void>();
+  store.balance = async (account) => {
+    const read = await balance(account);
+    store.balance = balance;
+    await stalled.promise;
+    return read;
+  };
+  const admission = meter.admit("acme", 1n);
+  await creditAccount(store, "acme", 100n);
+  meter.invalidate("acme");
+  stalled.resolve();
+  await admission;
+});
+
+Deno.test("charge() resolves when the charge is durable", async () => {
+  const { meter, store } = await meterOver(100n, manualClock());
+  const gate = Promise.withResolvers<void>();
+  store.beforeCommit = () => gate.promise;
+  let isDone = false;
+  const charged = (await meter.admit("acme", 10n)).charge(CHARGE).then(() => isDone = true);
+  await aTurn();
+  assertEquals(isDone, false);
+  gate.resolve();
+  await charged;
+  assertEquals(await store.balance("acme"), { available: 90n, held: 0n });
+});
+
+Deno.test("a charge that is not durable yet is money spent", async () => {
+  const { meter, store } = await meterOver(10n, manualClock());
+  const gate = Promise.withResolvers<void>();
+  store.beforeCommit = () => gate.promise;
+  const charged = (await meter.admit("acme", 1n)).charge(CHARGE);
+  assert(await isRefused(() => meter.admit("acme", 0n)));
+  gate.resolve();
+  await charged;
+});
+
+Deno.test("charges that come while a commit is under way share the next one: one move, one line", async () => {
+  const { meter, store } = await meterOver(1_000_000n, manualClock());
+  const admissions = await Promise.all(Array.from({ length: 121 }, () => meter.admit("acme", 1n)));
+  const gate = Promise.withResolvers<void>();
+  store.beforeCommit = () => gate.promise;
+  const first = admissions[0].charge(CHARGE);
+  while (store.commits.length === 0) await aTurn();
+  const rest = admissions.slice(1).map((admission, i) => admission.charge({ ...CHARGE, requestId: `req_${i}` }));
+  gate.resolve();
+  await Promise.all([first, ...rest]);
+  assertEquals(store.commits.length, 2);
+  const [commit] = store.commits.slice(-1);
+  assertEquals([commit.move?.length, commit.ledger?.length, commit.move?.[0].available], [1, 1, -1_200n]);
+  const lines = await store.ledger("acme", { limit: 10 });
+  assertEquals(chargeRowsOf(lines[2]).map(({ requestId }) => requestId), rest.map((_, i) => `req_${i}`));
+});
+
+Deno.test("charges of one turn of the event loop share one commit, thousands go out in few", async () => {
+  const { meter, store } = await meterOver(1_000_000n, manualClock());
+  const admissions = await Promise.all(Array.from({ length: 2000 }, () => meter.admit("acme", 1n)));
+  await Promise.all(admissions.map((admission) => admission.charge(CHARGE)));
+  assert(store.commits.length >= 10 && store.commits.length <= 30);
+  assertEquals((await store.balance("acme")).available, 980_000n);
+  assertEquals((await verifyLedger(store)).differences, []);
+});
+
+Deno.test("one account's slow commit keeps no other account waiting", async () => {
+  const { meter, store } = await meterOver(100n, manualClock());
+  await createAccount(store, { id: "zeta", balance: 100n });
+  const [slow, quick] = [await meter.admit("acme", 1n), await meter.admit("zeta", 1n)];
+  const gate = Promise.withResolvers<void>();
+  store.beforeCommit = () => store.commits.at(-1)?.move?.[0].account === "acme" ? gate.promise : undefined;
+  const charged = slow.charge(CHARGE);
+  await quick.charge(CHARGE);
+  gate.resolve();
+  await charged;
+});
+
+Deno.test("with lingerMs a charge waits that long for others, and flush() waits for nobody", async () => {
+  const { meter, store, clock } = await meterOver(100n, manualClock(), { lingerMs: 25 });
+  const admissions = await Promise.all([1, 2, 3].map(() => meter.admit("acme", 1n)));
+  const first = admissions[0].charge(CHARGE);
+  await aTurn();
+  const second = admissions[1].charge(CHARGE);
+  assertEquals(store.commits.length, 0);
+  clock.advance(25);
+  await Promise.all([first, second]);
+  assertEquals(store.commits.length, 1);
+  const third = admissions[2].charge(CHARGE);
+  await aTurn();
+  await meter.flush();
+  await third;
+  assertEquals(store.commits.length, 2);
+});
+
+Deno.test("of charge() and release() the first counts", async () => {
+  const { meter, store, log } = await meterOver(100n, manualClock());
+  const charged = await meter.admit("acme", 10n);
+  await Promise.all([charged.charge(CHARGE), charged.charge({ ...CHARGE, amount: 20n })]);
+  charged.release();
+  const released = await meter.admit("acme", 10n);
+  released.release();
+  await released.charge(CHARGE);
+  assertEquals((await store.balance("acme")).available, 90n);
+  assertEquals(log.lines.map(({ event }) => event), ["charge_ignored", "charge_ignored"]);
+});
+
+Deno.test("a charge of zero ends the call without a commit", async () => {
+  const { meter, store } = await meterOver(10n, manualClock());
+  await (await meter.admit("acme", 10n)).charge({ ...CHARGE, amount: 0n });
+  assertEquals(store.commits, []);
+  await meter.admit("acme", 10n);
+});
+
+Deno.test("charges and estimates below zero are refused", async () => {
+  const { meter, store } = await meterOver(10n, manualClock());
+  assertThrows(() => void meter.admit("acme", -1n), RangeError);
+  const admission = await meter.admit("acme", 1n);
+  await assertRejects(() => admission.charge({ ...CHARGE, amount: -1n }), RangeError);
+  assertEquals(store.commits, []);
+});
+
+Deno.test("a commit whose outcome is unknown is repeated under its name and charges once", async () => {
+  const { meter, store, log } = await meterOver(100n, impatientClock());
+  let failures = 2;
+  store.afterCommit = () => {
+    if (failures-- > 0) throw new Error("connection lost");
+  };
+  await (await meter.admit("acme", 10n)).charge(CHARGE);
+  assertEquals(store.operations.length, 3);
+  assertEquals(new Set(store.operations).size, 1);
+  assertEquals((await store.balance("acme")).available, 90n);
+  assertEquals(log.lines.map(({ event }) => event), ["charge_retried", "charge_retried"]);
+});
+
+Deno.test("a repeat that finds its own line on the ledger is done", async () => {
+  const { meter, store } = await meterOver(100n, impatientClock());
+  const { commit } = store;
+  store.commit = (_forgotten, one) => commit(null, one);
+  store.afterCommit = () => {
+    store.afterCommit = () => {};
+    throw new Error("connection lost");
+  };
+  await (await meter.admit("acme", 10n)).charge(CHARGE);
+  assertEquals((await store.balance("acme")).available, 90n);
+});
+
+Deno.test("a charge that the store never takes rejects, is logged with its amount and counts no more", async () => {
+  const { meter, store, log } = await meterOver(100n, impatientClock());
+  const admissions = await Promise.all([meter.admit("acme", 10n), meter.admit("acme", 10n)]);
+  store.beforeCommit = () => {
+    throw new Error("disk full");
+  };
+  const charges = admissions.map((admission, i) => admission.charge({ ...CHARGE, requestId: `req_${i}` }));
+  for (const charge of charges) assertEquals((await assertRejects(() => charge, GatewayError)).code, "internal_error");
+  const lost = log.lines.filter(({ event }) => event === "charge_lost").map(({ fields }) => fields);
+  assertEquals(lost.map(({ requestId, cost }) => [requestId, cost]), [
+    ["req_0", "0.0000000010"],
+    ["req_1", "0.0000000010"],
+  ]);
+  store.beforeCommit = () => {};
+  assertEquals((await admitAll(meter, 10n)).length, 10);
+});
+
+Deno.test("admit() rejects when the balance cannot be read and recovers with the store", async () => {
+  const { meter, store } = await meterOver(100n, manualClock());
+  const { balance } = store;
+  store.balance = () => Promise.reject(new Error("disk is gone"));
+  await assertRejects(async () => await meter.admit("acme", 1n), Error, "disk is gone");
+  store.balance = balance;
+  await meter.admit("acme", 1n);
+});
+
+Deno.test("the mirror of a busy account stays exact: what is admitted and charged is what the ledger says", async () => {
+  const anyAmount = fc.integer({ min: 0, max: 40 });
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyAmount, { maxLength: 60 }), async (amounts) => {
+      const clock = manualClock();
+      const { meter, store } = await meterOver(500n, clock);
+      const running: Promise<void>[] = [];
+      let spent = 0n;
+      for (const amount of amounts) {
+        clock.advance(amount * 50);
+        if (
+          await isRefused(async () => {
+            const admission = await meter.admit("acme", BigInt(amount));
+            spent += BigInt(amount);
+            running.push(admission.charge({ ...CHARGE, amount: BigInt(amount) }));
+          })
+        ) assert(spent >= 500n);
+      }
+      await Promise.all(running);
+      assertEquals((await store.balance("acme")).available, 500n - spent);
+      assertEquals((await verifyLedger(store)).differences, []);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+Deno.test("purses that nobody uses make room for others", async () => {
+  const clock = manualClock();
+  const store = watched(await openMemoryStore({ clock }));
+  const meter = createMeter({ store, clock, log: silentLog });
+  await createAccount(store, { id: "acme", balance: 10n });
+  const open = await meter.admit("acme", 10n);
+  for (let i = 0; i < 10_010; i++) await isRefused(() => meter.admit(`account-${i}`, 1n));
+  assert(await isRefused(() => meter.admit("acme", 1n)), "an account with an open call is kept");
+  const reads = store.balanceReads;
+  await isRefused(() => meter.admit("account-0", 1n));
+  assertEquals(store.balanceReads, reads + 1, "the first idle one was dropped");
+  open.release();
+});

@@ -1,0 +1,103 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import fc from "fast-check";
+import { costOf, costOfImages, type ImageUsage, type Prices, readPrices } from "../../src/billing/price.ts";
+import { NO_USAGE, type Usage } from "../../src/conversation/usage.ts";
+import { writeMoney } from "../../src/lib/money.ts";
+
+const COUNTERS = Object.keys(NO_USAGE) as (keyof typeof NO_USAGE & Exclude<keyof Usage, "estimated">)[];
+const anyCount = fc.nat(10_000_000_000);
+const anyUsage: fc.Arbitrary<Usage> = fc.record({
+  freshTokens: anyCount,
+  cacheReadTokens: anyCount,
+  cacheWrite5mTokens: anyCount,
+  cacheWrite1hTokens: anyCount,
+  toolPromptTokens: anyCount,
+  outputTokens: anyCount,
+  reasoningTokens: anyCount,
+});
+const anyPrice = fc.bigInt({ min: 0n, max: 10n ** 15n }).map((units) =>
+  `0.${units.toString().padStart(18, "0").slice(-18)}`
+);
+const anyPrices: fc.Arbitrary<Prices> = fc.record({
+  prompt: anyPrice,
+  completion: anyPrice,
+  input_cache_read: anyPrice,
+  input_cache_write_5m: anyPrice,
+  input_cache_write_1h: anyPrice,
+  request: anyPrice,
+}, { requiredKeys: [] }).map(readPrices);
+
+function usageOf(counts: Partial<Usage>): Usage {
+  return { ...NO_USAGE, ...counts };
+}
+
+function plus(a: Usage, b: Usage): Usage {
+  return Object.fromEntries(COUNTERS.map((counter) => [counter, a[counter] + b[counter]])) as unknown as Usage;
+}
+
+Deno.test("costOf() bills each kind of token at its own price and reasoning as output", () => {
+  const prices = readPrices({
+    prompt: "0.000004",
+    completion: "0.00002",
+    input_cache_read: "0.0000004",
+    input_cache_write_5m: "0.000005",
+    input_cache_write_1h: "0.000008",
+  });
+  const cost = (counts: Partial<Usage>) => writeMoney(costOf(usageOf(counts), prices));
+  assertEquals(cost({ freshTokens: 1_000_000 }), "4.0000000000");
+  assertEquals(cost({ toolPromptTokens: 1_000_000 }), "4.0000000000");
+  assertEquals(cost({ cacheReadTokens: 1_000_000 }), "0.4000000000");
+  assertEquals(cost({ cacheWrite5mTokens: 1_000_000 }), "5.0000000000");
+  assertEquals(cost({ cacheWrite1hTokens: 1_000_000 }), "8.0000000000");
+  assertEquals(cost({ outputTokens: 1_000_000, reasoningTokens: 900_000 }), "20.0000000000");
+});
+
+Deno.test("readPrices() lets a cache without a price follow the nearest one", () => {
+  const bare = readPrices({ prompt: "0.1", completion: "0.2" });
+  assertEquals([bare.cacheRead, bare.cacheWrite5m, bare.cacheWrite1h], [bare.prompt, bare.prompt, bare.prompt]);
+  assertEquals([bare.imageInput, bare.imageOutput, bare.perImage, bare.request], [
+    bare.prompt,
+    bare.completion,
+    0n,
+    0n,
+  ]);
+  const write = readPrices({ prompt: "0.1", input_cache_write: "0.3", input_cache_write_5m: null });
+  assertEquals([write.cacheWrite5m, write.cacheWrite1h], [3n * 10n ** 17n, 3n * 10n ** 17n]);
+  const short = readPrices({ prompt: "0.1", input_cache_write_5m: "0.3" });
+  assertEquals(short.cacheWrite1h, short.cacheWrite5m);
+});
+
+Deno.test("readPrices() refuses what is no price and names its key", () => {
+  for (const price of ["abc", "-0.1", "", "1e-6", 0.1, {}]) {
+    assertThrows(() => readPrices({ prompt: "0.1", completion: price }), RangeError, '"completion"');
+  }
+  assertEquals(readPrices({ web_search: "see the vendor's page" }).prompt, 0n);
+});
+
+Deno.test("costOf() is never negative", () => {
+  fc.assert(fc.property(anyUsage, anyPrices, (usage, prices) => assertEquals(costOf(usage, prices) >= 0n, true)));
+});
+
+Deno.test("costOf() of two usages together is that of each, up to one unit", () => {
+  fc.assert(fc.property(anyUsage, anyUsage, anyPrices, (a, b, priced) => {
+    const prices = { ...priced, request: 0n };
+    const difference = costOf(plus(a, b), prices) - costOf(a, prices) - costOf(b, prices);
+    assertEquals(difference >= -1n && difference <= 1n, true);
+  }));
+});
+
+Deno.test("costOf() never falls when more is used", () => {
+  fc.assert(fc.property(anyUsage, fc.constantFrom(...COUNTERS), anyCount, anyPrices, (usage, counter, more, prices) => {
+    const larger = { ...usage, [counter]: usage[counter] + more };
+    assertEquals(costOf(larger, prices) >= costOf(usage, prices), true);
+  }));
+});
+
+Deno.test("costOfImages() bills tokens, images and the request", () => {
+  const nothing: ImageUsage = { textTokens: 0, imageTokens: 0, outputTokens: 0, images: 0, inputImages: 0 };
+  const byTokens = readPrices({ prompt: "0.000005", image_input: "0.00001", image_output: "0.00004" });
+  const usage = { ...nothing, textTokens: 100, imageTokens: 1000, outputTokens: 4160, images: 1 };
+  assertEquals(writeMoney(costOfImages(usage, byTokens)), "0.1769000000");
+  const byImage = readPrices({ per_image: "0.04", per_input_image: "0.01", request: "0.001" });
+  assertEquals(writeMoney(costOfImages({ ...nothing, images: 2, inputImages: 1 }, byImage)), "0.0910000000");
+});

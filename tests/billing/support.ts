@@ -1,0 +1,111 @@
+import type { Clock } from "../../src/lib/clock.ts";
+import type { Log, LogFields } from "../../src/lib/log.ts";
+import type { Commit, Store } from "../../src/store/store.ts";
+
+/** A clock that stands still until it is moved. */
+export interface ManualClock extends Clock {
+  /** Moves on, and calls back whom that concerns, in the order of their instants. */
+  advance(ms: number): void;
+}
+
+/** A manual clock at an instant of 2026. */
+export function manualClock(): ManualClock {
+  let now = 1_790_000_000_000;
+  const timers = new Set<{ at: number; callback: () => void }>();
+  return {
+    now: () => now,
+    after(delayMs, callback) {
+      const timer = { at: now + delayMs, callback };
+      timers.add(timer);
+      return () => timers.delete(timer);
+    },
+    advance(ms) {
+      now += ms;
+      for (const timer of [...timers].sort((a, b) => a.at - b.at)) {
+        if (timer.at > now || !timers.delete(timer)) continue;
+        timer.callback();
+      }
+    },
+  };
+}
+
+/** A clock on which nobody waits: every delay is over at once, and time has moved on by it. */
+export function impatientClock(): Clock {
+  const { now, advance } = manualClock();
+  return {
+    now,
+    after(delayMs, callback) {
+      advance(delayMs);
+      queueMicrotask(callback);
+      return () => {};
+    },
+  };
+}
+
+/** A store that counts how it is used, and does what it is told before it commits or reads. */
+export interface WatchedStore extends Store {
+  readonly commits: Commit[];
+  readonly operations: (string | null)[];
+  /** Calls of `get`. */
+  reads: number;
+  /** Calls of `balance`. */
+  balanceReads: number;
+  /** Awaited before each commit; what it throws is thrown. */
+  beforeCommit: () => void | Promise<void>;
+  /** Awaited after each commit; what it throws is thrown, though the commit is made. */
+  afterCommit: () => void | Promise<void>;
+  /** Awaited after each look-up, before its answer is given. */
+  afterGet: () => void | Promise<void>;
+}
+
+/** Watches a store. */
+export function watched(store: Store): WatchedStore {
+  const watch: WatchedStore = {
+    commits: [],
+    operations: [],
+    reads: 0,
+    balanceReads: 0,
+    beforeCommit() {},
+    afterCommit() {},
+    afterGet() {},
+    now: () => store.now(),
+    async get<T>(keys: Parameters<Store["get"]>[0]) {
+      watch.reads++;
+      const entries = await store.get<T>(keys);
+      await watch.afterGet();
+      return entries;
+    },
+    balance(account) {
+      watch.balanceReads++;
+      return store.balance(account);
+    },
+    async commit(operation, commit) {
+      watch.commits.push(commit);
+      watch.operations.push(operation);
+      await watch.beforeCommit();
+      const result = await store.commit(operation, commit);
+      await watch.afterCommit();
+      return result;
+    },
+    scan: (prefix, options) => store.scan(prefix, options),
+    ledger: (account, options) => store.ledger(account, options),
+    claim: (kinds, limit, leaseMs) => store.claim(kinds, limit, leaseMs),
+    renew: (jobs, leaseMs) => store.renew(jobs, leaseMs),
+    take: (bucket, options) => store.take(bucket, options),
+    onWake: (listener) => store.onWake(listener),
+    close: () => store.close(),
+  };
+  return watch;
+}
+
+/** A log that keeps its lines. */
+export function keptLog(): Log & { readonly lines: { readonly event: string; readonly fields: LogFields }[] } {
+  const lines: { event: string; fields: LogFields }[] = [];
+  const keep = (event: string, fields: LogFields = {}) => void lines.push({ event, fields });
+  return { lines, debug: keep, info: keep, warn: keep, error: keep };
+}
+
+/** Resolves when everything that is ready now has run. */
+export function aTurn(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve));
+}

@@ -1,0 +1,52 @@
+import { assertEquals, assertMatch } from "@std/assert";
+import { aTurn } from "../../billing/support.ts";
+import { administration } from "./support.ts";
+
+Deno.test("POST …/keys shows the secret once, and lists never do", async () => {
+  const { call, clock } = await administration();
+  await call("POST", "", { id: "acme" });
+  const { status, body: { secret, ...key } } = await call("POST", "/acme/keys");
+  assertEquals(status, 201);
+  assertMatch(secret, /^sk-sy-[0-9A-Za-z]{49}$/);
+  assertEquals(key, {
+    id: key.id,
+    account: "acme",
+    prefix: secret.slice(0, 12),
+    created_at: clock.now() / 1000,
+    last_used_at: null,
+    revoked_at: null,
+  });
+  assertEquals((await call("GET", "/acme/keys")).body, { data: [key], next: null });
+});
+
+Deno.test("GET …/keys tells when a key was last used, in hours", async () => {
+  const { call, keys, clock } = await administration();
+  await call("POST", "", { id: "acme" });
+  const { secret } = (await call("POST", "/acme/keys")).body;
+  clock.advance(60_000);
+  await keys.resolve(secret);
+  await aTurn();
+  assertEquals((await call("GET", "/acme/keys")).body.data[0].last_used_at, clock.now() / 1000);
+});
+
+Deno.test("DELETE …/keys/:key refuses the key at once, and again says the same", async () => {
+  const { call, keys, clock } = await administration();
+  await call("POST", "", { id: "acme" });
+  const { id, secret } = (await call("POST", "/acme/keys")).body;
+  await keys.resolve(secret);
+  const revoked = await call("DELETE", `/acme/keys/${id}`);
+  assertEquals([revoked.status, revoked.body.revoked_at], [200, clock.now() / 1000]);
+  assertEquals(await Promise.try(() => keys.resolve(secret)).catch((error) => error.code), "invalid_api_key");
+  clock.advance(60_000);
+  assertEquals((await call("DELETE", `/acme/keys/${id}`)).body, revoked.body);
+});
+
+Deno.test("DELETE …/keys/:key answers 404 to another account's key and to none", async () => {
+  const { call } = await administration();
+  await call("POST", "", { id: "acme" });
+  await call("POST", "", { id: "zeta" });
+  const { id } = (await call("POST", "/acme/keys")).body;
+  for (const path of [`/zeta/keys/${id}`, "/acme/keys/key_1", `/acme/keys/${"k".repeat(2000)}`]) {
+    assertEquals((await call("DELETE", path)).status, 404);
+  }
+});

@@ -1,0 +1,54 @@
+import { assertEquals } from "@std/assert";
+import { GatewayError } from "../../../src/lib/gateway_error.ts";
+import { renderAdminError } from "../../../src/protocols/admin/answer.ts";
+import { adminRoutes } from "../../../src/protocols/admin/routes.ts";
+import { ADMIN_KEY, administration } from "./support.ts";
+
+Deno.test("every endpoint of the administration answers 401 without the admin key and does nothing", async () => {
+  const { call, store, keys, meter } = await administration();
+  await call("POST", "", { id: "acme" });
+  const { secret } = (await call("POST", "/acme/keys")).body;
+  const options = {
+    adminKey: ADMIN_KEY,
+    store,
+    keys,
+    meter,
+    readJson: () => Promise.reject(new Error("body was read")),
+  };
+  const credentials: [string | undefined, string][] = [
+    [undefined, "unauthorized"],
+    ["Bearer ", "unauthorized"],
+    [`Basic ${ADMIN_KEY}`, "unauthorized"],
+    [`Bearer ${secret}`, "invalid_api_key"],
+    [`Bearer ${ADMIN_KEY}x`, "invalid_api_key"],
+    [`Bearer ${ADMIN_KEY.slice(0, -1)}`, "invalid_api_key"],
+  ];
+  for (const route of adminRoutes(options)) {
+    const path = route.path.slice("/admin/v1/accounts".length);
+    for (const [authorization, code] of credentials) {
+      const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
+      const { status, body } = await call(route.method, path, undefined, headers);
+      assertEquals([status, body.error.code], [401, code]);
+    }
+  }
+});
+
+Deno.test("the admin key is accepted as any bearer is: the scheme in any case, blanks around it", async () => {
+  const { call } = await administration();
+  for (const authorization of [`bearer ${ADMIN_KEY}`, `BEARER   ${ADMIN_KEY}  `]) {
+    assertEquals((await call("GET", "", undefined, { authorization })).status, 200);
+  }
+});
+
+Deno.test("without an admin key there is no administration at all", async () => {
+  const { store, keys, meter } = await administration();
+  const readJson = () => Promise.resolve({});
+  assertEquals(adminRoutes({ adminKey: "", store, keys, meter, readJson }), []);
+});
+
+Deno.test("renderAdminError() writes code, message and field, and never the cause", async () => {
+  const error = new GatewayError("conflict", "Cannot do it", { field: "x", cause: "secret" });
+  const response = renderAdminError(error, "req_1");
+  assertEquals(response.status, 409);
+  assertEquals(await response.json(), { error: { code: "conflict", message: "Cannot do it", field: "x" } });
+});

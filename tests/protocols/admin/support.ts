@@ -1,0 +1,95 @@
+import { createKeyRing, type KeyRing } from "../../../src/billing/key_ring.ts";
+import { createMeter, type Meter } from "../../../src/billing/meter.ts";
+import type { Route } from "../../../src/http/inbound.ts";
+import { gatewayErrorOf } from "../../../src/lib/gateway_error.ts";
+import type { JsonObject } from "../../../src/lib/json_object.ts";
+import { silentLog } from "../../../src/lib/log.ts";
+import { adminRoutes } from "../../../src/protocols/admin/routes.ts";
+import { openMemoryStore } from "../../../src/store/memory.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { type ManualClock, manualClock } from "../../billing/support.ts";
+
+/** An answer as a test looks at it. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // deno-lint-ignore no-explicit-any
+  readonly body: any;
+}
+
+/** An administration over a memory store, called as the router would. */
+export interface Administration {
+  readonly store: Store;
+  readonly clock: ManualClock;
+  readonly keys: KeyRing;
+  readonly meter: Meter;
+  /** Calls an endpoint below `/admin/v1/accounts` with the admin key, or with the headers given. */
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+}
+
+/** The operator's key of {@linkcode administration}. */
+export const ADMIN_KEY = "admin-key-of-the-tests";
+
+/** A new administration. */
+export async function administration(): Promise<Administration> {
+  const clock = manualClock();
+  const store = await openMemoryStore({ clock });
+  const keys = createKeyRing({ store, clock });
+  const meter = createMeter({ store, clock, log: silentLog });
+  const readJson = async ({ request }: { request: Request }) => await request.json() as JsonObject;
+  const routes = adminRoutes({ adminKey: ADMIN_KEY, store, keys, meter, readJson });
+  const authorization = { authorization: `Bearer ${ADMIN_KEY}` };
+  return {
+    store,
+    clock,
+    keys,
+    meter,
+    call: (method, path, body, headers = authorization) => dispatch(routes, method, path, body, headers),
+  };
+}
+
+async function dispatch(
+  routes: readonly Route[],
+  method: string,
+  pathAndQuery: string,
+  body: unknown,
+  headers: Record<string, string>,
+): Promise<Answer> {
+  const [path, query = ""] = `/admin/v1/accounts${pathAndQuery}`.split("?");
+  const segments = path.split("/");
+  for (const route of routes) {
+    const pattern = route.path.split("/");
+    const isMatch = route.method === method && pattern.length === segments.length &&
+      pattern.every((part, i) => part.startsWith(":") || part === segments[i]);
+    if (!isMatch) continue;
+    const params = Object.fromEntries(
+      pattern.flatMap((part, i) => part.startsWith(":") ? [[part.slice(1), decodeURIComponent(segments[i])]] : []),
+    );
+    const request = new Request(`http://localhost${path}`, {
+      method,
+      headers,
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    return await answerOf(route, {
+      request,
+      method,
+      path,
+      query,
+      params,
+      requestId: "req_test",
+      receivedAt: 0,
+      remote: "",
+    });
+  }
+  throw new Error(`No route for ${method} ${path}`);
+}
+
+async function answerOf(route: Route, inbound: Parameters<Route["handler"]>[0]): Promise<Answer> {
+  let response: Response;
+  try {
+    response = await route.handler(inbound);
+  } catch (thrown) {
+    response = route.renderError(gatewayErrorOf(thrown), inbound.requestId);
+  }
+  return { status: response.status, headers: response.headers, body: await response.json() };
+}

@@ -1,0 +1,84 @@
+import type { ReplyEvent } from "../../src/conversation/events.ts";
+import type { Reply, ReplyPart } from "../../src/conversation/reply.ts";
+import type { PartOpening } from "../../src/conversation/events.ts";
+import type { Seal } from "../../src/conversation/seal.ts";
+
+interface OpenPart {
+  readonly opening: PartOpening;
+  text: string;
+  seal: Seal | null;
+  ended: boolean;
+}
+
+/**
+ * The whole reply that a stream of events tells, holding the stream to every promise of `events.ts` on the way.
+ *
+ * @throws {Error} If a promise is broken, or the stream holds an `error` or no `finish`.
+ */
+export function replyOf(events: readonly ReplyEvent[]): Reply {
+  const [start, ...rest] = events;
+  if (start?.type !== "start") throw new Error(`The first event is "start": got "${start?.type}"`);
+  const finish = rest.pop();
+  if (finish?.type !== "finish") throw new Error(`The last event is "finish": got "${finish?.type}"`);
+  const parts: (OpenPart | ReplyPart)[] = [];
+  for (const event of rest) applyTo(parts, event);
+  return {
+    id: start.id,
+    model: start.model,
+    createdAt: start.createdAt,
+    parts: parts.map((part) => "opening" in part ? closedPart(part) : part),
+    stop: finish.stop,
+    usage: finish.usage ?? start.usage,
+    beyond: [],
+  };
+}
+
+function applyTo(parts: (OpenPart | ReplyPart)[], event: ReplyEvent): void {
+  switch (event.type) {
+    case "part-start":
+      expectNext(parts, event.index);
+      parts.push({ opening: event.part, text: "", seal: null, ended: false });
+      return;
+    case "part-delta":
+      if (event.text === "") throw new Error(`A delta is never empty: part ${event.index}`);
+      openPart(parts, event.index).text += event.text;
+      return;
+    case "part-seal":
+      openPart(parts, event.index).seal = event.seal;
+      return;
+    case "part-end":
+      openPart(parts, event.index).ended = true;
+      return;
+    case "image":
+      expectNext(parts, event.index);
+      parts.push(event.image);
+      return;
+    default:
+      throw new Error(`No "${event.type}" between "start" and "finish"`);
+  }
+}
+
+function expectNext(parts: readonly unknown[], index: number): void {
+  if (index !== parts.length) throw new Error(`Indexes follow the order of opening: got ${index}, not ${parts.length}`);
+}
+
+function openPart(parts: readonly (OpenPart | ReplyPart)[], index: number): OpenPart {
+  const part = parts[index];
+  if (!part || !("opening" in part) || part.ended) throw new Error(`Part ${index} is not open`);
+  return part;
+}
+
+function closedPart({ opening, text, seal, ended }: OpenPart): ReplyPart {
+  if (!ended) throw new Error(`A part was left open: "${opening.kind}"`);
+  const sealed = seal ? { seal } : {};
+  switch (opening.kind) {
+    case "text":
+      return { kind: "text", text, ...sealed };
+    case "refusal":
+      return { kind: "refusal", text };
+    case "reasoning":
+      return { ...opening, text, ...sealed };
+    case "tool_call":
+      return { ...opening, input: text === "" && !opening.custom ? "{}" : text, ...sealed };
+  }
+}

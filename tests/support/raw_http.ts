@@ -1,0 +1,114 @@
+/** One answer as it stood on the wire. */
+export interface RawAnswer {
+  readonly status: number;
+  /** By lower-case name; equal names joined with a comma. */
+  readonly headers: Headers;
+  readonly body: string;
+}
+
+/** What came back on one connection. */
+export interface RawExchange {
+  readonly answers: readonly RawAnswer[];
+  /** True when the server ended the connection, whole answers or not. */
+  readonly closed: boolean;
+}
+
+/** What to wait for. */
+export interface RawExpectation {
+  /** How many whole answers end the exchange. Default 1. */
+  readonly answers?: number;
+  /** Waits until the server ends the connection. */
+  readonly untilClosed?: boolean;
+  /** The requests are HEAD: answers end with their head. */
+  readonly headOnly?: boolean;
+  /** Called once the request is written, before the answer is read. */
+  readonly onWritten?: () => unknown;
+}
+
+/**
+ * Writes bytes to a server on loopback and reads what it answers: for requests that no client library would send.
+ *
+ * @param request Sent as it is; every character is one byte.
+ */
+export async function rawExchange(
+  port: number,
+  request: string,
+  expected: RawExpectation = {},
+): Promise<RawExchange> {
+  const connection = await Deno.connect({ hostname: "127.0.0.1", port });
+  try {
+    await writeAll(connection, Uint8Array.from(request, (sign) => sign.charCodeAt(0)));
+    await expected.onWritten?.();
+    return await readAnswers(connection, expected);
+  } finally {
+    connection.close();
+  }
+}
+
+async function writeAll(connection: Deno.Conn, bytes: Uint8Array): Promise<void> {
+  try {
+    for (let sent = 0; sent < bytes.length;) sent += await connection.write(bytes.subarray(sent));
+  } catch (error) {
+    if (!isEnd(error)) throw error; // refused before all was sent: the answer may still be there
+  }
+}
+
+async function readAnswers(connection: Deno.Conn, expected: RawExpectation): Promise<RawExchange> {
+  const { answers: wanted = 1, untilClosed = false, headOnly = false } = expected;
+  const chunk = new Uint8Array(65_536);
+  let text = "";
+  for (;;) {
+    const answers = answersIn(text, headOnly);
+    if (!untilClosed && answers.length >= wanted) return { answers, closed: false };
+    const length = await connection.read(chunk).catch((error) => {
+      if (!isEnd(error)) throw error;
+      return null;
+    });
+    if (length === null) return { answers, closed: true };
+    text += String.fromCharCode(...chunk.subarray(0, length));
+  }
+}
+
+function isEnd(error: unknown): boolean {
+  return error instanceof Deno.errors.ConnectionReset || error instanceof Deno.errors.BrokenPipe ||
+    error instanceof Deno.errors.ConnectionAborted;
+}
+
+function answersIn(text: string, headOnly: boolean): RawAnswer[] {
+  const answers: RawAnswer[] = [];
+  let rest = text;
+  for (;;) {
+    const end = rest.indexOf("\r\n\r\n");
+    if (end < 0) return answers;
+    const [statusLine, ...lines] = rest.slice(0, end).split("\r\n");
+    const headers = new Headers(lines.map((line): [string, string] => {
+      const colon = line.indexOf(":");
+      return [line.slice(0, colon), line.slice(colon + 1).trim()];
+    }));
+    const status = Number(statusLine.split(" ")[1]);
+    const body = headOnly || status === 204 || status < 200
+      ? { text: "", length: 0 }
+      : bodyIn(rest.slice(end + 4), headers);
+    if (body === null) return answers;
+    if (status >= 200) answers.push({ status, headers, body: body.text });
+    rest = rest.slice(end + 4 + body.length);
+  }
+}
+
+/** The body at the start of `text`; null when it is not whole yet. Of a chunked one what came counts. */
+function bodyIn(text: string, headers: Headers): { text: string; length: number } | null {
+  const length = Number(headers.get("content-length") ?? 0);
+  if (headers.get("transfer-encoding") === null) {
+    return text.length < length ? null : { text: text.slice(0, length), length };
+  }
+  let at = 0;
+  let body = "";
+  for (;;) {
+    const lineEnd = text.indexOf("\r\n", at);
+    if (lineEnd < 0) return body === "" ? null : { text: body, length: text.length };
+    const size = parseInt(text.slice(at, lineEnd), 16);
+    if (size === 0) return { text: body, length: lineEnd + 4 };
+    body += text.slice(lineEnd + 2, lineEnd + 2 + size);
+    at = lineEnd + 2 + size + 2;
+  }
+}

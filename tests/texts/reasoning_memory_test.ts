@@ -1,0 +1,51 @@
+import { assertEquals } from "@std/assert";
+import { type Conversation, NO_SAMPLING, type Part } from "../../src/conversation/conversation.ts";
+import { createReasoningMemory } from "../../src/texts/reasoning_memory.ts";
+import { fakeClock } from "../support/fake_clock.ts";
+
+const seal = { form: "messages", issuer: "acme", value: "proof" } as const;
+const thought = { kind: "reasoning", text: "hm", seal } as const;
+const call = { kind: "tool_call", callId: "c1", tool: "t", input: "{}" } as const;
+
+function conversationWith(parts: readonly Part[]): Conversation {
+  return {
+    model: "x/y",
+    instructions: [],
+    turns: [{ role: "assistant", parts }],
+    tools: [],
+    toolChoice: null,
+    parallelToolCalls: null,
+    outputFormat: null,
+    maxOutputTokens: null,
+    sampling: NO_SAMPLING,
+    reasoning: null,
+    stream: false,
+    user: null,
+    cacheKey: null,
+    verbosity: null,
+    beyond: [],
+  };
+}
+
+Deno.test("reasoning memory puts thoughts back before the call that they belong to", () => {
+  const memory = createReasoningMemory(fakeClock());
+  memory.keep("demo", [thought, call]);
+  const bare = { kind: "reasoning", text: "what the client shows" } as const;
+  const { turns } = memory.restore("demo", conversationWith([bare, call]));
+  assertEquals(turns[0].parts, [thought, { ...call, seal: undefined }]);
+});
+
+Deno.test("reasoning memory puts a call's own proof back", () => {
+  const memory = createReasoningMemory(fakeClock());
+  memory.keep("demo", [{ ...call, seal }]);
+  assertEquals(memory.restore("demo", conversationWith([call])).turns[0].parts, [{ ...call, seal }]);
+});
+
+Deno.test("reasoning memory keeps accounts apart and forgets after some hours", () => {
+  const clock = fakeClock();
+  const memory = createReasoningMemory(clock);
+  memory.keep("demo", [thought, call]);
+  assertEquals(memory.restore("other", conversationWith([call])).turns[0].parts.length, 1);
+  clock.advance(7 * 3_600_000);
+  assertEquals(memory.restore("demo", conversationWith([call])).turns[0].parts.length, 1);
+});

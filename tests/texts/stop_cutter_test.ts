@@ -1,0 +1,48 @@
+import { assertEquals } from "@std/assert";
+import fc from "fast-check";
+import type { ReplyEvent } from "../../src/conversation/events.ts";
+import { StopCutter } from "../../src/texts/stop_cutter.ts";
+
+/** What a stream of text in pieces comes to: its text, and whether it was cut. */
+function cut(stop: readonly string[], pieces: readonly string[]): { text: string; sequence: string | null } {
+  const cutter = new StopCutter(stop);
+  const events: ReplyEvent[] = [
+    { type: "part-start", index: 0, part: { kind: "text" } },
+    ...pieces.filter((text) => text !== "").map((text): ReplyEvent => ({ type: "part-delta", index: 0, text })),
+    { type: "part-end", index: 0 },
+  ];
+  const out = events.flatMap((event) => cutter.take(event));
+  const finish = out.find((event) => event.type === "finish");
+  const text = out.map((event) => event.type === "part-delta" ? event.text : "").join("");
+  return { text, sequence: finish?.type === "finish" ? finish.stop.sequence ?? null : null };
+}
+
+Deno.test("StopCutter cuts a text that comes in any pieces where the whole would be cut", () => {
+  const letters = fc.stringMatching(/^[ab]*$/);
+  fc.assert(
+    fc.property(fc.array(letters), fc.array(fc.stringMatching(/^[ab]{1,3}$/), { minLength: 1 }), (pieces, stop) => {
+      const whole = pieces.join("");
+      const places = stop.map((sequence) => whole.indexOf(sequence)).filter((at) => at !== -1);
+      const { text, sequence } = cut(stop, pieces);
+      assertEquals(sequence === null, places.length === 0);
+      // A match that ends earlier may be seen before one that begins earlier: never is more text let through than that.
+      if (places.length === 0) assertEquals(text, whole);
+      else assertEquals(whole.startsWith(text), true);
+    }),
+  );
+});
+
+Deno.test("StopCutter ends open parts, finishes once and swallows the rest", () => {
+  const cutter = new StopCutter(["END"]);
+  cutter.take({ type: "part-start", index: 0, part: { kind: "text" } });
+  const events = [
+    ...cutter.take({ type: "part-delta", index: 0, text: "ab EN" }),
+    ...cutter.take({ type: "part-delta", index: 0, text: "D more" }),
+    ...cutter.take({ type: "part-delta", index: 0, text: "and more" }),
+  ];
+  assertEquals(events, [
+    { type: "part-delta", index: 0, text: "ab " },
+    { type: "part-end", index: 0 },
+    { type: "finish", stop: { reason: "stop_sequence", raw: null, sequence: "END" }, usage: null },
+  ]);
+});
