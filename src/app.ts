@@ -18,6 +18,7 @@ import { ERROR_SECTIONS, routesOf } from "./routes.ts";
 import { createCircuitBreaker } from "./routing/circuit_breaker.ts";
 import type { EmbeddedStore } from "./store/embedded.ts";
 import { openKvStore } from "./store/kv.ts";
+import { createItemMemory } from "./texts/item_memory.ts";
 import { createReasoningMemory } from "./texts/reasoning_memory.ts";
 import { LiveStreams } from "./texts/relay.ts";
 import { TextTurns } from "./texts/turn.ts";
@@ -67,6 +68,7 @@ export async function buildApp({ config, log, clock = systemClock, random = Math
     log,
     live,
     memory: createReasoningMemory(clock),
+    items: createItemMemory(clock),
     inliner: createMediaInliner({ allow: config.egress.allow, caCerts }),
     random,
   });

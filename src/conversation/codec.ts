@@ -1,18 +1,13 @@
+import type { Frame } from "../lib/frame.ts";
 import type { GatewayError } from "../lib/gateway_error.ts";
+import type { JsonObject } from "../lib/json_object.ts";
 import type { Conversation } from "./conversation.ts";
 import type { ReplyEvent } from "./events.ts";
 import type { Reply } from "./reply.ts";
 import type { Form } from "./seal.ts";
 import type { Usage } from "./usage.ts";
 
-/** A JSON object as `JSON.parse` gives it. */
-export type JsonObject = { [key: string]: unknown };
-
-/** One frame of a server-sent event stream: its event name, if any, and its data on one line. */
-export interface Frame {
-  readonly event: string | null;
-  readonly data: string;
-}
+export type { Frame, JsonObject };
 
 /** A wire value, and the names of what the form could not say, in the neutral spelling (`top_k`, `stop`, `image`). */
 export interface Written<T> {

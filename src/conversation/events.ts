@@ -1,4 +1,4 @@
-import type { ImagePart } from "./conversation.ts";
+import type { Citation, ImagePart } from "./conversation.ts";
 import type { Stop } from "./reply.ts";
 import type { Seal } from "./seal.ts";
 import type { Usage } from "./usage.ts";
@@ -30,7 +30,8 @@ export type ReplyEvent =
   /** More text, thought, refusal, or JSON text of a call's arguments. Never empty. */
   | { readonly type: "part-delta"; readonly index: number; readonly text: string }
   | { readonly type: "part-seal"; readonly index: number; readonly seal: Seal }
-  | { readonly type: "part-end"; readonly index: number }
+  /** Citations of a text part, where the form tells them in a stream; their offsets count from the part's beginning. */
+  | { readonly type: "part-end"; readonly index: number; readonly citations?: readonly Citation[] }
   /** A picture, which comes whole; it has an index of its own and no start, delta or end. */
   | { readonly type: "image"; readonly index: number; readonly image: ImagePart }
   | { readonly type: "finish"; readonly stop: Stop; readonly usage: Usage | null }

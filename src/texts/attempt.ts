@@ -10,6 +10,7 @@ import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import type { TextEndpoint } from "../upstreams/upstream.ts";
 import type { MediaInliner } from "./inline_media.ts";
+import type { ItemMemory } from "./item_memory.ts";
 import type { ReasoningMemory } from "./reasoning_memory.ts";
 import type { LiveStreams } from "./relay.ts";
 import type { Settlement } from "./settlement.ts";
@@ -59,6 +60,7 @@ export interface TextParts {
   readonly log: Log;
   readonly live: LiveStreams;
   readonly memory: ReasoningMemory;
+  readonly items: ItemMemory;
   readonly inliner: MediaInliner;
   /** Uniform in [0, 1). */
   readonly random: () => number;

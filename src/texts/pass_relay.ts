@@ -48,7 +48,9 @@ export class PassRelay implements Relay {
     const concerns = lines !== "" && this.#follower.concerns(lines);
     const hidden = concerns ? this.#follow(lines) : [];
     const out = this.#hidesUsage ? visible(lines, hidden) : bytes;
-    if (!this.#ended && concerns && this.#follower.ended()) return this.#settleThen(out);
+    // Some vendors tell the usage after the end of the reply; the charge waits for it, at most until the stream's end.
+    const isComplete = concerns && !this.#ended && this.#follower.ended() && this.#follower.usage() !== null;
+    if (isComplete) return this.#settleThen(out);
     return out?.length === 0 ? null : out;
   }
 
@@ -85,8 +87,8 @@ export class PassRelay implements Relay {
     for (let at = 0; at < lines.length;) {
       const end = lines.indexOf("\n", at) + 1 || lines.length;
       const line = lines.slice(at, end);
-      if (line.startsWith("data:") && this.#follower.concerns(line)) {
-        const data = line.slice(5).trim();
+      const data = line.startsWith("data:") ? line.slice("data:".length).trim() : "";
+      if (data !== "" && this.#follower.concerns(data)) {
         this.#follower.follow(data);
         if (this.#hidesUsage && isUsageChunk(data)) hidden.push([at, lines[end] === "\n" ? end + 1 : end]);
       }

@@ -60,7 +60,8 @@ async function translated(attempt: TextAttempt, parts: TextParts): Promise<Trans
 /** The caller's request in neutral words, ready to be written for the attempt's vendor. */
 export async function conversationOf(attempt: TextAttempt, parts: TextParts): Promise<Conversation> {
   const { turn, endpoint } = attempt;
-  const read = turn.codec.readRequest(turn.body);
+  const body = turn.codec.name === "responses" ? parts.items.resolve(turn.accountId, turn.body) : turn.body;
+  const read = turn.codec.readRequest(body);
   const remembered = turn.codec.name === "chat" ? parts.memory.restore(turn.accountId, read) : read;
   return await withMediaInlined(remembered, endpoint.mustInline, parts.inliner);
 }
@@ -102,6 +103,7 @@ async function answerWhole(
   if (turn.codec.name === "chat") parts.memory.keep(turn.accountId, reply.parts);
   const usage = reply.usage ?? estimatedUsage(await promptTokensOfTurn(turn), await countTextTokens(textOf(reply)));
   const written = turn.codec.writeReply({ ...reply, usage }, translation.context);
+  if (turn.codec.name === "responses") parts.items.keepReply(turn.accountId, written.body);
   await settlement.charge(provider.name, usage, "completed");
   const losses = [...translation.losses, ...written.losses.map((loss) => turn.codec.fieldNames[loss] ?? loss)];
   return new Response(jsonBytes(written.body), { headers: answerHeaders(attempt, "application/json", losses) });

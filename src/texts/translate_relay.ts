@@ -23,6 +23,7 @@ export class TranslateRelay implements Relay {
   readonly #writer: EventWriter;
   readonly #emulate: (event: ReplyEvent) => ReplyEvent[];
   readonly #seals = new SealCollector();
+  readonly #keepsItems: boolean;
   /** The beginning of what was produced, for the case that it must be counted, and its whole length. */
   #sample = "";
   #characters = 0;
@@ -33,6 +34,7 @@ export class TranslateRelay implements Relay {
     this.#reader = attempt.endpoint.codec.eventReader();
     this.#writer = attempt.turn.codec.eventWriter(translation.context);
     this.#emulate = translation.emulation.events();
+    this.#keepsItems = attempt.turn.codec.name === "responses";
   }
 
   take(bytes: Uint8Array<ArrayBuffer>): Bytes | Promise<Bytes> {
@@ -68,7 +70,11 @@ export class TranslateRelay implements Relay {
         if (event.type === "finish") return this.#finish(event, frames);
         if (event.type === "error") throw this.#failureOf(event);
         this.#note(event);
-        frames.push(...this.#writer.write(event));
+        const written = this.#writer.write(event);
+        if (this.#keepsItems) {
+          for (const frame of written) this.parts.items.keepFrame(this.attempt.turn.accountId, frame);
+        }
+        frames.push(...written);
       }
     }
     return frames.length === 0 ? null : encodeFrames(frames);

@@ -1,0 +1,164 @@
+import * as z from "zod";
+import { distinct, truth, wholeNumber } from "../lib/settings.ts";
+
+/** How a model's image requests are shaped. Source: SPEC "POST /v1/images/generations", rules 1 to 5. */
+export type ImageSeries = "default" | "multimodal" | "reference";
+
+/** What the image endpoints know about a model. */
+export interface ImageSection {
+  /** Default: `default`. */
+  readonly series: ImageSeries;
+  /** Whether `POST /v1/images/edits` takes it; never for the multimodal series. Default: false. */
+  readonly edits: boolean;
+  /** Values that edits take as `input_fidelity`. Default: none. */
+  readonly inputFidelity: readonly string[];
+}
+
+/** How a video is made. Source: SPEC "POST /v1/videos (create)". */
+export type VideoMode = "text2video" | "img2video" | "img2video_end" | "imgref2video" | "mixref2video";
+
+/** A resolution that a caller can ask for. Source: SPEC "Video task". */
+export type VideoResolution = typeof VIDEO_RESOLUTIONS[number];
+
+/** Every {@linkcode VideoResolution}, smallest first. */
+export const VIDEO_RESOLUTIONS = ["480p", "720p", "1K", "1080p", "2K", "4K"] as const;
+
+/** What the video endpoint knows about a model. */
+export interface VideoSection {
+  /** At least one. */
+  readonly modes: readonly VideoMode[];
+  /**
+   * Decimals of USD for one second, by resolution or `default`; `_audio` or `_silent` behind it where sound makes a
+   * difference: `1080p_audio`.
+   */
+  readonly pricePerSecond: Readonly<Record<string, string>>;
+  /** What a caller may ask for. Default: the resolutions that are priced, or all of them when only `default` is. */
+  readonly resolutions: readonly VideoResolution[];
+  /** Taken when the caller names none. Default: 720p where the model has it, else its smallest. */
+  readonly defaultResolution: VideoResolution;
+  /** How long a video may be. */
+  readonly duration: VideoDuration;
+  /** Whether sound comes never, always, or as `generate_audio` says. Default: `never`. */
+  readonly audio: "never" | "always" | "switch";
+}
+
+/** How long a video may be. */
+export interface VideoDuration {
+  /** Seconds. Default: 1. */
+  readonly leastSeconds: number;
+  /** Seconds. Default: 60. */
+  readonly mostSeconds: number;
+  /** Seconds, taken when the caller names none. Default: 5, within the other two. */
+  readonly defaultSeconds: number;
+}
+
+type Prices = Readonly<Record<string, string>>;
+
+const SOUNDS = { never: ["silent"], always: ["audio"], switch: ["audio", "silent"] } as const;
+
+const PRICE_KEY_EXPECTATION = `a resolution (${
+  VIDEO_RESOLUTIONS.join(", ")
+}) or default, with _audio or _silent behind`;
+const priceKey = z.string().regex(/^(480p|720p|1080p|1K|2K|4K|default)(_audio|_silent)?$/, PRICE_KEY_EXPECTATION);
+const resolution = z.enum(VIDEO_RESOLUTIONS);
+const length = () => wholeNumber(1, 3600, "seconds");
+
+/** The schema of a model's `image` section. */
+export function imageSection(): z.ZodType<ImageSection> {
+  return z.strictObject({
+    series: z.enum(["default", "multimodal", "reference"]).default("default"),
+    edits: truth().default(false),
+    input_fidelity: distinct(z.enum(["low", "high"]), 0).default([]),
+  }).refine((image) => !(image.edits && image.series === "multimodal"), {
+    path: ["edits"],
+    error: "false for the multimodal series",
+  }).transform(({ series, edits, input_fidelity }) => ({ series, edits, inputFidelity: input_fidelity }));
+}
+
+/** The schema of a model's `video` section; `price` is that of one decimal of USD. */
+export function videoSection(price: z.ZodType<string>): z.ZodType<VideoSection> {
+  const modes = z.enum(["text2video", "img2video", "img2video_end", "imgref2video", "mixref2video"]);
+  return z.strictObject({
+    modes: distinct(modes, 1),
+    price_per_second: z.record(priceKey, price),
+    resolutions: distinct(resolution, 1).optional(),
+    default_resolution: resolution.optional(),
+    duration: z.strictObject({ min: length().default(1), max: length().default(60), default: length().optional() })
+      .refine(({ min, max }) => min <= max, { path: ["min"], error: "at most duration.max" })
+      .refine((span) => span.default === undefined || (span.default >= span.min && span.default <= span.max), {
+        path: ["default"],
+        error: "between duration.min and duration.max",
+      })
+      .transform(durationOf).prefault({}),
+    audio: z.enum(["never", "always", "switch"]).default("never"),
+  }).superRefine(refuseUnpriced).transform(videoOf);
+}
+
+/**
+ * The price of one second, as a decimal of USD: that of the resolution with this sound, else of the resolution, else
+ * the default with this sound, else the default. Null where none is named, which a model that was read never has for
+ * one of its own resolutions and sounds.
+ */
+export function secondPriceOf(video: VideoSection, resolution: VideoResolution, withAudio: boolean): string | null {
+  return secondPriceIn(video.pricePerSecond, resolution, withAudio ? "audio" : "silent");
+}
+
+interface WrittenVideo {
+  modes: VideoMode[];
+  price_per_second: Prices;
+  resolutions?: VideoResolution[];
+  default_resolution?: VideoResolution;
+  duration: VideoDuration;
+  audio: VideoSection["audio"];
+}
+
+function videoOf(video: WrittenVideo): VideoSection {
+  const resolutions = resolutionsOf(video);
+  return {
+    modes: video.modes,
+    pricePerSecond: video.price_per_second,
+    resolutions,
+    defaultResolution: video.default_resolution ?? (resolutions.includes("720p") ? "720p" : resolutions[0]),
+    duration: video.duration,
+    audio: video.audio,
+  };
+}
+
+function resolutionsOf({ resolutions, price_per_second }: WrittenVideo): readonly VideoResolution[] {
+  if (resolutions) return resolutions;
+  const named = new Set(Object.keys(price_per_second).map((key) => key.split("_")[0]));
+  const priced = VIDEO_RESOLUTIONS.filter((each) => named.has(each));
+  return priced.length > 0 ? priced : VIDEO_RESOLUTIONS;
+}
+
+/** A video that can be asked for but has no price would be given away. */
+function refuseUnpriced(video: WrittenVideo, context: z.RefinementCtx): void {
+  const resolutions = resolutionsOf(video);
+  for (const each of resolutions) {
+    for (const sound of SOUNDS[video.audio]) {
+      if (secondPriceIn(video.price_per_second, each, sound) !== null) continue;
+      const message = `a price for ${each}_${sound}, ${each} or default`;
+      context.addIssue({ code: "custom", path: ["price_per_second"], message });
+      return;
+    }
+  }
+  const chosen = video.default_resolution;
+  if (!chosen || resolutions.includes(chosen)) return;
+  const message = `one of ${resolutions.join(", ")}`;
+  context.addIssue({ code: "custom", path: ["default_resolution"], message });
+}
+
+function secondPriceIn(prices: Prices, resolution: string, sound: "audio" | "silent"): string | null {
+  for (const key of [`${resolution}_${sound}`, resolution, `default_${sound}`, "default"]) {
+    if (Object.hasOwn(prices, key)) return prices[key];
+  }
+  return null;
+}
+
+function durationOf(span: { min: number; max: number; default?: number }): VideoDuration {
+  return {
+    leastSeconds: span.min,
+    mostSeconds: span.max,
+    defaultSeconds: span.default ?? Math.min(Math.max(5, span.min), span.max),
+  };
+}

@@ -1,0 +1,286 @@
+import * as z from "zod";
+import { readRate } from "../lib/money.ts";
+import { isDate, plainNumber, type ReadContext, text, truth, wholeNumber } from "../lib/settings.ts";
+import { type ImageSection, imageSection, type VideoSection, videoSection } from "./media_sections.ts";
+
+/** What goes in or comes out. */
+export type Modality = "text" | "image" | "file" | "audio" | "video";
+
+/**
+ * The things that a model's price list can name, each a decimal of USD: for one token where nothing else is said.
+ * The first six are SPEC's; a cache write without a lifetime stands for the five-minute one.
+ */
+export const PRICE_KEYS = [
+  "prompt",
+  "completion",
+  "input_cache_read",
+  "input_cache_write",
+  "input_cache_write_5m",
+  "input_cache_write_1h",
+  /** Audio tokens that go in. */
+  "audio",
+  /** Audio tokens that come out. */
+  "audio_output",
+  /** Image tokens that go in. */
+  "image_input",
+  /** Image tokens that go in and were read from a cache. */
+  "image_input_cache_read",
+  /** Image tokens that come out. */
+  "image_output",
+  /** Video tokens that come out. */
+  "video_output",
+  /** One image that comes out. */
+  "per_image",
+  /** One image that goes in. */
+  "per_input_image",
+  /** One search by a vendor's own search tool. */
+  "web_search",
+  /** One request, whatever it holds. */
+  "request",
+] as const;
+
+/** A word of {@linkcode PRICE_KEYS}. */
+export type PriceKey = typeof PRICE_KEYS[number];
+
+/** Decimals of USD as the operator wrote them, by what they are for; what is not named costs nothing. */
+export type Pricing = Readonly<Partial<Record<PriceKey, string>>>;
+
+/** What a model reads and writes. Source: SPEC "Model objects". */
+export interface Architecture {
+  /** In and out in one word: `text+image->text`. Default: made from the two lists. */
+  readonly modality: string;
+  /** Default: text, and image where the model takes images. */
+  readonly inputModalities: readonly Modality[];
+  /** Default: text for a text model, image or video for a model with that section. */
+  readonly outputModalities: readonly Modality[];
+  /** The family of its tokenizer. Default: `Other`. */
+  readonly tokenizer: string;
+  /** Default: null. */
+  readonly instructType: string | null;
+}
+
+/** Limits of the provider that serves best. Source: SPEC "Model objects". */
+export interface TopProvider {
+  /** Tokens. Default: the model's. */
+  readonly contextLength: number;
+  /** Tokens; 0 where it is not known, which is the default. */
+  readonly maxCompletionTokens: number;
+  /** Default: false. */
+  readonly isModerated: boolean;
+}
+
+/** One configured provider that serves a model. */
+export interface Serving {
+  /** The provider's name, as a pin names it. */
+  readonly provider: string;
+  /** What the vendor calls the model. Default: the id without its first part. */
+  readonly model: string;
+  /** The share of unpinned requests, relative to the other servings; 0 takes pinned requests and fallbacks only. Default: 1. */
+  readonly weight: number;
+}
+
+/** One model of the catalog. Fields that callers see are described in SPEC "Model objects". */
+export interface Model {
+  /** `<provider>/<model_name>`. */
+  readonly id: string;
+  /** Never changes. Default: the id. */
+  readonly canonicalSlug: string;
+  /** Default: the id without its first part. */
+  readonly name: string;
+  /** Default: empty. */
+  readonly description: string;
+  /** Unix seconds. Default: 0. */
+  readonly created: number;
+  /** Default: the first part of the id. */
+  readonly ownedBy: string;
+  /** Tokens; 0 where it is not known, which is the default. */
+  readonly contextLength: number;
+  /** What it reads and writes. */
+  readonly architecture: Architecture;
+  /** Default: nothing, so that all is free. */
+  readonly pricing: Pricing;
+  /** Limits of the provider that serves best. */
+  readonly topProvider: TopProvider;
+  /** Default: null. */
+  readonly perRequestLimits: Readonly<Record<string, unknown>> | null;
+  /** Default: none. */
+  readonly supportedParameters: readonly string[];
+  /** Default: null. */
+  readonly defaultParameters: Readonly<Record<string, unknown>> | null;
+  /** A date, or null when none is set, which is the default. */
+  readonly expirationDate: string | null;
+  /** Whether the conversation endpoints serve it. Default: whether text comes out and neither section below is given. */
+  readonly text: boolean;
+  /** How the image endpoints serve it; null: they do not. */
+  readonly image: ImageSection | null;
+  /** How the video endpoint serves it; null: it does not. */
+  readonly video: VideoSection | null;
+  /** At least one, each provider once, not all of weight 0. */
+  readonly serves: readonly Serving[];
+}
+
+/** A catalog id: `<provider>/<model_name>`. Each part begins with a letter or digit, so neither can be `..`. */
+export const MODEL_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\/[A-Za-z0-9][A-Za-z0-9._:@+-]{0,127}$/;
+
+const ID_EXPECTATION = '"<provider>/<model_name>" of letters, digits and . _ -';
+const PRICE_EXPECTATION = 'a decimal number of USD in quotes, such as "0.000005"';
+
+const modelId = z.string(ID_EXPECTATION).regex(MODEL_ID, ID_EXPECTATION);
+const price = z.string(PRICE_EXPECTATION).refine(isPrice, PRICE_EXPECTATION);
+const modality = z.enum(["text", "image", "file", "audio", "video"]);
+const tokens = () => wholeNumber(0, 1_000_000_000, "tokens");
+const anything = () => z.record(z.string(), z.unknown()).nullable().default(null);
+
+const serving = z.strictObject({
+  provider: text(1, 64),
+  model: text(1, 256).optional(),
+  weight: plainNumber(0, 1_000_000).default(1),
+});
+
+const pricing = z.strictObject(Object.fromEntries(PRICE_KEYS.map((key) => [key, price.optional()])));
+
+const written = z.strictObject({
+  id: modelId,
+  canonical_slug: modelId.optional(),
+  name: text(1, 200).optional(),
+  description: text(0, 4000).default(""),
+  created: z.preprocess(unixSecondsIn, wholeSeconds()).default(0),
+  owned_by: text(1, 100).optional(),
+  context_length: tokens().default(0),
+  architecture: z.strictObject({
+    modality: text(1, 100).optional(),
+    input_modalities: z.array(modality).min(1).optional(),
+    output_modalities: z.array(modality).min(1).optional(),
+    tokenizer: text(1, 100).default("Other"),
+    instruct_type: text(1, 100).nullable().default(null),
+  }).prefault({}),
+  pricing: pricing.prefault({}),
+  top_provider: z.strictObject({
+    context_length: tokens().optional(),
+    max_completion_tokens: tokens().default(0),
+    is_moderated: truth().default(false),
+  }).prefault({}),
+  per_request_limits: anything(),
+  supported_parameters: z.array(text(1, 100)).default([]),
+  default_parameters: anything(),
+  expiration_date: z.string().refine(isDate, 'a date such as "2027-01-31", or null').nullable().default(null),
+  text: truth().optional(),
+  image: imageSection().optional(),
+  video: videoSection(price).optional(),
+  serves: z.array(serving).min(1, "a list of at least one provider")
+    .refine((serves) => serves.some((each) => each.weight > 0), "at least one weight above 0")
+    .superRefine(refuseRepeatedProvider),
+});
+
+type Written = z.infer<typeof written>;
+
+const schema: z.ZodType<Model> = written
+  .superRefine((model, context) => {
+    if (model.text === false && !model.image && !model.video) {
+      context.addIssue({ code: "custom", path: ["text"], message: "true, or an image or video section" });
+    }
+  })
+  .transform(modelOf);
+
+/**
+ * One model as an operator or the built-in list writes it, with all defaults filled in.
+ *
+ * @param context How problems are worded; see {@linkcode ReadContext}.
+ * @throws {z.ZodError} With the path of every bad field.
+ */
+export function readModel(value: unknown, context?: ReadContext): Model {
+  return schema.parse(value, context);
+}
+
+function modelOf(model: Written): Model {
+  const [provider, ownName] = model.id.split("/");
+  return {
+    id: model.id,
+    canonicalSlug: model.canonical_slug ?? model.id,
+    name: model.name ?? ownName,
+    description: model.description,
+    created: model.created,
+    ownedBy: model.owned_by ?? provider,
+    contextLength: model.context_length,
+    architecture: architectureOf(model),
+    pricing: model.pricing,
+    topProvider: {
+      contextLength: model.top_provider.context_length ?? model.context_length,
+      maxCompletionTokens: model.top_provider.max_completion_tokens,
+      isModerated: model.top_provider.is_moderated,
+    },
+    perRequestLimits: model.per_request_limits,
+    supportedParameters: model.supported_parameters,
+    defaultParameters: model.default_parameters,
+    expirationDate: model.expiration_date,
+    text: model.text ?? isTextByItself(model),
+    image: model.image ?? null,
+    video: model.video ?? null,
+    serves: model.serves.map((each) => ({ ...each, model: each.model ?? ownName })),
+  };
+}
+
+function architectureOf(model: Written): Architecture {
+  const { input_modalities, output_modalities, tokenizer, instruct_type } = model.architecture;
+  const inputModalities = input_modalities ?? inputsOf(model);
+  const outputModalities = output_modalities ?? outputsOf(model);
+  return {
+    modality: model.architecture.modality ?? `${inputModalities.join("+")}->${outputModalities.join("+")}`,
+    inputModalities,
+    outputModalities,
+    tokenizer,
+    instructType: instruct_type,
+  };
+}
+
+function inputsOf({ image, video }: Written): Modality[] {
+  const takesImages = image
+    ? image.edits || image.series !== "default"
+    : video?.modes.some((mode) => mode !== "text2video");
+  return takesImages ? ["text", "image"] : ["text"];
+}
+
+function outputsOf({ image, video }: Written): Modality[] {
+  if (image) return image.series === "multimodal" ? ["text", "image"] : ["image"];
+  return video ? ["video"] : ["text"];
+}
+
+function isTextByItself(model: Written): boolean {
+  if (model.image || model.video) return false;
+  return (model.architecture.output_modalities ?? ["text"]).includes("text");
+}
+
+function refuseRepeatedProvider(serves: { provider: string }[], context: z.RefinementCtx): void {
+  const seen = new Set<string>();
+  serves.forEach(({ provider }, index) => {
+    if (seen.has(provider)) {
+      context.addIssue({
+        code: "custom",
+        path: [index, "provider"],
+        message: "each provider once, so that a pin names one",
+      });
+    }
+    seen.add(provider);
+  });
+}
+
+function isPrice(value: string): boolean {
+  try {
+    readRate(value);
+    return true;
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}
+
+function wholeSeconds(): z.ZodType<number> {
+  const expectation = 'Unix seconds, or a date such as "2026-09-22"';
+  return z.int(expectation).min(0, expectation).max(253_402_300_799, expectation);
+}
+
+function unixSecondsIn(value: unknown): unknown {
+  if (typeof value !== "string") return value;
+  if (/^\d{1,12}$/.test(value)) return Number(value);
+  return isDate(value) ? Date.parse(value) / 1000 : value;
+}

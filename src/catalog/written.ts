@@ -1,0 +1,49 @@
+import { secondPriceOf } from "./media_sections.ts";
+import type { Architecture, Model, TopProvider } from "./model.ts";
+
+/** `architecture` as all three catalogs show it: inner keys stay snake_case. Source: SPEC "Model objects". */
+export function writeArchitecture(architecture: Architecture): Record<string, unknown> {
+  return {
+    modality: architecture.modality,
+    input_modalities: architecture.inputModalities,
+    output_modalities: architecture.outputModalities,
+    tokenizer: architecture.tokenizer,
+    instruct_type: architecture.instructType,
+  };
+}
+
+/** The most tokens that can come out: the context's length where nothing nearer is known. */
+export function outputLimitOf(top: TopProvider): number {
+  return top.maxCompletionTokens || top.contextLength;
+}
+
+/** `top_provider` or `topProvider` as all three catalogs show it. Source: SPEC "Model objects". */
+export function writeTopProvider(top: TopProvider): Record<string, unknown> {
+  return {
+    context_length: top.contextLength,
+    max_completion_tokens: outputLimitOf(top),
+    is_moderated: top.isModerated,
+  };
+}
+
+/**
+ * `pricing` as all three catalogs show it: the operator's own decimals. A video model's seconds are added as
+ * `per_second_<resolution>`, with `_audio` or `_silent` behind where sound makes a difference.
+ */
+export function writePricing(model: Model): Record<string, string> {
+  const written: Record<string, string> = { ...model.pricing };
+  const { video } = model;
+  for (const resolution of video?.resolutions ?? []) {
+    const [audio, silent] = [true, false].map((withAudio) => secondPriceOf(video!, resolution, withAudio));
+    if (audio === silent) add(`per_second_${resolution}`, audio);
+    else {
+      add(`per_second_${resolution}_audio`, audio);
+      add(`per_second_${resolution}_silent`, silent);
+    }
+  }
+  return written;
+
+  function add(key: string, price: string | null): void {
+    if (price !== null) written[key] = price;
+  }
+}

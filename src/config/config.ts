@@ -1,0 +1,142 @@
+import { type ConfiguredAccount, configuredAccountsSchema } from "../billing/configured_accounts.ts";
+import { builtInModels } from "../catalog/built_in.ts";
+import { type Model, readModel } from "../catalog/model.ts";
+import { isProviderName, type ProviderConfig, readProviderConfig } from "../upstreams/provider_config.ts";
+import { refuseClashes } from "./cross_checks.ts";
+import { isSection, readDocument, type Section } from "./document.ts";
+import { type EgressConfig, readEgressSection } from "./egress_section.ts";
+import { applyOverrides, providersFrom } from "./environment.ts";
+import type { Environment } from "./expansion.ts";
+import { type LimitsConfig, readLimitsSection } from "./limits_section.ts";
+import { type Path, Problems, type Reader } from "./problems.ts";
+import { readServerSection, type ServerConfig } from "./server_section.ts";
+import {
+  type BillingConfig,
+  type LogsConfig,
+  readBillingSection,
+  readLogsSection,
+  readWebhooksSection,
+  type WebhooksConfig,
+} from "./small_sections.ts";
+import { readFilesSection, readStoreSection } from "./storage_sections.ts";
+
+export type {
+  BillingConfig,
+  ConfiguredAccount,
+  EgressConfig,
+  Environment,
+  LimitsConfig,
+  LogsConfig,
+  ServerConfig,
+  WebhooksConfig,
+};
+
+/** Everything that an operator decides, checked and with all defaults filled in. Source: DESIGN section 3. */
+export interface Config {
+  /** Where it listens. */
+  readonly server: ServerConfig;
+  /** `kv:` and a path, or `kv::memory:`. Default: `kv:./data/switchyard.db`. */
+  readonly store: string;
+  /** The directory of results. Default: `./data/files`. */
+  readonly files: string;
+  /** Made at the start where missing. Default: none. */
+  readonly accounts: readonly ConfiguredAccount[];
+  /** By name, in the operator's order. Default: the vendors whose keys the environment holds. */
+  readonly providers: Readonly<Record<string, ProviderConfig>>;
+  /** Default: the built-in models of the providers that are there. */
+  readonly models: readonly Model[];
+  /** Rates, sizes and spans. */
+  readonly limits: LimitsConfig;
+  /** How money is taken. */
+  readonly billing: BillingConfig;
+  /** How webhooks are delivered. */
+  readonly webhooks: WebhooksConfig;
+  /** What addresses that others name may be. */
+  readonly egress: EgressConfig;
+  /** What is logged. */
+  readonly logs: LogsConfig;
+}
+
+const SECTIONS = [
+  "server",
+  "store",
+  "files",
+  "accounts",
+  "providers",
+  "models",
+  "limits",
+  "billing",
+  "webhooks",
+  "egress",
+  "logs",
+] as const;
+
+/**
+ * Reads a configuration.
+ *
+ * @param text YAML or JSON; empty text gives all defaults.
+ * @param file How the text is called in problems.
+ * @param env Where `${NAME}`, the overrides and the vendors' keys come from.
+ * @throws {ConfigError} With every mistake at once.
+ */
+export function readConfig(text: string, file: string, env: Environment): Config {
+  const problems = new Problems(file);
+  const tree = readDocument(text, file, env, problems);
+  applyOverrides(tree, env, problems);
+  tree.providers ??= providersFrom(env, problems);
+  return readTree(tree, problems);
+}
+
+/**
+ * Reads the sections of a tree in which nothing is left to expand.
+ *
+ * @throws {ConfigError} With every mistake at once, those already noted included.
+ */
+export function readTree(tree: Section, problems: Problems): Config {
+  for (const key of Object.keys(tree)) {
+    if (!SECTIONS.some((section) => section === key)) problems.addUnknown([key], SECTIONS);
+  }
+  const config = {
+    server: problems.read(["server"], tree.server ?? {}, readServerSection),
+    store: problems.read(["store"], tree.store ?? undefined, readStoreSection),
+    files: problems.read(["files"], tree.files ?? undefined, readFilesSection),
+    accounts: problems.read(["accounts"], tree.accounts ?? [], readAccounts),
+    providers: readProviders(tree.providers ?? {}, problems),
+    models: tree.models == null ? null : listOf(tree.models, ["models"], problems, readModel),
+    limits: problems.read(["limits"], tree.limits ?? {}, readLimitsSection),
+    billing: problems.read(["billing"], tree.billing ?? {}, readBillingSection),
+    webhooks: problems.read(["webhooks"], tree.webhooks ?? {}, readWebhooksSection),
+    egress: problems.read(["egress"], tree.egress ?? {}, readEgressSection),
+    logs: problems.read(["logs"], tree.logs ?? {}, readLogsSection),
+  };
+  const providerNames = new Set(isSection(tree.providers) ? Object.keys(tree.providers) : []);
+  refuseClashes(tree, providerNames, problems);
+  problems.throwIfAny();
+  // No problem was noted, so nothing above is null but the models that were left out.
+  return { ...config, models: config.models ?? builtInModels(providerNames) } as Config;
+}
+
+const readAccounts: Reader<ConfiguredAccount[]> = (value, context) => configuredAccountsSchema.parse(value, context);
+
+/** Items that cannot be read are null, so that the others keep their places. */
+function listOf<T>(value: unknown, path: Path, problems: Problems, read: Reader<T>): (T | null)[] {
+  if (Array.isArray(value)) return value.map((item, index) => problems.read([...path, index], item, read));
+  if (value !== undefined && value !== null) problems.add(path, "a list", value);
+  return [];
+}
+
+function readProviders(value: unknown, problems: Problems): Record<string, ProviderConfig | null> {
+  if (!isSection(value)) {
+    problems.add(["providers"], "a section with a provider under each name", value);
+    return {};
+  }
+  return Object.fromEntries(
+    Object.entries(value).map(([name, provider]) => {
+      const path = ["providers", name];
+      if (!isProviderName(name)) {
+        problems.addPlain(path, "a name of 1 to 64 lower-case letters, digits and . _ -", "another name");
+      }
+      return [name, problems.read(path, provider, readProviderConfig)];
+    }),
+  );
+}

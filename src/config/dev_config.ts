@@ -1,0 +1,77 @@
+import { type Config, readTree } from "./config.ts";
+import { applyOverrides } from "./environment.ts";
+import type { Environment } from "./expansion.ts";
+import { Problems } from "./problems.ts";
+
+/** What `deno task dev` knows only once it runs. */
+export interface DevOptions {
+  /** Base addresses of the sandbox vendor, as each wire API's own client would be given them. */
+  readonly sandbox: { readonly openai: string; readonly anthropic: string; readonly google: string };
+  /** The demo account's API key. */
+  readonly key: string;
+  /** For HOST, PORT and the other overrides. */
+  readonly env: Environment;
+}
+
+/** Made up, and the same for all sandbox models, so that a bill can be checked by eye. */
+const PRICING = {
+  prompt: "0.000001",
+  completion: "0.000002",
+  input_cache_read: "0.0000001",
+  input_cache_write: "0.00000125",
+};
+
+const TEXT_MODEL = {
+  created: "2026-01-01",
+  context_length: 128_000,
+  top_provider: { max_completion_tokens: 16_384 },
+  pricing: PRICING,
+  architecture: { input_modalities: ["text", "image"] },
+  supported_parameters: [
+    "temperature",
+    "top_p",
+    "max_tokens",
+    "stop",
+    "tools",
+    "tool_choice",
+    "response_format",
+    "reasoning",
+  ],
+};
+
+/**
+ * The configuration of `deno task dev`: sandbox vendors in place of real ones, a small catalog with a price on
+ * everything, and a demo account with 25 USD.
+ *
+ * @throws {ConfigError} If an override does not fit.
+ */
+export function devConfig({ sandbox, key, env }: DevOptions): Config {
+  const problems = new Problems("dev");
+  const tree = {
+    store: "kv:./data/dev.db",
+    files: "./data/dev-files",
+    accounts: [{ id: "demo", balance: "25.00", keys: [key] }],
+    providers: {
+      "sandbox-openai": { kind: "openai", base_url: sandbox.openai, api_key: "sandbox", speaks: "both" },
+      "sandbox-anthropic": { kind: "anthropic", base_url: sandbox.anthropic, api_key: "sandbox" },
+      "sandbox-google": { kind: "google", base_url: sandbox.google, api_key: "sandbox" },
+    },
+    models: [
+      servedBy("sandbox/chat-1", "Sandbox Chat", "Speaks chat completions and responses.", { "sandbox-openai": 1 }),
+      servedBy("sandbox/messages-1", "Sandbox Messages", "Speaks messages.", { "sandbox-anthropic": 1 }),
+      servedBy("sandbox/content-1", "Sandbox Content", "Speaks content generation.", { "sandbox-google": 1 }),
+      servedBy("sandbox/any-1", "Sandbox Any", "Served by all three sandbox providers, by weight.", {
+        "sandbox-openai": 50,
+        "sandbox-anthropic": 30,
+        "sandbox-google": 20,
+      }),
+    ],
+  };
+  applyOverrides(tree, env, problems);
+  return readTree(tree, problems);
+}
+
+function servedBy(id: string, name: string, description: string, weights: Record<string, number>): unknown {
+  const serves = Object.entries(weights).map(([provider, weight]) => ({ provider, weight }));
+  return { ...TEXT_MODEL, id, name, description: `A simulated text model. ${description}`, serves };
+}

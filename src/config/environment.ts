@@ -1,0 +1,86 @@
+import type { ProviderKind } from "../upstreams/provider_config.ts";
+import type { Section } from "./document.ts";
+import type { Environment } from "./expansion.ts";
+import type { Path, Problems } from "./problems.ts";
+
+/** Names that go before the file, with the field that each sets. Set to nothing, a name counts as not set. */
+export const OVERRIDES: Readonly<Record<string, Path>> = {
+  HOST: ["server", "host"],
+  PORT: ["server", "port"],
+  SWITCHYARD_BASE_URL: ["server", "base_url"],
+  SWITCHYARD_ADMIN_KEY: ["server", "admin_key"],
+  SWITCHYARD_STORE: ["store"],
+  SWITCHYARD_FILES: ["files"],
+  SWITCHYARD_LOG_LEVEL: ["logs", "level"],
+};
+
+/** A vendor that is enabled by the names its own clients use. */
+export interface Vendor {
+  /** What the provider is called then: the first part of its models' ids. */
+  readonly provider: string;
+  readonly kind: ProviderKind;
+  /** Names of the key; the first that is set counts. */
+  readonly keyNames: readonly string[];
+  /** Names of another base address; the first that is set counts. */
+  readonly addressNames: readonly string[];
+  /** Null: the kind's own. */
+  readonly baseUrl: string | null;
+}
+
+/** Every vendor that needs no configuration file but a key. */
+export const VENDORS: readonly Vendor[] = [
+  vendor("openai", "openai", ["OPENAI"], null),
+  vendor("anthropic", "anthropic", ["ANTHROPIC"], null),
+  {
+    ...vendor("google", "google", ["GEMINI", "GOOGLE"], null),
+    addressNames: ["GEMINI_BASE_URL", "GOOGLE_GEMINI_BASE_URL"],
+  },
+  vendor("xai", "openai", ["XAI"], "https://api.x.ai/v1"),
+  vendor("deepseek", "openai", ["DEEPSEEK"], "https://api.deepseek.com/v1"),
+  vendor("moonshotai", "openai", ["MOONSHOT"], "https://api.moonshot.ai/v1"),
+  vendor("alibaba", "openai", ["DASHSCOPE"], "https://dashscope-intl.aliyuncs.com/compatible-mode/v1"),
+  vendor("zai", "openai", ["ZAI"], "https://api.z.ai/api/paas/v4"),
+  vendor("minimax", "openai", ["MINIMAX"], "https://api.minimax.io/v1"),
+  vendor("mistral", "openai", ["MISTRAL"], "https://api.mistral.ai/v1"),
+];
+
+/** Sets the fields that the environment names over what the file has. */
+export function applyOverrides(tree: Section, environment: Environment, problems: Problems): void {
+  for (const [name, path] of Object.entries(OVERRIDES)) {
+    const value = environment(name);
+    if (!value) continue;
+    const [section, field] = path.map(String);
+    if (field === undefined) tree[section] = value;
+    else {
+      const within = tree[section] ?? {};
+      if (typeof within !== "object" || Array.isArray(within)) continue; // a mistake of the file, told when it is read
+      tree[section] = { ...within, [field]: value };
+    }
+    problems.setOrigin(path, `environment: ${name}`);
+  }
+}
+
+/** The `providers` section that the environment stands for: one for each vendor whose key is set. */
+export function providersFrom(environment: Environment, problems: Problems): Section {
+  const providers: Section = {};
+  for (const { provider, kind, keyNames, addressNames, baseUrl } of VENDORS) {
+    const keyName = keyNames.find((name) => environment(name));
+    if (!keyName) continue;
+    const addressName = addressNames.find((name) => environment(name));
+    const address = addressName ? environment(addressName) : baseUrl;
+    providers[provider] = { kind, api_key: environment(keyName), ...(address ? { base_url: address } : {}) };
+    problems.setOrigin(["providers", provider, "api_key"], `environment: ${keyName}`);
+    if (addressName) problems.setOrigin(["providers", provider, "base_url"], `environment: ${addressName}`);
+  }
+  return providers;
+}
+
+function vendor(provider: string, kind: ProviderKind, prefixes: readonly string[], baseUrl: string | null): Vendor {
+  return {
+    provider,
+    kind,
+    keyNames: prefixes.map((prefix) => `${prefix}_API_KEY`),
+    addressNames: prefixes.map((prefix) => `${prefix}_BASE_URL`),
+    baseUrl,
+  };
+}

@@ -1,0 +1,74 @@
+import * as z from "zod";
+import { bytes, type ReadContext, seconds, wholeNumber } from "../lib/settings.ts";
+
+/** How often one credential may ask: `requests` in `perMs`, and `burst` more at once. */
+export interface RateLimitConfig {
+  /** Default: 60. */
+  readonly requests: number;
+  /** Milliseconds. Default: 60 s. */
+  readonly perMs: number;
+  /** Default: 10. */
+  readonly burst: number;
+}
+
+/** What a single caller may ask of the gateway. */
+export interface LimitsConfig {
+  /** On `GET /v1/videos/{id}`. */
+  readonly videoPolling: RateLimitConfig;
+  /** Bytes of a conversation request. Default: 20 MB. */
+  readonly textBodyBytes: number;
+  /** Bytes of an image generation request, references included. Default: 50 MB. */
+  readonly imageBodyBytes: number;
+  /** Bytes of an image edit request. Default: 50 MB, as SPEC "Limits" has it. */
+  readonly editBodyBytes: number;
+  /** Bytes of one file in an image edit request. Default: 15 MB, as SPEC "Limits" has it. */
+  readonly editFileBytes: number;
+  /** Bytes of a video create request, references included. Default: 50 MB. */
+  readonly videoBodyBytes: number;
+  /** Bytes of any other request. Default: 64 KB. */
+  readonly otherBodyBytes: number;
+  /** How long a request body may pause, in milliseconds. Default: 15 s. */
+  readonly bodyIdleMs: number;
+  /** How long a video task may stay pending, in milliseconds; then it expires. Default: 24 h. */
+  readonly videoDeadlineMs: number;
+  /** How long a signed result address works, in milliseconds; at most seven days. Default: 24 h. */
+  readonly signedUrlMs: number;
+}
+
+const LARGEST_BODY = 1_000_000_000;
+const DAY = 86_400;
+
+const body = () => bytes(1, LARGEST_BODY);
+
+const schema: z.ZodType<LimitsConfig> = z.strictObject({
+  video_polling: z.strictObject({
+    requests: wholeNumber(1, 1_000_000).default(60),
+    per: seconds(0.001, DAY).default(60_000),
+    burst: wholeNumber(0, 1_000_000).default(10),
+  }).transform(({ requests, per, burst }) => ({ requests, perMs: per, burst })).prefault({}),
+  text_body: body().default(20_000_000),
+  image_body: body().default(50_000_000),
+  edit_body: body().default(50_000_000),
+  edit_file: body().default(15_000_000),
+  video_body: body().default(50_000_000),
+  other_body: body().default(64_000),
+  body_idle: seconds(0.01, 3600).default(15_000),
+  video_deadline: seconds(1, 30 * DAY).default(DAY * 1000),
+  signed_url: seconds(1, 7 * DAY).default(DAY * 1000),
+}).transform((limits) => ({
+  videoPolling: limits.video_polling,
+  textBodyBytes: limits.text_body,
+  imageBodyBytes: limits.image_body,
+  editBodyBytes: limits.edit_body,
+  editFileBytes: limits.edit_file,
+  videoBodyBytes: limits.video_body,
+  otherBodyBytes: limits.other_body,
+  bodyIdleMs: limits.body_idle,
+  videoDeadlineMs: limits.video_deadline,
+  signedUrlMs: limits.signed_url,
+}));
+
+/** The `limits` section. Throws {@linkcode z.ZodError} with the path of every bad field. */
+export function readLimitsSection(value: unknown, context?: ReadContext): LimitsConfig {
+  return schema.parse(value, context);
+}

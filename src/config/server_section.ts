@@ -1,0 +1,37 @@
+import * as z from "zod";
+import { httpAddress, orNothing, type ReadContext, seconds, secret, wholeNumber } from "../lib/settings.ts";
+
+/** Where the gateway listens, and how it is reached. */
+export interface ServerConfig {
+  /** Name or address to listen on. Default: `127.0.0.1`. */
+  readonly host: string;
+  /** 0 picks a free one. Default: 8787. */
+  readonly port: number;
+  /** What `polling_url` and `mirror_urls` start with, without a closing slash. Null, the default: the listening address. */
+  readonly baseUrl: string | null;
+  /** Bearer secret of the admin API, 16 characters or more. Null, the default: the admin API is off. */
+  readonly adminKey: string | null;
+  /** How long open streams may go on after a signal to stop, in milliseconds. Default: 30 s. */
+  readonly shutdownGraceMs: number;
+}
+
+const HOST_EXPECTATION = "a host name or address, without a port";
+
+const schema: z.ZodType<ServerConfig> = z.strictObject({
+  host: z.string(HOST_EXPECTATION).regex(/^[A-Za-z0-9.:_-]{1,253}$/, HOST_EXPECTATION).default("127.0.0.1"),
+  port: wholeNumber(0, 65535).default(8787),
+  base_url: orNothing(httpAddress()),
+  admin_key: orNothing(secret(16)),
+  shutdown_grace: seconds(0, 3600).default(30_000),
+}).transform(({ host, port, base_url, admin_key, shutdown_grace }) => ({
+  host,
+  port,
+  baseUrl: base_url,
+  adminKey: admin_key,
+  shutdownGraceMs: shutdown_grace,
+}));
+
+/** The `server` section. Throws {@linkcode z.ZodError} with the path of every bad field. */
+export function readServerSection(value: unknown, context?: ReadContext): ServerConfig {
+  return schema.parse(value, context);
+}

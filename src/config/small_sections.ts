@@ -1,0 +1,45 @@
+import * as z from "zod";
+import type { LogLevel } from "../lib/log.ts";
+import { type ReadContext, seconds, truth } from "../lib/settings.ts";
+
+/** How money is taken. */
+export interface BillingConfig {
+  /** Whether a video's estimate is held before it is accepted. Default: true. Source: SPEC "Errors", rule 1. */
+  readonly preauthorize: boolean;
+}
+
+/** How webhooks are delivered. */
+export interface WebhooksConfig {
+  /** For one attempt, in milliseconds. Default: 10 s. */
+  readonly timeoutMs: number;
+}
+
+/** What is logged. */
+export interface LogsConfig {
+  /** The least level that is written. Default: `info`. */
+  readonly level: LogLevel;
+}
+
+const billing: z.ZodType<BillingConfig> = z.strictObject({ preauthorize: truth().default(true) });
+
+const webhooks: z.ZodType<WebhooksConfig> = z.strictObject({ timeout: seconds(0.01, 300).default(10_000) })
+  .transform(({ timeout }) => ({ timeoutMs: timeout }));
+
+const logs: z.ZodType<LogsConfig> = z.strictObject({
+  level: z.enum(["debug", "info", "warn", "error"]).default("info"),
+});
+
+/** The `billing` section. Throws {@linkcode z.ZodError} with the path of every bad field. */
+export function readBillingSection(value: unknown, context?: ReadContext): BillingConfig {
+  return billing.parse(value, context);
+}
+
+/** The `webhooks` section. Throws {@linkcode z.ZodError} with the path of every bad field. */
+export function readWebhooksSection(value: unknown, context?: ReadContext): WebhooksConfig {
+  return webhooks.parse(value, context);
+}
+
+/** The `logs` section. Throws {@linkcode z.ZodError} with the path of every bad field. */
+export function readLogsSection(value: unknown, context?: ReadContext): LogsConfig {
+  return logs.parse(value, context);
+}

@@ -1,0 +1,45 @@
+import type { Codec } from "../../codec.ts";
+import { checkRequest } from "./check.ts";
+import { readError, writeError } from "./error.ts";
+import { eventReader } from "./event_reader.ts";
+import { eventWriter } from "./event_writer.ts";
+import { readReply } from "./read_reply.ts";
+import { readRequest } from "./read_request.ts";
+import { readUsage, usageFollower } from "./usage.ts";
+import { writeReply } from "./write_reply.ts";
+import { writeRequest } from "./write_request.ts";
+
+/** Chat completions, of the form's author and of the many vendors that resemble it. Source: Chat Completions reference. */
+export const chat: Codec = {
+  name: "chat",
+  fieldNames: {
+    max_tokens: "max_completion_tokens",
+    reasoning: "reasoning_effort",
+    reasoning_text: "reasoning_content",
+    reasoning_signature: "reasoning_details",
+    output_format: "response_format",
+    output_strict: "response_format.json_schema.strict",
+    tool_schema: "tools.function.parameters",
+    tool_strict: "tools.function.strict",
+    tool_description: "tools.function.description",
+    custom_tool: "tools.custom",
+    image: "image_url",
+    image_detail: "image_url.detail",
+    tool_result_image: "messages.content.image_url",
+    audio: "input_audio",
+    video: "video_url",
+    file_name: "file.filename",
+    citations: "annotations",
+  },
+  checkRequest,
+  readRequest,
+  writeRequest,
+  readReply,
+  writeReply,
+  eventReader,
+  eventWriter,
+  readUsage,
+  usageFollower,
+  readError,
+  writeError,
+};

@@ -1,0 +1,103 @@
+import type { JsonObject, UsageFollower } from "../../codec.ts";
+import { promptTokensOf, readCounter, type Usage } from "../../usage.ts";
+import { isObject, objectsIn, textIn } from "./fields.ts";
+
+const COUNTERS = [
+  "promptTokenCount",
+  "cachedContentTokenCount",
+  "candidatesTokenCount",
+  "thoughtsTokenCount",
+  "toolUsePromptTokenCount",
+];
+
+/**
+ * The usage that a reply, or one chunk of a stream, reports: `promptTokenCount` includes what came from a cache, while
+ * `candidatesTokenCount` leaves out thoughts. Null when no counter is there.
+ */
+export function readUsage(body: unknown): Usage | null {
+  const usage = isObject(body) ? body.usageMetadata : null;
+  if (!isObject(usage) || !COUNTERS.some((name) => name in usage)) return null;
+  const cached = readCounter(usage.cachedContentTokenCount);
+  const thoughts = readCounter(usage.thoughtsTokenCount);
+  return {
+    freshTokens: Math.max(0, readCounter(usage.promptTokenCount) - cached),
+    cacheReadTokens: cached,
+    cacheWrite5mTokens: 0,
+    cacheWrite1hTokens: 0,
+    toolPromptTokens: readCounter(usage.toolUsePromptTokenCount),
+    outputTokens: readCounter(usage.candidatesTokenCount) + thoughts,
+    reasoningTokens: thoughts,
+  };
+}
+
+/** `usageMetadata`; what was written to a cache counts as prompt, as this form has no word for it. */
+export function writeUsage(usage: Usage): JsonObject {
+  const thoughts = Math.min(usage.reasoningTokens, usage.outputTokens);
+  const written: JsonObject = {
+    promptTokenCount: promptTokensOf(usage) - usage.toolPromptTokens,
+    candidatesTokenCount: usage.outputTokens - thoughts,
+    totalTokenCount: promptTokensOf(usage) + usage.outputTokens,
+  };
+  // Counters of nothing are left out, as the vendor does.
+  if (usage.cacheReadTokens > 0) written.cachedContentTokenCount = usage.cacheReadTokens;
+  if (thoughts > 0) written.thoughtsTokenCount = thoughts;
+  if (usage.toolPromptTokens > 0) written.toolUsePromptTokenCount = usage.toolPromptTokens;
+  return written;
+}
+
+/**
+ * Follows a stream's usage. Every chunk carries the running totals, so a chunk is kept as text and only the last one is
+ * parsed; the chunk with the finish reason is parsed at once, as it may be the end.
+ */
+export function usageFollower(): UsageFollower {
+  let known: Usage | null = null;
+  let unread: string | null = null;
+  let hasEnded = false;
+  function settle(): void {
+    if (unread === null) return;
+    known = readUsage(parsed(unread)) ?? known;
+    unread = null;
+  }
+  return {
+    // Inside of JSON text a quote is escaped, so these match keys alone.
+    concerns: (data) => data.includes('TokenCount"') || endsReply(data),
+    follow(data) {
+      if (!endsReply(data)) {
+        unread = data;
+        return;
+      }
+      const body = parsed(data);
+      const usage = readUsage(body);
+      if (usage === null) settle();
+      else {
+        known = usage;
+        unread = null;
+      }
+      hasEnded ||= isEnd(body);
+    },
+    usage() {
+      settle();
+      return known;
+    },
+    ended: () => hasEnded,
+  };
+}
+
+function endsReply(data: string): boolean {
+  return data.includes('"finishReason"') || data.includes('"blockReason"');
+}
+
+function isEnd(body: unknown): boolean {
+  if (!isObject(body)) return false;
+  if (isObject(body.promptFeedback) && textIn(body.promptFeedback.blockReason) !== null) return true;
+  const reason = textIn(objectsIn(body.candidates)[0]?.finishReason);
+  return reason !== null && reason !== "FINISH_REASON_UNSPECIFIED";
+}
+
+function parsed(data: string): unknown {
+  try {
+    return JSON.parse(data);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,47 @@
+/** The message protocol as a codec. Source: SPEC "POST /msgcompat/v1/messages"; Messages API reference. */
+import type { Codec } from "../../codec.ts";
+import { checkRequest } from "./check.ts";
+import { readError, writeError } from "./error.ts";
+import { eventReader } from "./event_reader.ts";
+import { eventWriter } from "./event_writer.ts";
+import { readRequest } from "./read_request.ts";
+import { readReply, writeReply } from "./reply.ts";
+import { readUsage, usageFollower } from "./usage.ts";
+import { writeRequest } from "./write_request.ts";
+
+export { readCount, readCountRequest, writeCount, writeCountRequest } from "./count.ts";
+export { wireToolName } from "./tools.ts";
+export type { WrittenRequest } from "./write_request.ts";
+
+/** The message protocol, read and written in full. */
+export const messages: Codec = {
+  name: "messages",
+  fieldNames: {
+    stop: "stop_sequences",
+    user: "metadata.user_id",
+    parallel_tool_calls: "tool_choice.disable_parallel_tool_use",
+    reasoning: "thinking",
+    reasoning_text: "thinking",
+    reasoning_signature: "signature",
+    output_format: "output_config.format",
+    tool_strict: "tools.strict",
+    tool_description: "tools.description",
+    custom_tool: "tools",
+    tool_call: "tool_use",
+    tool_error: "tool_result.is_error",
+    tool_result_image: "tool_result.content",
+    file: "document",
+    file_name: "document.title",
+  },
+  checkRequest: (body) => checkRequest(body),
+  readRequest: (body) => readRequest(body),
+  writeRequest,
+  readReply,
+  writeReply,
+  eventReader,
+  eventWriter,
+  readUsage,
+  usageFollower,
+  readError,
+  writeError,
+};

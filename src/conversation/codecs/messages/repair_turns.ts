@@ -1,0 +1,105 @@
+import type { RequestTarget } from "../../codec.ts";
+import type { ImagePart, Part, TextPart, Turn } from "../../conversation.ts";
+import type { Names } from "./fields.ts";
+import { notTaken } from "./write_media.ts";
+
+/** A turn of one of the two speakers that every vendor of this form knows. */
+export interface SpokenTurn {
+  readonly role: "user" | "assistant";
+  readonly parts: Part[];
+}
+
+/**
+ * The turns as this form allows them: only parts that it can say, user and assistant by turns, the user first.
+ * Instructions in between become a marked text of the user's, pictures of the assistant move to the user's next turn.
+ *
+ * @throws {GatewayError} `invalid_request` for sound or moving pictures that the model is to perceive.
+ */
+export function repairTurns(turns: readonly Turn[], target: RequestTarget, losses: Names): SpokenTurn[] {
+  const repaired: SpokenTurn[] = [];
+  let shown: ImagePart[] = [];
+  for (const turn of turns) {
+    if (turn.role === "assistant") {
+      const parts = turn.parts.flatMap((part) => sayableByAssistant(part, target, losses));
+      shown.push(...parts.filter((part) => part.kind === "image"));
+      join(repaired, "assistant", parts.filter((part) => part.kind !== "image"));
+    } else {
+      const parts = turn.role === "user" ? turn.parts.flatMap(sayableByUser) : turn.parts.flatMap(reminderOf);
+      join(repaired, "user", [...shown, ...parts]);
+      shown = [];
+    }
+  }
+  if (shown.length > 0) losses.add("image");
+  if (repaired[0]?.role !== "user") {
+    losses.add("turn_order");
+    repaired.unshift({ role: "user", parts: [{ kind: "text", text: "." }] });
+  }
+  return repaired;
+}
+
+function join(turns: SpokenTurn[], role: SpokenTurn["role"], parts: readonly Part[]): void {
+  if (parts.length === 0) return;
+  const latest = turns.at(-1);
+  if (latest?.role === role) latest.parts.push(...parts);
+  else turns.push({ role, parts: [...parts] });
+}
+
+function sayableByUser(part: Part): Part[] {
+  switch (part.kind) {
+    case "audio":
+    case "video":
+      throw notTaken(part.kind, `this model's vendor takes no ${part.kind}`);
+    case "text":
+      return spoken(part);
+    default:
+      return [part];
+  }
+}
+
+/** Vendors refuse text without a visible sign. */
+function spoken(part: TextPart): TextPart[] {
+  return part.text.trim() === "" ? [] : [part];
+}
+
+function reminderOf(part: Part): TextPart[] {
+  if (part.kind !== "text") return [];
+  return spoken(part).map(({ text, cache }) => ({
+    kind: "text",
+    text: `<system-reminder>\n${text}\n</system-reminder>`,
+    ...(cache ? { cache } : {}),
+  }));
+}
+
+function sayableByAssistant(part: Part, target: RequestTarget, losses: Names): Part[] {
+  switch (part.kind) {
+    case "text":
+      if (part.citations) losses.add("citations");
+      if (part.seal) losses.add("reasoning_signature");
+      return spoken(part);
+    case "refusal":
+      losses.add("refusal");
+      return spoken({ kind: "text", text: part.text });
+    case "audio":
+    case "video":
+    case "file":
+      losses.add(part.kind);
+      return [];
+    case "tool_call":
+      if (part.seal) losses.add("reasoning_signature");
+      return [part];
+    case "reasoning":
+      return isProven(part.seal, target) ? [part] : unproven(part.seal !== undefined, losses);
+    default:
+      return [part];
+  }
+}
+
+/** True for thinking that the target itself signed, or may have: without that it is refused. */
+function isProven(seal: { form: string; issuer: string | null } | undefined, target: RequestTarget): boolean {
+  return seal?.form === "messages" && (seal.issuer === null || seal.issuer === target.provider);
+}
+
+function unproven(hasSeal: boolean, losses: Names): Part[] {
+  losses.add(hasSeal ? "reasoning_signature" : "reasoning_text");
+  return [];
+}

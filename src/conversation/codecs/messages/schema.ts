@@ -1,0 +1,138 @@
+import type { JsonObject } from "../../codec.ts";
+import type { JsonSchema } from "../../conversation.ts";
+import { isObject } from "./fields.ts";
+
+/**
+ * A tool's parameters as this form demands them: an object at the top, without alternatives there. Alternatives are
+ * joined into one object that requires only what all of them require.
+ */
+export function toolSchema(parameters: JsonSchema | null): JsonObject {
+  if (parameters === null) return { type: "object", properties: {} };
+  const { anyOf, oneOf, allOf, ...rest } = parameters;
+  const branches = [anyOf, oneOf].filter(Array.isArray).flat().filter(isObject);
+  const parts = (Array.isArray(allOf) ? allOf : []).filter(isObject);
+  if (rest.type === "object" && branches.length === 0 && parts.length === 0) return { ...parameters };
+  const properties = Object.assign({}, ...[...branches, ...parts, rest].map((schema) => schema.properties));
+  const required = new Set([...[...parts, rest].flatMap(requiredOf), ...sharedRequired(branches)]);
+  return { ...rest, type: "object", properties, ...(required.size > 0 ? { required: [...required] } : {}) };
+}
+
+function requiredOf(schema: JsonSchema): string[] {
+  return Array.isArray(schema.required) ? schema.required : [];
+}
+
+function sharedRequired(branches: readonly JsonSchema[]): string[] {
+  const [first, ...others] = branches.map(requiredOf);
+  return (first ?? []).filter((name) => others.every((names) => names.includes(name)));
+}
+
+/** Keywords that the vendor refuses in a schema it enforces, but that a model understands as words. */
+const TOLD_IN_WORDS = [
+  "minimum",
+  "maximum",
+  "exclusiveMinimum",
+  "exclusiveMaximum",
+  "multipleOf",
+  "minLength",
+  "maxLength",
+  "pattern",
+  "maxItems",
+  "uniqueItems",
+  "minProperties",
+  "maxProperties",
+];
+
+/** Keywords that the vendor refuses and that say little in words. */
+const DROPPED = [
+  "$schema",
+  "$id",
+  "prefixItems",
+  "if",
+  "then",
+  "else",
+  "not",
+  "contains",
+  "patternProperties",
+  "propertyNames",
+  "dependentRequired",
+  "dependentSchemas",
+  "unevaluatedProperties",
+  "unevaluatedItems",
+];
+
+const FORMATS = new Set(
+  ["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"],
+);
+
+/**
+ * A schema as the vendor enforces it: objects are closed, types are single, limits stand in the description.
+ * Source: Messages API reference, "Structured outputs", "JSON Schema limitations".
+ */
+export function strictSchema(schema: JsonSchema): JsonObject {
+  const joined = withoutAllOf(schema);
+  const types = joined.type;
+  if (Array.isArray(types)) {
+    if (types.length === 1) return strictSchema({ ...joined, type: types[0] });
+    const { type: _, description, ...rest } = joined;
+    const anyOf = types.map((type) => strictSchema(type === "null" ? { type } : { ...withoutNull(rest), type }));
+    return { ...(typeof description === "string" ? { description } : {}), anyOf };
+  }
+  const clean: JsonObject = {};
+  for (const [key, value] of Object.entries(joined)) {
+    if (!DROPPED.includes(key)) Object.assign(clean, cleanKeyword(key, value));
+  }
+  const words = wordsOf(joined);
+  if (words !== "") clean.description = `${clean.description ?? ""} (${words})`.trimStart();
+  return joined.type === "object" || joined.properties ? closed(clean) : clean;
+}
+
+function withoutNull(schema: JsonSchema): JsonSchema {
+  return Array.isArray(schema.enum) ? { ...schema, enum: schema.enum.filter((value) => value !== null) } : schema;
+}
+
+/** The branches of `allOf` laid over one another. */
+function withoutAllOf(schema: JsonSchema): JsonSchema {
+  const { allOf, ...rest } = schema;
+  if (!Array.isArray(allOf)) return schema;
+  const all = [...allOf.filter(isObject).map(withoutAllOf), rest];
+  const properties = Object.assign({}, ...all.map((part) => part.properties));
+  const required = [...new Set(all.flatMap(requiredOf))];
+  return {
+    ...Object.assign({}, ...all),
+    ...(Object.keys(properties).length > 0 ? { properties } : {}),
+    ...(required.length > 0 ? { required } : {}),
+  };
+}
+
+function cleanKeyword(key: string, value: unknown): JsonObject {
+  if (TOLD_IN_WORDS.includes(key)) return {};
+  if (key === "format") return FORMATS.has(String(value)) ? { format: value } : {};
+  if (key === "minItems") return value === 0 || value === 1 ? { minItems: value } : {};
+  if (key === "oneOf" || key === "anyOf") {
+    return Array.isArray(value) ? { anyOf: value.filter(isObject).map(strictSchema) } : {};
+  }
+  if (key === "items") return isObject(value) ? { items: strictSchema(value) } : {};
+  if (key === "properties" || key === "$defs" || key === "definitions") {
+    return { [key]: isObject(value) ? mapValues(value) : {} };
+  }
+  return { [key]: value };
+}
+
+function mapValues(schemas: JsonObject): JsonObject {
+  const entries = Object.entries(schemas).map(([name, schema]) => [name, isObject(schema) ? strictSchema(schema) : {}]);
+  return Object.fromEntries(entries);
+}
+
+function wordsOf(schema: JsonSchema): string {
+  const words = TOLD_IN_WORDS.filter((key) => schema[key] !== undefined).map((key) => `${key}: ${schema[key]}`);
+  if (schema.format !== undefined && !FORMATS.has(String(schema.format))) words.push(`format: ${schema.format}`);
+  if (typeof schema.minItems === "number" && schema.minItems > 1) words.push(`minItems: ${schema.minItems}`);
+  return words.join(", ");
+}
+
+function closed(schema: JsonObject): JsonObject {
+  const properties = isObject(schema.properties) ? schema.properties : {};
+  const required = requiredOf(schema).filter((name) => Object.hasOwn(properties, name));
+  const { required: _, ...rest } = schema;
+  return { ...rest, properties, ...(required.length > 0 ? { required } : {}), additionalProperties: false };
+}

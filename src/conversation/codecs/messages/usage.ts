@@ -1,0 +1,112 @@
+import type { JsonObject, UsageFollower } from "../../codec.ts";
+import { NO_USAGE, readCounter, type Usage } from "../../usage.ts";
+import { isObject } from "./fields.ts";
+
+/** The usage that a whole reply reports; null if none. */
+export function readUsage(body: unknown): Usage | null {
+  return isObject(body) ? usageOf(body.usage) : null;
+}
+
+/**
+ * A `usage` object in neutral words; null if it counts nothing. `iterations` list every pass over the prompt, among
+ * them passes that the totals leave out (a compaction, an advisor), so their sum is what was consumed. Where another
+ * model took over, the pass that was given up is not charged, and the totals hold.
+ */
+export function usageOf(usage: unknown): Usage | null {
+  if (!isObject(usage)) return null;
+  if (typeof usage.input_tokens !== "number" && typeof usage.output_tokens !== "number") return null;
+  const total = countersOf(usage);
+  const iterations = Array.isArray(usage.iterations) ? usage.iterations.filter(isObject) : [];
+  if (iterations.length < 2 || iterations.some(({ type }) => type === "fallback_message")) return total;
+  const sum = iterations.map(countersOf).reduce(plus, { ...NO_USAGE });
+  return weightOf(sum) < weightOf(total) ? total : { ...sum, reasoningTokens: total.reasoningTokens };
+}
+
+function countersOf(usage: JsonObject): Usage {
+  const written = readCounter(usage.cache_creation_input_tokens);
+  const parts = isObject(usage.cache_creation) ? usage.cache_creation : {};
+  const forAnHour = readCounter(parts.ephemeral_1h_input_tokens);
+  const forMinutes = readCounter(parts.ephemeral_5m_input_tokens);
+  // The total is the later word in a stream; the parts alone count where a vendor leaves the total out.
+  const all = written > 0 ? written : forAnHour + forMinutes;
+  const details = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
+  const outputTokens = readCounter(usage.output_tokens);
+  return {
+    ...NO_USAGE,
+    freshTokens: readCounter(usage.input_tokens),
+    cacheReadTokens: readCounter(usage.cache_read_input_tokens),
+    cacheWrite5mTokens: all - Math.min(all, forAnHour),
+    cacheWrite1hTokens: Math.min(all, forAnHour),
+    outputTokens,
+    reasoningTokens: Math.min(outputTokens, readCounter(details.thinking_tokens)),
+  };
+}
+
+function plus(a: Usage, b: Usage): Usage {
+  return {
+    freshTokens: a.freshTokens + b.freshTokens,
+    cacheReadTokens: a.cacheReadTokens + b.cacheReadTokens,
+    cacheWrite5mTokens: a.cacheWrite5mTokens + b.cacheWrite5mTokens,
+    cacheWrite1hTokens: a.cacheWrite1hTokens + b.cacheWrite1hTokens,
+    toolPromptTokens: 0,
+    outputTokens: a.outputTokens + b.outputTokens,
+    reasoningTokens: a.reasoningTokens + b.reasoningTokens,
+  };
+}
+
+function weightOf(usage: Usage): number {
+  return usage.freshTokens + usage.cacheReadTokens + usage.cacheWrite5mTokens + usage.cacheWrite1hTokens +
+    usage.outputTokens;
+}
+
+/** The inverse of {@linkcode usageOf}; zeros where nothing is known, as clients add the counters up. */
+export function writeUsage(usage: Usage | null): JsonObject {
+  const { freshTokens, cacheReadTokens, cacheWrite5mTokens, cacheWrite1hTokens, toolPromptTokens, ...output } = usage ??
+    NO_USAGE;
+  return {
+    input_tokens: freshTokens + toolPromptTokens,
+    cache_creation_input_tokens: cacheWrite5mTokens + cacheWrite1hTokens,
+    cache_read_input_tokens: cacheReadTokens,
+    cache_creation: {
+      ephemeral_5m_input_tokens: cacheWrite5mTokens,
+      ephemeral_1h_input_tokens: cacheWrite1hTokens,
+    },
+    output_tokens: output.outputTokens,
+    ...(output.reasoningTokens > 0 ? { output_tokens_details: { thinking_tokens: output.reasoningTokens } } : {}),
+  };
+}
+
+/** A later report laid over an earlier one: counters are running totals, and one that is null says nothing. */
+export function laterUsage(earlier: JsonObject, later: unknown): JsonObject {
+  if (!isObject(later)) return earlier;
+  const told = Object.entries(later).filter(([, value]) => value !== null && value !== undefined);
+  return { ...earlier, ...Object.fromEntries(told) };
+}
+
+/** Follows the usage of a stream that passes through. */
+export function usageFollower(): UsageFollower {
+  let usage: JsonObject = {};
+  let isEnded = false;
+  return {
+    // All three kinds of frames that matter are `message_…`; the deltas of blocks are not.
+    concerns: (data) => data.includes('"message_'),
+    follow(data) {
+      const frame = objectIn(data);
+      if (frame.type === "message_start") usage = laterUsage({}, isObject(frame.message) ? frame.message.usage : null);
+      else if (frame.type === "message_delta") usage = laterUsage(usage, frame.usage);
+      else if (frame.type === "message_stop") isEnded = true;
+    },
+    usage: () => usageOf(usage),
+    ended: () => isEnded,
+  };
+}
+
+/** A frame that is no JSON passes through as it is, so it must not stop the stream here. */
+function objectIn(data: string): JsonObject {
+  try {
+    const value: unknown = JSON.parse(data);
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,185 @@
+import { createHash } from "node:crypto";
+import type { JsonObject } from "../../codec.ts";
+import type { Conversation, JsonSchema, Tool, ToolChoice } from "../../conversation.ts";
+import { isObject, objectsOf, textOf, textOrNull } from "./wire.ts";
+
+/**
+ * Between a namespace and the name of a tool in it. No vendor allows it in a name, so that it can only come from here,
+ * and every form that cannot say namespaces rewrites such a name and maps it back.
+ */
+const NAMESPACE_MARK = "/";
+
+/** Tools as a request offers them; kinds that the vendor runs itself are named in `beyond`. */
+export function readTools(tools: unknown, beyond: Set<string>): Tool[] {
+  return objectsOf(tools).flatMap((tool): Tool[] => {
+    switch (tool.type) {
+      case "function":
+        return [readFunction(tool, textOf(tool.name))];
+      case "custom":
+        return [{
+          kind: "custom",
+          name: textOf(tool.name),
+          description: textOrNull(tool.description),
+          format: tool.format ?? null,
+        }];
+      case "namespace":
+        return readTools(tool.tools, beyond).map((inner) => ({
+          ...inner,
+          name: namespacedName(textOf(tool.name), inner.name),
+        }));
+      default:
+        beyond.add(`tools.${textOf(tool.type)}`);
+        return [];
+    }
+  });
+}
+
+function readFunction(tool: JsonObject, name: string): Tool {
+  return {
+    kind: "function",
+    name,
+    description: textOrNull(tool.description),
+    parameters: isObject(tool.parameters) ? tool.parameters : null,
+    strict: typeof tool.strict === "boolean" ? tool.strict : null,
+  };
+}
+
+/** The neutral name of a tool that stands in a namespace. */
+export function namespacedName(namespace: string, name: string): string {
+  return `${namespace}${NAMESPACE_MARK}${name}`;
+}
+
+/** True for a neutral name with a namespace in it. */
+export function isNamespaced(tool: string): boolean {
+  return tool.includes(NAMESPACE_MARK);
+}
+
+/** A neutral name as the caller knows it: with the namespace apart, where it has one. */
+export function callerNameOf(tool: string): { name: string; namespace?: string } {
+  const mark = tool.indexOf(NAMESPACE_MARK);
+  return mark < 0 ? { name: tool } : { name: tool.slice(mark + 1), namespace: tool.slice(0, mark) };
+}
+
+/** `tool_choice`; null for a vendor's own tool, which is named in `beyond`. */
+export function readToolChoice(choice: unknown, beyond: Set<string>): ToolChoice | null {
+  if (choice === "auto" || choice === "none" || choice === "required") return { kind: choice };
+  if (!isObject(choice)) return null;
+  if (choice.type === "function" || choice.type === "custom") return { kind: "tool", tool: textOf(choice.name) };
+  if (choice.type === "allowed_tools") {
+    const tools = objectsOf(choice.tools).map((tool) => textOf(tool.name)).filter((name) => name !== "");
+    return { kind: "allowed", mode: choice.mode === "required" ? "required" : "auto", tools };
+  }
+  beyond.add("tool_choice");
+  return null;
+}
+
+const LEGAL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
+const LONGEST_NAME = 64;
+
+/**
+ * A name that this form allows for a tool: the name itself where it is legal, else its legal characters and a hash of
+ * the whole, so that two names never meet. Source: Responses API reference, "Function", `^[a-zA-Z0-9_-]{1,64}$`.
+ */
+export function wireToolName(name: string): string {
+  if (LEGAL_NAME.test(name)) return name;
+  return withHash(name.replace(/[^a-zA-Z0-9_-]/g, "_"), name, LONGEST_NAME);
+}
+
+/** `text` cut to `longest` characters, the last nine of which are a mark made from `whole`. */
+export function withHash(text: string, whole: string, longest: number): string {
+  const hash = createHash("sha256").update(whole).digest("hex").slice(0, 8);
+  return `${text.slice(0, longest - hash.length - 1)}_${hash}`;
+}
+
+/**
+ * One tool of a request. `strict` is always said, because leaving it out means true here and false everywhere else;
+ * it is said to be false where the schema would be refused.
+ */
+export function writeTool(tool: Tool, name: string, losses: Set<string>): JsonObject {
+  const described = tool.description === null ? {} : { description: tool.description };
+  if (tool.kind === "custom") {
+    return { type: "custom", name, ...described, ...(tool.format ? { format: tool.format } : {}) };
+  }
+  if (tool.cache) losses.add("cache_control");
+  const parameters = parametersOf(tool.parameters);
+  const strict = tool.strict === true && isStrictSchema(parameters);
+  if (tool.strict === true && !strict) losses.add("tool_strict");
+  return { type: "function", name, ...described, parameters, strict };
+}
+
+/** A function's parameters are an object schema, also when it has none. */
+function parametersOf(schema: JsonSchema | null): JsonSchema {
+  if (schema === null) return { type: "object", properties: {} };
+  return "type" in schema ? schema : { type: "object", properties: {}, ...schema };
+}
+
+/**
+ * True when strict mode takes the schema: every object closed, every property required.
+ * Source: Structured Outputs guide, "Supported schemas".
+ */
+export function isStrictSchema(schema: unknown): boolean {
+  if (Array.isArray(schema)) return schema.every(isStrictSchema);
+  if (!isObject(schema)) return true;
+  if ("oneOf" in schema || "allOf" in schema) return false;
+  if (isObject(schema.properties) || schema.type === "object") {
+    const names = Object.keys(isObject(schema.properties) ? schema.properties : {});
+    const required = Array.isArray(schema.required) ? schema.required : [];
+    if (schema.additionalProperties !== false || !names.every((name) => required.includes(name))) return false;
+  }
+  const inner = [schema.properties, schema.$defs, schema.definitions];
+  return inner.every((group) => !isObject(group) || Object.values(group).every(isStrictSchema)) &&
+    isStrictSchema(schema.items) && isStrictSchema(schema.anyOf);
+}
+
+/** The tools and how they are to be chosen, of a request for a vendor. */
+export interface WrittenTools {
+  readonly fields: JsonObject;
+  /** The vendor's name of a tool by its neutral name. */
+  nameOf(tool: string): string;
+  /** Neutral names by the vendor's, where they differ. */
+  readonly renamed: ReadonlyMap<string, string>;
+}
+
+/**
+ * @param compatible True for vendors that know no `allowed_tools`: they are offered the allowed ones alone.
+ */
+export function writeTools(conversation: Conversation, compatible: boolean, losses: Set<string>): WrittenTools {
+  const renamed = new Map<string, string>();
+  const nameOf = (tool: string) => {
+    const name = wireToolName(tool);
+    if (name !== tool) renamed.set(name, tool);
+    return name;
+  };
+  const choice = conversation.toolChoice;
+  const offered = compatible && choice?.kind === "allowed"
+    ? conversation.tools.filter((tool) => choice.tools.includes(tool.name))
+    : conversation.tools;
+  if (offered.length === 0) {
+    if (choice !== null && choice.kind !== "auto" && choice.kind !== "none") losses.add("tool_choice");
+    return { fields: {}, nameOf, renamed };
+  }
+  const fields: JsonObject = { tools: offered.map((tool) => writeTool(tool, nameOf(tool.name), losses)) };
+  if (choice !== null) {
+    fields.tool_choice = compatible && choice.kind === "allowed"
+      ? choice.mode
+      : writeToolChoice(choice, offered, nameOf);
+  }
+  if (conversation.parallelToolCalls !== null) fields.parallel_tool_calls = conversation.parallelToolCalls;
+  return { fields, nameOf, renamed };
+}
+
+/** The inverse of {@linkcode readToolChoice}. */
+export function writeToolChoice(choice: ToolChoice, tools: readonly Tool[], nameOf: (tool: string) => string): unknown {
+  const named = (tool: string) => ({
+    type: tools.find(({ name }) => name === tool)?.kind ?? "function",
+    name: nameOf(tool),
+  });
+  switch (choice.kind) {
+    case "tool":
+      return named(choice.tool);
+    case "allowed":
+      return { type: "allowed_tools", mode: choice.mode, tools: choice.tools.map(named) };
+    default:
+      return choice.kind;
+  }
+}

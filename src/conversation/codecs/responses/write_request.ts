@@ -1,0 +1,138 @@
+import type { JsonObject, RequestTarget, Written } from "../../codec.ts";
+import type { Conversation, Effort, OutputFormat, ReasoningRequest, Sampling } from "../../conversation.ts";
+import { isStrictSchema, withHash, writeTools } from "./tools.ts";
+import { writeItems } from "./write_items.ts";
+
+/** A written request and, where tools had to be renamed, their neutral names by the vendor's. */
+export type WrittenRequest = Written<JsonObject> & { readonly toolNames?: ReadonlyMap<string, string> };
+
+const LEAST_OUTPUT_TOKENS = 16;
+const LONGEST_KEY = 64;
+
+/**
+ * Writes a request of the Responses API, without state: nothing is stored, and the proofs of reasoning are asked for so
+ * that the caller can bring them back. Source: Responses API reference, "Create a model response".
+ *
+ * @throws {GatewayError} `invalid_request` for media that this form has no place for.
+ */
+export function writeRequest(conversation: Conversation, target: RequestTarget): WrittenRequest {
+  const losses = new Set<string>();
+  const tools = writeTools(conversation, target.compatible, losses);
+  const instructions = instructionsOf(conversation, losses);
+  const input = writeItems(conversation.turns, target, tools.nameOf, losses);
+  const body: JsonObject = {
+    model: target.model,
+    ...(instructions === "" ? {} : { instructions }),
+    // A request needs input; an instruction alone is followed when a turn asks for it.
+    input: input.length > 0 ? input : [{ type: "message", role: "user", content: [{ type: "input_text", text: "." }] }],
+    ...tools.fields,
+    ...samplingFields(conversation.sampling, losses),
+    ...limitField(conversation.maxOutputTokens, target),
+    ...reasoningField(conversation, target, losses),
+    ...textField(conversation, losses),
+    ...hintFields(conversation, target),
+    ...(conversation.stream ? { stream: true } : {}),
+    store: false,
+    ...(reasons(target.model) ? { include: ["reasoning.encrypted_content"] } : {}),
+  };
+  const written = { body, losses: [...losses] };
+  return tools.renamed.size > 0 ? { ...written, toolNames: tools.renamed } : written;
+}
+
+/** Some agents open with a line of billing facts that changes with every release and would spoil prompt caches. */
+const BILLING_LINE = "x-anthropic-billing-header:";
+
+function instructionsOf({ instructions }: Conversation, losses: Set<string>): string {
+  if (instructions.some((part) => part.cache)) losses.add("cache_control");
+  return instructions.map((part) => part.text).filter((text) => !text.startsWith(BILLING_LINE)).join("\n\n");
+}
+
+function samplingFields(sampling: Sampling, losses: Set<string>): JsonObject {
+  if (sampling.topK !== null) losses.add("top_k");
+  if (sampling.presencePenalty !== null) losses.add("presence_penalty");
+  if (sampling.frequencyPenalty !== null) losses.add("frequency_penalty");
+  if (sampling.seed !== null) losses.add("seed");
+  if (sampling.stop.length > 0) losses.add("stop");
+  return {
+    ...(sampling.temperature === null ? {} : { temperature: Math.min(Math.max(sampling.temperature, 0), 2) }),
+    ...(sampling.topP === null ? {} : { top_p: sampling.topP }),
+  };
+}
+
+function limitField(limit: number | null, { compatible }: RequestTarget): JsonObject {
+  if (limit === null) return {};
+  return { max_output_tokens: compatible ? limit : Math.max(limit, LEAST_OUTPUT_TOKENS) };
+}
+
+function reasoningField(conversation: Conversation, target: RequestTarget, losses: Set<string>): JsonObject {
+  const wish = conversation.reasoning;
+  if (wish === null) return {};
+  if (wish.effort === "none" && target.compatible) losses.add("reasoning");
+  const effort = effortOf(wish, conversation.maxOutputTokens ?? target.maxOutputTokens ?? 32_000);
+  const reasoning = {
+    ...(effort === null ? {} : { effort: target.compatible ? plainEffort(effort) : effort }),
+    ...(wish.visible === true ? { summary: "auto" } : {}),
+  };
+  return Object.keys(reasoning).length > 0 ? { reasoning } : {};
+}
+
+/** The share of all output tokens that thinking may take, up to which an effort is the nearest word. */
+const EFFORT_SHARES: readonly (readonly [most: number, effort: Effort])[] = [
+  [0.2, "low"],
+  [0.45, "medium"],
+  [0.75, "high"],
+  [0.92, "xhigh"],
+  [Infinity, "max"],
+];
+
+function effortOf({ effort, budgetTokens }: ReasoningRequest, maxOutputTokens: number): Effort | null {
+  if (effort !== null || budgetTokens === null) return effort;
+  if (budgetTokens === 0) return "none";
+  const share = budgetTokens / maxOutputTokens;
+  return EFFORT_SHARES.find(([most]) => share <= most)?.[1] ?? null;
+}
+
+/** The three words that every vendor with efforts knows. */
+function plainEffort(effort: Effort): Effort {
+  if (effort === "minimal" || effort === "none") return "low";
+  return effort === "xhigh" || effort === "max" ? "high" : effort;
+}
+
+function textField({ outputFormat, verbosity }: Conversation, losses: Set<string>): JsonObject {
+  const text = {
+    ...(outputFormat === null ? {} : { format: writeFormat(outputFormat, losses) }),
+    ...(verbosity === null ? {} : { verbosity }),
+  };
+  return Object.keys(text).length > 0 ? { text } : {};
+}
+
+/** `text.format`; strict is asked for only where the vendor takes the schema in strict mode. */
+export function writeFormat(format: OutputFormat, losses: Set<string>): JsonObject {
+  if (format.kind === "json") return { type: "json_object" };
+  const strict = format.strict === true && isStrictSchema(format.schema);
+  if (format.strict === true && !strict) losses.add("output_strict");
+  const legal = format.name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, LONGEST_KEY) || "reply";
+  return {
+    type: "json_schema",
+    name: legal,
+    ...(format.description === null ? {} : { description: format.description }),
+    schema: format.schema,
+    ...(format.strict === null ? {} : { strict }),
+  };
+}
+
+function hintFields({ user, cacheKey }: Conversation, { compatible }: RequestTarget): JsonObject {
+  return {
+    ...(user === null ? {} : { [compatible ? "user" : "safety_identifier"]: shortKey(user) }),
+    ...(cacheKey === null ? {} : { prompt_cache_key: shortKey(cacheKey) }),
+  };
+}
+
+function shortKey(key: string): string {
+  return key.length <= LONGEST_KEY ? key : withHash(key, key, LONGEST_KEY);
+}
+
+/** Models that cannot reason refuse to be asked for the proofs of it; all of them have these names. */
+function reasons(model: string): boolean {
+  return !/(?:^|[/:])(?:gpt-[34]|chatgpt-)/.test(model);
+}

@@ -1,0 +1,75 @@
+import type { Authenticate } from "../../billing/authenticate.ts";
+import { readCountRequest, writeCount } from "../../conversation/codecs/content/count.ts";
+import { content } from "../../conversation/codecs/content/mod.ts";
+import type { BodyLimits } from "../../http/body.ts";
+import { CONTENT_CARRIERS } from "../../http/credentials.ts";
+import type { Handler, Inbound, Route } from "../../http/inbound.ts";
+import { readJsonObject } from "../../http/json_body.ts";
+import { readHeaderPin } from "../../routing/pin.ts";
+import { countTokens } from "../../texts/count_tokens.ts";
+import { textTurnOf } from "../../texts/inbound_turn.ts";
+import type { TextTurns } from "../../texts/turn.ts";
+import { renderContentError as renderError } from "./error.ts";
+
+/** What the endpoints of the content protocol are made with. */
+export interface ContentParts {
+  readonly turns: TextTurns;
+  readonly authenticate: Authenticate;
+  readonly bodyLimits: BodyLimits;
+}
+
+/**
+ * `:generateContent`, `:streamGenerateContent` and `:countTokens` of a model, under both versions that clients default to, and
+ * with or without `models/`, which one popular client leaves out when the id has a slash.
+ */
+export function contentRoutes(parts: ContentParts): Route[] {
+  const verbs: [string, Handler][] = [
+    ["generateContent", generateHandler(parts, false)],
+    ["streamGenerateContent", generateHandler(parts, true)],
+    ["countTokens", countHandler(parts)],
+  ];
+  const bases = ["/gencompat/v1beta", "/gencompat/v1"];
+  return bases.flatMap((base) =>
+    verbs.flatMap(([verb, handler]): Route[] => [
+      { method: "POST", path: `${base}/models/:model*:${verb}`, handler, renderError },
+      { method: "POST", path: `${base}/:model*:${verb}`, handler, renderError },
+    ])
+  );
+}
+
+function generateHandler({ turns, authenticate, bodyLimits }: ContentParts, stream: boolean): Handler {
+  return async (inbound) => {
+    const credential = await authenticate(inbound, CONTENT_CARRIERS);
+    const json = await readJsonObject(inbound.request, bodyLimits);
+    const model = modelOf(inbound);
+    return await turns.run(textTurnOf(inbound, credential, json, {
+      codec: content,
+      body: { ...json.body, model, stream },
+      model,
+      stream,
+      bodyPin: null, // SPEC "Provider routing": a pin in this protocol's body is silently ignored.
+      framing: !stream || new URLSearchParams(inbound.query).get("alt") === "sse" ? "sse" : "json_array",
+    }));
+  };
+}
+
+function countHandler({ turns, authenticate, bodyLimits }: ContentParts): Handler {
+  return async (inbound) => {
+    await authenticate(inbound, CONTENT_CARRIERS);
+    const { body } = await readJsonObject(inbound.request, bodyLimits);
+    const model = modelOf(inbound);
+    const { tokens, countedBy } = await countTokens({
+      model,
+      conversation: readCountRequest({ ...body, model }),
+      headerPin: readHeaderPin(inbound.request.headers),
+      bodyPin: null,
+      callerSignal: () => inbound.request.signal,
+    }, turns.parts);
+    return Response.json(writeCount(tokens), { headers: { "x-service-counted-by": countedBy ?? "gateway" } });
+  };
+}
+
+/** The model of the path; a client may repeat the collection's name. */
+function modelOf(inbound: Inbound): string {
+  return inbound.params.model.replace(/^models\//, "");
+}

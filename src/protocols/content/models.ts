@@ -1,0 +1,84 @@
+import type { Catalog } from "../../catalog/catalog.ts";
+import { catalogRoutes } from "../../catalog/listing.ts";
+import type { Model } from "../../catalog/model.ts";
+import { outputLimitOf, writeArchitecture, writePricing, writeTopProvider } from "../../catalog/written.ts";
+import type { ErrorRenderer, Route } from "../../http/inbound.ts";
+import { invalidField } from "../../lib/gateway_error.ts";
+
+const MOST_PER_PAGE = 1000;
+
+/** Current clients ask for `v1`, SPEC's own path is `v1beta`: both answer alike. Source: DESIGN "Credentials". */
+const VERSIONS = ["v1beta", "v1"];
+
+/** `GET /gencompat/v1beta/models`, with a provider behind it, with a provider and a model behind it. */
+export function contentModelRoutes(catalog: Catalog, renderError: ErrorRenderer): Route[] {
+  return VERSIONS.flatMap((version) => {
+    const style = {
+      protocol: "content",
+      path: `/gencompat/${version}/models`,
+      writeModel: writeContentModel,
+      writeList: (models: readonly unknown[]) => ({ models }),
+      writePage: writeContentPage,
+    } as const;
+    return catalogRoutes(catalog, style, renderError);
+  });
+}
+
+/** One model in the content style: camelCase outside, snake_case inside. Source: SPEC "Model objects". */
+export function writeContentModel(model: Model): Record<string, unknown> {
+  return {
+    name: `models/${model.id}`,
+    version: versionOf(model),
+    displayName: model.name,
+    description: model.description,
+    inputTokenLimit: model.topProvider.contextLength,
+    outputTokenLimit: outputLimitOf(model.topProvider),
+    contextLength: model.contextLength,
+    supportedGenerationMethods: methodsOf(model),
+    ownedBy: model.ownedBy,
+    canonicalSlug: model.canonicalSlug,
+    architecture: writeArchitecture(model.architecture),
+    pricing: pricingOf(model),
+    topProvider: writeTopProvider(model.topProvider),
+    supportedParameters: model.supportedParameters,
+    expirationDate: model.expirationDate,
+  };
+}
+
+/** What the permanent slug has beyond the id (`2025-12`), else `001`, as a first version is called in this style. */
+function versionOf({ id, canonicalSlug }: Model): string {
+  return canonicalSlug.startsWith(`${id}-`) ? canonicalSlug.slice(id.length + 1) : "001";
+}
+
+function methodsOf(model: Model): readonly string[] {
+  const methods = ["generateContent", "streamGenerateContent", "countTokens"];
+  return model.text ? [...methods, "createCachedContent"] : methods;
+}
+
+/** Caches of this protocol are billed by `input_cache_write`, so that name is there whenever a write has a price. */
+function pricingOf(model: Model): Record<string, string> {
+  const pricing = writePricing(model);
+  const write = model.pricing.input_cache_write ?? model.pricing.input_cache_write_5m;
+  return write === undefined ? pricing : { ...pricing, input_cache_write: write };
+}
+
+/** The part of the list that `pageSize` asks for. `pageToken` is the name that the next page begins behind. */
+function writeContentPage(
+  written: readonly unknown[],
+  models: readonly Model[],
+  query: URLSearchParams,
+): unknown | null {
+  const size = query.get("pageSize") ?? query.get("page_size");
+  if (size === null || !/^[1-9]\d{0,8}$/.test(size)) return null;
+  const start = startOf(models, query.get("pageToken") ?? query.get("page_token") ?? "");
+  const end = start + Math.min(Number(size), MOST_PER_PAGE);
+  const page = { models: written.slice(start, end) };
+  return end < models.length ? { ...page, nextPageToken: btoa(models[end - 1].id) } : page;
+}
+
+function startOf(models: readonly Model[], token: string): number {
+  if (token === "") return 0;
+  const last = models.findIndex(({ id }) => btoa(id) === token);
+  if (last < 0) throw invalidField("pageToken", "expected the nextPageToken of an earlier page");
+  return last + 1;
+}

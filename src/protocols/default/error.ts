@@ -1,0 +1,6 @@
+import { chat } from "../../conversation/codecs/chat/mod.ts";
+import type { ErrorRenderer } from "../../http/inbound.ts";
+
+/** `{error: {message, type, code, param}}`. Source: DESIGN "Errors". */
+export const renderDefaultError: ErrorRenderer = (error, requestId) =>
+  Response.json(chat.writeError(error, requestId), { status: error.status });

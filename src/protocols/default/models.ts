@@ -1,0 +1,37 @@
+import type { Catalog } from "../../catalog/catalog.ts";
+import { catalogRoutes } from "../../catalog/listing.ts";
+import type { Model } from "../../catalog/model.ts";
+import { writeArchitecture, writePricing, writeTopProvider } from "../../catalog/written.ts";
+import type { ErrorRenderer, Route } from "../../http/inbound.ts";
+
+/** `GET /v1/models`, `/v1/models/{provider}` and `/v1/models/{provider}/{model_id}`. */
+export function defaultModelRoutes(catalog: Catalog, renderError: ErrorRenderer): Route[] {
+  const style = {
+    protocol: "default",
+    path: "/v1/models",
+    writeModel: writeDefaultModel,
+    writeList: (data: readonly unknown[]) => ({ object: "list", data }),
+  } as const;
+  return catalogRoutes(catalog, style, renderError);
+}
+
+/** One model in the default style. Source: SPEC "Model objects". */
+export function writeDefaultModel(model: Model): Record<string, unknown> {
+  return {
+    id: model.id,
+    object: "model",
+    created: model.created,
+    owned_by: model.ownedBy,
+    canonical_slug: model.canonicalSlug,
+    name: model.name,
+    description: model.description,
+    context_length: model.contextLength,
+    architecture: writeArchitecture(model.architecture),
+    pricing: writePricing(model),
+    top_provider: writeTopProvider(model.topProvider),
+    per_request_limits: model.perRequestLimits,
+    supported_parameters: model.supportedParameters,
+    default_parameters: model.defaultParameters,
+    expiration_date: model.expirationDate,
+  };
+}

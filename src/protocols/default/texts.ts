@@ -1,0 +1,44 @@
+import type { Authenticate } from "../../billing/authenticate.ts";
+import type { Codec } from "../../conversation/codec.ts";
+import { chat } from "../../conversation/codecs/chat/mod.ts";
+import { responses } from "../../conversation/codecs/responses/mod.ts";
+import type { BodyLimits } from "../../http/body.ts";
+import type { Handler, Route } from "../../http/inbound.ts";
+import { readJsonObject } from "../../http/json_body.ts";
+import { GatewayError } from "../../lib/gateway_error.ts";
+import { readBodyPin } from "../../routing/pin.ts";
+import { textTurnOf } from "../../texts/inbound_turn.ts";
+import type { TextTurns } from "../../texts/turn.ts";
+import { renderDefaultError as renderError } from "./error.ts";
+
+/** What the text endpoints of the default protocol are made with. */
+export interface DefaultTextParts {
+  readonly turns: TextTurns;
+  readonly authenticate: Authenticate;
+  readonly bodyLimits: BodyLimits;
+}
+
+/** `POST /v1/chat/completions` and `POST /v1/responses`. */
+export function defaultTextRoutes(parts: DefaultTextParts): Route[] {
+  return [
+    { method: "POST", path: "/v1/chat/completions", handler: textHandler(chat, parts), renderError },
+    { method: "POST", path: "/v1/responses", handler: textHandler(responses, parts), renderError },
+    { method: "GET", path: "/v1/responses", handler: refuseUpgrade, renderError },
+  ];
+}
+
+function textHandler(codec: Codec, { turns, authenticate, bodyLimits }: DefaultTextParts): Handler {
+  return async (inbound) => {
+    const credential = await authenticate(inbound);
+    const json = await readJsonObject(inbound.request, bodyLimits);
+    const { body } = json;
+    const model = typeof body.model === "string" ? body.model : "";
+    const facts = { codec, body, model, stream: body.stream === true, bodyPin: readBodyPin(body) };
+    return await turns.run(textTurnOf(inbound, credential, json, facts));
+  };
+}
+
+/** Clients that try a WebSocket on this path first go on with plain requests at once when they see 426, and only then. */
+function refuseUpgrade(): never {
+  throw new GatewayError("invalid_request", "Cannot upgrade: send the request with POST", { status: 426 });
+}

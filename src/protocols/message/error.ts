@@ -1,0 +1,6 @@
+import { messages } from "../../conversation/codecs/messages/mod.ts";
+import type { ErrorRenderer } from "../../http/inbound.ts";
+
+/** `{type: "error", error: {type, message}, request_id}`. Source: DESIGN "Errors". */
+export const renderMessageError: ErrorRenderer = (error, requestId) =>
+  Response.json(messages.writeError(error, requestId), { status: error.status });

@@ -1,0 +1,65 @@
+import type { Authenticate } from "../../billing/authenticate.ts";
+import { readCountRequest, writeCount } from "../../conversation/codecs/messages/count.ts";
+import { messages } from "../../conversation/codecs/messages/mod.ts";
+import type { BodyLimits } from "../../http/body.ts";
+import { checkMessageVersion } from "../../http/credentials.ts";
+import type { Handler, Route } from "../../http/inbound.ts";
+import { readJsonObject } from "../../http/json_body.ts";
+import { readBodyPin, readHeaderPin } from "../../routing/pin.ts";
+import { countTokens } from "../../texts/count_tokens.ts";
+import { textTurnOf } from "../../texts/inbound_turn.ts";
+import type { TextTurns } from "../../texts/turn.ts";
+import { renderMessageError as renderError } from "./error.ts";
+
+/** What the endpoints of the message protocol are made with. */
+export interface MessageParts {
+  readonly turns: TextTurns;
+  readonly authenticate: Authenticate;
+  readonly bodyLimits: BodyLimits;
+}
+
+/** `POST /msgcompat/v1/messages` and its token counter. */
+export function messageRoutes(parts: MessageParts): Route[] {
+  const path = "/msgcompat/v1/messages";
+  return [
+    { method: "POST", path, handler: messagesHandler(parts), renderError },
+    { method: "POST", path: `${path}/count_tokens`, handler: countHandler(parts), renderError },
+  ];
+}
+
+function messagesHandler({ turns, authenticate, bodyLimits }: MessageParts): Handler {
+  return async (inbound) => {
+    const credential = await authenticate(inbound);
+    const { headers } = inbound.request;
+    checkMessageVersion(headers);
+    const json = await readJsonObject(inbound.request, bodyLimits);
+    const { body } = json;
+    const model = typeof body.model === "string" ? body.model : "";
+    const flags = headers.get("anthropic-beta");
+    return await turns.run(textTurnOf(inbound, credential, json, {
+      codec: messages,
+      body,
+      model,
+      stream: body.stream === true,
+      bodyPin: readBodyPin(body),
+      forwarded: flags === null ? {} : { "anthropic-beta": flags },
+    }));
+  };
+}
+
+function countHandler({ turns, authenticate, bodyLimits }: MessageParts): Handler {
+  return async (inbound) => {
+    await authenticate(inbound);
+    checkMessageVersion(inbound.request.headers);
+    const { body } = await readJsonObject(inbound.request, bodyLimits);
+    const conversation = readCountRequest(body);
+    const { tokens, countedBy } = await countTokens({
+      model: conversation.model,
+      conversation,
+      headerPin: readHeaderPin(inbound.request.headers),
+      bodyPin: readBodyPin(body),
+      callerSignal: () => inbound.request.signal,
+    }, turns.parts);
+    return Response.json(writeCount(tokens), { headers: { "x-service-counted-by": countedBy ?? "gateway" } });
+  };
+}

@@ -1,0 +1,76 @@
+import type { Frame, JsonObject } from "../conversation/codec.ts";
+import type { Clock } from "../lib/clock.ts";
+
+/**
+ * Remembers the output items of translated `responses` replies, for clients that send back an id in the place of an item
+ * (`item_reference`), as one popular client does by default. A vendor that stores responses resolves those itself; for a
+ * vendor of another form the gateway must. Kept in memory for some hours.
+ */
+export interface ItemMemory {
+  /** Keeps the items of a whole reply. */
+  keepReply(accountId: string, reply: JsonObject): void;
+  /** Keeps the item that a frame completes, if it completes one. */
+  keepFrame(accountId: string, frame: Frame): void;
+  /** The request with every reference that is known replaced by its item; the others stay, for the codec to refuse. */
+  resolve(accountId: string, body: JsonObject): JsonObject;
+}
+
+interface Kept {
+  /** JSON text. */
+  readonly item: string;
+  readonly until: number;
+}
+
+const KEPT_MS = 6 * 3_600_000;
+const MOST_CHARACTERS = 64_000_000;
+const ITEM_DONE = "response.output_item.done";
+
+/** A memory of at most 64 million characters; the oldest goes first. */
+export function createItemMemory(clock: Clock): ItemMemory {
+  const kept = new Map<string, Kept>();
+  let characters = 0;
+
+  function drop(key: string): void {
+    characters -= kept.get(key)?.item.length ?? 0;
+    kept.delete(key);
+  }
+
+  function keep(accountId: string, item: unknown): void {
+    if (!isObject(item) || typeof item.id !== "string") return;
+    const key = `${accountId} ${item.id}`;
+    drop(key);
+    const text = JSON.stringify(item);
+    kept.set(key, { item: text, until: clock.now() + KEPT_MS });
+    characters += text.length;
+    for (const oldest of kept.keys()) {
+      if (characters <= MOST_CHARACTERS) break;
+      drop(oldest);
+    }
+  }
+
+  function resolved(accountId: string, item: unknown): unknown {
+    if (!isObject(item) || typeof item.id !== "string") return item;
+    // The type may be left out of a reference, whose only member is then its id.
+    const isReference = item.type === "item_reference" || (item.type === undefined && item.role === undefined);
+    if (!isReference) return item;
+    const found = kept.get(`${accountId} ${item.id}`);
+    return found && found.until > clock.now() ? JSON.parse(found.item) : item;
+  }
+
+  return {
+    keepReply(accountId, reply) {
+      if (Array.isArray(reply.output)) reply.output.forEach((item) => keep(accountId, item));
+    },
+    keepFrame(accountId, { event, data }) {
+      if (event === ITEM_DONE) keep(accountId, (JSON.parse(data) as { item?: unknown }).item);
+    },
+    resolve(accountId, body) {
+      if (!Array.isArray(body.input)) return body;
+      return { ...body, input: body.input.map((item) => resolved(accountId, item)) };
+    },
+  };
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,58 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import * as z from "zod";
+import { secondPriceOf, type VideoSection } from "../../src/catalog/media_sections.ts";
+import { modelOf } from "./support.ts";
+
+function videoOf(fields: Record<string, unknown>): VideoSection {
+  const video = { modes: ["text2video"], price_per_second: { "720p": "0.10", "1080p": "0.30" }, ...fields };
+  return modelOf({ id: "a/b", video }).video!;
+}
+
+function pathsOf(fields: Record<string, unknown>): string[] {
+  const error = assertThrows(() => videoOf(fields), z.ZodError) as z.ZodError;
+  return error.issues.map(({ path }) => path.slice(1).join("."));
+}
+
+Deno.test("a video section takes its resolutions from its prices and 720p first", () => {
+  const video = videoOf({});
+  assertEquals(video.resolutions, ["720p", "1080p"]);
+  assertEquals(video.defaultResolution, "720p");
+  assertEquals(video.duration, { leastSeconds: 1, mostSeconds: 60, defaultSeconds: 5 });
+  assertEquals(video.audio, "never");
+  assertEquals(videoOf({ price_per_second: { "4K": "1", "480p_silent": "1" } }).resolutions, ["480p", "4K"]);
+  assertEquals(videoOf({ price_per_second: { default: "1" } }).resolutions.length, 6);
+  assertEquals(videoOf({ duration: { min: 6, max: 10 } }).duration.defaultSeconds, 6);
+});
+
+Deno.test("secondPriceOf() goes from resolution and sound to the default", () => {
+  const video = videoOf({
+    audio: "switch",
+    resolutions: ["480p", "720p", "1080p"],
+    price_per_second: { "720p_audio": "4", "720p": "3", "1080p": "5", default_audio: "2", default: "1" },
+  });
+  assertEquals([true, false].map((audio) => secondPriceOf(video, "720p", audio)), ["4", "3"]);
+  assertEquals([true, false].map((audio) => secondPriceOf(video, "1080p", audio)), ["5", "5"]);
+  assertEquals([true, false].map((audio) => secondPriceOf(video, "480p", audio)), ["2", "1"]);
+});
+
+Deno.test("a video section is refused when something it offers has no price", () => {
+  assertEquals(pathsOf({ price_per_second: {} }), ["price_per_second"]);
+  assertEquals(pathsOf({ resolutions: ["720p", "4K"] }), ["price_per_second"]);
+  assertEquals(pathsOf({ audio: "switch", price_per_second: { "720p_audio": "1" } }), ["price_per_second"]);
+  assertEquals(pathsOf({ price_per_second: { "720p": "free" } }), ["price_per_second.720p"]);
+  assertEquals(pathsOf({ price_per_second: { "721p": "1" } }), ["price_per_second.721p"]);
+  assertEquals(pathsOf({ default_resolution: "4K" }), ["default_resolution"]);
+  assertEquals(pathsOf({ modes: [] }), ["modes"]);
+  assertEquals(pathsOf({ modes: ["text2video", "text2video"] }), ["modes"]);
+  assertEquals(pathsOf({ duration: { min: 8, max: 4 } }), ["duration.min"]);
+  assertEquals(pathsOf({ duration: { min: 4, max: 8, default: 9 } }), ["duration.default"]);
+});
+
+Deno.test("the multimodal image series takes no edits", () => {
+  assertThrows(() => modelOf({ id: "a/b", image: { series: "multimodal", edits: true } }), z.ZodError);
+  assertEquals(modelOf({ id: "a/b", image: { edits: true, input_fidelity: ["low", "high"] } }).image, {
+    series: "default",
+    edits: true,
+    inputFidelity: ["low", "high"],
+  });
+});

@@ -1,0 +1,107 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import * as z from "zod";
+import { readModel } from "../../src/catalog/model.ts";
+import { modelOf } from "./support.ts";
+
+function pathsOf(fields: Record<string, unknown>): string[] {
+  const error = assertThrows(() => modelOf({ id: "a/b", ...fields }), z.ZodError) as z.ZodError;
+  return error.issues.map(({ path }) => path.join("."));
+}
+
+Deno.test("readModel() fills in what a model of two lines leaves out", () => {
+  assertEquals(readModel({ id: "lumen/talk-2", serves: [{ provider: "one" }] }), {
+    id: "lumen/talk-2",
+    canonicalSlug: "lumen/talk-2",
+    name: "talk-2",
+    description: "",
+    created: 0,
+    ownedBy: "lumen",
+    contextLength: 0,
+    architecture: {
+      modality: "text->text",
+      inputModalities: ["text"],
+      outputModalities: ["text"],
+      tokenizer: "Other",
+      instructType: null,
+    },
+    pricing: {},
+    topProvider: { contextLength: 0, maxCompletionTokens: 0, isModerated: false },
+    perRequestLimits: null,
+    supportedParameters: [],
+    defaultParameters: null,
+    expirationDate: null,
+    text: true,
+    image: null,
+    video: null,
+    serves: [{ provider: "one", model: "talk-2", weight: 1 }],
+  });
+});
+
+Deno.test("readModel() keeps prices as they are written", () => {
+  const pricing = { prompt: "0.000000003625", completion: "1", input_cache_read: "0.10", per_image: "0" };
+  assertEquals(modelOf({ id: "a/b", pricing }).pricing, pricing);
+});
+
+Deno.test("readModel() reads the day a model appeared as Unix seconds", () => {
+  assertEquals(modelOf({ id: "a/b", created: "2026-09-22" }).created, 1_790_035_200);
+  assertEquals(modelOf({ id: "a/b", created: "2026-09-22T00:00:01Z" }).created, 1_790_035_201);
+  assertEquals(modelOf({ id: "a/b", created: 1_790_035_200 }).created, 1_790_035_200);
+  for (const created of ["2026-02-30", "yesterday", -1, 1.5, 1e15, null]) {
+    assertEquals(pathsOf({ created }), ["created"]);
+  }
+});
+
+Deno.test("readModel() takes a model for text unless it has another section", () => {
+  const video = { modes: ["text2video"], price_per_second: { default: "1" } };
+  assertEquals(modelOf({ id: "a/b" }).text, true);
+  assertEquals(modelOf({ id: "a/b", image: {} }).text, false);
+  assertEquals(modelOf({ id: "a/b", video }).text, false);
+  assertEquals(modelOf({ id: "a/b", image: { series: "multimodal" } }).text, false);
+  assertEquals(modelOf({ id: "a/b", image: { series: "multimodal" }, text: true }).text, true);
+  assertEquals(pathsOf({ text: false }), ["text"]);
+});
+
+Deno.test("readModel() follows a model's sections in its modalities", () => {
+  const modalityOf = (fields: Record<string, unknown>) => modelOf({ id: "a/b", ...fields }).architecture.modality;
+  assertEquals(modalityOf({ image: {} }), "text->image");
+  assertEquals(modalityOf({ image: { edits: true } }), "text+image->image");
+  assertEquals(modalityOf({ image: { series: "multimodal" } }), "text+image->text+image");
+  const price_per_second = { default: "1" };
+  assertEquals(modalityOf({ video: { modes: ["text2video", "img2video"], price_per_second } }), "text+image->video");
+  assertEquals(modalityOf({ architecture: { input_modalities: ["text", "file"] } }), "text+file->text");
+});
+
+Deno.test("readModel() names every bad field", () => {
+  assertEquals(pathsOf({ id: "a/../b" }), ["id"]);
+  assertEquals(pathsOf({ pricing: { prompt: "1e-6" } }), ["pricing.prompt"]);
+  assertEquals(pathsOf({ pricing: { prompt: "0.0000000000000000001" } }), ["pricing.prompt"]);
+  assertEquals(pathsOf({ expiration_date: "soon" }), ["expiration_date"]);
+  assertEquals(pathsOf({ serves: [] })[0], "serves");
+  assertEquals(pathsOf({ architecture: { input_modalities: ["smell"] } }), ["architecture.input_modalities.0"]);
+  assertEquals(pathsOf({ name: "a\u0000b" }), ["name"]);
+  assertEquals(pathsOf({ context_length: 1.5, created: "x" }), ["created", "context_length"]);
+});
+
+Deno.test("readModel() takes every id of the form provider/name and no other", () => {
+  for (const id of ["a/b", "z-ai/glm.5_3", "minimax/MiniMax-M3", "a/b:free", "a/b@2"]) {
+    assertEquals(modelOf({ id }).id, id);
+  }
+  for (
+    const id of [
+      "a",
+      "a/",
+      "/b",
+      "a/b/c",
+      "a/b c",
+      "a/.b",
+      "../b",
+      "a/b?",
+      "a/b#",
+      "a/b%2F",
+      "ä/b",
+      `a/${"b".repeat(129)}`,
+    ]
+  ) {
+    assertEquals(pathsOf({ id }), ["id"], id);
+  }
+});

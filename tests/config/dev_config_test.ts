@@ -1,0 +1,37 @@
+import { assertEquals } from "@std/assert";
+import { devConfig } from "../../src/config/dev_config.ts";
+import { readMoney } from "../../src/lib/money.ts";
+import { environmentOf } from "./support.ts";
+
+const SANDBOX = {
+  openai: "http://127.0.0.1:4001/openai/v1",
+  anthropic: "http://127.0.0.1:4001/anthropic",
+  google: "http://127.0.0.1:4001/google",
+};
+
+Deno.test("devConfig() serves four priced models from the sandbox and funds a demo account", () => {
+  const config = devConfig({ sandbox: SANDBOX, key: "sixteen-letters-or-more", env: environmentOf({ PORT: "0" }) });
+  assertEquals(config.server.port, 0);
+  assertEquals(config.accounts.map(({ id, balance, keys }) => [id, balance, keys]), [
+    ["demo", readMoney("25.00"), ["sixteen-letters-or-more"]],
+  ]);
+  assertEquals(Object.values(config.providers).map(({ kind, baseUrl }) => [kind, baseUrl]), Object.entries(SANDBOX));
+  assertEquals(config.models.map(({ id }) => id), [
+    "sandbox/chat-1",
+    "sandbox/messages-1",
+    "sandbox/content-1",
+    "sandbox/any-1",
+  ]);
+  assertEquals(config.models.every(({ pricing, text }) => text && pricing.prompt && pricing.completion), true);
+  assertEquals(config.models[3].serves.map(({ provider, weight }) => [provider, weight]), [
+    ["sandbox-openai", 50],
+    ["sandbox-anthropic", 30],
+    ["sandbox-google", 20],
+  ]);
+});
+
+Deno.test("devConfig() asks no vendor's key of the environment", () => {
+  const env = environmentOf({ OPENAI_API_KEY: "vendor-key" });
+  const config = devConfig({ sandbox: SANDBOX, key: "sixteen-letters-or-more", env });
+  assertEquals(Object.values(config.providers).map(({ apiKey }) => apiKey), ["sandbox", "sandbox", "sandbox"]);
+});

@@ -1,0 +1,44 @@
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { problemsOf } from "./support.ts";
+
+const SYNTAX: Record<string, [text: string, words: string]> = {
+  "a key that stands twice": ["server: {}\nserver: {}", "line 2: expected each key once"],
+  "a JSON key that stands twice": ['{"store": "kv:a",\n "store": "kv:b"}', "line 2: expected each key once"],
+  "two documents": ["store: kv:a\n---\nstore: kv:b", "line 2: expected one document"],
+  "an open quote": ['store: "kv:a\nfiles: b', "expected a closing quote"],
+  "a tag": ["store: !!js/function kv:a", "line 1: expected no tag"],
+  "a list in place of sections": ["- store", "expected a map of sections, got a list"],
+  "an unknown alias": ["store: *other", "expected aliases of known anchors"],
+  "a map as a key": ["{ a: b }: c", "expected keys of plain text"],
+  "an expression as a key": ["${NAME}: c", "expected ${…} in values only"],
+  "an expression without an end": ["store: 'kv:${NAME'", "expected ${NAME}, ${NAME:-default}"],
+  "an expression with a bad name": ["store: 'kv:${1st}'", "expected ${NAME}, ${NAME:-default}"],
+  "nesting without an end": [`store: ${"[".repeat(5000)}`, "switchyard.yaml: line 1: expected"],
+  "deep nesting": [`models: ${"[".repeat(40)}${"]".repeat(40)}`, "expected a tree of at most 32 levels"],
+  "an alias of itself": ["models: &all [*all, *all, *all]", "expected a tree of at most 32 levels"],
+  "private-use characters": ["store: kv:\ue0000\ue001", "private-use character"],
+};
+
+for (const [mistake, [text, words]] of Object.entries(SYNTAX)) {
+  Deno.test(`readConfig() refuses ${mistake}`, () => {
+    assertStringIncludes(problemsOf(text).join("\n"), words);
+  });
+}
+
+Deno.test("readConfig() refuses aliases that multiply, before they fill the memory", () => {
+  const levels = Array.from({ length: 12 }, (_, level) => {
+    const items = level === 0 ? '"x"' : `*a${level - 1}`;
+    return `a${level}: &a${level} [${Array(9).fill(items).join(", ")}]`;
+  });
+  assertStringIncludes(problemsOf(levels.join("\n")).join("\n"), "at most 100 values");
+});
+
+Deno.test("readConfig() quotes no line of a file that is no YAML", () => {
+  const problems = problemsOf('providers:\n  one: { api_key: "canary-0123456789\n');
+  assertEquals(problems.length, 1);
+  assertEquals(problems[0].includes("canary"), false);
+});
+
+Deno.test("readConfig() reads on past a byte order mark", () => {
+  assertEquals(problemsOf("\ufeffstore: kv:a"), []);
+});

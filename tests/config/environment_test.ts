@@ -1,0 +1,66 @@
+import { assertEquals } from "@std/assert";
+import { VENDORS } from "../../src/config/environment.ts";
+import { configOf, problemsOf } from "./support.ts";
+
+Deno.test("HOST, PORT and SWITCHYARD_ADMIN_KEY go before the file", () => {
+  const { server } = configOf("server: { host: a.example, port: 1, base_url: http://b.example }", {
+    HOST: "0.0.0.0",
+    PORT: "9090",
+    SWITCHYARD_ADMIN_KEY: "0123456789abcdef",
+  });
+  assertEquals([server.host, server.port, server.adminKey], ["0.0.0.0", 9090, "0123456789abcdef"]);
+  assertEquals(server.baseUrl, "http://b.example");
+});
+
+Deno.test("the other overrides reach their fields", () => {
+  const config = configOf("", {
+    SWITCHYARD_BASE_URL: "https://gate.example/",
+    SWITCHYARD_STORE: "kv::memory:",
+    SWITCHYARD_FILES: "/srv/files",
+    SWITCHYARD_LOG_LEVEL: "warn",
+  });
+  assertEquals(config.server.baseUrl, "https://gate.example");
+  assertEquals([config.store, config.files, config.logs.level], ["kv::memory:", "/srv/files", "warn"]);
+});
+
+Deno.test("an override that is set to nothing leaves the file's value", () => {
+  assertEquals(configOf("server: { port: 1 }", { PORT: "" }).server.port, 1);
+});
+
+Deno.test("a mistake in the environment is told as the environment's", () => {
+  assertEquals(problemsOf("server: { port: 1 }", { PORT: "http" }), [
+    'environment: PORT: expected a whole number from 0 to 65535, got "http"',
+  ]);
+  assertEquals(problemsOf("", { OPENAI_API_KEY: "two words" }), [
+    "environment: OPENAI_API_KEY: expected a secret of 1 to 512 visible ASCII characters, got text of 9 characters",
+  ]);
+});
+
+Deno.test("an override does not hide that a section is none", () => {
+  assertEquals(problemsOf("server: [1]", { PORT: "80" }), [
+    "switchyard.yaml: server: expected a section, got a list of 1",
+  ]);
+});
+
+for (const { provider, kind, keyNames, addressNames, baseUrl } of VENDORS) {
+  Deno.test(`${keyNames.join(" or ")} enables ${provider} with its built-in models`, () => {
+    for (const keyName of keyNames) {
+      const config = configOf("", { [keyName]: "vendor-key" });
+      assertEquals(Object.keys(config.providers), [provider]);
+      assertEquals(config.providers[provider].apiKey, "vendor-key");
+      assertEquals(config.providers[provider].kind, kind);
+      if (baseUrl) assertEquals(config.providers[provider].baseUrl, baseUrl);
+      assertEquals(config.models.length > 0, true);
+      assertEquals(config.models.every(({ serves }) => serves.length === 1 && serves[0].provider === provider), true);
+    }
+    for (const addressName of addressNames) {
+      const config = configOf("", { [keyNames[0]]: "vendor-key", [addressName]: "http://10.0.0.1:99/v1/" });
+      assertEquals(config.providers[provider].baseUrl, "http://10.0.0.1:99/v1");
+    }
+  });
+}
+
+Deno.test("vendors of the environment stay out when the file names its own", () => {
+  const config = configOf("providers: { one: { kind: google, api_key: k } }", { OPENAI_API_KEY: "vendor-key" });
+  assertEquals(Object.keys(config.providers), ["one"]);
+});

@@ -1,0 +1,98 @@
+import type { JsonObject } from "../../../../src/conversation/codec.ts";
+
+const ROOT = Deno.env.get("SWITCHYARD_FIXTURES") ??
+  new URL("../../../../../shared/fixtures", import.meta.url).pathname;
+const FOLDERS = ["openai-responses", "azure-responses", "open-responses"];
+
+/** A recorded reply or stream, and where it came from. */
+export interface Recording<T> {
+  readonly name: string;
+  readonly body: T;
+}
+
+/** True where no recordings are at hand; tests over them are then skipped. */
+export function recordingsAreAbsent(): boolean {
+  try {
+    return !Deno.statSync(`${ROOT}/${FOLDERS[0]}`).isDirectory;
+  } catch {
+    return true;
+  }
+}
+
+interface Exchange {
+  readonly request: { readonly body?: JsonObject };
+  readonly response: { readonly status: number; readonly body?: JsonObject; readonly text?: string };
+}
+
+function filesOf(ending: string): string[] {
+  return FOLDERS.flatMap((folder) =>
+    [folder, `${folder}/exchanges`].flatMap((path) => namesIn(`${ROOT}/${path}`).map((name) => `${path}/${name}`))
+  ).filter((name) => name.endsWith(ending)).sort();
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return [...Deno.readDirSync(folder)].map(({ name }) => name);
+  } catch {
+    return [];
+  }
+}
+
+function exchanges(): Recording<Exchange>[] {
+  return filesOf(".json").filter((name) => name.includes("/exchanges/")).flatMap((name) => {
+    const { exchanges } = JSON.parse(Deno.readTextFileSync(`${ROOT}/${name}`)) as { exchanges: Exchange[] };
+    return exchanges.map((body, index) => ({ name: `${name}#${index}`, body }));
+  });
+}
+
+/** Response objects that came to an end. */
+export function recordedReplies(): Recording<JsonObject>[] {
+  const files = filesOf(".json").filter((name) => !name.includes("/exchanges/")).map((name) => ({
+    name,
+    body: JSON.parse(Deno.readTextFileSync(`${ROOT}/${name}`)) as JsonObject,
+  }));
+  const answers = exchanges().flatMap(({ name, body }) =>
+    body.response.body ? [{ name, body: body.response.body }] : []
+  );
+  return [...files, ...answers].filter(({ body }) =>
+    body.object === "response" && ["completed", "complete"].includes(body.status as string)
+  );
+}
+
+/** Bodies of requests, which these vendors took. */
+export function recordedRequests(): Recording<JsonObject>[] {
+  return exchanges().filter(({ body }) => body.response.status === 200 && body.request.body?.model)
+    .filter(({ body }) => "input" in body.request.body!).map(({ name, body }) => ({ name, body: body.request.body! }));
+}
+
+/** Streams as their events, one entry per response: some files hold several in a row. */
+export function recordedStreams(): Recording<JsonObject[]>[] {
+  const files = filesOf(".chunks.txt").map((name) => ({
+    name,
+    lines: linesOf(Deno.readTextFileSync(`${ROOT}/${name}`)),
+  }));
+  const texts = exchanges().flatMap(({ name, body }) =>
+    body.response.text
+      ? [{
+        name,
+        lines: linesOf(body.response.text).filter((line) => line.startsWith("data: ")).map((line) => line.slice(6)),
+      }]
+      : []
+  );
+  return [...files, ...texts].flatMap(({ name, lines }) =>
+    split(lines.map((line) => JSON.parse(line))).map((body, index) => ({ name: `${name}@${index}`, body }))
+  );
+}
+
+function linesOf(text: string): string[] {
+  return text.split("\n").map((line) => line.trim()).filter((line) => line !== "");
+}
+
+function split(events: readonly JsonObject[]): JsonObject[][] {
+  const streams: JsonObject[][] = [];
+  for (const event of events) {
+    if (event.type === "response.created") streams.push([]);
+    streams.at(-1)?.push(event);
+  }
+  return streams;
+}

@@ -1,0 +1,137 @@
+import { assert, assertEquals } from "@std/assert";
+import type { JsonObject } from "../../../../src/conversation/codec.ts";
+import { responses } from "../../../../src/conversation/codecs/responses/mod.ts";
+import type { ReplyEvent } from "../../../../src/conversation/events.ts";
+import type { Reply } from "../../../../src/conversation/reply.ts";
+import { promptTokensOf } from "../../../../src/conversation/usage.ts";
+import { replyOf } from "../../../support/assemble.ts";
+import { CONTEXT, TARGET } from "./context.ts";
+import { recordedReplies, recordedRequests, recordedStreams, recordingsAreAbsent } from "./fixtures.ts";
+
+const ignore = recordingsAreAbsent();
+const note = ignore ? " (skipped: no recordings beside the repository)" : "";
+
+interface Told {
+  readonly text: string;
+  readonly calls: readonly unknown[];
+  readonly thoughts: string;
+  readonly tokens: readonly number[];
+}
+
+/** What a response object says, found without the codec. */
+function saidBy(response: JsonObject): Told {
+  const output = response.output as JsonObject[];
+  const texts = (part: unknown): string[] => (part as JsonObject[] ?? []).map((one) => String(one.text ?? ""));
+  const usage = response.usage as Record<string, number>;
+  return {
+    text: output.filter(({ type }) => type === "message").flatMap(({ content }) => texts(content)).join("|"),
+    calls: output.filter(({ type }) => type === "function_call" || type === "custom_tool_call")
+      .map((item) => [item.call_id, item.name, item.arguments ?? item.input]),
+    thoughts: output.filter(({ type }) => type === "reasoning")
+      .map((item) => texts(item.content).join("\n\n") || texts(item.summary).join("\n\n")).join(""),
+    tokens: [usage.input_tokens, usage.output_tokens],
+  };
+}
+
+function saidIn(reply: Reply): Told {
+  return {
+    text: reply.parts.flatMap((part) => part.kind === "text" ? [part.text] : []).join("|"),
+    calls: reply.parts.flatMap((part) => part.kind === "tool_call" ? [[part.callId, part.tool, part.input]] : []),
+    thoughts: reply.parts.flatMap((part) => part.kind === "reasoning" ? [part.text] : []).join(""),
+    tokens: reply.usage ? [promptTokensOf(reply.usage), reply.usage.outputTokens] : [],
+  };
+}
+
+function readAll(events: readonly JsonObject[]): ReplyEvent[] {
+  const reader = responses.eventReader();
+  const read = events.flatMap((data) => reader.read({ event: String(data.type), data: JSON.stringify(data) }));
+  return [...read, ...reader.end()];
+}
+
+Deno.test({
+  name: `every recorded reply is read with its text, calls, thoughts, stop and usage${note}`,
+  ignore,
+  fn() {
+    const recorded = recordedReplies();
+    assert(recorded.length > 50, `expected more recordings, got ${recorded.length}`);
+    for (const { name, body } of recorded) {
+      const reply = responses.readReply(body);
+      assertEquals(saidIn(reply), saidBy(body), name);
+      assertEquals(reply.stop.reason, saidBy(body).calls.length > 0 ? "tool_calls" : "end", name);
+    }
+  },
+});
+
+Deno.test({
+  name: `every recorded stream is read to what its last event holds${note}`,
+  ignore,
+  fn() {
+    const recorded = recordedStreams().filter(({ body }) => body.at(-1)!.type === "response.completed");
+    assert(recorded.length > 25, `expected more recordings, got ${recorded.length}`);
+    for (const { name, body } of recorded) {
+      const reply = replyOf(readAll(body));
+      assertEquals(saidIn(reply), saidBy(body.at(-1)!.response as JsonObject), name);
+      const follower = responses.usageFollower();
+      for (const data of body.map((event) => JSON.stringify(event))) {
+        if (follower.concerns(data)) follower.follow(data);
+      }
+      assertEquals([follower.usage(), follower.ended()], [reply.usage, true], name);
+    }
+  },
+});
+
+Deno.test({
+  name: `a recorded stream that was cut gives no finish${note}`,
+  ignore,
+  fn() {
+    for (const { name, body } of recordedStreams().filter(({ body }) => body.length > 3)) {
+      const events = readAll(body.slice(0, -1));
+      assertEquals(events.some(({ type }) => type === "finish"), false, name);
+      const open = events.filter(({ type }) => type === "part-start").length;
+      assertEquals(events.filter(({ type }) => type === "part-end").length, open, name);
+    }
+  },
+});
+
+Deno.test({
+  name: `what is read from a recording and written again reads alike, whole and streamed${note}`,
+  ignore,
+  fn() {
+    for (const { name, body } of recordedReplies()) {
+      const reply = responses.readReply(body);
+      const again = responses.readReply(responses.writeReply(reply, CONTEXT).body);
+      assertEquals([again.parts.length, saidIn(again)], [reply.parts.length, saidIn(reply)], name);
+    }
+    for (const { name, body } of recordedStreams()) {
+      const events = readAll(body);
+      if (events.at(-1)?.type !== "finish") continue;
+      const writer = responses.eventWriter(CONTEXT);
+      const reader = responses.eventReader();
+      const again = replyOf(events.flatMap((event) => writer.write(event)).flatMap((frame) => reader.read(frame)));
+      assertEquals(saidIn(again), saidIn(replyOf(events)), name);
+    }
+  },
+});
+
+Deno.test({
+  name: `every recorded request passes the check; those without state are read and written again${note}`,
+  ignore,
+  fn() {
+    const recorded = recordedRequests();
+    assert(recorded.length > 50, `expected more recordings, got ${recorded.length}`);
+    let translated = 0;
+    for (const { name, body } of recorded) {
+      responses.checkRequest(body);
+      if (body.previous_response_id || body.conversation || body.background) continue;
+      if (JSON.stringify(body.input).includes('"compaction"')) continue;
+      const told = responses.readRequest(body);
+      if (told.turns.length === 0) continue; // written with a turn to act upon
+      const written = responses.writeRequest(told, TARGET);
+      responses.checkRequest(written.body);
+      const again = responses.readRequest(JSON.parse(JSON.stringify(written.body)));
+      assertEquals(again.turns.map(({ role }) => role), told.turns.map(({ role }) => role), name);
+      translated++;
+    }
+    assert(translated > 40, `expected more requests, got ${translated}`);
+  },
+});

@@ -1,0 +1,208 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import type { JsonObject } from "../../../../src/conversation/codec.ts";
+import { responses } from "../../../../src/conversation/codecs/responses/mod.ts";
+import type { Reply, ReplyPart } from "../../../../src/conversation/reply.ts";
+import { NO_USAGE } from "../../../../src/conversation/usage.ts";
+import { GatewayError } from "../../../../src/lib/gateway_error.ts";
+import { CONTEXT } from "./context.ts";
+
+const REPLY: Reply = {
+  id: "chatcmpl-1",
+  model: "vendor",
+  createdAt: null,
+  parts: [],
+  stop: { reason: "end", raw: null },
+  usage: null,
+  beyond: [],
+};
+
+function outputOf(...parts: ReplyPart[]): JsonObject[] {
+  return responses.writeReply({ ...REPLY, parts }, CONTEXT).body.output as JsonObject[];
+}
+
+Deno.test("readReply() refuses what is no response, and one that did not come to an end", () => {
+  for (const body of ["<html>", null, {}, [], { choices: [] }, { error: { message: "x" } }, { output: [] }]) {
+    assertThrows(() => responses.readReply(body), TypeError);
+  }
+  for (const status of ["failed", "cancelled", "queued", "in_progress"]) {
+    assertThrows(() => responses.readReply({ object: "response", status, output: [] }), TypeError, status);
+  }
+});
+
+Deno.test("readReply() names a vendor's own items and keeps the sources of its text", () => {
+  const reply = responses.readReply({
+    object: "response",
+    id: "resp_1",
+    status: "completed",
+    output: [
+      { type: "web_search_call", id: "ws_1" },
+      {
+        type: "message",
+        content: [
+          { type: "output_text", text: "see", annotations: [{ type: "url_citation", url: "https://a.example" }] },
+          { type: "hologram" },
+        ],
+      },
+    ],
+  });
+  assertEquals(reply.parts, [{
+    kind: "text",
+    text: "see",
+    citations: [{ url: "https://a.example", title: null, start: null, end: null }],
+  }]);
+  assertEquals(reply.beyond, ["output.web_search_call", "output.content.hologram"]);
+});
+
+Deno.test("readUsage() parts what came from a cache, and believes a total that says more", () => {
+  const usage = (fields: JsonObject) => responses.readUsage({ usage: fields });
+  assertEquals(
+    usage({
+      input_tokens: 100,
+      input_tokens_details: { cached_tokens: 60, cache_write_tokens: 10 },
+      output_tokens: 20,
+      output_tokens_details: { reasoning_tokens: 5 },
+      total_tokens: 120,
+    }),
+    { ...NO_USAGE, freshTokens: 30, cacheReadTokens: 60, cacheWrite5mTokens: 10, outputTokens: 20, reasoningTokens: 5 },
+  );
+  const apart = usage({
+    input_tokens: 10,
+    output_tokens: 3,
+    output_tokens_details: { reasoning_tokens: 7 },
+    total_tokens: 20,
+  });
+  assertEquals([apart?.outputTokens, apart?.reasoningTokens], [10, 7]);
+  assertEquals(usage({ input_tokens: -4, output_tokens: "9", total_tokens: 1e18 }), NO_USAGE);
+  assertEquals(responses.readUsage({ usage: null }), null);
+});
+
+Deno.test("a follower heeds the last event alone and knows a whole stream by it", () => {
+  const follower = responses.usageFollower();
+  assertEquals(follower.concerns('{"type":"response.output_text.delta","delta":"usage"}'), false);
+  assertEquals(follower.ended(), false);
+  const quoted = '{"type":"response.output_text.delta","delta":"\\"response.completed\\""}';
+  if (follower.concerns(quoted)) follower.follow(quoted);
+  assertEquals(follower.ended(), false);
+  const last = '{"type": "response.completed", "response": {"usage": {"input_tokens": 3, "output_tokens": 4}}}';
+  assert(follower.concerns(last));
+  follower.follow("{broken");
+  follower.follow(last);
+  assertEquals(follower.ended(), true);
+  assertEquals(follower.usage(), { ...NO_USAGE, freshTokens: 3, outputTokens: 4 });
+});
+
+Deno.test("writeReply() makes ids from the request's and keeps the vendor's own where it is of this form", () => {
+  const part: ReplyPart = { kind: "text", text: "hi" };
+  const { body } = responses.writeReply({ ...REPLY, parts: [part] }, CONTEXT);
+  assertEquals(body.id, "resp_0123456789abcdef01234567");
+  assertEquals(body.created_at, CONTEXT.createdAt);
+  assertEquals(body.model, CONTEXT.model);
+  assertEquals((body.output as JsonObject[])[0].id, "msg_0123456789abcdef012345670000");
+  assertEquals(responses.writeReply({ ...REPLY, id: "resp_up" }, CONTEXT).body.id, "resp_up");
+});
+
+Deno.test("proofs of calls, texts and hidden thoughts come home through a client's history", () => {
+  const seal = { form: "content", issuer: "google", value: "dGhvdWdodA==" } as const;
+  const parts: ReplyPart[] = [
+    { kind: "reasoning", text: "", redacted: true, seal: { form: "messages", issuer: "anthropic", value: "EmkK" } },
+    { kind: "reasoning", text: "hm", seal: { form: "messages", issuer: "anthropic", value: "c2ln" } },
+    { kind: "text", text: "calling", seal },
+    { kind: "tool_call", callId: "a.7", tool: "f", input: "{}", seal: { ...seal, value: "Zmlyc3Q=" } },
+    { kind: "tool_call", callId: "b", tool: "f", input: "{}" },
+  ];
+  const output = outputOf(...parts);
+  assertEquals(output.map(({ type }) => type), [
+    "reasoning",
+    "reasoning",
+    "message",
+    "reasoning",
+    "reasoning",
+    "function_call",
+    "function_call",
+  ]);
+  const { turns } = responses.readRequest({ model: "m", input: [{ role: "user", content: "x" }, ...output] });
+  assertEquals(
+    turns[1].parts.map((part) => part.kind === "reasoning" ? { ...part, id: undefined } : part),
+    [
+      { ...parts[0], id: undefined },
+      { ...parts[1], id: undefined },
+      parts[2],
+      parts[3],
+      parts[4],
+    ] as typeof turns[1]["parts"],
+  );
+});
+
+Deno.test("writeReply() leaves out a call that a limit cut and says the limit", () => {
+  const half: ReplyPart = { kind: "tool_call", callId: "c", tool: "f", input: '{"a"' };
+  const { body } = responses.writeReply(
+    { ...REPLY, parts: [half], stop: { reason: "max_tokens", raw: null } },
+    CONTEXT,
+  );
+  assertEquals([body.status, body.incomplete_details, body.output], [
+    "incomplete",
+    { reason: "max_output_tokens" },
+    [],
+  ]);
+});
+
+Deno.test("writeReply() reports what the form cannot say", () => {
+  const linked: ReplyPart = { kind: "image", source: { kind: "url", url: "https://a.example", mediaType: null } };
+  const stop = { reason: "stop_sequence", raw: null, sequence: "END" } as const;
+  assertEquals(responses.writeReply({ ...REPLY, parts: [linked], stop }, CONTEXT).losses, ["stop_sequence", "image"]);
+});
+
+Deno.test("writeError() gives every code its type, and an upstream's own word for its 4xx", () => {
+  const types = Object.entries({
+    invalid_request: "invalid_request_error",
+    invalid_provider_type: "invalid_provider_type",
+    invalid_api_key: "authentication_error",
+    upstream_auth_failed: "upstream_auth_failed",
+    insufficient_credits: "insufficient_credits",
+    permission_denied: "permission_error",
+    model_not_found: "not_found_error",
+    request_too_large: "invalid_request_error",
+    rate_limited: "rate_limit_error",
+    route_error: "upstream_error",
+    upstream_timeout: "upstream_error",
+    internal_error: "api_error",
+  }) as [ConstructorParameters<typeof GatewayError>[0], string][];
+  for (const [code, type] of types) {
+    const body = responses.writeError(new GatewayError(code, "m"), "req_1");
+    assertEquals(body, { error: { message: "m", type, code, param: null } });
+  }
+  const details = { field: "input", vendorCode: "context_length_exceeded" };
+  const own = responses.writeError(new GatewayError("invalid_request", "m", details), "req_1");
+  assertEquals(own.error, {
+    message: "m",
+    type: "invalid_request_error",
+    code: "context_length_exceeded",
+    param: "input",
+  });
+  const hidden = responses.writeError(new GatewayError("upstream_error", "m", { vendorCode: "x" }), "req_1");
+  assertEquals((hidden.error as JsonObject).code, "upstream_error");
+});
+
+Deno.test("readError() reads every shape of an error body and makes nothing of junk", () => {
+  const full = { message: "no", type: "invalid_request_error", code: "bad", param: "input" };
+  const expected = { message: "no", code: "bad", field: "input", retryAfterSeconds: null };
+  assertEquals(responses.readError({ error: full }), expected);
+  assertEquals(responses.readError([{ error: full }]), expected);
+  assertEquals(responses.readError(full), expected);
+  assertEquals(responses.readError({ error: { ...full, code: null } }).code, "invalid_request_error");
+  assertEquals(responses.readError({ error: { ...full, code: 404 } }).code, "404");
+  assertEquals(responses.readError({ error: "plain words" }).message, "plain words");
+  assertEquals(responses.readError({ detail: "not found" }).message, "not found");
+  assertEquals(responses.readError({ object: "response", error: full }).message, "no");
+  for (const junk of ["<html><body>502</body></html>", null, 5, {}, [], { error: null }, { error: { message: 7 } }]) {
+    assertEquals(responses.readError(junk), { message: "", code: null, field: null, retryAfterSeconds: null });
+  }
+});
+
+Deno.test("readError() finds the wait that a rate limit names in words", () => {
+  const wait = (text: string) => responses.readError({ error: { message: text } }).retryAfterSeconds;
+  assertEquals(wait("Rate limit reached. Please try again in 1.5s."), 2);
+  assertEquals(wait("Please try again in 320ms. Visit"), 1);
+  assertEquals(wait("Please try again in 2m"), 120);
+  assertEquals(wait("Please try again later"), null);
+});

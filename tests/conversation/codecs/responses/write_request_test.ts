@@ -1,0 +1,342 @@
+import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
+import type { JsonObject, RequestTarget } from "../../../../src/conversation/codec.ts";
+import { responses, wireToolName } from "../../../../src/conversation/codecs/responses/mod.ts";
+import { type Conversation, NO_SAMPLING, type Part, type Turn } from "../../../../src/conversation/conversation.ts";
+import { GatewayError } from "../../../../src/lib/gateway_error.ts";
+import { TARGET } from "./context.ts";
+
+const BARE: Conversation = {
+  model: "openai/m",
+  instructions: [],
+  turns: [{ role: "user", parts: [{ kind: "text", text: "hi" }] }],
+  tools: [],
+  toolChoice: null,
+  parallelToolCalls: null,
+  outputFormat: null,
+  maxOutputTokens: null,
+  sampling: NO_SAMPLING,
+  reasoning: null,
+  stream: false,
+  user: null,
+  cacheKey: null,
+  verbosity: null,
+  beyond: [],
+};
+
+const OPEN_SCHEMA = { type: "object", properties: { a: { type: "string" } } };
+const STRICT_SCHEMA = { ...OPEN_SCHEMA, required: ["a"], additionalProperties: false };
+const OWN_SEAL = { form: "responses", issuer: "openai", value: "gAAA" } as const;
+
+function write(change: Partial<Conversation>, target: Partial<RequestTarget> = {}) {
+  return responses.writeRequest({ ...BARE, ...change }, { ...TARGET, ...target });
+}
+
+function inputOf(turns: readonly Turn[], target: Partial<RequestTarget> = {}) {
+  const { body, losses } = write({ turns }, target);
+  return { input: body.input as JsonObject[], losses };
+}
+
+function assistant(...parts: Part[]): Turn {
+  return { role: "assistant", parts };
+}
+
+function user(...parts: Part[]): Turn {
+  return { role: "user", parts };
+}
+
+const text = (value: string): Part => ({ kind: "text", text: value });
+const call = (callId: string, tool = "f"): Part => ({ kind: "tool_call", callId, tool, input: "{}" });
+const result = (callId: string, value = "ok"): Part => ({
+  kind: "tool_result",
+  callId,
+  tool: "f",
+  parts: [{ kind: "text", text: value }],
+  isError: false,
+});
+
+Deno.test("writeRequest() asks for nothing to be stored and for the proofs of reasoning", () => {
+  const { body, losses } = write({ stream: true });
+  assertEquals(body, {
+    model: "gpt-5",
+    input: [{ type: "message", role: "user", content: [{ type: "input_text", text: "hi" }] }],
+    stream: true,
+    store: false,
+    include: ["reasoning.encrypted_content"],
+  });
+  assertEquals(losses, []);
+});
+
+Deno.test("writeRequest() asks no proofs of models that cannot reason", () => {
+  for (const model of ["gpt-4o", "gpt-4.1-mini", "gpt-3.5-turbo", "chatgpt-4o-latest"]) {
+    assertEquals(write({}, { model }).body.include, undefined);
+  }
+  for (const model of ["gpt-5.6", "o4-mini", "codex-mini", "my-deployment"]) {
+    assertEquals(write({}, { model }).body.include, ["reasoning.encrypted_content"]);
+  }
+});
+
+Deno.test("writeRequest() reports the settings that this form has no word for", () => {
+  const { body, losses } = write({
+    sampling: {
+      temperature: 2.5,
+      topP: 0.5,
+      topK: 3,
+      presencePenalty: 1,
+      frequencyPenalty: 1,
+      seed: 7,
+      stop: ["x"],
+    },
+  });
+  assertEquals([body.temperature, body.top_p], [2, 0.5]);
+  assertEquals([...losses].sort(), ["frequency_penalty", "presence_penalty", "seed", "stop", "top_k"]);
+});
+
+Deno.test("writeRequest() raises a limit to the least that the form's author takes", () => {
+  assertEquals(write({ maxOutputTokens: 5 }).body.max_output_tokens, 16);
+  assertEquals(write({ maxOutputTokens: 5 }, { compatible: true }).body.max_output_tokens, 5);
+  assertEquals(write({ maxOutputTokens: 500 }).body.max_output_tokens, 500);
+});
+
+Deno.test("writeRequest() says strict on every function, and true only for a schema that strict mode takes", () => {
+  const tool = { kind: "function", name: "f", description: null, parameters: null, strict: null } as const;
+  const { body, losses } = write({
+    tools: [
+      tool,
+      { ...tool, name: "g", parameters: STRICT_SCHEMA, strict: true },
+      { ...tool, name: "h", parameters: OPEN_SCHEMA, strict: true },
+      { ...tool, name: "i", parameters: { properties: {} }, strict: false, description: "d" },
+      { ...tool, name: "j", parameters: { type: "object", properties: {} }, strict: true },
+      { ...tool, name: "k", parameters: { ...STRICT_SCHEMA, properties: { a: OPEN_SCHEMA } }, strict: true },
+      { kind: "custom", name: "sql", description: null, format: { type: "text" } },
+    ],
+    toolChoice: { kind: "tool", tool: "sql" },
+    parallelToolCalls: false,
+  });
+  assertEquals(body.tools, [
+    { type: "function", name: "f", parameters: { type: "object", properties: {} }, strict: false },
+    { type: "function", name: "g", parameters: STRICT_SCHEMA, strict: true },
+    { type: "function", name: "h", parameters: OPEN_SCHEMA, strict: false },
+    { type: "function", name: "i", description: "d", parameters: { type: "object", properties: {} }, strict: false },
+    { type: "function", name: "j", parameters: { type: "object", properties: {} }, strict: false },
+    { type: "function", name: "k", parameters: { ...STRICT_SCHEMA, properties: { a: OPEN_SCHEMA } }, strict: false },
+    { type: "custom", name: "sql", format: { type: "text" } },
+  ]);
+  assertEquals(body.tool_choice, { type: "custom", name: "sql" });
+  assertEquals(body.parallel_tool_calls, false);
+  assertEquals(losses, ["tool_strict"]);
+});
+
+Deno.test("writeRequest() offers the allowed tools alone where allowed_tools is not known", () => {
+  const tool = { kind: "function", description: null, parameters: null, strict: null } as const;
+  const tools = [{ ...tool, name: "f" }, { ...tool, name: "g" }];
+  const toolChoice = { kind: "allowed", mode: "required", tools: ["g"] } as const;
+  assertEquals(write({ tools, toolChoice }).body.tool_choice, {
+    type: "allowed_tools",
+    mode: "required",
+    tools: [{ type: "function", name: "g" }],
+  });
+  const { body } = write({ tools, toolChoice }, { compatible: true });
+  assertEquals((body.tools as JsonObject[]).map(({ name }) => name), ["g"]);
+  assertEquals(body.tool_choice, "required");
+});
+
+Deno.test("writeRequest() leaves a choice out where there is nothing to choose from", () => {
+  assertEquals(write({ toolChoice: { kind: "none" } }).losses, []);
+  const { body, losses } = write({ toolChoice: { kind: "required" }, parallelToolCalls: true });
+  assertEquals([body.tool_choice, body.parallel_tool_calls], [undefined, undefined]);
+  assertEquals(losses, ["tool_choice"]);
+});
+
+Deno.test("writeRequest() renames tools with illegal names everywhere alike, and tells the names", () => {
+  const name = "mcp.server/find things";
+  const wire = wireToolName(name);
+  assertMatch(wire, /^[a-zA-Z0-9_-]{1,64}$/);
+  const written = write({
+    tools: [{ kind: "function", name, description: null, parameters: null, strict: null }],
+    toolChoice: { kind: "tool", tool: name },
+    turns: [assistant(call("c", name)), user(result("c"))],
+  }) as ReturnType<typeof write> & { toolNames?: ReadonlyMap<string, string> };
+  assertEquals((written.body.tools as JsonObject[])[0].name, wire);
+  assertEquals((written.body.tool_choice as JsonObject).name, wire);
+  assertEquals((written.body.input as JsonObject[])[0].name, wire);
+  assertEquals([...written.toolNames!], [[wire, name]]);
+  assertEquals(Object.hasOwn(write({}), "toolNames"), false);
+});
+
+Deno.test("wireToolName() keeps legal names and never lets two names meet", () => {
+  assertEquals(wireToolName("get_weather-2"), "get_weather-2");
+  assert(wireToolName("a.b") !== wireToolName("a/b"));
+  assert(wireToolName("x".repeat(70)) !== wireToolName("x".repeat(71)));
+});
+
+Deno.test("writeRequest() sends reasoning only with its own proof, without its id, before the item that followed", () => {
+  const thought: Part = { kind: "reasoning", text: "hm", seal: OWN_SEAL, id: "rs_1" };
+  const { input, losses } = inputOf([assistant(thought, call("c")), user(result("c")), assistant(text("a"), thought)]);
+  assertEquals(input[0], {
+    type: "reasoning",
+    summary: [{ type: "summary_text", text: "hm" }],
+    encrypted_content: "gAAA",
+  });
+  assertEquals(input.filter(({ type }) => type === "reasoning").length, 1);
+  assertEquals(losses, ["reasoning_signature"]);
+});
+
+Deno.test("writeRequest() drops proofs of other forms and issuers, and thoughts without one", () => {
+  const foreign: Part = { kind: "reasoning", text: "hm", seal: { ...OWN_SEAL, issuer: "azure" } };
+  const other: Part = { kind: "reasoning", text: "", seal: { form: "messages", issuer: "openai", value: "x" } };
+  const { input, losses } = inputOf([assistant(foreign, other, { kind: "reasoning", text: "plain" }, text("a"))]);
+  assertEquals(input.map(({ type }) => type), ["message"]);
+  assertEquals([...losses].sort(), ["reasoning_signature", "reasoning_text"]);
+  const bare: Part = { kind: "reasoning", text: "", seal: { ...OWN_SEAL, issuer: null } };
+  assertEquals(inputOf([assistant(bare, text("a"))]).input[0], {
+    type: "reasoning",
+    summary: [],
+    encrypted_content: "gAAA",
+  });
+});
+
+Deno.test("writeRequest() answers every call: what is missing is made, what has no call becomes text", () => {
+  const { input } = inputOf([
+    assistant(call("a"), call("b")),
+    user(result("b", "second"), result("lost", "found"), text("go on")),
+    assistant(call("z")),
+  ]);
+  assertEquals(input.map((item) => [item.type, item.call_id ?? item.role]), [
+    ["function_call", "a"],
+    ["function_call", "b"],
+    ["function_call_output", "b"],
+    ["function_call_output", "a"],
+    ["message", "user"],
+    ["function_call", "z"],
+    ["function_call_output", "z"],
+  ]);
+  assertEquals((input[4].content as JsonObject[]).map((part) => part.text), [
+    'Result of the tool "f":',
+    "found",
+    "go on",
+  ]);
+});
+
+Deno.test("writeRequest() cuts long call ids alike in call and result, and parts calls of one id", () => {
+  const long = "call_" + "x".repeat(90);
+  const { input } = inputOf([
+    assistant(call(long), call("same"), call("same")),
+    user(result("same", "1"), result(long), result("same", "2")),
+  ]);
+  const [first, second, third, ...outputs] = input;
+  assertEquals((first.call_id as string).length, 64);
+  assertEquals([second.call_id, third.call_id], ["same", "same_2"]);
+  assertEquals(outputs.map((item) => item.call_id), ["same", first.call_id, "same_2"]);
+});
+
+Deno.test("writeRequest() writes results with pictures as a list, a lone text as text", () => {
+  const image = { kind: "image", source: { kind: "base64", mediaType: "image/png", data: "AAAA" } } as const;
+  const shown: Part = { kind: "tool_result", callId: "a", tool: "f", parts: [image], isError: false };
+  const failed: Part = { kind: "tool_result", callId: "b", tool: "f", parts: [], isError: true, custom: true };
+  const custom: Part = { kind: "tool_call", callId: "b", tool: "g", input: "", custom: true };
+  const { input, losses } = inputOf([assistant(call("a"), custom), user(shown, failed)]);
+  assertEquals(input.slice(1), [
+    { type: "custom_tool_call", call_id: "b", name: "g", input: "" },
+    {
+      type: "function_call_output",
+      call_id: "a",
+      output: [{ type: "input_image", image_url: "data:image/png;base64,AAAA" }],
+    },
+    { type: "custom_tool_call_output", call_id: "b", output: "Error" },
+  ]);
+  assertEquals(losses, ["tool_error"]);
+});
+
+Deno.test("writeRequest() writes files as the vendor reads them: PDF as data, plain text as text", () => {
+  const pdf: Part = {
+    kind: "file",
+    name: null,
+    source: { kind: "base64", mediaType: "application/pdf", data: "AAAA" },
+  };
+  const plain: Part = {
+    kind: "file",
+    name: "notes.txt",
+    source: { kind: "base64", mediaType: "text/plain", data: btoa("hello") },
+  };
+  const linked: Part = {
+    kind: "file",
+    name: "x.pdf",
+    source: { kind: "url", url: "https://a.example/x.pdf", mediaType: null },
+  };
+  const { input, losses } = inputOf([user(pdf, plain, linked)]);
+  assertEquals(input[0].content, [
+    { type: "input_file", filename: "document.pdf", file_data: "data:application/pdf;base64,AAAA" },
+    { type: "input_text", text: "notes.txt:\nhello" },
+    { type: "input_file", file_url: "https://a.example/x.pdf" },
+  ]);
+  assertEquals(losses, ["file_name"]);
+});
+
+Deno.test("writeRequest() refuses film, and sound that is neither WAV nor MP3", () => {
+  const source = { kind: "base64", mediaType: "audio/ogg", data: "AAAA" } as const;
+  for (const part of [{ kind: "video", source }, { kind: "audio", source }] as const) {
+    assertEquals(assertThrows(() => inputOf([user(part)]), GatewayError).code, "invalid_request");
+  }
+  const wav: Part = { kind: "audio", source: { ...source, mediaType: "audio/wav" } };
+  assertEquals((inputOf([user(wav)]).input[0].content as JsonObject[])[0].type, "input_audio");
+});
+
+Deno.test("writeRequest() gives instructions a turn to act upon, without a line of billing facts", () => {
+  const { body, losses } = write({
+    turns: [],
+    instructions: [
+      { kind: "text", text: "x-anthropic-billing-header: cc_version=1" },
+      { kind: "text", text: "a", cache: { ttl: "1h" } },
+      { kind: "text", text: "b" },
+    ],
+  });
+  assertEquals(body.instructions, "a\n\nb");
+  assertEquals((body.input as JsonObject[]).length, 1);
+  assertEquals(losses, ["cache_control"]);
+});
+
+Deno.test("writeRequest() writes text of the system in the middle as developer, or system for resemblers", () => {
+  const turns: Turn[] = [user(text("a")), { role: "system", parts: [text("rule")] }];
+  assertEquals(inputOf(turns).input[1].role, "developer");
+  assertEquals(inputOf(turns, { compatible: true }).input[1].role, "system");
+});
+
+Deno.test("writeRequest() turns a budget of thinking into the nearest effort", () => {
+  const effort = (budgetTokens: number | null, change: Partial<RequestTarget> = {}, maxOutputTokens = 10_000) =>
+    write({ reasoning: { effort: null, budgetTokens, visible: true }, maxOutputTokens }, change).body.reasoning;
+  assertEquals(effort(0), { effort: "none", summary: "auto" });
+  assertEquals(effort(1024), { effort: "low", summary: "auto" });
+  assertEquals(effort(3000), { effort: "medium", summary: "auto" });
+  assertEquals(effort(6000), { effort: "high", summary: "auto" });
+  assertEquals(effort(9000), { effort: "xhigh", summary: "auto" });
+  assertEquals(effort(9000, { compatible: true }), { effort: "high", summary: "auto" });
+  assertEquals(effort(null), { summary: "auto" });
+  const off = { effort: "none", budgetTokens: null, visible: null } as const;
+  assertEquals(write({ reasoning: off }, { compatible: true }).losses, ["reasoning"]);
+});
+
+Deno.test("writeRequest() writes format, verbosity and hints, cut to what the vendor takes", () => {
+  const { body } = write({
+    outputFormat: { kind: "json_schema", name: "my schema", description: null, schema: OPEN_SCHEMA, strict: true },
+    verbosity: "low",
+    user: "u".repeat(100),
+    cacheKey: "k",
+  });
+  assertEquals(body.text, {
+    format: { type: "json_schema", name: "my_schema", schema: OPEN_SCHEMA, strict: false },
+    verbosity: "low",
+  });
+  assertEquals((body.safety_identifier as string).length, 64);
+  assertEquals(body.prompt_cache_key, "k");
+  assertEquals(write({ user: "u" }, { compatible: true }).body.user, "u");
+  assertEquals(write({ outputFormat: { kind: "json" } }).body.text, { format: { type: "json_object" } });
+});
+
+Deno.test("writeRequest() keeps the words of a refusal and joins neighbours to one message", () => {
+  const { input } = inputOf([
+    assistant(text("a"), { kind: "refusal", text: "no" }, call("c"), text("b")),
+    user(result("c")),
+  ]);
+  assertEquals(input.map(({ type }) => type), ["message", "function_call", "message", "function_call_output"]);
+  assertEquals((input[0].content as JsonObject[]).map(({ type }) => type), ["output_text", "refusal"]);
+});

@@ -1,0 +1,78 @@
+import Anthropic from "@anthropic-ai/sdk";
+import { assertEquals } from "@std/assert";
+import { createCatalog } from "../../../src/catalog/catalog.ts";
+import { messageModelRoutes } from "../../../src/protocols/message/models.ts";
+import { getJson, modelOf, plainErrors, sampleCatalog, withServer } from "../../catalog/support.ts";
+
+const routes = messageModelRoutes(sampleCatalog(), plainErrors);
+const IDS = ["a/1", "a/2", "b/3", "b/4", "b/5"];
+const many = messageModelRoutes(createCatalog(IDS.map((id) => modelOf({ id }))), plainErrors);
+
+/** The ids of a page and its three paging fields. */
+async function pageOf(path: string): Promise<unknown[]> {
+  const { data, has_more, first_id, last_id } = await getJson(many, `/msgcompat/v1/models${path}`);
+  return [(data as { id: string }[]).map(({ id }) => id), has_more, first_id, last_id];
+}
+
+Deno.test("GET /msgcompat/v1/models/{provider}/{model_id} has the fields of SPEC's message style, no more and no less", async () => {
+  assertEquals(await getJson(routes, "/msgcompat/v1/models/lumen/talk-2"), {
+    type: "model",
+    id: "lumen/talk-2",
+    display_name: "Lumen Talk 2",
+    created_at: "2026-05-04T00:00:00Z",
+    owned_by: "lumen",
+    canonical_slug: "lumen/talk-2-2026-05",
+    description: "Talks.",
+    context_length: 200_000,
+    architecture: {
+      modality: "text+image->text",
+      input_modalities: ["text", "image"],
+      output_modalities: ["text"],
+      tokenizer: "Lumen",
+      instruct_type: null,
+    },
+    pricing: { prompt: "0.000001", completion: "0.000002", input_cache_write_5m: "0.00000125" },
+    top_provider: { context_length: 200_000, max_completion_tokens: 8192, is_moderated: true },
+    supported_parameters: ["temperature", "tools"],
+    expiration_date: "2027-05-04",
+  });
+});
+
+Deno.test("GET /msgcompat/v1/models lists every text model at once", async () => {
+  const list = await getJson(routes, "/msgcompat/v1/models");
+  assertEquals(Object.keys(list), ["data", "has_more", "first_id", "last_id"]);
+  const data = list.data as { id: string }[];
+  assertEquals(data.map(({ id }) => id), ["lumen/talk-2", "other/talk-9"]);
+  for (const model of data) assertEquals(await getJson(routes, `/msgcompat/v1/models/${model.id}`), model);
+  assertEquals(await pageOf(""), [IDS, false, "a/1", "b/5"]);
+  assertEquals(await pageOf("/b"), [["b/3", "b/4", "b/5"], false, "b/3", "b/5"]);
+});
+
+Deno.test("GET /msgcompat/v1/models shows the page that limit, after_id and before_id ask for", async () => {
+  assertEquals(await pageOf("?limit=2"), [["a/1", "a/2"], true, "a/1", "a/2"]);
+  assertEquals(await pageOf("?limit=2&after_id=a/2"), [["b/3", "b/4"], true, "b/3", "b/4"]);
+  assertEquals(await pageOf("?limit=2&after_id=b%2F4"), [["b/5"], false, "b/5", "b/5"]);
+  assertEquals(await pageOf("?after_id=b/5"), [[], false, null, null]);
+  assertEquals(await pageOf("?limit=2&before_id=b/5"), [["b/3", "b/4"], true, "b/3", "b/4"]);
+  assertEquals(await pageOf("?limit=2&before_id=a/2"), [["a/1"], false, "a/1", "a/1"]);
+  assertEquals(await pageOf("/b?limit=1"), [["b/3"], true, "b/3", "b/3"]);
+  assertEquals(await pageOf("?limit=1000"), [IDS, false, "a/1", "b/5"]);
+});
+
+Deno.test("GET /msgcompat/v1/models passes over paging that makes no sense", async () => {
+  for (const query of ["?limit=0", "?limit=-1", "?limit=x", "?limit=1e3", "?after_id=no/such", "?beta=true"]) {
+    assertEquals(await pageOf(query), [IDS, false, "a/1", "b/5"], query);
+  }
+});
+
+Deno.test("the anthropic client pages to the end and retrieves models", async () => {
+  await withServer(many, async (base) => {
+    const client = new Anthropic({ baseURL: `${base}/msgcompat`, apiKey: "any", maxRetries: 0 });
+    for (const limit of [undefined, 1, 2, 5, 1000]) {
+      const ids = [];
+      for await (const model of client.models.list(limit ? { limit } : {})) ids.push(model.id);
+      assertEquals(ids, IDS);
+    }
+    assertEquals((await client.models.retrieve("b/4")).display_name, "4");
+  });
+});
