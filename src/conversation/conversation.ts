@@ -107,6 +107,9 @@ export interface VideoPart {
   readonly source: Source;
 }
 
+/** A part whose bytes may be at an address. */
+export type MediaPart = ImagePart | FilePart | AudioPart | VideoPart;
+
 /** Thinking. The text may be empty when only its seal is shown. */
 export interface ReasoningPart {
   readonly kind: "reasoning";

@@ -1,4 +1,12 @@
-import type { Conversation, FilePart, ImagePart, Part, Source, TextPart } from "../conversation/conversation.ts";
+import type {
+  Conversation,
+  FilePart,
+  ImagePart,
+  MediaPart,
+  Part,
+  Source,
+  TextPart,
+} from "../conversation/conversation.ts";
 import { GatewayError, invalidField } from "../lib/gateway_error.ts";
 
 /** Fetches media that a vendor wants in the request instead of at an address. */
@@ -7,15 +15,15 @@ export type MediaInliner = (url: string) => Promise<{ readonly mediaType: string
 /**
  * The conversation with every addressed medium fetched that the vendor would not fetch itself.
  *
- * @param mustInline Whether the vendor cannot take a source as it is.
+ * @param mustInline Whether the vendor cannot take a medium as it is.
  * @throws {GatewayError} `invalid_request` naming the turn, when an address cannot be fetched.
  */
 export async function withMediaInlined(
   conversation: Conversation,
-  mustInline: (source: Source) => boolean,
+  mustInline: (part: MediaPart) => boolean,
   inline: MediaInliner,
 ): Promise<Conversation> {
-  if (!conversation.turns.some(({ parts }) => parts.some((part) => sourcesOf(part).some(mustInline)))) {
+  if (!conversation.turns.some(({ parts }) => parts.some((part) => mediaOf(part).some(mustInline)))) {
     return conversation;
   }
   const turns = [];
@@ -30,7 +38,7 @@ export async function withMediaInlined(
       const parts = await Promise.all(part.parts.map((inner) => inlined(inner, where)));
       return { ...part, parts: parts as (TextPart | ImagePart | FilePart)[] };
     }
-    if (!("source" in part) || !mustInline(part.source) || part.source.kind !== "url") return part;
+    if (!("source" in part) || part.source.kind !== "url" || !mustInline(part)) return part;
     return { ...part, source: await fetched(part.source.url, where) };
   }
 
@@ -44,7 +52,7 @@ export async function withMediaInlined(
   }
 }
 
-function sourcesOf(part: Part): readonly Source[] {
-  if (part.kind === "tool_result") return part.parts.flatMap(sourcesOf);
-  return "source" in part ? [part.source] : [];
+function mediaOf(part: Part): readonly MediaPart[] {
+  if (part.kind === "tool_result") return part.parts.flatMap(mediaOf);
+  return "source" in part ? [part] : [];
 }

@@ -1,6 +1,7 @@
 import type { ReplyEvent } from "../conversation/events.ts";
 import type { Reply, ReplyPart } from "../conversation/reply.ts";
 import type { Seal } from "../conversation/seal.ts";
+import { customToolUnwrapper, unwrappedPart } from "./custom_tools.ts";
 
 /** What only the translator knows of a reply: who gave it, and what the caller calls its tools. */
 export interface ReplyNames {
@@ -8,6 +9,8 @@ export interface ReplyNames {
   readonly issuer: string;
   /** From the name on the vendor's wire to the caller's; names that were not changed are missing. */
   readonly tools: ReadonlyMap<string, string>;
+  /** Which of the caller's tools take free text. */
+  readonly customTools: ReadonlySet<string>;
 }
 
 /** A reply with its issuer on every seal and the caller's own names on every call. */
@@ -15,8 +18,13 @@ export function ownReply(reply: Reply, names: ReplyNames): Reply {
   return { ...reply, parts: reply.parts.map((part) => ownPart(part, names)) };
 }
 
-/** As {@linkcode ownReply}, for one event of a stream. */
-export function ownEvent(event: ReplyEvent, names: ReplyNames): ReplyEvent {
+/** As {@linkcode ownReply}, for the events of one stream. */
+export function ownEvents(names: ReplyNames): (event: ReplyEvent) => ReplyEvent[] {
+  const unwrap = customToolUnwrapper(names.customTools);
+  return (event) => unwrap(ownEvent(event, names));
+}
+
+function ownEvent(event: ReplyEvent, names: ReplyNames): ReplyEvent {
   if (event.type === "part-seal") return { ...event, seal: issued(event.seal, names) };
   if (event.type !== "part-start" || event.part.kind !== "tool_call") return event;
   return { ...event, part: { ...event.part, tool: names.tools.get(event.part.tool) ?? event.part.tool } };
@@ -24,7 +32,8 @@ export function ownEvent(event: ReplyEvent, names: ReplyNames): ReplyEvent {
 
 function ownPart(part: ReplyPart, names: ReplyNames): ReplyPart {
   const named = part.kind === "tool_call" ? { ...part, tool: names.tools.get(part.tool) ?? part.tool } : part;
-  return "seal" in named && named.seal ? { ...named, seal: issued(named.seal, names) } : named;
+  const own = unwrappedPart(named, names.customTools);
+  return "seal" in own && own.seal ? { ...own, seal: issued(own.seal, names) } : own;
 }
 
 function issued(seal: Seal, { issuer }: ReplyNames): Seal {

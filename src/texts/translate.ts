@@ -5,6 +5,7 @@ import type { OutboundResponse } from "../upstreams/outbound.ts";
 import { answerHeaders, jsonBytes, streamType } from "./answer.ts";
 import { ArrayRelay } from "./array_relay.ts";
 import { unreadable } from "./broken_stream.ts";
+import { customToolsOf } from "./custom_tools.ts";
 import { emulationFor } from "./emulation.ts";
 import { withMediaInlined } from "./inline_media.ts";
 import { ownReply } from "./own_reply.ts";
@@ -52,7 +53,11 @@ async function translated(attempt: TextAttempt, parts: TextParts): Promise<Trans
     body: written.body,
     losses: [...conversation.beyond, ...losses.map((loss) => turn.codec.fieldNames[loss] ?? loss)],
     emulation,
-    names: { issuer: attempt.provider.name, tools: toolNamesOf(written) },
+    names: {
+      issuer: attempt.provider.name,
+      tools: toolNamesOf(written),
+      customTools: customToolsOf(conversation),
+    },
     context: replyContextOf(turn, conversation),
   };
 }

@@ -5,7 +5,7 @@ import { createFrameReader, encodeFrames } from "../http/sse.ts";
 import { failureKindOf, UpstreamFailure } from "../upstreams/failure.ts";
 import { cutShort, streamError } from "./broken_stream.ts";
 import { heartbeatOf } from "./heartbeat.ts";
-import { ownEvent } from "./own_reply.ts";
+import { ownEvents } from "./own_reply.ts";
 import type { Bytes, Relay } from "./relay.ts";
 import { SealCollector } from "./seal_collector.ts";
 import { countTextTokens, estimatedUsage } from "./token_estimate.ts";
@@ -21,6 +21,7 @@ export class TranslateRelay implements Relay {
   readonly #frames = createFrameReader();
   readonly #reader: EventReader;
   readonly #writer: EventWriter;
+  readonly #own: (event: ReplyEvent) => ReplyEvent[];
   readonly #emulate: (event: ReplyEvent) => ReplyEvent[];
   readonly #seals = new SealCollector();
   readonly #keepsItems: boolean;
@@ -33,6 +34,7 @@ export class TranslateRelay implements Relay {
   constructor(readonly attempt: TextAttempt, readonly translation: Translation, readonly parts: TextParts) {
     this.#reader = attempt.endpoint.codec.eventReader();
     this.#writer = attempt.turn.codec.eventWriter(translation.context);
+    this.#own = ownEvents(translation.names);
     this.#emulate = translation.emulation.events();
     this.#keepsItems = attempt.turn.codec.name === "responses";
   }
@@ -66,7 +68,7 @@ export class TranslateRelay implements Relay {
   #pass(events: readonly ReplyEvent[]): Bytes | Promise<Bytes> {
     const frames: Frame[] = [];
     for (const came of events) {
-      for (const event of this.#emulate(ownEvent(came, this.translation.names))) {
+      for (const event of this.#own(came).flatMap(this.#emulate)) {
         if (event.type === "finish") return this.#finish(event, frames);
         if (event.type === "error") throw this.#failureOf(event);
         this.#note(event);

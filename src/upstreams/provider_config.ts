@@ -2,7 +2,7 @@ import * as z from "zod";
 import { httpAddress, orNothing, type ReadContext, seconds, secret } from "../lib/settings.ts";
 
 /** The wire APIs that can be called. A new vendor is a line here and a line in {@linkcode BASE_URLS}. */
-export const PROVIDER_KINDS = ["openai", "anthropic", "google", "sandbox"] as const;
+export const PROVIDER_KINDS = ["openai", "anthropic", "google"] as const;
 
 /** A word of {@linkcode PROVIDER_KINDS}. */
 export type ProviderKind = typeof PROVIDER_KINDS[number];
@@ -22,6 +22,7 @@ export interface ProviderTimeouts {
 
 /** One configured account at a vendor. Its name, the key it stands under, is what `provider.type` pins. */
 export interface ProviderConfig {
+  /** Which wire API it has. */
   readonly kind: ProviderKind;
   /** What the vendor's own client would be given, without a closing slash. Default: see {@linkcode BASE_URLS}. */
   readonly baseUrl: string;
@@ -31,15 +32,15 @@ export interface ProviderConfig {
   readonly speaks: SpokenForms;
   /** Sent with every request, names in lower case; values are secrets. Default: none. */
   readonly headers: Readonly<Record<string, string>>;
+  /** How long to wait for it. */
   readonly timeouts: ProviderTimeouts;
 }
 
-/** Where each kind's own vendor lives; null: the operator must say. */
-export const BASE_URLS: Readonly<Record<ProviderKind, string | null>> = {
+/** Where each kind's own vendor lives. */
+export const BASE_URLS: Readonly<Record<ProviderKind, string>> = {
   openai: "https://api.openai.com/v1",
   anthropic: "https://api.anthropic.com",
   google: "https://generativelanguage.googleapis.com",
-  sandbox: null,
 };
 
 /** Whether the text can name a provider: lower-case letters, digits and `. _ -`, a letter or digit first. */
@@ -86,11 +87,7 @@ type Written = z.infer<typeof written>;
 
 const schema: z.ZodType<ProviderConfig> = written
   .superRefine((provider, context) => {
-    const own = provider.base_url ?? BASE_URLS[provider.kind];
-    if (own === null) {
-      context.addIssue({ code: "custom", path: ["base_url"], message: `an address, as "${provider.kind}" has none` });
-    }
-    if (!provider.base_url && !provider.api_key && own !== null) {
+    if (!provider.base_url && !provider.api_key) {
       context.addIssue({ code: "custom", path: ["api_key"], message: "the vendor's key, as base_url is left out" });
     }
     if (provider.speaks && provider.kind !== "openai") {
@@ -114,7 +111,7 @@ export function readProviderConfig(value: unknown, context?: ReadContext): Provi
 }
 
 function providerOf(provider: Written): ProviderConfig {
-  const baseUrl = provider.base_url ?? BASE_URLS[provider.kind] ?? "";
+  const baseUrl = provider.base_url ?? BASE_URLS[provider.kind];
   const { connect, first_byte, idle } = provider.timeouts;
   return {
     kind: provider.kind,

@@ -1,5 +1,5 @@
 import type { Codec } from "../conversation/codec.ts";
-import type { Source } from "../conversation/conversation.ts";
+import type { MediaPart } from "../conversation/conversation.ts";
 
 /** One address of a vendor at which it holds conversations in one wire form. */
 export interface TextEndpoint {
@@ -12,7 +12,7 @@ export interface TextEndpoint {
    */
   path(model: string, stream: boolean): string;
   /** Whether the vendor cannot take a medium as it is, so that the gateway must fetch it and send its bytes. */
-  mustInline(source: Source): boolean;
+  mustInline(part: MediaPart): boolean;
   /** Where the vendor counts the tokens of a request in this form; null where it does not. */
   readonly counter: TokenCounter | null;
 }

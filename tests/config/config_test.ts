@@ -204,7 +204,7 @@ const MISTAKES: Record<string, [text: string, problem: string]> = {
   ],
   "an unknown kind": [
     "providers: { one: { kind: opnai, api_key: x } }",
-    'providers.one.kind: expected one of openai, anthropic, google, sandbox, got "opnai"',
+    'providers.one.kind: expected one of openai, anthropic, google, got "opnai"',
   ],
   "a store of another kind": [
     "store: sqlite:x",

@@ -6,7 +6,7 @@ import { problemsOf } from "./support.ts";
 const PLACES = [
   (value: string) => `providers: { one: { kind: ${value}, api_key: x } }`,
   (value: string) => `providers: { one: { kind: openai, api_key: x, base_url: ${value} } }`,
-  (value: string) => `providers: { one: { kind: sandbox, api_key: ${value} } }`,
+  (value: string) => `providers: { one: { kind: openai, api_key: ${value} } }`,
   (value: string) => `providers: { one: { kind: google, api_key: ${value}, speaks: ${value} } }`,
   (value: string) => `providers: { one: { kind: openai, headers: { content-type: ${value}, x-a: [${value}] } } }`,
   (value: string) => `providers: { one: ${value} }`,

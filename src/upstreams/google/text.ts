@@ -8,7 +8,7 @@ export const contentEndpoint: TextEndpoint = {
   codec: content,
   path: (model, stream) =>
     `/v1beta/models/${encodeURI(model)}:${stream ? "streamGenerateContent?alt=sse" : "generateContent"}`,
-  mustInline: needsInlining,
+  mustInline: ({ source }) => needsInlining(source),
   counter: {
     path: (model) => `/v1beta/models/${encodeURI(model)}:countTokens`,
     bodyFor: (body, model) => ({ generateContentRequest: { ...body, model: `models/${model}` } }),

@@ -2,11 +2,11 @@ import { chat } from "../../conversation/codecs/chat/mod.ts";
 import { responses } from "../../conversation/codecs/responses/mod.ts";
 import type { TextEndpoint } from "../upstream.ts";
 
-/** Chat Completions. No counter: the vendor counts only in its newer form. */
+/** Chat Completions: only pictures can be addressed. No counter: the vendor counts only in its newer form. */
 export const chatEndpoint: TextEndpoint = {
   codec: chat,
   path: () => "/chat/completions",
-  mustInline: () => false,
+  mustInline: (part) => part.kind !== "image" && part.source.kind === "url",
   counter: null,
 };
 

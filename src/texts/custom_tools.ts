@@ -1,0 +1,59 @@
+import type { Conversation } from "../conversation/conversation.ts";
+import type { ReplyEvent } from "../conversation/events.ts";
+import type { ReplyPart } from "../conversation/reply.ts";
+
+/**
+ * Tools whose input is free text exist in one family of forms only; codecs of the others offer them as functions with one
+ * property `input`. Here such a call becomes what the caller offered. Source: `text-protocols` 5.3, "custom / grammar tools".
+ */
+
+/** The names of the caller's tools of kind `custom`. */
+export function customToolsOf({ tools }: Conversation): ReadonlySet<string> {
+  return new Set(tools.filter(({ kind }) => kind === "custom").map(({ name }) => name));
+}
+
+/** A part of a whole reply, unwrapped if it is a call of such a tool. */
+export function unwrappedPart(part: ReplyPart, customTools: ReadonlySet<string>): ReplyPart {
+  if (part.kind !== "tool_call" || part.custom || !customTools.has(part.tool)) return part;
+  return { ...part, custom: true, input: freeTextOf(part.input) };
+}
+
+/** As {@linkcode unwrappedPart} for a stream: the arguments of such a call are held until they are whole. */
+export function customToolUnwrapper(customTools: ReadonlySet<string>): (event: ReplyEvent) => ReplyEvent[] {
+  const held = new Map<number, string>();
+  return (event) => {
+    switch (event.type) {
+      case "part-start": {
+        const { part } = event;
+        if (part.kind !== "tool_call" || part.custom || !customTools.has(part.tool)) return [event];
+        held.set(event.index, "");
+        return [{ ...event, part: { ...part, custom: true } }];
+      }
+      case "part-delta": {
+        const begun = held.get(event.index);
+        if (begun === undefined) return [event];
+        held.set(event.index, begun + event.text);
+        return [];
+      }
+      case "part-end": {
+        const whole = held.get(event.index);
+        if (whole === undefined) return [event];
+        held.delete(event.index);
+        const text = freeTextOf(whole);
+        return text === "" ? [event] : [{ type: "part-delta", index: event.index, text }, event];
+      }
+      default:
+        return [event];
+    }
+  };
+}
+
+/** The text inside of `{"input": text}`; what a model wrote instead of that stays as it is. */
+function freeTextOf(input: string): string {
+  try {
+    const { input: text } = JSON.parse(input) as { input?: unknown };
+    return typeof text === "string" ? text : input;
+  } catch {
+    return input;
+  }
+}
