@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../codec.ts";
-import type { ImagePart, Part, TextPart, Turn } from "../../conversation.ts";
+import type { ImagePart, Part, ReasoningPart, TextPart, Turn } from "../../conversation.ts";
 import { inputOf, madeCallId } from "./calls.ts";
 import { field, isObject, objectsIn, textIn } from "./fields.ts";
 import { readMedia } from "./parts.ts";
@@ -27,6 +27,8 @@ interface Walk {
   readonly byId: Map<string, Queue>;
   readonly byTool: Map<string, Queue>;
   readonly inOrder: Queue;
+  /** True at the first part of an assistant's content that follows another one. */
+  continues: boolean;
   readonly detail: string | null;
   readonly beyond: Set<string>;
 }
@@ -69,11 +71,13 @@ export function readTurns(contents: readonly JsonObject[], detail: string | null
     byId: new Map(),
     byTool: new Map(),
     inOrder: { calls: [], next: 0 },
+    continues: false,
     detail,
     beyond,
   };
   contents.forEach((content, at) => {
     const role = content.role === "model" ? "assistant" : "user";
+    walk.continues = role === "assistant" && at > 0 && contents[at - 1]!.role === "model";
     objectsIn(content.parts).forEach((part, index) => readPart(walk, part, role, `${at}.${index}`));
   });
   return walk.turns.map(({ role, parts }) => ({ role, parts: role === "user" ? resultsFirst(parts) : parts }));
@@ -102,12 +106,12 @@ function unreadKeys(part: JsonObject): string[] {
 function readText(walk: Walk, part: JsonObject, text: string, role: "user" | "assistant"): void {
   const seal = readPartSeal(part);
   if (part.thought === true) {
-    if (text !== "" || seal !== null) push(walk, "assistant", reasoningOf(text, seal));
+    if (text !== "" || seal !== null) pushSpoken(walk, "assistant", reasoningOf(text, seal));
     return;
   }
   if (text !== "") {
     const plain: TextPart = { kind: "text", text };
-    push(walk, role, seal === null ? plain : { ...plain, seal });
+    pushSpoken(walk, role, seal === null ? plain : { ...plain, seal });
     return;
   }
   // The vendor's streams put the proof of a text into an empty part after it, and clients send that part back.
@@ -167,7 +171,21 @@ function withDetail(walk: Walk, part: JsonObject, image: ImagePart): ImagePart {
   return detail === null ? image : { ...image, detail };
 }
 
+/**
+ * Chat clients keep every chunk of a stream as a content of its own: text or thought at the beginning of such a content
+ * goes on in the part before it, up to the chunk with the proof.
+ */
+function pushSpoken(walk: Walk, role: "user" | "assistant", part: TextPart | ReasoningPart): void {
+  const turn = walk.turns.at(-1);
+  const last = turn?.parts.at(-1);
+  if (walk.continues && turn && last?.kind === part.kind && last.seal === undefined) {
+    walk.continues = false;
+    turn.parts[turn.parts.length - 1] = { ...part, text: last.text + part.text };
+  } else push(walk, role, part);
+}
+
 function push(walk: Walk, role: "user" | "assistant", part: Part): void {
+  walk.continues = false;
   const turn = walk.turns.at(-1);
   if (turn?.role === role) turn.parts.push(part);
   else walk.turns.push({ role, parts: [part] });

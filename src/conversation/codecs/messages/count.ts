@@ -1,9 +1,19 @@
 import type { JsonObject, RequestTarget, Written } from "../../codec.ts";
 import type { Conversation } from "../../conversation.ts";
 import { readCounter } from "../../usage.ts";
+import { checkRequest } from "./check.ts";
 import { isObject } from "./fields.ts";
 import { readRequest } from "./read_request.ts";
 import { writeRequest } from "./write_request.ts";
+
+/**
+ * The rules of a request to count tokens that hold for every vendor, checked also when the bytes pass through.
+ *
+ * @throws {GatewayError} `invalid_request`, naming the field.
+ */
+export function checkCountRequest(body: JsonObject): void {
+  checkRequest(body, false);
+}
 
 /**
  * Reads a request to count tokens: that of a message without `max_tokens` and `stream`.

@@ -89,10 +89,11 @@ function opened(state: ReadingState): ReplyEvent[] {
 
 function readBlockStart(state: ReadingState, frame: JsonObject): ReplyEvent[] {
   const block = isObject(frame.content_block) ? frame.content_block : {};
+  const before = readBlockStop(state, frame.index); // an index that is used again ends what it stood for
   const opening = openingOf(block, state.nextIndex);
   if (opening === null) {
     state.blocks.set(frame.index, null);
-    return [];
+    return before;
   }
   const whole = opening.kind === "tool_call" && isObject(block.input) && Object.keys(block.input).length > 0;
   const open: OpenBlock = {
@@ -103,6 +104,7 @@ function readBlockStart(state: ReadingState, frame: JsonObject): ReplyEvent[] {
   };
   state.blocks.set(frame.index, open);
   return [
+    ...before,
     ...(opening.kind === "tool_call" ? startOf(state, open) : []),
     ...deltaOf(state, open, block.text ?? block.thinking),
     ...sealOfBlock(state, open, block.signature ?? block.data),

@@ -9,7 +9,7 @@ import { readReply, writeReply } from "./reply.ts";
 import { readUsage, usageFollower } from "./usage.ts";
 import { writeRequest } from "./write_request.ts";
 
-export { readCount, readCountRequest, writeCount, writeCountRequest } from "./count.ts";
+export { checkCountRequest, readCount, readCountRequest, writeCount, writeCountRequest } from "./count.ts";
 export { wireToolName } from "./tools.ts";
 export type { WrittenRequest } from "./write_request.ts";
 

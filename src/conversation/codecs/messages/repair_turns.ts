@@ -5,7 +5,9 @@ import { notTaken } from "./write_media.ts";
 
 /** A turn of one of the two speakers that every vendor of this form knows. */
 export interface SpokenTurn {
+  /** Never the same twice in a row. */
   readonly role: "user" | "assistant";
+  /** What the form can say, in the words of a request. */
   readonly parts: Part[];
 }
 

@@ -29,7 +29,9 @@ export function readStop(words: JsonObject): Stop {
 
 /** What a reply held, as far as its stop depends on it. */
 export interface Spoken {
+  /** True when it calls a tool of the caller's. */
   readonly hasToolCall: boolean;
+  /** True when a part of it is a refusal. */
   readonly hasRefusal: boolean;
 }
 

@@ -39,8 +39,11 @@ const WHOLE_REPLY_MAX_TOKENS = 32_000;
 
 /** The fields that thinking decides. */
 export interface ThinkingPlan {
+  /** At least 1; more than the budget. */
   readonly maxTokens: number;
+  /** The field `thinking`; null leaves it out. */
   readonly thinking: JsonObject | null;
+  /** The field `output_config.effort`; null leaves it out. */
   readonly effort: string | null;
 }
 

@@ -81,7 +81,9 @@ function legalWord(word: string, longest: number): string {
 
 /** Tools and choice as this form writes them; a field that is not needed is missing. */
 export interface WrittenTools {
+  /** Definitions with legal names. */
   readonly tools?: JsonObject[];
+  /** Only where there are tools. */
   readonly tool_choice?: JsonObject;
 }
 

@@ -1,0 +1,115 @@
+import type { Weight } from "./limits.ts";
+import { encodeKey } from "./keys.ts";
+import type { Key, Version } from "./store.ts";
+
+/** What stands under a key. `version` null: nothing; `UNWRITTEN`: what an earlier commit of the same batch put there. */
+export interface Slot {
+  readonly value: unknown;
+  readonly version: Version | null;
+}
+
+/** The version of a value that has none yet, as its batch is still to be written. Equal to no version of a reader. */
+export const UNWRITTEN: Version = "";
+
+/** A key that a decision reads. */
+export interface Touch {
+  /** The key, encoded. */
+  readonly id: string;
+  readonly key: Key;
+  /** Almost always absent, so that it is first only checked to be, and read when that fails. */
+  readonly presumedAbsent: boolean;
+}
+
+/** A key as a batch read it. */
+export interface Loaded extends Slot {
+  readonly key: Key;
+  /** Nothing was read: absence is presumed, and checked when the batch is written. */
+  readonly presumed: boolean;
+}
+
+/** A change that a batch makes. */
+export interface Change {
+  readonly key: Key;
+  /** The new value; null: the key goes. */
+  readonly put: { readonly value: unknown; readonly collectAfterMs?: number } | null;
+}
+
+/** A kind of job and when one of it is due. */
+export interface Due {
+  readonly kind: string;
+  readonly dueAt: number;
+}
+
+/** Something to decide and write within a batch. */
+export interface Proposal<R> {
+  readonly touches: readonly Touch[];
+  readonly weight: Weight;
+  /** Reads and writes the draft. What a refused one wrote is forgotten. */
+  decide(draft: Draft): { readonly accepted: boolean; readonly result: R };
+}
+
+/** The state that the proposals of one batch see, each after those before it. */
+export class Batch {
+  readonly #loaded: ReadonlyMap<string, Loaded>;
+  readonly changes = new Map<string, Change>();
+  readonly due: Due[] = [];
+
+  /** @param loaded Every key that a proposal of the batch touches, by its encoding. */
+  constructor(loaded: ReadonlyMap<string, Loaded>) {
+    this.#loaded = loaded;
+  }
+
+  /** What stands under an encoded key by now. */
+  slot(id: string): Loaded {
+    const loaded = this.#loaded.get(id);
+    if (!loaded) throw new Error("Cannot decide by a key that the proposal did not name");
+    const change = this.changes.get(id);
+    return change ? slotOf(change) : loaded;
+  }
+}
+
+/** The writes of one proposal, over those of the batch so far. */
+export class Draft {
+  readonly #batch: Batch;
+  readonly #changes = new Map<string, Change>();
+  readonly #due: Due[] = [];
+
+  /** @param batch What was decided before. */
+  constructor(batch: Batch) {
+    this.#batch = batch;
+  }
+
+  /** What stands under a key. */
+  read(key: Key): Slot {
+    const id = encodeKey(key);
+    const change = this.#changes.get(id);
+    if (change) return slotOf(change);
+    return this.#batch.slot(id);
+  }
+
+  /** Puts a value. `collectAfterMs`: the engine may throw it away by then; no reader relies on it. */
+  put(key: Key, value: unknown, collectAfterMs?: number): void {
+    this.#changes.set(encodeKey(key), { key, put: { value, collectAfterMs } });
+  }
+
+  /** Takes a key away. */
+  remove(key: Key): void {
+    this.#changes.set(encodeKey(key), { key, put: null });
+  }
+
+  /** Notes that a job will be due, for the alarm. */
+  wakeAt(due: Due): void {
+    this.#due.push(due);
+  }
+
+  /** Makes the writes part of the batch. */
+  accept(): void {
+    for (const [id, change] of this.#changes) this.#batch.changes.set(id, change);
+    this.#batch.due.push(...this.#due);
+  }
+}
+
+function slotOf(change: Change): Loaded {
+  const version = change.put ? UNWRITTEN : null;
+  return { key: change.key, value: change.put?.value, version, presumed: false };
+}

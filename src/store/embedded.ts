@@ -1,0 +1,9 @@
+import type { Store } from "./store.ts";
+
+/** A store that lives inside this process, with what its owner must do for it beside the port. */
+export interface EmbeddedStore extends Store {
+  /** Wakes the kinds that have overdue jobs, for alarms that were lost; called each minute. Gives how many kinds. */
+  sweep(): Promise<number>;
+  /** Whether reads and writes get through: reads once and, after a failed write, tries a small one. Never rejects. */
+  ready(): Promise<boolean>;
+}

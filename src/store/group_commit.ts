@@ -1,0 +1,240 @@
+import { Batch, type Change, Draft, type Due, type Loaded, type Proposal } from "./draft.ts";
+import { kvKeyOf } from "./keys.ts";
+import { fits, sumOfWeights, type Weight } from "./limits.ts";
+import { SlotCache } from "./slot_cache.ts";
+
+/** A write that the database refused, such as on a full disk. It may be tried again, under the same operation name. */
+export class StoreWriteError extends Error {
+  override readonly name = "StoreWriteError";
+
+  /** @param cause What the database said. */
+  constructor(cause: unknown) {
+    super(`Cannot write to the store: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+}
+
+/** Called with what a batch will be due; adds its alarms to the write and gives what to do once it is durable. */
+export type AlarmSink = (atomic: Deno.AtomicOperation, due: readonly Due[]) => () => void;
+
+/** What the engine did since it was opened. */
+export interface GroupCommitCounts {
+  /** Atomic writes that succeeded: one flush of the disk each. */
+  readonly atomics: number;
+  /** Proposals decided. */
+  readonly proposals: number;
+}
+
+interface Waiting {
+  readonly proposal: Proposal<unknown>;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+const CACHED_SLOTS = 20_000;
+const KEYS_PER_READ = 10;
+const ATTEMPTS_ALONE = 5;
+
+/**
+ * The one writer of the database. Proposals are taken in order; those that wait while an atomic is written share the
+ * next one. Each is decided against what the ones before it in the batch leave behind, as if it came alone, and the
+ * atomic checks every version that was read, also for those refused. So the outcome is that of one after the other:
+ *
+ *     gather → decide, absences presumed → atomic → done
+ *                        └ a presumption or a check failed → read what was presumed, decide again → atomic → done
+ *                                                                                     └ a check failed again → one by one
+ */
+export class GroupCommit {
+  readonly #kv: Deno.Kv;
+  readonly #alarms: AlarmSink;
+  readonly #cache = new SlotCache(CACHED_SLOTS);
+  readonly #waiting: Waiting[] = [];
+  #running: Promise<void> | null = null;
+  #atomics = 0;
+  #proposals = 0;
+  #lastWriteFailed = false;
+
+  /**
+   * @param kv Written by nobody else.
+   * @param alarms Takes what will be due.
+   */
+  constructor(kv: Deno.Kv, alarms: AlarmSink) {
+    this.#kv = kv;
+    this.#alarms = alarms;
+  }
+
+  /** How much was written. */
+  get counts(): GroupCommitCounts {
+    return { atomics: this.#atomics, proposals: this.#proposals };
+  }
+
+  /** Whether the last write was refused by the database. */
+  get lastWriteFailed(): boolean {
+    return this.#lastWriteFailed;
+  }
+
+  /** What is known to be durable under an encoded key without reading. */
+  cached(id: string): { readonly value: unknown } | undefined {
+    return this.#cache.get(id);
+  }
+
+  /**
+   * Decides a proposal in its turn; resolves when what it wrote is durable.
+   *
+   * @throws {StoreWriteError} If the database refused the write.
+   */
+  submit<R>(proposal: Proposal<R>): Promise<R> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ proposal, resolve: resolve as (result: unknown) => void, reject });
+      this.#running ??= this.#run();
+    });
+  }
+
+  /** Resolves when nothing waits any more. */
+  async idle(): Promise<void> {
+    while (this.#running) await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    await Promise.resolve(); // what is submitted in the same turn shares the first batch
+    while (this.#waiting.length > 0) await this.#write(this.#take());
+    this.#running = null;
+  }
+
+  #take(): Waiting[] {
+    const keys = new Set<string>();
+    let weight: Weight = { touches: 0, mutations: 0, bytes: 0, keyBytes: 0 };
+    let count = 0;
+    for (const { proposal } of this.#waiting) {
+      for (const { id } of proposal.touches) keys.add(id);
+      weight = { ...sumOfWeights(weight, proposal.weight), touches: keys.size };
+      if (count > 0 && !fits(weight)) break;
+      count++;
+    }
+    return this.#waiting.splice(0, count);
+  }
+
+  async #write(batch: readonly Waiting[]): Promise<void> {
+    try {
+      if (await this.#attempt(batch, true) || await this.#attempt(batch, false)) return;
+    } catch (error) {
+      if (!isRefusedBeforeWriting(error)) return rejectAll(batch, new StoreWriteError(error));
+    }
+    for (const one of batch) await this.#writeAlone(one);
+  }
+
+  async #writeAlone(one: Waiting): Promise<void> {
+    try {
+      for (let attempt = 0; attempt < ATTEMPTS_ALONE; attempt++) {
+        if (await this.#attempt([one], false)) return;
+      }
+      one.reject(new StoreWriteError("the database was changed by somebody else"));
+    } catch (error) {
+      one.reject(error instanceof RangeError ? error : new StoreWriteError(error));
+    }
+  }
+
+  /** Decides and writes a batch; false: nothing was done, and what was thought to be known must be read. */
+  async #attempt(waiting: readonly Waiting[], presume: boolean): Promise<boolean> {
+    const loaded = await this.#load(waiting, presume);
+    const batch = new Batch(loaded);
+    const results = waiting.map(({ proposal }) => {
+      const draft = new Draft(batch);
+      const { accepted, result } = proposal.decide(draft);
+      if (accepted) draft.accept();
+      return result;
+    });
+    if (batch.changes.size === 0) {
+      // Without an atomic nothing has checked what was presumed, for refusals and for commits of checks alone.
+      if ([...loaded.values()].some(({ presumed }) => presumed)) return false;
+    } else if (!await this.#writeAtomic(batch, loaded)) {
+      if (!presume) this.#cache.clear(); // then it was no presumption that failed, but something thought to be known
+      return false;
+    }
+    this.#proposals += waiting.length;
+    waiting.forEach((one, i) => one.resolve(results[i]));
+    return true;
+  }
+
+  async #writeAtomic(batch: Batch, loaded: ReadonlyMap<string, Loaded>): Promise<boolean> {
+    const atomic = this.#kv.atomic();
+    for (const { key, version } of loaded.values()) atomic.check({ key: kvKeyOf(key), versionstamp: version });
+    for (const change of batch.changes.values()) addChange(atomic, change);
+    const whenDurable = this.#alarms(atomic, batch.due);
+    const written = await this.#commit(atomic);
+    if (!written.ok) return false;
+    this.#atomics++;
+    for (const [id, { key, put }] of batch.changes) {
+      this.#cache.put(
+        id,
+        key,
+        put ? { value: put.value, version: written.versionstamp } : { value: undefined, version: null },
+      );
+    }
+    whenDurable();
+    return true;
+  }
+
+  async #commit(atomic: Deno.AtomicOperation): Promise<Deno.KvCommitResult | Deno.KvCommitError> {
+    try {
+      const written = await atomic.commit();
+      this.#lastWriteFailed = false;
+      return written;
+    } catch (error) {
+      this.#cache.clear();
+      this.#lastWriteFailed = !isRefusedBeforeWriting(error);
+      throw error;
+    }
+  }
+
+  async #load(waiting: readonly Waiting[], presume: boolean): Promise<Map<string, Loaded>> {
+    const loaded = new Map<string, Loaded>();
+    const unknown = new Map<string, Loaded>();
+    for (const { proposal } of waiting) {
+      for (const { id, key, presumedAbsent } of proposal.touches) {
+        const known = this.#cache.get(id);
+        if (known) loaded.set(id, { key, value: known.value, version: known.version, presumed: false });
+        else if (!presume || !presumedAbsent) unknown.set(id, { key, ...ABSENT });
+        else if (!loaded.has(id)) loaded.set(id, { key, ...ABSENT, presumed: true });
+      }
+    }
+    for (const [id, slot] of await this.#read([...unknown])) {
+      loaded.set(id, slot);
+      this.#cache.put(id, slot.key, { value: slot.value, version: slot.version });
+    }
+    return loaded;
+  }
+
+  async #read(unknown: readonly [string, Loaded][]): Promise<[string, Loaded][]> {
+    const parts: Promise<[string, Loaded][]>[] = [];
+    for (let i = 0; i < unknown.length; i += KEYS_PER_READ) {
+      parts.push(this.#readTen(unknown.slice(i, i + KEYS_PER_READ)));
+    }
+    return (await Promise.all(parts)).flat();
+  }
+
+  async #readTen(unknown: readonly [string, Loaded][]): Promise<[string, Loaded][]> {
+    const entries = await this.#kv.getMany<unknown[]>(unknown.map(([, { key }]) => kvKeyOf(key)));
+    return entries.map(({ value, versionstamp }, i) => {
+      const [id, { key }] = unknown[i];
+      return [id, { key, value: versionstamp === null ? undefined : value, version: versionstamp, presumed: false }];
+    });
+  }
+}
+
+const ABSENT = { value: undefined, version: null, presumed: false };
+
+function addChange(atomic: Deno.AtomicOperation, { key, put }: Change): void {
+  if (!put) atomic.delete(kvKeyOf(key));
+  else if (put.collectAfterMs === undefined) atomic.set(kvKeyOf(key), put.value);
+  else atomic.set(kvKeyOf(key), put.value, { expireIn: put.collectAfterMs });
+}
+
+// Deno KV has no error codes. These come from checking the sizes or from serialising, both before anything is written;
+// after any other the outcome is not known, and a repeat could move money twice.
+function isRefusedBeforeWriting(error: unknown): boolean {
+  return error instanceof RangeError || (error instanceof TypeError && /too large|Too many/.test(error.message));
+}
+
+function rejectAll(batch: readonly Waiting[], reason: StoreWriteError): void {
+  for (const one of batch) one.reject(reason);
+}

@@ -1,0 +1,80 @@
+import { basename, dirname, join, resolve } from "node:path";
+import type { Clock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
+import { prepareDatabaseFile, StoreFileError } from "./database_file.ts";
+import { SCHEMA } from "./keys.ts";
+import { KvStore } from "./kv_store.ts";
+import { ProcessLock } from "./lock.ts";
+
+export { StoreFileError } from "./database_file.ts";
+export { StoreWriteError } from "./group_commit.ts";
+export { KvStore } from "./kv_store.ts";
+export { StoreInUseError } from "./lock.ts";
+
+/** What the embedded engine needs. */
+export interface KvStoreOptions {
+  /** The database's file, or `:memory:`. Its folder is made when it is missing. */
+  readonly path: string;
+  /** All due times, leases and expiries are by it. */
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Opens the database; another only to watch or to hurt it in tests. */
+  readonly openKv?: (path: string) => Promise<Deno.Kv>;
+}
+
+/**
+ * Opens the embedded engine: Deno KV in one file, owned by this process alone.
+ *
+ * @throws {StoreInUseError} If another process has it.
+ * @throws {StoreFileError} If the file is no whole database, or a newer version's. It stays as it is.
+ */
+export async function openKvStore({ path, clock, log, openKv = Deno.openKv }: KvStoreOptions): Promise<KvStore> {
+  if (openKv === undefined) throw new Error("Cannot open the store: Deno was started without --unstable-kv");
+  if (path === ":memory:") {
+    const kv = await openKv(path);
+    return new KvStore({ kv, generation: await beginGeneration(kv, path), release: async () => {} }, clock, log);
+  }
+  const realPath = await realPathOf(path);
+  const lock = await ProcessLock.take(realPath);
+  let kv: Deno.Kv | null = null;
+  try {
+    await prepareDatabaseFile(realPath);
+    kv = await openKv(realPath);
+    const generation = await beginGeneration(kv, realPath);
+    return new KvStore({ kv, generation, release: () => lock.release() }, clock, log);
+  } catch (error) {
+    kv?.close();
+    await lock.release();
+    throw isOfDatabase(error) ? new StoreFileError(realPath, error.message, { cause: error }) : error;
+  }
+}
+
+/** The path that the lock stands for, whichever way the database was named. */
+async function realPathOf(path: string): Promise<string> {
+  const folder = dirname(resolve(path));
+  await Deno.mkdir(folder, { recursive: true });
+  try {
+    return await Deno.realPath(path);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    return join(await Deno.realPath(folder), basename(path));
+  }
+}
+
+/** Counts this open, which frees the leases of those before it. */
+async function beginGeneration(kv: Deno.Kv, path: string): Promise<number> {
+  const [schema, last] = await kv.getMany<[number, number]>([["schema"], ["generation"]]);
+  if ((schema.value ?? SCHEMA) > SCHEMA) {
+    throw new StoreFileError(path, `it is of a newer version: schema ${schema.value}, this one knows ${SCHEMA}`);
+  }
+  const generation = (last.value ?? 0) + 1;
+  const written = await kv.atomic().check(schema, last).set(["schema"], SCHEMA).set(["generation"], generation)
+    .commit();
+  if (!written.ok) throw new StoreFileError(path, "it was changed while it was opened");
+  return generation;
+}
+
+// Deno KV throws plain errors with SQLite's words; errors of our own and of the system have names of their own.
+function isOfDatabase(error: unknown): error is Error {
+  return error instanceof Error && (error.name === "Error" || error.name === "TypeError");
+}

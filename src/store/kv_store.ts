@@ -1,0 +1,219 @@
+import type { Clock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
+import { alarmKindOf, QueueAlarms, Wakes } from "./alarm.ts";
+import { proposalOf, type StoredBalance } from "./commit.ts";
+import type { Due, Proposal } from "./draft.ts";
+import type { EmbeddedStore } from "./embedded.ts";
+import { Buckets, type Terms } from "./gcra.ts";
+import { GroupCommit, type GroupCommitCounts } from "./group_commit.ts";
+import { balanceKey, encodeKey, kvKeyOf, SCHEMA } from "./keys.ts";
+import { byUrgency, claimProposal, dueJobsOf, JOBS_PER_PROPOSAL, kindsOfJobs, renewProposal } from "./lease.ts";
+import { type Page, readLedger, readValues, scanValues } from "./read.ts";
+import type { Balance, Commit, CommitResult, Entry, Job, Key, StoredLedgerEntry } from "./store.ts";
+
+/** An open database that nobody else writes. */
+export interface OwnedDatabase {
+  readonly kv: Deno.Kv;
+  /** Which open this is, from 1. */
+  readonly generation: number;
+  /** Lets the next owner in. */
+  readonly release: () => Promise<void>;
+}
+
+const NEAR_MS = 60_000;
+
+/** The store port on Deno KV. The members of the port are described there. */
+export class KvStore implements EmbeddedStore {
+  readonly #kv: Deno.Kv;
+  readonly #generation: number;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #release: () => Promise<void>;
+  readonly #wakes: Wakes;
+  readonly #queueAlarms: QueueAlarms;
+  readonly #group: GroupCommit;
+  readonly #buckets = new Buckets();
+  readonly #listening: Promise<void>;
+  #claiming: Promise<unknown> = Promise.resolve();
+  #closing: Promise<void> | null = null;
+
+  /** Use `openKvStore`. Takes over the database and closes it in the end. */
+  constructor({ kv, generation, release }: OwnedDatabase, clock: Clock, log: Log) {
+    this.#kv = kv;
+    this.#generation = generation;
+    this.#clock = clock;
+    this.#log = log;
+    this.#release = release;
+    this.#wakes = new Wakes(clock, log);
+    this.#queueAlarms = new QueueAlarms(clock);
+    this.#group = new GroupCommit(kv, (atomic, due) => this.#setAlarms(atomic, due));
+    this.#listening = this.#listen();
+  }
+
+  /** What was written since the open, for measurements. */
+  get counts(): GroupCommitCounts {
+    return this.#group.counts;
+  }
+
+  now(): number {
+    return this.#clock.now();
+  }
+
+  async get<T = unknown>(keys: readonly Key[]): Promise<(Entry<T> | null)[]> {
+    this.#assertOpen();
+    return await readValues<T>(this.#kv, keys, this.now());
+  }
+
+  async scan<T = unknown>(prefix: Key, page: Page<Key>): Promise<Entry<T>[]> {
+    this.#assertOpen();
+    return await scanValues<T>(this.#kv, prefix, page, this.now());
+  }
+
+  async commit(operation: string | null, commit: Commit): Promise<CommitResult> {
+    this.#assertOpen();
+    return await this.#group.submit(proposalOf(operation, commit, () => this.now(), this.#generation));
+  }
+
+  async balance(account: string): Promise<Balance> {
+    this.#assertOpen();
+    const key = balanceKey(account);
+    const known = this.#group.cached(encodeKey(key)) ?? await this.#kv.get(kvKeyOf(key));
+    const [available, held] = (known.value as StoredBalance | null | undefined) ?? [0n, 0n];
+    return { available, held };
+  }
+
+  async ledger(account: string, page: Page<string>): Promise<StoredLedgerEntry[]> {
+    this.#assertOpen();
+    return await readLedger(this.#kv, account, page);
+  }
+
+  async claim(kinds: readonly string[], limit: number, leaseMs: number): Promise<Job[]> {
+    this.#assertOpen();
+    // One after the other, so that each looks at what the one before it left.
+    const claim = this.#claiming.then(() => this.#claim(kinds, limit, leaseMs));
+    this.#claiming = claim.catch(() => {});
+    return await claim;
+  }
+
+  async renew(jobs: readonly Job[], leaseMs: number): Promise<Job[]> {
+    this.#assertOpen();
+    const options = { leaseMs, now: () => this.now(), generation: this.#generation };
+    return await this.#submitAll(jobs, (part) => renewProposal(part, options));
+  }
+
+  // deno-lint-ignore require-await -- a refused term rejects
+  async take(bucket: string, terms: Terms): Promise<{ readonly ok: boolean; readonly waitMs: number }> {
+    this.#assertOpen();
+    return this.#buckets.take(bucket, this.now(), terms);
+  }
+
+  onWake(listener: (kind: string) => void): () => void {
+    return this.#wakes.listen(listener);
+  }
+
+  async sweep(): Promise<number> {
+    this.#assertOpen();
+    let overdue = 0;
+    for (const kind of await kindsOfJobs(this.#kv)) {
+      const { due, next } = await dueJobsOf(this.#kv, kind, {
+        limit: 1,
+        now: this.now(),
+        generation: this.#generation,
+      });
+      if (next) this.#wakeIfNear(next);
+      if (due.length === 0) continue;
+      overdue++;
+      this.#wakes.wake(kind);
+    }
+    return overdue;
+  }
+
+  async ready(): Promise<boolean> {
+    try {
+      this.#assertOpen();
+      await this.#kv.get(["schema"]);
+      if (this.#group.lastWriteFailed) await this.#group.submit(WRITE_PROBE);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#closing ??= this.#close();
+  }
+
+  async #close(): Promise<void> {
+    await this.#claiming;
+    await this.#group.idle();
+    this.#wakes.close();
+    this.#kv.close();
+    await this.#listening;
+    await this.#release();
+  }
+
+  async #claim(kinds: readonly string[], limit: number, leaseMs: number): Promise<Job[]> {
+    if (limit <= 0) return [];
+    const now = () => this.now();
+    const generation = this.#generation;
+    const looks = await Promise.all(
+      [...new Set(kinds)].map((kind) => dueJobsOf(this.#kv, kind, { limit, now: now(), generation })),
+    );
+    for (const { next } of looks) if (next) this.#wakeIfNear(next);
+    const entries = looks.flatMap(({ due }) => due).sort(byUrgency(generation)).slice(0, limit);
+    return await this.#submitAll(entries, (part) => claimProposal(part, { leaseMs, now, generation }));
+  }
+
+  /** Submits in parts. What succeeded counts: jobs that are claimed must reach their worker. */
+  async #submitAll<T>(items: readonly T[], proposal: (part: readonly T[]) => Proposal<Job[]>): Promise<Job[]> {
+    const parts: Promise<Job[]>[] = [];
+    for (let i = 0; i < items.length; i += JOBS_PER_PROPOSAL) {
+      parts.push(this.#group.submit(proposal(items.slice(i, i + JOBS_PER_PROPOSAL))));
+    }
+    const settled = await Promise.allSettled(parts);
+    const jobs = settled.flatMap((part) => part.status === "fulfilled" ? part.value : []);
+    const failed = settled.find((part) => part.status === "rejected");
+    if (failed && jobs.length === 0) throw failed.reason;
+    return jobs;
+  }
+
+  #setAlarms(atomic: Deno.AtomicOperation, due: readonly Due[]): () => void {
+    const enqueued = this.#queueAlarms.enqueue(atomic, due);
+    return () => {
+      enqueued();
+      const now = this.now();
+      for (const kind of new Set(due.filter(({ dueAt }) => dueAt <= now).map(({ kind }) => kind))) {
+        this.#wakes.wake(kind);
+      }
+      for (const one of due) if (one.dueAt > now) this.#wakeIfNear(one);
+    };
+  }
+
+  #wakeIfNear({ kind, dueAt }: Due): void {
+    if (!this.#closing && dueAt - this.now() <= NEAR_MS) this.#wakes.wakeAt({ kind, dueAt });
+  }
+
+  async #listen(): Promise<void> {
+    try {
+      await this.#kv.listenQueue((message: unknown) => {
+        const kind = alarmKindOf(message);
+        if (kind !== null) this.#wakes.wake(kind);
+      });
+    } catch (error) {
+      if (!this.#closing) this.#log.error("queue_listener_failed", { reason: String(error) });
+    }
+  }
+
+  #assertOpen(): void {
+    if (this.#closing) throw new Error("Cannot use the store: it is closed");
+  }
+}
+
+const WRITE_PROBE: Proposal<null> = {
+  touches: [],
+  weight: { touches: 0, mutations: 1, bytes: 64, keyBytes: 32 },
+  decide(draft) {
+    draft.put(["schema"], SCHEMA);
+    return { accepted: true, result: null };
+  },
+};

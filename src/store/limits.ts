@@ -1,0 +1,145 @@
+import { deserialize, serialize } from "node:v8";
+import { encodeKey, LARGEST_KEY_BYTES } from "./keys.ts";
+import type { Commit, Key } from "./store.ts";
+
+/** The largest value, serialised. Source: the port's {@linkcode Commit}. */
+export const LARGEST_VALUE_BYTES = 60 * 1024;
+
+/** What a commit, or several taken together, asks of the engine. */
+export interface Weight {
+  /** Different keys read for the decision, each checked again when it is written. */
+  readonly touches: number;
+  /** Sets, deletes and alarms. */
+  readonly mutations: number;
+  /** Bytes of keys and values. */
+  readonly bytes: number;
+  /** Bytes of keys alone. */
+  readonly keyBytes: number;
+}
+
+/**
+ * The most that one atomic write takes. Deno KV's own limits are 100 checks, 1,000 mutations, 819,200 bytes and
+ * 81,920 bytes of keys; the distance covers what it adds to each.
+ */
+export const LARGEST_WEIGHT: Weight = { touches: 100, mutations: 900, bytes: 700 * 1024, keyBytes: 72 * 1024 };
+
+/** Two weights together. */
+export function sumOfWeights(a: Weight, b: Weight): Weight {
+  return {
+    touches: a.touches + b.touches,
+    mutations: a.mutations + b.mutations,
+    bytes: a.bytes + b.bytes,
+    keyBytes: a.keyBytes + b.keyBytes,
+  };
+}
+
+/** Whether one atomic write takes that much. */
+export function fits(weight: Weight): boolean {
+  return weight.touches <= LARGEST_WEIGHT.touches && weight.mutations <= LARGEST_WEIGHT.mutations &&
+    weight.bytes <= LARGEST_WEIGHT.bytes && weight.keyBytes <= LARGEST_WEIGHT.keyBytes;
+}
+
+/** A commit whose values nobody else holds any more, and what it weighs at most. */
+export interface Measured {
+  readonly commit: Commit;
+  readonly weight: Weight;
+}
+
+// What the engine's layout adds to the parts that a caller named, at most.
+const VALUE_KEY_BYTES = 16;
+const RECORD_KEY_BYTES = 72;
+const RECORD_BYTES = 128;
+
+/**
+ * Copies a commit, so that its caller may go on changing the values, and weighs it.
+ *
+ * @throws {RangeError} If a value, a key or the whole is larger than the engine takes.
+ * @throws {TypeError} If a value has no structured clone.
+ */
+export function measure(operation: string | null, commit: Commit): Measured {
+  const scale = new Scale();
+  if (operation !== null) scale.record(1, [operation]);
+  for (const { key } of commit.check ?? []) scale.check(key);
+  const set = commit.set?.map((entry) => {
+    scale.write(encodedOf(entry.key).length + VALUE_KEY_BYTES, 0);
+    return { ...entry, key: [...entry.key], value: scale.copy(entry.value) };
+  });
+  for (const key of commit.delete ?? []) scale.write(encodedOf(key).length + VALUE_KEY_BYTES, 0);
+  for (const move of commit.move ?? []) scale.record(1, [move.account]);
+  const ledger = commit.ledger?.map((entry) => {
+    scale.record(1, [entry.account]);
+    scale.record(1, [entry.operation, entry.reference]);
+    return entry.detail === undefined ? entry : { ...entry, detail: scale.copy(entry.detail) };
+  });
+  for (const { kind, ref, dueAt } of commit.add ?? []) scale.record(3, [kind, ref, dueAt]);
+  for (const { kind, ref } of commit.settle ?? []) scale.record(2, [kind, ref]);
+  for (const { job, dueAt } of commit.postpone ?? []) scale.record(4, [job.kind, job.ref, dueAt]);
+  const weight = scale.weight();
+  if (!fits(weight)) {
+    throw new RangeError(
+      `Cannot commit as much at once: ${weight.touches} keys to check (most ${LARGEST_WEIGHT.touches}), ` +
+        `${weight.mutations} writes (most ${LARGEST_WEIGHT.mutations}), ${weight.bytes} bytes (most ${LARGEST_WEIGHT.bytes})`,
+    );
+  }
+  return { commit: { ...commit, set, ledger }, weight };
+}
+
+class Scale {
+  readonly #touched = new Set<string>();
+  #mutations = 0;
+  #bytes = 0;
+  #keyBytes = 0;
+
+  check(key: Key): void {
+    this.#touched.add(encodedOf(key));
+  }
+
+  /** Counts a record of the engine's own, known by these parts, and the index entries beside it. */
+  record(mutations: number, parts: Key): void {
+    const encoded = encodedOf(parts);
+    this.#touched.add(`record ${encoded}`);
+    for (let i = 0; i < mutations; i++) this.write(encoded.length + RECORD_KEY_BYTES, RECORD_BYTES);
+  }
+
+  write(keyBytes: number, valueBytes: number): void {
+    this.#mutations++;
+    this.#keyBytes += keyBytes;
+    this.#bytes += keyBytes + valueBytes;
+  }
+
+  /** Copies what a caller gave, and counts it. */
+  copy(value: unknown): unknown {
+    const { copy, bytes } = copyOf(value);
+    if (bytes > LARGEST_VALUE_BYTES) {
+      throw new RangeError(`Cannot store a value of ${bytes} bytes: at most ${LARGEST_VALUE_BYTES} are taken`);
+    }
+    this.#bytes += bytes;
+    return copy;
+  }
+
+  weight(): Weight {
+    return { touches: this.#touched.size, mutations: this.#mutations, bytes: this.#bytes, keyBytes: this.#keyBytes };
+  }
+}
+
+function encodedOf(key: Key): string {
+  const encoded = encodeKey(key);
+  if (encoded.length > LARGEST_KEY_BYTES) {
+    throw new RangeError(`Cannot store under a key of ${encoded.length} bytes: at most ${LARGEST_KEY_BYTES} are taken`);
+  }
+  return encoded;
+}
+
+function copyOf(value: unknown): { copy: unknown; bytes: number } {
+  let serialised: Uint8Array;
+  try {
+    serialised = serialize(value);
+  } catch (error) {
+    // Too deep a nesting overflows the serialiser's stack, which it reports as a RangeError.
+    if (error instanceof RangeError) {
+      throw new RangeError("Cannot store a value that is nested too deep", { cause: error });
+    }
+    throw new TypeError("Cannot store a value that has no structured clone", { cause: error });
+  }
+  return { copy: deserialize(serialised), bytes: serialised.byteLength };
+}

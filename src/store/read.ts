@@ -1,0 +1,88 @@
+import { isExpired, type StoredLine, type StoredValue } from "./commit.ts";
+import { encodeKey, encodeStorableKey, isBelow, keyOfKv, kvKeyOf, lineKey, valueKey } from "./keys.ts";
+import type { Entry, Key, StoredLedgerEntry } from "./store.ts";
+
+/** Where to begin and how far to go. */
+export interface Page<Place> {
+  readonly after?: Place;
+  readonly limit: number;
+  readonly reverse?: boolean;
+}
+
+const KEYS_PER_READ = 10;
+const LARGEST_READ = 500;
+
+/** The callers' values under these keys, null where there is none or none any more. A key too large for one has none. */
+export async function readValues<T>(kv: Deno.Kv, keys: readonly Key[], now: number): Promise<(Entry<T> | null)[]> {
+  const parts: Promise<(Entry<T> | null)[]>[] = [];
+  for (let i = 0; i < keys.length; i += KEYS_PER_READ) parts.push(readTen(kv, keys.slice(i, i + KEYS_PER_READ), now));
+  return (await Promise.all(parts)).flat();
+}
+
+async function readTen<T>(kv: Deno.Kv, keys: readonly Key[], now: number): Promise<(Entry<T> | null)[]> {
+  const storable = keys.filter((key) => encodeStorableKey(key) !== null);
+  const found = storable.length === 0
+    ? []
+    : await kv.getMany<StoredValue[]>(storable.map((key) => kvKeyOf(valueKey(key))));
+  const byKey = new Map(found.map((entry, i) => [storable[i], entry]));
+  return keys.map((key) => {
+    const entry = byKey.get(key);
+    if (!entry || entry.versionstamp === null || isExpired(entry.value, now)) return null;
+    return { key, value: entry.value[0] as T, version: entry.versionstamp };
+  });
+}
+
+/** Callers' entries below a prefix, in the order of keys or against it. */
+export async function scanValues<T>(kv: Deno.Kv, prefix: Key, page: Page<Key>, now: number): Promise<Entry<T>[]> {
+  const { limit, reverse = false } = page;
+  const selector = selectorOf(prefix, page);
+  if (!selector) return [];
+  const after = page.after && encodeKey(page.after);
+  const entries: Entry<T>[] = [];
+  if (limit <= 0) return entries;
+  for await (const { key, value, versionstamp } of listOf<StoredValue>(kv, selector, limit + 1, reverse)) {
+    const own = keyOfKv(key).slice(1);
+    if (isExpired(value, now) || (after !== undefined && encodeKey(own) === after)) continue;
+    entries.push({ key: own, value: value[0] as T, version: versionstamp });
+    if (entries.length === limit) break;
+  }
+  return entries;
+}
+
+/** What to list; null when nothing can be there. Deno KV refuses a start or an end outside the prefix. */
+function selectorOf(prefix: Key, { after, reverse }: Page<Key>): Deno.KvListSelector | null {
+  const encodedPrefix = encodeStorableKey(prefix);
+  if (encodedPrefix === null) return null;
+  const all = { prefix: kvKeyOf(valueKey(prefix)) };
+  if (after === undefined) return all;
+  const encoded = encodeStorableKey(after);
+  if (encoded === null) return null;
+  if (!isBelow(encoded, encodedPrefix)) return (encoded <= encodedPrefix) === !reverse ? all : null;
+  const place = kvKeyOf(valueKey(after));
+  return reverse ? { ...all, end: place } : { ...all, start: place };
+}
+
+/** An account's ledger lines, oldest first or newest first. */
+export async function readLedger(kv: Deno.Kv, account: string, page: Page<string>): Promise<StoredLedgerEntry[]> {
+  const { after, limit, reverse = false } = page;
+  const lines: StoredLedgerEntry[] = [];
+  if (limit <= 0 || encodeStorableKey([account, after ?? ""]) === null) return lines;
+  const prefix = kvKeyOf(lineKey(account, "").slice(0, -1));
+  const place = after === undefined ? {} : { [reverse ? "end" : "start"]: kvKeyOf(lineKey(account, after)) };
+  for await (const { key, value } of listOf<StoredLine>(kv, { prefix, ...place }, limit + 1, reverse)) {
+    const id = String(key.at(-1));
+    if (id === after) continue;
+    lines.push(lineOf(account, id, value));
+    if (lines.length === limit) break;
+  }
+  return lines;
+}
+
+function lineOf(account: string, id: string, stored: StoredLine): StoredLedgerEntry {
+  const [operation, reference, available, held, at, detail] = stored;
+  return { id, at, account, operation, reference, available, held, ...(detail === undefined ? {} : { detail }) };
+}
+
+function listOf<T>(kv: Deno.Kv, selector: Deno.KvListSelector, expected: number, reverse: boolean) {
+  return kv.list<T>(selector, { reverse, batchSize: Math.min(expected, LARGEST_READ) });
+}

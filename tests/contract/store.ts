@@ -1,0 +1,23 @@
+/** The laws of the store port: one suite, run over every engine. */
+import { commitLaws } from "./store/commits.ts";
+import { jobLaws } from "./store/jobs.ts";
+import { lawsOf, type OpenStore } from "./store/law.ts";
+import { limitLaws } from "./store/limits.ts";
+import { moneyLaws } from "./store/money.ts";
+import { scanLaws } from "./store/scan.ts";
+import { takeLaws } from "./store/take.ts";
+import { valueLaws } from "./store/values.ts";
+
+export type { Opened, OpenStore } from "./store/law.ts";
+
+/** Registers every law as a test of that engine. */
+export function storeContract(engine: string, open: OpenStore): void {
+  const law = lawsOf(engine, open);
+  valueLaws(law);
+  scanLaws(law);
+  commitLaws(law);
+  limitLaws(law);
+  moneyLaws(law);
+  jobLaws(law);
+  takeLaws(law);
+}

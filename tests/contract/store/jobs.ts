@@ -1,0 +1,230 @@
+import { assert, assertEquals } from "@std/assert";
+import type { Job, Store } from "../../../src/store/store.ts";
+import { until } from "../../store/manual_clock.ts";
+import type { Law } from "./law.ts";
+
+const LEASE_MS = 30_000;
+
+/** Laws of owed work: never lost, and never two workers whose results both count. */
+export function jobLaws(law: Law): void {
+  law("a job is claimed when it is due, not before", async ({ store }) => {
+    await add(store, "poll", "t1", store.now() + 100);
+    assertEquals(await store.claim(["poll"], 10, LEASE_MS), []);
+  });
+
+  law("a claim gives the job with epoch one higher and the end of its lease", async ({ store, clock }) => {
+    await add(store, "poll", "t1", store.now() + 100);
+    clock.advance(100);
+    const [job] = await store.claim(["poll"], 10, LEASE_MS);
+    const { id, ...rest } = job;
+    assert(id.length > 0);
+    assertEquals(rest, { kind: "poll", ref: "t1", epoch: 1, attempt: 0, dueAt: store.now() + LEASE_MS });
+  });
+
+  law(
+    "claim() gives due jobs of the kinds asked for, oldest first, no more than the limit",
+    async ({ store, clock }) => {
+      const start = store.now();
+      const refs = [5, 1, 4, 2, 3];
+      for (const n of refs) await add(store, n % 2 === 0 ? "even" : "odd", `t${n}`, start + n);
+      await add(store, "other", "x", start);
+      clock.advance(10);
+      assertEquals(refsOf(await store.claim(["odd", "even"], 3, LEASE_MS)), ["t1", "t2", "t3"]);
+      assertEquals(refsOf(await store.claim(["odd", "even", "odd"], 9, LEASE_MS)), ["t4", "t5"]);
+      assertEquals(await store.claim([], 9, LEASE_MS), []);
+      assertEquals(await store.claim(["other"], 0, LEASE_MS), []);
+    },
+  );
+
+  law("claim() hands out no job twice within its lease, under many claimers", async ({ store }) => {
+    const refs = Array.from({ length: 90 }, (_, n) => `t${String(n).padStart(2, "0")}`);
+    await store.commit(null, { add: refs.map((ref) => ({ kind: "k", ref, dueAt: store.now() })) });
+    const claims = await Promise.all(Array.from({ length: 20 }, () => store.claim(["k"], 7, LEASE_MS)));
+    assertEquals(claims.flatMap(refsOf).toSorted(), refs);
+    assertEquals(await store.claim(["k"], 100, LEASE_MS), []);
+  });
+
+  law("a lease that ended makes the job due again, one attempt later", async ({ store, clock }) => {
+    await add(store, "k", "t", store.now());
+    const [first] = await store.claim(["k"], 1, LEASE_MS);
+    clock.advance(LEASE_MS - 1);
+    assertEquals(await store.claim(["k"], 1, LEASE_MS), []);
+    clock.advance(1);
+    const [second] = await store.claim(["k"], 1, LEASE_MS);
+    assertEquals(second, { ...first, epoch: 2, attempt: 1, dueAt: store.now() + LEASE_MS });
+  });
+
+  law("a fenced settle changes nothing", async ({ store, clock }) => {
+    await add(store, "k", "t", store.now());
+    const [late] = await store.claim(["k"], 1, LEASE_MS);
+    clock.advance(LEASE_MS);
+    const [current] = await store.claim(["k"], 1, LEASE_MS);
+    const result = await store.commit("late", { settle: [late], set: [{ key: ["done"], value: "late" }] });
+    assertEquals(result, { ok: false, why: "fenced", at: 0 });
+    assertEquals(await store.get([["done"]]), [null]);
+    assert((await store.commit(null, { settle: [current], set: [{ key: ["done"], value: "current" }] })).ok);
+    assertEquals((await store.get([["done"]]))[0]?.value, "current");
+  });
+
+  law("a late worker whose job nobody took meanwhile may still settle", async ({ store, clock }) => {
+    await add(store, "k", "t", store.now());
+    const [job] = await store.claim(["k"], 1, LEASE_MS);
+    clock.advance(2 * LEASE_MS);
+    assert((await store.commit(null, { settle: [job] })).ok);
+    assertEquals(await store.claim(["k"], 1, LEASE_MS), []);
+  });
+
+  law("a job is settled once", async ({ store }) => {
+    await add(store, "k", "t", store.now());
+    const [job] = await store.claim(["k"], 1, LEASE_MS);
+    const results = await Promise.all([store.commit(null, { settle: [job] }), store.commit(null, { settle: [job] })]);
+    assertEquals(results, [{ ok: true, replayed: false }, { ok: false, why: "fenced", at: 0 }]);
+    await add(store, "k", "u", store.now());
+    const [other] = await store.claim(["k"], 1, LEASE_MS);
+    assertEquals(await store.commit(null, { settle: [other, other] }), { ok: false, why: "fenced", at: 1 });
+  });
+
+  law("a postponed job is due at its new time with the attempt that was given", async ({ store, clock }) => {
+    await add(store, "k", "t", store.now());
+    const [job] = await store.claim(["k"], 1, LEASE_MS);
+    assert((await store.commit(null, { postpone: [{ job, dueAt: store.now() + 500, attempt: 7 }] })).ok);
+    clock.advance(499);
+    assertEquals(await store.claim(["k"], 1, LEASE_MS), []);
+    clock.advance(1);
+    const [again] = await store.claim(["k"], 1, LEASE_MS);
+    assertEquals(again, { ...job, epoch: 2, attempt: 7, dueAt: store.now() + LEASE_MS });
+  });
+
+  law("a worker that put its job off has no right to it any more", async ({ store }) => {
+    await add(store, "k", "t", store.now());
+    const [job] = await store.claim(["k"], 1, LEASE_MS);
+    await store.commit(null, { postpone: [{ job, dueAt: store.now() + 500, attempt: 1 }] });
+    assertEquals(await store.commit(null, { settle: [job] }), { ok: false, why: "fenced", at: 0 });
+    const again = { job, dueAt: store.now(), attempt: 0 };
+    assertEquals(await store.commit(null, { postpone: [again] }), { ok: false, why: "fenced", at: 0 });
+    assertEquals(await store.renew([job], LEASE_MS), []);
+  });
+
+  law("renew() moves the ends of leases and leaves out what was lost", async ({ store, clock }) => {
+    for (const ref of ["a", "b", "c"]) await add(store, "k", ref, store.now());
+    const [a, b, c] = await store.claim(["k"], 3, LEASE_MS);
+    await store.commit(null, { settle: [b] });
+    clock.advance(LEASE_MS - 1);
+    const renewed = await store.renew([a, b, c], LEASE_MS);
+    assertEquals(renewed, [a, c].map((job) => ({ ...job, dueAt: store.now() + LEASE_MS })));
+    clock.advance(LEASE_MS - 1);
+    assertEquals(await store.claim(["k"], 9, LEASE_MS), []);
+    clock.advance(1);
+    assertEquals(refsOf(await store.claim(["k"], 9, LEASE_MS)), ["a", "c"]);
+    assertEquals(await store.renew([a, c], LEASE_MS), []);
+    assertEquals(await store.renew([], LEASE_MS), []);
+  });
+
+  law("a renewed job is settled by any of its copies", async ({ store }) => {
+    await add(store, "k", "t", store.now());
+    const [job] = await store.claim(["k"], 1, LEASE_MS);
+    await store.renew([job], LEASE_MS);
+    assert((await store.commit(null, { settle: [job] })).ok);
+  });
+
+  law("a job is unique among the open ones, waiting or claimed", async ({ store }) => {
+    await add(store, "k", "t", store.now());
+    const again = { add: [{ kind: "other", ref: "t", dueAt: 0 }, { kind: "k", ref: "t", dueAt: 0 }] };
+    assertEquals(await store.commit(null, again), { ok: false, why: "duplicate", at: 1 });
+    const twice = [{ kind: "twin", ref: "t", dueAt: 0 }, { kind: "twin", ref: "t", dueAt: 0 }];
+    assertEquals(await store.commit(null, { add: twice }), { ok: false, why: "duplicate", at: 1 });
+    const [job] = await store.claim(["k"], 1, LEASE_MS);
+    assertEquals(await store.commit(null, { add: again.add.slice(1) }), { ok: false, why: "duplicate", at: 0 });
+    await store.commit(null, { settle: [job] });
+    assert((await store.commit(null, again)).ok);
+  });
+
+  law("a settled job may be added again, also in the commit that settles it, and is a new one", async ({ store }) => {
+    await add(store, "k", "t", store.now());
+    const [first] = await store.claim(["k"], 1, LEASE_MS);
+    const next = [{ kind: "k", ref: "t", dueAt: store.now() }];
+    assert((await store.commit(null, { settle: [first], add: next })).ok);
+    assertEquals(await store.commit(null, { settle: [first] }), { ok: false, why: "fenced", at: 0 });
+    const [second] = await store.claim(["k"], 1, LEASE_MS);
+    assertEquals([second.epoch, second.attempt], [1, 0]);
+    assert(second.id !== first.id);
+    assertEquals(await store.commit(null, { settle: [first] }), { ok: false, why: "fenced", at: 0 });
+    assertEquals(await store.renew([first], LEASE_MS), []);
+  });
+
+  law("of parallel adds of one job one is taken", async ({ store }) => {
+    const commit = { add: [{ kind: "k", ref: "t", dueAt: 0 }] };
+    const results = await Promise.all(Array.from({ length: 20 }, () => store.commit(null, commit)));
+    assertEquals(results.filter(({ ok }) => ok).length, 1);
+    assertEquals((await store.claim(["k"], 9, LEASE_MS)).length, 1);
+  });
+
+  law("kinds and refs of any text are told apart", async ({ store }) => {
+    const names = [["a", "b\0c"], ["a\0b", "c"], ["a", "b"], ["a b", ""], ["", "a b"], ["ž", "🐎"]];
+    await store.commit(null, { add: names.map(([kind, ref]) => ({ kind, ref, dueAt: 0 })) });
+    for (const kind of new Set(names.map(([kind]) => kind))) {
+      const expected = names.filter(([other]) => other === kind);
+      assertEquals((await store.claim([kind], 9, LEASE_MS)).map((job) => [job.kind, job.ref]), expected);
+    }
+  });
+
+  law("jobs outlive a restart", async ({ store, clock, restarted }) => {
+    await add(store, "k", "later", store.now() + 1_000);
+    const later = await restarted();
+    assertEquals(await later.claim(["k"], 9, LEASE_MS), []);
+    clock.advance(1_000);
+    assertEquals(refsOf(await later.claim(["k"], 9, LEASE_MS)), ["later"]);
+  });
+
+  law("listeners are woken for a job that is due at once, and not after they left", async ({ store }) => {
+    const woken: string[] = [];
+    const stop = store.onWake((kind) => woken.push(kind));
+    await add(store, "k", "t", store.now());
+    await until(() => woken.includes("k"));
+    stop();
+    woken.length = 0;
+    await add(store, "k", "u", store.now());
+    assertEquals(woken, []);
+  });
+
+  law("listeners are woken when a job falls due, also one that was put off", async ({ store, clock }) => {
+    const woken: number[] = [];
+    store.onWake(() => woken.push(clock.now()));
+    const start = store.now();
+    await add(store, "k", "t", start + 700);
+    clock.advance(699);
+    assertEquals(woken, []);
+    clock.advance(1);
+    assertEquals(woken, [start + 700]);
+    const [job] = await store.claim(["k"], 1, LEASE_MS);
+    await store.commit(null, { postpone: [{ job, dueAt: start + 900, attempt: 1 }] });
+    clock.advance(200);
+    assertEquals(woken.at(-1), start + 900);
+  });
+
+  law("a listener that throws keeps no other from being woken, nor a commit from success", async ({ store }) => {
+    let woken = 0;
+    store.onWake(() => {
+      throw new Error("listener");
+    });
+    store.onWake(() => woken++);
+    await add(store, "k", "t", store.now());
+    await until(() => woken > 0);
+  });
+
+  law("waking without a job is harmless, and an unheard wake loses no job", async ({ store, clock }) => {
+    await add(store, "k", "t", store.now() + 5_000);
+    clock.set(clock.now() + 5_000); // no timer rings
+    assertEquals(refsOf(await store.claim(["k"], 9, LEASE_MS)), ["t"]);
+    assertEquals(await store.claim(["k"], 9, LEASE_MS), []);
+  });
+}
+
+async function add(store: Store, kind: string, ref: string, dueAt: number): Promise<void> {
+  const result = await store.commit(null, { add: [{ kind, ref, dueAt }] });
+  assertEquals(result, { ok: true, replayed: false });
+}
+
+function refsOf(jobs: readonly Job[]): string[] {
+  return jobs.map(({ ref }) => ref);
+}

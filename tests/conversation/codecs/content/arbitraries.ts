@@ -1,0 +1,206 @@
+import fc from "fast-check";
+import type {
+  Part,
+  ReasoningPart,
+  ToolCallPart,
+  ToolResultPart,
+  Turn,
+} from "../../../../src/conversation/conversation.ts";
+import type { ReplyEvent } from "../../../../src/conversation/events.ts";
+import type { Reply, ReplyPart, Stop } from "../../../../src/conversation/reply.ts";
+import type { Seal } from "../../../../src/conversation/seal.ts";
+import type { Usage } from "../../../../src/conversation/usage.ts";
+
+/** Text with every kind of character, never empty. */
+export const text = fc.string({ unit: "grapheme", minLength: 1, maxLength: 12 });
+
+const base64 = fc.uint8Array({ minLength: 1, maxLength: 12 }).map((bytes) => btoa(String.fromCharCode(...bytes)));
+
+/** A seal as this vendor issues it. */
+export const seal: fc.Arbitrary<Seal> = base64.map((value) => ({ form: "content", issuer: null, value: `E${value}` }));
+
+const name = fc.stringMatching(/^[a-z_][a-z0-9_]{0,8}$/);
+const args = fc.dictionary(fc.stringMatching(/^[a-z]{1,5}$/), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 });
+// Minus zero is no number of JSON text, so arguments go through it once.
+const input = fc.oneof(
+  args.map((object) => JSON.stringify(object)),
+  fc.constantFrom('{"cut":', "not json", "[1]"),
+);
+
+const image = base64.map((data) => ({
+  kind: "image" as const,
+  source: { kind: "base64" as const, mediaType: "image/png", data },
+}));
+const file = base64.map((data) => ({
+  kind: "file" as const,
+  source: { kind: "base64" as const, mediaType: "application/pdf", data },
+  name: null,
+}));
+
+const textPart = fc.oneof(
+  text.map((value) => ({ kind: "text" as const, text: value })),
+  fc.tuple(text, seal).map(([value, proof]) => ({ kind: "text" as const, text: value, seal: proof })),
+);
+
+const reasoning: fc.Arbitrary<ReasoningPart> = fc.oneof(
+  text.map((value) => ({ kind: "reasoning" as const, text: value })),
+  fc.tuple(fc.constantFrom("", "hm"), seal).map(([value, proof]) => ({
+    kind: "reasoning" as const,
+    text: value,
+    seal: proof,
+  })),
+);
+
+const result = fc.tuple(fc.oneof(text, args.map((object) => JSON.stringify(object))), fc.boolean(), fc.boolean());
+
+/** One step of an agent: words, calls, and all answers in order; ids are made unlike by `draw`. */
+const step = fc.tuple(
+  fc.array(fc.oneof(textPart, image, file), { minLength: 1, maxLength: 3 }),
+  fc.array(fc.oneof(reasoning, textPart), { minLength: 1, maxLength: 3 }),
+  fc.array(fc.tuple(name, input, fc.option(seal, { nil: undefined }), result), { maxLength: 3 }),
+);
+
+/** Turns that this form can say in full: alternating, every call answered at once and in order. */
+export const turns: fc.Arbitrary<Turn[]> = fc.array(step, { minLength: 1, maxLength: 3 }).map((steps) => {
+  const said: { role: "user" | "assistant"; parts: Part[] }[] = [];
+  let answers: Part[] = [];
+  steps.forEach(([asked, thought, called], at) => {
+    said.push({ role: "user", parts: [...answers, ...asked.map(unsealed)] });
+    const calls = called.map(([tool, written, proof], index): ToolCallPart => ({
+      kind: "tool_call",
+      callId: `call_${at}_${index}`,
+      tool,
+      input: written,
+      ...(proof ? { seal: proof } : {}),
+    }));
+    // A turn of nothing but unsigned thoughts is not said.
+    said.push({ role: "assistant", parts: [...thought, { kind: "text", text: "So:" }, ...calls] });
+    answers = called.map(([tool, , , [answer, isError, withImage]], index): ToolResultPart => ({
+      kind: "tool_result",
+      callId: `call_${at}_${index}`,
+      tool,
+      parts: withImage ? [{ kind: "text", text: answer }, PIXEL] : [{ kind: "text", text: answer }],
+      isError,
+    }));
+  });
+  return [...said, { role: "user", parts: [...answers, { kind: "text", text: "Go on" }] }];
+});
+
+const PIXEL = {
+  kind: "image" as const,
+  source: { kind: "base64" as const, mediaType: "image/png", data: "iVBORw0KGgo=" },
+};
+
+/** Users' words carry no proofs. */
+function unsealed(part: Part): Part {
+  if (part.kind !== "text") return part;
+  return { kind: "text", text: part.text };
+}
+
+const usage: fc.Arbitrary<Usage | null> = fc.option(
+  fc.record({
+    freshTokens: fc.nat(10000),
+    cacheReadTokens: fc.nat(10000),
+    cacheWrite5mTokens: fc.constant(0),
+    cacheWrite1hTokens: fc.constant(0),
+    toolPromptTokens: fc.nat(100),
+    outputTokens: fc.integer({ min: 1000, max: 9999 }),
+    reasoningTokens: fc.nat(1000),
+  }),
+);
+
+const stop: fc.Arbitrary<Stop> = fc.constantFrom<Stop>(
+  { reason: "end", raw: "STOP" },
+  { reason: "max_tokens", raw: "MAX_TOKENS" },
+  { reason: "content_filter", raw: "RECITATION", explanation: "a known work" },
+  { reason: "bad_tool_call", raw: "MALFORMED_FUNCTION_CALL" },
+);
+
+const replyCall = fc.tuple(name, args, fc.option(seal, { nil: undefined })).map((
+  [tool, written, proof],
+): ReplyPart => ({
+  kind: "tool_call",
+  callId: "",
+  tool,
+  input: JSON.stringify(written),
+  ...(proof ? { seal: proof } : {}),
+}));
+
+/** Replies that this form can say in full. */
+export const reply: fc.Arbitrary<Reply> = fc.tuple(
+  fc.array(fc.oneof(textPart, reasoning, image, replyCall), { maxLength: 6 }),
+  stop,
+  usage,
+  fc.option(fc.integer({ min: 0, max: 2 ** 31 })),
+).map(([drawn, ended, used, createdAt]) => {
+  const parts = joined(drawn).map((part, at) => part.kind === "tool_call" ? { ...part, callId: `id${at}` } : part);
+  const hasCall = parts.some((part) => part.kind === "tool_call");
+  return {
+    id: "reply-1",
+    model: "google/gemini-3-pro",
+    createdAt,
+    parts,
+    stop: hasCall && ended.reason === "end" ? { ...ended, reason: "tool_calls" } : ended,
+    usage: used,
+    beyond: [],
+  };
+});
+
+/** Neighbours of one kind are one part in this form, unless a proof stands between them. */
+function joined(parts: readonly ReplyPart[]): ReplyPart[] {
+  const kept: ReplyPart[] = [];
+  for (const part of parts) {
+    const last = kept.at(-1);
+    const merges = last?.kind === part.kind && (part.kind === "text" || part.kind === "reasoning") && !("seal" in last);
+    if (!merges) kept.push(part);
+  }
+  return kept;
+}
+
+/** The events of a reply; deltas are cut at `size` units, and with `overlap` all parts open before the first closes. */
+export function eventsOf(whole: Reply, size: number, overlap: boolean): ReplyEvent[] {
+  const { id, model, createdAt } = whole;
+  const opened: ReplyEvent[] = [];
+  const filled: ReplyEvent[][] = [];
+  const closed: ReplyEvent[] = [];
+  whole.parts.forEach((part, index) => {
+    if (part.kind === "image") {
+      opened.push({ type: "image", index, image: part });
+      return;
+    }
+    opened.push({ type: "part-start", index, part: openingOf(part) });
+    filled.push(piecesOf(part, index, size));
+    closed.push({ type: "part-end", index });
+  });
+  const middle = overlap ? [...opened, ...interleaved(filled), ...closed.reverse()] : inOrder(opened, filled, closed);
+  return [
+    { type: "start", id, model, createdAt, usage: null },
+    ...middle,
+    { type: "finish", stop: whole.stop, usage: whole.usage },
+  ];
+}
+
+function openingOf(part: Exclude<ReplyPart, { kind: "image" }>): Extract<ReplyEvent, { type: "part-start" }>["part"] {
+  if (part.kind === "tool_call") return { kind: "tool_call", callId: part.callId, tool: part.tool };
+  return { kind: part.kind };
+}
+
+function piecesOf(part: Exclude<ReplyPart, { kind: "image" }>, index: number, size: number): ReplyEvent[] {
+  const whole = part.kind === "tool_call" ? part.input : part.text;
+  const pieces: ReplyEvent[] = [];
+  for (let at = 0; at < whole.length; at += size) {
+    pieces.push({ type: "part-delta", index, text: whole.slice(at, at + size) });
+  }
+  if ("seal" in part && part.seal) pieces.push({ type: "part-seal", index, seal: part.seal });
+  return pieces;
+}
+
+function interleaved(lists: readonly ReplyEvent[][]): ReplyEvent[] {
+  const longest = Math.max(0, ...lists.map((list) => list.length));
+  return Array.from({ length: longest }, (_, at) => lists.flatMap((list) => list.slice(at, at + 1))).flat();
+}
+
+function inOrder(opened: readonly ReplyEvent[], filled: readonly ReplyEvent[][], closed: readonly ReplyEvent[]) {
+  let at = 0;
+  return opened.flatMap((event) => event.type === "image" ? [event] : [event, ...filled[at]!, closed[at++]!]);
+}

@@ -1,0 +1,98 @@
+import { assertEquals } from "@std/assert";
+import fc from "fast-check";
+import {
+  readCitations,
+  utf16OffsetOf,
+  utf8OffsetOf,
+  writeCitations,
+} from "../../../../src/conversation/codecs/content/citations.ts";
+import { content } from "../../../../src/conversation/codecs/content/mod.ts";
+import type { Citation } from "../../../../src/conversation/conversation.ts";
+import { text } from "./arbitraries.ts";
+
+Deno.test("offsets in bytes and in UTF-16 units are turned into each other at every character", () => {
+  fc.assert(fc.property(text, (value) => {
+    let at = 0;
+    for (const character of value) {
+      assertEquals(utf16OffsetOf(value, utf8OffsetOf(value, at)), at);
+      at += character.length;
+    }
+    assertEquals(utf16OffsetOf(value, utf8OffsetOf(value, at)), value.length);
+  }));
+  assertEquals(utf16OffsetOf("a€😀b", 4), 2);
+  assertEquals(utf16OffsetOf("a€😀b", 8), 4);
+  assertEquals(utf16OffsetOf("ab", 99), 2);
+});
+
+Deno.test("readCitations and writeCitations undo each other, over several texts of many characters", () => {
+  const parts = fc.array(fc.tuple(text, fc.nat(20), fc.nat(20)), { minLength: 1, maxLength: 3 });
+  fc.assert(fc.property(parts, (drawn) => {
+    const texts = drawn.map(([value, from, length], at) => {
+      const start = utf16OffsetOf(value, utf8OffsetOf(value, Math.min(from, value.length - 1)));
+      const whole = start === 0 || value.codePointAt(start - 1)! < 0x10000;
+      const end = utf16OffsetOf(value, utf8OffsetOf(value, Math.min(start + 1 + length, value.length)));
+      const citation: Citation = { url: `https://example.org/${at}`, title: at === 1 ? "t" : null, start, end };
+      return { text: value, citations: whole && end > start && isWhole(value, end) ? [citation] : [] };
+    });
+    const groundingMetadata = writeCitations(texts) ?? {};
+    const read = readCitations(texts.map((part) => part.text), { groundingMetadata });
+    assertEquals(read, texts.map((part) => part.citations));
+  }));
+});
+
+function isWhole(value: string, at: number): boolean {
+  return utf16OffsetOf(value, utf8OffsetOf(value, at)) === at;
+}
+
+Deno.test("readCitations gives addresses without a stretch of text to the last text, from any kind of chunk", () => {
+  const groundingMetadata = {
+    groundingChunks: [
+      { web: { uri: "https://a", title: "a" } },
+      { retrievedContext: { uri: "https://b" } },
+      { maps: { uri: "https://c" } },
+      { web: {} },
+      null,
+    ],
+    groundingSupports: [{ segment: { endIndex: 3 }, groundingChunkIndices: [1, 99] }],
+  };
+  assertEquals(readCitations(["one", "two"], { groundingMetadata }), [
+    [{ url: "https://b", title: null, start: 0, end: 3 }],
+    [
+      { url: "https://a", title: "a", start: null, end: null },
+      { url: "https://c", title: null, start: null, end: null },
+    ],
+  ]);
+});
+
+Deno.test("readCitations believes a segment's own text where its offsets say otherwise", () => {
+  const segment = { startIndex: 0, endIndex: 3, text: "two" };
+  const groundingMetadata = {
+    groundingChunks: [{ web: { uri: "https://a" } }],
+    groundingSupports: [{ segment, groundingChunkIndices: [0] }],
+  };
+  assertEquals(readCitations(["one two"], { groundingMetadata })[0]![0]!.start, 4);
+});
+
+Deno.test("readCitations reads known works that were recited", () => {
+  const source = { startIndex: 4, endIndex: 7, uri: "https://book" };
+  const expected = [[{ url: "https://book", title: null, start: 4, end: 7 }]];
+  assertEquals(readCitations(["one two"], { citationMetadata: { citations: [source] } }), expected);
+  assertEquals(readCitations(["one two"], { citationMetadata: { citationSources: [source] } }), expected);
+});
+
+Deno.test("readReply and writeReply keep citations; without text they are reported", () => {
+  const citations = [{ url: "https://a", title: "a", start: 2, end: 4 }];
+  const context = { model: "m", requestId: "r", createdAt: 0, conversation: null, includeUsage: false };
+  const { body } = content.writeReply({
+    id: "r",
+    model: "m",
+    createdAt: null,
+    parts: [{ kind: "reasoning", text: "hm" }, { kind: "text", text: "éé😀", citations }],
+    stop: { reason: "end", raw: "STOP" },
+    usage: null,
+    beyond: [],
+  }, context);
+  assertEquals(content.readReply(body).parts[1], { kind: "text", text: "éé😀", citations });
+  const groundingMetadata = { groundingChunks: [{ web: { uri: "https://a" } }] };
+  assertEquals(content.readReply({ candidates: [{ groundingMetadata }] }).beyond, ["candidates.groundingMetadata"]);
+});

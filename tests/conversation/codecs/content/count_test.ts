@@ -1,0 +1,52 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import {
+  readCount,
+  readCountRequest,
+  writeCount,
+  writeCountRequest,
+} from "../../../../src/conversation/codecs/content/mod.ts";
+import { GatewayError } from "../../../../src/lib/gateway_error.ts";
+
+const CONTENTS = [{ role: "user", parts: [{ text: "hi" }] }];
+
+Deno.test("readCountRequest reads both shapes alike, and believes the path about the model", () => {
+  const plain = readCountRequest({ model: "google/a", contents: CONTENTS });
+  const inner = { model: "models/other", contents: CONTENTS };
+  assertEquals(readCountRequest({ model: "google/a", generateContentRequest: inner }), plain);
+  assertEquals(readCountRequest({ model: "google/a", generate_content_request: inner }), plain);
+  assertEquals(plain.model, "google/a");
+});
+
+Deno.test("readCountRequest refuses what has no contents", () => {
+  for (const body of [{}, { generateContentRequest: 1 }, { generateContentRequest: {} }]) {
+    assertThrows(() => readCountRequest({ model: "google/a", ...body }), GatewayError);
+  }
+});
+
+Deno.test("writeCountRequest asks to count the whole request, under the vendor's name of the model", () => {
+  const conversation = readCountRequest({
+    model: "google/a",
+    contents: CONTENTS,
+    systemInstruction: { parts: [{ text: "be kind" }] },
+  });
+  const target = { model: "gemini-3-pro", provider: "google", maxOutputTokens: null, compatible: false };
+  assertEquals(writeCountRequest(conversation, target), {
+    body: {
+      generateContentRequest: {
+        model: "models/gemini-3-pro",
+        contents: CONTENTS,
+        systemInstruction: { parts: [{ text: "be kind" }] },
+      },
+    },
+    losses: [],
+  });
+  const named = writeCountRequest(conversation, { ...target, model: "tunedModels/x" });
+  assertEquals((named.body.generateContentRequest as { model: string }).model, "tunedModels/x");
+});
+
+Deno.test("writeCount and readCount undo each other, and readCount throws on anything else", () => {
+  assertEquals(readCount(writeCount(42)), 42);
+  assertEquals(readCount({ totalTokens: 7, promptTokensDetails: [] }), 7);
+  assertEquals(readCount({ totalTokens: -7 }), 0);
+  for (const body of [null, {}, { error: {} }, { totalTokens: "7" }]) assertThrows(() => readCount(body), TypeError);
+});

@@ -1,0 +1,120 @@
+import { assertEquals } from "@std/assert";
+import fc from "fast-check";
+import type { ReplyContext, RequestTarget } from "../../../../src/conversation/codec.ts";
+import { content } from "../../../../src/conversation/codecs/content/mod.ts";
+import { type Conversation, NO_SAMPLING } from "../../../../src/conversation/conversation.ts";
+import { replyOf } from "../../../support/assemble.ts";
+import { eventsOf, reply, text, turns } from "./arbitraries.ts";
+
+const TARGET: RequestTarget = {
+  model: "gemini-3-pro",
+  provider: "google",
+  maxOutputTokens: null,
+  compatible: false,
+};
+
+const CONTEXT: ReplyContext = {
+  model: "google/gemini-3-pro",
+  requestId: "req_1",
+  createdAt: 1,
+  conversation: null,
+  includeUsage: true,
+};
+
+const conversation: fc.Arbitrary<Conversation> = fc.record({
+  model: fc.constant("google/gemini-3-pro"),
+  instructions: fc.array(text.map((value) => ({ kind: "text" as const, text: value })), { maxLength: 2 }),
+  turns,
+  tools: fc.constantFrom([], [
+    {
+      kind: "function" as const,
+      name: "f",
+      description: "does",
+      parameters: { type: "object", properties: { a: {} } },
+      strict: null,
+    },
+    { kind: "function" as const, name: "g", description: null, parameters: null, strict: null },
+  ]),
+  toolChoice: fc.constant(null),
+  parallelToolCalls: fc.constant(null),
+  outputFormat: fc.constantFrom(null, { kind: "json" as const }, {
+    kind: "json_schema" as const,
+    name: "response",
+    description: null,
+    schema: { type: "object", properties: { a: { type: "number" } } },
+    strict: null,
+  }),
+  maxOutputTokens: fc.option(fc.integer({ min: 1, max: 9999 })),
+  sampling: fc.record({
+    temperature: fc.option(fc.constantFrom(0, 0.5, 2)),
+    topP: fc.option(fc.constantFrom(0.1, 1)),
+    topK: fc.option(fc.integer({ min: 1, max: 99 })),
+    presencePenalty: fc.option(fc.constantFrom(-1, 1)),
+    frequencyPenalty: fc.option(fc.constantFrom(-1, 1)),
+    seed: fc.option(fc.integer()),
+    stop: fc.array(text, { maxLength: 5 }),
+  }),
+  reasoning: fc.constantFrom(null, { effort: "high" as const, budgetTokens: null, visible: true }),
+  stream: fc.boolean(),
+  user: fc.constant(null),
+  cacheKey: fc.constant(null),
+  verbosity: fc.constant(null),
+  beyond: fc.constant([]),
+});
+
+/** JSON text without white space, as an answer that is an object comes back. */
+function compact(value: Conversation): Conversation {
+  return JSON.parse(JSON.stringify(value));
+}
+
+Deno.test("writeRequest and readRequest undo each other on what the form can say", () => {
+  fc.assert(fc.property(conversation, (asked) => {
+    const { body, losses } = content.writeRequest(asked, TARGET);
+    assertEquals(losses, []);
+    const sent = { ...JSON.parse(JSON.stringify(body)), model: asked.model, stream: asked.stream };
+    assertEquals(content.readRequest(sent), compact(asked));
+  }));
+});
+
+Deno.test("writeReply and readReply undo each other on what the form can say", () => {
+  fc.assert(fc.property(reply, (answered) => {
+    const { body, losses } = content.writeReply(answered, CONTEXT);
+    assertEquals(losses, []);
+    assertEquals(content.readReply(JSON.parse(JSON.stringify(body))), answered);
+  }));
+});
+
+Deno.test("eventWriter tells a reader the reply whose events it was given, however they are cut and interleaved", () => {
+  fc.assert(fc.property(reply, fc.integer({ min: 1, max: 9 }), fc.boolean(), (answered, size, overlap) => {
+    const writer = content.eventWriter(CONTEXT);
+    const frames = eventsOf(answered, size, overlap).flatMap((event) => writer.write(event));
+    const reader = content.eventReader();
+    const events = frames.flatMap((frame) => reader.read(frame));
+    assertEquals(replyOf([...events, ...reader.end()]), answered);
+  }));
+});
+
+Deno.test("a stream and a whole reply of the same answer read alike", () => {
+  fc.assert(fc.property(reply, fc.integer({ min: 1, max: 9 }), (answered, size) => {
+    const writer = content.eventWriter(CONTEXT);
+    const frames = eventsOf(answered, size, false).flatMap((event) => writer.write(event));
+    const reader = content.eventReader();
+    const streamed = replyOf([...frames.flatMap((frame) => reader.read(frame)), ...reader.end()]);
+    assertEquals(streamed, content.readReply(content.writeReply(answered, CONTEXT).body));
+  }));
+});
+
+Deno.test("a written body is legal: it passes the form's own rules, has both roles in turn and no empty part", () => {
+  const target = { ...TARGET, provider: "another", compatible: true };
+  fc.assert(fc.property(conversation, fc.nat(3), (asked, skipped) => {
+    const cut = { ...asked, turns: asked.turns.slice(skipped), sampling: NO_SAMPLING };
+    const { body } = content.writeRequest(cut, target);
+    content.checkRequest(body);
+    const contents = body.contents as { role: string; parts: { text?: string; thoughtSignature?: string }[] }[];
+    contents.forEach(({ role, parts }, at) => {
+      assertEquals(role, at % 2 === 0 ? "user" : "model");
+      assertEquals(parts.length > 0, true);
+      assertEquals(parts.some((part) => part.text === "" && !part.thoughtSignature), false);
+    });
+  }));
+});

@@ -1,0 +1,159 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import type { JsonObject, ReplyContext } from "../../../../src/conversation/codec.ts";
+import { content } from "../../../../src/conversation/codecs/content/mod.ts";
+import type { Reply, ReplyPart, Stop } from "../../../../src/conversation/reply.ts";
+import { readSeal } from "../../../../src/conversation/seal.ts";
+
+const CONTEXT: ReplyContext = {
+  model: "anthropic/claude",
+  requestId: "req_1",
+  createdAt: 1,
+  conversation: null,
+  includeUsage: false,
+};
+
+function reply(some: Partial<Reply>): Reply {
+  const stop: Stop = { reason: "end", raw: null };
+  return { id: "r", model: "m", createdAt: null, parts: [], stop, usage: null, beyond: [], ...some };
+}
+
+function written(some: Partial<Reply>) {
+  // deno-lint-ignore no-explicit-any -- tests look into bodies freely
+  return content.writeReply(reply(some), CONTEXT).body as any;
+}
+
+function read(...parts: JsonObject[]): Reply {
+  return content.readReply({ responseId: "r", candidates: [{ content: { parts }, finishReason: "STOP" }] });
+}
+
+for (const body of ["<html>", "", null, {}, [], { choices: [] }, { error: { code: 400 } }, { type: "message" }]) {
+  Deno.test(`readReply throws a TypeError on ${JSON.stringify(body)}`, () => {
+    assertThrows(() => content.readReply(body), TypeError);
+  });
+}
+
+const REASONS: readonly (readonly [word: string, reason: Stop["reason"]])[] = [
+  ["STOP", "end"],
+  ["MAX_TOKENS", "max_tokens"],
+  ["SAFETY", "content_filter"],
+  ["PROHIBITED_CONTENT", "content_filter"],
+  ["BLOCKLIST", "content_filter"],
+  ["SPII", "content_filter"],
+  ["RECITATION", "content_filter"],
+  ["IMAGE_SAFETY", "content_filter"],
+  ["MALFORMED_FUNCTION_CALL", "bad_tool_call"],
+  ["UNEXPECTED_TOOL_CALL", "bad_tool_call"],
+  ["TOO_MANY_TOOL_CALLS", "bad_tool_call"],
+  ["MALFORMED_RESPONSE", "bad_tool_call"],
+  ["CONTINUATION", "paused"],
+  ["OTHER", "end"],
+];
+
+for (const [word, reason] of REASONS) {
+  Deno.test(`readReply reads ${word} as ${reason}, and writeReply keeps the word`, () => {
+    const { stop } = content.readReply({ candidates: [{ finishReason: word, finishMessage: "why" }] });
+    const expected: Stop = reason === "end" ? { reason, raw: word } : { reason, raw: word, explanation: "why" };
+    assertEquals(stop, expected);
+    assertEquals(written({ stop }).candidates[0].finishReason, word);
+  });
+}
+
+const WORDS: readonly (readonly [stop: Stop, word: string])[] = [
+  [{ reason: "end", raw: "end_turn" }, "STOP"],
+  [{ reason: "stop_sequence", raw: "stop_sequence", sequence: "x" }, "STOP"],
+  [{ reason: "tool_calls", raw: "tool_use" }, "STOP"],
+  [{ reason: "refusal", raw: "refusal" }, "STOP"],
+  [{ reason: "max_tokens", raw: "length" }, "MAX_TOKENS"],
+  [{ reason: "context_full", raw: "model_context_window_exceeded" }, "MAX_TOKENS"],
+  [{ reason: "content_filter", raw: "content_filter" }, "SAFETY"],
+  [{ reason: "bad_tool_call", raw: null }, "MALFORMED_FUNCTION_CALL"],
+  [{ reason: "paused", raw: "pause_turn" }, "CONTINUATION"],
+];
+
+for (const [stop, word] of WORDS) {
+  Deno.test(`writeReply tells the stop ${stop.reason} as ${word}`, () => {
+    assertEquals(written({ stop }).candidates[0].finishReason, word);
+  });
+}
+
+Deno.test("readReply says tool_calls when there is a call, whatever the vendor said", () => {
+  assertEquals(read({ functionCall: { name: "f" } }).stop, { reason: "tool_calls", raw: "STOP" });
+});
+
+Deno.test("a blocked prompt is a reply without candidates, both ways", () => {
+  const body = { promptFeedback: { blockReason: "SAFETY", blockReasonMessage: "why" }, responseId: "r" };
+  const blocked = content.readReply(body);
+  assertEquals(blocked.stop, { reason: "prompt_blocked", raw: "SAFETY", explanation: "why" });
+  assertEquals(blocked.parts, []);
+  assertEquals(written({ stop: blocked.stop }), { ...body, modelVersion: CONTEXT.model });
+  assertEquals(written({ stop: { reason: "prompt_blocked", raw: "refusal" } }).promptFeedback.blockReason, "OTHER");
+});
+
+Deno.test("readReply makes ids of its reply's id for calls that have none, unlike each other", () => {
+  const calls = read({ functionCall: { name: "f" } }, { functionCall: { name: "f", args: {} } }).parts;
+  const ids = calls.map((part) => part.kind === "tool_call" ? part.callId : "");
+  assertEquals(ids.map((id) => /^call_[0-9a-f]{24}$/.test(id)), [true, true]);
+  assertEquals(new Set(ids).size, 2);
+  assertEquals(calls.map((part) => part.kind === "tool_call" ? part.input : ""), ["{}", "{}"]);
+});
+
+Deno.test("readReply makes unlike ids for two replies that have none themselves", () => {
+  const body = { candidates: [{ content: { parts: [{ functionCall: { name: "f" } }] } }] };
+  const ids = [content.readReply(body), content.readReply(body)].map(({ parts: [part] }) =>
+    part!.kind === "tool_call" ? part!.callId : ""
+  );
+  assertEquals(ids[0] === ids[1], false);
+});
+
+Deno.test("readReply skips drafts and what it does not know, and reports the latter", () => {
+  const draft = { thought: true, inlineData: { mimeType: "image/png", data: "AAAA" } };
+  const audio = { inlineData: { mimeType: "audio/wav", data: "AAAA" } };
+  const { parts, beyond } = read({ text: "a" }, draft, { executableCode: { code: "1" } }, audio, { text: "b" });
+  assertEquals(parts, [{ kind: "text", text: "a" }, { kind: "text", text: "b" }]);
+  assertEquals(beyond, ["candidates.content.parts.executableCode", "candidates.content.parts.inlineData"]);
+});
+
+Deno.test("readReply joins texts until one is sealed, and gives a trailing seal to the text before it", () => {
+  const seal = { form: "content" as const, issuer: null, value: "AAAA" };
+  const { parts } = read({ text: "a" }, { text: "b" }, { text: "", thoughtSignature: "AAAA" }, { text: "c" });
+  assertEquals(parts, [{ kind: "text", text: "ab", seal }, { kind: "text", text: "c" }]);
+});
+
+Deno.test("writeReply names model, id and time as the vendor does", () => {
+  const body = written({ id: "", createdAt: 1_700_000_000, parts: [{ kind: "text", text: "x" }] });
+  assertEquals(body, {
+    candidates: [{ content: { parts: [{ text: "x" }], role: "model" }, finishReason: "STOP", index: 0 }],
+    modelVersion: "anthropic/claude",
+    responseId: "req_1",
+    createTime: "2023-11-14T22:13:20.000Z",
+  });
+  assertEquals("createTime" in written({ createdAt: 1e18 }), false);
+});
+
+Deno.test("writeReply labels another form's seal so that it comes home with its reasoning", () => {
+  const seal = { form: "messages" as const, issuer: "anthropic", value: "sig" };
+  const parts: ReplyPart[] = [
+    { kind: "reasoning", text: "hm", seal },
+    { kind: "tool_call", callId: "toolu_1", tool: "f", input: "{}", seal },
+  ];
+  const [thought, call] = written({ parts }).candidates[0].content.parts;
+  assertEquals([thought.text, thought.thought], ["hm", true]);
+  assertEquals(readSeal(thought.thoughtSignature, "content"), seal);
+  assertEquals(call.functionCall, { id: "toolu_1", name: "f", args: {} });
+  assertEquals(readSeal(call.thoughtSignature, "content"), seal);
+});
+
+Deno.test("writeReply leaves out the fragment of a call that a limit cut, and wraps one that no limit did", () => {
+  const parts: ReplyPart[] = [{ kind: "tool_call", callId: "1", tool: "f", input: '{"a":' }];
+  const cut = written({ parts, stop: { reason: "max_tokens", raw: "length" } });
+  assertEquals(cut.candidates[0].content, { role: "model" });
+  assertEquals(cut.candidates[0].finishReason, "MAX_TOKENS");
+  const odd = written({ parts, stop: { reason: "tool_calls", raw: null } });
+  assertEquals(odd.candidates[0].content.parts[0].functionCall.args, { _raw: '{"a":' });
+});
+
+Deno.test("writeReply tells a refusal as text, and reports it", () => {
+  const { body, losses } = content.writeReply(reply({ parts: [{ kind: "refusal", text: "no" }] }), CONTEXT);
+  assertEquals((body.candidates as JsonObject[])[0]!.content, { parts: [{ text: "no" }], role: "model" });
+  assertEquals(losses, ["refusal"]);
+});

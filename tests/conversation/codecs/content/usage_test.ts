@@ -1,0 +1,70 @@
+import { assertEquals } from "@std/assert";
+import { content } from "../../../../src/conversation/codecs/content/mod.ts";
+
+Deno.test("readUsage takes what came from a cache out of the prompt, and adds thoughts to the output", () => {
+  const usageMetadata = {
+    promptTokenCount: 3520,
+    cachedContentTokenCount: 3512,
+    candidatesTokenCount: 2,
+    thoughtsTokenCount: 42,
+    toolUsePromptTokenCount: 10,
+    totalTokenCount: 3574,
+  };
+  assertEquals(content.readUsage({ usageMetadata }), {
+    freshTokens: 8,
+    cacheReadTokens: 3512,
+    cacheWrite5mTokens: 0,
+    cacheWrite1hTokens: 0,
+    toolPromptTokens: 10,
+    outputTokens: 44,
+    reasoningTokens: 42,
+  });
+});
+
+Deno.test("readUsage reads absurd counters as 0, and none where there is no counter", () => {
+  const usageMetadata = { promptTokenCount: -5, candidatesTokenCount: "7", thoughtsTokenCount: 1e18 };
+  const usage = content.readUsage({ usageMetadata });
+  assertEquals([usage?.freshTokens, usage?.outputTokens, usage?.reasoningTokens], [0, 0, 0]);
+  const greedy = content.readUsage({ usageMetadata: { promptTokenCount: 3, cachedContentTokenCount: 9 } });
+  assertEquals([greedy?.freshTokens, greedy?.cacheReadTokens], [0, 9]);
+  for (const body of [null, "x", {}, { usageMetadata: { trafficType: "ON_DEMAND" } }]) {
+    assertEquals(content.readUsage(body), null);
+  }
+});
+
+Deno.test("usageFollower lets the last totals stand, parses few chunks, and knows the end", () => {
+  const chunk = (count: number, reason?: string) =>
+    JSON.stringify({
+      candidates: [{ content: { parts: [{ text: 'he said "finishReason" and "TokenCount"' }] }, finishReason: reason }],
+      usageMetadata: { promptTokenCount: 5, candidatesTokenCount: count },
+    });
+  const follower = content.usageFollower();
+  assertEquals([follower.usage(), follower.ended()], [null, false]);
+  follower.follow(chunk(1));
+  assertEquals(follower.usage()?.outputTokens, 1);
+  follower.follow(chunk(4));
+  assertEquals([follower.usage()?.outputTokens, follower.ended()], [4, false]);
+  follower.follow(chunk(9, "STOP"));
+  assertEquals([follower.usage()?.outputTokens, follower.ended()], [9, true]);
+  follower.follow(JSON.stringify({ usageMetadata: { promptTokenCount: 6, candidatesTokenCount: 10 } }));
+  assertEquals([follower.usage()?.freshTokens, follower.usage()?.outputTokens], [6, 10]);
+});
+
+Deno.test("usageFollower is not concerned with text that speaks of keys", () => {
+  const follower = content.usageFollower();
+  const data = JSON.stringify({ candidates: [{ content: { parts: [{ text: '"finishReason" "TokenCount"' }] } }] });
+  assertEquals(follower.concerns(data), false);
+  assertEquals(follower.concerns('{"usageMetadata":{"promptTokenCount":1}}'), true);
+  assertEquals(follower.concerns('{"promptFeedback":{"blockReason":"SAFETY"}}'), true);
+});
+
+Deno.test("usageFollower keeps what it knows when the last chunk says nothing, or is no JSON", () => {
+  const follower = content.usageFollower();
+  follower.follow('{"usageMetadata":{"promptTokenCount":3}}');
+  follower.follow('{"candidates":[{"finishReason":"STOP"}]}');
+  follower.follow('{"TokenCount":');
+  assertEquals([follower.usage()?.freshTokens, follower.ended()], [3, true]);
+  const blocked = content.usageFollower();
+  blocked.follow('{"promptFeedback":{"blockReason":"SAFETY"}}');
+  assertEquals([blocked.usage(), blocked.ended()], [null, true]);
+});

@@ -1,0 +1,160 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { GatewayError } from "../../../../src/lib/gateway_error.ts";
+import type { JsonObject } from "../../../../src/conversation/codec.ts";
+import { messages } from "../../../../src/conversation/codecs/messages/mod.ts";
+import { bodyWith } from "./samples.ts";
+
+function fieldRefused(body: unknown): string | undefined {
+  const error = assertThrows(() => messages.checkRequest(body as JsonObject), GatewayError);
+  assertEquals(error.code, "invalid_request");
+  assertEquals(error.status, 400);
+  return error.details.field;
+}
+
+function fieldRefusedWith(fields: JsonObject): string | undefined {
+  return fieldRefused(bodyWith(fields));
+}
+
+function turns(...messages: [role: string, content: unknown][]): JsonObject {
+  return { messages: messages.map(([role, content]) => ({ role, content })) };
+}
+
+Deno.test("messages check refuses a body that is no object", () => {
+  for (const body of [null, [], "x", 1]) assertEquals(fieldRefused(body), undefined);
+});
+
+Deno.test("messages check names a missing or empty model", () => {
+  for (const model of [undefined, null, "", 7]) assertEquals(fieldRefusedWith({ model }), "model");
+});
+
+Deno.test("messages check refuses max_tokens that is missing, zero, negative, broken or beyond range", () => {
+  for (const value of [undefined, null, 0, -1, 1.5, "100", Infinity, NaN]) {
+    assertEquals(fieldRefusedWith({ max_tokens: value }), "max_tokens");
+  }
+});
+
+Deno.test("messages check holds temperature and top_p between 0 and 1", () => {
+  for (const field of ["temperature", "top_p"]) {
+    for (const value of [1.01, -0.1, "0.5", Infinity, [], true]) {
+      assertEquals(fieldRefusedWith({ [field]: value }), field);
+    }
+    for (const value of [0, 0.5, 1, null, undefined]) messages.checkRequest(bodyWith({ [field]: value }));
+  }
+});
+
+Deno.test("messages check refuses settings of the wrong type by name", () => {
+  const wrong: [field: string, value: unknown][] = [
+    ["top_k", "5"],
+    ["top_k", Infinity],
+    ["stream", "true"],
+    ["stop_sequences", "x"],
+    ["system", 5],
+    ["tools", {}],
+    ["tool_choice", "auto"],
+    ["metadata", []],
+    ["thinking", "on"],
+    ["output_config", 1],
+    ["messages", {}],
+    ["messages", []],
+    ["messages", undefined],
+  ];
+  for (const [field, value] of wrong) assertEquals(fieldRefusedWith({ [field]: value }), field);
+  assertEquals(fieldRefusedWith({ stop_sequences: ["a", 1] }), "stop_sequences[1]");
+  assertEquals(fieldRefusedWith({ system: [{ type: "text" }] }), "system[0].text");
+  assertEquals(fieldRefusedWith({ thinking: {} }), "thinking.type");
+  assertEquals(fieldRefusedWith({ thinking: { type: "enabled" } }), "thinking.budget_tokens");
+});
+
+Deno.test("messages check names the message or block at fault", () => {
+  const faults: [message: [string, unknown], field: string][] = [
+    [["wizard", "x"], "messages[0].role"],
+    [["user", null], "messages[0].content"],
+    [["user", {}], "messages[0].content"],
+    [["user", [null]], "messages[0].content[0]"],
+    [["user", ["x"]], "messages[0].content[0]"],
+    [["user", [{ text: "x" }]], "messages[0].content[0]"],
+    [["user", [{ type: "text", text: 5 }]], "messages[0].content[0].text"],
+    [["user", [{ type: "image" }]], "messages[0].content[0].source"],
+    [["user", [{ type: "image", source: { type: "url" } }]], "messages[0].content[0].source.url"],
+    [["user", [{ type: "tool_use", id: "a", name: "b", input: {} }]], "messages[0].content[0]"],
+    [["assistant", [{ type: "tool_result", tool_use_id: "a" }]], "messages[0].content[0]"],
+    [["assistant", [{ type: "tool_use", name: "b", input: {} }]], "messages[0].content[0].id"],
+    [["assistant", [{ type: "tool_use", id: "a", input: {} }]], "messages[0].content[0].name"],
+    [["assistant", [{ type: "tool_use", id: "a", name: "b", input: "{}" }]], "messages[0].content[0].input"],
+  ];
+  for (const [message, field] of faults) assertEquals(fieldRefusedWith(turns(message)), field);
+});
+
+Deno.test("messages check refuses pictures that are no pictures or no base64", () => {
+  const image = (source: JsonObject) => turns(["user", [{ type: "image", source }]]);
+  const fieldOf = (source: JsonObject) => fieldRefusedWith(image({ type: "base64", ...source }));
+  assertEquals(fieldOf({ media_type: "text/html", data: "aGk=" }), "messages[0].content[0].source.media_type");
+  assertEquals(fieldOf({ media_type: "image/png", data: "<html>" }), "messages[0].content[0].source.data");
+  assertEquals(fieldOf({ media_type: "image/png", data: "" }), "messages[0].content[0].source.data");
+  const late = "A".repeat(500) + "!" + "A".repeat(10);
+  assertEquals(fieldOf({ media_type: "image/png", data: late }), "messages[0].content[0].source.data");
+  messages.checkRequest(bodyWith(image({ type: "base64", media_type: "image/png", data: "aGk=" })));
+});
+
+Deno.test("messages check refuses a result whose call is not in the turn before, with its id", () => {
+  const call = { type: "tool_use", id: "toolu_1", name: "look", input: {} };
+  const result = { type: "tool_result", tool_use_id: "toolu_2", content: "x" };
+  const body = bodyWith(turns(["user", "hi"], ["assistant", [call]], ["user", [result]]));
+  const error = assertThrows(() => messages.checkRequest(body), GatewayError, "toolu_2");
+  assertEquals(error.details.field, "messages[2].content[0].tool_use_id");
+  const late = turns(["assistant", [call]], ["user", "no"], ["assistant", "yes"], [
+    "user",
+    [{ ...result, tool_use_id: "toolu_1" }],
+  ]);
+  assertEquals(fieldRefusedWith(late), "messages[3].content[0].tool_use_id");
+});
+
+Deno.test("messages check takes results spread over messages of one turn, and instructions in between", () => {
+  const call = (id: string) => ({ type: "tool_use", id, name: "look", input: {} });
+  const result = (id: string) => ({ type: "tool_result", tool_use_id: id, content: "x" });
+  messages.checkRequest(bodyWith(turns(
+    ["assistant", [call("a")]],
+    ["assistant", [call("b")]],
+    ["system", "mind"],
+    ["user", [result("b")]],
+    ["user", [{ type: "text", text: "and" }, result("a")]],
+  )));
+});
+
+Deno.test("messages check refuses a choice of a tool that is not there, unless a set of tools may bring it", () => {
+  const choice = { tool_choice: { type: "tool", name: "look" } };
+  assertEquals(fieldRefusedWith(choice), "tool_choice.name");
+  assertEquals(fieldRefusedWith({ ...choice, tools: [{ name: "see", input_schema: {} }] }), "tool_choice.name");
+  messages.checkRequest(bodyWith({ ...choice, tools: [{ name: "look", input_schema: {} }] }));
+  messages.checkRequest(bodyWith({ ...choice, tools: [{ type: "mcp_toolset", mcp_server_name: "x" }] }));
+  messages.checkRequest(bodyWith({ ...choice, mcp_servers: [{}] }));
+  assertEquals(fieldRefusedWith({ tool_choice: { type: "tool" } }), "tool_choice.name");
+  assertEquals(fieldRefusedWith({ tool_choice: {} }), "tool_choice.type");
+  assertEquals(fieldRefusedWith({ tools: [{ input_schema: {} }] }), "tools[0].name");
+  assertEquals(fieldRefusedWith({ tools: [{ name: "a", input_schema: "x" }] }), "tools[0].input_schema");
+});
+
+Deno.test("messages check lets pass what it does not know", () => {
+  messages.checkRequest(bodyWith({
+    tomorrow: 1,
+    extra_body: { provider: { type: "x" } },
+    tools: [{ type: "web_search_20300101", name: "web_search" }],
+    tool_choice: { type: "sometimes" },
+    thinking: { type: "between_tools" },
+    ...turns(["user", [{ type: "hologram", of: [1] }]], ["assistant", [{ type: "server_tool_use" }]]),
+  }));
+});
+
+Deno.test("messages check puts no prompt text into its errors", () => {
+  const secret = "my secret prompt";
+  const bodies = [
+    turns(["user", [{ type: "text", text: [secret] }]]),
+    turns([secret, "x"]),
+    { stop_sequences: secret },
+    { system: { text: secret } },
+  ];
+  for (const fields of bodies) {
+    const error = assertThrows(() => messages.checkRequest(bodyWith(fields)), GatewayError);
+    assertEquals(error.message.includes(secret), false);
+  }
+});

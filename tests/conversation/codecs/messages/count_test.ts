@@ -1,0 +1,40 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { GatewayError } from "../../../../src/lib/gateway_error.ts";
+import {
+  checkCountRequest,
+  readCount,
+  readCountRequest,
+  writeCount,
+  writeCountRequest,
+} from "../../../../src/conversation/codecs/messages/mod.ts";
+import { NO_SAMPLING } from "../../../../src/conversation/conversation.ts";
+import { bodyWith, conversationWith, LOOK, targetWith, textPart } from "./samples.ts";
+
+Deno.test("readCountRequest() wants no max_tokens, and checks the rest", () => {
+  const { max_tokens: _, ...body } = bodyWith();
+  checkCountRequest(body);
+  const conversation = readCountRequest(body);
+  assertEquals([conversation.maxOutputTokens, conversation.stream], [null, false]);
+  assertEquals(conversation.turns, [{ role: "user", parts: [textPart("Hello")] }]);
+  assertThrows(() => checkCountRequest({ ...body, messages: [] }), GatewayError, "messages");
+  assertThrows(() => readCountRequest({ ...body, messages: [] }), GatewayError, "messages");
+});
+
+Deno.test("writeCountRequest() sends only what is counted", () => {
+  const { body } = writeCountRequest(
+    conversationWith({
+      tools: [LOOK],
+      stream: true,
+      user: "u",
+      sampling: { ...NO_SAMPLING, temperature: 0.5, stop: ["END"] },
+      reasoning: { effort: "high", budgetTokens: null, visible: null },
+    }),
+    targetWith(),
+  );
+  assertEquals(Object.keys(body).sort(), ["messages", "model", "output_config", "thinking", "tools"]);
+});
+
+Deno.test("readCount() undoes writeCount() and throws for other answers", () => {
+  assertEquals(readCount(writeCount(641)), 641);
+  for (const body of [null, {}, { input_tokens: "5" }, "x"]) assertThrows(() => readCount(body), TypeError);
+});

@@ -1,0 +1,272 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import type { Frame, JsonObject } from "../../../../src/conversation/codec.ts";
+import { messages } from "../../../../src/conversation/codecs/messages/mod.ts";
+import type { ReplyEvent } from "../../../../src/conversation/events.ts";
+import { writeSeal } from "../../../../src/conversation/seal.ts";
+import { NO_USAGE } from "../../../../src/conversation/usage.ts";
+import { GatewayError } from "../../../../src/lib/gateway_error.ts";
+import { replyOf } from "../../../support/assemble.ts";
+import { contextWith } from "./samples.ts";
+
+function frame(data: JsonObject): Frame {
+  return { event: String(data.type), data: JSON.stringify(data) };
+}
+
+/** The events of a stream that holds these frames. */
+function read(...frames: JsonObject[]): ReplyEvent[] {
+  const reader = messages.eventReader();
+  return [...frames.flatMap((data) => reader.read(frame(data))), ...reader.end()];
+}
+
+const START = {
+  type: "message_start",
+  message: { id: "msg_1", model: "claude", usage: { input_tokens: 9, output_tokens: 1 } },
+};
+const STOP = { type: "message_stop" };
+
+function end(stopReason: string, outputTokens = 5): JsonObject {
+  return { type: "message_delta", delta: { stop_reason: stopReason }, usage: { output_tokens: outputTokens } };
+}
+
+function opens(index: number, block: JsonObject): JsonObject {
+  return { type: "content_block_start", index, content_block: block };
+}
+
+function says(index: number, delta: JsonObject): JsonObject {
+  return { type: "content_block_delta", index, delta };
+}
+
+function closes(index: number): JsonObject {
+  return { type: "content_block_stop", index };
+}
+
+function saysText(index: number, text: string): JsonObject {
+  return says(index, { type: "text_delta", text });
+}
+
+/** The data of the frames written for events. */
+function write(events: readonly ReplyEvent[]): JsonObject[] {
+  const writer = messages.eventWriter(contextWith());
+  return events.flatMap((event) => writer.write(event)).map(({ data }) => JSON.parse(data));
+}
+
+const BEGIN: ReplyEvent = { type: "start", id: "", model: "m", createdAt: null, usage: null };
+const FINISH: ReplyEvent = { type: "finish", stop: { reason: "end", raw: null }, usage: null };
+
+Deno.test("messages event reader tells text, thinking and calls of a stream", () => {
+  const reply = replyOf(read(
+    START,
+    opens(0, { type: "thinking", thinking: "", signature: "" }),
+    says(0, { type: "thinking_delta", thinking: "hm" }),
+    says(0, { type: "signature_delta", signature: "c2ln" }),
+    closes(0),
+    { type: "ping" },
+    opens(1, { type: "text", text: "" }),
+    saysText(1, "Yes"),
+    closes(1),
+    opens(2, { type: "tool_use", id: "toolu_1", name: "look", input: {} }),
+    says(2, { type: "input_json_delta", partial_json: "" }),
+    says(2, { type: "input_json_delta", partial_json: '{"at":' }),
+    says(2, { type: "input_json_delta", partial_json: "1}" }),
+    closes(2),
+    end("tool_use"),
+    STOP,
+  ));
+  assertEquals(reply.parts, [
+    { kind: "reasoning", text: "hm", seal: { form: "messages", issuer: null, value: "c2ln" } },
+    { kind: "text", text: "Yes" },
+    { kind: "tool_call", callId: "toolu_1", tool: "look", input: '{"at":1}' },
+  ]);
+  assertEquals(reply.stop, { reason: "tool_calls", raw: "tool_use" });
+  assertEquals(reply.usage, { ...NO_USAGE, freshTokens: 9, outputTokens: 5 });
+});
+
+Deno.test("messages event reader keeps thinking that shows nothing but its proof", () => {
+  const reply = replyOf(read(
+    START,
+    opens(0, { type: "thinking", thinking: "", signature: "" }),
+    says(0, { type: "signature_delta", signature: "b21pdA==" }),
+    closes(0),
+    opens(1, { type: "redacted_thinking", data: "aGlk" }),
+    closes(1),
+    end("end_turn"),
+    STOP,
+  ));
+  assertEquals(reply.parts, [
+    { kind: "reasoning", text: "", seal: { form: "messages", issuer: null, value: "b21pdA==" } },
+    { kind: "reasoning", text: "", redacted: true, seal: { form: "messages", issuer: null, value: "aGlk" } },
+  ]);
+});
+
+Deno.test("messages event reader begins anew at a second message_start", () => {
+  const reply = replyOf(read(
+    START,
+    opens(0, { type: "text", text: "" }),
+    saysText(0, "a"),
+    { ...START, message: { ...START.message, usage: { input_tokens: 11, output_tokens: 1 } } },
+    opens(0, { type: "text", text: "" }),
+    saysText(0, "b"),
+    closes(0),
+    end("end_turn"),
+    STOP,
+  ));
+  assertEquals(reply.parts, [{ kind: "text", text: "a" }, { kind: "text", text: "b" }]);
+  assertEquals(reply.usage?.freshTokens, 11);
+});
+
+Deno.test("messages event reader skips the vendor's own tools, unknown events and empty text", () => {
+  const reply = replyOf(read(
+    START,
+    opens(0, { type: "server_tool_use", id: "s", name: "web_search", input: {} }),
+    says(0, { type: "input_json_delta", partial_json: '{"query":"x"}' }),
+    closes(0),
+    opens(1, { type: "web_search_tool_result", content: [] }),
+    closes(1),
+    opens(2, { type: "text", text: "" }),
+    closes(2),
+    { type: "tomorrow" },
+    opens(3, { type: "text", text: "" }),
+    says(3, { type: "citations_delta", citation: {} }),
+    saysText(3, "Yes"),
+    closes(3),
+    end("end_turn"),
+    STOP,
+  ));
+  assertEquals(reply.parts, [{ kind: "text", text: "Yes" }]);
+});
+
+Deno.test("messages event reader takes what vendors that resemble the form leave out or add", () => {
+  const reply = replyOf(read(
+    opens(0, { type: "text", text: "A" }),
+    saysText(0, "b"),
+    opens(1, { type: "tool_use", id: "t", name: "look", input: { at: 1 } }),
+    closes(1),
+    saysText(7, "late"),
+    end("end_turn"),
+    STOP,
+  ));
+  assertEquals(reply.parts, [
+    { kind: "text", text: "Ab" },
+    { kind: "tool_call", callId: "t", tool: "look", input: '{"at":1}' },
+    { kind: "text", text: "late" },
+  ]);
+  const reader = messages.eventReader();
+  assertEquals(reader.read({ event: null, data: "" }), []);
+  assertEquals(reader.read({ event: null, data: "[DONE]" }), []);
+  assertEquals(reader.read({ event: "ping", data: "{}" }), []);
+  assertThrows(() => reader.read({ event: null, data: "{" }), SyntaxError);
+});
+
+Deno.test("messages event reader gives no finish for a stream that was cut", () => {
+  const events = read(START, opens(0, { type: "text", text: "" }), saysText(0, "a"), end("end_turn"));
+  assertEquals(events.at(-1), { type: "part-end", index: 0 });
+});
+
+Deno.test("messages event reader reports a failure in the stream and reads no further", () => {
+  const failure = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
+  const events = read(START, opens(0, { type: "text", text: "" }), saysText(0, "a"), failure, STOP);
+  assertEquals(events.at(-1), { type: "error", message: "Overloaded", vendorCode: "overloaded_error", status: 529 });
+});
+
+Deno.test("messages event writer streams the first open part and holds the others back", () => {
+  const call = (index: number, callId: string): ReplyEvent => ({
+    type: "part-start",
+    index,
+    part: { kind: "tool_call", callId, tool: "look" },
+  });
+  const delta = (index: number, text: string): ReplyEvent => ({ type: "part-delta", index, text });
+  const writer = messages.eventWriter(contextWith());
+  const typesOf = (event: ReplyEvent) =>
+    writer.write(event).map(({ data }) => JSON.parse(data)).map(({ type, index, delta }) =>
+      `${type} ${index ?? ""}${delta?.partial_json ?? ""}`
+    );
+  writer.write(BEGIN);
+  assertEquals([typesOf(call(0, "a")), typesOf(call(1, "b"))], [[], []]);
+  assertEquals(typesOf(delta(1, "{")), []);
+  assertEquals(typesOf(delta(0, "{}")), ["content_block_start 0", "content_block_delta 0{}"]);
+  assertEquals(typesOf(delta(1, "}")), []);
+  assertEquals(typesOf({ type: "part-end", index: 0 }), [
+    "content_block_stop 0",
+    "content_block_start 1",
+    "content_block_delta 1{}",
+  ]);
+  assertEquals(typesOf({ type: "part-end", index: 1 }), ["content_block_stop 1"]);
+});
+
+Deno.test("messages event writer writes no block for a part that holds nothing, save a call", () => {
+  const parts: (ReplyEvent & { type: "part-start" })["part"][] = [
+    { kind: "text" },
+    { kind: "reasoning" },
+    { kind: "reasoning", redacted: true },
+    { kind: "tool_call", callId: "a", tool: "look" },
+  ];
+  const events = parts.flatMap((part, index): ReplyEvent[] => [{ type: "part-start", index, part }, {
+    type: "part-end",
+    index,
+  }]);
+  const image: ReplyEvent = {
+    type: "image",
+    index: 4,
+    image: { kind: "image", source: { kind: "base64", mediaType: "image/png", data: "aGk=" } },
+  };
+  const frames = write([BEGIN, ...events, image, FINISH]);
+  assertEquals(frames.map(({ type }) => type), [
+    "message_start",
+    "content_block_start",
+    "content_block_stop",
+    "message_delta",
+    "message_stop",
+  ]);
+  assertEquals(frames[1].content_block, { type: "tool_use", id: "a", name: "look", input: {} });
+  assertEquals((frames[3].delta as JsonObject).stop_reason, "tool_use");
+});
+
+Deno.test("messages event writer always reports usage at the end", () => {
+  const counted = write([BEGIN, { ...FINISH, usage: { ...NO_USAGE, freshTokens: 3, outputTokens: 4 } }]);
+  assertEquals([counted[1].type, (counted[1].usage as JsonObject).input_tokens], ["message_delta", 3]);
+  assertEquals((counted[1].usage as JsonObject).output_tokens, 4);
+  const atStart = write([{ ...BEGIN, usage: { ...NO_USAGE, freshTokens: 3 } }, FINISH]);
+  assertEquals((atStart[1].usage as JsonObject).input_tokens, 3);
+  assertEquals((write([BEGIN, FINISH])[1].usage as JsonObject).output_tokens, 0);
+});
+
+Deno.test("messages event writer carries a call's seal before it, or after it when it came too late", () => {
+  const seal = { form: "content" as const, issuer: "google", value: "c2ln" };
+  const opened: ReplyEvent = { type: "part-start", index: 0, part: { kind: "tool_call", callId: "a", tool: "look" } };
+  const sealed: ReplyEvent = { type: "part-seal", index: 0, seal };
+  const spoken: ReplyEvent = { type: "part-delta", index: 0, text: "{}" };
+  const ended: ReplyEvent = { type: "part-end", index: 0 };
+  const blocksOf = (events: ReplyEvent[]) =>
+    write([BEGIN, ...events, FINISH]).filter(({ type }) => type === "content_block_start")
+      .map(({ content_block: block }) => (block as JsonObject).type);
+  assertEquals(blocksOf([opened, sealed, spoken, ended]), ["thinking", "tool_use"]);
+  assertEquals(blocksOf([opened, spoken, sealed, ended]), ["tool_use", "thinking"]);
+  const signed = write([BEGIN, opened, sealed, spoken, ended, FINISH])[2].delta;
+  assertEquals(signed, { type: "signature_delta", signature: writeSeal(seal, "messages") });
+});
+
+Deno.test("messages event writer wraps a custom tool's free text as JSON", () => {
+  const part = { kind: "tool_call" as const, callId: "a", tool: "patch", custom: true };
+  const texts = ['say "', "hi\n", "\ud83d", "\ude00"];
+  const frames = write([
+    BEGIN,
+    { type: "part-start", index: 0, part },
+    ...texts.map((text): ReplyEvent => ({ type: "part-delta", index: 0, text })),
+    { type: "part-end", index: 0 },
+    FINISH,
+  ]);
+  const json = frames.map(({ delta }) => (delta as JsonObject | undefined)?.partial_json ?? "").join("");
+  assertEquals(JSON.parse(json), { input: texts.join("") });
+});
+
+Deno.test("messages event writer reports a failure as the form's event", () => {
+  const writer = messages.eventWriter(contextWith());
+  writer.write(BEGIN);
+  const failure: ReplyEvent = { type: "error", message: "Overloaded", vendorCode: "overloaded_error", status: 529 };
+  const body = (type: string, message: string) => ({
+    event: "error",
+    data: JSON.stringify({ type: "error", error: { type, message }, request_id: "req_abc" }),
+  });
+  assertEquals(writer.write(failure), [body("overloaded_error", "Overloaded")]);
+  assertEquals(writer.fail(new GatewayError("upstream_timeout", "Late")), [body("timeout_error", "Late")]);
+});

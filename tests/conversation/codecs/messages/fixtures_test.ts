@@ -1,0 +1,298 @@
+import { assert, assertEquals } from "@std/assert";
+import type { JsonObject } from "../../../../src/conversation/codec.ts";
+import {
+  messages,
+  readCount,
+  readCountRequest,
+  writeCountRequest,
+} from "../../../../src/conversation/codecs/messages/mod.ts";
+import type { Reply } from "../../../../src/conversation/reply.ts";
+import { GatewayError } from "../../../../src/lib/gateway_error.ts";
+import { replyOf } from "../../../support/assemble.ts";
+import { contextWith, targetWith } from "./samples.ts";
+
+/** Recorded traffic of the vendor, kept beside the repository; `SWITCHYARD_FIXTURES` names another place. */
+const FOLDER = Deno.env.get("SWITCHYARD_FIXTURES") ??
+  new URL("../../../../../shared/fixtures", import.meta.url).pathname;
+const HERE = `${FOLDER}/anthropic`;
+
+interface Exchange {
+  readonly name: string;
+  readonly path: string;
+  readonly request: JsonObject;
+  readonly status: number;
+  readonly body: unknown;
+  readonly text: string | undefined;
+}
+
+function isPresent(folder: string): boolean {
+  try {
+    return Deno.statSync(folder).isDirectory;
+  } catch {
+    return false;
+  }
+}
+
+function filesIn(folder: string, ending: string): [name: string, text: string][] {
+  const names = [...Deno.readDirSync(folder)].filter((file) => file.isFile && file.name.endsWith(ending));
+  return names.map(({ name }) => [name, Deno.readTextFileSync(`${folder}/${name}`)]);
+}
+
+function exchanges(): Exchange[] {
+  const files = [`${HERE}/exchanges`, `${FOLDER}/cross-provider/exchanges`].filter(isPresent)
+    .flatMap((folder) => filesIn(folder, ".json"));
+  const recorded = files.flatMap(([name, text]) =>
+    JSON.parse(text).exchanges.map(({ request, response }: Record<string, JsonObject>) => ({
+      name,
+      path: request.path,
+      request: request.body,
+      status: response.status,
+      body: response.body,
+      text: response.text,
+    }))
+  );
+  return recorded.filter(({ path }) => path.startsWith("/v1/messages"));
+}
+
+function wholeReplies(): [name: string, body: JsonObject][] {
+  const own = filesIn(HERE, ".json").map(([name, text]): [string, JsonObject] => [name, JSON.parse(text)]);
+  const recorded = exchanges().map(({ name, body }): [string, JsonObject] => [name, body as JsonObject]);
+  return [...own, ...recorded].filter(([, body]) => body?.type === "message");
+}
+
+/** Every stream as its payloads, one reply each. */
+function streams(): [name: string, payloads: string[]][] {
+  const own = filesIn(HERE, ".chunks.txt").map(([name, text]): [string, string[]] => [name, text.split("\n")]);
+  const recorded = exchanges().filter(({ text }) => text?.includes("message_start")).map((
+    { name, text },
+  ): [string, string[]] => [
+    name,
+    text!.split("\n").filter((line) => line.startsWith("data:")).map((line) => line.slice(5)),
+  ]);
+  return [...own, ...recorded].flatMap(([name, lines]) =>
+    repliesIn(lines.filter((line) => line.trim() !== "")).map((payloads): [string, string[]] => [name, payloads])
+  );
+}
+
+/** Some files hold several replies, one after the other. */
+function repliesIn(lines: readonly string[]): string[][] {
+  const replies: string[][] = [[]];
+  for (const line of lines) {
+    replies.at(-1)!.push(line);
+    if (JSON.parse(line).type === "message_stop") replies.push([]);
+  }
+  return replies.filter((reply) => reply.length > 0);
+}
+
+function readStream(payloads: readonly string[]): Reply {
+  const reader = messages.eventReader();
+  const events = payloads.flatMap((data) => reader.read({ event: JSON.parse(data).type, data }));
+  return replyOf([...events, ...reader.end()]);
+}
+
+/** What a reply says, taken from its blocks by other means than the codec's. */
+interface Said {
+  text: string;
+  thought: string;
+  proofs: string[];
+  calls: unknown[];
+  raw: unknown;
+}
+
+function saidInBlocks(blocks: readonly JsonObject[], raw: unknown): Said {
+  const of = (type: string) => blocks.filter((block) => block.type === type);
+  return {
+    text: of("text").map((block) => block.text).join(""),
+    thought: of("thinking").map((block) => block.thinking).join(""),
+    proofs: [...of("thinking"), ...of("redacted_thinking")].map((block) => String(block.signature ?? block.data)),
+    calls: of("tool_use").map(({ id, name, input }) => ({ id, name, input })),
+    raw,
+  };
+}
+
+function saidInPayloads(payloads: readonly string[]): Said {
+  const blocks: JsonObject[] = [];
+  const json: string[] = [];
+  let raw: unknown = null;
+  for (const { type, index, content_block: block, delta } of payloads.map((data) => JSON.parse(data))) {
+    if (type === "content_block_start") blocks[index] = { ...block };
+    if (type === "message_delta") raw = delta.stop_reason;
+    if (type !== "content_block_delta") continue;
+    const open = blocks[index];
+    if (delta.type === "text_delta") open.text += delta.text;
+    if (delta.type === "thinking_delta") open.thinking += delta.thinking;
+    if (delta.type === "signature_delta") open.signature = delta.signature;
+    if (delta.type === "input_json_delta") json[index] = (json[index] ?? "") + delta.partial_json;
+  }
+  json.forEach((text, index) => blocks[index].input = JSON.parse(text || "{}"));
+  return saidInBlocks(blocks, raw);
+}
+
+function saidIn({ parts, stop }: Reply): Said {
+  const thoughts = parts.filter((part) => part.kind === "reasoning");
+  const shown = thoughts.filter((part) => !part.redacted);
+  const hidden = thoughts.filter((part) => part.redacted);
+  return {
+    text: parts.map((part) => part.kind === "text" ? part.text : "").join(""),
+    thought: shown.map((part) => part.text).join(""),
+    proofs: [...shown, ...hidden].map((part) => part.seal!.value),
+    calls: parts.filter((part) => part.kind === "tool_call")
+      .map(({ callId, tool, input }) => ({ id: callId, name: tool, input: JSON.parse(input) })),
+    raw: stop.raw,
+  };
+}
+
+/** All tokens of the report that covers most. */
+function tokensIn(usage: JsonObject): number[] {
+  const iterations = (usage.iterations ?? []) as JsonObject[];
+  const reports = iterations.length > 1 && !iterations.some(({ type }) => type === "fallback_message")
+    ? iterations
+    : [usage];
+  const sumOf = (...fields: string[]) =>
+    reports.reduce((sum, report) => fields.reduce((inner, field) => inner + Number(report[field] ?? 0), sum), 0);
+  return [
+    sumOf("input_tokens"),
+    sumOf("cache_read_input_tokens"),
+    sumOf("cache_creation_input_tokens"),
+    sumOf("output_tokens"),
+  ];
+}
+
+function tokensOf({ usage }: Reply): number[] {
+  assert(usage);
+  return [
+    usage.freshTokens,
+    usage.cacheReadTokens,
+    usage.cacheWrite5mTokens + usage.cacheWrite1hTokens,
+    usage.outputTokens,
+  ];
+}
+
+const ignore = !isPresent(HERE);
+const missing = ignore ? " (skipped: no recorded traffic beside the repository)" : "";
+
+Deno.test({
+  name: `messages codec reads every recorded reply without loss${missing}`,
+  ignore,
+  fn() {
+    const replies = wholeReplies();
+    assert(replies.length > 100);
+    for (const [name, body] of replies) {
+      const reply = messages.readReply(body);
+      assertEquals(saidIn(reply), saidInBlocks(body.content as JsonObject[], body.stop_reason), name);
+      assertEquals(tokensOf(reply), tokensIn(body.usage as JsonObject), name);
+    }
+  },
+});
+
+Deno.test({
+  name: `messages codec reads every recorded stream without loss, and follows its usage${missing}`,
+  ignore,
+  fn() {
+    const recorded = streams();
+    assert(recorded.length >= 20);
+    for (const [name, payloads] of recorded) {
+      const reply = readStream(payloads);
+      assertEquals(saidIn(reply), saidInPayloads(payloads), name);
+      const follower = messages.usageFollower();
+      for (const data of payloads.filter((payload) => follower.concerns(payload))) follower.follow(data);
+      assertEquals([follower.usage(), follower.ended()], [reply.usage, true], name);
+      const last = JSON.parse(payloads.findLast((data) => data.includes('"message_delta"'))!).usage;
+      assertEquals(tokensOf(reply)[3], tokensIn(last)[3], name);
+    }
+  },
+});
+
+Deno.test({
+  name: `messages codec writes every recorded reply as it read it, whole and streamed${missing}`,
+  ignore,
+  fn() {
+    const replies = [
+      ...wholeReplies().map(([, body]) => messages.readReply(body)),
+      ...streams().map(([, payloads]) => readStream(payloads)),
+    ];
+    for (const reply of replies) {
+      const { body } = messages.writeReply(reply, contextWith());
+      const again = messages.readReply(body);
+      assertEquals({ ...saidIn(again), raw: null }, { ...saidIn(reply), raw: null });
+      assertEquals([again.stop.reason, again.usage], [reply.stop.reason, reply.usage]);
+    }
+    for (const [name, payloads] of streams()) {
+      const reader = messages.eventReader();
+      const writer = messages.eventWriter(contextWith());
+      const events = payloads.flatMap((data) => reader.read({ event: null, data }));
+      const frames = events.flatMap((event) => writer.write(event)).map(({ data }) => data);
+      assertEquals(saidInPayloads(frames), saidInPayloads(payloads), name);
+    }
+  },
+});
+
+/** Every text, call and result that a request holds, in the words of the form. */
+function heldIn(request: JsonObject): { texts: string[]; calls: unknown[]; results: unknown[]; tools: unknown[] } {
+  const blocks = (request.messages as JsonObject[]).flatMap(({ content }) =>
+    typeof content === "string" ? [{ type: "text", text: content }] : content as JsonObject[]
+  );
+  const inner = blocks.filter((block) => block.type === "tool_result").flatMap(({ content }) =>
+    typeof content === "string" ? [{ type: "text", text: content }] : (content ?? []) as JsonObject[]
+  );
+  const system = typeof request.system === "string"
+    ? [{ text: request.system }]
+    : (request.system ?? []) as JsonObject[];
+  const documents = blocks.filter((block) => block.type === "document").map(({ source }) => source as JsonObject);
+  return {
+    texts: [
+      ...[...blocks, ...inner, ...system].map((block) => block.text ?? block.tool_name),
+      ...documents.map((source) => source.type === "text" ? source.data : null),
+    ].filter((text) => typeof text === "string" && text !== "") as string[],
+    calls: blocks.filter((block) => block.type === "tool_use").map(({ id, name, input }) => ({ id, name, input })),
+    results: blocks.filter((block) => block.type === "tool_result").map(({ tool_use_id: id, is_error: failed }) => ({
+      id,
+      failed: failed === true,
+    })),
+    tools: ((request.tools ?? []) as JsonObject[]).filter((tool) => tool.input_schema).map((tool) => tool.name),
+  };
+}
+
+Deno.test({
+  name: `messages codec reads every recorded request and writes it back without losing words, calls or tools${missing}`,
+  ignore,
+  fn() {
+    let refused = 0;
+    for (const { name, path, request } of exchanges()) {
+      const counts = path.includes("count_tokens");
+      const target = targetWith({ model: String(request.model) });
+      try {
+        const conversation = counts ? readCountRequest(request) : messages.readRequest(request);
+        const { body } = counts ? writeCountRequest(conversation, target) : messages.writeRequest(conversation, target);
+        if (!counts) messages.checkRequest(body);
+        const [before, after] = [heldIn(request), heldIn(body)];
+        assertEquals(after.calls, before.calls, name);
+        assertEquals(after.results, before.results, name);
+        for (const tool of before.tools) assert(after.tools.includes(tool), name);
+        for (const text of before.texts) assert(after.texts.some((written) => written.includes(text)), name);
+        if (!conversation.beyond.some((field) => field.startsWith("messages."))) {
+          assertEquals(body.max_tokens, request.max_tokens, name);
+        }
+      } catch (error) {
+        // A file id means something to the vendor alone.
+        assert(error instanceof GatewayError && JSON.stringify(request).includes("file_id"), `${name}: ${error}`);
+        refused++;
+      }
+    }
+    assertEquals(refused, 1);
+  },
+});
+
+Deno.test({
+  name: `messages codec reads every recorded error and count${missing}`,
+  ignore,
+  fn() {
+    for (const { name, path, status, body } of exchanges()) {
+      if (status >= 400) {
+        const { error } = body as { error: JsonObject };
+        const { message, code } = messages.readError(body);
+        assertEquals([message, code], [error.message, error.type], name);
+      } else if (path.includes("count_tokens")) assert(readCount(body) > 0, name);
+    }
+  },
+});

@@ -1,0 +1,239 @@
+import { assert, assertEquals } from "@std/assert";
+import fc from "fast-check";
+import type { Frame, JsonObject } from "../../../../src/conversation/codec.ts";
+import { messages } from "../../../../src/conversation/codecs/messages/mod.ts";
+import type { Part } from "../../../../src/conversation/conversation.ts";
+import type { ReplyEvent } from "../../../../src/conversation/events.ts";
+import type { Reply } from "../../../../src/conversation/reply.ts";
+import { GatewayError } from "../../../../src/lib/gateway_error.ts";
+import { replyOf } from "../../../support/assemble.ts";
+import { aReply, aSeal, aText, eventsOf, someSettings, someTurns } from "./arbitraries.ts";
+import { bodyWith, contextWith, conversationWith, targetWith } from "./samples.ts";
+
+const RUNS = { numRuns: 100, seed: 1 };
+
+/** What a request keeps on its way to the vendor that signed its thoughts: marks beyond four and issuers are gone. */
+function kept(said: unknown): unknown {
+  return JSON.parse(JSON.stringify(said, (key, value) => key === "cache" || key === "issuer" ? undefined : value));
+}
+
+Deno.test("messages codec: reading a request undoes writing it", () => {
+  fc.assert(
+    fc.property(someTurns, someSettings, (turns, settings) => {
+      const signed = turns.map((turn) => ({ ...turn, parts: turn.parts.map(ownIssuer) }));
+      const conversation = conversationWith({ ...settings, turns: signed, model: "claude" });
+      const read = messages.readRequest(messages.writeRequest(conversation, targetWith()).body);
+      assertEquals(kept([read.turns, read.instructions]), kept([signed, conversation.instructions]));
+      const { turns: _, instructions: __, ...said } = conversation;
+      const { turns: ___, instructions: ____, ...heard } = read;
+      assertEquals(heard, said);
+    }),
+    RUNS,
+  );
+});
+
+function ownIssuer(part: Part): Part {
+  return part.kind === "reasoning" && part.seal ? { ...part, seal: { ...part.seal, issuer: "anthropic" } } : part;
+}
+
+Deno.test("messages codec: what is written passes the check and is written the same again", () => {
+  fc.assert(
+    fc.property(someTurns, someSettings, fc.boolean(), (turns, settings, compatible) => {
+      const target = targetWith({ compatible });
+      const { body } = messages.writeRequest(conversationWith({ ...settings, turns }), target);
+      messages.checkRequest(body);
+      assertEquals(messages.writeRequest(messages.readRequest(body), target).body, body);
+    }),
+    RUNS,
+  );
+});
+
+Deno.test("messages codec: reading a reply undoes writing it", () => {
+  fc.assert(
+    fc.property(aReply, (reply) => {
+      const { body, losses } = messages.writeReply(reply, contextWith());
+      assertEquals(messages.readReply(JSON.parse(JSON.stringify(body))), reply);
+      assertEquals(losses, []);
+    }),
+    RUNS,
+  );
+});
+
+function framesOf(events: readonly ReplyEvent[], context = contextWith()): Frame[] {
+  const writer = messages.eventWriter(context);
+  return events.flatMap((event) => writer.write(event));
+}
+
+function replyIn(frames: readonly Frame[]): Reply {
+  const reader = messages.eventReader();
+  return replyOf([...frames.flatMap((frame) => reader.read(frame)), ...reader.end()]);
+}
+
+/** The reply as its writer was told it, however its parts overlapped. */
+const someOrder = fc.array(fc.nat(7), { minLength: 1, maxLength: 12 });
+
+Deno.test("messages codec: a stream tells the same reply as the whole of it, however its parts overlap", () => {
+  fc.assert(
+    fc.property(aReply, someOrder, (reply, order) => {
+      const frames = framesOf(eventsOf(reply, order));
+      assertEquals(replyIn(frames), messages.readReply(messages.writeReply(reply, contextWith()).body));
+    }),
+    RUNS,
+  );
+});
+
+Deno.test("messages codec: a stream's blocks come one after another, by index, each frame named by its type", () => {
+  fc.assert(
+    fc.property(aReply, someOrder, (reply, order) => {
+      let open: unknown = null;
+      let next = 0;
+      for (const { event, data } of framesOf(eventsOf(reply, order))) {
+        const frame = JSON.parse(data);
+        assertEquals(event, frame.type);
+        if (frame.type === "content_block_start") {
+          assertEquals([open, frame.index], [null, next++]);
+          open = frame.index;
+        } else if (frame.type === "content_block_delta") assertEquals(frame.index, open);
+        else if (frame.type === "content_block_stop") {
+          assertEquals(frame.index, open);
+          open = null;
+        }
+      }
+      assertEquals(open, null);
+    }),
+    RUNS,
+  );
+});
+
+/** A reply of another vendor: seals of its own on calls and text. */
+const aForeignReply = fc.record({
+  said: aText,
+  seals: fc.array(fc.option(aSeal("content", "chat")), { minLength: 1, maxLength: 3 }),
+  textSeal: fc.option(aSeal("content")),
+  thought: fc.option(fc.tuple(aText, fc.option(aSeal("content", "responses", "chat")))),
+}).map(({ said, seals, textSeal, thought }): Reply["parts"] => [
+  ...(thought ? [{ kind: "reasoning" as const, text: thought[0], ...(thought[1] ? { seal: thought[1] } : {}) }] : []),
+  { kind: "text", text: said, ...(textSeal ? { seal: textSeal } : {}) },
+  ...seals.map((seal, index) => ({
+    kind: "tool_call" as const,
+    callId: `call_${index}`,
+    tool: "look",
+    input: "{}",
+    ...(seal ? { seal } : {}),
+  })),
+]);
+
+Deno.test("messages codec: seals of other forms come home to their parts, by reply and by stream", () => {
+  const reasoning = { effort: "high" as const, budgetTokens: null, visible: true };
+  const context = contextWith({ conversation: conversationWith({ reasoning }) });
+  fc.assert(
+    fc.property(aForeignReply, someOrder, (parts, order) => {
+      const reply: Reply = {
+        id: "resp_1",
+        model: "gemini",
+        createdAt: 1,
+        parts,
+        stop: { reason: "end", raw: "STOP" },
+        usage: null,
+        beyond: [],
+      };
+      const whole = messages.writeReply(reply, context).body.content;
+      const streamed = contentIn(framesOf(eventsOf(reply, order), context));
+      for (const content of [whole, streamed]) {
+        const body = bodyWith({ messages: [{ role: "user", content: "hi" }, { role: "assistant", content }] });
+        assertEquals(messages.readRequest(body).turns[1].parts, parts);
+      }
+    }),
+    RUNS,
+  );
+});
+
+/** The content that a client puts together from a stream. */
+function contentIn(frames: readonly Frame[]): JsonObject[] {
+  const blocks: JsonObject[] = [];
+  for (const { data } of frames) {
+    const { type, content_block: block, delta } = JSON.parse(data);
+    const open = blocks.at(-1)!;
+    if (type === "content_block_start") blocks.push(block);
+    if (type !== "content_block_delta") continue;
+    if (delta.type === "text_delta") open.text += delta.text;
+    if (delta.type === "thinking_delta") open.thinking += delta.thinking;
+    if (delta.type === "signature_delta") open.signature = delta.signature;
+  }
+  return blocks;
+}
+
+/** A frame that has the type of one of the form's, and nothing else that can be relied on. */
+const anyFrame = fc.tuple(
+  fc.constantFrom("message_start", "content_block_start", "content_block_delta", "content_block_stop", "message_delta"),
+  fc.record({
+    index: fc.constantFrom(0, 1, null, "x"),
+    message: fc.jsonValue(),
+    content_block: fc.oneof(
+      fc.jsonValue(),
+      fc.record({
+        type: fc.constantFrom("text", "thinking", "tool_use", "x"),
+        text: fc.jsonValue(),
+        input: fc.jsonValue(),
+      }),
+    ),
+    delta: fc.oneof(
+      fc.jsonValue(),
+      fc.record({ type: fc.constantFrom("text_delta", "input_json_delta"), text: fc.jsonValue() }),
+    ),
+    usage: fc.jsonValue(),
+  }, { requiredKeys: [] }),
+).map(([type, fields]): Frame => ({ event: type, data: JSON.stringify({ type, ...fields }) }));
+
+Deno.test("messages codec: whatever a vendor streams, the events keep their promises", () => {
+  fc.assert(
+    fc.property(fc.array(anyFrame, { maxLength: 12 }), (frames) => {
+      replyIn([...frames, { event: "message_stop", data: '{"type":"message_stop"}' }]);
+    }),
+    { numRuns: 300, seed: 1 },
+  );
+});
+
+Deno.test("messages codec: whatever a vendor answers is read or refused as no reply", () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.array(fc.jsonValue()), (body, content) => {
+      messages.readReply({ type: "message", content, usage: body, stop_reason: body, stop_details: body });
+      messages.readUsage(body);
+      messages.readError(body);
+      messages.usageFollower().follow(JSON.stringify(body));
+    }),
+    { numRuns: 300, seed: 1 },
+  );
+});
+
+Deno.test("messages codec: whatever a caller sends is read or refused as an invalid request", () => {
+  const anyBlock = fc.record({
+    type: fc.constantFrom("text", "image", "document", "tool_use", "tool_result", "thinking", "x"),
+    text: fc.jsonValue(),
+    source: fc.oneof(fc.jsonValue(), fc.record({ type: fc.constantFrom("url", "base64", "text", "content") })),
+    id: fc.jsonValue(),
+    content: fc.jsonValue(),
+  }, { requiredKeys: ["type"] });
+  const aMessage = fc.record({
+    role: fc.constantFrom("user", "assistant", "system"),
+    content: fc.oneof(fc.string(), fc.jsonValue(), fc.array(anyBlock)),
+  });
+  const settings = fc.record({
+    system: fc.jsonValue(),
+    tools: fc.jsonValue(),
+    tool_choice: fc.jsonValue(),
+    thinking: fc.jsonValue(),
+    metadata: fc.jsonValue(),
+  }, { requiredKeys: [] });
+  fc.assert(
+    fc.property(fc.array(aMessage), settings, (sent, fields) => {
+      try {
+        const conversation = messages.readRequest(bodyWith({ ...fields, messages: sent }));
+        messages.checkRequest(messages.writeRequest(conversation, targetWith()).body);
+      } catch (error) {
+        assert(error instanceof GatewayError && error.code === "invalid_request", String(error));
+      }
+    }),
+    { numRuns: 500, seed: 1 },
+  );
+});

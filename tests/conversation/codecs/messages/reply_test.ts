@@ -1,0 +1,180 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import type { JsonObject } from "../../../../src/conversation/codec.ts";
+import { messages } from "../../../../src/conversation/codecs/messages/mod.ts";
+import type { Reply, ReplyPart, Stop } from "../../../../src/conversation/reply.ts";
+import { WRAPPED_SEAL_PREFIX, writeSeal } from "../../../../src/conversation/seal.ts";
+import { callPart, contextWith, conversationWith, replyWith, textPart } from "./samples.ts";
+
+function write(parts: readonly ReplyPart[], fields: Partial<Reply> = {}) {
+  return messages.writeReply(replyWith(parts, fields), contextWith());
+}
+
+Deno.test("messages reply reads text, thinking and calls, and skips the vendor's own tools by name", () => {
+  const reply = messages.readReply({
+    id: "msg_1",
+    type: "message",
+    role: "assistant",
+    model: "claude-sonnet-4-5",
+    content: [
+      { type: "thinking", thinking: "hm", signature: "c2ln" },
+      { type: "server_tool_use", id: "s", name: "web_search", input: {} },
+      { type: "web_search_tool_result", tool_use_id: "s", content: [] },
+      { type: "text", text: "", citations: null },
+      {
+        type: "text",
+        text: "Yes",
+        citations: [{ type: "web_search_result_location", url: "https://e.com", title: null }],
+      },
+      { type: "tool_use", id: "toolu_1", name: "look", input: { at: "a" } },
+      { type: "hologram" },
+    ],
+    stop_reason: "tool_use",
+    stop_sequence: null,
+    usage: { input_tokens: 5, output_tokens: 7 },
+  });
+  assertEquals(reply.parts, [
+    { kind: "reasoning", text: "hm", seal: { form: "messages", issuer: null, value: "c2ln" } },
+    { kind: "text", text: "Yes", citations: [{ url: "https://e.com", title: null, start: null, end: null }] },
+    { kind: "tool_call", callId: "toolu_1", tool: "look", input: '{"at":"a"}' },
+  ]);
+  assertEquals(reply.stop, { reason: "tool_calls", raw: "tool_use" });
+  assertEquals(reply.usage?.freshTokens, 5);
+  assertEquals(reply.beyond, ["content.server_tool_use", "content.web_search_tool_result", "content.hologram"]);
+});
+
+Deno.test("messages reply takes a wrapped signature of another gateway as its vendor's own", () => {
+  const value = writeSeal({ form: "content", issuer: "google", value: "x" }, "messages");
+  const { parts } = messages.readReply({
+    type: "message",
+    content: [{ type: "thinking", thinking: "", signature: value }],
+    stop_reason: "end_turn",
+  });
+  assertEquals(parts, [{ kind: "reasoning", text: "", seal: { form: "messages", issuer: null, value } }]);
+});
+
+Deno.test("messages reply throws for what is no reply of this form", () => {
+  const others = [
+    "<html>",
+    null,
+    {},
+    [],
+    { choices: [] },
+    { type: "error", error: { message: "x" } },
+    { type: "message", content: "x" },
+    { type: "completion", content: [] },
+  ];
+  for (const body of others) assertThrows(() => messages.readReply(body), TypeError);
+});
+
+Deno.test("messages reply reads every stop of the form", () => {
+  const stops: [raw: string | null, reason: string][] = [
+    ["end_turn", "end"],
+    ["max_tokens", "max_tokens"],
+    ["stop_sequence", "stop_sequence"],
+    ["tool_use", "tool_calls"],
+    ["pause_turn", "paused"],
+    ["refusal", "refusal"],
+    ["model_context_window_exceeded", "context_full"],
+    ["toString", "end"],
+    [null, "end"],
+  ];
+  for (const [raw, reason] of stops) {
+    const { stop } = messages.readReply({ content: [], stop_reason: raw });
+    assertEquals(stop, { reason, raw } as Stop);
+  }
+  assertEquals(
+    messages.readReply({
+      content: [],
+      stop_reason: "refusal",
+      stop_sequence: "END",
+      stop_details: { explanation: "no" },
+    }).stop,
+    { reason: "refusal", raw: "refusal", sequence: "END", explanation: "no" },
+  );
+});
+
+Deno.test("messages reply tells a caller the stop that agents act on", () => {
+  const word = (stop: Partial<Stop>, parts: ReplyPart[] = []) => {
+    const { body } = write(parts, { stop: { reason: "end", raw: "x", ...stop } });
+    return body.stop_reason;
+  };
+  const call = callPart("a");
+  assertEquals(word({}, [call]), "tool_use");
+  assertEquals(word({ reason: "max_tokens" }, [call]), "max_tokens");
+  assertEquals(word({ reason: "tool_calls" }), "end_turn");
+  assertEquals(word({}, [{ kind: "refusal", text: "No" }]), "refusal");
+  assertEquals(word({ reason: "content_filter" }), "refusal");
+  assertEquals(word({ reason: "prompt_blocked" }), "refusal");
+  assertEquals(word({ reason: "bad_tool_call" }), "end_turn");
+  assertEquals(word({ reason: "paused" }), "pause_turn");
+  assertEquals(word({ reason: "context_full" }), "model_context_window_exceeded");
+  assertEquals(word({ reason: "stop_sequence" }), "end_turn");
+  assertEquals(word({ reason: "stop_sequence", sequence: "END" }), "stop_sequence");
+});
+
+Deno.test("messages reply names the caller's model and an id of the form", () => {
+  const { body } = write([textPart("Hi")], { id: "chatcmpl-1", model: "gpt" });
+  assertEquals(body, {
+    id: "msg_abc",
+    type: "message",
+    role: "assistant",
+    model: "anthropic/claude",
+    content: [{ type: "text", text: "Hi" }],
+    stop_reason: "end_turn",
+    stop_sequence: null,
+    usage: {
+      input_tokens: 0,
+      cache_creation_input_tokens: 0,
+      cache_read_input_tokens: 0,
+      cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
+      output_tokens: 0,
+    },
+  });
+});
+
+Deno.test("messages reply drops a call that a limit cut off, and only that", () => {
+  const stop: Stop = { reason: "max_tokens", raw: "length" };
+  const cut = write([textPart("Hi"), callPart("a", "look", '{"at":"b')], { stop });
+  assertEquals((cut.body.content as JsonObject[]).map((block) => block.type), ["text"]);
+  assertEquals([cut.body.stop_reason, cut.losses], ["max_tokens", ["tool_call"]]);
+  const whole = write([callPart("a", "look", '{"at":"b"}')], { stop });
+  assertEquals((whole.body.content as JsonObject[]).length, 1);
+});
+
+Deno.test("messages reply labels thinking without a proof so that it is found again", () => {
+  const { body } = write([{ kind: "reasoning", text: "hm" }]);
+  const [{ signature }] = body.content as JsonObject[];
+  assertEquals(String(signature).startsWith(WRAPPED_SEAL_PREFIX), true);
+  assertEquals(messages.readReply(body).parts, [{ kind: "reasoning", text: "hm" }]);
+});
+
+Deno.test("messages reply carries a call's seal before it, and a text's only for callers who asked for thinking", () => {
+  const seal = { form: "content" as const, issuer: "google", value: "c2ln" };
+  const parts: ReplyPart[] = [{ ...textPart("Hi"), seal }, { ...callPart("a"), seal }];
+  const typesFor = (asked: boolean) => {
+    const reasoning = asked ? { effort: "low" as const, budgetTokens: null, visible: null } : null;
+    const conversation = conversationWith({ reasoning });
+    const { body, losses } = messages.writeReply(replyWith(parts), contextWith({ conversation }));
+    return [(body.content as JsonObject[]).map((block) => block.type), losses];
+  };
+  assertEquals(typesFor(true), [["text", "thinking", "thinking", "tool_use"], []]);
+  assertEquals(typesFor(false), [["text", "thinking", "tool_use"], ["reasoning_signature"]]);
+  const [, carrier] = write(parts).body.content as JsonObject[];
+  assertEquals(carrier, { type: "thinking", thinking: "", signature: writeSeal(seal, "messages") });
+});
+
+Deno.test("messages reply leaves out what the form has no place for, and says so", () => {
+  const { body, losses } = write([
+    { kind: "image", source: { kind: "base64", mediaType: "image/png", data: "aGk=" } },
+    { ...textPart("a"), citations: [{ url: "https://e.com", title: null, start: 0, end: 1 }] },
+    textPart(""),
+    { kind: "reasoning", text: "" },
+    { kind: "reasoning", text: "", redacted: true },
+    { ...callPart("c", "patch", "free"), custom: true },
+  ]);
+  assertEquals(body.content, [
+    { type: "text", text: "a" },
+    { type: "tool_use", id: "c", name: "patch", input: { input: "free" } },
+  ]);
+  assertEquals(losses, ["image", "citations"]);
+});

@@ -1,0 +1,78 @@
+import type { JsonObject, ReplyContext, RequestTarget } from "../../../../src/conversation/codec.ts";
+import { type Conversation, NO_SAMPLING, type Part } from "../../../../src/conversation/conversation.ts";
+import type { Reply } from "../../../../src/conversation/reply.ts";
+
+/** A body that every rule allows, with fields laid over it. */
+export function bodyWith(fields: JsonObject = {}): JsonObject {
+  return { model: "anthropic/claude", max_tokens: 100, messages: [{ role: "user", content: "Hello" }], ...fields };
+}
+
+/** A conversation of one user text, with fields laid over it. */
+export function conversationWith(fields: Partial<Conversation> = {}): Conversation {
+  return {
+    model: "anthropic/claude",
+    instructions: [],
+    turns: [{ role: "user", parts: [{ kind: "text", text: "Hello" }] }],
+    tools: [],
+    toolChoice: null,
+    parallelToolCalls: null,
+    outputFormat: null,
+    maxOutputTokens: 100,
+    sampling: NO_SAMPLING,
+    reasoning: null,
+    stream: false,
+    user: null,
+    cacheKey: null,
+    verbosity: null,
+    beyond: [],
+    ...fields,
+  };
+}
+
+/** A model of the form's author without a version in its name, so that the newest rules hold. */
+export function targetWith(fields: Partial<RequestTarget> = {}): RequestTarget {
+  return { model: "claude", provider: "anthropic", maxOutputTokens: null, compatible: false, ...fields };
+}
+
+/** A reply of these parts that ended by itself. */
+export function replyWith(parts: Reply["parts"], fields: Partial<Reply> = {}): Reply {
+  const stop = { reason: "end" as const, raw: "end_turn" };
+  return { id: "msg_1", model: "claude", createdAt: null, parts, stop, usage: null, beyond: [], ...fields };
+}
+
+/** What a reply repeats of a request that nothing is known of. */
+export function contextWith(fields: Partial<ReplyContext> = {}): ReplyContext {
+  const conversation = null;
+  return {
+    model: "anthropic/claude",
+    requestId: "req_abc",
+    createdAt: 1,
+    conversation,
+    includeUsage: false,
+    ...fields,
+  };
+}
+
+/** A text part. */
+export function textPart(text: string): Part & { kind: "text" } {
+  return { kind: "text", text };
+}
+
+/** A call of a function with these arguments. */
+export function callPart(callId: string, tool = "look", input = "{}"): Part & { kind: "tool_call" } {
+  return { kind: "tool_call", callId, tool, input };
+}
+
+/** The result of a call. */
+export function resultPart(callId: string, text = "done"): Part & { kind: "tool_result" } {
+  return { kind: "tool_result", callId, tool: "look", parts: [{ kind: "text", text }], isError: false };
+}
+
+/** A tool that takes one text. */
+export const LOOK = {
+  kind: "function",
+  name: "look",
+  description: "Looks",
+  parameters: { type: "object", properties: { at: { type: "string" } } },
+  strict: null,
+} as const;

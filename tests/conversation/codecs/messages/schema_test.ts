@@ -1,0 +1,70 @@
+import { assertEquals } from "@std/assert";
+import { strictSchema, toolSchema } from "../../../../src/conversation/codecs/messages/schema.ts";
+
+Deno.test("toolSchema() is an object at the top, whatever came", () => {
+  assertEquals(toolSchema(null), { type: "object", properties: {} });
+  assertEquals(toolSchema({}), { type: "object", properties: {} });
+  const plain = { type: "object", properties: { a: { type: ["string", "null"] } }, required: ["a"], $schema: "x" };
+  assertEquals(toolSchema(plain), plain);
+});
+
+Deno.test("toolSchema() joins alternatives at the top and requires what all of them require", () => {
+  const branch = (name: string) => ({ properties: { [name]: { type: "string" }, id: {} }, required: ["id", name] });
+  assertEquals(toolSchema({ anyOf: [branch("a"), branch("b")], description: "d" }), {
+    description: "d",
+    type: "object",
+    properties: { a: { type: "string" }, b: { type: "string" }, id: {} },
+    required: ["id"],
+  });
+  assertEquals(toolSchema({ type: "object", allOf: [branch("a"), branch("b")] }).required, ["id", "a", "b"]);
+});
+
+Deno.test("strictSchema() closes objects at every depth and requires only what is there", () => {
+  assertEquals(
+    strictSchema({
+      $schema: "x",
+      type: "object",
+      properties: { list: { type: "array", items: { properties: { a: { type: "string" } } } } },
+      required: ["list", "gone"],
+      additionalProperties: true,
+    }),
+    {
+      type: "object",
+      properties: {
+        list: {
+          type: "array",
+          items: { properties: { a: { type: "string" } }, additionalProperties: false },
+        },
+      },
+      required: ["list"],
+      additionalProperties: false,
+    },
+  );
+});
+
+Deno.test("strictSchema() tells limits in the description", () => {
+  assertEquals(strictSchema({ type: "integer", minimum: 1, maximum: 5, description: "How many" }), {
+    type: "integer",
+    description: "How many (minimum: 1, maximum: 5)",
+  });
+  assertEquals(strictSchema({ type: "string", format: "date" }), { type: "string", format: "date" });
+  assertEquals(strictSchema({ type: "string", format: "iban" }), { type: "string", description: "(format: iban)" });
+  assertEquals(strictSchema({ type: "array", minItems: 1 }), { type: "array", minItems: 1 });
+  assertEquals(strictSchema({ type: "array", minItems: 3 }), { type: "array", description: "(minItems: 3)" });
+});
+
+Deno.test("strictSchema() writes several types and alternatives as anyOf and lays allOf together", () => {
+  assertEquals(strictSchema({ type: ["string", "null"], enum: ["a", null], description: "d" }), {
+    description: "d",
+    anyOf: [{ enum: ["a"], type: "string" }, { type: "null" }],
+  });
+  assertEquals(strictSchema({ oneOf: [{ type: "string" }, { const: 1 }] }), {
+    anyOf: [{ type: "string" }, { const: 1 }],
+  });
+  assertEquals(
+    strictSchema({
+      allOf: [{ type: "object", properties: { a: {} }, required: ["a"] }, { properties: { b: {} }, required: ["b"] }],
+    }),
+    { type: "object", properties: { a: {}, b: {} }, required: ["a", "b"], additionalProperties: false },
+  );
+});

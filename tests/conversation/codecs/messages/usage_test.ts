@@ -1,0 +1,95 @@
+import { assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { messages } from "../../../../src/conversation/codecs/messages/mod.ts";
+import { usageOf, writeUsage } from "../../../../src/conversation/codecs/messages/usage.ts";
+import { NO_USAGE } from "../../../../src/conversation/usage.ts";
+import { someUsage } from "./arbitraries.ts";
+
+Deno.test("messages usage: reading undoes writing", () => {
+  fc.assert(fc.property(someUsage, (usage) => assertEquals(usageOf(writeUsage(usage)), usage)), {
+    numRuns: 100,
+    seed: 1,
+  });
+});
+
+Deno.test("messages usage counts fresh, read and written tokens apart", () => {
+  const usage = messages.readUsage({
+    usage: {
+      input_tokens: 10,
+      cache_read_input_tokens: 20,
+      cache_creation_input_tokens: 30,
+      cache_creation: { ephemeral_5m_input_tokens: 18, ephemeral_1h_input_tokens: 12 },
+      output_tokens: 40,
+      output_tokens_details: { thinking_tokens: 15 },
+    },
+  });
+  assertEquals(usage, {
+    freshTokens: 10,
+    cacheReadTokens: 20,
+    cacheWrite5mTokens: 18,
+    cacheWrite1hTokens: 12,
+    toolPromptTokens: 0,
+    outputTokens: 40,
+    reasoningTokens: 15,
+  });
+});
+
+Deno.test("messages usage is null where none is told, and never negative or absurd", () => {
+  for (const body of [null, "x", {}, { usage: null }, { usage: {} }, { usage: { input_tokens: "5" } }]) {
+    assertEquals(messages.readUsage(body), null);
+  }
+  const junk = { input_tokens: -5, output_tokens: 1e18, cache_read_input_tokens: "7", cache_creation: "x" };
+  assertEquals(messages.readUsage({ usage: junk }), NO_USAGE);
+});
+
+Deno.test("messages usage adds up every pass over the prompt", () => {
+  const iteration = (type: string, input: number, output: number) => ({
+    type,
+    input_tokens: input,
+    output_tokens: output,
+  });
+  const compacted = {
+    input_tokens: 682,
+    output_tokens: 1320,
+    iterations: [iteration("compaction", 60_385, 592), iteration("message", 682, 1320)],
+  };
+  assertEquals(usageOf(compacted), { ...NO_USAGE, freshTokens: 61_067, outputTokens: 1912 });
+  const takenOver = {
+    input_tokens: 412,
+    output_tokens: 264,
+    iterations: [iteration("message", 408, 0), iteration("fallback_message", 412, 264)],
+  };
+  assertEquals(usageOf(takenOver), { ...NO_USAGE, freshTokens: 412, outputTokens: 264 });
+  const short = { input_tokens: 50, output_tokens: 5, iterations: [iteration("message", 1, 1), iteration("x", 1, 1)] };
+  assertEquals(usageOf(short), { ...NO_USAGE, freshTokens: 50, outputTokens: 5 });
+});
+
+Deno.test("messages usage puts prompt tokens of a vendor's tools with the fresh ones", () => {
+  assertEquals(writeUsage({ ...NO_USAGE, freshTokens: 5, toolPromptTokens: 7 }).input_tokens, 12);
+});
+
+Deno.test("messages usage follower: later totals replace earlier ones, and null says nothing", () => {
+  const follower = messages.usageFollower();
+  assertEquals([follower.usage(), follower.ended()], [null, false]);
+  const frames = [
+    { type: "message_start", message: { usage: { input_tokens: 43, cache_read_input_tokens: 5, output_tokens: 1 } } },
+    { type: "message_delta", delta: {}, usage: { input_tokens: 61, cache_read_input_tokens: null, output_tokens: 9 } },
+    { type: "message_delta", delta: {}, usage: { output_tokens: 12 } },
+  ];
+  for (const frame of frames) follower.follow(JSON.stringify(frame));
+  assertEquals(follower.usage(), { ...NO_USAGE, freshTokens: 61, cacheReadTokens: 5, outputTokens: 12 });
+  assertEquals(follower.ended(), false);
+  follower.follow('{"type": "message_stop"}');
+  assertEquals(follower.ended(), true);
+});
+
+Deno.test("messages usage follower concerns itself with few frames, and survives broken ones", () => {
+  const follower = messages.usageFollower();
+  const deltas = ['{"type":"ping"}', '{"type":"content_block_delta","delta":{"text":"the message_stop usage"}}'];
+  for (const data of deltas) assertEquals(follower.concerns(data), false);
+  for (const type of ["message_start", "message_delta", "message_stop"]) {
+    assertEquals(follower.concerns(`{"type": "${type}"}`), true);
+  }
+  follower.follow('{"type":"message_st');
+  assertEquals(follower.usage(), null);
+});
