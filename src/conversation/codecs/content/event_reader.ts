@@ -59,7 +59,7 @@ export function eventReader(): EventReader {
   return {
     read(frame) {
       // Some vendors of this form send the end mark of another one.
-      if (frame.data === "" || frame.data === "[DONE]" || progress.isOver) return [];
+      if (frame.data === "" || frame.data === "[DONE]") return [];
       const body: unknown = JSON.parse(frame.data);
       return (Array.isArray(body) ? body : [body]).flatMap((chunk) => readChunk(progress, chunk));
     },

@@ -98,7 +98,7 @@ function changePart(
     part.ended = true;
     part.citations = event.citations ?? [];
   }
-  return event.index === progress.head ? flush(progress, null) : [];
+  return flush(progress, null);
 }
 
 /** Writes what may be written now; with a stop, all that is left. */

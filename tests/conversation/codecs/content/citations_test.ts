@@ -44,6 +44,15 @@ function isWhole(value: string, at: number): boolean {
   return utf16OffsetOf(value, utf8OffsetOf(value, at)) === at;
 }
 
+Deno.test("writeCitations counts bytes over all texts", () => {
+  const citations = [{ url: "https://a", title: "a", start: 1, end: 2 }];
+  assertEquals(writeCitations([{ text: "é😀" }, { text: "žá", citations }]), {
+    groundingChunks: [{ web: { uri: "https://a", title: "a" } }],
+    groundingSupports: [{ segment: { startIndex: 8, endIndex: 10, text: "á" }, groundingChunkIndices: [0] }],
+  });
+  assertEquals(writeCitations([{ text: "x" }]), null);
+});
+
 Deno.test("readCitations gives addresses without a stretch of text to the last text, from any kind of chunk", () => {
   const groundingMetadata = {
     groundingChunks: [

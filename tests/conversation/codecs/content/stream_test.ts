@@ -88,7 +88,7 @@ Deno.test("eventReader gives no finish when no reason was seen, and closes what 
 Deno.test("eventReader passes the vendor's failure on, and gives nothing after it", () => {
   const reader = content.eventReader();
   const error = { code: 503, message: "overloaded", status: "UNAVAILABLE" };
-  const events = feed(reader, parts({ text: "a" }), { error }, STOP);
+  const events = feed(reader, parts({ text: "a" }), { error }, parts({ text: "b" }), STOP);
   assertEquals(events.at(-1), { type: "error", message: "overloaded", vendorCode: "UNAVAILABLE", status: 503 });
   assertEquals(reader.end(), []);
 });
@@ -139,7 +139,14 @@ Deno.test("eventReader gathers a call whose arguments come in pieces", () => {
 });
 
 Deno.test("eventReader keeps wild paths of pieces from prototypes and from huge lists", () => {
-  const pieces = ["$.__proto__.admin", "$.constructor.prototype.admin", "$.list[4000000000]", "$", "no path"];
+  const pieces = [
+    "$.__proto__.admin",
+    "$.a.__proto__.admin",
+    "$.constructor.prototype.admin",
+    "$.list[4000000000]",
+    "$",
+    "no path",
+  ];
   const partialArgs = pieces.map((jsonPath) => ({ jsonPath, boolValue: true }));
   const { parts: read } = replyOf(readAll(parts({ functionCall: { name: "f", partialArgs } }), STOP));
   assertEquals(({} as JsonObject).admin, undefined);
@@ -295,6 +302,18 @@ Deno.test("eventWriter tells a blocked prompt without candidates", () => {
   const [frame] = framesOf(START, { type: "finish", stop, usage: null });
   assertEquals(frame.promptFeedback, { blockReason: "OTHER" });
   assertEquals("candidates" in frame, false);
+});
+
+Deno.test("eventWriter tells a late block by the finish reason, as text was shown already", () => {
+  const stop = { reason: "prompt_blocked" as const, raw: null };
+  const frames = framesOf(
+    START,
+    { type: "part-start", index: 0, part: { kind: "text" } },
+    { type: "part-delta", index: 0, text: "a" },
+    { type: "part-end", index: 0 },
+    { type: "finish", stop, usage: null },
+  );
+  assertEquals(frames.at(-1).candidates[0].finishReason, "PROHIBITED_CONTENT");
 });
 
 Deno.test("eventWriter fails by one frame with a numeric code", () => {

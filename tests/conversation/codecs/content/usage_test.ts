@@ -58,6 +58,14 @@ Deno.test("usageFollower is not concerned with text that speaks of keys", () => 
   assertEquals(follower.concerns('{"promptFeedback":{"blockReason":"SAFETY"}}'), true);
 });
 
+Deno.test("usageFollower does not take a word in a call's arguments for the end", () => {
+  const follower = content.usageFollower();
+  const functionCall = { name: "f", args: { finishReason: "STOP", blockReason: "SAFETY" } };
+  const data = JSON.stringify({ candidates: [{ content: { parts: [{ functionCall }] } }] });
+  if (follower.concerns(data)) follower.follow(data);
+  assertEquals(follower.ended(), false);
+});
+
 Deno.test("usageFollower keeps what it knows when the last chunk says nothing, or is no JSON", () => {
   const follower = content.usageFollower();
   follower.follow('{"usageMetadata":{"promptTokenCount":3}}');

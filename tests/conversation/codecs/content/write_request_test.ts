@@ -107,6 +107,13 @@ Deno.test("writeRequest answers every call in the next content, wherever its ans
   assertEquals(losses, []);
 });
 
+Deno.test("writeRequest never takes an answer for one to a later call", () => {
+  const { body, losses } = write({ turns: [say("user", result("a", "early")), say("assistant", call("a", "f"))] });
+  assertEquals(body.contents[0].parts.at(-1), { text: "early" });
+  assertEquals(responsesIn(body, 2), [["a", { error: "The tool did not return a result" }]]);
+  assertEquals(losses, ["tool_result"]);
+});
+
 Deno.test("writeRequest tells an answer without a call as the user's text", () => {
   const { body, losses } = write({ turns: [HI, say("assistant", call("a", "f")), say("user", result("z", "lost"))] });
   assertEquals(body.contents[2].parts.slice(1), [{ text: "[Result of a tool]" }, { text: "lost" }]);
