@@ -10,6 +10,7 @@ import { listen, type Listening } from "./http/listen.ts";
 import { type Clock, systemClock } from "./lib/clock.ts";
 import { GatewayError } from "./lib/gateway_error.ts";
 import type { Log } from "./lib/log.ts";
+import { readCidr } from "./net/address.ts";
 import { createMediaInliner } from "./net/media_inliner.ts";
 import { renderDefaultError } from "./protocols/default/error.ts";
 import { adminRoutes } from "./protocols/admin/routes.ts";
@@ -69,7 +70,7 @@ export async function buildApp({ config, log, clock = systemClock, random = Math
     live,
     memory: createReasoningMemory(clock),
     items: createItemMemory(clock),
-    inliner: createMediaInliner({ allow: config.egress.allow, caCerts }),
+    inliner: createMediaInliner({ allow: config.egress.allow.map(readCidr), own: [], caCertificates: caCerts, clock }),
     random,
   });
   const { textBodyBytes, otherBodyBytes, bodyIdleMs: idleMs } = config.limits;

@@ -47,7 +47,7 @@ export async function withMediaInlined(
       return { kind: "base64", ...await inline(url) };
     } catch (cause) {
       const why = cause instanceof GatewayError ? cause.message : "the download failed";
-      throw invalidField("url", `a medium of ${where} must be fetched for this model's vendor, and ${why}`, { cause });
+      throw invalidField("url", `a medium in ${where} must be fetched for this model's vendor, and ${why}`, { cause });
     }
   }
 }

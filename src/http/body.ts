@@ -1,0 +1,149 @@
+import { GatewayError } from "../lib/gateway_error.ts";
+import { joined } from "../lib/joined.ts";
+import { type DeadlineWheel, sharedWheel, type Watched } from "../net/deadline.ts";
+
+/** How much of a body is waited for, and how long. */
+export interface BodyLimits {
+  /** The most bytes; one more is `request_too_large`. */
+  readonly capBytes: number;
+  /** Longest wait for the next byte. Default 15 s. */
+  readonly idleMs?: number;
+  /** Longest wait for the whole body, to which a second is added for every 64 KiB that came. Default 30 s. */
+  readonly wholeMs?: number;
+  /** Default the wheel of the process. */
+  readonly wheel?: DeadlineWheel;
+}
+
+const IDLE_MS = 15_000;
+const WHOLE_MS = 30_000;
+const BYTES_PER_SECOND = 65_536;
+/** Bodies up to this length are there at once or almost so: one read, one deadline. */
+const SMALL_BYTES = 65_536;
+
+/**
+ * Reads a request's body, counting while it comes. A body that says it is longer than the cap is refused unread.
+ *
+ * @returns The body, empty when there is none.
+ * @throws {GatewayError} `request_too_large`; `invalid_request` with status 408 when it is too slow, with 400 when it
+ * breaks off.
+ */
+export function readBody(request: Request, limits: BodyLimits): Promise<Uint8Array<ArrayBuffer>> {
+  const length = lengthOf(request.headers);
+  if (length !== null && length > limits.capBytes) return Promise.reject(tooLarge(limits.capBytes));
+  if (length !== null && length <= SMALL_BYTES) return readSmall(request, limits);
+  return readLarge(request, limits);
+}
+
+/** What the length field says; null when it says nothing that can be relied on (absent, or a list of equal values). */
+function lengthOf(headers: Headers): number | null {
+  const field = headers.get("content-length");
+  return field !== null && /^[0-9]{1,15}$/.test(field) ? Number(field) : null;
+}
+
+async function readSmall(request: Request, limits: BodyLimits): Promise<Uint8Array<ArrayBuffer>> {
+  const { idleMs = IDLE_MS, wheel = sharedWheel } = limits;
+  const { promise: expired, reject } = Promise.withResolvers<never>();
+  const watched: Watched = {
+    deadlineAt: wheel.now() + idleMs,
+    onDeadline: () => reject(new GatewayError(...TOO_SLOW)),
+  };
+  wheel.watch(watched);
+  try {
+    return await Promise.race([request.bytes(), expired]);
+  } catch (error) {
+    throw error instanceof GatewayError ? error : brokenOff(error);
+  } finally {
+    wheel.unwatch(watched);
+  }
+}
+
+async function readLarge(request: Request, limits: BodyLimits): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of chunksOf(request, limits)) chunks.push(chunk);
+  return joined(chunks);
+}
+
+/**
+ * The body piece by piece under the same limits, for readers that keep no whole body, such as the one of multipart
+ * forms. Leaving early discards the rest. Throws as {@linkcode readBody} does.
+ */
+export async function* chunksOf(request: Request, limits: BodyLimits): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
+  const length = lengthOf(request.headers);
+  if (length !== null && length > limits.capBytes) throw tooLarge(limits.capBytes);
+  if (request.body === null) return;
+  const reader = request.body.getReader();
+  const watch = new BodyWatch(limits, () => reader.cancel());
+  try {
+    let total = 0;
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (watch.isOver) throw new StalledBody();
+      if (done) return;
+      total += value.length;
+      if (total > limits.capBytes) throw tooLarge(limits.capBytes);
+      watch.touch(value.length);
+      yield value;
+    }
+  } catch (error) {
+    throw error instanceof GatewayError ? error : brokenOff(error);
+  } finally {
+    watch.stop();
+    reader.cancel().catch(() => {}); // nothing to discard when all was read
+  }
+}
+
+/** Watches a body that comes in pieces: the silence since the last one, and the time since the first. */
+class BodyWatch implements Watched {
+  deadlineAt: number;
+  isOver = false;
+  #wholeDeadlineAt: number;
+  readonly #idleMs: number;
+  readonly #wheel: DeadlineWheel;
+
+  constructor(limits: BodyLimits, readonly giveUp: () => Promise<void>) {
+    this.#idleMs = limits.idleMs ?? IDLE_MS;
+    this.#wheel = limits.wheel ?? sharedWheel;
+    this.#wholeDeadlineAt = this.#wheel.now() + (limits.wholeMs ?? WHOLE_MS);
+    this.deadlineAt = this.#wheel.now() + this.#idleMs;
+    this.#wheel.watch(this);
+  }
+
+  touch(bytes: number): void {
+    this.#wholeDeadlineAt += bytes / BYTES_PER_SECOND * 1000;
+    this.deadlineAt = Math.min(this.#wheel.now() + this.#idleMs, this.#wholeDeadlineAt);
+  }
+
+  onDeadline(): void {
+    this.isOver = true;
+    this.giveUp().catch(() => {}); // the reader that waits hears of it
+  }
+
+  stop(): void {
+    this.#wheel.unwatch(this);
+  }
+}
+
+function tooLarge(capBytes: number): GatewayError {
+  return new GatewayError("request_too_large", `Cannot read a body this large: expected at most ${capBytes} bytes`, {
+    closeConnection: true,
+  });
+}
+
+const TOO_SLOW = ["invalid_request", "Cannot wait for the rest of the body: it came too slowly", {
+  status: 408, // RFC 9110, 15.5.9
+  closeConnection: true,
+}] as const;
+
+/** A body of many pieces that stopped coming; its connection can and should be broken off, see `abruptAnswer`. */
+export class StalledBody extends GatewayError {
+  constructor() {
+    super(...TOO_SLOW);
+  }
+}
+
+function brokenOff(cause: unknown): GatewayError {
+  return new GatewayError("invalid_request", "Cannot read the body: it broke off or its framing is wrong", {
+    closeConnection: true,
+    cause,
+  });
+}

@@ -1,0 +1,100 @@
+import { GatewayError } from "../lib/gateway_error.ts";
+
+/** A place where a caller's key may stand: a header field, or `key` in the query. */
+export type Carrier = "authorization" | "x-api-key" | "x-content-api-key" | "x-goog-api-key" | "api-key" | "?key";
+
+/**
+ * The header fields that every protocol accepts, whichever of them it names: the official clients of all vendors then
+ * work by a change of address and key alone. Source: SPEC "Authentication", DESIGN "Credentials".
+ */
+export const HEADER_CARRIERS: readonly Carrier[] = [
+  "authorization",
+  "x-api-key",
+  "x-content-api-key",
+  "x-goog-api-key",
+  "api-key",
+];
+
+/** The carriers of the content protocol, whose clients may also write the key into the query. */
+export const CONTENT_CARRIERS: readonly Carrier[] = [...HEADER_CARRIERS, "?key"];
+
+/** The longest key that is worth a look-up. */
+const LONGEST_KEY = 512;
+
+/**
+ * Reads the key of a request. Whether it is known is not asked here.
+ *
+ * @param query Without its question mark.
+ * @returns A key of visible ASCII characters.
+ * @throws {GatewayError} `unauthorized` when no carrier holds a key; `invalid_api_key` when two hold different keys, so
+ * that neither is used, or when what one holds cannot be a key, such as two that were merged into one field.
+ */
+export function readCredential(
+  headers: Headers,
+  query: string,
+  carriers: readonly Carrier[] = HEADER_CARRIERS,
+): string {
+  let key: string | null = null;
+  for (const carrier of carriers) {
+    const found = carrier === "?key" ? keyInQuery(query) : keyInField(headers, carrier);
+    if (found === null) continue;
+    if (key !== null && key !== found) throw invalidKey("expected the same key wherever one is sent");
+    key = found;
+  }
+  if (key === null) throw new GatewayError("unauthorized", `Cannot serve without an API key: ${adviceFor(carriers)}`);
+  if (key.length > LONGEST_KEY || !/^[\x21-\x7e]+$/.test(key)) {
+    throw invalidKey("expected one key of visible characters");
+  }
+  return key;
+}
+
+function keyInField(headers: Headers, name: string): string | null {
+  const value = headers.get(name);
+  if (value === null) return null;
+  if (name !== "authorization") return value === "" ? null : value;
+  const match = /^Bearer +(\S.*)$/i.exec(value); // RFC 6750, 2.1; other schemes carry no key of ours
+  return match === null ? null : match[1].trimEnd();
+}
+
+function keyInQuery(query: string): string | null {
+  if (!query.includes("key=")) return null;
+  const keys = new Set(new URLSearchParams(query).getAll("key").filter((key) => key !== ""));
+  if (keys.size > 1) throw invalidKey("expected the same key wherever one is sent");
+  const [key = null] = keys;
+  return key;
+}
+
+function invalidKey(expected: string): GatewayError {
+  return new GatewayError("invalid_api_key", `Cannot accept the API key: ${expected}`);
+}
+
+function adviceFor(carriers: readonly Carrier[]): string {
+  return `expected it as "Authorization: Bearer" or "${carriers.includes("?key") ? "x-content-api-key" : "x-api-key"}"`;
+}
+
+/** The one version of the message protocol. Source: SPEC "Authentication". */
+export const MESSAGE_VERSION = "2023-06-01";
+
+/**
+ * Checks the version that a request of the message protocol must name. `msg-version` has one value; its vendor's own
+ * name `anthropic-version` is accepted with any date, because that vendor's clients move on.
+ *
+ * @throws {GatewayError} `invalid_request`.
+ */
+export function checkMessageVersion(headers: Headers): void {
+  const version = headers.get("msg-version");
+  if (version === MESSAGE_VERSION) return;
+  if (version === null && isDate(headers.get("anthropic-version"))) return;
+  const got = version === null ? "none" : "another";
+  throw new GatewayError(
+    "invalid_request",
+    `Cannot read the header "msg-version": expected ${MESSAGE_VERSION}, got ${got}`,
+    {
+      field: "msg-version",
+    },
+  );
+}
+
+function isDate(value: string | null): boolean {
+  return value !== null && /^20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$/.test(value);
+}

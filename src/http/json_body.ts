@@ -1,0 +1,104 @@
+import { Buffer, isUtf8 } from "node:buffer";
+import { GatewayError, invalidField } from "../lib/gateway_error.ts";
+import { type JsonScan, scanJson } from "../lib/json.ts";
+import type { JsonObject } from "../lib/json_object.ts";
+import { findSyntaxMistake } from "../lib/json_syntax.ts";
+import { type BodyLimits, readBody } from "./body.ts";
+
+/** A JSON object as it was sent, read, and outlined. */
+export interface JsonBody {
+  readonly body: JsonObject;
+  /** The text in UTF-8 without a byte order mark: what a pass-through sends on. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Where each member of the top object stands in `bytes`; see `spliceJson`. */
+  readonly scan: JsonScan;
+}
+
+/** How deep objects and lists may nest. */
+export const DEEPEST_JSON = 200;
+
+/**
+ * Reads a request whose body is one JSON object. The one rule for content types, on every endpoint: `application/json`,
+ * `text/json`, any `…+json`, or none at all; parameters are ignored but for a charset other than UTF-8; all else is 415.
+ *
+ * A name that comes twice in the top object is refused, because another reader may take the other value. No message
+ * repeats what the body says, names of doubled members apart.
+ *
+ * @throws {GatewayError} `invalid_request` (400, 408, 415) or `request_too_large`.
+ */
+export async function readJsonObject(request: Request, limits: BodyLimits): Promise<JsonBody> {
+  refuseOtherTypes(request.headers.get("content-type"));
+  return jsonObjectOf(await readBody(request, limits));
+}
+
+/**
+ * Reads bytes as one JSON object, by the rules of {@linkcode readJsonObject}.
+ *
+ * @throws {GatewayError} `invalid_request`.
+ */
+export function jsonObjectOf(sent: Uint8Array<ArrayBuffer>): JsonBody {
+  const bytes = withoutMark(sent);
+  if (!isUtf8(bytes)) throw new GatewayError("invalid_request", "Cannot read the body: expected UTF-8");
+  const scan = outlineOf(bytes);
+  const body = parsed(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
+  if (typeof body !== "object" || body === null || Array.isArray(body)) throw notAnObject(nameOf(body));
+  return { body: body as JsonObject, bytes, scan };
+}
+
+function refuseOtherTypes(field: string | null): void {
+  if (field === null || field === "application/json") return;
+  const [type, ...parameters] = field.toLowerCase().split(";").map((part) => part.trim());
+  const charset = parameters.find((parameter) => parameter.startsWith("charset="))?.slice("charset=".length);
+  const isJson = type === "" || /^(application|text)\/json$/.test(type) || /^[\w.-]+\/[\w.-]+\+json$/.test(type);
+  if (isJson && (charset === undefined || /^"?utf-?8"?$/.test(charset))) return;
+  throw new GatewayError("invalid_request", "Cannot read this Content-Type: expected application/json in UTF-8", {
+    status: 415,
+  });
+}
+
+function withoutMark(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
+}
+
+/** Before the parser runs: it would have to follow the nest and would keep the last of two doubles. */
+function outlineOf(bytes: Uint8Array): JsonScan {
+  let scan: JsonScan;
+  try {
+    scan = scanJson(bytes);
+  } catch (cause) {
+    throw new GatewayError("invalid_request", "Cannot read the body: it has too many members", { cause });
+  }
+  if (scan.depth > DEEPEST_JSON) {
+    throw new GatewayError(
+      "invalid_request",
+      `Cannot read the body: expected at most ${DEEPEST_JSON} levels of nesting`,
+    );
+  }
+  if (scan.duplicate !== null) throw invalidField(scan.duplicate.slice(0, 64), "expected it once, got it twice");
+  return scan;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    if (text.trim() === "") throw notAnObject("an empty body");
+    const mistake = findSyntaxMistake(text);
+    if (mistake === null) throw new GatewayError("invalid_request", "Cannot read the body as JSON");
+    const { found, position, line, column } = mistake;
+    throw new GatewayError(
+      "invalid_request",
+      `Cannot read the body as JSON: got ${found} at position ${position} (line ${line}, column ${column})`,
+    );
+  }
+}
+
+function nameOf(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "a list" : `a ${typeof value}`;
+}
+
+function notAnObject(got: string): GatewayError {
+  return new GatewayError("invalid_request", `Cannot read the body: expected a JSON object, got ${got}`);
+}

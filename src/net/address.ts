@@ -1,0 +1,122 @@
+import ipaddr from "ipaddr.js";
+
+/**
+ * What an address is, in one word. `public` and `allowed` may be connected to, all others may not. Logs, metrics and
+ * answers use these words.
+ */
+export type Verdict =
+  | "public"
+  /** Exempt by the operator's configuration. */
+  | "allowed"
+  | "this_network"
+  | "private"
+  | "shared"
+  | "loopback"
+  | "link_local"
+  | "protocol_assignment"
+  | "documentation"
+  | "relay_6to4"
+  | "benchmarking"
+  | "multicast"
+  | "reserved"
+  | "broadcast"
+  /** A cloud's own service behind an address that is routed publicly. */
+  | "cloud_platform"
+  | "tunnel_6to4"
+  /** IPv6 outside of global unicast: mapped, compatible, local, link-local, unique local, multicast and the rest. */
+  | "not_global_unicast"
+  | "not_an_address";
+
+/** A block of addresses, as `10.0.0.0/8` names one. */
+export interface Cidr {
+  readonly network: ipaddr.IPv4 | ipaddr.IPv6;
+  readonly prefixLength: number;
+}
+
+/**
+ * Reads a block; an address alone is a block of one. Bits beyond the prefix do not matter.
+ *
+ * @throws {RangeError} If it is none.
+ */
+export function readCidr(text: string): Cidr {
+  const [address, length] = text.split("/", 2);
+  const network = addressIn(address);
+  const most = network?.kind() === "ipv4" ? 32 : 128;
+  if (network === null || (length !== undefined && !(/^[0-9]{1,3}$/.test(length) && Number(length) <= most))) {
+    throw new RangeError(`Cannot read a block of addresses such as 10.0.0.0/8: got "${text.slice(0, 60)}"`);
+  }
+  return { network, prefixLength: length === undefined ? most : Number(length) };
+}
+
+/** The first block that holds the address decides. Source: IANA special-purpose address registries (RFC 6890). */
+const IPV4_VERDICTS = table([
+  ["0.0.0.0/8", "this_network"],
+  ["10.0.0.0/8", "private"],
+  ["100.64.0.0/10", "shared"],
+  ["127.0.0.0/8", "loopback"],
+  ["169.254.0.0/16", "link_local"], // and every cloud's metadata
+  ["172.16.0.0/12", "private"],
+  ["192.0.0.0/24", "protocol_assignment"],
+  ["192.0.2.0/24", "documentation"],
+  ["192.88.99.0/24", "relay_6to4"],
+  ["192.168.0.0/16", "private"],
+  ["198.18.0.0/15", "benchmarking"],
+  ["198.51.100.0/24", "documentation"],
+  ["203.0.113.0/24", "documentation"],
+  ["224.0.0.0/4", "multicast"],
+  ["255.255.255.255/32", "broadcast"],
+  ["240.0.0.0/4", "reserved"],
+  ["168.63.129.16/32", "cloud_platform"], // Azure; publicly routable, so no registry has it
+]);
+
+/** Inside of 2000::/3; everything outside is refused as a whole. */
+const IPV6_VERDICTS = table([
+  ["2001::/23", "protocol_assignment"], // Teredo, benchmarking, ORCHID
+  ["2001:db8::/32", "documentation"],
+  ["2002::/16", "tunnel_6to4"],
+  ["3fff::/20", "documentation"],
+]);
+const GLOBAL_UNICAST = readCidr("2000::/3");
+/** RFC 6052: networks without IPv4 resolve every name to one of these, so the address inside counts. */
+const NAT64 = readCidr("64:ff9b::/96");
+
+/**
+ * Judges an address.
+ *
+ * @param text IPv4 in four decimal parts or IPv6, without brackets; any other spelling is `not_an_address`.
+ * @param allow Blocks that the operator exempts.
+ */
+export function verdictOf(text: string, allow: readonly Cidr[] = []): Verdict {
+  const address = addressIn(text);
+  if (address === null) return "not_an_address";
+  if (allow.some((cidr) => holds(cidr, address))) return "allowed";
+  return address.kind() === "ipv4" ? ipv4Verdict(address) : ipv6Verdict(address as ipaddr.IPv6, allow);
+}
+
+/** True for verdicts under which a connection may be made. */
+export function isReachable(verdict: Verdict): boolean {
+  return verdict === "public" || verdict === "allowed";
+}
+
+function addressIn(text: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
+  if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text);
+  return text.includes(":") && !text.includes("%") && ipaddr.IPv6.isValid(text) ? ipaddr.IPv6.parse(text) : null;
+}
+
+function ipv4Verdict(address: ipaddr.IPv4 | ipaddr.IPv6): Verdict {
+  return IPV4_VERDICTS.find(([cidr]) => holds(cidr, address))?.[1] ?? "public";
+}
+
+function ipv6Verdict(address: ipaddr.IPv6, allow: readonly Cidr[]): Verdict {
+  if (holds(NAT64, address)) return verdictOf(address.toByteArray().slice(12).join("."), allow);
+  if (!holds(GLOBAL_UNICAST, address)) return "not_global_unicast";
+  return IPV6_VERDICTS.find(([cidr]) => holds(cidr, address))?.[1] ?? "public";
+}
+
+function holds({ network, prefixLength }: Cidr, address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
+  return network.kind() === address.kind() && address.match(network, prefixLength);
+}
+
+function table(rows: readonly (readonly [string, Verdict])[]): readonly (readonly [Cidr, Verdict])[] {
+  return rows.map(([cidr, verdict]) => [readCidr(cidr), verdict] as const);
+}

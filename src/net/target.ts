@@ -1,0 +1,211 @@
+import { lookup } from "node:dns/promises";
+import { type Clock, sleep, systemClock } from "../lib/clock.ts";
+import { type Cidr, isReachable, type Verdict, verdictOf } from "./address.ts";
+import { EgressError, refusal } from "./egress_error.ts";
+
+/** All addresses of a name, IPv4 and IPv6. Rejects with the code `ENOTFOUND` when it has none. */
+export type Resolve = (name: string) => Promise<readonly string[]>;
+
+/** Where the gateway itself listens, or is reached from outside. */
+export interface OwnAddress {
+  /** A name or an address, in lower case, without brackets. */
+  readonly host: string;
+  readonly port: number;
+}
+
+/** The operator's settings of the egress guard. Source: DESIGN "egress". */
+export interface EgressPolicy {
+  /** Blocks that are exempt from the rules for addresses and local names. */
+  readonly allow: readonly Cidr[];
+  /** Never connected to, allowed or not. */
+  readonly own: readonly OwnAddress[];
+  /** Default the system's resolver. */
+  readonly resolve?: Resolve;
+  /** Roots trusted beside the usual ones, in PEM. */
+  readonly caCertificates?: readonly string[];
+  readonly clock?: Clock;
+}
+
+/** The schemes an address may have. */
+export type Schemes = readonly ("https:" | "http:")[];
+
+/** An address that passed every rule, and where its connection may go. */
+export interface VettedTarget {
+  readonly url: URL;
+  /** Never empty; all of them are reachable. */
+  readonly addresses: readonly string[];
+}
+
+const LONGEST_URL = 2048;
+const LONGEST_NAME = 253;
+const LONGEST_LABEL = 63;
+const RESOLVE_MS = 5000;
+
+/** Names that mean a place near the resolver (RFC 6761, RFC 6762, RFC 8375, ICANN's `internal`), and metadata by name. */
+const LOCAL_NAME = /(^|\.)(localhost|local|internal|home\.arpa|metadata\.goog)$/;
+
+/** Ports of other protocols. Source: Fetch standard, "bad port". */
+const BLOCKED_PORTS: ReadonlySet<number> = new Set([
+  [
+    0,
+    1,
+    7,
+    9,
+    11,
+    13,
+    15,
+    17,
+    19,
+    20,
+    21,
+    22,
+    23,
+    25,
+    37,
+    42,
+    43,
+    53,
+    69,
+    77,
+    79,
+    87,
+    95,
+    101,
+    102,
+    103,
+    104,
+    109,
+    110,
+  ],
+  [111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532],
+  [540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061],
+  [6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080],
+].flat());
+
+/**
+ * Checks what an address says of itself, without asking a resolver: scheme, length, user, port, name, and the address
+ * when it is one. The host is judged as the WHATWG parser understands it, so that every spelling of an address is one.
+ *
+ * @param text Whatever a caller sent.
+ * @throws {EgressError} `refused`, with the rule.
+ */
+export function checkTargetUrl(text: unknown, schemes: Schemes, policy: EgressPolicy): URL {
+  const wanted = schemes.map((scheme) => scheme.slice(0, -1)).join(" or ");
+  if (typeof text !== "string" || text === "") throw refusal("syntax", `expected an ${wanted} address`);
+  if (text.length > LONGEST_URL) throw refusal("length", `expected an address of at most ${LONGEST_URL} characters`);
+  // The parser would pass over blanks and missing slashes; another one might not.
+  if (!/^[a-z][a-z0-9+.-]*:\/\/[^\s]+$/i.test(text) || !URL.canParse(text)) {
+    throw refusal("syntax", `expected an absolute ${wanted} address`);
+  }
+  const url = new URL(text);
+  if (!(schemes as readonly string[]).includes(url.protocol)) throw refusal("scheme", `expected the scheme ${wanted}`);
+  checkParts(url, policy);
+  return url;
+}
+
+/** Also for addresses that a redirect leads to. Throws as {@linkcode checkTargetUrl} does. */
+function checkParts(url: URL, policy: EgressPolicy): void {
+  if (url.username !== "" || url.password !== "") throw refusal("userinfo", "expected no user name or password in it");
+  if (BLOCKED_PORTS.has(portOf(url))) throw refusal("port", "expected a port that web servers may use");
+  const host = hostOf(url);
+  if (isOwn(host, portOf(url), policy)) {
+    throw refusal("own_address", "expected an address other than the gateway's own");
+  }
+  const verdict = verdictOf(host, policy.allow);
+  if (verdict === "not_an_address") checkName(host, policy);
+  else refuseUnreachable(verdict);
+}
+
+function checkName(name: string, policy: EgressPolicy): void {
+  const labels = name.split(".");
+  if (name.length > LONGEST_NAME || labels.some((label) => label === "" || label.length > LONGEST_LABEL)) {
+    throw refusal("host", "expected a host name");
+  }
+  // An operator who allows blocks of the intranet reaches them by their names; the addresses are then judged.
+  if (isLocalName(name) && policy.allow.length === 0) throw refusal("local_name", "expected a public host name");
+}
+
+/**
+ * Checks an address and every address that its name has: one forbidden among them refuses the name, because the next
+ * answer of the resolver could be another.
+ *
+ * @throws {EgressError} `refused` or `unresolved`.
+ */
+export async function vetTarget(text: unknown, schemes: Schemes, policy: EgressPolicy): Promise<VettedTarget> {
+  const url = checkTargetUrl(text, schemes, policy);
+  const host = hostOf(url);
+  if (verdictOf(host, policy.allow) !== "not_an_address") return { url, addresses: [host] };
+  const addresses = await addressesOf(host, policy);
+  for (const address of addresses) {
+    const verdict = verdictOf(address, policy.allow);
+    refuseUnreachable(verdict);
+    if (isLocalName(host) && verdict !== "allowed") throw refusal("local_name", "expected a public host name");
+    if (isOwn(address, portOf(url), policy)) {
+      throw refusal("own_address", "expected an address other than the gateway's own");
+    }
+  }
+  return { url, addresses };
+}
+
+/**
+ * Checks an address that will be used later, when it is checked again: a name that cannot be resolved for now is let
+ * through, one that does not exist is not.
+ *
+ * @throws {EgressError} `refused` or `unresolved`.
+ */
+export async function checkTarget(text: unknown, schemes: Schemes, policy: EgressPolicy): Promise<URL> {
+  try {
+    return (await vetTarget(text, schemes, policy)).url;
+  } catch (error) {
+    const isUnknown = error instanceof EgressError && error.kind === "unresolved" && !isNameWithoutAddress(error);
+    if (!isUnknown) throw error;
+    return checkTargetUrl(text, schemes, policy);
+  }
+}
+
+/** The host of an address as names and verdicts know it: lower case, no brackets, no final dot. */
+export function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
+}
+
+/** The port of an address, also where its scheme implies it. */
+export function portOf(url: URL): number {
+  if (url.port !== "") return Number(url.port);
+  return url.protocol === "https:" ? 443 : 80;
+}
+
+function isLocalName(name: string): boolean {
+  return !name.includes(".") || LOCAL_NAME.test(name);
+}
+
+function isOwn(host: string, port: number, policy: EgressPolicy): boolean {
+  return policy.own.some((own) => own.host === host && own.port === port);
+}
+
+function refuseUnreachable(verdict: Verdict): void {
+  if (!isReachable(verdict)) throw refusal("private_address", "expected a host with public addresses only", verdict);
+}
+
+async function addressesOf(name: string, policy: EgressPolicy): Promise<readonly string[]> {
+  const { resolve = systemResolve, clock = systemClock } = policy;
+  const silence = sleep(clock, RESOLVE_MS).then((): never => {
+    throw new EgressError("unresolved", "its name could not be resolved in time");
+  });
+  try {
+    const addresses = await Promise.race([resolve(name), silence]);
+    if (addresses.length > 0) return addresses;
+  } catch (cause) {
+    if (cause instanceof EgressError) throw cause;
+    throw new EgressError("unresolved", "its name could not be resolved", { cause });
+  }
+  throw new EgressError("unresolved", "its name has no address", { cause: { code: "ENOTFOUND" } });
+}
+
+async function systemResolve(name: string): Promise<readonly string[]> {
+  return (await lookup(name, { all: true })).map(({ address }) => address);
+}
+
+function isNameWithoutAddress(error: EgressError): boolean {
+  const { cause } = error.details;
+  return typeof cause === "object" && cause !== null && "code" in cause && cause.code === "ENOTFOUND";
+}

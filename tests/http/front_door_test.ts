@@ -1,0 +1,174 @@
+import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
+import { createFrontDoor } from "../../src/http/front_door.ts";
+import type { Handler, Route } from "../../src/http/inbound.ts";
+import { systemClock } from "../../src/lib/clock.ts";
+import { GatewayError } from "../../src/lib/gateway_error.ts";
+import { silentLog } from "../../src/lib/log.ts";
+import { createRouter } from "../../src/router.ts";
+import { openToyDoor, renderAs } from "./toy_door.ts";
+
+const route = (path: string, handler: Handler, method: Route["method"] = "GET"): Route => ({
+  method,
+  path,
+  handler,
+  renderError: renderAs("toy"),
+});
+const addressOf = (door: { port: number }) => `http://127.0.0.1:${door.port}`;
+
+Deno.test("every answer names its request in the three spellings that clients read", async () => {
+  await using door = await openToyDoor([route("/boom", () => {
+    throw new TypeError("secret prompt");
+  })]);
+  const seen = new Set<string>();
+  for (const path of ["/v1/models", "/none", "/boom", "/"]) {
+    const response = await fetch(addressOf(door) + path, { headers: { "x-request-id": "mine" } });
+    const id = response.headers.get("x-service-request-id")!;
+    assertMatch(id, /^req_[0-9a-f]{24}$/);
+    assertEquals([response.headers.get("x-request-id"), response.headers.get("request-id")], [id, id]);
+    seen.add(id);
+    await response.body?.cancel();
+  }
+  assertEquals(seen.size, 4);
+});
+
+Deno.test("an unforeseen failure is a 500 in the route's shape, and neither answer nor log repeats its message", async () => {
+  await using door = await openToyDoor([
+    route("/boom", () => {
+      throw new TypeError("secret prompt");
+    }),
+    route("/later", () => Promise.reject("secret prompt")),
+  ]);
+  for (const path of ["/boom", "/later"]) {
+    const response = await fetch(addressOf(door) + path);
+    const body = await response.json();
+    assertEquals([response.status, body.shape, body.code], [500, "toy", "internal_error"]);
+    assertEquals(body.requestId, response.headers.get("x-service-request-id"));
+    const line = door.lines.find((line) => line.event === "request.failed" && line.requestId === body.requestId);
+    assertEquals(line?.level, "error");
+  }
+  assertMatch(
+    door.lines.find((line) => line.event === "request.failed")!.reason!,
+    /^TypeError at .*front_door_test\.ts/,
+  );
+  assert(!JSON.stringify(door.lines).includes("secret"));
+});
+
+Deno.test("a failure's details become headers whichever shape it is rendered in", async () => {
+  const fail = (details: ConstructorParameters<typeof GatewayError>[2]) => () => {
+    throw new GatewayError("rate_limited", "Cannot serve now", details);
+  };
+  await using door = await openToyDoor([
+    route("/wait", fail({ retryAfterSeconds: 7, provider: "openai" })),
+    route("/end", fail({ closeConnection: true })),
+  ]);
+  const wait = await fetch(`${addressOf(door)}/wait`);
+  assertEquals([wait.status, wait.headers.get("retry-after"), wait.headers.get("x-service-provider")], [
+    429,
+    "7",
+    "openai",
+  ]);
+  const end = await fetch(`${addressOf(door)}/end`);
+  assertEquals(end.headers.get("connection"), "close");
+  await Promise.all([wait.body?.cancel(), end.body?.cancel()]);
+});
+
+Deno.test("a failure whose renderer fails is still answered with its status", async () => {
+  const broken: Route = {
+    ...route("/broken", () => {
+      throw new GatewayError("not_found", "Cannot find it");
+    }),
+    renderError() {
+      throw new Error("no shape");
+    },
+  };
+  await using door = await openToyDoor([broken]);
+  const response = await fetch(`${addressOf(door)}/broken`);
+  assertEquals([response.status, (await response.json()).error.code], [404, "not_found"]);
+});
+
+Deno.test("the base address greets tools that knock", async () => {
+  await using door = await openToyDoor();
+  const response = await fetch(addressOf(door));
+  assertEquals([response.status, await response.json()], [200, { service: "switchyard", status: "ok" }]);
+  const head = await fetch(addressOf(door), { method: "HEAD" });
+  assertEquals(head.status, 200);
+  const post = await fetch(addressOf(door), { method: "POST", body: "x" });
+  assertEquals(post.status, 404);
+  await post.body?.cancel();
+});
+
+Deno.test("a browser's preflight is allowed everything and its page may read the answer", async () => {
+  await using door = await openToyDoor();
+  const asked = await fetch(`${addressOf(door)}/v1/read`, {
+    method: "OPTIONS",
+    headers: {
+      origin: "https://app.example",
+      "access-control-request-method": "POST",
+      "access-control-request-headers": "authorization,x-stainless-lang",
+    },
+  });
+  assertEquals(asked.status, 204);
+  assertEquals(asked.headers.get("access-control-allow-origin"), "*");
+  assertMatch(asked.headers.get("access-control-allow-methods")!, /POST/);
+  assertMatch(asked.headers.get("access-control-allow-headers")!, /Authorization.*, \*$/);
+
+  const read = await fetch(`${addressOf(door)}/none`, { headers: { origin: "https://app.example" } });
+  assertEquals(read.headers.get("access-control-allow-origin"), "*");
+  assertMatch(read.headers.get("access-control-expose-headers")!, /Retry-After/);
+  const plain = await fetch(`${addressOf(door)}/none`);
+  assertEquals(plain.headers.get("access-control-allow-origin"), null);
+  await Promise.all([read.body?.cancel(), plain.body?.cancel()]);
+});
+
+Deno.test("the log tells of each request once, without its query", async () => {
+  await using door = await openToyDoor();
+  await (await fetch(`${addressOf(door)}/v1/models?key=sk-canary`)).body?.cancel();
+  await (await fetch(`${addressOf(door)}/v1/videos/${"v".repeat(500)}?key=sk-canary`, { method: "PUT" })).body
+    ?.cancel();
+  const lines = door.lines.filter((line) => line.event === "request");
+  assertEquals(lines.map(({ level, method, path, status, code }) => [level, method, path?.length, status, code]), [
+    ["info", "GET", 10, 200, undefined],
+    ["info", "PUT", 200, 405, "method_not_allowed"],
+  ]);
+  assert(!JSON.stringify(door.lines).includes("canary"));
+});
+
+Deno.test("an answer with locked headers is given its request id all the same", async () => {
+  await using door = await openToyDoor([
+    route("/moved", () => Response.redirect("https://files.example/x", 302)),
+  ]);
+  const response = await fetch(`${addressOf(door)}/moved`, { redirect: "manual" });
+  assertEquals([response.status, response.headers.get("location")], [302, "https://files.example/x"]);
+  assertNotEquals(response.headers.get("x-service-request-id"), null);
+});
+
+Deno.test("a draining door asks its callers to connect anew", async () => {
+  const door = createFrontDoor({
+    router: createRouter([], { sections: [], renderError: renderAs("toy") }),
+    log: silentLog,
+    clock: systemClock,
+    isDraining: () => true,
+  });
+  const request = new Request("http://gateway.example/", { headers: { host: "gateway.example" } });
+  const info = { remoteAddr: { transport: "tcp", hostname: "127.0.0.1", port: 1 } } as unknown as Deno.ServeHandlerInfo;
+  assertEquals((await door(request, info)).headers.get("connection"), "close");
+});
+
+Deno.test("a handler knows its peer, the raw path and the query", async () => {
+  await using door = await openToyDoor([
+    route(
+      "/echo/:model",
+      ({ remote, path, query, params, method, receivedAt }) =>
+        Response.json({ remote, path, query, params, method, isRecent: Date.now() - receivedAt < 60_000 }),
+    ),
+  ]);
+  const response = await fetch(`${addressOf(door)}/echo/a%2Fb?x=%20&y`);
+  assertEquals(await response.json(), {
+    remote: "127.0.0.1",
+    path: "/echo/a%2Fb",
+    query: "x=%20&y",
+    params: { model: "a/b" },
+    method: "GET",
+    isRecent: true,
+  });
+});

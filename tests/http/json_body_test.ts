@@ -1,0 +1,129 @@
+import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
+import { GatewayError } from "../../src/lib/gateway_error.ts";
+import { jsonObjectOf, readJsonObject } from "../../src/http/json_body.ts";
+
+const bytesOf = (text: string) => new TextEncoder().encode(text);
+const refusalOf = (sent: Uint8Array<ArrayBuffer> | string) =>
+  assertThrows(() => jsonObjectOf(typeof sent === "string" ? bytesOf(sent) : sent), GatewayError);
+
+Deno.test("jsonObjectOf() gives the object, its bytes and where its members stand", () => {
+  const { body, bytes, scan } = jsonObjectOf(bytesOf('{"model":"a/b","n":1}'));
+  assertEquals(body, { model: "a/b", n: 1 });
+  assertEquals(scan.members.map(({ key, valueStart, valueEnd }) => [key, valueStart, valueEnd]), [
+    ["model", 9, 14],
+    ["n", 19, 20],
+  ]);
+  assertEquals(bytes.length, 21);
+});
+
+Deno.test("jsonObjectOf() refuses what is no object and says what it got", () => {
+  const cases = {
+    "": "an empty body",
+    " \n": "an empty body",
+    null: "null",
+    "[]": "a list",
+    '"x"': "a string",
+    "1": "a number",
+    true: "a boolean",
+  };
+  for (const [text, got] of Object.entries(cases)) {
+    const { code, status, message } = refusalOf(text);
+    assertEquals([code, status, message], [
+      "invalid_request",
+      400,
+      `Cannot read the body: expected a JSON object, got ${got}`,
+    ]);
+  }
+});
+
+Deno.test("jsonObjectOf() tells the place of a mistake and never repeats the text", () => {
+  const cases: [string, string][] = [
+    ['{"prompt":"canary"', "the end of the text at position 18"],
+    ['{"prompt":"canary",}', "an unexpected character at position 19"],
+    ['{"prompt":"canary"} canary', "an unexpected character at position 20"],
+    ["{'prompt':'canary'}", "an unexpected character at position 1"],
+    ['{"prompt":canary}', "an unexpected character at position 10"],
+    ['{"a":1,\n"prompt":"can\nary"}', "an unexpected character at position 21 (line 2, column 14)"],
+  ];
+  for (const [text, place] of cases) {
+    const { message, status } = refusalOf(text);
+    assertEquals(status, 400);
+    assertStringIncludes(message, place);
+    assert(!message.includes("canary"));
+  }
+});
+
+Deno.test("jsonObjectOf() passes over a byte order mark and counts from after it", () => {
+  const { body, bytes, scan } = jsonObjectOf(bytesOf('\ufeff{"a":1}'));
+  assertEquals(body, { a: 1 });
+  assertEquals([bytes[0], scan.members[0].keyStart], [0x7b, 1]);
+});
+
+Deno.test("jsonObjectOf() refuses other encodings than UTF-8", () => {
+  const latin = Uint8Array.from('{"a":"\xe9"}', (sign) => sign.charCodeAt(0));
+  const wide = Uint8Array.from('\xff\xfe{\0"\0a\0"\0:\x001\0}\0', (sign) => sign.charCodeAt(0));
+  const wideWithoutMark = Uint8Array.from('{\0"\0a\0"\0:\x001\0}\0', (sign) => sign.charCodeAt(0));
+  for (const bytes of [latin, wide, wideWithoutMark]) assertEquals(refusalOf(bytes).status, 400);
+});
+
+Deno.test("jsonObjectOf() refuses a doubled name of the top object and names it", () => {
+  for (const key of ["model", "stream", "n", "max_tokens"]) {
+    const { message, details } = refusalOf(`{"${key}":1,"other":2,"${key}":3}`);
+    assertEquals([details.field, message], [key, `Cannot read "${key}": expected it once, got it twice`]);
+  }
+  assertEquals(refusalOf('{"model":1,"mod\\u0065l":2}').details.field, "model");
+});
+
+Deno.test("jsonObjectOf() refuses nests beyond two hundred levels without running out of stack", () => {
+  const nest = (levels: number) => '{"a":'.repeat(levels) + "1" + "}".repeat(levels);
+  jsonObjectOf(bytesOf(nest(200)));
+  for (const text of [nest(201), nest(100_000), '{"a":'.repeat(100_000), "[".repeat(100_000)]) {
+    assertStringIncludes(refusalOf(text).message, "200 levels");
+  }
+});
+
+Deno.test("jsonObjectOf() lets names of prototypes touch no other object", () => {
+  const { body } = jsonObjectOf(bytesOf('{"__proto__":{"admin":true},"constructor":1,"toString":2}'));
+  assertEquals(Object.keys(body), ["__proto__", "constructor", "toString"]);
+  assertEquals(Object.getPrototypeOf(body), Object.prototype);
+  assertEquals(({} as Record<string, unknown>).admin, undefined);
+});
+
+Deno.test("jsonObjectOf() keeps lone surrogates and numbers beyond doubles in the bytes", () => {
+  const text = '{"prompt":"\\ud800","seed":9007199254740993}';
+  const { body, bytes } = jsonObjectOf(bytesOf(text));
+  assertEquals(body.prompt, "\ud800");
+  assertEquals(new TextDecoder().decode(bytes), text);
+});
+
+Deno.test("readJsonObject() has one rule for content types", async () => {
+  const read = (type: string | null) => {
+    const request = new Request("http://a/", { method: "POST", body: bytesOf("{}") });
+    if (type !== null) request.headers.set("content-type", type);
+    return readJsonObject(request, { capBytes: 100 });
+  };
+  const accepted = [
+    null,
+    "application/json",
+    "Application/JSON; charset=UTF-8",
+    'application/json;charset="utf-8"',
+    "application/vnd.api+json",
+    "text/json",
+    "application/json; profile=x",
+    "",
+  ];
+  for (const type of accepted) assertEquals((await read(type)).body, {});
+  const refused = [
+    "text/plain",
+    "application/x-www-form-urlencoded",
+    "multipart/form-data; boundary=x",
+    "application/json; charset=utf-16",
+    "application/jsonp",
+    "json",
+    "application/json, text/plain",
+  ];
+  for (const type of refused) {
+    const error = await assertRejects(() => read(type), GatewayError, "application/json");
+    assertEquals([type, error.status, error.code], [type, 415, "invalid_request"]);
+  }
+});

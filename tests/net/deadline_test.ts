@@ -1,0 +1,83 @@
+import { assertEquals } from "@std/assert";
+import type { Clock } from "../../src/lib/clock.ts";
+import { createDeadlineWheel, TICK_MS } from "../../src/net/deadline.ts";
+
+/** A clock that moves when told to. */
+class HandClock implements Clock {
+  nowMs = 0;
+  timers: { at: number; callback: () => void }[] = [];
+  now = () => this.nowMs;
+  after(delayMs: number, callback: () => void) {
+    this.timers.push({ at: this.nowMs + delayMs, callback });
+    return () => {};
+  }
+  advance(ms: number) {
+    const end = this.nowMs + ms;
+    for (;;) {
+      const next = this.timers.filter((timer) => timer.at <= end).sort((a, b) => a.at - b.at)[0];
+      if (next === undefined) break;
+      this.timers.splice(this.timers.indexOf(next), 1);
+      this.nowMs = next.at;
+      next.callback();
+    }
+    this.nowMs = end;
+  }
+}
+
+Deno.test("the wheel calls back once, at most a tick late", () => {
+  const clock = new HandClock();
+  const wheel = createDeadlineWheel(clock);
+  const calls: number[] = [];
+  wheel.watch({ deadlineAt: 250, onDeadline: () => calls.push(clock.now()) });
+  clock.advance(249);
+  assertEquals(calls, []);
+  clock.advance(1 + TICK_MS);
+  assertEquals(calls, [300]);
+  clock.advance(1000);
+  assertEquals(calls, [300]);
+});
+
+Deno.test("the wheel heeds a deadline that moves, and forgets what is taken out", () => {
+  const clock = new HandClock();
+  const wheel = createDeadlineWheel(clock);
+  const calls: string[] = [];
+  const moving = { deadlineAt: 100, onDeadline: () => calls.push("moving") };
+  const removed = { deadlineAt: 100, onDeadline: () => calls.push("removed") };
+  wheel.watch(moving);
+  wheel.watch(removed);
+  wheel.watch(removed);
+  moving.deadlineAt = 500;
+  wheel.unwatch(removed);
+  wheel.unwatch(removed);
+  clock.advance(499);
+  assertEquals(calls, []);
+  clock.advance(TICK_MS);
+  assertEquals(calls, ["moving"]);
+});
+
+Deno.test("the wheel keeps one timer while it watches and none after", () => {
+  const clock = new HandClock();
+  const wheel = createDeadlineWheel(clock);
+  const watched = Array.from({ length: 10 }, () => ({ deadlineAt: 1000, onDeadline() {} }));
+  for (const one of watched) wheel.watch(one);
+  assertEquals(clock.timers.length, 1);
+  clock.advance(150);
+  assertEquals(clock.timers.length, 1);
+  for (const one of watched) wheel.unwatch(one);
+  clock.advance(TICK_MS);
+  assertEquals(clock.timers.length, 0);
+  wheel.watch(watched[0]);
+  assertEquals(clock.timers.length, 1);
+});
+
+Deno.test("the wheel takes what a callback adds", () => {
+  const clock = new HandClock();
+  const wheel = createDeadlineWheel(clock);
+  const calls: number[] = [];
+  wheel.watch({
+    deadlineAt: 100,
+    onDeadline: () => wheel.watch({ deadlineAt: 300, onDeadline: () => calls.push(clock.now()) }),
+  });
+  clock.advance(400);
+  assertEquals(calls, [300]);
+});

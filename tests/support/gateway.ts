@@ -1,0 +1,99 @@
+import { type RunningApp, startApp } from "../../src/app.ts";
+import { newApiKey } from "../../src/billing/api_key.ts";
+import { type Config, readConfig } from "../../src/config/config.ts";
+import type { Clock } from "../../src/lib/clock.ts";
+import { jsonLog, type LogLevel } from "../../src/lib/log.ts";
+import { type Sandbox, startSandbox } from "../../src/sandbox/mod.ts";
+
+/** A gateway in front of the sandbox vendor, as a test sees it. */
+export interface TestGateway {
+  readonly app: RunningApp;
+  readonly sandbox: Sandbox;
+  /** `http://127.0.0.1:<port>`. */
+  readonly address: string;
+  /** Of the account `demo`. */
+  readonly key: string;
+  readonly adminKey: string;
+  /** Every line that was logged, at level debug. */
+  readonly logLines: readonly string[];
+  stop(): Promise<void>;
+}
+
+/** What a test can choose. */
+export interface TestGatewayOptions {
+  /** Of the account `demo`, USD. Default `25.00`. */
+  readonly balance?: string;
+  /** Sections that replace or join those of the default configuration. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  readonly clock?: Clock;
+  readonly random?: () => number;
+  readonly logLevel?: LogLevel;
+  /** Default `kv::memory:`. */
+  readonly store?: string;
+}
+
+/** Prices that make sums easy to follow: a millionth of a dollar a token in, two out. */
+export const PRICING = {
+  prompt: "0.000001",
+  completion: "0.000002",
+  input_cache_read: "0.0000001",
+  input_cache_write: "0.00000125",
+};
+
+/** Starts a gateway with three sandbox providers and the models `sandbox/{chat,messages,content,any}-1`. */
+export async function startTestGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
+  const sandbox = await startSandbox({ port: 0 });
+  const key = newApiKey();
+  const adminKey = newApiKey();
+  const logLines: string[] = [];
+  const config = testConfig(sandbox, key, adminKey, options);
+  const log = jsonLog(options.logLevel ?? "debug", (line) => void logLines.push(line));
+  const app = await startApp({ config, log, clock: options.clock, random: options.random });
+  return {
+    app,
+    sandbox,
+    address: app.address,
+    key,
+    adminKey,
+    logLines,
+    async stop() {
+      await app.stop();
+      await sandbox.stop();
+    },
+  };
+}
+
+function testConfig(sandbox: Sandbox, key: string, adminKey: string, options: TestGatewayOptions): Config {
+  const { openai, anthropic, google } = sandbox.baseUrls;
+  const tree = {
+    server: { port: 0, admin_key: adminKey, shutdown_grace: 1 },
+    store: options.store ?? "kv::memory:",
+    accounts: [{ id: "demo", balance: options.balance ?? "25.00", keys: [key] }],
+    providers: {
+      "sandbox-openai": { kind: "openai", base_url: openai, api_key: "sandbox-key-openai", speaks: "both" },
+      "sandbox-anthropic": { kind: "anthropic", base_url: anthropic, api_key: "sandbox-key-anthropic" },
+      "sandbox-google": { kind: "google", base_url: google, api_key: "sandbox-key-google" },
+    },
+    models: [
+      textModel("sandbox/chat-1", ["sandbox-openai"]),
+      textModel("sandbox/messages-1", ["sandbox-anthropic"]),
+      textModel("sandbox/content-1", ["sandbox-google"]),
+      textModel("sandbox/any-1", ["sandbox-openai", "sandbox-anthropic", "sandbox-google"]),
+    ],
+    egress: { allow: ["127.0.0.1/32"] },
+    ...options.config,
+  };
+  return readConfig(JSON.stringify(tree), "test.json", () => undefined);
+}
+
+/** A priced text model served by these providers with equal weight. */
+export function textModel(id: string, providers: readonly string[]): Record<string, unknown> {
+  return {
+    id,
+    context_length: 128_000,
+    top_provider: { max_completion_tokens: 16_384 },
+    pricing: PRICING,
+    architecture: { input_modalities: ["text", "image"] },
+    serves: providers.map((provider) => ({ provider })),
+  };
+}
