@@ -11,7 +11,9 @@ import { type Clock, systemClock } from "./lib/clock.ts";
 import { GatewayError } from "./lib/gateway_error.ts";
 import type { Log } from "./lib/log.ts";
 import { readCidr } from "./net/address.ts";
+import { originOf } from "./net/http1/client.ts";
 import { createMediaInliner } from "./net/media_inliner.ts";
+import type { OwnAddress } from "./net/target.ts";
 import { renderDefaultError } from "./protocols/default/error.ts";
 import { adminRoutes } from "./protocols/admin/routes.ts";
 import { createRouter } from "./router.ts";
@@ -42,6 +44,8 @@ export interface App {
   readonly store: EmbeddedStore;
   /** Accounts and keys that came into being at this start. */
   readonly ensured: AccountsEnsured;
+  /** No request that a caller or a vendor names an address for goes there. */
+  addOwnAddress(address: OwnAddress): void;
   /** From now on `/readyz` says no and answers ask callers to connect anew. */
   startDraining(): void;
   /** Ends open streams with an error event of their protocol. */
@@ -59,6 +63,8 @@ export async function buildApp({ config, log, clock = systemClock, random = Math
   const meter = createMeter({ store, clock, log });
   const catalog = createCatalog(config.models);
   const providers = openProviders(config.providers, { clock, caCerts });
+  const own = ownAddressesOf(config);
+  const egress = { allow: config.egress.allow.map(readCidr), own, caCertificates: caCerts, clock };
   const live = new LiveStreams();
   const turns = new TextTurns({
     catalog,
@@ -70,7 +76,7 @@ export async function buildApp({ config, log, clock = systemClock, random = Math
     live,
     memory: createReasoningMemory(clock),
     items: createItemMemory(clock),
-    inliner: createMediaInliner({ allow: config.egress.allow.map(readCidr), own: [], caCertificates: caCerts, clock }),
+    inliner: createMediaInliner(egress),
     random,
   });
   const { textBodyBytes, otherBodyBytes, bodyIdleMs: idleMs } = config.limits;
@@ -95,6 +101,7 @@ export async function buildApp({ config, log, clock = systemClock, random = Math
     handler: createFrontDoor({ router, log, clock, isDraining: () => draining }),
     store,
     ensured,
+    addOwnAddress: (address) => void own.push(address),
     startDraining: () => void (draining = true),
     abortStreams: () => live.abortAll(),
     async close() {
@@ -124,6 +131,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     await app.close();
     throw error;
   }
+  app.addOwnAddress({ host: listening.address, port: listening.port });
   const host = listening.address.includes(":") ? `[${listening.address}]` : listening.address;
   return {
     ...app,
@@ -141,6 +149,13 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
 
 /** Time for the last event of an aborted stream to leave. */
 const LAST_WORD_MS = 1_000;
+
+/** Where the gateway is reached, as far as the configuration tells. */
+function ownAddressesOf({ server }: Config): OwnAddress[] {
+  if (server.baseUrl === null) return [];
+  const { hostname: host, port } = originOf(new URL(server.baseUrl));
+  return [{ host, port }];
+}
 
 async function openStore(address: string, clock: Clock, log: Log): Promise<EmbeddedStore> {
   const [engine, path] = [address.slice(0, address.indexOf(":")), address.slice(address.indexOf(":") + 1)];

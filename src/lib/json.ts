@@ -131,23 +131,18 @@ function additionOf(values: ReadonlyMap<string, string>, followsAnother: boolean
 }
 
 function withCuts(bytes: Uint8Array, cuts: readonly Cut[]): Uint8Array<ArrayBuffer> {
-  let length = bytes.length;
-  const texts = cuts.map((cut) => {
-    const text = Buffer.from(cut.text);
-    length += text.length - (cut.end - cut.start);
-    return text;
-  });
-  const result = new Uint8Array(length);
+  const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  const texts = cuts.map(({ text }) => Buffer.from(text));
+  const added = texts.reduce((sum, text, index) => sum + text.length - (cuts[index].end - cuts[index].start), 0);
+  const result = new Uint8Array(bytes.length + added);
   let from = 0;
   let to = 0;
-  for (const [index, cut] of cuts.entries()) {
-    result.set(bytes.subarray(from, cut.start), to);
-    to += cut.start - from;
-    result.set(texts[index], to);
-    to += texts[index].length;
-    from = cut.end;
+  for (let index = 0; index < cuts.length; index++) {
+    to += source.copy(result, to, from, cuts[index].start);
+    to += texts[index].copy(result, to);
+    from = cuts[index].end;
   }
-  result.set(bytes.subarray(from), to);
+  source.copy(result, to, from);
   return result;
 }
 
