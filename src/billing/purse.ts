@@ -175,8 +175,8 @@ export class Purse {
     const reference = `charge_${newSortableId(clock.now())}`;
     const commit = addCharge({}, { account: this.account, reference, rows });
     for (let attempt = 0;; attempt++) {
-      // The one operation name makes a repeat harmless when an attempt failed after it had become durable.
-      const failure = await store.commit(reference, commit).then(failureOf, (thrown) => thrown ?? "no reason given");
+      // A repeat after an attempt that failed but had become durable is harmless: its ledger line stands already.
+      const failure = await store.commit(null, commit).then(failureOf, (thrown) => thrown ?? "no reason given");
       if (failure === null || attempt === RETRY_DELAYS_MS.length) return failure;
       log.warn("charge_retried", { accountId: this.account, ref: reference, attempt, reason: String(failure) });
       await sleep(clock, RETRY_DELAYS_MS[attempt]);

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { serialize } from "node:v8";
-import { addCharge, type ChargeRow, fittingRows, totalOf } from "../../src/billing/charge.ts";
+import { addCharge, type ChargeRow, chargeRowsOf, fittingRows, totalOf } from "../../src/billing/charge.ts";
 import { NO_USAGE } from "../../src/conversation/usage.ts";
 
 const ROW: ChargeRow = {
@@ -17,12 +17,11 @@ Deno.test("addCharge() moves the sum of its rows once and lists them on one line
   const commit = addCharge({}, { account: "acme", reference: "charge_1", rows: [ROW, { ...ROW, amount: 5n }] });
   assertEquals(commit.move, [{ account: "acme", available: -12_350n, held: 0n, overdraw: true }]);
   assertEquals(commit.ledger?.length, 1);
-  assertEquals(commit.ledger?.[0].detail, {
-    rows: [
-      { ...ROW, usage: { freshTokens: 10, outputTokens: 5 } },
-      { ...ROW, amount: 5n, usage: { freshTokens: 10, outputTokens: 5 } },
-    ],
-  });
+  const [entry] = commit.ledger ?? [];
+  assertEquals(chargeRowsOf({ ...entry, id: "1", at: 0 }), [
+    { ...ROW, usage: { freshTokens: 10, outputTokens: 5 } },
+    { ...ROW, amount: 5n, usage: { freshTokens: 10, outputTokens: 5 } },
+  ]);
 });
 
 Deno.test("addCharge() keeps what the commit held already", () => {
