@@ -1,0 +1,68 @@
+import type { Frame } from "../lib/frame.ts";
+import type { ReplyEvent } from "../conversation/events.ts";
+import type { Directives } from "./directives.ts";
+
+/** A step of a streamed answer: bytes to send, time to let pass, or an end before the end. */
+export type Beat =
+  | { readonly kind: "frames"; readonly frames: readonly Frame[] }
+  | { readonly kind: "wait"; readonly ms: number }
+  /** `cut` breaks the connection; `close` ends the body as if all was said. */
+  | { readonly kind: "end"; readonly how: "cut" | "close" };
+
+/** How a vendor writes what happens. */
+export interface BeatWriter {
+  write(event: ReplyEvent): readonly Frame[];
+  /** The frames by which it reports a failure after the first byte. */
+  fail(): readonly Frame[];
+}
+
+/**
+ * The steps of a stream, with the faults that were ordered. Deltas of texts and of calls count, those of thoughts do
+ * not; a fault that waits for more of them than there are comes before the end.
+ */
+export function* beatsOf(
+  events: readonly ReplyEvent[],
+  writer: BeatWriter,
+  directives: Directives,
+): Generator<Beat> {
+  const counted = new Set(events.filter((event) => event.type === "part-start").flatMap(countedIndex));
+  const total = events.filter((event) => isCounted(event, counted)).length;
+  const pauseAt = Math.max(1, Math.ceil(total / 2));
+  let deltas = 0;
+  for (const event of events) {
+    if (event.type === "finish" || (deltas === 0 && isCounted(event, counted))) {
+      const fault = faultAt(event.type === "finish" ? Infinity : 0, directives, writer);
+      if (fault !== null) return yield* fault;
+    }
+    if (event.type === "part-delta" && directives.gapMs > 0) yield { kind: "wait", ms: directives.gapMs };
+    const frames = writer.write(event);
+    if (frames.length > 0) yield { kind: "frames", frames };
+    if (!isCounted(event, counted)) continue;
+    deltas++;
+    const fault = faultAt(deltas, directives, writer);
+    if (fault !== null) return yield* fault;
+    if (deltas === pauseAt && directives.pauseMs > 0) yield { kind: "wait", ms: directives.pauseMs };
+  }
+}
+
+function countedIndex(event: ReplyEvent): number[] {
+  return event.type === "part-start" && event.part.kind !== "reasoning" ? [event.index] : [];
+}
+
+function isCounted(event: ReplyEvent, counted: ReadonlySet<number>): boolean {
+  return event.type === "part-delta" && counted.has(event.index);
+}
+
+/** The beats of the fault that is due after this many deltas, null when none is. */
+function faultAt(deltas: number, directives: Directives, writer: BeatWriter): Beat[] | null {
+  const { cutAfter, closeAfter, errorAfter, truncates } = directives;
+  if (cutAfter !== null && deltas >= cutAfter) return [{ kind: "end", how: "cut" }];
+  if (closeAfter !== null && deltas >= closeAfter) return [{ kind: "end", how: "close" }];
+  if (errorAfter !== null && deltas >= errorAfter) {
+    return [{ kind: "frames", frames: writer.fail() }, { kind: "end", how: "close" }];
+  }
+  if (truncates && deltas > 0) {
+    return [{ kind: "frames", frames: [{ event: null, data: '{"id":"trunc' }] }, { kind: "end", how: "close" }];
+  }
+  return null;
+}

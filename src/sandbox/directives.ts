@@ -1,0 +1,183 @@
+import type { StopReason } from "../conversation/reply.ts";
+import { parsedOrNull } from "../conversation/wire_value.ts";
+
+/** The three simulated vendors. */
+export type Vendor = "openai" | "anthropic" | "google";
+
+/** A failure before the first byte. */
+export interface OrderedFailure {
+  readonly status: number;
+  readonly retryAfterSeconds: number | null;
+  /** Null for the vendor's usual words. */
+  readonly message: string | null;
+}
+
+/** A call to make. */
+export interface OrderedCall {
+  readonly tool: string;
+  /** JSON text, or free text for a custom tool; null to make it up from the tool's schema. */
+  readonly input: string | null;
+}
+
+/** What a prompt tells the simulated model to do. See `docs/sandbox.md` for how each is written. */
+export interface Directives {
+  /** The prompt's text without them. */
+  readonly text: string;
+  readonly fail: OrderedFailure | null;
+  /** How many times the same prompt fails before it is answered. */
+  readonly flaky: number;
+  readonly stallMs: number;
+  readonly pauseMs: number;
+  readonly gapMs: number;
+  /** After how many deltas the connection breaks, the answer ends early, or an error is reported; null for never. */
+  readonly cutAfter: number | null;
+  readonly closeAfter: number | null;
+  readonly errorAfter: number | null;
+  readonly calls: readonly OrderedCall[];
+  readonly thoughts: string | null;
+  /** True when the thoughts are hidden, only their proof shown. */
+  readonly redacts: boolean;
+  readonly say: string | null;
+  readonly words: number | null;
+  readonly stop: StopReason | null;
+  readonly refuses: boolean;
+  readonly html: boolean;
+  readonly truncates: boolean;
+  readonly noUsage: boolean;
+}
+
+/** No orders: the model echoes. */
+export const NO_DIRECTIVES: Directives = {
+  text: "",
+  fail: null,
+  flaky: 0,
+  stallMs: 0,
+  pauseMs: 0,
+  gapMs: 0,
+  cutAfter: null,
+  closeAfter: null,
+  errorAfter: null,
+  calls: [],
+  thoughts: null,
+  redacts: false,
+  say: null,
+  words: null,
+  stop: null,
+  refuses: false,
+  html: false,
+  truncates: false,
+  noUsage: false,
+};
+
+/**
+ * Takes the directives out of a prompt. What stands in double brackets and is none stays text; a directive meant for
+ * another vendor (`[[google: fail 503]]`) is taken out and has no effect.
+ */
+export function readDirectives(prompt: string, vendor: Vendor): Directives {
+  let directives = NO_DIRECTIVES;
+  let text = "";
+  let at = 0;
+  for (;;) {
+    const open = prompt.indexOf("[[", at);
+    const close = open < 0 ? -1 : closeOf(prompt, open + 2);
+    if (close < 0) break;
+    text += prompt.slice(at, open);
+    at = close + 2;
+    const inner = prompt.slice(open + 2, close).trim();
+    const [, addressee, order] = /^(?:(openai|anthropic|google):)?\s*([^]*)$/.exec(inner)!;
+    const change = changeOf(order, directives);
+    if (change === null) {
+      text += prompt.slice(open, at);
+      continue;
+    }
+    if (/(^|\s)$/.test(text) && prompt[at] === " ") at++; // not two spaces where one directive stood
+    if (addressee === undefined || addressee === vendor) directives = { ...directives, ...change };
+  }
+  return { ...directives, text: (text + prompt.slice(at)).trim() };
+}
+
+/** Where the closing brackets stand. Arguments of a call may hold double brackets themselves, so they must be whole. */
+function closeOf(prompt: string, start: number): number {
+  const first = lastOfRun(prompt, prompt.indexOf("]]", start));
+  for (let close = first; close >= 0; close = lastOfRun(prompt, prompt.indexOf("]]", close + 1))) {
+    const json = /^\s*(?:\w+:\s*)?tool\s+\S+\s+(\{[^]*)$/.exec(prompt.slice(start, close))?.[1];
+    if (json === undefined || parsedOrNull(json) !== null) return close;
+  }
+  return first;
+}
+
+/** Of `]]]`, the last two close. */
+function lastOfRun(prompt: string, close: number): number {
+  let last = close;
+  while (last >= 0 && prompt[last + 2] === "]") last++;
+  return last;
+}
+
+type Change = Partial<Directives>;
+
+/** What one directive changes; null when it is none, or its argument is not what it takes. */
+function changeOf(order: string, before: Directives): Change | null {
+  const [, word, argument] = /^(\w*)\s*([^]*)$/.exec(order)!;
+  return Object.hasOwn(READERS, word) ? READERS[word](argument.trim(), before) : null;
+}
+
+const LONGEST_MS = 600_000;
+const MOST_WORDS = 100_000;
+const STOPS: readonly StopReason[] = [
+  "end",
+  "stop_sequence",
+  "max_tokens",
+  "context_full",
+  "tool_calls",
+  "refusal",
+  "content_filter",
+  "prompt_blocked",
+  "bad_tool_call",
+  "paused",
+];
+
+const READERS: Readonly<Record<string, (argument: string, before: Directives) => Change | null>> = {
+  fail: readFailure,
+  flaky: (argument) => numbered(argument, 100, (flaky) => ({ flaky })),
+  stall: (argument) => numbered(argument, LONGEST_MS, (stallMs) => ({ stallMs })),
+  pause: (argument) => numbered(argument, LONGEST_MS, (pauseMs) => ({ pauseMs })),
+  gap: (argument) => numbered(argument, LONGEST_MS, (gapMs) => ({ gapMs })),
+  cut: (argument) => numbered(argument, MOST_WORDS, (cutAfter) => ({ cutAfter })),
+  close: (argument) => numbered(argument, MOST_WORDS, (closeAfter) => ({ closeAfter })),
+  error: (argument) => numbered(argument, MOST_WORDS, (errorAfter) => ({ errorAfter })),
+  words: (argument) => numbered(argument, MOST_WORDS, (words) => ({ words })),
+  tool: readCall,
+  think: (argument) => argument === "" ? null : { thoughts: argument },
+  redact: (argument) => ({ thoughts: argument || "Hidden thoughts", redacts: true }),
+  say: (argument) => ({ say: argument }),
+  stop: (argument) => {
+    const stop = STOPS.find((reason) => reason === argument);
+    return stop === undefined ? null : { stop };
+  },
+  refuse: (argument) => bare(argument, { refuses: true }),
+  html: (argument) => bare(argument, { html: true }),
+  truncate: (argument) => bare(argument, { truncates: true }),
+  nousage: (argument) => bare(argument, { noUsage: true }),
+};
+
+function numbered(argument: string, most: number, change: (number: number) => Change): Change | null {
+  if (!/^\d{1,6}$/.test(argument) || Number(argument) > most) return null;
+  return change(Number(argument));
+}
+
+function bare(argument: string, change: Change): Change | null {
+  return argument === "" ? change : null;
+}
+
+function readFailure(argument: string): Change | null {
+  const match = /^([45]\d\d)(?:\s+(\d{1,5}))?(?:\s+([^]+))?$/.exec(argument);
+  if (!match) return null;
+  const [, status, seconds, message] = match;
+  const retryAfterSeconds = seconds === undefined ? null : Number(seconds);
+  return { fail: { status: Number(status), retryAfterSeconds, message: message ?? null } };
+}
+
+function readCall(argument: string, { calls }: Directives): Change | null {
+  const match = /^(\S+)(?:\s+([^]+))?$/.exec(argument);
+  return match && { calls: [...calls, { tool: match[1], input: match[2] ?? null }] };
+}

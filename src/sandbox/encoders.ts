@@ -1,0 +1,18 @@
+import { createListWriter, writeFrame } from "../http/sse.ts";
+import type { FrameEncoder } from "./beat_stream.ts";
+
+/** Server-sent events as most vendors write them. */
+export function encodeSse(): FrameEncoder {
+  return { encode: (frames) => frames.map(writeFrame).join(""), end: () => "" };
+}
+
+/** Server-sent events with the line ends of the content form's author. */
+export function encodeCrlfSse(): FrameEncoder {
+  return { encode: (frames) => frames.map(({ data }) => `data: ${data}\r\n\r\n`).join(""), end: () => "" };
+}
+
+/** One growing JSON list: the content form without `alt=sse`. */
+export function encodeList(): FrameEncoder {
+  const list = createListWriter();
+  return { encode: (frames) => list.write(frames.map(({ data }) => data)), end: list.end };
+}

@@ -1,0 +1,52 @@
+import type { PartOpening, ReplyEvent } from "../conversation/events.ts";
+import type { Reply, ReplyPart } from "../conversation/reply.ts";
+import type { Usage } from "../conversation/usage.ts";
+
+const LONGEST_PIECE = 16;
+
+/**
+ * A reply as the events of its stream: texts a word at a time, arguments in short pieces.
+ *
+ * @param startUsage What the vendor tells of usage at the beginning.
+ */
+export function* eventsOf(reply: Reply, startUsage: Usage | null): Generator<ReplyEvent> {
+  const { id, model, createdAt } = reply;
+  yield { type: "start", id, model, createdAt, usage: startUsage };
+  for (const [index, part] of reply.parts.entries()) yield* partEvents(part, index);
+  yield { type: "finish", stop: reply.stop, usage: reply.usage };
+}
+
+function* partEvents(part: ReplyPart, index: number): Generator<ReplyEvent> {
+  if (part.kind === "image") {
+    yield { type: "image", index, image: part };
+    return;
+  }
+  const seal = "seal" in part && part.seal ? [{ type: "part-seal" as const, index, seal: part.seal }] : [];
+  yield { type: "part-start", index, part: openingOf(part) };
+  // The proof of a call is known before its arguments; that of a text or thought when it is whole.
+  if (part.kind === "tool_call") yield* seal;
+  for (const text of piecesOf(part.kind === "tool_call" ? part.input : part.text)) {
+    yield { type: "part-delta", index, text };
+  }
+  if (part.kind !== "tool_call") yield* seal;
+  yield { type: "part-end", index };
+}
+
+function openingOf(part: Exclude<ReplyPart, { kind: "image" }>): PartOpening {
+  switch (part.kind) {
+    case "reasoning":
+      return { kind: "reasoning", ...(part.redacted ? { redacted: true } : {}) };
+    case "tool_call":
+      return { kind: "tool_call", callId: part.callId, tool: part.tool, ...(part.custom ? { custom: true } : {}) };
+    default:
+      return { kind: part.kind };
+  }
+}
+
+/** Words with the space before them; long ones, such as JSON, in pieces. No piece is empty, none splits a sign. */
+function* piecesOf(text: string): Generator<string> {
+  for (const [word] of text.matchAll(/\s*\S+|\s+$/gu)) {
+    const signs = [...word];
+    for (let at = 0; at < signs.length; at += LONGEST_PIECE) yield signs.slice(at, at + LONGEST_PIECE).join("");
+  }
+}

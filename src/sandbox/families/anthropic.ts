@@ -1,0 +1,96 @@
+import { readCountRequest, writeCount } from "../../conversation/codecs/messages/mod.ts";
+import { bodyOf, type Call, type Family, isBadKey, isMissingModel, jsonAnswer, retryAfterHeader } from "../call.ts";
+import { generate, readWith } from "../generate.ts";
+import { Refusal } from "../refusal.ts";
+import { promptTokensIn, segmentsOf } from "../tokens.ts";
+import { headersOf, messagesVoice } from "./anthropic_messages.ts";
+import { checkMessage, checkMessageCount } from "./anthropic_rules.ts";
+
+const UNREADABLE = "The request body is not valid JSON";
+
+/** Anthropic: messages. Source: Messages API reference. */
+export const anthropic: Family = {
+  prefix: "/anthropic",
+  answer(call) {
+    checkCredential(call.headers);
+    switch (`${call.method} ${call.path}`) {
+      case "POST /v1/messages":
+        return ask(call);
+      case "POST /v1/messages/count_tokens":
+        return count(call);
+      case "GET /v1/models":
+        return jsonAnswer({ data: [MODEL], has_more: false, first_id: MODEL.id, last_id: MODEL.id }, headersOf(call));
+    }
+    const id = call.method === "GET" ? /^\/v1\/models\/(.+)$/.exec(call.path)?.[1] : undefined;
+    if (id === undefined) throw new Refusal(404, "Not Found");
+    checkModel(decodeURIComponent(id));
+    return jsonAnswer({ ...MODEL, id: decodeURIComponent(id) }, headersOf(call));
+  },
+  refuse: (refusal, call) => {
+    const { status, message, details } = refusal;
+    const { code } = details;
+    const body = { type: "error", error: { type: code ?? typeFor(status), message }, request_id: call.requestId };
+    return jsonAnswer(body, { ...headersOf(call), ...retryAfterHeader(refusal) }, status);
+  },
+};
+
+const MODEL = {
+  type: "model",
+  id: "sandbox/messages-1",
+  display_name: "Sandbox Messages",
+  created_at: "2026-01-01T00:00:00Z",
+};
+
+function ask(call: Call): Promise<Response> {
+  const body = bodyOf(call, UNREADABLE);
+  checkMessage(body);
+  const model = String(body.model);
+  checkModel(model);
+  return generate({ call, body, model, streamed: body.stream === true }, messagesVoice);
+}
+
+function count(call: Call): Response {
+  const body = bodyOf(call, UNREADABLE);
+  checkMessageCount(body);
+  checkModel(String(body.model));
+  const conversation = readWith(readCountRequest, body);
+  return jsonAnswer(writeCount(promptTokensIn(segmentsOf(conversation))), headersOf(call));
+}
+
+/** A key comes as `x-api-key`, or as a bearer token from newer clients; the version is demanded of both. */
+function checkCredential(headers: Headers): void {
+  const bearer = /^Bearer (\S+)$/i.exec(headers.get("authorization") ?? "")?.[1];
+  const key = headers.get("x-api-key") ?? bearer;
+  if (key === undefined || key === "") throw new Refusal(401, "x-api-key header is required");
+  if (isBadKey(key)) {
+    throw new Refusal(401, headers.has("x-api-key") ? "invalid x-api-key" : "Invalid bearer token");
+  }
+  const version = headers.get("anthropic-version");
+  if (version === null) throw new Refusal(400, "anthropic-version: header is required");
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(version)) {
+    throw new Refusal(400, `anthropic-version: "${version}" is not a valid version for this model`);
+  }
+}
+
+function checkModel(model: string): void {
+  if (isMissingModel(model)) throw new Refusal(404, `model: ${model}`);
+}
+
+const TYPES: Readonly<Record<number, string>> = {
+  400: "invalid_request_error",
+  401: "authentication_error",
+  402: "billing_error",
+  403: "permission_error",
+  404: "not_found_error",
+  409: "conflict_error",
+  413: "request_too_large",
+  429: "rate_limit_error",
+  503: "overloaded_error",
+  504: "timeout_error",
+  529: "overloaded_error",
+};
+
+/** Source: Messages API reference, "Errors". */
+function typeFor(status: number): string {
+  return TYPES[status] ?? (status >= 500 ? "api_error" : "invalid_request_error");
+}

@@ -1,0 +1,70 @@
+import type { JsonObject } from "../../lib/json_object.ts";
+import { Refusal } from "../refusal.ts";
+
+/** A 400 of Anthropic's: the place, then what is wrong there. */
+export function invalid(path: string, message: string): Refusal {
+  return new Refusal(400, path === "" ? message : `${path}: ${message}`);
+}
+
+/** Source: Messages API reference, "Create a Message", body; its beta fields. */
+const MESSAGE_FIELDS = fieldsOf(
+  "model messages max_tokens cache_control container context_management diagnostics fallbacks inference_geo mcp_servers " +
+    "metadata output_config output_format service_tier speed stop_sequences stream system temperature thinking " +
+    "thread tool_choice tools top_k top_p",
+);
+/** Source: Messages API reference, "Count tokens in a Message", body; its beta fields. */
+const COUNT_FIELDS = fieldsOf(
+  "model messages cache_control context_management mcp_servers output_config output_format speed system thinking " +
+    "tool_choice tools",
+);
+
+/** The fields of each kind of block that callers write. Source: Messages API reference, "ContentBlockParam". */
+const BLOCK_FIELDS: Readonly<Record<string, ReadonlySet<string>>> = {
+  text: fieldsOf("type text cache_control citations"),
+  image: fieldsOf("type source cache_control transformations"),
+  document: fieldsOf("type source cache_control citations context title"),
+  search_result: fieldsOf("type content source title cache_control citations"),
+  thinking: fieldsOf("type thinking signature"),
+  redacted_thinking: fieldsOf("type data"),
+  tool_use: fieldsOf("type id input name cache_control caller toolset_name"),
+  tool_result: fieldsOf("type tool_use_id cache_control content is_error toolset_name"),
+};
+const TOOL_FIELDS = fieldsOf(
+  "type name description input_schema allowed_callers cache_control defer_loading eager_input_streaming input_examples " +
+    "strict",
+);
+/** Kinds that stand for the vendor's own tools; replayed as they came, and not looked into. */
+const OWN_BLOCKS = /^(server_tool_use|\w+_tool_result|mcp_tool_use|container_upload|compaction|fallback)$/;
+
+function fieldsOf(names: string): ReadonlySet<string> {
+  return new Set(names.split(" "));
+}
+
+/**
+ * @param counts True for a request that only counts tokens.
+ * @throws {Refusal} For a field that the vendor does not know.
+ */
+export function checkTopFields(body: JsonObject, counts: boolean): void {
+  refuseOthers(body, counts ? COUNT_FIELDS : MESSAGE_FIELDS, "");
+}
+
+/** @throws {Refusal} For a kind of block, or a field of one, that the vendor does not know. */
+export function checkBlockFields(block: JsonObject, path: string): void {
+  const type = String(block.type);
+  if (Object.hasOwn(BLOCK_FIELDS, type)) return refuseOthers(block, BLOCK_FIELDS[type], `${path}.${type}`);
+  if (OWN_BLOCKS.test(type)) return;
+  const tags = Object.keys(BLOCK_FIELDS).map((tag) => `'${tag}'`).join(", ");
+  throw invalid(path, `Input tag '${type}' found using 'type' does not match any of the expected tags: ${tags}`);
+}
+
+/** @throws {Refusal} For a field that a tool of the caller's does not have. */
+export function checkToolFields(tool: JsonObject, path: string): void {
+  refuseOthers(tool, TOOL_FIELDS, path);
+}
+
+function refuseOthers(object: JsonObject, known: ReadonlySet<string>, path: string): void {
+  const unknown = Object.keys(object).find((name) => !known.has(name));
+  if (unknown !== undefined) {
+    throw invalid(path === "" ? unknown : `${path}.${unknown}`, "Extra inputs are not permitted");
+  }
+}

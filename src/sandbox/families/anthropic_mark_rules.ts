@@ -1,0 +1,46 @@
+import type { JsonObject } from "../../lib/json_object.ts";
+import { isObject, objectsOf } from "../../conversation/wire_value.ts";
+import { invalid } from "./anthropic_fields.ts";
+
+const MOST_MARKS = 4;
+
+/**
+ * Marks of the prompt cache: how many, and the longer life first.
+ * Source: Messages API reference, "Prompt caching"; the vendor's error messages.
+ *
+ * @throws {Refusal}
+ */
+export function checkMarks(body: JsonObject): void {
+  const marked = [...placesIn(body)].filter(([, block]) => isObject(block.cache_control));
+  if (marked.length > MOST_MARKS) {
+    throw invalid("", `A maximum of ${MOST_MARKS} blocks with cache_control may be provided. Found ${marked.length}.`);
+  }
+  let isShort = false;
+  for (const [path, { cache_control: mark, text }] of marked) {
+    if (text === "") throw invalid(path, "cache_control cannot be set for empty text blocks");
+    const ttl = (mark as JsonObject).ttl ?? "5m";
+    if (ttl !== "5m" && ttl !== "1h") {
+      throw invalid(`${path}.cache_control.ephemeral.ttl`, "Input should be '5m' or '1h'");
+    }
+    if (ttl === "1h" && isShort) {
+      throw invalid(
+        `${path}.cache_control.ttl`,
+        "a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block.",
+      );
+    }
+    isShort ||= ttl === "5m";
+  }
+}
+
+/** Everything that can carry a mark, in the order in which a prompt is read. */
+function* placesIn({ tools, system, messages }: JsonObject): Generator<[path: string, block: JsonObject]> {
+  for (const [index, tool] of objectsOf(tools).entries()) yield [`tools.${index}`, tool];
+  for (const [index, block] of objectsOf(system).entries()) yield [`system.${index}`, block];
+  for (const [index, message] of objectsOf(messages).entries()) {
+    for (const [at, block] of objectsOf(message.content).entries()) {
+      const path = `messages.${index}.content.${at}`;
+      for (const [inner, part] of objectsOf(block.content).entries()) yield [`${path}.content.${inner}`, part];
+      yield [path, block];
+    }
+  }
+}

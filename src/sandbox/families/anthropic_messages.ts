@@ -1,0 +1,62 @@
+import { messages } from "../../conversation/codecs/messages/mod.ts";
+import type { ReplyPart } from "../../conversation/reply.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import type { Call } from "../call.ts";
+import { encodeSse } from "../encoders.ts";
+import type { Voice } from "../generate.ts";
+import { isObject } from "../../conversation/wire_value.ts";
+import { issueSeal } from "../seals.ts";
+import type { Thoughts } from "../speech.ts";
+
+/** `POST /v1/messages`. Source: Messages API reference. */
+export const messagesVoice: Voice = {
+  vendor: "anthropic",
+  codec: messages,
+  cachesByMarks: true,
+  startsWithUsage: true,
+  newReplyId: ({ world }) => `msg_01${world.nextId()}`,
+  newCallId: ({ world }) => `toolu_01${world.nextId()}`,
+  partsOf({ thoughts, parts, stop }, { body }) {
+    const said = stop.reason === "refusal" ? [] : parts; // a refusal is told by the stop alone
+    return { parts: thoughts === null ? said : [thinkingPart(thoughts, body), ...said], stop };
+  },
+  tellsUsage: () => true,
+  withoutUsage: ({ usage: _, ...body }) =>
+    isObject(body.message) ? { ...body, message: withoutUsage(body.message) } : body,
+  usualMessage,
+  failureFrames: () => {
+    const error = { type: "overloaded_error", message: usualMessage(529) };
+    return [{ event: "error", data: JSON.stringify({ type: "error", error }) }];
+  },
+  encoder: encodeSse,
+  headersOf,
+  streamType: "text/event-stream; charset=utf-8",
+};
+
+function withoutUsage({ usage: _, ...message }: JsonObject): JsonObject {
+  return message;
+}
+
+/** Thinking as the vendor shows it: signed for the text that stands there, which is empty where it is to be left out. */
+function thinkingPart({ text, redacted }: Thoughts, { thinking }: JsonObject): ReplyPart {
+  if (redacted) return { kind: "reasoning", text: "", redacted: true, seal: issueSeal("messages", text) };
+  const shown = isObject(thinking) && thinking.display === "omitted" ? "" : text;
+  return { kind: "reasoning", text: shown, seal: issueSeal("messages", shown) };
+}
+
+const MESSAGES: Readonly<Record<number, string>> = {
+  429: "This request would exceed your account's rate limit. Please try again later.",
+  500: "Internal server error",
+  503: "Overloaded",
+  504: "Request timed out",
+  529: "Overloaded",
+};
+
+function usualMessage(status: number): string {
+  return MESSAGES[status] ?? (status >= 500 ? MESSAGES[500] : "The request was refused");
+}
+
+/** What every answer carries. */
+export function headersOf({ requestId }: Call): Record<string, string> {
+  return { "request-id": requestId };
+}

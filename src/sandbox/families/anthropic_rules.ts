@@ -1,0 +1,150 @@
+import type { JsonObject } from "../../lib/json_object.ts";
+import { isAbsent, isObject, listOf, objectsOf } from "../../conversation/wire_value.ts";
+import { checkToolFields, checkTopFields, invalid } from "./anthropic_fields.ts";
+import { checkMarks } from "./anthropic_mark_rules.ts";
+import { checkTurns } from "./anthropic_turn_rules.ts";
+
+/**
+ * Refuses what the vendor refuses of a message, in its words. A model counts as one of the newest that still take
+ * temperature. Source: Messages API reference; the vendor's error messages.
+ *
+ * @throws {Refusal}
+ */
+export function checkMessage(body: JsonObject): void {
+  checkTopFields(body, false);
+  for (const name of ["model", "max_tokens", "messages"]) demand(body, name);
+  if (!Number.isInteger(body.max_tokens) || (body.max_tokens as number) < 1) {
+    throw invalid("max_tokens", "Input should be greater than or equal to 1");
+  }
+  checkSampling(body);
+  checkContents(body);
+}
+
+/** The same for a request that only counts tokens. Throws the same. */
+export function checkMessageCount(body: JsonObject): void {
+  checkTopFields(body, true);
+  for (const name of ["model", "messages"]) demand(body, name);
+  checkContents(body);
+}
+
+function checkContents(body: JsonObject): void {
+  checkSystem(body.system);
+  checkTools(body);
+  checkThinking(body);
+  checkTurns(body.messages, isObject(body.thinking) && body.thinking.type === "enabled");
+  checkMarks(body);
+  checkFormat(body.output_config);
+}
+
+function demand(body: JsonObject, name: string): void {
+  if (isAbsent(body[name])) throw invalid(name, "Field required");
+}
+
+/** Models before the fourth generation, by the author's naming. */
+const TAKES_BOTH = /claude-(?:[a-z]+-)?[123](?!\d)/;
+
+function checkSampling({ model, temperature, top_p: topP, stop_sequences: stops }: JsonObject): void {
+  if (typeof temperature === "number" && !(temperature >= 0 && temperature <= 1)) {
+    throw invalid("temperature", "range: 0..1");
+  }
+  if (typeof topP === "number" && !(topP >= 0 && topP <= 1)) throw invalid("top_p", "range: 0..1");
+  if (!isAbsent(temperature) && !isAbsent(topP) && !TAKES_BOTH.test(String(model))) {
+    throw invalid("", "`temperature` and `top_p` cannot both be specified for this model. Please use only one.");
+  }
+  if (listOf(stops).some((sequence) => typeof sequence !== "string" || sequence.trim() === "")) {
+    throw invalid("stop_sequences", "each stop sequence must contain non-whitespace");
+  }
+}
+
+function checkSystem(system: unknown): void {
+  if (isAbsent(system) || typeof system === "string") return;
+  if (!Array.isArray(system)) throw invalid("system", "Input should be a valid string or a valid list");
+  objectsOf(system).forEach(({ type, text }, index) => {
+    if (type !== "text") throw invalid(`system.${index}.type`, "Input should be 'text'");
+    if (text === "") throw invalid("system", "text content blocks must be non-empty");
+  });
+}
+
+const NAME = /^[a-zA-Z0-9_-]{1,128}$/;
+
+function checkTools(body: JsonObject): void {
+  const names = new Set<unknown>();
+  objectsOf(body.tools).forEach((tool, index) => {
+    if (!isAbsent(tool.type) && tool.type !== "custom") return; // a tool of the vendor's own
+    const path = `tools.${index}.custom`;
+    checkToolFields(tool, path);
+    if (isAbsent(tool.name)) throw invalid(`${path}.name`, "Field required");
+    if (!NAME.test(String(tool.name))) {
+      throw invalid(`${path}.name`, "String should match pattern '^[a-zA-Z0-9_-]{1,128}$'");
+    }
+    checkInputSchema(tool.input_schema, `${path}.input_schema`);
+    if (names.has(tool.name)) throw invalid("tools", "Tool names must be unique.");
+    names.add(tool.name);
+  });
+  const { tool_choice: choice } = body;
+  if (!isObject(choice)) return;
+  if (listOf(body.tools).length === 0) throw invalid("tool_choice", "may only be specified while providing `tools`");
+  if (choice.type === "tool" && names.size > 0 && !names.has(choice.name)) {
+    throw invalid("", `Tool '${choice.name}' not found in provided tools`);
+  }
+}
+
+function checkInputSchema(schema: unknown, path: string): void {
+  if (!isObject(schema)) throw invalid(path, "Field required");
+  if (isAbsent(schema.type)) throw invalid(`${path}.type`, "Field required");
+  if (schema.type !== "object") throw invalid(`${path}.type`, "Input should be 'object'");
+  if ("oneOf" in schema || "allOf" in schema || "anyOf" in schema) {
+    throw invalid(path, "input_schema does not support oneOf, allOf, or anyOf at the top level");
+  }
+}
+
+/** Source: Messages API reference, "Extended thinking": what a budget does not go with. */
+function checkThinking(body: JsonObject): void {
+  const { thinking, max_tokens: most, tool_choice: choice } = body;
+  if (!isObject(thinking)) return;
+  const tags = ["enabled", "adaptive", "between_tools", "disabled"];
+  if (!tags.includes(String(thinking.type))) {
+    throw invalid(
+      "thinking",
+      `Input tag '${thinking.type}' found using 'type' does not match any of the expected tags`,
+    );
+  }
+  if (thinking.type !== "enabled") return;
+  const budget = thinking.budget_tokens;
+  if (typeof budget !== "number") throw invalid("thinking.enabled.budget_tokens", "Field required");
+  if (budget < 1024) {
+    throw invalid("thinking.enabled.budget_tokens", "Input should be greater than or equal to 1024");
+  }
+  if (typeof most === "number" && budget >= most) {
+    throw invalid("", "`max_tokens` must be greater than `thinking.budget_tokens`.");
+  }
+  if (!isAbsent(body.temperature) && body.temperature !== 1) {
+    throw invalid("", "`temperature` may only be set to 1 when thinking is enabled.");
+  }
+  if (!isAbsent(body.top_k)) throw invalid("", "`top_k` must be unset when thinking is enabled.");
+  if (isObject(choice) && (choice.type === "any" || choice.type === "tool")) {
+    throw invalid("", "Thinking may not be enabled when tool_choice forces tool use.");
+  }
+}
+
+/** Source: Messages API reference, "Structured outputs": objects are closed. */
+function checkFormat(config: unknown): void {
+  const format = isObject(config) && isObject(config.format) ? config.format : null;
+  if (format === null) return;
+  if (format.type !== "json_schema" || !isObject(format.schema)) {
+    throw invalid("output_config.format.schema", "Field required");
+  }
+  if (isOpen(format.schema)) {
+    throw invalid(
+      "output_config.format.schema",
+      "For 'object' type, 'additionalProperties' must be explicitly set to false",
+    );
+  }
+}
+
+function isOpen(schema: unknown): boolean {
+  if (!isObject(schema)) return false;
+  if (schema.type === "object" && schema.additionalProperties !== false) return true;
+  const groups = [schema.properties, schema.$defs, schema.definitions].filter(isObject);
+  return [...groups.flatMap((group) => Object.values(group)), ...listOf(schema.anyOf), schema.items].some(isOpen);
+}

@@ -1,0 +1,215 @@
+import type { JsonObject } from "../../lib/json_object.ts";
+import { isAbsent, isObject, objectsOf } from "../../conversation/wire_value.ts";
+import { isIssued, isIssuedFor } from "../seals.ts";
+import { checkBlockFields, invalid } from "./anthropic_fields.ts";
+
+/** A block and where it stands. */
+interface PlacedBlock {
+  readonly block: JsonObject;
+  readonly path: string;
+}
+
+/** Messages of one role in a row, which the vendor takes as one turn. */
+interface Turn {
+  readonly role: string;
+  /** Of the first of its messages. */
+  readonly path: string;
+  readonly blocks: PlacedBlock[];
+}
+
+/**
+ * Roles, blocks, pairs of calls and results, and thinking that the sandbox signed.
+ * Source: Messages API reference, "messages", "Tool use", "Extended thinking"; the vendor's error messages.
+ *
+ * @param thinks True when the request switches thinking on by a budget.
+ * @throws {Refusal}
+ */
+export function checkTurns(messages: unknown, thinks: boolean): void {
+  if (!Array.isArray(messages)) throw invalid("messages", "Input should be a valid list");
+  if (messages.length === 0) throw invalid("messages", "at least one message is required");
+  const turns: Turn[] = [];
+  messages.forEach((message, index) => addMessage(turns, message, index, messages.length));
+  for (const { role, blocks } of turns) for (const placed of blocks) checkBlock(placed, role);
+  checkPairs(turns);
+  checkEnding(turns, thinks);
+}
+
+function addMessage(turns: Turn[], message: unknown, index: number, count: number): void {
+  const path = `messages.${index}`;
+  if (!isObject(message)) throw invalid(path, "Input should be an object");
+  const extra = Object.keys(message).find((name) => name !== "role" && name !== "content");
+  if (extra !== undefined) throw invalid(`${path}.${extra}`, "Extra inputs are not permitted");
+  const role = String(message.role);
+  if (role !== "user" && role !== "assistant" && role !== "system") {
+    throw invalid("messages", `Unexpected role "${role}". The allowed roles are "user" and "assistant".`);
+  }
+  if (role === "system" && turns.at(-1)?.role !== "user") {
+    throw invalid(path, "a message with role 'system' must follow a user message");
+  }
+  const isLastOwn = role === "assistant" && index === count - 1;
+  const blocks = blocksOf(message.content, path, isLastOwn);
+  const last = turns.at(-1);
+  if (last?.role === role) last.blocks.push(...blocks);
+  else turns.push({ role, path, blocks });
+}
+
+function blocksOf(content: unknown, path: string, mayBeEmpty: boolean): PlacedBlock[] {
+  if (isAbsent(content)) throw invalid(`${path}.content`, "Field required");
+  if (typeof content !== "string" && !Array.isArray(content)) {
+    throw invalid(`${path}.content`, "Input should be a valid string or a valid list");
+  }
+  if (content.length === 0 && !mayBeEmpty) {
+    throw invalid(path, "all messages must have non-empty content except for the optional final assistant message");
+  }
+  if (typeof content === "string") {
+    return content === "" ? [] : [{ block: { type: "text", text: content }, path: `${path}.content` }];
+  }
+  return content.map((block, at) => {
+    const place = `${path}.content.${at}`;
+    if (!isObject(block)) throw invalid(place, "Input should be an object");
+    return { block, path: place };
+  });
+}
+
+/** Who may write a block; the others are for both. */
+const WRITERS: Readonly<Record<string, string>> = {
+  tool_use: "assistant",
+  thinking: "assistant",
+  redacted_thinking: "assistant",
+  tool_result: "user",
+  image: "user",
+  document: "user",
+};
+const ID = /^[a-zA-Z0-9_-]+$/;
+
+function checkBlock({ block, path }: PlacedBlock, role: string): void {
+  checkBlockFields(block, path);
+  const type = String(block.type);
+  const writer = WRITERS[type];
+  if (writer !== undefined && writer !== role) {
+    throw invalid(path, `\`${type}\` blocks can only be in \`${writer}\` messages`);
+  }
+  switch (type) {
+    case "text":
+      return checkText(block.text, path);
+    case "image":
+      return checkImage(block.source, `${path}.image.source`);
+    case "tool_use":
+      if (!ID.test(String(block.id))) {
+        throw invalid(`${path}.tool_use.id`, `String should match pattern '${ID.source}'`);
+      }
+      if (!isObject(block.input)) throw invalid(`${path}.tool_use.input`, "Input should be a valid dictionary");
+      return;
+    case "tool_result":
+      return objectsOf(block.content).forEach((part, at) =>
+        checkBlock({ block: part, path: `${path}.content.${at}` }, role)
+      );
+    case "thinking":
+      return checkSignature(block, path);
+    case "redacted_thinking":
+      if (!isIssued("messages", String(block.data))) throw invalid(path, "Invalid `data` in `redacted_thinking` block");
+  }
+}
+
+function checkText(text: unknown, path: string): void {
+  if (typeof text !== "string") throw invalid(`${path}.text.text`, "Field required");
+  if (text === "") throw invalid("messages", "text content blocks must be non-empty");
+  if (text.trim() === "") throw invalid("messages", "text content blocks must contain non-whitespace text");
+}
+
+const IMAGES = ["image/jpeg", "image/png", "image/gif", "image/webp"];
+
+function checkImage(source: unknown, path: string): void {
+  if (!isObject(source)) throw invalid(path, "Field required");
+  if (source.type === "url") {
+    if (!String(source.url).startsWith("https://")) throw invalid(`${path}.url`, "Only HTTPS URLs are supported.");
+    return;
+  }
+  if (source.type !== "base64") return;
+  if (!IMAGES.includes(String(source.media_type))) {
+    const words = "Input should be 'image/jpeg', 'image/png', 'image/gif' or 'image/webp'";
+    throw invalid(`${path}.base64.media_type`, words);
+  }
+  if (typeof source.data !== "string" || !/^[A-Za-z0-9+/]+={0,2}$/.test(source.data)) {
+    throw invalid(`${path}.base64.data`, "Invalid base64 data");
+  }
+}
+
+/** Thinking comes back as it was shown, or not at all. */
+function checkSignature({ thinking, signature }: JsonObject, path: string): void {
+  if (typeof thinking !== "string") throw invalid(`${path}.thinking.thinking`, "Field required");
+  if (typeof signature !== "string") throw invalid(`${path}.thinking.signature`, "Field required");
+  if (!isIssuedFor("messages", signature, thinking)) throw invalid(path, "Invalid `signature` in `thinking` block");
+}
+
+function checkPairs(turns: readonly Turn[]): void {
+  const used = new Set<unknown>();
+  turns.forEach((turn, index) => {
+    const calls = turn.blocks.filter(({ block }) => block.type === "tool_use");
+    for (const { block, path } of calls) {
+      if (used.has(block.id)) throw invalid(path, "`tool_use` ids must be unique");
+      used.add(block.id);
+    }
+    checkAnswers(turn, calls, turns[index + 1]);
+    if (turn.role === "user") checkCalled(turn, turns[index - 1]);
+  });
+}
+
+/** Every call is answered in the next turn, before anything else is said there. */
+function checkAnswers({ path }: Turn, calls: readonly PlacedBlock[], next: Turn | undefined): void {
+  const results = next?.blocks ?? [];
+  const end = results.findIndex(({ block }) => block.type !== "tool_result");
+  const leading = results.slice(0, end < 0 ? results.length : end);
+  const answered = new Set(leading.map(({ block }) => block.tool_use_id));
+  const open = calls.filter(({ block }) => !answered.has(block.id)).map(({ block }) => block.id);
+  if (open.length === 0) return;
+  throw invalid(
+    path,
+    `\`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${open.join(", ")}. Each ` +
+      "`tool_use` block must have a corresponding `tool_result` block in the next message.",
+  );
+}
+
+function checkCalled(turn: Turn, previous: Turn | undefined): void {
+  const called = new Set(previous?.role === "assistant" ? previous.blocks.map(({ block }) => block.id) : []);
+  const seen = new Set<unknown>();
+  for (const { block, path } of turn.blocks) {
+    if (block.type !== "tool_result") continue;
+    if (!called.has(block.tool_use_id)) {
+      throw invalid(
+        path,
+        `unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${block.tool_use_id}. Each \`tool_result\` block ` +
+          "must have a corresponding `tool_use` block in the previous message.",
+      );
+    }
+    if (seen.has(block.tool_use_id)) {
+      throw invalid(
+        path,
+        `each tool_use must have a single result. Found multiple \`tool_result\` blocks with id: ${block.tool_use_id}`,
+      );
+    }
+    seen.add(block.tool_use_id);
+  }
+}
+
+/** What the last turns must look like: no trailing space in a begun answer, thinking first in a running tool loop. */
+function checkEnding(turns: readonly Turn[], thinks: boolean): void {
+  const last = turns.at(-1)!;
+  const text = last.blocks.at(-1)?.block.text;
+  if (last.role === "assistant" && typeof text === "string" && text !== text.trimEnd()) {
+    throw invalid("messages", "final assistant content cannot end with trailing whitespace");
+  }
+  if (turns[0].role !== "user") throw invalid("messages", 'first message must use the "user" role');
+  const answering = last.role === "assistant" ? last : isAnswer(last) ? turns.at(-2) : undefined;
+  const first = answering?.blocks[0];
+  if (!thinks || !first || first.block.type === "thinking" || first.block.type === "redacted_thinking") return;
+  throw invalid(
+    `${first.path}.type`,
+    `Expected \`thinking\` or \`redacted_thinking\`, but found \`${first.block.type}\`. When \`thinking\` is enabled, a ` +
+      "final `assistant` message must start with a thinking block.",
+  );
+}
+
+function isAnswer({ blocks }: Turn): boolean {
+  return blocks[0]?.block.type === "tool_result";
+}

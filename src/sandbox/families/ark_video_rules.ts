@@ -1,0 +1,65 @@
+import type { JsonObject } from "../../lib/json_object.ts";
+import { isObject } from "../../conversation/wire_value.ts";
+import { Refusal } from "../refusal.ts";
+
+/** Roles by the kind of part that has them. Source: Ark API reference, "Create a video generation task". */
+const ROLES: Readonly<Record<string, readonly string[]>> = {
+  image_url: ["first_frame", "last_frame", "reference_image"],
+  video_url: ["reference_video"],
+  audio_url: ["reference_audio"],
+};
+const RATIOS = ["16:9", "4:3", "1:1", "3:4", "9:16", "21:9", "adaptive"];
+const RESOLUTIONS = ["480p", "720p", "1080p", "4k"];
+
+/** The text of a task's content; empty when there is none. */
+export function promptOf(body: JsonObject): string {
+  const parts = Array.isArray(body.content) ? body.content : [];
+  const text = parts.find((part) => isObject(part) && part.type === "text");
+  return isObject(text) && typeof text.text === "string" ? text.text : "";
+}
+
+/** Refuses what the vendor refuses at once. Throws {@linkcode Refusal}. */
+export function refuseBadTask(body: JsonObject): void {
+  if (typeof body.model !== "string" || body.model === "") {
+    throw new Refusal(400, "Missing model.", { code: "MissingParameter" });
+  }
+  if (!Array.isArray(body.content) || body.content.length === 0) {
+    throw new Refusal(400, "Missing content.", { code: "MissingParameter" });
+  }
+  if ("extra_body" in body) throw new Refusal(400, "Unknown field extra_body.");
+  const roles = body.content.map(roleOf).filter((role) => role !== null);
+  const frames = roles.filter((role) => role.endsWith("_frame"));
+  if (frames.length > 0 && frames.length < roles.length) {
+    throw new Refusal(400, "Frames and references cannot be mixed.");
+  }
+  if (frames.includes("last_frame") && !frames.includes("first_frame")) throw new Refusal(400, "Missing first_frame.");
+  if (new Set(frames).size < frames.length) throw new Refusal(400, "Each frame can be given once.");
+  if (frames.length > 0 && body.ratio !== undefined) throw new Refusal(400, "ratio cannot be set with frames.");
+  refuseOther(body.ratio, RATIOS, "ratio");
+  refuseOther(body.resolution, RESOLUTIONS, "resolution");
+  const { duration } = body;
+  if (duration !== undefined && (!Number.isInteger(duration) || Number(duration) < 1 || Number(duration) > 60)) {
+    throw new Refusal(400, "duration is out of range.");
+  }
+}
+
+/** The role of one part; null for text. */
+function roleOf(part: unknown): string | null {
+  if (!isObject(part)) throw new Refusal(400, "A part is no object.");
+  if (part.type === "text") return null;
+  const roles = ROLES[String(part.type)];
+  const named = part[String(part.type)];
+  const url = isObject(named) ? named.url : undefined;
+  if (!roles || typeof url !== "string") throw new Refusal(400, "A part has no address.");
+  const isWeb = /^https?:\/\//.test(url) || url.startsWith("asset://");
+  if (!isWeb && (part.type === "video_url" || !/^data:(image|audio|video)\/[\w.+-]+;base64,/.test(url))) {
+    throw new Refusal(400, part.type === "video_url" ? "The video must be provided as a web url." : "Invalid address.");
+  }
+  const role = typeof part.role === "string" ? part.role : "first_frame";
+  if (!roles.includes(role)) throw new Refusal(400, "A part has a role that it cannot have.");
+  return role;
+}
+
+function refuseOther(value: unknown, allowed: readonly string[], name: string): void {
+  if (value !== undefined && !allowed.includes(String(value))) throw new Refusal(400, `${name} is not supported.`);
+}

@@ -1,0 +1,105 @@
+import { readCountRequest, writeCount } from "../../conversation/codecs/content/mod.ts";
+import { bodyOf, type Call, type Family, isBadKey, isMissingModel, jsonAnswer } from "../call.ts";
+import { generate, readWith } from "../generate.ts";
+import { Refusal } from "../refusal.ts";
+import { promptTokensIn, segmentsOf } from "../tokens.ts";
+import { contentVoice } from "./google_content.ts";
+import { errorBody } from "./google_error.ts";
+import { checkCount, checkGenerate } from "./google_rules.ts";
+
+const UNREADABLE = "Invalid JSON payload received. Expected a JSON object.";
+
+/** Google: the Gemini API, under each of its versions. Source: Gemini API reference. */
+export const google: Family = {
+  prefix: "/google",
+  answer(call) {
+    checkKey(call);
+    const [, version, rest] = /^\/(v1|v1beta|v1alpha)\/(.+)$/.exec(call.path) ?? [];
+    if (rest === undefined) throw notFound();
+    if (call.method === "GET") return models(call, version, rest);
+    const [, model, verb] = /^models\/(.+):(\w+)$/.exec(decodeURIComponent(rest)) ?? [];
+    if (call.method !== "POST" || model === undefined) throw notFound();
+    switch (verb) {
+      case "generateContent":
+      case "streamGenerateContent":
+        return ask(call, version, model, verb);
+      case "countTokens":
+        return count(call, version, model);
+      default:
+        throw notFound();
+    }
+  },
+  refuse: ({ status, message, details }, call) => {
+    const body = errorBody(status, message, details);
+    // A stream that was not asked for as events is a list, and so is its failure.
+    return jsonAnswer(isListStream(call) ? [body] : body, {}, status);
+  },
+};
+
+function isListStream({ path, query }: Call): boolean {
+  return path.endsWith(":streamGenerateContent") && query.get("alt") !== "sse";
+}
+
+function notFound(): Refusal {
+  return new Refusal(404, "The requested URL was not found on this server.");
+}
+
+function ask(call: Call, version: string, model: string, verb: string): Promise<Response> {
+  const body = bodyOf(call, UNREADABLE);
+  checkGenerate(body, model);
+  checkModel(model, version, verb);
+  const streamed = verb === "streamGenerateContent";
+  // The form's codec finds in the body what the path told.
+  const question = { call, body: { ...body, model, stream: streamed }, model, streamed };
+  return generate(question, isListStream(call) ? { ...contentVoice, streamType: "application/json" } : contentVoice);
+}
+
+function count(call: Call, version: string, model: string): Response {
+  const body = bodyOf(call, UNREADABLE);
+  checkCount(body, model);
+  checkModel(model, version, "countTokens");
+  const conversation = readWith(readCountRequest, { ...body, model });
+  return jsonAnswer(writeCount(promptTokensIn(segmentsOf(conversation))));
+}
+
+function checkKey({ headers, query }: Call): void {
+  const key = headers.get("x-goog-api-key") ?? query.get("key");
+  if (key === null || key === "") {
+    throw new Refusal(
+      403,
+      "Method doesn't allow unregistered callers (callers without established identity). Please use API Key or other " +
+        "form of API consumer identity to call this API.",
+    );
+  }
+  if (isBadKey(key)) {
+    throw new Refusal(400, "API key not valid. Please pass a valid API key.", { code: "API_KEY_INVALID" });
+  }
+}
+
+function checkModel(model: string, version: string, method: string): void {
+  if (!isMissingModel(model)) return;
+  throw new Refusal(
+    404,
+    `models/${model} is not found for API version ${version}, or is not supported for ${method}. Call ListModels to ` +
+      "see the list of available models and their supported methods.",
+  );
+}
+
+function models(call: Call, version: string, rest: string): Response {
+  if (rest === "models") return jsonAnswer({ models: [modelOf("sandbox/content-1")] });
+  const name = /^models\/(.+)$/.exec(decodeURIComponent(rest))?.[1];
+  if (name === undefined) throw new Refusal(404, "The requested URL was not found on this server.");
+  checkModel(name, version, `${call.method} models`);
+  return jsonAnswer(modelOf(name));
+}
+
+function modelOf(name: string): Record<string, unknown> {
+  return {
+    name: `models/${name}`,
+    version: "001",
+    displayName: "Sandbox Content",
+    inputTokenLimit: 128_000,
+    outputTokenLimit: 16_384,
+    supportedGenerationMethods: ["generateContent", "countTokens"],
+  };
+}

@@ -1,0 +1,57 @@
+import { content } from "../../conversation/codecs/content/mod.ts";
+import type { ReplyPart, Stop } from "../../conversation/reply.ts";
+import { encodeCrlfSse, encodeList } from "../encoders.ts";
+import type { Ask, Voice } from "../generate.ts";
+import { issueSeal } from "../seals.ts";
+import type { Speech } from "../speech.ts";
+import { errorBody } from "./google_error.ts";
+
+/** `generateContent` and `streamGenerateContent`. Source: Gemini API reference, "Generating content". */
+export const contentVoice: Voice = {
+  vendor: "google",
+  codec: content,
+  cachesByMarks: false,
+  startsWithUsage: false,
+  newReplyId: ({ world }) => world.nextId().slice(0, 22),
+  newCallId: ({ world }) => world.nextId().slice(0, 8),
+  partsOf: partsOf,
+  tellsUsage: () => true,
+  withoutUsage: (body) => body,
+  usualMessage,
+  failureFrames: () => [{ event: null, data: JSON.stringify(errorBody(503, usualMessage(503), {})) }],
+  encoder: ({ call }) => call.query.get("alt") === "sse" ? encodeCrlfSse() : encodeList(),
+  headersOf: () => ({}),
+  streamType: "text/event-stream",
+};
+
+/**
+ * Thoughts are shown where they were asked for, and carry no proof themselves: the first call does, in any case, or else
+ * the text that the thoughts led to.
+ */
+function partsOf({ thoughts, parts, stop }: Speech, { conversation, call }: Ask): { parts: ReplyPart[]; stop: Stop } {
+  if (stop.reason === "refusal") {
+    return { parts: [], stop: { ...stop, reason: "prompt_blocked", raw: "PROHIBITED_CONTENT" } };
+  }
+  const { reasoning } = conversation;
+  const isShown = thoughts !== null && !thoughts.redacted && (reasoning === null || reasoning.visible === true);
+  const bearer = parts.find(({ kind }) => kind === "tool_call") ?? (thoughts === null ? undefined : parts[0]);
+  const seal = issueSeal("content", call.requestId);
+  return {
+    parts: [
+      ...(isShown ? [{ kind: "reasoning" as const, text: thoughts.text }] : []),
+      ...parts.map((part) => part === bearer ? { ...part, seal } as ReplyPart : part),
+    ],
+    stop,
+  };
+}
+
+const MESSAGES: Readonly<Record<number, string>> = {
+  429: "You exceeded your current quota, please check your plan and billing details.",
+  500: "An internal error has occurred. Please retry.",
+  503: "The model is overloaded. Please try again later.",
+  504: "The request timed out. Please try again.",
+};
+
+function usualMessage(status: number): string {
+  return MESSAGES[status] ?? (status >= 500 ? MESSAGES[500] : "The request was refused.");
+}

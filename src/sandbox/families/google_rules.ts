@@ -1,0 +1,143 @@
+import type { JsonObject } from "../../lib/json_object.ts";
+import { isObject, listOf } from "../../conversation/wire_value.ts";
+import { Refusal } from "../refusal.ts";
+import { checkFields, fault, fieldOf, listIn } from "./google_fields.ts";
+import { checkContents } from "./google_turn_rules.ts";
+
+/**
+ * Refuses what the vendor refuses of a request to generate, in its words.
+ * Source: Gemini API reference, "Generating content"; the vendor's error messages.
+ *
+ * @param body As it came, without the model of the path.
+ * @throws {Refusal}
+ */
+export function checkGenerate(body: JsonObject, model: string): void {
+  checkFields(body, "GenerateContentRequest");
+  checkRequest(body, model);
+}
+
+/** The same for a request that counts tokens, in either of its shapes. Throws the same. */
+export function checkCount(body: JsonObject, model: string): void {
+  checkFields(body, "CountTokensRequest");
+  const inner = fieldOf(body, "generateContentRequest");
+  if (inner !== undefined && body.contents !== undefined) {
+    throw new Refusal(400, "Only one of contents and generate_content_request may be set.");
+  }
+  if (isObject(inner) && inner.model === undefined) {
+    throw fault("model", "model is not specified");
+  }
+  checkRequest(isObject(inner) ? inner : body, model);
+}
+
+function checkRequest(body: JsonObject, model: string): void {
+  if (fieldOf(body, "cachedContent") !== undefined) {
+    throw new Refusal(403, "CachedContent not found (or permission denied)");
+  }
+  checkContents(body.contents, model);
+  checkTools(body, model);
+  checkToolConfig(body);
+  checkConfig(fieldOf(body, "generationConfig"));
+}
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/;
+
+function checkTools(body: JsonObject, model: string): void {
+  listIn(body.tools).forEach((tool, at) => {
+    listIn(fieldOf(tool, "functionDeclarations")).forEach((declaration, index) => {
+      const path = `tools[${at}].function_declarations[${index}]`;
+      if (!NAME.test(String(declaration.name))) {
+        throw fault(
+          `${path}.name`,
+          "[FIELD_INVALID] Invalid function name. Must start with a letter or an underscore. Must be alphanumeric (a-z, " +
+            "A-Z, 0-9), underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of 128.",
+        );
+      }
+      const { parameters } = declaration;
+      if (parameters !== undefined && fieldOf(declaration, "parametersJsonSchema") !== undefined) {
+        throw fault(path, "parameters and parameters_json_schema are mutually exclusive");
+      }
+      if (isObject(parameters)) checkSchema(parameters, `${path}.parameters`, model);
+    });
+  });
+}
+
+/** Source: Gemini API reference, "Schema". */
+function checkSchema(schema: JsonObject, path: string, model: string): void {
+  const type = String(schema.type ?? "").toUpperCase();
+  const properties = isObject(schema.properties) ? schema.properties : {};
+  if (type === "OBJECT" && /gemini-[12]/.test(model) && Object.keys(properties).length === 0) {
+    throw fault(`${path}.properties`, "should be non-empty for OBJECT type");
+  }
+  if (type === "ARRAY" && schema.items === undefined) throw fault(`${path}.items`, "missing field.");
+  if (listOf(schema.enum).some((value) => typeof value !== "string")) {
+    throw new Refusal(400, `Invalid value at '${path}.enum' (TYPE_STRING)`);
+  }
+  for (const [name, value] of Object.entries(properties)) {
+    if (isObject(value)) checkSchema(value, `${path}.properties[${name}]`, model);
+  }
+  if (isObject(schema.items)) checkSchema(schema.items, `${path}.items`, model);
+}
+
+const MODES = ["MODE_UNSPECIFIED", "AUTO", "ANY", "NONE", "VALIDATED"];
+
+function checkToolConfig(body: JsonObject): void {
+  const config = fieldOf(body, "toolConfig");
+  const calling = isObject(config) ? fieldOf(config, "functionCallingConfig") : undefined;
+  if (!isObject(calling)) return;
+  const mode = String(calling.mode ?? "AUTO");
+  if (!MODES.includes(mode)) {
+    throw new Refusal(400, `Invalid value at 'tool_config.function_calling_config.mode' (TYPE_ENUM), "${mode}"`);
+  }
+  const allowed = listOf(fieldOf(calling, "allowedFunctionNames"));
+  if (allowed.length > 0 && mode !== "ANY" && mode !== "VALIDATED") {
+    throw new Refusal(400, "Allowed function names should only be set when function calling mode is ANY or VALIDATED.");
+  }
+  const declared = listIn(body.tools).flatMap((tool) => listIn(fieldOf(tool, "functionDeclarations")));
+  const missing = allowed.find((name) => !declared.some((declaration) => declaration.name === name));
+  if (missing !== undefined) {
+    throw new Refusal(400, `Function "${missing}" is not found in the declared functions.`);
+  }
+}
+
+const RANGES = [["temperature", 0, 2], ["topP", 0, 1], ["presencePenalty", -2, 2], [
+  "frequencyPenalty",
+  -2,
+  2,
+]] as const;
+const MOST_STOPS = 5;
+const MIME_TYPES = ["text/plain", "application/json", "text/x.enum", "application/xml", "application/yaml", "text/x-r"];
+
+function checkConfig(config: unknown): void {
+  if (!isObject(config)) return;
+  for (const [name, least, most] of RANGES) {
+    const value = fieldOf(config, name);
+    if (typeof value !== "number" || (value >= least && value <= most)) continue;
+    throw fault(`generation_config.${name}`, `must be in the range [${least}, ${most}].`);
+  }
+  const limit = fieldOf(config, "maxOutputTokens");
+  if (typeof limit === "number" && limit < 1) throw fault("generation_config.max_output_tokens", "must be positive.");
+  if (typeof config.seed === "number" && Math.abs(config.seed) > 2 ** 31 - 1) {
+    throw new Refusal(400, `Invalid value at 'generation_config.seed' (TYPE_INT32), ${config.seed}`);
+  }
+  const stops = listOf(fieldOf(config, "stopSequences"));
+  if (stops.length > MOST_STOPS) {
+    throw fault("generation_config.stop_sequences", `the number of stop_sequences must not exceed ${MOST_STOPS}.`);
+  }
+  checkResponseType(config);
+  const thinking = fieldOf(config, "thinkingConfig");
+  if (!isObject(thinking)) return;
+  if (fieldOf(thinking, "thinkingBudget") !== undefined && fieldOf(thinking, "thinkingLevel") !== undefined) {
+    throw new Refusal(400, "You can only set only one of thinking budget and thinking level.");
+  }
+}
+
+function checkResponseType(config: JsonObject): void {
+  const mimeType = String(fieldOf(config, "responseMimeType") ?? "text/plain");
+  if (!MIME_TYPES.includes(mimeType)) {
+    throw fault("generation_config.response_mime_type", `allowed mimetypes are ${MIME_TYPES.join(", ")}.`);
+  }
+  const hasSchema = ["responseSchema", "responseJsonSchema"].some((name) => fieldOf(config, name) !== undefined);
+  if (hasSchema && mimeType !== "application/json" && mimeType !== "text/x.enum") {
+    throw fault("generation_config.response_schema", "only supported with response_mime_type application/json");
+  }
+}

@@ -1,0 +1,149 @@
+import { Buffer } from "node:buffer";
+import type { JsonObject } from "../../lib/json_object.ts";
+import { isObject } from "../../conversation/wire_value.ts";
+import { Refusal } from "../refusal.ts";
+import { isIssued } from "../seals.ts";
+import { fault, fieldOf, listIn } from "./google_fields.ts";
+
+/** What clients may send where they have no signature. Source: Gemini API reference, "Thought signatures", FAQ. */
+const PLACEHOLDERS = ["skip_thought_signature_validator", "context_engineering_is_the_way_to_go"];
+
+/**
+ * Contents: roles, payloads, pairs of calls and answers, and signatures that the sandbox issued.
+ * Source: Gemini API reference, "Content", "Function calling", "Thought signatures"; the vendor's error messages.
+ *
+ * @throws {Refusal}
+ */
+export function checkContents(value: unknown, model: string): void {
+  const contents = listIn(value);
+  if (contents.length === 0) throw fault("contents", "contents is not specified");
+  contents.forEach((content, at) => checkContent(content, at));
+  checkOrder(contents);
+  if (!/gemini-[12]/.test(model)) checkSteps(contents);
+}
+
+function checkContent(content: JsonObject, at: number): void {
+  const role = content.role ?? "user";
+  if (role !== "user" && role !== "model" && role !== "function") {
+    throw new Refusal(400, "Please use a valid role: user, model.");
+  }
+  const parts = listIn(content.parts);
+  if (parts.length === 0) throw fault(`contents[${at}].parts`, "contents.parts must not be empty.");
+  parts.forEach((part, index) => checkPart(part, `contents[${at}].parts[${index}]`));
+}
+
+const PAYLOADS = [
+  "text",
+  "inlineData",
+  "fileData",
+  "functionCall",
+  "functionResponse",
+  "executableCode",
+  "codeExecutionResult",
+  "toolCall",
+  "toolResponse",
+];
+
+function checkPart(part: JsonObject, path: string): void {
+  const payloads = PAYLOADS.filter((name) => fieldOf(part, name) !== undefined);
+  const signature = fieldOf(part, "thoughtSignature");
+  if (payloads.length === 0 || (part.text === "" && signature === undefined)) {
+    throw fault(`${path}.data`, "required oneof field 'data' must have one initialized field");
+  }
+  if (payloads.length > 1) {
+    throw new Refusal(
+      400,
+      `Invalid value at '${path}' (oneof), oneof field 'data' is already set. Cannot set '${payloads[1]}'`,
+    );
+  }
+  const inline = fieldOf(part, "inlineData");
+  if (isObject(inline)) checkBlob(inline, path);
+  const file = fieldOf(part, "fileData");
+  if (isObject(file)) checkFile(file);
+  for (const inner of [fieldOf(part, "functionCall"), fieldOf(part, "functionResponse")].filter(isObject)) {
+    if (typeof inner.name !== "string" || inner.name === "") throw fault(`${path}.name`, "Name cannot be empty.");
+  }
+  if (signature !== undefined) checkSignature(String(signature), path);
+}
+
+const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
+
+function checkBlob(blob: JsonObject, path: string): void {
+  if (typeof blob.data !== "string" || !BASE64.test(blob.data)) {
+    throw new Refusal(400, `Invalid value at '${path}.inline_data.data' (TYPE_BYTES), Base64 decoding failed`);
+  }
+  const mimeType = String(fieldOf(blob, "mimeType") ?? "");
+  if (!/^(image|audio|video|text|application)\/[\w.+-]+$/.test(mimeType)) {
+    throw new Refusal(400, `Unsupported MIME type: ${mimeType}`);
+  }
+}
+
+/** Files are the vendor's own, of its store, or on YouTube: it fetches nothing else. */
+function checkFile(file: JsonObject): void {
+  const uri = String(fieldOf(file, "fileUri") ?? "");
+  const isKnown = uri.startsWith("gs://") || /^https:\/\/generativelanguage\.googleapis\.com\//.test(uri) ||
+    /^https:\/\/((www|m)\.)?(youtube\.com|youtu\.be)\//.test(uri);
+  if (!isKnown) throw new Refusal(400, `Invalid or unsupported file uri: ${uri}`);
+}
+
+function checkSignature(signature: string, path: string): void {
+  if (!BASE64.test(signature)) {
+    throw new Refusal(400, `Invalid value at '${path}.thought_signature' (TYPE_BYTES), Base64 decoding failed`);
+  }
+  if (isIssued("content", signature) || isPlaceholder(signature)) return;
+  throw new Refusal(400, "Corrupted thought signature.");
+}
+
+function isPlaceholder(signature: string): boolean {
+  return PLACEHOLDERS.includes(signature) || PLACEHOLDERS.includes(Buffer.from(signature, "base64").toString());
+}
+
+function countOf(content: JsonObject | undefined, name: string): number {
+  return content === undefined ? 0 : listIn(content.parts).filter((part) => fieldOf(part, name) !== undefined).length;
+}
+
+/** A turn of calls follows a user's turn, and the turn after it answers each of them. */
+function checkOrder(contents: readonly JsonObject[]): void {
+  contents.forEach((content, at) => {
+    const before = contents[at - 1];
+    const calls = countOf(content, "functionCall");
+    const answers = countOf(content, "functionResponse");
+    if (calls > 0 && (before === undefined || before.role === "model")) {
+      throw new Refusal(
+        400,
+        "Please ensure that function call turn comes immediately after a user turn or after a function response turn.",
+      );
+    }
+    if (answers > 0 && countOf(before, "functionCall") === 0) {
+      throw new Refusal(
+        400,
+        "Please ensure that function response turn comes immediately after a function call turn.",
+      );
+    }
+    if (calls > 0 && countOf(contents[at + 1], "functionResponse") !== calls) {
+      throw new Refusal(
+        400,
+        "Please ensure that the number of function response parts is equal to the number of function call parts of the " +
+          "function call turn.",
+      );
+    }
+  });
+}
+
+/** In the turn that still runs, the first call of every step has its signature. */
+function checkSteps(contents: readonly JsonObject[]): void {
+  const start = contents.findLastIndex((content) =>
+    content.role !== "model" && countOf(content, "functionResponse") === 0
+  );
+  contents.slice(start + 1).forEach((content, offset) => {
+    const first = listIn(content.parts).find((part) => fieldOf(part, "functionCall") !== undefined);
+    if (first === undefined || fieldOf(first, "thoughtSignature") !== undefined) return;
+    const call = fieldOf(first, "functionCall") as JsonObject;
+    throw new Refusal(
+      400,
+      "Function call is missing a thought_signature in functionCall parts. This is required for tools to work " +
+        "correctly, and missing thought_signature may lead to degraded model performance. Additional data, function " +
+        `call \`default_api:${call.name}\` , position ${start + 2 + offset}.`,
+    );
+  });
+}

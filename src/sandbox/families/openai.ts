@@ -1,0 +1,108 @@
+import { responses } from "../../conversation/codecs/responses/mod.ts";
+import { bodyOf, type Call, type Family, isBadKey, isMissingModel, jsonAnswer, retryAfterHeader } from "../call.ts";
+import { generate, readWith, type Voice } from "../generate.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import { Refusal } from "../refusal.ts";
+import { promptTokensIn, segmentsOf } from "../tokens.ts";
+import { chatVoice } from "./openai_chat.ts";
+import { checkChat } from "./openai_chat_rules.ts";
+import { responsesVoice } from "./openai_responses.ts";
+import { checkResponses, checkResponsesCount } from "./openai_responses_rules.ts";
+
+/** OpenAI: chat completions and responses. Source: OpenAI API reference. */
+export const openai: Family = {
+  prefix: "/openai",
+  answer(call) {
+    checkKey(call.headers.get("authorization"));
+    switch (`${call.method} ${call.path}`) {
+      case "POST /v1/chat/completions":
+        return ask(call, checkChat, chatVoice);
+      case "POST /v1/responses":
+        return ask(call, checkResponses, responsesVoice);
+      case "POST /v1/responses/input_tokens":
+        return count(call);
+      case "GET /v1/models":
+        return jsonAnswer({ object: "list", data: MODELS.map(modelObject) }, headersOf(call));
+    }
+    const model = /^\/v1\/models\/(.+)$/.exec(call.path)?.[1];
+    if (call.method !== "GET" || model === undefined) {
+      throw new Refusal(404, `Invalid URL (${call.method} ${call.path})`);
+    }
+    checkModel(decodeURIComponent(model));
+    return jsonAnswer(modelObject(decodeURIComponent(model)), headersOf(call));
+  },
+  refuse: (refusal, call) => {
+    const { status, message, details } = refusal;
+    const { code = null, param = null } = details;
+    const error = { message, type: typeFor(status), param, code: code ?? codeFor(status) };
+    return jsonAnswer({ error }, { ...headersOf(call), ...retryAfterHeader(refusal) }, status);
+  },
+};
+
+const MODELS = ["sandbox/chat-1", "sandbox/reasoner-1"];
+
+function modelObject(id: string): JsonObject {
+  return { id, object: "model", created: 1_767_225_600, owned_by: "sandbox" };
+}
+
+function ask(
+  call: Call,
+  check: (body: JsonObject) => void,
+  voice: Voice,
+): Promise<Response> {
+  const body = bodyOf(call, UNREADABLE);
+  check(body);
+  const model = String(body.model);
+  checkModel(model);
+  return generate({ call, body, model, streamed: body.stream === true }, voice);
+}
+
+const UNREADABLE = "We could not parse the JSON body of your request. (HINT: This likely means you aren't using your " +
+  "HTTP library correctly. The OpenAI API expects a JSON payload, but what was sent was not valid JSON.)";
+
+function count(call: Call): Response {
+  const body = bodyOf(call, UNREADABLE);
+  checkResponsesCount(body);
+  checkModel(String(body.model));
+  const inputTokens = promptTokensIn(segmentsOf(readWith(responses.readRequest, body)));
+  return jsonAnswer({ object: "response.input_tokens", input_tokens: inputTokens }, headersOf(call));
+}
+
+function checkKey(authorization: string | null): void {
+  const key = /^Bearer (\S+)$/i.exec(authorization ?? "")?.[1];
+  if (key === undefined) {
+    throw new Refusal(
+      401,
+      "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth " +
+        "(i.e. Authorization: Bearer YOUR_KEY).",
+    );
+  }
+  if (!isBadKey(key)) return;
+  const masked = `${key.slice(0, 3)}${"*".repeat(8)}${key.slice(-4)}`;
+  throw new Refusal(
+    401,
+    `Incorrect API key provided: ${masked}. You can find your API key at https://platform.openai.com/account/api-keys.`,
+    { code: "invalid_api_key" },
+  );
+}
+
+function checkModel(model: string): void {
+  if (!isMissingModel(model)) return;
+  throw new Refusal(404, `The model \`${model}\` does not exist or you do not have access to it.`, {
+    code: "model_not_found",
+  });
+}
+
+function headersOf({ requestId }: Call): Record<string, string> {
+  return { "x-request-id": requestId };
+}
+
+/** Source: OpenAI API reference, "Error codes". */
+function typeFor(status: number): string {
+  if (status === 429) return "requests";
+  return status >= 500 ? "server_error" : "invalid_request_error";
+}
+
+function codeFor(status: number): string | null {
+  return status === 429 ? "rate_limit_exceeded" : null;
+}

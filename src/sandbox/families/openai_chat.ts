@@ -1,0 +1,35 @@
+import { chat } from "../../conversation/codecs/chat/mod.ts";
+import { encodeSse } from "../encoders.ts";
+import type { Voice } from "../generate.ts";
+import { isObject } from "../../conversation/wire_value.ts";
+import { failureMessage } from "./openai_words.ts";
+
+/** True for a model that shows its thoughts as `reasoning_content`, as vendors do that resemble the form's author. */
+export function isReasoner(model: string): boolean {
+  return model.includes("reasoner");
+}
+
+/** `POST /v1/chat/completions`. Source: Chat Completions reference. */
+export const chatVoice: Voice = {
+  vendor: "openai",
+  codec: chat,
+  cachesByMarks: false,
+  startsWithUsage: false,
+  newReplyId: ({ world }) => `chatcmpl-${world.nextId()}`,
+  newCallId: ({ world }) => `call_${world.nextId()}`,
+  partsOf({ thoughts, parts, stop }, { model }) {
+    // The author hides thoughts and counts them.
+    const shown = thoughts !== null && !thoughts.redacted && isReasoner(model);
+    return { parts: shown ? [{ kind: "reasoning", text: thoughts.text }, ...parts] : parts, stop };
+  },
+  tellsUsage: (body) => isObject(body.stream_options) && body.stream_options.include_usage === true,
+  withoutUsage: (body) => body,
+  usualMessage: failureMessage,
+  failureFrames: () => {
+    const error = { message: failureMessage(500), type: "server_error", param: null, code: null };
+    return [{ event: null, data: JSON.stringify({ error }) }];
+  },
+  encoder: encodeSse,
+  headersOf: ({ requestId }) => ({ "x-request-id": requestId }),
+  streamType: "text/event-stream; charset=utf-8",
+};

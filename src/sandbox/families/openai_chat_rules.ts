@@ -1,0 +1,128 @@
+import type { JsonObject } from "../../lib/json_object.ts";
+import { isAbsent, isObject, listOf, objectsOf } from "../../conversation/wire_value.ts";
+import { Refusal } from "../refusal.ts";
+import { isReasoner } from "./openai_chat.ts";
+import { checkChatMessages } from "./openai_chat_turn_rules.ts";
+import {
+  badParameter,
+  checkAnswerSchema,
+  checkLength,
+  checkName,
+  checkParameters,
+  checkRange,
+  demand,
+} from "./openai_fields.ts";
+
+/** Source: Chat Completions reference, "Create chat completion", request body. */
+const FIELDS = new Set(
+  ("messages model audio frequency_penalty function_call functions logit_bias logprobs max_completion_tokens " +
+    "max_tokens metadata modalities moderation n parallel_tool_calls prediction presence_penalty prompt_cache_key " +
+    "prompt_cache_options prompt_cache_retention reasoning_effort response_format safety_identifier seed service_tier " +
+    "stop store stream stream_options temperature tool_choice tools top_logprobs top_p user verbosity " +
+    "web_search_options").split(" "),
+);
+/** Of vendors that resemble the author and show thoughts. */
+const REASONER_FIELDS = new Set(["thinking", "reasoning", "enable_thinking", "top_k"]);
+
+/**
+ * Refuses what the vendor refuses of a chat completion, in its words.
+ * Source: Chat Completions reference; the vendor's error messages.
+ *
+ * @throws {Refusal}
+ */
+export function checkChat(body: JsonObject): void {
+  if (typeof body.model !== "string" || body.model === "") {
+    throw new Refusal(400, "you must provide a model parameter");
+  }
+  const isDialect = isReasoner(body.model);
+  const unknown = Object.keys(body).find((name) => !FIELDS.has(name) && !(isDialect && REASONER_FIELDS.has(name)));
+  if (unknown !== undefined) throw new Refusal(400, `Unrecognized request argument supplied: ${unknown}`);
+  demand(body, "messages");
+  checkChatMessages(body.messages);
+  checkSettings(body);
+  checkModelSettings(body, body.model);
+  checkTools(body);
+  checkFormat(body);
+}
+
+function checkSettings(body: JsonObject): void {
+  checkRange(body, "temperature", 0, 2);
+  checkRange(body, "top_p", 0, 1);
+  checkRange(body, "presence_penalty", -2, 2);
+  checkRange(body, "frequency_penalty", -2, 2);
+  checkRange(body, "top_logprobs", 0, 20);
+  checkRange(body, "n", 1, 128);
+  checkRange(body, "max_tokens", 1, Infinity);
+  checkRange(body, "max_completion_tokens", 1, Infinity);
+  if (!isAbsent(body.max_tokens) && !isAbsent(body.max_completion_tokens)) {
+    throw new Refusal(400, "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.");
+  }
+  if (Array.isArray(body.stop) && body.stop.length > 4) {
+    const message = `Invalid 'stop': array too long. Expected an array with maximum length 4, but got an array with ` +
+      `length ${body.stop.length} instead.`;
+    throw badParameter("stop", message, "array_above_max_length");
+  }
+  if (!isAbsent(body.stream_options) && body.stream !== true) {
+    const message = "The 'stream_options' parameter is only allowed when 'stream' is enabled.";
+    throw badParameter("stream_options", message);
+  }
+  checkLength(body.prompt_cache_key, "prompt_cache_key", 64);
+  checkLength(body.safety_identifier, "safety_identifier", 64);
+}
+
+/** Reasoning models take neither the older limit nor sampling. Source: OpenAI guide "Reasoning models". */
+function checkModelSettings(body: JsonObject, model: string): void {
+  if (!/^(o\d|gpt-5(?!.*chat))/.test(model)) return;
+  if (!isAbsent(body.max_tokens)) {
+    const message = "Unsupported parameter: 'max_tokens' is not supported with this model. Use " +
+      "'max_completion_tokens' instead.";
+    throw badParameter("max_tokens", message, "unsupported_parameter");
+  }
+  if (body.reasoning_effort === "none") return;
+  for (const name of ["temperature", "top_p"]) {
+    if (isAbsent(body[name]) || body[name] === 1) continue;
+    const message =
+      `Unsupported value: '${name}' does not support ${body[name]} with this model. Only the default (1) ` +
+      "value is supported.";
+    throw badParameter(name, message, "unsupported_value");
+  }
+}
+
+function checkTools(body: JsonObject): void {
+  const tools = listOf(body.tools);
+  if (Array.isArray(body.tools) && tools.length === 0) {
+    const message = "Invalid 'tools': empty array. Expected an array with minimum length 1, but got an empty array " +
+      "instead.";
+    throw badParameter("tools", message, "empty_array");
+  }
+  tools.forEach((tool, index) => {
+    const kind = isObject(tool) && tool.type === "custom" ? "custom" : "function";
+    const definition = isObject(tool) && isObject(tool[kind]) ? tool[kind] : {};
+    checkName(definition.name, `tools[${index}].${kind}.name`);
+    const param = `tools[${index}].function.parameters`;
+    checkParameters(definition.parameters, definition.name, param, definition.strict === true);
+  });
+  for (const name of ["tool_choice", "parallel_tool_calls"]) {
+    if (tools.length > 0 || isAbsent(body[name]) || (name === "tool_choice" && body[name] === "none")) continue;
+    throw badParameter(name, `'${name}' is only allowed when 'tools' are specified.`);
+  }
+}
+
+function checkFormat(body: JsonObject): void {
+  const format = isObject(body.response_format) ? body.response_format : {};
+  if (format.type === "json_schema") {
+    const named = isObject(format.json_schema) ? format.json_schema : {};
+    checkName(named.name, "response_format.json_schema.name");
+    checkAnswerSchema(named.schema, named.name, "response_format", named.strict === true);
+  }
+  if (format.type !== "json_object" || objectsOf(body.messages).some((message) => /json/i.test(textIn(message)))) {
+    return;
+  }
+  const message =
+    "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.";
+  throw badParameter("messages", message);
+}
+
+function textIn({ content }: JsonObject): string {
+  return typeof content === "string" ? content : objectsOf(content).map(({ text }) => String(text ?? "")).join("\n");
+}

@@ -1,0 +1,129 @@
+import type { JsonObject } from "../../lib/json_object.ts";
+import { isAbsent, isObject, listOf } from "../../conversation/wire_value.ts";
+import { Refusal, type RefusalDetails } from "../refusal.ts";
+
+/** A 400 that names the parameter. */
+export function badParameter(param: string, message: string, code: string | null = null): Refusal {
+  const details: RefusalDetails = code === null ? { param } : { param, code };
+  return new Refusal(400, message, details);
+}
+
+/** @throws {Refusal} If the field is missing. */
+export function demand(body: JsonObject, name: string): void {
+  if (!isAbsent(body[name])) return;
+  throw badParameter(name, `Missing required parameter: '${name}'.`, "missing_required_parameter");
+}
+
+/** @throws {Refusal} If the field is there and no number within the bounds. */
+export function checkRange(body: JsonObject, name: string, least: number, most: number): void {
+  const value = body[name];
+  if (isAbsent(value)) return;
+  const kind = Number.isInteger(value) ? "integer" : "decimal";
+  if (typeof value !== "number") {
+    throw badParameter(name, `Invalid type for '${name}': expected a number.`, "invalid_type");
+  }
+  if (value < least) {
+    const message =
+      `Invalid '${name}': ${kind} below minimum value. Expected a value >= ${least}, but got ${value} instead.`;
+    throw badParameter(name, message, `${kind}_below_min_value`);
+  }
+  if (value > most) {
+    const message =
+      `Invalid '${name}': ${kind} above maximum value. Expected a value <= ${most}, but got ${value} instead.`;
+    throw badParameter(name, message, `${kind}_above_max_value`);
+  }
+}
+
+/** @throws {Refusal} If the text is longer than the vendor takes. */
+export function checkLength(text: unknown, path: string, most: number): void {
+  if (typeof text !== "string" || text.length <= most) return;
+  const message =
+    `Invalid '${path}': string too long. Expected a string with maximum length ${most}, but got a string ` +
+    `with length ${text.length} instead.`;
+  throw badParameter(path, message, "string_above_max_length");
+}
+
+/** @throws {Refusal} If the value is not one of the words. */
+export function checkWord(value: unknown, path: string, words: readonly string[]): void {
+  if (typeof value === "string" && words.includes(value)) return;
+  const supported = words.map((word) => `'${word}'`).join(", ");
+  throw badParameter(path, `Invalid value: '${String(value)}'. Supported values are: ${supported}.`, "invalid_value");
+}
+
+const NAME = /^[a-zA-Z0-9_-]+$/;
+
+/** @throws {Refusal} If the name holds other signs than letters, digits, `_` and `-`, or more than 64. */
+export function checkName(name: unknown, path: string): void {
+  if (typeof name !== "string" || name === "") {
+    throw badParameter(path, `Missing required parameter: '${path}'.`, "missing_required_parameter");
+  }
+  checkLength(name, path, 64);
+  if (NAME.test(name)) return;
+  const message = `Invalid '${path}': string does not match pattern. Expected a string that matches the pattern ` +
+    "'^[a-zA-Z0-9_-]+$'.";
+  throw badParameter(path, message, "invalid_value");
+}
+
+/**
+ * A function's parameters: an object at the top, and where they are strict, closed and complete throughout.
+ * Source: OpenAI guides "Function calling" and "Structured outputs", "Supported schemas".
+ *
+ * @throws {Refusal}
+ */
+export function checkParameters(schema: unknown, name: unknown, param: string, isStrict: boolean): void {
+  if (isAbsent(schema)) return;
+  const fault = topFault(schema) ?? (isStrict ? looseness(schema, []) : null);
+  if (fault === null) return;
+  throw badParameter(param, `Invalid schema for function '${name}': ${fault}`, "invalid_function_parameters");
+}
+
+/**
+ * The schema of an answer; the rules hold where it is strict.
+ *
+ * @throws {Refusal}
+ */
+export function checkAnswerSchema(schema: unknown, name: unknown, param: string, isStrict: boolean): void {
+  const fault = isStrict ? topFault(schema) ?? looseness(schema, []) : null;
+  if (fault === null) return;
+  throw badParameter(param, `Invalid schema for response_format '${name}': ${fault}`, "invalid_json_schema");
+}
+
+function topFault(schema: unknown): string | null {
+  const type = isObject(schema) && typeof schema.type === "string" ? schema.type : "None";
+  if (type !== "object") return `schema must be a JSON Schema of 'type: "object"', got 'type: "${type}"'.`;
+  const isChoice = ["oneOf", "anyOf", "allOf", "enum", "not"].some((keyword) => keyword in (schema as JsonObject));
+  return isChoice
+    ? "schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level."
+    : null;
+}
+
+function looseness(schema: unknown, context: readonly string[]): string | null {
+  if (!isObject(schema)) return null;
+  const at = `In context=(${context.map((step) => `'${step}'`).join(", ")})`;
+  const properties = isObject(schema.properties) ? schema.properties : null;
+  if (schema.type === "object" || properties !== null) {
+    if (schema.additionalProperties !== false) {
+      return `${at}, 'additionalProperties' is required to be supplied and to be false.`;
+    }
+    const missing = Object.keys(properties ?? {}).find((name) => !listOf(schema.required).includes(name));
+    if (missing !== undefined) {
+      return `${at}, 'required' is required to be supplied and to be an array including every key in properties. ` +
+        `Missing '${missing}'.`;
+    }
+  }
+  const inner = [
+    ...Object.entries(properties ?? {}).map(([name, value]) => [["properties", name], value] as const),
+    ...["$defs", "definitions"].flatMap((group) =>
+      isObject(schema[group])
+        ? Object.entries(schema[group]).map(([name, value]) => [[group, name], value] as const)
+        : []
+    ),
+    ...listOf(schema.anyOf).map((value, index) => [["anyOf", String(index)], value] as const),
+    ...(schema.items === undefined ? [] : [[["items"], schema.items] as const]),
+  ];
+  for (const [steps, value] of inner) {
+    const fault = looseness(value, [...context, ...steps]);
+    if (fault !== null) return fault;
+  }
+  return null;
+}

@@ -1,0 +1,51 @@
+import type { EventWriter, Frame } from "../../conversation/codec.ts";
+import { responses } from "../../conversation/codecs/responses/mod.ts";
+import type { ReplyPart } from "../../conversation/reply.ts";
+import { GatewayError } from "../../lib/gateway_error.ts";
+import { encodeSse } from "../encoders.ts";
+import type { Ask, Voice } from "../generate.ts";
+import { isAbsent, isObject, listOf } from "../../conversation/wire_value.ts";
+import { issueSeal } from "../seals.ts";
+import type { Thoughts } from "../speech.ts";
+import { failureMessage } from "./openai_words.ts";
+
+/** `POST /v1/responses`. Source: Responses API reference. */
+export const responsesVoice: Voice = {
+  vendor: "openai",
+  codec: responses,
+  cachesByMarks: false,
+  startsWithUsage: false,
+  newReplyId: () => "",
+  newCallId: ({ world }) => `call_${world.nextId()}`,
+  partsOf({ thoughts, parts, stop }, ask) {
+    return { parts: thoughts === null ? parts : [reasoningPart(thoughts, ask), ...parts], stop };
+  },
+  tellsUsage: () => true,
+  withoutUsage: (body) => body,
+  usualMessage: failureMessage,
+  failureFrames,
+  encoder: encodeSse,
+  headersOf: ({ requestId }) => ({ "x-request-id": requestId }),
+  streamType: "text/event-stream; charset=utf-8",
+};
+
+/**
+ * Thoughts as the vendor shows them: a summary where one was asked for (or nothing was asked and a directive makes it
+ * think), their proof where `include` names it.
+ */
+function reasoningPart({ text, redacted }: Thoughts, { body, call }: Ask): ReplyPart {
+  const reasoning = isObject(body.reasoning) ? body.reasoning : null;
+  const isShown = !redacted && (reasoning === null || !isAbsent(reasoning.summary));
+  const isProven = listOf(body.include).includes("reasoning.encrypted_content");
+  const seal = isProven ? { seal: issueSeal("responses", call.requestId) } : {};
+  return { kind: "reasoning", text: isShown ? text : "", ...seal };
+}
+
+/** `error` as the vendor sends it, nested, then the failed response. */
+function failureFrames(writer: EventWriter): Frame[] {
+  const message = failureMessage(500);
+  const [told, ...rest] = writer.fail(new GatewayError("upstream_error", message));
+  const { type, sequence_number } = JSON.parse(told.data);
+  const error = { type: "server_error", code: "server_error", message, param: null };
+  return [{ event: "error", data: JSON.stringify({ type, sequence_number, error }) }, ...rest];
+}

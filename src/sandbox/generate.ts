@@ -1,0 +1,197 @@
+import type { Codec, EventWriter, Frame, JsonObject, ReplyContext } from "../conversation/codec.ts";
+import type { Conversation } from "../conversation/conversation.ts";
+import type { Reply, ReplyPart, Stop } from "../conversation/reply.ts";
+import type { Usage } from "../conversation/usage.ts";
+import { GatewayError } from "../lib/gateway_error.ts";
+import { beatsOf } from "./beats.ts";
+import { beatStream, type FrameEncoder, pass } from "./beat_stream.ts";
+import { type Call, jsonAnswer } from "./call.ts";
+import { promptTextOf } from "./digest.ts";
+import { type Directives, readDirectives, type Vendor } from "./directives.ts";
+import { eventsOf } from "./events.ts";
+import { Refusal } from "./refusal.ts";
+import { type Speech, speechFor } from "./speech.ts";
+import { promptTokensIn, replyTokensOf, segmentsOf, tokensOf } from "./tokens.ts";
+
+/** A request whose form is in order. */
+export interface Question {
+  readonly call: Call;
+  readonly body: JsonObject;
+  readonly model: string;
+  readonly streamed: boolean;
+}
+
+/** A question with what was read from it. */
+export interface Ask extends Question {
+  readonly conversation: Conversation;
+  readonly directives: Directives;
+}
+
+/** What is particular about an endpoint at which a vendor holds conversations. */
+export interface Voice {
+  readonly vendor: Vendor;
+  readonly codec: Codec;
+  /** True for a vendor that caches only where a mark stands. */
+  readonly cachesByMarks: boolean;
+  /** True for a form that tells of the prompt's usage when a stream begins. */
+  readonly startsWithUsage: boolean;
+  newReplyId(call: Call): string;
+  newCallId(call: Call): string;
+  /** What the vendor shows of a speech: it may hide thoughts, prove them, or have no words for a refusal. */
+  partsOf(speech: Speech, ask: Ask): { readonly parts: readonly ReplyPart[]; readonly stop: Stop };
+  /** True when the stream is to tell usage although the form leaves that to the caller. */
+  tellsUsage(body: JsonObject): boolean;
+  /** Takes usage out of a body or of the data of a frame, where the codec always writes some. */
+  withoutUsage(body: JsonObject): JsonObject;
+  /** What the vendor says with this status when nothing else is ordered. */
+  usualMessage(status: number): string;
+  /** The frames by which the vendor reports its own failure in a stream. */
+  failureFrames(writer: EventWriter): readonly Frame[];
+  encoder(ask: Ask): FrameEncoder;
+  headersOf(call: Call): Readonly<Record<string, string>>;
+  readonly streamType: string;
+}
+
+/**
+ * Answers a question as its prompt directs.
+ *
+ * @throws {Refusal} Where a failure is ordered, or the form's own codec cannot read the request.
+ */
+export async function generate(question: Question, voice: Voice): Promise<Response> {
+  const { call, streamed } = question;
+  const conversation = readWith(voice.codec.readRequest, question.body);
+  const prompt = promptTextOf(conversation);
+  const directives = readDirectives(prompt, voice.vendor);
+  if (directives.stallMs > 0) await stall(call, directives.stallMs);
+  failAsOrdered(prompt, directives, question, voice);
+  if (directives.html) return page();
+  const ask: Ask = { ...question, conversation, directives };
+  const reply = replyTo(ask, voice);
+  return streamed ? streamAnswer(reply, ask, voice) : wholeAnswer(reply, ask, voice);
+}
+
+/**
+ * Reads a request that the vendor's own rules let pass.
+ *
+ * @throws {Refusal} 400 for what the codec refuses beyond them: the sandbox cannot play everything.
+ */
+export function readWith(read: (body: JsonObject) => Conversation, body: JsonObject): Conversation {
+  try {
+    return read(body);
+  } catch (error) {
+    if (error instanceof GatewayError) throw new Refusal(400, error.message, { param: error.details.field });
+    throw error;
+  }
+}
+
+async function stall({ world, gone, leave }: Call, ms: number): Promise<void> {
+  await pass(world.clock, ms, gone);
+  if (gone.aborted) leave();
+}
+
+function failAsOrdered(prompt: string, directives: Directives, { call, streamed }: Question, voice: Voice): void {
+  const { fail, flaky, errorAfter } = directives;
+  if (fail !== null) {
+    const { status, message, retryAfterSeconds } = fail;
+    throw new Refusal(status, message ?? voice.usualMessage(status), {
+      retryAfterSeconds: retryAfterSeconds ?? undefined,
+    });
+  }
+  const fails = (flaky > 0 && call.world.attemptsOf(prompt) <= flaky) || (errorAfter !== null && !streamed);
+  if (fails) throw new Refusal(503, voice.usualMessage(503));
+}
+
+function page(): Response {
+  const html = "<!doctype html><html><head><title>Bad gateway</title></head><body><h1>Bad gateway</h1></body></html>";
+  return new Response(html, { headers: { "content-type": "text/html; charset=utf-8" } });
+}
+
+function replyTo(ask: Ask, voice: Voice): Reply {
+  const { call, conversation, directives, model } = ask;
+  const speech = speechFor(conversation, directives, () => voice.newCallId(call));
+  const { parts, stop } = voice.partsOf(speech, ask);
+  return {
+    id: voice.newReplyId(call),
+    model,
+    createdAt: Math.floor(call.world.clock.now() / 1000),
+    parts,
+    stop,
+    usage: directives.noUsage ? null : usageOf(speech, ask, voice),
+    beyond: [],
+  };
+}
+
+function usageOf({ thoughts, parts }: Speech, { call, conversation, model }: Ask, voice: Voice): Usage {
+  const segments = segmentsOf(conversation);
+  const scope = `${voice.codec.name} ${model}`;
+  const { promptCache } = call.world;
+  const { readTokens, written5mTokens, written1hTokens } = promptCache.account(scope, segments, voice.cachesByMarks);
+  const reasoningTokens = thoughts === null ? 0 : tokensOf(thoughts.text);
+  return {
+    freshTokens: Math.max(0, promptTokensIn(segments) - readTokens - written5mTokens - written1hTokens),
+    cacheReadTokens: readTokens,
+    cacheWrite5mTokens: written5mTokens,
+    cacheWrite1hTokens: written1hTokens,
+    toolPromptTokens: 0,
+    outputTokens: replyTokensOf(parts) + reasoningTokens,
+    reasoningTokens,
+  };
+}
+
+function contextOf({ model, call, body, conversation }: Ask, voice: Voice): ReplyContext {
+  return {
+    model,
+    requestId: call.requestId,
+    createdAt: Math.floor(call.world.clock.now() / 1000),
+    conversation,
+    includeUsage: voice.tellsUsage(body),
+  };
+}
+
+function wholeAnswer(reply: Reply, ask: Ask, voice: Voice): Response {
+  const { directives, call } = ask;
+  const written = voice.codec.writeReply(reply, contextOf(ask, voice)).body;
+  const body = directives.noUsage ? voice.withoutUsage(written) : written;
+  const headers = voice.headersOf(call);
+  const { cutAfter, closeAfter, truncates } = directives;
+  if (cutAfter === null && closeAfter === null && !truncates) return jsonAnswer(body, headers);
+  const text = JSON.stringify(body);
+  const half = text.slice(0, Math.ceil(text.length / 2));
+  const beats = [
+    { kind: "frames" as const, frames: [{ event: null, data: half }] },
+    { kind: "end" as const, how: cutAfter === null ? "close" as const : "cut" as const },
+  ];
+  const encoder = { encode: ([frame]: readonly Frame[]) => frame.data, end: () => "" };
+  return bodyAnswer(beats.values(), encoder, ask, { ...headers, "content-type": "application/json" });
+}
+
+function streamAnswer(reply: Reply, ask: Ask, voice: Voice): Response {
+  const writer = voice.codec.eventWriter(contextOf(ask, voice));
+  const startUsage = voice.startsWithUsage && reply.usage ? { ...reply.usage, ...NO_OUTPUT } : null;
+  const beats = beatsOf([...eventsOf(reply, startUsage)], {
+    write: (event) => {
+      const frames = writer.write(event);
+      return ask.directives.noUsage ? frames.map((frame) => usagelessFrame(frame, voice)) : frames;
+    },
+    fail: () => voice.failureFrames(writer),
+  }, ask.directives);
+  const headers = { ...voice.headersOf(ask.call), "content-type": voice.streamType, "cache-control": "no-cache" };
+  return bodyAnswer(beats, voice.encoder(ask), ask, headers);
+}
+
+const NO_OUTPUT = { outputTokens: 0, reasoningTokens: 0 };
+
+function usagelessFrame(frame: Frame, voice: Voice): Frame {
+  if (!frame.data.includes('"usage"')) return frame;
+  return { ...frame, data: JSON.stringify(voice.withoutUsage(JSON.parse(frame.data))) };
+}
+
+function bodyAnswer(
+  beats: Parameters<typeof beatStream>[0],
+  encoder: FrameEncoder,
+  { call }: Ask,
+  headers: Readonly<Record<string, string>>,
+): Response {
+  const body = beatStream(beats, { encoder, clock: call.world.clock, onLeave: call.leave });
+  return new Response(body, { headers });
+}

@@ -1,0 +1,50 @@
+import type { Pixels } from "./pixels.ts";
+import { readPng, writePng } from "./png.ts";
+import { writeWebp } from "./webp.ts";
+
+/** What a picture can be written as. */
+export type PictureFormat = "png" | "jpeg" | "webp";
+
+const LARGEST_READ_PIXELS = 1024;
+
+/** Writes a picture as a file. */
+export async function writePicture(picture: Pixels, format: PictureFormat): Promise<Uint8Array<ArrayBuffer>> {
+  switch (format) {
+    case "png":
+      return writePng(picture);
+    case "webp":
+      return writeWebp(picture);
+    case "jpeg": {
+      const canvas = canvasOf(await createImageBitmap(new ImageData(picture.data, picture.width, picture.height)));
+      return (await canvas.convertToBlob({ type: "image/jpeg" })).bytes();
+    }
+  }
+}
+
+/** A file that was read, and how large the picture in it is; its pixels are fewer where it is larger than 1,024. */
+export interface ReadPicture {
+  readonly width: number;
+  readonly height: number;
+  readonly pixels: Pixels;
+}
+
+/** Reads a picture file of any form that the platform knows; null for what is none. */
+export async function readPicture(bytes: Uint8Array<ArrayBuffer>, type: string): Promise<ReadPicture | null> {
+  try {
+    const whole = await createImageBitmap(new Blob([bytes], { type }));
+    const { width, height } = whole;
+    const scale = Math.min(1, LARGEST_READ_PIXELS / Math.max(width, height));
+    const size = { resizeWidth: Math.ceil(width * scale), resizeHeight: Math.ceil(height * scale) };
+    const bitmap = scale < 1 ? await createImageBitmap(whole, size) : whole;
+    const png = await canvasOf(bitmap).convertToBlob({ type: "image/png" });
+    return { width, height, pixels: readPng(await png.bytes()) };
+  } catch {
+    return null; // the platform says only that it could not
+  }
+}
+
+function canvasOf(bitmap: ImageBitmap): OffscreenCanvas {
+  const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
+  canvas.getContext("bitmaprenderer")!.transferFromImageBitmap(bitmap);
+  return canvas;
+}

@@ -1,0 +1,65 @@
+import { createHash } from "node:crypto";
+import type { Segment } from "./tokens.ts";
+
+/** How a prompt is divided between what a cache gave, what it took, and the rest. In tokens. */
+export interface CacheShares {
+  readonly readTokens: number;
+  readonly written5mTokens: number;
+  readonly written1hTokens: number;
+}
+
+/** Prefixes shorter than this are cached only where a mark says so. Source: vendors' prompt caching guides. */
+const LEAST_PREFIX_TOKENS = 1024;
+const MOST_PREFIXES = 10_000;
+
+/** The end of a prefix that may be cached. */
+interface Boundary {
+  readonly hash: string;
+  /** Of the whole prefix. */
+  readonly tokens: number;
+  readonly ttl: "5m" | "1h" | null;
+}
+
+/** The prefixes that were seen, of all vendors of a sandbox. They never grow old; the oldest give way to new ones. */
+export class PromptCache {
+  readonly #prefixes = new Set<string>();
+
+  /**
+   * Looks up the longest known prefix of a prompt and keeps the prompt's own.
+   *
+   * @param scope Vendor and model: nothing is shared between two of them.
+   * @param marksOnly True for a vendor that caches where a mark stands and nowhere else, and reports what it wrote.
+   */
+  account(scope: string, segments: readonly Segment[], marksOnly: boolean): CacheShares {
+    const boundaries = boundariesOf(scope, segments, marksOnly);
+    const known = boundaries.findLast(({ hash }) => this.#prefixes.has(hash));
+    const readTokens = known?.tokens ?? 0;
+    const written = { "5m": 0, "1h": 0 };
+    let before = readTokens;
+    for (const { tokens, ttl } of marksOnly ? boundaries : []) {
+      if (tokens <= before) continue;
+      written[ttl ?? "5m"] += tokens - before;
+      before = tokens;
+    }
+    for (const { hash } of boundaries) this.#keep(hash);
+    return { readTokens, written5mTokens: written["5m"], written1hTokens: written["1h"] };
+  }
+
+  #keep(hash: string): void {
+    this.#prefixes.add(hash);
+    if (this.#prefixes.size > MOST_PREFIXES) this.#prefixes.delete(this.#prefixes.keys().next().value!);
+  }
+}
+
+function boundariesOf(scope: string, segments: readonly Segment[], marksOnly: boolean): Boundary[] {
+  const boundaries: Boundary[] = [];
+  let hash = scope;
+  let tokens = 0;
+  for (const segment of segments) {
+    hash = createHash("sha256").update(`${hash}\n${segment.text}`).digest("base64");
+    tokens += segment.tokens;
+    const isLong = !marksOnly && tokens >= LEAST_PREFIX_TOKENS;
+    if (isLong || segment.cache) boundaries.push({ hash, tokens, ttl: segment.cache?.ttl ?? null });
+  }
+  return boundaries;
+}

@@ -1,0 +1,109 @@
+import { type Clock, systemClock } from "../lib/clock.ts";
+import type { Call, Family } from "./call.ts";
+import { OrderedCut } from "./beat_stream.ts";
+import { anthropic } from "./families/anthropic.ts";
+import { arkVideos } from "./families/ark_videos.ts";
+import { google } from "./families/google.ts";
+import { openai } from "./families/openai.ts";
+import { parsedOrNull } from "../conversation/wire_value.ts";
+import { Refusal } from "./refusal.ts";
+import { SeenLog, type SeenRequest } from "./seen.ts";
+import { World } from "./world.ts";
+
+/** Where the sandbox listens. */
+export interface SandboxOptions {
+  /** 0 picks a free one. */
+  readonly port: number;
+  /** Default 127.0.0.1. */
+  readonly hostname?: string;
+  /** For dates, pauses and stalls. Default the machine's. */
+  readonly clock?: Clock;
+  /** Told of every request when its body has come. */
+  readonly record?: (seen: SeenRequest) => void;
+}
+
+/** A simulated vendor world that listens. */
+export interface Sandbox {
+  /** Base addresses as each vendor's own client would be given them. */
+  readonly baseUrls: {
+    /** Ends in `/openai/v1`. */
+    readonly openai: string;
+    /** Ends in `/anthropic`. */
+    readonly anthropic: string;
+    /** Ends in `/google`. */
+    readonly google: string;
+    /** Ends in `/ark/api/v3`. */
+    readonly ark: string;
+  };
+  /** The latest 1,000 requests, oldest first. */
+  readonly seen: readonly SeenRequest[];
+  /** Breaks off what runs and stops listening. */
+  stop(): Promise<void>;
+}
+
+// The first whose prefix covers a path answers.
+const FAMILIES: readonly Family[] = [arkVideos, openai, anthropic, google];
+
+/**
+ * Starts a sandbox. Its answers follow from the request and from what came before; see `docs/sandbox.md`.
+ *
+ * @throws {Deno.errors.AddrInUse} If another process has the port.
+ */
+export function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const { port, hostname = "127.0.0.1", clock = systemClock, record } = options;
+  const world = new World(clock);
+  const log = new SeenLog();
+  const stopped = new AbortController();
+  const handler = async (request: Request): Promise<Response> => {
+    const text = await request.text();
+    const entry = log.add(request, text === "" ? null : parsedOrNull(text) ?? text);
+    record?.(entry);
+    return await answer(request, text, world, stopped.signal, () => entry.cancelled = true);
+  };
+  // Rejects only with what went wrong while an answer was sent, which is what cuts are for.
+  const onError = (error: unknown) => new Response(error instanceof OrderedCut ? null : "broken", { status: 500 });
+  const server = Deno.serve({ port, hostname, signal: stopped.signal, onListen() {}, onError }, handler);
+  const origin = `http://${hostname}:${server.addr.port}`;
+  return Promise.resolve({
+    baseUrls: {
+      openai: `${origin}/openai/v1`,
+      anthropic: `${origin}/anthropic`,
+      google: `${origin}/google`,
+      ark: `${origin}/ark/api/v3`,
+    },
+    seen: log.entries,
+    async stop() {
+      stopped.abort();
+      await server.finished;
+    },
+  });
+}
+
+async function answer(
+  request: Request,
+  text: string,
+  world: World,
+  stopped: AbortSignal,
+  leave: () => void,
+): Promise<Response> {
+  const { pathname, searchParams } = new URL(request.url);
+  const family = FAMILIES.find(({ prefix }) => pathname === prefix || pathname.startsWith(`${prefix}/`));
+  if (!family) return new Response("Not found: the sandbox has /openai, /anthropic and /google\n", { status: 404 });
+  const call: Call = {
+    method: request.method,
+    path: pathname.slice(family.prefix.length),
+    query: searchParams,
+    headers: request.headers,
+    text,
+    requestId: `req_${world.nextId()}`,
+    gone: AbortSignal.any([request.signal, stopped]),
+    world,
+    leave,
+  };
+  try {
+    return await family.answer(call);
+  } catch (error) {
+    if (error instanceof Refusal) return family.refuse(error, call);
+    throw error;
+  }
+}

@@ -1,0 +1,117 @@
+import type {
+  Conversation,
+  OutputFormat,
+  RefusalPart,
+  TextPart,
+  Tool,
+  ToolCallPart,
+} from "../conversation/conversation.ts";
+import type { Stop } from "../conversation/reply.ts";
+import type { Directives, OrderedCall } from "./directives.ts";
+import { answersTools, digestOf } from "./digest.ts";
+import { instanceOf } from "./schema_instance.ts";
+import { tokensOf } from "./tokens.ts";
+
+/** What was thought before speaking. */
+export interface Thoughts {
+  readonly text: string;
+  /** True when they must not be shown, whatever was asked. */
+  readonly redacted: boolean;
+}
+
+/** What the simulated model says, before a vendor puts it in its own form. */
+export interface Speech {
+  readonly thoughts: Thoughts | null;
+  readonly parts: readonly (TextPart | RefusalPart | ToolCallPart)[];
+  readonly stop: Stop;
+}
+
+/**
+ * The simulated model: does what the directives say, calls a tool where it must, else echoes what it was given. Equal
+ * requests get equal speeches, ids of calls apart.
+ *
+ * @param newCallId Gives an id in the vendor's spelling.
+ */
+export function speechFor(conversation: Conversation, directives: Directives, newCallId: () => string): Speech {
+  const thoughts = thoughtsFor(conversation, directives);
+  if (directives.refuses) {
+    const explanation = "The sandbox was told to refuse";
+    const refusal: RefusalPart = { kind: "refusal", text: "I cannot help with that." };
+    return { thoughts, parts: [refusal], stop: { reason: "refusal", raw: null, explanation } };
+  }
+  const calls = callsFor(conversation, directives);
+  const spoken = calls.length === 0 || directives.say !== null || directives.words !== null;
+  const { text, stop } = limited(spoken ? textFor(conversation, directives) : "", thoughts, conversation);
+  const callParts = calls.map((call) => callPart(call, conversation.tools, newCallId));
+  return {
+    thoughts,
+    parts: [...(text === "" ? [] : [{ kind: "text" as const, text }]), ...callParts],
+    stop: stopOf(directives, stop, calls.length > 0),
+  };
+}
+
+function stopOf({ stop }: Directives, natural: Stop, calls: boolean): Stop {
+  if (stop !== null) return { reason: stop, raw: null };
+  return calls && natural.reason === "end" ? { reason: "tool_calls", raw: null } : natural;
+}
+
+function thoughtsFor(conversation: Conversation, { thoughts, redacts, text }: Directives): Thoughts | null {
+  if (thoughts !== null) return { text: thoughts, redacted: redacts };
+  const { reasoning } = conversation;
+  if (reasoning === null || reasoning.effort === "none" || reasoning.budgetTokens === 0) return null;
+  const topic = answersTools(conversation) ? "what the tools answered" : text.split(/\s+/).slice(0, 8).join(" ");
+  return { text: `Let me think about this: ${topic}`, redacted: false };
+}
+
+/** Calls that were ordered, or one that the request insists on. */
+function callsFor(conversation: Conversation, { calls }: Directives): readonly OrderedCall[] {
+  const { tools, toolChoice, parallelToolCalls } = conversation;
+  if (toolChoice?.kind === "none") return [];
+  if (calls.length > 0) return parallelToolCalls === false ? calls.slice(0, 1) : calls;
+  switch (toolChoice?.kind) {
+    case "tool":
+      return [{ tool: toolChoice.tool, input: null }];
+    case "required":
+      return tools.slice(0, 1).map(({ name }) => ({ tool: name, input: null }));
+    case "allowed":
+      return toolChoice.mode === "required" ? [{ tool: toolChoice.tools[0], input: null }] : [];
+    default:
+      return [];
+  }
+}
+
+function callPart({ tool, input }: OrderedCall, tools: readonly Tool[], newCallId: () => string): ToolCallPart {
+  const offered = tools.find(({ name }) => name === tool);
+  const call = { kind: "tool_call" as const, callId: newCallId(), tool };
+  if (offered?.kind === "custom") return { ...call, input: input ?? "text", custom: true };
+  return { ...call, input: input ?? JSON.stringify(instanceOf(offered?.parameters ?? { type: "object" })) };
+}
+
+function textFor(conversation: Conversation, { say, words, text }: Directives): string {
+  if (say !== null) return say;
+  if (words !== null) return Array.from({ length: words }, (_, index) => `word${index + 1}`).join(" ");
+  const { outputFormat } = conversation;
+  return outputFormat === null ? digestOf(conversation, text) : JSON.stringify(formatted(outputFormat, text));
+}
+
+function formatted(format: OutputFormat, text: string): unknown {
+  return format.kind === "json" ? { echo: text } : instanceOf(format.schema);
+}
+
+/** The text up to the first stop sequence, then up to the limit of tokens, of which thinking took its share. */
+function limited(text: string, thoughts: Thoughts | null, conversation: Conversation): { text: string; stop: Stop } {
+  const { sampling, maxOutputTokens } = conversation;
+  let stop: Stop = { reason: "end", raw: null };
+  let end = text.length;
+  for (const sequence of sampling.stop) {
+    const at = sequence === "" ? -1 : text.indexOf(sequence);
+    if (at < 0 || at >= end) continue;
+    end = at;
+    stop = { reason: "stop_sequence", raw: null, sequence };
+  }
+  const spoken = text.slice(0, end);
+  const room = Math.max(0, (maxOutputTokens ?? Infinity) - (thoughts ? tokensOf(thoughts.text) : 0));
+  if (tokensOf(spoken) <= room) return { text: spoken, stop };
+  const kept = spoken.match(/\s*\S+/g)!.slice(0, room).join("");
+  return { text: kept, stop: { reason: "max_tokens", raw: null } };
+}

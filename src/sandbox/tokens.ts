@@ -1,0 +1,71 @@
+import type { CacheMark, Conversation, Part, Tool } from "../conversation/conversation.ts";
+import type { ReplyPart } from "../conversation/reply.ts";
+
+/** A stretch of a prompt, in the order in which a vendor reads it. */
+export interface Segment {
+  /** What tells it from others. */
+  readonly text: string;
+  readonly tokens: number;
+  readonly cache: CacheMark | null;
+}
+
+const MEDIUM_TOKENS = 100;
+
+/** The tokens of a text: its words. */
+export function tokensOf(text: string): number {
+  return text.match(/\S+/g)?.length ?? 0;
+}
+
+/** The tokens of JSON text: its runs of letters and digits, as it may hold no space. */
+function jsonTokensOf(text: string): number {
+  return text.match(/[\p{L}\p{N}]+/gu)?.length ?? 0;
+}
+
+/** A prompt in segments: tools, instructions, then everything said. */
+export function segmentsOf({ tools, instructions, turns }: Conversation): Segment[] {
+  return [
+    ...tools.map(toolSegment),
+    ...instructions.map((part) => partSegment(part, "instructions")),
+    ...turns.flatMap(({ role, parts }) => parts.map((part) => partSegment(part, role))),
+  ];
+}
+
+function toolSegment(tool: Tool): Segment {
+  const { cache = null, ...rest } = tool.kind === "function" ? tool : { ...tool, cache: undefined };
+  const text = JSON.stringify(rest);
+  return { text, tokens: jsonTokensOf(text), cache: cache ?? null };
+}
+
+function partSegment(part: Part, role: string): Segment {
+  const { cache, ...rest } = { cache: undefined, ...part };
+  return { text: `${role} ${JSON.stringify(rest)}`, tokens: partTokensOf(part), cache: cache ?? null };
+}
+
+function partTokensOf(part: Part): number {
+  switch (part.kind) {
+    case "text":
+    case "reasoning":
+    case "refusal":
+      return tokensOf(part.text);
+    case "tool_call":
+      return callTokensOf(part.tool, part.input);
+    case "tool_result":
+      return part.parts.reduce((sum, inner) => sum + partTokensOf(inner), 0);
+    default:
+      return MEDIUM_TOKENS;
+  }
+}
+
+function callTokensOf(tool: string, input: string): number {
+  return tokensOf(tool) + jsonTokensOf(input);
+}
+
+/** All tokens of a prompt, at least 1. */
+export function promptTokensIn(segments: readonly Segment[]): number {
+  return Math.max(1, segments.reduce((sum, { tokens }) => sum + tokens, 0));
+}
+
+/** The tokens of what a reply shows. */
+export function replyTokensOf(parts: readonly ReplyPart[]): number {
+  return parts.reduce((sum, part) => sum + partTokensOf(part), 0);
+}

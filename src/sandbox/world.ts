@@ -1,0 +1,30 @@
+import { createHash } from "node:crypto";
+import type { Clock } from "../lib/clock.ts";
+import { PromptCache } from "./prompt_cache.ts";
+
+const MOST_TEXTS = 1000;
+
+/** What the vendors of one sandbox remember between requests. */
+export class World {
+  readonly promptCache = new PromptCache();
+  #made = 0;
+  readonly #attempts = new Map<string, number>();
+
+  /** @param clock For dates, pauses and stalls. */
+  constructor(readonly clock: Clock) {}
+
+  /** Twenty-four hexadecimal digits: the same row in every sandbox, never twice in one. */
+  nextId(): string {
+    return createHash("sha256").update(`sandbox id ${++this.#made}`).digest("hex").slice(0, 24);
+  }
+
+  /** How often this text was asked, this time included. */
+  attemptsOf(text: string): number {
+    const attempts = (this.#attempts.get(text) ?? 0) + 1;
+    if (attempts === 1 && this.#attempts.size === MOST_TEXTS) {
+      this.#attempts.delete(this.#attempts.keys().next().value!);
+    }
+    this.#attempts.set(text, attempts);
+    return attempts;
+  }
+}

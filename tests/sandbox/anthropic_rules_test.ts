@@ -1,0 +1,114 @@
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { issueSeal } from "../../src/sandbox/seals.ts";
+import { refuses, takes } from "./rules_support.ts";
+import { ENDPOINTS, inSandbox } from "./support.ts";
+
+const user = (...content: object[]) => ({ role: "user", content: [...content, { type: "text", text: "Hi" }] });
+const assistant = (...content: object[]) => ({ role: "assistant", content });
+const say = (text: string) => ({ type: "text", text });
+const use = { type: "tool_use", id: "a", name: "f", input: {} };
+const result = { type: "tool_result", tool_use_id: "a", content: "Yes" };
+const marked = { ...say("x"), cache_control: { type: "ephemeral" } };
+const thought = { type: "thinking", thinking: "Well", signature: issueSeal("messages", "Well").value };
+const thinking = { type: "enabled", budget_tokens: 1024 };
+const tool = { name: "f", input_schema: { type: "object" } };
+const limit = { max_tokens: 2000 };
+
+refuses("messages", [
+  ["an unknown field", { extra_body: {} }, "extra_body: Extra inputs are not permitted"],
+  ["no limit of tokens", { max_tokens: undefined }, "max_tokens: Field required"],
+  ["no messages", { messages: [] }, "messages: at least one message is required"],
+  ["empty text", { messages: [assistant(say("a")), user(say(""))] }, "text content blocks must be non-empty"],
+  ["blank text", { messages: [user(say(" "))] }, "must contain non-whitespace text"],
+  ["empty content", { messages: [{ role: "user", content: "" }] }, "all messages must have non-empty content"],
+  ["an assistant that begins", { messages: [assistant(say("a")), user()] }, 'first message must use the "user" role'],
+  ["a trailing space", { messages: [user(), assistant(say("So "))] }, "cannot end with trailing whitespace"],
+  ["an unknown kind of block", { messages: [user({ type: "image_url" })] }, "Input tag 'image_url' found"],
+  [
+    "an unknown field of a block",
+    { messages: [user({ ...say("a"), id: "1" })] },
+    "messages.0.content.0.text.id: Extra",
+  ],
+  [
+    "a call without its result",
+    { messages: [user(), assistant(use), user()] },
+    "without `tool_result` blocks immediately",
+  ],
+  ["a result behind a text", { messages: [user(), assistant(use), user(say("a"), result)] }, "immediately after: a"],
+  ["a result without its call", { messages: [user(result)] }, "unexpected `tool_use_id`"],
+  ["an id with a dot", { messages: [user(), assistant({ ...use, id: "a.b" })] }, "String should match pattern"],
+  ["arguments that are no object", { messages: [user(), assistant({ ...use, input: "{}" })] }, "valid dictionary"],
+  ["thinking that nobody signed", {
+    messages: [user(), assistant({ ...thought, signature: "eA==" }, say("a")), user()],
+  }, "Invalid `signature` in `thinking` block"],
+  [
+    "thinking that was changed",
+    { messages: [user(), assistant({ ...thought, thinking: "Wel" }, say("a")), user()] },
+    "Invalid `signature` in `thinking` block",
+  ],
+  ["a running tool loop without its thinking", {
+    ...limit,
+    thinking,
+    tools: [tool],
+    messages: [user(), assistant(use), user(result)],
+  }, "Expected `thinking` or `redacted_thinking`, but found `tool_use`"],
+  ["a small budget", { thinking: { type: "enabled", budget_tokens: 500 } }, "greater than or equal to 1024"],
+  ["a budget beyond the limit", { max_tokens: 1000, thinking }, "must be greater than `thinking.budget_tokens`"],
+  [
+    "a forced call while thinking",
+    { ...limit, thinking, tools: [tool], tool_choice: { type: "any" } },
+    "forces tool use",
+  ],
+  ["five marks", { messages: [user(marked, marked, marked, marked, marked)] }, "A maximum of 4 blocks"],
+  ["a longer life after a shorter one", {
+    system: [marked],
+    messages: [user({ ...marked, cache_control: { type: "ephemeral", ttl: "1h" } })],
+  }, "must not come after a ttl='5m'"],
+  ["temperature and top_p together", { temperature: 1, top_p: 1 }, "cannot both be specified"],
+  ["a temperature beyond 1", { temperature: 1.5 }, "temperature: range: 0..1"],
+  ["a blank stop sequence", { stop_sequences: [" "] }, "must contain non-whitespace"],
+  ["a tool without a schema", { tools: [{ name: "f" }] }, "tools.0.custom.input_schema: Field required"],
+  [
+    "a schema that is a choice",
+    { tools: [{ name: "f", input_schema: { type: "object", anyOf: [] } }] },
+    "oneOf, allOf",
+  ],
+  ["two tools of one name", { tools: [tool, tool] }, "Tool names must be unique"],
+  [
+    "an open schema of the answer",
+    { output_config: { format: { type: "json_schema", schema: { type: "object" } } } },
+    "'additionalProperties' must be explicitly set to false",
+  ],
+  ["a picture of an unknown kind", {
+    messages: [user({ type: "image", source: { type: "base64", media_type: "image/bmp", data: "AAAA" } })],
+  }, "image/jpeg"],
+]);
+
+takes("messages", [
+  ["a call with its result", { messages: [user(), assistant(use), user(result)] }],
+  ["thinking as it was shown", { messages: [user(), assistant(thought, say("a")), user()] }],
+  ["temperature and top_p together from an older model", { model: "claude-3-7-sonnet", temperature: 1, top_p: 1 }],
+  ["neighbours of one role", { messages: [user(), user()] }],
+]);
+
+Deno.test("sandbox messages demands a version and a key", () =>
+  inSandbox(async ({ sandbox }) => {
+    const { path, headers, body } = ENDPOINTS.messages;
+    const ask = async (without: string) => {
+      const kept = Object.entries(headers).filter(([name]) => name !== without);
+      const response = await fetch(path(sandbox), { method: "POST", headers: kept, body: JSON.stringify(body("Hi")) });
+      return { status: response.status, text: await response.text() };
+    };
+    assertEquals((await ask("x-api-key")).status, 401);
+    const { status, text } = await ask("anthropic-version");
+    assertEquals(status, 400);
+    assertStringIncludes(text, "anthropic-version: header is required");
+  }));
+
+Deno.test("sandbox messages counts no request with a limit of tokens", () =>
+  inSandbox(async ({ sandbox }) => {
+    const { path, headers, body } = ENDPOINTS.messages;
+    const request = { method: "POST", headers, body: JSON.stringify(body("Hi")) };
+    const response = await fetch(`${path(sandbox)}/count_tokens`, request);
+    assertEquals((await response.json()).error.message, "max_tokens: Extra inputs are not permitted");
+  }));

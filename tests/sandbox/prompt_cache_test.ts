@@ -1,0 +1,47 @@
+import { assertEquals } from "@std/assert";
+import { PromptCache } from "../../src/sandbox/prompt_cache.ts";
+import type { Segment } from "../../src/sandbox/tokens.ts";
+
+const segment = (text: string, tokens: number, ttl?: "5m" | "1h"): Segment => ({
+  text,
+  tokens,
+  cache: ttl === undefined ? null : { ttl },
+});
+const shares = (readTokens: number, written5mTokens = 0, written1hTokens = 0) => ({
+  readTokens,
+  written5mTokens,
+  written1hTokens,
+});
+
+Deno.test("a long prefix is read the second time, however the prompt goes on", () => {
+  const cache = new PromptCache();
+  const long = [segment("a", 1000), segment("b", 100)];
+  assertEquals(cache.account("m", long, false), shares(0));
+  assertEquals(cache.account("m", [...long, segment("c", 7)], false), shares(1100));
+});
+
+Deno.test("a short prefix is not cached without a mark", () => {
+  const cache = new PromptCache();
+  cache.account("m", [segment("a", 1023)], false);
+  assertEquals(cache.account("m", [segment("a", 1023)], false), shares(0));
+});
+
+Deno.test("a marked prefix is written by its life, then read", () => {
+  const cache = new PromptCache();
+  const prompt = [segment("a", 10, "1h"), segment("b", 20, "5m"), segment("c", 5)];
+  assertEquals(cache.account("m", prompt, true), shares(0, 20, 10));
+  assertEquals(cache.account("m", prompt, true), shares(30));
+  assertEquals(cache.account("m", [prompt[0], segment("d", 4, "5m")], true), shares(10, 4));
+});
+
+Deno.test("a long prefix without a mark is not cached where marks decide", () => {
+  const cache = new PromptCache();
+  cache.account("m", [segment("a", 5000)], true);
+  assertEquals(cache.account("m", [segment("a", 5000)], true), shares(0));
+});
+
+Deno.test("nothing is shared between models", () => {
+  const cache = new PromptCache();
+  cache.account("m", [segment("a", 2000)], false);
+  assertEquals(cache.account("n", [segment("a", 2000)], false), shares(0));
+});

@@ -1,0 +1,96 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { type SeenRequest, startSandbox } from "../../src/sandbox/mod.ts";
+import { ManualClock, until } from "../support/manual_clock.ts";
+import { ENDPOINTS, inSandbox, post, postStreamed } from "./support.ts";
+
+Deno.test("a sandbox keeps what it was asked", async () => {
+  const recorded: SeenRequest[] = [];
+  await inSandbox(async ({ sandbox }) => {
+    const body = ENDPOINTS.content.body("Hi");
+    const response = await post(sandbox, "content", body, { "x-extra": "1" });
+    await response.body?.cancel();
+    const [seen] = sandbox.seen;
+    assertEquals([seen.method, seen.path], ["POST", "/google/v1beta/models/m:generateContent"]);
+    assertEquals([seen.headers["x-extra"], seen.headers["x-goog-api-key"]], ["1", "sandbox"]);
+    assertEquals(seen.body, body);
+    assertEquals(recorded, [...sandbox.seen]);
+  }, { record: (seen) => void recorded.push(seen) });
+});
+
+Deno.test("a sandbox forgets the oldest beyond a thousand requests", () =>
+  inSandbox(async ({ sandbox }) => {
+    const url = `${sandbox.baseUrls.openai}/models?n=`;
+    const ask = async (n: number) => {
+      await (await fetch(url + n)).body?.cancel();
+    };
+    for (let n = 0; n < 1002; n += 6) await Promise.all(Array.from({ length: 6 }, (_, index) => ask(n + index)));
+    assertEquals(sandbox.seen.length, 1000);
+    assert(sandbox.seen.at(-1)!.path.startsWith("/openai/v1/models?n="));
+  }));
+
+Deno.test("a sandbox notes a client that leaves while it is kept waiting", () =>
+  inSandbox(async ({ sandbox }) => {
+    const leaving = new AbortController();
+    const asked = postStreamed(sandbox, "chat", "[[stall 60000]]", leaving.signal);
+    await until(() => sandbox.seen.length === 1);
+    leaving.abort();
+    await assertRejects(() => asked);
+    await until(() => sandbox.seen[0].cancelled);
+  }));
+
+Deno.test("a sandbox notes a client that leaves in the middle of a stream", () =>
+  inSandbox(async ({ sandbox }) => {
+    const { body } = await postStreamed(sandbox, "messages", "[[pause 60000]] Hi");
+    const reader = body!.getReader();
+    await reader.read();
+    assert(!sandbox.seen[0].cancelled);
+    await reader.cancel();
+    await until(() => sandbox.seen[0].cancelled);
+  }));
+
+Deno.test("a sandbox notes nothing of a client that stays to the end", () =>
+  inSandbox(async ({ sandbox }) => {
+    await (await postStreamed(sandbox, "responses", "Hi")).text();
+    await (await post(sandbox, "responses", ENDPOINTS.responses.body("Hi"))).text();
+    assertEquals(sandbox.seen.map(({ cancelled }) => cancelled), [false, false]);
+  }));
+
+Deno.test("a sandbox answers equal rows of requests with equal bytes", async () => {
+  const answers = await Promise.all([1, 2].map(async () => {
+    const texts: string[] = [];
+    await inSandbox(async ({ sandbox }) => {
+      for (const form of ["chat", "responses", "messages", "content"] as const) {
+        texts.push(await (await postStreamed(sandbox, form, "[[think One]] [[tool f]]")).text());
+      }
+    }, { clock: new ManualClock() });
+    return texts;
+  }));
+  assertEquals(answers[0], answers[1]);
+});
+
+Deno.test("a sandbox stops at once, also while it streams", async () => {
+  const sandbox = await startSandbox({ port: 0 });
+  const stalled = postStreamed(sandbox, "chat", "[[stall 60000]]");
+  const { body } = await postStreamed(sandbox, "chat", "[[pause 60000]] Hi");
+  await sandbox.stop();
+  await assertRejects(() => stalled);
+  await assertRejects(() => new Response(body).text());
+});
+
+Deno.test("a sandbox says which vendors it has", () =>
+  inSandbox(async ({ sandbox }) => {
+    const response = await fetch(sandbox.baseUrls.openai.replace("/openai/v1", "/elsewhere"));
+    assertEquals(response.status, 404);
+    assert((await response.text()).includes("/openai"));
+  }));
+
+Deno.test("a sandbox reads no body twice and refuses what is no JSON", () =>
+  inSandbox(async ({ sandbox }) => {
+    for (const form of ["chat", "messages", "content"] as const) {
+      const { path, headers } = ENDPOINTS[form];
+      const response = await fetch(path(sandbox), { method: "POST", headers, body: "{no" });
+      assertEquals(response.status, 400);
+      assert(typeof (await response.json()).error.message === "string");
+    }
+    assertEquals(sandbox.seen.map(({ body }) => body), ["{no", "{no", "{no"]);
+  }));

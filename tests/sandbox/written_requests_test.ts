@@ -1,0 +1,134 @@
+import * as fc from "fast-check";
+import { chat } from "../../src/conversation/codecs/chat/mod.ts";
+import { content } from "../../src/conversation/codecs/content/mod.ts";
+import { messages } from "../../src/conversation/codecs/messages/mod.ts";
+import { responses } from "../../src/conversation/codecs/responses/mod.ts";
+import type { Codec } from "../../src/conversation/codec.ts";
+import type {
+  Conversation,
+  ImagePart,
+  Part,
+  ReasoningPart,
+  TextPart,
+  Tool,
+  ToolCallPart,
+  ToolResultPart,
+  Turn,
+} from "../../src/conversation/conversation.ts";
+import type { JsonObject } from "../../src/lib/json_object.ts";
+import { checkMessage } from "../../src/sandbox/families/anthropic_rules.ts";
+import { checkGenerate } from "../../src/sandbox/families/google_rules.ts";
+import { checkChat } from "../../src/sandbox/families/openai_chat_rules.ts";
+import { checkResponses } from "../../src/sandbox/families/openai_responses_rules.ts";
+import { issueSeal } from "../../src/sandbox/seals.ts";
+import { conversationOf, targetOf } from "../support/conversations.ts";
+
+const PROVIDER = "vendor";
+const forms = fc.constantFrom("chat", "responses", "messages", "content");
+const texts = fc.constantFrom("Hi", "Some json, please", "x", "two words");
+
+const text: fc.Arbitrary<TextPart> = fc.record({ kind: fc.constant("text"), text: texts });
+const marked: fc.Arbitrary<TextPart> = fc.record({
+  kind: fc.constant("text"),
+  text: texts,
+  cache: fc.record({ ttl: fc.constantFrom("5m", "1h", null) }),
+});
+const image: fc.Arbitrary<ImagePart> = fc.constant({
+  kind: "image",
+  source: { kind: "base64", mediaType: "image/png", data: "AAAA" },
+});
+/** Thoughts of this provider, in any form, and of another. */
+const reasoning: fc.Arbitrary<ReasoningPart> = fc.tuple(texts, forms, fc.boolean()).map(([thought, form, isOwn]) => ({
+  kind: "reasoning",
+  text: thought,
+  seal: { ...issueSeal(form, thought), issuer: isOwn ? PROVIDER : "other" },
+}));
+const ids = fc.constantFrom("a", "call_1", "x".repeat(70), "sp ace", "toolu_1.b");
+const names = fc.constantFrom("f", "my tool", "n".repeat(90), "1a", "a.b:c");
+const call: fc.Arbitrary<ToolCallPart> = fc.record({
+  kind: fc.constant("tool_call"),
+  callId: ids,
+  tool: names,
+  input: fc.constantFrom("{}", '{"a":1}', "[1]", "not json"),
+});
+const result: fc.Arbitrary<ToolResultPart> = fc.record({
+  kind: fc.constant("tool_result"),
+  callId: ids,
+  tool: fc.constant(null),
+  parts: fc.array(fc.oneof(text, image), { maxLength: 2 }),
+  isError: fc.boolean(),
+});
+
+const userTurn = fc.tuple(fc.array(result, { maxLength: 3 }), fc.array(fc.oneof(text, marked, image), { minLength: 1 }))
+  .map(([results, parts]): Turn => ({ role: "user", parts: [...results, ...parts] }));
+const assistantTurn = fc.array(fc.oneof<fc.Arbitrary<Part>[]>(text, reasoning, call), { minLength: 1, maxLength: 4 })
+  .map((parts): Turn => ({ role: "assistant", parts: [...parts, { kind: "text", text: "So." }] }));
+const systemTurn = text.map((part): Turn => ({ role: "system", parts: [part] }));
+/** No two neighbours of one role. */
+const turns = fc.array(fc.oneof(userTurn, assistantTurn, systemTurn), { maxLength: 6 })
+  .map((all) => all.filter(({ role }, at) => role !== all[at - 1]?.role));
+
+const tool: fc.Arbitrary<Tool> = fc.record({
+  kind: fc.constant("function"),
+  name: names,
+  description: fc.constantFrom("What it does", null),
+  parameters: fc.constantFrom(
+    null,
+    { type: "object", properties: {} },
+    { type: "object", properties: { a: { type: ["string", "null"], minLength: 2 } }, required: ["a"] },
+    { type: "object", properties: { a: { $ref: "#/$defs/A" } }, $defs: { A: { enum: ["x"] } }, $schema: "http://x" },
+  ),
+  strict: fc.constantFrom(true, false, null),
+});
+
+const conversations: fc.Arbitrary<Conversation> = fc.record({
+  instructions: fc.array(fc.oneof(text, marked), { maxLength: 2 }),
+  turns,
+  tools: fc.uniqueArray(tool, { maxLength: 3, selector: ({ name }) => name }),
+  toolChoice: fc.constantFrom(null, "auto", "none", "required", "tool"),
+  parallelToolCalls: fc.constantFrom(true, false, null),
+  outputFormat: fc.constantFrom<Conversation["outputFormat"]>(null, {
+    kind: "json_schema",
+    name: "my answer",
+    description: null,
+    schema: { type: "object", properties: { n: { type: "integer", minimum: 1 } } },
+    strict: true,
+  }),
+  maxOutputTokens: fc.constantFrom(null, 1, 500, 100_000),
+  temperature: fc.constantFrom(null, 0.5, 1, 2),
+  topP: fc.constantFrom(null, 0.1, 1),
+  stop: fc.array(fc.constantFrom("a", " ", "b", "c", "d", "e"), { maxLength: 7 }),
+  effort: fc.constantFrom(null, "none", "minimal", "medium", "max"),
+  budgetTokens: fc.constantFrom(null, 0, 10, 2000, 50_000),
+  stream: fc.boolean(),
+}).map(({ toolChoice, temperature, topP, stop, effort, budgetTokens, ...fields }) => {
+  const kind = fields.tools.length === 0 ? null : toolChoice;
+  return conversationOf({
+    ...fields,
+    toolChoice: kind === null ? null : kind === "tool" ? { kind, tool: fields.tools[0].name } : { kind },
+    sampling: {
+      temperature,
+      topP,
+      topK: 5,
+      presencePenalty: 1,
+      frequencyPenalty: null,
+      seed: 2 ** 40,
+      stop,
+    },
+    reasoning: effort === null && budgetTokens === null ? null : { effort, budgetTokens, visible: true },
+  });
+});
+
+/** Every request that a codec writes is one that its vendor takes. */
+function vendorTakes(codec: Codec, check: (body: JsonObject, model: string) => void, models: readonly string[]): void {
+  Deno.test(`${codec.name} codec: the vendor's rules let every written request pass`, () => {
+    fc.assert(fc.property(conversations, fc.constantFrom(...models), (conversation, model) => {
+      check(codec.writeRequest(conversation, targetOf({ model, provider: PROVIDER })).body, model);
+    }));
+  });
+}
+
+vendorTakes(chat, checkChat, ["m", "gpt-4.1", "gpt-5", "o3"]);
+vendorTakes(responses, checkResponses, ["m", "gpt-4.1", "gpt-5"]);
+vendorTakes(messages, checkMessage, ["m", "claude-3-7-sonnet", "claude-sonnet-4-5", "claude-opus-4-8"]);
+vendorTakes(content, checkGenerate, ["m", "gemini-2.0-flash", "gemini-2.5-pro", "gemini-3-pro"]);
