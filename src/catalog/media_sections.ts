@@ -4,6 +4,21 @@ import { distinct, truth, wholeNumber } from "../lib/settings.ts";
 /** How a model's image requests are shaped. Source: SPEC "POST /v1/images/generations", rules 1 to 5. */
 export type ImageSeries = "default" | "multimodal" | "reference";
 
+/** Every size that a caller can ask for. Source: SPEC "Image generation request". */
+export const IMAGE_SIZES = [
+  "auto",
+  "1024x1024",
+  "1536x1024",
+  "1024x1536",
+  "256x256",
+  "512x512",
+  "1792x1024",
+  "1024x1792",
+] as const;
+
+/** Every quality that a caller can ask for. Source: SPEC "Image generation request". */
+export const IMAGE_QUALITIES = ["auto", "low", "medium", "high", "standard", "hd"] as const;
+
 /** What the image endpoints know about a model. */
 export interface ImageSection {
   /** Default: `default`. */
@@ -12,6 +27,14 @@ export interface ImageSection {
   readonly edits: boolean;
   /** Values that edits take as `input_fidelity`. Default: none. */
   readonly inputFidelity: readonly string[];
+  /** Of {@linkcode IMAGE_SIZES}, what its vendor has today. Default: all. */
+  readonly sizes: readonly string[];
+  /** Of {@linkcode IMAGE_QUALITIES}, what its vendor has today. Default: all. */
+  readonly qualities: readonly string[];
+  /** Sizes that the vendor is asked for in place of others; what stands here need not stand in `sizes`. Default: none. */
+  readonly sizeMap: Readonly<Record<string, string>>;
+  /** Qualities that the vendor is asked for in place of others. Default: none. */
+  readonly qualityMap: Readonly<Record<string, string>>;
 }
 
 /** How a video is made. Source: SPEC "POST /v1/videos (create)". */
@@ -60,6 +83,9 @@ const PRICE_KEY_EXPECTATION = `a resolution (${
   VIDEO_RESOLUTIONS.join(", ")
 }) or default, with _audio or _silent behind`;
 const priceKey = z.string().regex(/^(480p|720p|1080p|1K|2K|4K|default)(_audio|_silent)?$/, PRICE_KEY_EXPECTATION);
+const SIZE = /^(auto|[1-9]\d{1,4}x[1-9]\d{1,4})$/;
+const SIZE_EXPECTATION = "auto, or width and height in pixels, such as 1536x1024";
+const WORD = /^[a-z0-9_-]{1,32}$/;
 const resolution = z.enum(VIDEO_RESOLUTIONS);
 const length = () => wholeNumber(1, 3600, "seconds");
 
@@ -69,10 +95,24 @@ export function imageSection(): z.ZodType<ImageSection> {
     series: z.enum(["default", "multimodal", "reference"]).default("default"),
     edits: truth().default(false),
     input_fidelity: distinct(z.enum(["low", "high"]), 0).default([]),
+    sizes: distinct(z.enum(IMAGE_SIZES), 1).default([...IMAGE_SIZES]),
+    qualities: distinct(z.enum(IMAGE_QUALITIES), 1).default([...IMAGE_QUALITIES]),
+    size_map: z.partialRecord(z.enum(IMAGE_SIZES), z.string(SIZE_EXPECTATION).regex(SIZE, SIZE_EXPECTATION)).default(
+      {},
+    ),
+    quality_map: z.partialRecord(z.enum(IMAGE_QUALITIES), z.string().regex(WORD, "a word")).default({}),
   }).refine((image) => !(image.edits && image.series === "multimodal"), {
     path: ["edits"],
     error: "false for the multimodal series",
-  }).transform(({ series, edits, input_fidelity }) => ({ series, edits, inputFidelity: input_fidelity }));
+  }).transform(({ series, edits, sizes, qualities, ...image }) => ({
+    series,
+    edits,
+    inputFidelity: image.input_fidelity,
+    sizes,
+    qualities,
+    sizeMap: image.size_map,
+    qualityMap: image.quality_map,
+  }));
 }
 
 /** The schema of a model's `video` section; `price` is that of one decimal of USD. */

@@ -35,12 +35,14 @@ export const VENDORS: readonly Vendor[] = [
     ...vendor("google", "google", ["GEMINI", "GOOGLE"], null),
     addressNames: ["GEMINI_BASE_URL", "GOOGLE_GEMINI_BASE_URL"],
   },
-  vendor("xai", "openai", ["XAI"], "https://api.x.ai/v1"),
+  vendor("xai", "xai", ["XAI"], null),
+  vendor("bytedance", "ark", ["ARK"], null),
   vendor("deepseek", "openai", ["DEEPSEEK"], "https://api.deepseek.com/v1"),
   vendor("moonshotai", "openai", ["MOONSHOT"], "https://api.moonshot.ai/v1"),
   vendor("alibaba", "openai", ["DASHSCOPE"], "https://dashscope-intl.aliyuncs.com/compatible-mode/v1"),
   vendor("zai", "openai", ["ZAI"], "https://api.z.ai/api/paas/v4"),
-  vendor("minimax", "openai", ["MINIMAX"], "https://api.minimax.io/v1"),
+  vendor("minimax", "minimax", ["MINIMAX"], null),
+  { ...vendor("fal", "fal", ["FAL"], null), keyNames: ["FAL_KEY", "FAL_API_KEY"] },
   vendor("mistral", "openai", ["MISTRAL"], "https://api.mistral.ai/v1"),
 ];
 

@@ -11,10 +11,22 @@ export interface RateLimitConfig {
   readonly burst: number;
 }
 
+/** How often a vendor is asked how a video comes along. */
+export interface VendorPollingConfig {
+  /** From the submission to the first look, in milliseconds. Default: 10 s. */
+  readonly firstMs: number;
+  /** The shortest distance between two looks, in milliseconds. Default: 5 s. */
+  readonly leastMs: number;
+  /** The longest, in milliseconds. Default: 30 s. */
+  readonly mostMs: number;
+}
+
 /** What a single caller may ask of the gateway. */
 export interface LimitsConfig {
   /** On `GET /v1/videos/{id}`. */
   readonly videoPolling: RateLimitConfig;
+  /** Of video tasks under way. */
+  readonly vendorPolling: VendorPollingConfig;
   /** Bytes of a conversation request. Default: 20 MB. */
   readonly textBodyBytes: number;
   /** Bytes of an image generation request, references included. Default: 50 MB. */
@@ -46,6 +58,12 @@ const schema: z.ZodType<LimitsConfig> = z.strictObject({
     per: seconds(0.001, DAY).default(60_000),
     burst: wholeNumber(0, 1_000_000).default(10),
   }).transform(({ requests, per, burst }) => ({ requests, perMs: per, burst })).prefault({}),
+  vendor_polling: z.strictObject({
+    first: seconds(0.01, 3600).default(10_000),
+    least: seconds(0.01, 3600).default(5_000),
+    most: seconds(0.01, 3600).default(30_000),
+  }).transform(({ first, least, most }) => ({ firstMs: first, leastMs: least, mostMs: Math.max(least, most) }))
+    .prefault({}),
   text_body: body().default(20_000_000),
   image_body: body().default(50_000_000),
   edit_body: body().default(50_000_000),
@@ -57,6 +75,7 @@ const schema: z.ZodType<LimitsConfig> = z.strictObject({
   signed_url: seconds(1, 7 * DAY).default(DAY * 1000),
 }).transform((limits) => ({
   videoPolling: limits.video_polling,
+  vendorPolling: limits.vendor_polling,
   textBodyBytes: limits.text_body,
   imageBodyBytes: limits.image_body,
   editBodyBytes: limits.edit_body,

@@ -11,6 +11,10 @@ export interface ErrorDetails {
   readonly retryAfterSeconds?: number;
   /** Methods that the path has; rendered as `Allow` (RFC 9110, 15.5.6). */
   readonly allow?: readonly string[];
+  /** Header fields that the answer carries, names in lower case; only the video endpoints send them. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** What a video endpoint answers as `error.code` in place of the code. Source: SPEC "Errors". */
+  readonly finerCode?: FinerCode;
   /** The vendor's own machine word (`context_length_exceeded`), kept where the caller's protocol has a place for it. */
   readonly vendorCode?: string;
   /** The name of the provider that failed, rendered as `X-Service-Provider`. */
@@ -20,6 +24,14 @@ export interface ErrorDetails {
   /** For the log, never for the caller. */
   readonly cause?: unknown;
 }
+
+/** Words that only the video endpoints have; each is an invalid request of its own kind. Source: SPEC "Errors". */
+export type FinerCode =
+  | "invalid_callback_url"
+  | "references_conflict"
+  | "too_many_references"
+  | "cancel_not_supported"
+  | "cancel_failed";
 
 const HTTP_STATUS = {
   invalid_request: 400,

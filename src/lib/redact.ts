@@ -1,30 +1,109 @@
+import { Buffer } from "node:buffer";
+
 /** Removes what must never reach a caller or a log from a text that somebody else wrote. */
 export type Redactor = (text: string) => string;
 
 const PLACEHOLDER = "[redacted]";
 const LONGEST_TEXT = 2_000;
+const LONGEST_SEARCHED = 16_000;
+const SHORTEST_SECRET = 8;
+
+/** What a credential looks like, and what tells one from a word that begins alike. */
+interface Shape {
+  readonly pattern: RegExp;
+  /** Given the match and its first group. Default: every match is one. */
+  readonly isCredential?: (found: string, token: string) => boolean;
+}
 
 /** Shapes of credentials as vendors print them, and of anything long enough to be media or an encoded secret. */
-const SHAPES: readonly RegExp[] = [
-  /\b(?:sk|pk|rk|xai|gsk|AIza|ya29|whsec)[-_.]?[A-Za-z0-9_\-.*]{12,}/g,
-  /\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=*-]{8,}/gi,
-  /\b(?:org|proj|user)-[A-Za-z0-9]{12,}/g,
-  /[?&](?:key|token|signature|sig|x-amz-[a-z-]+|x-goog-[a-z-]+)=[^&\s"']+/gi,
-  /[A-Za-z0-9+/_-]{200,}={0,2}/g,
+const SHAPES: readonly Shape[] = [
+  { pattern: /\b(?:sk|pk|rk|xai|gsk|whsec)[-_][A-Za-z0-9_\-.*]{12,}/g, isCredential: isMixed },
+  { pattern: /\b(?:AIza|ya29\.|AKIA|ASIA)[A-Za-z0-9_\-.*]{12,}/g },
+  { pattern: /\bBearer\s+([A-Za-z0-9._~+/=*-]{8,})/gi, isCredential: (_found, token) => isMixed(token) },
+  { pattern: /\bBasic\s+([A-Za-z0-9+/=]{8,})/gi, isCredential: (_found, token) => holdsPassword(token) },
+  { pattern: /\b(?:org|proj|user)-([A-Za-z0-9]{12,})/g, isCredential: (_found, id) => isMixed(id) },
+  { pattern: /\borgani[sz]ation\W{1,4}(?:id\W{1,4})?[0-9a-f]{8}-[0-9a-f-]{27}/gi },
+  { pattern: /\bprojects?[ /]\d{6,}/gi },
+  { pattern: /[?&](?:(?:api|access)?[-_]?(?:key|token)|sig|signature|x-amz-[a-z-]+|x-goog-[a-z-]+)=[^&\s"']+/gi },
+  { pattern: /\/\/[^\s/@:]+:[^\s/@]+@/g },
+  { pattern: /[A-Za-z0-9+/_-]{200,}={0,2}/g, isCredential: isEncoded },
 ];
 
 /**
- * A redactor that knows the configured secrets literally and the usual shapes of credentials. Its answers are at most
- * 2,000 characters. Source: `reliability` 2.11, row 172.
+ * A redactor that knows the configured secrets, whether written plainly, URL-encoded, JSON-escaped or in base64, and
+ * the usual shapes of credentials. Its answers are at most 2,000 characters and an ellipsis.
+ * Source: `reliability` 2.11, row 172.
  *
  * @param secrets Keys as configured; those under 8 characters are too common to search for.
  */
 export function createRedactor(secrets: readonly string[]): Redactor {
-  const literal = secrets.filter((secret) => secret.length >= 8);
+  // The longest first: one secret may begin like another, and its end must not stay behind.
+  const known = [...new Set(secrets)].filter(({ length }) => length >= SHORTEST_SECRET)
+    .sort((a, b) => b.length - a.length)
+    .flatMap((secret) => [spellingsOf(secret), base64Of(secret)]);
   return (text) => {
     let clean = text;
-    for (const secret of literal) clean = clean.replaceAll(secret, PLACEHOLDER);
-    for (const shape of SHAPES) clean = clean.replace(shape, PLACEHOLDER);
-    return clean.length > LONGEST_TEXT ? `${clean.slice(0, LONGEST_TEXT)}…` : clean;
+    for (const secret of known) clean = clean.replace(secret, PLACEHOLDER);
+    clean = beginningOf(clean, LONGEST_SEARCHED);
+    for (const { pattern, isCredential } of SHAPES) {
+      clean = clean.replace(pattern, (found, token) => isCredential?.(found, token) === false ? found : PLACEHOLDER);
+    }
+    return clean.length > LONGEST_TEXT ? `${clean.slice(0, LONGEST_TEXT).toWellFormed()}…` : clean;
   };
+}
+
+/** Finds a secret with any of its characters escaped as URLs or JSON texts do, the latter up to twice over. */
+function spellingsOf(secret: string): RegExp {
+  return new RegExp([...secret].map(spellingOf).join(""), "g");
+}
+
+/** The escapes before the sign itself, so that none is taken for a sign and its rest left. */
+function spellingOf(sign: string): string {
+  const code = sign.charCodeAt(0).toString(16).padStart(4, "0");
+  const escapes = [`%${anyCase(encodedHexOf(sign))}`, `\\\\{1,2}u${anyCase(code)}`];
+  if (sign === " ") escapes.push("\\+");
+  const backslashes = sign === '"' || sign === "/" ? "\\\\{0,3}" : "";
+  const itself = sign === "\\" ? "\\\\{1,4}" : backslashes + sign.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
+  return `(?:${escapes.join("|")}|${itself})`;
+}
+
+/** The bytes of a sign as a URL writes them, without the first percent sign. */
+function encodedHexOf(sign: string): string {
+  return [...Buffer.from(sign)].map((byte) => byte.toString(16).padStart(2, "0")).join("%");
+}
+
+function anyCase(hexadecimal: string): string {
+  return hexadecimal.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
+}
+
+/** Finds the base64 of a secret in either alphabet, up to the last sign that no following byte can change. */
+function base64Of(secret: string): RegExp {
+  const bytes = Buffer.from(secret);
+  const stem = bytes.subarray(0, bytes.length - bytes.length % 3).toString("base64");
+  const either = stem.replace(/[+/]/g, (sign) => sign === "+" ? "[+-]" : "[/_]");
+  return new RegExp(`${either}[A-Za-z0-9+/_-]{0,3}={0,2}`, "g");
+}
+
+/** Whether a word has what keys have and words have not: digits, stars, or capitals in the middle of a long one. */
+function isMixed(word: string): boolean {
+  return /[0-9*]/.test(word) || (word.length >= 20 && /[a-z][A-Z]/.test(word));
+}
+
+/** Whether a token is what `Basic` carries: base64 of a name, a colon and a password (RFC 7617, 2). */
+function holdsPassword(token: string): boolean {
+  return token.length % 4 === 0 && Buffer.from(token, "base64").includes(":");
+}
+
+/** Whether a long run is encoded bytes, and not a path or a chain of words: those part every few characters. */
+function isEncoded(run: string): boolean {
+  const separators = run.length - run.replace(/[/_-]/g, "").length;
+  return separators < run.length / 12 && /\d/.test(run) && /[A-Za-z]/.test(run);
+}
+
+/** At most the first so many characters, and no half word at their end, as it could be half of a credential. */
+function beginningOf(text: string, most: number): string {
+  if (text.length <= most) return text;
+  let end = most;
+  while (end > 0 && !/\s/.test(text[end - 1])) end--;
+  return text.slice(0, end);
 }

@@ -1,6 +1,8 @@
 import type { TextAttempt } from "./attempt.ts";
 
 const ENCODER = new TextEncoder();
+const MOST_NAMES = 32;
+const LONGEST_NAME = 80;
 
 /** The media type of a streamed answer. */
 export function streamType(framing: "sse" | "json_array"): string {
@@ -14,7 +16,7 @@ export function answerHeaders(attempt: TextAttempt, contentType: string, losses:
     ["x-service-provider", attempt.provider.name],
   ];
   if (contentType === "text/event-stream") headers.push(["cache-control", "no-cache"]);
-  if (losses.length > 0) headers.push(["x-service-dropped", [...new Set(losses)].map(fieldName).join(", ")]);
+  if (losses.length > 0) headers.push(["x-service-dropped", droppedNames(losses)]);
   return headers;
 }
 
@@ -23,7 +25,14 @@ export function jsonBytes(value: unknown): Uint8Array<ArrayBuffer> {
   return ENCODER.encode(JSON.stringify(value));
 }
 
+/** Each name once. A caller can send thousands of unknown fields, and clients refuse heads beyond some kilobytes. */
+function droppedNames(losses: readonly string[]): string {
+  const names = [...new Set(losses.map(fieldName))];
+  const shown = names.slice(0, MOST_NAMES).join(", ");
+  return names.length > MOST_NAMES ? `${shown}, ...` : shown;
+}
+
 /** A name as a header can carry it: a caller may have sent any text as a key. */
 function fieldName(name: string): string {
-  return name.replace(/[^\x21-\x2b\x2d-\x7e]/g, "?").slice(0, 80);
+  return name.replace(/[^\x21-\x2b\x2d-\x7e]/g, "?").slice(0, LONGEST_NAME) || "?";
 }

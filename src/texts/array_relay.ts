@@ -39,12 +39,30 @@ export class ArrayRelay implements Relay {
   }
 
   #last(bytes: Bytes): Bytes {
-    const frames = bytes === null ? [] : this.#frames.push(bytes);
-    return bytesOf(this.#elements([...frames, ...this.#frames.end()]) + this.#list.end());
+    return bytesOf(this.#elements(this.#lastFrames(bytes)) + this.#list.end());
   }
 
+  #lastFrames(bytes: Bytes): Frame[] {
+    try {
+      return [...bytes === null ? [] : this.#frames.push(bytes), ...this.#frames.end()];
+    } catch {
+      // A frame without an end made the reader give up; what the relay says last still stands for itself.
+      return bytes === null ? [] : createFrameReader().push(bytes);
+    }
+  }
+
+  /** The list must stay readable: what is no JSON, as an end mark of another form or half a frame, stays out of it. */
   #elements(frames: readonly Frame[]): string {
-    return this.#list.write(frames.map(({ data }) => data));
+    return this.#list.write(frames.map(({ data }) => data).filter(isJson));
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
   }
 }
 

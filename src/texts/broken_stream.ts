@@ -1,5 +1,6 @@
+import type { ReplyEvent } from "../conversation/events.ts";
 import { GatewayError, gatewayErrorOf } from "../lib/gateway_error.ts";
-import { gatewayErrorFor, UpstreamFailure } from "../upstreams/failure.ts";
+import { failureKindOf, gatewayErrorFor, UpstreamFailure } from "../upstreams/failure.ts";
 import type { TextAttempt } from "./attempt.ts";
 
 /** The failure of a vendor whose answer is no reply of its form. */
@@ -17,13 +18,21 @@ export function streamError(thrown: unknown, attempt: TextAttempt): GatewayError
   return gatewayErrorOf(thrown);
 }
 
+/** The error of a failure that the vendor reported inside its stream. */
+export function reportedFailure(event: ReplyEvent & { type: "error" }, { provider }: TextAttempt): GatewayError {
+  const { status, vendorCode } = event;
+  const kind = status === null ? "unavailable" : failureKindOf(status);
+  const message = provider.redact(event.message) || `Provider "${provider.name}" reported a failure`;
+  const failure = new UpstreamFailure(provider.name, kind, message, {
+    status,
+    accepted: "unknown",
+    vendorCode: vendorCode === null ? undefined : provider.redact(vendorCode),
+  });
+  return gatewayErrorFor(failure);
+}
+
 /** The error of a stream that ended without its form's end mark. */
 export function cutShort({ provider }: TextAttempt): GatewayError {
-  return new GatewayError(
-    "upstream_error",
-    `Provider "${provider.name}" ended the stream before the reply was complete`,
-    {
-      provider: provider.name,
-    },
-  );
+  const message = `Provider "${provider.name}" ended the stream before the reply was complete`;
+  return new GatewayError("upstream_error", message, { provider: provider.name });
 }

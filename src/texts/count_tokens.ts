@@ -32,16 +32,18 @@ export interface TokenCount {
 const COUNT_MS = 30_000;
 
 /**
- * Counts the tokens of a prompt by the vendor's own counter where the model's provider has one, else by the gateway's
- * tokenizer.
+ * Counts the tokens of a prompt by the vendor's own counter where one of the model's providers has one, else by the
+ * gateway's tokenizer.
  *
  * @throws {GatewayError}
  */
 export async function countTokens(turn: CountTurn, parts: TextParts): Promise<TokenCount> {
   const model = textModel(parts.catalog, turn.model);
-  const candidates = route(turn, model, parts);
+  // A count of our own asks nobody, so it must not tell the circuit breaker that a provider is well.
+  const counting = route(turn, model, parts).filter(({ provider }) => counterAt(parts.providers.get(provider)!));
+  if (counting.length === 0) return { tokens: await countPromptTokens(turn.conversation), countedBy: null };
   try {
-    return await tryInTurn(candidates, parts.breaker, (one) => countAt(one, turn, model, parts), judge, () => {});
+    return await tryInTurn(counting, parts.breaker, (one) => countAt(one, turn, model, parts), judge, () => {});
   } catch (error) {
     throw error instanceof UpstreamFailure ? gatewayErrorFor(error) : error;
   }
@@ -56,10 +58,15 @@ function route(
   return candidatesFor(model.serves, pin, (name) => breaker.isResting(name), random);
 }
 
+/** Where a provider counts, and how; null where it does not. */
+function counterAt(provider: Provider): { readonly endpoint: TextEndpoint; readonly counter: TokenCounter } | null {
+  for (const endpoint of provider.text) if (endpoint.counter !== null) return { endpoint, counter: endpoint.counter };
+  return null;
+}
+
 async function countAt(candidate: Candidate, turn: CountTurn, model: Model, parts: TextParts): Promise<TokenCount> {
   const provider = parts.providers.get(candidate.provider)!;
-  const endpoint = provider.text.find(({ counter }) => counter !== null);
-  if (!endpoint?.counter) return { tokens: await countPromptTokens(turn.conversation), countedBy: null };
+  const { endpoint, counter } = counterAt(provider)!;
   const target = {
     model: candidate.model,
     provider: provider.name,
@@ -68,7 +75,6 @@ async function countAt(candidate: Candidate, turn: CountTurn, model: Model, part
   };
   const conversation = await withMediaInlined(turn.conversation, endpoint.mustInline, parts.inliner);
   const { body } = endpoint.codec.writeRequest(conversation, target);
-  const { counter } = endpoint;
   const tokens = await ask({ provider, endpoint, counter, model: target.model, body, callerSignal: turn.callerSignal });
   return { tokens, countedBy: provider.name };
 }
@@ -98,11 +104,8 @@ async function ask({ provider, endpoint, counter, model, body, callerSignal }: Q
     return counter.readCount(JSON.parse(new TextDecoder().decode(bytes)));
   } catch (cause) {
     const message = `Provider "${provider.name}" sent a count that cannot be read`;
-    throw new UpstreamFailure(provider.name, "broken", message, {
-      status: response.status,
-      accepted: "unknown",
-      cause,
-    });
+    const facts = { status: response.status, accepted: "unknown", cause } as const;
+    throw new UpstreamFailure(provider.name, "broken", message, facts);
   }
 }
 

@@ -12,20 +12,28 @@ import { GatewayError, invalidField } from "../lib/gateway_error.ts";
 /** Fetches media that a vendor wants in the request instead of at an address. */
 export type MediaInliner = (url: string) => Promise<{ readonly mediaType: string; readonly data: string }>;
 
+const MOST_MEDIA = 20;
+const MOST_CHARACTERS = 50_000_000;
+
 /**
- * The conversation with every addressed medium fetched that the vendor would not fetch itself.
+ * The conversation with every addressed medium fetched that the vendor would not fetch itself: at most 20, and at most
+ * 50 million characters of base64 together, more than vendors take in one request.
  *
  * @param mustInline Whether the vendor cannot take a medium as it is.
- * @throws {GatewayError} `invalid_request` naming the turn, when an address cannot be fetched.
+ * @throws {GatewayError} `invalid_request` naming the turn, when an address cannot be fetched; also when there are too
+ * many. `request_too_large` when they are too large together.
  */
 export async function withMediaInlined(
   conversation: Conversation,
   mustInline: (part: MediaPart) => boolean,
   inline: MediaInliner,
 ): Promise<Conversation> {
-  if (!conversation.turns.some(({ parts }) => parts.some((part) => mediaOf(part).some(mustInline)))) {
-    return conversation;
+  const count = conversation.turns.flatMap(({ parts }) => parts.flatMap(mediaOf)).filter(isFetched).length;
+  if (count === 0) return conversation;
+  if (count > MOST_MEDIA) {
+    throw invalidField("url", `expected at most ${MOST_MEDIA} media to fetch for this model's vendor, got ${count}`);
   }
+  let characters = 0;
   const turns = [];
   for (const [at, turn] of conversation.turns.entries()) {
     const parts = await Promise.all(turn.parts.map((part) => inlined(part, `turn ${at + 1}`)));
@@ -38,11 +46,20 @@ export async function withMediaInlined(
       const parts = await Promise.all(part.parts.map((inner) => inlined(inner, where)));
       return { ...part, parts: parts as (TextPart | ImagePart | FilePart)[] };
     }
-    if (!("source" in part) || part.source.kind !== "url" || !mustInline(part)) return part;
-    return { ...part, source: await fetched(part.source.url, where) };
+    if (!("source" in part) || !isFetched(part)) return part;
+    const source = await fetched(part.source.url, where);
+    characters += source.data.length;
+    if (characters > MOST_CHARACTERS) {
+      throw new GatewayError("request_too_large", "Cannot send the media of the request: they are too large together");
+    }
+    return { ...part, source };
   }
 
-  async function fetched(url: string, where: string): Promise<Source> {
+  function isFetched(part: MediaPart): part is MediaPart & { readonly source: { readonly kind: "url" } } {
+    return part.source.kind === "url" && mustInline(part);
+  }
+
+  async function fetched(url: string, where: string): Promise<Source & { readonly kind: "base64" }> {
     try {
       return { kind: "base64", ...await inline(url) };
     } catch (cause) {

@@ -1,22 +1,33 @@
 import { Buffer } from "node:buffer";
 import type { Codec, UsageFollower } from "../conversation/codec.ts";
+import type { ReplyEvent } from "../conversation/events.ts";
 import type { Usage } from "../conversation/usage.ts";
 import { encodeFrames } from "../http/sse.ts";
-import type { GatewayError } from "../lib/gateway_error.ts";
-import { cutShort, streamError } from "./broken_stream.ts";
+import { GatewayError } from "../lib/gateway_error.ts";
+import { cutShort, reportedFailure, streamError } from "./broken_stream.ts";
 import { heartbeatOf } from "./heartbeat.ts";
 import type { Bytes, Relay } from "./relay.ts";
 import type { Settlement } from "./settlement.ts";
+import {
+  bytesOfLatin1,
+  edited,
+  endsFrame,
+  lastLineEnd,
+  latin1Of,
+  type LineEdit,
+  linesIn,
+  textOfLatin1,
+} from "./stream_lines.ts";
 import { StreamSample } from "./stream_sample.ts";
-import { estimatedUsage } from "./token_estimate.ts";
 import type { TextAttempt } from "./attempt.ts";
-import { promptTokensOfTurn, wantsUsage } from "./turn_usage.ts";
+import { usageSoFar, wantsUsage } from "./turn_usage.ts";
 
 const LINE_CAP_BYTES = 1024 * 1024;
 
 /**
- * Watches a stream's bytes go by. Lines are looked at as Latin-1 text, in which one character is one byte, so that places in
- * the text are places in the bytes; only those that the follower is concerned with are parsed.
+ * Watches a stream's bytes go by, whole lines at a time; only those that the follower is concerned with are parsed. Bytes
+ * that are whole lines pass as they came. The beginning of a line waits for its end, so that a stream which breaks off
+ * leaves no half of an event behind.
  */
 export class PassRelay implements Relay {
   readonly finished = false;
@@ -28,7 +39,18 @@ export class PassRelay implements Relay {
   readonly #sample = new StreamSample();
   /** The beginning of a line whose end has not come. */
   #partial = "";
-  #ended = false;
+  /** The last signs that were sent. */
+  #tail = "";
+  /** The next line, if it is empty, ends a frame that was taken out. */
+  #hidesBlank = false;
+  /** The form's own end mark was seen, after which nothing is to be charged. */
+  #sawMark = false;
+  /** The vendor has told the caller of a failure itself. */
+  #reported = false;
+  /** The charge is durable. */
+  #charged = false;
+  /** The charge could not be made durable. */
+  #chargeLost = false;
 
   constructor(readonly attempt: TextAttempt) {
     const { turn, endpoint, settlement } = attempt;
@@ -39,85 +61,128 @@ export class PassRelay implements Relay {
   }
 
   take(bytes: Uint8Array<ArrayBuffer>): Bytes | Promise<Bytes> {
-    const text = latin1(bytes);
+    const text = latin1Of(bytes);
     this.#sample.add(text);
-    const newline = text.lastIndexOf("\n");
-    const lines = newline === -1 ? "" : this.#partial + text.slice(0, newline + 1);
-    this.#partial = newline === -1 ? this.#partial + text : text.slice(newline + 1);
+    const end = lastLineEnd(text);
+    const before = this.#partial;
+    this.#partial = end === 0 ? before + text : text.slice(end);
     if (this.#partial.length > LINE_CAP_BYTES) throw new RangeError("Cannot read a stream line beyond 1 MB");
-    const concerns = lines !== "" && this.#follower.concerns(lines);
-    const hidden = concerns ? this.#follow(lines) : [];
-    const out = this.#hidesUsage ? visible(lines, hidden) : bytes;
-    // Some vendors tell the usage after the end of the reply; the charge waits for it, at most until the stream's end.
-    const isComplete = concerns && !this.#ended && this.#follower.ended() && this.#follower.usage() !== null;
-    if (isComplete) return this.#settleThen(out);
-    return out?.length === 0 ? null : out;
+    if (end === 0) return null;
+    const lines = before + text.slice(0, end);
+    const edits = this.#look(lines);
+    const shown = edits.length === 0 ? lines : edited(lines, edits);
+    const asItCame = before === "" && edits.length === 0;
+    const out = asItCame ? bytes.subarray(0, end) : bytesOfLatin1(shown);
+    if (this.#sawMark && !this.#charged) return this.#chargeThenSend(shown, out);
+    return this.#send(shown, out);
   }
 
   async end(): Promise<Bytes> {
-    if (this.#partial !== "" && this.#follower.concerns(this.#partial)) this.#follow(this.#partial);
-    const rest = this.#hidesUsage ? bytesOf(this.#partial) : null;
-    if (this.#ended) return rest;
-    if (this.#follower.ended()) {
-      await this.#settle("completed");
-      return rest;
+    const rest = this.#partial;
+    this.#partial = "";
+    const shown = edited(rest, this.#look(rest));
+    if (!this.#charged && !this.#follower.ended()) {
+      await this.#charge("cut");
+      return this.#reported ? null : this.#failure(cutShort(this.attempt));
     }
-    await this.#settle("cut");
-    return this.#failure(cutShort(this.attempt));
+    return await this.#chargeThenSend(shown, bytesOfLatin1(shown));
   }
 
   async fail(thrown: unknown): Promise<Bytes> {
-    if (this.#ended) return null;
-    await this.#settle("cut");
-    return this.#failure(streamError(thrown, this.attempt));
+    if (this.#charged) return null;
+    const isComplete = this.#follower.ended() && !this.#chargeLost && !(thrown instanceof GatewayError);
+    await this.#charge(isComplete ? "completed" : "cut").catch(() => {}); // Logged by the meter.
+    return isComplete || this.#reported ? null : this.#failure(streamError(thrown, this.attempt));
   }
 
   left(): void {
-    this.#settle("left").catch(() => {}); // Logged by the meter; nobody is left to be told.
+    this.#charge("left").catch(() => {}); // Logged by the meter; nobody is left to be told.
   }
 
   heartbeat(): Bytes {
-    if (this.#partial !== "" || !this.#sample.atFrameEnd) return null;
-    return heartbeatOf(this.#codec);
+    return endsFrame(this.#tail) ? heartbeatOf(this.#codec) : null;
   }
 
-  /** Reads lines of concern; gives the places of those that the caller is not to see. */
-  #follow(lines: string): [number, number][] {
-    const hidden: [number, number][] = [];
-    for (let at = 0; at < lines.length;) {
-      const end = lines.indexOf("\n", at) + 1 || lines.length;
-      const line = lines.slice(at, end);
-      const data = line.startsWith("data:") ? line.slice("data:".length).trim() : "";
-      if (data !== "" && this.#follower.concerns(data)) {
-        this.#follower.follow(data);
-        if (this.#hidesUsage && isUsageChunk(data)) hidden.push([at, lines[end] === "\n" ? end + 1 : end]);
-      }
-      at = end;
+  #send(shown: string, out: Uint8Array<ArrayBuffer>): Bytes {
+    this.#tail = (this.#tail + shown.slice(-4)).slice(-4);
+    return out.length === 0 ? null : out;
+  }
+
+  async #chargeThenSend(shown: string, out: Uint8Array<ArrayBuffer>): Promise<Bytes> {
+    if (!this.#charged) await this.#charge("completed");
+    this.#charged = true;
+    return this.#send(shown, out);
+  }
+
+  /** Reads the lines of concern; gives what of them the caller is not to see as it is. */
+  #look(lines: string): LineEdit[] {
+    const mayReport = lines.includes('"error"');
+    if (!mayReport && !this.#hidesBlank && !this.#concerns(lines)) return [];
+    const edits: LineEdit[] = [];
+    for (const { start, end, text } of linesIn(lines)) {
+      const data = text.startsWith("data:") ? text.slice("data:".length).trim() : "";
+      if (data !== "" && this.#follower.concerns(data)) this.#follow(data);
+      const said = mayReport && hasError(data) ? this.#reportIn(data) : null;
+      const instead = this.#isHidden(text, data) ? "" : said;
+      if (instead !== null) edits.push({ start, end, text: instead });
     }
-    return hidden;
+    return edits;
   }
 
-  async #settleThen(out: Bytes): Promise<Bytes> {
-    this.#ended = true;
-    await this.#settle("completed");
-    return out;
+  /** The follower is made for the data of one frame, so an end mark that is no JSON is looked for here. */
+  #concerns(lines: string): boolean {
+    return this.#follower.concerns(lines) || (this.#codec.name === "chat" && lines.includes("[DONE]"));
   }
 
-  async #settle(state: "completed" | "cut" | "left"): Promise<void> {
+  #isHidden(line: string, data: string): boolean {
+    if (!this.#hidesUsage) return false;
+    const isBlank = this.#hidesBlank && line === "";
+    this.#hidesBlank = isUsageChunk(data);
+    return isBlank || this.#hidesBlank;
+  }
+
+  #follow(data: string): void {
+    this.#follower.follow(data);
+    // A finish reason of the chat form is followed by usage, and the content form's by nothing, or by usage where it had none.
+    this.#sawMark ||= this.#codec.name === "chat"
+      ? data.startsWith("[DONE]")
+      : this.#follower.ended() && (this.#codec.name !== "content" || this.#follower.usage() !== null);
+  }
+
+  /** Notes a failure that the vendor reports; gives our words for it where the vendor's hold a secret. */
+  #reportIn(data: string): string | null {
+    const said = textOfLatin1(data);
+    const event = errorEventIn(said, this.#codec);
+    if (event === null) return null;
+    this.#reported = true;
+    if (this.attempt.provider.redact(said) === said) return null;
+    return latin1Of(this.#failureFrames(reportedFailure(event, this.attempt)));
+  }
+
+  async #charge(state: "completed" | "cut" | "left"): Promise<void> {
     const { provider } = this.attempt;
-    await this.#settlement.charge(provider.name, await this.#usage(state), state);
+    try {
+      await this.#settlement.charge(provider.name, await this.#usage(state), state);
+    } catch (thrown) {
+      this.#chargeLost = true;
+      throw thrown;
+    }
   }
 
   /** What the vendor said; of a stream that did not come to its end, what was produced by the gateway's own count. */
   async #usage(state: "completed" | "cut" | "left"): Promise<Usage> {
     const said = this.#follower.usage();
-    if (said !== null && state === "completed") return said;
-    const counted = await this.#sample.outputTokens(this.#codec);
-    if (said !== null) return { ...said, outputTokens: Math.max(said.outputTokens, counted), estimated: true };
-    return estimatedUsage(await promptTokensOfTurn(this.attempt.turn), counted);
+    if (said !== null && (state === "completed" || this.#follower.ended())) return said;
+    return await usageSoFar(this.attempt.turn, said, await this.#sample.outputTokens(this.#codec));
   }
 
   #failure(error: GatewayError): Bytes {
+    // A frame that the vendor left open must not swallow the error.
+    const gap = endsFrame(this.#tail) ? "" : "\n\n";
+    return Buffer.concat([Buffer.from(gap), this.#failureFrames(error)]) as Uint8Array<ArrayBuffer>;
+  }
+
+  #failureFrames(error: GatewayError): Uint8Array<ArrayBuffer> {
     const { turn } = this.attempt;
     const writer = this.#codec.eventWriter({
       model: turn.model,
@@ -126,9 +191,7 @@ export class PassRelay implements Relay {
       conversation: null,
       includeUsage: true,
     });
-    // An unfinished line or frame of the vendor's must not swallow the error.
-    const gap = this.#sample.atFrameEnd ? "" : "\n\n";
-    return Buffer.concat([Buffer.from(gap), encodeFrames(writer.fail(error))]) as Uint8Array<ArrayBuffer>;
+    return encodeFrames(writer.fail(error));
   }
 }
 
@@ -137,20 +200,16 @@ function isUsageChunk(data: string): boolean {
   return /"choices":\s*\[\s*\]/.test(data) && /"usage":\s*\{/.test(data);
 }
 
-function visible(lines: string, hidden: readonly [number, number][]): Bytes {
-  let shown = "";
-  let from = 0;
-  for (const [start, end] of hidden) {
-    shown += lines.slice(from, start);
-    from = end;
+/** Whether a frame may report a failure: its `error` is not null, or it is of that type. */
+function hasError(data: string): boolean {
+  return /"error":\s*[{"]|"type":\s*"error"/.test(data);
+}
+
+function errorEventIn(data: string, codec: Codec): ReplyEvent & { type: "error" } | null {
+  try {
+    const events = codec.eventReader().read({ event: null, data });
+    return events.find((event) => event.type === "error") ?? null;
+  } catch {
+    return null; // The frame is no JSON, which is between the vendor and the caller.
   }
-  return bytesOf(shown + lines.slice(from));
-}
-
-function latin1(bytes: Uint8Array<ArrayBuffer>): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
-}
-
-function bytesOf(latin1Text: string): Uint8Array<ArrayBuffer> {
-  return Buffer.from(latin1Text, "latin1") as Uint8Array<ArrayBuffer>;
 }

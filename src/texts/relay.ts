@@ -1,5 +1,6 @@
 import type { Clock } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
+import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { OutboundResponse } from "../upstreams/outbound.ts";
 
 /** What is done with a vendor's stream on its way to the caller. Each function gives the bytes to send, null for none. */
@@ -8,9 +9,9 @@ export interface Relay {
   take(bytes: Uint8Array<ArrayBuffer>): Bytes | Promise<Bytes>;
   /** The vendor's stream is over. */
   end(): Promise<Bytes>;
-  /** Reading or translating failed; the failure becomes an event of the caller's protocol. */
+  /** Reading or translating failed; the failure becomes an event of the caller's protocol. Never rejects. */
   fail(thrown: unknown): Promise<Bytes>;
-  /** The caller is gone; the vendor has been told. */
+  /** The caller is gone; the vendor has been told. May be called twice. */
   left(): void;
   /** What may be sent now to show that the connection lives; null when nothing may. */
   heartbeat(): Bytes;
@@ -44,6 +45,13 @@ export class LiveStreams {
 }
 
 const HEARTBEAT_MS = 15_000;
+const DRAIN_MS = 1_000;
+
+/** What one pull came to. */
+interface Step {
+  readonly bytes: Bytes;
+  readonly isLast: boolean;
+}
 
 /**
  * The caller's stream: pulled, so that a slow reader slows only itself and the vendor, and never held longer than one read.
@@ -55,22 +63,25 @@ export function relayed(
   { clock, live }: { readonly clock: Clock; readonly live: LiveStreams },
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   let aborted: GatewayError | null = null;
+  let isGone = false;
   let sentAt = clock.now();
   let stopHeartbeat: () => void = () => {};
   const forget = live.add((error) => {
     aborted = error;
     response.cancel();
   });
-  const over = () => {
+
+  function over(): void {
     forget();
     stopHeartbeat();
-  };
+  }
 
   function beat(controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>, afterMs: number): void {
     stopHeartbeat = clock.after(afterMs, () => {
       const quietMs = clock.now() - sentAt;
       const pulse = quietMs >= HEARTBEAT_MS ? relay.heartbeat() : null;
-      if (pulse && (controller.desiredSize ?? 0) >= 0) {
+      // Below zero there is something that the caller has not taken yet.
+      if (pulse && controller.desiredSize === 0) {
         sentAt = clock.now();
         controller.enqueue(pulse);
       }
@@ -78,38 +89,49 @@ export function relayed(
     });
   }
 
-  async function next(): Promise<{ bytes: Bytes; last: boolean }> {
+  async function next(): Promise<Step> {
     for (;;) {
       const came = await response.read();
-      if (came === null) return { bytes: await relay.end(), last: true };
+      // A cancelled response reads as one that ended.
+      if (aborted) throw aborted;
+      if (came === null) return { bytes: await relay.end(), isLast: true };
       const taken = relay.take(came);
       const bytes = taken instanceof Promise ? await taken : taken;
       if (relay.finished) {
-        void drain(response);
-        return { bytes, last: true };
+        void drain(response, clock);
+        return { bytes, isLast: true };
       }
-      if (bytes !== null) return { bytes, last: false };
+      if (bytes !== null) return { bytes, isLast: false };
+    }
+  }
+
+  async function step(): Promise<Step> {
+    try {
+      return await next();
+    } catch (thrown) {
+      response.cancel();
+      const hasLeft = thrown instanceof UpstreamFailure && thrown.kind === "cancelled";
+      if (!aborted && hasLeft) {
+        relay.left();
+        return { bytes: null, isLast: true };
+      }
+      return { bytes: await relay.fail(aborted ?? thrown), isLast: true };
     }
   }
 
   return new ReadableStream({
     start: (controller) => beat(controller, HEARTBEAT_MS),
     async pull(controller) {
-      let step: { bytes: Bytes; last: boolean };
-      try {
-        step = await next();
-      } catch (thrown) {
-        response.cancel();
-        step = { bytes: await relay.fail(aborted ?? thrown), last: true };
-      }
+      const { bytes, isLast } = await step();
+      if (isGone) return;
       sentAt = clock.now();
-      if (step.bytes !== null) controller.enqueue(step.bytes);
-      if (step.last) {
-        over();
-        controller.close();
-      }
+      if (bytes !== null) controller.enqueue(bytes);
+      if (!isLast) return;
+      over();
+      controller.close();
     },
     cancel() {
+      isGone = true;
       over();
       response.cancel();
       relay.left();
@@ -118,10 +140,13 @@ export function relayed(
 }
 
 /** Reads what little follows the end mark, so that the connection can serve again; a vendor that goes on is cut off. */
-async function drain(response: OutboundResponse): Promise<void> {
+async function drain(response: OutboundResponse, clock: Clock): Promise<void> {
+  const stop = clock.after(DRAIN_MS, () => response.cancel());
   try {
     if (await response.read() !== null && await response.read() !== null) response.cancel();
   } catch {
     // The reply was complete; how its connection ended matters to nobody.
+  } finally {
+    stop();
   }
 }

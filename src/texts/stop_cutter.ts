@@ -43,9 +43,9 @@ export class StopCutter {
     const whole = this.#held.get(index) + text;
     const match = this.#firstMatch(whole);
     if (match) return this.#finish(index, whole.slice(0, match.at), match.sequence);
-    const keep = Math.min(this.#longest - 1, whole.length);
-    this.#held.set(index, whole.slice(whole.length - keep));
-    return delta(index, whole.slice(0, whole.length - keep));
+    const shown = pairEnd(whole, Math.max(whole.length - (this.#longest - 1), 0));
+    this.#held.set(index, whole.slice(shown));
+    return delta(index, whole.slice(0, shown));
   }
 
   #firstMatch(text: string): { at: number; sequence: string } | null {
@@ -59,10 +59,21 @@ export class StopCutter {
 
   #finish(index: number, text: string, sequence: string): ReplyEvent[] {
     this.#cut = true;
-    const ends = [...this.#open].map((open) => ({ type: "part-end", index: open }) as const);
+    this.#held.set(index, text);
+    // What other parts held back came before the match, so it stays.
+    const ends = [...this.#open].flatMap((open): ReplyEvent[] => [
+      ...delta(open, this.#held.get(open) ?? ""),
+      { type: "part-end", index: open },
+    ]);
     const stop = { reason: "stop_sequence", raw: null, sequence } as const;
-    return [...delta(index, text), ...ends, { type: "finish", stop, usage: null }];
+    return [...ends, { type: "finish", stop, usage: null }];
   }
+}
+
+/** The place, or the one before it where it would part the two halves of a character. */
+function pairEnd(text: string, at: number): number {
+  const isInside = /[\ud800-\udbff]/.test(text.charAt(at - 1)) && /[\udc00-\udfff]/.test(text.charAt(at));
+  return isInside ? at - 1 : at;
 }
 
 function delta(index: number, text: string): ReplyEvent[] {

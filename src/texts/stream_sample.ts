@@ -7,8 +7,6 @@ const SAMPLE_BYTES = 32 * 1024;
 
 /** The beginning of a stream, kept for the case that its tokens must be counted, and its whole length. */
 export class StreamSample {
-  /** True when the bytes so far end with an empty line. */
-  atFrameEnd = true;
   readonly #kept: string[] = [];
   #keptBytes = 0;
   #bytes = 0;
@@ -16,7 +14,6 @@ export class StreamSample {
   /** @param text One read of the stream as Latin-1. */
   add(text: string): void {
     this.#bytes += text.length;
-    this.atFrameEnd = text.endsWith("\n\n") || text.endsWith("\r\n\r\n");
     if (this.#keptBytes >= SAMPLE_BYTES) return;
     this.#kept.push(text);
     this.#keptBytes += text.length;

@@ -1,4 +1,4 @@
-import type { JsonObject, ReplyContext, RequestTarget, Written } from "../conversation/codec.ts";
+import type { ReplyContext, RequestTarget } from "../conversation/codec.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { Reply } from "../conversation/reply.ts";
 import type { OutboundResponse } from "../upstreams/outbound.ts";
@@ -55,7 +55,7 @@ async function translated(attempt: TextAttempt, parts: TextParts): Promise<Trans
     emulation,
     names: {
       issuer: attempt.provider.name,
-      tools: toolNamesOf(written),
+      tools: written.toolNames ?? new Map(),
       customTools: customToolsOf(conversation),
     },
     context: replyContextOf(turn, conversation),
@@ -89,11 +89,6 @@ function replyContextOf(turn: TextTurn, conversation: Conversation): ReplyContex
     conversation,
     includeUsage: wantsUsage(turn),
   };
-}
-
-/** Names that the vendor's form does not allow were rewritten; the map leads back. */
-function toolNamesOf(written: Written<JsonObject>): ReadonlyMap<string, string> {
-  return "toolNames" in written && written.toolNames instanceof Map ? written.toolNames : new Map();
 }
 
 async function answerWhole(

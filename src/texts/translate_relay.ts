@@ -2,16 +2,15 @@ import type { EventReader, EventWriter, Frame } from "../conversation/codec.ts";
 import type { ReplyEvent } from "../conversation/events.ts";
 import type { Usage } from "../conversation/usage.ts";
 import { createFrameReader, encodeFrames } from "../http/sse.ts";
-import { failureKindOf, UpstreamFailure } from "../upstreams/failure.ts";
-import { cutShort, streamError } from "./broken_stream.ts";
+import { cutShort, reportedFailure, streamError } from "./broken_stream.ts";
 import { heartbeatOf } from "./heartbeat.ts";
 import { ownEvents } from "./own_reply.ts";
 import type { Bytes, Relay } from "./relay.ts";
 import { SealCollector } from "./seal_collector.ts";
-import { countTextTokens, estimatedUsage } from "./token_estimate.ts";
+import { countTextTokens } from "./token_estimate.ts";
 import type { Translation } from "./translation.ts";
 import type { TextAttempt, TextParts } from "./attempt.ts";
-import { promptTokensOfTurn } from "./turn_usage.ts";
+import { usageSoFar } from "./turn_usage.ts";
 
 const SAMPLE_CHARACTERS = 64_000;
 
@@ -40,56 +39,96 @@ export class TranslateRelay implements Relay {
   }
 
   take(bytes: Uint8Array<ArrayBuffer>): Bytes | Promise<Bytes> {
-    return this.#pass(this.#frames.push(bytes).flatMap((frame) => this.#reader.read(frame)));
+    return this.#pass(this.#frames.push(bytes));
   }
 
   async end(): Promise<Bytes> {
-    const events = this.#frames.end().flatMap((frame) => this.#reader.read(frame));
-    const bytes = await this.#pass([...events, ...this.#reader.end()]);
-    if (this.finished) return bytes;
-    await this.#settle(await this.#counted(), "cut");
-    return joined(bytes, encodeFrames(this.#writer.fail(cutShort(this.attempt))));
+    const out: Frame[] = [];
+    try {
+      const finish = this.#write([...this.#lastEvents(), ...this.#reader.end()], out);
+      if (finish !== null) return await this.#finish(finish, out);
+    } catch (thrown) {
+      return await this.#break(thrown, out);
+    }
+    return await this.#break(cutShort(this.attempt), out);
   }
 
   async fail(thrown: unknown): Promise<Bytes> {
-    if (this.finished) return null;
-    await this.#settle(await this.#counted(), "cut");
-    return encodeFrames(this.#writer.fail(streamError(thrown, this.attempt)));
+    return this.finished ? null : await this.#break(thrown, []);
   }
 
   left(): void {
-    this.#counted().then((usage) => this.#settle(usage, "left")).catch(() => {}); // Logged by the meter.
+    this.#counted().then((usage) => this.#settle(usage, "left")).catch(() => {}); // Logged by the meter; nobody is left.
   }
 
   heartbeat(): Bytes {
     return heartbeatOf(this.attempt.turn.codec);
   }
 
-  #pass(events: readonly ReplyEvent[]): Bytes | Promise<Bytes> {
-    const frames: Frame[] = [];
+  #pass(frames: readonly Frame[]): Bytes | Promise<Bytes> {
+    const out: Frame[] = [];
+    try {
+      for (const frame of frames) {
+        const finish = this.#write(this.#reader.read(frame), out);
+        if (finish !== null) return this.#finish(finish, out);
+      }
+    } catch (thrown) {
+      return this.#break(thrown, out);
+    }
+    return out.length === 0 ? null : encodeFrames(out);
+  }
+
+  /** The events of a frame that the stream ended in; one that was cut in two says nothing. */
+  #lastEvents(): ReplyEvent[] {
+    try {
+      return this.#frames.end().flatMap((frame) => this.#reader.read(frame));
+    } catch {
+      return [];
+    }
+  }
+
+  /** Writes events as the caller's frames; stops before the finish and gives it. */
+  #write(events: readonly ReplyEvent[], out: Frame[]): ReplyEvent & { type: "finish" } | null {
     for (const came of events) {
       for (const event of this.#own(came).flatMap(this.#emulate)) {
-        if (event.type === "finish") return this.#finish(event, frames);
-        if (event.type === "error") throw this.#failureOf(event);
+        if (event.type === "finish") return event;
+        if (event.type === "error") throw reportedFailure(event, this.attempt);
         this.#note(event);
-        const written = this.#writer.write(event);
-        if (this.#keepsItems) {
-          for (const frame of written) this.parts.items.keepFrame(this.attempt.turn.accountId, frame);
-        }
-        frames.push(...written);
+        out.push(...this.#kept(this.#writer.write(event)));
       }
     }
-    return frames.length === 0 ? null : encodeFrames(frames);
+    return null;
   }
 
   /** The end mark leaves once the charge is durable. */
-  async #finish(event: ReplyEvent & { type: "finish" }, frames: Frame[]): Promise<Bytes> {
+  async #finish(event: ReplyEvent & { type: "finish" }, out: readonly Frame[]): Promise<Bytes> {
     const { turn } = this.attempt;
-    this.finished = true;
     const usage = event.usage ?? await this.#counted();
     if (turn.codec.name === "chat") this.parts.memory.keep(turn.accountId, this.#seals.parts());
-    await this.#settle(usage, "completed");
-    return encodeFrames([...frames, ...this.#writer.write({ ...event, usage })]);
+    try {
+      await this.#settle(usage, "completed");
+    } catch (thrown) {
+      return await this.#break(thrown, out);
+    }
+    this.finished = true;
+    return encodeFrames([...out, ...this.#kept(this.#writer.write({ ...event, usage }))]);
+  }
+
+  /** Ends the caller's stream with an error, behind what was written before it. */
+  async #break(thrown: unknown, out: readonly Frame[]): Promise<Bytes> {
+    await this.#counted().then((usage) => this.#settle(usage, "cut")).catch(() => {}); // Logged by the meter.
+    this.finished = true;
+    return encodeFrames([...out, ...this.#writer.fail(streamError(thrown, this.attempt))]);
+  }
+
+  /** The frames, their items remembered where the caller may name them again. */
+  #kept(frames: Frame[]): Frame[] {
+    if (this.#keepsItems) {
+      for (const frame of frames) {
+        this.parts.items.keepFrame(this.attempt.turn.accountId, frame);
+      }
+    }
+    return frames;
   }
 
   #note(event: ReplyEvent): void {
@@ -104,30 +143,10 @@ export class TranslateRelay implements Relay {
   async #counted(): Promise<Usage> {
     const sampled = this.#sample === "" ? 0 : await countTextTokens(this.#sample);
     const output = Math.ceil(sampled * (this.#characters / Math.max(this.#sample.length, 1)));
-    if (this.#early === null) return estimatedUsage(await promptTokensOfTurn(this.attempt.turn), output);
-    return { ...this.#early, outputTokens: Math.max(this.#early.outputTokens, output), estimated: true };
+    return await usageSoFar(this.attempt.turn, this.#early, output);
   }
 
   async #settle(usage: Usage, state: "completed" | "cut" | "left"): Promise<void> {
     await this.attempt.settlement.charge(this.attempt.provider.name, usage, state);
   }
-
-  #failureOf(event: ReplyEvent & { type: "error" }): UpstreamFailure {
-    const { provider } = this.attempt;
-    const kind = event.status === null ? "unavailable" : failureKindOf(event.status);
-    const message = provider.redact(event.message) || `Provider "${provider.name}" reported a failure`;
-    return new UpstreamFailure(provider.name, kind, message, {
-      status: event.status,
-      accepted: "unknown",
-      vendorCode: event.vendorCode ?? undefined,
-    });
-  }
-}
-
-function joined(first: Bytes, second: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
-  if (first === null) return second;
-  const whole = new Uint8Array(first.length + second.length);
-  whole.set(first);
-  whole.set(second, first.length);
-  return whole;
 }

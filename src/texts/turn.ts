@@ -26,6 +26,8 @@ export interface RoutedTurn {
 
 const USUAL_OUTPUT_TOKENS = 4_096;
 const BYTES_PER_TOKEN = 4;
+/** What is taken for a model's context where the catalog does not say. */
+const USUAL_CONTEXT_TOKENS = 1_000_000;
 
 /** Carries out one turn, end to end: checks, routes, admits, sends, relays, charges. */
 export class TextTurns {
@@ -130,7 +132,10 @@ const LIMIT_FIELDS: Readonly<Record<Codec["name"], readonly string[]>> = {
   chat: ["max_completion_tokens", "max_tokens"],
   responses: ["max_output_tokens"],
   messages: ["max_tokens"],
-  content: ["generationConfig.maxOutputTokens", "generation_config.max_output_tokens"],
+  content: ["generationConfig", "generation_config"].flatMap((config) => [
+    `${config}.maxOutputTokens`,
+    `${config}.max_output_tokens`,
+  ]),
 };
 
 function requestedLimit(turn: TextTurn): { field: string; tokens: number } | null {
@@ -154,8 +159,9 @@ function refuseBeyondLimit(turn: TextTurn, model: Model): void {
 
 /** What a turn may come to, for the bound on overdrafts: its bytes as prompt, its limit as reply. */
 function estimateOf(turn: TextTurn, model: Model, prices: Prices): Money {
-  const most = model.topProvider.maxCompletionTokens || USUAL_OUTPUT_TOKENS;
-  const outputTokens = requestedLimit(turn)?.tokens ?? Math.min(USUAL_OUTPUT_TOKENS, most);
+  const most = model.topProvider.maxCompletionTokens || model.contextLength || USUAL_CONTEXT_TOKENS;
+  const wanted = requestedLimit(turn)?.tokens ?? USUAL_OUTPUT_TOKENS;
+  const outputTokens = Math.floor(Math.min(Math.max(wanted, 0), most));
   const freshTokens = Math.ceil(turn.bytes.length / BYTES_PER_TOKEN);
-  return costOf({ ...NO_USAGE, freshTokens, outputTokens: Math.max(Math.floor(outputTokens), 0) }, prices);
+  return costOf({ ...NO_USAGE, freshTokens, outputTokens }, prices);
 }

@@ -1,4 +1,5 @@
-import { countPromptTokens } from "./token_estimate.ts";
+import { promptTokensOf, type Usage } from "../conversation/usage.ts";
+import { countPromptTokens, estimatedUsage } from "./token_estimate.ts";
 import type { TextTurn } from "./attempt.ts";
 
 /** Whether a caller of the chat form asked for usage in the stream; callers of other forms always get theirs. */
@@ -16,4 +17,16 @@ export async function promptTokensOfTurn(turn: TextTurn): Promise<number> {
     // What cannot be translated can still be counted, roughly.
     return Math.ceil(turn.bytes.length / 4);
   }
+}
+
+/**
+ * The usage of a reply that did not come to its end, or came without one.
+ *
+ * @param said What the vendor told before; some tell a prompt of nothing until the end.
+ * @param countedTokens What was produced, by the gateway's own count.
+ */
+export async function usageSoFar(turn: TextTurn, said: Usage | null, countedTokens: number): Promise<Usage> {
+  const outputTokens = Math.max(said?.outputTokens ?? 0, countedTokens);
+  if (said !== null && promptTokensOf(said) > 0) return { ...said, outputTokens, estimated: true };
+  return estimatedUsage(await promptTokensOfTurn(turn), outputTokens);
 }

@@ -2,7 +2,7 @@ import { type ErrorCode, GatewayError } from "../lib/gateway_error.ts";
 
 /**
  * What went wrong between us and a vendor, as words to decide by. `unreachable`: no connection; `timeout`: no answer in
- * time; `broken`: an answer that is none (HTML, cut short, another shape); `auth`: our key was refused; `rate_limited`;
+ * time; `broken`: an answer that is none (HTML, a redirect, cut short, another shape); `auth`: our key was refused; `rate_limited`;
  * `invalid`: the vendor refuses this request; `unavailable`: the vendor's own failure; `cancelled`: by us.
  */
 export type FailureKind =
@@ -26,6 +26,10 @@ export interface FailureFacts {
   readonly vendorCode?: string;
   /** The field that the vendor names. */
   readonly field?: string;
+  /** True when the vendor's content rules forbid it, so that the same request fails there every time. */
+  readonly isContentRefusal?: boolean;
+  /** Decimal USD that the vendor takes although it failed; for the operator's log, never for the caller. */
+  readonly costUsd?: string;
   readonly cause?: unknown;
 }
 
@@ -53,14 +57,15 @@ export class UpstreamFailure extends Error {
   }
 }
 
-/** The kind that a vendor's HTTP status means. */
+/** The kind that a vendor's HTTP status means. A redirect is no answer: it is followed nowhere, as our key would go along. */
 export function failureKindOf(status: number): FailureKind {
+  if (status < 400) return "broken";
   if (status === 401 || status === 403) return "auth";
   if (status === 429) return "rate_limited";
   if (status === 408 || status === 504) return "timeout";
   // Our own account with the vendor is empty: nothing that this caller could mend.
   if (status === 402) return "unavailable";
-  return status >= 400 && status < 500 ? "invalid" : "unavailable";
+  return status < 500 ? "invalid" : "unavailable";
 }
 
 /** The failure as the caller is told. Source: DESIGN section 4, "Errors". */
@@ -70,13 +75,11 @@ export function gatewayErrorFor(failure: UpstreamFailure): GatewayError {
   const said = failure.message;
   switch (failure.kind) {
     case "auth":
+      // The vendor's own words would send the caller looking for a fault in its own key.
       return new GatewayError(
         "upstream_auth_failed",
         `Provider "${failure.provider}" refused the gateway's credential`,
-        {
-          provider: failure.provider,
-          cause: failure,
-        },
+        { provider: failure.provider, cause: failure },
       );
     case "rate_limited":
       return new GatewayError("rate_limited", said, details);

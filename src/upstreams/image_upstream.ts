@@ -89,7 +89,9 @@ export interface ImageUpstream {
   /** Changes pictures. */
   readonly edit: ((order: ImageOrder, call: ImageCall) => Promise<ImageOutcome>) | null;
   /** As the two above, with unfinished pictures on the way; null where the vendor only gives whole answers. */
-  readonly stream: ((order: ImageOrder, call: ImageCall, kind: "generate" | "edit") => AsyncIterable<ImageEvent>) | null;
+  readonly stream:
+    | ((order: ImageOrder, call: ImageCall, kind: "generate" | "edit") => AsyncIterable<ImageEvent>)
+    | null;
   /** The most pictures of one call; more are made by several calls. */
   readonly mostPerCall: number;
 }

@@ -1,45 +1,15 @@
-import type { VendorError } from "../conversation/codec.ts";
 import type { Clock } from "../lib/clock.ts";
+import { invalidField } from "../lib/gateway_error.ts";
 import type { Redactor } from "../lib/redact.ts";
 import { type HttpClient, type HttpResponse, readAll } from "../net/http1/client.ts";
 import { ConnectionError, type Origin } from "../net/http1/connection.ts";
-import { failureKindOf, UpstreamFailure } from "./failure.ts";
+import { ExchangeWatch } from "./exchange_watch.ts";
+import { type FailureFacts, type FailureKind, failureKindOf, UpstreamFailure } from "./failure.ts";
+import { isStreamedBody, watchedBody } from "./outbound_body.ts";
+import type { Outbound, OutboundCall, OutboundResponse } from "./outbound_call.ts";
+import { exchangeJson } from "./outbound_json.ts";
 
-/** One request to a vendor. */
-export interface OutboundCall {
-  readonly method: "GET" | "POST" | "DELETE";
-  /** Below the provider's base address, with query. */
-  readonly path: string;
-  /** Fields beside the provider's own, such as a vendor's feature flags that the caller sent. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Uint8Array | null;
-  /** Longest wait for the head of the response. */
-  readonly firstByteMs: number;
-  /** Gives the signal that fires when the caller leaves; asked only of calls that last, because asking costs. */
-  readonly callerSignal: (() => AbortSignal) | null;
-  /** Reads an error body of the endpoint's form. */
-  readError(body: unknown): VendorError;
-}
-
-/** The way out to one provider: address, key, deadlines. Every failure is an {@linkcode UpstreamFailure}. */
-export interface Outbound {
-  /** Sends a request; resolves only with a 2xx, whose body the caller must read or cancel. */
-  send(call: OutboundCall): Promise<OutboundResponse>;
-}
-
-/** A 2xx whose silence is watched. */
-export interface OutboundResponse {
-  readonly status: number;
-  /** The media type without parameters, in lower case. */
-  readonly mediaType: string;
-  /** A header field of the answer by its lower-case name. */
-  header(name: string): string | null;
-  /** As `HttpResponse.read`; throws {@linkcode UpstreamFailure} instead. */
-  read(): Promise<Uint8Array<ArrayBuffer> | null>;
-  readAll(capBytes: number): Promise<Uint8Array<ArrayBuffer>>;
-  /** Stops the vendor's work as far as closing the connection does. */
-  cancel(): void;
-}
+export type { JsonExtras, Outbound, OutboundCall, OutboundResponse, VendorRefusal } from "./outbound_call.ts";
 
 /** What an outbound needs to know of its provider. */
 export interface OutboundOptions {
@@ -49,32 +19,46 @@ export interface OutboundOptions {
   readonly headers: Readonly<Record<string, string>>;
   /** Longest silence within a response. */
   readonly idleMs: number;
+  /** Longest wait for the head of an answer that comes when the work is done. */
+  readonly firstByteMs: number;
   readonly client: HttpClient;
   readonly clock: Clock;
   readonly redact: Redactor;
 }
 
-const PATIENCE_BEFORE_WATCHING_MS = 250;
+const JSON_LINE = "content-type: application/json\r\n";
 const ERROR_BODY_CAP_BYTES = 262_144;
 const ERROR_BODY_MS = 10_000;
 
-/** Opens the way out to a provider. */
+/**
+ * Opens the way out to a provider.
+ *
+ * @throws {GatewayError} If a configured header cannot be sent.
+ */
 export function createOutbound(options: OutboundOptions): Outbound {
   const fixed = headerLinesOf({
-    "content-type": "application/json",
     "accept-encoding": "identity",
     "user-agent": "switchyard",
     ...options.headers,
   });
   const prefix = options.baseUrl.pathname.replace(/\/+$/, "");
-  return {
+  const outbound: Outbound = {
+    firstByteMs: options.firstByteMs,
+    json: (method, path, body, read, extras = {}) => exchangeJson(outbound, { method, path, body, read, extras }),
+    failure: (kind, said, facts = {}) => toldFailureOf(kind, said, facts, options),
+    pathOf: (address) => pathBelow(options.baseUrl.origin, prefix, address),
     async send(call) {
-      const watch = new Watch(options.clock, call.firstByteMs, call.callerSignal);
+      const streamed = isStreamedBody(call.body) ? call.body : null;
+      const contentType = streamed === null ? JSON_LINE : headerLinesOf({ "content-type": streamed.contentType });
+      const headerLines = fixed + contentType + headerLinesOf(call.headers);
+      const watch = new ExchangeWatch(options.clock, call.firstByteMs, call.callerSignal);
+      const body = streamed === null ? call.body : watchedBody(streamed, () => watch.awaits());
       const wire = {
         method: call.method,
         path: prefix + call.path,
-        headerLines: fixed + headerLinesOf(call.headers),
-        body: call.body,
+        headerLines,
+        body,
+        freshConnection: call.freshConnection,
       };
       try {
         const response = await options.client.send(options.origin, wire, (cancel) => watch.start(cancel));
@@ -85,28 +69,22 @@ export function createOutbound(options: OutboundOptions): Outbound {
       }
     },
   };
+  return outbound;
 }
 
-async function accept(response: HttpResponse, call: OutboundCall, options: OutboundOptions, watch: Watch) {
+async function accept(response: HttpResponse, call: OutboundCall, options: OutboundOptions, watch: ExchangeWatch) {
   if (response.status < 200 || response.status > 299) {
     watch.arm(ERROR_BODY_MS);
     const bytes = await readAll(response, ERROR_BODY_CAP_BYTES).catch(() => new Uint8Array(0));
     throw refusalOf(response, bytes, call, options);
   }
   const coding = response.head.get("content-encoding");
-  if (coding !== null && coding !== "identity") {
+  if (coding !== null && coding.toLowerCase() !== "identity") {
     response.cancel();
-    throw new UpstreamFailure(
-      options.provider,
-      "broken",
-      messageOf(options, "answered in a coding it was not asked for"),
-      {
-        status: response.status,
-        accepted: "unknown",
-      },
-    );
+    const message = messageOf(options, "answered in a coding it was not asked for");
+    throw new UpstreamFailure(options.provider, "broken", message, { status: response.status, accepted: "unknown" });
   }
-  watch.arm(options.idleMs);
+  watch.arm(call.idleMs ?? options.idleMs);
   return new WatchedResponse(response, options, watch);
 }
 
@@ -114,7 +92,7 @@ class WatchedResponse implements OutboundResponse {
   readonly status: number;
   readonly mediaType: string;
 
-  constructor(readonly response: HttpResponse, readonly options: OutboundOptions, readonly watch: Watch) {
+  constructor(readonly response: HttpResponse, readonly options: OutboundOptions, readonly watch: ExchangeWatch) {
     this.status = response.status;
     this.mediaType = (response.head.get("content-type") ?? "").split(";", 1)[0].trim().toLowerCase();
   }
@@ -125,8 +103,7 @@ class WatchedResponse implements OutboundResponse {
 
   async read(): Promise<Uint8Array<ArrayBuffer> | null> {
     try {
-      this.watch.touch();
-      const bytes = await this.response.read();
+      const bytes = await this.#watched();
       if (bytes === null) this.watch.stop();
       return bytes;
     } catch (error) {
@@ -136,8 +113,10 @@ class WatchedResponse implements OutboundResponse {
   }
 
   async readAll(capBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+    const { status, response } = this;
+    const watched = { status, head: response.head, read: () => this.#watched(), cancel: () => response.cancel() };
     try {
-      return await readAll({ ...this.#readable(), status: this.status, head: this.response.head }, capBytes);
+      return await readAll(watched, capBytes);
     } catch (error) {
       throw failureOf(error, this.options, this.watch);
     } finally {
@@ -150,84 +129,11 @@ class WatchedResponse implements OutboundResponse {
     this.response.cancel();
   }
 
-  #readable() {
-    return {
-      read: () => {
-        this.watch.touch();
-        return this.response.read();
-      },
-      cancel: () => this.response.cancel(),
-    };
-  }
-}
-
-/**
- * Watches one exchange: silence beyond a span, and the caller leaving. One timer serves all: it wakes when the span could
- * be over, looks when bytes came last, and sleeps on.
- */
-class Watch {
-  /** Why the exchange was cancelled, null if it was not. */
-  verdict: "timeout" | "caller_left" | null = null;
-  #cancel: () => void = () => {};
-  #stopTimer: () => void = () => {};
-  #stopListening: () => void = () => {};
-  #silentSince: number;
-
-  constructor(
-    readonly clock: Clock,
-    private spanMs: number,
-    readonly callerSignal: (() => AbortSignal) | null,
-  ) {
-    this.#silentSince = clock.now();
-  }
-
-  /** Begins; `cancel` ends the exchange. */
-  start(cancel: () => void): void {
-    this.#cancel = cancel;
-    this.#sleep(Math.min(this.spanMs, PATIENCE_BEFORE_WATCHING_MS));
-  }
-
-  /** The exchange lives: the silence counts anew. */
-  touch(): void {
-    this.#silentSince = this.clock.now();
-  }
-
-  /** From now on another span is the longest silence. */
-  arm(spanMs: number): void {
-    this.spanMs = spanMs;
-    this.touch();
-  }
-
-  stop(): void {
-    this.#stopTimer();
-    this.#stopListening();
-  }
-
-  #sleep(ms: number): void {
-    this.#stopTimer = this.clock.after(ms, () => this.#look());
-  }
-
-  #look(): void {
-    const left = this.#silentSince + this.spanMs - this.clock.now();
-    if (left <= 0) return this.#end("timeout");
-    this.#listen();
-    if (this.verdict === null) this.#sleep(left);
-  }
-
-  #listen(): void {
-    const signal = this.callerSignal?.();
-    if (!signal) return;
-    if (signal.aborted) return this.#end("caller_left");
-    this.#stopListening();
-    const leave = () => this.#end("caller_left");
-    signal.addEventListener("abort", leave);
-    this.#stopListening = () => signal.removeEventListener("abort", leave);
-  }
-
-  #end(verdict: "timeout" | "caller_left"): void {
-    this.verdict ??= verdict;
-    this.stop();
-    this.#cancel();
+  async #watched(): Promise<Uint8Array<ArrayBuffer> | null> {
+    this.watch.awaits();
+    const bytes = await this.response.read();
+    this.watch.rests();
+    return bytes;
   }
 }
 
@@ -235,22 +141,43 @@ function refusalOf(response: HttpResponse, bytes: Uint8Array, call: OutboundCall
   const text = new TextDecoder().decode(bytes);
   const said = call.readError(parsedOrNull(text));
   const badKey = response.status === 400 && text.includes("API_KEY_INVALID");
-  const fallback = messageOf(options, `answered ${response.status}`);
+  const redirects = response.status < 400 ? ", a redirect, which is not followed" : "";
+  const fallback = messageOf(options, `answered ${response.status}${redirects}`);
   return new UpstreamFailure(
     options.provider,
-    badKey ? "auth" : failureKindOf(response.status),
+    badKey ? "auth" : said.kind ?? failureKindOf(response.status),
     said.message === "" ? fallback : options.redact(said.message),
     {
       status: response.status,
       accepted: "no",
-      retryAfterSeconds: retryAfterOf(response) ?? said.retryAfterSeconds ?? undefined,
+      retryAfterSeconds: retryAfterOf(response, options.clock) ?? said.retryAfterSeconds ?? undefined,
       vendorCode: said.code === null ? undefined : options.redact(said.code),
-      field: said.field ?? undefined,
+      field: said.field === null ? undefined : options.redact(said.field),
+      isContentRefusal: said.isContentRefusal,
+      costUsd: said.costUsd,
     },
   );
 }
 
-function failureOf(error: unknown, options: OutboundOptions, watch: Watch): UpstreamFailure {
+/** What a failure without words of the vendor's own is told as. */
+const FAILURE_WORDS: Readonly<Record<FailureKind, string>> = {
+  unreachable: "could not be reached",
+  timeout: "did not answer in time",
+  broken: "sent an answer that cannot be read",
+  auth: "refused the gateway's credential",
+  rate_limited: "is asked too often",
+  invalid: "refused the request",
+  unavailable: "failed",
+  cancelled: "was told to stop",
+};
+
+function toldFailureOf(kind: FailureKind, said: string, facts: Partial<FailureFacts>, options: OutboundOptions) {
+  const message = said === "" ? messageOf(options, FAILURE_WORDS[kind]) : options.redact(said);
+  const vendorCode = facts.vendorCode === undefined ? undefined : options.redact(facts.vendorCode);
+  return new UpstreamFailure(options.provider, kind, message, { status: null, accepted: "no", ...facts, vendorCode });
+}
+
+function failureOf(error: unknown, options: OutboundOptions, watch: ExchangeWatch): UpstreamFailure {
   if (error instanceof UpstreamFailure) return error;
   const fail = (kind: UpstreamFailure["kind"], what: string, accepted: "no" | "unknown") =>
     new UpstreamFailure(options.provider, kind, messageOf(options, what), { status: null, accepted, cause: error });
@@ -266,26 +193,45 @@ function failureOf(error: unknown, options: OutboundOptions, watch: Watch): Upst
       return fail("broken", "sent an answer that cannot be read", "unknown");
     case "cancelled":
       return fail("cancelled", "was told to stop", "unknown");
+    case "body":
+      return fail("cancelled", "was not sent the whole request", "unknown");
   }
+}
+
+function pathBelow(origin: string, prefix: string, address: string): string | null {
+  const url = URL.parse(address);
+  if (url === null || url.origin !== origin || !url.pathname.startsWith(`${prefix}/`)) return null;
+  return url.pathname.slice(prefix.length) + url.search;
 }
 
 function messageOf(options: OutboundOptions, what: string): string {
   return `Provider "${options.provider}" ${what}`;
 }
 
-/** `Retry-After` as seconds or as a date (RFC 9110, 10.2.3), at most an hour. */
-function retryAfterOf(response: HttpResponse): number | null {
+const LONGEST_RETRY_AFTER_SECONDS = 3600;
+
+/** `Retry-After` as whole seconds from 1 to 3600, sent as a number or as a date (RFC 9110, 10.2.3); null if it is neither. */
+function retryAfterOf(response: HttpResponse, clock: Clock): number | null {
   const value = response.head.get("retry-after");
   if (value === null) return null;
-  const seconds = /^\d{1,9}$/.test(value) ? Number(value) : Math.ceil((Date.parse(value) - Date.now()) / 1000);
-  return Number.isFinite(seconds) ? Math.min(Math.max(seconds, 1), 3600) : null;
+  const seconds = /^\d+(?:\.\d+)?$/.test(value) ? Number(value) : (dateIn(value) - clock.now()) / 1000;
+  if (Number.isNaN(seconds)) return null;
+  return Math.min(Math.max(Math.ceil(seconds), 1), LONGEST_RETRY_AFTER_SECONDS);
+}
+
+/** An HTTP date in Unix milliseconds, NaN if it is none. All three forms begin with the weekday and mean UTC (RFC 9110, 5.6.7). */
+function dateIn(value: string): number {
+  if (!/^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /.test(value)) return NaN;
+  return Date.parse(value.endsWith(" GMT") ? value : `${value} GMT`);
 }
 
 function headerLinesOf(headers: Readonly<Record<string, string>>): string {
   let lines = "";
   for (const [name, value] of Object.entries(headers)) {
-    // A value with a line end would start a field of its own.
-    if (/[\r\n\0]/.test(value)) throw new TypeError(`Cannot send header "${name}": control characters in its value`);
+    // A value with a line end would start a field of its own; one beyond ASCII would arrive as another.
+    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) || !/^[\t\x20-\x7e]*$/.test(value)) {
+      throw invalidField(name, "expected a header field of visible ASCII characters");
+    }
     lines += `${name}: ${value}\r\n`;
   }
   return lines;

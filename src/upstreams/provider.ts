@@ -1,6 +1,8 @@
 import type { Redactor } from "../lib/redact.ts";
+import type { ImageUpstream } from "./image_upstream.ts";
 import type { Outbound } from "./outbound.ts";
 import type { TextEndpoint } from "./upstream.ts";
+import type { VideoUpstream } from "./video_upstream.ts";
 
 /** A configured account with a vendor: what a pin names, and what a request is sent through. */
 export interface Provider {
@@ -10,6 +12,10 @@ export interface Provider {
   readonly redact: Redactor;
   /** Where it talks text, in order of preference for a caller of another form; empty when it does not. */
   readonly text: readonly TextEndpoint[];
+  /** How it makes pictures; null when its kind does not. */
+  readonly images: ImageUpstream | null;
+  /** How it makes videos; null when its kind does not. */
+  readonly videos: VideoUpstream | null;
   /** True when it only resembles its form's author, so that newer field names are avoided. */
   readonly compatible: boolean;
   /** Longest wait for the first byte of a streamed reply. */

@@ -2,12 +2,12 @@ import * as z from "zod";
 import { httpAddress, orNothing, type ReadContext, seconds, secret } from "../lib/settings.ts";
 
 /** The wire APIs that can be called. A new vendor is a line here and a line in {@linkcode BASE_URLS}. */
-export const PROVIDER_KINDS = ["openai", "anthropic", "google"] as const;
+export const PROVIDER_KINDS = ["openai", "anthropic", "google", "ark", "xai", "minimax", "fal"] as const;
 
 /** A word of {@linkcode PROVIDER_KINDS}. */
 export type ProviderKind = typeof PROVIDER_KINDS[number];
 
-/** Which text endpoints of the openai kind a provider has: chat completions, responses or both. */
+/** Which text endpoints of the openai and xai kinds a provider has: chat completions, responses or both. */
 export type SpokenForms = "chat" | "responses" | "both";
 
 /** How long to wait for a provider. */
@@ -28,7 +28,7 @@ export interface ProviderConfig {
   readonly baseUrl: string;
   /** Null sends none, for servers in one's own network. Required when `base_url` is left out. */
   readonly apiKey: string | null;
-  /** Default: `both` at api.openai.com, `chat` elsewhere. Only the openai kind has the choice. */
+  /** Default: `both` at api.openai.com, `chat` elsewhere. Only the openai and xai kinds have the choice. */
   readonly speaks: SpokenForms;
   /** Sent with every request, names in lower case; values are secrets. Default: none. */
   readonly headers: Readonly<Record<string, string>>;
@@ -41,6 +41,10 @@ export const BASE_URLS: Readonly<Record<ProviderKind, string>> = {
   openai: "https://api.openai.com/v1",
   anthropic: "https://api.anthropic.com",
   google: "https://generativelanguage.googleapis.com",
+  ark: "https://ark.ap-southeast.bytepluses.com/api/v3",
+  xai: "https://api.x.ai/v1",
+  minimax: "https://api.minimax.io",
+  fal: "https://queue.fal.run",
 };
 
 /** Whether the text can name a provider: lower-case letters, digits and `. _ -`, a letter or digit first. */
@@ -90,7 +94,7 @@ const schema: z.ZodType<ProviderConfig> = written
     if (!provider.base_url && !provider.api_key) {
       context.addIssue({ code: "custom", path: ["api_key"], message: "the vendor's key, as base_url is left out" });
     }
-    if (provider.speaks && provider.kind !== "openai") {
+    if (provider.speaks && provider.kind !== "openai" && provider.kind !== "xai") {
       context.addIssue({
         code: "custom",
         path: ["speaks"],
@@ -111,7 +115,7 @@ export function readProviderConfig(value: unknown, context?: ReadContext): Provi
 }
 
 function providerOf(provider: Written): ProviderConfig {
-  const baseUrl = provider.base_url ?? BASE_URLS[provider.kind];
+  const baseUrl = withoutVersion(provider.kind, provider.base_url ?? BASE_URLS[provider.kind]);
   const { connect, first_byte, idle } = provider.timeouts;
   return {
     kind: provider.kind,
@@ -121,4 +125,9 @@ function providerOf(provider: Written): ProviderConfig {
     headers: Object.fromEntries(Object.entries(provider.headers).map(([name, value]) => [name.toLowerCase(), value])),
     timeouts: { connectMs: connect, firstByteMs: first_byte, idleMs: idle },
   };
+}
+
+/** MiniMax's capabilities stand under versions of their own, while clients for its text are given `/v1`. */
+function withoutVersion(kind: ProviderKind, baseUrl: string): string {
+  return kind === "minimax" ? baseUrl.replace(/\/v1$/, "") : baseUrl;
 }

@@ -4,7 +4,7 @@ import { createHttpClient, originOf } from "../net/http1/client.ts";
 import { KINDS } from "./kinds.ts";
 import { createOutbound } from "./outbound.ts";
 import type { Provider } from "./provider.ts";
-import type { ProviderConfig } from "./provider_config.ts";
+import type { ProviderConfig, ProviderKind } from "./provider_config.ts";
 
 /** What providers are made with. */
 export interface ProviderParts {
@@ -41,6 +41,7 @@ function openProvider(name: string, config: ProviderConfig, { clock, caCerts }: 
     origin: originOf(baseUrl),
     headers,
     idleMs,
+    firstByteMs,
     client,
     clock,
     redact,
@@ -50,13 +51,18 @@ function openProvider(name: string, config: ProviderConfig, { clock, caCerts }: 
     outbound,
     redact,
     text: kind.text({ speaks: config.speaks }),
-    compatible: config.kind === "openai" && !isFormsAuthor(baseUrl.hostname),
+    images: kind.images(outbound),
+    videos: kind.videos(outbound),
+    compatible: !OWN_FORMS.has(config.kind) && !isFormsAuthor(baseUrl.hostname),
     // A stream that is silent for longer than between two bytes is as broken before its first byte as after it.
     streamFirstByteMs: Math.min(firstByteMs, idleMs),
     wholeFirstByteMs: firstByteMs,
   };
   return { provider, close: () => client.close() };
 }
+
+/** Kinds of vendors that speak a form of their own; all others resemble the default protocol's author. */
+const OWN_FORMS: ReadonlySet<string> = new Set<ProviderKind>(["anthropic", "google"]);
 
 /** Whether the default protocol's author runs the models there, so that its newest field names are known. */
 function isFormsAuthor(hostname: string): boolean {

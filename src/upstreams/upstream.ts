@@ -1,5 +1,8 @@
 import type { Codec } from "../conversation/codec.ts";
 import type { MediaPart } from "../conversation/conversation.ts";
+import type { ImageUpstream } from "./image_upstream.ts";
+import type { Outbound } from "./outbound_call.ts";
+import type { VideoUpstream } from "./video_upstream.ts";
 
 /** One address of a vendor at which it holds conversations in one wire form. */
 export interface TextEndpoint {
@@ -35,10 +38,14 @@ export interface UpstreamKind {
   headers(apiKey: string): Readonly<Record<string, string>>;
   /** Where the vendor talks text, in order of preference for a caller of another form; empty when it does not. */
   text(settings: TextSettings): readonly TextEndpoint[];
+  /** How the vendor makes pictures; null when it does not. */
+  images(outbound: Outbound): ImageUpstream | null;
+  /** How the vendor makes videos; null when it does not. */
+  videos(outbound: Outbound): VideoUpstream | null;
 }
 
 /** What an operator can choose about text at one provider. */
 export interface TextSettings {
-  /** Which of the default protocol's two forms the provider speaks (kind `openai` only). */
+  /** Which of the default protocol's two forms the provider speaks (kinds `openai` and `xai` only). */
   readonly speaks: "chat" | "responses" | "both";
 }

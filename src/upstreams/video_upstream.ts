@@ -27,11 +27,11 @@ export interface VideoOrder {
   readonly mode: VideoOrderMode;
   readonly prompt: string;
   readonly durationSeconds: number;
-  /** `480p` … `4K`; null when a size was given. */
+  /** `480p` … `4K`; beside a size what it is priced as, or null. */
   readonly resolution: string | null;
   /** `16:9` …; null when nothing was said or a size was given. */
   readonly aspectRatio: string | null;
-  /** Pixels; null when resolution and ratio say it. */
+  /** Pixels; null when resolution and ratio say all. */
   readonly size: { readonly width: number; readonly height: number } | null;
   readonly firstFrame: VideoMedia | null;
   readonly lastFrame: VideoMedia | null;
@@ -104,7 +104,12 @@ export interface VideoUpstream {
   poll(job: VideoJobHandle): Promise<VideoProgress>;
   /** Null where the vendor cannot stop a job: the caller gets `cancel_not_supported`. */
   readonly cancel: ((job: VideoJobHandle) => Promise<CancelOutcome>) | null;
-  /** Finds a job whose creation was not answered, by our task's id or by listing; null where neither is possible. */
+  /**
+   * Finds a job whose creation was not answered, by a mark of ours that the vendor repeats; null where it repeats none,
+   * since a job that only looks alike may be another caller's. Null is also the answer when it was not found.
+   *
+   * @param createdAfter Unix milliseconds; older jobs are not looked at.
+   */
   readonly find: ((order: VideoOrder, createdAfter: number) => Promise<VideoJobHandle | null>) | null;
   /** Opens a result that needs the credential: the answer's body, to be streamed; null where no result ever does. */
   readonly open: ((result: VideoResult) => Promise<AsyncIterable<Uint8Array<ArrayBuffer>>>) | null;

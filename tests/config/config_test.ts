@@ -1,5 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { readMoney } from "../../src/lib/money.ts";
+import { PROVIDER_KINDS } from "../../src/upstreams/provider_config.ts";
 import { configOf, problemsOf } from "./support.ts";
 
 const SAMPLE = `
@@ -204,7 +205,7 @@ const MISTAKES: Record<string, [text: string, problem: string]> = {
   ],
   "an unknown kind": [
     "providers: { one: { kind: opnai, api_key: x } }",
-    'providers.one.kind: expected one of openai, anthropic, google, got "opnai"',
+    `providers.one.kind: expected one of ${PROVIDER_KINDS.join(", ")}, got "opnai"`,
   ],
   "a store of another kind": [
     "store: sqlite:x",

@@ -54,8 +54,8 @@ for (const { provider, kind, keyNames, addressNames, baseUrl } of VENDORS) {
       assertEquals(config.models.every(({ serves }) => serves.length === 1 && serves[0].provider === provider), true);
     }
     for (const addressName of addressNames) {
-      const config = configOf("", { [keyNames[0]]: "vendor-key", [addressName]: "http://10.0.0.1:99/v1/" });
-      assertEquals(config.providers[provider].baseUrl, "http://10.0.0.1:99/v1");
+      const config = configOf("", { [keyNames[0]]: "vendor-key", [addressName]: "http://10.0.0.1:99/own/" });
+      assertEquals(config.providers[provider].baseUrl, "http://10.0.0.1:99/own");
     }
   });
 }

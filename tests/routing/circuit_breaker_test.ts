@@ -1,9 +1,9 @@
 import { assertEquals } from "@std/assert";
 import { createCircuitBreaker } from "../../src/routing/circuit_breaker.ts";
-import { fakeClock } from "../support/fake_clock.ts";
+import { ManualClock } from "../support/manual_clock.ts";
 
 function broken(failures: number) {
-  const clock = fakeClock();
+  const clock = new ManualClock();
   const breaker = createCircuitBreaker({ clock, failuresToOpen: 3, restMs: 1000, longestRestMs: 4000 });
   for (let count = 0; count < failures; count++) breaker.failed("acme");
   return { clock, breaker };

@@ -1,3 +1,4 @@
+import type { Citation } from "../../src/conversation/conversation.ts";
 import type { ReplyEvent } from "../../src/conversation/events.ts";
 import type { Reply, ReplyPart } from "../../src/conversation/reply.ts";
 import type { PartOpening } from "../../src/conversation/events.ts";
@@ -7,6 +8,7 @@ interface OpenPart {
   readonly opening: PartOpening;
   text: string;
   seal: Seal | null;
+  citations: readonly Citation[];
   ended: boolean;
 }
 
@@ -37,7 +39,7 @@ function applyTo(parts: (OpenPart | ReplyPart)[], event: ReplyEvent): void {
   switch (event.type) {
     case "part-start":
       expectNext(parts, event.index);
-      parts.push({ opening: event.part, text: "", seal: null, ended: false });
+      parts.push({ opening: event.part, text: "", seal: null, citations: [], ended: false });
       return;
     case "part-delta":
       if (event.text === "") throw new Error(`A delta is never empty: part ${event.index}`);
@@ -47,7 +49,7 @@ function applyTo(parts: (OpenPart | ReplyPart)[], event: ReplyEvent): void {
       openPart(parts, event.index).seal = event.seal;
       return;
     case "part-end":
-      openPart(parts, event.index).ended = true;
+      endPart(openPart(parts, event.index), event.citations ?? []);
       return;
     case "image":
       expectNext(parts, event.index);
@@ -68,12 +70,18 @@ function openPart(parts: readonly (OpenPart | ReplyPart)[], index: number): Open
   return part;
 }
 
-function closedPart({ opening, text, seal, ended }: OpenPart): ReplyPart {
+function endPart(part: OpenPart, citations: readonly Citation[]): void {
+  if (citations.length > 0 && part.opening.kind !== "text") throw new Error("Only text has citations");
+  part.citations = citations;
+  part.ended = true;
+}
+
+function closedPart({ opening, text, seal, citations, ended }: OpenPart): ReplyPart {
   if (!ended) throw new Error(`A part was left open: "${opening.kind}"`);
   const sealed = seal ? { seal } : {};
   switch (opening.kind) {
     case "text":
-      return { kind: "text", text, ...sealed };
+      return { kind: "text", text, ...sealed, ...(citations.length > 0 ? { citations } : {}) };
     case "refusal":
       return { kind: "refusal", text };
     case "reasoning":

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { type Conversation, NO_SAMPLING, type Part } from "../../src/conversation/conversation.ts";
 import { createReasoningMemory } from "../../src/texts/reasoning_memory.ts";
-import { fakeClock } from "../support/fake_clock.ts";
+import { ManualClock } from "../support/manual_clock.ts";
 
 const seal = { form: "messages", issuer: "acme", value: "proof" } as const;
 const thought = { kind: "reasoning", text: "hm", seal } as const;
@@ -28,7 +28,7 @@ function conversationWith(parts: readonly Part[]): Conversation {
 }
 
 Deno.test("reasoning memory puts thoughts back before the call that they belong to", () => {
-  const memory = createReasoningMemory(fakeClock());
+  const memory = createReasoningMemory(new ManualClock());
   memory.keep("demo", [thought, call]);
   const bare = { kind: "reasoning", text: "what the client shows" } as const;
   const { turns } = memory.restore("demo", conversationWith([bare, call]));
@@ -36,13 +36,13 @@ Deno.test("reasoning memory puts thoughts back before the call that they belong 
 });
 
 Deno.test("reasoning memory puts a call's own proof back", () => {
-  const memory = createReasoningMemory(fakeClock());
+  const memory = createReasoningMemory(new ManualClock());
   memory.keep("demo", [{ ...call, seal }]);
   assertEquals(memory.restore("demo", conversationWith([call])).turns[0].parts, [{ ...call, seal }]);
 });
 
 Deno.test("reasoning memory keeps accounts apart and forgets after some hours", () => {
-  const clock = fakeClock();
+  const clock = new ManualClock();
   const memory = createReasoningMemory(clock);
   memory.keep("demo", [thought, call]);
   assertEquals(memory.restore("other", conversationWith([call])).turns[0].parts.length, 1);

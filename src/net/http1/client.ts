@@ -53,6 +53,8 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   return new PooledClient(options);
 }
 
+const STALE_SHOWS_WITHIN_MS = 2_000;
+
 interface Idle {
   readonly connection: Connection;
   readonly since: number;
@@ -75,21 +77,28 @@ class PooledClient implements HttpClient {
       current?.cancel();
     });
     for (;;) {
-      const connection = this.#takeIdle(origin) ?? await this.#connect(origin);
+      const kept = request.freshConnection ? null : this.#takeIdle(origin);
+      const connection = kept ?? await this.#connect(origin);
       current = connection;
       if (cancelled) {
         connection.close();
         throw new ConnectionError("Request cancelled", "cancelled", false);
       }
       const wasUsed = connection.used;
+      const sentAt = this.#options.clock.now();
       try {
         const { head, decoder, early } = await connection.exchange(request);
-        return new PooledResponse(connection, head, decoder, early, (kept) => this.#giveBack(kept));
+        return new PooledResponse(connection, head, decoder, early, () => {
+          // From here on the connection may carry somebody else's exchange: a late cancel must not reach it.
+          current = null;
+          this.#giveBack(connection);
+        });
       } catch (error) {
         connection.close();
         // The server had closed a kept connection before our request reached it: nothing was seen of an answer, so
-        // the request goes out once more on a fresh one.
-        const stale = wasUsed && error instanceof ConnectionError && error.kind === "closed" && !error.answered;
+        // the request goes out once more on a fresh one. That shows within a round trip; later the server has worked.
+        const stale = wasUsed && error instanceof ConnectionError && error.kind === "closed" && !error.answered &&
+          this.#options.clock.now() - sentAt <= STALE_SHOWS_WITHIN_MS;
         if (!stale) throw error;
         this.#dropIdle(origin);
       }
@@ -115,7 +124,9 @@ class PooledClient implements HttpClient {
   #giveBack(connection: Connection): void {
     const key = poolKeyOf(connection.origin);
     const list = this.#idle.get(key) ?? [];
-    if (this.#closed || list.length >= (this.#options.idlePerOrigin ?? 256)) return connection.close();
+    if (this.#closed || connection.uploading || list.length >= (this.#options.idlePerOrigin ?? 256)) {
+      return connection.close();
+    }
     list.push({ connection, since: this.#options.clock.now() });
     this.#idle.set(key, list);
   }
@@ -167,7 +178,7 @@ class PooledResponse implements HttpResponse {
     readonly head: ResponseHead,
     readonly decoder: BodyDecoder,
     early: Uint8Array,
-    readonly giveBack: (connection: Connection) => void,
+    readonly giveBack: () => void,
   ) {
     this.status = head.status;
     this.#early = early.length > 0 ? early : null;
@@ -210,7 +221,7 @@ class PooledResponse implements HttpResponse {
 
   #finish(): void {
     this.#finished = true;
-    if (this.head.keepsAlive) this.giveBack(this.connection);
+    if (this.head.keepsAlive) this.giveBack();
     else this.connection.close();
   }
 }

@@ -8,6 +8,14 @@ export interface Origin {
   readonly port: number;
 }
 
+/** A request body that is read while it is sent, so that it never stands whole in memory. */
+export interface StreamedBody {
+  /** How many bytes there are; the request says so before the first is read. */
+  readonly lengthBytes: number;
+  /** The bytes from the start, each time it is called: a request may have to be sent once more. */
+  open(): AsyncIterable<Uint8Array>;
+}
+
 /** One request, ready for the wire. */
 export interface WireRequest {
   readonly method: string;
@@ -15,7 +23,9 @@ export interface WireRequest {
   readonly path: string;
   /** Header lines, each ended by CR LF, without length or host. */
   readonly headerLines: string;
-  readonly body: Uint8Array | null;
+  readonly body: Uint8Array | StreamedBody | null;
+  /** True when it must not go over a kept connection, and so never twice. Default: false. */
+  readonly freshConnection?: boolean;
 }
 
 /** A failure of the connection itself. `answered` tells whether any byte of the response was seen. */
@@ -24,8 +34,11 @@ export class ConnectionError extends Error {
 
   constructor(
     message: string,
-    /** `connect`: never reached; `closed`: ended early; `cancelled`: by us; `protocol`: not HTTP/1.1. */
-    readonly kind: "connect" | "closed" | "cancelled" | "protocol",
+    /**
+     * `connect`: never reached; `closed`: ended early; `cancelled`: by us; `protocol`: not HTTP/1.1; `body`: our own
+     * request body could not be read, or had another length than it said.
+     */
+    readonly kind: "connect" | "closed" | "cancelled" | "protocol" | "body",
     readonly answered: boolean,
     cause?: unknown,
   ) {
@@ -40,10 +53,18 @@ const EMPTY = new Uint8Array(0);
 const ENCODER = new TextEncoder();
 const LATIN1 = new TextDecoder("latin1");
 
+/** The head of a response, and the first bytes of its body where they came with it. */
+interface EarlyResponse {
+  readonly head: ResponseHead;
+  readonly early: Uint8Array;
+}
+
 /** One socket that carries requests one after another. Not to be used by two at once. */
 export class Connection {
   /** True once a response came over it: a failure before the first byte of the next is then likely a stale socket. */
   used = false;
+  /** True while a streamed body is not sent to its end: such a connection cannot carry another request. */
+  uploading = false;
   #buffer = new Uint8Array(FIRST_BUFFER_BYTES);
   #cancelled = false;
 
@@ -51,13 +72,10 @@ export class Connection {
 
   /** Sends a request and reads the head of its response. Informational responses (1xx) are skipped. */
   async exchange(request: WireRequest): Promise<{ head: ResponseHead; decoder: BodyDecoder; early: Uint8Array }> {
-    try {
-      await this.#send(request);
-    } catch (error) {
-      if (this.#cancelled) throw this.#failure(error, false);
-      // A server may answer and close before it has read everything; its answer says more than the broken pipe.
-    }
-    const { head, early } = await this.#readHead();
+    const { body } = request;
+    const { head, early } = body === null || body instanceof Uint8Array
+      ? await this.#sendThenListen(request, body)
+      : await this.#sendAndListen(request, body);
     this.used = true;
     try {
       return { head, decoder: bodyDecoder(head.framingFor(request.method)), early };
@@ -94,12 +112,60 @@ export class Connection {
     }
   }
 
-  async #send(request: WireRequest): Promise<void> {
-    const length = request.body === null ? "" : `content-length: ${request.body.length}\r\n`;
-    const head = ENCODER.encode(
+  async #sendThenListen(request: WireRequest, body: Uint8Array | null): Promise<EarlyResponse> {
+    try {
+      await this.#send(request, body);
+    } catch (error) {
+      if (this.#cancelled) throw this.#failure(error, false);
+      // A server may answer and close before it has read everything; its answer says more than the broken pipe.
+    }
+    return await this.#readHead();
+  }
+
+  /** Listens while it sends: a server that refuses early is not sent the rest, and a lost connection shows at once. */
+  async #sendAndListen(request: WireRequest, body: StreamedBody): Promise<EarlyResponse> {
+    const sending = { stopped: false };
+    this.uploading = true;
+    const response = this.#readHead();
+    const sent = this.#sendStreamed(request, body, sending);
+    const badBody = new Promise<never>((_, reject) => {
+      sent.catch((error) => {
+        // A broken pipe says less than the answer, or the end of the connection, that is read.
+        if (!(error instanceof ConnectionError)) return;
+        this.close();
+        reject(error);
+      });
+    });
+    try {
+      const answered = await Promise.race([badBody, response]);
+      sending.stopped = answered.head.status >= 300;
+      return answered;
+    } catch (error) {
+      sending.stopped = true;
+      response.catch(() => {});
+      throw error;
+    }
+  }
+
+  async #sendStreamed(request: WireRequest, body: StreamedBody, sending: { readonly stopped: boolean }): Promise<void> {
+    await this.#write(this.#headOfRequest(request, body.lengthBytes));
+    for await (const bytes of exactly(body)) {
+      if (sending.stopped) return;
+      await this.#write(bytes);
+    }
+    this.uploading = false;
+  }
+
+  #headOfRequest(request: WireRequest, lengthBytes: number | null): Uint8Array {
+    const length = lengthBytes === null ? "" : `content-length: ${lengthBytes}\r\n`;
+    return ENCODER.encode(
       `${request.method} ${request.path} HTTP/1.1\r\nhost: ${this.host}\r\n${length}${request.headerLines}\r\n`,
     );
-    const body = request.body ?? EMPTY;
+  }
+
+  async #send(request: WireRequest, content: Uint8Array | null): Promise<void> {
+    const head = this.#headOfRequest(request, content?.length ?? null);
+    const body = content ?? EMPTY;
     if (head.length + body.length > ONE_WRITE_BYTES) {
       await this.#write(head);
       await this.#write(body);
@@ -116,7 +182,7 @@ export class Connection {
     while (sent < bytes.length) sent += await this.socket.write(sent === 0 ? bytes : bytes.subarray(sent));
   }
 
-  async #readHead(): Promise<{ head: ResponseHead; early: Uint8Array }> {
+  async #readHead(): Promise<EarlyResponse> {
     let collected: Uint8Array = EMPTY;
     for (;;) {
       const start = bodyStartIn(collected, collected.length);
@@ -161,6 +227,21 @@ export class Connection {
     return this.#cancelled
       ? new ConnectionError("Request cancelled", "cancelled", answered, error)
       : new ConnectionError("Connection lost", "closed", answered, error);
+  }
+}
+
+/** The bytes of a body, held to the length that the request tells: another would shift everything behind it. */
+async function* exactly(body: StreamedBody): AsyncGenerator<Uint8Array> {
+  let left = body.lengthBytes;
+  try {
+    for await (const bytes of body.open()) {
+      left -= bytes.length;
+      if (left < 0) throw new RangeError("it is longer than it said");
+      if (bytes.length > 0) yield bytes;
+    }
+    if (left > 0) throw new RangeError("it is shorter than it said");
+  } catch (error) {
+    throw new ConnectionError("Cannot read the request's body", "body", false, error);
   }
 }
 

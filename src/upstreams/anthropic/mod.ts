@@ -5,4 +5,6 @@ import { messagesEndpoint } from "./text.ts";
 export const anthropic: UpstreamKind = {
   headers: (apiKey) => ({ "x-api-key": apiKey, "anthropic-version": "2023-06-01" }),
   text: () => [messagesEndpoint],
+  images: () => null,
+  videos: () => null,
 };

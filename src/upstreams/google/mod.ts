@@ -1,8 +1,11 @@
 import type { UpstreamKind } from "../upstream.ts";
+import { googleImages } from "./images.ts";
 import { contentEndpoint } from "./text.ts";
 
 /** Google's Gemini API. Source: Gemini API reference, "Authentication". */
 export const google: UpstreamKind = {
   headers: (apiKey) => ({ "x-goog-api-key": apiKey }),
   text: () => [contentEndpoint],
+  images: googleImages,
+  videos: () => null,
 };

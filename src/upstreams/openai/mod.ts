@@ -1,4 +1,5 @@
 import type { UpstreamKind } from "../upstream.ts";
+import { openaiImages } from "./images.ts";
 import { chatEndpoint, responsesEndpoint } from "./text.ts";
 
 /** OpenAI, and every vendor that resembles it, by base address. Source: OpenAI API reference, "Authentication". */
@@ -9,4 +10,6 @@ export const openai: UpstreamKind = {
     if (speaks === "both") return [responsesEndpoint, chatEndpoint];
     return [speaks === "responses" ? responsesEndpoint : chatEndpoint];
   },
+  images: openaiImages,
+  videos: () => null,
 };

@@ -147,6 +147,20 @@ Deno.test("HttpClient ends a pending request when it is cancelled", async () => 
   });
 });
 
+Deno.test("HttpClient lets a cancel that comes after the whole reply touch nobody else's exchange", async () => {
+  let connections = 0;
+  await withServer(async (connection) => {
+    connections++;
+    while (await readRequest(connection)) await say(connection, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+  }, async (client, origin) => {
+    let cancel = () => {};
+    await readAll(await client.send(origin, request, (stop) => void (cancel = stop)), 100);
+    cancel();
+    await readAll(await client.send(origin, request), 100);
+    assertEquals(connections, 1);
+  });
+});
+
 for (
   const [what, head] of [
     ["two lengths that differ", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"],

@@ -1,0 +1,192 @@
+import { MODES } from "./ask.ts";
+import { type Capacity, capacityOf } from "./capacity.ts";
+import type { Server } from "./child.ts";
+import { type Contender, type ContenderId, contendersOf, faultOf, type Servers } from "./contenders.ts";
+import { type Figures, type Generators, measure, runContest } from "./contest.ts";
+import { repliesCharged } from "./gateway.ts";
+import { ownGenerator, tallied, wrkGenerator } from "./generator.ts";
+import { thisMachine } from "./machine.ts";
+import { figure } from "./markdown.ts";
+import { PEER } from "./peer.ts";
+import { type ProcessState, processState } from "./process_state.ts";
+import { profileGateway } from "./profiling.ts";
+import type { MemoryUse, Outcome } from "./report.ts";
+import { type Cores, coresHere, folderIn, startServers } from "./servers.ts";
+
+/** How long and with whom. */
+export interface BenchOptions {
+  /** Of each run; whole. */
+  readonly seconds: number;
+  readonly rounds: number;
+  readonly withPeer: boolean;
+  /** Whether to look for the most paced streams that each bears, which takes some minutes. */
+  readonly withCapacity: boolean;
+}
+
+/** Takes a line about what is being done. */
+type Tell = (line: string) => void;
+
+/** Runs everything, and ends what it started and removes what it wrote, also when it fails or is told to stop. */
+export async function runBench(options: BenchOptions, tell: Tell): Promise<Outcome> {
+  const folder = await Deno.makeTempDir({ prefix: "switchyard-bench-" });
+  const running: Server[] = [];
+  let tidied: Promise<void> | null = null;
+  const tidyUp = () =>
+    tidied ??= Promise.all(running.map((server) => server.stop())).then(() => Deno.remove(folder, { recursive: true }));
+  const stop = () => void tidyUp().finally(() => Deno.exit(130));
+  for (const signal of ["SIGINT", "SIGTERM"] as const) Deno.addSignalListener(signal, stop);
+  try {
+    return await outcomeOf(options, folder, running, tell);
+  } finally {
+    await tidyUp();
+    for (const signal of ["SIGINT", "SIGTERM"] as const) Deno.removeSignalListener(signal, stop);
+  }
+}
+
+async function outcomeOf(options: BenchOptions, folder: string, running: Server[], tell: Tell): Promise<Outcome> {
+  const machine = await thisMachine(folder);
+  const cores = await coresHere();
+  const repliesByPort = new Map<number, number>();
+  const wrk = await wrkGenerator(cores.load, folder);
+  const generators = {
+    own: tallied(ownGenerator(cores.load), repliesByPort),
+    wrk: wrk && tallied(wrk, repliesByPort),
+  };
+  tell("starting the servers");
+  const { servers, gatewayOptions, remarks } = await startServers(
+    { folder, cores, withPeer: options.withPeer },
+    running,
+  );
+  await pause(SETTLE_MS);
+  const idle = await memoryOf(servers);
+  const contenders = contendersOf(servers);
+  const faults = await faultsOf(contenders);
+  tell("profiling the gateway");
+  const profiled = { ...gatewayOptions, folder: await folderIn(folder, "profiled") };
+  const profiles = await profileGateway(profiled, servers, { seconds: options.seconds, generators });
+  await warmUp(contenders, faults, generators, tell);
+  const figures = await runContest(contenders, { ...options, generators, faults, tell });
+  const capacities = await capacitiesOf(options.withCapacity ? contenders : [], faults, generators, tell);
+  await pause(SETTLE_MS);
+  const after = await memoryOf(servers);
+  const charges = {
+    counted: repliesByPort.get(servers.gateway.port) ?? 0,
+    charged: await repliesCharged(servers.gateway),
+  };
+  return {
+    machine,
+    date: new Date(),
+    method: methodOf(options, cores, generators),
+    contenders,
+    figures,
+    capacities,
+    memory: memoryUses(idle, after),
+    charges,
+    remarks: [...remarks, ...faultRemarks(faults), headRoomOf(figures), ...failureRemarks(contenders, figures)],
+    profiles,
+  };
+}
+
+/** For memory to be given back, and for the last charges to become durable. */
+const SETTLE_MS = 3_000;
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** Asks everyone once for each kind of answer. Only the peer may fail: without the others the run has no meaning. */
+async function faultsOf(contenders: readonly Contender[]): Promise<Map<string, string>> {
+  const faults = new Map<string, string>();
+  for (const contender of contenders) {
+    for (const mode of MODES) {
+      const fault = await faultOf(contender, mode);
+      if (fault === null) continue;
+      if (contender.id !== "peer") throw new Error(`Cannot measure "${contender.label}": it ${fault}`);
+      faults.set(`${contender.id}/${mode}`, fault);
+    }
+  }
+  return faults;
+}
+
+/** Lets every engine compile what is hot before anything counts. */
+async function warmUp(
+  contenders: readonly Contender[],
+  faults: ReadonlyMap<string, string>,
+  generators: Generators,
+  tell: Tell,
+): Promise<void> {
+  tell("warming up");
+  for (const contender of contenders) {
+    for (const mode of ["json", "burst"] as const) {
+      if (faults.has(`${contender.id}/${mode}`)) continue;
+      await measure(contender, { mode, connections: 16, looksInside: false }, { seconds: 1, generators });
+    }
+  }
+}
+
+async function capacitiesOf(
+  contenders: readonly Contender[],
+  faults: ReadonlyMap<string, string>,
+  generators: Generators,
+  tell: Tell,
+): Promise<Map<ContenderId, Capacity>> {
+  const capacities = new Map<ContenderId, Capacity>();
+  for (const contender of contenders) {
+    if (faults.has(`${contender.id}/paced`)) continue;
+    tell(`the most paced streams of ${contender.label}`);
+    capacities.set(contender.id, await capacityOf(contender, generators));
+  }
+  return capacities;
+}
+
+/** The memory of each measured server, by its name in the report. */
+async function memoryOf({ bare, gateway, peer }: Servers): Promise<Map<string, ProcessState | null>> {
+  const states = new Map([
+    ["a: bare Deno proxy", await processState(bare.pid)],
+    ["b, c: Switchyard", await processState(gateway.pid)],
+  ]);
+  if (peer !== null) states.set(`d: ${PEER.packageName}`, await processState(peer.pid));
+  return states;
+}
+
+function memoryUses(
+  idle: ReadonlyMap<string, ProcessState | null>,
+  after: ReadonlyMap<string, ProcessState | null>,
+): MemoryUse[] {
+  return [...idle].map(([name, state]) => ({ name, idle: state, after: after.get(name) ?? null }));
+}
+
+function methodOf({ rounds, seconds }: BenchOptions, cores: Cores, { own, wrk }: Generators): string[] {
+  const inside = `the time to the first token and the paced streams by ${own.name}, which looks into the replies`;
+  const whole = wrk === null
+    ? `All load is made by ${own.name}.`
+    : `Whole replies and streams in one go are asked for by ${wrk.name}, ${inside}.`;
+  return [
+    `All take part in one run and in turn: ${rounds} × ${seconds} s for each kind of load. A figure is the median of its rounds, ` +
+    `a ratio the median of the ratios within each round. ${cores.told} ${whole}`,
+    "The upstream answers canned bytes over raw TCP: 1 KB of JSON to a request of 0.6 KB, or a stream of 200 chunks, in one go or one " +
+    "chunk every 5 ms. For the first token the first chunk comes at once and the rest 5 ms later, and streams follow one another on one " +
+    "connection. A contender bears a number of paced streams when half of them last no more than a twentieth longer than at the upstream.",
+    "Switchyard runs as in production: store on disk, keys checked, every reply charged before its last byte leaves, a log line for each " +
+    "request and charge into a file. The bare proxy is `Deno.serve`, `fetch` and `new Response(upstream.body)`.",
+  ];
+}
+
+function faultRemarks(faults: ReadonlyMap<string, string>): string[] {
+  return [...faults].map(([what, fault]) => `${what} is left out, as it ${fault}.`);
+}
+
+/** What the upstream and the generator could have taken beside what the fastest proxy gave them. */
+function headRoomOf(figures: Figures): string {
+  const room = (["json_32", "burst"] as const).map((scenario) => figure(figures.ratioToBare("direct", scenario), 1));
+  return `Head-room: without a proxy, the same load and upstream reach ${
+    room[0]
+  } times the bare proxy's JSON replies and ${room[1]} times ` +
+    "its streams in one go. Where a proxy bears as many paced streams as there are without one, the load was the limit.";
+}
+
+function failureRemarks(contenders: readonly Contender[], figures: Figures): string[] {
+  const counts = contenders.map((contender) => ({ label: contender.label, count: figures.failuresOf(contender.id) }));
+  const failing = counts.filter(({ count }) => count > 0).map(({ label, count }) => `${label} ${figure(count)}`);
+  return [failing.length === 0 ? "No request failed." : `Requests that failed: ${failing.join("; ")}.`];
+}

@@ -1,0 +1,127 @@
+import { CHUNKS_PER_STREAM, type Wire } from "./ask.ts";
+
+/** A reply in the form it has on the wire, head and HTTP framing included. */
+export interface CannedReply {
+  /** The JSON reply, about 1 KB. */
+  readonly whole: Uint8Array<ArrayBuffer>;
+  /** The stream in {@linkcode CHUNKS_PER_STREAM} pieces, one chunk of text in each; the last one also ends the stream. */
+  readonly pieces: readonly Uint8Array<ArrayBuffer>[];
+}
+
+/** Tokens that every reply reports, so that every request costs the same. */
+export const USAGE = { prompt: 120, completion: 200 };
+
+const TEXT = "word ".repeat(140);
+const PIECES_OF_TEXT = Array.from({ length: CHUNKS_PER_STREAM }, (_, index) => `token${index} `);
+const CREATED_AT = 1_760_000_000;
+const MODEL = "canned-1";
+
+/** The reply of a wire form, as the vendor of that form words it. */
+export function cannedReply(wire: Wire): CannedReply {
+  const { reply, opening, chunk, closing } = WORDINGS[wire];
+  const frames = PIECES_OF_TEXT.map((text) => chunkOf(chunk(text)));
+  frames[0] = STREAM_HEAD + opening.map(chunkOf).join("") + frames[0];
+  frames[frames.length - 1] += closing.map(chunkOf).join("") + "0\r\n\r\n";
+  const encoder = new TextEncoder();
+  return {
+    whole: encoder.encode(wholeOf(JSON.stringify(reply))),
+    pieces: frames.map((frame) => encoder.encode(frame)),
+  };
+}
+
+const STREAM_HEAD = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+
+function wholeOf(json: string): string {
+  return `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${json.length}\r\n\r\n${json}`;
+}
+
+/** All text is ASCII: a character is a byte. RFC 9112, 7.1. */
+function chunkOf(text: string): string {
+  return `${text.length.toString(16)}\r\n${text}\r\n`;
+}
+
+/** One form's words: a whole reply, and the event frames of a stream. */
+interface Wording {
+  readonly reply: unknown;
+  /** Before the first chunk of text. */
+  readonly opening: readonly string[];
+  readonly chunk: (text: string) => string;
+  /** After the last. */
+  readonly closing: readonly string[];
+}
+
+/** Source: Chat Completions API reference, "The chat completion chunk object". */
+function chatWording(): Wording {
+  const common = { id: "chatcmpl-canned", created: CREATED_AT, model: MODEL };
+  const usage = {
+    prompt_tokens: USAGE.prompt,
+    completion_tokens: USAGE.completion,
+    total_tokens: USAGE.prompt + USAGE.completion,
+  };
+  const chunk = (choices: unknown, ofUsage: unknown = null) =>
+    `data: ${JSON.stringify({ ...common, object: "chat.completion.chunk", choices, usage: ofUsage })}\n\n`;
+  const choice = (delta: unknown, finish_reason: string | null = null) => [{ index: 0, delta, finish_reason }];
+  return {
+    reply: {
+      ...common,
+      object: "chat.completion",
+      choices: [{ index: 0, message: { role: "assistant", content: TEXT }, finish_reason: "stop" }],
+      usage,
+    },
+    opening: [],
+    chunk: (text) => chunk(choice({ content: text })),
+    closing: [chunk(choice({}, "stop")), chunk([], usage), "data: [DONE]\n\n"],
+  };
+}
+
+/** Source: Messages API reference, "Streaming". */
+function messagesWording(): Wording {
+  const message = { id: "msg_canned", type: "message", role: "assistant", model: MODEL };
+  const usage = { input_tokens: USAGE.prompt, output_tokens: USAGE.completion };
+  const event = (type: string, fields: Record<string, unknown>) =>
+    `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
+  const start = {
+    ...message,
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage: { ...usage, output_tokens: 1 },
+  };
+  return {
+    reply: { ...message, content: [{ type: "text", text: TEXT }], stop_reason: "end_turn", stop_sequence: null, usage },
+    opening: [
+      event("message_start", { message: start }),
+      event("content_block_start", { index: 0, content_block: { type: "text", text: "" } }),
+    ],
+    chunk: (text) => event("content_block_delta", { index: 0, delta: { type: "text_delta", text } }),
+    closing: [
+      event("content_block_stop", { index: 0 }),
+      event("message_delta", { delta: { stop_reason: "end_turn", stop_sequence: null }, usage }),
+      event("message_stop", {}),
+    ],
+  };
+}
+
+/** Source: generateContent API reference, "GenerateContentResponse". */
+function contentWording(): Wording {
+  const common = { modelVersion: MODEL, responseId: "canned" };
+  const usageMetadata = {
+    promptTokenCount: USAGE.prompt,
+    candidatesTokenCount: USAGE.completion,
+    totalTokenCount: USAGE.prompt + USAGE.completion,
+  };
+  const candidate = (text: string) => ({ content: { role: "model", parts: [{ text }] }, index: 0 });
+  const frame = (fields: unknown) => `data: ${JSON.stringify(fields)}\r\n\r\n`;
+  return {
+    reply: { candidates: [{ ...candidate(TEXT), finishReason: "STOP" }], usageMetadata, ...common },
+    opening: [],
+    chunk: (text) => frame({ candidates: [candidate(text)], ...common }),
+    closing: [frame({ candidates: [{ ...candidate(""), finishReason: "STOP" }], usageMetadata, ...common })],
+  };
+}
+
+const WORDINGS: Readonly<Record<Wire, Wording>> = {
+  chat: chatWording(),
+  messages: messagesWording(),
+  content: contentWording(),
+};

@@ -1,0 +1,123 @@
+import type { Mode } from "./ask.ts";
+import type { Contender, ContenderId } from "./contenders.ts";
+import type { Generator } from "./generator.ts";
+import type { LoadResult } from "./load.ts";
+import { processState } from "./process_state.ts";
+import { medianOf } from "./statistics.ts";
+
+/** A kind of load that contenders are compared under. */
+export interface Scenario {
+  readonly id: ScenarioId;
+  readonly mode: Mode;
+  readonly connections: number;
+  /** Whether the generator must look into the replies. */
+  readonly looksInside: boolean;
+}
+
+/** Short names of the kinds of load. */
+export type ScenarioId = "json_1" | "json_32" | "json_128" | "burst" | "brief" | "paced";
+
+/** Every kind of load. */
+export const SCENARIOS: readonly Scenario[] = [
+  { id: "json_1", mode: "json", connections: 1, looksInside: false },
+  { id: "json_32", mode: "json", connections: 32, looksInside: false },
+  { id: "json_128", mode: "json", connections: 128, looksInside: false },
+  { id: "burst", mode: "burst", connections: 16, looksInside: false },
+  { id: "brief", mode: "brief", connections: 1, looksInside: true },
+  { id: "paced", mode: "paced", connections: 40, looksInside: true },
+];
+
+/** One contender's run under one load. */
+export interface Measured extends LoadResult {
+  readonly repliesPerSecond: number;
+  /** The server's time on its core per reply, in milliseconds; null without a server or without `/proc`. */
+  readonly cpuMsPerReply: number | null;
+}
+
+/** What runs the loads. */
+export interface Generators {
+  readonly own: Generator;
+  /** Null where it is not installed. */
+  readonly wrk: Generator | null;
+}
+
+/** Everything that was measured: of each contender, under each load, a run per round; nothing where it cannot take part. */
+export class Figures {
+  readonly #runs = new Map<string, Measured[]>();
+
+  add(contender: ContenderId, scenario: ScenarioId, measured: Measured): void {
+    this.#runs.getOrInsertComputed(`${contender}/${scenario}`, () => []).push(measured);
+  }
+
+  /** All runs, by round. */
+  runs(contender: ContenderId, scenario: ScenarioId): readonly Measured[] {
+    return this.#runs.get(`${contender}/${scenario}`) ?? [];
+  }
+
+  /** The median over the rounds; null when there is none to be had. */
+  median(
+    contender: ContenderId,
+    scenario: ScenarioId,
+    of: (run: Measured) => number | null | undefined,
+  ): number | null {
+    return medianOf(this.runs(contender, scenario).map(of).filter((value) => value !== null && value !== undefined));
+  }
+
+  /** How often a contender answers while the bare proxy answers once: the median of the ratios within each round. */
+  ratioToBare(contender: ContenderId, scenario: ScenarioId): number | null {
+    const bare = this.runs("bare", scenario);
+    const ratios = this.runs(contender, scenario).map((run, round) =>
+      run.repliesPerSecond / bare[round].repliesPerSecond
+    );
+    return medianOf(ratios);
+  }
+
+  /** Requests of a contender that were not answered as they should be. */
+  failuresOf(contender: ContenderId): number {
+    const runs = SCENARIOS.flatMap(({ id }) => this.runs(contender, id));
+    return runs.reduce((sum, { failures }) => sum + failures, 0);
+  }
+}
+
+/** How a contest is run. */
+export interface ContestOptions {
+  readonly rounds: number;
+  /** Of each run, in whole seconds. */
+  readonly seconds: number;
+  readonly generators: Generators;
+  /** Who cannot take part under which load, as `contender/mode`. */
+  readonly faults: ReadonlyMap<string, string>;
+  readonly tell: (line: string) => void;
+}
+
+/** Runs every load over all contenders in turn, round after round, so that a change of the machine's mood meets all alike. */
+export async function runContest(contenders: readonly Contender[], options: ContestOptions): Promise<Figures> {
+  const figures = new Figures();
+  for (let round = 1; round <= options.rounds; round++) {
+    for (const scenario of SCENARIOS) {
+      options.tell(`round ${round} of ${options.rounds}, ${scenario.id}`);
+      for (const contender of contenders) {
+        if (options.faults.has(`${contender.id}/${scenario.mode}`)) continue;
+        figures.add(contender.id, scenario.id, await measure(contender, scenario, options));
+      }
+    }
+  }
+  return figures;
+}
+
+/** One run. */
+export async function measure(
+  { server, ask }: Contender,
+  { mode, connections, looksInside }: Pick<Scenario, "mode" | "connections" | "looksInside">,
+  { seconds, generators }: Pick<ContestOptions, "seconds" | "generators">,
+): Promise<Measured> {
+  const generator = looksInside ? generators.own : generators.wrk ?? generators.own;
+  const before = server && await processState(server.pid);
+  const result = await generator.drive({ ask: ask(mode), connections, seconds });
+  const after = server && await processState(server.pid);
+  return {
+    ...result,
+    repliesPerSecond: result.replies / result.elapsedMs * 1000,
+    cpuMsPerReply: before && after && result.replies > 0 ? (after.cpuMs - before.cpuMs) / result.replies : null,
+  };
+}

@@ -1,0 +1,95 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Ask } from "./ask.ts";
+import { isInstalled, run } from "./child.ts";
+import type { LoadOptions, LoadResult } from "./load.ts";
+
+/** Puts load on a server, from a core of its own. */
+export interface Generator {
+  /** What it is, for the report. */
+  readonly name: string;
+  /** Throws when the generator itself fails; failures of the server are counted. */
+  drive(options: LoadOptions): Promise<LoadResult>;
+}
+
+const LOAD_PROGRAM = fileURLToPath(new URL("./load.ts", import.meta.url));
+
+/** Beyond the load's own span. */
+const PATIENCE_MS = 30_000;
+
+/** The benchmark's own generator, which looks into the replies. */
+export function ownGenerator(core: number | null): Generator {
+  return {
+    name: "bench/load.ts",
+    async drive(options) {
+      const command = [
+        Deno.execPath(),
+        "run",
+        "--quiet",
+        "--no-check",
+        "--no-lock",
+        "--allow-net=127.0.0.1",
+        LOAD_PROGRAM,
+      ];
+      const timeoutMs = options.seconds * 1000 + PATIENCE_MS;
+      return JSON.parse(await run([...command, JSON.stringify(options)], { core, timeoutMs }));
+    },
+  };
+}
+
+/** `wrk`, the cheapest generator there is, where it is installed; else null. It does not look into the replies. */
+export async function wrkGenerator(core: number | null, folder: string): Promise<Generator | null> {
+  if (!await isInstalled("wrk")) return null;
+  return {
+    name: "wrk",
+    async drive({ ask, connections, seconds }) {
+      const script = join(folder, "wrk.lua");
+      await Deno.writeTextFile(script, wrkScript(ask));
+      const origin = `http://127.0.0.1:${ask.port}`;
+      const command = ["wrk", "-t1", `-c${connections}`, `-d${seconds}s`, "--timeout", "10s", "-s", script, origin];
+      return readWrk(await run(command, { core, timeoutMs: seconds * 1000 + PATIENCE_MS }));
+    },
+  };
+}
+
+/** The same generator, which adds each port's whole replies to a tally. */
+export function tallied({ name, drive }: Generator, repliesByPort: Map<number, number>): Generator {
+  return {
+    name,
+    async drive(options) {
+      const result = await drive(options);
+      repliesByPort.set(options.ask.port, (repliesByPort.get(options.ask.port) ?? 0) + result.replies);
+      return result;
+    },
+  };
+}
+
+/** Tells `wrk` what to send, and to report in a form that needs no guessing. Source: wrk, SCRIPTING. */
+export function wrkScript({ path, headers, body }: Ask): string {
+  const fields = Object.entries(headers).map(([name, value]) => `wrk.headers[${lua(name)}] = ${lua(value)}`);
+  return `wrk.method = "POST"
+wrk.path = ${lua(path)}
+${fields.join("\n")}
+wrk.body = ${lua(body)}
+function done(summary, latency, requests)
+  local e = summary.errors
+  io.write(string.format("\\nresult %d %d %d %d %d\\n", summary.requests - e.status, summary.duration,
+    e.connect + e.read + e.write + e.status + e.timeout, latency:percentile(50), latency:percentile(99)))
+end
+`;
+}
+
+/** JSON's quoting is Lua's, for text of visible ASCII characters. */
+function lua(text: string): string {
+  if (!/^[\x20-\x7e]*$/.test(text)) throw new RangeError("Cannot quote text beyond visible ASCII for Lua");
+  return JSON.stringify(text);
+}
+
+/** Reads the line that {@linkcode wrkScript} asks for; `wrk` counts in microseconds. */
+export function readWrk(output: string): LoadResult {
+  const line = /^result (\d+) (\d+) (\d+) (\d+) (\d+)$/m.exec(output);
+  if (line === null) throw new Error("Cannot read what wrk reports: expected a line of results");
+  const [replies, elapsedUs, failures, p50Us, p99Us] = line.slice(1).map(Number);
+  const wholeMs = replies === 0 ? null : { p50: p50Us / 1000, p99: p99Us / 1000 };
+  return { replies, failures, elapsedMs: elapsedUs / 1000, wholeMs, firstMs: null, gapMs: null };
+}

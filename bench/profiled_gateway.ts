@@ -1,0 +1,37 @@
+/**
+ * The gateway with a CPU profiler inside. Arguments: its configuration, and a folder for the profiles. Its standard input takes a
+ * line each: `start` begins a profile, `stop NAME` ends it and writes it to `NAME.cpuprofile`.
+ */
+import { Session } from "node:inspector";
+import { join } from "node:path";
+import { startApp } from "../src/app.ts";
+import { loadConfig } from "../src/config/load_config.ts";
+import { jsonLog } from "../src/lib/log.ts";
+
+const [path, folder] = Deno.args;
+
+const session = new Session();
+session.connect();
+session.post("Profiler.enable");
+
+const config = loadConfig({ path, env: (name) => Deno.env.get(name) });
+const encoder = new TextEncoder();
+const log = jsonLog(config.logs.level, (line) => void Deno.stderr.writeSync(encoder.encode(`${line}\n`)));
+const app = await startApp({ config, log });
+console.log(app.address);
+
+for await (const text of Deno.stdin.readable.pipeThrough(new TextDecoderStream())) {
+  for (const [verb, name] of text.split("\n").map((line) => line.split(" "))) {
+    if (verb === "start") session.post("Profiler.start");
+    if (verb === "stop") session.post("Profiler.stop", (_error, result) => write(name, result));
+  }
+}
+await app.stop();
+Deno.exit(0);
+
+/** A profile has its name only when it is whole, as somebody is waiting for it. */
+function write(name: string, { profile }: { readonly profile: unknown }): void {
+  const target = join(folder, `${name}.cpuprofile`);
+  Deno.writeTextFileSync(`${target}.part`, JSON.stringify(profile));
+  Deno.renameSync(`${target}.part`, target);
+}

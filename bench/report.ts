@@ -1,0 +1,200 @@
+import { CHUNKS_PER_STREAM } from "./ask.ts";
+import type { Capacity } from "./capacity.ts";
+import type { Contender, ContenderId } from "./contenders.ts";
+import type { Figures, Measured, ScenarioId } from "./contest.ts";
+import type { Machine } from "./machine.ts";
+import { figure, mebibytes, percent, signed, table } from "./markdown.ts";
+import { marksOf } from "./marks.ts";
+import type { ProcessState } from "./process_state.ts";
+import type { Profiled } from "./profiling.ts";
+import type { Share } from "./profile.ts";
+
+/** Everything that a run found out. */
+export interface Outcome {
+  readonly machine: Machine;
+  readonly date: Date;
+  /** A paragraph each: how it was measured. */
+  readonly method: readonly string[];
+  readonly contenders: readonly Contender[];
+  readonly figures: Figures;
+  readonly capacities: ReadonlyMap<ContenderId, Capacity>;
+  readonly memory: readonly MemoryUse[];
+  /** Replies that were counted at the gateway, and how many its ledger shows the worth of. */
+  readonly charges: { readonly counted: number; readonly charged: number };
+  /** A sentence each: who could not take part, and whatever else must be known to read the figures. */
+  readonly remarks: readonly string[];
+  readonly profiles: readonly Profiled[];
+}
+
+/** A server's memory before its first request, and after all; null where it cannot be had. */
+export interface MemoryUse {
+  readonly name: string;
+  readonly idle: ProcessState | null;
+  readonly after: ProcessState | null;
+}
+
+/** The report as Markdown. */
+export function writeReport(outcome: Outcome): string {
+  return [
+    "# Results",
+    "Written by `deno task bench`. Rates and spans depend on the machine; the ratios are what to look at.",
+    machineTable(outcome),
+    "## Marks",
+    marksTable(outcome.figures),
+    "## Method",
+    ...outcome.method,
+    outcome.remarks.map((remark) => `- ${remark}`).join("\n"),
+    "## Whole JSON replies",
+    jsonTable(outcome),
+    "Added is against no proxy, at the median and at 99 of 100.",
+    "## Streams in one go",
+    burstTable(outcome),
+    "## Time to the first token, and paced streams",
+    pacedTable(outcome),
+    "## Memory",
+    memoryTable(outcome),
+    "## Charges",
+    chargesText(outcome),
+    "## Where the time goes",
+    ...profileTexts(outcome.profiles),
+  ].join("\n\n") + "\n";
+}
+
+function machineTable({ machine, date }: Outcome): string {
+  return table(["Machine", ""], [
+    ["Processor", `${machine.cpu}, ${machine.cores} cores`],
+    ["Memory", `${mebibytes(machine.memoryBytes)} MiB`],
+    ["System", machine.system],
+    ["Deno", machine.deno],
+    ["Switchyard", machine.switchyard],
+    ["Making 4 KB durable (fdatasync, median)", `${figure(machine.fsyncMs, 3)} ms`],
+    ["Date", date.toISOString().slice(0, 10)],
+  ]);
+}
+
+function marksTable(figures: Figures): string {
+  const rows = marksOf(figures).map(({ promise, measured, isMet }) => [
+    promise,
+    measured ?? "–",
+    isMet === null ? "not measured" : isMet ? "met" : "missed",
+  ]);
+  return table(["Mark", "Measured", "Verdict"], rows);
+}
+
+function jsonTable({ contenders, figures }: Outcome): string {
+  const added = (id: ContenderId, scenario: ScenarioId) => {
+    const over = (of: (run: Measured) => number | undefined) => {
+      const [own, direct] = [figures.median(id, scenario, of), figures.median("direct", scenario, of)];
+      return id === "direct" ? own : own === null || direct === null ? null : own - direct;
+    };
+    const spread = [over((run) => run.wholeMs?.p50), over((run) => run.wholeMs?.p99)];
+    return spread.map((span) => id === "direct" ? figure(span, 2) : signed(span, 2)).join(" / ");
+  };
+  const rate = (id: ContenderId, scenario: ScenarioId) =>
+    figure(figures.median(id, scenario, (run) => run.repliesPerSecond));
+  const head = [
+    "",
+    "replies/s, 32 conns",
+    "of a",
+    "replies/s, 128",
+    "of a",
+    "added ms, 1",
+    "added ms, 32",
+    "CPU ms/reply",
+  ];
+  return table(
+    head,
+    contenders.map(({ id, label }) => [
+      label,
+      rate(id, "json_32"),
+      ofBare(figures, id, "json_32"),
+      rate(id, "json_128"),
+      ofBare(figures, id, "json_128"),
+      added(id, "json_1"),
+      added(id, "json_32"),
+      figure(figures.median(id, "json_32", (run) => run.cpuMsPerReply), 3),
+    ]),
+  );
+}
+
+function burstTable({ contenders, figures }: Outcome): string {
+  const rows = contenders.map(({ id, label }) => {
+    const streams = figures.median(id, "burst", (run) => run.repliesPerSecond);
+    return [
+      label,
+      figure(streams),
+      figure(streams === null ? null : streams * CHUNKS_PER_STREAM),
+      ofBare(figures, id, "burst"),
+      figure(figures.median(id, "burst", (run) => run.cpuMsPerReply), 2),
+    ];
+  });
+  return table(["16 connections", "streams/s", "chunks/s", "of a", "CPU ms/stream"], rows);
+}
+
+function pacedTable({ contenders, figures, capacities }: Outcome): string {
+  const head = [
+    "",
+    "first token p50 / p99 ms",
+    "gap p50 / p99 ms, 40 at once",
+    "CPU ms/stream",
+    "streams borne",
+    "gap p99 there",
+  ];
+  const rows = contenders.map(({ id, label }) => {
+    const spread = (scenario: ScenarioId, of: "firstMs" | "gapMs") =>
+      (["p50", "p99"] as const).map((rank) => figure(figures.median(id, scenario, (run) => run[of]?.[rank]), 2)).join(
+        " / ",
+      );
+    const capacity = capacities.get(id);
+    const borne = capacity === undefined ? "–" : `${capacity.isOpenEnded ? "≥ " : ""}${capacity.streams}`;
+    return [
+      label,
+      spread("brief", "firstMs"),
+      spread("paced", "gapMs"),
+      figure(figures.median(id, "paced", (run) => run.cpuMsPerReply), 1),
+      borne,
+      figure(capacity?.gapP99Ms, 1),
+    ];
+  });
+  return table(head, rows);
+}
+
+function ofBare(figures: Figures, id: ContenderId, scenario: ScenarioId): string {
+  return id === "bare" ? "1" : figure(figures.ratioToBare(id, scenario), 2);
+}
+
+function memoryTable({ memory }: Outcome): string {
+  const rows = memory.map(({ name, idle, after }) => [
+    name,
+    mebibytes(idle?.residentBytes),
+    mebibytes(after?.peakBytes),
+    mebibytes(after?.residentBytes),
+  ]);
+  return table(["Resident MiB", "idle", "at most, under load", "after"], rows);
+}
+
+function chargesText({ charges: { counted, charged } }: Outcome): string {
+  const found = `The generators counted ${
+    figure(counted)
+  } whole replies of the gateway; its ledger shows the worth of ${figure(charged)}.`;
+  // Half a reply for what is lost in rounding.
+  if (charged + 0.5 < counted) return `${found} **Replies were given without a charge.**`;
+  return `${found} The difference is what a generator had asked when its time was over and it hung up, and the first requests, which only check that all is well.`;
+}
+
+function profileTexts(profiles: readonly Profiled[]): string[] {
+  const texts = profiles.flatMap(({ title, spent }) => [
+    `### ${title}`,
+    `Outside JavaScript: ${percent(spent.outside)} of the time. The shares are of the rest.`,
+    shareTable("In the function itself", spent.self),
+    shareTable("With all that it calls, up to where it waits", spent.inclusive),
+  ]);
+  return [
+    "From CPU profiles of the gateway's main thread. Outside JavaScript it waits, or Deno's own code and the kernel are at work.",
+    ...texts,
+  ];
+}
+
+function shareTable(title: string, shares: readonly Share[]): string {
+  return table([title, "share"], shares.map(({ label, share }) => [`\`${label}\``, percent(share)]));
+}

@@ -1,0 +1,90 @@
+import { fileURLToPath } from "node:url";
+import { join } from "node:path";
+import { canPin, type Server, startServer } from "./child.ts";
+import type { Servers } from "./contenders.ts";
+import { type GatewayOptions, startGateway } from "./gateway.ts";
+import { PEER, startPeer } from "./peer.ts";
+
+/** The core that each part is kept to: the server that is measured has one to itself. Null: any. */
+export interface Cores {
+  readonly server: number | null;
+  readonly upstream: number | null;
+  readonly load: number | null;
+  /** For the report. */
+  readonly told: string;
+}
+
+/** Spreads the parts over the cores of this machine. */
+export async function coresHere(): Promise<Cores> {
+  const count = navigator.hardwareConcurrency;
+  if (count < 2 || !await canPin()) {
+    const why = count < 2 ? "there is only one core" : "`taskset` is not installed";
+    return { server: null, upstream: null, load: null, told: `Nothing is kept to a core of its own, as ${why}.` };
+  }
+  const load = Math.min(2, count - 1);
+  const others = load === 1
+    ? "upstream and load share core 1"
+    : `the upstream is kept to core 1, the load to core ${load}`;
+  return { server: 0, upstream: 1, load, told: `Every measured server is kept to core 0, one at a time; ${others}.` };
+}
+
+/** The servers, and in words what is to be known of them. */
+export interface Started {
+  readonly servers: Servers;
+  readonly gatewayOptions: GatewayOptions;
+  readonly remarks: readonly string[];
+}
+
+/** Starts everything that takes part. Each server is put into `running` as soon as it runs. */
+export async function startServers(
+  { folder, cores, withPeer }: { readonly folder: string; readonly cores: Cores; readonly withPeer: boolean },
+  running: Server[],
+): Promise<Started> {
+  const keep = (server: Server) => (running.push(server), server);
+  const upstream = keep(await startProgram("upstream", [], folder, cores.upstream));
+  const bare = keep(await startProgram("bare_proxy", [`http://127.0.0.1:${upstream.port}`], folder, cores.server));
+  const gatewayOptions = { folder: await folderIn(folder, "gateway"), upstreamPort: upstream.port, core: cores.server };
+  const gateway = keep(await startGateway(gatewayOptions));
+  const peer = withPeer ? await startPeer(await folderIn(folder, "peer"), cores.server) : "this is a quick run";
+  const name = `d: ${PEER.packageName} ${PEER.version}`;
+  if (typeof peer === "string") {
+    return {
+      servers: { upstream, bare, gateway, peer: null },
+      gatewayOptions,
+      remarks: [`${name} was left out: ${peer}.`],
+    };
+  }
+  keep(peer.server);
+  return {
+    servers: { upstream, bare, gateway, peer: peer.server },
+    gatewayOptions,
+    remarks: [`${name} runs ${peer.note}.`],
+  };
+}
+
+async function startProgram(
+  name: string,
+  args: readonly string[],
+  folder: string,
+  core: number | null,
+): Promise<Server> {
+  const program = fileURLToPath(new URL(`./${name}.ts`, import.meta.url));
+  const command = [
+    Deno.execPath(),
+    "run",
+    "--quiet",
+    "--no-check",
+    "--no-lock",
+    "--allow-net=127.0.0.1",
+    program,
+    ...args,
+  ];
+  return await startServer({ name, command, logPath: join(folder, `${name}.log`), core });
+}
+
+/** A new folder. */
+export async function folderIn(parent: string, name: string): Promise<string> {
+  const folder = join(parent, name);
+  await Deno.mkdir(folder);
+  return folder;
+}

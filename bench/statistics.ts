@@ -1,0 +1,25 @@
+/** The middle and the slow end of a sample. */
+export interface Spread {
+  readonly p50: number;
+  readonly p99: number;
+}
+
+/** The middle and the slow end; null of nothing. */
+export function spreadOf(sample: readonly number[]): Spread | null {
+  if (sample.length === 0) return null;
+  const sorted = Float64Array.from(sample).sort();
+  return { p50: atQuantile(sorted, 0.5), p99: atQuantile(sorted, 0.99) };
+}
+
+/** The middle; of an even number the mean of the two in the middle; null of nothing. */
+export function medianOf(sample: readonly number[]): number | null {
+  if (sample.length === 0) return null;
+  const sorted = Float64Array.from(sample).sort();
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+/** The least value that is not below a share of the sample: nearest rank. */
+function atQuantile(sorted: Float64Array, quantile: number): number {
+  return sorted[Math.max(0, Math.ceil(quantile * sorted.length) - 1)];
+}

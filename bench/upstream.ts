@@ -1,0 +1,64 @@
+/**
+ * The vendor of the benchmark: canned bytes over raw TCP, so that it costs as little as can be. The first segment of a path is the
+ * {@linkcode Mode} of the answer, the rest tells the wire form. Prints its address when it listens.
+ */
+import { Buffer } from "node:buffer";
+import { type Mode, MODES, type Wire, WIRES } from "./ask.ts";
+import { cannedReply } from "./canned_replies.ts";
+import { Pacer } from "./pacer.ts";
+import { RequestSplitter } from "./request_splitter.ts";
+
+/** What is written for one request, by mode: one piece after another, at a pace where there are several. */
+type Answers = Readonly<Record<Mode, readonly Uint8Array<ArrayBuffer>[]>>;
+
+const ANSWERS = Object.fromEntries(WIRES.map((wire) => [wire, answersOf(wire)])) as Record<Wire, Answers>;
+
+function answersOf(wire: Wire): Answers {
+  const { whole, pieces } = cannedReply(wire);
+  return {
+    json: [whole],
+    burst: [joined(pieces)],
+    brief: [pieces[0], joined(pieces.slice(1))],
+    paced: pieces,
+  };
+}
+
+function joined(pieces: readonly Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(Buffer.concat(pieces));
+}
+
+/** Answers what comes on one connection, in order, until the other side hangs up. */
+async function serve(connection: Deno.TcpConn, pacer: Pacer): Promise<void> {
+  connection.setNoDelay(true);
+  const requests = new RequestSplitter();
+  const buffer = new Uint8Array(64 * 1024);
+  try {
+    for (;;) {
+      const count = await connection.read(buffer);
+      if (count === null) return;
+      for (const path of requests.take(buffer.subarray(0, count))) {
+        await pacer.write(connection, answerTo(path));
+      }
+    }
+  } catch {
+    // A generator that has measured enough hangs up in the middle of an answer.
+  } finally {
+    connection.close();
+  }
+}
+
+const NOT_FOUND = [new TextEncoder().encode("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n")];
+
+function answerTo(path: string): readonly Uint8Array<ArrayBuffer>[] {
+  const mode = MODES.find((one) => path.startsWith(`/${one}/`));
+  if (mode === undefined) return NOT_FOUND;
+  if (path.includes("/chat/completions")) return ANSWERS.chat[mode];
+  return path.includes("/messages") ? ANSWERS.messages[mode] : ANSWERS.content[mode];
+}
+
+if (import.meta.main) {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const pacer = new Pacer();
+  console.log(`http://127.0.0.1:${listener.addr.port}`);
+  for await (const connection of listener) void serve(connection, pacer);
+}

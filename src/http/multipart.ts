@@ -1,0 +1,176 @@
+import { Buffer } from "node:buffer";
+import { GatewayError } from "../lib/gateway_error.ts";
+import { type PartHead, readPartHead } from "./multipart_head.ts";
+
+/** What comes of a form while it is read: for each part its head, its bytes in pieces, and its end. */
+export type FormEvent =
+  | { readonly type: "head"; readonly head: PartHead }
+  /** Valid until the next event is asked for. */
+  | { readonly type: "data"; readonly bytes: Uint8Array<ArrayBuffer> }
+  | { readonly type: "end" };
+
+/** What a form may hold. */
+export interface FormLimits {
+  /** Default 64. */
+  readonly mostParts?: number;
+  /** Bytes of one part's head, its file name apart. Default 8,192. */
+  readonly longestHeadBytes?: number;
+}
+
+const MOST_PARTS = 64;
+const LONGEST_HEAD_BYTES = 8_192;
+const LONGEST_FILE_NAME_BYTES = 16_384;
+/** Blanks that a boundary line may end in; a sender of more is no client of ours. */
+const LONGEST_PADDING_BYTES = 64;
+const CRLF = Buffer.from("\r\n");
+const HEAD_END = Buffer.from("\r\n\r\n");
+
+/**
+ * Cuts a `multipart/form-data` body into its parts while it comes, holding no more of it than one piece and one head.
+ * The caps on the whole body and on one file are for the reader of the pieces: every byte passes through it.
+ *
+ * The libraries at hand either keep each part whole in memory or shorten a head that is too long without a word.
+ * Source: RFC 2046, 5.1.1; RFC 7578.
+ *
+ * @throws {GatewayError} `invalid_request` when the body is no such form, breaks a limit or ends before its last
+ * boundary; whatever `chunks` throws.
+ */
+export async function* readForm(
+  chunks: AsyncIterable<Uint8Array<ArrayBuffer>>,
+  boundary: string,
+  limits: FormLimits = {},
+): AsyncGenerator<FormEvent, void> {
+  const cutter = new FormCutter(boundary, limits);
+  for await (const chunk of chunks) yield* cutter.push(chunk);
+  cutter.end();
+}
+
+/**
+ * Where the cutter stands. `preamble`: before the first boundary. `line`: behind a boundary, where either two dashes
+ * end the form or the rest of the line a part begins. `head`, `body`: within a part. `epilogue`: behind the last
+ * boundary; nothing there is read.
+ */
+type Place = "preamble" | "line" | "head" | "body" | "epilogue";
+
+class FormCutter {
+  readonly #delimiter: Buffer;
+  readonly #mostParts: number;
+  readonly #longestHead: number;
+  #place: Place = "preamble";
+  #parts = 0;
+  /** True while the line end that closes the head stands before the content. */
+  #isFresh = false;
+  /** What was not cut yet. The first boundary has no line end before it, so one is put there. */
+  #rest: Buffer<ArrayBuffer> = CRLF;
+
+  constructor(boundary: string, { mostParts = MOST_PARTS, longestHeadBytes = LONGEST_HEAD_BYTES }: FormLimits) {
+    this.#delimiter = Buffer.from(`\r\n--${boundary}`);
+    this.#mostParts = mostParts;
+    this.#longestHead = longestHeadBytes;
+  }
+
+  *push(chunk: Uint8Array<ArrayBuffer>): Generator<FormEvent, void> {
+    const came = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    this.#rest = this.#rest.length === 0 ? came : Buffer.concat([this.#rest, came]);
+    for (let before: Place | null = null; before !== this.#place;) {
+      before = this.#place;
+      yield* this.#cut();
+    }
+  }
+
+  end(): void {
+    if (this.#place === "epilogue") return;
+    throw new GatewayError("invalid_request", "Cannot read the form: the body ends early, before its last boundary");
+  }
+
+  *#cut(): Generator<FormEvent, void> {
+    switch (this.#place) {
+      case "preamble":
+        return this.#skipPreamble();
+      case "line":
+        return this.#readLine();
+      case "head":
+        return yield* this.#readHead();
+      case "body":
+        return yield* this.#readBody();
+      case "epilogue":
+        this.#rest = Buffer.alloc(0);
+    }
+  }
+
+  #skipPreamble(): void {
+    const at = this.#rest.indexOf(this.#delimiter);
+    if (at < 0) this.#rest = this.#tail();
+    else this.#enter("line", at + this.#delimiter.length);
+  }
+
+  #readLine(): void {
+    if (this.#rest.length < 2) return;
+    if (this.#rest[0] === DASH && this.#rest[1] === DASH) return this.#enter("epilogue", 2);
+    const end = this.#rest.indexOf(CRLF);
+    const padding = this.#rest.subarray(0, end < 0 ? this.#rest.length : end);
+    const isBlank = padding.every((byte, at) => byte === BLANK || byte === TAB || (end < 0 && isLast(padding, at, CR)));
+    if (!isBlank || padding.length > LONGEST_PADDING_BYTES) throw broken("expected a line end behind a boundary");
+    if (end < 0) return;
+    if (++this.#parts > this.#mostParts) throw broken(`expected at most ${this.#mostParts} parts`);
+    // The line end stays: with it a head without fields ends like any other.
+    this.#enter("head", end);
+  }
+
+  *#readHead(): Generator<FormEvent, void> {
+    const end = this.#rest.indexOf(HEAD_END);
+    const length = (end < 0 ? this.#rest.length : end) - CRLF.length;
+    if (length > this.#longestHead + LONGEST_FILE_NAME_BYTES) {
+      throw broken(`expected at most ${this.#longestHead} bytes before a part's content`);
+    }
+    if (end < 0) return;
+    const text = this.#rest.toString("utf8", Math.min(CRLF.length, end), end);
+    this.#enter("body", end + CRLF.length);
+    // Again one line end stays, for a boundary that follows at once: the part is empty then.
+    this.#isFresh = true;
+    yield { type: "head", head: readPartHead(text, this.#longestHead) };
+  }
+
+  *#readBody(): Generator<FormEvent, void> {
+    const at = this.#rest.indexOf(this.#delimiter);
+    const skipped = this.#isFresh ? CRLF.length : 0;
+    if (at < 0) {
+      const kept = this.#tail();
+      const length = this.#rest.length - kept.length;
+      if (length <= skipped) return;
+      const bytes = this.#rest.subarray(skipped, length);
+      this.#isFresh = false;
+      this.#rest = kept;
+      if (bytes.length > 0) yield { type: "data", bytes: bytes };
+      return;
+    }
+    const bytes = this.#rest.subarray(Math.min(skipped, at), at);
+    this.#isFresh = false;
+    this.#enter("line", at + this.#delimiter.length);
+    if (bytes.length > 0) yield { type: "data", bytes: bytes };
+    yield { type: "end" };
+  }
+
+  #enter(place: Place, from: number): void {
+    this.#place = place;
+    this.#rest = this.#rest.subarray(from);
+  }
+
+  /** The last bytes that can be the beginning of a boundary. */
+  #tail(): Buffer<ArrayBuffer> {
+    return this.#rest.subarray(Math.max(0, this.#rest.length - this.#delimiter.length + 1));
+  }
+}
+
+const DASH = 0x2d;
+const BLANK = 0x20;
+const TAB = 0x09;
+const CR = 0x0d;
+
+function isLast(bytes: Uint8Array, at: number, byte: number): boolean {
+  return at === bytes.length - 1 && bytes[at] === byte;
+}
+
+function broken(what: string): GatewayError {
+  return new GatewayError("invalid_request", `Cannot read the form: ${what}`, { closeConnection: true });
+}

@@ -1,0 +1,89 @@
+import { GatewayError } from "../lib/gateway_error.ts";
+
+/** What the head of a part says of it. Source: RFC 7578, 4. */
+export interface PartHead {
+  /** The form field. */
+  readonly name: string;
+  /**
+   * True for an upload: it has a file name, or a type other than text. The file name itself is forgotten here, so that
+   * it can never become a path.
+   */
+  readonly isFile: boolean;
+}
+
+const BOUNDARY = /^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/; // RFC 2046, 5.1.1
+/** Counted apart: clients put long paths there, and nothing reads it. */
+const FILE_NAME = /filename\*?="?[^"]*/gi;
+const IDENTITY_CODINGS: readonly string[] = ["", "7bit", "8bit", "binary"];
+
+/**
+ * The boundary that a Content-Type names.
+ *
+ * @throws {GatewayError} `invalid_request`: 415 for another type, 400 for a boundary that is missing or none.
+ */
+export function boundaryOf(contentType: string | null): string {
+  const [, type, rest] = /^\s*([^;]*?)\s*(;[^]*)?$/.exec(contentType ?? "")!;
+  if (type.toLowerCase() !== "multipart/form-data") {
+    throw new GatewayError("invalid_request", "Cannot read this Content-Type: expected multipart/form-data", {
+      status: 415,
+    });
+  }
+  const boundary = parametersIn(rest ?? "")?.get("boundary");
+  if (boundary === undefined || !BOUNDARY.test(boundary)) {
+    throw new GatewayError(
+      "invalid_request",
+      "Cannot read this Content-Type: expected a boundary of 1 to 70 characters behind multipart/form-data",
+    );
+  }
+  return boundary;
+}
+
+/**
+ * Reads the head of a part: its lines without the empty one that ends it.
+ *
+ * @param longest The most characters, a file name apart.
+ * @throws {GatewayError} `invalid_request` when it names no form field, is too long, or holds a part that is coded.
+ */
+export function readPartHead(text: string, longest = Infinity): PartHead {
+  if (text.length > longest && text.replace(FILE_NAME, "").length > longest) {
+    throw unreadable(`expected at most ${longest} characters before its content`);
+  }
+  const fields = new Map<string, string>();
+  for (const line of text === "" ? [] : text.split("\r\n")) {
+    const colon = line.indexOf(":");
+    if (colon < 1 || /^[\t ]|[\r\n]/.test(line)) throw unreadable("its head holds a line that is no field");
+    const name = line.slice(0, colon).toLowerCase();
+    if (fields.has(name)) throw unreadable("its head holds a field twice");
+    fields.set(name, line.slice(colon + 1).trim());
+  }
+  const coding = fields.get("content-transfer-encoding") ?? "";
+  // Deprecated (RFC 7578, 4.7); read as it came, a coded part would be taken for other bytes than its sender meant.
+  if (!IDENTITY_CODINGS.includes(coding.toLowerCase())) throw unreadable("expected no Content-Transfer-Encoding");
+  const disposition = /^form-data\s*(;[^]*)?$/i.exec(fields.get("content-disposition") ?? "");
+  const parameters = disposition && parametersIn(disposition[1] ?? "");
+  const name = parameters?.get("name");
+  if (!parameters || name === undefined) throw unreadable("expected Content-Disposition: form-data with a name");
+  const type = (fields.get("content-type") ?? "text/plain").toLowerCase();
+  const isFile = parameters.has("filename") || parameters.has("filename*") || !type.startsWith("text/plain");
+  return { name, isFile };
+}
+
+/** Parameters behind a value, by lower-case name; null where the text is none or says one twice. RFC 9110, 5.6.6. */
+function parametersIn(text: string): Map<string, string> | null {
+  const parameters = new Map<string, string>();
+  const pattern = /\s*;\s*(?:([!#$%&'*+.^_`|~0-9A-Za-z-]+)=(?:"((?:[^"\\]|\\[^])*)"|([^\s;"]*)))?\s*/y;
+  while (pattern.lastIndex < text.length) {
+    const match = pattern.exec(text);
+    if (match === null) return null;
+    const [, name, quoted, token] = match;
+    if (name === undefined) continue; // a lone semicolon
+    if (parameters.has(name.toLowerCase())) return null;
+    // Only a quote is ever escaped: browsers write file names of Windows with their backslashes as they are.
+    parameters.set(name.toLowerCase(), quoted?.replaceAll('\\"', '"') ?? token);
+  }
+  return parameters;
+}
+
+function unreadable(what: string): GatewayError {
+  return new GatewayError("invalid_request", `Cannot read a part of the form: ${what}`, { closeConnection: true });
+}

@@ -1,0 +1,105 @@
+import * as z from "zod";
+import { consumptionOf, IMAGE_REPLY_CAP_BYTES, listedImage, madeImageOf, tokenCount } from "../image_reply.ts";
+import { nearestRatio, pixelsOf } from "../image_size.ts";
+import type { ImageCall, ImageOrder, ImageOutcome, ImageUpstream } from "../image_upstream.ts";
+import { dataUriOf, jsonBody } from "../json_body.ts";
+import type { Outbound } from "../outbound_call.ts";
+import { arkFailureKindOf, isArkRefusal, readArkError } from "./failure_kind.ts";
+
+const Failure = z.object({ code: z.string().nullish(), message: z.string().nullish() });
+
+const Answer = z.object({
+  created: z.number().nullish(),
+  data: z.array(listedImage.extend({ size: z.string().nullish(), error: Failure.nullish() })).nullish(),
+  usage: z.object({ output_tokens: tokenCount }).nullish(),
+  error: Failure.nullish(),
+});
+
+/**
+ * Seedream on Ark. A series of one call is of related pictures, not of variants, so each call makes one; pictures to
+ * look at and pictures to change are the same to it. Source: Ark API reference, "Image generation".
+ */
+export function arkImages(outbound: Outbound): ImageUpstream {
+  const make = (order: ImageOrder, call: ImageCall) =>
+    outbound.json("POST", "/images/generations", requestFor(order), (answer) => readOutcome(answer, order, outbound), {
+      callerSignal: call.callerSignal,
+      capBytes: IMAGE_REPLY_CAP_BYTES,
+      readError: readArkError,
+    });
+  return {
+    generate: make,
+    async edit(order, call) {
+      if (order.mask === null) return await make(order, call);
+      throw outbound.failure("invalid", "Cannot edit with a mask: the model takes none", { field: "mask" });
+    },
+    stream: null, // Its own streams tell of whole pictures only.
+    mostPerCall: 1,
+  };
+}
+
+function requestFor(order: ImageOrder) {
+  const size = sizeFor(order);
+  const format = formatFor(order);
+  const images = order.images.map(dataUriOf);
+  return jsonBody({
+    model: order.model,
+    prompt: order.prompt,
+    ...(images.length > 0 && { image: images.length === 1 ? images[0] : images }),
+    ...(size !== null && { size }),
+    ...(format !== null && { output_format: format }),
+    response_format: "b64_json",
+    watermark: false,
+  });
+}
+
+/** One size of each ratio that every model takes. */
+const SAFE_SIZES = ["2048x2048", "2496x1664", "1664x2496", "2560x1440", "1440x2560", "2304x1728", "1728x2304"];
+
+/** Fewest pixels: 2560x1440 for most models, 1280x720 for these. */
+const SMALL_SIZES = /seedream-(?:4-0|5-0-pro)/;
+
+/** The size as asked where the model takes it, else the safe size of the nearest ratio; null when it is the model's choice. */
+function sizeFor({ model, size }: ImageOrder): string | null {
+  const pixels = pixelsOf(size);
+  if (pixels === null) return null;
+  const { width, height } = pixels;
+  const fewestPixels = SMALL_SIZES.test(model) ? 921_600 : 3_686_400;
+  const isTaken = width * height >= fewestPixels && Math.max(width / height, height / width) <= 16;
+  return isTaken ? size : nearestRatio(pixels, SAFE_SIZES);
+}
+
+/** Only the fifth series can be told; the others make JPEG. */
+function formatFor({ model, outputFormat }: ImageOrder): string | null {
+  return /seedream-5/.test(model) && (outputFormat === "png" || outputFormat === "jpeg") ? outputFormat : null;
+}
+
+function readOutcome(body: unknown, order: ImageOrder, outbound: Outbound): ImageOutcome {
+  const answer = Answer.parse(body);
+  const format = formatFor(order);
+  const mediaType = format === null ? null : `image/${format}`;
+  const made = (answer.data ?? []).flatMap((item) => {
+    const image = madeImageOf(item, mediaType);
+    return image === null ? [] : [{ image, size: item.size ?? null }];
+  });
+  if (made.length === 0) {
+    throw failureOf(answer.error ?? answer.data?.find(({ error }) => error)?.error ?? null, outbound);
+  }
+  const outputTokens = answer.usage?.output_tokens ?? 0;
+  return {
+    createdAt: answer.created ?? null,
+    images: made.map(({ image }) => image),
+    size: made[0].size ?? sizeFor(order),
+    quality: null,
+    consumption: consumptionOf({ textTokens: 0, imageTokens: 0, cachedTokens: 0, outputTokens }),
+  };
+}
+
+/** A failure inside an answer of status 200: of the whole, or of its only picture. */
+function failureOf(failure: z.infer<typeof Failure> | null, outbound: Outbound) {
+  if (failure === null) return outbound.failure("broken", "", { accepted: "unknown" });
+  const kind = arkFailureKindOf(failure.code) ?? "unavailable";
+  return outbound.failure(kind, failure.message ?? "", {
+    vendorCode: failure.code ?? undefined,
+    isContentRefusal: isArkRefusal(failure.code),
+  });
+}

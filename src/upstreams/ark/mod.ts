@@ -1,0 +1,12 @@
+import type { UpstreamKind } from "../upstream.ts";
+import { arkImages } from "./images.ts";
+import { chatEndpoint } from "./text.ts";
+import { arkVideos } from "./videos.ts";
+
+/** ByteDance's Ark, by the name of BytePlus ModelArk or Volcengine Ark. Source: Ark API reference, "Authentication". */
+export const ark: UpstreamKind = {
+  headers: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
+  text: () => [chatEndpoint],
+  images: arkImages,
+  videos: arkVideos,
+};

@@ -1,0 +1,151 @@
+import * as z from "zod";
+import type { JsonObject } from "../../conversation/codec.ts";
+import { chat } from "../../conversation/codecs/chat/mod.ts";
+import type { FailureKind } from "../failure.ts";
+import type { Outbound, VendorRefusal } from "../outbound.ts";
+import { contentPartsOf } from "../video_content.ts";
+import { videoExchange } from "../video_exchange.ts";
+import { cancelWaiting, failed, finished, pending, pendingAs } from "../video_progress.ts";
+import { shapeOf, type VideoShapes } from "../video_shape.ts";
+import type { VideoJobHandle, VideoOrder, VideoProgress, VideoUpstream } from "../video_upstream.ts";
+
+/** Seedance on Ark. Source: Ark API reference, "Video generation API" (create, query, list, cancel or delete). */
+
+const TASKS = "/contents/generations/tasks";
+
+const SHAPES: VideoShapes = {
+  resolutions: {
+    "480p": { word: "480p", shortSide: 480 },
+    "720p": { word: "720p", shortSide: 720 },
+    "1080p": { word: "1080p", shortSide: 1_080 },
+    "4K": { word: "4k", shortSide: 2_160 },
+  },
+  ratios: ["16:9", "9:16", "1:1", "4:3", "3:4", "21:9"],
+};
+
+const text = z.string().nullish().catch(null);
+const number = z.number().nullish().catch(null);
+
+const Created = z.object({ id: z.string().min(1) });
+
+const Task = z.object({
+  status: z.string(),
+  content: z.object({ video_url: text }).nullish().catch(null),
+  error: z.object({ code: text, message: text }).nullish().catch(null),
+  duration: number,
+  frames: number,
+  framespersecond: number,
+});
+
+const List = z.object({
+  items: z.array(z.object({ id: z.string(), created_at: number, safety_identifier: text })),
+});
+
+const PAGE_SIZE = 100;
+const MOST_PAGES = 5;
+
+/** Ark as a video upstream. */
+export function arkVideos(outbound: Outbound): VideoUpstream {
+  const exchange = videoExchange(outbound, readRefusal);
+  const pathOf = ({ id }: VideoJobHandle) => `${TASKS}/${encodeURIComponent(id)}`;
+  const poll = (job: VideoJobHandle) => exchange.ask(pathOf(job), (answer) => progressOf(outbound, answer));
+  return {
+    // Videos are taken by address only, the others also within the request.
+    mediaForms: { image: ["url", "data_uri"], audio: ["url", "data_uri"], video: ["url"] },
+    async create(order) {
+      const { id } = await exchange.create(TASKS, bodyOf(outbound, order), (answer) => Created.parse(answer));
+      return { id, place: null };
+    },
+    poll,
+    cancel: (job) => cancelWaiting(job, poll, (waiting) => exchange.tell("DELETE", pathOf(waiting))),
+    async find(order, createdAfter) {
+      const mark = markOf(order);
+      for (let page = 1; page <= MOST_PAGES; page++) {
+        const { items } = await exchange.ask(listPathOf(order, page), (answer) => List.parse(answer));
+        const found = items.find(({ safety_identifier }) => safety_identifier === mark);
+        if (found) return { id: found.id, place: null };
+        // Newest first; a second is forgiven, as the vendor counts in whole ones.
+        const oldest = items.at(-1)?.created_at ?? 0;
+        if (items.length < PAGE_SIZE || (oldest + 1) * 1_000 < createdAfter) return null;
+      }
+      return null;
+    },
+    open: null,
+  };
+}
+
+function bodyOf(outbound: Outbound, order: VideoOrder): JsonObject {
+  const { resolution, ratio } = shapeOf(outbound, order, SHAPES);
+  return {
+    ...order.options,
+    model: order.model,
+    content: contentPartsOf(order),
+    duration: order.durationSeconds,
+    ...(resolution !== null && { resolution }),
+    // A frame has a ratio of its own; newer models refuse another beside it.
+    ...(ratio !== null && order.firstFrame === null && { ratio }),
+    ...(order.seed !== null && { seed: order.seed }),
+    ...(order.generateAudio !== null && { generate_audio: order.generateAudio }),
+    safety_identifier: markOf(order),
+  };
+}
+
+/**
+ * By what a task is found again: the vendor repeats the end user's identifier, so our task's id stands there. A caller
+ * that sends its own keeps the vendor's way to tell its users apart; its tasks carry both.
+ */
+function markOf({ taskId, options }: VideoOrder): string {
+  const own = options.safety_identifier;
+  return typeof own === "string" && own !== "" ? `${own.slice(0, 27)}-${taskId}` : taskId;
+}
+
+function listPathOf({ options }: VideoOrder, page: number): string {
+  const tier = options.service_tier === "flex" ? "&filter.service_tier=flex" : "";
+  return `${TASKS}?page_num=${page}&page_size=${PAGE_SIZE}${tier}`;
+}
+
+function progressOf(outbound: Outbound, answer: unknown): VideoProgress {
+  const task = Task.parse(answer);
+  switch (task.status.toLowerCase()) {
+    case "queued":
+      return pending(false);
+    case "running":
+      return pending(true);
+    case "succeeded":
+      return finished(outbound, [task.content?.video_url], { seconds: secondsOf(task), costUsd: null });
+    case "failed":
+      return failed(outbound, task.error?.message || task.error?.code || "", isRefusal(task.error?.code ?? null));
+    case "cancelled":
+    case "canceled":
+      return { status: "cancelled" };
+    case "expired":
+      return { status: "expired" };
+    default:
+      return pendingAs(task.status);
+  }
+}
+
+/** Either a duration or a count of frames is reported. */
+function secondsOf({ duration, frames, framespersecond }: z.infer<typeof Task>): number | null {
+  if (duration) return duration > 0 ? duration : null;
+  return frames && framespersecond ? frames / framespersecond : null;
+}
+
+/** `OutputVideoSensitiveContentDetected.PolicyViolation` and its like. Source: Ark API reference, "Error codes". */
+function isRefusal(code: string | null): boolean {
+  return code !== null && /SensitiveContent|PolicyViolation|PrivacyInformation|RiskDetect/i.test(code);
+}
+
+function readRefusal(body: unknown): VendorRefusal {
+  const said = chat.readError(body);
+  return { ...said, kind: kindOf(said.code), isContentRefusal: isRefusal(said.code) };
+}
+
+/** What a code means where its status would mislead; else undefined. */
+function kindOf(code: string | null): FailureKind | undefined {
+  if (code === null) return undefined;
+  if (isRefusal(code)) return "invalid";
+  // The operator has not opened the model for this key: a 404 to the vendor, no fault of the caller.
+  if (/^(ModelNotOpen|InvalidEndpoint)/.test(code)) return "auth";
+  return /^AccountOverdue/.test(code) ? "unavailable" : undefined;
+}

@@ -1,0 +1,137 @@
+import * as z from "zod";
+import { content } from "../../conversation/codecs/content/mod.ts";
+import { consumptionOf, IMAGE_REPLY_CAP_BYTES, tokenCount } from "../image_reply.ts";
+import { nearestRatio, pixelsOf } from "../image_size.ts";
+import type { ImageConsumption, ImageOrder, ImageOutcome, ImageUpstream, MadeImage } from "../image_upstream.ts";
+import { base64Of, jsonBody } from "../json_body.ts";
+import type { Outbound } from "../outbound_call.ts";
+
+const Part = z.object({
+  thought: z.boolean().nullish(),
+  text: z.string().nullish(),
+  inlineData: z.object({ mimeType: z.string().nullish(), data: z.string() }).nullish(),
+});
+
+const Candidate = z.object({
+  content: z.object({ parts: z.array(Part).nullish() }).nullish(),
+  finishReason: z.string().nullish(),
+  finishMessage: z.string().nullish(),
+});
+
+const Usage = z.object({
+  promptTokenCount: tokenCount,
+  toolUsePromptTokenCount: tokenCount,
+  cachedContentTokenCount: tokenCount,
+  candidatesTokenCount: tokenCount,
+  thoughtsTokenCount: tokenCount,
+  promptTokensDetails: z.array(z.object({ modality: z.string().nullish(), tokenCount })).nullish(),
+}).nullish();
+
+const Answer = z.object({
+  candidates: z.array(Candidate).nullish(),
+  promptFeedback: z.object({ blockReason: z.string().nullish(), blockReasonMessage: z.string().nullish() }).nullish(),
+  usageMetadata: Usage,
+});
+
+/**
+ * Gemini's image models: one picture a call, from words and from pictures, by content generation. They take no quality,
+ * mask, background or output format. Source: Gemini API reference, "Generating content", "Image generation".
+ */
+export function googleImages(outbound: Outbound): ImageUpstream {
+  return {
+    async generate(order, call) {
+      const path = `/v1beta/models/${encodeURI(order.model)}:generateContent`;
+      return await outbound.json("POST", path, requestFor(order, outbound), (answer) => readOutcome(answer, outbound), {
+        callerSignal: call.callerSignal,
+        capBytes: IMAGE_REPLY_CAP_BYTES,
+        readError: content.readError,
+      });
+    },
+    edit: null, // Pictures are changed in conversation, by the content protocol.
+    stream: null, // A streamed answer holds the whole picture in one event.
+    mostPerCall: 1,
+  };
+}
+
+function requestFor(order: ImageOrder, outbound: Outbound) {
+  const imageConfig = imageConfigFor(order, outbound);
+  const pictures = order.images.map((image) => ({
+    inlineData: { mimeType: image.mediaType, data: base64Of(image) },
+  }));
+  return jsonBody({
+    contents: [{ role: "user", parts: [...pictures, { text: order.prompt }] }],
+    generationConfig: { responseModalities: ["IMAGE"], ...(imageConfig !== null && { imageConfig }) },
+  });
+}
+
+const RATIOS = ["1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9"];
+
+/** The nearest ratio, and the size by the longer side; 1K is the default of every model and the only size of some. */
+function imageConfigFor({ size }: ImageOrder, outbound: Outbound): Record<string, string> | null {
+  const pixels = pixelsOf(size);
+  if (pixels === null) return null;
+  const longest = Math.max(pixels.width, pixels.height);
+  if (longest < 512) {
+    throw outbound.failure("invalid", `Cannot make an image of ${size}: the smallest is 512x512`, { field: "size" });
+  }
+  const aspectRatio = nearestRatio(pixels, RATIOS);
+  if (longest === 512) return { aspectRatio, imageSize: "512" };
+  if (longest < 2048) return { aspectRatio };
+  return { aspectRatio, imageSize: longest < 4096 ? "2K" : "4K" };
+}
+
+function readOutcome(body: unknown, outbound: Outbound): ImageOutcome {
+  const answer = Answer.parse(body);
+  const images = answer.candidates?.flatMap(imagesOf) ?? [];
+  if (images.length === 0) throw failureOf(answer, outbound);
+  return { createdAt: null, images, size: null, quality: null, consumption: readConsumption(answer.usageMetadata) };
+}
+
+/** Drafts stand beside the picture, marked as thoughts. */
+function imagesOf({ content }: z.infer<typeof Candidate>): MadeImage[] {
+  return (content?.parts ?? []).flatMap(({ thought, inlineData }): MadeImage[] => {
+    if (thought || !inlineData) return [];
+    return [{ result: { kind: "base64", data: inlineData.data }, mediaType: inlineData.mimeType ?? null }];
+  });
+}
+
+/** Ends that say nothing against the request: another attempt may have its picture. */
+const ACCIDENTS: ReadonlySet<string> = new Set([
+  "OTHER",
+  "IMAGE_OTHER",
+  "FINISH_REASON_UNSPECIFIED",
+  "MALFORMED_RESPONSE",
+]);
+
+/** Why an answer of status 200 holds no picture. Source: Gemini API reference, "BlockReason", "FinishReason". */
+function failureOf({ promptFeedback, candidates }: z.infer<typeof Answer>, outbound: Outbound) {
+  const candidate = candidates?.[0];
+  const ended = candidate?.finishReason === "STOP" ? null : candidate?.finishReason;
+  const word = promptFeedback?.blockReason ?? ended ?? null;
+  if (word !== null && ACCIDENTS.has(word)) {
+    return outbound.failure("unavailable", `The model made no image: ${word}`, { vendorCode: word });
+  }
+  if (word !== null) {
+    const said = promptFeedback?.blockReasonMessage || candidate?.finishMessage || `The model made no image: ${word}`;
+    return outbound.failure("invalid", said, { vendorCode: word, isContentRefusal: word !== "NO_IMAGE" });
+  }
+  // Asked for what is no picture, it talks: not a fault of the vendor's, and no better elsewhere.
+  if (candidate?.content?.parts?.some(({ text }) => text)) {
+    return outbound.failure("invalid", "The model answered in words and made no image", { vendorCode: "NO_IMAGE" });
+  }
+  return outbound.failure("broken", "", { accepted: "unknown" });
+}
+
+/** Thoughts are counted apart from the candidates and billed alike. */
+function readConsumption(usage: z.infer<typeof Usage>): ImageConsumption | null {
+  if (!usage) return null;
+  const imageTokens = (usage.promptTokensDetails ?? [])
+    .filter(({ modality }) => modality === "IMAGE")
+    .reduce((sum, { tokenCount }) => sum + tokenCount, 0);
+  return consumptionOf({
+    textTokens: Math.max(usage.promptTokenCount + usage.toolUsePromptTokenCount - imageTokens, 0),
+    imageTokens,
+    cachedTokens: usage.cachedContentTokenCount,
+    outputTokens: usage.candidatesTokenCount + usage.thoughtsTokenCount,
+  });
+}

@@ -1,0 +1,35 @@
+import * as z from "zod";
+import type { ImageConsumption, MadeImage } from "./image_upstream.ts";
+
+/** Most bytes of a whole answer with pictures: ten of the largest that a vendor makes stay below it. */
+export const IMAGE_REPLY_CAP_BYTES = 134_217_728;
+
+/** A count of tokens; vendors leave it out, or send null. */
+export const tokenCount: z.ZodType<number> = z.number().nonnegative().nullish().transform((count) => count ?? 0);
+
+/** A picture as the default protocol's vendors list it. Source: OpenAI API reference, "Images". */
+export const listedImage = z.object({ b64_json: z.string().nullish(), url: z.string().nullish() });
+
+/**
+ * A listed picture; null when the entry holds none.
+ *
+ * @param mediaType What the vendor says of its type, null when nothing.
+ */
+export function madeImageOf(
+  { b64_json, url }: z.infer<typeof listedImage>,
+  mediaType: string | null,
+): MadeImage | null {
+  const address = /^data:([^;,]+);base64,/.exec((b64_json || url || "").slice(0, 100));
+  if (address !== null) {
+    const data = (b64_json || url || "").slice(address[0].length);
+    return { result: { kind: "base64", data }, mediaType: mediaType ?? address[1] };
+  }
+  if (b64_json) return { result: { kind: "base64", data: b64_json }, mediaType };
+  return url ? { result: { kind: "url", url }, mediaType } : null;
+}
+
+/** What was consumed; null when all of it is zero, because then the vendor counts nothing that it reports. */
+export function consumptionOf(consumption: ImageConsumption): ImageConsumption | null {
+  const { textTokens, imageTokens, outputTokens } = consumption;
+  return textTokens + imageTokens + outputTokens === 0 ? null : consumption;
+}

@@ -1,0 +1,24 @@
+/** A size in pixels. */
+export interface Pixels {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** The pixels that an order's size names; null for `auto`, and where nothing was said. */
+export function pixelsOf(size: string | null): Pixels | null {
+  const match = /^([1-9]\d{0,4})x([1-9]\d{0,4})$/.exec(size ?? "");
+  return match === null ? null : { width: Number(match[1]), height: Number(match[2]) };
+}
+
+/**
+ * The ratio that is nearest to that of a size; nearness is by factors, so that 3:2 and 2:3 are equally far from 1:1.
+ *
+ * @param ratios Such as `16:9` or `19.5:9`, or sizes such as `2048x2048`; at least one.
+ */
+export function nearestRatio({ width, height }: Pixels, ratios: readonly string[]): string {
+  const distanceOf = (ratio: string) => {
+    const [across, down] = ratio.split(/[:x]/).map(Number);
+    return Math.abs(Math.log(width / height) - Math.log(across / down));
+  };
+  return ratios.reduce((best, ratio) => distanceOf(ratio) < distanceOf(best) ? ratio : best);
+}

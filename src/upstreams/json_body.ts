@@ -1,0 +1,67 @@
+import { joined } from "../lib/joined.ts";
+import type { ImageSource } from "./image_upstream.ts";
+import type { OutboundBody } from "./outbound_body.ts";
+
+/** A picture inside a JSON value, written as base64 text while the body is sent. */
+export class InlineImage {
+  /** @param prefix What stands before the base64, such as `data:image/png;base64,`; of plain ASCII. */
+  constructor(readonly image: ImageSource, readonly prefix: string) {}
+}
+
+/** The picture as a `data:` URI (RFC 2397). */
+export function dataUriOf(image: ImageSource): InlineImage {
+  return new InlineImage(image, `data:${image.mediaType};base64,`);
+}
+
+/** The picture as base64 alone. */
+export function base64Of(image: ImageSource): InlineImage {
+  return new InlineImage(image, "");
+}
+
+const encoder = new TextEncoder();
+/** A multiple of three, so that pieces join without padding between them. */
+const PIECE_BYTES = 49_152;
+
+/**
+ * A JSON text in which each {@linkcode InlineImage} stands as a string. Pictures are read, encoded and sent piece by
+ * piece, so that they never stand whole in memory.
+ *
+ * @param value As for `JSON.stringify`.
+ */
+export function jsonBody(value: object): OutboundBody {
+  const images: InlineImage[] = [];
+  // Nobody who writes a part of the value can know the mark.
+  const mark = crypto.randomUUID();
+  const text = JSON.stringify(value, (_, part) => {
+    if (!(part instanceof InlineImage)) return part;
+    images.push(part);
+    return mark;
+  });
+  const texts = text.split(mark).map((between, nth) => encoder.encode(between + (images[nth]?.prefix ?? "")));
+  return {
+    contentType: "application/json",
+    lengthBytes: texts.reduce((sum, { length }) => sum + length, 0) +
+      images.reduce((sum, { image }) => sum + Math.ceil(image.lengthBytes / 3) * 4, 0),
+    async *open() {
+      for (const [nth, between] of texts.entries()) {
+        yield between;
+        if (nth < images.length) yield* encoded(images[nth].image.open());
+      }
+    },
+  };
+}
+
+/** Bytes as base64 text, whatever pieces they come in. */
+async function* encoded(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let rest: Uint8Array = new Uint8Array(0);
+  for await (const chunk of bytes) {
+    for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
+      const piece = chunk.subarray(at, at + PIECE_BYTES);
+      const known = rest.length === 0 ? piece : joined([rest, piece]);
+      const usable = known.length - known.length % 3;
+      if (usable > 0) yield encoder.encode(known.subarray(0, usable).toBase64());
+      rest = known.slice(usable);
+    }
+  }
+  if (rest.length > 0) yield encoder.encode(rest.toBase64());
+}

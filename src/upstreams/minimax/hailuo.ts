@@ -1,0 +1,127 @@
+import * as z from "zod";
+import type { JsonObject } from "../../conversation/codec.ts";
+import type { UpstreamFailure } from "../failure.ts";
+import type { Outbound } from "../outbound.ts";
+import type { VideoExchange } from "../video_exchange.ts";
+import { failed, finished, pending, pendingAs } from "../video_progress.ts";
+import { shapeOf, type VideoShapes } from "../video_shape.ts";
+import type { VideoJobHandle, VideoOrder, VideoProgress } from "../video_upstream.ts";
+import { codeNumber, verdictOn } from "./refusal.ts";
+
+/**
+ * Hailuo and its elder siblings, where every answer has the status 200 and a number tells what it is. Source: MiniMax API
+ * reference, "Video generation" (create, query), "File retrieve".
+ */
+
+/** The place of a job of this version. */
+export const HAILUO = "v1";
+
+/** Pictures of one person by which the vendor keeps a face. */
+const SUBJECT_MODEL = "S2V-01";
+
+const SHAPES: VideoShapes = {
+  resolutions: {
+    "480p": { word: "512P", shortSide: 512 },
+    "720p": { word: "768P", shortSide: 768 },
+    "1080p": { word: "1080P", shortSide: 1_080 },
+  },
+  ratios: ["16:9"],
+};
+
+const BaseResponse = z.object({ status_code: codeNumber, status_msg: z.string().nullish().catch(null) }).nullish()
+  .catch(null);
+const identifier = z.string().min(1).or(z.number().transform(String));
+
+const Created = z.object({ task_id: identifier });
+const Query = z.object({ status: z.string(), file_id: identifier.nullish().catch(null), base_resp: BaseResponse });
+const File = z.object({ file: z.object({ download_url: z.string().nullish() }).nullish() });
+const Told = z.object({ base_resp: BaseResponse });
+
+/** Whether the model is made by version 1: all but those of the H3 family. */
+export function isHailuo(model: string): boolean {
+  return !/^MiniMax-H\d/i.test(model);
+}
+
+/** Starts a job. */
+export async function createHailuo(
+  outbound: Outbound,
+  exchange: VideoExchange,
+  order: VideoOrder,
+): Promise<VideoJobHandle> {
+  const { task_id } = await exchange.create("/v1/video_generation", bodyOf(outbound, order), (answer) => {
+    refuseTold(outbound, answer);
+    return Created.parse(answer);
+  });
+  return { id: task_id, place: HAILUO };
+}
+
+/** Asks for a job, and for the address of its file once there is one. */
+export async function pollHailuo(
+  outbound: Outbound,
+  exchange: VideoExchange,
+  { id }: VideoJobHandle,
+): Promise<VideoProgress> {
+  const job = await exchange.ask(`/v1/query/video_generation?task_id=${encodeURIComponent(id)}`, (answer) => {
+    const query = Query.safeParse(answer);
+    // A failed job has a number too: that of its failure, not of the question's.
+    if (query.data?.status.toLowerCase() !== "fail") refuseTold(outbound, answer);
+    return Query.parse(answer);
+  });
+  switch (job.status.toLowerCase()) {
+    case "preparing":
+    case "queueing":
+      return pending(false);
+    case "processing":
+      return pending(true);
+    case "success":
+      return finished(outbound, [await addressOf(outbound, exchange, job.file_id)], { seconds: null, costUsd: null });
+    case "fail": {
+      const code = job.base_resp?.status_code;
+      return failed(outbound, job.base_resp?.status_msg ?? "", code ? verdictOn(code).isContentRefusal : false);
+    }
+    default:
+      return pendingAs(job.status);
+  }
+}
+
+async function addressOf(outbound: Outbound, exchange: VideoExchange, file: string | null | undefined) {
+  if (!file) return null;
+  return await exchange.ask(`/v1/files/retrieve?file_id=${encodeURIComponent(file)}`, (answer) => {
+    refuseTold(outbound, answer);
+    return File.parse(answer).file?.download_url;
+  });
+}
+
+function bodyOf(outbound: Outbound, order: VideoOrder): JsonObject {
+  const { firstFrame, lastFrame, references } = order;
+  const { resolution, ratio } = shapeOf(outbound, order, SHAPES);
+  // There is no field for it: words become 16:9, and frames keep their own ratio.
+  if (ratio !== null && ratio !== SHAPES.ratios[0] && firstFrame === null) {
+    const said = `Cannot make a video of ratio ${ratio}: "${order.model}" makes ${SHAPES.ratios[0]}`;
+    throw outbound.failure("invalid", said, { field: "aspect_ratio" });
+  }
+  return {
+    ...order.options,
+    model: order.model,
+    prompt: order.prompt,
+    duration: order.durationSeconds,
+    ...(resolution !== null && { resolution }),
+    ...(firstFrame !== null && { first_frame_image: firstFrame.value }),
+    ...(lastFrame !== null && { last_frame_image: lastFrame.value }),
+    ...(references.length > 0 && order.model === SUBJECT_MODEL && {
+      subject_reference: [{ type: "character", image: references.map(({ value }) => value) }],
+    }),
+  };
+}
+
+/** Throws the failure that an answer of status 200 tells by its number; zero is none. */
+function refuseTold(outbound: Outbound, answer: unknown): void {
+  const told = Told.safeParse(answer).data?.base_resp;
+  if (!told || told.status_code === null || told.status_code === "0") return;
+  throw toldFailure(outbound, told.status_code, told.status_msg ?? "");
+}
+
+function toldFailure(outbound: Outbound, code: string, said: string): UpstreamFailure {
+  const { kind, accepted, isContentRefusal } = verdictOn(code);
+  return outbound.failure(kind, said, { vendorCode: code, accepted, isContentRefusal });
+}

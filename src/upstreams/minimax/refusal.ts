@@ -1,0 +1,69 @@
+import * as z from "zod";
+import { chat } from "../../conversation/codecs/chat/mod.ts";
+import type { FailureKind } from "../failure.ts";
+import type { VendorRefusal } from "../outbound.ts";
+
+/** MiniMax's own numbers for failures, which stand in answers of status 200 too. */
+
+/** What a number means, and whether the vendor can have begun the work. */
+export interface Verdict {
+  readonly kind: FailureKind;
+  readonly accepted: "no" | "unknown";
+  readonly isContentRefusal: boolean;
+}
+
+const plain = (kind: FailureKind, accepted: "no" | "unknown" = "no"): Verdict => ({
+  kind,
+  accepted,
+  isContentRefusal: false,
+});
+
+const CONTENT: Verdict = { kind: "invalid", accepted: "no", isContentRefusal: true };
+
+/** Source: MiniMax API reference, "Error codes". */
+const VERDICTS: Readonly<Record<string, Verdict>> = {
+  1001: plain("timeout", "unknown"),
+  1002: plain("rate_limited"),
+  1004: plain("auth"),
+  1008: plain("unavailable"), // our balance is used up
+  1026: CONTENT,
+  1027: CONTENT,
+  1039: plain("rate_limited"),
+  1041: plain("rate_limited"),
+  1042: plain("invalid"),
+  2013: plain("invalid"),
+  2049: plain("auth"),
+  2056: plain("rate_limited"),
+};
+
+/** The verdict on a number; one that is not known says only that it failed, perhaps after the work began. */
+export function verdictOn(code: string): Verdict {
+  return VERDICTS[code] ?? plain("unavailable", "unknown");
+}
+
+/** A number as it is written here or there: `1026` or `"1026"`. */
+export const codeNumber: z.ZodType<string | null> = z.union([z.string(), z.number().transform(String)]).nullish()
+  .transform((code) => code ?? null).catch(null);
+
+const Inside = z.object({
+  error: z.object({ code: codeNumber, type: z.string().nullish(), message: z.string().nullish() }).nullish(),
+  base_resp: z.object({ status_code: codeNumber, status_msg: z.string().nullish() }).nullish(),
+});
+
+/** An error body: the newer form is the default protocol's, at times with the number of the older; neither is sure. */
+export function readRefusal(body: unknown): VendorRefusal {
+  const said = chat.readError(body);
+  const inside = Inside.safeParse(body).data;
+  const code = inside?.error?.code ?? inside?.base_resp?.status_code ?? null;
+  const message = said.message || inside?.base_resp?.status_msg || "";
+  const known = code === null ? undefined : VERDICTS[code];
+  // The newer form has no code of its own for what the older one numbers 1026 and 1027, only these words.
+  const isContentRefusal = known?.isContentRefusal ?? /\bnew_sensitive\b/.test(message);
+  return {
+    ...said,
+    message,
+    code: code ?? said.code,
+    kind: isContentRefusal ? "invalid" : known?.kind,
+    isContentRefusal,
+  };
+}

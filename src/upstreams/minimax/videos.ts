@@ -1,0 +1,104 @@
+import * as z from "zod";
+import type { JsonObject } from "../../conversation/codec.ts";
+import type { Outbound } from "../outbound.ts";
+import { contentPartsOf } from "../video_content.ts";
+import { videoExchange } from "../video_exchange.ts";
+import { cancelWaiting, failed, finished, pending, pendingAs } from "../video_progress.ts";
+import { shapeOf, type VideoShapes } from "../video_shape.ts";
+import type { VideoJobHandle, VideoOrder, VideoProgress, VideoUpstream } from "../video_upstream.ts";
+import { createHailuo, HAILUO, isHailuo, pollHailuo } from "./hailuo.ts";
+import { codeNumber, readRefusal, verdictOn } from "./refusal.ts";
+
+/** MiniMax H3. Source: MiniMax API reference, "Video generation v2" (create, query, cancel or delete). */
+
+const SHAPES: VideoShapes = {
+  resolutions: {
+    "480p": { word: "480P", shortSide: 480 },
+    "720p": { word: "768P", shortSide: 768 },
+    "2K": { word: "2K", shortSide: 1_440 },
+  },
+  ratios: ["16:9", "9:16", "1:1", "4:3", "3:4", "21:9"],
+};
+
+/** Words alone have no shape to follow, and the vendor has no default for it. */
+const RATIO_OF_WORDS = "16:9";
+
+const text = z.string().nullish().catch(null);
+const number = z.number().nonnegative().nullish().catch(null);
+
+const Created = z.object({ task_id: z.string().min(1).or(z.number().transform(String)) });
+
+const Answer = z.object({
+  task: z.object({
+    status: z.string(),
+    content: z.object({ url: text }).nullish().catch(null),
+    duration: number,
+    usage: z.object({ output_seconds: number }).nullish().catch(null),
+    error: z.object({ code: codeNumber, message: text }).nullish().catch(null),
+  }),
+});
+
+/**
+ * MiniMax as a video upstream: H3 by version 2 of its API, Hailuo by version 1. It repeats nothing of ours by which a
+ * job could be found again.
+ */
+export function minimaxVideos(outbound: Outbound): VideoUpstream {
+  const exchange = videoExchange(outbound, readRefusal);
+  const pollH3 = ({ id }: VideoJobHandle) =>
+    exchange.ask(`/v2/query/video_generation/${encodeURIComponent(id)}`, (answer) => progressOf(outbound, answer));
+  return {
+    mediaForms: { image: ["url", "data_uri"], audio: ["url"], video: ["url"] },
+    async create(order) {
+      if (isHailuo(order.model)) return await createHailuo(outbound, exchange, order);
+      const body = bodyOf(outbound, order);
+      const { task_id } = await exchange.create("/v2/video_generation", body, (answer) => Created.parse(answer));
+      return { id: task_id, place: null };
+    },
+    poll: (job) => job.place === HAILUO ? pollHailuo(outbound, exchange, job) : pollH3(job),
+    cancel(job) {
+      // Version 1 has no way to take a job back, however early.
+      if (job.place === HAILUO) return Promise.resolve("too_late");
+      const remove = ({ id }: VideoJobHandle) =>
+        exchange.tell("DELETE", `/v2/video_generation/${encodeURIComponent(id)}`);
+      return cancelWaiting(job, pollH3, remove);
+    },
+    find: null,
+    open: null,
+  };
+}
+
+function bodyOf(outbound: Outbound, order: VideoOrder): JsonObject {
+  const { resolution, ratio } = shapeOf(outbound, order, SHAPES);
+  const shape = order.mode === "text2video" ? ratio ?? RATIO_OF_WORDS : ratio;
+  return {
+    ...order.options,
+    model: order.model,
+    content: contentPartsOf(order),
+    duration: order.durationSeconds,
+    ...(resolution !== null && { resolution }),
+    // A frame has a ratio of its own.
+    ...(shape !== null && order.firstFrame === null && { ratio: shape }),
+  };
+}
+
+function progressOf(outbound: Outbound, answer: unknown): VideoProgress {
+  const { task } = Answer.parse(answer);
+  const { error, usage, duration, content } = task;
+  switch (task.status.toLowerCase()) {
+    case "queued":
+      return pending(false);
+    case "running":
+      return pending(true);
+    case "succeeded":
+      return finished(outbound, [content?.url], { seconds: usage?.output_seconds ?? duration ?? null, costUsd: null });
+    case "failed":
+      return failed(outbound, error?.message ?? "", error?.code ? verdictOn(error.code).isContentRefusal : false);
+    case "cancelled":
+    case "canceled":
+      return { status: "cancelled" };
+    case "expired":
+      return { status: "expired" };
+    default:
+      return pendingAs(task.status);
+  }
+}

@@ -1,0 +1,59 @@
+import type { ImageSource } from "./image_upstream.ts";
+import type { OutboundBody } from "./outbound_body.ts";
+
+/** A field of a form: text, or a picture as a file. */
+export type FormField =
+  | { readonly name: string; readonly text: string }
+  | { readonly name: string; readonly file: ImageSource; readonly filename: string };
+
+const encoder = new TextEncoder();
+
+/**
+ * The fields in their order as `multipart/form-data` (RFC 7578). The length is known beforehand; files are read while
+ * the body is sent, so that they never stand whole in memory.
+ *
+ * @throws {TypeError} If a name or a filename would end its own quotes or line.
+ */
+export function multipartBody(fields: readonly FormField[]): OutboundBody {
+  // Random, so that nothing a caller sends can hold it.
+  const boundary = `switchyard-${crypto.randomUUID()}`;
+  const parts = fields.map((field) => ({ head: encoder.encode(headOf(field, boundary)), content: contentOf(field) }));
+  const end = encoder.encode(`--${boundary}--\r\n`);
+  return {
+    contentType: `multipart/form-data; boundary=${boundary}`,
+    lengthBytes: parts.reduce((sum, { head, content }) => sum + head.length + content.lengthBytes + 2, end.length),
+    async *open() {
+      for (const { head, content } of parts) {
+        yield head;
+        yield* content.open();
+        yield LINE_END;
+      }
+      yield end;
+    },
+  };
+}
+
+const LINE_END = encoder.encode("\r\n");
+
+function headOf(field: FormField, boundary: string): string {
+  const disposition = `--${boundary}\r\nContent-Disposition: form-data; name="${quotable(field.name)}"`;
+  if ("text" in field) return `${disposition}\r\n\r\n`;
+  const { filename, file } = field;
+  return `${disposition}; filename="${quotable(filename)}"\r\nContent-Type: ${quotable(file.mediaType)}\r\n\r\n`;
+}
+
+function contentOf(field: FormField): { readonly lengthBytes: number; open(): AsyncIterable<Uint8Array> } {
+  if ("file" in field) return field.file;
+  const bytes = encoder.encode(field.text);
+  return {
+    lengthBytes: bytes.length,
+    async *open() {
+      yield bytes;
+    },
+  };
+}
+
+function quotable(name: string): string {
+  if (!/^[\x20-\x7e]*$/.test(name) || name.includes('"')) throw new TypeError("Cannot write a form field: bad name");
+  return name;
+}

@@ -1,0 +1,135 @@
+import * as z from "zod";
+import { createFrameReader } from "../../http/sse.ts";
+import type { Frame } from "../../lib/frame.ts";
+import type { FailureKind } from "../failure.ts";
+import { IMAGE_REPLY_CAP_BYTES } from "../image_reply.ts";
+import type { ImageConsumption, ImageEvent, ImageOutcome } from "../image_upstream.ts";
+import type { Outbound, OutboundResponse } from "../outbound_call.ts";
+import { digest } from "../outbound_json.ts";
+import { readImageError } from "./image_error.ts";
+
+/** Most characters of one event: a picture of 4K in base64 stays below it. */
+const LONGEST_FRAME = 33_554_432;
+
+const AnyEvent = z.object({ type: z.string().nullish() });
+
+const PartialImage = z.object({
+  b64_json: z.string(),
+  partial_image_index: z.number().nullish(),
+  output_format: z.string().nullish(),
+});
+
+const CompletedImage = z.object({ b64_json: z.string(), created_at: z.number().nullish() });
+
+/**
+ * Reads a streamed answer: `image_generation.partial_image` and `image_generation.completed`, or the same of
+ * `image_edit`. Several pictures have a `completed` each; together they are one outcome. A vendor that does not stream
+ * answers as a whole, which is understood too. Source: OpenAI API reference, "Image streaming".
+ *
+ * @param readOutcome Reads a whole answer.
+ * @throws {UpstreamFailure} Also when the vendor reports a failure within the stream, or ends it without a picture.
+ */
+export async function* readImageStream(
+  response: OutboundResponse,
+  outbound: Outbound,
+  readOutcome: (answer: unknown) => ImageOutcome,
+): AsyncGenerator<ImageEvent> {
+  if (response.mediaType !== "text/event-stream") {
+    const outcome = digest(outbound, await response.readAll(IMAGE_REPLY_CAP_BYTES), readOutcome);
+    return yield { type: "completed", outcome };
+  }
+  let outcome: ImageOutcome | null = null;
+  for await (const { event, data } of framesOf(response, outbound)) {
+    if (data === "[DONE]") continue;
+    const body = parsed(data, outbound);
+    const type = read(AnyEvent, body, outbound).type ?? event ?? "";
+    if (type === "error" || type.endsWith(".failed")) throw failureIn(body, outbound);
+    if (type.endsWith(".partial_image")) yield partialOf(body, outbound);
+    if (type.endsWith(".completed")) outcome = together(outcome, completedOf(body, outbound, readOutcome));
+  }
+  if (outcome === null) throw outbound.failure("broken", "", { accepted: "unknown" });
+  yield { type: "completed", outcome };
+}
+
+async function* framesOf(response: OutboundResponse, outbound: Outbound): AsyncGenerator<Frame> {
+  const reader = createFrameReader({ longestFrame: LONGEST_FRAME });
+  try {
+    for (let bytes = await response.read(); bytes !== null; bytes = await response.read()) {
+      yield* pushed(reader, bytes, outbound);
+    }
+    yield* reader.end();
+  } finally {
+    response.cancel();
+  }
+}
+
+function pushed(reader: ReturnType<typeof createFrameReader>, bytes: Uint8Array, outbound: Outbound): Frame[] {
+  try {
+    return reader.push(bytes);
+  } catch (cause) {
+    throw outbound.failure("broken", "", { accepted: "unknown", cause });
+  }
+}
+
+function parsed(data: string, outbound: Outbound): unknown {
+  try {
+    return JSON.parse(data);
+  } catch (cause) {
+    throw outbound.failure("broken", "", { accepted: "unknown", cause });
+  }
+}
+
+function read<T>(schema: z.ZodType<T>, body: unknown, outbound: Outbound): T {
+  const { data, error } = schema.safeParse(body);
+  if (data === undefined) throw outbound.failure("broken", "", { accepted: "unknown", cause: error });
+  return data;
+}
+
+function partialOf(body: unknown, outbound: Outbound): ImageEvent {
+  const { b64_json, partial_image_index, output_format } = read(PartialImage, body, outbound);
+  const mediaType = output_format ? `image/${output_format}` : null;
+  return { type: "partial", index: partial_image_index ?? 0, data: b64_json, mediaType };
+}
+
+/** A completed picture has the fields of a whole answer with one picture, but for the list around it. */
+function completedOf(body: unknown, outbound: Outbound, readOutcome: (answer: unknown) => ImageOutcome): ImageOutcome {
+  const { b64_json, created_at } = read(CompletedImage, body, outbound);
+  return readOutcome({ ...(body as object), created: created_at, data: [{ b64_json }] });
+}
+
+function together(first: ImageOutcome | null, next: ImageOutcome): ImageOutcome {
+  if (first === null) return next;
+  return {
+    ...next,
+    images: [...first.images, ...next.images],
+    consumption: sumOf(first.consumption, next.consumption),
+  };
+}
+
+function sumOf(first: ImageConsumption | null, next: ImageConsumption | null): ImageConsumption | null {
+  if (first === null || next === null) return first ?? next;
+  return {
+    textTokens: first.textTokens + next.textTokens,
+    imageTokens: first.imageTokens + next.imageTokens,
+    cachedTokens: first.cachedTokens + next.cachedTokens,
+    outputTokens: first.outputTokens + next.outputTokens,
+  };
+}
+
+function failureIn(body: unknown, outbound: Outbound) {
+  const { message, code, field, kind, isContentRefusal } = readImageError(body);
+  const type = z.object({ error: z.object({ type: z.string() }) }).safeParse(body).data?.error.type ?? "";
+  const meant = kind ?? kindOf(`${code ?? ""} ${type}`);
+  return outbound.failure(meant, message, {
+    accepted: meant === "invalid" ? "no" : "unknown",
+    vendorCode: code ?? undefined,
+    field: field ?? undefined,
+    isContentRefusal,
+  });
+}
+
+/** Within a stream no status tells what a failure means. Source: OpenAI API reference, "Error codes". */
+function kindOf(words: string): FailureKind {
+  if (/user_error|invalid_request|unknown_parameter|invalid_value/.test(words)) return "invalid";
+  return /rate_limit|insufficient_quota/.test(words) ? "rate_limited" : "unavailable";
+}

@@ -1,0 +1,147 @@
+import * as z from "zod";
+import { consumptionOf, IMAGE_REPLY_CAP_BYTES, listedImage, madeImageOf, tokenCount } from "../image_reply.ts";
+import type { ImageCall, ImageConsumption, ImageOrder, ImageOutcome, ImageUpstream } from "../image_upstream.ts";
+import { jsonBody } from "../json_body.ts";
+import { type FormField, multipartBody } from "../multipart_body.ts";
+import type { OutboundBody } from "../outbound_body.ts";
+import type { Outbound } from "../outbound_call.ts";
+import { readImageError } from "./image_error.ts";
+import { readImageStream } from "./image_stream.ts";
+
+/** What a request says beside its pictures. */
+type Fields = Readonly<Record<string, string | number | boolean>>;
+
+const Usage = z.object({
+  input_tokens: tokenCount,
+  input_tokens_details: z.object({
+    text_tokens: z.number().nonnegative().nullish(),
+    image_tokens: tokenCount,
+    cached_tokens: tokenCount,
+  }).nullish(),
+  output_tokens: tokenCount,
+}).nullish();
+
+const Answer = z.object({
+  created: z.number().nullish(),
+  data: z.array(listedImage),
+  size: z.string().nullish(),
+  quality: z.string().nullish(),
+  output_format: z.string().nullish(),
+  usage: Usage,
+});
+
+/**
+ * The Images API of OpenAI, and of every vendor that resembles it. `response_format` is never sent, because models of
+ * the gpt-image family refuse it; a vendor that answers with addresses is understood.
+ * Source: OpenAI API reference, "Images".
+ */
+export function openaiImages(outbound: Outbound): ImageUpstream {
+  const whole = (order: ImageOrder, call: ImageCall, edits: boolean) => {
+    const { path, body } = requestFor(order, edits, {});
+    return outbound.json("POST", path, body, (answer) => readOutcome(answer, order, outbound), {
+      callerSignal: call.callerSignal,
+      capBytes: IMAGE_REPLY_CAP_BYTES,
+      readError: readImageError,
+    });
+  };
+  return {
+    generate: (order, call) => whole(order, call, order.images.length > 0),
+    edit: (order, call) => whole(order, call, true),
+    async *stream(order, call, kind) {
+      const edits = kind === "edit" || order.images.length > 0;
+      const { path, body } = requestFor(order, edits, { stream: true, partial_images: order.partialImages });
+      const response = await outbound.send({
+        method: "POST",
+        path,
+        headers: {},
+        body,
+        firstByteMs: outbound.firstByteMs,
+        // The head comes at once and the first picture minutes later.
+        idleMs: outbound.firstByteMs,
+        callerSignal: call.callerSignal,
+        readError: readImageError,
+      });
+      yield* readImageStream(response, outbound, (answer) => readOutcome(answer, order, outbound));
+    },
+    mostPerCall: 10,
+  };
+}
+
+function requestFor(order: ImageOrder, edits: boolean, extras: Fields): { path: string; body: OutboundBody } {
+  const fields = { ...fieldsOf(order, edits), ...extras };
+  if (!edits) return { path: "/images/generations", body: jsonBody(fields) };
+  const texts = Object.entries(fields).map(([name, value]): FormField => ({ name, text: String(value) }));
+  return { path: "/images/edits", body: multipartBody([...texts, ...filesOf(order)]) };
+}
+
+/** `auto` is every model's default, and vendors that resemble this one know less of the word: it is left out. */
+function fieldsOf(order: ImageOrder, edits: boolean): Fields {
+  const { model, prompt, count, outputFormat, background, inputFidelity } = order;
+  const size = sizeFor(order);
+  const quality = qualityFor(order);
+  return {
+    model,
+    prompt,
+    ...(count > 1 && { n: count }),
+    ...(size !== null && { size }),
+    ...(quality !== null && { quality }),
+    ...(background !== null && { background }),
+    ...(outputFormat !== null && { output_format: outputFormat }),
+    ...(edits && inputFidelity !== null && { input_fidelity: inputFidelity }),
+  };
+}
+
+/** A picture alone goes as `image`, which every vendor knows; several go as `image[]`, in their order. */
+function filesOf({ images, mask }: ImageOrder): FormField[] {
+  const name = images.length === 1 ? "image" : "image[]";
+  const extension = (mediaType: string) => mediaType.slice(mediaType.indexOf("/") + 1);
+  const files = images.map((file, nth): FormField => ({
+    name,
+    file,
+    filename: `image_${nth + 1}.${extension(file.mediaType)}`,
+  }));
+  return mask === null
+    ? files
+    : [...files, { name: "mask", file: mask, filename: `mask.${extension(mask.mediaType)}` }];
+}
+
+/** The first family takes three sizes; those that follow take any. Source: OpenAI API reference, "Create image", `size`. */
+const WIDER: Readonly<Record<string, string>> = { "1792x1024": "1536x1024", "1024x1792": "1024x1536" };
+
+function sizeFor({ model, size }: ImageOrder): string | null {
+  if (size === null || size === "auto") return null;
+  return /^gpt-image-1(?:$|[.-])/.test(model) ? WIDER[size] ?? size : size;
+}
+
+/** Words of models that are gone, in those of the family that followed. */
+const SUCCESSORS: Readonly<Record<string, string>> = { standard: "medium", hd: "high" };
+
+function qualityFor({ model, quality }: ImageOrder): string | null {
+  if (quality === "auto") return null;
+  return /^(?:chat)?gpt-image-/.test(model) ? SUCCESSORS[quality] ?? quality : quality;
+}
+
+function readOutcome(body: unknown, order: ImageOrder, outbound: Outbound): ImageOutcome {
+  const answer = Answer.parse(body);
+  const mediaType = answer.output_format ? `image/${answer.output_format.replace(/^jpg$/, "jpeg")}` : null;
+  const images = answer.data.map((item) => madeImageOf(item, mediaType)).filter((image) => image !== null);
+  if (images.length === 0) throw outbound.failure("broken", "", { accepted: "unknown" });
+  return {
+    createdAt: answer.created ?? null,
+    images,
+    size: answer.size ?? sizeFor(order),
+    quality: answer.quality ?? qualityFor(order),
+    consumption: readConsumption(answer.usage),
+  };
+}
+
+function readConsumption(usage: z.infer<typeof Usage>): ImageConsumption | null {
+  if (!usage) return null;
+  const imageTokens = usage.input_tokens_details?.image_tokens ?? 0;
+  return consumptionOf({
+    textTokens: usage.input_tokens_details?.text_tokens ?? Math.max(usage.input_tokens - imageTokens, 0),
+    imageTokens,
+    cachedTokens: usage.input_tokens_details?.cached_tokens ?? 0,
+    outputTokens: usage.output_tokens,
+  });
+}

@@ -1,0 +1,52 @@
+import type { JsonObject } from "../conversation/codec.ts";
+import { chat } from "../conversation/codecs/chat/mod.ts";
+import { UpstreamFailure } from "./failure.ts";
+import type { JsonExtras, Outbound, OutboundCall } from "./outbound_call.ts";
+import { isStreamedBody, type OutboundBody } from "./outbound_body.ts";
+
+/** One exchange and the way to digest its answer. */
+export interface JsonExchange<T> {
+  readonly method: OutboundCall["method"];
+  readonly path: string;
+  readonly body: JsonObject | OutboundBody | null;
+  readonly read: (answer: unknown) => T;
+  readonly extras: JsonExtras;
+}
+
+const ANSWER_CAP_BYTES = 1_048_576;
+const encoder = new TextEncoder();
+
+/**
+ * Sends a request, reads the whole answer and digests it; an empty answer is digested as null.
+ *
+ * @throws {UpstreamFailure} `broken` also when the answer is no JSON or has another shape.
+ */
+export async function exchangeJson<T>(outbound: Outbound, exchange: JsonExchange<T>): Promise<T> {
+  const { method, path, body, read, extras } = exchange;
+  const response = await outbound.send({
+    method,
+    path,
+    headers: extras.headers ?? {},
+    body: body === null || isStreamedBody(body) ? body : encoder.encode(JSON.stringify(body)),
+    firstByteMs: extras.firstByteMs ?? outbound.firstByteMs,
+    callerSignal: extras.callerSignal ?? null,
+    freshConnection: extras.freshConnection,
+    readError: extras.readError ?? chat.readError,
+  });
+  return digest(outbound, await response.readAll(extras.capBytes ?? ANSWER_CAP_BYTES), read, extras.parse);
+}
+
+/** Digests the bytes of a whole answer. Throws as {@linkcode exchangeJson}. */
+export function digest<T>(
+  outbound: Outbound,
+  bytes: Uint8Array,
+  read: (answer: unknown) => T,
+  parse: (text: string) => unknown = JSON.parse,
+): T {
+  try {
+    return read(bytes.length === 0 ? null : parse(new TextDecoder().decode(bytes)));
+  } catch (error) {
+    if (error instanceof UpstreamFailure) throw error;
+    throw outbound.failure("broken", "", { accepted: "unknown", cause: error });
+  }
+}

@@ -1,0 +1,21 @@
+import type { JsonObject } from "../conversation/codec.ts";
+import type { VideoMedia, VideoOrder } from "./video_upstream.ts";
+
+/**
+ * The `content` list by which Ark and, after its example, MiniMax take prompt, frames and references: each medium in an
+ * object of its own, with the role that it plays. Source: Ark API reference, "Create a video generation task".
+ */
+export function contentPartsOf(order: VideoOrder): JsonObject[] {
+  const { firstFrame, lastFrame, references } = order;
+  return [
+    { type: "text", text: order.prompt },
+    ...(firstFrame ? [partOf(firstFrame, "first_frame")] : []),
+    ...(lastFrame ? [partOf(lastFrame, "last_frame")] : []),
+    ...references.map((media) => partOf(media, `reference_${media.medium}`)),
+  ];
+}
+
+function partOf({ medium, value }: VideoMedia, role: string): JsonObject {
+  const type = `${medium}_url`;
+  return { type, [type]: { url: value }, role };
+}

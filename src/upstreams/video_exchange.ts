@@ -1,0 +1,77 @@
+import type { JsonObject } from "../conversation/codec.ts";
+import { UpstreamFailure } from "./failure.ts";
+import type { JsonExtras, Outbound, VendorRefusal } from "./outbound.ts";
+
+/** The exchanges of an adapter for videos with its vendor; `read` digests an answer, null when it is empty. */
+export interface VideoExchange {
+  /**
+   * Starts a job, once at most: over a connection of its own, and a failure leaves open whether the vendor has begun
+   * unless it was never reached or refused with a 4xx. No vendor of videos has an idempotency key.
+   */
+  create<T>(path: string, body: JsonObject, read: (answer: unknown) => T): Promise<T>;
+  /** Asks for something that a vendor knows at once. */
+  ask<T>(path: string, read: (answer: unknown) => T): Promise<T>;
+  /** Tells the vendor to change a job; what it answers beside its status is of no interest. */
+  tell(method: "PUT" | "DELETE", path: string): Promise<void>;
+}
+
+/** Vendors read the pictures that they were given before they answer. */
+const CREATE_MS = 180_000;
+const ASK_MS = 30_000;
+const ANSWER_CAP_BYTES = 4_194_304;
+
+/**
+ * Opens the exchanges of one adapter.
+ *
+ * @param readError What the vendor's error bodies say.
+ */
+export function videoExchange(outbound: Outbound, readError: (body: unknown) => VendorRefusal): VideoExchange {
+  const within = (ms: number) => Math.min(ms, outbound.firstByteMs);
+  const extras: JsonExtras = {
+    capBytes: ANSWER_CAP_BYTES,
+    firstByteMs: within(ASK_MS),
+    parse: parseKeepingIds,
+    readError,
+  };
+  return {
+    async create(path, body, read) {
+      try {
+        return await outbound.json("POST", path, body, read, {
+          ...extras,
+          firstByteMs: within(CREATE_MS),
+          freshConnection: true,
+        });
+      } catch (thrown) {
+        throw thrown instanceof UpstreamFailure ? withDoubt(thrown) : thrown;
+      }
+    },
+    ask: (path, read) => outbound.json("GET", path, null, read, extras),
+    tell: (method, path) => outbound.json(method, path, null, () => {}, { ...extras, parse: () => null }),
+  };
+}
+
+/** The same failure; a 5xx or a redirect may have come after the work began. */
+function withDoubt(failure: UpstreamFailure): UpstreamFailure {
+  const { status } = failure.facts;
+  if (status === null || (status >= 400 && status < 500)) return failure;
+  return new UpstreamFailure(failure.provider, failure.kind, failure.message, {
+    ...failure.facts,
+    accepted: "unknown",
+  });
+}
+
+/**
+ * Reads JSON; whole numbers beyond 2^53 become texts of their digits, because they are ids.
+ *
+ * @throws {SyntaxError}
+ */
+function parseKeepingIds(text: string): unknown {
+  return JSON.parse(text, keepId as (this: unknown, key: string, value: unknown) => unknown);
+}
+
+/** The third argument holds a number as it was written (ECMAScript, "JSON.parse source text access"). */
+function keepId(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
+  const source = context?.source ?? "";
+  return /^-?\d+$/.test(source) ? source : value;
+}

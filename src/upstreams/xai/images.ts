@@ -1,0 +1,118 @@
+import * as z from "zod";
+import { chat } from "../../conversation/codecs/chat/mod.ts";
+import { IMAGE_REPLY_CAP_BYTES, listedImage, madeImageOf } from "../image_reply.ts";
+import { nearestRatio, pixelsOf } from "../image_size.ts";
+import type { ImageCall, ImageOrder, ImageOutcome, ImageUpstream } from "../image_upstream.ts";
+import { dataUriOf, jsonBody } from "../json_body.ts";
+import type { Outbound, VendorRefusal } from "../outbound_call.ts";
+import { readCostUsd } from "./cost.ts";
+
+const Answer = z.object({
+  created: z.number().nullish(),
+  data: z.array(listedImage.extend({
+    mime_type: z.string().nullish(),
+    respect_moderation: z.boolean().nullish(),
+  })).nullish(),
+});
+
+/**
+ * Grok Imagine. Shapes are named by ratio and resolution; pictures to look at and pictures to change go to the same
+ * address, inside the JSON. It counts no tokens. Source: xAI API reference, "Image generation", "Image editing".
+ */
+export function xaiImages(outbound: Outbound): ImageUpstream {
+  const make = (order: ImageOrder, call: ImageCall) => {
+    const path = order.images.length === 0 ? "/images/generations" : "/images/edits";
+    return outbound.json("POST", path, requestFor(order), (answer) => readOutcome(answer, outbound), {
+      callerSignal: call.callerSignal,
+      capBytes: IMAGE_REPLY_CAP_BYTES,
+      readError,
+    });
+  };
+  return {
+    generate: make,
+    async edit(order, call) {
+      if (order.mask === null) return await make(order, call);
+      throw outbound.failure("invalid", "Cannot edit with a mask: the model takes none", { field: "mask" });
+    },
+    stream: null,
+    mostPerCall: 10,
+  };
+}
+
+function requestFor(order: ImageOrder) {
+  const quality = qualityFor(order);
+  const images = order.images.map((image) => ({ url: dataUriOf(image) }));
+  return jsonBody({
+    model: order.model,
+    prompt: order.prompt,
+    ...(images.length === 1 && { image: images[0] }),
+    ...(images.length > 1 && { images }),
+    ...(order.count > 1 && { n: order.count }),
+    ...shapeFor(order),
+    ...(quality !== null && { quality }),
+    response_format: "b64_json",
+  });
+}
+
+const RATIOS = [
+  "1:1",
+  "3:4",
+  "4:3",
+  "9:16",
+  "16:9",
+  "2:3",
+  "3:2",
+  "9:19.5",
+  "19.5:9",
+  "9:20",
+  "20:9",
+  "1:2",
+  "2:1",
+];
+
+/** The nearest ratio; 1k is the default resolution. `size` is a field that xAI refuses. */
+function shapeFor({ size }: ImageOrder): Record<string, string> {
+  const pixels = pixelsOf(size);
+  if (pixels === null) return {};
+  const isLarge = Math.max(pixels.width, pixels.height) >= 2048;
+  return { aspect_ratio: nearestRatio(pixels, RATIOS), ...(isLarge && { resolution: "2k" }) };
+}
+
+const QUALITIES: Readonly<Record<string, string>> = {
+  low: "low",
+  medium: "medium",
+  high: "high",
+  standard: "medium",
+  hd: "high",
+};
+
+/** Only the second series has qualities. */
+function qualityFor({ model, quality }: ImageOrder): string | null {
+  return /image-2/.test(model) ? QUALITIES[quality] ?? null : null;
+}
+
+function readOutcome(body: unknown, outbound: Outbound): ImageOutcome {
+  const answer = Answer.parse(body);
+  const items = answer.data ?? [];
+  const images = items.map((item) => madeImageOf(item, item.mime_type ?? null)).filter((image) => image !== null);
+  if (images.length === 0) {
+    if (!items.some(({ respect_moderation }) => respect_moderation === false)) {
+      throw outbound.failure("broken", "", { accepted: "unknown" });
+    }
+    throw outbound.failure("invalid", "The images were held back by the vendor's moderation", {
+      vendorCode: "respect_moderation",
+      isContentRefusal: true,
+      costUsd: readCostUsd(body) ?? undefined,
+    });
+  }
+  return { createdAt: answer.created ?? null, images, size: null, quality: null, consumption: null };
+}
+
+/** Refusals have no code, only words; they are billed all the same, and say for how much. */
+function readError(body: unknown): VendorRefusal {
+  const said = chat.readError(body);
+  const refusal = /content moderation|usage guidelines|SAFETY_CHECK/i.test(said.message)
+    ? { kind: "invalid", isContentRefusal: true } as const
+    : {};
+  return { ...said, ...refusal, costUsd: readCostUsd(body) ?? undefined };
+}

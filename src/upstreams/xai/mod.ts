@@ -1,0 +1,15 @@
+import type { UpstreamKind } from "../upstream.ts";
+import { xaiImages } from "./images.ts";
+import { chatEndpoint, responsesEndpoint } from "./text.ts";
+import { xaiVideos } from "./videos.ts";
+
+/** xAI. Source: xAI API reference, "Authentication". */
+export const xai: UpstreamKind = {
+  headers: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
+  text({ speaks }) {
+    if (speaks === "both") return [responsesEndpoint, chatEndpoint];
+    return [speaks === "responses" ? responsesEndpoint : chatEndpoint];
+  },
+  images: xaiImages,
+  videos: xaiVideos,
+};

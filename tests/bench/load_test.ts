@@ -1,0 +1,92 @@
+import { assert, assertEquals } from "@std/assert";
+import { drive } from "../../bench/load.ts";
+import { readWrk, wrkScript } from "../../bench/generator.ts";
+import { readProcessState } from "../../bench/process_state.ts";
+
+const ask = { path: "/x", headers: { "content-type": "application/json" }, body: "{}" };
+
+async function withServer(
+  handler: (request: Request) => Response,
+  use: (port: number) => Promise<void>,
+): Promise<void> {
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, handler);
+  try {
+    await use(server.addr.port);
+  } finally {
+    await server.shutdown();
+  }
+}
+
+Deno.test("drive() counts whole replies of status 200 and tells others apart", async () => {
+  let asked = 0;
+  await withServer(() => new Response("{}", { status: ++asked % 2 === 0 ? 500 : 200 }), async (port) => {
+    const { replies, failures, wholeMs, firstMs } = await drive({
+      ask: { ...ask, port, stream: false },
+      connections: 1,
+      seconds: 0.02,
+    });
+    assert(replies > 0 && Math.abs(replies - failures) <= 1);
+    assert(wholeMs !== null && firstMs === null);
+  });
+});
+
+Deno.test("drive() reads a stream to its last chunk and sees when its events come", async () => {
+  const body = () =>
+    new ReadableStream<Uint8Array>({
+      async start(controller) {
+        for (const event of ["data: 1\n\n", "data: 2\n\n", "data: 30\r\n\r\n"]) {
+          controller.enqueue(new TextEncoder().encode(event));
+          await new Promise((resolve) => setTimeout(resolve, 3));
+        }
+        controller.close();
+      },
+    });
+  await withServer(() => new Response(body()), async (port) => {
+    const result = await drive({ ask: { ...ask, port, stream: true }, connections: 2, seconds: 0.001 });
+    assertEquals([result.replies, result.failures], [2, 0]);
+    assert(result.firstMs !== null && result.gapMs !== null);
+  });
+});
+
+Deno.test("drive() knows the end of a stream though its last chunk comes in two halves", async () => {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const answering = (async () => {
+    const connection = await listener.accept();
+    const encoder = new TextEncoder();
+    await connection.read(new Uint8Array(4096));
+    const head = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+    await connection.write(encoder.encode(`${head}9\r\ndata: 1\n\n\r\n0\r`));
+    await new Promise((resolve) => setTimeout(resolve, 3));
+    await connection.write(encoder.encode("\n\r\n"));
+    while (await connection.read(new Uint8Array(4096)) !== null);
+    connection.close();
+  })();
+  const { port } = listener.addr;
+  const result = await drive({ ask: { ...ask, port, stream: true }, connections: 1, seconds: 0.001 });
+  await answering;
+  listener.close();
+  assertEquals([result.replies, result.failures], [1, 0]);
+});
+
+Deno.test("drive() gives up on a server that is not there", async () => {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr;
+  listener.close();
+  const result = await drive({ ask: { ...ask, port, stream: false }, connections: 1, seconds: 5 });
+  assertEquals(result.replies, 0);
+  assert(result.failures > 0);
+});
+
+Deno.test("wrkScript() quotes what it sends, and readWrk() reads what it asks for", () => {
+  const script = wrkScript({ ...ask, port: 1, body: '{"say":"a\\"b"}', stream: false });
+  assert(script.includes(String.raw`wrk.body = "{\"say\":\"a\\\"b\"}"`));
+  const result = readWrk("Running 1s test\n  noise\n\nresult 500 1000000 3 1500 9000\n");
+  assertEquals([result.replies, result.failures, result.elapsedMs], [500, 3, 1000]);
+  assertEquals(result.wholeMs, { p50: 1.5, p99: 9 });
+});
+
+Deno.test("readProcessState() reads times and memory of a process whose name holds a parenthesis", () => {
+  const stat = `42 (a ) b) S 1 1 1 0 -1 4194304 1 0 0 0 150 50 0 0 20 0 9 0 1 1 1`;
+  const state = readProcessState(`${stat}\nName:\ta\nVmHWM:\t    2048 kB\nVmRSS:\t    1024 kB\n`);
+  assertEquals(state, { cpuMs: 2000, residentBytes: 2 ** 20, peakBytes: 2 ** 21 });
+});

@@ -1,0 +1,67 @@
+import type { Codec, Frame, JsonObject, ReplyContext, RequestTarget } from "../../src/conversation/codec.ts";
+import { chat } from "../../src/conversation/codecs/chat/mod.ts";
+import { content } from "../../src/conversation/codecs/content/mod.ts";
+import { messages } from "../../src/conversation/codecs/messages/mod.ts";
+import { responses } from "../../src/conversation/codecs/responses/mod.ts";
+import type { Conversation } from "../../src/conversation/conversation.ts";
+import type { ReplyEvent } from "../../src/conversation/events.ts";
+import type { Reply } from "../../src/conversation/reply.ts";
+import type { Form } from "../../src/conversation/seal.ts";
+import { replyOf } from "./assemble.ts";
+import { targetOf } from "./conversations.ts";
+
+/** Every codec, by its form. */
+export const CODECS: Readonly<Record<Form, Codec>> = { chat, responses, messages, content };
+
+/** The forms, and every ordered pair of two of them. */
+export const FORMS: readonly Form[] = ["chat", "responses", "messages", "content"];
+export const PAIRS: readonly (readonly [from: Form, to: Form])[] = FORMS.flatMap((from) =>
+  FORMS.filter((to) => to !== from).map((to) => [from, to] as const)
+);
+
+/** A recent model of each form's author. */
+export const TARGETS: Readonly<Record<Form, RequestTarget>> = {
+  chat: targetOf({ model: "gpt-4.1", provider: "chat-vendor", maxOutputTokens: 32_000 }),
+  responses: targetOf({ model: "gpt-5", provider: "responses-vendor", maxOutputTokens: 128_000 }),
+  messages: targetOf({ model: "claude-opus-4-5", provider: "messages-vendor", maxOutputTokens: 64_000 }),
+  content: targetOf({ model: "gemini-3-flash", provider: "content-vendor", maxOutputTokens: 65_536 }),
+};
+
+/** What a wire does to a value. */
+export function sent(body: unknown): JsonObject {
+  return JSON.parse(JSON.stringify(body));
+}
+
+/** A written request as its form's reader takes it: model and streaming stand in the path of one form. */
+export function asRead(form: Form, body: JsonObject, stream: boolean): JsonObject {
+  return form === "content" ? { model: TARGETS.content.model, stream, ...sent(body) } : sent(body);
+}
+
+/** A conversation as it reads after it was written in a form. */
+export function throughForm(form: Form, conversation: Conversation, target = TARGETS[form]) {
+  const { body, losses, toolNames } = CODECS[form].writeRequest(conversation, target);
+  const read = CODECS[form].readRequest(asRead(form, body, conversation.stream));
+  return { read, body: sent(body), losses, toolNames };
+}
+
+/** The events that a form's reader tells of frames. */
+export function eventsIn(form: Form, frames: readonly Frame[]): ReplyEvent[] {
+  const reader = CODECS[form].eventReader();
+  return [...frames.flatMap((frame) => reader.read(frame)), ...reader.end()];
+}
+
+/** The frames by which a form tells events. */
+export function framesOf(form: Form, events: readonly ReplyEvent[], context: ReplyContext): Frame[] {
+  const writer = CODECS[form].eventWriter(context);
+  return events.flatMap((event) => writer.write(event));
+}
+
+/** A reply as it reads after it was streamed in a form. */
+export function streamedThrough(form: Form, events: readonly ReplyEvent[], context: ReplyContext): Reply {
+  return replyOf(eventsIn(form, framesOf(form, events, context)));
+}
+
+/** A reply as it reads after it was written whole in a form. */
+export function wholeThrough(form: Form, reply: Reply, context: ReplyContext): Reply {
+  return CODECS[form].readReply(sent(CODECS[form].writeReply(reply, context).body));
+}

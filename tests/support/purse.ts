@@ -1,0 +1,53 @@
+import { readMoney } from "../../src/lib/money.ts";
+
+/** Where an account's money is looked at. */
+export interface PurseOptions {
+  readonly address: string;
+  readonly adminKey: string;
+  /** Default `demo`. */
+  readonly account?: string;
+}
+
+/** One request that was charged, as the ledger lists it. */
+export interface ChargedRequest {
+  readonly request_id: string;
+  readonly model: string;
+  readonly provider: string;
+  readonly cost: string;
+  readonly usage: Readonly<Record<string, number | boolean>>;
+}
+
+/** What an account has, through the admin API. */
+export function purse({ address, adminKey, account = "demo" }: PurseOptions) {
+  async function ask(path: string) {
+    const response = await fetch(`${address}/admin/v1/accounts/${account}${path}`, {
+      headers: { authorization: `Bearer ${adminKey}` },
+    });
+    return await response.json();
+  }
+  return {
+    /** In units of 10^-10 USD. */
+    async balance(): Promise<bigint> {
+      return readMoney((await ask("")).balance);
+    },
+    /** The latest charge; null before the first. */
+    async latestCharge(): Promise<ChargedRequest | null> {
+      const { data } = await ask("/ledger?order=desc&limit=20");
+      const line = data.find(({ operation }: { operation: string }) => operation === "charge");
+      return line?.requests.at(-1) ?? null;
+    },
+  };
+}
+
+/** An account's purse. */
+export type Purse = ReturnType<typeof purse>;
+
+/** Waits until a look finds something; for what a server does after it has answered. */
+export async function eventually<T>(look: () => Promise<T | null | false> | T | null | false): Promise<T> {
+  for (let tries = 0; tries < 1_000; tries++) {
+    const found = await look();
+    if (found !== null && found !== false) return found;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  throw new Error("It did not come to pass");
+}

@@ -1,0 +1,122 @@
+import type { Frame, JsonObject } from "../../src/conversation/codec.ts";
+import type { Form } from "../../src/conversation/seal.ts";
+
+/** Where recorded traffic lies: beside the repository, or where SWITCHYARD_FIXTURES says; null when it is not there. */
+export const RECORDINGS: string | null = findRecordings();
+
+function findRecordings(): string | null {
+  const folder = Deno.env.get("SWITCHYARD_FIXTURES") ??
+    new URL("../../../shared/fixtures", import.meta.url).pathname;
+  try {
+    return Deno.statSync(folder).isDirectory ? folder : null;
+  } catch {
+    return null;
+  }
+}
+
+/** One recorded call of a model that succeeded: what was asked, if it was recorded, and what came back. */
+export interface Recording {
+  readonly form: Form;
+  readonly name: string;
+  /** With `model` in it also where the form tells it by the path. */
+  readonly request: JsonObject | null;
+  /** A whole reply; null where it was a stream. */
+  readonly whole: JsonObject | null;
+  /** A stream; null where the reply was whole. */
+  readonly frames: readonly Frame[] | null;
+}
+
+const FOLDERS: Readonly<Record<string, Form>> = {
+  "anthropic": "messages",
+  "azure-responses": "responses",
+  "cross-provider": "chat", // holds exchanges alone, which tell their form by their path
+  "google": "content",
+  "open-responses": "responses",
+  "openai-chat": "chat",
+  "openai-compatible": "chat",
+  "openai-responses": "responses",
+  "openrouter": "chat",
+};
+
+/** Every recorded call of the four forms; none where recordings are absent. */
+export function recordings(): Recording[] {
+  if (RECORDINGS === null) return [];
+  return Object.entries(FOLDERS).flatMap(([folder, form]) => [
+    ...filesIn(folder).flatMap(({ name, text }) => plainOf(form, name, text)),
+    ...filesIn(`${folder}/exchanges`).flatMap(({ name, text }) => exchangesOf(name, text)),
+  ]).filter((recording) => recording.frames !== null || isReply(recording.form, recording.whole));
+}
+
+function filesIn(folder: string): { name: string; text: string }[] {
+  const path = `${RECORDINGS}/${folder}`;
+  try {
+    const names = [...Deno.readDirSync(path)].filter((entry) => entry.isFile).map((entry) => entry.name);
+    return names.sort().map((name) => ({ name: `${folder}/${name}`, text: Deno.readTextFileSync(`${path}/${name}`) }));
+  } catch {
+    return [];
+  }
+}
+
+/** A file that holds one reply or the data of its stream. */
+function plainOf(form: Form, name: string, text: string): Recording[] {
+  if (name.endsWith(".json")) return [{ form, name, request: null, whole: JSON.parse(text), frames: null }];
+  if (name.endsWith(".jsonl.txt")) return [];
+  const data = name.endsWith(".sse.txt") ? dataOf(text) : text.split("\n").filter((line) => line.trim() !== "");
+  return streamsOf(form, data).map((frames) => ({ form, name, request: null, whole: null, frames }));
+}
+
+interface Exchange {
+  readonly request: { readonly path: string; readonly body: JsonObject };
+  readonly response: { readonly status: number; readonly body?: JsonObject; readonly text?: string };
+}
+
+function exchangesOf(name: string, text: string): Recording[] {
+  const { exchanges } = JSON.parse(text) as { exchanges: Exchange[] };
+  return exchanges.flatMap(({ request, response }, at): Recording[] => {
+    const form = formOf(request.path);
+    if (form === null || response.status !== 200 || !request.body) return [];
+    const [model] = /(?<=models\/)[^:/]+(?=:)/.exec(request.path) ?? [];
+    const asked = model === undefined ? request.body : { ...request.body, model };
+    const frames = response.text === undefined ? null : streamsOf(form, dataOf(response.text))[0] ?? null;
+    const whole = frames === null ? response.body ?? null : null;
+    return [{ form, name: `${name}#${at}`, request: asked, whole, frames }];
+  });
+}
+
+function formOf(path: string): Form | null {
+  const bare = path.replace(/[?#].*$/, "");
+  if (bare.endsWith("/chat/completions")) return "chat";
+  if (bare.endsWith("/messages")) return "messages";
+  if (bare.endsWith("/responses")) return "responses";
+  return /:(stream)?generateContent$/i.test(bare) ? "content" : null;
+}
+
+function dataOf(text: string): string[] {
+  return text.split(/\r?\n/).filter((line) => line.startsWith("data:")).map((line) => line.slice(5).trim());
+}
+
+/** Some files hold several replies in a row. */
+function streamsOf(form: Form, data: readonly string[]): Frame[][] {
+  const streams: Frame[][] = [];
+  for (const line of data) {
+    const body = line === "[DONE]" ? {} : JSON.parse(line);
+    const begins = body.type === "message_start" || body.type === "response.created";
+    if (begins || streams.length === 0) streams.push([]);
+    const event = form === "messages" || form === "responses" ? String(body.type) : null;
+    streams.at(-1)!.push({ event, data: line });
+  }
+  return streams;
+}
+
+function isReply(form: Form, body: JsonObject | null): boolean {
+  switch (form) {
+    case "chat":
+      return Array.isArray(body?.choices);
+    case "messages":
+      return body?.type === "message";
+    case "responses":
+      return body?.object === "response" && Array.isArray(body.output);
+    case "content":
+      return Array.isArray(body?.candidates);
+  }
+}

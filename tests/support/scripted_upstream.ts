@@ -1,0 +1,147 @@
+/** One request as it stood on the wire. */
+export interface WireSeen {
+  readonly method: string;
+  /** Path and query. */
+  readonly path: string;
+  /** By lower-case name. */
+  readonly headers: Headers;
+  readonly body: string;
+}
+
+/** One connection to the scripted vendor, seen from the vendor's side. */
+export interface VendorSide {
+  /** Which connection it is, from 0. */
+  readonly nth: number;
+  /** The next request on it; null when the other side closed. */
+  request(): Promise<WireSeen | null>;
+  /** Writes to the wire; false when the other side is gone. */
+  say(text: string | Uint8Array): Promise<boolean>;
+  /** Ends the connection. */
+  close(): void;
+  /** Resolves when the other side has closed. */
+  gone(): Promise<void>;
+}
+
+/** A vendor on loopback that says what a test tells it to, byte for byte. */
+export interface ScriptedUpstream {
+  readonly baseUrl: string;
+  readonly port: number;
+  /** All requests so far, in the order of their coming. */
+  readonly seen: readonly WireSeen[];
+  /** How many connections were made. */
+  readonly connections: number;
+  stop(): Promise<void>;
+}
+
+/** Starts a vendor; `script` is run for each connection, which is closed when it is over. */
+export function startScriptedUpstream(script: (side: VendorSide) => Promise<void>): ScriptedUpstream {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr as Deno.NetAddr;
+  const seen: WireSeen[] = [];
+  const running = new Set<Promise<void>>();
+  const open = new Set<Deno.Conn>();
+  let connections = 0;
+  const serving = (async () => {
+    for await (const connection of listener) {
+      open.add(connection);
+      const one = script(vendorSide(connection, connections++, seen)).catch(() => {}).finally(() => {
+        closeQuietly(connection);
+        running.delete(one);
+      });
+      running.add(one);
+    }
+  })();
+  return {
+    baseUrl: `http://127.0.0.1:${port}/v1`,
+    port,
+    seen,
+    get connections() {
+      return connections;
+    },
+    async stop() {
+      listener.close();
+      open.forEach(closeQuietly);
+      await serving;
+      await Promise.all(running);
+    },
+  };
+}
+
+/** A whole answer with its length. */
+export function answer(status: number, body: string, headers: Readonly<Record<string, string>> = {}): string {
+  const all = { "content-type": "application/json", ...headers, "content-length": String(encoder.encode(body).length) };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  return `HTTP/1.1 ${status} Whatever\r\n${lines}\r\n${body}`;
+}
+
+/** The head of a stream of events whose end is the end of the connection. */
+export const STREAM_HEAD = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+
+/** A script that gives every request on every connection the same bytes. */
+export function always(bytes: string): (side: VendorSide) => Promise<void> {
+  return async (side) => {
+    while (await side.request() !== null) await side.say(bytes);
+  };
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+function vendorSide(connection: Deno.Conn, nth: number, seen: WireSeen[]): VendorSide {
+  const buffer = new Uint8Array(65_536);
+  let text = "";
+  async function more(): Promise<boolean> {
+    const count = await connection.read(buffer).catch(() => null);
+    if (count !== null) text += latin1(buffer.subarray(0, count));
+    return count !== null;
+  }
+  return {
+    nth,
+    async request() {
+      let head: number;
+      while ((head = text.indexOf("\r\n\r\n")) < 0) if (!await more()) return null;
+      const [line, ...fields] = text.slice(0, head).split("\r\n");
+      const headers = new Headers(fields.map((field) => splitField(field)));
+      const end = head + 4 + Number(headers.get("content-length") ?? 0);
+      while (text.length < end) if (!await more()) return null;
+      const body = decoder.decode(Uint8Array.from(text.slice(head + 4, end), (sign) => sign.charCodeAt(0)));
+      text = text.slice(end);
+      const [method, path] = line.split(" ");
+      const request = { method, path, headers, body };
+      seen.push(request);
+      return request;
+    },
+    async say(said) {
+      const bytes = typeof said === "string" ? encoder.encode(said) : said;
+      try {
+        for (let sent = 0; sent < bytes.length;) sent += await connection.write(bytes.subarray(sent));
+        return true;
+      } catch {
+        return false;
+      }
+    },
+    close: () => closeQuietly(connection),
+    async gone() {
+      while (await more());
+    },
+  };
+}
+
+function splitField(field: string): [string, string] {
+  const colon = field.indexOf(":");
+  return [field.slice(0, colon), field.slice(colon + 1).trim()];
+}
+
+function latin1(bytes: Uint8Array): string {
+  let text = "";
+  for (const byte of bytes) text += String.fromCharCode(byte);
+  return text;
+}
+
+function closeQuietly(connection: Deno.Conn): void {
+  try {
+    connection.close();
+  } catch {
+    // Closed by the script already.
+  }
+}

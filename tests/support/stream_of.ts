@@ -1,0 +1,45 @@
+import type { PartOpening, ReplyEvent } from "../../src/conversation/events.ts";
+import type { Reply, ReplyPart } from "../../src/conversation/reply.ts";
+
+/** A whole reply as a stream of events, each part in pieces of at most `size` UTF-16 units. */
+export function streamOf(reply: Reply, size = 7): ReplyEvent[] {
+  const { id, model, createdAt, parts, stop, usage } = reply;
+  return [
+    { type: "start", id, model, createdAt, usage: null },
+    ...parts.flatMap((part, index) => eventsOf(part, index, size)),
+    { type: "finish", stop, usage },
+  ];
+}
+
+function eventsOf(part: ReplyPart, index: number, size: number): ReplyEvent[] {
+  if (part.kind === "image") return [{ type: "image", index, image: part }];
+  const text = part.kind === "tool_call" ? part.input : part.text;
+  const pieces = Array.from(
+    { length: Math.ceil(text.length / size) },
+    (_, at) => text.slice(at * size, (at + 1) * size),
+  );
+  const seal = "seal" in part && part.seal ? [{ type: "part-seal" as const, index, seal: part.seal }] : [];
+  const isCall = part.kind === "tool_call";
+  return [
+    { type: "part-start", index, part: openingOf(part) },
+    ...(isCall ? seal : []), // vendors prove a call as they open it, all else as they end it
+    ...pieces.map((piece): ReplyEvent => ({ type: "part-delta", index, text: piece })),
+    ...(isCall ? [] : seal),
+    { type: "part-end", index, ...("citations" in part ? { citations: part.citations } : {}) },
+  ];
+}
+
+function openingOf(part: Exclude<ReplyPart, { kind: "image" }>): PartOpening {
+  switch (part.kind) {
+    case "reasoning": {
+      const { kind, redacted, id } = part;
+      return { kind, ...(redacted ? { redacted } : {}), ...(id === undefined ? {} : { id }) };
+    }
+    case "tool_call": {
+      const { kind, callId, tool, custom } = part;
+      return { kind, callId, tool, ...(custom ? { custom } : {}) };
+    }
+    default:
+      return { kind: part.kind };
+  }
+}

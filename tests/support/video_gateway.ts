@@ -1,0 +1,179 @@
+import { type RunningApp, startApp } from "../../src/app.ts";
+import { newApiKey } from "../../src/billing/api_key.ts";
+import { readConfig } from "../../src/config/config.ts";
+import { jsonLog } from "../../src/lib/log.ts";
+import { type Sandbox, startSandbox } from "../../src/sandbox/mod.ts";
+import type { SeenRequest } from "../../src/sandbox/seen.ts";
+
+/** A gateway in front of the sandbox's vendor of videos, as a test sees it. */
+export interface VideoGateway {
+  readonly app: RunningApp;
+  readonly sandbox: Sandbox;
+  readonly address: string;
+  /** Of the account `demo`. */
+  readonly key: string;
+  /** Of the account `demo`, too. */
+  readonly otherKey: string;
+  readonly adminKey: string;
+  readonly filesFolder: string;
+  readonly logLines: readonly string[];
+  /** A request with the first key unless another is given. */
+  call(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  /** Creates a video, expecting 202, and gives its id. */
+  create(fields?: Readonly<Record<string, unknown>>): Promise<string>;
+  /** Looks until the task is in one of these states. */
+  until(id: string, ...states: string[]): Promise<Record<string, unknown>>;
+  /** `available` and `held` of the account, through the admin API. */
+  money(): Promise<{ readonly balance: string; readonly held: string }>;
+  /** Bodies of the creations that the vendor saw. */
+  created(): readonly SeenRequest[];
+  stop(): Promise<void>;
+}
+
+/** An answer, read. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // deno-lint-ignore no-explicit-any -- a test looks wherever it likes
+  readonly json: any;
+}
+
+/** What a test can choose. */
+export interface VideoGatewayOptions {
+  /** USD. Default `25.00`. */
+  readonly balance?: string;
+  /** Sections that replace those of the usual configuration. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  /** Fields that join the usual limits. */
+  readonly limits?: Readonly<Record<string, unknown>>;
+  /** Default `kv::memory:`. */
+  readonly store?: string;
+}
+
+export const ALL_MODES = ["text2video", "img2video", "img2video_end", "imgref2video", "mixref2video"];
+
+/** A create body that is good. */
+export const GOOD = { model: "sandbox/video-1", prompt: "A lighthouse at dusk [[queue 0]] [[run 0]]" };
+
+/** Starts a gateway with the models `sandbox/video-1` (all modes), `video-2` (text only) and `chat-1`. */
+export async function startVideoGateway(options: VideoGatewayOptions = {}): Promise<VideoGateway> {
+  const seen: SeenRequest[] = [];
+  const sandbox = await startSandbox({ port: 0, record: (request) => void seen.push(request) });
+  const [key, otherKey, adminKey] = [newApiKey(), newApiKey(), newApiKey()];
+  const filesFolder = await Deno.makeTempDir();
+  const logLines: string[] = [];
+  const tree = treeOf(sandbox, [key, otherKey], adminKey, filesFolder, options);
+  const config = readConfig(JSON.stringify(tree), "test.json", () => undefined);
+  const app = await startApp({ config, log: jsonLog("debug", (line) => void logLines.push(line)) });
+
+  async function call(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Answer> {
+    const response = await fetch(path.startsWith("http") ? path : app.address + path, {
+      method,
+      redirect: "manual",
+      headers: { authorization: `Bearer ${key}`, ...(body === undefined ? {} : JSON_TYPE), ...headers },
+      body: body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, json: parsed(text) };
+  }
+
+  return {
+    app,
+    sandbox,
+    address: app.address,
+    key,
+    otherKey,
+    adminKey,
+    filesFolder,
+    logLines,
+    call,
+    async create(fields = {}) {
+      const { status, json, text } = await call("POST", "/v1/videos", { ...GOOD, ...fields });
+      if (status !== 202) throw new Error(`The create was answered ${status}: ${text}`);
+      return json.id;
+    },
+    async until(id, ...states) {
+      for (;;) {
+        const { json } = await call("GET", `/v1/videos/${id}`);
+        if (states.includes(json.status)) return json;
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+    },
+    async money() {
+      const { json } = await call("GET", "/admin/v1/accounts/demo", undefined, { authorization: `Bearer ${adminKey}` });
+      return { balance: json.balance, held: json.held };
+    },
+    created: () => seen.filter(({ method, path }) => method === "POST" && path.endsWith("/contents/generations/tasks")),
+    async stop() {
+      await app.stop();
+      await sandbox.stop();
+      await Deno.remove(filesFolder, { recursive: true });
+    },
+  };
+}
+
+const JSON_TYPE = { "content-type": "application/json" };
+
+function treeOf(
+  sandbox: Sandbox,
+  keys: readonly string[],
+  adminKey: string,
+  files: string,
+  options: VideoGatewayOptions,
+): Record<string, unknown> {
+  const ark = { kind: "ark", base_url: sandbox.baseUrls.ark, api_key: "sandbox-key-ark" };
+  return {
+    server: { port: 0, admin_key: adminKey, shutdown_grace: 1 },
+    store: options.store ?? "kv::memory:",
+    files,
+    accounts: [{ id: "demo", balance: options.balance ?? "25.00", keys }],
+    providers: {
+      ark,
+      "ark-two": ark,
+      "ark-bad": { ...ark, api_key: "bad-key" },
+      "sandbox-openai": { kind: "openai", base_url: sandbox.baseUrls.openai, api_key: "sandbox-key-openai" },
+    },
+    models: [
+      videoModel("sandbox/video-1", ["ark"], { modes: ALL_MODES, price_per_second: PRICES }),
+      videoModel("sandbox/video-2", ["ark"], { modes: ["text2video"], price_per_second: PRICES }),
+      videoModel("sandbox/video-free", ["ark"], { modes: ["text2video"], price_per_second: { default: "0" } }),
+      videoModel("sandbox/video-bad", ["ark-bad"], { modes: ["text2video"], price_per_second: PRICES }),
+      {
+        ...videoModel("sandbox/video-any", [], { modes: ["text2video"], price_per_second: PRICES }),
+        serves: [{ provider: "ark-bad", weight: 1 }, { provider: "ark-two", weight: 0 }],
+      },
+      { id: "sandbox/chat-1", serves: [{ provider: "sandbox-openai" }] },
+    ],
+    limits: {
+      vendor_polling: { first: 0.02, least: 0.02, most: 0.05 },
+      video_polling: { requests: 100_000, per: 1, burst: 10_000 },
+      ...options.limits,
+    },
+    egress: { allow: ["127.0.0.1/32"] },
+    ...options.config,
+  };
+}
+
+const PRICES = { "480p": "0.05", "720p": "0.10", "1080p": "0.30" };
+
+function videoModel(id: string, providers: readonly string[], video: Record<string, unknown>): Record<string, unknown> {
+  return {
+    id,
+    video: { duration: { min: 2, max: 12, default: 5 }, ...video },
+    serves: providers.map((provider) => ({ provider, model: "seedance-sandbox" })),
+  };
+}
+
+function parsed(text: string): Answer["json"] {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

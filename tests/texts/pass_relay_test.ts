@@ -1,0 +1,267 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import fc from "fast-check";
+import type { Form } from "../../src/conversation/seal.ts";
+import { createFrameReader } from "../../src/http/sse.ts";
+import { PassRelay } from "../../src/texts/pass_relay.ts";
+import type { Bytes } from "../../src/texts/relay.ts";
+import {
+  attemptOf,
+  bodyOf,
+  CODECS,
+  cutAt,
+  FORMS,
+  PROVIDER_KEY,
+  relayAll,
+  REPLY,
+  textOf,
+  tillOf,
+  USAGE,
+  wireOf,
+} from "./support.ts";
+
+const LINE_ENDS = { LF: "\n", CRLF: "\r\n", CR: "\r" };
+const cuts = fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), { maxLength: 12 });
+const ASKS_FOR_USAGE = { body: bodyOf("chat", { stream_options: { include_usage: true } }) };
+
+/** A relay for a caller who gets all that the vendor sends, and what is charged. */
+function relayFor(form: Form, turn = form === "chat" ? ASKS_FOR_USAGE : {}) {
+  const till = tillOf();
+  return { till, relay: new PassRelay(attemptOf(form, { till, turn })) };
+}
+
+function framesIn(text: string) {
+  const reader = createFrameReader();
+  return [...reader.push(new TextEncoder().encode(text)), ...reader.end()];
+}
+
+/** The last frame of a text by which a form reports a failure. */
+function failureIn(form: Form, text: string): { message: string; frames: number } | null {
+  const failures = framesIn(text).flatMap((frame) => {
+    try {
+      const events = CODECS[form].eventReader().read(frame);
+      return events.flatMap((event) => event.type === "error" ? [event.message] : []);
+    } catch {
+      return ["unreadable"];
+    }
+  });
+  return failures.length === 0 ? null : { message: failures.at(-1)!, frames: failures.length };
+}
+
+for (const form of FORMS) {
+  for (const [name, lineEnd] of Object.entries(LINE_ENDS)) {
+    const wire = wireOf(form, REPLY, lineEnd);
+
+    Deno.test(`PassRelay passes a ${form} stream with ${name} byte for byte, cut at one place`, async () => {
+      const { length } = new TextEncoder().encode(wire);
+      for (let at = 1; at < length; at += name === "CRLF" ? 2 : 7) {
+        const { relay, till } = relayFor(form);
+        assertEquals(await relayAll(relay, cutAt(wire, [at / length + 1e-9])), wire);
+        assertEquals(till.charges.map(({ usage }) => usage), [USAGE]);
+      }
+    });
+
+    Deno.test(`PassRelay passes a ${form} stream with ${name} byte for byte, cut at many places`, async () => {
+      await fc.assert(
+        fc.asyncProperty(cuts, async (places) => {
+          const { relay, till } = relayFor(form);
+          assertEquals(await relayAll(relay, cutAt(wire, places)), wire);
+          assertEquals(till.charges.map(({ usage }) => usage), [USAGE]);
+        }),
+        { numRuns: 50 },
+      );
+    });
+  }
+
+  Deno.test(`PassRelay charges what the ${form} follower says, once, for the turn's request`, async () => {
+    const { relay, till } = relayFor(form);
+    await relayAll(relay, cutAt(wireOf(form, REPLY), []));
+    const [{ requestId, model, provider, amount, usage, kind }] = till.charges;
+    assertEquals([requestId, model, provider, kind], ["req_1", "acme/m", "acme", "text"]);
+    assertEquals(usage, USAGE);
+    // 12 tokens at 0.001 and 30 at 0.002 USD, in units of 10^-10 USD.
+    assertEquals(amount, 720_000_000n);
+  });
+
+  Deno.test(`PassRelay holds back no more than the last read of a ${form} stream until the charge is durable`, async () => {
+    const { relay, till } = relayFor(form);
+    let makeDurable = () => {};
+    till.durable = () => new Promise((resolve) => makeDurable = resolve);
+    const frames = wireOf(form, REPLY).split(/(?<=\n\n)/);
+    const sent: Bytes[] = [];
+    let held: Promise<Bytes> | null = null;
+    for (const frame of frames) {
+      const taken = relay.take(new TextEncoder().encode(frame));
+      if (taken instanceof Promise) {
+        held = taken;
+        break;
+      }
+      sent.push(taken);
+    }
+    assert(held !== null);
+    const ended = await Promise.race([held, Promise.resolve("pending")]);
+    assertEquals(ended, "pending");
+    assertEquals(textOf(sent), frames.slice(0, -1).join(""));
+    makeDurable();
+    assertEquals(textOf([await held]), frames.at(-1));
+  });
+
+  Deno.test(`PassRelay ends a ${form} stream that was cut anywhere with one readable failure, and charges what was made`, async () => {
+    const wire = new TextEncoder().encode(wireOf(form, REPLY));
+    const marks: Record<Form, string> = {
+      chat: '"finish_reason":"tool_calls"',
+      responses: '"type":"response.completed"',
+      messages: '"type":"message_stop"',
+      content: '"finishReason"',
+    };
+    const lastLine = wireOf(form, REPLY).lastIndexOf("data:", wireOf(form, REPLY).indexOf(marks[form]));
+    const { length } = new TextEncoder().encode(wireOf(form, REPLY).slice(0, lastLine));
+    for (let at = 0; at < length; at += 7) {
+      const { relay, till } = relayFor(form);
+      const text = await relayAll(relay, at === 0 ? [] : [wire.slice(0, at)]);
+      const failure = failureIn(form, text);
+      assertStringIncludes(failure!.message, "ended the stream before the reply was complete");
+      assertEquals(failure!.frames, form === "responses" ? 2 : 1, `cut at ${at}`);
+      assertEquals(till.charges.length, 1);
+      assertEquals(till.charges[0].usage!.estimated, true);
+    }
+  });
+
+  Deno.test(`PassRelay charges a ${form} caller who leaves for what was made so far`, async () => {
+    const { relay, till } = relayFor(form);
+    const wire = wireOf(form, REPLY);
+    await relay.take(new TextEncoder().encode(wire.slice(0, wire.indexOf("Zwei") + 4)));
+    relay.left();
+    while (till.charges.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    const { estimated, outputTokens = 0, freshTokens = 0 } = till.charges[0].usage!;
+    assertEquals(estimated, true);
+    assert(outputTokens > 5 && outputTokens < 60, String(outputTokens));
+    assert(freshTokens > 5 && freshTokens < 30, String(freshTokens));
+  });
+
+  Deno.test(`PassRelay passes a failure that a ${form} vendor reports, adds none of its own, and charges`, async () => {
+    const reported: Record<Form, string> = {
+      chat: 'data: {"error":{"message":"Overloaded","type":"server_error","code":null,"param":null}}\n\n',
+      responses: 'event: error\ndata: {"type":"error","code":"server_error","message":"Overloaded","param":null}\n\n',
+      messages: 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n',
+      content: 'data: {"error":{"code":503,"message":"Overloaded","status":"UNAVAILABLE"}}\n\n',
+    };
+    const begun = wireOf(form, REPLY.slice(0, 7));
+    await fc.assert(
+      fc.asyncProperty(cuts, async (places) => {
+        const { relay, till } = relayFor(form);
+        assertEquals(await relayAll(relay, cutAt(begun + reported[form], places)), begun + reported[form]);
+        assertEquals(till.charges.length, 1);
+      }),
+      { numRuns: 20 },
+    );
+    const secret = `Overloaded for ${PROVIDER_KEY}`;
+    const { relay } = relayFor(form);
+    const text = await relayAll(relay, cutAt(begun + reported[form].replace("Overloaded", secret), [0.5]));
+    assertEquals(failureIn(form, text)!.message, "Overloaded for [redacted]");
+    assert(!text.includes(PROVIDER_KEY));
+  });
+
+  Deno.test(`PassRelay stops a ${form} stream whose line grows beyond 1 MB, with a failure that can be read`, async () => {
+    const { relay, till } = relayFor(form);
+    const piece = `data: {"x":"${"y".repeat(300_000)}`;
+    const text = await relayAll(relay, Array.from({ length: 5 }, () => new TextEncoder().encode(piece)));
+    assertEquals(failureIn(form, text)!.message, 'Provider "acme" sent an answer that cannot be read');
+    assert(text.length < 5_000);
+    assertEquals(till.charges.length, 1);
+  });
+
+  Deno.test(`PassRelay tells a ${form} caller of a charge that was lost in the place of the end`, async () => {
+    const { relay, till } = relayFor(form);
+    till.durable = () => Promise.reject(new Error("store is gone"));
+    const text = await relayAll(relay, cutAt(wireOf(form, REPLY), [0.4]));
+    assertEquals(failureIn(form, text)!.message, "Unexpected internal error");
+  });
+}
+
+Deno.test("PassRelay hides the usage chunk from a chat caller who did not ask, wherever the cuts fall, and nothing else", async () => {
+  for (const [name, lineEnd] of Object.entries(LINE_ENDS)) {
+    const wire = wireOf("chat", REPLY, lineEnd);
+    const frames = wire.split(new RegExp(`(?<=${lineEnd}${lineEnd})`));
+    const shown = frames.filter((frame) => !frame.includes('"choices":[]'));
+    assertEquals(shown.length, frames.length - 1);
+    const { length } = new TextEncoder().encode(wire);
+    for (let at = 0; at < length; at++) {
+      const { relay, till } = relayFor("chat", {});
+      assertEquals(await relayAll(relay, cutAt(wire, [at / length + 1e-9])), shown.join(""), `${name}, cut at ${at}`);
+      assertEquals(till.charges[0].usage, USAGE);
+    }
+    await fc.assert(
+      fc.asyncProperty(cuts, async (places) => {
+        const { relay } = relayFor("chat", {});
+        assertEquals(await relayAll(relay, cutAt(wire, places)), shown.join(""));
+      }),
+      { numRuns: 50 },
+    );
+  }
+});
+
+Deno.test("PassRelay hides a usage chunk that is the last line and has no end", async () => {
+  const wire = wireOf("chat", REPLY);
+  const end = wire.indexOf("\n\ndata: [DONE]");
+  const { relay, till } = relayFor("chat", {});
+  const text = await relayAll(relay, cutAt(wire.slice(0, end), []));
+  assert(!text.includes('"usage":{'));
+  assertEquals(till.charges[0].usage, USAGE);
+});
+
+Deno.test("PassRelay leaves a chunk alone that has no choices and no usage either", async () => {
+  const filter = 'data: {"choices":[],"prompt_filter_results":[],"usage":null}\n\n';
+  const { relay } = relayFor("chat", {});
+  assertStringIncludes(await relayAll(relay, cutAt(filter + wireOf("chat", REPLY), [])), filter);
+});
+
+Deno.test("PassRelay charges the last usage of a vendor that sends running totals before and after the finish reason", async () => {
+  const chunk = (completion: number, finish: string | null) =>
+    `data: {"choices":[{"index":0,"delta":{},"finish_reason":${JSON.stringify(finish)}}],` +
+    `"usage":{"prompt_tokens":5,"completion_tokens":${completion}}}\n\n`;
+  const wire = chunk(1, null) + chunk(2, "stop") + chunk(3, null) + "data: [DONE]\n\n";
+  const { relay, till } = relayFor("chat");
+  assertEquals(await relayAll(relay, wire.split(/(?<=\n\n)/).map((text) => new TextEncoder().encode(text))), wire);
+  assertEquals(till.charges[0].usage!.outputTokens, 3);
+});
+
+Deno.test("PassRelay takes a chat stream without [DONE] as complete once it has a finish reason", async () => {
+  const wire = wireOf("chat", REPLY).replace("data: [DONE]\n\n", "");
+  const { relay, till } = relayFor("chat");
+  assertEquals(await relayAll(relay, cutAt(wire, [0.3, 0.6])), wire);
+  assertEquals(till.charges[0].usage, USAGE);
+});
+
+Deno.test("PassRelay estimates the usage of a complete reply that reports none", async () => {
+  const finish = { type: "finish", stop: { reason: "end", raw: "stop" }, usage: null } as const;
+  const wire = wireOf("chat", [...REPLY.slice(0, -1), finish]);
+  const { relay, till } = relayFor("chat");
+  assertEquals(await relayAll(relay, cutAt(wire, [])), wire);
+  const { estimated, outputTokens = 0 } = till.charges[0].usage!;
+  assertEquals(estimated, true);
+  assert(outputTokens > 20 && outputTokens < 60, String(outputTokens));
+});
+
+Deno.test("PassRelay gives a heartbeat only where a frame ends, and none to content callers", () => {
+  for (const form of FORMS) {
+    const { relay } = relayFor(form);
+    const beats: boolean[] = [];
+    const wire = wireOf(form, REPLY);
+    const begun = wire.slice(0, wire.indexOf("\n\n") + 2);
+    for (const piece of [begun.slice(0, 20), begun.slice(20, -1), "\n", "data: {}\n", "\n: half a com"]) {
+      relay.take(new TextEncoder().encode(piece));
+      beats.push(relay.heartbeat() !== null);
+    }
+    // The beginning of a line waits here, so it is no hindrance.
+    assertEquals(beats, form === "content" ? Array(5).fill(false) : [true, false, true, false, true], form);
+  }
+});
+
+Deno.test("PassRelay sends no failure behind a reply that was complete, however the connection ended", async () => {
+  for (const form of FORMS) {
+    const { relay, till } = relayFor(form);
+    await relay.take(new TextEncoder().encode(wireOf(form, REPLY)));
+    assertEquals(await relay.fail(new Error("connection reset")), null);
+    assertEquals(till.charges.map(({ usage }) => usage), [USAGE]);
+  }
+});

@@ -1,0 +1,126 @@
+import { assertRejects } from "@std/assert";
+import { createCatalog } from "../../src/catalog/catalog.ts";
+import { readModel } from "../../src/catalog/model.ts";
+import type { JsonObject } from "../../src/conversation/codec.ts";
+import type { Form } from "../../src/conversation/seal.ts";
+import { GatewayError } from "../../src/lib/gateway_error.ts";
+import type { Log, LogFields } from "../../src/lib/log.ts";
+import type { Money } from "../../src/lib/money.ts";
+import { createCircuitBreaker } from "../../src/routing/circuit_breaker.ts";
+import type { TextParts } from "../../src/texts/attempt.ts";
+import { createItemMemory } from "../../src/texts/item_memory.ts";
+import { createReasoningMemory } from "../../src/texts/reasoning_memory.ts";
+import { LiveStreams } from "../../src/texts/relay.ts";
+import { TextTurns } from "../../src/texts/turn.ts";
+import { type FailureKind, UpstreamFailure } from "../../src/upstreams/failure.ts";
+import type { OutboundCall } from "../../src/upstreams/outbound.ts";
+import { replyOf } from "../support/assemble.ts";
+import { replyContextOf } from "../support/conversations.ts";
+import { ManualClock } from "../support/manual_clock.ts";
+import {
+  CODECS,
+  endpointOf,
+  type FakeResponse,
+  outboundOf,
+  providerOf,
+  REPLY,
+  responseOf,
+  type Till,
+  tillOf,
+  wireOf,
+} from "./support.ts";
+
+/** What a provider does with a call. */
+export type Behaviour = (call: OutboundCall) => FakeResponse | UpstreamFailure;
+
+/** What a test can choose of a gateway's text part. */
+export interface StageOptions {
+  /** By the provider's name: its form, and what it does. */
+  readonly providers: Readonly<Record<string, readonly [Form | readonly Form[], Behaviour]>>;
+  readonly model?: JsonObject;
+  readonly isBroke?: boolean;
+  readonly random?: () => number;
+}
+
+/** The text part of a gateway between a scripted meter and scripted providers. */
+export interface Stage {
+  readonly turns: TextTurns;
+  readonly till: Till;
+  readonly estimates: Money[];
+  /** Providers and bodies of all calls, in their order. */
+  readonly sent: { readonly provider: string; readonly call: OutboundCall; readonly body: JsonObject }[];
+  readonly lines: { readonly event: string; readonly fields: LogFields }[];
+  readonly clock: ManualClock;
+  readonly live: LiveStreams;
+}
+
+/** Sets it up with one model, `acme/m`, that every provider serves but one called `stranger`. */
+export function stageOf({ providers, model, isBroke = false, random = () => 0 }: StageOptions): Stage {
+  const till = tillOf();
+  const estimates: Money[] = [];
+  const sent: Stage["sent"] = [];
+  const lines: Stage["lines"] = [];
+  const clock = new ManualClock();
+  const live = new LiveStreams();
+  const note = (event: string, fields: LogFields = {}) => void lines.push({ event, fields });
+  const log: Log = { debug: note, info: note, warn: note, error: note };
+  const opened = Object.entries(providers).map(([name, [forms, behave]]) => {
+    const outbound = outboundOf((call) => {
+      sent.push({ provider: name, call, body: JSON.parse(new TextDecoder().decode(call.body as Uint8Array)) });
+      const result = behave(call);
+      return result instanceof Error ? Promise.reject(result) : Promise.resolve(result);
+    });
+    return providerOf(name, [forms].flat().map((form) => endpointOf(form as Form)), outbound);
+  });
+  const serves = Object.keys(providers).filter((name) => name !== "stranger").map((provider) => ({
+    provider,
+    model: "vm",
+  }));
+  const prices = { prompt: "0.001", completion: "0.002" };
+  const fields = { id: "acme/m", pricing: prices, top_provider: { max_completion_tokens: 1000 }, serves, ...model };
+  const parts: TextParts = {
+    catalog: createCatalog([readModel(fields), readModel({ id: "acme/picture", image: {}, serves })]),
+    providers: new Map(opened.map((provider) => [provider.name, provider])),
+    breaker: createCircuitBreaker({ clock, failuresToOpen: 2 }),
+    meter: {
+      admit(_accountId, estimate) {
+        estimates.push(estimate);
+        if (isBroke) {
+          throw new GatewayError("insufficient_credits", "Cannot accept the request: the balance is used up");
+        }
+        return till.admission;
+      },
+      invalidate() {},
+      flush: () => Promise.resolve(),
+    },
+    clock,
+    log,
+    live,
+    memory: createReasoningMemory(clock),
+    items: createItemMemory(clock),
+    inliner: () => Promise.reject(new Error("nothing is to be fetched")),
+    random,
+  };
+  return { turns: new TextTurns(parts), till, estimates, sent, lines, clock, live };
+}
+
+/** A provider's whole reply of a form. */
+export function wholeReply(form: Form): Behaviour {
+  const { body } = CODECS[form].writeReply(replyOf(REPLY), replyContextOf());
+  return () => responseOf([JSON.stringify(body)], "application/json");
+}
+
+/** A provider's stream of a form. */
+export function streamed(form: Form): Behaviour {
+  return () => responseOf([wireOf(form, REPLY)]);
+}
+
+/** A provider that fails. */
+export function failing(kind: FailureKind, status: number | null = null): Behaviour {
+  return () => new UpstreamFailure("acme", kind, "Said the vendor", { status, accepted: "no" });
+}
+
+/** The error of a promise that fails with one for the caller. */
+export async function errorOf(promise: Promise<unknown>): Promise<GatewayError> {
+  return await assertRejects(() => promise, GatewayError);
+}

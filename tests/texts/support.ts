@@ -1,0 +1,274 @@
+import type { Admission, Charge } from "../../src/billing/meter.ts";
+import { readPrices } from "../../src/billing/price.ts";
+import { readModel } from "../../src/catalog/model.ts";
+import { chat } from "../../src/conversation/codecs/chat/mod.ts";
+import { content } from "../../src/conversation/codecs/content/mod.ts";
+import { messages } from "../../src/conversation/codecs/messages/mod.ts";
+import { responses } from "../../src/conversation/codecs/responses/mod.ts";
+import type { Codec, JsonObject } from "../../src/conversation/codec.ts";
+import type { ReplyEvent } from "../../src/conversation/events.ts";
+import type { Form } from "../../src/conversation/seal.ts";
+import { NO_USAGE, type Usage } from "../../src/conversation/usage.ts";
+import { encodeFrames } from "../../src/http/sse.ts";
+import { scanJson } from "../../src/lib/json.ts";
+import { silentLog } from "../../src/lib/log.ts";
+import { createRedactor } from "../../src/lib/redact.ts";
+import type { TextAttempt, TextTurn } from "../../src/texts/attempt.ts";
+import { Settlement } from "../../src/texts/settlement.ts";
+import type { Bytes, Relay } from "../../src/texts/relay.ts";
+import { UpstreamFailure } from "../../src/upstreams/failure.ts";
+import type { Outbound, OutboundResponse } from "../../src/upstreams/outbound.ts";
+import type { Provider } from "../../src/upstreams/provider.ts";
+import type { TextEndpoint } from "../../src/upstreams/upstream.ts";
+import { replyContextOf } from "../support/conversations.ts";
+import { ManualClock } from "../support/manual_clock.ts";
+
+/** The codecs by their names. */
+export const CODECS: Readonly<Record<Form, Codec>> = { chat, responses, messages, content };
+
+/** Their names. */
+export const FORMS: readonly Form[] = ["chat", "responses", "messages", "content"];
+
+/** A secret of the provider's, which no caller may see. */
+export const PROVIDER_KEY = "key-of-the-provider";
+
+/** What a full reply's stream consumes. */
+export const USAGE: Usage = { ...NO_USAGE, freshTokens: 12, outputTokens: 30, reasoningTokens: 9 };
+
+/** A reply with a thought, text in several scripts and a call, as a vendor's stream tells it. */
+export const REPLY: readonly ReplyEvent[] = [
+  { type: "start", id: "reply-1", model: "m", createdAt: 7, usage: { ...NO_USAGE, freshTokens: 12, outputTokens: 1 } },
+  { type: "part-start", index: 0, part: { kind: "reasoning" } },
+  { type: "part-delta", index: 0, text: "Überlegung — 考える" },
+  { type: "part-end", index: 0 },
+  { type: "part-start", index: 1, part: { kind: "text" } },
+  { type: "part-delta", index: 1, text: "Grüße, 世界! " },
+  { type: "part-delta", index: 1, text: 'Zwei\nZeilen, ein "Zitat" und 😀.' },
+  { type: "part-end", index: 1 },
+  { type: "part-start", index: 2, part: { kind: "tool_call", callId: "call_1", tool: "look" } },
+  { type: "part-delta", index: 2, text: '{"ort":' },
+  { type: "part-delta", index: 2, text: '"Köln"}' },
+  { type: "part-end", index: 2 },
+  { type: "finish", stop: { reason: "tool_calls", raw: null }, usage: USAGE },
+];
+
+/** Events as a form's vendor sends them: with usage, and with lines that end as given. */
+export function wireOf(form: Form, events: readonly ReplyEvent[], lineEnd = "\n"): string {
+  const writer = CODECS[form].eventWriter(replyContextOf({ includeUsage: true }));
+  const bytes = encodeFrames(events.flatMap((event) => writer.write(event)));
+  return new TextDecoder().decode(bytes).replaceAll("\n", lineEnd);
+}
+
+/** The smallest body that each form allows. */
+export function bodyOf(form: Form, fields: JsonObject = {}): JsonObject {
+  const said = { role: "user", content: "Say something in any tongue" };
+  const bodies: Record<Form, JsonObject> = {
+    chat: { model: "acme/m", messages: [said] },
+    responses: { model: "acme/m", input: [said] },
+    messages: { model: "acme/m", max_tokens: 100, messages: [said] },
+    content: { contents: [{ role: "user", parts: [{ text: "Say something in any tongue" }] }] },
+  };
+  return { ...bodies[form], ...fields };
+}
+
+/** A turn as its protocol hands it over; `text` is the body as it came, by default the JSON of `body`. */
+export function turnOf(form: Form, fields: Partial<TextTurn> & { readonly text?: string } = {}): TextTurn {
+  const { text, ...others } = fields;
+  const sent = text === undefined ? fields.body ?? bodyOf(form) : JSON.parse(text) as JsonObject;
+  const stream = fields.stream ?? sent.stream === true;
+  const bytes = new TextEncoder().encode(text ?? JSON.stringify(sent));
+  return {
+    requestId: "req_1",
+    accountId: "demo",
+    receivedAt: 7_000,
+    codec: CODECS[form],
+    body: form === "content" ? { ...sent, model: "acme/m", stream } : sent,
+    bytes,
+    scan: scanJson(bytes),
+    model: "acme/m",
+    stream,
+    framing: "sse",
+    headerPin: null,
+    bodyPin: null,
+    forwarded: {},
+    callerSignal: () => new AbortController().signal,
+    ...others,
+    ...text === undefined ? {} : { body: sent },
+  };
+}
+
+/** What an admitted call came to. */
+export interface Till {
+  readonly admission: Admission;
+  readonly charges: Charge[];
+  releases: number;
+  /** Resolves when a charge is durable; replace it to make charges wait or fail. */
+  durable: () => Promise<void>;
+}
+
+/** An admission that notes what is done with it. */
+export function tillOf(): Till {
+  const till: Till = {
+    charges: [],
+    releases: 0,
+    durable: () => Promise.resolve(),
+    admission: {
+      async charge(charge) {
+        till.charges.push(charge);
+        await till.durable();
+      },
+      release: () => void till.releases++,
+    },
+  };
+  return till;
+}
+
+/** What a test can choose of an attempt. */
+export interface AttemptOptions {
+  /** The vendor's form. Default: the caller's. */
+  readonly vendor?: Form;
+  readonly turn?: Partial<TextTurn> & { readonly text?: string };
+  readonly till?: Till;
+  readonly outbound?: Outbound;
+}
+
+/** A turn of a form on its way to a provider named `acme`. */
+export function attemptOf(
+  form: Form,
+  { vendor = form, turn, till = tillOf(), outbound }: AttemptOptions = {},
+): TextAttempt {
+  const model = readModel({
+    id: "acme/m",
+    serves: [{ provider: "acme" }],
+    pricing: { prompt: "0.001", completion: "0.002" },
+  });
+  const endpoint = endpointOf(vendor);
+  const facts = {
+    requestId: "req_1",
+    accountId: "demo",
+    model: model.id,
+    prices: readPrices(model.pricing),
+    receivedAt: 7_000,
+  };
+  return {
+    turn: turnOf(form, { stream: true, ...turn }),
+    model,
+    candidate: model.serves[0],
+    provider: providerOf("acme", [endpoint], outbound),
+    endpoint,
+    settlement: new Settlement(facts, till.admission, new ManualClock(), silentLog),
+  };
+}
+
+/** Where a vendor speaks one form. */
+export function endpointOf(form: Form): TextEndpoint {
+  return {
+    codec: CODECS[form],
+    path: (model, stream) => `/${form}/${model}/${stream}`,
+    mustInline: () => false,
+    counter: null,
+  };
+}
+
+/** A provider that talks text there. */
+export function providerOf(name: string, text: readonly TextEndpoint[], outbound: Outbound = NO_OUTBOUND): Provider {
+  return {
+    name,
+    outbound,
+    text,
+    images: null,
+    videos: null,
+    redact: createRedactor([PROVIDER_KEY]),
+    compatible: false,
+    streamFirstByteMs: 1_000,
+    wholeFirstByteMs: 1_000,
+  };
+}
+
+/** An outbound of which only `send` is of use. */
+export function outboundOf(send: Outbound["send"]): Outbound {
+  const unused = () => {
+    throw new Error("Only send() is expected to be called");
+  };
+  return { send, json: unused, failure: unused, pathOf: unused, firstByteMs: 1_000 };
+}
+
+const NO_OUTBOUND = outboundOf(() => Promise.reject(new Error("Nothing is expected to be sent")));
+
+/** A vendor's answer read by read; what is thrown in the place of a read is its failure. */
+export interface FakeResponse extends OutboundResponse {
+  readonly reads: number;
+  readonly cancelled: boolean;
+}
+
+/** An answer that gives these pieces, one a read, and then ends; a function gives its piece when it is due. */
+export function responseOf(
+  pieces: readonly (string | Uint8Array<ArrayBuffer> | Error | (() => Promise<string | null>))[],
+  mediaType = "text/event-stream",
+  status = 200,
+): FakeResponse {
+  let reads = 0;
+  let cancelled = false;
+  let stopWaiting = () => {};
+  const leaving = new Promise<null>((resolve) => stopWaiting = () => resolve(null));
+  const stopped = () => new UpstreamFailure("acme", "cancelled", "told to stop", { status: null, accepted: "unknown" });
+  return {
+    status,
+    mediaType,
+    header: () => null,
+    get reads() {
+      return reads;
+    },
+    get cancelled() {
+      return cancelled;
+    },
+    async read() {
+      if (cancelled) return null;
+      const piece = pieces[reads++] ?? null;
+      if (piece instanceof Error) throw piece;
+      const came = typeof piece === "function" ? await Promise.race([piece(), leaving]) : piece;
+      if (cancelled) throw stopped();
+      return typeof came === "string" ? new TextEncoder().encode(came) : came;
+    },
+    async readAll() {
+      const parts: Uint8Array[] = [];
+      for (let next = await this.read(); next !== null; next = await this.read()) parts.push(next);
+      return new Uint8Array(await new Blob(parts as BlobPart[]).arrayBuffer());
+    },
+    cancel() {
+      cancelled = true;
+      stopWaiting();
+    },
+  };
+}
+
+/** Everything that a relay makes of a stream in these pieces. */
+export async function relayAll(relay: Relay, pieces: readonly Uint8Array<ArrayBuffer>[]): Promise<string> {
+  const out: Bytes[] = [];
+  try {
+    for (const piece of pieces) {
+      out.push(await relay.take(piece));
+      if (relay.finished) return textOf(out);
+    }
+    out.push(await relay.end());
+  } catch (thrown) {
+    out.push(await relay.fail(thrown));
+  }
+  return textOf(out);
+}
+
+/** Bytes as one text. */
+export function textOf(pieces: readonly Bytes[]): string {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  return pieces.map((piece) => piece === null ? "" : decoder.decode(piece, { stream: true })).join("") +
+    decoder.decode();
+}
+
+/** A text's bytes, cut at these places of the whole, each from 0 to 1. */
+export function cutAt(text: string, places: readonly number[]): Uint8Array<ArrayBuffer>[] {
+  const bytes = new TextEncoder().encode(text);
+  const cuts = [...new Set(places.map((place) => Math.floor(place * bytes.length)))].sort((a, b) => a - b);
+  return [0, ...cuts].map((from, at) => bytes.slice(from, [...cuts, bytes.length][at])).filter(({ length }) =>
+    length > 0
+  );
+}

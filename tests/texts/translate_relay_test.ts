@@ -1,0 +1,247 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import fc from "fast-check";
+import type { ReplyEvent } from "../../src/conversation/events.ts";
+import type { Reply } from "../../src/conversation/reply.ts";
+import type { Form, Seal } from "../../src/conversation/seal.ts";
+import { readSeal } from "../../src/conversation/seal.ts";
+import { createFrameReader } from "../../src/http/sse.ts";
+import { emulationFor } from "../../src/texts/emulation.ts";
+import { createItemMemory } from "../../src/texts/item_memory.ts";
+import { createReasoningMemory } from "../../src/texts/reasoning_memory.ts";
+import type { TextParts } from "../../src/texts/attempt.ts";
+import type { Bytes } from "../../src/texts/relay.ts";
+import { TranslateRelay } from "../../src/texts/translate_relay.ts";
+import type { Translation } from "../../src/texts/translation.ts";
+import { replyOf } from "../support/assemble.ts";
+import { conversationOf, replyContextOf } from "../support/conversations.ts";
+import { ManualClock } from "../support/manual_clock.ts";
+import {
+  attemptOf,
+  CODECS,
+  cutAt,
+  FORMS,
+  PROVIDER_KEY,
+  relayAll,
+  REPLY,
+  textOf,
+  tillOf,
+  USAGE,
+  wireOf,
+} from "./support.ts";
+
+const PAIRS = FORMS.flatMap((caller) =>
+  FORMS.filter((vendor) => vendor !== caller).map((vendor) => ({ caller, vendor }))
+);
+const cuts = fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), { maxLength: 12 });
+
+function relayFor(caller: Form, vendor: Form, translation: Partial<Translation> = {}) {
+  const till = tillOf();
+  const clock = new ManualClock();
+  const memory = createReasoningMemory(clock);
+  const items = createItemMemory(clock);
+  const context = replyContextOf({
+    model: "acme/m",
+    includeUsage: true,
+    conversation: conversationOf({ stream: true }),
+  });
+  const whole: Translation = {
+    body: {},
+    losses: [],
+    emulation: emulationFor(conversationOf(), []).emulation,
+    names: { issuer: "acme", tools: new Map(), customTools: new Set() },
+    context,
+    ...translation,
+  };
+  const parts = { memory, items } as unknown as TextParts;
+  return { till, memory, items, relay: new TranslateRelay(attemptOf(caller, { vendor, till }), whole, parts) };
+}
+
+/** What a caller of a form reads. */
+function eventsIn(form: Form, text: string): ReplyEvent[] {
+  const frames = createFrameReader();
+  const reader = CODECS[form].eventReader();
+  const all = [...frames.push(new TextEncoder().encode(text)), ...frames.end()];
+  return [...all.flatMap((frame) => reader.read(frame)), ...reader.end()];
+}
+
+function replyIn(form: Form, text: string): Reply {
+  return replyOf(eventsIn(form, text));
+}
+
+/** What must survive any translation: words, calls and their arguments, why it ended, what it cost. */
+function gistOf({ parts, stop, usage }: Reply) {
+  return {
+    text: parts.flatMap((part) => part.kind === "text" ? [part.text] : []).join(""),
+    thoughts: parts.flatMap((part) => part.kind === "reasoning" ? [part.text] : []).join(""),
+    calls: parts.flatMap((part) => part.kind === "tool_call" ? [[part.tool, JSON.parse(part.input)]] : []),
+    reason: stop.reason,
+    usage: { ...usage, reasoningTokens: 0 },
+  };
+}
+
+const GIST = gistOf(replyOf(REPLY));
+
+for (const { caller, vendor } of PAIRS) {
+  const wire = wireOf(vendor, REPLY);
+
+  Deno.test(`TranslateRelay tells a ${caller} caller what a ${vendor} vendor said, wherever the cuts fall`, async () => {
+    await fc.assert(
+      fc.asyncProperty(cuts, async (places) => {
+        const { relay, till } = relayFor(caller, vendor);
+        assertEquals(gistOf(replyIn(caller, await relayAll(relay, cutAt(wire, places)))), GIST);
+        assertEquals(till.charges.map(({ usage }) => usage), [USAGE]);
+        assertEquals(relay.finished, true);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  Deno.test(`TranslateRelay holds a ${caller} caller's end back until the charge of a ${vendor} reply is durable`, async () => {
+    const { relay, till } = relayFor(caller, vendor);
+    let makeDurable = () => {};
+    till.durable = () => new Promise((resolve) => makeDurable = resolve);
+    const sent: Bytes[] = [];
+    const pieces = wire.split(/(?<=\n\n)/).map((frame) => new TextEncoder().encode(frame));
+    let held: Promise<Bytes> | null = null;
+    for (const piece of pieces) {
+      const taken: Bytes | Promise<Bytes> = held ? null : relay.take(piece);
+      if (taken instanceof Promise) held = taken;
+      else sent.push(taken);
+    }
+    held ??= relay.end();
+    assertEquals(await Promise.race([held, Promise.resolve("pending")]), "pending");
+    assertEquals(relay.finished, false);
+    assert(!eventsIn(caller, textOf(sent)).some(({ type }) => type === "finish"));
+    while (till.charges.length === 0) await new Promise((resolve) => setTimeout(resolve));
+    makeDurable();
+    assertEquals(gistOf(replyIn(caller, textOf([...sent, await held]))), GIST);
+  });
+
+  Deno.test(`TranslateRelay ends a ${caller} caller's stream with a failure when the ${vendor} vendor's is cut`, async () => {
+    const shown = new TextEncoder().encode(wireOf(vendor, REPLY.slice(0, -1)));
+    for (let at = 0; at < shown.length; at += 97) {
+      const { relay, till } = relayFor(caller, vendor);
+      const events = eventsIn(caller, await relayAll(relay, at === 0 ? [] : [shown.slice(0, at)]));
+      assertEquals(events.at(-1)?.type, "error");
+      assertStringIncludes((events.at(-1) as { message: string }).message, "ended the stream before");
+      assertEquals(till.charges.map(({ usage }) => usage?.estimated), [true]);
+    }
+  });
+
+  Deno.test(`TranslateRelay tells a ${caller} caller of a failure that a ${vendor} vendor reports, behind the text before it`, async () => {
+    const error = { type: "error", message: `Overloaded for ${PROVIDER_KEY}`, vendorCode: null, status: null } as const;
+    const { relay, till } = relayFor(caller, vendor);
+    const events = eventsIn(caller, await relayAll(relay, cutAt(wireOf(vendor, [...REPLY.slice(0, 7), error]), [])));
+    const said = events.map((event) => event.type === "part-delta" ? event.text : "").join("");
+    assertStringIncludes(said, "Zwei\nZeilen");
+    assertEquals((events.at(-1) as { message: string }).message, "Overloaded for [redacted]");
+    assertEquals(till.charges.length, 1);
+  });
+
+  Deno.test(`TranslateRelay charges for what was made when a ${caller} caller leaves a ${vendor} reply`, async () => {
+    const { relay, till } = relayFor(caller, vendor);
+    await relay.take(new TextEncoder().encode(wireOf(vendor, REPLY.slice(0, 7))));
+    relay.left();
+    while (till.charges.length === 0) await new Promise((resolve) => setTimeout(resolve));
+    const { outputTokens = 0, freshTokens = 0, estimated } = till.charges[0].usage!;
+    assertEquals(estimated, true);
+    assert(outputTokens > 10 && outputTokens < 40 && freshTokens > 5, `${freshTokens} in, ${outputTokens} out`);
+  });
+
+  Deno.test(`TranslateRelay maps tools' names back for a ${caller} caller of a ${vendor} vendor, and unwraps free text`, async () => {
+    const events: ReplyEvent[] = [
+      REPLY[0],
+      { type: "part-start", index: 0, part: { kind: "tool_call", callId: "call_1", tool: "look_wire" } },
+      { type: "part-delta", index: 0, text: '{"input":' },
+      { type: "part-delta", index: 0, text: '"free text"}' },
+      { type: "part-end", index: 0 },
+      REPLY.at(-1)!,
+    ];
+    const names = { issuer: "acme", tools: new Map([["look_wire", "look.up"]]), customTools: new Set(["look.up"]) };
+    const { relay } = relayFor(caller, vendor, { names });
+    const { parts } = replyIn(caller, await relayAll(relay, cutAt(wireOf(vendor, events), [])));
+    const [call] = parts.filter((part) => part.kind === "tool_call");
+    assertEquals(call?.tool, "look.up");
+    // Forms without such tools give the text back as they were given it.
+    assertEquals(call?.custom ? call.input : JSON.parse(call!.input).input, "free text");
+  });
+}
+
+Deno.test("TranslateRelay writes the issuer on every proof, so that it comes home", async () => {
+  const seal: Seal = { form: "messages", issuer: null, value: "proof" };
+  const events: ReplyEvent[] = [
+    ...REPLY.slice(0, 3),
+    { type: "part-seal", index: 0, seal },
+    ...REPLY.slice(3),
+  ];
+  const { relay } = relayFor("responses", "messages");
+  const text = await relayAll(relay, cutAt(wireOf("messages", events), []));
+  const carried = /"encrypted_content":"([^"]+)"/.exec(text)![1];
+  assertEquals(readSeal(carried, "responses"), { ...seal, issuer: "acme" });
+});
+
+Deno.test("TranslateRelay remembers for a chat caller the proofs that belong to its calls", async () => {
+  const seal: Seal = { form: "messages", issuer: null, value: "proof" };
+  const { relay, memory } = relayFor("chat", "messages");
+  const events: ReplyEvent[] = [...REPLY.slice(0, 3), { type: "part-seal", index: 0, seal }, ...REPLY.slice(3)];
+  await relayAll(relay, cutAt(wireOf("messages", events), [0.5]));
+  const call = { kind: "tool_call", callId: "call_1", tool: "look", input: "{}" } as const;
+  const { turns } = memory.restore("demo", conversationOf({ turns: [{ role: "assistant", parts: [call] }] }));
+  const [thought] = turns[0].parts;
+  assertEquals(thought, { kind: "reasoning", text: "Überlegung — 考える", seal: { ...seal, issuer: "acme" } });
+});
+
+Deno.test("TranslateRelay remembers for a responses caller every item that the reply shows", async () => {
+  const { relay, items } = relayFor("responses", "chat");
+  const broken: ReplyEvent[] = REPLY.map((event) =>
+    event.type === "part-delta" && event.index === 2 && event.text.startsWith('"')
+      ? { ...event, text: "no JSON" }
+      : event
+  );
+  const text = await relayAll(relay, cutAt(wireOf("chat", broken), []));
+  const ids = [...text.matchAll(/"type":"response.output_item.done".*?"item":\{"id":"([^"]+)"/g)].map(([, id]) => id);
+  assert(ids.length >= 2, text);
+  for (const id of ids) {
+    const { input } = items.resolve("demo", { input: [{ type: "item_reference", id }] });
+    assertEquals((input as { id: string; type: string }[])[0].id, id);
+    assert((input as { type: string }[])[0].type !== "item_reference", `${id} is not remembered`);
+  }
+});
+
+Deno.test("TranslateRelay ends the text at a stop sequence that the vendor was not told, and reads no further", async () => {
+  const conversation = conversationOf({ sampling: { ...conversationOf().sampling, stop: ["Zeilen"] } });
+  const { emulation } = emulationFor(conversation, ["stop"]);
+  const { relay, till } = relayFor("messages", "responses", { emulation });
+  const reply = replyIn("messages", await relayAll(relay, cutAt(wireOf("responses", REPLY), [0.2, 0.5, 0.7])));
+  assertEquals(reply.parts.at(-1), { kind: "text", text: "Grüße, 世界! Zwei\n" });
+  assertEquals([reply.stop.reason, reply.stop.sequence], ["stop_sequence", "Zeilen"]);
+  assertEquals(till.charges[0].usage!.estimated, true);
+});
+
+Deno.test("TranslateRelay keeps what came before a frame that is no JSON, and says that the answer cannot be read", async () => {
+  const { relay, till } = relayFor("messages", "chat");
+  const text = await relayAll(relay, cutAt(`${wireOf("chat", REPLY.slice(0, 7))}data: <html>\n\n`, []));
+  assertStringIncludes(text, "Grüße");
+  assertEquals(
+    (eventsIn("messages", text).at(-1) as { message: string }).message,
+    'Provider "acme" sent an answer that cannot be read',
+  );
+  assertEquals([relay.finished, till.charges.length], [true, 1]);
+});
+
+Deno.test("TranslateRelay tells the caller of a charge that was lost in the place of the end", async () => {
+  for (const { caller, vendor } of PAIRS) {
+    const { relay, till } = relayFor(caller, vendor);
+    till.durable = () => Promise.reject(new Error("store is gone"));
+    const events = eventsIn(caller, await relayAll(relay, cutAt(wireOf(vendor, REPLY), [])));
+    assertEquals((events.at(-1) as { message: string }).message, "Unexpected internal error");
+  }
+});
+
+Deno.test("TranslateRelay stops at a frame beyond 1 MB", async () => {
+  const { relay, till } = relayFor("messages", "chat");
+  const piece = new TextEncoder().encode(`data: {"x":"${"y".repeat(600_000)}`);
+  const events = eventsIn("messages", await relayAll(relay, [piece, piece, piece]));
+  assertEquals(events.at(-1)?.type, "error");
+  assertEquals(till.charges.length, 1);
+});

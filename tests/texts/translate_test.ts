@@ -1,0 +1,56 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { writeSeal } from "../../src/conversation/seal.ts";
+import { stageOf, wholeReply } from "./stage.ts";
+import { bodyOf, CODECS, FORMS, turnOf, USAGE } from "./support.ts";
+
+for (const form of FORMS) {
+  for (const vendor of FORMS.filter((other) => other !== form)) {
+    Deno.test(`TextTurns translates a ${form} request for a ${vendor} vendor, and its reply back`, async () => {
+      const { turns, till, sent } = stageOf({ providers: { one: [vendor, wholeReply(vendor)] } });
+      const response = await turns.run(turnOf(form));
+      const reply = CODECS[form].readReply(await response.json());
+      const text = reply.parts.map((part) => part.kind === "text" ? part.text : "").join("");
+      assertEquals(text, 'Grüße, 世界! Zwei\nZeilen, ein "Zitat" und 😀.');
+      assertEquals(reply.parts.find((part) => part.kind === "tool_call")?.input.replaceAll(" ", ""), '{"ort":"Köln"}');
+      assertEquals(till.charges.map(({ usage }) => usage?.outputTokens), [USAGE.outputTokens]);
+      CODECS[vendor].checkRequest(vendor === "content" ? { ...sent[0].body, model: "vm" } : sent[0].body);
+    });
+  }
+}
+
+Deno.test("TextTurns names what the vendor could not be told, in the caller's spelling", async () => {
+  const { turns } = stageOf({ providers: { one: ["chat", wholeReply("chat")] } });
+  const body = bodyOf("messages", { top_k: 5, new_field: 1 });
+  const dropped = (await turns.run(turnOf("messages", { body }))).headers.get("x-service-dropped") ?? "";
+  assertEquals(dropped.split(", ").toSorted(), ["new_field", "top_k"]);
+});
+
+Deno.test("TextTurns serves an end at a stop sequence from the endpoint that has one", async () => {
+  const { turns, sent } = stageOf({ providers: { one: [["responses", "chat"], wholeReply("chat")] } });
+  await (await turns.run(turnOf("messages", { body: bodyOf("messages", { stop_sequences: ["END"] }) }))).text();
+  assertEquals([sent[0].call.path, sent[0].body.stop], ["/chat/vm/false", ["END"]]);
+  const both = stageOf({ providers: { one: [["responses", "chat"], wholeReply("responses")] } });
+  await (await both.turns.run(turnOf("messages", { body: bodyOf("messages", { stop_sequences: [] }) }))).text();
+  assertEquals(both.sent[0].call.path, "/responses/vm/false");
+});
+
+Deno.test("TextTurns reads and writes a history that holds a proof in its wrapping, also for a vendor of the caller's form", async () => {
+  const proofs = [["elsewhere", "proof"], ["one", "own proof"]].map(([issuer, value]) =>
+    writeSeal({ form: "messages", issuer, value }, "messages")
+  );
+  const thoughts = proofs.map((signature) => ({ type: "thinking", thinking: "hm", signature }));
+  const messages = [
+    { role: "user", content: "Hi" },
+    { role: "assistant", content: [...thoughts, { type: "text", text: "Hello" }] },
+    { role: "user", content: "And?" },
+  ];
+  const thinking = { type: "enabled", budget_tokens: 1024 };
+  const body = bodyOf("messages", { messages, thinking, max_tokens: 4000 });
+  const model = { top_provider: { max_completion_tokens: 8000 } };
+  const { turns, sent } = stageOf({ providers: { one: ["messages", wholeReply("messages")] }, model });
+  await (await turns.run(turnOf("messages", { body }))).text();
+  const text = JSON.stringify(sent[0].body);
+  assert(!proofs.some((proof) => text.includes(proof)), "no vendor sees our wrapping");
+  assert(!text.includes('"proof"'), "nor another's proof");
+  assertStringIncludes(text, '"own proof"');
+});

@@ -1,0 +1,165 @@
+import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import type { JsonObject } from "../../src/conversation/codec.ts";
+import type { Form } from "../../src/conversation/seal.ts";
+import { type Behaviour, errorOf, failing, stageOf, streamed, wholeReply } from "./stage.ts";
+import { bodyOf, FORMS, responseOf, turnOf } from "./support.ts";
+
+for (const form of FORMS) {
+  Deno.test(`TextTurns refuses a ${form} limit beyond the model's, naming the field`, async () => {
+    const { turns, sent, estimates } = stageOf({ providers: { one: [form, wholeReply(form)] } });
+    const fields: Record<Form, readonly [JsonObject, string][]> = {
+      chat: [[{ max_tokens: 1001 }, "max_tokens"], [{ max_completion_tokens: 1001 }, "max_completion_tokens"]],
+      responses: [[{ max_output_tokens: 1001 }, "max_output_tokens"]],
+      messages: [[{ max_tokens: 1001 }, "max_tokens"]],
+      content: [
+        [{ generationConfig: { maxOutputTokens: 1001 } }, "generationConfig.maxOutputTokens"],
+        [{ generationConfig: { max_output_tokens: 1001 } }, "generationConfig.max_output_tokens"],
+        [{ generation_config: { max_output_tokens: 1001 } }, "generation_config.max_output_tokens"],
+      ],
+    };
+    for (const [field, name] of fields[form]) {
+      const error = await errorOf(turns.run(turnOf(form, { body: bodyOf(form, field) })));
+      assertEquals([error.status, error.details.field], [400, name]);
+      const allowed = JSON.parse(JSON.stringify(field).replace("1001", "1000"));
+      await (await turns.run(turnOf(form, { body: bodyOf(form, allowed) }))).text();
+    }
+    assertEquals([sent.length, estimates.length], [fields[form].length, fields[form].length]);
+  });
+}
+
+Deno.test("TextTurns answers 402 before any upstream call", async () => {
+  const { turns, sent, till } = stageOf({ providers: { one: ["chat", wholeReply("chat")] }, isBroke: true });
+  assertEquals((await errorOf(turns.run(turnOf("chat")))).status, 402);
+  assertEquals([sent.length, till.releases], [0, 0]);
+});
+
+Deno.test("TextTurns refuses an unknown model, and one that does not talk", async () => {
+  const { turns, sent } = stageOf({ providers: { one: ["chat", wholeReply("chat")] } });
+  const unknown = await errorOf(turns.run(turnOf("chat", { model: "acme/\n<none>" })));
+  assertEquals([unknown.code, unknown.message], ["model_not_found", 'Cannot find the model "acme/?<none>"']);
+  const picture = await errorOf(turns.run(turnOf("chat", { model: "acme/picture" })));
+  assertEquals(picture.status, 400);
+  assertStringIncludes(picture.message, "/v1/images/generations");
+  assertEquals(sent.length, 0);
+});
+
+Deno.test("TextTurns estimates a turn by its bytes and its limit, and by no more than the model can say", async () => {
+  const most: Record<string, JsonObject> = {
+    known: {},
+    "context only": { top_provider: {}, context_length: 2000 },
+    unknown: { top_provider: {} },
+  };
+  const outputs: Record<string, number[]> = {
+    known: [10, 1000],
+    "context only": [10, 2000, 2000],
+    unknown: [10, 4096, 1_000_000],
+  };
+  for (const [name, model] of Object.entries(most)) {
+    const { turns, estimates } = stageOf({ providers: { one: ["chat", wholeReply("chat")] }, model });
+    const limits = [{ max_tokens: 10 }, {}, ...name === "known" ? [] : [{ max_tokens: 1e300 }]];
+    const bytes: number[] = [];
+    for (const limit of limits) {
+      const turn = turnOf("chat", { body: bodyOf("chat", limit) });
+      bytes.push(Math.ceil(turn.bytes.length / 4));
+      await (await turns.run(turn)).text();
+    }
+    // 0.001 USD a prompt token and 0.002 a token of the reply, in units of 10^-10 USD.
+    const expected = outputs[name].map((output, at) => BigInt(bytes[at]) * 10_000_000n + BigInt(output) * 20_000_000n);
+    assertEquals(estimates, expected, name);
+  }
+});
+
+Deno.test("TextTurns tries the next provider after a failure that is not the request's, each once", async () => {
+  for (const kind of ["unreachable", "timeout", "broken", "auth", "rate_limited", "unavailable"] as const) {
+    const providers = { one: ["chat", failing(kind, 503)], two: ["chat", wholeReply("chat")] } as const;
+    const { turns, sent, till, lines } = stageOf({ providers });
+    const response = await turns.run(turnOf("chat"));
+    assertEquals(sent.map(({ provider }) => provider), ["one", "two"]);
+    assertEquals(response.headers.get("x-service-provider"), "two");
+    assertEquals([till.charges.length, till.charges[0].provider, till.releases], [1, "two", 0]);
+    const failedOver = lines.filter(({ event }) => event === "upstream_failed_over");
+    assertEquals(failedOver.map(({ fields }) => [fields.provider, fields.code]), [["one", kind]]);
+  }
+});
+
+Deno.test("TextTurns tries the next provider when a stream's answer is none, before the first byte", async () => {
+  const html = () => responseOf(["<html>"], "text/html");
+  const { turns, sent } = stageOf({ providers: { one: ["chat", html], two: ["messages", streamed("messages")] } });
+  const response = await turns.run(turnOf("chat", { body: bodyOf("chat", { stream: true }) }));
+  assertStringIncludes(await response.text(), "世界");
+  assertEquals(sent.map(({ provider }) => provider), ["one", "two"]);
+});
+
+Deno.test("TextTurns gives the last failure when all fail, and releases the turn once", async () => {
+  const providers = {
+    one: ["chat", failing("unavailable", 500)],
+    two: ["messages", failing("rate_limited", 429)],
+  } as const;
+  const { turns, till } = stageOf({ providers });
+  assertEquals((await errorOf(turns.run(turnOf("chat")))).code, "rate_limited");
+  assertEquals([till.charges.length, till.releases], [0, 1]);
+});
+
+Deno.test("TextTurns gives a refusal of the request at once, and asks nobody else", async () => {
+  const providers = { one: ["chat", failing("invalid", 422)], two: ["chat", wholeReply("chat")] } as const;
+  const { turns, sent, till } = stageOf({ providers });
+  assertEquals((await errorOf(turns.run(turnOf("chat")))).status, 422);
+  assertEquals([sent.length, till.releases], [1, 1]);
+});
+
+Deno.test("TextTurns rests a provider that failed twice in a row, and comes back to it later", async () => {
+  let isWell = false;
+  const one: Behaviour = (call) => (isWell ? wholeReply("chat") : failing("unavailable", 500))(call);
+  const { turns, sent, clock } = stageOf({ providers: { one: ["chat", one], two: ["chat", wholeReply("chat")] } });
+  const asked = async () => {
+    const before = sent.length;
+    await (await turns.run(turnOf("chat"))).text();
+    return sent.slice(before).map(({ provider }) => provider).join(" ");
+  };
+  assertEquals([await asked(), await asked(), await asked()], ["one two", "one two", "two"]);
+  isWell = true;
+  clock.advance(10_000);
+  assertEquals([await asked(), await asked()], ["one", "one"]);
+});
+
+Deno.test("TextTurns asks the pinned provider alone", async () => {
+  const providers = {
+    one: ["chat", wholeReply("chat")],
+    two: ["chat", failing("unavailable", 500)],
+    stranger: ["chat", wholeReply("chat")],
+  } as const;
+  const { turns, sent, till } = stageOf({ providers });
+  assertEquals((await errorOf(turns.run(turnOf("chat", { headerPin: "two" })))).status, 502);
+  assertEquals((await errorOf(turns.run(turnOf("chat", { bodyPin: "two" })))).status, 502);
+  assertEquals(sent.map(({ provider }) => provider), ["two", "two"]);
+  const refusals: [string | null, string | null, string][] = [
+    ["nosuch", null, "invalid_provider_type"],
+    [null, "nosuch", "invalid_provider_type"],
+    ["stranger", null, "provider_type_unavailable"],
+    ["one", "two", "invalid_request"],
+  ];
+  for (const [headerPin, bodyPin, code] of refusals) {
+    const error = await errorOf(turns.run(turnOf("chat", { headerPin, bodyPin })));
+    assertEquals([error.code, error.status], [code, 400]);
+  }
+  assertEquals([sent.length, till.releases], [2, 2]);
+});
+
+Deno.test("TextTurns goes by weight among providers, and by its own dice", async () => {
+  const providers = { one: ["chat", wholeReply("chat")], two: ["chat", wholeReply("chat")] } as const;
+  const { turns, sent } = stageOf({ providers, random: () => 0.9 });
+  await (await turns.run(turnOf("chat"))).text();
+  assertEquals(sent[0].provider, "two");
+});
+
+Deno.test("TextTurns answers 500 and releases the turn when something of its own breaks", async () => {
+  const { turns, till } = stageOf({
+    providers: {
+      one: ["chat", () => {
+        throw new RangeError("a bug");
+      }],
+    },
+  });
+  await assertRejects(() => turns.run(turnOf("chat")), RangeError);
+  assertEquals(till.releases, 1);
+});

@@ -1,0 +1,181 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
+import { CALL, orderOf, pictureOf, RECORDED, recordedAnswer, VENDOR_KEY, withImageVendor } from "../vendor.ts";
+
+const PLAIN = { model: "m", created: 1_793_491_200, data: [{ b64_json: "AAAA", size: "2048x2048" }] };
+
+Deno.test("Seedream: an order goes without a watermark and asks for base64", async () => {
+  await withImageVendor("ark", { body: PLAIN }, async (images, seen) => {
+    await images.generate(orderOf({ model: "seedream-4-5-251128", quality: "hd", outputFormat: "png" }), CALL);
+    assertEquals(seen[0].path, "/base/images/generations");
+    assertEquals(seen[0].headers.get("authorization"), `Bearer ${VENDOR_KEY}`);
+    assertEquals(seen[0].json, {
+      model: "seedream-4-5-251128",
+      prompt: "A fox",
+      response_format: "b64_json",
+      watermark: false,
+    });
+  });
+});
+
+Deno.test("Seedream: references go as data: URIs, one alone or several in a list; an edit does the same", async () => {
+  await withImageVendor("ark", { body: PLAIN }, async (images, seen) => {
+    const [first, second] = [pictureOf([1, 2], "image/png"), pictureOf([3], "image/jpeg")];
+    await images.generate(orderOf({ images: [first] }), CALL);
+    await images.edit!(orderOf({ images: [first, second] }), CALL);
+    assertEquals(seen[0].json.image, "data:image/png;base64,AQI=");
+    assertEquals(seen[1].json.image, ["data:image/png;base64,AQI=", "data:image/jpeg;base64,Aw=="]);
+  });
+});
+
+Deno.test("Seedream: a mask is refused without a call", async () => {
+  await withImageVendor("ark", { body: PLAIN }, async (images, seen) => {
+    const order = orderOf({ images: [pictureOf([1])], mask: pictureOf([2]) });
+    const failure = await assertRejects(() => images.edit!(order, CALL), UpstreamFailure);
+    assertEquals([failure.kind, failure.facts.field, seen.length], ["invalid", "mask", 0]);
+  });
+});
+
+for (
+  const [model, size, sent] of [
+    ["seedream-4-5-251128", null, undefined],
+    ["seedream-4-5-251128", "auto", undefined],
+    ["seedream-4-5-251128", "1024x1024", "2048x2048"],
+    ["seedream-4-5-251128", "256x256", "2048x2048"],
+    ["seedream-4-5-251128", "1536x1024", "2496x1664"],
+    ["seedream-4-5-251128", "1024x1536", "1664x2496"],
+    ["seedream-4-5-251128", "1792x1024", "2560x1440"],
+    ["seedream-4-5-251128", "1024x1792", "1440x2560"],
+    ["seedream-4-5-251128", "2048x2048", "2048x2048"],
+    ["seedream-5-0-260128", "1024x1024", "2048x2048"],
+    ["seedream-4-0-250828", "1024x1024", "1024x1024"],
+    ["dola-seedream-5-0-pro-260628", "1792x1024", "1792x1024"],
+    ["dola-seedream-5-0-pro-260628", "512x512", "2048x2048"],
+    ["seedream-4-0-250828", "99999x100", "2560x1440"],
+  ] as const
+) {
+  Deno.test(`Seedream: ${model} is asked for ${size} as ${sent ?? "its own choice"}`, async () => {
+    await withImageVendor("ark", { body: { data: [{ b64_json: "AAAA" }] } }, async (images, seen) => {
+      const outcome = await images.generate(orderOf({ model, size }), CALL);
+      assertEquals(seen[0].json.size, sent);
+      assertEquals(outcome.size, sent ?? null);
+    });
+  });
+}
+
+for (
+  const [model, outputFormat, sent] of [
+    ["seedream-5-0-260128", "png", "png"],
+    ["seedream-5-0-260128", "jpeg", "jpeg"],
+    ["seedream-5-0-260128", "webp", undefined],
+    ["seedream-4-0-250828", "png", undefined],
+  ] as const
+) {
+  Deno.test(`Seedream: ${model} is ${sent ? "told" : "not told"} ${outputFormat}`, async () => {
+    await withImageVendor("ark", { body: PLAIN }, async (images, seen) => {
+      const { images: [{ mediaType }] } = await images.generate(orderOf({ model, outputFormat }), CALL);
+      assertEquals(seen[0].json.output_format, sent);
+      assertEquals(mediaType, sent ? `image/${sent}` : null);
+    });
+  });
+}
+
+Deno.test({
+  name: "Seedream: pictures without anything else are read (skipped without recordings)",
+  ignore: !RECORDED,
+  fn: async () => {
+    await withImageVendor("ark", recordedAnswer("ark/images-two"), async (images) => {
+      const outcome = await images.generate(orderOf(), CALL);
+      assertEquals(outcome.images.map(({ result }) => result), [
+        { kind: "base64", data: "test1234" },
+        { kind: "base64", data: "test5678" },
+      ]);
+      assertEquals([outcome.createdAt, outcome.size, outcome.consumption], [null, null, null]);
+    });
+  },
+});
+
+Deno.test({
+  name: "Seedream: an entry that failed does not fail the others (skipped without recordings)",
+  ignore: !RECORDED,
+  fn: async () => {
+    await withImageVendor("ark", recordedAnswer("ark/shape-images-partial-failure"), async (images) => {
+      const outcome = await images.generate(orderOf(), CALL);
+      assertEquals(outcome.images, [{
+        result: { kind: "url", url: "https://example.invalid/1.jpeg" },
+        mediaType: null,
+      }]);
+      assertEquals([outcome.createdAt, outcome.size], [1_793_491_200, "2848x1600"]);
+      assertEquals(outcome.consumption, { textTokens: 0, imageTokens: 0, cachedTokens: 0, outputTokens: 17_800 });
+    });
+  },
+});
+
+Deno.test({
+  name: "Seedream: a documented refusal keeps its words (skipped without recordings)",
+  ignore: !RECORDED,
+  fn: async () => {
+    await withImageVendor("ark", recordedAnswer("ark/images-400-invalid-parameter"), async (images) => {
+      const failure = await assertRejects(() => images.generate(orderOf(), CALL), UpstreamFailure);
+      assertEquals([failure.kind, failure.message], ["invalid", "Invalid prompt content"]);
+      assertEquals([failure.facts.status, failure.facts.vendorCode], [400, "InvalidParameter"]);
+    });
+  },
+});
+
+for (
+  const [status, code, kind] of [
+    [400, "InputImageSensitiveContentDetected.PrivacyInformation", "invalid"],
+    [401, "AuthenticationError", "auth"],
+    [403, "AccountOverdueError", "unavailable"],
+    [404, "ModelNotOpen", "auth"],
+    [404, "InvalidEndpointOrModel.NotFound", "auth"],
+    [429, "ModelAccountRpmRateLimitExceeded", "rate_limited"],
+    [429, "ServerOverloaded", "rate_limited"],
+    [500, "InternalServiceError", "unavailable"],
+    [400, "SomethingNew", "invalid"],
+  ] as const
+) {
+  Deno.test(`Seedream: ${status} ${code} is ${kind}`, async () => {
+    await withImageVendor("ark", { status, body: { error: { code, message: "Said" } } }, async (images) => {
+      const failure = await assertRejects(() => images.generate(orderOf(), CALL), UpstreamFailure);
+      assertEquals([failure.kind, failure.facts.status, failure.facts.vendorCode], [kind, status, code]);
+      assertEquals(failure.facts.isContentRefusal, code.includes("Sensitive"));
+    });
+  });
+}
+
+for (
+  const [what, body, kind, word] of [
+    [
+      "of the whole",
+      { data: null, error: { code: "OutputImageSensitiveContentDetected", message: "No" } },
+      "invalid",
+      "No",
+    ],
+    [
+      "of its picture",
+      { data: [{ error: { code: "InputTextSensitiveContentDetected", message: "No" } }] },
+      "invalid",
+      "No",
+    ],
+    ["of the vendor", { data: [{ error: { code: "InternalServiceError", message: "Oops" } }] }, "unavailable", "Oops"],
+    ["without a word", { data: [{ error: {} }] }, "unavailable", 'Provider "vendor" failed'],
+    ["without anything", {}, "broken", 'Provider "vendor" sent an answer that cannot be read'],
+  ] as const
+) {
+  Deno.test(`Seedream: a failure ${what} inside a 200 is ${kind}`, async () => {
+    await withImageVendor("ark", { body }, async (images) => {
+      const failure = await assertRejects(() => images.generate(orderOf(), CALL), UpstreamFailure);
+      assertEquals([failure.kind, failure.message, failure.facts.status], [kind, word, null]);
+    });
+  });
+}
+
+Deno.test("Seedream: nulls in the usage count as none", async () => {
+  const usage = { generated_images: 1, output_tokens: null, total_tokens: null };
+  await withImageVendor("ark", { body: { ...PLAIN, usage } }, async (images) => {
+    assertEquals((await images.generate(orderOf(), CALL)).consumption, null);
+    assertEquals([images.stream, images.mostPerCall], [null, 1]);
+  });
+});

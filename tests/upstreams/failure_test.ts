@@ -1,0 +1,63 @@
+import { assertEquals } from "@std/assert";
+import fc from "fast-check";
+import {
+  type FailureFacts,
+  type FailureKind,
+  failureKindOf,
+  gatewayErrorFor,
+  UpstreamFailure,
+} from "../../src/upstreams/failure.ts";
+
+function failureWith(kind: FailureKind, facts: Partial<FailureFacts> = {}): UpstreamFailure {
+  return new UpstreamFailure("acme", kind, "Said the vendor", { status: null, accepted: "no", ...facts });
+}
+
+Deno.test("failureKindOf() has a kind for every status, and calls only a 4xx the request's own fault", () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 100, max: 999 }), (status) => {
+      const isRequests = failureKindOf(status) === "invalid";
+      if (isRequests) assertEquals(status >= 400 && status < 500, true);
+      if (status < 400) assertEquals(failureKindOf(status), "broken");
+    }),
+  );
+});
+
+for (
+  const [kind, isRetryable] of [
+    ["unreachable", true],
+    ["timeout", true],
+    ["broken", true],
+    ["auth", true],
+    ["rate_limited", true],
+    ["unavailable", true],
+    ["invalid", false],
+    ["cancelled", false],
+  ] as const
+) {
+  Deno.test(`UpstreamFailure "${kind}" is ${isRetryable ? "" : "not "}worth another provider`, () => {
+    const failure = failureWith(kind);
+    assertEquals([failure.isRetryable, failure.isProvidersFault], [isRetryable, isRetryable]);
+  });
+}
+
+Deno.test("gatewayErrorFor() never passes on what a vendor says of our key", () => {
+  const error = gatewayErrorFor(failureWith("auth", { status: 401, vendorCode: "invalid_api_key" }));
+  assertEquals(error.message, `Provider "acme" refused the gateway's credential`);
+  assertEquals([error.code, error.status, error.details.vendorCode], ["upstream_auth_failed", 401, undefined]);
+});
+
+Deno.test("gatewayErrorFor() keeps the vendor's words, its field, its own word and when to come again", () => {
+  const facts = { status: 400, vendorCode: "context_length_exceeded", field: "messages" };
+  const invalid = gatewayErrorFor(failureWith("invalid", facts));
+  assertEquals([invalid.message, invalid.status], ["Said the vendor", 400]);
+  assertEquals([invalid.details.vendorCode, invalid.details.field], ["context_length_exceeded", "messages"]);
+  const busy = gatewayErrorFor(failureWith("rate_limited", { status: 429, retryAfterSeconds: 7 }));
+  assertEquals([busy.status, busy.details.retryAfterSeconds, busy.details.provider], [429, 7, "acme"]);
+});
+
+Deno.test("gatewayErrorFor() answers what no vendor answered with 502, and what came too late with 504", () => {
+  for (const kind of ["unreachable", "broken", "unavailable"] as const) {
+    assertEquals(gatewayErrorFor(failureWith(kind)).status, 502);
+  }
+  assertEquals(gatewayErrorFor(failureWith("timeout")).status, 504);
+});

@@ -1,0 +1,46 @@
+import { assert, assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { base64Of, dataUriOf, jsonBody } from "../../src/upstreams/json_body.ts";
+import { bytesOf, pictureOf } from "./vendor.ts";
+
+const jsonIn = async (body: ReturnType<typeof jsonBody>) => {
+  const bytes = await bytesOf(body.open());
+  assertEquals(bytes.length, body.lengthBytes);
+  return JSON.parse(new TextDecoder().decode(bytes));
+};
+
+Deno.test("jsonBody() writes a value without pictures as JSON.stringify does", async () => {
+  const value = { prompt: 'Zwei "Füchse" 🦊', n: 2, none: undefined, list: [null, true] };
+  assertEquals(await jsonIn(jsonBody(value)), JSON.parse(JSON.stringify(value)));
+});
+
+Deno.test("jsonBody() writes pictures of any length in their places, and again when it is opened again", async () => {
+  const picture = fc.uint8Array({ maxLength: 200 });
+  await fc.assert(
+    fc.asyncProperty(fc.array(picture, { maxLength: 4 }), fc.string(), async (pictures, prompt) => {
+      const body = jsonBody({
+        first: pictures.map((bytes) => ({ url: dataUriOf(pictureOf(bytes, "image/webp")) })),
+        prompt,
+        last: pictures.map((bytes) => base64Of(pictureOf(bytes))),
+      });
+      for (let time = 0; time < 2; time++) {
+        assertEquals(await jsonIn(body), {
+          first: pictures.map((bytes) => ({ url: `data:image/webp;base64,${bytes.toBase64()}` })),
+          prompt,
+          last: pictures.map((bytes) => bytes.toBase64()),
+        });
+      }
+    }),
+    { numRuns: 50 },
+  );
+});
+
+Deno.test("jsonBody() gives a large picture in small pieces", async () => {
+  const bytes = new Uint8Array(1_000_001).fill(7);
+  const whole = { ...pictureOf([]), lengthBytes: bytes.length, open: () => ReadableStream.from([bytes]) };
+  const body = jsonBody({ image: base64Of(whole) });
+  let longest = 0;
+  for await (const piece of body.open()) longest = Math.max(longest, piece.length);
+  assert(longest <= 65_536, `a piece of ${longest} bytes`);
+  assertEquals((await jsonIn(body)).image, bytes.toBase64());
+});

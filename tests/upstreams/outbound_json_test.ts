@@ -1,0 +1,119 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import * as z from "zod";
+import { GatewayError } from "../../src/lib/gateway_error.ts";
+import { UpstreamFailure } from "../../src/upstreams/failure.ts";
+import { openaiImages } from "../../src/upstreams/openai/images.ts";
+import type { OutboundBody } from "../../src/upstreams/outbound_body.ts";
+import type { OutboundCall } from "../../src/upstreams/outbound_call.ts";
+import { CALL, orderOf, VENDOR_KEY, withVendor } from "./vendor.ts";
+
+const Answer = z.object({ id: z.string() });
+
+Deno.test("outbound.json() sends JSON and digests the answer, a field that nobody knows included", async () => {
+  await withVendor("openai", [{ body: { id: "a", more: 1 } }], async ({ outbound }, seen) => {
+    assertEquals(await outbound.json("POST", "/jobs?x=1", { text: "ä" }, Answer.parse), { id: "a" });
+    assertEquals([seen[0].method, seen[0].path, seen[0].json], ["POST", "/base/jobs?x=1", { text: "ä" }]);
+    assertEquals(seen[0].headers.get("content-type"), "application/json");
+  });
+});
+
+Deno.test("outbound.json() sends nothing where there is no body, and digests an empty answer as null", async () => {
+  await withVendor("openai", [{ body: "" }], async ({ outbound }, seen) => {
+    assertEquals(await outbound.json("GET", "/jobs/1", null, (answer) => answer), null);
+    assertEquals([seen[0].method, seen[0].bytes.length], ["GET", 0]);
+  });
+});
+
+for (
+  const [what, body, extras] of [
+    ["is no JSON", "<html>", {}],
+    ["has another shape", { id: 7 }, {}],
+    ["is longer than it may be", { id: "a".repeat(100) }, { capBytes: 50 }],
+  ] as const
+) {
+  Deno.test(`outbound.json() calls an answer that ${what} broken, and leaves open whether it was accepted`, async () => {
+    await withVendor("openai", [{ body }], async ({ outbound }) => {
+      const failure = await assertRejects(() => outbound.json("GET", "/", null, Answer.parse, extras), UpstreamFailure);
+      assertEquals([failure.kind, failure.facts.accepted], ["broken", "unknown"]);
+    });
+  });
+}
+
+Deno.test("outbound.json() passes on a failure that the vendor tells in its answer", async () => {
+  await withVendor("openai", [{ body: {} }], async ({ outbound }) => {
+    const told = outbound.failure("invalid", "No");
+    const read = () => {
+      throw told;
+    };
+    assertEquals(await assertRejects(() => outbound.json("GET", "/", null, read)), told);
+  });
+});
+
+Deno.test("outbound.json() takes the adapter's word for what an error body means", async () => {
+  const said = { message: "Empty", code: "Overdue", field: null, retryAfterSeconds: null };
+  await withVendor("openai", [{ status: 403, body: {} }], async ({ outbound }) => {
+    const readError = () => ({ ...said, kind: "unavailable" as const, costUsd: "0.02" });
+    const { kind, facts } = await assertRejects(
+      () => outbound.json("GET", "/", null, Answer.parse, { readError }),
+      UpstreamFailure,
+    );
+    assertEquals([kind, facts.status, facts.costUsd], ["unavailable", 403, "0.02"]);
+  });
+});
+
+Deno.test("outbound.failure() redacts the vendor's words, and has words where the vendor has none", async () => {
+  await withVendor("openai", [{ body: {} }], ({ outbound }) => {
+    const failure = outbound.failure("invalid", `Bad ${VENDOR_KEY}`, { vendorCode: `x ${VENDOR_KEY}`, field: "size" });
+    assertEquals([failure.message, failure.facts.vendorCode], ["Bad [redacted]", "x [redacted]"]);
+    assertEquals([failure.provider, failure.facts.accepted, failure.facts.field], ["vendor", "no", "size"]);
+    assertEquals(outbound.failure("unavailable", "").message, 'Provider "vendor" failed');
+    return Promise.resolve();
+  });
+});
+
+Deno.test("outbound sends a body that is read on the way with its own type and length", async () => {
+  const body: OutboundBody = {
+    contentType: "text/x; a=b",
+    lengthBytes: 3,
+    open: () => ReadableStream.from([new Uint8Array([1, 2]), new Uint8Array([3])]),
+  };
+  await withVendor("openai", [{ body: { id: "a" } }], async ({ outbound }, seen) => {
+    await outbound.json("POST", "/", body, Answer.parse);
+    const { headers, bytes } = seen[0];
+    assertEquals([headers.get("content-type"), headers.get("content-length")], ["text/x; a=b", "3"]);
+    assertEquals([...bytes], [1, 2, 3]);
+  });
+});
+
+Deno.test("outbound does not blame the provider for a body that cannot be read", async () => {
+  const body: OutboundBody = {
+    contentType: "text/x",
+    lengthBytes: 3,
+    open: () => ReadableStream.from([new Uint8Array([1])]),
+  };
+  await withVendor("openai", [{ body: {} }], async ({ outbound }) => {
+    const failure = await assertRejects(() => outbound.json("POST", "/", body, Answer.parse), UpstreamFailure);
+    assertEquals([failure.kind, failure.isProvidersFault], ["cancelled", false]);
+  });
+});
+
+Deno.test("outbound refuses a content type that would start another header", async () => {
+  const body: OutboundBody = { contentType: "a\r\nb: c", lengthBytes: 0, open: () => ReadableStream.from([]) };
+  await withVendor("openai", [{ body: {} }], async ({ outbound }, seen) => {
+    await assertRejects(() => outbound.json("POST", "/", body, Answer.parse), GatewayError);
+    assertEquals(seen.length, 0);
+  });
+});
+
+Deno.test("OpenAI images: a stream may be silent as long as a whole answer may take", async () => {
+  await withVendor("openai", [{ body: { data: [{ b64_json: "AAAA" }] } }], async ({ outbound }) => {
+    const calls: OutboundCall[] = [];
+    const send = (call: OutboundCall) => {
+      calls.push(call);
+      return outbound.send(call);
+    };
+    await Array.fromAsync(openaiImages({ ...outbound, send }).stream!(orderOf(), CALL, "generate"));
+    assertEquals([calls[0].idleMs, calls[0].firstByteMs], [600_000, 600_000]);
+    assertEquals(calls[0].callerSignal, CALL.callerSignal);
+  });
+});

@@ -1,0 +1,393 @@
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { messages } from "../../src/conversation/codecs/messages/mod.ts";
+import { GatewayError } from "../../src/lib/gateway_error.ts";
+import { createRedactor } from "../../src/lib/redact.ts";
+import { createHttpClient, originOf } from "../../src/net/http1/client.ts";
+import { gatewayErrorFor, UpstreamFailure } from "../../src/upstreams/failure.ts";
+import { createOutbound, type Outbound, type OutboundCall } from "../../src/upstreams/outbound.ts";
+import { ManualClock, until } from "../support/manual_clock.ts";
+import {
+  always,
+  answer,
+  type ScriptedUpstream,
+  startScriptedUpstream,
+  STREAM_HEAD,
+  type VendorSide,
+} from "../support/scripted_upstream.ts";
+
+const KEY = "a-key-of-ours/77";
+const IDLE_MS = 1_000;
+const FIRST_BYTE_MS = 5_000;
+
+interface Stage {
+  readonly outbound: Outbound;
+  readonly vendor: ScriptedUpstream;
+  readonly clock: ManualClock;
+}
+
+async function onStage(script: (side: VendorSide) => Promise<void>, play: (stage: Stage) => Promise<void>) {
+  const vendor = startScriptedUpstream(script);
+  const clock = new ManualClock(Date.UTC(2026, 10, 21, 9, 0, 0));
+  const client = createHttpClient({ clock });
+  const baseUrl = new URL(vendor.baseUrl);
+  const outbound = createOutbound({
+    provider: "acme",
+    baseUrl,
+    origin: originOf(baseUrl),
+    headers: { authorization: `Bearer ${KEY}` },
+    idleMs: IDLE_MS,
+    firstByteMs: FIRST_BYTE_MS,
+    client,
+    clock,
+    redact: createRedactor([KEY]),
+  });
+  try {
+    await play({ outbound, vendor, clock });
+    assertEquals(clock.waiting, 0, "every timer is called off");
+  } finally {
+    client.close();
+    await vendor.stop();
+  }
+}
+
+function callWith(fields: Partial<OutboundCall> = {}): OutboundCall {
+  return {
+    method: "POST",
+    path: "/messages",
+    headers: {},
+    body: new TextEncoder().encode('{"a":"ü"}'),
+    firstByteMs: FIRST_BYTE_MS,
+    callerSignal: null,
+    readError: messages.readError,
+    ...fields,
+  };
+}
+
+async function failureOf(promise: Promise<unknown>): Promise<UpstreamFailure> {
+  return await assertRejects(() => promise, UpstreamFailure);
+}
+
+function textOf(bytes: Uint8Array | null): string | null {
+  return bytes && new TextDecoder().decode(bytes);
+}
+
+Deno.test("outbound sends key, fixed headers and body below the base address, and reads the answer", async () => {
+  const reply = answer(200, '{"ok":true}', { "content-type": "Application/JSON; charset=utf-8", "x-a": "b" });
+  await onStage(always(reply), async ({ outbound, vendor }) => {
+    const response = await outbound.send(callWith({ path: "/messages?beta=true", headers: { "anthropic-beta": "x" } }));
+    assertEquals([response.status, response.mediaType, response.header("x-a")], [200, "application/json", "b"]);
+    assertEquals(textOf(await response.readAll(100)), '{"ok":true}');
+    const [{ method, path, headers, body }] = vendor.seen;
+    assertEquals([method, path, body], ["POST", "/v1/messages?beta=true", '{"a":"ü"}']);
+    assertEquals(headers.get("authorization"), `Bearer ${KEY}`);
+    assertEquals(headers.get("content-type"), "application/json");
+    assertEquals(headers.get("accept-encoding"), "identity");
+    assertEquals(headers.get("anthropic-beta"), "x");
+  });
+});
+
+for (
+  const [status, kind, code, callerStatus] of [
+    [400, "invalid", "invalid_request", 400],
+    [401, "auth", "upstream_auth_failed", 401],
+    [402, "unavailable", "upstream_error", 502],
+    [403, "auth", "upstream_auth_failed", 401],
+    [404, "invalid", "not_found", 404],
+    [408, "timeout", "upstream_timeout", 504],
+    [413, "invalid", "request_too_large", 413],
+    [422, "invalid", "invalid_request", 422],
+    [429, "rate_limited", "rate_limited", 429],
+    [500, "unavailable", "upstream_error", 502],
+    [503, "unavailable", "upstream_error", 502],
+    [504, "timeout", "upstream_timeout", 504],
+    [529, "unavailable", "upstream_error", 502],
+  ] as const
+) {
+  Deno.test(`outbound reads a vendor's ${status} as "${kind}" with the vendor's words`, async () => {
+    const body = JSON.stringify({ type: "error", error: { type: "some_error", message: "Said the vendor" } });
+    await onStage(always(answer(status, body)), async ({ outbound }) => {
+      const failure = await failureOf(outbound.send(callWith()));
+      assertEquals([failure.kind, failure.message], [kind, "Said the vendor"]);
+      assertEquals([failure.facts.status, failure.facts.vendorCode], [status, "some_error"]);
+      const told = gatewayErrorFor(failure);
+      assertEquals([told.code, told.status], [code, callerStatus]);
+    });
+  });
+}
+
+Deno.test("outbound reads a key that is refused with 400 as the provider's fault", async () => {
+  const body = '{"error":{"code":400,"message":"API key not valid","details":[{"reason":"API_KEY_INVALID"}]}}';
+  await onStage(always(answer(400, body)), async ({ outbound }) => {
+    assertEquals((await failureOf(outbound.send(callWith()))).kind, "auth");
+  });
+});
+
+for (
+  const [name, body] of [
+    ["text", "upstream connect error"],
+    ["HTML", "<html><h1>502 Bad Gateway</h1></html>"],
+    ["nothing", ""],
+    ["more than it reads", `{"error":{"message":"${"x".repeat(300_000)}"}}`],
+  ]
+) {
+  Deno.test(`outbound makes its own words of an error body of ${name}`, async () => {
+    await onStage(always(answer(502, body)), async ({ outbound }) => {
+      const failure = await failureOf(outbound.send(callWith()));
+      assertEquals([failure.kind, failure.message], ["unavailable", 'Provider "acme" answered 502']);
+    });
+  });
+}
+
+Deno.test("outbound waits ten seconds for a slow error body, not the long wait of a first byte", async () => {
+  await onStage(async (side) => {
+    await side.request();
+    await side.say("HTTP/1.1 500 Oh\r\ncontent-length: 100\r\n\r\nbeginning");
+    await side.gone();
+  }, async ({ outbound, clock }) => {
+    let isOver = false;
+    const failing = failureOf(outbound.send(callWith({ firstByteMs: 600_000 }))).finally(() => isOver = true);
+    await until(() => clock.waiting > 0);
+    clock.advance(300);
+    // The first look came before the head, so the watch would sleep for ten minutes.
+    while (!isOver) {
+      clock.advance(100);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      assert(clock.now() < Date.UTC(2026, 10, 21, 9, 1, 0), "it ends within a minute");
+    }
+    assertEquals((await failing).message, 'Provider "acme" answered 500');
+  });
+});
+
+Deno.test("outbound uses a connection again after an error body was read", async () => {
+  await onStage(async (side) => {
+    for (let nth = 0; await side.request() !== null; nth++) {
+      await side.say(nth === 0 ? answer(503, '{"error":{"message":"full"}}') : answer(200, "{}"));
+    }
+  }, async ({ outbound, vendor }) => {
+    await failureOf(outbound.send(callWith()));
+    assertEquals(textOf(await (await outbound.send(callWith())).readAll(10)), "{}");
+    assertEquals(vendor.connections, 1);
+  });
+});
+
+for (
+  const [value, seconds] of [
+    ["7", 7],
+    ["0", 1],
+    ["1.2", 2],
+    ["86400", 3600],
+    ["99999999999999999999", 3600],
+    ["Sat, 21 Nov 2026 09:00:30 GMT", 30],
+    ["Saturday, 21-Nov-26 09:00:30 GMT", 30],
+    ["Sat Nov 21 09:00:30 2026", 30],
+    ["Sat, 21 Nov 2026 08:00:00 GMT", 1],
+    ["-5", undefined],
+    ["soon", undefined],
+    ["May", undefined],
+    ["", undefined],
+  ] as const
+) {
+  Deno.test(`outbound reads Retry-After "${value}" as ${seconds} seconds by its own clock`, async () => {
+    await onStage(always(answer(429, "{}", { "retry-after": value })), async ({ outbound }) => {
+      assertEquals((await failureOf(outbound.send(callWith()))).facts.retryAfterSeconds, seconds);
+    });
+  });
+}
+
+Deno.test("outbound redacts the key wherever a vendor repeats it", async () => {
+  const said = { message: `Bad key ${KEY}`, type: `bad ${KEY}`, param: encodeURIComponent(KEY) };
+  const readError = () => ({ message: said.message, code: said.type, field: said.param, retryAfterSeconds: null });
+  await onStage(always(answer(400, "{}")), async ({ outbound }) => {
+    const { message, facts } = await failureOf(outbound.send(callWith({ readError })));
+    assertEquals([message, facts.vendorCode, facts.field], ["Bad key [redacted]", "bad [redacted]", "[redacted]"]);
+  });
+});
+
+Deno.test("outbound follows no redirect, and says so", async () => {
+  const redirect = answer(307, "", { location: "http://127.0.0.1:1/elsewhere" });
+  await onStage(always(redirect), async ({ outbound, vendor }) => {
+    const failure = await failureOf(outbound.send(callWith()));
+    assertEquals(failure.kind, "broken");
+    assertEquals(failure.message, 'Provider "acme" answered 307, a redirect, which is not followed');
+    assertEquals(vendor.seen.length, 1);
+  });
+});
+
+Deno.test("outbound refuses an answer in a coding that it did not ask for", async () => {
+  for (const coding of ["gzip", "br", "identity, gzip"]) {
+    await onStage(always(answer(200, "xx", { "content-encoding": coding })), async ({ outbound }) => {
+      assertEquals((await failureOf(outbound.send(callWith()))).kind, "broken");
+    });
+  }
+  await onStage(always(answer(200, "{}", { "content-encoding": "Identity" })), async ({ outbound }) => {
+    await (await outbound.send(callWith())).readAll(10);
+  });
+});
+
+Deno.test("outbound refuses a header that would start another, before anything is sent", async () => {
+  await onStage(always(answer(200, "{}")), async ({ outbound, vendor }) => {
+    const bad: Record<string, string>[] = [{ a: "b\r\nx-evil: 1" }, { a: "b\nc" }, { a: "\0" }, { a: "ü" }, {
+      "a: b\r\nc": "d",
+    }, { "": "d" }];
+    for (const headers of bad) {
+      const error = await assertRejects(() => outbound.send(callWith({ headers })), GatewayError);
+      assertEquals(error.code, "invalid_request");
+    }
+    assertEquals(vendor.connections, 0);
+  });
+  const options = { provider: "acme", idleMs: 1, firstByteMs: 1, clock: new ManualClock(), redact: createRedactor([]) };
+  const baseUrl = new URL("http://127.0.0.1:1");
+  const client = createHttpClient(options);
+  const headers = { authorization: "Bearer a\r\nb" };
+  assertThrows(
+    () => createOutbound({ ...options, client, baseUrl, origin: originOf(baseUrl), headers }),
+    GatewayError,
+  );
+});
+
+Deno.test("outbound gives up on a vendor that never answers, by the clock it was given", async () => {
+  await onStage(async (side) => void await side.gone(), async ({ outbound, clock, vendor }) => {
+    const failing = failureOf(outbound.send(callWith()));
+    await until(() => vendor.connections === 1);
+    clock.advance(FIRST_BYTE_MS - 1);
+    assertEquals(clock.waiting > 0, true);
+    clock.advance(1);
+    const failure = await failing;
+    assertEquals([failure.kind, failure.facts.accepted], ["timeout", "unknown"]);
+  });
+});
+
+Deno.test("outbound gives up on a stream that falls silent while it is awaited, and not on a caller who reads slowly", async () => {
+  let side: VendorSide | null = null;
+  await onStage(async (one) => {
+    side = one;
+    await one.request();
+    await one.say(`${STREAM_HEAD}data: 1\n\n`);
+    await one.gone();
+  }, async ({ outbound, clock }) => {
+    const response = await outbound.send(callWith());
+    assertEquals(textOf(await response.read()), "data: 1\n\n");
+    for (let minute = 0; minute < 5; minute++) clock.advance(60_000);
+    await side!.say("data: 2\n\n");
+    assertEquals(textOf(await response.read()), "data: 2\n\n");
+    let isOver = false;
+    const failing = failureOf(response.read()).finally(() => isOver = true);
+    clock.advance(IDLE_MS - 1);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    assertEquals(isOver, false);
+    clock.advance(1);
+    assertEquals((await failing).kind, "timeout");
+  });
+});
+
+Deno.test("outbound asks for the caller's signal only of calls that last", async () => {
+  let asked = 0;
+  const callerSignal = () => {
+    asked++;
+    return new AbortController().signal;
+  };
+  await onStage(always(answer(200, "{}")), async ({ outbound, clock }) => {
+    const response = await outbound.send(callWith({ callerSignal }));
+    clock.advance(249);
+    await response.readAll(10);
+    assertEquals(asked, 0);
+  });
+});
+
+Deno.test("outbound stops the vendor when the caller leaves before the head", async () => {
+  const caller = new AbortController();
+  let vendorSawEnd = false;
+  await onStage(async (side) => {
+    await side.request();
+    await side.gone();
+    vendorSawEnd = true;
+  }, async ({ outbound, clock, vendor }) => {
+    const failing = failureOf(outbound.send(callWith({ callerSignal: () => caller.signal })));
+    await until(() => vendor.seen.length === 1);
+    clock.advance(250);
+    caller.abort();
+    const failure = await failing;
+    assertEquals([failure.kind, failure.isRetryable, failure.isProvidersFault], ["cancelled", false, false]);
+    await until(() => vendorSawEnd);
+  });
+});
+
+Deno.test("outbound sees at its first look that the caller had left before", async () => {
+  await onStage(async (side) => void await side.gone(), async ({ outbound, clock, vendor }) => {
+    const failing = failureOf(outbound.send(callWith({ callerSignal: () => AbortSignal.abort() })));
+    await until(() => vendor.connections === 1);
+    clock.advance(250);
+    assertEquals((await failing).kind, "cancelled");
+  });
+});
+
+Deno.test("outbound stops a stream under way when the caller leaves", async () => {
+  const caller = new AbortController();
+  await onStage(async (side) => {
+    await side.request();
+    await side.say(`${STREAM_HEAD}data: 1\n\n`);
+    await side.gone();
+  }, async ({ outbound, clock }) => {
+    const response = await outbound.send(callWith({ callerSignal: () => caller.signal }));
+    await response.read();
+    const failing = failureOf(response.read());
+    clock.advance(250);
+    caller.abort();
+    assertEquals((await failing).kind, "cancelled");
+  });
+});
+
+Deno.test("outbound tells apart a vendor that is not there, one that hangs up and one that is no HTTP server", async () => {
+  const nobody = startScriptedUpstream(async () => {});
+  await nobody.stop();
+  await onStage(always(""), async ({ clock }) => {
+    const baseUrl = new URL(nobody.baseUrl);
+    const redact = createRedactor([]);
+    const options = {
+      provider: "acme",
+      baseUrl,
+      origin: originOf(baseUrl),
+      headers: {},
+      idleMs: 1,
+      firstByteMs: 1_000,
+    };
+    const outbound = createOutbound({ ...options, client: createHttpClient({ clock }), clock, redact });
+    const failure = await failureOf(outbound.send(callWith()));
+    assertEquals([failure.kind, failure.facts.accepted], ["unreachable", "no"]);
+  });
+  await onStage(async (side) => void await side.request(), async ({ outbound }) => {
+    const failure = await failureOf(outbound.send(callWith()));
+    assertEquals([failure.kind, failure.facts.accepted], ["unreachable", "unknown"]);
+  });
+  await onStage(always("220 mail.example ESMTP\r\n\r\n"), async ({ outbound }) => {
+    assertEquals((await failureOf(outbound.send(callWith()))).kind, "broken");
+  });
+});
+
+Deno.test("outbound reports a body that is cut, and one beyond the cap", async () => {
+  await onStage(async (side) => {
+    await side.request();
+    await side.say("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n12345");
+  }, async ({ outbound }) => {
+    const response = await outbound.send(callWith());
+    assertEquals((await failureOf(response.readAll(100))).kind, "unreachable");
+  });
+  await onStage(always(answer(200, "x".repeat(101))), async ({ outbound }) => {
+    const response = await outbound.send(callWith());
+    assertEquals((await failureOf(response.readAll(100))).kind, "broken");
+  });
+});
+
+Deno.test("outbound's response may be cancelled at any time, also twice, and ends then", async () => {
+  await onStage(async (side) => {
+    await side.request();
+    await side.say(STREAM_HEAD);
+    await side.gone();
+  }, async ({ outbound }) => {
+    const response = await outbound.send(callWith());
+    const failing = failureOf(response.read());
+    response.cancel();
+    response.cancel();
+    assertEquals((await failing).kind, "cancelled");
+  });
+});

@@ -1,0 +1,78 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import * as z from "zod";
+import { BASE_URLS, isProviderName, PROVIDER_KINDS, readProviderConfig } from "../../src/upstreams/provider_config.ts";
+
+function pathsOf(provider: unknown): string[] {
+  const error = assertThrows(() => readProviderConfig(provider), z.ZodError) as z.ZodError;
+  return error.issues.map(({ path }) => path.join("."));
+}
+
+Deno.test("readProviderConfig() fills in the vendor's address and the usual spans", () => {
+  assertEquals(readProviderConfig({ kind: "openai", api_key: "k" }), {
+    kind: "openai",
+    baseUrl: "https://api.openai.com/v1",
+    apiKey: "k",
+    speaks: "both",
+    headers: {},
+    timeouts: { connectMs: 10_000, firstByteMs: 600_000, idleMs: 120_000 },
+  });
+  for (const kind of PROVIDER_KINDS) {
+    if (BASE_URLS[kind]) assertEquals(readProviderConfig({ kind, api_key: "k" }).baseUrl, BASE_URLS[kind]);
+    else assertEquals(pathsOf({ kind, api_key: "k" }), ["base_url"]);
+  }
+});
+
+Deno.test("readProviderConfig() takes another's openai address for chat alone, unless told", () => {
+  const base_url = "https://api.x.ai/v1/";
+  assertEquals(readProviderConfig({ kind: "openai", base_url }).speaks, "chat");
+  assertEquals(readProviderConfig({ kind: "openai", base_url, speaks: "responses" }).speaks, "responses");
+  assertEquals(readProviderConfig({ kind: "openai", base_url }).baseUrl, "https://api.x.ai/v1");
+  assertEquals(readProviderConfig({ kind: "xai", api_key: "k" }).speaks, "chat");
+  assertEquals(readProviderConfig({ kind: "xai", api_key: "k", speaks: "both" }).speaks, "both");
+});
+
+Deno.test("readProviderConfig() takes MiniMax's address with and without the version of its text", () => {
+  for (const base_url of ["https://api.minimaxi.com", "https://api.minimaxi.com/v1/"]) {
+    assertEquals(readProviderConfig({ kind: "minimax", base_url }).baseUrl, "https://api.minimaxi.com");
+  }
+});
+
+Deno.test("readProviderConfig() needs a key only for the vendor's own address", () => {
+  assertEquals(pathsOf({ kind: "google" }), ["api_key"]);
+  assertEquals(pathsOf({ kind: "google", api_key: "" }), ["api_key"]);
+  assertEquals(readProviderConfig({ kind: "google", base_url: "http://10.0.0.1" }).apiKey, null);
+  assertEquals(readProviderConfig({ kind: "openai", base_url: "http://10.0.0.1", api_key: "" }).apiKey, null);
+});
+
+Deno.test("readProviderConfig() refuses what no request could carry", () => {
+  const at = (fields: Record<string, unknown>) => pathsOf({ kind: "openai", api_key: "k", ...fields });
+  assertEquals(at({ api_key: "a b" }), ["api_key"]);
+  assertEquals(at({ api_key: "a\r\nb: c" }), ["api_key"]);
+  assertEquals(at({ headers: { "x-a": "a\nb" } }), ["headers.x-a"]);
+  for (const name of ["Host", "content-length", "Transfer-Encoding", "a b", ""]) {
+    assertEquals(at({ headers: { [name]: "x" } }), [`headers.${name}`]);
+  }
+  for (
+    const base_url of [
+      "ftp://a",
+      "a.example",
+      "https://u:p@a.example",
+      "https://a.example?x=1",
+      "https://a.example#x",
+      "http://",
+      7,
+    ]
+  ) {
+    assertEquals(at({ base_url }), ["base_url"], String(base_url));
+  }
+  assertEquals(at({ timeouts: { connect: 0, idle: "soon" } }), ["timeouts.connect", "timeouts.idle"]);
+  assertEquals(pathsOf({ kind: "google", api_key: "k", speaks: "chat" }), ["speaks"]);
+  assertEquals(pathsOf({ kind: "smtp" }), ["kind"]);
+});
+
+Deno.test("isProviderName() takes words that a header and a path can carry", () => {
+  for (const name of ["openai", "sandbox-any", "azure_eu.2", "4o"]) assertEquals(isProviderName(name), true, name);
+  for (const name of ["", "OpenAI", "a b", "-a", "a/b", "__proto__", "ä", "a".repeat(65)]) {
+    assertEquals(isProviderName(name), false, name);
+  }
+});

@@ -1,0 +1,115 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import type { ProviderConfig } from "../../src/upstreams/provider_config.ts";
+import { readProviderConfig } from "../../src/upstreams/provider_config.ts";
+import { openProviders, type Providers } from "../../src/upstreams/providers.ts";
+import { UpstreamFailure } from "../../src/upstreams/failure.ts";
+import { ManualClock } from "../support/manual_clock.ts";
+import { always, answer, startScriptedUpstream } from "../support/scripted_upstream.ts";
+
+function opened(configs: Readonly<Record<string, Record<string, unknown>>>): Providers {
+  const read = Object.entries(configs).map(([name, config]): [string, ProviderConfig] => [
+    name,
+    readProviderConfig(config),
+  ]);
+  return openProviders(Object.fromEntries(read), { clock: new ManualClock(), caCerts: [] });
+}
+
+async function headersSentBy(config: Record<string, unknown>): Promise<Headers> {
+  const vendor = startScriptedUpstream(always(answer(200, "{}")));
+  const providers = opened({ one: { base_url: vendor.baseUrl, ...config } });
+  try {
+    await (await providers.byName.get("one")!.outbound.send(aCall)).readAll(10);
+    return vendor.seen[0].headers;
+  } finally {
+    providers.close();
+    await vendor.stop();
+  }
+}
+
+const aCall = {
+  method: "POST",
+  path: "/x",
+  headers: {},
+  body: new Uint8Array(0),
+  firstByteMs: 1_000,
+  callerSignal: null,
+  readError: () => ({ message: "key sk-secret-of-ours", code: null, field: null, retryAfterSeconds: null }),
+} as const;
+
+for (
+  const [kind, name, value] of [
+    ["openai", "authorization", "Bearer sk-secret-of-ours"],
+    ["anthropic", "x-api-key", "sk-secret-of-ours"],
+    ["google", "x-goog-api-key", "sk-secret-of-ours"],
+  ]
+) {
+  Deno.test(`openProviders() sends a key as ${kind} wants it`, async () => {
+    const headers = await headersSentBy({ kind, api_key: "sk-secret-of-ours" });
+    assertEquals(headers.get(name), value);
+  });
+}
+
+Deno.test("openProviders() sends no key where none is configured, and the operator's headers over its own", async () => {
+  assertEquals((await headersSentBy({ kind: "openai" })).get("authorization"), null);
+  const headers = await headersSentBy({ kind: "openai", api_key: "k", headers: { Authorization: "Basic abc" } });
+  assertEquals(headers.get("authorization"), "Basic abc");
+});
+
+Deno.test("openProviders() redacts the key and the operator's headers from a vendor's words", async () => {
+  const vendor = startScriptedUpstream(always(answer(400, "{}")));
+  const config = {
+    kind: "openai",
+    base_url: vendor.baseUrl,
+    api_key: "sk-secret-of-ours",
+    headers: { a: "second-secret" },
+  };
+  const providers = opened({ one: config });
+  const { outbound, redact } = providers.byName.get("one")!;
+  const failure = await assertRejects(() => outbound.send(aCall), UpstreamFailure);
+  assertEquals(failure.message, "key [redacted]");
+  assertEquals(redact("a second-secret"), "a [redacted]");
+  providers.close();
+  await vendor.stop();
+});
+
+Deno.test("openProviders() says which forms a provider speaks, best first", () => {
+  const base_url = "https://a.example/v1";
+  const { byName } = opened({
+    author: { kind: "openai", api_key: "k" },
+    chat: { kind: "openai", base_url },
+    responses: { kind: "openai", base_url, speaks: "responses" },
+    anthropic: { kind: "anthropic", api_key: "k" },
+    google: { kind: "google", api_key: "k" },
+  });
+  const spoken = [...byName].map(([name, { text }]) => [name, ...text.map(({ codec }) => codec.name)]);
+  assertEquals(spoken, [
+    ["author", "responses", "chat"],
+    ["chat", "chat"],
+    ["responses", "responses"],
+    ["anthropic", "messages"],
+    ["google", "content"],
+  ]);
+});
+
+Deno.test("openProviders() knows who only resembles the form's author", () => {
+  const { byName } = opened({
+    author: { kind: "openai", api_key: "k" },
+    azure: { kind: "openai", base_url: "https://one.openai.azure.com/openai/v1" },
+    other: { kind: "openai", base_url: "https://openai.azure.com.evil.example/v1" },
+    anthropic: { kind: "anthropic", base_url: "https://a.example" },
+  });
+  const compatible = [...byName].filter(([, provider]) => provider.compatible).map(([name]) => name);
+  assertEquals(compatible, ["other"]);
+});
+
+Deno.test("openProviders() waits no longer for a stream's first byte than between two", () => {
+  const { byName } = opened({ one: { kind: "openai", api_key: "k", timeouts: { first_byte: 600, idle: 30 } } });
+  const { streamFirstByteMs, wholeFirstByteMs } = byName.get("one")!;
+  assertEquals([streamFirstByteMs, wholeFirstByteMs], [30_000, 600_000]);
+});
+
+Deno.test("openProviders() connects to nobody before the first request", () => {
+  const providers = opened({ one: { kind: "openai", base_url: "http://127.0.0.1:1/v1" } });
+  assert(providers.byName.has("one"));
+  providers.close();
+});

@@ -1,0 +1,133 @@
+import { systemClock } from "../../src/lib/clock.ts";
+import type { ImageCall, ImageOrder, ImageSource, ImageUpstream } from "../../src/upstreams/image_upstream.ts";
+import type { Provider } from "../../src/upstreams/provider.ts";
+import { readProviderConfig } from "../../src/upstreams/provider_config.ts";
+import { openProviders } from "../../src/upstreams/providers.ts";
+import { RECORDINGS } from "../support/recordings.ts";
+
+/** The key that the vendor is called with. */
+export const VENDOR_KEY = "key-of-vendor-0123456789";
+
+/** What a vendor was sent. */
+export interface Seen {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Headers;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** The body as JSON. */
+  // deno-lint-ignore no-explicit-any
+  readonly json: any;
+}
+
+/** What a vendor answers. A body that is no text is sent as JSON. */
+export interface VendorAnswer {
+  readonly status?: number;
+  readonly contentType?: string;
+  readonly body: unknown;
+}
+
+/** Opens a provider of that kind whose vendor gives these answers in turn, the last one again and again. */
+export async function withVendor(
+  kind: string,
+  answers: readonly VendorAnswer[],
+  test: (provider: Provider, seen: readonly Seen[]) => Promise<void>,
+): Promise<void> {
+  const seen: Seen[] = [];
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
+    seen.push(await seenIn(request));
+    const { status = 200, contentType = "application/json", body } = answers[Math.min(seen.length, answers.length) - 1];
+    return new Response(typeof body === "string" ? body : JSON.stringify(body), {
+      status,
+      headers: { "content-type": contentType },
+    });
+  });
+  const config = readProviderConfig({
+    kind,
+    base_url: `http://127.0.0.1:${server.addr.port}/base`,
+    api_key: VENDOR_KEY,
+  });
+  const providers = openProviders({ vendor: config }, { clock: systemClock, caCerts: [] });
+  try {
+    await test(providers.byName.get("vendor")!, seen);
+  } finally {
+    providers.close();
+    await server.shutdown();
+  }
+}
+
+async function seenIn(request: Request): Promise<Seen> {
+  const { pathname, search } = new URL(request.url);
+  const bytes = new Uint8Array(await request.arrayBuffer());
+  return {
+    method: request.method,
+    path: pathname + search,
+    headers: request.headers,
+    bytes,
+    get json() {
+      return JSON.parse(new TextDecoder().decode(bytes));
+    },
+  };
+}
+
+/** As {@linkcode withVendor}, for what it makes pictures with. */
+export function withImageVendor(
+  kind: string,
+  answer: VendorAnswer | readonly VendorAnswer[],
+  test: (images: ImageUpstream, seen: readonly Seen[]) => Promise<void>,
+): Promise<void> {
+  const answers = "body" in answer ? [answer] : answer;
+  return withVendor(kind, answers, ({ images }, seen) => test(images!, seen));
+}
+
+/** A call that nobody ends. */
+export const CALL: ImageCall = { callerSignal: () => new AbortController().signal };
+
+/** An order of which a test names what matters. */
+export function orderOf(fields: Partial<ImageOrder> = {}): ImageOrder {
+  return {
+    model: "model-1",
+    prompt: "A fox",
+    quality: "auto",
+    count: 1,
+    size: null,
+    images: [],
+    mask: null,
+    outputFormat: null,
+    background: null,
+    inputFidelity: null,
+    partialImages: 0,
+    ...fields,
+  };
+}
+
+/** A picture of these bytes, read in pieces of uneven length. */
+export function pictureOf(bytes: readonly number[] | Uint8Array, mediaType = "image/png"): ImageSource {
+  const content = Uint8Array.from(bytes);
+  return {
+    mediaType,
+    lengthBytes: content.length,
+    width: 8,
+    height: 8,
+    async *open() {
+      for (let at = 0, length = 1; at < content.length; at += length, length = length * 2 + 1) {
+        yield content.slice(at, at + length);
+      }
+    },
+  };
+}
+
+/** Whether recorded answers are there to be tested with; a test without them is skipped. */
+export const RECORDED = RECORDINGS !== null;
+
+/** A recorded or documented answer, by its place among the recordings of media. */
+export function recordedAnswer(name: string): VendorAnswer {
+  const { response } = JSON.parse(Deno.readTextFileSync(`${RECORDINGS}/media/${name}.json`));
+  return { status: response.status, contentType: response.content_type, body: response.body };
+}
+
+/** The pieces of a body as one. */
+export async function bytesOf(pieces: AsyncIterable<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
+  const parts: BlobPart[] = [];
+  for await (const piece of pieces) parts.push(Uint8Array.from(piece));
+  return new Uint8Array(await new Blob(parts).arrayBuffer());
+}

@@ -1,0 +1,68 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { UpstreamFailure } from "../../src/upstreams/failure.ts";
+import { videoExchange } from "../../src/upstreams/video_exchange.ts";
+import { until } from "../support/manual_clock.ts";
+import { ok, withAnswers, withVendor } from "../support/video_stage.ts";
+
+const NOTHING = { message: "", code: null, field: null, retryAfterSeconds: null };
+
+Deno.test("outbound.pathOf() gives the path of an address below the provider's own, and of no other", () =>
+  withAnswers([], ({ outbound, vendor }) => {
+    const host = `http://127.0.0.1:${vendor.port}`;
+    const paths = [
+      `${host}/base/jobs/1?full=1`,
+      `${host}/base/../base/jobs/2`,
+      `${host}/base/../admin`,
+      `${host}/basement/jobs`,
+      `${host}/jobs/1`,
+      `https://127.0.0.1:${vendor.port}/base/jobs/1`,
+      `http://127.0.0.1:${vendor.port + 1}/base/jobs/1`,
+      `http://127.0.0.1.example:${vendor.port}/base/jobs/1`,
+      "/base/jobs/1",
+    ].map((address) => outbound.pathOf(address));
+    assertEquals(paths, ["/jobs/1?full=1", "/jobs/2", null, null, null, null, null, null, null]);
+    return Promise.resolve();
+  }, "/base"));
+
+Deno.test("videoExchange() rounds no number that is an id, and leaves the others as they are", () =>
+  withAnswers(
+    [ok('{"ids":[9007199254740993,-9007199254740993],"small":7,"real":1.5,"long":12345678901234567.5}')],
+    async ({ outbound }) => {
+      assertEquals(await videoExchange(outbound, () => NOTHING).ask("/", (answer) => answer), {
+        ids: ["9007199254740993", "-9007199254740993"],
+        small: 7,
+        real: 1.5,
+        long: 12345678901234567.5,
+      });
+    },
+  ));
+
+Deno.test("videoExchange() asks for half a minute and creates for three", async () => {
+  const waits = (start: (exchange: ReturnType<typeof videoExchange>) => Promise<unknown>, ms: number) =>
+    withVendor(async (side) => {
+      await side.request();
+      await side.gone();
+    }, async ({ outbound, vendor, clock }) => {
+      let failure: unknown = null;
+      const failing = assertRejects(() => start(videoExchange(outbound, () => NOTHING)), UpstreamFailure)
+        .then((thrown) => failure = thrown);
+      await until(() => vendor.seen.length === 1);
+      clock.advance(ms - 1);
+      await Promise.resolve();
+      assertEquals(failure, null);
+      clock.advance(1);
+      await failing;
+    });
+  await waits((exchange) => exchange.ask("/", () => null), 30_000);
+  await waits((exchange) => exchange.tell("DELETE", "/"), 30_000);
+  await waits((exchange) => exchange.create("/", {}, () => null), 180_000);
+});
+
+Deno.test("videoExchange() tells without caring what is answered", () =>
+  withAnswers([ok("no JSON"), ok(""), { status: 204, body: "" }], async ({ outbound, vendor }) => {
+    const exchange = videoExchange(outbound, () => NOTHING);
+    await exchange.tell("DELETE", "/a");
+    await exchange.tell("PUT", "/b");
+    await exchange.tell("PUT", "/c");
+    assertEquals(vendor.seen.map(({ method, path }) => `${method} ${path}`), ["DELETE /a", "PUT /b", "PUT /c"]);
+  }));
