@@ -74,7 +74,7 @@ async function countAt(candidate: Candidate, turn: CountTurn, model: Model, part
     compatible: provider.compatible,
   };
   const conversation = await withMediaInlined(turn.conversation, endpoint.mustInline, parts.inliner);
-  const { body } = endpoint.codec.writeRequest(conversation, target);
+  const { body } = counter.write(conversation, target);
   const tokens = await ask({ provider, endpoint, counter, model: target.model, body, callerSignal: turn.callerSignal });
   return { tokens, countedBy: provider.name };
 }
@@ -94,7 +94,7 @@ async function ask({ provider, endpoint, counter, model, body, callerSignal }: Q
     method: "POST",
     path: counter.path(model),
     headers: {},
-    body: jsonBytes(counter.bodyFor(body, model)),
+    body: jsonBytes(body),
     firstByteMs: COUNT_MS,
     callerSignal,
     readError: endpoint.codec.readError,

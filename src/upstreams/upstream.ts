@@ -1,5 +1,5 @@
-import type { Codec } from "../conversation/codec.ts";
-import type { MediaPart } from "../conversation/conversation.ts";
+import type { Codec, JsonObject, RequestTarget, Written } from "../conversation/codec.ts";
+import type { Conversation, MediaPart } from "../conversation/conversation.ts";
 import type { ImageUpstream } from "./image_upstream.ts";
 import type { Outbound } from "./outbound_call.ts";
 import type { VideoUpstream } from "./video_upstream.ts";
@@ -23,8 +23,8 @@ export interface TextEndpoint {
 /** A vendor's own token counter. */
 export interface TokenCounter {
   path(model: string): string;
-  /** The body to send for a request body of the endpoint's form. */
-  bodyFor(body: { [key: string]: unknown }, model: string): { [key: string]: unknown };
+  /** The request to count; its losses do not matter to a count. */
+  write(conversation: Conversation, target: RequestTarget): Written<JsonObject>;
   /** @throws {TypeError} If the reply holds no count. */
   readCount(reply: unknown): number;
 }

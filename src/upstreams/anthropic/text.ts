@@ -1,4 +1,4 @@
-import { readCount } from "../../conversation/codecs/messages/count.ts";
+import { readCount, writeCountRequest } from "../../conversation/codecs/messages/count.ts";
 import { messages } from "../../conversation/codecs/messages/mod.ts";
 import type { TextEndpoint } from "../upstream.ts";
 
@@ -9,10 +9,7 @@ export const messagesEndpoint: TextEndpoint = {
   mustInline: () => false,
   counter: {
     path: () => "/v1/messages/count_tokens",
-    bodyFor(body) {
-      const { max_tokens: _limit, stream: _stream, temperature: _temperature, ...counted } = body;
-      return counted;
-    },
+    write: writeCountRequest,
     readCount,
   },
 };

@@ -1,4 +1,4 @@
-import { readCount } from "../../conversation/codecs/content/count.ts";
+import { readCount, writeCountRequest } from "../../conversation/codecs/content/count.ts";
 import { content } from "../../conversation/codecs/content/mod.ts";
 import { needsInlining } from "../../conversation/codecs/content/parts.ts";
 import type { TextEndpoint } from "../upstream.ts";
@@ -11,7 +11,7 @@ export const contentEndpoint: TextEndpoint = {
   mustInline: ({ source }) => needsInlining(source),
   counter: {
     path: (model) => `/v1beta/models/${encodeURI(model)}:countTokens`,
-    bodyFor: (body, model) => ({ generateContentRequest: { ...body, model: `models/${model}` } }),
+    write: writeCountRequest,
     readCount,
   },
 };

@@ -17,9 +17,10 @@ export const responsesEndpoint: TextEndpoint = {
   mustInline: () => false,
   counter: {
     path: () => "/responses/input_tokens",
-    bodyFor(body) {
+    write(conversation, target) {
+      const { body, losses } = responses.writeRequest(conversation, target);
       const { model, input, instructions, tools, tool_choice, text, reasoning } = body;
-      return { model, input, instructions, tools, tool_choice, text, reasoning };
+      return { body: { model, input, instructions, tools, tool_choice, text, reasoning }, losses };
     },
     readCount(reply) {
       const count = (reply as { input_tokens?: unknown } | null)?.input_tokens;
