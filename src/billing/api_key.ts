@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { randomBase62 } from "../lib/ids.ts";
 
@@ -39,7 +39,7 @@ export function looksLikeKey(text: string): boolean {
 
 /** SHA-256 of the whole secret, hexadecimal: 256 bits of entropy need no slow hash. */
 export function hashOfKey(secret: string): string {
-  return createHash("sha256").update(secret).digest("hex");
+  return hash("sha256", secret);
 }
 
 /** The part of a secret that may be shown: its first twelve characters, at most half of a short one. */

@@ -6,7 +6,12 @@ import { Problems } from "./problems.ts";
 /** What `deno task dev` knows only once it runs. */
 export interface DevOptions {
   /** Base addresses of the sandbox vendor, as each wire API's own client would be given them. */
-  readonly sandbox: { readonly openai: string; readonly anthropic: string; readonly google: string };
+  readonly sandbox: {
+    readonly openai: string;
+    readonly anthropic: string;
+    readonly google: string;
+    readonly ark: string;
+  };
   /** The demo account's API key. */
   readonly key: string;
   /** For HOST, PORT and the other overrides. */
@@ -39,6 +44,19 @@ const TEXT_MODEL = {
   ],
 };
 
+const VIDEO_MODEL = {
+  id: "sandbox/video-1",
+  name: "Sandbox Video",
+  description: "A simulated video model: a second of moving bars, after a second.",
+  created: "2026-01-01",
+  video: {
+    modes: ["text2video", "img2video", "img2video_end", "imgref2video", "mixref2video"],
+    price_per_second: { "480p": "0.05", "720p": "0.10", "1080p": "0.30" },
+    duration: { min: 2, max: 12, default: 5 },
+  },
+  serves: [{ provider: "sandbox-ark", model: "seedance-sandbox" }],
+};
+
 /**
  * The configuration of `deno task dev`: sandbox vendors in place of real ones, a small catalog with a price on
  * everything, and a demo account with 25 USD.
@@ -55,6 +73,7 @@ export function devConfig({ sandbox, key, env }: DevOptions): Config {
       "sandbox-openai": { kind: "openai", base_url: sandbox.openai, api_key: "sandbox", speaks: "both" },
       "sandbox-anthropic": { kind: "anthropic", base_url: sandbox.anthropic, api_key: "sandbox" },
       "sandbox-google": { kind: "google", base_url: sandbox.google, api_key: "sandbox" },
+      "sandbox-ark": { kind: "ark", base_url: sandbox.ark, api_key: "sandbox" },
     },
     models: [
       servedBy("sandbox/chat-1", "Sandbox Chat", "Speaks chat completions and responses.", { "sandbox-openai": 1 }),
@@ -65,7 +84,11 @@ export function devConfig({ sandbox, key, env }: DevOptions): Config {
         "sandbox-anthropic": 30,
         "sandbox-google": 20,
       }),
+      VIDEO_MODEL,
     ],
+    limits: { vendor_polling: { first: 1, least: 1 } },
+    // The sandbox's results lie on this machine.
+    egress: { allow: ["127.0.0.1/32"] },
   };
   applyOverrides(tree, env, problems);
   return readTree(tree, problems);

@@ -54,3 +54,12 @@ export function createDeadlineWheel(clock: Clock): DeadlineWheel {
 
 /** The wheel that the whole process shares. */
 export const sharedWheel: DeadlineWheel = createDeadlineWheel(systemClock);
+
+const wheels = new WeakMap<Clock, DeadlineWheel>([[systemClock, sharedWheel]]);
+
+/** The one wheel of a clock: the shared one for the machine's own. */
+export function wheelOf(clock: Clock): DeadlineWheel {
+  let wheel = wheels.get(clock);
+  if (!wheel) wheels.set(clock, wheel = createDeadlineWheel(clock));
+  return wheel;
+}

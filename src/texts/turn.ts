@@ -24,6 +24,7 @@ export interface RoutedTurn {
   readonly candidates: readonly Candidate[];
 }
 
+const SEAL_MARK = Buffer.from(`"${WRAPPED_SEAL_PREFIX}`);
 const USUAL_OUTPUT_TOKENS = 4_096;
 const BYTES_PER_TOKEN = 4;
 /** What is taken for a model's context where the catalog does not say. */
@@ -124,7 +125,7 @@ function judge(error: unknown) {
 
 /** A history that was begun with another vendor holds proofs that no vendor may see; then the bytes cannot pass. */
 function holdsWrappedSeal(bytes: Uint8Array<ArrayBuffer>): boolean {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(`"${WRAPPED_SEAL_PREFIX}`);
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(SEAL_MARK);
 }
 
 /** Where each form says how long the reply may be. */

@@ -1,19 +1,21 @@
 import type { Clock } from "../lib/clock.ts";
+import { type DeadlineWheel, type Watched, wheelOf } from "../net/deadline.ts";
 
 /** Most calls are over by then, and asking for a request's signal costs more than the watch itself. */
 const PATIENCE_BEFORE_WATCHING_MS = 250;
 
 /**
- * Watches one exchange: silence beyond a span while bytes are awaited, and the caller leaving. One timer serves all: it
- * wakes when the span could be over, looks since when there is silence, and sleeps on.
+ * Watches one exchange: silence beyond a span while bytes are awaited, and the caller leaving. It is woken by the wheel that all
+ * exchanges share when the span could be over, looks since when there is silence, and sleeps on.
  */
-export class ExchangeWatch {
+export class ExchangeWatch implements Watched {
   /** Why the exchange was cancelled, null if it was not. */
   verdict: "timeout" | "caller_left" | null = null;
   #cancel: () => void = () => {};
-  #stopTimer: () => void = () => {};
   #stopListening: () => void = () => {};
-  #wakesAt = 0;
+  readonly #wheel: DeadlineWheel;
+  /** When to look next. */
+  deadlineAt = 0;
   /** Unix milliseconds; null while nobody awaits bytes: that a caller reads slowly is no silence of the vendor's. */
   #silentSince: number | null;
 
@@ -26,6 +28,7 @@ export class ExchangeWatch {
     private spanMs: number,
     readonly callerSignal: (() => AbortSignal) | null,
   ) {
+    this.#wheel = wheelOf(clock);
     this.#silentSince = clock.now();
   }
 
@@ -49,23 +52,22 @@ export class ExchangeWatch {
   arm(spanMs: number): void {
     this.spanMs = spanMs;
     this.awaits();
-    if (this.clock.now() + spanMs >= this.#wakesAt) return;
-    this.#stopTimer();
-    this.#sleep(spanMs);
+    this.deadlineAt = Math.min(this.deadlineAt, this.clock.now() + spanMs);
   }
 
   /** The exchange is over. */
   stop(): void {
-    this.#stopTimer();
+    this.#wheel.unwatch(this);
     this.#stopListening();
   }
 
   #sleep(ms: number): void {
-    this.#wakesAt = this.clock.now() + ms;
-    this.#stopTimer = this.clock.after(ms, () => this.#look());
+    this.deadlineAt = this.clock.now() + ms;
+    this.#wheel.watch(this);
   }
 
-  #look(): void {
+  /** For the wheel. */
+  onDeadline(): void {
     const left = this.#silentSince === null ? this.spanMs : this.#silentSince + this.spanMs - this.clock.now();
     if (left <= 0) return this.#end("timeout");
     this.#listen();

@@ -4,7 +4,7 @@ import type { OutboundBody } from "./outbound_body.ts";
 
 /** One request to a vendor. */
 export interface OutboundCall {
-  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Below the provider's base address, with query. */
   readonly path: string;
   /** Fields beside the provider's own, such as a vendor's feature flags that the caller sent. */

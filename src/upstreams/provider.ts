@@ -1,4 +1,5 @@
 import type { Redactor } from "../lib/redact.ts";
+import type { CacheUpstream } from "./cache_upstream.ts";
 import type { ImageUpstream } from "./image_upstream.ts";
 import type { Outbound } from "./outbound.ts";
 import type { TextEndpoint } from "./upstream.ts";
@@ -16,6 +17,8 @@ export interface Provider {
   readonly images: ImageUpstream | null;
   /** How it makes videos; null when its kind does not. */
   readonly videos: VideoUpstream | null;
+  /** How it keeps contents under a name; missing where its kind does not. */
+  readonly caches?: CacheUpstream;
   /** True when it only resembles its form's author, so that newer field names are avoided. */
   readonly compatible: boolean;
   /** Longest wait for the first byte of a streamed reply. */

@@ -53,6 +53,7 @@ function openProvider(name: string, config: ProviderConfig, { clock, caCerts }: 
     text: kind.text({ speaks: config.speaks }),
     images: kind.images(outbound),
     videos: kind.videos(outbound),
+    caches: kind.caches?.(outbound),
     compatible: !OWN_FORMS.has(config.kind) && !isFormsAuthor(baseUrl.hostname),
     // A stream that is silent for longer than between two bytes is as broken before its first byte as after it.
     streamFirstByteMs: Math.min(firstByteMs, idleMs),

@@ -1,5 +1,6 @@
 import type { Codec, JsonObject, RequestTarget, Written } from "../conversation/codec.ts";
 import type { Conversation, MediaPart } from "../conversation/conversation.ts";
+import type { CacheUpstream } from "./cache_upstream.ts";
 import type { ImageUpstream } from "./image_upstream.ts";
 import type { Outbound } from "./outbound_call.ts";
 import type { VideoUpstream } from "./video_upstream.ts";
@@ -42,6 +43,8 @@ export interface UpstreamKind {
   images(outbound: Outbound): ImageUpstream | null;
   /** How the vendor makes videos; null when it does not. */
   videos(outbound: Outbound): VideoUpstream | null;
+  /** How the vendor keeps contents under a name; missing where it does not. */
+  caches?(outbound: Outbound): CacheUpstream;
 }
 
 /** What an operator can choose about text at one provider. */

@@ -1,25 +1,48 @@
 import { assert, assertEquals } from "@std/assert";
 import { builtInModels } from "../../src/catalog/built_in.ts";
 import { createCatalog, providerPartOf } from "../../src/catalog/catalog.ts";
+import { secondPriceOf } from "../../src/catalog/media_sections.ts";
 import { VENDORS } from "../../src/config/environment.ts";
 import { readRate } from "../../src/lib/money.ts";
 
 const everything = builtInModels(new Set(VENDORS.map(({ provider }) => provider)));
+const texts = everything.filter(({ text }) => text);
+const videos = everything.filter(({ video }) => video !== null);
 
-Deno.test("the built-in models make a catalog of text models, each served by its own vendor", () => {
+Deno.test("the built-in models make a catalog, each served by its own vendor", () => {
   const catalog = createCatalog(everything);
-  assertEquals(catalog.forProtocol("message").length, everything.length);
+  assertEquals(catalog.forProtocol("message").length, texts.length);
   assertEquals([...catalog.providers].sort(), VENDORS.map(({ provider }) => provider).sort());
   for (const { id, serves } of everything) assertEquals(serves.map(({ provider }) => provider), [providerPartOf(id)]);
 });
 
-Deno.test("every built-in model says what callers ask a catalog for", () => {
-  for (const model of everything) {
+Deno.test("every built-in text model says what callers ask a catalog for", () => {
+  for (const model of texts) {
     assert(model.name && model.description.endsWith(".") && model.created > 1_700_000_000, model.id);
     assert(model.contextLength >= 100_000 && model.supportedParameters.includes("max_tokens"), model.id);
     assert(readRate(model.pricing.prompt!) > 0n && readRate(model.pricing.completion!) > 0n, model.id);
     assertEquals(model.architecture.outputModalities, ["text"]);
   }
+});
+
+Deno.test("every built-in video model has a price above zero for whatever it makes", () => {
+  assert(videos.length > 0);
+  for (const { id, name, description, created, video, architecture } of videos) {
+    assert(name && description.endsWith(".") && created > 1_700_000_000, id);
+    assertEquals(architecture.outputModalities, ["video"]);
+    for (const resolution of video!.resolutions) {
+      for (const withAudio of [true, false]) {
+        const price = secondPriceOf(video!, resolution, withAudio);
+        const isMade = video!.audio === "switch" || (video!.audio === "always") === withAudio;
+        assert(!isMade || readRate(price!) > 0n, `${id} ${resolution}`);
+      }
+    }
+  }
+});
+
+Deno.test("a built-in model that its vendor calls otherwise is served under the vendor's name", () => {
+  const [seedance] = videos.filter(({ id }) => id === "fal/seedance-2.0");
+  assertEquals(seedance.serves.map(({ provider, model }) => [provider, model]), [["fal", "bytedance/seedance-2.0"]]);
 });
 
 Deno.test("builtInModels() leaves out models whose provider is not there", () => {

@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import * as z from "zod";
-import { secondPriceOf, type VideoSection } from "../../src/catalog/media_sections.ts";
+import { IMAGE_QUALITIES, IMAGE_SIZES, secondPriceOf, type VideoSection } from "../../src/catalog/media_sections.ts";
 import { modelOf } from "./support.ts";
 
 function videoOf(fields: Record<string, unknown>): VideoSection {
@@ -54,5 +54,35 @@ Deno.test("the multimodal image series takes no edits", () => {
     series: "default",
     edits: true,
     inputFidelity: ["low", "high"],
+    sizes: [...IMAGE_SIZES],
+    qualities: [...IMAGE_QUALITIES],
+    sizeMap: {},
+    qualityMap: {},
   });
+});
+
+Deno.test("an image section narrows sizes and qualities and maps what its vendor has given up", () => {
+  const image = modelOf({
+    id: "a/b",
+    image: {
+      sizes: ["auto", "1024x1024"],
+      qualities: ["low", "high"],
+      size_map: { "1792x1024": "2560x1440" },
+      quality_map: { hd: "high" },
+    },
+  }).image!;
+  assertEquals([image.sizes, image.qualities], [["auto", "1024x1024"], ["low", "high"]]);
+  assertEquals([image.sizeMap, image.qualityMap], [{ "1792x1024": "2560x1440" }, { hd: "high" }]);
+});
+
+Deno.test("an image section is refused for sizes and qualities that callers cannot ask for", () => {
+  const wrong = [
+    { sizes: ["1000x1000"] },
+    { sizes: [] },
+    { qualities: ["ultra"] },
+    { size_map: { "1000x1000": "1024x1024" } },
+    { size_map: { "1024x1024": "large" } },
+    { quality_map: { ultra: "high" } },
+  ];
+  for (const image of wrong) assertThrows(() => modelOf({ id: "a/b", image }), z.ZodError);
 });

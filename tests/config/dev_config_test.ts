@@ -7,9 +7,10 @@ const SANDBOX = {
   openai: "http://127.0.0.1:4001/openai/v1",
   anthropic: "http://127.0.0.1:4001/anthropic",
   google: "http://127.0.0.1:4001/google",
+  ark: "http://127.0.0.1:4001/ark/api/v3",
 };
 
-Deno.test("devConfig() serves four priced models from the sandbox and funds a demo account", () => {
+Deno.test("devConfig() serves priced models from the sandbox and funds a demo account", () => {
   const config = devConfig({ sandbox: SANDBOX, key: "sixteen-letters-or-more", env: environmentOf({ PORT: "0" }) });
   assertEquals(config.server.port, 0);
   assertEquals(config.accounts.map(({ id, balance, keys }) => [id, balance, keys]), [
@@ -21,8 +22,9 @@ Deno.test("devConfig() serves four priced models from the sandbox and funds a de
     "sandbox/messages-1",
     "sandbox/content-1",
     "sandbox/any-1",
+    "sandbox/video-1",
   ]);
-  assertEquals(config.models.every(({ pricing, text }) => text && pricing.prompt && pricing.completion), true);
+  assertEquals(config.models.filter(({ video }) => !video).every(({ pricing, text }) => text && pricing.prompt && pricing.completion), true);
   assertEquals(config.models[3].serves.map(({ provider, weight }) => [provider, weight]), [
     ["sandbox-openai", 50],
     ["sandbox-anthropic", 30],
@@ -33,5 +35,5 @@ Deno.test("devConfig() serves four priced models from the sandbox and funds a de
 Deno.test("devConfig() asks no vendor's key of the environment", () => {
   const env = environmentOf({ OPENAI_API_KEY: "vendor-key" });
   const config = devConfig({ sandbox: SANDBOX, key: "sixteen-letters-or-more", env });
-  assertEquals(Object.values(config.providers).map(({ apiKey }) => apiKey), ["sandbox", "sandbox", "sandbox"]);
+  assertEquals(Object.values(config.providers).map(({ apiKey }) => apiKey), ["sandbox", "sandbox", "sandbox", "sandbox"]);
 });

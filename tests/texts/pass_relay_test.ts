@@ -4,20 +4,8 @@ import type { Form } from "../../src/conversation/seal.ts";
 import { createFrameReader } from "../../src/http/sse.ts";
 import { PassRelay } from "../../src/texts/pass_relay.ts";
 import type { Bytes } from "../../src/texts/relay.ts";
-import {
-  attemptOf,
-  bodyOf,
-  CODECS,
-  cutAt,
-  FORMS,
-  PROVIDER_KEY,
-  relayAll,
-  REPLY,
-  textOf,
-  tillOf,
-  USAGE,
-  wireOf,
-} from "./support.ts";
+import { CODECS, FORMS } from "../support/forms.ts";
+import { attemptOf, bodyOf, cutAt, PROVIDER_KEY, relayAll, REPLY, textOf, tillOf, USAGE, wireOf } from "./support.ts";
 
 const LINE_ENDS = { LF: "\n", CRLF: "\r\n", CR: "\r" };
 const cuts = fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), { maxLength: 12 });

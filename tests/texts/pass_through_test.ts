@@ -5,7 +5,8 @@ import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { replyOf } from "../support/assemble.ts";
 import { replyContextOf } from "../support/conversations.ts";
 import { errorOf, stageOf, streamed, wholeReply } from "./stage.ts";
-import { bodyOf, CODECS, FORMS, REPLY, responseOf, turnOf, USAGE, wireOf } from "./support.ts";
+import { CODECS, FORMS } from "../support/forms.ts";
+import { bodyOf, REPLY, responseOf, turnOf, USAGE, wireOf } from "./support.ts";
 
 for (const form of FORMS) {
   Deno.test(`TextTurns passes a whole ${form} reply byte for byte, and charges it before it leaves`, async () => {

@@ -5,7 +5,8 @@ import { PassRelay } from "../../src/texts/pass_relay.ts";
 import { type Bytes, LiveStreams, type Relay, relayed } from "../../src/texts/relay.ts";
 import { UpstreamFailure } from "../../src/upstreams/failure.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
-import { attemptOf, bodyOf, cutAt, FORMS, relayAll, REPLY, responseOf, type Till, tillOf, wireOf } from "./support.ts";
+import { FORMS } from "../support/forms.ts";
+import { attemptOf, bodyOf, cutAt, relayAll, REPLY, responseOf, type Till, tillOf, wireOf } from "./support.ts";
 
 interface Stage {
   readonly clock: ManualClock;
@@ -230,11 +231,12 @@ Deno.test("ArrayRelay stays readable when the stream is cut, breaks, or holds wh
     const list = JSON.parse(await relayAll(new ArrayRelay(passRelay("content", tillOf())), [wire.slice(0, at)]));
     assertStringIncludes(list.at(-1).error.message, "ended the stream before");
   }
+  const odd = new TextEncoder().encode("data: {}\n\ndata: {half\n\ndata: [DONE]\n\n");
+  assertEquals(JSON.parse(await relayAll(new ArrayRelay(passRelay("content", tillOf())), [odd])).length, 2);
   const relay = new ArrayRelay(passRelay("content", tillOf()));
-  await relay.take(new TextEncoder().encode("data: {}\n\ndata: {half\n\ndata: [DONE]\n\n"));
+  await relay.take(odd);
   assertEquals(relay.heartbeat(), null);
-  const more = await relay.fail(new TypeError("broken"));
-  assert(new TextDecoder().decode(more!).endsWith("\n]"));
+  assert(new TextDecoder().decode((await relay.fail(new TypeError("broken")))!).endsWith("\n]"));
   const endless = new TextEncoder().encode(`data: ${"x".repeat(700_000)}`);
   const last = JSON.parse(await relayAll(new ArrayRelay(passRelay("content", tillOf())), [endless, endless]));
   assertStringIncludes(last.at(-1).error.message, "cannot be read");

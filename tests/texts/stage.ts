@@ -11,14 +11,16 @@ import type { TextParts } from "../../src/texts/attempt.ts";
 import { createItemMemory } from "../../src/texts/item_memory.ts";
 import { createReasoningMemory } from "../../src/texts/reasoning_memory.ts";
 import { LiveStreams } from "../../src/texts/relay.ts";
+import type { TextEndpoint } from "../../src/upstreams/upstream.ts";
 import { TextTurns } from "../../src/texts/turn.ts";
+import type { Provider } from "../../src/upstreams/provider.ts";
 import { type FailureKind, UpstreamFailure } from "../../src/upstreams/failure.ts";
 import type { OutboundCall } from "../../src/upstreams/outbound.ts";
 import { replyOf } from "../support/assemble.ts";
 import { replyContextOf } from "../support/conversations.ts";
 import { ManualClock } from "../support/manual_clock.ts";
+import { CODECS } from "../support/forms.ts";
 import {
-  CODECS,
   endpointOf,
   type FakeResponse,
   outboundOf,
@@ -36,10 +38,14 @@ export type Behaviour = (call: OutboundCall) => FakeResponse | UpstreamFailure;
 /** What a test can choose of a gateway's text part. */
 export interface StageOptions {
   /** By the provider's name: its form, and what it does. */
-  readonly providers: Readonly<Record<string, readonly [Form | readonly Form[], Behaviour]>>;
+  readonly providers?: Readonly<Record<string, readonly [Form | readonly Form[], Behaviour]>>;
+  /** Providers that are opened already, beside those. */
+  readonly opened?: ReadonlyMap<string, Provider>;
   readonly model?: JsonObject;
   readonly isBroke?: boolean;
   readonly random?: () => number;
+  /** Default: an endpoint without a counter. */
+  readonly endpoint?: (form: Form) => TextEndpoint;
 }
 
 /** The text part of a gateway between a scripted meter and scripted providers. */
@@ -55,7 +61,10 @@ export interface Stage {
 }
 
 /** Sets it up with one model, `acme/m`, that every provider serves but one called `stranger`. */
-export function stageOf({ providers, model, isBroke = false, random = () => 0 }: StageOptions): Stage {
+export function stageOf(
+  { providers = {}, opened: others = new Map(), model, isBroke = false, random = () => 0, endpoint = endpointOf }:
+    StageOptions,
+): Stage {
   const till = tillOf();
   const estimates: Money[] = [];
   const sent: Stage["sent"] = [];
@@ -70,9 +79,10 @@ export function stageOf({ providers, model, isBroke = false, random = () => 0 }:
       const result = behave(call);
       return result instanceof Error ? Promise.reject(result) : Promise.resolve(result);
     });
-    return providerOf(name, [forms].flat().map((form) => endpointOf(form as Form)), outbound);
+    return providerOf(name, [forms].flat().map((form) => endpoint(form as Form)), outbound);
   });
-  const serves = Object.keys(providers).filter((name) => name !== "stranger").map((provider) => ({
+  const names = [...opened.map(({ name }) => name), ...others.keys()];
+  const serves = names.filter((name) => name !== "stranger").map((provider) => ({
     provider,
     model: "vm",
   }));
@@ -80,7 +90,7 @@ export function stageOf({ providers, model, isBroke = false, random = () => 0 }:
   const fields = { id: "acme/m", pricing: prices, top_provider: { max_completion_tokens: 1000 }, serves, ...model };
   const parts: TextParts = {
     catalog: createCatalog([readModel(fields), readModel({ id: "acme/picture", image: {}, serves })]),
-    providers: new Map(opened.map((provider) => [provider.name, provider])),
+    providers: new Map([...opened.map((provider) => [provider.name, provider] as const), ...others]),
     breaker: createCircuitBreaker({ clock, failuresToOpen: 2 }),
     meter: {
       admit(_accountId, estimate) {

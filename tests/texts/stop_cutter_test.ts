@@ -46,3 +46,31 @@ Deno.test("StopCutter ends open parts, finishes once and swallows the rest", () 
     { type: "finish", stop: { reason: "stop_sequence", raw: null, sequence: "END" }, usage: null },
   ]);
 });
+
+Deno.test("StopCutter never parts the two halves of a character", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.constantFrom("😀", "a", "😀b", "é")),
+      fc.constantFrom("END", "E", "a b c"),
+      (pieces, stop) => {
+        const cutter = new StopCutter([stop]);
+        cutter.take({ type: "part-start", index: 0, part: { kind: "text" } });
+        const events = pieces.flatMap((text) => cutter.take({ type: "part-delta", index: 0, text }));
+        for (const event of events) if (event.type === "part-delta") assertEquals(event.text.isWellFormed(), true);
+      },
+    ),
+  );
+});
+
+Deno.test("StopCutter gives what it held back of other parts when one of them is cut", () => {
+  const cutter = new StopCutter(["END"]);
+  for (const index of [0, 1]) cutter.take({ type: "part-start", index, part: { kind: "text" } });
+  cutter.take({ type: "part-delta", index: 0, text: "EN" });
+  assertEquals(cutter.take({ type: "part-delta", index: 1, text: "b END" }), [
+    { type: "part-delta", index: 0, text: "EN" },
+    { type: "part-end", index: 0 },
+    { type: "part-delta", index: 1, text: "b " },
+    { type: "part-end", index: 1 },
+    { type: "finish", stop: { reason: "stop_sequence", raw: null, sequence: "END" }, usage: null },
+  ]);
+});

@@ -1,11 +1,7 @@
 import type { Admission, Charge } from "../../src/billing/meter.ts";
 import { readPrices } from "../../src/billing/price.ts";
 import { readModel } from "../../src/catalog/model.ts";
-import { chat } from "../../src/conversation/codecs/chat/mod.ts";
-import { content } from "../../src/conversation/codecs/content/mod.ts";
-import { messages } from "../../src/conversation/codecs/messages/mod.ts";
-import { responses } from "../../src/conversation/codecs/responses/mod.ts";
-import type { Codec, JsonObject } from "../../src/conversation/codec.ts";
+import type { JsonObject } from "../../src/conversation/codec.ts";
 import type { ReplyEvent } from "../../src/conversation/events.ts";
 import type { Form } from "../../src/conversation/seal.ts";
 import { NO_USAGE, type Usage } from "../../src/conversation/usage.ts";
@@ -21,13 +17,8 @@ import type { Outbound, OutboundResponse } from "../../src/upstreams/outbound.ts
 import type { Provider } from "../../src/upstreams/provider.ts";
 import type { TextEndpoint } from "../../src/upstreams/upstream.ts";
 import { replyContextOf } from "../support/conversations.ts";
+import { CODECS } from "../support/forms.ts";
 import { ManualClock } from "../support/manual_clock.ts";
-
-/** The codecs by their names. */
-export const CODECS: Readonly<Record<Form, Codec>> = { chat, responses, messages, content };
-
-/** Their names. */
-export const FORMS: readonly Form[] = ["chat", "responses", "messages", "content"];
 
 /** A secret of the provider's, which no caller may see. */
 export const PROVIDER_KEY = "key-of-the-provider";
@@ -132,28 +123,30 @@ export interface AttemptOptions {
   readonly outbound?: Outbound;
 }
 
+/** The model of all turns. */
+const MODEL = readModel({
+  id: "acme/m",
+  serves: [{ provider: "acme" }],
+  pricing: { prompt: "0.001", completion: "0.002" },
+});
+
 /** A turn of a form on its way to a provider named `acme`. */
 export function attemptOf(
   form: Form,
   { vendor = form, turn, till = tillOf(), outbound }: AttemptOptions = {},
 ): TextAttempt {
-  const model = readModel({
-    id: "acme/m",
-    serves: [{ provider: "acme" }],
-    pricing: { prompt: "0.001", completion: "0.002" },
-  });
   const endpoint = endpointOf(vendor);
   const facts = {
     requestId: "req_1",
     accountId: "demo",
-    model: model.id,
-    prices: readPrices(model.pricing),
+    model: MODEL.id,
+    prices: readPrices(MODEL.pricing),
     receivedAt: 7_000,
   };
   return {
     turn: turnOf(form, { stream: true, ...turn }),
-    model,
-    candidate: model.serves[0],
+    model: MODEL,
+    candidate: MODEL.serves[0],
     provider: providerOf("acme", [endpoint], outbound),
     endpoint,
     settlement: new Settlement(facts, till.admission, new ManualClock(), silentLog),

@@ -1,7 +1,8 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { writeSeal } from "../../src/conversation/seal.ts";
 import { stageOf, wholeReply } from "./stage.ts";
-import { bodyOf, CODECS, FORMS, turnOf, USAGE } from "./support.ts";
+import { CODECS, FORMS } from "../support/forms.ts";
+import { bodyOf, turnOf, USAGE } from "./support.ts";
 
 for (const form of FORMS) {
   for (const vendor of FORMS.filter((other) => other !== form)) {

@@ -2,7 +2,8 @@ import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import type { JsonObject } from "../../src/conversation/codec.ts";
 import type { Form } from "../../src/conversation/seal.ts";
 import { type Behaviour, errorOf, failing, stageOf, streamed, wholeReply } from "./stage.ts";
-import { bodyOf, FORMS, responseOf, turnOf } from "./support.ts";
+import { FORMS } from "../support/forms.ts";
+import { bodyOf, responseOf, turnOf } from "./support.ts";
 
 for (const form of FORMS) {
   Deno.test(`TextTurns refuses a ${form} limit beyond the model's, naming the field`, async () => {

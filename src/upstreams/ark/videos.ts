@@ -1,13 +1,12 @@
 import * as z from "zod";
 import type { JsonObject } from "../../conversation/codec.ts";
-import { chat } from "../../conversation/codecs/chat/mod.ts";
-import type { FailureKind } from "../failure.ts";
-import type { Outbound, VendorRefusal } from "../outbound.ts";
+import type { Outbound } from "../outbound.ts";
 import { contentPartsOf } from "../video_content.ts";
 import { videoExchange } from "../video_exchange.ts";
 import { cancelWaiting, failed, finished, pending, pendingAs } from "../video_progress.ts";
 import { shapeOf, type VideoShapes } from "../video_shape.ts";
 import type { VideoJobHandle, VideoOrder, VideoProgress, VideoUpstream } from "../video_upstream.ts";
+import { isArkRefusal, readArkError } from "./failure_kind.ts";
 
 /** Seedance on Ark. Source: Ark API reference, "Video generation API" (create, query, list, cancel or delete). */
 
@@ -46,7 +45,7 @@ const MOST_PAGES = 5;
 
 /** Ark as a video upstream. */
 export function arkVideos(outbound: Outbound): VideoUpstream {
-  const exchange = videoExchange(outbound, readRefusal);
+  const exchange = videoExchange(outbound, readArkError);
   const pathOf = ({ id }: VideoJobHandle) => `${TASKS}/${encodeURIComponent(id)}`;
   const poll = (job: VideoJobHandle) => exchange.ask(pathOf(job), (answer) => progressOf(outbound, answer));
   return {
@@ -114,7 +113,7 @@ function progressOf(outbound: Outbound, answer: unknown): VideoProgress {
     case "succeeded":
       return finished(outbound, [task.content?.video_url], { seconds: secondsOf(task), costUsd: null });
     case "failed":
-      return failed(outbound, task.error?.message || task.error?.code || "", isRefusal(task.error?.code ?? null));
+      return failed(outbound, task.error?.message || task.error?.code || "", isArkRefusal(task.error?.code));
     case "cancelled":
     case "canceled":
       return { status: "cancelled" };
@@ -129,23 +128,4 @@ function progressOf(outbound: Outbound, answer: unknown): VideoProgress {
 function secondsOf({ duration, frames, framespersecond }: z.infer<typeof Task>): number | null {
   if (duration) return duration > 0 ? duration : null;
   return frames && framespersecond ? frames / framespersecond : null;
-}
-
-/** `OutputVideoSensitiveContentDetected.PolicyViolation` and its like. Source: Ark API reference, "Error codes". */
-function isRefusal(code: string | null): boolean {
-  return code !== null && /SensitiveContent|PolicyViolation|PrivacyInformation|RiskDetect/i.test(code);
-}
-
-function readRefusal(body: unknown): VendorRefusal {
-  const said = chat.readError(body);
-  return { ...said, kind: kindOf(said.code), isContentRefusal: isRefusal(said.code) };
-}
-
-/** What a code means where its status would mislead; else undefined. */
-function kindOf(code: string | null): FailureKind | undefined {
-  if (code === null) return undefined;
-  if (isRefusal(code)) return "invalid";
-  // The operator has not opened the model for this key: a 404 to the vendor, no fault of the caller.
-  if (/^(ModelNotOpen|InvalidEndpoint)/.test(code)) return "auth";
-  return /^AccountOverdue/.test(code) ? "unavailable" : undefined;
 }

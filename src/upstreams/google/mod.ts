@@ -1,4 +1,5 @@
 import type { UpstreamKind } from "../upstream.ts";
+import { googleCaches } from "./caches.ts";
 import { googleImages } from "./images.ts";
 import { contentEndpoint } from "./text.ts";
 
@@ -8,4 +9,5 @@ export const google: UpstreamKind = {
   text: () => [contentEndpoint],
   images: googleImages,
   videos: () => null,
+  caches: googleCaches,
 };

@@ -1,11 +1,11 @@
 import * as z from "zod";
-import { chat } from "../../conversation/codecs/chat/mod.ts";
 import { IMAGE_REPLY_CAP_BYTES, listedImage, madeImageOf } from "../image_reply.ts";
 import { nearestRatio, pixelsOf } from "../image_size.ts";
 import type { ImageCall, ImageOrder, ImageOutcome, ImageUpstream } from "../image_upstream.ts";
 import { dataUriOf, jsonBody } from "../json_body.ts";
-import type { Outbound, VendorRefusal } from "../outbound_call.ts";
+import type { Outbound } from "../outbound_call.ts";
 import { readCostUsd } from "./cost.ts";
+import { readXaiError } from "./refusal.ts";
 
 const Answer = z.object({
   created: z.number().nullish(),
@@ -25,7 +25,7 @@ export function xaiImages(outbound: Outbound): ImageUpstream {
     return outbound.json("POST", path, requestFor(order), (answer) => readOutcome(answer, outbound), {
       callerSignal: call.callerSignal,
       capBytes: IMAGE_REPLY_CAP_BYTES,
-      readError,
+      readError: readXaiError,
     });
   };
   return {
@@ -106,13 +106,4 @@ function readOutcome(body: unknown, outbound: Outbound): ImageOutcome {
     });
   }
   return { createdAt: answer.created ?? null, images, size: null, quality: null, consumption: null };
-}
-
-/** Refusals have no code, only words; they are billed all the same, and say for how much. */
-function readError(body: unknown): VendorRefusal {
-  const said = chat.readError(body);
-  const refusal = /content moderation|usage guidelines|SAFETY_CHECK/i.test(said.message)
-    ? { kind: "invalid", isContentRefusal: true } as const
-    : {};
-  return { ...said, ...refusal, costUsd: readCostUsd(body) ?? undefined };
 }

@@ -1,13 +1,13 @@
 import * as z from "zod";
 import type { JsonObject } from "../../conversation/codec.ts";
-import { chat } from "../../conversation/codecs/chat/mod.ts";
-import { LARGEST_MONEY, writeMoney } from "../../lib/money.ts";
 import { UpstreamFailure } from "../failure.ts";
-import type { Outbound, VendorRefusal } from "../outbound.ts";
+import type { Outbound } from "../outbound.ts";
 import { videoExchange } from "../video_exchange.ts";
 import { failed, failedWith, finished, pending, pendingAs } from "../video_progress.ts";
 import { shapeOf, type VideoShapes } from "../video_shape.ts";
-import type { VideoConsumption, VideoMedia, VideoOrder, VideoProgress, VideoUpstream } from "../video_upstream.ts";
+import type { VideoMedia, VideoOrder, VideoProgress, VideoUpstream } from "../video_upstream.ts";
+import { readCostUsd } from "./cost.ts";
+import { isXaiRefusal, readXaiError } from "./refusal.ts";
 
 /** Grok Imagine video. Source: xAI API reference, "Video generations". */
 
@@ -31,13 +31,12 @@ const Job = z.object({
     duration: z.number().nonnegative().nullish().catch(null),
     respect_moderation: z.boolean().nullish().catch(null),
   }).nullish().catch(null),
-  usage: z.object({ cost_in_usd_ticks: z.number().int().nonnegative().nullish().catch(null) }).nullish().catch(null),
   error: z.object({ code: text, message: text }).nullish().catch(null),
 });
 
 /** xAI as a video upstream. It cannot stop a job, and repeats nothing of ours by which one could be found again. */
 export function xaiVideos(outbound: Outbound): VideoUpstream {
-  const exchange = videoExchange(outbound, readRefusal);
+  const exchange = videoExchange(outbound, readXaiError);
   return {
     mediaForms: { image: ["url", "data_uri"], audio: ["url", "data_uri"], video: [] },
     async create(order) {
@@ -88,17 +87,20 @@ function addressesOf({ references }: VideoOrder, medium: VideoMedia["medium"]): 
 function progressOf(outbound: Outbound, answer: unknown): VideoProgress {
   // A pending job is a 202, at times without a body.
   if (answer === null) return pending(null);
-  const { status, video, error, usage } = Job.parse(answer);
+  const { status, video, error } = Job.parse(answer);
   switch (status?.toLowerCase() ?? (video?.url ? "done" : "")) {
     case "pending":
       return pending(null);
     case "done":
       // A refusal is told as success: without an address, and with this mark or not.
       if (video?.respect_moderation === false) return failed(outbound, REFUSED, true);
-      return finished(outbound, [video?.url], consumptionOf(video?.duration, usage?.cost_in_usd_ticks));
+      return finished(outbound, [video?.url], {
+        seconds: video?.duration ?? null,
+        costUsd: readCostUsd(answer),
+      });
     case "failed": {
       const said = error?.message || error?.code || "";
-      return failed(outbound, said, isRefusal(said));
+      return failed(outbound, said, isXaiRefusal(said));
     }
     case "expired":
       return { status: "expired" };
@@ -108,22 +110,3 @@ function progressOf(outbound: Outbound, answer: unknown): VideoProgress {
 }
 
 const REFUSED = "The video was rejected by the vendor's content moderation";
-
-/** A tick is 10^-10 USD, as our own unit is. */
-function consumptionOf(
-  seconds: number | null | undefined,
-  ticks: number | null | undefined,
-): VideoConsumption {
-  const cost = typeof ticks === "number" && Number.isSafeInteger(ticks) ? BigInt(ticks) : null;
-  return { seconds: seconds ?? null, costUsd: cost === null || cost > LARGEST_MONEY ? null : writeMoney(cost) };
-}
-
-/** The vendor has no code for a refusal, only its words. */
-function isRefusal(said: string): boolean {
-  return /content moderation|usage guidelines|SAFETY_CHECK/i.test(said);
-}
-
-function readRefusal(body: unknown): VendorRefusal {
-  const said = chat.readError(body);
-  return isRefusal(said.message) ? { ...said, kind: "invalid", isContentRefusal: true } : said;
-}

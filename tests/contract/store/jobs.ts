@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Job, Store } from "../../../src/store/store.ts";
-import { until } from "../../store/manual_clock.ts";
+import { until } from "../../support/manual_clock.ts";
 import type { Law } from "./law.ts";
 
 const LEASE_MS = 30_000;

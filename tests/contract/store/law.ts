@@ -1,6 +1,6 @@
 import type { Clock } from "../../../src/lib/clock.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { ManualClock } from "../../store/manual_clock.ts";
+import { ManualClock } from "../../support/manual_clock.ts";
 
 /** An engine under test. `reopen`: closes it as after a crash or a stop, and opens what it kept. */
 export interface Opened {

@@ -71,7 +71,7 @@ videoUpstreamContract("Ark", {
     },
     { status: 400, body: error("InputImageSensitiveContentDetected.PrivacyInformation", "A real person") },
   ],
-  refusal: (words) => error("InvalidParameter", words),
+  refusal: (words) => error("SomeNewWord", words),
   cancels: [
     { answers: [task("queued"), ok({})], outcome: "cancelled" },
     { answers: [task("queued"), running, task("running")], outcome: "too_late" },

@@ -1,0 +1,84 @@
+import * as z from "zod";
+import { content } from "../../conversation/codecs/content/mod.ts";
+import type { CacheUpstream, UpstreamCache } from "../cache_upstream.ts";
+import { UpstreamFailure } from "../failure.ts";
+import type { Outbound } from "../outbound_call.ts";
+
+/** What is read of a cached content. Source: Gemini API reference, "Caching", version v1beta. */
+const Cached = z.object({
+  name: z.string().regex(/^cachedContents\/[\w-]{1,128}$/),
+  displayName: z.string().nullish(),
+  expireTime: z.string().nullish(),
+  usageMetadata: z.object({ totalTokenCount: z.number().int().nonnegative().max(1e10).nullish() }).nullish(),
+});
+
+const Page = z.object({ cachedContents: z.array(Cached).nullish(), nextPageToken: z.string().nullish() });
+
+const PATH = "/v1beta/cachedContents";
+const PAGE_SIZE = 1000;
+const MOST_PAGES = 20;
+/** Millions of tokens are taken in within a minute; a create that takes longer than this has failed. */
+const CREATE_MS = 120_000;
+const OTHER_MS = 30_000;
+const LIST_CAP_BYTES = 4_194_304;
+
+/** Gemini's explicit caches. The mark is kept as the display name. Source: Gemini API reference, "Caching". */
+export function googleCaches(outbound: Outbound): CacheUpstream {
+  const reading = { readError: content.readError, firstByteMs: OTHER_MS };
+  return {
+    referenceField: "cachedContent",
+    create({ mark, model, content: kept, expiresAt, callerSignal }) {
+      const body = { model: `models/${model}`, displayName: mark, ...kept, expireTime: timeOf(expiresAt) };
+      const extras = { ...reading, firstByteMs: CREATE_MS, callerSignal, freshConnection: true };
+      return outbound.json("POST", PATH, body, readCache, extras);
+    },
+    async extend(name, expiresAt) {
+      const body = { expireTime: timeOf(expiresAt) };
+      const path = `/v1beta/${name}?updateMask=expireTime`;
+      return await unlessGone(() => outbound.json("PATCH", path, body, readCache, reading)) !== null;
+    },
+    async remove(name) {
+      await unlessGone(() => outbound.json("DELETE", `/v1beta/${name}`, null, () => true, reading));
+    },
+    async find(mark) {
+      const found: string[] = [];
+      let token = "";
+      for (let page = 0; page < MOST_PAGES; page++) {
+        const path = `${PATH}?pageSize=${PAGE_SIZE}${token && `&pageToken=${encodeURIComponent(token)}`}`;
+        const extras = { ...reading, capBytes: LIST_CAP_BYTES };
+        const { cachedContents, nextPageToken } = await outbound.json(
+          "GET",
+          path,
+          null,
+          (page) => Page.parse(page),
+          extras,
+        );
+        for (const { name, displayName } of cachedContents ?? []) if (displayName === mark) found.push(name);
+        if (!nextPageToken) break;
+        token = nextPageToken;
+      }
+      return found;
+    },
+  };
+}
+
+function readCache(answer: unknown): UpstreamCache {
+  const { name, expireTime, usageMetadata } = Cached.parse(answer);
+  const expiresAt = Date.parse(expireTime ?? "");
+  const tokens = usageMetadata?.totalTokenCount ?? 0;
+  return { name, tokens, expiresAt: Number.isNaN(expiresAt) ? null : expiresAt };
+}
+
+function timeOf(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+/** The vendor answers 403 for a cache that is not there as for one that is another's; null for both. */
+async function unlessGone<T>(ask: () => Promise<T>): Promise<T | null> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof UpstreamFailure && (error.facts.status === 403 || error.facts.status === 404)) return null;
+    throw error;
+  }
+}

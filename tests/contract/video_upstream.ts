@@ -1,0 +1,196 @@
+/** The laws of the port to vendors of videos: one suite, run over every adapter. */
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { UpstreamFailure } from "../../src/upstreams/failure.ts";
+import type { Outbound } from "../../src/upstreams/outbound.ts";
+import type {
+  CancelOutcome,
+  VideoJobHandle,
+  VideoOrder,
+  VideoProgress,
+  VideoUpstream,
+} from "../../src/upstreams/video_upstream.ts";
+import { until } from "../support/manual_clock.ts";
+import { STAGE_KEY, type VendorAnswer, type VideoStage, withAnswers, withVendor } from "../support/video_stage.ts";
+
+/** One adapter, and what its vendor says in each situation. */
+export interface VideoDialect {
+  readonly open: (outbound: Outbound) => VideoUpstream;
+  /** Behind the host in the vendor's base address. */
+  readonly basePath: string;
+  readonly order: VideoOrder;
+  readonly created: { readonly answer: VendorAnswer; readonly handle: VideoJobHandle };
+  /** An acceptance whose id is a whole number beyond 2^53, and that number. */
+  readonly longId: { readonly answer: VendorAnswer; readonly id: string };
+  /** A job to ask about. */
+  readonly job: VideoJobHandle;
+  /** What the vendor answers when asked for that job, and what it means. */
+  readonly progress: readonly { readonly answers: readonly VendorAnswer[]; readonly means: VideoProgress }[];
+  /** A word that nobody knows. */
+  readonly unknownWord: { readonly answers: readonly VendorAnswer[]; readonly word: string };
+  /** Success in which the result is missing. */
+  readonly emptySuccesses: readonly (readonly VendorAnswer[])[];
+  /** Refusals of an order for its content. */
+  readonly contentRefusals: readonly VendorAnswer[];
+  /** An error body of the vendor with these words. */
+  readonly refusal: (words: string) => unknown;
+  /** What the vendor answers when told to cancel; null where it cannot. */
+  readonly cancels: readonly { readonly answers: readonly VendorAnswer[]; readonly outcome: CancelOutcome }[] | null;
+}
+
+/** Registers every law as a test of that adapter. */
+export function videoUpstreamContract(vendor: string, dialect: VideoDialect): void {
+  const { basePath, order, created, job } = dialect;
+  const law = (promise: string, play: () => Promise<void>) => Deno.test(`${vendor} videos: ${promise}`, play);
+  const answering = <T>(
+    answers: readonly VendorAnswer[],
+    play: (videos: VideoUpstream, stage: VideoStage) => Promise<T>,
+  ) => withAnswers(answers, (stage) => play(dialect.open(stage.outbound), stage), basePath);
+  const creating = (answer: VendorAnswer) =>
+    answering([answer], (videos) => assertRejects(() => videos.create(order), UpstreamFailure));
+
+  law(
+    "create() asks once and keeps what the vendor calls the job",
+    () =>
+      answering([created.answer], async (videos, { vendor }) => {
+        assertEquals(await videos.create(order), created.handle);
+        assertEquals(vendor.seen.map(({ method }) => method), ["POST"]);
+        assert(vendor.seen[0].path.startsWith(`${basePath}/`));
+      }),
+  );
+
+  law("an id beyond 2^53 stays as the vendor wrote it", () =>
+    answering([dialect.longId.answer], async (videos) => {
+      assertEquals((await videos.create(order)).id, dialect.longId.id);
+    }));
+
+  law("create() leaves open whether the vendor began when its answer has no id or cannot be read", async () => {
+    for (const body of [{}, "", "<html>ok</html>", "null", '{"id":']) {
+      const failure = await creating({ status: 200, body });
+      assertEquals([failure.kind, failure.facts.accepted], ["broken", "unknown"], String(body));
+    }
+  });
+
+  law("create() knows that nothing began when it is refused with a 4xx", async () => {
+    const kinds = { 400: "invalid", 401: "auth", 403: "auth", 404: "invalid", 422: "invalid", 429: "rate_limited" };
+    for (const [status, kind] of Object.entries(kinds)) {
+      const failure = await creating({ status: Number(status), body: dialect.refusal("no such thing") });
+      assertEquals([failure.kind, failure.facts.accepted, failure.message], [kind, "no", "no such thing"]);
+    }
+  });
+
+  law("create() hands on how long a vendor wants to be left alone", async () => {
+    const failure = await creating({ status: 429, body: dialect.refusal("slowly"), headers: { "retry-after": "7" } });
+    assertEquals(failure.facts.retryAfterSeconds, 7);
+  });
+
+  law("create() leaves open whether the vendor began after a 5xx or a redirect", async () => {
+    for (const status of [302, 500, 502, 503, 504]) {
+      const failure = await creating({ status, body: "" });
+      assertEquals(failure.facts.accepted, "unknown", String(status));
+    }
+  });
+
+  law("create() leaves open whether the vendor began when no answer comes in time", () =>
+    withVendor(async (side) => {
+      await side.request();
+      await side.gone();
+    }, async ({ outbound, vendor, clock }) => {
+      const failing = assertRejects(() => dialect.open(outbound).create(order), UpstreamFailure);
+      await until(() => vendor.seen.length === 1);
+      clock.advance(600_000);
+      const failure = await failing;
+      assertEquals([failure.kind, failure.facts.accepted], ["timeout", "unknown"]);
+    }, basePath));
+
+  law("create() never asks twice, also over a connection that closes under it", () =>
+    withVendor(async (side) => {
+      if (side.nth === 0) {
+        await side.request();
+        await side.say(`HTTP/1.1 429 No\r\ncontent-length: 0\r\n\r\n`);
+      }
+      await side.request();
+    }, async ({ outbound, vendor }) => {
+      const videos = dialect.open(outbound);
+      await assertRejects(() => videos.poll(job), UpstreamFailure);
+      const failure = await assertRejects(() => videos.create(order), UpstreamFailure);
+      assertEquals(failure.facts.accepted, "unknown");
+      assertEquals(vendor.seen.filter(({ method }) => method === "POST").length, 1);
+    }, basePath));
+
+  law(
+    "create() knows that nothing began when the vendor was not reached",
+    () =>
+      withVendor(() => Promise.resolve(), async ({ outbound, vendor }) => {
+        await vendor.stop();
+        const failure = await assertRejects(() => dialect.open(outbound).create(order), UpstreamFailure);
+        assertEquals([failure.kind, failure.facts.accepted], ["unreachable", "no"]);
+      }, basePath).catch((thrown) => {
+        // The stage stops the vendor once more, which is no news.
+        if (!(thrown instanceof Deno.errors.BadResource)) throw thrown;
+      }),
+  );
+
+  law("create() tells a refusal for content from others, and that nothing began", async () => {
+    for (const refusal of dialect.contentRefusals) {
+      const { kind, facts } = await creating(refusal);
+      assertEquals([kind, facts.accepted, facts.isContentRefusal], ["invalid", "no", true]);
+    }
+    const other = await creating({ status: 400, body: dialect.refusal("duration is too long") });
+    assert(!other.facts.isContentRefusal);
+  });
+
+  law("poll() reads every state that the vendor has", async () => {
+    for (const { answers, means } of dialect.progress) {
+      assertEquals(await answering(answers, (videos) => videos.poll(job)), means, JSON.stringify(answers));
+    }
+  });
+
+  law("a word that nobody knows means that the job goes on", async () => {
+    const { answers, word } = dialect.unknownWord;
+    const progress = await answering(answers, (videos) => videos.poll(job));
+    assertEquals(progress, { status: "pending", isRunning: null, unknownWord: word });
+  });
+
+  law("success without a result is a failure", async () => {
+    for (const answers of dialect.emptySuccesses) {
+      const progress = await answering(answers, (videos) => videos.poll(job));
+      assert(progress.status === "failed" && progress.code === "upstream_error", JSON.stringify(answers));
+    }
+  });
+
+  law("a question that fails ends no job", async () => {
+    for (const status of [401, 404, 429, 500, 503]) {
+      await answering(
+        [{ status, body: dialect.refusal("not now") }],
+        (videos) => assertRejects(() => videos.poll(job), UpstreamFailure),
+      );
+    }
+    for (const body of ["<html></html>", "[]", "7"]) {
+      const failure = await answering(
+        [{ status: 200, body }],
+        (videos) => assertRejects(() => videos.poll(job), UpstreamFailure),
+      );
+      assertEquals(failure.kind, "broken");
+    }
+  });
+
+  law("the key never shows in what the vendor is quoted with", async () => {
+    const { message } = await creating({ status: 400, body: dialect.refusal(`the key ${STAGE_KEY} is odd`) });
+    assertEquals(message, "the key [redacted] is odd");
+  });
+
+  if (dialect.cancels === null) {
+    law("cancel() is not there", () =>
+      answering([], (videos) => {
+        assertEquals(videos.cancel, null);
+        return Promise.resolve();
+      }));
+  } else {
+    const cancels = dialect.cancels;
+    law("cancel() tells how it ended", async () => {
+      for (const { answers, outcome } of cancels) {
+        assertEquals(await answering(answers, (videos) => videos.cancel!(job)), outcome, JSON.stringify(answers));
+      }
+    });
+  }
+}

@@ -1,0 +1,37 @@
+import { assert, assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { answerHeaders, jsonBytes, streamType } from "../../src/texts/answer.ts";
+import { attemptOf } from "./support.ts";
+
+function headersWith(losses: readonly string[], type = "application/json"): Headers {
+  return new Headers(answerHeaders(attemptOf("chat"), type, losses));
+}
+
+Deno.test("answerHeaders() names the provider, the type and each loss once", () => {
+  const headers = headersWith(["top_k", "seed", "top_k"]);
+  assertEquals(headers.get("x-service-provider"), "acme");
+  assertEquals(headers.get("content-type"), "application/json");
+  assertEquals(headers.get("x-service-dropped"), "top_k, seed");
+  assertEquals(headersWith([]).has("x-service-dropped"), false);
+});
+
+Deno.test("answerHeaders() forbids caches to keep a stream of events", () => {
+  assertEquals(headersWith([], streamType("sse")).get("cache-control"), "no-cache");
+  assertEquals(headersWith([], streamType("json_array")).has("cache-control"), false);
+});
+
+Deno.test("answerHeaders() writes any names as one short line that a header can carry", () => {
+  fc.assert(
+    fc.property(fc.array(fc.string({ unit: "binary", maxLength: 200 }), { minLength: 1 }), (names) => {
+      const value = headersWith(names).get("x-service-dropped")!;
+      assert(/^[\x20-\x7e]+$/.test(value));
+    }),
+  );
+  const many = headersWith(Array.from({ length: 10_000 }, (_, at) => `unknown_field_${at}`)).get("x-service-dropped")!;
+  assert(many.length < 3_000 && many.endsWith(", ..."));
+  assertEquals(headersWith(["a,b\r\nx: y", ""]).get("x-service-dropped"), "a?b??x:?y, ?");
+});
+
+Deno.test("jsonBytes() writes UTF-8", () => {
+  assertEquals(new TextDecoder().decode(jsonBytes({ a: "ü" })), '{"a":"ü"}');
+});

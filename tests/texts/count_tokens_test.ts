@@ -1,0 +1,119 @@
+import { assert, assertEquals } from "@std/assert";
+import type { Form } from "../../src/conversation/seal.ts";
+import { GatewayError } from "../../src/lib/gateway_error.ts";
+import { countTokens, type CountTurn } from "../../src/texts/count_tokens.ts";
+import { UpstreamFailure } from "../../src/upstreams/failure.ts";
+import { contentEndpoint } from "../../src/upstreams/google/text.ts";
+import { messagesEndpoint } from "../../src/upstreams/anthropic/text.ts";
+import { chatEndpoint, responsesEndpoint } from "../../src/upstreams/openai/text.ts";
+import type { TextEndpoint } from "../../src/upstreams/upstream.ts";
+import { conversationOf } from "../support/conversations.ts";
+import { type Behaviour, errorOf, failing, stageOf } from "./stage.ts";
+import { responseOf } from "./support.ts";
+
+const ENDPOINTS: Readonly<Record<Form, TextEndpoint>> = {
+  chat: chatEndpoint,
+  responses: responsesEndpoint,
+  messages: messagesEndpoint,
+  content: contentEndpoint,
+};
+
+function says(answer: string): Behaviour {
+  return () => responseOf([answer], "application/json");
+}
+
+/** A stage whose providers have the vendors' real endpoints, counters included. */
+function counting(providers: Readonly<Record<string, readonly [Form, Behaviour]>>) {
+  return stageOf({ providers, endpoint: (form) => ENDPOINTS[form] });
+}
+
+function turnWith(fields: Partial<CountTurn> = {}): CountTurn {
+  return {
+    model: "acme/m",
+    conversation: conversationOf({ instructions: [{ kind: "text", text: "Be brief" }] }),
+    headerPin: null,
+    bodyPin: null,
+    callerSignal: () => new AbortController().signal,
+    ...fields,
+  };
+}
+
+for (
+  const [form, path, answer, names] of [
+    ["messages", "/v1/messages/count_tokens", '{"input_tokens":41}', ["messages", "model", "system"]],
+    ["responses", "/responses/input_tokens", '{"input_tokens":41}', ["input", "instructions", "model"]],
+    ["content", "/v1beta/models/vm:countTokens", '{"totalTokens":41}', ["generateContentRequest"]],
+  ] as const
+) {
+  Deno.test(`countTokens() asks a ${form} vendor's own counter, and says who counted`, async () => {
+    const { turns, sent, estimates } = counting({ one: [form, says(answer)] });
+    assertEquals(await countTokens(turnWith(), turns.parts), { tokens: 41, countedBy: "one" });
+    assertEquals(sent[0].call.path, path);
+    assertEquals(Object.keys(sent[0].body).sort(), [...names]);
+    assertEquals(estimates, [], "a count costs nothing");
+  });
+
+  for (
+    const [name, broken] of [["HTML", "<html>"], ["no count", "{}"], ["a count in words", answer.replace("41", '"41"')]]
+  ) {
+    Deno.test(`countTokens() reads ${name} from a ${form} counter as a broken answer`, async () => {
+      const { turns } = counting({ one: [form, says(broken)] });
+      const error = await errorOf(countTokens(turnWith(), turns.parts));
+      assertEquals([error.code, error.message], ["upstream_error", 'Provider "one" sent a count that cannot be read']);
+    });
+  }
+}
+
+Deno.test("countTokens() counts by itself where no provider of the model has a counter", async () => {
+  const { turns, sent } = counting({ one: ["chat", says("{}")] });
+  const { tokens, countedBy } = await countTokens(turnWith(), turns.parts);
+  assertEquals([countedBy, sent.length], [null, 0]);
+  assert(tokens > 3 && tokens < 20, String(tokens));
+});
+
+Deno.test("countTokens() tells the circuit breaker nothing when it asks nobody", async () => {
+  const { turns, sent } = counting({ one: ["chat", says("{}")], two: ["chat", says("{}")] });
+  const { breaker } = turns.parts;
+  breaker.failed("one");
+  breaker.failed("one");
+  await countTokens(turnWith(), turns.parts);
+  assertEquals([breaker.isResting("one"), sent.length], [true, 0]);
+});
+
+Deno.test("countTokens() prefers a provider that counts, and tries the next after a failure", async () => {
+  const { turns, sent } = counting({
+    plain: ["chat", says("{}")],
+    busy: ["messages", failing("unavailable", 529)],
+    well: ["content", says('{"totalTokens":7}')],
+  });
+  assertEquals(await countTokens(turnWith(), turns.parts), { tokens: 7, countedBy: "well" });
+  assertEquals(sent.map(({ provider }) => provider), ["busy", "well"]);
+});
+
+Deno.test("countTokens() gives a vendor's refusal as the turn itself would", async () => {
+  for (
+    const [kind, status, code] of [["invalid", 400, "invalid_request"], ["rate_limited", 429, "rate_limited"]] as const
+  ) {
+    const { turns } = counting({ one: ["messages", failing(kind, status)] });
+    assertEquals((await errorOf(countTokens(turnWith(), turns.parts))).code, code);
+  }
+});
+
+Deno.test("countTokens() keeps pins, and refuses an unknown model", async () => {
+  const { turns, sent } = counting({
+    one: ["messages", says('{"input_tokens":1}')],
+    two: ["content", says('{"totalTokens":2}')],
+  });
+  assertEquals((await countTokens(turnWith({ headerPin: "two" }), turns.parts)).countedBy, "two");
+  assertEquals((await countTokens(turnWith({ bodyPin: "one" }), turns.parts)).countedBy, "one");
+  const refused = await errorOf(countTokens(turnWith({ headerPin: "nosuch" }), turns.parts));
+  assertEquals(refused.code, "invalid_provider_type");
+  const unknown = await errorOf(countTokens(turnWith({ model: "acme/none" }), turns.parts));
+  assertEquals([unknown.code, sent.length], ["model_not_found", 2]);
+});
+
+Deno.test("countTokens() lets no failure of a vendor through as it is", async () => {
+  const { turns } = counting({ one: ["messages", failing("unreachable")] });
+  const error = await countTokens(turnWith(), turns.parts).catch((thrown) => thrown);
+  assert(error instanceof GatewayError && !(error instanceof UpstreamFailure));
+});

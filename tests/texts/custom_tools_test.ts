@@ -1,0 +1,55 @@
+import { assertEquals } from "@std/assert";
+import fc from "fast-check";
+import type { ReplyEvent } from "../../src/conversation/events.ts";
+import { customToolsOf, customToolUnwrapper, unwrappedPart } from "../../src/texts/custom_tools.ts";
+import { conversationOf } from "../support/conversations.ts";
+
+const CUSTOM = new Set(["patch"]);
+
+/** The text that a stream's call comes to. */
+function streamed(tool: string, pieces: readonly string[]): { custom: boolean; text: string; deltas: number } {
+  const unwrap = customToolUnwrapper(CUSTOM);
+  const events: ReplyEvent[] = [
+    { type: "part-start", index: 3, part: { kind: "tool_call", callId: "c", tool } },
+    ...pieces.filter((text) => text !== "").map((text): ReplyEvent => ({ type: "part-delta", index: 3, text })),
+    { type: "part-end", index: 3 },
+  ];
+  const out = events.flatMap(unwrap);
+  const [start] = out;
+  const deltas = out.flatMap((event) => event.type === "part-delta" ? [event.text] : []);
+  const custom = start.type === "part-start" && start.part.kind === "tool_call" && start.part.custom === true;
+  return { custom, text: deltas.join(""), deltas: deltas.length };
+}
+
+Deno.test("customToolsOf() names the tools that take free text", () => {
+  const tools = [
+    { kind: "custom", name: "patch", description: null, format: null },
+    { kind: "function", name: "look", description: null, parameters: null, strict: null },
+  ] as const;
+  assertEquals(customToolsOf(conversationOf({ tools })), new Set(["patch"]));
+});
+
+Deno.test("customToolUnwrapper() gives the free text of a call whole, wherever its JSON was cut", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "grapheme" }), fc.nat(), (text, place) => {
+      const json = JSON.stringify({ input: text });
+      const cut = place % json.length;
+      const call = streamed("patch", [json.slice(0, cut), json.slice(cut)]);
+      assertEquals(call, { custom: true, text, deltas: text === "" ? 0 : 1 });
+      const part = { kind: "tool_call", callId: "c", tool: "patch", input: json } as const;
+      assertEquals(unwrappedPart(part, CUSTOM), { ...part, custom: true, input: text });
+    }),
+  );
+});
+
+Deno.test("customToolUnwrapper() leaves what a model wrote instead as it is", () => {
+  for (const input of ["{}", "null", "[1]", '{"input":5}', "not JSON", '"text"']) {
+    assertEquals(streamed("patch", [input]).text, input);
+  }
+});
+
+Deno.test("customToolUnwrapper() lets other calls and parts pass piece by piece", () => {
+  assertEquals(streamed("look", ['{"input":', '"x"}']), { custom: false, text: '{"input":"x"}', deltas: 2 });
+  const text = { kind: "text", text: "t" } as const;
+  assertEquals(unwrappedPart(text, CUSTOM), text);
+});

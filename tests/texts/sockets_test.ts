@@ -1,0 +1,192 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import type { Form } from "../../src/conversation/seal.ts";
+import { TICK_MS } from "../../src/net/deadline.ts";
+import { readProviderConfig } from "../../src/upstreams/provider_config.ts";
+import { openProviders } from "../../src/upstreams/providers.ts";
+import { ManualClock, until } from "../support/manual_clock.ts";
+import { answer, startScriptedUpstream, STREAM_HEAD, type VendorSide } from "../support/scripted_upstream.ts";
+import { errorOf, type Stage, stageOf } from "./stage.ts";
+import { bodyOf, REPLY, turnOf, wireOf } from "./support.ts";
+
+const KINDS: Readonly<Record<Form, Record<string, string>>> = {
+  chat: { kind: "openai" },
+  responses: { kind: "openai", speaks: "responses" },
+  messages: { kind: "anthropic" },
+  content: { kind: "google" },
+};
+
+interface Play extends Stage {
+  readonly vendor: ReturnType<typeof startScriptedUpstream>;
+  readonly vendorClock: ManualClock;
+}
+
+/** A gateway's text part before a vendor that a script plays on a real socket. */
+async function play(form: Form, script: (side: VendorSide) => Promise<void>, act: (play: Play) => Promise<void>) {
+  const vendor = startScriptedUpstream(script);
+  const vendorClock = new ManualClock();
+  const config = readProviderConfig({ ...KINDS[form], base_url: vendor.baseUrl, api_key: "the-key-of-ours" });
+  const providers = openProviders({ one: config }, { clock: vendorClock, caCerts: [] });
+  try {
+    await act({ ...stageOf({ opened: providers.byName }), vendor, vendorClock });
+  } finally {
+    providers.close();
+    await vendor.stop();
+  }
+}
+
+function streamingTurn(form: Form) {
+  const fields = form === "content"
+    ? {}
+    : form === "chat"
+    ? { stream: true, stream_options: { include_usage: true } }
+    : { stream: true };
+  return turnOf(form, { body: bodyOf(form, fields), stream: true });
+}
+
+const chunked = (text: string) => `${new TextEncoder().encode(text).length.toString(16)}\r\n${text}\r\n`;
+const CHUNKED_HEAD = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+const wire = wireOf("messages", REPLY);
+
+Deno.test("a stream passes over real sockets byte for byte, and so does one that comes in drops", async () => {
+  await play("messages", async (side) => {
+    while (await side.request()) {
+      await side.say(CHUNKED_HEAD);
+      for (let at = 0; at < wire.length; at += 60) await side.say(chunked(wire.slice(at, at + 60)));
+      await side.say("0\r\n\r\n");
+    }
+  }, async ({ turns, till, vendor }) => {
+    for (let nth = 0; nth < 3; nth++) {
+      const response = await turns.run(streamingTurn("messages"));
+      assertEquals(await response.text(), wire);
+    }
+    assertEquals(till.charges.length, 3);
+    assertEquals(vendor.connections, 1, "the connection is used again");
+    assertEquals(vendor.seen[0].headers.get("x-api-key"), "the-key-of-ours");
+  });
+});
+
+Deno.test("a translated stream's connection is used again, though its reader stops at the end mark", async () => {
+  await play("messages", async (side) => {
+    while (await side.request()) await side.say(`${CHUNKED_HEAD}${chunked(wire)}0\r\n\r\n`);
+  }, async ({ turns, vendor }) => {
+    for (let nth = 0; nth < 3; nth++) {
+      const response = await turns.run(streamingTurn("chat"));
+      assertStringIncludes(await response.text(), "data: [DONE]");
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+    assertEquals(vendor.connections, 1);
+  });
+});
+
+Deno.test("a caller who leaves in mid-stream stops the vendor at once, and pays for what was made", async () => {
+  let vendorSawEnd = false;
+  for (const caller of ["messages", "chat"] as const) {
+    vendorSawEnd = false;
+    await play("messages", async (side) => {
+      await side.request();
+      await side.say(STREAM_HEAD + wireOf("messages", REPLY.slice(0, 7)));
+      await side.gone();
+      vendorSawEnd = true;
+    }, async ({ turns, till, lines, live }) => {
+      const response = await turns.run(streamingTurn(caller));
+      const reader = response.body!.getReader();
+      await reader.read();
+      const pending = reader.read();
+      await reader.cancel();
+      await pending;
+      await until(() => vendorSawEnd && lines.some(({ event }) => event === "turn_charged"));
+      assertEquals(lines.find(({ event }) => event === "turn_charged")!.fields.state, "left, estimated");
+      assertEquals([till.charges.length, till.releases, live.count], [1, 0, 0]);
+    });
+  }
+});
+
+Deno.test("a caller who leaves before the head stops the vendor, and pays nothing", async () => {
+  const caller = new AbortController();
+  let vendorSawEnd = false;
+  await play("chat", async (side) => {
+    await side.request();
+    await side.gone();
+    vendorSawEnd = true;
+  }, async ({ turns, till, vendor, vendorClock }) => {
+    const failing = errorOf(turns.run({ ...streamingTurn("chat"), callerSignal: () => caller.signal }));
+    await until(() => vendor.seen.length === 1);
+    vendorClock.advance(250 + TICK_MS);
+    caller.abort();
+    await failing;
+    await until(() => vendorSawEnd);
+    assertEquals([till.charges.length, till.releases], [0, 1]);
+  });
+});
+
+for (const [name, tail] of [["ends", ""], ["ends without its last chunk", "5\r\nda"]]) {
+  Deno.test(`a vendor whose connection ${name} in mid-stream is told to the caller as a failure`, async () => {
+    for (const caller of ["messages", "responses"] as const) {
+      await play("messages", async (side) => {
+        await side.request();
+        await side.say(CHUNKED_HEAD + chunked(wireOf("messages", REPLY.slice(0, 7))) + tail);
+      }, async ({ turns, till, live }) => {
+        const text = await (await turns.run(streamingTurn(caller))).text();
+        assertStringIncludes(text, "世界");
+        assertStringIncludes(text, 'Provider \\"one\\" closed the connection early');
+        assertEquals([till.charges.length, till.charges[0].usage?.estimated, live.count], [1, true, 0]);
+      });
+    }
+  });
+}
+
+Deno.test("a vendor that falls silent in mid-stream is given up, and told to the caller as too late", async () => {
+  await play("messages", async (side) => {
+    await side.request();
+    await side.say(STREAM_HEAD + wireOf("messages", REPLY.slice(0, 7)));
+    await side.gone();
+  }, async ({ turns, till, vendorClock }) => {
+    const response = await turns.run(streamingTurn("messages"));
+    const reader = response.body!.getReader();
+    await reader.read();
+    const last = reader.read();
+    await new Promise((resolve) => setTimeout(resolve));
+    vendorClock.advance(120_000 + TICK_MS);
+    assertStringIncludes(new TextDecoder().decode((await last).value), "did not answer in time");
+    assertEquals(till.charges.length, 1);
+  });
+});
+
+Deno.test("a vendor that sends ten thousand events at once is read no faster than the caller reads", async () => {
+  let sent = 0;
+  await play("chat", async (side) => {
+    await side.request();
+    await side.say(STREAM_HEAD);
+    const burst = `data: {"choices":[{"index":0,"delta":{"content":"${"x".repeat(1_000)}"}}]}\n\n`.repeat(1_000);
+    while (sent < 200 && await side.say(burst)) sent++;
+  }, async ({ turns }) => {
+    const response = await turns.run(streamingTurn("chat"));
+    const reader = response.body!.getReader();
+    await reader.read();
+    let before = -1;
+    // What the kernel's buffers hold is sent ahead; then it stops.
+    while (before !== sent) {
+      before = sent;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    assert(sent < 50, `${sent} MB were sent to a caller who does not read`);
+    await reader.cancel();
+  });
+});
+
+Deno.test("a whole answer that is cut, or an error page, costs nothing", async () => {
+  for (
+    const bytes of [
+      'HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n{"id":',
+      answer(200, "<html>", { "content-type": "text/html" }),
+    ]
+  ) {
+    await play("chat", async (side) => {
+      await side.request();
+      await side.say(bytes);
+    }, async ({ turns, till }) => {
+      const error = await errorOf(turns.run(turnOf("chat")));
+      assertEquals([error.status, till.charges.length, till.releases], [502, 0, 1]);
+    });
+  }
+});

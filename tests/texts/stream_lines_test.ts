@@ -1,0 +1,53 @@
+import { Buffer } from "node:buffer";
+import { assertEquals } from "@std/assert";
+import fc from "fast-check";
+import {
+  bytesOfLatin1,
+  edited,
+  endsFrame,
+  lastLineEnd,
+  latin1Of,
+  linesIn,
+  textOfLatin1,
+} from "../../src/texts/stream_lines.ts";
+
+const texts = fc.string({ unit: fc.constantFrom("a", "\n", "\r", "b") });
+
+Deno.test("linesIn() parts a text into lines that make it up again", () => {
+  fc.assert(
+    fc.property(texts, (text) => {
+      const lines = linesIn(text);
+      assertEquals(lines.map(({ start, end }) => text.slice(start, end)).join(""), text);
+      const said = lines.map((line) => line.text);
+      assertEquals(
+        [...said, ""].join("\n"),
+        text.replace(/\r\n?/g, "\n") + (/[\r\n]$/.test(text) || text === "" ? "" : "\n"),
+      );
+    }),
+  );
+});
+
+Deno.test("lastLineEnd() is no place inside of a CRLF that was cut in two", () => {
+  assertEquals([lastLineEnd("data: 1"), lastLineEnd("a\n"), lastLineEnd("a\r"), lastLineEnd("\r")], [0, 2, 0, 0]);
+  assertEquals([lastLineEnd("a\r\nb"), lastLineEnd("a\r\n\r"), lastLineEnd("a\rb"), lastLineEnd("a\r\r")], [
+    3,
+    3,
+    2,
+    2,
+  ]);
+});
+
+Deno.test("edited() replaces stretches and nothing else", () => {
+  assertEquals(edited("abcdef", []), "abcdef");
+  assertEquals(edited("abcdef", [{ start: 0, end: 1, text: "" }, { start: 2, end: 4, text: "XYZ" }]), "bXYZef");
+});
+
+Deno.test("endsFrame() knows the empty line of each kind", () => {
+  assertEquals(["", "a\n\n", "a\r\n\r\n", "a\r\r"].map(endsFrame), [true, true, true, true]);
+  assertEquals(["a", "a\n", "a\r\n", "a\r"].map(endsFrame), [false, false, false, false]);
+});
+
+Deno.test("latin1Of() and bytesOfLatin1() keep every byte", () => {
+  fc.assert(fc.property(fc.uint8Array(), (bytes) => assertEquals(bytesOfLatin1(latin1Of(bytes)), Buffer.from(bytes))));
+  assertEquals(textOfLatin1(latin1Of(new TextEncoder().encode("Grüße 世界"))), "Grüße 世界");
+});
