@@ -13,6 +13,11 @@ export type { Frame, JsonObject };
 export interface Written<T> {
   readonly body: T;
   readonly losses: readonly string[];
+  /**
+   * The caller's names of tools by those on the wire, where the form does not allow the caller's; left out when all
+   * names went as they were. A reply's names are led back through it.
+   */
+  readonly toolNames?: ReadonlyMap<string, string>;
 }
 
 /** What a request must know of where it goes. */

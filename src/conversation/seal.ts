@@ -28,7 +28,8 @@ export const WRAPPED_SEAL_PREFIX: string = Buffer.from(`${MARK}.`).toString("bas
  */
 export function writeSeal(seal: Seal, callerForm: Form): string {
   if (seal.issuer === null && seal.form === callerForm) return seal.value;
-  return Buffer.from(`${MARK}.${seal.form}.${seal.issuer ?? ""}.${seal.value}`).toString("base64");
+  const issuer = withoutDots(seal.issuer ?? "");
+  return Buffer.from(`${MARK}.${seal.form}.${issuer}.${seal.value}`).toString("base64");
 }
 
 /** The inverse of {@linkcode writeSeal}: a bare value is of the caller's own form and of unknown issuer. */
@@ -36,9 +37,20 @@ export function readSeal(text: string, callerForm: Form): Seal {
   if (text.startsWith(WRAPPED_SEAL_PREFIX)) {
     // Some clients echo the value in the URL-safe alphabet; Buffer reads both.
     const [mark, form, issuer, ...value] = Buffer.from(text, "base64").toString().split(".");
-    if (mark === MARK && isForm(form)) return { form, issuer: issuer || null, value: value.join(".") };
+    if (mark === MARK && isForm(form) && issuer !== undefined) {
+      return { form, issuer: withDots(issuer) || null, value: value.join(".") };
+    }
   }
   return { form: callerForm, issuer: null, value: text };
+}
+
+/** A provider's name may hold dots, which part the fields of a wrapped seal. */
+function withoutDots(issuer: string): string {
+  return issuer.replace(/[.%]/g, (sign) => sign === "." ? "%2E" : "%25");
+}
+
+function withDots(issuer: string): string {
+  return issuer.replace(/%2E|%25/g, (code) => code === "%2E" ? "." : "%");
 }
 
 function isForm(word: string | undefined): word is Form {

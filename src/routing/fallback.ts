@@ -24,6 +24,7 @@ export async function tryInTurn<T>(
   judge: (error: unknown) => Judgement,
   onFailure: (candidate: Candidate, error: unknown) => void,
 ): Promise<T> {
+  let telling: { readonly error: unknown } | null = null;
   for (let at = 0;; at++) {
     const candidate = candidates[at];
     breaker.begins(candidate.provider);
@@ -35,7 +36,10 @@ export async function tryInTurn<T>(
       const { isRetryable, isProvidersFault } = judge(error);
       if (isProvidersFault) breaker.failed(candidate.provider);
       else breaker.saidNothing(candidate.provider);
-      if (!isRetryable || at === candidates.length - 1) throw error;
+      if (!isRetryable) throw error;
+      // Of several failures the one of a provider that was asked says more than one that could not be asked.
+      if (isProvidersFault || telling === null) telling = { error };
+      if (at === candidates.length - 1) throw telling.error;
       onFailure(candidate, error);
     }
   }

@@ -1,4 +1,5 @@
 import type { Meter } from "../billing/meter.ts";
+import type { CacheReference } from "../caches/reference.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Model } from "../catalog/model.ts";
 import type { Codec, JsonObject } from "../conversation/codec.ts";
@@ -34,6 +35,8 @@ export interface TextTurn {
   readonly framing: "sse" | "json_array";
   readonly headerPin: string | null;
   readonly bodyPin: string | null;
+  /** The cached content that it builds on, found and permitted; none when left out. */
+  readonly cache?: CacheReference | null;
   /** Header fields that a vendor of the caller's own form is to see. */
   readonly forwarded: Readonly<Record<string, string>>;
   /** Gives the signal that fires when the caller leaves. */

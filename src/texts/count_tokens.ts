@@ -64,9 +64,21 @@ function counterAt(provider: Provider): { readonly endpoint: TextEndpoint; reado
   return null;
 }
 
-async function countAt(candidate: Candidate, turn: CountTurn, model: Model, parts: TextParts): Promise<TokenCount> {
+/**
+ * Counts at one provider: by its own counter, else by the gateway's tokenizer.
+ *
+ * @throws {UpstreamFailure}
+ */
+export async function countAt(
+  candidate: Candidate,
+  turn: Pick<CountTurn, "conversation" | "callerSignal">,
+  model: Model,
+  parts: TextParts,
+): Promise<TokenCount> {
   const provider = parts.providers.get(candidate.provider)!;
-  const { endpoint, counter } = counterAt(provider)!;
+  const counting = counterAt(provider);
+  if (counting === null) return { tokens: await countPromptTokens(turn.conversation), countedBy: null };
+  const { endpoint, counter } = counting;
   const target = {
     model: candidate.model,
     provider: provider.name,

@@ -13,6 +13,8 @@ export interface TurnFacts {
   readonly model: string;
   readonly stream: boolean;
   readonly bodyPin: string | null;
+  /** Default none. */
+  readonly cache?: TextTurn["cache"];
   /** Default `sse`. */
   readonly framing?: TextTurn["framing"];
   /** Default none. */

@@ -7,9 +7,9 @@ import { ArrayRelay } from "./array_relay.ts";
 import { unreadable } from "./broken_stream.ts";
 import { PassRelay } from "./pass_relay.ts";
 import { relayed } from "./relay.ts";
-import { countTextTokens, estimatedUsage } from "./token_estimate.ts";
+import { countTextTokens } from "./token_estimate.ts";
 import type { TextAttempt, TextParts, TextTurn } from "./attempt.ts";
-import { promptTokensOfTurn, wantsUsage } from "./turn_usage.ts";
+import { estimatedUsageOf, wantsUsage } from "./turn_usage.ts";
 
 /** Most bytes of a whole reply. */
 export const REPLY_CAP_BYTES = 64 * 1024 * 1024;
@@ -45,7 +45,9 @@ function outboundBody(turn: TextTurn, model: string): Uint8Array {
     const options = turn.body.stream_options;
     set.stream_options = { ...(typeof options === "object" ? options : null), include_usage: true };
   }
-  return spliceJson(turn.bytes, turn.scan, { set, remove: ["extra_body"] });
+  if (turn.cache?.kind !== "native") return spliceJson(turn.bytes, turn.scan, { set, remove: ["extra_body"] });
+  set.cachedContent = turn.cache.upstreamName;
+  return spliceJson(turn.bytes, turn.scan, { set, remove: ["extra_body", "cached_content"] });
 }
 
 async function answerWhole(response: OutboundResponse, attempt: TextAttempt): Promise<Response> {
@@ -64,7 +66,7 @@ async function usageOfWhole(bytes: Uint8Array<ArrayBuffer>, attempt: TextAttempt
     const usage = codec.readUsage(body);
     if (usage !== null) return usage;
     const said = codec.readReply(body).parts.map((part) => "text" in part ? part.text : JSON.stringify(part));
-    return estimatedUsage(await promptTokensOfTurn(attempt.turn), await countTextTokens(said.join("\n")));
+    return await estimatedUsageOf(attempt.turn, await countTextTokens(said.join("\n")));
   } catch (cause) {
     throw unreadable(attempt, cause);
   }

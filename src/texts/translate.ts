@@ -2,20 +2,22 @@ import type { ReplyContext, RequestTarget } from "../conversation/codec.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { Reply } from "../conversation/reply.ts";
 import type { OutboundResponse } from "../upstreams/outbound.ts";
+import { usageOfHit } from "../caches/hit.ts";
 import { answerHeaders, jsonBytes, streamType } from "./answer.ts";
 import { ArrayRelay } from "./array_relay.ts";
 import { unreadable } from "./broken_stream.ts";
+import { behindPrefix, openPrefixOf } from "./cached_turn.ts";
 import { customToolsOf } from "./custom_tools.ts";
 import { emulationFor } from "./emulation.ts";
 import { withMediaInlined } from "./inline_media.ts";
 import { ownReply } from "./own_reply.ts";
 import { REPLY_CAP_BYTES } from "./pass_through.ts";
 import { relayed } from "./relay.ts";
-import { countTextTokens, estimatedUsage } from "./token_estimate.ts";
+import { countTextTokens } from "./token_estimate.ts";
 import type { Translation } from "./translation.ts";
 import { TranslateRelay } from "./translate_relay.ts";
 import type { TextAttempt, TextParts, TextTurn } from "./attempt.ts";
-import { promptTokensOfTurn, wantsUsage } from "./turn_usage.ts";
+import { estimatedUsageOf, wantsUsage } from "./turn_usage.ts";
 
 /**
  * A turn whose caller and vendor speak different forms: the request is read into neutral words and written anew, and so is
@@ -28,7 +30,7 @@ export async function translate(attempt: TextAttempt, parts: TextParts): Promise
     method: "POST",
     path: endpoint.path(candidate.model, turn.stream),
     headers: {},
-    body: jsonBytes(translation.body),
+    body: translation.prefix?.bodyOf(translation.body) ?? jsonBytes(translation.body),
     firstByteMs: turn.stream ? provider.streamFirstByteMs : provider.wholeFirstByteMs,
     callerSignal: turn.callerSignal,
     readError: endpoint.codec.readError,
@@ -46,11 +48,15 @@ export async function translate(attempt: TextAttempt, parts: TextParts): Promise
 
 async function translated(attempt: TextAttempt, parts: TextParts): Promise<Translation> {
   const { turn, endpoint } = attempt;
-  const conversation = await conversationOf(attempt, parts);
+  const own = await conversationOf(attempt, parts);
+  const prefix = await openPrefixOf(attempt);
+  const conversation = behindPrefix(own, prefix, attempt);
   const written = endpoint.codec.writeRequest(conversation, targetOf(attempt));
+  const named = turn.cache?.kind === "native" ? { cachedContent: turn.cache.upstreamName } : {};
   const { emulation, losses } = emulationFor(conversation, written.losses);
   return {
-    body: written.body,
+    body: { ...written.body, ...named },
+    prefix,
     losses: [...conversation.beyond, ...losses.map((loss) => turn.codec.fieldNames[loss] ?? loss)],
     emulation,
     names: {
@@ -58,7 +64,8 @@ async function translated(attempt: TextAttempt, parts: TextParts): Promise<Trans
       tools: written.toolNames ?? new Map(),
       customTools: customToolsOf(conversation),
     },
-    context: replyContextOf(turn, conversation),
+    // A reply may repeat what its request said, but never what a cache holds.
+    context: replyContextOf(turn, own),
   };
 }
 
@@ -101,7 +108,9 @@ async function answerWhole(
   const said = replyIn(await response.readAll(REPLY_CAP_BYTES), attempt);
   const reply = translation.emulation.reply(ownReply(said, translation.names));
   if (turn.codec.name === "chat") parts.memory.keep(turn.accountId, reply.parts);
-  const usage = reply.usage ?? estimatedUsage(await promptTokensOfTurn(turn), await countTextTokens(textOf(reply)));
+  const usage = reply.usage === null
+    ? await estimatedUsageOf(turn, await countTextTokens(textOf(reply)))
+    : usageOfHit(reply.usage, turn.cache);
   const written = turn.codec.writeReply({ ...reply, usage }, translation.context);
   if (turn.codec.name === "responses") parts.items.keepReply(turn.accountId, written.body);
   await settlement.charge(provider.name, usage, "completed");

@@ -3,6 +3,7 @@ import type { ReplyEvent } from "../conversation/events.ts";
 import type { Usage } from "../conversation/usage.ts";
 import { createFrameReader, encodeFrames } from "../http/sse.ts";
 import { cutShort, reportedFailure, streamError } from "./broken_stream.ts";
+import { eventOfHit } from "./cached_turn.ts";
 import { heartbeatOf } from "./heartbeat.ts";
 import { ownEvents } from "./own_reply.ts";
 import type { Bytes, Relay } from "./relay.ts";
@@ -90,7 +91,7 @@ export class TranslateRelay implements Relay {
   /** Writes events as the caller's frames; stops before the finish and gives it. */
   #write(events: readonly ReplyEvent[], out: Frame[]): ReplyEvent & { type: "finish" } | null {
     for (const came of events) {
-      for (const event of this.#own(came).flatMap(this.#emulate)) {
+      for (const event of this.#own(eventOfHit(came, this.attempt.turn.cache)).flatMap(this.#emulate)) {
         if (event.type === "finish") return event;
         if (event.type === "error") throw reportedFailure(event, this.attempt);
         this.#note(event);

@@ -13,6 +13,7 @@ import { gatewayErrorFor, UpstreamFailure } from "../upstreams/failure.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import type { TextEndpoint } from "../upstreams/upstream.ts";
 import type { TextParts, TextTurn } from "./attempt.ts";
+import { candidatesOfCache, failureOfCache } from "./cached_turn.ts";
 import { textModel } from "./text_model.ts";
 import { passThrough } from "./pass_through.ts";
 import { Settlement } from "./settlement.ts";
@@ -51,7 +52,7 @@ export class TextTurns {
       return await tryInTurn(
         candidates,
         this.parts.breaker,
-        (candidate) => this.#attempt(turn, model, candidate, settlement),
+        (candidate) => this.#attempt(turn, model, candidate, settlement).catch(failureIn(turn)),
         judge,
         (candidate, error) => this.#logFallback(turn, candidate, error),
       );
@@ -67,7 +68,11 @@ export class TextTurns {
     const model = textModel(catalog, turn.model);
     refuseBeyondLimit(turn, model);
     const pin = resolvePin(turn.headerPin, turn.bodyPin, model.id, model.serves, (name) => providers.has(name));
-    return { model, candidates: candidatesFor(model.serves, pin, (name) => breaker.isResting(name), random) };
+    const candidates = candidatesFor(model.serves, pin, (name) => breaker.isResting(name), random);
+    return {
+      model,
+      candidates: turn.cache ? candidatesOfCache(turn.cache, pin, candidates, model.serves) : candidates,
+    };
   }
 
   async #admit(turn: TextTurn, model: Model): Promise<Settlement> {
@@ -82,7 +87,7 @@ export class TextTurns {
   #attempt(turn: TextTurn, model: Model, candidate: Candidate, settlement: Settlement): Promise<Response> {
     const provider = this.parts.providers.get(candidate.provider)!;
     const own = provider.text.find(({ codec }) => codec === turn.codec);
-    if (own && !holdsWrappedSeal(turn.bytes)) {
+    if (own && turn.cache?.kind !== "emulated" && !holdsWrappedSeal(turn.bytes)) {
       return passThrough({ turn, model, candidate, provider, endpoint: own, settlement }, this.parts);
     }
     const endpoint = own ?? endpointFor(provider, turn);
@@ -119,8 +124,21 @@ function asksForStop(body: JsonObject): boolean {
   );
 }
 
+/**
+ * What a failed attempt means for the next. That a vendor's form cannot say the request is no failure of the vendor's, and
+ * another vendor's form may.
+ */
+/** What a failure of an attempt is to be judged and told as. */
+function failureIn({ cache }: TextTurn): (error: unknown) => never {
+  return (error) => {
+    throw cache ? failureOfCache(error, cache) : error;
+  };
+}
+
 function judge(error: unknown) {
-  return error instanceof UpstreamFailure ? error : { isRetryable: false, isProvidersFault: false };
+  if (error instanceof UpstreamFailure) return error;
+  const isUnsayable = error instanceof GatewayError && error.code === "invalid_request";
+  return { isRetryable: isUnsayable, isProvidersFault: false };
 }
 
 /** A history that was begun with another vendor holds proofs that no vendor may see; then the bytes cannot pass. */
@@ -164,5 +182,5 @@ function estimateOf(turn: TextTurn, model: Model, prices: Prices): Money {
   const wanted = requestedLimit(turn)?.tokens ?? USUAL_OUTPUT_TOKENS;
   const outputTokens = Math.floor(Math.min(Math.max(wanted, 0), most));
   const freshTokens = Math.ceil(turn.bytes.length / BYTES_PER_TOKEN);
-  return costOf({ ...NO_USAGE, freshTokens, outputTokens }, prices);
+  return costOf({ ...NO_USAGE, freshTokens, cacheReadTokens: turn.cache?.tokens ?? 0, outputTokens }, prices);
 }

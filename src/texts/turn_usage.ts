@@ -1,3 +1,4 @@
+import { usageOfHit } from "../caches/hit.ts";
 import { promptTokensOf, type Usage } from "../conversation/usage.ts";
 import { countPromptTokens, estimatedUsage } from "./token_estimate.ts";
 import type { TextTurn } from "./attempt.ts";
@@ -7,6 +8,12 @@ export function wantsUsage(turn: TextTurn): boolean {
   const options = turn.body.stream_options;
   return typeof options === "object" && options !== null && "include_usage" in options &&
     options.include_usage === true;
+}
+
+/** The usage of a reply whose vendor told none: the prompt by the gateway's own count, its cache by the cache's. */
+export async function estimatedUsageOf(turn: TextTurn, outputTokens: number): Promise<Usage> {
+  const prompt = await promptTokensOfTurn(turn) + (turn.cache?.tokens ?? 0);
+  return usageOfHit(estimatedUsage(prompt, outputTokens), turn.cache);
 }
 
 /** The prompt tokens of a request by the gateway's own count. */
@@ -28,5 +35,5 @@ export async function promptTokensOfTurn(turn: TextTurn): Promise<number> {
 export async function usageSoFar(turn: TextTurn, said: Usage | null, countedTokens: number): Promise<Usage> {
   const outputTokens = Math.max(said?.outputTokens ?? 0, countedTokens);
   if (said !== null && promptTokensOf(said) > 0) return { ...said, outputTokens, estimated: true };
-  return estimatedUsage(await promptTokensOfTurn(turn), outputTokens);
+  return await estimatedUsageOf(turn, outputTokens);
 }

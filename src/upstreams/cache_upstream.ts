@@ -29,8 +29,6 @@ export interface UpstreamCache {
  * `UpstreamFailure`.
  */
 export interface CacheUpstream {
-  /** The body field by which a request of the content form names a cache. */
-  readonly referenceField: string;
   create(order: CacheOrder): Promise<UpstreamCache>;
   /**
    * Moves a cache's end.

@@ -34,7 +34,8 @@ function openProvider(name: string, config: ProviderConfig, { clock, caCerts }: 
   const { connectMs, firstByteMs, idleMs } = config.timeouts;
   const client = createHttpClient({ clock, caCerts, connectTimeoutMs: connectMs });
   const redact = createRedactor([config.apiKey ?? "", ...Object.values(config.headers)]);
-  const headers = { ...(config.apiKey === null ? {} : kind.headers(config.apiKey)), ...config.headers };
+  const credential = config.apiKey === null ? {} : kind.headers(config.apiKey);
+  const headers = { ...kind.demands, ...credential, ...config.headers };
   const outbound = createOutbound({
     provider: name,
     baseUrl,

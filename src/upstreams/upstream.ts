@@ -35,8 +35,10 @@ export interface TokenCounter {
  * caller, no money and no store. What a vendor lacks, its kind lacks.
  */
 export interface UpstreamKind {
-  /** Header fields that carry the key, and those that the vendor demands with every request. */
+  /** Header fields that carry the key. */
   headers(apiKey: string): Readonly<Record<string, string>>;
+  /** Header fields that the vendor demands with every request; none when left out. */
+  readonly demands?: Readonly<Record<string, string>>;
   /** Where the vendor talks text, in order of preference for a caller of another form; empty when it does not. */
   text(settings: TextSettings): readonly TextEndpoint[];
   /** How the vendor makes pictures; null when it does not. */

@@ -4,7 +4,7 @@ import { silentLog } from "../../src/lib/log.ts";
 import { openKvStore } from "../../src/store/kv.ts";
 import { openMemoryStore } from "../../src/store/memory.ts";
 import type { Commit, Job, Key, Store, Version } from "../../src/store/store.ts";
-import { ManualClock } from "./manual_clock.ts";
+import { ManualClock } from "../support/manual_clock.ts";
 
 const LEASE_MS = 100;
 const KEYS: readonly Key[] = [["k", 0], ["k", "0"], ["k", 1]];

@@ -4,7 +4,7 @@ import { silentLog } from "../../src/lib/log.ts";
 import { QueueAlarms, Wakes } from "../../src/store/alarm.ts";
 import { type KvStore, openKvStore } from "../../src/store/kv.ts";
 import { type Harm, hurtKv } from "./hurt_kv.ts";
-import { ManualClock, until } from "./manual_clock.ts";
+import { ManualClock, until } from "../support/manual_clock.ts";
 
 async function withStore(harm: Harm, run: (store: KvStore, clock: ManualClock) => Promise<void>): Promise<void> {
   const clock = new ManualClock();

@@ -3,7 +3,7 @@ import { silentLog } from "../../src/lib/log.ts";
 import { StoreFileError } from "../../src/store/database_file.ts";
 import { type KvStore, openKvStore } from "../../src/store/kv.ts";
 import { StoreInUseError } from "../../src/store/lock.ts";
-import { ManualClock } from "./manual_clock.ts";
+import { ManualClock } from "../support/manual_clock.ts";
 
 const open = (path: string): Promise<KvStore> => openKvStore({ path, clock: new ManualClock(), log: silentLog });
 

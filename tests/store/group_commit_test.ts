@@ -3,7 +3,7 @@ import { silentLog } from "../../src/lib/log.ts";
 import { StoreWriteError } from "../../src/store/group_commit.ts";
 import { type KvStore, openKvStore } from "../../src/store/kv.ts";
 import { type Harm, hurtKv } from "./hurt_kv.ts";
-import { ManualClock } from "./manual_clock.ts";
+import { ManualClock } from "../support/manual_clock.ts";
 
 async function withStore(run: (store: KvStore, harm: Harm) => Promise<void>): Promise<void> {
   const harm: Harm = {};

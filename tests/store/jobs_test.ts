@@ -4,7 +4,7 @@ import type { EmbeddedStore } from "../../src/store/embedded.ts";
 import { createJobRunner, jobBackoffMs, type JobRunner, type JobRunnerOptions } from "../../src/store/jobs.ts";
 import { openMemoryStore } from "../../src/store/memory.ts";
 import type { Job, Store } from "../../src/store/store.ts";
-import { ManualClock, until } from "./manual_clock.ts";
+import { ManualClock, until } from "../support/manual_clock.ts";
 
 const LEASE_MS = 30_000;
 

@@ -3,7 +3,8 @@ import { messagesEndpoint } from "./text.ts";
 
 /** Anthropic. Source: Messages API reference, "Authentication" and "Versions". */
 export const anthropic: UpstreamKind = {
-  headers: (apiKey) => ({ "x-api-key": apiKey, "anthropic-version": "2023-06-01" }),
+  headers: (apiKey) => ({ "x-api-key": apiKey }),
+  demands: { "anthropic-version": "2023-06-01" },
   text: () => [messagesEndpoint],
   images: () => null,
   videos: () => null,

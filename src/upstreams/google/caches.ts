@@ -26,7 +26,6 @@ const LIST_CAP_BYTES = 4_194_304;
 export function googleCaches(outbound: Outbound): CacheUpstream {
   const reading = { readError: content.readError, firstByteMs: OTHER_MS };
   return {
-    referenceField: "cachedContent",
     create({ mark, model, content: kept, expiresAt, callerSignal }) {
       const body = { model: `models/${model}`, displayName: mark, ...kept, expireTime: timeOf(expiresAt) };
       const extras = { ...reading, firstByteMs: CREATE_MS, callerSignal, freshConnection: true };

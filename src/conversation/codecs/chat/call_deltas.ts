@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../codec.ts";
 import type { ReplyEvent } from "../../events.ts";
 import type { Seal } from "../../seal.ts";
-import { objectOf, textOf } from "./fields.ts";
+import { objectOf, textOf } from "../../wire_value.ts";
 import { callSealOf } from "./read_messages.ts";
 import { madeCallId } from "./read_reply.ts";
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../codec.ts";
 import type { Citation } from "../../conversation.ts";
-import { listOf, numberOf, objectOf, textOf } from "./fields.ts";
+import { listOf, numberOrNull, objectOf, textOf } from "../../wire_value.ts";
 
 /** `annotations` of a message or a delta. */
 export function readAnnotations(annotations: unknown): Citation[] {
@@ -11,8 +11,8 @@ export function readAnnotations(annotations: unknown): Citation[] {
       citations.push({
         url: textOf(cited.url),
         title: textOf(cited.title) || null,
-        start: numberOf(cited.start_index),
-        end: numberOf(cited.end_index),
+        start: numberOrNull(cited.start_index),
+        end: numberOrNull(cited.end_index),
       });
     }
   }

@@ -7,7 +7,8 @@ import { callsClosed, newCalls, readCallDelta, sealFirstCall } from "./call_delt
 import type { Calls } from "./call_deltas.ts";
 import { readAnnotations, readSources } from "./citations.ts";
 import { errorEventOf } from "./error.ts";
-import { listOf, numberOf, objectOf, saysSomething, textOf } from "./fields.ts";
+import { listOf, numberOrNull, objectOf, textOf } from "../../wire_value.ts";
+import { saysSomething } from "./fields.ts";
 import { callSealOf } from "./read_messages.ts";
 import { readThinking } from "./read_parts.ts";
 import { readImages } from "./read_reply.ts";
@@ -81,7 +82,7 @@ function readFrame(reading: Reading, frame: Frame): void {
   if (!chunk) return;
   if (saysSomething(chunk.error) || frame.event === "error") return fail(reading, chunk);
   reading.usage = readUsage(chunk) ?? reading.usage;
-  const choice = listOf(chunk.choices).map(objectOf).find((one) => one && (numberOf(one.index) ?? 0) === 0);
+  const choice = listOf(chunk.choices).map(objectOf).find((one) => one && (numberOrNull(one.index) ?? 0) === 0);
   if (choice) readChoice(reading, chunk, choice);
 }
 
@@ -102,10 +103,10 @@ function start(reading: Reading, chunk: JsonObject): void {
     type: "start",
     id: textOf(chunk.id),
     model: textOf(chunk.model),
-    createdAt: numberOf(chunk.created),
+    createdAt: numberOrNull(chunk.created),
     usage: reading.usage,
   });
-  reading.calls.replyId = `${textOf(chunk.id)}/${numberOf(chunk.created) ?? ""}`;
+  reading.calls.replyId = `${textOf(chunk.id)}/${numberOrNull(chunk.created) ?? ""}`;
 }
 
 function readDelta(reading: Reading, delta: JsonObject): void {
@@ -158,13 +159,13 @@ function readThoughts(reading: Reading, delta: JsonObject): void {
 
 /** Pieces of one detail share its place in the list and its kind. */
 function detailKeyOf(detail: JsonObject): string {
-  return `${textOf(detail.type)}:${numberOf(detail.index) ?? ""}`;
+  return `${textOf(detail.type)}:${numberOrNull(detail.index) ?? ""}`;
 }
 
 function readDetailPart(reading: Reading, part: ReasoningPart, key: string): void {
   const { open } = reading;
   const repeated = open?.kind === "reasoning" && open.detail === null && !open.sealed && !part.redacted &&
-    (part.text === "" || part.text === open.thought);
+    (part.text === "" || part.text === open.thought || open.thought.endsWith(THOUGHT_BREAK + part.text));
   if (!repeated) {
     const same = open?.kind === "reasoning" && open.detail === key && !open.sealed;
     if (!same) openPart(reading, openingOf(part), key);

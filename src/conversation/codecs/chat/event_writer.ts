@@ -4,7 +4,8 @@ import type { ReasoningPart } from "../../conversation.ts";
 import type { PartOpening, ReplyEvent } from "../../events.ts";
 import type { Seal } from "../../seal.ts";
 import { writeAnnotations } from "./citations.ts";
-import { gatewayErrorOfEvent, writeError } from "./error.ts";
+import { writeDefaultError } from "../../default_error.ts";
+import { failureOf } from "../../stream_failure.ts";
 import { THOUGHT_BREAK, writeDetail } from "./reasoning.ts";
 import { refusalOf, writeStop } from "./stop.ts";
 import { writeUsage } from "./usage.ts";
@@ -57,7 +58,7 @@ export function eventWriter(context: ReplyContext): EventWriter {
 }
 
 function fail(error: GatewayError): Frame[] {
-  return [frame(JSON.stringify(writeError(error)))];
+  return [frame(JSON.stringify(writeDefaultError(error)))];
 }
 
 function writeEvent(writing: Writing, event: ReplyEvent): Frame[] {
@@ -78,7 +79,7 @@ function writeEvent(writing: Writing, event: ReplyEvent): Frame[] {
     case "finish":
       return finish(writing, event);
     case "error":
-      return fail(gatewayErrorOfEvent(event));
+      return fail(failureOf(event));
   }
 }
 

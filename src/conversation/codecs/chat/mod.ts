@@ -1,6 +1,7 @@
 import type { Codec } from "../../codec.ts";
 import { checkRequest } from "./check.ts";
-import { readError, writeError } from "./error.ts";
+import { writeDefaultError } from "../../default_error.ts";
+import { readError } from "./error.ts";
 import { eventReader } from "./event_reader.ts";
 import { eventWriter } from "./event_writer.ts";
 import { readReply } from "./read_reply.ts";
@@ -41,5 +42,5 @@ export const chat: Codec = {
   readUsage,
   usageFollower,
   readError,
-  writeError,
+  writeError: writeDefaultError,
 };

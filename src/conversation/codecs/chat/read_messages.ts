@@ -1,7 +1,8 @@
 import type { JsonObject } from "../../codec.ts";
 import type { FilePart, ImagePart, Part, TextPart, ToolCallPart, ToolResultPart, Turn } from "../../conversation.ts";
 import { readSeal } from "../../seal.ts";
-import { listOf, objectOf, saysSomething, textOf } from "./fields.ts";
+import { listOf, objectOf, textOf } from "../../wire_value.ts";
+import { saysSomething } from "./fields.ts";
 import { readContent } from "./read_parts.ts";
 import { readReasoning } from "./reasoning.ts";
 

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { invalidField } from "../../../lib/gateway_error.ts";
 import type { JsonObject } from "../../codec.ts";
 import type { CacheMark, FilePart, ImagePart, Part, ReasoningPart, Source, TextPart } from "../../conversation.ts";
-import { listOf, objectOf, textOf } from "./fields.ts";
+import { listOf, objectOf, textOf } from "../../wire_value.ts";
 
 /**
  * The parts of a message's content, read one by one.

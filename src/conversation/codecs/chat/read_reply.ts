@@ -3,7 +3,8 @@ import type { JsonObject } from "../../codec.ts";
 import type { Citation, ImagePart, ReasoningPart, TextPart, ToolCallPart } from "../../conversation.ts";
 import type { Reply, ReplyPart } from "../../reply.ts";
 import { readAnnotations, readSources } from "./citations.ts";
-import { listOf, numberOf, objectOf, saysSomething, textOf } from "./fields.ts";
+import { listOf, numberOrNull, objectOf, textOf } from "../../wire_value.ts";
+import { saysSomething } from "./fields.ts";
 import { callSealOf, readArguments, sealedByMessage } from "./read_messages.ts";
 import { readSource, readThinking } from "./read_parts.ts";
 import { readReasoning } from "./reasoning.ts";
@@ -39,7 +40,7 @@ export function readReply(body: unknown): Reply {
   return {
     id: textOf(reply.id),
     model: textOf(reply.model),
-    createdAt: numberOf(reply.created),
+    createdAt: numberOrNull(reply.created),
     parts: cited,
     stop: readStop(choice.finish_reason, {
       text: parts.some((part) => part.kind === "text"),
@@ -53,7 +54,7 @@ export function readReply(body: unknown): Reply {
 
 /** From what an id is made where a call has none: an answer's own id, so that no two answers share one. */
 function replyIdOf(reply: JsonObject): string {
-  return `${textOf(reply.id)}/${numberOf(reply.created) ?? ""}`;
+  return `${textOf(reply.id)}/${numberOrNull(reply.created) ?? ""}`;
 }
 
 function readMessageParts(message: JsonObject, replyId: string, beyond: Set<string>): ReplyPart[] {

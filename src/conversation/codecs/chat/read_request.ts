@@ -3,7 +3,8 @@ import type { JsonObject } from "../../codec.ts";
 import { EFFORTS } from "../../conversation.ts";
 import type { Conversation, Effort, ReasoningRequest, Sampling } from "../../conversation.ts";
 import { checkRequest } from "./check.ts";
-import { listOf, numberOf, objectOf, saysSomething, textOf } from "./fields.ts";
+import { listOf, numberOrNull, objectOf, textOf } from "../../wire_value.ts";
+import { saysSomething } from "./fields.ts";
 import { readMessages } from "./read_messages.ts";
 import { readOutputFormat, readToolChoice, readTools } from "./read_tools.ts";
 
@@ -37,7 +38,7 @@ export function readRequest(body: JsonObject): Conversation {
     toolChoice: readToolChoice(body, beyond),
     parallelToolCalls: typeof body.parallel_tool_calls === "boolean" ? body.parallel_tool_calls : null,
     outputFormat: readOutputFormat(body.response_format, beyond),
-    maxOutputTokens: numberOf(body.max_completion_tokens) ?? numberOf(body.max_tokens),
+    maxOutputTokens: numberOrNull(body.max_completion_tokens) ?? numberOrNull(body.max_tokens),
     sampling: readSampling(body),
     reasoning: readReasoningRequest(body, beyond),
     stream: body.stream === true,
@@ -65,12 +66,12 @@ function refuseUntranslatable(body: JsonObject): void {
 
 function readSampling(body: JsonObject): Sampling {
   return {
-    temperature: numberOf(body.temperature),
-    topP: numberOf(body.top_p),
-    topK: numberOf(body.top_k),
-    presencePenalty: numberOf(body.presence_penalty),
-    frequencyPenalty: numberOf(body.frequency_penalty),
-    seed: numberOf(body.seed),
+    temperature: numberOrNull(body.temperature),
+    topP: numberOrNull(body.top_p),
+    topK: numberOrNull(body.top_k),
+    presencePenalty: numberOrNull(body.presence_penalty),
+    frequencyPenalty: numberOrNull(body.frequency_penalty),
+    seed: numberOrNull(body.seed),
     stop: readStop(body.stop),
   };
 }

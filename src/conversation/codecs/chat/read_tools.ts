@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../codec.ts";
 import type { OutputFormat, Tool, ToolChoice } from "../../conversation.ts";
-import { listOf, objectOf, saysSomething, textOf } from "./fields.ts";
+import { listOf, objectOf, textOf } from "../../wire_value.ts";
+import { saysSomething } from "./fields.ts";
 import { cacheOf } from "./read_parts.ts";
 
 /** The tools of a request, `functions` of old included; the names of hosted ones go to `beyond`. */

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../codec.ts";
 import type { ReasoningPart } from "../../conversation.ts";
 import { readSeal, WRAPPED_SEAL_PREFIX, writeSeal } from "../../seal.ts";
 import type { Seal } from "../../seal.ts";
-import { listOf, objectOf, textOf } from "./fields.ts";
+import { listOf, objectOf, textOf } from "../../wire_value.ts";
 
 /**
  * Thoughts in the dialects of this form, whose author shows none: `reasoning_content`, `reasoning`, and

@@ -1,6 +1,6 @@
 import { stopFor } from "../../reply.ts";
 import type { Stop, StopReason } from "../../reply.ts";
-import { textOf } from "./fields.ts";
+import { textOf } from "../../wire_value.ts";
 
 /** `finish_reason` as the form's author and its dialects spell it. Source: Chat Completions reference; vendors' own. */
 const REASONS: Readonly<Record<string, StopReason>> = {

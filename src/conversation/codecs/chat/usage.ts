@@ -1,7 +1,7 @@
 import type { JsonObject, UsageFollower } from "../../codec.ts";
 import { promptTokensOf, readCounter } from "../../usage.ts";
 import type { Usage } from "../../usage.ts";
-import { listOf, objectOf } from "./fields.ts";
+import { listOf, objectOf, parsedOrNull } from "../../wire_value.ts";
 
 /**
  * The usage of a whole reply or of a chunk; null when it has none. `prompt_tokens` includes what a cache gave,
@@ -66,20 +66,11 @@ export function usageFollower(): UsageFollower {
         ended = true;
         return;
       }
-      const chunk = parsed(data);
+      const chunk = objectOf(parsedOrNull(data));
       usage = readUsage(chunk) ?? usage;
       ended ||= listOf(chunk?.choices).some((choice) => typeof objectOf(choice)?.finish_reason === "string");
     },
     usage: () => usage,
     ended: () => ended,
   };
-}
-
-/** A frame that is no JSON has nothing to follow; the caller gets it as it came. */
-function parsed(data: string): JsonObject | null {
-  try {
-    return objectOf(JSON.parse(data));
-  } catch {
-    return null;
-  }
 }

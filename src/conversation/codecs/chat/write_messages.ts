@@ -1,16 +1,15 @@
 import type { JsonObject } from "../../codec.ts";
-import type { Conversation, TextPart, ToolCallPart, ToolResultPart, Turn } from "../../conversation.ts";
-import { pairsOf } from "./pairing.ts";
-import type { PairedCall, Pairs } from "./pairing.ts";
+import type { Conversation, TextPart, ToolCallPart, Turn } from "../../conversation.ts";
+import { NO_RESULT, orphanAsText, pairsOf } from "../../pairing.ts";
+import type { PairedCall, Pairs } from "../../pairing.ts";
+import { wireCallId } from "./names.ts";
 import { ownSeal, toolLoopStart, writeReasoning } from "./write_reasoning.ts";
 import { writeContent, writePart } from "./write_parts.ts";
 import type { SayablePart } from "./write_parts.ts";
 import { toolNameFor } from "./writing.ts";
 import type { Writing } from "./writing.ts";
 
-/** Stands in for the result of a call that was interrupted, as a call without one is refused. */
-const NO_RESULT = "No result: the call was interrupted.";
-/** Stands in for a first word where there is none, as an empty conversation is refused. */
+/** Stands in for a first word where there is none. */
 const FILLER = "Continue";
 
 interface Messages {
@@ -29,7 +28,7 @@ export function writeMessages(conversation: Conversation, writing: Writing): Jso
   const messages: Messages = {
     list: [],
     waiting: [],
-    pairs: pairsOf(turns),
+    pairs: pairsOf(turns, wireCallId),
     loopStart: toolLoopStart(turns),
     writing,
   };
@@ -37,7 +36,9 @@ export function writeMessages(conversation: Conversation, writing: Writing): Jso
   if (instructions.length > 0) addSystem(messages, instructions);
   turns.forEach((turn, i) => addTurn(messages, turn, i));
   flushWaiting(messages);
-  if (messages.list.length === 0) messages.list.push({ role: "user", content: FILLER });
+  // The author takes instructions alone; vendors that resemble it want a user's word.
+  const isWanting = messages.list.every(({ role }) => role === "system" && writing.target.compatible);
+  if (isWanting) messages.list.push({ role: "user", content: FILLER });
   return messages.list;
 }
 
@@ -63,7 +64,8 @@ function addUser(messages: Messages, turn: Turn): void {
   const { writing, pairs } = messages;
   for (const part of turn.parts) {
     if (part.kind === "tool_result") {
-      if (pairs.orphans.has(part)) messages.waiting.push(...orphanText(part, writing));
+      if (!pairs.orphans.has(part)) continue;
+      messages.waiting.push(...orphanAsText(part).filter(isSayable).map((said) => writePart(said, writing)));
     } else if (isSayable(part)) messages.waiting.push(writePart(part, writing));
   }
   flushWaiting(messages);
@@ -78,11 +80,6 @@ function flushWaiting(messages: Messages): void {
 
 function isSayable(part: Turn["parts"][number]): part is SayablePart {
   return part.kind !== "tool_call" && part.kind !== "tool_result" && part.kind !== "reasoning";
-}
-
-function orphanText(result: ToolResultPart, writing: Writing): JsonObject[] {
-  const called = result.tool === null ? "an earlier tool call" : `an earlier call of ${result.tool}`;
-  return [{ type: "text", text: `Result of ${called}:` }, ...result.parts.map((part) => writePart(part, writing))];
 }
 
 function addAssistant(messages: Messages, turn: Turn, inLoop: boolean): void {

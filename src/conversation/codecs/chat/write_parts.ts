@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { GatewayError } from "../../../lib/gateway_error.ts";
 import type { JsonObject } from "../../codec.ts";
 import type { AudioPart, FilePart, ImagePart, Part, VideoPart } from "../../conversation.ts";
-import { addressOf } from "./media.ts";
+import { portableAddressOf } from "../../media_address.ts";
 import type { Writing } from "./writing.ts";
 
 /** Between texts that a vendor without text parts gets as one. */
@@ -50,7 +50,7 @@ function writeImage({ source, detail, cache }: ImagePart, { losses }: Writing): 
   // This form looks no closer than "high".
   if (detail === "original") losses.add("image_detail");
   const closeness = detail === undefined ? {} : { detail: detail === "original" ? "high" : detail };
-  return { type: "image_url", image_url: { url: addressOf(source), ...closeness } };
+  return { type: "image_url", image_url: { url: portableAddressOf(source), ...closeness } };
 }
 
 /** Plain text is shown as text, as this form's vendors take few kinds of documents. */
@@ -58,14 +58,14 @@ function writeFile({ source, name, cache }: FilePart, { target, losses }: Writin
   if (cache) losses.add("cache_control");
   if (source.kind === "url") {
     if (!target.compatible) throw unsayable("a file by its address");
-    return { type: "file", file: { filename: name ?? "document.pdf", file_data: source.url } };
+    return { type: "file", file: { filename: name ?? "document.pdf", file_data: portableAddressOf(source) } };
   }
   if (isText(source.mediaType)) {
     const text = Buffer.from(source.data, "base64").toString();
     return { type: "text", text: name === null ? text : `${name}:\n${text}` };
   }
   const extension = source.mediaType.split(/[/+.]/).pop();
-  return { type: "file", file: { filename: name ?? `document.${extension}`, file_data: addressOf(source) } };
+  return { type: "file", file: { filename: name ?? `document.${extension}`, file_data: portableAddressOf(source) } };
 }
 
 function isText(mediaType: string): boolean {
@@ -90,7 +90,7 @@ function writeAudio({ source }: AudioPart, { target }: Writing): JsonObject {
 
 function writeVideo({ source }: VideoPart, { target }: Writing): JsonObject {
   if (!target.compatible) throw unsayable("video");
-  return { type: "video_url", video_url: { url: addressOf(source) } };
+  return { type: "video_url", video_url: { url: portableAddressOf(source) } };
 }
 
 function unsayable(what: string): GatewayError {

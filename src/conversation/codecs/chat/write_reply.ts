@@ -4,7 +4,7 @@ import type { Reply, ReplyPart } from "../../reply.ts";
 import { writeSeal } from "../../seal.ts";
 import type { Seal } from "../../seal.ts";
 import { writeAnnotations } from "./citations.ts";
-import { addressOf } from "./media.ts";
+import { addressOf } from "../../media_address.ts";
 import { THOUGHT_BREAK, writeDetail } from "./reasoning.ts";
 import { refusalOf, writeStop } from "./stop.ts";
 import { writeUsage } from "./usage.ts";

@@ -1,23 +1,18 @@
 import type { JsonObject, RequestTarget, Written } from "../../codec.ts";
 import type { Conversation, TextPart } from "../../conversation.ts";
-import { listOf, objectOf, textOf } from "./fields.ts";
+import { listOf, objectOf, textOf } from "../../wire_value.ts";
 import { writeMessages } from "./write_messages.ts";
 import { writeSettings } from "./write_settings.ts";
 import { overflowText, writeOutputFormat, writeTools } from "./write_tools.ts";
 import type { Overflow } from "./write_tools.ts";
 import type { Writing } from "./writing.ts";
 
-/** A request, and the tools whose names the form does not allow, by the name that they were given. */
-export interface WrittenRequest extends Written<JsonObject> {
-  readonly toolNames?: ReadonlyMap<string, string>;
-}
-
 /**
  * A conversation as a request body, with whatever the target would refuse repaired.
  *
  * @throws {GatewayError} `invalid_request` for media that the target cannot be shown.
  */
-export function writeRequest(conversation: Conversation, target: RequestTarget): WrittenRequest {
+export function writeRequest(conversation: Conversation, target: RequestTarget): Written<JsonObject> {
   const writing: Writing = { target, losses: new Set(), toolNames: new Map() };
   const overflow: Overflow = new Map();
   const tools = writeTools(conversation, writing, overflow);

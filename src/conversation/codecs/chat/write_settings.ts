@@ -1,13 +1,12 @@
 import type { JsonObject } from "../../codec.ts";
 import type { Conversation, Effort, Sampling } from "../../conversation.ts";
+import { effortForShare, plainEffort } from "../../effort.ts";
+import { shortHash } from "../../legal_word.ts";
 import { familyOf, weakestEffortOf } from "./model_family.ts";
-import { shortHash } from "./names.ts";
 import type { Writing } from "./writing.ts";
 
 const MOST_STOPS = 4;
 const LONGEST_USER = 64;
-/** A budget's share of the whole answer, up to which it is called so. Source: the effort map of the neutral form. */
-const EFFORT_BY_SHARE: readonly (readonly [share: number, effort: Effort])[] = [[0.2, "low"], [0.45, "medium"]];
 /** Against what a budget is measured when nobody names the longest answer. */
 const USUAL_OUTPUT_TOKENS = 32_000;
 
@@ -56,8 +55,9 @@ function effortFor(conversation: Conversation, { target, losses }: Writing): Eff
   const wanted = reasoning?.effort ?? effortOfBudget(conversation, target.maxOutputTokens);
   if (wanted === null) return null;
   if (target.compatible) {
-    if (wanted === "none") losses.add("reasoning");
-    return compatibleEffort(wanted);
+    if (wanted !== "none") return plainEffort(wanted);
+    losses.add("reasoning"); // the word for none is known to few vendors
+    return null;
   }
   const family = familyOf(target.model);
   if (family === "plain") {
@@ -67,31 +67,16 @@ function effortFor(conversation: Conversation, { target, losses }: Writing): Eff
   return wanted === "none" && family === "reasoning" ? weakestEffortOf(target.model) : wanted;
 }
 
-/** Only three words are known to every vendor; the word for none is known to few, so it is left out. */
-function compatibleEffort(effort: Effort): Effort | null {
-  switch (effort) {
-    case "none":
-      return null;
-    case "minimal":
-      return "low";
-    case "xhigh":
-    case "max":
-      return "high";
-    default:
-      return effort;
-  }
-}
-
 function effortOfBudget({ reasoning, maxOutputTokens }: Conversation, modelLimit: number | null): Effort | null {
   if (!reasoning || reasoning.budgetTokens === null) return null;
   const share = reasoning.budgetTokens / (maxOutputTokens ?? modelLimit ?? USUAL_OUTPUT_TOKENS);
-  return EFFORT_BY_SHARE.find(([most]) => share <= most)?.[1] ?? "high";
+  return effortForShare(share, ["low", "medium", "high"]);
 }
 
 function writeHints({ user, cacheKey, verbosity }: Conversation, { target, losses }: Writing): JsonObject {
   const body: JsonObject = {};
   // A name beyond the limit is known by its hash: all that a vendor does with it is to tell users apart.
-  if (user !== null) body.user = user.length <= LONGEST_USER ? user : `user_${shortHash(user)}${shortHash(`2${user}`)}`;
+  if (user !== null) body.user = user.length <= LONGEST_USER ? user : `user_${shortHash(user, 16)}`;
   if (target.compatible) {
     if (cacheKey !== null) losses.add("prompt_cache_key");
     if (verbosity !== null) losses.add("verbosity");

@@ -1,7 +1,8 @@
 import type { JsonObject } from "../../codec.ts";
 import type { Conversation, OutputFormat, Tool, ToolChoice } from "../../conversation.ts";
-import { objectOf } from "./fields.ts";
-import { foldedSchema, isChoice, isStrictSchema, objectSchema } from "./schema.ts";
+import { objectOf } from "../../wire_value.ts";
+import { isStrictSchema } from "../../strict_schema.ts";
+import { foldedSchema, isChoice, objectSchema } from "./schema.ts";
 import { toolNameFor } from "./writing.ts";
 import type { Writing } from "./writing.ts";
 

@@ -1,7 +1,8 @@
 import { invalidField } from "../../../lib/gateway_error.ts";
 import type { JsonObject } from "../../codec.ts";
 import { checkSettings } from "./check_settings.ts";
-import { field, isAbsent, isObject, listIn, spellingOf } from "./fields.ts";
+import { isAbsent, isObject } from "../../wire_value.ts";
+import { field, listIn, spellingOf } from "./fields.ts";
 
 /** What the walk over the turns has met so far, for the rule that an answer follows a call. */
 interface Calls {

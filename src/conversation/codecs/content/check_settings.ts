@@ -1,6 +1,7 @@
 import { invalidField } from "../../../lib/gateway_error.ts";
 import type { JsonObject } from "../../codec.ts";
-import { field, type FieldName, isAbsent, isObject, listIn, objectsIn, spellingOf } from "./fields.ts";
+import { isAbsent, isObject } from "../../wire_value.ts";
+import { field, type FieldName, listIn, objectsIn, spellingOf } from "./fields.ts";
 
 /**
  * Checks `tools`, `toolConfig` and `generationConfig`.

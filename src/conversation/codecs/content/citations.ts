@@ -1,7 +1,8 @@
 import { Buffer } from "node:buffer";
 import type { JsonObject } from "../../codec.ts";
 import type { Citation } from "../../conversation.ts";
-import { isObject, numberIn, objectsIn, textIn } from "./fields.ts";
+import { isObject, numberOrNull, textOrNull } from "../../wire_value.ts";
+import { objectsIn } from "./fields.ts";
 
 /** A stretch of the whole text, in UTF-16 units; null where it is not told. */
 interface Span {
@@ -46,8 +47,8 @@ export function readCitations(texts: readonly string[], candidate: JsonObject): 
 function addressIn(chunk: unknown): Address | null {
   if (!isObject(chunk)) return null;
   for (const kind of [chunk.web, chunk.retrievedContext, chunk.maps]) {
-    const url = isObject(kind) ? textIn(kind.uri) : null;
-    if (url !== null && isObject(kind)) return { url, title: textIn(kind.title) };
+    const url = isObject(kind) ? textOrNull(kind.uri) : null;
+    if (url !== null && isObject(kind)) return { url, title: textOrNull(kind.title) };
   }
   return null;
 }
@@ -56,16 +57,16 @@ function addressIn(chunk: unknown): Address | null {
 function addSources(found: Citation[][], texts: readonly string[], whole: string, metadata: unknown): void {
   if (!isObject(metadata)) return;
   for (const source of objectsIn(metadata.citations ?? metadata.citationSources)) {
-    const url = textIn(source.uri);
-    if (url !== null) addCitation(found, texts, { url, title: textIn(source.title) }, spanOf(source, whole));
+    const url = textOrNull(source.uri);
+    if (url !== null) addCitation(found, texts, { url, title: textOrNull(source.title) }, spanOf(source, whole));
   }
 }
 
 /** Where a segment's own text is told and stands elsewhere than its offsets say, the text is believed. */
 function spanOf(segment: JsonObject, whole: string): Span | null {
-  const endByte = numberIn(segment.endIndex);
-  const text = textIn(segment.text);
-  const start = utf16OffsetOf(whole, numberIn(segment.startIndex) ?? 0);
+  const endByte = numberOrNull(segment.endIndex);
+  const text = textOrNull(segment.text);
+  const start = utf16OffsetOf(whole, numberOrNull(segment.startIndex) ?? 0);
   const end = endByte === null ? start : utf16OffsetOf(whole, endByte);
   if (text === null) return end > start ? { start, end } : null;
   if (whole.slice(start, end) === text) return { start, end };

@@ -2,7 +2,8 @@ import { invalidField } from "../../../lib/gateway_error.ts";
 import type { JsonObject, RequestTarget, Written } from "../../codec.ts";
 import type { Conversation } from "../../conversation.ts";
 import { readCounter } from "../../usage.ts";
-import { field, isObject, spellingOf } from "./fields.ts";
+import { isObject } from "../../wire_value.ts";
+import { field, spellingOf } from "./fields.ts";
 import { readRequest } from "./read_request.ts";
 import { writeRequest } from "./write_request.ts";
 

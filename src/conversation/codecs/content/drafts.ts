@@ -1,12 +1,9 @@
-import type { Part, ToolCallPart, ToolResultPart, Turn } from "../../conversation.ts";
-import { shortHash } from "./calls.ts";
+import type { Part, ToolCallPart, Turn } from "../../conversation.ts";
+import { orphanAsText, type PairedCall, type Pairs, pairsOf } from "../../pairing.ts";
 
-/** An answer to a call; `result` is null when the conversation has none. */
-export interface Answer {
+/** A call, and what answers it. */
+export interface Answer extends PairedCall {
   readonly call: ToolCallPart;
-  /** The call's id, made unlike every other. */
-  readonly callId: string;
-  readonly result: ToolResultPart | null;
 }
 
 /** A content to be written: a user's begins with the answers to all calls of the content before it, in their order. */
@@ -26,51 +23,13 @@ export interface Draft {
  * @param losses Receives `system_turn` and `tool_result` (an answer without a call).
  */
 export function draftsOf(turns: readonly Turn[], losses: Set<string>): Draft[] {
-  const answers = assignAnswers(turns);
+  const pairs = pairsOf(turns, (id) => id);
   const drafts: Draft[] = [];
-  turns.forEach((turn, at) => {
-    if (turn.role === "assistant") addAssistant(drafts, turn.parts, answers.byTurn[at] ?? []);
-    else addUser(drafts, turn, answers.used, losses);
-  });
+  for (const turn of turns) {
+    if (turn.role === "assistant") addAssistant(drafts, turn.parts, pairs);
+    else addUser(drafts, turn, pairs, losses);
+  }
   return drafts;
-}
-
-interface Assignment {
-  /** The answers to each turn's calls. */
-  readonly byTurn: readonly Answer[][];
-  readonly used: ReadonlySet<ToolResultPart>;
-}
-
-/** Gives every call the first answer with its id that comes after it. */
-function assignAnswers(turns: readonly Turn[]): Assignment {
-  const results = resultsById(turns);
-  const used = new Set<ToolResultPart>();
-  const ids = new Set<string>();
-  const byTurn = turns.map((turn, at) =>
-    turn.parts.filter((part) => part.kind === "tool_call").map((call) => {
-      const waiting = results.get(call.callId);
-      while (waiting && waiting.next < waiting.found.length && waiting.found[waiting.next]!.at < at) waiting.next++;
-      const result = waiting?.found[waiting.next++]?.result ?? null;
-      if (result !== null) used.add(result);
-      const callId = ids.has(call.callId) ? `${call.callId}_${shortHash(`${at}.${ids.size}`, 8)}` : call.callId;
-      ids.add(callId);
-      return { call, callId, result };
-    })
-  );
-  return { byTurn, used };
-}
-
-function resultsById(turns: readonly Turn[]) {
-  const results = new Map<string, { found: { at: number; result: ToolResultPart }[]; next: number }>();
-  turns.forEach((turn, at) => {
-    for (const part of turn.parts) {
-      if (part.kind !== "tool_result") continue;
-      const known = results.get(part.callId) ?? { found: [], next: 0 };
-      known.found.push({ at, result: part });
-      results.set(part.callId, known);
-    }
-  });
-  return results;
 }
 
 function draftFor(drafts: Draft[], role: Draft["role"]): Draft {
@@ -81,21 +40,23 @@ function draftFor(drafts: Draft[], role: Draft["role"]): Draft {
   return draft;
 }
 
-function addAssistant(drafts: Draft[], parts: readonly Part[], answers: readonly Answer[]): void {
+function addAssistant(drafts: Draft[], parts: readonly Part[], pairs: Pairs): void {
   const spoken = parts.filter((part) => part.kind !== "tool_result");
   if (spoken.length === 0) return;
+  const calls = spoken.filter((part) => part.kind === "tool_call");
+  const answers = calls.map((call) => ({ call, ...pairs.calls.get(call)! }));
   const draft = draftFor(drafts, "assistant");
   draft.parts.push(...spoken);
-  draft.callIds.push(...answers.map((answer) => answer.callId));
+  draft.callIds.push(...answers.map(({ id }) => id));
   if (answers.length > 0) draftFor(drafts, "user").answers.push(...answers);
 }
 
-function addUser(drafts: Draft[], turn: Turn, used: ReadonlySet<ToolResultPart>, losses: Set<string>): void {
+function addUser(drafts: Draft[], turn: Turn, { orphans }: Pairs, losses: Set<string>): void {
   for (const part of turn.parts) {
     if (part.kind === "tool_result") {
-      if (used.has(part)) continue;
+      if (!orphans.has(part)) continue;
       losses.add("tool_result");
-      draftFor(drafts, "user").parts.push(...asText(part));
+      draftFor(drafts, "user").parts.push(...orphanAsText(part));
     } else if (turn.role === "system" && part.kind === "text") {
       losses.add("system_turn");
       const text = `<system-reminder>\n${part.text}\n</system-reminder>`;
@@ -104,9 +65,4 @@ function addUser(drafts: Draft[], turn: Turn, used: ReadonlySet<ToolResultPart>,
       draftFor(drafts, "user").parts.push(part);
     }
   }
-}
-
-function asText(result: ToolResultPart): Part[] {
-  const head = result.tool === null ? "[Result of a tool]" : `[Result of the tool ${result.tool}]`;
-  return [{ kind: "text", text: head }, ...result.parts];
 }

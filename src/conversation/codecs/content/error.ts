@@ -1,6 +1,7 @@
 import type { Frame, JsonObject, VendorError } from "../../codec.ts";
 import type { ErrorCode, GatewayError } from "../../../lib/gateway_error.ts";
-import { isObject, numberIn, objectsIn, textIn } from "./fields.ts";
+import { isObject, numberOrNull, parsedOrNull, textOrNull } from "../../wire_value.ts";
+import { objectsIn } from "./fields.ts";
 
 /** Source: DESIGN "Errors". */
 const STATUSES: Readonly<Record<ErrorCode, string>> = {
@@ -68,21 +69,21 @@ export function readError(body: unknown): VendorError {
   if (typeof body === "string") return readText(body);
   const error = errorIn(Array.isArray(body) ? body[0] : body);
   if (error === null) return { message: "", code: null, field: null, retryAfterSeconds: null };
-  const message = textIn(error.message) ?? "";
-  const nested = message.startsWith("{") ? errorIn(parsed(message)) : null;
-  if (nested !== null && textIn(nested.message) !== null) return readError({ error: { ...error, ...nested } });
+  const message = textOrNull(error.message) ?? "";
+  const nested = message.startsWith("{") ? errorIn(parsedOrNull(message)) : null;
+  if (nested !== null && textOrNull(nested.message) !== null) return readError({ error: { ...error, ...nested } });
   const details = objectsIn(error.details);
   const violation = objectsIn(details.find((detail) => Array.isArray(detail.fieldViolations))?.fieldViolations)[0];
   return {
     message,
     code: saysTooLong(message) ? "context_length_exceeded" : codeOf(error, details),
-    field: textIn(violation?.field),
+    field: textOrNull(violation?.field),
     retryAfterSeconds: retryAfterOf(details),
   };
 }
 
 function readText(text: string): VendorError {
-  const json = parsed(text.trim());
+  const json = parsedOrNull(text.trim());
   if (isObject(json) || Array.isArray(json)) return readError(json);
   const message = text.includes("<") ? "" : text.trim().slice(0, MESSAGE_MAX);
   return { message, code: null, field: null, retryAfterSeconds: null };
@@ -91,7 +92,7 @@ function readText(text: string): VendorError {
 function errorIn(body: unknown): JsonObject | null {
   if (!isObject(body)) return null;
   if (isObject(body.error)) return body.error;
-  return textIn(body.error) === null ? null : { message: body.error };
+  return textOrNull(body.error) === null ? null : { message: body.error };
 }
 
 function saysTooLong(message: string): boolean {
@@ -100,25 +101,17 @@ function saysTooLong(message: string): boolean {
 
 function codeOf(error: JsonObject, details: readonly JsonObject[]): string | null {
   for (const detail of details) {
-    const reason = textIn(detail.reason);
+    const reason = textOrNull(detail.reason);
     if (reason !== null) return reason;
   }
-  return textIn(error.status) ?? (numberIn(error.code) === null ? textIn(error.code) : null);
+  return textOrNull(error.status) ?? (numberOrNull(error.code) === null ? textOrNull(error.code) : null);
 }
 
 /** `"34.4s"` as 35. */
 function retryAfterOf(details: readonly JsonObject[]): number | null {
   for (const detail of details) {
-    const seconds = /^(\d+(?:\.\d+)?)s$/.exec(textIn(detail.retryDelay) ?? "")?.[1];
+    const seconds = /^(\d+(?:\.\d+)?)s$/.exec(textOrNull(detail.retryDelay) ?? "")?.[1];
     if (seconds !== undefined) return Math.ceil(Number(seconds));
   }
   return null;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

@@ -4,10 +4,12 @@ import type { ReplyEvent } from "../../events.ts";
 import { type Stop, stopFor } from "../../reply.ts";
 import type { Seal } from "../../seal.ts";
 import type { Usage } from "../../usage.ts";
-import { inputOf, madeCallId, madeReplyId } from "./calls.ts";
+import { inputOf } from "../../call_input.ts";
+import { madeCallId, madeReplyId } from "./calls.ts";
 import { readCitations } from "./citations.ts";
 import { readError } from "./error.ts";
-import { isObject, numberIn, objectsIn, textIn } from "./fields.ts";
+import { isObject, numberOrNull, textOrNull } from "../../wire_value.ts";
+import { objectsIn } from "./fields.ts";
 import { addPieces, openCall, type PartialCall } from "./partial_arguments.ts";
 import { readMedia } from "./parts.ts";
 import { readReplySeal } from "./seals.ts";
@@ -92,17 +94,17 @@ export function isReply(body: JsonObject): boolean {
 function readFailure(progress: Progress, chunk: JsonObject): ReplyEvent[] {
   progress.isOver = true;
   const { message, code } = readError(chunk);
-  const status = isObject(chunk.error) ? numberIn(chunk.error.code) : null;
+  const status = isObject(chunk.error) ? numberOrNull(chunk.error.code) : null;
   return [{ type: "error", message, vendorCode: code, status }];
 }
 
 function startOf(progress: Progress, chunk: JsonObject): ReplyEvent {
-  progress.id = textIn(chunk.responseId) ?? madeReplyId();
-  const createdMs = Date.parse(textIn(chunk.createTime) ?? "");
+  progress.id = textOrNull(chunk.responseId) ?? madeReplyId();
+  const createdMs = Date.parse(textOrNull(chunk.createTime) ?? "");
   return {
     type: "start",
     id: progress.id,
-    model: textIn(chunk.modelVersion) ?? "",
+    model: textOrNull(chunk.modelVersion) ?? "",
     createdAt: Number.isNaN(createdMs) ? null : Math.floor(createdMs / 1000),
     usage: progress.usage,
   };
@@ -153,7 +155,7 @@ function readText(progress: Progress, text: string, isThought: boolean, seal: Se
 
 /** A call comes whole, or in pieces that are gathered until it is. */
 function readCall(progress: Progress, call: JsonObject, seal: Seal | null, events: ReplyEvent[]): void {
-  const name = textIn(call.name);
+  const name = textOrNull(call.name);
   if (name !== null) {
     closePartial(progress, events);
     progress.partial = openCall(call, name, seal);
@@ -169,7 +171,7 @@ function closePartial(progress: Progress, events: ReplyEvent[]): void {
   progress.partial = null;
   closeOpen(progress, events);
   const index = progress.next++;
-  const callId = textIn(id) ?? madeCallId(`${progress.id}.${progress.calls}`);
+  const callId = textOrNull(id) ?? madeCallId(`${progress.id}.${progress.calls}`);
   progress.calls++;
   events.push({ type: "part-start", index, part: { kind: "tool_call", callId, tool: name } });
   if (seal !== null) events.push({ type: "part-seal", index, seal });

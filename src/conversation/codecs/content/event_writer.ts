@@ -1,11 +1,11 @@
-import { GatewayError } from "../../../lib/gateway_error.ts";
 import type { EventWriter, Frame, JsonObject, ReplyContext } from "../../codec.ts";
 import type { Citation, ImagePart } from "../../conversation.ts";
 import type { PartOpening, ReplyEvent } from "../../events.ts";
 import type { Stop } from "../../reply.ts";
 import type { Seal } from "../../seal.ts";
+import { failureOf } from "../../stream_failure.ts";
 import type { Usage } from "../../usage.ts";
-import { argumentsOf, objectIn } from "./calls.ts";
+import { argumentsOf, objectIn } from "../../call_input.ts";
 import { writeCitations } from "./citations.ts";
 import { failureFrame } from "./error.ts";
 import { writeReplyImage } from "./parts.ts";
@@ -148,7 +148,7 @@ function flushCall(part: OutgoingPart, stop: Stop | null): Flushed {
 export function writeReplyCall(
   call: { callId: string; tool: string; input: string; custom?: boolean; seal?: Seal | null },
 ): JsonObject {
-  const functionCall = { id: call.callId, name: call.tool, args: argumentsOf(call.input, call.custom === true) };
+  const functionCall = { id: call.callId, name: call.tool, args: argumentsOf(call) };
   return call.seal ? { functionCall, thoughtSignature: writeReplySeal(call.seal, false) } : { functionCall };
 }
 
@@ -201,12 +201,4 @@ export function headOf(id: string, createdAt: number | null, context: ReplyConte
   const head = { modelVersion: context.model, responseId: id === "" ? context.requestId : id };
   const created = createdAt === null ? null : new Date(createdAt * 1000);
   return created === null || Number.isNaN(created.getTime()) ? head : { ...head, createTime: created.toISOString() };
-}
-
-function failureOf(event: Extract<ReplyEvent, { type: "error" }>): GatewayError {
-  const message = event.message === "" ? "The provider reported a failure" : event.message;
-  const status = event.status !== null && event.status >= 400 && event.status <= 599 ? event.status : undefined;
-  const code = status === 429 ? "rate_limited" : status === 504 ? "upstream_timeout" : "upstream_error";
-  const details = event.vendorCode === null ? {} : { vendorCode: event.vendorCode };
-  return new GatewayError(code, message, status === undefined ? details : { ...details, status });
 }

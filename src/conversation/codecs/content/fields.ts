@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../codec.ts";
+import { isObject } from "../../wire_value.ts";
 
 /**
  * Names of this form that have two spellings: protobuf's JSON mapping reads `camelCase` and `snake_case` alike, and
@@ -62,11 +63,6 @@ export function fieldsBeyond(object: JsonObject, known: ReadonlySet<string>): st
   return Object.keys(object).filter((key) => object[key] !== null && !known.has(CAMEL_CASE.get(key) ?? key));
 }
 
-/** True for what `JSON.parse` gives for `{…}`. */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** A list's items; a lone object counts as a list of one, as protobuf's JSON mapping reads it. Null for all else. */
 export function listIn(value: unknown): readonly unknown[] | null {
   if (Array.isArray(value)) return value;
@@ -76,19 +72,4 @@ export function listIn(value: unknown): readonly unknown[] | null {
 /** The objects among the items of a list; none when it is no list. */
 export function objectsIn(value: unknown): JsonObject[] {
   return listIn(value)?.filter(isObject) ?? [];
-}
-
-/** The text, or null when it is something else or empty. */
-export function textIn(value: unknown): string | null {
-  return typeof value === "string" && value !== "" ? value : null;
-}
-
-/** The number, or null when it is something else or not finite. */
-export function numberIn(value: unknown): number | null {
-  return typeof value === "number" && Number.isFinite(value) ? value : null;
-}
-
-/** True for a field that this form counts as not sent. */
-export function isAbsent(value: unknown): boolean {
-  return value === undefined || value === null;
 }

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../codec.ts";
 import type { JsonSchema } from "../../conversation.ts";
-import { isObject, numberIn, objectsIn } from "./fields.ts";
+import { isObject, numberOrNull } from "../../wire_value.ts";
+import { objectsIn } from "./fields.ts";
 import { mapValues } from "./schema.ts";
 
 /** Deeper schemas are cut off, recursive ones at their first return. */
@@ -114,10 +115,10 @@ function convertPlain(schema: JsonObject, place: Place): JsonObject {
 
 function addBounds(written: JsonObject, schema: JsonObject, type: string | null): void {
   const step = type === "integer" ? 1 : 0;
-  const above = numberIn(schema.exclusiveMinimum);
-  const below = numberIn(schema.exclusiveMaximum);
-  const minimum = numberIn(schema.minimum) ?? (above === null ? null : above + step);
-  const maximum = numberIn(schema.maximum) ?? (below === null ? null : below - step);
+  const above = numberOrNull(schema.exclusiveMinimum);
+  const below = numberOrNull(schema.exclusiveMaximum);
+  const minimum = numberOrNull(schema.minimum) ?? (above === null ? null : above + step);
+  const maximum = numberOrNull(schema.maximum) ?? (below === null ? null : below - step);
   if (minimum !== null) written.minimum = minimum;
   if (maximum !== null) written.maximum = maximum;
 }

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../codec.ts";
 import type { Seal } from "../../seal.ts";
-import { isObject, objectsIn } from "./fields.ts";
+import { isObject } from "../../wire_value.ts";
+import { objectsIn } from "./fields.ts";
 
 /**
  * A call whose arguments come in pieces (`streamFunctionCallArguments`): it opens with a name and `willContinue`, goes

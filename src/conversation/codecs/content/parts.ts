@@ -1,7 +1,8 @@
 import { GatewayError } from "../../../lib/gateway_error.ts";
 import type { JsonObject } from "../../codec.ts";
 import type { AudioPart, FilePart, ImagePart, Source, VideoPart } from "../../conversation.ts";
-import { field, isObject, textIn } from "./fields.ts";
+import { isObject, textOrNull } from "../../wire_value.ts";
+import { field } from "./fields.ts";
 
 /** A part whose payload is bytes or the address of a file. */
 export type MediaPart = ImagePart | FilePart | AudioPart | VideoPart;
@@ -44,20 +45,20 @@ function isYouTube(url: string): boolean {
 export function readMedia(part: JsonObject): MediaPart | null {
   const inline = field(part, "inlineData");
   if (isObject(inline)) {
-    const mediaType = textIn(field(inline, "mimeType")) ?? "application/octet-stream";
-    const data = textIn(inline.data) ?? "";
+    const mediaType = textOrNull(field(inline, "mimeType")) ?? "application/octet-stream";
+    const data = textOrNull(inline.data) ?? "";
     return mediaOf({ kind: "base64", mediaType, data: plainBase64Of(data) }, mediaType, nameIn(inline));
   }
   const file = field(part, "fileData");
   if (!isObject(file)) return null;
-  const url = textIn(field(file, "fileUri")) ?? "";
-  const mediaType = textIn(field(file, "mimeType"));
+  const url = textOrNull(field(file, "fileUri")) ?? "";
+  const mediaType = textOrNull(field(file, "mimeType"));
   const told = mediaType ?? mediaTypeOf(url) ?? (isYouTube(url) ? "video/mp4" : "");
   return mediaOf({ kind: "url", url, mediaType }, told, nameIn(file));
 }
 
 function nameIn(data: JsonObject): string | null {
-  return textIn(field(data, "displayName"));
+  return textOrNull(field(data, "displayName"));
 }
 
 function mediaOf(source: Source, mediaType: string, name: string | null): MediaPart {

@@ -2,7 +2,8 @@ import { invalidField } from "../../../lib/gateway_error.ts";
 import type { JsonObject } from "../../codec.ts";
 import type { Conversation, TextPart } from "../../conversation.ts";
 import { checkRequest } from "./check.ts";
-import { field, fieldsBeyond, isObject, objectsIn, spellingOf, textIn } from "./fields.ts";
+import { isObject, textOrNull } from "../../wire_value.ts";
+import { field, fieldsBeyond, objectsIn, spellingOf } from "./fields.ts";
 import { readSettings } from "./read_settings.ts";
 import { readTurns } from "./read_turns.ts";
 import { readToolChoice, readTools } from "./tools.ts";
@@ -30,7 +31,7 @@ const KNOWN = new Set([
  */
 export function readRequest(body: JsonObject): Conversation {
   checkRequest(body);
-  const model = textIn(body.model);
+  const model = textOrNull(body.model);
   if (model === null) throw invalidField("model", "expected a model's name");
   const beyond = new Set(fieldsBeyond(body, KNOWN));
   const config = field(body, "generationConfig");
@@ -66,7 +67,7 @@ function readInstructions(body: JsonObject, beyond: Set<string>): TextPart[] {
   const parts: TextPart[] = [];
   for (const part of objectsIn(instruction.parts)) {
     for (const key of fieldsBeyond(part, new Set(["text"]))) beyond.add(`systemInstruction.parts.${key}`);
-    const text = textIn(part.text);
+    const text = textOrNull(part.text);
     if (text !== null) parts.push({ kind: "text", text });
   }
   return parts;
@@ -74,5 +75,5 @@ function readInstructions(body: JsonObject, beyond: Set<string>): TextPart[] {
 
 /** The handle of the cached content that a request refers to; null when it names none. */
 export function readCachedContent(body: JsonObject): string | null {
-  return textIn(field(body, "cachedContent"));
+  return textOrNull(field(body, "cachedContent"));
 }

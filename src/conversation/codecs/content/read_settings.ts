@@ -1,7 +1,8 @@
 import { invalidField } from "../../../lib/gateway_error.ts";
 import type { JsonObject } from "../../codec.ts";
 import type { Effort, OutputFormat, ReasoningRequest, Sampling } from "../../conversation.ts";
-import { field, fieldsBeyond, isObject, numberIn, objectsIn, spellingOf, textIn } from "./fields.ts";
+import { isObject, numberOrNull, textOrNull } from "../../wire_value.ts";
+import { field, fieldsBeyond, objectsIn, spellingOf } from "./fields.ts";
 import { detailOf } from "./read_turns.ts";
 import { jsonSchemaOf } from "./schema.ts";
 
@@ -49,11 +50,11 @@ export function readSettings(config: JsonObject, path: string, beyond: Set<strin
   return {
     maxOutputTokens: safeInteger(field(config, "maxOutputTokens"), `${path}.maxOutputTokens`),
     sampling: {
-      temperature: numberIn(config.temperature),
-      topP: numberIn(field(config, "topP")),
-      topK: numberIn(field(config, "topK")),
-      presencePenalty: numberIn(field(config, "presencePenalty")),
-      frequencyPenalty: numberIn(field(config, "frequencyPenalty")),
+      temperature: numberOrNull(config.temperature),
+      topP: numberOrNull(field(config, "topP")),
+      topK: numberOrNull(field(config, "topK")),
+      presencePenalty: numberOrNull(field(config, "presencePenalty")),
+      frequencyPenalty: numberOrNull(field(config, "frequencyPenalty")),
       seed: safeInteger(config.seed, `${path}.seed`),
       stop: Array.isArray(stop) ? stop.filter((sequence) => typeof sequence === "string" && sequence !== "") : [],
     },
@@ -65,7 +66,7 @@ export function readSettings(config: JsonObject, path: string, beyond: Set<strin
 
 /** JSON numbers beyond 2^53 have already become other numbers when they are read. */
 function safeInteger(value: unknown, path: string): number | null {
-  const number = numberIn(value);
+  const number = numberOrNull(value);
   if (number !== null && !Number.isSafeInteger(number)) {
     throw invalidField(path, "expected a whole number of at most 2^53 - 1");
   }
@@ -73,7 +74,7 @@ function safeInteger(value: unknown, path: string): number | null {
 }
 
 function refuseCandidates(config: JsonObject, path: string): void {
-  const count = numberIn(field(config, "candidateCount"));
+  const count = numberOrNull(field(config, "candidateCount"));
   if (count !== null && count > 1) {
     const name = `${path}.${spellingOf(config, "candidateCount")}`;
     throw invalidField(name, "several candidates cannot be translated for this model's vendor, expected 1");
@@ -89,7 +90,7 @@ function reportModalities(config: JsonObject, path: string, beyond: Set<string>)
 function readOutputFormat(config: JsonObject, path: string, beyond: Set<string>): OutputFormat | null {
   const newer = readResponseFormat(config, path, beyond);
   if (newer !== null) return newer;
-  const type = textIn(field(config, "responseMimeType"));
+  const type = textOrNull(field(config, "responseMimeType"));
   if (type === null || type === "text/plain") return null;
   if (type !== "application/json") {
     beyond.add(`${path}.${spellingOf(config, "responseMimeType")}`);
@@ -125,8 +126,8 @@ function readReasoning(config: JsonObject, path: string, beyond: Set<string>): R
   for (const key of fieldsBeyond(thinking, new Set(["includeThoughts", "thinkingBudget", "thinkingLevel"]))) {
     beyond.add(`${path}.thinkingConfig.${key}`);
   }
-  const level = textIn(field(thinking, "thinkingLevel"))?.toUpperCase() ?? "";
-  const budget = numberIn(field(thinking, "thinkingBudget"));
+  const level = textOrNull(field(thinking, "thinkingLevel"))?.toUpperCase() ?? "";
+  const budget = numberOrNull(field(thinking, "thinkingBudget"));
   const includes = field(thinking, "includeThoughts");
   const reasoning: ReasoningRequest = {
     effort: budget === 0 ? "none" : Object.hasOwn(LEVELS, level) ? LEVELS[level]! : null,

@@ -1,7 +1,10 @@
 import type { JsonObject } from "../../codec.ts";
 import type { ImagePart, Part, ReasoningPart, TextPart, Turn } from "../../conversation.ts";
-import { inputOf, madeCallId } from "./calls.ts";
-import { field, isObject, objectsIn, textIn } from "./fields.ts";
+import { inputOf } from "../../call_input.ts";
+import { madeCallId } from "./calls.ts";
+import type { Seal } from "../../seal.ts";
+import { isObject, textOrNull } from "../../wire_value.ts";
+import { field, objectsIn } from "./fields.ts";
 import { readMedia } from "./parts.ts";
 import { readPartSeal, reasoningOf } from "./seals.ts";
 import { readAnswer } from "./tool_results.ts";
@@ -106,7 +109,9 @@ function unreadKeys(part: JsonObject): string[] {
 function readText(walk: Walk, part: JsonObject, text: string, role: "user" | "assistant"): void {
   const seal = readPartSeal(part);
   if (part.thought === true) {
-    if (text !== "" || seal !== null) pushSpoken(walk, "assistant", reasoningOf(text, seal));
+    const thought = reasoningOf(text, seal);
+    if (text === "" && seal !== null && thought.redacted !== true && sealLast(walk, "reasoning", seal)) return;
+    if (text !== "" || seal !== null) pushSpoken(walk, "assistant", thought);
     return;
   }
   if (text !== "") {
@@ -114,17 +119,22 @@ function readText(walk: Walk, part: JsonObject, text: string, role: "user" | "as
     pushSpoken(walk, role, seal === null ? plain : { ...plain, seal });
     return;
   }
-  // The vendor's streams put the proof of a text into an empty part after it, and clients send that part back.
+  if (seal !== null) sealLast(walk, "text", seal);
+}
+
+/** The vendor's streams put the proof of a text or thought into an empty part after it; clients send that part back. */
+function sealLast(walk: Walk, kind: "text" | "reasoning", seal: Seal): boolean {
   const turn = walk.turns.at(-1);
   const last = turn?.parts.at(-1);
-  if (seal !== null && turn?.role === "assistant" && last?.kind === "text" && last.seal === undefined) {
-    turn.parts[turn.parts.length - 1] = { ...last, seal };
-  }
+  if (turn?.role !== "assistant" || last?.kind !== kind || last.seal !== undefined) return false;
+  turn.parts[turn.parts.length - 1] = { ...last, seal };
+  walk.continues = false;
+  return true;
 }
 
 function readCall(walk: Walk, part: JsonObject, call: JsonObject, at: string): void {
-  const tool = textIn(call.name) ?? "";
-  const wireId = textIn(call.id);
+  const tool = textOrNull(call.name) ?? "";
+  const wireId = textOrNull(call.id);
   const callId = wireId === null || walk.callIds.has(wireId) ? madeCallId(`${at}.${tool}`) : wireId;
   const seal = readPartSeal(part);
   const waiting: WaitingCall = { callId, tool, answered: false };
@@ -137,8 +147,8 @@ function readCall(walk: Walk, part: JsonObject, call: JsonObject, at: string): v
 }
 
 function readResponse(walk: Walk, response: JsonObject, at: string): void {
-  const name = textIn(response.name);
-  const wireId = textIn(response.id);
+  const name = textOrNull(response.name);
+  const wireId = textOrNull(response.id);
   const call = (wireId === null ? undefined : firstWaiting(walk.byId.get(wireId))) ??
     (name === null ? undefined : firstWaiting(walk.byTool.get(name))) ?? firstWaiting(walk.inOrder);
   if (call) call.answered = true;

@@ -1,10 +1,10 @@
 import type { JsonObject, ReplyContext, Written } from "../../codec.ts";
 import type { ReplyEvent } from "../../events.ts";
 import type { Reply, ReplyPart } from "../../reply.ts";
-import { objectIn } from "./calls.ts";
+import { objectIn } from "../../call_input.ts";
 import { citationsByPart, endReply, isReply, newProgress, type Progress, readChunk } from "./event_reader.ts";
 import { candidateOf, headOf, writeReplyCall } from "./event_writer.ts";
-import { isObject } from "./fields.ts";
+import { isObject } from "../../wire_value.ts";
 import { writeReplyImage } from "./parts.ts";
 import { writeReplySeal } from "./seals.ts";
 import { promptFeedbackOf, wasCutOff } from "./stop.ts";

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../codec.ts";
 import type { JsonSchema } from "../../conversation.ts";
-import { isObject } from "./fields.ts";
+import { isObject } from "../../wire_value.ts";
 
 /** Deeper schemas are cut off: no vendor takes them, and a walk must end. */
 const DEPTH_MAX = 64;

@@ -2,7 +2,8 @@ import { Buffer } from "node:buffer";
 import type { ReasoningPart } from "../../conversation.ts";
 import type { JsonObject } from "../../codec.ts";
 import { readSeal, type Seal, writeSeal } from "../../seal.ts";
-import { field, textIn } from "./fields.ts";
+import { textOrNull } from "../../wire_value.ts";
+import { field } from "./fields.ts";
 
 /**
  * The documented signature of history that the model did not produce itself. The vendor's newer models refuse a step
@@ -27,14 +28,14 @@ const REDACTED_MARK = "redacted:";
  * in the URL-safe alphabet, which is undone here. A placeholder is no seal.
  */
 export function readPartSeal(part: JsonObject): Seal | null {
-  const value = textIn(field(part, "thoughtSignature"));
+  const value = textOrNull(field(part, "thoughtSignature"));
   if (value === null || PLACEHOLDERS.has(value)) return null;
   return readSeal(standardBase64Of(value), "content");
 }
 
 /** The seal that a vendor put on a part of its reply. */
 export function readReplySeal(part: JsonObject): Seal | null {
-  const value = textIn(part.thoughtSignature);
+  const value = textOrNull(part.thoughtSignature);
   return value === null ? null : { form: "content", issuer: null, value };
 }
 

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../codec.ts";
 import type { Stop, StopReason } from "../../reply.ts";
-import { isObject, objectsIn, textIn } from "./fields.ts";
+import { isObject, textOrNull } from "../../wire_value.ts";
+import { objectsIn } from "./fields.ts";
 
 /** The vendor's words for why it stopped. Source: Gemini API reference, "FinishReason". */
 const REASONS: Readonly<Record<string, StopReason>> = {
@@ -54,17 +55,17 @@ const BLOCK_REASONS = new Set([
  */
 export function readStop(body: JsonObject): Stop | null {
   const candidate = objectsIn(body.candidates)[0];
-  const raw = textIn(candidate?.finishReason);
+  const raw = textOrNull(candidate?.finishReason);
   if (raw !== null && raw !== "FINISH_REASON_UNSPECIFIED") {
     const reason = Object.hasOwn(REASONS, raw) ? REASONS[raw]! : "end";
     // After an end the vendor's message only says what kind of end it was.
-    const explanation = reason === "end" ? null : textIn(candidate?.finishMessage);
+    const explanation = reason === "end" ? null : textOrNull(candidate?.finishMessage);
     return explanation === null ? { reason, raw } : { reason, raw, explanation };
   }
   const feedback = body.promptFeedback;
-  const block = isObject(feedback) ? textIn(feedback.blockReason) : null;
+  const block = isObject(feedback) ? textOrNull(feedback.blockReason) : null;
   if (block === null || !isObject(feedback)) return null;
-  const explanation = textIn(feedback.blockReasonMessage);
+  const explanation = textOrNull(feedback.blockReasonMessage);
   return explanation === null
     ? { reason: "prompt_blocked", raw: block }
     : { reason: "prompt_blocked", raw: block, explanation };

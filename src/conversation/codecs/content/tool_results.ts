@@ -1,7 +1,8 @@
 import type { JsonObject } from "../../codec.ts";
 import type { FilePart, ImagePart, TextPart, ToolResultPart } from "../../conversation.ts";
-import { objectIn } from "./calls.ts";
-import { isObject, objectsIn } from "./fields.ts";
+import { objectIn } from "../../call_input.ts";
+import { isObject } from "../../wire_value.ts";
+import { objectsIn } from "./fields.ts";
 import { needsInlining, readMedia, writeMedia } from "./parts.ts";
 
 /** The key under which an answer that is no object is wrapped; what tools answer in an error stands under `error`. */

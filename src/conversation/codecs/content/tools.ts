@@ -1,7 +1,9 @@
 import type { JsonObject, RequestTarget } from "../../codec.ts";
 import type { Conversation, JsonSchema, Tool, ToolChoice } from "../../conversation.ts";
-import { CUSTOM_INPUT, wireToolName } from "./calls.ts";
-import { field, fieldsBeyond, isObject, objectsIn, textIn } from "./fields.ts";
+import { CUSTOM_INPUT } from "../../call_input.ts";
+import { wireToolName } from "./calls.ts";
+import { isObject, textOrNull } from "../../wire_value.ts";
+import { field, fieldsBeyond, objectsIn } from "./fields.ts";
 import { openApiSchemaOf } from "./openapi_schema.ts";
 import { jsonSchemaOf, withoutDialect } from "./schema.ts";
 
@@ -22,8 +24,8 @@ export function readTools(tools: unknown, beyond: Set<string>): Tool[] {
       }
       read.push({
         kind: "function",
-        name: textIn(declaration.name) ?? "",
-        description: textIn(declaration.description),
+        name: textOrNull(declaration.name) ?? "",
+        description: textOrNull(declaration.description),
         parameters: parametersIn(declaration),
         strict: null,
       });

@@ -1,6 +1,7 @@
 import type { JsonObject, UsageFollower } from "../../codec.ts";
 import { promptTokensOf, readCounter, type Usage } from "../../usage.ts";
-import { isObject, objectsIn, textIn } from "./fields.ts";
+import { isObject, parsedOrNull, textOrNull } from "../../wire_value.ts";
+import { objectsIn } from "./fields.ts";
 
 const COUNTERS = [
   "promptTokenCount",
@@ -55,7 +56,7 @@ export function usageFollower(): UsageFollower {
   let hasEnded = false;
   function settle(): void {
     if (unread === null) return;
-    known = readUsage(parsed(unread)) ?? known;
+    known = readUsage(parsedOrNull(unread)) ?? known;
     unread = null;
   }
   return {
@@ -66,7 +67,7 @@ export function usageFollower(): UsageFollower {
         unread = data;
         return;
       }
-      const body = parsed(data);
+      const body = parsedOrNull(data);
       const usage = readUsage(body);
       if (usage === null) settle();
       else {
@@ -89,15 +90,7 @@ function endsReply(data: string): boolean {
 
 function isEnd(body: unknown): boolean {
   if (!isObject(body)) return false;
-  if (isObject(body.promptFeedback) && textIn(body.promptFeedback.blockReason) !== null) return true;
-  const reason = textIn(objectsIn(body.candidates)[0]?.finishReason);
+  if (isObject(body.promptFeedback) && textOrNull(body.promptFeedback.blockReason) !== null) return true;
+  const reason = textOrNull(objectsIn(body.candidates)[0]?.finishReason);
   return reason !== null && reason !== "FINISH_REASON_UNSPECIFIED";
-}
-
-function parsed(data: string): unknown {
-  try {
-    return JSON.parse(data);
-  } catch {
-    return null;
-  }
 }

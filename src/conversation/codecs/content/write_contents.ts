@@ -1,14 +1,13 @@
 import type { JsonObject, RequestTarget } from "../../codec.ts";
 import type { Conversation, Part, ReasoningPart, TextPart, ToolCallPart } from "../../conversation.ts";
-import { argumentsOf, wireToolName } from "./calls.ts";
+import { NO_RESULT } from "../../pairing.ts";
+import { argumentsOf } from "../../call_input.ts";
+import { wireToolName } from "./calls.ts";
 import { readsMediaInAnswers } from "./models.ts";
-import { type Answer, type Draft, draftsOf } from "./pairing.ts";
+import { type Answer, type Draft, draftsOf } from "./drafts.ts";
 import { writeMedia } from "./parts.ts";
 import { signatureFor, UNVALIDATED_SEAL } from "./seals.ts";
 import { writeAnswer } from "./tool_results.ts";
-
-/** What a call that never came back is answered with, as the form forbids a call without an answer. */
-const NO_ANSWER = "The tool did not return a result";
 
 /** Where the contents go, and what is lost on the way. */
 interface Writing {
@@ -50,15 +49,15 @@ function writeUser(draft: Draft, writing: Writing): JsonObject[] {
   return [...answers, ...after, ...draft.parts.flatMap((part) => writePlain(part, writing))];
 }
 
-function writeResponse({ call, callId, result }: Answer, after: JsonObject[], writing: Writing): JsonObject {
+function writeResponse({ call, id, result }: Answer, after: JsonObject[], writing: Writing): JsonObject {
   if (result?.cache) writing.losses.add("cache_control");
   const written = result === null
-    ? { response: { error: NO_ANSWER }, inside: [], after: [] }
+    ? { response: { error: NO_RESULT }, inside: [], after: [] }
     : writeAnswer(result, readsMediaInAnswers(writing.target.model) && !writing.target.compatible);
   if (written.after.length > 0) writing.losses.add("tool_result_image");
   after.push(...written.after);
   const functionResponse: JsonObject = { name: wireToolName(call.tool), response: written.response };
-  if (!writing.target.compatible) functionResponse.id = callId;
+  if (!writing.target.compatible) functionResponse.id = id;
   if (written.inside.length > 0) functionResponse.parts = written.inside;
   return { functionResponse };
 }
@@ -89,7 +88,7 @@ function writeCall(call: ToolCallPart, callId: string, isFirst: boolean, writing
   if (call.cache) losses.add("cache_control");
   const functionCall: JsonObject = {
     name: wireToolName(call.tool),
-    args: argumentsOf(call.input, call.custom === true),
+    args: argumentsOf(call),
   };
   if (!target.compatible) functionCall.id = callId;
   const signature = signatureFor(call.seal, target.provider);

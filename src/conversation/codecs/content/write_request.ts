@@ -5,15 +5,12 @@ import { writeToolConfig, writeTools } from "./tools.ts";
 import { writeContents } from "./write_contents.ts";
 import { describedFormat, mustDescribeFormat, writeSettings } from "./write_settings.ts";
 
-/** A request, and under which names its tools travel where those differ: wire name to the caller's name. */
-export type WrittenRequest = Written<JsonObject> & { readonly toolNames?: ReadonlyMap<string, string> };
-
 /**
  * Writes a request. Model and streaming are told by the path and are not in the body.
  *
  * @throws {GatewayError} `invalid_request` if the address of a medium was not fetched; see `needsInlining`.
  */
-export function writeRequest(conversation: Conversation, target: RequestTarget): WrittenRequest {
+export function writeRequest(conversation: Conversation, target: RequestTarget): Written<JsonObject> {
   const losses = new Set<string>();
   const body: JsonObject = { contents: writeContents(conversation, target, losses) };
   const instructions = writeInstructions(conversation, target, losses);
@@ -44,7 +41,9 @@ function writeInstructions(conversation: Conversation, target: RequestTarget, lo
   return parts;
 }
 
-function rewrittenNames({ tools }: Conversation): Map<string, string> {
-  const names = tools.map(({ name }) => [wireToolName(name), name] as const);
+/** The caller's names of tools, offered or called before, whose names are not legal here, by those on the wire. */
+function rewrittenNames({ tools, turns }: Conversation): Map<string, string> {
+  const calls = turns.flatMap(({ parts }) => parts.flatMap((part) => part.kind === "tool_call" ? [part.tool] : []));
+  const names = [...tools.map(({ name }) => name), ...calls].map((name) => [wireToolName(name), name] as const);
   return new Map(names.filter(([wire, name]) => wire !== name));
 }

@@ -1,22 +1,12 @@
 import type { JsonObject, RequestTarget } from "../../codec.ts";
-import type { Conversation, Effort, OutputFormat, Part, ReasoningRequest } from "../../conversation.ts";
+import type { Conversation, OutputFormat, Part, ReasoningRequest } from "../../conversation.ts";
+import { EFFORT_SHARES, effortForShare } from "../../effort.ts";
 import { type ModelTraits, traitsOf } from "./models.ts";
 import { openApiSchemaOf } from "./openapi_schema.ts";
 import { withoutDialect } from "./schema.ts";
 
 /** Most stop sequences that the vendor takes. */
 const STOPS_MAX = 5;
-
-/** Share of the reply's limit that an effort may think with. */
-const SHARES: Readonly<Record<Effort, number>> = {
-  none: 0,
-  minimal: 0.02,
-  low: 0.1,
-  medium: 0.3,
-  high: 0.6,
-  xhigh: 0.9,
-  max: 0.95,
-};
 
 /** Limit of a reply where neither the caller nor the catalog says one, for reckoning shares of it. */
 const ASSUMED_OUTPUT_TOKENS = 16384;
@@ -122,13 +112,15 @@ function budgetFor(reasoning: ReasoningRequest, limit: number, traits: ModelTrai
   if (budgetTokens !== null) return Math.min(Math.max(budgetTokens, lowest), highest);
   if (effort === null) return null;
   if (effort === "none") return traits.isPro ? lowest : 0;
-  return Math.min(Math.max(Math.round(limit * SHARES[effort]), THINKING_MIN), highest);
+  return Math.min(Math.max(Math.round(limit * EFFORT_SHARES[effort]), THINKING_MIN), highest);
 }
 
 /** These models cannot switch thinking off: `none` asks for the least. */
 function levelFor(reasoning: ReasoningRequest, limit: number, traits: ModelTraits): string | null {
   const effort = reasoning.effort ??
-    (reasoning.budgetTokens === null ? null : effortOf(reasoning.budgetTokens / limit));
+    (reasoning.budgetTokens === null
+      ? null
+      : effortForShare(reasoning.budgetTokens / limit, ["minimal", "low", "medium", "high"]));
   switch (effort) {
     case null:
       return null;
@@ -143,12 +135,6 @@ function levelFor(reasoning: ReasoningRequest, limit: number, traits: ModelTrait
     default:
       return "HIGH";
   }
-}
-
-function effortOf(share: number): Effort {
-  if (share <= 0.06) return "minimal";
-  if (share <= 0.2) return "low";
-  return share <= 0.45 ? "medium" : "high";
 }
 
 /** The vendor takes one resolution for all media of a request. */

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../codec.ts";
-import { isObject, type Names } from "./fields.ts";
+import { isObject } from "../../wire_value.ts";
+import type { Names } from "./fields.ts";
 
 /** Most marks that a request may hold. */
 const MOST_MARKS = 4;

@@ -1,7 +1,8 @@
 import { GatewayError, invalidField } from "../../../lib/gateway_error.ts";
 import type { JsonObject } from "../../codec.ts";
 import { checkTurns } from "./check_turns.ts";
-import { isObject, kindOf } from "./fields.ts";
+import { isObject } from "../../wire_value.ts";
+import { kindOf } from "./fields.ts";
 
 /**
  * The rules that every vendor of this form holds. Written by hand, and paths are put together only for an error, as

@@ -1,6 +1,7 @@
 import { invalidField } from "../../../lib/gateway_error.ts";
 import type { JsonObject } from "../../codec.ts";
-import { isObject, kindOf } from "./fields.ts";
+import { isObject } from "../../wire_value.ts";
+import { kindOf } from "./fields.ts";
 
 /** The ids that the latest assistant turn called by; messages of one role in a row are one turn. */
 interface Calls {

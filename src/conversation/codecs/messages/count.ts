@@ -2,7 +2,7 @@ import type { JsonObject, RequestTarget, Written } from "../../codec.ts";
 import type { Conversation } from "../../conversation.ts";
 import { readCounter } from "../../usage.ts";
 import { checkRequest } from "./check.ts";
-import { isObject } from "./fields.ts";
+import { isObject } from "../../wire_value.ts";
 import { readRequest } from "./read_request.ts";
 import { writeRequest } from "./write_request.ts";
 

@@ -1,6 +1,6 @@
 import type { JsonObject, VendorError } from "../../codec.ts";
 import type { ErrorCode, GatewayError } from "../../../lib/gateway_error.ts";
-import { isObject, textOrNull } from "./fields.ts";
+import { isObject, textOrNull } from "../../wire_value.ts";
 
 /** The form's word for each of the gateway's codes. Source: DESIGN "Errors". */
 const TYPES: Readonly<Record<ErrorCode, string>> = {

@@ -1,8 +1,10 @@
 import type { EventReader, Frame, JsonObject } from "../../codec.ts";
+import type { Citation } from "../../conversation.ts";
 import type { PartOpening, ReplyEvent } from "../../events.ts";
 import type { Stop } from "../../reply.ts";
-import { isObject, textOrNull } from "./fields.ts";
+import { isObject, textOrNull } from "../../wire_value.ts";
 import { readError, statusOf } from "./error.ts";
+import { readCitations } from "./parts.ts";
 import { sealOf, vendorSeal } from "./seals.ts";
 import { readStop } from "./stop.ts";
 import { laterUsage, usageOf } from "./usage.ts";
@@ -14,6 +16,7 @@ interface OpenBlock {
   /** Arguments that came whole with the block's start, used when no delta follows. */
   readonly wholeInput: string | null;
   hasDelta: boolean;
+  readonly citations: Citation[];
 }
 
 interface ReadingState {
@@ -101,6 +104,7 @@ function readBlockStart(state: ReadingState, frame: JsonObject): ReplyEvent[] {
     index: null,
     wholeInput: whole ? JSON.stringify(block.input) : null,
     hasDelta: false,
+    citations: readCitations(block.citations),
   };
   state.blocks.set(frame.index, open);
   return [
@@ -163,6 +167,9 @@ function readBlockDelta(state: ReadingState, frame: JsonObject): ReplyEvent[] {
       return deltaOf(state, block, delta.partial_json);
     case "signature_delta":
       return sealOfBlock(state, block, delta.signature);
+    case "citations_delta":
+      block.citations.push(...readCitations([delta.citation]));
+      return [];
     default:
       return [];
   }
@@ -171,7 +178,7 @@ function readBlockDelta(state: ReadingState, frame: JsonObject): ReplyEvent[] {
 /** Text whose block was never opened is still text. */
 function lateText(state: ReadingState, index: unknown, delta: JsonObject): OpenBlock | null {
   if (state.blocks.has(index) || delta.type !== "text_delta") return null;
-  const block: OpenBlock = { opening: { kind: "text" }, index: null, wholeInput: null, hasDelta: false };
+  const block: OpenBlock = { opening: { kind: "text" }, index: null, wholeInput: null, hasDelta: false, citations: [] };
   state.blocks.set(index, block);
   return block;
 }
@@ -184,7 +191,9 @@ function readBlockStop(state: ReadingState, index: unknown): ReplyEvent[] {
 
 function close(state: ReadingState, block: OpenBlock): ReplyEvent[] {
   const rest = block.hasDelta ? [] : deltaOf(state, block, block.wholeInput);
-  return block.index === null ? [] : [...rest, { type: "part-end", index: block.index }];
+  if (block.index === null) return [];
+  const cited = block.opening.kind === "text" && block.citations.length > 0 ? { citations: block.citations } : {};
+  return [...rest, { type: "part-end", index: block.index, ...cited }];
 }
 
 function closeAll(state: ReadingState): ReplyEvent[] {

@@ -1,8 +1,9 @@
-import { GatewayError } from "../../../lib/gateway_error.ts";
+import type { GatewayError } from "../../../lib/gateway_error.ts";
 import type { EventWriter, Frame, JsonObject, ReplyContext } from "../../codec.ts";
 import type { PartOpening, ReplyEvent } from "../../events.ts";
 import type { Seal } from "../../seal.ts";
 import { writeSeal } from "../../seal.ts";
+import { failureOf } from "../../stream_failure.ts";
 import type { Usage } from "../../usage.ts";
 import { writeError } from "./error.ts";
 import { callCarrier, carriesTextSeals, messageIdFor, signatureOf, textCarrier } from "./reply.ts";
@@ -35,7 +36,10 @@ interface WritingState {
   usage: Usage | null;
 }
 
-/** Writes a caller's stream of this form. Source: Messages API reference, "Streaming messages". */
+/**
+ * Writes a caller's stream of this form. Citations are left out as in a whole reply, which reports it: theirs is a
+ * vendor's `encrypted_index`, which nobody else can make. Source: Messages API reference, "Streaming messages".
+ */
 export function eventWriter(context: ReplyContext): EventWriter {
   const state: WritingState = {
     context,
@@ -47,14 +51,6 @@ export function eventWriter(context: ReplyContext): EventWriter {
   };
   const fail = (error: GatewayError) => [frame({ ...writeError(error, context.requestId) })];
   return { write: (event) => event.type === "error" ? fail(failureOf(event)) : writeEvent(state, event), fail };
-}
-
-function failureOf(event: ReplyEvent & { type: "error" }): GatewayError {
-  const { message, vendorCode, status } = event;
-  return new GatewayError("upstream_error", message || "The model's vendor failed while it answered", {
-    ...(vendorCode === null ? {} : { vendorCode }),
-    ...(status === null ? {} : { status }),
-  });
 }
 
 function writeEvent(state: WritingState, event: Exclude<ReplyEvent, { type: "error" }>): Frame[] {

@@ -1,23 +1,9 @@
 import type { JsonObject } from "../../codec.ts";
 import type { CacheMark } from "../../conversation.ts";
+import { isObject } from "../../wire_value.ts";
 
 /** Names of what could not be said, collected while a body is written; of what has no neutral word, while one is read. */
 export type Names = Set<string>;
-
-/** True for a JSON object: neither null nor an array. */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** The value if it is text, else null. */
-export function textOrNull(value: unknown): string | null {
-  return typeof value === "string" ? value : null;
-}
-
-/** The value if it is a number, else null. */
-export function numberOrNull(value: unknown): number | null {
-  return typeof value === "number" ? value : null;
-}
 
 /** What kind of JSON value it is, for an error's text: never the value itself. */
 export function kindOf(value: unknown): string {

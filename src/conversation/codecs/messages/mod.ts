@@ -11,7 +11,6 @@ import { writeRequest } from "./write_request.ts";
 
 export { checkCountRequest, readCount, readCountRequest, writeCount, writeCountRequest } from "./count.ts";
 export { wireToolName } from "./tools.ts";
-export type { WrittenRequest } from "./write_request.ts";
 
 /** The message protocol, read and written in full. */
 export const messages: Codec = {

@@ -1,10 +1,8 @@
-import type { Part, ToolCallPart, ToolResultPart } from "../../conversation.ts";
+import type { Part, ToolCallPart } from "../../conversation.ts";
+import { NO_RESULT, orphanAsText, type Pairs, pairsOf } from "../../pairing.ts";
 import type { Names } from "./fields.ts";
-import type { SpokenTurn } from "./repair_turns.ts";
+import { joinTurn, type SpokenTurn } from "./repair_turns.ts";
 import { wireCallId } from "./tools.ts";
-
-/** What stands for a result that never came. */
-const NO_RESULT = "No result was recorded for this call.";
 
 /**
  * Every call answered in the very next turn, results first there, ids legal and used once. A missing result becomes an
@@ -13,60 +11,36 @@ const NO_RESULT = "No result was recorded for this call.";
  * @param turns User and assistant by turns.
  */
 export function pairCalls(turns: readonly SpokenTurn[], losses: Names): SpokenTurn[] {
+  const pairs = pairsOf(turns, wireCallId);
   const paired: SpokenTurn[] = [];
-  const taken = new Set<string>();
-  let open = new Map<string, string[]>();
-  for (const turn of turns) {
-    if (turn.role === "user") {
-      paired.push({ role: "user", parts: answered(turn.parts, open, losses) });
-      open = new Map();
+  for (const { role, parts } of turns) {
+    if (role === "user") {
+      joinTurn(paired, "user", parts.flatMap((part) => withoutResult(part, pairs, losses)));
       continue;
     }
-    open = new Map();
-    paired.push({ role: "assistant", parts: turn.parts.map((part) => renamed(part, open, taken)) });
+    const calls = parts.filter((part) => part.kind === "tool_call");
+    joinTurn(paired, "assistant", parts.map((part) => renamed(part, pairs)));
+    joinTurn(paired, "user", calls.map((call) => resultOf(call, pairs, losses)));
   }
-  if (open.size > 0) paired.push({ role: "user", parts: answered([], open, losses) });
   return paired;
 }
 
-/** The call under a legal id of its own, noted as waiting for its result. */
-function renamed(part: Part, open: Map<string, string[]>, taken: Set<string>): Part {
-  if (part.kind !== "tool_call") return part;
-  const callId = freeId(part, taken);
-  taken.add(callId);
-  const waiting = open.get(part.callId);
-  if (waiting) waiting.push(callId);
-  else open.set(part.callId, [callId]);
-  return { ...part, callId };
+function renamed(part: Part, { calls }: Pairs): Part {
+  return part.kind === "tool_call" ? { ...part, callId: calls.get(part)!.id } : part;
 }
 
-function freeId({ callId }: ToolCallPart, taken: ReadonlySet<string>): string {
-  const id = wireCallId(callId);
-  if (!taken.has(id)) return id;
-  let number = 2;
-  while (taken.has(wireCallId(`${id}_${number}`))) number++;
-  return wireCallId(`${id}_${number}`);
-}
-
-function answered(parts: readonly Part[], open: Map<string, string[]>, losses: Names): Part[] {
-  const results: Part[] = [];
-  const others: Part[] = [];
-  for (const part of parts) {
-    const callId = part.kind === "tool_result" ? open.get(part.callId)?.shift() : undefined;
-    if (part.kind !== "tool_result") others.push(part);
-    else if (callId !== undefined) results.push({ ...part, callId });
-    else others.push(...orphanOf(part, losses));
-  }
-  for (const callId of [...open.values()].flat()) {
-    losses.add("turn_order");
-    const parts = [{ kind: "text" as const, text: NO_RESULT }];
-    results.push({ kind: "tool_result", callId, tool: null, parts, isError: true });
-  }
-  return [...results, ...others];
-}
-
-function orphanOf(result: ToolResultPart, losses: Names): Part[] {
+function resultOf(call: ToolCallPart, { calls }: Pairs, losses: Names): Part {
+  const { id, result } = calls.get(call)!;
+  if (result !== null) return { ...result, callId: id };
   losses.add("turn_order");
-  const of = result.tool === null ? "a tool" : `the tool ${result.tool}`;
-  return [{ kind: "text", text: result.isError ? `Error of ${of}:` : `Result of ${of}:` }, ...result.parts];
+  const parts = [{ kind: "text" as const, text: NO_RESULT }];
+  return { kind: "tool_result", callId: id, tool: null, parts, isError: true };
+}
+
+/** Results stand behind their calls already; others are told as text. */
+function withoutResult(part: Part, { orphans }: Pairs, losses: Names): Part[] {
+  if (part.kind !== "tool_result") return [part];
+  if (!orphans.has(part)) return [];
+  losses.add("turn_order");
+  return orphanAsText(part);
 }

@@ -1,7 +1,9 @@
 import type { JsonObject } from "../../codec.ts";
 import type { Citation, TextPart, ToolCallPart } from "../../conversation.ts";
 import type { ReplyPart } from "../../reply.ts";
-import { isObject, readCache, textOrNull } from "./fields.ts";
+import { isObject, textOrNull } from "../../wire_value.ts";
+import { readCache } from "./fields.ts";
+import { inputOf } from "../../call_input.ts";
 import { sealOf, type SealReading } from "./seals.ts";
 
 /**
@@ -47,26 +49,14 @@ function readCall(block: JsonObject): ToolCallPart {
     kind: "tool_call",
     callId: textOrNull(block.id) ?? "",
     tool: textOrNull(block.name) ?? "",
-    input: JSON.stringify(isObject(block.input) ? block.input : {}),
+    input: inputOf(block.input),
     ...readCache(block),
   };
 }
 
 /** The web sources among a block's citations. They rest on the whole block: this form gives no offsets. */
-function readCitations(value: unknown): Citation[] {
+export function readCitations(value: unknown): Citation[] {
   if (!Array.isArray(value)) return [];
   return value.filter((citation) => isObject(citation) && typeof citation.url === "string")
     .map(({ url, title }) => ({ url, title: textOrNull(title), start: null, end: null }));
-}
-
-/** The arguments of a call as the object that this form demands: text that is none is kept under `_raw`. */
-export function inputObjectOf(call: ToolCallPart): JsonObject {
-  if (call.custom) return { input: call.input };
-  try {
-    const input: unknown = JSON.parse(call.input || "{}");
-    if (isObject(input)) return input;
-  } catch {
-    // Kept as text below: a model's broken JSON is no reason to refuse the conversation.
-  }
-  return { _raw: call.input };
 }

@@ -2,7 +2,8 @@ import { Buffer } from "node:buffer";
 import { invalidField } from "../../../lib/gateway_error.ts";
 import type { JsonObject } from "../../codec.ts";
 import type { FilePart, ImagePart, Source, TextPart } from "../../conversation.ts";
-import { isObject, type Names, readCache, textOrNull } from "./fields.ts";
+import { isObject, textOrNull } from "../../wire_value.ts";
+import { type Names, readCache } from "./fields.ts";
 import { readText } from "./parts.ts";
 
 /** What a block of a user's message or of a tool's result can be read as. */

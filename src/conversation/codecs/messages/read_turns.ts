@@ -1,7 +1,8 @@
 import type { JsonObject } from "../../codec.ts";
 import type { Part, ReasoningPart, TextPart, ToolResultPart, Turn } from "../../conversation.ts";
 import type { Seal } from "../../seal.ts";
-import { isObject, type Names, readCache } from "./fields.ts";
+import { isObject } from "../../wire_value.ts";
+import { type Names, readCache } from "./fields.ts";
 import { isSkipped, readSpoken, readText } from "./parts.ts";
 import { readContent, readShown } from "./read_media.ts";
 import { callerSeal, readCarriedSeal } from "./seals.ts";

@@ -24,10 +24,10 @@ export function repairTurns(turns: readonly Turn[], target: RequestTarget, losse
     if (turn.role === "assistant") {
       const parts = turn.parts.flatMap((part) => sayableByAssistant(part, target, losses));
       shown.push(...parts.filter((part) => part.kind === "image"));
-      join(repaired, "assistant", parts.filter((part) => part.kind !== "image"));
+      joinTurn(repaired, "assistant", parts.filter((part) => part.kind !== "image"));
     } else {
       const parts = turn.role === "user" ? turn.parts.flatMap(sayableByUser) : turn.parts.flatMap(reminderOf);
-      join(repaired, "user", [...shown, ...parts]);
+      joinTurn(repaired, "user", [...shown, ...parts]);
       shown = [];
     }
   }
@@ -39,7 +39,8 @@ export function repairTurns(turns: readonly Turn[], target: RequestTarget, losse
   return repaired;
 }
 
-function join(turns: SpokenTurn[], role: SpokenTurn["role"], parts: readonly Part[]): void {
+/** Adds parts to the last turn if it is of that role, else as a turn of their own; no parts are no turn. */
+export function joinTurn(turns: SpokenTurn[], role: SpokenTurn["role"], parts: readonly Part[]): void {
   if (parts.length === 0) return;
   const latest = turns.at(-1);
   if (latest?.role === role) latest.parts.push(...parts);

@@ -2,8 +2,10 @@ import type { JsonObject, ReplyContext, Written } from "../../codec.ts";
 import type { ToolCallPart } from "../../conversation.ts";
 import type { Reply, ReplyPart } from "../../reply.ts";
 import { type Seal, writeSeal } from "../../seal.ts";
-import { isObject, type Names, textOrNull } from "./fields.ts";
-import { inputObjectOf, isSkipped, readSpoken } from "./parts.ts";
+import { isObject, textOrNull } from "../../wire_value.ts";
+import type { Names } from "./fields.ts";
+import { argumentsOf, isWrapped } from "../../call_input.ts";
+import { isSkipped, readSpoken } from "./parts.ts";
 import { UNSIGNED, vendorSeal, writeCarriedSeal } from "./seals.ts";
 import { readStop, writeStop } from "./stop.ts";
 import { readUsage, writeUsage } from "./usage.ts";
@@ -58,7 +60,7 @@ export function messageIdFor(id: string, { requestId }: ReplyContext): string {
 function wholeParts({ parts, stop }: Reply, losses: Names): readonly ReplyPart[] {
   const last = parts.at(-1);
   const isLimit = stop.reason === "max_tokens" || stop.reason === "context_full";
-  if (!isLimit || last?.kind !== "tool_call" || last.custom || !("_raw" in inputObjectOf(last))) return parts;
+  if (!isLimit || last?.kind !== "tool_call" || last.custom || !isWrapped(argumentsOf(last))) return parts;
   losses.add("tool_call");
   return parts.slice(0, -1);
 }
@@ -101,7 +103,7 @@ function redactedBlocks(seal: Seal | undefined): JsonObject[] {
 }
 
 function callBlock(call: ToolCallPart): JsonObject {
-  return { type: "tool_use", id: call.callId, name: call.tool, input: inputObjectOf(call) };
+  return { type: "tool_use", id: call.callId, name: call.tool, input: argumentsOf(call) };
 }
 
 /** The block that carries the seal of a call. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../codec.ts";
 import type { JsonSchema } from "../../conversation.ts";
-import { isObject } from "./fields.ts";
+import { isObject } from "../../wire_value.ts";
 
 /**
  * A tool's parameters as this form demands them: an object at the top, without alternatives there. Alternatives are

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../codec.ts";
 import { type Stop, stopFor, type StopReason } from "../../reply.ts";
-import { isObject, textOrNull } from "./fields.ts";
+import { isObject, textOrNull } from "../../wire_value.ts";
 
 const REASONS: Readonly<Record<string, StopReason>> = {
   end_turn: "end",

@@ -1,7 +1,9 @@
 import type { JsonObject, RequestTarget } from "../../codec.ts";
 import type { Conversation, Effort, ReasoningRequest, Turn } from "../../conversation.ts";
 import { EFFORTS } from "../../conversation.ts";
-import { isObject, type Names, numberOrNull } from "./fields.ts";
+import { EFFORT_SHARES, effortForShare } from "../../effort.ts";
+import { isObject, numberOrNull } from "../../wire_value.ts";
+import type { Names } from "./fields.ts";
 import type { ModelTraits } from "./model_traits.ts";
 
 /** What `thinking` and `output_config.effort` ask for; null when neither was sent. */
@@ -18,16 +20,6 @@ function effortIn(value: unknown): Effort | null {
   return EFFORTS.find((effort) => effort === value) ?? null;
 }
 
-/** The share of a reply that each effort may think. */
-const SHARE: Readonly<Record<Exclude<Effort, "none">, number>> = {
-  minimal: 0.02,
-  low: 0.1,
-  medium: 0.3,
-  high: 0.6,
-  xhigh: 0.9,
-  max: 0.95,
-};
-
 /** The smallest budget that the form allows. */
 const LEAST_BUDGET = 1024;
 
@@ -36,6 +28,8 @@ const USUAL_MAX_TOKENS = 8192;
 
 /** What a reply that is not streamed may hold where the caller does not say: more would take too long for one answer. */
 const WHOLE_REPLY_MAX_TOKENS = 32_000;
+
+const THINKING_EFFORTS = ["minimal", "low", "medium", "high", "xhigh", "max"] as const;
 
 /** The fields that thinking decides. */
 export interface ThinkingPlan {
@@ -93,7 +87,7 @@ function maxTokensFor(conversation: Conversation, target: RequestTarget, losses:
 
 function adaptive(reasoning: ReasoningRequest, maxTokens: number, traits: ModelTraits): ThinkingPlan {
   const effort = reasoning.effort ??
-    (reasoning.budgetTokens === null ? null : effortFor(reasoning.budgetTokens / maxTokens));
+    (reasoning.budgetTokens === null ? null : effortForShare(reasoning.budgetTokens / maxTokens, THINKING_EFFORTS));
   return {
     maxTokens,
     thinking: { type: "adaptive", ...displayOf(reasoning, traits) },
@@ -104,13 +98,6 @@ function adaptive(reasoning: ReasoningRequest, maxTokens: number, traits: ModelT
 function displayOf({ visible }: ReasoningRequest, traits: ModelTraits): { display?: string } {
   if (visible === null || !traits.takesDisplay) return {};
   return { display: visible ? "summarized" : "omitted" };
-}
-
-/** The effort whose share is nearest. */
-function effortFor(share: number): Effort {
-  const distance = (effort: keyof typeof SHARE) => Math.abs(SHARE[effort] - share);
-  const efforts = Object.keys(SHARE) as (keyof typeof SHARE)[];
-  return efforts.reduce((nearest, effort) => distance(effort) < distance(nearest) ? effort : nearest);
 }
 
 function wireEffort(effort: Effort, traits: ModelTraits): string {
@@ -144,7 +131,9 @@ function enabled(
   traits: ModelTraits,
   losses: Names,
 ): ThinkingPlan {
-  const share = reasoning.effort === null || reasoning.effort === "none" ? SHARE.medium : SHARE[reasoning.effort];
+  const share = reasoning.effort === null || reasoning.effort === "none"
+    ? EFFORT_SHARES.medium
+    : EFFORT_SHARES[reasoning.effort];
   const wanted = Math.max(LEAST_BUDGET, reasoning.budgetTokens ?? Math.floor(maxTokens * share));
   // The budget has to be smaller than the whole, so a small whole grows by what the caller wanted to see.
   const whole = wanted < maxTokens ? maxTokens : Math.min(target.maxOutputTokens ?? Infinity, wanted + maxTokens);

@@ -1,8 +1,9 @@
-import { createHash } from "node:crypto";
 import type { JsonObject } from "../../codec.ts";
 import type { Conversation, Tool, ToolChoice } from "../../conversation.ts";
+import { legalWord } from "../../legal_word.ts";
 import { isOwnTool } from "./check.ts";
-import { isObject, type Names, readCache, textOrNull, writeCache } from "./fields.ts";
+import { isObject, textOrNull } from "../../wire_value.ts";
+import { type Names, readCache, writeCache } from "./fields.ts";
 import type { ModelTraits } from "./model_traits.ts";
 import { strictSchema, toolSchema } from "./schema.ts";
 
@@ -71,12 +72,6 @@ export function wireToolName(name: string): string {
 /** A call's id as this form allows it. Equal ids stay equal, different ones different. */
 export function wireCallId(callId: string): string {
   return legalWord(callId, LONGEST_ID);
-}
-
-function legalWord(word: string, longest: number): string {
-  if (word !== "" && word.length <= longest && !/[^a-zA-Z0-9_-]/.test(word)) return word;
-  const hash = createHash("sha256").update(word).digest("hex").slice(0, 8);
-  return `${word.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, longest - 9)}_${hash}`;
 }
 
 /** Tools and choice as this form writes them; a field that is not needed is missing. */

@@ -1,6 +1,6 @@
 import type { JsonObject, UsageFollower } from "../../codec.ts";
 import { NO_USAGE, readCounter, type Usage } from "../../usage.ts";
-import { isObject } from "./fields.ts";
+import { isObject, objectOf, parsedOrNull } from "../../wire_value.ts";
 
 /** The usage that a whole reply reports; null if none. */
 export function readUsage(body: unknown): Usage | null {
@@ -91,7 +91,7 @@ export function usageFollower(): UsageFollower {
     // All three kinds of frames that matter are `message_…`; the deltas of blocks are not.
     concerns: (data) => data.includes('"message_'),
     follow(data) {
-      const frame = objectIn(data);
+      const frame = objectOf(parsedOrNull(data)) ?? {};
       if (frame.type === "message_start") usage = laterUsage({}, isObject(frame.message) ? frame.message.usage : null);
       else if (frame.type === "message_delta") usage = laterUsage(usage, frame.usage);
       else if (frame.type === "message_stop") isEnded = true;
@@ -102,11 +102,3 @@ export function usageFollower(): UsageFollower {
 }
 
 /** A frame that is no JSON passes through as it is, so it must not stop the stream here. */
-function objectIn(data: string): JsonObject {
-  try {
-    const value: unknown = JSON.parse(data);
-    return isObject(value) ? value : {};
-  } catch {
-    return {};
-  }
-}

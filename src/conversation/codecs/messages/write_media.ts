@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import { invalidField } from "../../../lib/gateway_error.ts";
 import type { JsonObject } from "../../codec.ts";
 import type { FilePart, ImagePart, Source } from "../../conversation.ts";
+import { portableAddressOf } from "../../media_address.ts";
 import { type Names, writeCache } from "./fields.ts";
 
 /** How the four kinds of pictures that this form takes begin, in base64. */
@@ -23,7 +24,7 @@ export function writeImage(part: ImagePart, losses: Names): JsonObject {
 }
 
 function imageSource(source: Source): JsonObject {
-  if (source.kind === "url") return { type: "url", url: source.url };
+  if (source.kind === "url") return { type: "url", url: portableAddressOf(source) };
   const told = PICTURE_STARTS.find(([start]) => source.data.startsWith(start))?.[1];
   const mediaType = told ?? source.mediaType.replace("image/jpg", "image/jpeg");
   if (!PICTURE_STARTS.some(([, known]) => known === mediaType)) {
@@ -45,7 +46,7 @@ export function writeFile(part: FilePart, losses: Names): JsonObject {
 }
 
 function documentSource(source: Source): JsonObject {
-  if (source.kind === "url") return { type: "url", url: source.url };
+  if (source.kind === "url") return { type: "url", url: portableAddressOf(source) };
   const mediaType = source.mediaType.split(";")[0].trim().toLowerCase();
   if (mediaType === "application/pdf") return { type: "base64", media_type: mediaType, data: source.data };
   if (!isText(mediaType)) {

@@ -4,27 +4,19 @@ import { limitCacheMarks } from "./cache_marks.ts";
 import { type Names, writeCache } from "./fields.ts";
 import { type ModelTraits, traitsOf } from "./model_traits.ts";
 import { pairCalls } from "./pair_calls.ts";
-import { inputObjectOf } from "./parts.ts";
+import { argumentsOf } from "../../call_input.ts";
 import { repairTurns, type SpokenTurn } from "./repair_turns.ts";
 import { strictSchema } from "./schema.ts";
 import { planThinking } from "./thinking.ts";
 import { wireToolName, writeTools } from "./tools.ts";
 import { writeFile, writeImage } from "./write_media.ts";
 
-/** A written request, and what is needed to tell its reply in the caller's words. */
-export interface WrittenRequest extends Written<JsonObject> {
-  /** The caller's name of each tool whose name had to change, by the name on the wire; missing when none had to. */
-  readonly toolNames?: ReadonlyMap<string, string>;
-  /** Names on the wire of tools whose free text comes as `{"input": text}`; missing when there are none. */
-  readonly customTools?: ReadonlySet<string>;
-}
-
 /**
  * A request in this form, repaired where the vendor would refuse it.
  *
  * @throws {GatewayError} `invalid_request` for media that the form cannot show.
  */
-export function writeRequest(conversation: Conversation, target: RequestTarget): WrittenRequest {
+export function writeRequest(conversation: Conversation, target: RequestTarget): Written<JsonObject> {
   const losses: Names = new Set();
   const traits = traitsOf(target);
   const turns = withEnding(pairCalls(repairTurns(conversation.turns, target, losses), losses), traits, losses);
@@ -47,7 +39,7 @@ export function writeRequest(conversation: Conversation, target: RequestTarget):
   simplify(body);
   if (conversation.cacheKey !== null) losses.add("prompt_cache_key");
   if (conversation.verbosity !== null) losses.add("verbosity");
-  return { body, losses: [...losses], ...toldNames(conversation, turns) };
+  return { body, losses: [...losses], ...renamedTools(conversation, turns) };
 }
 
 /** The last turn as the model takes it: a reply begun by the caller ends in no space, and not all models go on from one. */
@@ -111,7 +103,7 @@ function writePart(part: Part, losses: Names): JsonObject {
         type: "tool_use",
         id: part.callId,
         name: wireToolName(part.tool),
-        input: inputObjectOf(part),
+        input: argumentsOf(part),
         ...writeCache(part.cache),
       };
     case "tool_result":
@@ -143,15 +135,12 @@ function calledIn(turns: readonly SpokenTurn[]): Set<string> {
   return new Set(calls.map((call) => wireToolName(call.tool)));
 }
 
-function toldNames({ tools }: Conversation, turns: readonly SpokenTurn[]): Omit<WrittenRequest, "body" | "losses"> {
+/** The caller's names of the tools whose names had to change, by the names on the wire. */
+function renamedTools({ tools }: Conversation, turns: readonly SpokenTurn[]): Pick<Written<JsonObject>, "toolNames"> {
   const called = turns.flatMap((turn) => turn.parts).flatMap((part) => part.kind === "tool_call" ? [part.tool] : []);
   const names = new Set([...tools.map((tool) => tool.name), ...called]);
   const renamed = [...names].filter((name) => wireToolName(name) !== name);
-  const custom = tools.filter((tool) => tool.kind === "custom");
-  return {
-    ...(renamed.length > 0 ? { toolNames: new Map(renamed.map((name) => [wireToolName(name), name])) } : {}),
-    ...(custom.length > 0 ? { customTools: new Set(custom.map((tool) => wireToolName(tool.name))) } : {}),
-  };
+  return renamed.length > 0 ? { toolNames: new Map(renamed.map((name) => [wireToolName(name), name])) } : {};
 }
 
 function writeSystem({ instructions, outputFormat }: Conversation, traits: ModelTraits): JsonObject[] {

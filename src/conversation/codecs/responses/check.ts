@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../codec.ts";
 import { invalidField } from "../../../lib/gateway_error.ts";
 import { checkItems, type ItemsSeen } from "./check_items.ts";
-import { isAbsent, isObject } from "./wire.ts";
+import { isAbsent, isObject } from "../../wire_value.ts";
 
 const TEXTS = ["instructions", "previous_response_id", "user", "safety_identifier", "prompt_cache_key", "truncation"];
 const SWITCHES = ["stream", "store", "background", "parallel_tool_calls"];

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../codec.ts";
 import { invalidField } from "../../../lib/gateway_error.ts";
-import { isAbsent, isObject } from "./wire.ts";
+import { isAbsent, isObject } from "../../wire_value.ts";
 
 /** What a look over the input items has shown. */
 export interface ItemsSeen {

@@ -1,46 +1,7 @@
 import type { JsonObject, VendorError } from "../../codec.ts";
+import { defaultErrorFields } from "../../default_error.ts";
 import type { ErrorCode, GatewayError } from "../../../lib/gateway_error.ts";
-import { isAbsent, isObject, textOf, textOrNull } from "./wire.ts";
-
-/** `error.type` of the default protocol. Source: DESIGN "Errors". */
-const ERROR_TYPES: Readonly<Record<ErrorCode, string>> = {
-  invalid_request: "invalid_request_error",
-  invalid_provider_type: "invalid_provider_type",
-  provider_type_unavailable: "provider_type_unavailable",
-  unauthorized: "authentication_error",
-  invalid_api_key: "authentication_error",
-  upstream_auth_failed: "upstream_auth_failed",
-  insufficient_credits: "insufficient_credits",
-  permission_denied: "permission_error",
-  not_found: "not_found_error",
-  model_not_found: "not_found_error",
-  method_not_allowed: "invalid_request_error",
-  conflict: "invalid_request_error",
-  request_too_large: "invalid_request_error",
-  rate_limited: "rate_limit_error",
-  upstream_error: "upstream_error",
-  route_error: "upstream_error",
-  upstream_timeout: "upstream_error",
-  internal_error: "api_error",
-};
-
-/** The inside of the default protocol's error body. `code` is an upstream's own word where its 4xx is passed on. */
-export function errorFields(
-  error: GatewayError,
-): { message: string; type: string; code: string; param: string | null } {
-  const vendorCode = error.status < 500 ? error.details.vendorCode : undefined;
-  return {
-    message: error.message,
-    type: ERROR_TYPES[error.code],
-    code: vendorCode ?? error.code,
-    param: error.details.field ?? null,
-  };
-}
-
-/** The body of a failure before the first byte: `{error: {message, type, code, param}}`. Source: DESIGN "Errors". */
-export function writeError(error: GatewayError): JsonObject {
-  return { error: errorFields(error) };
-}
+import { isAbsent, isObject, textOf, textOrNull } from "../../wire_value.ts";
 
 /** Words of `response.error.code` that clients branch on; all others are told as `server_error`. */
 const RESPONSE_ERROR_CODES: Partial<Record<ErrorCode, string>> = {
@@ -51,7 +12,7 @@ const RESPONSE_ERROR_CODES: Partial<Record<ErrorCode, string>> = {
 
 /** `error` of a failed response object. Source: Responses API reference, "ResponseError". */
 export function responseErrorOf(error: GatewayError): JsonObject {
-  const { message, type, code } = errorFields(error);
+  const { message, type, code } = defaultErrorFields(error);
   const word = error.details.vendorCode && error.status < 500 ? code : RESPONSE_ERROR_CODES[error.code];
   return { code: word ?? "server_error", message, type };
 }

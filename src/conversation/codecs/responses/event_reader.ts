@@ -6,7 +6,8 @@ import { citationsOf } from "./parts.ts";
 import { pictureOf } from "./read_items.ts";
 import { callNames, readStop } from "./read_reply.ts";
 import { readUsage } from "./usage.ts";
-import { isObject, numberOrNull, objectsOf, textOf, textOrNull, THOUGHT_SEPARATOR, thoughtsOf } from "./wire.ts";
+import { isObject, numberOrNull, objectsOf, textOf, textOrNull } from "../../wire_value.ts";
+import { THOUGHT_SEPARATOR, thoughtsOf } from "./wire.ts";
 
 /** A neutral part while it is read. */
 interface OpenPart {

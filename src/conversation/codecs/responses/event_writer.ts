@@ -4,9 +4,11 @@ import type { PartOpening, ReplyEvent } from "../../events.ts";
 import { type Stop, stopFor } from "../../reply.ts";
 import type { Seal } from "../../seal.ts";
 import type { Usage } from "../../usage.ts";
-import { GatewayError } from "../../../lib/gateway_error.ts";
+import type { GatewayError } from "../../../lib/gateway_error.ts";
 import { type SealBearer, writeCarriedSeal } from "./carried_seal.ts";
-import { errorFields, responseErrorOf } from "./error.ts";
+import { defaultErrorFields } from "../../default_error.ts";
+import { failureOf } from "../../stream_failure.ts";
+import { responseErrorOf } from "./error.ts";
 import { closeFrames, deltaFrames, type Emit, type Item, openFrames, prefixOf, wireItem } from "./item_frames.ts";
 import { annotationsOf } from "./parts.ts";
 import { callIdFor, isWholeInput, itemIdOf, pictureItem, responseIdOf } from "./output_items.ts";
@@ -225,18 +227,10 @@ function fail(error: GatewayError, writing: Writing): Frame[] {
   for (const { item } of writing.parts.values()) {
     if (item && item.opening.kind !== "tool_call") writing.output[item.outputIndex] = wireItem(item, "incomplete");
   }
-  const { message, type, code, param } = errorFields(error);
+  const { message, type, code, param } = defaultErrorFields(error);
   const ending: Ending = { status: "failed", incomplete_details: null, error: responseErrorOf(error) };
   return [
     writing.emit("error", { code, message, param, error: { type, code, message, param } }),
     responseFrame("response.failed", ending, null, writing),
   ];
-}
-
-function failureOf(event: Extract<ReplyEvent, { type: "error" }>): GatewayError {
-  const status = event.status ?? undefined;
-  const details = { status, vendorCode: event.vendorCode ?? undefined };
-  if (status === 429) return new GatewayError("rate_limited", event.message, details);
-  const isRequest = status !== undefined && status >= 400 && status < 500;
-  return new GatewayError(isRequest ? "invalid_request" : "upstream_error", event.message, details);
 }

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import type { JsonObject } from "../../codec.ts";
 import type { FilePart, ImagePart, Source } from "../../conversation.ts";
 import { type GatewayError, invalidField } from "../../../lib/gateway_error.ts";
-import { textOf, textOrNull } from "./wire.ts";
+import { textOf, textOrNull } from "../../wire_value.ts";
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 const MEDIA_TYPES_BY_ENDING: readonly (readonly [ending: string, mediaType: string])[] = [
@@ -64,11 +64,6 @@ function base64Source(mediaType: string, text: string, path: string): Source {
   const data = /\s/.test(text) ? text.replace(/\s+/g, "") : text;
   if (data === "" || !BASE64.test(data)) throw invalidField(path, "expected base64 data");
   return { kind: "base64", mediaType, data };
-}
-
-/** The address of media as this form writes it: itself, or a data URL. */
-export function addressOf(source: Source): string {
-  return source.kind === "url" ? source.url : `data:${source.mediaType};base64,${source.data}`;
 }
 
 /** The text of a plain text document, null for any other. Vendors of this form read PDF and little else. */

@@ -10,8 +10,9 @@ import type {
   ToolResultPart,
 } from "../../conversation.ts";
 import { GatewayError, invalidField } from "../../../lib/gateway_error.ts";
-import { addressOf, plainTextOf, readFile, readImage } from "./media.ts";
-import { isObject, numberOrNull, objectsOf, textOf, textOrNull } from "./wire.ts";
+import { portableAddressOf } from "../../media_address.ts";
+import { plainTextOf, readFile, readImage } from "./media.ts";
+import { isObject, numberOrNull, objectsOf, textOf, textOrNull } from "../../wire_value.ts";
 
 type Shown = TextPart | ImagePart | FilePart;
 
@@ -119,7 +120,7 @@ function writeShown(part: Shown, losses: Set<string>): JsonObject {
     case "image":
       return {
         type: "input_image",
-        image_url: addressOf(part.source),
+        image_url: portableAddressOf(part.source),
         ...(part.detail ? { detail: part.detail } : {}),
       };
     case "file":
@@ -130,11 +131,11 @@ function writeShown(part: Shown, losses: Set<string>): JsonObject {
 function writeFile(part: FilePart, losses: Set<string>): JsonObject {
   if (part.source.kind === "url") {
     if (part.name !== null) losses.add("file_name");
-    return { type: "input_file", file_url: part.source.url };
+    return { type: "input_file", file_url: portableAddressOf(part.source) };
   }
   const text = plainTextOf(part);
   if (text !== null) return { type: "input_text", text: part.name === null ? text : `${part.name}:\n${text}` };
-  return { type: "input_file", filename: part.name ?? "document.pdf", file_data: addressOf(part.source) };
+  return { type: "input_file", filename: part.name ?? "document.pdf", file_data: portableAddressOf(part.source) };
 }
 
 function writeAudio({ source }: AudioPart): JsonObject {

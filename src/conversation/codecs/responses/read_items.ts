@@ -6,7 +6,8 @@ import { readCarriedSeal } from "./carried_seal.ts";
 import { untranslatable } from "./media.ts";
 import { readAssistantPart, readOutput, readUserPart } from "./parts.ts";
 import { isNamespaced, namespacedName, readTools } from "./tools.ts";
-import { isAbsent, textOf, textOrNull, thoughtsOf } from "./wire.ts";
+import { isAbsent, textOf, textOrNull } from "../../wire_value.ts";
+import { thoughtsOf } from "./wire.ts";
 
 /** What the input items of a request say. */
 export interface ItemsRead {

@@ -3,7 +3,8 @@ import { isToolCall, type Reply, type ReplyPart, type Stop, stopFor } from "../.
 import { citationsField } from "./parts.ts";
 import { pictureOf } from "./read_items.ts";
 import { readUsage } from "./usage.ts";
-import { isObject, numberOrNull, objectsOf, textOf, textOrNull, thoughtsOf } from "./wire.ts";
+import { isObject, numberOrNull, objectsOf, textOf, textOrNull } from "../../wire_value.ts";
+import { thoughtsOf } from "./wire.ts";
 
 /**
  * Reads a response object.

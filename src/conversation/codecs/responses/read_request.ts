@@ -6,13 +6,14 @@ import {
   NO_SAMPLING,
   type OutputFormat,
   type ReasoningRequest,
+  type Tool,
 } from "../../conversation.ts";
 import { invalidField } from "../../../lib/gateway_error.ts";
 import { checkRequest } from "./check.ts";
 import { untranslatable } from "./media.ts";
 import { itemsOf, readItems } from "./read_items.ts";
 import { readToolChoice, readTools } from "./tools.ts";
-import { isAbsent, isObject, numberOrNull, textOf, textOrNull } from "./wire.ts";
+import { isAbsent, isObject, numberOrNull, textOf, textOrNull } from "../../wire_value.ts";
 
 /** Fields that are read, or that have no meaning for the reply. `extra_body` is the gateway's own. */
 const READ = new Set([
@@ -70,7 +71,7 @@ export function readRequest(body: JsonObject): Conversation {
       ...items.instructions,
     ],
     turns: items.turns,
-    tools: [...tools, ...items.tools],
+    tools: differing([...tools, ...items.tools]),
     toolChoice,
     parallelToolCalls: typeof body.parallel_tool_calls === "boolean" ? body.parallel_tool_calls : null,
     outputFormat,
@@ -83,6 +84,11 @@ export function readRequest(body: JsonObject): Conversation {
     verbosity: textOrNull(text.verbosity),
     beyond: [...beyond],
   };
+}
+
+/** Tools that are added on the way may be offered already; other vendors refuse a second one of a name. */
+function differing(tools: readonly Tool[]): Tool[] {
+  return [...new Map(tools.map((tool) => [tool.name, tool])).values()];
 }
 
 /** The gateway keeps no responses, so what stands in one cannot be handed to another vendor. */

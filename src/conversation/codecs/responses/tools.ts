@@ -1,13 +1,16 @@
-import { createHash } from "node:crypto";
 import type { JsonObject } from "../../codec.ts";
 import type { Conversation, JsonSchema, Tool, ToolChoice } from "../../conversation.ts";
-import { isObject, objectsOf, textOf, textOrNull } from "./wire.ts";
+import { legalWord, withHash } from "../../legal_word.ts";
+import { isStrictSchema } from "../../strict_schema.ts";
+import { isObject, objectsOf, textOf, textOrNull } from "../../wire_value.ts";
 
 /**
  * Between a namespace and the name of a tool in it. No vendor allows it in a name, so that it can only come from here,
  * and every form that cannot say namespaces rewrites such a name and maps it back.
  */
 const NAMESPACE_MARK = "/";
+
+const LONGEST_CALL_ID = 64;
 
 /** Tools as a request offers them; kinds that the vendor runs itself are named in `beyond`. */
 export function readTools(tools: unknown, beyond: Set<string>): Tool[] {
@@ -73,22 +76,21 @@ export function readToolChoice(choice: unknown, beyond: Set<string>): ToolChoice
   return null;
 }
 
-const LEGAL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
-const LONGEST_NAME = 64;
-
 /**
- * A name that this form allows for a tool: the name itself where it is legal, else its legal characters and a hash of
- * the whole, so that two names never meet. Source: Responses API reference, "Function", `^[a-zA-Z0-9_-]{1,64}$`.
+ * A name that this form allows for a tool: letters, digits, `_` and `-`, at most 64.
+ * Source: Responses API reference, "Function".
  */
 export function wireToolName(name: string): string {
-  if (LEGAL_NAME.test(name)) return name;
-  return withHash(name.replace(/[^a-zA-Z0-9_-]/g, "_"), name, LONGEST_NAME);
+  return legalWord(name, 64);
 }
 
-/** `text` cut to `longest` characters, the last nine of which are a mark made from `whole`. */
-export function withHash(text: string, whole: string, longest: number): string {
-  const hash = createHash("sha256").update(whole).digest("hex").slice(0, 8);
-  return `${text.slice(0, longest - hash.length - 1)}_${hash}`;
+/**
+ * A call's id as this form allows it: at most 64 characters, the last of a longer one being a hash of the whole.
+ * Source: Responses API reference, "call_id".
+ */
+export function wireCallId(callId: string): string {
+  if (callId === "") return "call";
+  return callId.length <= LONGEST_CALL_ID ? callId : withHash(callId, callId, LONGEST_CALL_ID);
 }
 
 /**
@@ -111,24 +113,6 @@ export function writeTool(tool: Tool, name: string, losses: Set<string>): JsonOb
 function parametersOf(schema: JsonSchema | null): JsonSchema {
   if (schema === null) return { type: "object", properties: {} };
   return "type" in schema ? schema : { type: "object", properties: {}, ...schema };
-}
-
-/**
- * True when strict mode takes the schema: every object closed, every property required.
- * Source: Structured Outputs guide, "Supported schemas".
- */
-export function isStrictSchema(schema: unknown): boolean {
-  if (Array.isArray(schema)) return schema.every(isStrictSchema);
-  if (!isObject(schema)) return true;
-  if ("oneOf" in schema || "allOf" in schema) return false;
-  if (isObject(schema.properties) || schema.type === "object") {
-    const names = Object.keys(isObject(schema.properties) ? schema.properties : {});
-    const required = Array.isArray(schema.required) ? schema.required : [];
-    if (schema.additionalProperties !== false || !names.every((name) => required.includes(name))) return false;
-  }
-  const inner = [schema.properties, schema.$defs, schema.definitions];
-  return inner.every((group) => !isObject(group) || Object.values(group).every(isStrictSchema)) &&
-    isStrictSchema(schema.items) && isStrictSchema(schema.anyOf);
 }
 
 /** The tools and how they are to be chosen, of a request for a vendor. */

@@ -1,6 +1,6 @@
 import type { JsonObject, UsageFollower } from "../../codec.ts";
 import { promptTokensOf, readCounter, type Usage } from "../../usage.ts";
-import { isObject } from "./wire.ts";
+import { isObject, parsedOrNull } from "../../wire_value.ts";
 
 /**
  * The usage of a response object. `input_tokens` holds the cached and the newly cached ones, `output_tokens` holds
@@ -53,7 +53,7 @@ export function usageFollower(): UsageFollower {
   return {
     concerns: (data) => END_MARK.test(data),
     follow(data) {
-      const event = parsed(data);
+      const event = parsedOrNull(data);
       if (!isObject(event) || typeof event.type !== "string" || !END_MARK.test(`"${event.type}"`)) return;
       ended = true;
       usage = readUsage(event.response) ?? usage;
@@ -61,12 +61,4 @@ export function usageFollower(): UsageFollower {
     usage: () => usage,
     ended: () => ended,
   };
-}
-
-function parsed(data: string): unknown {
-  try {
-    return JSON.parse(data);
-  } catch {
-    return null; // bytes that pass through are the vendor's; a broken frame is no end mark
-  }
 }

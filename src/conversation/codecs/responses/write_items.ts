@@ -1,16 +1,15 @@
 import type { JsonObject, RequestTarget } from "../../codec.ts";
-import type { Part, ReasoningPart, ToolCallPart, ToolResultPart, Turn } from "../../conversation.ts";
+import type { Part, ReasoningPart, ToolCallPart, Turn } from "../../conversation.ts";
+import { NO_RESULT, orphanAsText, type Pairs, pairsOf } from "../../pairing.ts";
 import type { Seal } from "../../seal.ts";
-import { type CallIds, newCallIds } from "./call_ids.ts";
+import { wireCallId } from "./tools.ts";
 import { annotationsOf, writeOutput, writeUserPart } from "./parts.ts";
 
 interface Writing {
   readonly input: JsonObject[];
   readonly target: RequestTarget;
   readonly losses: Set<string>;
-  readonly ids: CallIds;
-  /** Wire ids of calls of custom tools, whose results are items of another kind. */
-  readonly customIds: Set<string>;
+  readonly pairs: Pairs;
   nameOf(tool: string): string;
 }
 
@@ -26,9 +25,8 @@ export function writeItems(
   nameOf: (tool: string) => string,
   losses: Set<string>,
 ): JsonObject[] {
-  const writing: Writing = { input: [], target, losses, ids: newCallIds(), customIds: new Set(), nameOf };
+  const writing: Writing = { input: [], target, losses, pairs: pairsOf(turns, wireCallId), nameOf };
   for (const turn of turns) writeTurn(turn, writing);
-  answerOpenCalls(writing);
   return writing.input;
 }
 
@@ -39,19 +37,17 @@ function writeTurn(turn: Turn, writing: Writing): void {
     case "user":
       return writeUserTurn(turn.parts, writing);
     case "assistant":
-      answerOpenCalls(writing);
-      return writeAssistantTurn(turn.parts, writing);
+      writeAssistantTurn(turn.parts, writing);
+      for (const part of turn.parts) if (part.kind === "tool_call") writeResult(part, writing);
   }
 }
 
 function writeUserTurn(parts: readonly Part[], writing: Writing): void {
-  const rest: Part[] = [];
-  for (const part of parts) {
-    if (part.kind !== "tool_result") rest.push(part);
-    else if (!writeResult(part, writing)) rest.push(...orphanText(part));
-  }
-  answerOpenCalls(writing);
-  writeMessage("user", rest, writing);
+  const said = parts.flatMap((part): readonly Part[] => {
+    if (part.kind !== "tool_result") return [part];
+    return writing.pairs.orphans.has(part) ? orphanAsText(part) : [];
+  });
+  writeMessage("user", said, writing);
 }
 
 function writeMessage(role: "user" | "developer" | "system", parts: readonly Part[], { input, losses }: Writing): void {
@@ -59,24 +55,11 @@ function writeMessage(role: "user" | "developer" | "system", parts: readonly Par
   if (content.length > 0) input.push({ type: "message", role, content });
 }
 
-function writeResult(result: ToolResultPart, { input, target, losses, ids, customIds }: Writing): boolean {
-  const callId = ids.answer(result.callId);
-  if (callId === null) return false;
-  const type = customIds.has(callId) ? "custom_tool_call_output" : "function_call_output";
-  input.push({ type, call_id: callId, output: writeOutput(result, target.compatible, losses) });
-  return true;
-}
-
-function orphanText(result: ToolResultPart): Part[] {
-  const name = result.tool === null ? "a tool" : `the tool "${result.tool}"`;
-  return [{ kind: "text", text: `Result of ${name}:` }, ...result.parts];
-}
-
-function answerOpenCalls({ input, ids, customIds }: Writing): void {
-  for (const callId of ids.takeOpen()) {
-    const type = customIds.has(callId) ? "custom_tool_call_output" : "function_call_output";
-    input.push({ type, call_id: callId, output: "No result: the call was interrupted" });
-  }
+function writeResult(call: ToolCallPart, { input, target, losses, pairs }: Writing): void {
+  const { id, result } = pairs.calls.get(call)!;
+  const type = call.custom ? "custom_tool_call_output" : "function_call_output";
+  const output = result === null ? NO_RESULT : writeOutput(result, target.compatible, losses);
+  input.push({ type, call_id: id, output });
 }
 
 /**
@@ -127,12 +110,11 @@ function isIssuedBy(seal: Seal, target: RequestTarget): boolean {
   return seal.form === "responses" && (seal.issuer === null || seal.issuer === target.provider);
 }
 
-function writeCall(call: ToolCallPart, { losses, ids, customIds, nameOf }: Writing): JsonObject {
+function writeCall(call: ToolCallPart, { losses, pairs, nameOf }: Writing): JsonObject {
   if (call.seal) losses.add("reasoning_signature");
   if (call.cache) losses.add("cache_control");
-  const callId = ids.open(call.callId);
+  const { id } = pairs.calls.get(call)!;
   const name = nameOf(call.tool);
-  if (!call.custom) return { type: "function_call", call_id: callId, name, arguments: call.input || "{}" };
-  customIds.add(callId);
-  return { type: "custom_tool_call", call_id: callId, name, input: call.input };
+  if (call.custom) return { type: "custom_tool_call", call_id: id, name, input: call.input };
+  return { type: "function_call", call_id: id, name, arguments: call.input || "{}" };
 }

@@ -1,10 +1,10 @@
 import type { JsonObject, RequestTarget, Written } from "../../codec.ts";
 import type { Conversation, Effort, OutputFormat, ReasoningRequest, Sampling } from "../../conversation.ts";
-import { isStrictSchema, withHash, writeTools } from "./tools.ts";
+import { effortForShare, plainEffort } from "../../effort.ts";
+import { withHash } from "../../legal_word.ts";
+import { isStrictSchema } from "../../strict_schema.ts";
+import { writeTools } from "./tools.ts";
 import { writeItems } from "./write_items.ts";
-
-/** A written request and, where tools had to be renamed, their neutral names by the vendor's. */
-export type WrittenRequest = Written<JsonObject> & { readonly toolNames?: ReadonlyMap<string, string> };
 
 const LEAST_OUTPUT_TOKENS = 16;
 const LONGEST_KEY = 64;
@@ -15,7 +15,7 @@ const LONGEST_KEY = 64;
  *
  * @throws {GatewayError} `invalid_request` for media that this form has no place for.
  */
-export function writeRequest(conversation: Conversation, target: RequestTarget): WrittenRequest {
+export function writeRequest(conversation: Conversation, target: RequestTarget): Written<JsonObject> {
   const losses = new Set<string>();
   const tools = writeTools(conversation, target.compatible, losses);
   const instructions = instructionsOf(conversation, losses);
@@ -39,12 +39,9 @@ export function writeRequest(conversation: Conversation, target: RequestTarget):
   return tools.renamed.size > 0 ? { ...written, toolNames: tools.renamed } : written;
 }
 
-/** Some agents open with a line of billing facts that changes with every release and would spoil prompt caches. */
-const BILLING_LINE = "x-anthropic-billing-header:";
-
 function instructionsOf({ instructions }: Conversation, losses: Set<string>): string {
   if (instructions.some((part) => part.cache)) losses.add("cache_control");
-  return instructions.map((part) => part.text).filter((text) => !text.startsWith(BILLING_LINE)).join("\n\n");
+  return instructions.map((part) => part.text).join("\n\n");
 }
 
 function samplingFields(sampling: Sampling, losses: Set<string>): JsonObject {
@@ -70,32 +67,18 @@ function reasoningField(conversation: Conversation, target: RequestTarget, losse
   if (wish.effort === "none" && target.compatible) losses.add("reasoning");
   const effort = effortOf(wish, conversation.maxOutputTokens ?? target.maxOutputTokens ?? 32_000);
   const reasoning = {
-    ...(effort === null ? {} : { effort: target.compatible ? plainEffort(effort) : effort }),
+    ...(effort === null
+      ? {}
+      : { effort: target.compatible ? plainEffort(effort === "none" ? "minimal" : effort) : effort }),
     ...(wish.visible === true ? { summary: "auto" } : {}),
   };
   return Object.keys(reasoning).length > 0 ? { reasoning } : {};
 }
 
-/** The share of all output tokens that thinking may take, up to which an effort is the nearest word. */
-const EFFORT_SHARES: readonly (readonly [most: number, effort: Effort])[] = [
-  [0.2, "low"],
-  [0.45, "medium"],
-  [0.75, "high"],
-  [0.92, "xhigh"],
-  [Infinity, "max"],
-];
-
 function effortOf({ effort, budgetTokens }: ReasoningRequest, maxOutputTokens: number): Effort | null {
   if (effort !== null || budgetTokens === null) return effort;
   if (budgetTokens === 0) return "none";
-  const share = budgetTokens / maxOutputTokens;
-  return EFFORT_SHARES.find(([most]) => share <= most)?.[1] ?? null;
-}
-
-/** The three words that every vendor with efforts knows. */
-function plainEffort(effort: Effort): Effort {
-  if (effort === "minimal" || effort === "none") return "low";
-  return effort === "xhigh" || effort === "max" ? "high" : effort;
+  return effortForShare(budgetTokens / maxOutputTokens, ["low", "medium", "high", "xhigh", "max"]);
 }
 
 function textField({ outputFormat, verbosity }: Conversation, losses: Set<string>): JsonObject {

@@ -200,7 +200,8 @@ Deno.test({
         const target = { model: conversation.model, provider: "v", maxOutputTokens: null, compatible: true };
         const { body: written } = chat.writeRequest(conversation, target);
         const again = chat.readRequest(JSON.parse(JSON.stringify(written)));
-        assertEquals(again.turns.length, conversation.turns.length);
+        // Instructions alone are given a user's word.
+        assertEquals(again.turns.length, Math.max(1, conversation.turns.length));
         assertEquals(again.tools.length, conversation.tools.length);
       } catch (thrown) {
         throw new Error(`In ${name}`, { cause: thrown });

@@ -51,12 +51,20 @@ const reasoning: fc.Arbitrary<ReasoningPart> = fc.oneof(
   })),
 );
 
+/** A proof alone belongs to the thought before it where that one has none. */
+function withoutStrayProofs<T extends Part>(parts: readonly T[]): T[] {
+  return parts.filter((part, at) => {
+    const before = at === 0 ? null : parts[at - 1];
+    return part.kind !== "reasoning" || part.text !== "" || before?.kind !== "reasoning" || "seal" in before;
+  });
+}
+
 const result = fc.tuple(fc.oneof(text, args.map((object) => JSON.stringify(object))), fc.boolean(), fc.boolean());
 
 /** One step of an agent: words, calls, and all answers in order; ids are made unlike by `draw`. */
 const step = fc.tuple(
   fc.array(fc.oneof(textPart, image, file), { minLength: 1, maxLength: 3 }),
-  fc.array(fc.oneof(reasoning, textPart), { minLength: 1, maxLength: 3 }),
+  fc.array(fc.oneof(reasoning, textPart), { minLength: 1, maxLength: 3 }).map(withoutStrayProofs),
   fc.array(fc.tuple(name, input, fc.option(seal, { nil: undefined }), result), { maxLength: 3 }),
 );
 
@@ -74,7 +82,7 @@ export const turns: fc.Arbitrary<Turn[]> = fc.array(step, { minLength: 1, maxLen
       ...(proof ? { seal: proof } : {}),
     }));
     // A turn of nothing but unsigned thoughts is not said.
-    said.push({ role: "assistant", parts: [...thought, { kind: "text", text: "So:" }, ...calls] });
+    said.push({ role: "assistant", parts: [...apart(thought), { kind: "text", text: "So:" }, ...calls] });
     answers = called.map(([tool, , , [answer, isError, withImage]], index): ToolResultPart => ({
       kind: "tool_result",
       callId: `call_${at}_${index}`,
@@ -90,6 +98,15 @@ const PIXEL = {
   kind: "image" as const,
   source: { kind: "base64" as const, mediaType: "image/png", data: "iVBORw0KGgo=" },
 };
+
+/** A proof without text belongs to the thought before it, if that one has none: this form cannot say the two apart. */
+function apart(parts: readonly Part[]): Part[] {
+  return parts.filter((part, at) => {
+    const previous = parts[at - 1];
+    const joins = previous?.kind === "reasoning" && !previous.seal;
+    return !(joins && part.kind === "reasoning" && part.text === "");
+  });
+}
 
 /** Users' words carry no proofs. */
 function unsealed(part: Part): Part {

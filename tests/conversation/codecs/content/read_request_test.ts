@@ -192,6 +192,15 @@ Deno.test("readRequest gives an empty part's signature to the text before it", (
   assertEquals(turn!.parts, [{ kind: "text", text: "a", seal: { form: "content", issuer: null, value: "AAAA" } }]);
 });
 
+Deno.test("readRequest puts a proof that stands alone onto the thought before it", () => {
+  const turns = turnsOf(
+    ...HI,
+    model({ text: "Hm.", thought: true }, { text: "", thought: true, thoughtSignature: "RUFB" }, { text: "So:" }),
+  );
+  const seal = { form: "content" as const, issuer: null, value: "RUFB" };
+  assertEquals(turns[1].parts, [{ kind: "reasoning", text: "Hm.", seal }, { kind: "text", text: "So:" }]);
+});
+
 Deno.test("readRequest joins the chunks of a stream that a chat client kept as contents, and nothing else", () => {
   const seal = { form: "content" as const, issuer: null, value: "AAAA" };
   const [, turn] = turnsOf(

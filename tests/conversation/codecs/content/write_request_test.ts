@@ -13,39 +13,14 @@ import {
   type Turn,
 } from "../../../../src/conversation/conversation.ts";
 import type { Seal } from "../../../../src/conversation/seal.ts";
+import { conversationOf, targetOf } from "../../../support/conversations.ts";
 
-const TARGET: RequestTarget = {
-  model: "gemini-3-flash",
-  provider: "google",
-  maxOutputTokens: null,
-  compatible: false,
-};
+const TARGET = targetOf({ model: "gemini-3-flash", provider: "google" });
 
 const HI: Turn = { role: "user", parts: [{ kind: "text", text: "hi" }] };
 
-function asked(some: Partial<Conversation>): Conversation {
-  return {
-    model: "google/gemini-3-flash",
-    instructions: [],
-    turns: [HI],
-    tools: [],
-    toolChoice: null,
-    parallelToolCalls: null,
-    outputFormat: null,
-    maxOutputTokens: null,
-    sampling: NO_SAMPLING,
-    reasoning: null,
-    stream: false,
-    user: null,
-    cacheKey: null,
-    verbosity: null,
-    beyond: [],
-    ...some,
-  };
-}
-
 function write(some: Partial<Conversation>, target: Partial<RequestTarget> = {}) {
-  const { body, losses, toolNames } = writeRequest(asked(some), { ...TARGET, ...target });
+  const { body, losses, toolNames } = writeRequest(conversationOf({ turns: [HI], ...some }), { ...TARGET, ...target });
   // deno-lint-ignore no-explicit-any -- tests look into bodies freely
   return { body: body as any, losses, toolNames };
 }
@@ -99,7 +74,7 @@ Deno.test("writeRequest answers every call in the next content, wherever its ans
   assertEquals(responsesIn(body, 2), [
     ["a", { output: "now" }],
     ["b", { output: "later" }],
-    ["c", { error: "The tool did not return a result" }],
+    ["c", { error: "No result: the call was interrupted" }],
   ]);
   assertEquals(body.contents.map((turn: JsonObject) => turn.role), ["user", "model", "user", "model", "user"]);
   assertEquals(body.contents[3].parts.map((part: JsonObject) => Object.keys(part)[0]), ["text", "functionCall"]);
@@ -110,13 +85,13 @@ Deno.test("writeRequest answers every call in the next content, wherever its ans
 Deno.test("writeRequest never takes an answer for one to a later call", () => {
   const { body, losses } = write({ turns: [say("user", result("a", "early")), say("assistant", call("a", "f"))] });
   assertEquals(body.contents[0].parts.at(-1), { text: "early" });
-  assertEquals(responsesIn(body, 2), [["a", { error: "The tool did not return a result" }]]);
+  assertEquals(responsesIn(body, 2), [["a", { error: "No result: the call was interrupted" }]]);
   assertEquals(losses, ["tool_result"]);
 });
 
 Deno.test("writeRequest tells an answer without a call as the user's text", () => {
   const { body, losses } = write({ turns: [HI, say("assistant", call("a", "f")), say("user", result("z", "lost"))] });
-  assertEquals(body.contents[2].parts.slice(1), [{ text: "[Result of a tool]" }, { text: "lost" }]);
+  assertEquals(body.contents[2].parts.slice(1), [{ text: "Result of an earlier tool call:" }, { text: "lost" }]);
   assertEquals(losses, ["tool_result"]);
 });
 

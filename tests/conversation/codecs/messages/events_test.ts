@@ -135,6 +135,23 @@ Deno.test("messages event reader skips the vendor's own tools, unknown events an
   assertEquals(reply.parts, [{ kind: "text", text: "Yes" }]);
 });
 
+Deno.test("messages event reader tells the web sources of a text when it closes it", () => {
+  const source = (url: string) => ({ type: "web_search_result_location", url, title: "T", encrypted_index: "x" });
+  const events = read(
+    START,
+    opens(0, { type: "text", text: "", citations: [source("https://a")] }),
+    says(0, { type: "citations_delta", citation: source("https://b") }),
+    saysText(0, "Yes"),
+    says(0, { type: "citations_delta", citation: { type: "char_location", document_index: 0 } }),
+    closes(0),
+    end("end_turn"),
+    STOP,
+  );
+  const place = { title: "T", start: null, end: null };
+  const citations = [{ url: "https://a", ...place }, { url: "https://b", ...place }];
+  assertEquals(replyOf(events).parts, [{ kind: "text", text: "Yes", citations }]);
+});
+
 Deno.test("messages event reader takes what vendors that resemble the form leave out or add", () => {
   const reply = replyOf(read(
     opens(0, { type: "text", text: "A" }),

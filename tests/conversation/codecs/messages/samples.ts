@@ -1,6 +1,7 @@
 import type { JsonObject, ReplyContext, RequestTarget } from "../../../../src/conversation/codec.ts";
-import { type Conversation, NO_SAMPLING, type Part } from "../../../../src/conversation/conversation.ts";
+import type { Conversation, Part } from "../../../../src/conversation/conversation.ts";
 import type { Reply } from "../../../../src/conversation/reply.ts";
+import { conversationOf, replyContextOf, targetOf } from "../../../support/conversations.ts";
 
 /** A body that every rule allows, with fields laid over it. */
 export function bodyWith(fields: JsonObject = {}): JsonObject {
@@ -9,29 +10,13 @@ export function bodyWith(fields: JsonObject = {}): JsonObject {
 
 /** A conversation of one user text, with fields laid over it. */
 export function conversationWith(fields: Partial<Conversation> = {}): Conversation {
-  return {
-    model: "anthropic/claude",
-    instructions: [],
-    turns: [{ role: "user", parts: [{ kind: "text", text: "Hello" }] }],
-    tools: [],
-    toolChoice: null,
-    parallelToolCalls: null,
-    outputFormat: null,
-    maxOutputTokens: 100,
-    sampling: NO_SAMPLING,
-    reasoning: null,
-    stream: false,
-    user: null,
-    cacheKey: null,
-    verbosity: null,
-    beyond: [],
-    ...fields,
-  };
+  const turns = [{ role: "user" as const, parts: [textPart("Hello")] }];
+  return conversationOf({ model: "anthropic/claude", turns, maxOutputTokens: 100, ...fields });
 }
 
 /** A model of the form's author without a version in its name, so that the newest rules hold. */
 export function targetWith(fields: Partial<RequestTarget> = {}): RequestTarget {
-  return { model: "claude", provider: "anthropic", maxOutputTokens: null, compatible: false, ...fields };
+  return targetOf({ model: "claude", provider: "anthropic", ...fields });
 }
 
 /** A reply of these parts that ended by itself. */
@@ -42,15 +27,7 @@ export function replyWith(parts: Reply["parts"], fields: Partial<Reply> = {}): R
 
 /** What a reply repeats of a request that nothing is known of. */
 export function contextWith(fields: Partial<ReplyContext> = {}): ReplyContext {
-  const conversation = null;
-  return {
-    model: "anthropic/claude",
-    requestId: "req_abc",
-    createdAt: 1,
-    conversation,
-    includeUsage: false,
-    ...fields,
-  };
+  return replyContextOf({ model: "anthropic/claude", requestId: "req_abc", createdAt: 1, ...fields });
 }
 
 /** A text part. */

@@ -1,0 +1,48 @@
+import type { Effort } from "./conversation.ts";
+
+/**
+ * The share of a whole reply that each effort may think with, for models that are told a budget of tokens.
+ * Source: the effort map of the neutral form.
+ */
+export const EFFORT_SHARES: Readonly<Record<Effort, number>> = {
+  none: 0,
+  minimal: 0.02,
+  low: 0.1,
+  medium: 0.3,
+  high: 0.6,
+  xhigh: 0.9,
+  max: 0.95,
+};
+
+/** The largest share that is still nearest to an effort: half-way to the next. */
+const MOST_SHARE: Readonly<Record<Effort, number>> = {
+  none: 0,
+  minimal: 0.06,
+  low: 0.2,
+  medium: 0.45,
+  high: 0.75,
+  xhigh: 0.925,
+  max: Infinity,
+};
+
+/**
+ * The effort nearest to a budget, told as its share of the whole reply: the inverse of {@linkcode EFFORT_SHARES}.
+ *
+ * @param known The efforts that the target has a word for, weakest first.
+ */
+export function effortForShare<Known extends Effort>(share: number, known: readonly [Known, ...Known[]]): Known {
+  return known.find((effort) => share <= MOST_SHARE[effort]) ?? known[known.length - 1];
+}
+
+/** The effort in the three words that every vendor with efforts knows. */
+export function plainEffort(effort: Exclude<Effort, "none">): "low" | "medium" | "high" {
+  switch (effort) {
+    case "minimal":
+      return "low";
+    case "xhigh":
+    case "max":
+      return "high";
+    default:
+      return effort;
+  }
+}

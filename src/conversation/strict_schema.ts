@@ -1,0 +1,29 @@
+import type { JsonSchema } from "./conversation.ts";
+import { isObject, listOf, objectOf } from "./wire_value.ts";
+
+/** Keywords that a strict schema may not use. */
+const LOOSE = ["oneOf", "allOf", "not", "if", "then", "else", "patternProperties", "dependentSchemas", "prefixItems"];
+const DEEPEST = 64;
+
+/**
+ * Whether the default protocol's author would take the schema as strict: every object closed, every
+ * property required and no other.
+ * Source: Structured outputs guide, "Supported schemas".
+ */
+export function isStrictSchema(schema: unknown, depth = 0): boolean {
+  if (!isObject(schema) || depth > DEEPEST || LOOSE.some((keyword) => keyword in schema)) return false;
+  const properties = objectOf(schema.properties);
+  if (schema.type === "object" || properties) {
+    const required = new Set(listOf(schema.required));
+    const names = new Set<unknown>(Object.keys(properties ?? {}));
+    if (schema.additionalProperties !== false || names.symmetricDifference(required).size > 0) return false;
+  }
+  return partsOf(schema).every((part) => isStrictSchema(part, depth + 1));
+}
+
+function partsOf(schema: JsonSchema): unknown[] {
+  const named = [schema.properties, schema.$defs, schema.definitions].flatMap((group) =>
+    Object.values(objectOf(group) ?? {})
+  );
+  return [...named, ...listOf(schema.anyOf), ...(schema.items === undefined ? [] : [schema.items])];
+}

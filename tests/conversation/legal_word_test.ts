@@ -1,0 +1,37 @@
+import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
+import fc from "fast-check";
+import { freeWord, legalWord, shortHash, withHash } from "../../src/conversation/legal_word.ts";
+
+Deno.test("legalWord() keeps legal words, respells others, and never lets two words meet", () => {
+  assertEquals(legalWord("look_up-2", 64), "look_up-2");
+  assertNotEquals(legalWord("a.b", 64), legalWord("a/b", 64));
+  fc.assert(fc.property(fc.string({ unit: "grapheme" }), fc.integer({ min: 10, max: 80 }), (word, longest) => {
+    const legal = legalWord(word, longest);
+    assertMatch(legal, /^[a-zA-Z0-9_-]+$/);
+    assert(legal.length <= longest);
+    assertEquals(legalWord(word, longest), legal);
+  }));
+});
+
+Deno.test("withHash() cuts to the length asked for and marks the end by the whole", () => {
+  assertEquals(withHash("x".repeat(99), "whole", 20), `${"x".repeat(11)}_${shortHash("whole", 8)}`);
+});
+
+Deno.test("freeWord() numbers a word that is taken, also where the form cuts it", () => {
+  const taken = new Map<string, number>();
+  const legal = (word: string) => legalWord(word, 12);
+  const words = ["call", "call", "call_2", "a very long word", "a very long word"].map((word) =>
+    freeWord(word, taken, legal)
+  );
+  assertEquals(words.slice(0, 3), ["call", "call_2", "call_2_2"]);
+  assertEquals(new Set(words).size, 5);
+});
+
+Deno.test("freeWord() tells ten thousand equal words apart in one pass", () => {
+  const taken = new Map<string, number>();
+  let spelled = 0;
+  const legal = (word: string) => (spelled++, legalWord(word, 64));
+  const words = Array.from({ length: 10_000 }, () => freeWord("call", taken, legal));
+  assertEquals(new Set(words).size, 10_000);
+  assert(spelled < 30_000);
+});

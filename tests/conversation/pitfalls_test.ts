@@ -1,0 +1,178 @@
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { GatewayError } from "../../src/lib/gateway_error.ts";
+import type { JsonObject } from "../../src/conversation/codec.ts";
+import { openApiSchemaOf } from "../../src/conversation/codecs/content/openapi_schema.ts";
+import type { Conversation, Part, Turn } from "../../src/conversation/conversation.ts";
+import { isStrictSchema } from "../../src/conversation/strict_schema.ts";
+import { conversationOf } from "../support/conversations.ts";
+import { asRead, CODECS, FORMS, TARGETS, throughForm } from "../support/forms.ts";
+import type { Form } from "../../src/conversation/seal.ts";
+
+// What goes wrong in translating requests between vendors, and is not a matter of one form alone.
+
+const text = (value: string): Part & { kind: "text" } => ({ kind: "text", text: value });
+const HI: Turn = { role: "user", parts: [text("Hi")] };
+const CALL: Part = { kind: "tool_call", callId: "c1", tool: "look", input: "{}" };
+const RESULT: Part = { kind: "tool_result", callId: "c1", tool: "look", parts: [text("done")], isError: false };
+
+function turnsOf(...turns: [Turn["role"], ...Part[]][]): Turn[] {
+  return turns.map(([role, ...parts]) => ({ role, parts }));
+}
+
+function bodyIn(form: Form, asked: Partial<Conversation>): string {
+  const { body } = throughForm(form, conversationOf(asked));
+  CODECS[form].checkRequest(asRead(form, body, false));
+  return JSON.stringify(body);
+}
+
+for (const form of FORMS) {
+  Deno.test(`instructions without a conversation become a ${form} request that has a user's word`, () => {
+    // The chat form's author alone takes instructions without one.
+    const target = { ...TARGETS[form], compatible: form === "chat" };
+    const { read } = throughForm(form, conversationOf({ instructions: [text("Be brief")], turns: [] }), target);
+    assertEquals(read.instructions, [text("Be brief")]);
+    assertEquals(read.turns.map(({ role }) => role), ["user"]);
+  });
+
+  Deno.test(`an interrupted run goes as ${form} with a result for every call and a call for every result`, () => {
+    const lost: Part = { ...RESULT, callId: "gone", parts: [text("orphan")] } as Part;
+    const asked = conversationOf({
+      turns: turnsOf(["user", text("Hi")], ["assistant", CALL, { ...CALL, callId: "c2" } as Part], [
+        "user",
+        lost,
+        RESULT,
+      ]),
+    });
+    const { read } = throughForm(form, asked);
+    const parts = read.turns.flatMap((turn) => turn.parts);
+    const calls = parts.flatMap((part) => part.kind === "tool_call" ? [part.callId] : []);
+    assertEquals(parts.flatMap((part) => part.kind === "tool_result" ? [part.callId] : []), calls);
+    assertEquals(calls.length, 2);
+    assertStringIncludes(bodyIn(form, asked), "orphan");
+  });
+
+  Deno.test(`a result that comes a turn late answers its call in ${form} all the same`, () => {
+    const turns = turnsOf(
+      ["user", text("Hi")],
+      ["assistant", CALL],
+      ["user", text("wait")],
+      ["assistant", text("so")],
+      [
+        "user",
+        RESULT,
+      ],
+    );
+    const { read } = throughForm(form, conversationOf({ turns }));
+    const [, , answered] = read.turns;
+    assert(answered.parts[0].kind === "tool_result");
+    assertEquals(answered.parts[0].parts, [text("done")]);
+  });
+
+  Deno.test(`broken arguments of a call come back from ${form} as the model wrote them`, () => {
+    const turns = turnsOf(["user", text("Hi")], ["assistant", { ...CALL, input: '{"a": ' } as Part], ["user", RESULT]);
+    const { read } = throughForm(form, conversationOf({ turns }));
+    const call = read.turns[1].parts.find((part) => part.kind === "tool_call");
+    assertEquals(call?.input, '{"a": ');
+  });
+
+  Deno.test(`the line by which one client counts its own use reaches no vendor of ${form}`, () => {
+    const system = [
+      { type: "text", text: "x-anthropic-billing-header: cc_version=2; cc_entrypoint=cli" },
+      { type: "text", text: "Be brief" },
+    ];
+    const body = { model: "a/m", max_tokens: 9, system, messages: [{ role: "user", content: "Hi" }] };
+    const { instructions } = CODECS.messages.readRequest(body);
+    const sent = bodyIn(form, { instructions });
+    assert(!sent.includes("billing"));
+    assertStringIncludes(sent, "Be brief");
+  });
+
+  Deno.test(`a caller's own routing key never reaches a vendor of ${form}`, () => {
+    const body = { model: "a/m", messages: [{ role: "user", content: "Hi" }], extra_body: { provider: { type: "x" } } };
+    const read = CODECS.chat.readRequest(body);
+    assertEquals(read.beyond, []);
+    assert(!JSON.stringify(throughForm(form, read).body).includes("extra_body"));
+  });
+}
+
+Deno.test("several instructions stay blocks of their own for messages, so that each keeps its cache mark", () => {
+  const instructions = [{ ...text("a"), cache: { ttl: null } }, text("b")];
+  const { body } = throughForm("messages", conversationOf({ instructions }));
+  assertEquals(body.system, [
+    { type: "text", text: "a", cache_control: { type: "ephemeral" } },
+    { type: "text", text: "b" },
+  ]);
+});
+
+Deno.test("a cache mark never stands on a block without text", () => {
+  const blank = { ...text("  "), cache: { ttl: null } };
+  const { body } = throughForm("messages", conversationOf({ turns: [{ role: "user", parts: [blank, text("Hi")] }] }));
+  assert(!JSON.stringify(body).includes("cache_control"));
+});
+
+Deno.test("thoughts that a chat caller shows without a proof are no thinking for messages, and reported", () => {
+  const history = { role: "assistant", content: "Yes", reasoning_content: "hm" };
+  const user = { role: "user", content: "Hi" };
+  const read = CODECS.chat.readRequest({ model: "a/m", messages: [user, history, user] });
+  const { body, losses } = throughForm("messages", read);
+  assert(!JSON.stringify(body).includes("hm"));
+  assertEquals(losses, ["reasoning_text"]);
+});
+
+Deno.test("a messages caller who asks for thinking is shown the thoughts of a content vendor", () => {
+  const asked = (thinking: JsonObject) => {
+    const body = { model: "a/m", max_tokens: 9999, messages: [{ role: "user", content: "Hi" }], thinking };
+    const config = throughForm("content", CODECS.messages.readRequest(body)).body.generationConfig as JsonObject;
+    return (config.thinkingConfig as JsonObject).includeThoughts;
+  };
+  assertEquals(asked({ type: "enabled", budget_tokens: 2000 }), true);
+  assertEquals(asked({ type: "adaptive" }), true);
+  assertEquals(asked({ type: "adaptive", display: "omitted" }), false);
+});
+
+Deno.test("a budget of thinking and an effort are told to each other's models by the same shares", () => {
+  for (const effort of ["low", "medium", "high"] as const) {
+    const reasoning = { effort, budgetTokens: null, visible: null };
+    const older = { ...TARGETS.messages, model: "claude-sonnet-4-5" };
+    const { body } = throughForm("messages", conversationOf({ reasoning, maxOutputTokens: 30_000 }), older);
+    const { read } = throughForm("responses", CODECS.messages.readRequest(asRead("messages", body, false)));
+    assertEquals(read.reasoning?.effort, effort);
+  }
+});
+
+Deno.test("a forced call and thinking are not asked of messages together", () => {
+  const tools: Conversation["tools"] = [{
+    kind: "function",
+    name: "f",
+    description: null,
+    parameters: null,
+    strict: null,
+  }];
+  const reasoning = { effort: "high" as const, budgetTokens: null, visible: true };
+  const { body } = throughForm("messages", conversationOf({ tools, toolChoice: { kind: "required" }, reasoning }));
+  assertEquals([(body.thinking as JsonObject).type, (body.tool_choice as JsonObject).type], ["disabled", "any"]);
+});
+
+Deno.test("a required property that no schema describes is not enforced, and not named to vendors that refuse it", () => {
+  const schema = { type: "object", properties: { a: {} }, required: ["a", "gone"], additionalProperties: false };
+  assert(!isStrictSchema(schema));
+  assertEquals(openApiSchemaOf(schema).required, ["a"]);
+});
+
+Deno.test("a file in one vendor's store is refused for another vendor, as nobody else can open it", () => {
+  const urls = ["gs://bucket/a.png", "https://generativelanguage.googleapis.com/v1beta/files/abc"];
+  for (const form of FORMS.filter((form) => form !== "content")) {
+    for (const url of urls) {
+      const image: Part = { kind: "image", source: { kind: "url", url, mediaType: "image/png" } };
+      const written = () =>
+        CODECS[form].writeRequest(conversationOf({ turns: [{ ...HI, parts: [image] }] }), TARGETS[form]);
+      assertThrows(written, GatewayError, "stored at another vendor");
+    }
+  }
+});
+
+Deno.test("the same tool offered twice by a responses caller is offered once", () => {
+  const tool = { type: "function", name: "f", parameters: { type: "object", properties: {} } };
+  const input = [{ type: "additional_tools", tools: [tool] }, { role: "user", content: "Hi" }];
+  assertEquals(CODECS.responses.readRequest({ model: "a/m", input, tools: [tool] }).tools.length, 1);
+});

@@ -1,0 +1,150 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import type { JsonObject } from "../../src/conversation/codec.ts";
+import type { ReplyEvent } from "../../src/conversation/events.ts";
+import type { Reply, ReplyPart } from "../../src/conversation/reply.ts";
+import type { Form } from "../../src/conversation/seal.ts";
+import { GatewayError } from "../../src/lib/gateway_error.ts";
+import { replyContextOf } from "../support/conversations.ts";
+import { CODECS, eventsIn, FORMS, framesOf, sent, streamedThrough, wholeThrough } from "../support/forms.ts";
+import { streamOf } from "../support/stream_of.ts";
+
+// What goes wrong in translating replies between vendors, and is not a matter of one form alone.
+
+const CONTEXT = replyContextOf({ includeUsage: true });
+const CALL = (callId: string, input = "{}"): ReplyPart => ({ kind: "tool_call", callId, tool: "look", input });
+
+function replyOfParts(parts: readonly ReplyPart[], fields: Partial<Reply> = {}): Reply {
+  const stop = { reason: "end" as const, raw: null };
+  return { id: "r", model: "m", createdAt: 5, parts, stop, usage: null, beyond: [], ...fields };
+}
+
+/** By which a client of a form knows that a stream is whole. */
+const END_MARKS: Readonly<Record<Form, string>> = {
+  chat: "[DONE]",
+  responses: '"response.completed"',
+  messages: '"message_stop"',
+  content: '"finishReason"',
+};
+
+for (const form of FORMS) {
+  Deno.test(`a stream that its vendor cut never looks whole to a caller of ${form}`, () => {
+    const cut = streamOf(replyOfParts([{ kind: "text", text: "half an ans" }])).slice(0, -2);
+    const writer = CODECS[form].eventWriter(CONTEXT);
+    const failure = new GatewayError("upstream_error", "The provider's stream was cut");
+    const frames = [...cut.flatMap((event) => writer.write(event)), ...writer.fail(failure)];
+    const data = frames.map((frame) => frame.data).join("\n");
+    assert(!data.includes(END_MARKS[form]), `an end mark in ${form}`);
+    assertStringIncludes(data, "The provider's stream was cut");
+    assertEquals(eventsIn(form, frames).some(({ type }) => type === "finish"), false);
+  });
+
+  Deno.test(`every frame of ${form} is one line of JSON under the event name that its clients want`, () => {
+    const parts: ReplyPart[] = [
+      { kind: "reasoning", text: "a\nb" },
+      { kind: "text", text: "c\r\nd\u2028e" },
+      CALL("c1"),
+    ];
+    for (const { event, data } of framesOf(form, streamOf(replyOfParts(parts)), CONTEXT)) {
+      assert(!/[\r\n]/.test(data));
+      const isNamed = form === "messages" || form === "responses";
+      assertEquals(event, isNamed ? JSON.parse(data).type : null);
+    }
+  });
+
+  Deno.test(`a reply with a call tells a caller of ${form} to go on, whatever its vendor said`, () => {
+    const reply = replyOfParts([{ kind: "text", text: "Let me see" }, CALL("c1")]);
+    assertEquals(wholeThrough(form, reply, CONTEXT).stop.reason, "tool_calls");
+    assertEquals(streamedThrough(form, streamOf(reply), CONTEXT).stop.reason, "tool_calls");
+  });
+
+  Deno.test(`a call that a limit cut off is not shown to a caller of ${form} as whole, and the limit is told`, () => {
+    const reply = replyOfParts([{ kind: "text", text: "Let me" }, CALL("c1", '{"path": "/e')], {
+      stop: { reason: "max_tokens", raw: null },
+    });
+    const whole = wholeThrough(form, reply, CONTEXT);
+    assertEquals([whole.parts.length, whole.stop.reason], [1, "max_tokens"]);
+    assertEquals(streamedThrough(form, streamOf(reply), CONTEXT).stop.reason, "max_tokens");
+  });
+
+  Deno.test(`a call without arguments is an empty object to a caller of ${form}, also streamed without a delta`, () => {
+    const events: ReplyEvent[] = streamOf(replyOfParts([CALL("c1")])).filter(({ type }) => type !== "part-delta");
+    const [call] = streamedThrough(form, events, CONTEXT).parts;
+    assert(call.kind === "tool_call");
+    assertEquals(call.input, "{}");
+  });
+
+  Deno.test(`calls that a vendor interleaves stay apart for a caller of ${form}`, () => {
+    const [start, ...rest] = streamOf(replyOfParts([CALL("c1", '{"at":"one"}'), CALL("c2", '{"at":"two"}')]), 3);
+    const finish = rest.pop()!;
+    const lanes = [0, 1].map((lane) => rest.filter((event) => "index" in event && event.index === lane));
+    const mixed = lanes[0].flatMap((event, at) => [event, lanes[1][at]]);
+    const { parts } = streamedThrough(form, [start, ...mixed, finish], CONTEXT);
+    assertEquals(parts.map((part) => part.kind === "tool_call" && part.input), ['{"at":"one"}', '{"at":"two"}']);
+  });
+
+  Deno.test(`a thought after text is a part of its own for a caller of ${form}`, () => {
+    const parts: ReplyPart[] = [{ kind: "text", text: "Yes" }, { kind: "reasoning", text: "hm" }, {
+      kind: "text",
+      text: "No",
+    }];
+    const told = streamedThrough(form, streamOf(replyOfParts(parts)), CONTEXT).parts;
+    assertEquals(told.filter(({ kind }) => kind === "reasoning").length, 1);
+    assertEquals(told.flatMap((part) => part.kind === "text" ? [part.text] : []).join(""), "YesNo");
+  });
+
+  Deno.test(`usage of every kind adds up to the same for a caller of ${form}`, () => {
+    const usage = {
+      freshTokens: 100,
+      cacheReadTokens: 20,
+      cacheWrite5mTokens: 3,
+      cacheWrite1hTokens: 4,
+      toolPromptTokens: 0,
+      outputTokens: 50,
+      reasoningTokens: 30,
+    };
+    const reply = replyOfParts([{ kind: "text", text: "Yes" }], { usage });
+    const told = wholeThrough(form, reply, CONTEXT).usage!;
+    const prompt = told.freshTokens + told.cacheReadTokens + told.cacheWrite5mTokens + told.cacheWrite1hTokens;
+    assertEquals([prompt, told.cacheReadTokens, told.outputTokens, told.reasoningTokens], [127, 20, 50, 30]);
+    assertEquals(streamedThrough(form, streamOf(reply), CONTEXT).usage, told);
+  });
+
+  Deno.test(`web sources reach a caller of ${form} in its own shape, or are reported as lost`, () => {
+    const citations = [{ url: "https://a.example/x", title: "A", start: 0, end: 4 }];
+    const { body, losses } = CODECS[form].writeReply(
+      replyOfParts([{ kind: "text", text: "é😀b", citations }]),
+      CONTEXT,
+    );
+    const [part] = CODECS[form].readReply(sent(body)).parts;
+    if (form === "messages") return assertEquals(losses, ["citations"]);
+    assertEquals([part.kind === "text" && part.citations, losses], [citations, []]);
+  });
+}
+
+/** How each form's vendors say that a prompt is too long. */
+const OVERFLOWS: readonly (readonly [Form, JsonObject])[] = [
+  ["chat", { error: { message: "maximum context length is 8192 tokens", code: "context_length_exceeded" } }],
+  ["responses", { error: { message: "Your input exceeds the context window", code: "context_length_exceeded" } }],
+  ["messages", {
+    type: "error",
+    error: { type: "invalid_request_error", message: "prompt is too long: 9 tokens > 8" },
+  }],
+  ["content", {
+    error: {
+      code: 400,
+      status: "INVALID_ARGUMENT",
+      message: "The input token count (9) exceeds the maximum number of tokens allowed (8).",
+    },
+  }],
+];
+
+for (const [form, body] of OVERFLOWS) {
+  Deno.test(`a prompt that is too long for a vendor of ${form} is told in the words that other callers' tools look for`, () => {
+    const { message, code } = CODECS[form].readError(body);
+    const error = new GatewayError("invalid_request", message, { vendorCode: code! });
+    const told = (to: Form) => (CODECS[to].writeError(error, "req_1").error as JsonObject);
+    assertEquals([told("chat").code, told("responses").code], ["context_length_exceeded", "context_length_exceeded"]);
+    assertStringIncludes(String(told("messages").message), "prompt is too long");
+    assertEquals(told("content").status, "INVALID_ARGUMENT");
+  });
+}
