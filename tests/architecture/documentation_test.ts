@@ -1,0 +1,51 @@
+import { assertEquals } from "@std/assert";
+import { join } from "node:path";
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+
+async function sourceFiles(folder: string): Promise<string[]> {
+  const files: string[] = [];
+  for await (const entry of Deno.readDir(join(ROOT, folder))) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory) files.push(...await sourceFiles(path));
+    else if (entry.name.endsWith(".ts")) files.push(path);
+  }
+  return files;
+}
+
+const EXPORTED = /^export (?:default |declare |abstract |async )*(?:function\*?|class|interface|type|const|let|enum) (\w+)/;
+
+/** Names that are exported without a doc comment right above them. Overloads share the comment of the first. */
+function undocumented(text: string): string[] {
+  const lines = text.split("\n");
+  const documented = new Set<string>();
+  const missing: string[] = [];
+  for (const [at, line] of lines.entries()) {
+    const name = EXPORTED.exec(line)?.[1];
+    if (!name) continue;
+    let above = at - 1;
+    while (above >= 0 && /^\s*(@|\/\/)/.test(lines[above])) above--;
+    if (/\*\/\s*$/.test(lines[above] ?? "")) documented.add(name);
+    else if (!documented.has(name)) missing.push(name);
+  }
+  return missing;
+}
+
+Deno.test("source tree: every exported name has a doc comment", async () => {
+  const missing: string[] = [];
+  for (const file of await sourceFiles("src")) {
+    missing.push(...undocumented(await Deno.readTextFile(join(ROOT, file))).map((name) => `${file}: ${name}`));
+  }
+  assertEquals(missing, []);
+});
+
+Deno.test("source tree: texts speak of the product alone", async () => {
+  const words = /\/work\/|shared\/reference|\bTODO\b|\bFIXME\b|registry\.npmjs|issue #?\d/;
+  const found: string[] = [];
+  for (const folder of ["src", "docs", "bench"]) {
+    for (const file of await sourceFiles(folder)) {
+      if (words.test(await Deno.readTextFile(join(ROOT, file)))) found.push(file);
+    }
+  }
+  assertEquals(found, []);
+});
