@@ -57,6 +57,38 @@ const VIDEO_MODEL = {
   serves: [{ provider: "sandbox-ark", model: "seedance-sandbox" }],
 };
 
+/** What the sandbox makes, as the vendor that it plays. */
+const IMAGE_SIZES = ["auto", "1024x1024", "1536x1024", "1024x1536", "1792x1024", "1024x1792"];
+const IMAGE_PRICING = { ...PRICING, image_input: "0.000002", image_output: "0.00001" };
+
+/** A model of each image series. */
+const IMAGE_MODELS = [
+  {
+    id: "sandbox/image-1",
+    name: "Sandbox Image",
+    description: "A simulated image model that makes and edits pictures.",
+    pricing: IMAGE_PRICING,
+    image: { series: "default", edits: true, sizes: IMAGE_SIZES, quality_map: { standard: "medium", hd: "high" } },
+    serves: [{ provider: "sandbox-openai", model: "image-1" }],
+  },
+  {
+    id: "sandbox/image-multimodal-1",
+    name: "Sandbox Image Multimodal",
+    description: "A simulated image model of the multimodal series.",
+    pricing: IMAGE_PRICING,
+    image: { series: "multimodal" },
+    serves: [{ provider: "sandbox-google", model: "image-multimodal-1" }],
+  },
+  {
+    id: "sandbox/image-reference-1",
+    name: "Sandbox Image Reference",
+    description: "A simulated image model that looks at references.",
+    pricing: { per_image: "0.04" },
+    image: { series: "reference" },
+    serves: [{ provider: "sandbox-ark", model: "seedream-5-0-pro" }],
+  },
+];
+
 /**
  * The configuration of `deno task dev`: sandbox vendors in place of real ones, a small catalog with a price on
  * everything, and a demo account with 25 USD.
@@ -84,6 +116,7 @@ export function devConfig({ sandbox, key, env }: DevOptions): Config {
         "sandbox-anthropic": 30,
         "sandbox-google": 20,
       }),
+      ...IMAGE_MODELS.map((model) => ({ created: "2026-01-01", ...model })),
       VIDEO_MODEL,
     ],
     limits: { vendor_polling: { first: 1, least: 1 } },

@@ -43,6 +43,11 @@ export interface LimitsConfig {
   readonly bodyIdleMs: number;
   /** How long a video task may stay pending, in milliseconds; then it expires. Default: 24 h. */
   readonly videoDeadlineMs: number;
+  /**
+   * After how long a video's creation that a vendor did not answer and cannot find was never made, in milliseconds; longer than
+   * any creation takes. Default: 300 s.
+   */
+  readonly videoDoubtMs: number;
   /** How long a signed result address works, in milliseconds; at most seven days. Default: 24 h. */
   readonly signedUrlMs: number;
 }
@@ -72,6 +77,7 @@ const schema: z.ZodType<LimitsConfig> = z.strictObject({
   other_body: body().default(64_000),
   body_idle: seconds(0.01, 3600).default(15_000),
   video_deadline: seconds(1, 30 * DAY).default(DAY * 1000),
+  video_doubt: seconds(0.1, DAY).default(300_000),
   signed_url: seconds(1, 7 * DAY).default(DAY * 1000),
 }).transform((limits) => ({
   videoPolling: limits.video_polling,
@@ -84,6 +90,7 @@ const schema: z.ZodType<LimitsConfig> = z.strictObject({
   otherBodyBytes: limits.other_body,
   bodyIdleMs: limits.body_idle,
   videoDeadlineMs: limits.video_deadline,
+  videoDoubtMs: limits.video_doubt,
   signedUrlMs: limits.signed_url,
 }));
 

@@ -2,7 +2,9 @@ import type { GatewayError } from "../lib/gateway_error.ts";
 
 /** A request as it came, once the front door has let it in. */
 export interface Inbound {
+  /** For its header fields, its body and the signal that fires when the caller leaves. */
   readonly request: Request;
+  /** The method as sent, in upper case. */
   readonly method: string;
   /** The path as sent, without the query; `%XX` untouched. */
   readonly path: string;
@@ -10,6 +12,7 @@ export interface Inbound {
   readonly query: string;
   /** Path parameters by name, decoded. */
   readonly params: Readonly<Record<string, string>>;
+  /** Made by the gateway; names the request in the log and in `X-Service-Request-Id`. */
   readonly requestId: string;
   /** Unix milliseconds. */
   readonly receivedAt: number;
@@ -25,12 +28,15 @@ export type ErrorRenderer = (error: GatewayError, requestId: string) => Response
 
 /** One line of the address table. */
 export interface Route {
+  /** The one method that it answers. */
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /**
    * Segments from the root: `/v1/models/:provider/:model`. `:name` takes one segment; `:name*` takes the rest, slashes
    * included; a last segment `:name*:verb` or `:name::verb` takes a parameter that ends in `:verb`.
    */
   readonly path: string;
+  /** Answers what the line matches. */
   readonly handler: Handler;
+  /** Renders what `handler` throws, in the shape of the protocol that this line belongs to. */
   readonly renderError: ErrorRenderer;
 }

@@ -71,11 +71,23 @@ class FormCutter {
 
   *push(chunk: Uint8Array<ArrayBuffer>): Generator<FormEvent, void> {
     const came = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-    this.#rest = this.#rest.length === 0 ? came : Buffer.concat([this.#rest, came]);
+    if (this.#place === "body" && !this.#isFresh && this.#endsWithoutBoundary(came)) {
+      // Goes out as it is, so that a large file is not copied with every piece.
+      const bytes = this.#rest;
+      this.#rest = came;
+      if (bytes.length > 0) yield { type: "data", bytes };
+    } else this.#rest = this.#rest.length === 0 ? came : Buffer.concat([this.#rest, came]);
     for (let before: Place | null = null; before !== this.#place;) {
       before = this.#place;
       yield* this.#cut();
     }
+  }
+
+  /** Whether no boundary begins in what is left and ends in these bytes, which must be long enough to tell. */
+  #endsWithoutBoundary(came: Buffer<ArrayBuffer>): boolean {
+    if (came.length < this.#delimiter.length) return false;
+    const seam = Buffer.concat([this.#rest, came.subarray(0, this.#delimiter.length - 1)]);
+    return !seam.includes(this.#delimiter);
   }
 
   end(): void {

@@ -1,5 +1,23 @@
 /** The words that a failure is named by. Source: DESIGN "Errors". */
-export type ErrorCode = keyof typeof HTTP_STATUS;
+export type ErrorCode =
+  | "invalid_request"
+  | "invalid_provider_type"
+  | "provider_type_unavailable"
+  | "unauthorized"
+  | "invalid_api_key"
+  | "upstream_auth_failed"
+  | "insufficient_credits"
+  | "permission_denied"
+  | "not_found"
+  | "model_not_found"
+  | "method_not_allowed"
+  | "conflict"
+  | "request_too_large"
+  | "rate_limited"
+  | "upstream_error"
+  | "route_error"
+  | "upstream_timeout"
+  | "internal_error";
 
 /** What a caller can be told beyond code and message; `cause` is for the log alone. */
 export interface ErrorDetails {
@@ -33,7 +51,7 @@ export type FinerCode =
   | "cancel_not_supported"
   | "cancel_failed";
 
-const HTTP_STATUS = {
+const HTTP_STATUS: Readonly<Record<ErrorCode, number>> = {
   invalid_request: 400,
   invalid_provider_type: 400,
   provider_type_unavailable: 400,
@@ -52,13 +70,16 @@ const HTTP_STATUS = {
   route_error: 502,
   upstream_timeout: 504,
   internal_error: 500,
-} as const;
+};
 
 /** The one failure a caller is meant to see. Thrown anywhere, rendered once, by the protocol the caller speaks. */
 export class GatewayError extends Error {
+  /** What stack traces call it. */
   override readonly name = "GatewayError";
 
   /**
+   * A failure as the caller is to be told it.
+   *
    * @param code The stable word to branch on.
    * @param message For people: the action first, values quoted, no full stop; never a key, a prompt or an output.
    * @param details See {@linkcode ErrorDetails}.

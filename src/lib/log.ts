@@ -6,41 +6,67 @@ export type LogLevel = "debug" | "info" | "warn" | "error";
  * a key or a URL with its query, so that none can be written by accident. Source: `reliability` 2.11.
  */
 export interface LogFields {
+  /** As the caller got it in `X-Service-Request-Id`. */
   readonly requestId?: string;
+  /** The account that pays. */
   readonly accountId?: string;
+  /** The public id of the API key, never the key. */
   readonly keyId?: string;
+  /** The model, by the catalog's name or the vendor's. */
   readonly model?: string;
+  /** The provider by its configured name. */
   readonly provider?: string;
+  /** Which protocol the caller speaks. */
   readonly protocol?: string;
+  /** The HTTP method. */
   readonly method?: string;
   /** The path without its query. */
   readonly path?: string;
+  /** Host and port of our own end, or of a peer. */
   readonly address?: string;
+  /** An HTTP status: our answer's, or that of the vendor or receiver that the event is about. */
   readonly status?: number;
+  /** The machine word of a failure. */
   readonly code?: string;
   /** Why, in our own words or an error's class and message, already free of secrets. */
   readonly reason?: string;
+  /** How long what the event tells took. */
   readonly durationMs?: number;
+  /** From the request to the first byte of its answer. */
   readonly firstByteMs?: number;
+  /** Which try it was. */
   readonly attempt?: number;
+  /** How many things the event is about. */
   readonly count?: number;
+  /** A size in bytes. */
   readonly bytes?: number;
+  /** All tokens on the prompt side. */
   readonly inputTokens?: number;
+  /** All tokens that were made, reasoning included. */
   readonly outputTokens?: number;
   /** Decimal USD. */
   readonly cost?: string;
+  /** The `kind` of a job in the store. */
   readonly jobKind?: string;
+  /** What the event is about, by id: a task, a cache, a delivery, the `ref` of a job. */
   readonly ref?: string;
+  /** Where that stands now, in a word. */
   readonly state?: string;
+  /** Names of fields, never their values. */
   readonly fields?: string;
+  /** The signal that the process was sent, such as `SIGTERM`. */
   readonly signal?: string;
 }
 
 /** The one way to log: an event's name, which never changes, and its fields. */
 export interface Log {
+  /** Steps that only the search for a fault needs. */
   debug(event: string, fields?: LogFields): void;
+  /** What went as it should. */
   info(event: string, fields?: LogFields): void;
+  /** What went wrong and was mended, will be tried again, or may hurt later. */
   warn(event: string, fields?: LogFields): void;
+  /** What went wrong for good and that an operator should look at. */
   error(event: string, fields?: LogFields): void;
 }
 

@@ -143,7 +143,11 @@ class Exchange {
       return opened;
     };
     Deno.connect({ hostname: address, port: portOf(url) })
-      .then((plain) => this.#secure(keep(plain), hostOf(url)))
+      .then((plain) => {
+        keep(plain);
+        plain.setNoDelay(true);
+        return this.#secure(plain, hostOf(url));
+      })
       .then((secure) => resolve(keep(secure)))
       .catch((error) => {
         closeQuietly(socket);
@@ -153,9 +157,9 @@ class Exchange {
     return promise;
   }
 
-  async #secure(plain: Deno.Conn, hostname: string): Promise<Deno.TlsConn> {
+  async #secure(plain: Deno.TcpConn, hostname: string): Promise<Deno.TlsConn> {
     const caCerts = [...this.#policy.caCertificates ?? []];
-    const secure = await Deno.startTls(plain as Deno.TcpConn, { hostname, caCerts, alpnProtocols: ["http/1.1"] });
+    const secure = await Deno.startTls(plain, { hostname, caCerts, alpnProtocols: ["http/1.1"] });
     this.#socket = secure; // so that the end of the time also ends a handshake that hangs
     if (this.#isOver) closeQuietly(secure);
     await secure.handshake();

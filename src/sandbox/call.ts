@@ -10,7 +10,10 @@ export interface Call {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: Headers;
+  /** The body; empty for a form. */
   readonly text: string;
+  /** The body of a request that is a form; null for every other. */
+  readonly form: FormData | null;
   readonly requestId: string;
   /** Fires when the client leaves before its answer begins, or the sandbox stops. */
   readonly gone: AbortSignal;

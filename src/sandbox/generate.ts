@@ -19,6 +19,8 @@ export interface Question {
   readonly body: JsonObject;
   readonly model: string;
   readonly streamed: boolean;
+  /** Tokens of a cached content that the request names; they count as read from a cache. Default none. */
+  readonly cachedTokens?: number;
 }
 
 /** A question with what was read from it. */
@@ -121,11 +123,17 @@ function replyTo(ask: Ask, voice: Voice): Reply {
   };
 }
 
-function usageOf({ thoughts, parts }: Speech, { call, conversation, model }: Ask, voice: Voice): Usage {
+function usageOf(
+  { thoughts, parts }: Speech,
+  { call, conversation, model, cachedTokens = 0 }: Ask,
+  voice: Voice,
+): Usage {
   const segments = segmentsOf(conversation);
   const scope = `${voice.codec.name} ${model}`;
   const { promptCache } = call.world;
-  const { readTokens, written5mTokens, written1hTokens } = promptCache.account(scope, segments, voice.cachesByMarks);
+  const shares = promptCache.account(scope, segments, voice.cachesByMarks);
+  const { written5mTokens, written1hTokens } = shares;
+  const readTokens = Math.max(shares.readTokens, cachedTokens);
   const reasoningTokens = thoughts === null ? 0 : tokensOf(thoughts.text);
   return {
     freshTokens: Math.max(0, promptTokensIn(segments) - readTokens - written5mTokens - written1hTokens),

@@ -2,9 +2,12 @@ import { type Clock, systemClock } from "../lib/clock.ts";
 import type { Call, Family } from "./call.ts";
 import { OrderedCut } from "./beat_stream.ts";
 import { anthropic } from "./families/anthropic.ts";
+import { arkImages } from "./families/ark_images.ts";
 import { arkVideos } from "./families/ark_videos.ts";
 import { google } from "./families/google.ts";
 import { openai } from "./families/openai.ts";
+import { xai } from "./families/xai.ts";
+import { readForm, writeForm } from "./form.ts";
 import { parsedOrNull } from "../conversation/wire_value.ts";
 import { Refusal } from "./refusal.ts";
 import { SeenLog, type SeenRequest } from "./seen.ts";
@@ -34,6 +37,8 @@ export interface Sandbox {
     readonly google: string;
     /** Ends in `/ark/api/v3`. */
     readonly ark: string;
+    /** Ends in `/xai/v1`. */
+    readonly xai: string;
   };
   /** The latest 1,000 requests, oldest first. */
   readonly seen: readonly SeenRequest[];
@@ -42,7 +47,7 @@ export interface Sandbox {
 }
 
 // The first whose prefix covers a path answers.
-const FAMILIES: readonly Family[] = [arkVideos, openai, anthropic, google];
+const FAMILIES: readonly Family[] = [arkVideos, arkImages, openai, anthropic, google, xai];
 
 /**
  * Starts a sandbox. Its answers follow from the request and from what came before; see `docs/sandbox.md`.
@@ -55,13 +60,17 @@ export function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const log = new SeenLog();
   const stopped = new AbortController();
   const handler = async (request: Request): Promise<Response> => {
-    const text = await request.text();
-    const entry = log.add(request, text === "" ? null : parsedOrNull(text) ?? text);
+    const form = await readForm(request);
+    const text = form ? "" : await request.text();
+    const entry = log.add(request, form ? writeForm(form) : text === "" ? null : parsedOrNull(text) ?? text);
     record?.(entry);
-    return await answer(request, text, world, stopped.signal, () => entry.cancelled = true);
+    return await answer(request, { text, form }, world, stopped.signal, () => entry.cancelled = true);
   };
-  // Rejects only with what went wrong while an answer was sent, which is what cuts are for.
-  const onError = (error: unknown) => new Response(error instanceof OrderedCut ? null : "broken", { status: 500 });
+  // Also told of answers that broke while they were sent, which is what cuts are for.
+  const onError = (error: unknown) => {
+    const words = error instanceof OrderedCut ? null : `The sandbox failed: ${error}`;
+    return new Response(words, { status: 500 });
+  };
   const server = Deno.serve({ port, hostname, signal: stopped.signal, onListen() {}, onError }, handler);
   const origin = `http://${hostname}:${server.addr.port}`;
   return Promise.resolve({
@@ -70,6 +79,7 @@ export function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       anthropic: `${origin}/anthropic`,
       google: `${origin}/google`,
       ark: `${origin}/ark/api/v3`,
+      xai: `${origin}/xai/v1`,
     },
     seen: log.entries,
     async stop() {
@@ -81,20 +91,23 @@ export function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 
 async function answer(
   request: Request,
-  text: string,
+  { text, form }: Pick<Call, "text" | "form">,
   world: World,
   stopped: AbortSignal,
   leave: () => void,
 ): Promise<Response> {
   const { pathname, searchParams } = new URL(request.url);
   const family = FAMILIES.find(({ prefix }) => pathname === prefix || pathname.startsWith(`${prefix}/`));
-  if (!family) return new Response("Not found: the sandbox has /openai, /anthropic and /google\n", { status: 404 });
+  if (!family) {
+    return new Response("Not found: the sandbox has /openai, /anthropic, /google, /ark and /xai\n", { status: 404 });
+  }
   const call: Call = {
     method: request.method,
     path: pathname.slice(family.prefix.length),
     query: searchParams,
     headers: request.headers,
     text,
+    form,
     requestId: `req_${world.nextId()}`,
     gone: AbortSignal.any([request.signal, stopped]),
     world,

@@ -8,17 +8,23 @@ export type Version = string;
 
 /** What a read found. */
 export interface Entry<T = unknown> {
+  /** The whole key, prefix included. */
   readonly key: Key;
+  /** A copy: changing it changes nothing in the store. */
   readonly value: T;
+  /** For {@linkcode Commit.check}, so that a commit fails when the value has changed since. */
   readonly version: Version;
 }
 
 /** Work that is owed. `(kind, ref)` is unique among open jobs; `epoch` rises with every claim and fences late workers. */
 export interface Job {
+  /** Given by the store when the job is added. */
   readonly id: string;
+  /** Which work it is; workers claim by it. */
   readonly kind: string;
   /** What the work is about, such as a task's id. */
   readonly ref: string;
+  /** 0 until the first claim. A commit that settles or postpones under an older one is refused. */
   readonly epoch: number;
   /** How often it was claimed before and neither settled nor put off by its worker, from 0. */
   readonly attempt: number;
@@ -28,8 +34,11 @@ export interface Job {
 
 /** A movement on one account. A side that would fall below zero refuses the whole commit, unless `overdraw` is set. */
 export interface Move {
+  /** The account whose balance changes, by its id. */
   readonly account: string;
+  /** Added to what the account can spend; negative takes away. */
   readonly available: Money;
+  /** Added to what is set aside; negative takes away. */
   readonly held: Money;
   /** For what was already consumed and must be charged: `available` may fall below zero. `held` never may. */
   readonly overdraw?: boolean;
@@ -37,6 +46,7 @@ export interface Move {
 
 /** One line of the append-only ledger. `(operation, reference)` is unique for ever. */
 export interface LedgerEntry {
+  /** The account whose money moved, by its id. */
   readonly account: string;
   /** `credit`, `charge`, `hold`, `capture`, `release`. */
   readonly operation: string;
@@ -60,7 +70,9 @@ export interface StoredLedgerEntry extends LedgerEntry {
 
 /** An account's money. */
 export interface Balance {
+  /** What can be spent; below zero only by an `overdraw`. */
   readonly available: Money;
+  /** What is set aside for work under way; never below zero. */
   readonly held: Money;
 }
 
@@ -70,8 +82,11 @@ export interface Commit {
   readonly check?: readonly { readonly key: Key; readonly version: Version | null }[];
   /** Values of at most 60 KB after serialisation. `ttlMs`: unreadable from then on. */
   readonly set?: readonly { readonly key: Key; readonly value: unknown; readonly ttlMs?: number }[];
+  /** Keys to forget; one that holds nothing is passed over. */
   readonly delete?: readonly Key[];
+  /** Movements of money; refused as `short` when a side would fall below zero. */
   readonly move?: readonly Move[];
+  /** Lines to append; refused as `duplicate` when one with that operation and reference stands. */
   readonly ledger?: readonly LedgerEntry[];
   /** New jobs; refused as `duplicate` when one with that kind and ref is open. */
   readonly add?: readonly { readonly kind: string; readonly ref: string; readonly dueAt: number }[];
@@ -104,6 +119,8 @@ export interface Store {
     options: { readonly after?: Key; readonly limit: number; readonly reverse?: boolean },
   ): Promise<Entry<T>[]>;
   /**
+   * Does all of a commit or nothing; resolves once it is durable, or refused.
+   *
    * @param operation Names the commit for 24 hours, so that a repeat after an unknown result changes nothing and
    * answers `{ok: true, replayed: true}`; null for a commit that is never repeated.
    * @throws {RangeError} If a value, a key or the whole is larger than the engine takes; nothing is then done.

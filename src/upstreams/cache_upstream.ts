@@ -29,6 +29,7 @@ export interface UpstreamCache {
  * `UpstreamFailure`.
  */
 export interface CacheUpstream {
+  /** Has the vendor keep a content. */
   create(order: CacheOrder): Promise<UpstreamCache>;
   /**
    * Moves a cache's end.

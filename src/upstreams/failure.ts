@@ -21,6 +21,7 @@ export interface FailureFacts {
   readonly status: number | null;
   /** Whether the vendor can have begun the work: `no` only when that is certain. */
   readonly accepted: "no" | "unknown";
+  /** How long the vendor asks to be left alone; absent when it does not say. */
   readonly retryAfterSeconds?: number;
   /** The vendor's machine word. */
   readonly vendorCode?: string;
@@ -30,13 +31,23 @@ export interface FailureFacts {
   readonly isContentRefusal?: boolean;
   /** Decimal USD that the vendor takes although it failed; for the operator's log, never for the caller. */
   readonly costUsd?: string;
+  /** What was thrown below, for the log. */
   readonly cause?: unknown;
 }
 
 /** A failure of an upstream. Its message is already free of secrets. */
 export class UpstreamFailure extends Error {
+  /** What stack traces call it. */
   override readonly name = "UpstreamFailure";
 
+  /**
+   * A failure with the facts to decide by.
+   *
+   * @param provider The name of the {@linkcode Provider} that failed.
+   * @param kind The word to decide by.
+   * @param message For people: the vendor's words or ours, free of secrets.
+   * @param facts What is known beyond the kind; its `cause` becomes the error's.
+   */
   constructor(
     readonly provider: string,
     readonly kind: FailureKind,

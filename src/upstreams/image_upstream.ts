@@ -2,6 +2,7 @@
 export interface ImageSource {
   /** By the picture's own bytes, never by what a caller says: `image/png`, `image/jpeg`, `image/webp`. */
   readonly mediaType: string;
+  /** How many bytes `open` gives. */
   readonly lengthBytes: number;
   /** Pixels. */
   readonly width: number;
@@ -15,6 +16,7 @@ export interface ImageSource {
 export interface ImageOrder {
   /** The vendor's name of the model. */
   readonly model: string;
+  /** What to draw or to change, in the caller's words. */
   readonly prompt: string;
   /** `auto`, `low`, `medium`, `high`, `standard`, `hd`, or what the catalog maps it to. */
   readonly quality: string;
@@ -46,10 +48,13 @@ export interface MadeImage {
 
 /** What a vendor reports of its consumption; 0 for what it does not report. */
 export interface ImageConsumption {
+  /** Tokens of the text that was sent. */
   readonly textTokens: number;
+  /** Tokens of the pictures that were sent. */
   readonly imageTokens: number;
   /** Tokens that were read from a cache, a part of the two above. */
   readonly cachedTokens: number;
+  /** Tokens of what was made, thoughts included where the vendor counts them. */
   readonly outputTokens: number;
 }
 

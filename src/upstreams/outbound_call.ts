@@ -4,6 +4,7 @@ import type { OutboundBody } from "./outbound_body.ts";
 
 /** One request to a vendor. */
 export interface OutboundCall {
+  /** What the vendor's endpoint asks for. */
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Below the provider's base address, with query. */
   readonly path: string;
@@ -74,6 +75,7 @@ export interface Outbound {
 
 /** A 2xx whose silence is watched. */
 export interface OutboundResponse {
+  /** 200 to 299. */
   readonly status: number;
   /** The media type without parameters, in lower case. */
   readonly mediaType: string;
@@ -81,6 +83,12 @@ export interface OutboundResponse {
   header(name: string): string | null;
   /** As `HttpResponse.read`; throws {@linkcode UpstreamFailure} instead. */
   read(): Promise<Uint8Array<ArrayBuffer> | null>;
+  /**
+   * The whole body.
+   *
+   * @param capBytes Most bytes that are taken.
+   * @throws {UpstreamFailure} As `read`, and when the body is longer.
+   */
   readAll(capBytes: number): Promise<Uint8Array<ArrayBuffer>>;
   /** Stops the vendor's work as far as closing the connection does. */
   cancel(): void;

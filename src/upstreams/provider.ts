@@ -7,7 +7,9 @@ import type { VideoUpstream } from "./video_upstream.ts";
 
 /** A configured account with a vendor: what a pin names, and what a request is sent through. */
 export interface Provider {
+  /** As the operator named it and as pins spell it. */
   readonly name: string;
+  /** The way out to its vendor, which adds address and key. */
   readonly outbound: Outbound;
   /** Removes the provider's key and whatever looks like one from its own words. */
   readonly redact: Redactor;

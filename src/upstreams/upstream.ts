@@ -23,10 +23,15 @@ export interface TextEndpoint {
 
 /** A vendor's own token counter. */
 export interface TokenCounter {
+  /** The path below the provider's base address. `model` is the vendor's name of it. */
   path(model: string): string;
   /** The request to count; its losses do not matter to a count. */
   write(conversation: Conversation, target: RequestTarget): Written<JsonObject>;
-  /** @throws {TypeError} If the reply holds no count. */
+  /**
+   * How many tokens the vendor counted.
+   *
+   * @throws {TypeError} If the reply holds no count.
+   */
   readCount(reply: unknown): number;
 }
 

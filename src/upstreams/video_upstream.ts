@@ -3,18 +3,23 @@ export type VideoOrderMode = "text2video" | "img2video" | "img2video_end" | "img
 
 /** A picture, sound or video that an order refers to, in the form that the vendor said it takes. */
 export interface VideoMedia {
+  /** What it is; says which list of {@linkcode MediaForms} holds. */
   readonly medium: "image" | "audio" | "video";
   /** By the bytes where they were looked at; null when only the address is known. */
   readonly mediaType: string | null;
   /** An address that the vendor can fetch, or a `data:` URI, or bare base64: see {@linkcode MediaForms}. */
   readonly form: "url" | "data_uri" | "base64";
+  /** The address, the URI or the base64 text, as `form` says. */
   readonly value: string;
 }
 
 /** The forms in which a vendor takes a medium, the one it likes best first. */
 export interface MediaForms {
+  /** For pictures; empty when the vendor takes none. */
   readonly image: readonly VideoMedia["form"][];
+  /** For sounds; empty when the vendor takes none. */
   readonly audio: readonly VideoMedia["form"][];
+  /** For videos; empty when the vendor takes none. */
   readonly video: readonly VideoMedia["form"][];
 }
 
@@ -24,8 +29,11 @@ export interface VideoOrder {
   readonly taskId: string;
   /** The vendor's name of the model. */
   readonly model: string;
+  /** Which frames or references the video is made from. */
   readonly mode: VideoOrderMode;
+  /** What is to be seen, in the caller's words. */
   readonly prompt: string;
+  /** Whole seconds, within what the model makes. */
   readonly durationSeconds: number;
   /** `480p` … `4K`; beside a size what it is priced as, or null. */
   readonly resolution: string | null;
@@ -33,12 +41,15 @@ export interface VideoOrder {
   readonly aspectRatio: string | null;
   /** Pixels; null when resolution and ratio say all. */
   readonly size: { readonly width: number; readonly height: number } | null;
+  /** The picture that the video begins with; null when it is free. */
   readonly firstFrame: VideoMedia | null;
+  /** The picture that the video ends with, only beside a first one; null when it is free. */
   readonly lastFrame: VideoMedia | null;
   /** Subject or style guidance, in the caller's order. */
   readonly references: readonly VideoMedia[];
   /** Null when the caller did not say: the vendor's default holds. */
   readonly generateAudio: boolean | null;
+  /** Asks for the same video each time, as far as a vendor keeps to it; null when nothing was said. */
   readonly seed: number | null;
   /** `provider.options` of the caller, passed on as it is; own fields win over it. */
   readonly options: Readonly<Record<string, unknown>>;
@@ -46,6 +57,7 @@ export interface VideoOrder {
 
 /** What must be kept to ask about a job again: its id, and whatever else its address needs (kind of path, host). */
 export interface VideoJobHandle {
+  /** The vendor's name of the job. */
   readonly id: string;
   /** Small, of the adapter's own making; null when the id is enough. */
   readonly place: string | null;
@@ -53,6 +65,7 @@ export interface VideoJobHandle {
 
 /** One result. */
 export interface VideoResult {
+  /** Where the vendor keeps the video. */
   readonly url: string;
   /** True when only the vendor's key opens it; then it is fetched from the provider's own host alone. */
   readonly needsCredential: boolean;
@@ -60,6 +73,7 @@ export interface VideoResult {
 
 /** What a vendor reports of its consumption. Null for what it does not report. */
 export interface VideoConsumption {
+  /** Length of what was made. */
   readonly seconds: number | null;
   /** Decimal USD. */
   readonly costUsd: string | null;
@@ -95,12 +109,14 @@ export type CancelOutcome = "cancelled" | "requested" | "too_late" | "gone";
  * vendor lacks is null.
  */
 export interface VideoUpstream {
+  /** In which forms it takes pictures, sounds and videos. */
   readonly mediaForms: MediaForms;
   /**
    * Starts a job. A failure's `accepted` tells whether the vendor can have begun: with `unknown` the job must not be created
    * anywhere else.
    */
   create(order: VideoOrder): Promise<VideoJobHandle>;
+  /** Asks how a job stands. */
   poll(job: VideoJobHandle): Promise<VideoProgress>;
   /** Null where the vendor cannot stop a job: the caller gets `cancel_not_supported`. */
   readonly cancel: ((job: VideoJobHandle) => Promise<CancelOutcome>) | null;

@@ -13,7 +13,8 @@ async function sourceFiles(folder: string): Promise<string[]> {
   return files;
 }
 
-const EXPORTED = /^export (?:default |declare |abstract |async )*(?:function\*?|class|interface|type|const|let|enum) (\w+)/;
+const EXPORTED =
+  /^export (?:default |declare |abstract |async )*(?:function\*?|class|interface|type|const|let|enum) (\w+)/;
 
 /** Names that are exported without a doc comment right above them. Overloads share the comment of the first. */
 function undocumented(text: string): string[] {

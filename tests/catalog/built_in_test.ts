@@ -25,6 +25,20 @@ Deno.test("every built-in text model says what callers ask a catalog for", () =>
   }
 });
 
+Deno.test("every built-in image model has a price, and whatever it takes the place of is one of its own", () => {
+  const images = everything.filter(({ image }) => image !== null);
+  assert(images.length > 0);
+  for (const { id, name, description, created, image, architecture, pricing } of images) {
+    assert(name && description.endsWith(".") && created > 1_700_000_000, id);
+    assert(architecture.outputModalities.includes("image"), id);
+    assert(readRate(pricing.per_image ?? pricing.image_output!) > 0n, id);
+    assert(Object.values(image!.sizeMap).every((size) => image!.sizes.includes(size)), id);
+    assert(Object.values(image!.qualityMap).every((quality) => image!.qualities.includes(quality)), id);
+    // Its vendor's own rules: none of these makes pictures this small but one.
+    assertEquals(image!.sizes.includes("256x256"), false);
+  }
+});
+
 Deno.test("every built-in video model has a price above zero for whatever it makes", () => {
   assert(videos.length > 0);
   for (const { id, name, description, created, video, architecture } of videos) {

@@ -78,6 +78,7 @@ Deno.test("readConfig() gives the documented defaults for an empty file", () => 
       otherBodyBytes: 64_000,
       bodyIdleMs: 15_000,
       videoDeadlineMs: 86_400_000,
+      videoDoubtMs: 300_000,
       signedUrlMs: 86_400_000,
     },
     billing: { preauthorize: true },

@@ -22,9 +22,17 @@ Deno.test("devConfig() serves priced models from the sandbox and funds a demo ac
     "sandbox/messages-1",
     "sandbox/content-1",
     "sandbox/any-1",
+    "sandbox/image-1",
+    "sandbox/image-multimodal-1",
+    "sandbox/image-reference-1",
     "sandbox/video-1",
   ]);
-  assertEquals(config.models.filter(({ video }) => !video).every(({ pricing, text }) => text && pricing.prompt && pricing.completion), true);
+  assertEquals(
+    config.models.filter(({ video, image }) => !video && !image).every(({ pricing, text }) =>
+      text && pricing.prompt && pricing.completion
+    ),
+    true,
+  );
   assertEquals(config.models[3].serves.map(({ provider, weight }) => [provider, weight]), [
     ["sandbox-openai", 50],
     ["sandbox-anthropic", 30],
@@ -35,5 +43,10 @@ Deno.test("devConfig() serves priced models from the sandbox and funds a demo ac
 Deno.test("devConfig() asks no vendor's key of the environment", () => {
   const env = environmentOf({ OPENAI_API_KEY: "vendor-key" });
   const config = devConfig({ sandbox: SANDBOX, key: "sixteen-letters-or-more", env });
-  assertEquals(Object.values(config.providers).map(({ apiKey }) => apiKey), ["sandbox", "sandbox", "sandbox", "sandbox"]);
+  assertEquals(Object.values(config.providers).map(({ apiKey }) => apiKey), [
+    "sandbox",
+    "sandbox",
+    "sandbox",
+    "sandbox",
+  ]);
 });

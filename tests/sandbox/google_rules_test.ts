@@ -73,6 +73,9 @@ takes("content", [
   ["a step of an earlier turn without its signature", {
     contents: [user(), model(call), answers(answer), model({ text: "a" }), user()],
   }],
+  ["chunks of a stream that a chat client kept as contents", {
+    contents: [user(), model(signed), model({ text: "" }), answers(answer)],
+  }],
   ["both spellings of names", {
     contents: [user({ inline_data: { mime_type: "image/png", data: "AAAA" } })],
     generation_config: { max_output_tokens: 50, thinking_config: { include_thoughts: true } },

@@ -51,6 +51,7 @@ export interface VideoGatewayOptions {
   readonly store?: string;
 }
 
+/** Every mode that a video can be made in. */
 export const ALL_MODES = ["text2video", "img2video", "img2video_end", "imgref2video", "mixref2video"];
 
 /** A create body that is good. */
@@ -116,6 +117,14 @@ export async function startVideoGateway(options: VideoGatewayOptions = {}): Prom
       await Deno.remove(filesFolder, { recursive: true });
     },
   };
+}
+
+/** An address on loopback where nobody listens. */
+export function closedOrigin(): string {
+  const listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
+  const { port } = listener.addr;
+  listener.close();
+  return `http://127.0.0.1:${port}`;
 }
 
 const JSON_TYPE = { "content-type": "application/json" };

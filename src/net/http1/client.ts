@@ -23,7 +23,9 @@ export interface HttpClient {
 
 /** A response whose body is read off the wire as it is asked for. */
 export interface HttpResponse {
+  /** The status code, never below 200: informational responses are passed over. */
   readonly status: number;
+  /** Its header fields. */
   readonly head: ResponseHead;
   /**
    * What arrived since the last call, at least one byte and never shared with a later call; null at the end.
@@ -37,6 +39,7 @@ export interface HttpResponse {
 
 /** Settings of a client; times in milliseconds. */
 export interface HttpClientOptions {
+  /** Measures timeouts and how long a connection was unused. */
   readonly clock: Clock;
   /** Until a connection stands, TLS included. Default 10,000. */
   readonly connectTimeoutMs?: number;

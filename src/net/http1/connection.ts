@@ -3,8 +3,11 @@ import { bodyStartIn, HEAD_LIMIT_BYTES, ResponseHead } from "./response_head.ts"
 
 /** Where a connection goes. */
 export interface Origin {
+  /** True for https. */
   readonly tls: boolean;
+  /** A name or an IP address, IPv6 without brackets. */
   readonly hostname: string;
+  /** The TCP port, also where it is the usual one. */
   readonly port: number;
 }
 
@@ -18,11 +21,13 @@ export interface StreamedBody {
 
 /** One request, ready for the wire. */
 export interface WireRequest {
+  /** As it stands in the request line, such as `POST`. */
   readonly method: string;
   /** Path and query. */
   readonly path: string;
   /** Header lines, each ended by CR LF, without length or host. */
   readonly headerLines: string;
+  /** Null for a request without a body. */
   readonly body: Uint8Array | StreamedBody | null;
   /** True when it must not go over a kept connection, and so never twice. Default: false. */
   readonly freshConnection?: boolean;
@@ -30,8 +35,17 @@ export interface WireRequest {
 
 /** A failure of the connection itself. `answered` tells whether any byte of the response was seen. */
 export class ConnectionError extends Error {
+  /** What stack traces call it. */
   override readonly name = "ConnectionError";
 
+  /**
+   * A failure with what is known of the exchange.
+   *
+   * @param message What happened, without anything that was sent or received.
+   * @param kind The word to decide by.
+   * @param answered True when a byte of the response was seen, so that the server had the request.
+   * @param cause What was thrown below, if anything.
+   */
   constructor(
     message: string,
     /**
@@ -68,6 +82,13 @@ export class Connection {
   #buffer = new Uint8Array(FIRST_BUFFER_BYTES);
   #cancelled = false;
 
+  /**
+   * Takes over a socket that is open already.
+   *
+   * @param origin Where the socket leads.
+   * @param host The `host` field of every request.
+   * @param socket Connected, after the TLS handshake where there is one; the connection closes it.
+   */
   constructor(readonly origin: Origin, readonly host: string, readonly socket: Deno.Conn) {}
 
   /** Sends a request and reads the head of its response. Informational responses (1xx) are skipped. */

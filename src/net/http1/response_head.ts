@@ -12,11 +12,14 @@ export const HEAD_LIMIT_BYTES = 65_536;
  * gateway reads five of the thirty that a vendor sends.
  */
 export class ResponseHead {
+  /** The status code, 100 to 599. */
   readonly status: number;
   readonly #text: string;
   readonly #lower: string;
 
   /**
+   * Reads the status line; fields are left for {@linkcode ResponseHead.get}.
+   *
    * @param text Everything before the empty line, as Latin-1.
    * @throws {TypeError} If the status line is not one of HTTP/1.0 or 1.1.
    */
@@ -40,6 +43,8 @@ export class ResponseHead {
   }
 
   /**
+   * How the end of the body is told, in a response to a request of that method.
+   *
    * @throws {TypeError} If lengths disagree, are no numbers, or the transfer coding is not `chunked`: then nobody can say
    * where the body ends (RFC 9112, 6.3).
    */

@@ -1,10 +1,15 @@
 import { readCountRequest, writeCount } from "../../conversation/codecs/content/mod.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import { isObject } from "../../conversation/wire_value.ts";
 import { bodyOf, type Call, type Family, isBadKey, isMissingModel, jsonAnswer } from "../call.ts";
 import { generate, readWith } from "../generate.ts";
 import { Refusal } from "../refusal.ts";
 import { promptTokensIn, segmentsOf } from "../tokens.ts";
+import { cachedContents, type KeptContent, namedCache } from "./google_caches.ts";
 import { contentVoice } from "./google_content.ts";
 import { errorBody } from "./google_error.ts";
+import { fieldOf, listIn } from "./google_fields.ts";
+import { makeImage, wantsImage } from "./google_images.ts";
 import { checkCount, checkGenerate } from "./google_rules.ts";
 
 const UNREADABLE = "Invalid JSON payload received. Expected a JSON object.";
@@ -16,6 +21,7 @@ export const google: Family = {
     checkKey(call);
     const [, version, rest] = /^\/(v1|v1beta|v1alpha)\/(.+)$/.exec(call.path) ?? [];
     if (rest === undefined) throw notFound();
+    if (/^cachedContents(\/|$)/.test(rest)) return cachedContents(call, rest);
     if (call.method === "GET") return models(call, version, rest);
     const [, model, verb] = /^models\/(.+):(\w+)$/.exec(decodeURIComponent(rest)) ?? [];
     if (call.method !== "POST" || model === undefined) throw notFound();
@@ -46,19 +52,32 @@ function notFound(): Refusal {
 
 function ask(call: Call, version: string, model: string, verb: string): Promise<Response> {
   const body = bodyOf(call, UNREADABLE);
-  checkGenerate(body, model);
+  const cache = namedCache(call, body, model);
+  checkGenerate(body, model, cache?.content ?? null);
   checkModel(model, version, verb);
+  if (verb === "generateContent" && wantsImage(body)) return makeImage(call, body, model);
   const streamed = verb === "streamGenerateContent";
   // The form's codec finds in the body what the path told.
-  const question = { call, body: { ...body, model, stream: streamed }, model, streamed };
+  const whole = { ...behind(body, cache), model, stream: streamed };
+  const question = { call, body: whole, model, streamed, cachedTokens: cache?.tokens };
   return generate(question, isListStream(call) ? { ...contentVoice, streamType: "application/json" } : contentVoice);
+}
+
+/** What the model reads: the request behind what its cache holds. */
+function behind(body: JsonObject, cache: KeptContent | null): JsonObject {
+  if (cache === null) return body;
+  const { cachedContent: _camel, cached_content: _snake, contents, ...rest } = body;
+  return { ...cache.content, ...rest, contents: [...listIn(cache.content.contents), ...listIn(contents)] };
 }
 
 function count(call: Call, version: string, model: string): Response {
   const body = bodyOf(call, UNREADABLE);
   checkCount(body, model);
   checkModel(model, version, "countTokens");
-  const conversation = readWith(readCountRequest, { ...body, model });
+  const inner = fieldOf(body, "generateContentRequest");
+  const cache = isObject(inner) ? namedCache(call, inner, model) : null;
+  const counted = isObject(inner) ? { generateContentRequest: behind(inner, cache) } : body;
+  const conversation = readWith(readCountRequest, { ...counted, model });
   return jsonAnswer(writeCount(promptTokensIn(segmentsOf(conversation))));
 }
 

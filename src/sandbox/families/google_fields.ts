@@ -10,6 +10,9 @@ import { Refusal } from "../refusal.ts";
 const MESSAGES: Readonly<Record<string, string>> = {
   GenerateContentRequest: "model contents:Content systemInstruction:Content tools:Tool toolConfig:ToolConfig " +
     "generationConfig:GenerationConfig safetySettings:SafetySetting cachedContent serviceTier store continuationToken",
+  CachedContent:
+    "name model contents:Content systemInstruction:Content tools:Tool toolConfig:ToolConfig ttl expireTime " +
+    "displayName createTime updateTime usageMetadata",
   CountTokensRequest: "contents:Content generateContentRequest:GenerateContentRequest",
   Content: "role parts:Part",
   Part: "text thought thoughtSignature inlineData:Blob fileData:FileData functionCall:FunctionCall " +
@@ -68,7 +71,7 @@ interface Fault {
  * Refuses a field that the API does not have, wherever it stands, as protobuf's JSON mapping does: both spellings of a
  * name are good.
  *
- * @param message `GenerateContentRequest` or `CountTokensRequest`.
+ * @param message `GenerateContentRequest`, `CountTokensRequest` or `CachedContent`.
  * @throws {Refusal} Naming every such field.
  */
 export function checkFields(body: JsonObject, message: string): void {

@@ -9,11 +9,18 @@ import { checkContents } from "./google_turn_rules.ts";
  * Source: Gemini API reference, "Generating content"; the vendor's error messages.
  *
  * @param body As it came, without the model of the path.
+ * @param cached What the cached content holds that the request names; null when it names none, the default.
  * @throws {Refusal}
  */
-export function checkGenerate(body: JsonObject, model: string): void {
+export function checkGenerate(body: JsonObject, model: string, cached: JsonObject | null = null): void {
   checkFields(body, "GenerateContentRequest");
-  checkRequest(body, model);
+  checkRequest(body, model, cached);
+}
+
+/** The same for a content to be cached. Throws the same. */
+export function checkCached(body: JsonObject, model: string): void {
+  checkFields(body, "CachedContent");
+  checkRequest(body, model, null);
 }
 
 /** The same for a request that counts tokens, in either of its shapes. Throws the same. */
@@ -26,14 +33,20 @@ export function checkCount(body: JsonObject, model: string): void {
   if (isObject(inner) && inner.model === undefined) {
     throw fault("model", "model is not specified");
   }
-  checkRequest(isObject(inner) ? inner : body, model);
+  checkRequest(isObject(inner) ? inner : body, model, null);
 }
 
-function checkRequest(body: JsonObject, model: string): void {
-  if (fieldOf(body, "cachedContent") !== undefined) {
-    throw new Refusal(403, "CachedContent not found (or permission denied)");
+function checkRequest(body: JsonObject, model: string, cached: JsonObject | null): void {
+  if (
+    cached !== null && ["systemInstruction", "tools", "toolConfig"].some((name) => fieldOf(body, name) !== undefined)
+  ) {
+    throw new Refusal(
+      400,
+      "CachedContent can not be used with GenerateContent request setting system_instruction, tools or tool_config.\n\n" +
+        "Proposed fix: move those values to CachedContent from GenerateContent request.",
+    );
   }
-  checkContents(body.contents, model);
+  checkContents([...listIn(cached?.contents), ...listIn(body.contents)], model);
   checkTools(body, model);
   checkToolConfig(body);
   checkConfig(fieldOf(body, "generationConfig"));

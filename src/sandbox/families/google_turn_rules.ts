@@ -18,8 +18,9 @@ export function checkContents(value: unknown, model: string): void {
   const contents = listIn(value);
   if (contents.length === 0) throw fault("contents", "contents is not specified");
   contents.forEach((content, at) => checkContent(content, at));
-  checkOrder(contents);
-  if (!/gemini-[12]/.test(model)) checkSteps(contents);
+  const turns = turnsOf(contents);
+  checkOrder(turns);
+  if (!/gemini-[12]/.test(model)) checkSteps(turns);
 }
 
 function checkContent(content: JsonObject, at: number): void {
@@ -29,7 +30,19 @@ function checkContent(content: JsonObject, at: number): void {
   }
   const parts = listIn(content.parts);
   if (parts.length === 0) throw fault(`contents[${at}].parts`, "contents.parts must not be empty.");
-  parts.forEach((part, index) => checkPart(part, `contents[${at}].parts[${index}]`));
+  parts.forEach((part, index) => checkPart(part, role, `contents[${at}].parts[${index}]`));
+}
+
+/** The vendor's own chat client keeps each chunk of a stream as a content: neighbours of the model are one turn. */
+function turnsOf(contents: readonly JsonObject[]): JsonObject[] {
+  const turns: JsonObject[] = [];
+  for (const content of contents) {
+    const before = turns.at(-1);
+    if (content.role === "model" && before?.role === "model") {
+      turns[turns.length - 1] = { ...before, parts: [...listIn(before.parts), ...listIn(content.parts)] };
+    } else turns.push(content);
+  }
+  return turns;
 }
 
 const PAYLOADS = [
@@ -44,10 +57,12 @@ const PAYLOADS = [
   "toolResponse",
 ];
 
-function checkPart(part: JsonObject, path: string): void {
+function checkPart(part: JsonObject, role: string, path: string): void {
   const payloads = PAYLOADS.filter((name) => fieldOf(part, name) !== undefined);
   const signature = fieldOf(part, "thoughtSignature");
-  if (payloads.length === 0 || (part.text === "" && signature === undefined)) {
+  // The vendor's streams end with an empty text, which its clients send back as the model's.
+  const isBlank = part.text === "" && signature === undefined && role !== "model";
+  if (payloads.length === 0 || isBlank) {
     throw fault(`${path}.data`, "required oneof field 'data' must have one initialized field");
   }
   if (payloads.length > 1) {

@@ -5,6 +5,7 @@ import type { JsonObject } from "../../lib/json_object.ts";
 import { Refusal } from "../refusal.ts";
 import { promptTokensIn, segmentsOf } from "../tokens.ts";
 import { chatVoice } from "./openai_chat.ts";
+import { changeImages, makeImages } from "./openai_images.ts";
 import { checkChat } from "./openai_chat_rules.ts";
 import { responsesVoice } from "./openai_responses.ts";
 import { checkResponses, checkResponsesCount } from "./openai_responses_rules.ts";
@@ -21,6 +22,10 @@ export const openai: Family = {
         return ask(call, checkResponses, responsesVoice);
       case "POST /v1/responses/input_tokens":
         return count(call);
+      case "POST /v1/images/generations":
+        return makeImages(call);
+      case "POST /v1/images/edits":
+        return changeImages(call);
       case "GET /v1/models":
         return jsonAnswer({ object: "list", data: MODELS.map(modelObject) }, headersOf(call));
     }

@@ -16,12 +16,12 @@ export function writePng({ width, height, data }: Pixels): Uint8Array<ArrayBuffe
   head.writeUInt32BE(width, 0);
   head.writeUInt32BE(height, 4);
   head.set(FORM, 8);
-  return Buffer.concat([
+  return Uint8Array.from(Buffer.concat([
     SIGNATURE,
     chunk("IHDR", head),
     chunk("IDAT", deflateSync(rows, { level: 1 })),
     chunk("IEND", Buffer.alloc(0)),
-  ]);
+  ]));
 }
 
 /**

@@ -1,0 +1,188 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Server, startServer } from "./child.ts";
+import { processState } from "./process_state.ts";
+
+/** How one server did with one kind of request. */
+export interface ImageFigures {
+  readonly server: "gateway" | "bare proxy";
+  /** `reply`: a generation with a picture of 4 MB in base64; `edit`: a form of three files, 45 MB together. */
+  readonly request: "reply" | "edit";
+  readonly parallel: number;
+  readonly requests: number;
+  readonly seconds: number;
+  /** Of what was heavy: replies that came or bodies that went. */
+  readonly megabytesPerSecond: number;
+  /** Of the server's time on a core for one request. */
+  readonly cpuMsPerRequest: number;
+  /** The most memory that the server ever used, since its start. */
+  readonly peakBytes: number;
+}
+
+/** How much is asked. */
+export interface ImageBenchOptions {
+  /** For logs, configuration and uploads. */
+  readonly folder: string;
+  /** Replies of 4 MB. Default 100, ten at a time. */
+  readonly replies?: number;
+  /** Edits of 45 MB. Default 20, all at once. */
+  readonly edits?: number;
+}
+
+const KEY = "sk-bench-images-0000000000";
+const REPLY_BYTES = 4_000_000;
+const FILE_BYTES = 14_990_000;
+const FILES = 3;
+const PIECE_BYTES = 65_536;
+const REPLIES_AT_ONCE = 10;
+const MEGABYTE = 1_000_000;
+/** A PNG's beginning, up to its size of 1024 by 1024. */
+const PNG_HEAD = Uint8Array.fromBase64("iVBORw0KGgoAAAANSUhEUgAABAAAAAQACAIAAADwf7zU");
+
+/** Measures heavy image requests through the gateway and through the bare proxy, each fresh for each kind of request. */
+export async function benchImages(options: ImageBenchOptions): Promise<ImageFigures[]> {
+  const { folder, replies = 100, edits = 20 } = options;
+  const vendor = await startServer({ name: "vendor", command: script("image_vendor.ts"), ...logIn(folder, "vendor") });
+  const figures: ImageFigures[] = [];
+  try {
+    for (const request of ["reply", "edit"] as const) {
+      const count = request === "reply" ? replies : edits;
+      const parallel = request === "reply" ? Math.min(REPLIES_AT_ONCE, replies) : edits;
+      for (const server of ["bare proxy", "gateway"] as const) {
+        const started = await (server === "gateway" ? startGateway : startProxy)(vendor.port, folder);
+        try {
+          figures.push(await drive(started, { server, request, requests: count, parallel }));
+        } finally {
+          await started.stop();
+        }
+      }
+    }
+  } finally {
+    await vendor.stop();
+  }
+  return figures;
+}
+
+type Load = Pick<ImageFigures, "server" | "request" | "requests" | "parallel">;
+
+async function drive(server: Server, load: Load): Promise<ImageFigures> {
+  const ask = load.request === "reply" ? askForReply : askForEdit;
+  const before = await processState(server.pid);
+  const startedAt = performance.now();
+  let left = load.requests;
+  const worker = async () => {
+    while (left-- > 0) await ask(server.port);
+  };
+  await Promise.all(Array.from({ length: load.parallel }, worker));
+  const seconds = (performance.now() - startedAt) / 1000;
+  const bytes = load.requests * (load.request === "reply" ? REPLY_BYTES : FILES * FILE_BYTES);
+  const after = await processState(server.pid);
+  const cpuMs = (after?.cpuMs ?? 0) - (before?.cpuMs ?? 0);
+  return {
+    ...load,
+    seconds,
+    megabytesPerSecond: bytes / MEGABYTE / seconds,
+    cpuMsPerRequest: cpuMs / load.requests,
+    peakBytes: after?.peakBytes ?? 0,
+  };
+}
+
+async function askForReply(port: number): Promise<void> {
+  await expectBytes(
+    await fetch(`http://127.0.0.1:${port}/v1/images/generations`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${KEY}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: "bench/painter-1", prompt: "a fox", quality: "medium" }),
+    }),
+    REPLY_BYTES,
+  );
+}
+
+async function askForEdit(port: number): Promise<void> {
+  await expectBytes(
+    await fetch(`http://127.0.0.1:${port}/v1/images/edits`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${KEY}`, "content-type": "multipart/form-data; boundary=bench" },
+      body: ReadableStream.from(formPieces()),
+    }),
+    400,
+  );
+}
+
+async function expectBytes(answer: Response, least: number): Promise<void> {
+  let bytes = 0;
+  for await (const piece of answer.body!) bytes += piece.length;
+  if (answer.status !== 200 || bytes < least) throw new Error(`Cannot go on: got ${answer.status} with ${bytes} bytes`);
+}
+
+/** The form piece by piece, so that the generator holds none of it. */
+function* formPieces(): Generator<Uint8Array<ArrayBuffer>> {
+  const encoder = new TextEncoder();
+  const head = (rest: string) => encoder.encode(`--bench\r\nContent-Disposition: form-data; name=${rest}\r\n\r\n`);
+  for (const [name, value] of [["model", "bench/painter-1"], ["prompt", "a hat"], ["quality", "low"]]) {
+    yield head(`"${name}"`);
+    yield encoder.encode(`${value}\r\n`);
+  }
+  const piece = new Uint8Array(PIECE_BYTES).fill(7);
+  for (let file = 0; file < FILES; file++) {
+    yield head(`"image[]"; filename="${file}.png"`);
+    yield PNG_HEAD;
+    for (let left = FILE_BYTES - PNG_HEAD.length; left > 0; left -= piece.length) {
+      yield left >= piece.length ? piece : piece.subarray(0, left);
+    }
+    yield encoder.encode("\r\n");
+  }
+  yield encoder.encode("--bench--\r\n");
+}
+
+function startProxy(vendorPort: number, folder: string): Promise<Server> {
+  const command = script("bare_proxy.ts", `http://127.0.0.1:${vendorPort}`);
+  return startServer({ name: "bare proxy", command, ...logIn(folder, "proxy") });
+}
+
+async function startGateway(vendorPort: number, folder: string): Promise<Server> {
+  const path = join(folder, "images.json");
+  await Deno.writeTextFile(
+    path,
+    JSON.stringify({
+      store: "kv::memory:",
+      files: join(folder, "files"),
+      accounts: [{ id: "bench", balance: "1000", keys: [KEY] }],
+      providers: { vendor: { kind: "openai", base_url: `http://127.0.0.1:${vendorPort}/v1`, api_key: "bench" } },
+      models: [{
+        id: "bench/painter-1",
+        image: { edits: true },
+        pricing: { prompt: "0.000001", image_output: "0.00001" },
+        serves: [{ provider: "vendor" }],
+      }],
+      logs: { level: "warn" },
+    }),
+  );
+  return await startServer({
+    name: "gateway",
+    command: program("main.ts", "serve", "--config", path),
+    ...logIn(folder, "gateway"),
+  });
+}
+
+function script(name: string, ...args: readonly string[]): readonly string[] {
+  return program(`bench/${name}`, ...args);
+}
+
+function program(path: string, ...args: readonly string[]): readonly string[] {
+  return [Deno.execPath(), "run", "--no-check", "-A", fileURLToPath(new URL(`../${path}`, import.meta.url)), ...args];
+}
+
+function logIn(folder: string, name: string) {
+  return { logPath: join(folder, `${name}.log`), core: null };
+}
+
+if (import.meta.main) {
+  const folder = await Deno.makeTempDir({ prefix: "switchyard-bench-images-" });
+  for (const each of await benchImages({ folder })) {
+    const [rate, peak] = [each.megabytesPerSecond, each.peakBytes / MEGABYTE].map(Math.round);
+    const cpu = each.cpuMsPerRequest.toFixed(1);
+    console.log(`${each.request} ${each.server}: ${rate} MB/s, ${cpu} ms of a core each, at most ${peak} MB`);
+  }
+  await Deno.remove(folder, { recursive: true });
+}

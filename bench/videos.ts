@@ -1,0 +1,182 @@
+import { createCatalog } from "../src/catalog/catalog.ts";
+import { readModel } from "../src/catalog/model.ts";
+import { openDirectory } from "../src/files/directory.ts";
+import { systemClock } from "../src/lib/clock.ts";
+import { silentLog } from "../src/lib/log.ts";
+import { LARGEST_MONEY } from "../src/lib/money.ts";
+import { createCircuitBreaker } from "../src/routing/circuit_breaker.ts";
+import { createJobRunner } from "../src/store/jobs.ts";
+import { openKvStore } from "../src/store/kv.ts";
+import type { Store } from "../src/store/store.ts";
+import type { VideoUpstream } from "../src/upstreams/video_upstream.ts";
+import { createVideos, type Videos } from "../src/videos/videos.ts";
+
+/** How much is done. */
+export interface VideoBenchOptions {
+  /** Videos under way at once. Default 10,000. */
+  readonly open?: number;
+  /** The distance between two looks at one, in milliseconds. Default 30 s, the longest of the usual schedule. */
+  readonly intervalMs?: number;
+  /** How many intervals are watched. Default 2. */
+  readonly intervals?: number;
+  /** How many creates at once. Default 256. */
+  readonly parallel?: number;
+}
+
+/** What was measured. */
+export interface VideoBenchResult {
+  readonly createsPerSecond: number;
+  /** Commits of the same records by the bare engine, thirty together. */
+  readonly rawPerSecond: number;
+  readonly looksPerSecond: number;
+  /** Between two looks at one video, as a multiple of the interval. */
+  readonly lateness: { readonly p50: number; readonly p99: number; readonly most: number };
+  readonly rssBytes: number;
+}
+
+const VENDOR_MS = 20;
+const CALL = { keyId: "bench-key", accountId: "bench", bytes: new Uint8Array(), idempotencyKey: null };
+const BODY = { model: "bench/video", prompt: "A lighthouse at dusk, waves, a slow pan to the left" };
+
+/** Creates videos as fast as one process can, then polls them all, with a vendor that answers after 20 ms. */
+export async function benchVideos(options: VideoBenchOptions = {}): Promise<VideoBenchResult> {
+  const { open = 10_000, intervalMs = 30_000, intervals = 2, parallel = 256 } = options;
+  const folder = await Deno.makeTempDir();
+  const store = await openKvStore({ path: `${folder}/bench.db`, clock: systemClock, log: silentLog });
+  await store.commit(null, { move: [{ account: "bench", available: LARGEST_MONEY, held: 0n }] });
+  const looks = new Looks(intervalMs);
+  const videos = engineOf(store, looks.vendor, `${folder}/files`, intervalMs);
+  const createsPerSecond = await rateOf(open, parallel, async () => void await videos.create({ ...CALL, body: BODY }));
+  const rawPerSecond = await rawRate(`${folder}/raw.db`, open);
+  const runner = createJobRunner({
+    store,
+    clock: systemClock,
+    log: silentLog,
+    handlers: videos.handlers,
+    concurrency: videos.concurrency,
+  });
+  await looks.until(open); // every video was looked at once
+  looks.begin();
+  await new Promise((resolve) => setTimeout(resolve, intervals * intervalMs));
+  const result = {
+    createsPerSecond,
+    rawPerSecond,
+    looksPerSecond: looks.count / (intervals * intervalMs / 1_000),
+    lateness: looks.lateness(),
+    rssBytes: Deno.memoryUsage().rss,
+  };
+  await runner.drain(1_000);
+  await store.close();
+  await Deno.remove(folder, { recursive: true });
+  return result;
+}
+
+/** A vendor whose videos never end, which notes when each is looked at. */
+class Looks {
+  readonly #lastAt = new Map<string, number>();
+  #ratios: number[] = [];
+  #isMeasuring = false;
+  count = 0;
+  readonly vendor: VideoUpstream;
+
+  constructor(intervalMs: number) {
+    const wait = () => new Promise((resolve) => setTimeout(resolve, VENDOR_MS));
+    this.vendor = {
+      mediaForms: { image: ["url"], audio: ["url"], video: ["url"] },
+      create: (order) => wait().then(() => ({ id: order.taskId, place: null })),
+      poll: async ({ id }) => {
+        const now = performance.now();
+        const last = this.#lastAt.get(id);
+        if (this.#isMeasuring && last !== undefined) this.#ratios.push((now - last) / intervalMs);
+        if (this.#isMeasuring) this.count++;
+        this.#lastAt.set(id, now);
+        await wait();
+        return { status: "pending", isRunning: true };
+      },
+      cancel: null,
+      find: null,
+      open: null,
+    };
+  }
+
+  async until(count: number): Promise<void> {
+    while (this.#lastAt.size < count) await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+
+  begin(): void {
+    this.#isMeasuring = true;
+  }
+
+  lateness(): VideoBenchResult["lateness"] {
+    const sorted = this.#ratios.toSorted((a, b) => a - b);
+    const at = (share: number) => sorted[Math.min(Math.floor(sorted.length * share), sorted.length - 1)] ?? NaN;
+    return { p50: at(0.5), p99: at(0.99), most: at(1) };
+  }
+}
+
+function engineOf(store: Store, vendor: VideoUpstream, files: string, intervalMs: number): Videos {
+  const model = readModel({
+    id: BODY.model,
+    video: { modes: ["text2video"], price_per_second: { default: "0.0001" } },
+    serves: [{ provider: "bench" }],
+  });
+  return createVideos({
+    store,
+    clock: systemClock,
+    log: silentLog,
+    catalog: createCatalog([model]),
+    upstreams: new Map([["bench", vendor]]),
+    isProvider: () => true,
+    breaker: createCircuitBreaker({ clock: systemClock }),
+    files: openDirectory(files),
+    signingKeys: [{ id: "bench", secret: new Uint8Array(32) }],
+    egress: { allow: [], own: [] },
+    baseUrl: () => "https://gateway.example",
+    settings: {
+      preauthorize: true,
+      deadlineMs: 86_400_000,
+      signedUrlMs: 86_400_000,
+      retentionMs: 86_400_000,
+      polling: { firstMs: intervalMs, leastMs: intervalMs, mostMs: intervalMs },
+      doubtMs: 300_000,
+    },
+    onTerminal: (commit) => commit,
+    random: Math.random,
+  }, { requests: 60, perMs: 60_000, burst: 10 });
+}
+
+/** So many of it a second, so many at once. */
+async function rateOf(count: number, parallel: number, work: () => Promise<void>): Promise<number> {
+  const begun = performance.now();
+  let left = count;
+  await Promise.all(Array.from({ length: parallel }, async () => {
+    while (left-- > 0) await work();
+  }));
+  return count / ((performance.now() - begun) / 1_000);
+}
+
+/** The bare engine writing what a create writes: ten records, one of them a task, thirty creates in one atomic write. */
+async function rawRate(path: string, count: number): Promise<number> {
+  const kv = await Deno.openKv(path);
+  const task = { ...BODY, text: "x".repeat(600) };
+  const begun = performance.now();
+  for (let at = 0; at < count; at += 30) {
+    const atomic = kv.atomic();
+    for (let each = at; each < Math.min(at + 30, count); each++) {
+      atomic.check({ key: ["task", each], versionstamp: null }).set(["task", each], task);
+      for (let record = 0; record < 9; record++) atomic.set(["record", record, each], { at: begun, each });
+    }
+    await atomic.commit();
+  }
+  const rate = count / ((performance.now() - begun) / 1_000);
+  kv.close();
+  return rate;
+}
+
+if (import.meta.main) {
+  const [open, intervalSeconds] = Deno.args.map(Number);
+  const options = { open: open || undefined, intervalMs: intervalSeconds ? intervalSeconds * 1_000 : undefined };
+  const result = await benchVideos(options);
+  const ratio = result.createsPerSecond / result.rawPerSecond;
+  console.log(JSON.stringify({ ...result, createsOfRaw: ratio }, null, 2));
+}

@@ -1,0 +1,81 @@
+import type { ImageConsumption, ImageOutcome } from "../upstreams/image_upstream.ts";
+import type { FinishedImage } from "./finished_image.ts";
+import type { ImageRequest } from "./image_request.ts";
+
+/** A vendor's outcome with its pictures at hand and its consumption counted. */
+export interface FinishedWork {
+  readonly outcome: ImageOutcome;
+  readonly images: readonly FinishedImage[];
+  readonly consumption: ImageConsumption;
+}
+
+const ENCODER = new TextEncoder();
+
+/** Header fields of an answer that a provider gave. */
+export function answerHeaders(provider: string, contentType: string, losses: readonly string[]): [string, string][] {
+  const headers: [string, string][] = [["content-type", contentType], ["x-service-provider", provider]];
+  if (losses.length > 0) headers.push(["x-service-dropped", losses.join(", ")]);
+  return headers;
+}
+
+/**
+ * The whole answer as JSON: `{created, data: [{b64_json, index}], model, size, quality, usage}`. It is written while it
+ * is sent, so that no second copy of the pictures is made. Source: SPEC "Image response".
+ */
+export function wholeAnswer(request: ImageRequest, work: FinishedWork, provider: string, now: number): Response {
+  const { images, outcome } = work;
+  const created = outcome.createdAt ?? Math.floor(now / 1000);
+  const rest = {
+    model: request.model.id,
+    size: sizeUsed(request, work),
+    quality: qualityUsed(request, outcome),
+    usage: writeUsage(request, work.consumption),
+  };
+  const opening = ENCODER.encode(`{"created":${created},"data":[`);
+  const closing = ENCODER.encode(`],${JSON.stringify(rest).slice(1)}`);
+  const frames = images.map((image, index) => ({
+    before: ENCODER.encode(`${index === 0 ? "" : ","}{"b64_json":"`),
+    image,
+    after: ENCODER.encode(`","index":${index}}`),
+  }));
+  const length = frames.reduce(
+    (sum, { before, image, after }) => sum + before.length + image.base64Length + after.length,
+    opening.length + closing.length,
+  );
+  function* pieces(): Generator<Uint8Array<ArrayBuffer>> {
+    yield opening;
+    for (const { before, image, after } of frames) {
+      yield before;
+      yield* image.pieces();
+      yield after;
+    }
+    yield closing;
+  }
+  const headers = answerHeaders(provider, "application/json", request.losses);
+  return new Response(ReadableStream.from(pieces()), { headers: [...headers, ["content-length", String(length)]] });
+}
+
+/** Source: SPEC "Image response", `size`: the size used, but `auto` for edits that asked for it. */
+export function sizeUsed(request: ImageRequest, { outcome, images }: FinishedWork): string {
+  if (request.kind === "edit" && request.size === "auto") return "auto";
+  return outcome.size ?? images[0]?.measure() ?? request.size ?? "auto";
+}
+
+/** Source: SPEC "Image response", `quality`. */
+export function qualityUsed(request: ImageRequest, outcome: ImageOutcome): string {
+  return outcome.quality ?? request.quality;
+}
+
+/** Source: SPEC "Image response", `usage`. */
+export function writeUsage(request: ImageRequest, consumption: ImageConsumption): Record<string, unknown> {
+  const { textTokens, imageTokens, outputTokens } = consumption;
+  const isEdit = request.kind === "edit";
+  const given = isEdit ? request.images.length : request.references.length;
+  return {
+    input_tokens: textTokens + imageTokens,
+    input_tokens_details: { text_tokens: textTokens, ...isEdit ? { image_tokens: imageTokens } : {} },
+    ...given > 0 ? { num_input_images: given } : {},
+    output_tokens: outputTokens,
+    total_tokens: textTokens + imageTokens + outputTokens,
+  };
+}

@@ -1,0 +1,89 @@
+import { type Prices, readPrices } from "../billing/price.ts";
+import type { Model } from "../catalog/model.ts";
+import { type Money, type Rate, readRate, sumOf } from "../lib/money.ts";
+import type { ImageConsumption } from "../upstreams/image_upstream.ts";
+
+/** What an image model costs: the catalog's prices, and that of image tokens which were read from a cache. */
+export interface ImagePrices extends Prices {
+  readonly imageCacheRead: Rate;
+}
+
+/** What a request is, as far as it decides what it consumes. */
+export interface ImageMeasure {
+  readonly prompt: string;
+  readonly quality: string;
+  readonly size: string | null;
+  /** Pictures to make. */
+  readonly count: number;
+  /** Pictures that were given, a mask apart. */
+  readonly given: number;
+}
+
+const SQUARE_PIXELS = 1024 * 1024;
+/** Output tokens of one picture of 1024 by 1024. Source: OpenAI API reference, "Image generation", cost and latency. */
+const SQUARE_TOKENS: Readonly<Record<string, number>> = { low: 272, medium: 1_056, standard: 1_056 };
+/** Of `high`, and of whatever does not say how good it is to be. */
+const MOST_SQUARE_TOKENS = 4_160;
+const GIVEN_IMAGE_TOKENS = 1_600;
+const BYTES_PER_TOKEN = 4;
+
+/** Reads what a model costs. Throws as `readPrices` does. */
+export function imagePricesOf({ pricing }: Model): ImagePrices {
+  const prices = readPrices(pricing);
+  const cached = pricing.image_input_cache_read;
+  return { ...prices, imageCacheRead: cached === undefined ? prices.imageInput : readRate(cached) };
+}
+
+/** What a request may consume: for the bound on overdrafts, and for vendors that report nothing. */
+export function estimatedConsumption({ prompt, quality, size, count, given }: ImageMeasure): ImageConsumption {
+  const [width, height] = /^(\d+)x(\d+)$/.exec(size ?? "")?.slice(1).map(Number) ?? [1536, 1024];
+  const square = Object.hasOwn(SQUARE_TOKENS, quality) ? SQUARE_TOKENS[quality] : MOST_SQUARE_TOKENS;
+  return {
+    textTokens: Math.ceil(prompt.length / BYTES_PER_TOKEN),
+    imageTokens: given * GIVEN_IMAGE_TOKENS,
+    cachedTokens: 0,
+    outputTokens: Math.ceil(count * square * width * height / SQUARE_PIXELS),
+  };
+}
+
+/**
+ * What is charged: tokens and pictures by the catalog's prices, rounded half up once. A vendor tells how many tokens came
+ * from a cache, but not of which kind; they count for text and pictures in proportion.
+ */
+export function costOfConsumption(
+  consumption: ImageConsumption,
+  { made, given }: { readonly made: number; readonly given: number },
+  prices: ImagePrices,
+): Money {
+  const { cacheTextTokens, cacheImageTokens } = cachedParts(consumption);
+  return sumOf([
+    { quantity: consumption.textTokens - cacheTextTokens, rate: prices.prompt },
+    { quantity: cacheTextTokens, rate: prices.cacheRead },
+    { quantity: consumption.imageTokens - cacheImageTokens, rate: prices.imageInput },
+    { quantity: cacheImageTokens, rate: prices.imageCacheRead },
+    { quantity: consumption.outputTokens, rate: prices.imageOutput },
+    { quantity: made, rate: prices.perImage },
+    { quantity: given, rate: prices.perInputImage },
+    { quantity: 1, rate: prices.request },
+  ]);
+}
+
+/** The consumption of several calls as one; null when none of them reported any. */
+export function sumOfConsumptions(parts: readonly (ImageConsumption | null)[]): ImageConsumption | null {
+  const known = parts.filter((part) => part !== null);
+  if (known.length === 0) return null;
+  const total = (count: (part: ImageConsumption) => number) => known.reduce((sum, part) => sum + count(part), 0);
+  return {
+    textTokens: total((part) => part.textTokens),
+    imageTokens: total((part) => part.imageTokens),
+    cachedTokens: total((part) => part.cachedTokens),
+    outputTokens: total((part) => part.outputTokens),
+  };
+}
+
+function cachedParts({ textTokens, imageTokens, cachedTokens }: ImageConsumption) {
+  const all = textTokens + imageTokens;
+  const cached = Math.min(cachedTokens, all);
+  const cacheImageTokens = all === 0 ? 0 : Math.round(cached * imageTokens / all);
+  return { cacheTextTokens: cached - cacheImageTokens, cacheImageTokens };
+}

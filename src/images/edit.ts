@@ -1,0 +1,84 @@
+import type { Catalog } from "../catalog/catalog.ts";
+import type { Spooled } from "../files/spool.ts";
+import { invalidField } from "../lib/gateway_error.ts";
+import type { ImageSource } from "../upstreams/image_upstream.ts";
+import type { EditForm } from "./edit_form.ts";
+import {
+  BACKGROUNDS,
+  MOST_IMAGES,
+  MOST_PARTIALS,
+  oneOf,
+  oneOfOrNull,
+  OUTPUT_FORMATS,
+  promptOf,
+  truthOf,
+  wholeOr,
+} from "./fields.ts";
+import type { ImageRequest } from "./image_request.ts";
+import { MOST_PIXELS, PICTURE_HEAD_BYTES, type PictureFacts, pictureFactsOf } from "./picture.ts";
+import { editingModel, type ImageModel } from "./series.ts";
+import { EDIT_QUALITIES, qualityFor, sizeFor } from "./size_and_quality.ts";
+
+/** How many first bytes tell the size of almost every picture. */
+const USUAL_HEAD_BYTES = 65_536;
+
+/**
+ * Reads a request to change pictures. Source: SPEC "Image edit request", "POST /v1/images/edits".
+ *
+ * @throws {GatewayError} `invalid_request`, naming the field; `model_not_found`.
+ */
+export async function readEdit({ fields, images, mask }: EditForm, catalog: Catalog): Promise<ImageRequest> {
+  const model = editingModel(catalog, fields.get("model") ?? "");
+  const stream = truthOf("stream", truthIn(fields.get("stream")));
+  const partialImages = wholeOr("partial_images", numberIn(fields.get("partial_images")), 0, MOST_PARTIALS, 0);
+  return {
+    kind: "edit",
+    model,
+    prompt: promptOf(fields.get("prompt")),
+    quality: qualityFor(fields.get("quality"), model.image, EDIT_QUALITIES),
+    size: sizeFor(fields.get("size"), model.image),
+    count: wholeOr("n", numberIn(fields.get("n")), 1, MOST_IMAGES, 1),
+    references: [],
+    outputFormat: oneOfOrNull("output_format", fields.get("output_format"), OUTPUT_FORMATS),
+    background: oneOfOrNull("background", fields.get("background"), BACKGROUNDS),
+    ...fidelityOf(fields.get("input_fidelity"), model),
+    stream,
+    partialImages: stream ? partialImages : 0,
+    bodyPin: null,
+    images: await Promise.all(images.map((image, index) => uploadedPicture(`image[${index}]`, image))),
+    mask: mask && await uploadedPicture("mask", mask),
+  };
+}
+
+/** A model that has no such choice is not told; the answer says so. */
+function fidelityOf(value: string | undefined, { image }: ImageModel): Pick<ImageRequest, "inputFidelity" | "losses"> {
+  if (value === undefined) return { inputFidelity: null, losses: [] };
+  if (image.inputFidelity.length === 0) return { inputFidelity: null, losses: ["input_fidelity"] };
+  return { inputFidelity: oneOf("input_fidelity", value, image.inputFidelity), losses: [] };
+}
+
+/** An upload as a picture, by its content. Source: SPEC "Image edit request", `image`. */
+async function uploadedPicture(field: string, upload: Spooled): Promise<ImageSource> {
+  const facts = await factsOf(upload);
+  const isTaken = facts !== null && (facts.mediaType === "image/png" ||
+    (facts.mediaType === "image/jpeg" && field !== "mask"));
+  if (!isTaken) throw invalidField(field, `expected a ${field === "mask" ? "PNG" : "PNG or JPEG"} file`);
+  if (facts.width * facts.height > MOST_PIXELS) {
+    throw invalidField(field, `expected at most ${MOST_PIXELS} pixels, got ${facts.width}x${facts.height}`);
+  }
+  return { ...facts, lengthBytes: upload.lengthBytes, open: upload.open };
+}
+
+async function factsOf(upload: Spooled): Promise<PictureFacts | null> {
+  const facts = pictureFactsOf(await upload.head(USUAL_HEAD_BYTES));
+  if (facts !== null || upload.lengthBytes <= USUAL_HEAD_BYTES) return facts;
+  return pictureFactsOf(await upload.head(PICTURE_HEAD_BYTES));
+}
+
+function numberIn(text: string | undefined): unknown {
+  return text !== undefined && /^-?\d{1,9}(\.\d{1,9})?$/.test(text) ? Number(text) : text;
+}
+
+function truthIn(text: string | undefined): unknown {
+  return text === "true" ? true : text === "false" ? false : text;
+}

@@ -1,0 +1,91 @@
+import { openDownload } from "../net/download.ts";
+import type { EgressPolicy } from "../net/target.ts";
+import { UpstreamFailure } from "../upstreams/failure.ts";
+import type { MadeImage } from "../upstreams/image_upstream.ts";
+import { base64Length, firstBytesOf, isBase64, piecesOfBytes, piecesOfText } from "./base64.ts";
+import { PICTURE_HEAD_BYTES, pictureFactsOf } from "./picture.ts";
+
+/** A picture that is at hand. */
+export interface FinishedImage {
+  /** Characters in base64. */
+  readonly base64Length: number;
+  /** In base64, as bytes to send. */
+  pieces(): Iterable<Uint8Array<ArrayBuffer>>;
+  /** `<width>x<height>` by its own bytes; null where these do not tell. */
+  measure(): string | null;
+}
+
+/** Gets a vendor's picture, wherever it is. Rejects with {@linkcode UpstreamFailure}. */
+export type ImageFinisher = (image: MadeImage, provider: string, signal: AbortSignal) => Promise<FinishedImage>;
+
+const LARGEST_RESULT_BYTES = 64_000_000;
+const LONGEST_DOWNLOAD_MS = 60_000;
+const USUAL_HEAD_BYTES = 65_536;
+
+/** The function that gets finished pictures; addresses, which the vendor names, are fetched under the egress guard. */
+export function createImageFinisher(policy: EgressPolicy): ImageFinisher {
+  return async ({ result }, provider, signal) => {
+    if (result.kind === "base64") return fromText(result.data, provider);
+    const bytes = await fetched(result.url, provider, signal, policy);
+    return {
+      base64Length: base64Length(bytes.length),
+      pieces: () => piecesOfBytes(bytes),
+      measure: () => sizeIn((most) => bytes.subarray(0, most)),
+    };
+  };
+}
+
+function fromText(data: string, provider: string): FinishedImage {
+  if (!isBase64(data)) throw broken(provider, "sent an image that is no base64");
+  const text = /[-_]/.test(data) ? data.replaceAll("-", "+").replaceAll("_", "/") : data;
+  return {
+    base64Length: text.length,
+    pieces: () => piecesOfText(text),
+    measure: () => sizeIn((most) => firstBytesOf(text, most)),
+  };
+}
+
+async function fetched(url: string, provider: string, signal: AbortSignal, policy: EgressPolicy) {
+  try {
+    const options = { maxBytes: LARGEST_RESULT_BYTES, timeoutMs: LONGEST_DOWNLOAD_MS, accept: "image/*", signal };
+    const { body, length } = await openDownload(url, options, policy);
+    return await collected(body, length);
+  } catch (cause) {
+    if (signal.aborted) throw failure(provider, "cancelled", "was told to stop", cause);
+    throw broken(provider, "made an image that could not be downloaded", cause);
+  }
+}
+
+/** The body in one array; where its length is known beforehand, it is never held twice. */
+async function collected(body: AsyncIterable<Uint8Array>, length: number | null): Promise<Uint8Array<ArrayBuffer>> {
+  let bytes = new Uint8Array(length ?? USUAL_HEAD_BYTES);
+  let at = 0;
+  for await (const chunk of body) {
+    if (at + chunk.length > bytes.length) {
+      const larger = new Uint8Array(Math.max(bytes.length * 2, at + chunk.length));
+      larger.set(bytes.subarray(0, at));
+      bytes = larger;
+    }
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  if (at === 0) throw new RangeError("Cannot use an image of no bytes");
+  return bytes.subarray(0, at);
+}
+
+function sizeIn(head: (mostBytes: number) => Uint8Array): string | null {
+  const facts = pictureFactsOf(head(USUAL_HEAD_BYTES)) ?? pictureFactsOf(head(PICTURE_HEAD_BYTES));
+  return facts && `${facts.width}x${facts.height}`;
+}
+
+function broken(provider: string, what: string, cause?: unknown): UpstreamFailure {
+  return failure(provider, "broken", what, cause);
+}
+
+function failure(provider: string, kind: "broken" | "cancelled", what: string, cause?: unknown): UpstreamFailure {
+  return new UpstreamFailure(provider, kind, `Provider "${provider}" ${what}`, {
+    status: null,
+    accepted: "unknown",
+    cause,
+  });
+}

@@ -1,0 +1,69 @@
+import type { Catalog } from "../catalog/catalog.ts";
+import { invalidField } from "../lib/gateway_error.ts";
+import { readBodyPin } from "../routing/pin.ts";
+import {
+  BACKGROUNDS,
+  MOST_IMAGES,
+  MOST_PARTIALS,
+  oneOfOrNull,
+  OUTPUT_FORMATS,
+  promptOf,
+  truthOf,
+  wholeOr,
+} from "./fields.ts";
+import type { ImageRequest } from "./image_request.ts";
+import { generatingModel, type ImageModel } from "./series.ts";
+import { qualityFor, sizeFor } from "./size_and_quality.ts";
+
+const MOST_REFERENCES = 3;
+
+/**
+ * Reads a request for new pictures. Fields that SPEC does not name are passed over, `image`, `images` and `image_urls`
+ * among them; `partial_images` is understood where the answer is streamed.
+ * Source: SPEC "Image generation request", "POST /v1/images/generations".
+ *
+ * @throws {GatewayError} `invalid_request`, naming the field; `model_not_found`.
+ */
+export function readGeneration(body: { readonly [key: string]: unknown }, catalog: Catalog): ImageRequest {
+  const model = generatingModel(catalog, typeof body.model === "string" ? body.model : "");
+  const stream = truthOf("stream", body.stream);
+  const partialImages = wholeOr("partial_images", body.partial_images, 0, MOST_PARTIALS, 0);
+  return {
+    kind: "generate",
+    model,
+    prompt: promptOf(body.prompt),
+    quality: qualityFor(body.quality, model.image),
+    size: sizeFor(body.size, model.image),
+    count: countOf(body.n, model),
+    references: referencesOf(body.input_images, model),
+    images: [],
+    mask: null,
+    outputFormat: oneOfOrNull("output_format", body.output_format, OUTPUT_FORMATS),
+    background: oneOfOrNull("background", body.background, BACKGROUNDS),
+    inputFidelity: null,
+    stream,
+    partialImages: stream ? partialImages : 0,
+    bodyPin: readBodyPin(body),
+    losses: [],
+  };
+}
+
+function countOf(n: unknown, { id, image }: ImageModel): number {
+  if (image.series === "multimodal" && n !== undefined && n !== null) {
+    throw invalidField("n", `it must not be sent for "${id}", which makes one image a call`);
+  }
+  return wholeOr("n", n, 1, MOST_IMAGES, 1);
+}
+
+/** The references of a model that takes some; for every other one the field is as unknown as its other spellings. */
+function referencesOf(value: unknown, { image }: ImageModel): readonly string[] {
+  if (image.series !== "reference" || value === undefined || value === null) return [];
+  if (!Array.isArray(value) || value.length < 1 || value.length > MOST_REFERENCES) {
+    throw invalidField("input_images", `expected a list of 1 to ${MOST_REFERENCES} addresses or base64 images`);
+  }
+  value.forEach((item, index) => {
+    if (typeof item === "string" && item !== "") return;
+    throw invalidField(`input_images[${index}]`, "expected an address or base64 data, as text");
+  });
+  return value;
+}

@@ -1,0 +1,45 @@
+import type { Catalog } from "../catalog/catalog.ts";
+import type { ImageSection } from "../catalog/media_sections.ts";
+import type { Model } from "../catalog/model.ts";
+import { GatewayError, invalidField } from "../lib/gateway_error.ts";
+
+/** A model that the image endpoints serve. */
+export type ImageModel = Model & { readonly image: ImageSection };
+
+/**
+ * The model of a request for new pictures. Source: SPEC "POST /v1/images/generations", rule 1.
+ *
+ * @throws {GatewayError} `model_not_found`; `invalid_request` for a model that makes no pictures.
+ */
+export function generatingModel(catalog: Catalog, name: string): ImageModel {
+  const model = modelNamed(catalog, name);
+  if (model.image) return model as ImageModel;
+  const path = model.video ? "/v1/videos" : "/v1/chat/completions";
+  throw invalidField("model", `"${model.id}" does not make images; it is served by ${path}`);
+}
+
+/**
+ * The model of a request to change pictures. Source: SPEC "POST /v1/images/edits", rule 1.
+ *
+ * @throws {GatewayError} `model_not_found`; `invalid_request` for a model of a series that does not edit.
+ */
+export function editingModel(catalog: Catalog, name: string): ImageModel {
+  const model = modelNamed(catalog, name);
+  if (model.image?.edits) return model as ImageModel;
+  throw editingUnsupported(model.id);
+}
+
+/** The refusal of an edit. Source: SPEC "Errors", rule 6. */
+export function editingUnsupported(model: string): GatewayError {
+  return new GatewayError("invalid_request", `Image editing is not supported for the model "${model}"`, {
+    field: "model",
+  });
+}
+
+function modelNamed(catalog: Catalog, name: string): Model {
+  if (name === "") throw invalidField("model", "expected the id of an image model");
+  const model = catalog.find(name);
+  if (model !== null) return model;
+  const shown = name.replace(/[^\x21-\x7e]/g, "?").slice(0, 128);
+  throw new GatewayError("model_not_found", `Cannot find the model "${shown}"`, { field: "model" });
+}

@@ -1,0 +1,37 @@
+import type { ImageCall, ImageOrder, ImageOutcome, ImageUpstream } from "../upstreams/image_upstream.ts";
+import { sumOfConsumptions } from "./consumption.ts";
+
+/** Which of a vendor's two calls is meant. */
+export type ImageKind = "generate" | "edit";
+
+/**
+ * Has an order carried out, by several calls at once where the vendor makes fewer pictures a call. Where some of these
+ * fail, the answer is what the others made; only when all fail, so does this, with the first one's failure.
+ */
+export async function makeImages(
+  upstream: ImageUpstream,
+  kind: ImageKind,
+  order: ImageOrder,
+  call: ImageCall,
+): Promise<ImageOutcome> {
+  const make = (part: ImageOrder) => kind === "edit" ? upstream.edit!(part, call) : upstream.generate(part, call);
+  if (order.count <= upstream.mostPerCall) return await make(order);
+  const settled = await Promise.allSettled(
+    countsOf(order.count, upstream.mostPerCall).map((count) => make({ ...order, count })),
+  );
+  const outcomes = settled.flatMap((each) => each.status === "fulfilled" ? [each.value] : []);
+  if (outcomes.length > 0) return joined(outcomes);
+  throw settled.flatMap((each) => each.status === "rejected" ? [each.reason] : [])[0];
+}
+
+function countsOf(count: number, most: number): number[] {
+  return Array.from({ length: Math.ceil(count / most) }, (_, at) => Math.min(most, count - at * most));
+}
+
+function joined(outcomes: readonly ImageOutcome[]): ImageOutcome {
+  return {
+    ...outcomes[0],
+    images: outcomes.flatMap(({ images }) => images),
+    consumption: sumOfConsumptions(outcomes.map(({ consumption }) => consumption)),
+  };
+}

@@ -1,0 +1,81 @@
+import { Buffer } from "node:buffer";
+import { writeFrame } from "../http/sse.ts";
+import type { ImageEvent } from "../upstreams/image_upstream.ts";
+import { type FinishedWork, qualityUsed, sizeUsed, writeUsage } from "./answer.ts";
+import { isBase64, piecesOfText } from "./base64.ts";
+import type { ImageRequest } from "./image_request.ts";
+
+type PartialEvent = Extract<ImageEvent, { type: "partial" }>;
+
+/** Shows that a stream lives; every reader of server-sent events passes over it. */
+export const HEARTBEAT: Uint8Array<ArrayBuffer> = bytesOf(": ping\n\n");
+
+/**
+ * An unfinished picture as an event. Nothing where the vendor's data is no base64, since a sketch is nothing to fail for.
+ * Source: OpenAI API reference, "Image streaming events".
+ */
+export function* partialFrame(
+  request: ImageRequest,
+  { index, data, mediaType }: PartialEvent,
+  now: number,
+): Generator<Uint8Array<ArrayBuffer>> {
+  if (!isBase64(data)) return;
+  const facts = {
+    partial_image_index: index,
+    created_at: Math.floor(now / 1000),
+    size: request.size ?? "auto",
+    quality: request.quality,
+    ...writeLook(request, mediaType),
+  };
+  yield* frame(`${prefixOf(request)}.partial_image`, piecesOfText(data), facts);
+}
+
+/** The finished pictures, an event each; the usage stands on the last. */
+export function* completedFrames(
+  request: ImageRequest,
+  work: FinishedWork,
+  now: number,
+): Generator<Uint8Array<ArrayBuffer>> {
+  const { outcome, images } = work;
+  for (const [index, image] of images.entries()) {
+    const facts = {
+      index,
+      created_at: outcome.createdAt ?? Math.floor(now / 1000),
+      model: request.model.id,
+      size: sizeUsed(request, work),
+      quality: qualityUsed(request, outcome),
+      ...writeLook(request, outcome.images[index].mediaType),
+      ...index === images.length - 1 ? { usage: writeUsage(request, work.consumption) } : {},
+    };
+    yield* frame(`${prefixOf(request)}.completed`, image.pieces(), facts);
+  }
+}
+
+/** A failure as the default protocol's clients look for it in a stream. */
+export function errorFrame(body: unknown): Uint8Array<ArrayBuffer> {
+  return bytesOf(writeFrame({ event: "error", data: JSON.stringify(body) }));
+}
+
+/** One event whose picture is written piece by piece: base64 holds nothing that JSON or the framing would escape. */
+function* frame(
+  type: string,
+  picture: Iterable<Uint8Array<ArrayBuffer>>,
+  facts: Record<string, unknown>,
+): Generator<Uint8Array<ArrayBuffer>> {
+  yield bytesOf(`event: ${type}\ndata: {"type":"${type}","b64_json":"`);
+  yield* picture;
+  yield bytesOf(`",${JSON.stringify(facts).slice(1)}\n\n`);
+}
+
+function prefixOf({ kind }: ImageRequest): string {
+  return kind === "edit" ? "image_edit" : "image_generation";
+}
+
+function writeLook({ background, outputFormat }: ImageRequest, mediaType: string | null) {
+  const format = mediaType?.startsWith("image/") ? mediaType.slice("image/".length) : outputFormat ?? "png";
+  return { background: background ?? "auto", output_format: format };
+}
+
+function bytesOf(text: string): Uint8Array<ArrayBuffer> {
+  return Buffer.from(text);
+}

@@ -1,0 +1,230 @@
+import { writeFrame } from "../../http/sse.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import { OrderedCut } from "../beat_stream.ts";
+import { bodyOf, type Call, isMissingModel, jsonAnswer } from "../call.ts";
+import type { Directives } from "../directives.ts";
+import { type PictureFormat, type ReadPicture, readPicture } from "../pictures/file.ts";
+import { type MadePicture, makePictures, obey, type PictureOrder, sketchOf } from "../pictures/make.ts";
+import { Refusal } from "../refusal.ts";
+import { tokensOf } from "../tokens.ts";
+import { badParameter, checkRange, demand } from "./openai_fields.ts";
+import { failureMessage } from "./openai_words.ts";
+
+/** What both endpoints take. Source: OpenAI API reference, "Create image", "Create image edit". */
+const SHARED = ["model", "prompt", "n", "size", "quality", "background", "output_format", "output_compression"];
+const STREAMED = ["stream", "partial_images", "moderation", "user", "safety_identifier"];
+const GENERATION_FIELDS: ReadonlySet<string> = new Set([...SHARED, ...STREAMED]);
+const EDIT_FIELDS: ReadonlySet<string> = new Set([
+  ...SHARED,
+  ...STREAMED,
+  "image",
+  "image[]",
+  "mask",
+  "input_fidelity",
+]);
+const FORMATS: readonly PictureFormat[] = ["png", "jpeg", "webp"];
+const FIRST_SIZES = ["auto", "1024x1024", "1536x1024", "1024x1536"];
+const GIVEN_IMAGE_TOKENS = 323;
+const SQUARE_TOKENS: Readonly<Record<string, number>> = { low: 272, medium: 1056, high: 4160 };
+const LONGEST_PROMPT = 32_000;
+
+/** A request that is in order, with what its answer says beside the pictures. */
+interface Asked {
+  readonly order: PictureOrder;
+  readonly size: string;
+  readonly quality: string;
+  readonly background: string;
+  readonly partials: number;
+  readonly streamed: boolean;
+  readonly kind: "image_generation" | "image_edit";
+}
+
+/** `POST /v1/images/generations`. */
+export async function makeImages(call: Call): Promise<Response> {
+  const body = bodyOf(call, "We could not parse the JSON body of your request.");
+  checkFields(body, GENERATION_FIELDS);
+  return await answer(call, body, [], null);
+}
+
+/** `POST /v1/images/edits`: a form, as the vendor takes nothing else. */
+export async function changeImages(call: Call): Promise<Response> {
+  const { form } = call;
+  if (form === null) throw new Refusal(400, "Unsupported content type: expected 'multipart/form-data'.");
+  const body = Object.fromEntries([...form].filter(([, value]) => typeof value === "string").map(readField));
+  const uploads = [...form.getAll("image"), ...form.getAll("image[]")];
+  checkFields({ ...body, ...Object.fromEntries([...form.keys()].map((key) => [key, body[key] ?? true])) }, EDIT_FIELDS);
+  if (uploads.length === 0) throw badParameter("image", "Missing required parameter: 'image'.");
+  if (uploads.length > 16) throw badParameter("image", "Invalid 'image': array too long. Expected at most 16 images.");
+  const pictures = await Promise.all(uploads.map((upload) => uploaded("image", upload)));
+  const mask = form.get("mask");
+  const maskPicture = mask === null ? null : await uploaded("mask", mask);
+  if (maskPicture && (maskPicture.width !== pictures[0].width || maskPicture.height !== pictures[0].height)) {
+    throw badParameter("mask", "Invalid mask image format - mask size does not match image size.");
+  }
+  return await answer(call, body, pictures, { mask: maskPicture });
+}
+
+async function answer(
+  call: Call,
+  body: JsonObject,
+  references: readonly ReadPicture[],
+  change: PictureOrder["change"],
+): Promise<Response> {
+  const asked = askedFor(body, references, change);
+  const directives = await obey(call, asked.order.prompt, "openai", failureMessage);
+  if (directives instanceof Response) return directives;
+  if (directives.refuses) {
+    throw new Refusal(400, "Your request was rejected by the safety system.", { code: "moderation_blocked" });
+  }
+  const made = await makePictures({ ...asked.order, prompt: directives.text });
+  return asked.streamed ? stream(call, asked, made, directives) : whole(call, asked, made, directives);
+}
+
+function askedFor(body: JsonObject, references: readonly ReadPicture[], change: PictureOrder["change"]): Asked {
+  demand(body, "prompt");
+  demand(body, "model");
+  checkRange(body, "n", 1, 10);
+  checkRange(body, "partial_images", 0, 3);
+  const model = String(body.model);
+  if (isMissingModel(model)) {
+    throw new Refusal(404, `The model \`${model}\` does not exist.`, { code: "model_not_found" });
+  }
+  if (String(body.prompt).length > LONGEST_PROMPT) throw badParameter("prompt", "Invalid 'prompt': string too long.");
+  const format = oneOf(body, "output_format", FORMATS, "png") as PictureFormat;
+  const background = oneOf(body, "background", ["auto", "opaque", "transparent"], "auto");
+  if (background === "transparent" && format === "jpeg") {
+    throw badParameter(
+      "background",
+      "Transparent background is not supported for JPEG output format.",
+      "invalid_value",
+    );
+  }
+  const asked = oneOf(body, "quality", ["auto", "low", "medium", "high"], "auto");
+  const size = sizeOf(body, model, change === null ? null : references[0]);
+  const [width, height] = size.split("x").map(Number);
+  return {
+    order: {
+      prompt: String(body.prompt),
+      width,
+      height,
+      count: Number(body.n ?? 1),
+      format,
+      isTransparent: background === "transparent",
+      references,
+      change,
+    },
+    size,
+    quality: asked === "auto" ? "high" : asked,
+    background: background === "auto" ? "opaque" : background,
+    partials: Number(body.partial_images ?? 0),
+    streamed: body.stream === true,
+    kind: change === null ? "image_generation" : "image_edit",
+  };
+}
+
+/** The first family has three sizes, those after it all whose sides sixteen divides. */
+function sizeOf(body: JsonObject, model: string, original: ReadPicture | null): string {
+  const size = String(body.size ?? "auto");
+  const isFirst = /^gpt-image-1(\.|-|$)/.test(model);
+  const [, width, height] = /^(\d+)x(\d+)$/.exec(size) ?? [];
+  const isFree = Number(width) % 16 === 0 && Number(height) % 16 === 0 && Number(width) * Number(height) >= 655_360;
+  if (isFirst || size === "auto" ? !FIRST_SIZES.includes(size) : !isFree) {
+    throw badParameter(
+      "size",
+      `Invalid value: '${size}'. Supported values are: ${FIRST_SIZES.join(", ")}.`,
+      "invalid_value",
+    );
+  }
+  if (size !== "auto") return size;
+  if (original === null || original.width === original.height) return "1024x1024";
+  return original.width > original.height ? "1536x1024" : "1024x1536";
+}
+
+function whole(call: Call, asked: Asked, made: readonly MadePicture[], { noUsage }: Directives): Response {
+  const { size, quality, background, order } = asked;
+  return jsonAnswer({
+    created: secondsOf(call),
+    background,
+    output_format: order.format,
+    quality,
+    size,
+    data: made.map(({ base64 }) => ({ b64_json: base64 })),
+    ...(noUsage ? {} : { usage: usageOf(asked) }),
+  }, { "x-request-id": call.requestId });
+}
+
+function stream(call: Call, asked: Asked, made: readonly MadePicture[], directives: Directives): Response {
+  const { kind, size, quality, background, order, partials } = asked;
+  const facts = { size, quality, background, output_format: order.format, created_at: secondsOf(call) };
+  const event = (type: string, fields: JsonObject) =>
+    writeFrame({ event: type, data: JSON.stringify({ type, ...facts, ...fields }) });
+  async function* frames(): AsyncGenerator<string> {
+    for (let sent = 0; sent <= partials; sent++) {
+      if (directives.cutAfter !== null && sent >= Math.min(directives.cutAfter, partials)) throw new OrderedCut("cut");
+      if (directives.closeAfter !== null && sent >= Math.min(directives.closeAfter, partials)) return;
+      if (directives.errorAfter !== null && sent >= Math.min(directives.errorAfter, partials)) {
+        const error = { type: "server_error", code: "server_error", message: failureMessage(500), param: null };
+        return yield writeFrame({ event: "error", data: JSON.stringify({ type: "error", error }) });
+      }
+      if (sent === partials) break;
+      const b64_json = await sketchOf(made[0], order.format);
+      yield event(`${kind}.partial_image`, { b64_json, partial_image_index: sent });
+      if (directives.pauseMs > 0) {
+        await new Promise<void>((done) => void call.world.clock.after(directives.pauseMs, done));
+      }
+    }
+    for (const [nth, { base64 }] of made.entries()) {
+      const usage = directives.noUsage || nth < made.length - 1 ? {} : { usage: usageOf(asked) };
+      yield event(`${kind}.completed`, { b64_json: base64, ...usage });
+    }
+  }
+  const body = ReadableStream.from(frames()).pipeThrough(new TextEncoderStream());
+  return new Response(body, { headers: { "content-type": "text/event-stream", "x-request-id": call.requestId } });
+}
+
+function usageOf({ order, quality, size, partials }: Asked): JsonObject {
+  const [width, height] = size.split("x").map(Number);
+  const text = tokensOf(order.prompt);
+  const image = GIVEN_IMAGE_TOKENS * order.references.length;
+  const perImage = Math.ceil(SQUARE_TOKENS[quality] * width * height / (1024 * 1024));
+  const output = perImage * order.count + 100 * partials;
+  return {
+    input_tokens: text + image,
+    input_tokens_details: { text_tokens: text, image_tokens: image },
+    output_tokens: output,
+    total_tokens: text + image + output,
+  };
+}
+
+function secondsOf({ world }: Call): number {
+  return Math.floor(world.clock.now() / 1000);
+}
+
+function checkFields(body: JsonObject, known: ReadonlySet<string>): void {
+  const unknown = Object.keys(body).find((name) => !known.has(name));
+  if (unknown !== undefined) throw badParameter(unknown, `Unknown parameter: '${unknown}'.`, "unknown_parameter");
+}
+
+function oneOf(body: JsonObject, name: string, words: readonly string[], fallback: string): string {
+  const value = body[name] ?? fallback;
+  if (words.some((word) => word === value)) return String(value);
+  const list = words.map((word) => `'${word}'`).join(", ");
+  throw badParameter(name, `Invalid value: '${value}'. Supported values are: ${list}.`, "invalid_value");
+}
+
+/** Forms know only text. */
+function readField([name, value]: [string, FormDataEntryValue]): [string, unknown] {
+  if (value === "true" || value === "false") return [name, value === "true"];
+  return [name, ["n", "partial_images"].includes(name) ? Number(value) : value];
+}
+
+async function uploaded(param: string, upload: FormDataEntryValue): Promise<ReadPicture> {
+  if (typeof upload === "string") throw badParameter(param, `Invalid type for '${param}': expected a file.`);
+  const picture = await readPicture(await upload.bytes(), upload.type);
+  if (picture) return picture;
+  throw badParameter(
+    param,
+    "Invalid image file or mode for image, please check your image file.",
+    "invalid_image_file",
+  );
+}

@@ -1,0 +1,82 @@
+import type { JsonObject } from "../../lib/json_object.ts";
+import { isObject, listOf } from "../../conversation/wire_value.ts";
+import { bodyOf, type Call, type Family, isMissingModel, jsonAnswer } from "../call.ts";
+import { readInlinePicture } from "../pictures/data_uri.ts";
+import type { ReadPicture } from "../pictures/file.ts";
+import { makePictures, obey } from "../pictures/make.ts";
+import { Refusal } from "../refusal.ts";
+import { openai } from "./openai.ts";
+
+const MOST_REFERENCES = 3;
+const FIELDS = ["model", "prompt", "n", "aspect_ratio", "resolution", "quality", "response_format", "user"];
+const SIDES: Readonly<Record<string, number>> = { "1k": 1024, "2k": 2048 };
+const GRAIN = 16;
+/** A tick is 10^-10 USD. */
+const TICKS_PER_IMAGE = 600_000_000;
+
+/** xAI: text as OpenAI has it, pictures in its own way. Source: xAI API reference, "Image generation", "Image editing". */
+export const xai: Family = {
+  prefix: "/xai",
+  answer(call) {
+    if (call.method !== "POST" || !call.path.startsWith("/v1/images/")) return openai.answer(call);
+    return makeImages(call, call.path === "/v1/images/edits");
+  },
+  refuse(refusal, call) {
+    if (!call.path.startsWith("/v1/images/")) return openai.refuse(refusal, call);
+    const { status, message, details } = refusal;
+    const wait: HeadersInit = details.retryAfterSeconds === undefined
+      ? {}
+      : { "retry-after": String(details.retryAfterSeconds) };
+    const usage = details.code === REFUSED ? { usage: { cost_in_usd_ticks: TICKS_PER_IMAGE } } : {};
+    return jsonAnswer(
+      { code: details.code ?? "Client specified an invalid argument", error: message, ...usage },
+      wait,
+      status,
+    );
+  },
+};
+
+const REFUSED = "content_moderation";
+
+async function makeImages(call: Call, changes: boolean): Promise<Response> {
+  const body = bodyOf(call, "Failed to parse the request body as JSON.");
+  const unknown = Object.keys(body).find((name) => !FIELDS.includes(name) && !(changes && /^images?$/.test(name)));
+  if (unknown !== undefined) throw new Refusal(400, `Argument not supported: ${unknown}`);
+  const model = String(body.model ?? "");
+  if (isMissingModel(model)) throw new Refusal(404, `The model ${model} does not exist.`);
+  const prompt = String(body.prompt ?? "");
+  const references = changes ? await referencesOf(body) : [];
+  const directives = await obey(call, prompt, "xai", () => "Service temporarily unavailable.");
+  if (directives instanceof Response) return directives;
+  if (directives.refuses) throw new Refusal(400, "Generated image rejected by content moderation.", { code: REFUSED });
+  const count = Number(body.n ?? 1);
+  const order = { ...sizeOf(body), count, isTransparent: false, references, change: null };
+  const made = await makePictures({ ...order, prompt: directives.text, format: "jpeg" });
+  return jsonAnswer({
+    data: made.map(({ base64 }) => ({
+      b64_json: base64,
+      mime_type: "image/jpeg",
+      revised_prompt: "",
+      respect_moderation: true,
+    })),
+    ...(directives.noUsage ? {} : { usage: { cost_in_usd_ticks: TICKS_PER_IMAGE * count } }),
+  });
+}
+
+async function referencesOf(body: JsonObject): Promise<ReadPicture[]> {
+  const values = body.images === undefined ? [body.image] : listOf(body.images);
+  if (values.length > MOST_REFERENCES) throw new Refusal(400, `At most ${MOST_REFERENCES} images are supported.`);
+  return await Promise.all(values.map(async (value) => {
+    const picture = isObject(value) ? await readInlinePicture(value.url) : null;
+    if (picture === null) throw new Refusal(400, "Failed to load the image.");
+    return picture;
+  }));
+}
+
+function sizeOf({ aspect_ratio = "1:1", resolution = "1k" }: JsonObject): { width: number; height: number } {
+  const [, across, down] = /^(\d+(?:\.\d+)?):(\d+(?:\.\d+)?)$/.exec(String(aspect_ratio)) ?? [];
+  const longest = SIDES[String(resolution)];
+  if (across === undefined || longest === undefined) throw new Refusal(400, "Invalid aspect_ratio or resolution.");
+  const side = (factor: number) => Math.round(longest * Math.sqrt(factor) / GRAIN) * GRAIN;
+  return { width: side(Number(across) / Number(down)), height: side(Number(down) / Number(across)) };
+}

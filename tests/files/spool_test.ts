@@ -1,0 +1,73 @@
+import { assertEquals } from "@std/assert";
+import { createSpool } from "../../src/files/spool.ts";
+
+async function withFolder(test: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await Deno.makeTempDir({ prefix: "switchyard-spool-" });
+  try {
+    await test(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+async function read(pieces: AsyncIterable<Uint8Array>): Promise<number[]> {
+  const bytes: number[] = [];
+  for await (const piece of pieces) for (const byte of piece) bytes.push(byte);
+  return bytes;
+}
+
+const filesIn = async (folder: string) => (await Array.fromAsync(Deno.readDir(folder))).length;
+const numbered = (length: number) => Uint8Array.from({ length }, (_, at) => at % 251);
+
+Deno.test("a spool gives back what was written, from the start each time, also after its pieces changed", async () => {
+  await withFolder(async (folder) => {
+    for (const length of [0, 1, 65_536, 65_537, 400_000]) {
+      const room = createSpool(`${folder}/inner`).room();
+      const writer = room.begin();
+      const all = numbered(length);
+      for (let at = 0; at < length; at += 30_000) {
+        const piece = all.slice(at, at + 30_000);
+        await writer.write(piece);
+        piece.fill(0);
+      }
+      const spooled = writer.finish();
+      assertEquals(spooled.lengthBytes, length);
+      assertEquals(await read(spooled.open()), [...all]);
+      assertEquals(await read(spooled.open()), [...all]);
+      assertEquals(await spooled.head(70_000), all.slice(0, 70_000));
+      assertEquals(await spooled.head(10), all.slice(0, 10));
+      await room.clear();
+    }
+  });
+});
+
+Deno.test("a room keeps small uploads in memory and removes its files, finished or not", async () => {
+  await withFolder(async (folder) => {
+    const room = createSpool(folder).room();
+    await room.begin().write(numbered(65_536));
+    assertEquals(await filesIn(folder), 0);
+    const large = room.begin();
+    await large.write(numbered(65_537));
+    await room.begin().write(numbered(100_000));
+    large.finish();
+    assertEquals(await filesIn(folder), 2);
+    await room.clear();
+    assertEquals(await filesIn(folder), 0);
+  });
+});
+
+Deno.test("a spool's sweep removes what an earlier process left, and needs no folder", async () => {
+  await withFolder(async (folder) => {
+    const spool = createSpool(`${folder}/uploads`);
+    await spool.sweep();
+    await spool.room().begin().write(numbered(100_000));
+    assertEquals(await filesIn(`${folder}/uploads`), 1);
+    await spool.sweep();
+    assertEquals(await filesIn(folder), 0);
+    const again = spool.room();
+    const writer = again.begin();
+    await writer.write(numbered(100_000));
+    assertEquals((await read(writer.finish().open())).length, 100_000);
+    await again.clear();
+  });
+});

@@ -1,0 +1,201 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import {
+  type ImageGateway,
+  type ImageGatewayOptions,
+  imageModel,
+  pictureFile,
+  shown,
+  startImageGateway,
+} from "./image_gateway.ts";
+import { startStubVendor } from "./stub_vendor.ts";
+
+const ASKED = { model: "sandbox/painter-1", prompt: "a fox", quality: "low" };
+
+async function withGateway(options: ImageGatewayOptions, test: (gateway: ImageGateway) => Promise<void>) {
+  const gateway = await startImageGateway(options);
+  try {
+    await test(gateway);
+  } finally {
+    await gateway.stop();
+  }
+}
+
+const ask = (gateway: ImageGateway, change: Record<string, unknown>, headers = {}) =>
+  gateway.post("/v1/images/generations", { ...ASKED, ...change }, headers);
+
+/** A gateway in front of a stub that speaks the default protocol, as `stub/painter-1`. */
+function stubbed(address: string, fields: Record<string, unknown> = {}): ImageGatewayOptions {
+  return {
+    providers: { stub: { kind: "openai", base_url: `${address}/v1`, api_key: "stub-key" } },
+    models: [imageModel("stub/painter-1", { edits: true }, ["stub"], fields)],
+  };
+}
+
+Deno.test("an account without money is refused before anything is fetched or asked", async () => {
+  await using files = startStubVendor(async () => new Response(await pictureFile()));
+  await withGateway({ balance: "0" }, async (gateway) => {
+    const answer = await ask(gateway, { model: "sandbox/seer-1", input_images: [`${files.address}/a.png`] });
+    assertEquals([answer.status, (await answer.json()).error.type], [402, "insufficient_credits"]);
+    assertEquals([gateway.sandbox.seen.length, files.asked.length], [0, 0]);
+  });
+});
+
+Deno.test("a refusal is told in the vendor's words, is not tried elsewhere and costs nothing", async () => {
+  await withGateway({}, async (gateway) => {
+    const before = await gateway.balance();
+    for (const model of ["sandbox/split-1", "sandbox/muse-1", "sandbox/seer-1", "sandbox/grok-1"]) {
+      for (const stream of [false, true]) {
+        const answer = await ask(gateway, { model, prompt: `[[refuse]] ${model} ${stream}`, stream });
+        assertEquals(answer.status, 400, model);
+        assert((await answer.json()).error.message.length > 10);
+      }
+    }
+    assertEquals(gateway.sandbox.seen.length, 8);
+    assertEquals(await gateway.balance(), before);
+  });
+});
+
+Deno.test("a request that failed sets nothing aside any longer", async () => {
+  // Less than the estimate of one picture, so that two at once would not be let in.
+  await withGateway({ balance: "0.003" }, async (gateway) => {
+    for (const prompt of ["[[refuse]] fox", "[[refuse]] hare"]) {
+      const answer = await ask(gateway, { prompt });
+      assertEquals(answer.status, 400);
+      await answer.body?.cancel();
+    }
+    const input_images = ["http://10.0.0.1/a.png"];
+    const answer = await ask(gateway, { model: "sandbox/seer-1", input_images });
+    assertEquals(answer.status, 400);
+    await answer.body?.cancel();
+  });
+});
+
+Deno.test("a picture is charged by the catalog's price of one where the model has such", async () => {
+  await withGateway({}, async (gateway) => {
+    const answer = await ask(gateway, { model: "sandbox/grok-1", n: 2, quality: "high" });
+    assertEquals((await answer.json()).usage, {
+      input_tokens: 0,
+      input_tokens_details: { text_tokens: 0 },
+      output_tokens: 0,
+      total_tokens: 0,
+    });
+    assertEquals(await gateway.balance(), "24.8800000000");
+  });
+});
+
+Deno.test("tokens that a vendor does not report are estimated, told and charged alike", async () => {
+  await withGateway({}, async (gateway) => {
+    const answer = await ask(gateway, { prompt: "a fox [[nousage]]" });
+    const { usage } = await answer.json();
+    assertEquals([usage.input_tokens, usage.output_tokens], [5, 272 * 1.5]);
+    // 5 × 0.000001 + 408 × 0.00001
+    assertEquals(await gateway.balance(), "24.9959150000");
+  });
+});
+
+Deno.test("tokens from a cache are charged by the prices of caches", async () => {
+  const b64_json = (await pictureFile()).toBase64();
+  const usage = {
+    input_tokens: 400,
+    input_tokens_details: { text_tokens: 100, image_tokens: 300, cached_tokens: 200 },
+    output_tokens: 10,
+  };
+  await using vendor = startStubVendor(() => Response.json({ data: [{ b64_json }], usage }));
+  const pricing = {
+    prompt: "0.000010",
+    input_cache_read: "0.000001",
+    image_input: "0.000020",
+    image_input_cache_read: "0.000002",
+    image_output: "0.000100",
+  };
+  await withGateway(stubbed(vendor.address, { pricing }), async (gateway) => {
+    await (await ask(gateway, { model: "stub/painter-1" })).body?.cancel();
+    // 50 × 10 + 50 × 1 + 150 × 20 + 150 × 2 + 10 × 100 millionths
+    assertEquals(await gateway.balance(), "24.9951500000");
+  });
+});
+
+Deno.test("pictures at an address are downloaded, measured and given as base64", async () => {
+  const png = await pictureFile({ width: 96, height: 64 });
+  let address = "";
+  await using vendor = startStubVendor((request) =>
+    request.method === "GET" ? new Response(png) : Response.json({ data: [{ url: `${address}/made.png` }] })
+  );
+  address = vendor.address;
+  await withGateway(stubbed(address, { pricing: { per_image: "0.5" } }), async (gateway) => {
+    const { data, size } = await (await ask(gateway, { model: "stub/painter-1" })).json();
+    assertEquals(data[0].b64_json, png.toBase64());
+    assertEquals(size, "96x64");
+    assertEquals(await gateway.balance(), "24.5000000000");
+  });
+});
+
+Deno.test("a picture that cannot be had is an upstream's failure and costs nothing", async () => {
+  const results = [
+    { url: "http://10.1.2.3/made.png" },
+    { url: "http://127.0.0.1:1/made.png" },
+    { url: "file:///etc/passwd" },
+    { b64_json: 'no"base64' },
+  ];
+  await using vendor = startStubVendor((_, nth) => Response.json({ data: [results[nth]] }));
+  await withGateway(stubbed(vendor.address, { pricing: { per_image: "0.5" } }), async (gateway) => {
+    for (const _ of results) {
+      const answer = await ask(gateway, { model: "stub/painter-1" });
+      assertEquals([answer.status, (await answer.json()).error.code], [502, "upstream_error"]);
+    }
+    assertEquals(await gateway.balance(), "25.0000000000");
+  });
+});
+
+Deno.test("several calls give what they made and cost that, also when one of them fails", async () => {
+  const b64_json = (await pictureFile({ width: 1280, height: 720 })).toBase64();
+  await using vendor = startStubVendor((_, nth) =>
+    nth === 1
+      ? Response.json({ error: { code: "x", message: "busy" } }, { status: 503 })
+      : Response.json({ data: [{ b64_json }] })
+  );
+  await withGateway({
+    providers: { stub: { kind: "ark", base_url: vendor.address, api_key: "stub-key" } },
+    models: [imageModel("stub/seer-1", { series: "reference" }, ["stub"], { pricing: { per_image: "0.5" } })],
+  }, async (gateway) => {
+    const { data } = await (await ask(gateway, { model: "stub/seer-1", n: 3 })).json();
+    assertEquals(data.map(({ index }: { index: number }) => index), [0, 1]);
+    assertEquals((await shown(data[0].b64_json)).width, 1280);
+    assertEquals(vendor.asked.length, 3);
+    assertEquals(await gateway.balance(), "24.0000000000");
+  });
+});
+
+Deno.test("a failing provider is followed by the next, and the request is charged once", async () => {
+  await withGateway({ random: () => 0 }, async (gateway) => {
+    for (const stream of [false, true]) {
+      const answer = await ask(gateway, { model: "sandbox/split-1", prompt: `[[flaky 1]] fox ${stream}`, stream });
+      assertEquals([answer.status, answer.headers.get("x-service-provider")], [200, "two"]);
+      await answer.text();
+    }
+    assertEquals(gateway.sandbox.seen.length, 4);
+    // Two pictures of 272 tokens, and the words of their prompts.
+    assertStringIncludes(await gateway.balance(), "24.9945");
+    assert(gateway.logLines.some((line) => line.includes("upstream_failed_over")));
+  });
+});
+
+Deno.test("a pinned request goes to its provider alone", async () => {
+  await withGateway({ random: () => 0 }, async (gateway) => {
+    const pin = (type: string) => ({ model: "sandbox/split-1", extra_body: { provider: { type } } });
+    const byBody = await ask(gateway, pin("two"));
+    assertEquals(byBody.headers.get("x-service-provider"), "two");
+    await byBody.body?.cancel();
+    const failed = await ask(gateway, { ...pin("two"), prompt: "[[flaky 1]] pinned" });
+    assertEquals(failed.status, 502);
+    await failed.body?.cancel();
+    const both = await ask(gateway, pin("two"), { "x-service-provider-type": "one" });
+    assertEquals([both.status, (await both.json()).error.type], [400, "invalid_request_error"]);
+    const unknown = await ask(gateway, pin("nosuch"));
+    assertEquals([unknown.status, (await unknown.json()).error.type], [400, "invalid_provider_type"]);
+    const other = await ask(gateway, { ...pin("two"), model: "sandbox/painter-1" });
+    const { error } = await other.json();
+    assertEquals([other.status, error.type], [400, "provider_type_unavailable"]);
+    assertStringIncludes(error.message, '"one"');
+  });
+});

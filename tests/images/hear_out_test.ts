@@ -1,0 +1,82 @@
+import { assertEquals } from "@std/assert";
+import type { Charge } from "../../src/billing/meter.ts";
+import { openBill } from "../../src/images/bill.ts";
+import { CallerLink } from "../../src/images/caller_link.ts";
+import { imagePricesOf } from "../../src/images/consumption.ts";
+import { readGeneration } from "../../src/images/generate.ts";
+import { type ImageStep, streamedAnswer } from "../../src/images/stream.ts";
+import { createCatalog } from "../../src/catalog/catalog.ts";
+import { readModel } from "../../src/catalog/model.ts";
+import { silentLog } from "../../src/lib/log.ts";
+import { ManualClock } from "../support/manual_clock.ts";
+import { imageModel } from "./image_gateway.ts";
+
+const model = readModel(imageModel("a/b", {}, ["p"]));
+const PARTIAL: ImageStep = { type: "partial", index: 0, data: "AAAA", mediaType: null };
+const CONSUMPTION = { textTokens: 5, imageTokens: 0, cachedTokens: 0, outputTokens: 272 };
+const COMPLETED: ImageStep = {
+  type: "completed",
+  work: {
+    outcome: { createdAt: 1, images: [], size: null, quality: null, consumption: CONSUMPTION },
+    images: [],
+    consumption: CONSUMPTION,
+  },
+};
+
+/** A stream that has shown one unfinished picture; `next` gives what the vendor does then. */
+async function opened(next: (link: CallerLink) => Promise<ImageStep | null>) {
+  const caller = new AbortController();
+  const clock = new ManualClock();
+  const charges: Charge[] = [];
+  let released = 0;
+  const admission = {
+    charge: (charge: Charge) => Promise.resolve(void charges.push(charge)),
+    release: () => void released++,
+  };
+  const meter = { admit: () => admission, invalidate() {}, flush: () => Promise.resolve() };
+  const measure = { prompt: "a fox of twenty sig.", quality: "low", size: null, count: 1, given: 0 };
+  const facts = { requestId: "r", accountId: "a", receivedAt: 0, model: "a/b", prices: imagePricesOf(model), measure };
+  const link = new CallerLink(caller.signal);
+  const answer = streamedAnswer({
+    request: readGeneration({ model: "a/b", prompt: "a fox", quality: "low", stream: true }, createCatalog([model])),
+    provider: "p",
+    first: PARTIAL,
+    rest: {
+      async next() {
+        const step = await next(link);
+        return step === null ? { done: true, value: undefined } : { done: false, value: step };
+      },
+    },
+    bill: await openBill(facts, { meter, clock, log: silentLog }),
+    link,
+    writeError: (error) => ({ error: error.code }),
+  }, { clock, live: { add: () => () => {} } });
+  const reader = answer.body!.getReader();
+  await reader.read();
+  return { clock, charges, link, leave: () => (caller.abort(), reader.cancel()), released: () => released };
+}
+
+const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
+
+Deno.test("a vendor whose caller has left is heard out and charged by what it reports", async () => {
+  const { charges, leave, link } = await opened(() => Promise.resolve(COMPLETED));
+  await leave();
+  await settled();
+  assertEquals(charges.map(({ amount, usage }) => [amount, usage?.outputTokens]), [[27_250_000n, 272]]);
+  assertEquals(link.signal.aborted, false);
+});
+
+Deno.test("a vendor that goes on for half a minute after its caller left is cut, and what was shown is charged", async () => {
+  const { charges, leave, clock } = await opened((link) =>
+    new Promise((_, reject) => link.signal.addEventListener("abort", () => reject(new Error("cut"))))
+  );
+  await leave();
+  await settled();
+  clock.advance(29_999);
+  await settled();
+  assertEquals(charges.length, 0);
+  clock.advance(1);
+  await settled();
+  // 100 tokens for the unfinished picture, 5 for the prompt
+  assertEquals(charges.map(({ amount }) => amount), [10_050_000n]);
+});

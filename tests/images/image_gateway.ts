@@ -1,0 +1,156 @@
+import { Buffer } from "node:buffer";
+import { type RunningApp, startApp } from "../../src/app.ts";
+import { newApiKey } from "../../src/billing/api_key.ts";
+import { readConfig } from "../../src/config/config.ts";
+import type { Clock } from "../../src/lib/clock.ts";
+import { jsonLog } from "../../src/lib/log.ts";
+import { type Sandbox, startSandbox } from "../../src/sandbox/mod.ts";
+import { paint } from "../../src/sandbox/pictures/paint.ts";
+import { type PictureFormat, readPicture, writePicture } from "../../src/sandbox/pictures/file.ts";
+import type { Pixels } from "../../src/sandbox/pictures/pixels.ts";
+
+/** Prices of tokens that make sums easy to follow. */
+export const TOKEN_PRICING = {
+  prompt: "0.000001",
+  image_input: "0.000002",
+  image_output: "0.00001",
+};
+
+/** A gateway in front of the sandbox with a model of every image series. */
+export interface ImageGateway {
+  readonly app: RunningApp;
+  readonly sandbox: Sandbox;
+  readonly address: string;
+  /** Of the account `demo`. */
+  readonly key: string;
+  readonly logLines: readonly string[];
+  /** The folder of files, empty at first. */
+  readonly files: string;
+  /** `POST` with the demo key; a `FormData` or text body sets its own type. */
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
+  balance(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** What a test can choose. */
+export interface ImageGatewayOptions {
+  /** Of the account `demo`, USD. Default `25.00`. */
+  readonly balance?: string;
+  readonly clock?: Clock;
+  readonly random?: () => number;
+  /** Sections that replace or join those of the configuration. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  /** More providers by name. */
+  readonly providers?: Readonly<Record<string, unknown>>;
+  /** More models, in the catalog's spelling. */
+  readonly models?: readonly unknown[];
+}
+
+/** An image model served by these providers. */
+export function imageModel(id: string, image: unknown, providers: readonly string[], fields = {}) {
+  return { id, image, pricing: TOKEN_PRICING, serves: providers.map((provider) => ({ provider })), ...fields };
+}
+
+const FIRST_SIZES = ["auto", "1024x1024", "1536x1024", "1024x1536"];
+
+/** Starts it; `sandbox/painter-1` edits, `sandbox/muse-1` is multimodal, `sandbox/seer-1` takes references. */
+export async function startImageGateway(options: ImageGatewayOptions = {}): Promise<ImageGateway> {
+  const files = await Deno.makeTempDir({ prefix: "switchyard-images-" });
+  const sandbox = await startSandbox({ port: 0 });
+  const models = [
+    imageModel("sandbox/painter-1", { series: "default", edits: true, input_fidelity: ["low", "high"] }, ["one"], {
+      serves: [{ provider: "one", model: "gpt-image-1.5" }],
+    }),
+    imageModel("sandbox/narrow-1", {
+      edits: true,
+      sizes: FIRST_SIZES,
+      qualities: ["auto", "low", "medium", "high"],
+      size_map: { "1792x1024": "1536x1024" },
+      quality_map: { hd: "high" },
+    }, ["one"]),
+    imageModel("sandbox/split-1", { edits: true }, ["one", "two"]),
+    imageModel("sandbox/muse-1", { series: "multimodal" }, ["muse"]),
+    imageModel("sandbox/seer-1", { series: "reference" }, ["ark"], {
+      pricing: { per_image: "0.04", per_input_image: "0.001" },
+      serves: [{ provider: "ark", model: "seedream-5-0-pro" }],
+    }),
+    imageModel("sandbox/grok-1", { series: "reference" }, ["xai"], { pricing: { per_image: "0.06" } }),
+    { id: "sandbox/chat-1", pricing: TOKEN_PRICING, serves: [{ provider: "one" }] },
+    ...options.models ?? [],
+  ];
+  const { openai, google, ark, xai } = sandbox.baseUrls;
+  const key = newApiKey();
+  const adminKey = newApiKey();
+  const tree = {
+    server: { port: 0, admin_key: adminKey, shutdown_grace: 1 },
+    store: "kv::memory:",
+    files,
+    accounts: [{ id: "demo", balance: options.balance ?? "25.00", keys: [key] }],
+    providers: {
+      one: { kind: "openai", base_url: openai, api_key: "sandbox-key" },
+      two: { kind: "openai", base_url: openai, api_key: "sandbox-key" },
+      muse: { kind: "google", base_url: google, api_key: "sandbox-key" },
+      ark: { kind: "ark", base_url: ark, api_key: "sandbox-key" },
+      xai: { kind: "xai", base_url: xai, api_key: "sandbox-key" },
+      ...options.providers,
+    },
+    models,
+    egress: { allow: ["127.0.0.1/32"] },
+    ...options.config,
+  };
+  const config = readConfig(JSON.stringify(tree), "test.json", () => undefined);
+  const logLines: string[] = [];
+  const log = jsonLog("debug", (line) => void logLines.push(line));
+  const app = await startApp({ config, log, clock: options.clock, random: options.random });
+  const { address } = app;
+  return {
+    app,
+    sandbox,
+    address,
+    key,
+    logLines,
+    files,
+    post(path, body, headers = {}) {
+      const isPlain = body instanceof FormData || typeof body === "string" || body instanceof ReadableStream ||
+        body instanceof Uint8Array;
+      const type: Record<string, string> = isPlain ? {} : { "content-type": "application/json" };
+      return fetch(address + path, {
+        method: "POST",
+        headers: { authorization: `Bearer ${key}`, ...type, ...headers },
+        body: isPlain ? body as BodyInit : JSON.stringify(body),
+      });
+    },
+    async balance() {
+      const answer = await fetch(`${address}/admin/v1/accounts/demo`, {
+        headers: { authorization: `Bearer ${adminKey}` },
+      });
+      return (await answer.json()).balance;
+    },
+    async stop() {
+      await app.stop();
+      await sandbox.stop();
+      await Deno.remove(files, { recursive: true });
+    },
+  };
+}
+
+/** A painted picture as a file. */
+export async function pictureFile(
+  { prompt = "a picture", width = 96, height = 64, format = "png" as PictureFormat } = {},
+): Promise<Uint8Array<ArrayBuffer>> {
+  return await writePicture(paint({ prompt, width, height, isTransparent: false, nth: 0 }), format);
+}
+
+/** What an answer's picture shows. */
+export async function shown(base64: string): Promise<{ type: string; width: number; height: number; pixels: Pixels }> {
+  const bytes = Uint8Array.from(Buffer.from(base64, "base64"));
+  const type = bytes[0] === 0x89 ? "image/png" : bytes[0] === 0xff ? "image/jpeg" : "image/webp";
+  const picture = await readPicture(bytes, type);
+  if (picture === null) throw new Error("The answer holds no picture");
+  return { type, ...picture };
+}
+
+/** One pixel as red, green, blue, opacity. */
+export function pixelAt({ width, data }: Pixels, x: number, y: number): number[] {
+  return [...data.subarray((y * width + x) * 4, (y * width + x) * 4 + 4)];
+}

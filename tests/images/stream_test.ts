@@ -1,0 +1,134 @@
+import { assert, assertEquals } from "@std/assert";
+import { type ImageGateway, imageModel, pictureFile, startImageGateway } from "./image_gateway.ts";
+import { startStubVendor } from "./stub_vendor.ts";
+
+const ASKED = { model: "sandbox/painter-1", prompt: "a fox", quality: "low", stream: true };
+
+async function withGateway(test: (gateway: ImageGateway) => Promise<void>): Promise<void> {
+  const gateway = await startImageGateway();
+  try {
+    await test(gateway);
+  } finally {
+    await gateway.stop();
+  }
+}
+
+const ask = (gateway: ImageGateway, change: Record<string, unknown>) =>
+  gateway.post("/v1/images/generations", { ...ASKED, ...change });
+
+/** The events of a stream: name and data. */
+function eventsIn(text: string): [name: string, data: Record<string, unknown>][] {
+  return text.split("\n\n").filter((frame) => frame !== "").map((frame) => {
+    const [, name, data] = /^event: (.*)\ndata: ([^\n]*)$/.exec(frame)!;
+    return [name, JSON.parse(data)];
+  });
+}
+
+/** Waits until something is so. */
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!await condition()) await new Promise((resolve) => setTimeout(resolve, 2));
+}
+
+Deno.test("a stream's events carry the default protocol's fields, the usage on the last", async () => {
+  await withGateway(async (gateway) => {
+    const answer = await ask(gateway, { n: 2, partial_images: 1, output_format: "jpeg", size: "1024x1024" });
+    assertEquals(answer.headers.get("content-type"), "text/event-stream");
+    const events = eventsIn(await answer.text());
+    const prefix = "image_generation";
+    assertEquals(events.map(([name]) => name), [
+      `${prefix}.partial_image`,
+      `${prefix}.completed`,
+      `${prefix}.completed`,
+    ]);
+    for (const [name, data] of events) assertEquals(data.type, name);
+    const [partial, first, last] = events.map(([, data]) => data);
+    assertEquals([partial.partial_image_index, partial.size, partial.output_format], [0, "1024x1024", "jpeg"]);
+    assertEquals([first.index, "usage" in first, last.index, "usage" in last], [0, false, 1, true]);
+    assertEquals([last.model, last.background, last.output_format], ["sandbox/painter-1", "auto", "jpeg"]);
+  });
+});
+
+Deno.test("a failure before the first event has a status, one after it is an event, and neither costs", async () => {
+  await withGateway(async (gateway) => {
+    const early = await ask(gateway, { prompt: "[[fail 500]] fox" });
+    assertEquals(early.status, 502);
+    await early.body?.cancel();
+    for (const order of ["error 1", "cut 1", "close 1"]) {
+      const late = await ask(gateway, { prompt: `[[${order}]] fox`, partial_images: 2 });
+      assertEquals(late.status, 200);
+      const events = eventsIn(await late.text());
+      assertEquals(events.map(([name]) => name), ["image_generation.partial_image", "error"], order);
+      const error = events[1][1].error as Record<string, unknown>;
+      assertEquals(error.type, "upstream_error");
+    }
+    assertEquals(await gateway.balance(), "25.0000000000");
+  });
+});
+
+Deno.test("a caller who leaves a stream pays for what the vendor finishes", async () => {
+  await withGateway(async (gateway) => {
+    const answer = await ask(gateway, { prompt: "[[pause 30]] fox", partial_images: 1 });
+    const reader = answer.body!.getReader();
+    await reader.read();
+    await reader.cancel();
+    await until(() => gateway.logLines.some((line) => line.includes("image_charged")));
+    const line = JSON.parse(gateway.logLines.find((line) => line.includes("image_charged"))!);
+    // The picture's 272 tokens and 100 for the unfinished one.
+    assertEquals([line.outputTokens, line.count], [372, 1]);
+    assertEquals(await gateway.balance(), (25 - 0.00372 - line.inputTokens / 1e6).toFixed(10));
+  });
+});
+
+Deno.test("a caller who leaves before the first event ends the vendor's work and pays nothing", async () => {
+  const b64_json = (await pictureFile()).toBase64();
+  const gone = Promise.withResolvers<void>();
+  const came = Promise.withResolvers<void>();
+  await using vendor = startStubVendor(async (request) => {
+    request.signal.addEventListener("abort", () => gone.resolve());
+    came.resolve();
+    await gone.promise;
+    return Response.json({ data: [{ b64_json }] });
+  });
+  const gateway = await startImageGateway({
+    providers: { stub: { kind: "openai", base_url: `${vendor.address}/v1`, api_key: "stub-key" } },
+    models: [imageModel("stub/painter-1", {}, ["stub"], { pricing: { per_image: "0.5" } })],
+  });
+  try {
+    const leaving = new AbortController();
+    const body = JSON.stringify({ ...ASKED, model: "stub/painter-1", stream: false });
+    const headers = { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" };
+    const asked = fetch(`${gateway.address}/v1/images/generations`, {
+      method: "POST",
+      headers,
+      body,
+      signal: leaving.signal,
+    });
+    await came.promise;
+    leaving.abort();
+    await asked.catch(() => {});
+    await gone.promise;
+    assertEquals(await gateway.balance(), "25.0000000000");
+  } finally {
+    await gateway.stop();
+  }
+});
+
+Deno.test("a shutdown ends a stream with an error event", async () => {
+  await withGateway(async (gateway) => {
+    const answer = await ask(gateway, { prompt: "[[pause 60000]] fox", partial_images: 1 });
+    const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
+    let text = "";
+    const readUntil = async (word: string) => {
+      while (!text.includes(word)) {
+        const { done, value } = await reader.read();
+        if (done) break;
+        text += value;
+      }
+    };
+    await readUntil("partial_image_index");
+    gateway.app.abortStreams();
+    await readUntil("shutting down");
+    assert(text.includes("event: error\n"));
+    await reader.cancel();
+  });
+});

@@ -1,0 +1,24 @@
+/** A vendor whose answers a test writes itself. */
+export interface StubVendor extends AsyncDisposable {
+  /** `http://127.0.0.1:<port>`. */
+  readonly address: string;
+  /** Paths in the order in which they were asked for. */
+  readonly asked: readonly string[];
+}
+
+/** Starts it. @param answer Given the request and how many came before it. */
+export function startStubVendor(answer: (request: Request, nth: number) => Response | Promise<Response>): StubVendor {
+  const asked: string[] = [];
+  const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen() {} }, async (request) => {
+    asked.push(new URL(request.url).pathname);
+    const nth = asked.length - 1;
+    const response = await answer(request, nth);
+    if (!request.bodyUsed) await request.body?.cancel();
+    return response;
+  });
+  return {
+    address: `http://127.0.0.1:${server.addr.port}`,
+    asked,
+    [Symbol.asyncDispose]: () => server.shutdown(),
+  };
+}
