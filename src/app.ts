@@ -2,6 +2,7 @@ import { createAuthenticate } from "./billing/authenticate.ts";
 import { type AccountsEnsured, ensureConfiguredAccounts } from "./billing/configured_accounts.ts";
 import { createKeyRing } from "./billing/key_ring.ts";
 import { createMeter } from "./billing/meter.ts";
+import { cacheEngine } from "./cache_engine.ts";
 import { createCatalog } from "./catalog/catalog.ts";
 import type { Config } from "./config/config.ts";
 import { createFrontDoor, type FrontDoor } from "./http/front_door.ts";
@@ -14,18 +15,26 @@ import { readCidr } from "./net/address.ts";
 import { originOf } from "./net/http1/client.ts";
 import { createMediaInliner } from "./net/media_inliner.ts";
 import type { OwnAddress } from "./net/target.ts";
+import { imageRoutes } from "./image_routes.ts";
+import { joinRunners } from "./job_runners.ts";
 import { renderDefaultError } from "./protocols/default/error.ts";
+import { adminDeliveryRoutes } from "./protocols/admin/deliveries.ts";
 import { adminRoutes } from "./protocols/admin/routes.ts";
+import type { ReadJson } from "./protocols/admin/accounts.ts";
+import { deliveryRoutes } from "./protocols/default/deliveries.ts";
 import { createRouter } from "./router.ts";
 import { ERROR_SECTIONS, routesOf } from "./routes.ts";
 import { createCircuitBreaker } from "./routing/circuit_breaker.ts";
 import type { EmbeddedStore } from "./store/embedded.ts";
+import type { JobRunner } from "./store/jobs.ts";
 import { openKvStore } from "./store/kv.ts";
 import { createItemMemory } from "./texts/item_memory.ts";
 import { createReasoningMemory } from "./texts/reasoning_memory.ts";
 import { LiveStreams } from "./texts/relay.ts";
 import { TextTurns } from "./texts/turn.ts";
 import { openProviders } from "./upstreams/providers.ts";
+import { videoEngine } from "./video_engine.ts";
+import { createWebhooks } from "./webhooks/webhooks.ts";
 
 /** What an app is built from. */
 export interface AppOptions {
@@ -46,6 +55,12 @@ export interface App {
   readonly ensured: AccountsEnsured;
   /** No request that a caller or a vendor names an address for goes there. */
   addOwnAddress(address: OwnAddress): void;
+  /**
+   * Begins to do the jobs that are owed.
+   *
+   * @param address Where the gateway listens: what its own addresses start with unless the configuration says otherwise.
+   */
+  startJobs(address: string): JobRunner;
   /** From now on `/readyz` says no and answers ask callers to connect anew. */
   startDraining(): void;
   /** Ends open streams with an error event of their protocol. */
@@ -66,10 +81,12 @@ export async function buildApp({ config, log, clock = systemClock, random = Math
   const own = ownAddressesOf(config);
   const egress = { allow: config.egress.allow.map(readCidr), own, caCertificates: caCerts, clock };
   const live = new LiveStreams();
+  const breaker = createCircuitBreaker({ clock });
+  const authenticate = createAuthenticate(keys);
   const turns = new TextTurns({
     catalog,
     providers: providers.byName,
-    breaker: createCircuitBreaker({ clock }),
+    breaker,
     meter,
     clock,
     log,
@@ -79,22 +96,55 @@ export async function buildApp({ config, log, clock = systemClock, random = Math
     inliner: createMediaInliner(egress),
     random,
   });
+  const caches = await cacheEngine({ config, store, meter, authenticate, clock, log, texts: turns.parts });
   const { textBodyBytes, otherBodyBytes, bodyIdleMs: idleMs } = config.limits;
   const adminBody = { capBytes: otherBodyBytes, idleMs };
   let draining = false;
+  let baseUrl = config.server.baseUrl ?? "";
+  const { timeoutMs } = config.webhooks;
+  const webhooks = createWebhooks({ store, clock, log, egress, timeoutMs, random });
+  const videos = await videoEngine({
+    config,
+    store,
+    catalog,
+    providers: providers.byName,
+    breaker,
+    authenticate,
+    egress,
+    clock,
+    log,
+    random,
+    baseUrl: () => baseUrl,
+    onTerminal: webhooks.onTerminal,
+  });
+  const readJson: ReadJson = async (inbound) => (await readJsonObject(inbound.request, adminBody)).body;
+  const { desk } = webhooks;
+  const adminKey = config.server.adminKey ?? "";
   const routes = routesOf({
     catalog,
     turns,
-    authenticate: createAuthenticate(keys),
+    caches,
+    videos: [...videos.routes, ...deliveryRoutes({ videos: videos.videos, desk, authenticate })],
+    images: await imageRoutes({
+      config,
+      catalog,
+      providers: providers.byName,
+      breaker,
+      meter,
+      authenticate,
+      egress,
+      live,
+      clock,
+      log,
+      random,
+    }),
+    authenticate,
     textBody: { capBytes: textBodyBytes, idleMs },
     isReady: async () => !draining && await store.ready(),
-    admin: adminRoutes({
-      adminKey: config.server.adminKey ?? "",
-      store,
-      keys,
-      meter,
-      readJson: async (inbound) => (await readJsonObject(inbound.request, adminBody)).body,
-    }),
+    admin: [
+      ...adminRoutes({ adminKey, store, keys, meter, readJson }),
+      ...adminDeliveryRoutes({ adminKey, desk, readJson }),
+    ],
   });
   const router = createRouter(routes, { sections: ERROR_SECTIONS, renderError: renderDefaultError });
   return {
@@ -102,6 +152,10 @@ export async function buildApp({ config, log, clock = systemClock, random = Math
     store,
     ensured,
     addOwnAddress: (address) => void own.push(address),
+    startJobs(address) {
+      baseUrl ||= address;
+      return joinRunners([videos.startJobs(), webhooks.startJobs(), caches.startJobs()]);
+    },
     startDraining: () => void (draining = true),
     abortStreams: () => live.abortAll(),
     async close() {
@@ -133,14 +187,16 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
   }
   app.addOwnAddress({ host: listening.address, port: listening.port });
   const host = listening.address.includes(":") ? `[${listening.address}]` : listening.address;
+  const address = `http://${host}:${listening.port}`;
+  const jobs = app.startJobs(address);
   return {
     ...app,
-    address: `http://${host}:${listening.port}`,
+    address,
     async stop() {
       app.startDraining();
       const { shutdownGraceMs } = config.server;
       const keepAbortTimer = clock.after(shutdownGraceMs, () => app.abortStreams());
-      await listening.shutdown(shutdownGraceMs + LAST_WORD_MS);
+      await Promise.all([listening.shutdown(shutdownGraceMs + LAST_WORD_MS), jobs.drain(shutdownGraceMs)]);
       keepAbortTimer();
       await app.close();
     },

@@ -1,3 +1,4 @@
+import type { CacheEngine } from "./cache_engine.ts";
 import type { Catalog } from "./catalog/catalog.ts";
 import type { Authenticate } from "./billing/authenticate.ts";
 import type { BodyLimits } from "./http/body.ts";
@@ -9,6 +10,7 @@ import { contentModelRoutes } from "./protocols/content/models.ts";
 import { renderDefaultError } from "./protocols/default/error.ts";
 import { defaultModelRoutes } from "./protocols/default/models.ts";
 import { defaultTextRoutes } from "./protocols/default/texts.ts";
+import { renderVideoError } from "./protocols/default/videos.ts";
 import { renderMessageError } from "./protocols/message/error.ts";
 import { messageRoutes } from "./protocols/message/messages.ts";
 import { messageModelRoutes } from "./protocols/message/models.ts";
@@ -19,6 +21,9 @@ import type { TextTurns } from "./texts/turn.ts";
 export interface RouteParts {
   readonly catalog: Catalog;
   readonly turns: TextTurns;
+  readonly caches: Pick<CacheEngine, "caches" | "routes">;
+  readonly images: readonly Route[];
+  readonly videos: readonly Route[];
   readonly authenticate: Authenticate;
   readonly textBody: BodyLimits;
   /** Whether the process can take work: answers `GET /readyz`. */
@@ -31,15 +36,22 @@ export const ERROR_SECTIONS: readonly Section[] = [
   { prefix: "/msgcompat", renderError: renderMessageError },
   { prefix: "/gencompat", renderError: renderContentError },
   { prefix: "/admin", renderError: renderAdminError },
+  { prefix: "/v1/videos", renderError: renderVideoError },
+  { prefix: "/files", renderError: renderVideoError },
 ];
 
 /** The address table. */
-export function routesOf({ catalog, turns, authenticate, textBody, isReady, admin }: RouteParts): Route[] {
-  const textParts = { turns, authenticate, bodyLimits: textBody };
+export function routesOf(
+  { catalog, turns, caches, images, videos, authenticate, textBody, isReady, admin }: RouteParts,
+): Route[] {
+  const textParts = { turns, caches: caches.caches, authenticate, bodyLimits: textBody };
   return [
     ...defaultTextRoutes(textParts),
     ...messageRoutes(textParts),
     ...contentRoutes(textParts),
+    ...caches.routes,
+    ...images,
+    ...videos,
     ...defaultModelRoutes(catalog, renderDefaultError),
     ...messageModelRoutes(catalog, renderMessageError),
     ...contentModelRoutes(catalog, renderContentError),

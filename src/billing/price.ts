@@ -82,12 +82,14 @@ export function costOf(usage: Usage, prices: Prices): Money {
 
 /** What {@linkcode costOf} adds up. Reasoning is a part of the output and not billed again. */
 export function billLinesOf(usage: Usage, prices: Prices): BillLine[] {
+  const pictures = Math.min(usage.imageOutputTokens ?? 0, usage.outputTokens);
   return [
     { quantity: usage.freshTokens + usage.toolPromptTokens, rate: prices.prompt },
     { quantity: usage.cacheReadTokens, rate: prices.cacheRead },
     { quantity: usage.cacheWrite5mTokens, rate: prices.cacheWrite5m },
     { quantity: usage.cacheWrite1hTokens, rate: prices.cacheWrite1h },
-    { quantity: usage.outputTokens, rate: prices.completion },
+    { quantity: usage.outputTokens - pictures, rate: prices.completion },
+    { quantity: pictures, rate: prices.imageOutput },
     { quantity: 1, rate: prices.request },
   ];
 }

@@ -91,18 +91,19 @@ async function devKey(): Promise<string> {
 }
 
 function devGreeting(address: string, key: string): string {
-  const ask = '{"role":"user","content":"Say hello"}';
+  const start = (path: string) =>
+    `  curl ${address}${path} -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" \\`;
   return `
 Vendors are simulated: nothing leaves this machine, nothing costs money. The demo account has 25 USD.
 An API key that is ready to use: ${key}
 
-  curl ${address}/v1/chat/completions -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" \\
-    -d '{"model":"sandbox/chat-1","messages":[${ask}]}'
+${start("/v1/chat/completions")}
+    -d '{"model":"sandbox/chat-1","messages":[{"role":"user","content":"Say hello"}]}'
 
-  curl -N ${address}/msgcompat/v1/messages -H "x-api-key: ${key}" -H "msg-version: 2023-06-01" -H "Content-Type: application/json" \\
-    -d '{"model":"sandbox/any-1","max_tokens":200,"stream":true,"messages":[${ask}]}'
+${start("/v1/images/generations")}
+    -d '{"model":"sandbox/image-1","prompt":"A lighthouse at dusk","quality":"low"}'
 
-  curl ${address}/gencompat/v1beta/models/sandbox/content-1:generateContent -H "Authorization: Bearer ${key}" \\
-    -H "Content-Type: application/json" -d '{"contents":[{"role":"user","parts":[{"text":"Say hello"}]}]}'
+${start("/v1/videos")}
+    -d '{"model":"sandbox/video-1","prompt":"A lighthouse at dusk"}'
 `;
 }

@@ -6,6 +6,7 @@
 export interface Usage {
   /** Prompt tokens that neither came from a cache nor were written to one. */
   readonly freshTokens: number;
+  /** Prompt tokens that were read from a cache. */
   readonly cacheReadTokens: number;
   /** Written to a cache that lives five minutes, or for a span that the vendor does not name. */
   readonly cacheWrite5mTokens: number;
@@ -15,7 +16,10 @@ export interface Usage {
   readonly toolPromptTokens: number;
   /** Everything produced, reasoning included. */
   readonly outputTokens: number;
+  /** The part of `outputTokens` that was thinking; 0 where the vendor does not tell. */
   readonly reasoningTokens: number;
+  /** Tokens of pictures that were made, a part of the output; none when left out. */
+  readonly imageOutputTokens?: number;
   /** True when the gateway counted because the vendor did not say. */
   readonly estimated?: boolean;
 }

@@ -1,4 +1,5 @@
 import type { Conversation } from "../conversation/conversation.ts";
+import type { Form } from "../conversation/seal.ts";
 import { tryInTurn } from "../routing/fallback.ts";
 import { type Candidate, candidatesFor } from "../routing/candidates.ts";
 import { resolvePin } from "../routing/pin.ts";
@@ -16,6 +17,8 @@ import { textModel } from "./text_model.ts";
 export interface CountTurn {
   /** The model as the caller named it. */
   readonly model: string;
+  /** The form that the caller speaks. */
+  readonly form: Form;
   readonly conversation: Conversation;
   readonly headerPin: string | null;
   readonly bodyPin: string | null;
@@ -38,7 +41,7 @@ const COUNT_MS = 30_000;
  * @throws {GatewayError}
  */
 export async function countTokens(turn: CountTurn, parts: TextParts): Promise<TokenCount> {
-  const model = textModel(parts.catalog, turn.model);
+  const model = textModel(parts.catalog, turn.model, turn.form);
   // A count of our own asks nobody, so it must not tell the circuit breaker that a provider is well.
   const counting = route(turn, model, parts).filter(({ provider }) => counterAt(parts.providers.get(provider)!));
   if (counting.length === 0) return { tokens: await countPromptTokens(turn.conversation), countedBy: null };

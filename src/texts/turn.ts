@@ -65,7 +65,7 @@ export class TextTurns {
   /** The model and the providers to try. Source: SPEC "Provider routing (cross-cutting)". */
   route(turn: TextTurn): RoutedTurn {
     const { catalog, providers, breaker, random } = this.parts;
-    const model = textModel(catalog, turn.model);
+    const model = textModel(catalog, turn.model, turn.codec.name);
     refuseBeyondLimit(turn, model);
     const pin = resolvePin(turn.headerPin, turn.bodyPin, model.id, model.serves, (name) => providers.has(name));
     const candidates = candidatesFor(model.serves, pin, (name) => breaker.isResting(name), random);

@@ -32,8 +32,13 @@ function usageOf(counts: Partial<Usage>): Usage {
 }
 
 function plus(a: Usage, b: Usage): Usage {
-  return Object.fromEntries(COUNTERS.map((counter) => [counter, a[counter] + b[counter]])) as unknown as Usage;
+  return Object.fromEntries(COUNTERS.map((counter) => [counter, (a[counter] ?? 0) + (b[counter] ?? 0)])) as unknown as Usage;
 }
+
+Deno.test("costOf() bills the tokens of pictures that were made at their own price", () => {
+  const prices = readPrices({ completion: "0.000003", image_output: "0.00006" });
+  assertEquals(costOf(usageOf({ outputTokens: 1_130, imageOutputTokens: 1_120 }), prices), 672_300_000n);
+});
 
 Deno.test("costOf() bills each kind of token at its own price and reasoning as output", () => {
   const prices = readPrices({
@@ -88,7 +93,7 @@ Deno.test("costOf() of two usages together is that of each, up to one unit", () 
 
 Deno.test("costOf() never falls when more is used", () => {
   fc.assert(fc.property(anyUsage, fc.constantFrom(...COUNTERS), anyCount, anyPrices, (usage, counter, more, prices) => {
-    const larger = { ...usage, [counter]: usage[counter] + more };
+    const larger = { ...usage, [counter]: (usage[counter] ?? 0) + more };
     assertEquals(costOf(larger, prices) >= costOf(usage, prices), true);
   }));
 });

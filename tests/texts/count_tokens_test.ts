@@ -30,6 +30,7 @@ function counting(providers: Readonly<Record<string, readonly [Form, Behaviour]>
 function turnWith(fields: Partial<CountTurn> = {}): CountTurn {
   return {
     model: "acme/m",
+    form: "messages",
     conversation: conversationOf({ instructions: [{ kind: "text", text: "Be brief" }] }),
     headerPin: null,
     bodyPin: null,

@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
-import { type Conversation, NO_SAMPLING, type Part } from "../../src/conversation/conversation.ts";
+import type { Conversation, Part } from "../../src/conversation/conversation.ts";
 import { createReasoningMemory } from "../../src/texts/reasoning_memory.ts";
+import { conversationOf } from "../support/conversations.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 const seal = { form: "messages", issuer: "acme", value: "proof" } as const;
@@ -8,23 +9,7 @@ const thought = { kind: "reasoning", text: "hm", seal } as const;
 const call = { kind: "tool_call", callId: "c1", tool: "t", input: "{}" } as const;
 
 function conversationWith(parts: readonly Part[]): Conversation {
-  return {
-    model: "x/y",
-    instructions: [],
-    turns: [{ role: "assistant", parts }],
-    tools: [],
-    toolChoice: null,
-    parallelToolCalls: null,
-    outputFormat: null,
-    maxOutputTokens: null,
-    sampling: NO_SAMPLING,
-    reasoning: null,
-    stream: false,
-    user: null,
-    cacheKey: null,
-    verbosity: null,
-    beyond: [],
-  };
+  return conversationOf({ turns: [{ role: "assistant", parts }] });
 }
 
 Deno.test("reasoning memory puts thoughts back before the call that they belong to", () => {

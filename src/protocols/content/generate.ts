@@ -1,6 +1,11 @@
 import type { Authenticate } from "../../billing/authenticate.ts";
+import type { Credential } from "../../billing/key_ring.ts";
+import type { Caches } from "../../caches/caches.ts";
+import type { CacheReference } from "../../caches/reference.ts";
 import { readCountRequest, writeCount } from "../../conversation/codecs/content/count.ts";
-import { content } from "../../conversation/codecs/content/mod.ts";
+import { content, readCachedContent } from "../../conversation/codecs/content/mod.ts";
+import type { JsonObject } from "../../conversation/codec.ts";
+import { isObject } from "../../conversation/wire_value.ts";
 import type { BodyLimits } from "../../http/body.ts";
 import { CONTENT_CARRIERS } from "../../http/credentials.ts";
 import type { Handler, Inbound, Route } from "../../http/inbound.ts";
@@ -14,6 +19,7 @@ import { renderContentError as renderError } from "./error.ts";
 /** What the endpoints of the content protocol are made with. */
 export interface ContentParts {
   readonly turns: TextTurns;
+  readonly caches: Caches;
   readonly authenticate: Authenticate;
   readonly bodyLimits: BodyLimits;
 }
@@ -37,36 +43,64 @@ export function contentRoutes(parts: ContentParts): Route[] {
   );
 }
 
-function generateHandler({ turns, authenticate, bodyLimits }: ContentParts, stream: boolean): Handler {
+function generateHandler({ turns, caches, authenticate, bodyLimits }: ContentParts, stream: boolean): Handler {
   return async (inbound) => {
     const credential = await authenticate(inbound, CONTENT_CARRIERS);
     const json = await readJsonObject(inbound.request, bodyLimits);
     const model = modelOf(inbound);
+    const cache = await cacheIn(json.body, { caches, credential, model });
     return await turns.run(textTurnOf(inbound, credential, json, {
       codec: content,
       body: { ...json.body, model, stream },
       model,
       stream,
       bodyPin: null, // SPEC "Provider routing": a pin in this protocol's body is silently ignored.
+      cache,
       framing: !stream || new URLSearchParams(inbound.query).get("alt") === "sse" ? "sse" : "json_array",
     }));
   };
 }
 
-function countHandler({ turns, authenticate, bodyLimits }: ContentParts): Handler {
+function countHandler({ turns, caches, authenticate, bodyLimits }: ContentParts): Handler {
   return async (inbound) => {
-    await authenticate(inbound, CONTENT_CARRIERS);
+    const credential = await authenticate(inbound, CONTENT_CARRIERS);
     const { body } = await readJsonObject(inbound.request, bodyLimits);
     const model = modelOf(inbound);
+    const conversation = readCountRequest({ ...body, model });
+    const cache = await cacheIn(requestToCount(body), { caches, credential, model });
     const { tokens, countedBy } = await countTokens({
       model,
-      conversation: readCountRequest({ ...body, model }),
+      form: "content",
+      conversation,
       headerPin: readHeaderPin(inbound.request.headers),
       bodyPin: null,
       callerSignal: () => inbound.request.signal,
     }, turns.parts);
-    return Response.json(writeCount(tokens), { headers: { "x-service-counted-by": countedBy ?? "gateway" } });
+    const headers = { "x-service-counted-by": countedBy ?? "gateway" };
+    if (cache === null) return Response.json(writeCount(tokens), { headers });
+    const counts = { ...writeCount(tokens + cache.tokens), cachedContentTokenCount: cache.tokens };
+    return Response.json(counts, { headers });
   };
+}
+
+/** A count is asked for contents alone, or for a whole request within. */
+function requestToCount(body: JsonObject): JsonObject {
+  const inner = body.generateContentRequest ?? body.generate_content_request;
+  return isObject(inner) ? inner : body;
+}
+
+interface Naming {
+  readonly caches: Caches;
+  readonly credential: Credential;
+  readonly model: string;
+}
+
+/** The cached content that a request names; null when it names none. Throws as `Caches.resolve`. */
+async function cacheIn(body: JsonObject, { caches, credential, model }: Naming): Promise<CacheReference | null> {
+  const name = readCachedContent(body);
+  if (name === null) return null;
+  const field = "cachedContent" in body ? "cachedContent" : "cached_content";
+  return await caches.resolve({ name, field, keyId: credential.keyId, model, form: "content", body });
 }
 
 /** The model of the path; a client may repeat the collection's name. */

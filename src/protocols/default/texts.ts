@@ -1,4 +1,6 @@
 import type { Authenticate } from "../../billing/authenticate.ts";
+import type { Caches } from "../../caches/caches.ts";
+import { cacheInExtraBody } from "../../caches/reference.ts";
 import type { Codec } from "../../conversation/codec.ts";
 import { chat } from "../../conversation/codecs/chat/mod.ts";
 import { responses } from "../../conversation/codecs/responses/mod.ts";
@@ -14,6 +16,7 @@ import { renderDefaultError as renderError } from "./error.ts";
 /** What the text endpoints of the default protocol are made with. */
 export interface DefaultTextParts {
   readonly turns: TextTurns;
+  readonly caches: Caches;
   readonly authenticate: Authenticate;
   readonly bodyLimits: BodyLimits;
 }
@@ -27,13 +30,16 @@ export function defaultTextRoutes(parts: DefaultTextParts): Route[] {
   ];
 }
 
-function textHandler(codec: Codec, { turns, authenticate, bodyLimits }: DefaultTextParts): Handler {
+function textHandler(codec: Codec, { turns, caches, authenticate, bodyLimits }: DefaultTextParts): Handler {
   return async (inbound) => {
     const credential = await authenticate(inbound);
     const json = await readJsonObject(inbound.request, bodyLimits);
     const { body } = json;
     const model = typeof body.model === "string" ? body.model : "";
-    const facts = { codec, body, model, stream: body.stream === true, bodyPin: readBodyPin(body) };
+    const bodyPin = readBodyPin(body);
+    const named = cacheInExtraBody(body, codec.name, model);
+    const cache = named === null ? null : await caches.resolve({ ...named, keyId: credential.keyId });
+    const facts = { codec, body, model, stream: body.stream === true, bodyPin, cache };
     return await turns.run(textTurnOf(inbound, credential, json, facts));
   };
 }

@@ -1,4 +1,6 @@
 import type { Authenticate } from "../../billing/authenticate.ts";
+import type { Caches } from "../../caches/caches.ts";
+import { cacheInExtraBody } from "../../caches/reference.ts";
 import { readCountRequest, writeCount } from "../../conversation/codecs/messages/count.ts";
 import { messages } from "../../conversation/codecs/messages/mod.ts";
 import type { BodyLimits } from "../../http/body.ts";
@@ -14,6 +16,7 @@ import { renderMessageError as renderError } from "./error.ts";
 /** What the endpoints of the message protocol are made with. */
 export interface MessageParts {
   readonly turns: TextTurns;
+  readonly caches: Caches;
   readonly authenticate: Authenticate;
   readonly bodyLimits: BodyLimits;
 }
@@ -27,7 +30,7 @@ export function messageRoutes(parts: MessageParts): Route[] {
   ];
 }
 
-function messagesHandler({ turns, authenticate, bodyLimits }: MessageParts): Handler {
+function messagesHandler({ turns, caches, authenticate, bodyLimits }: MessageParts): Handler {
   return async (inbound) => {
     const credential = await authenticate(inbound);
     const { headers } = inbound.request;
@@ -36,12 +39,16 @@ function messagesHandler({ turns, authenticate, bodyLimits }: MessageParts): Han
     const { body } = json;
     const model = typeof body.model === "string" ? body.model : "";
     const flags = headers.get("anthropic-beta");
+    const bodyPin = readBodyPin(body);
+    const named = cacheInExtraBody(body, "messages", model);
+    const cache = named === null ? null : await caches.resolve({ ...named, keyId: credential.keyId });
     return await turns.run(textTurnOf(inbound, credential, json, {
       codec: messages,
       body,
       model,
       stream: body.stream === true,
-      bodyPin: readBodyPin(body),
+      bodyPin,
+      cache,
       forwarded: flags === null ? {} : { "anthropic-beta": flags },
     }));
   };
@@ -55,6 +62,7 @@ function countHandler({ turns, authenticate, bodyLimits }: MessageParts): Handle
     const conversation = readCountRequest(body);
     const { tokens, countedBy } = await countTokens({
       model: conversation.model,
+      form: "messages",
       conversation,
       headerPin: readHeaderPin(inbound.request.headers),
       bodyPin: readBodyPin(body),

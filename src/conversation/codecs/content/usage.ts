@@ -20,6 +20,7 @@ export function readUsage(body: unknown): Usage | null {
   if (!isObject(usage) || !COUNTERS.some((name) => name in usage)) return null;
   const cached = readCounter(usage.cachedContentTokenCount);
   const thoughts = readCounter(usage.thoughtsTokenCount);
+  const pictures = pictureTokensIn(usage.candidatesTokensDetails);
   return {
     freshTokens: Math.max(0, readCounter(usage.promptTokenCount) - cached),
     cacheReadTokens: cached,
@@ -28,7 +29,16 @@ export function readUsage(body: unknown): Usage | null {
     toolPromptTokens: readCounter(usage.toolUsePromptTokenCount),
     outputTokens: readCounter(usage.candidatesTokenCount) + thoughts,
     reasoningTokens: thoughts,
+    ...pictures > 0 ? { imageOutputTokens: pictures } : {},
   };
+}
+
+/** What pictures took of the output. Source: Gemini API reference, "UsageMetadata", `candidatesTokensDetails`. */
+function pictureTokensIn(details: unknown): number {
+  return objectsIn(details).reduce(
+    (sum, { modality, tokenCount }) => modality === "IMAGE" ? sum + readCounter(tokenCount) : sum,
+    0,
+  );
 }
 
 /** `usageMetadata`; what was written to a cache counts as prompt, as this form has no word for it. */

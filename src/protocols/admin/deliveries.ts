@@ -1,0 +1,166 @@
+import * as z from "zod";
+import type { Handler, Route } from "../../http/inbound.ts";
+import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import { type Attempt, type Delivery, DELIVERY_STATES, type DeliveryState } from "../../webhooks/delivery.ts";
+import type { DeliveryDesk } from "../../webhooks/desk.ts";
+import { eventOf, idempotencyKeyOf } from "../../webhooks/envelope.ts";
+import type { DeliveryPlace } from "../../webhooks/records.ts";
+import type { ReadJson } from "./accounts.ts";
+import { adminGuard } from "./admin_key.ts";
+import { answerJson, renderAdminError, secondsOf } from "./answer.ts";
+import { readFields, readPage } from "./fields.ts";
+
+/** What the administration of webhook deliveries works with. */
+export interface AdminDeliveryOptions {
+  /** The operator's key; empty: there is no administration. */
+  readonly adminKey: string;
+  readonly desk: DeliveryDesk;
+  readonly readJson: ReadJson;
+}
+
+const ROOT = "/admin/v1/deliveries";
+/** Behind every instant that can be written in whole seconds. */
+const END_OF_TIME = Number.MAX_SAFE_INTEGER;
+const LAST_SECOND = Math.floor(END_OF_TIME / 1_000);
+
+const seconds = () => z.int("whole Unix seconds").min(0, "whole Unix seconds").max(LAST_SECOND, "whole Unix seconds");
+
+const Range = z.strictObject({
+  from: seconds(),
+  to: seconds(),
+  state: z.enum(["exhausted", "delivered"], "exhausted or delivered").default("exhausted"),
+  after: z.string().optional(),
+});
+
+/** The addresses of the administration of deliveries: none without an admin key. */
+export function adminDeliveryRoutes({ adminKey, desk, readJson }: AdminDeliveryOptions): Route[] {
+  if (adminKey === "") return [];
+  const guard = adminGuard(adminKey);
+  const route = (method: Route["method"], path: string, handler: Handler): Route => ({
+    method,
+    path: ROOT + path,
+    handler: guard(handler),
+    renderError: renderAdminError,
+  });
+  return [
+    route("GET", "", listHandler(desk)),
+    route("POST", "/redeliver", redeliverRangeHandler(desk, readJson)),
+    route("GET", "/:task", getHandler(desk)),
+    route("GET", "/:task/request", requestHandler(desk)),
+    route("POST", "/:task/redeliver", redeliverHandler(desk)),
+  ];
+}
+
+/**
+ * `GET /admin/v1/deliveries?from&to&state&order&limit&after`: `{data, next}` by the time of the event in whole Unix seconds,
+ * `from` included, `to` not; newest first unless `order=asc`.
+ */
+function listHandler(desk: DeliveryDesk): Handler {
+  return async ({ query }) => {
+    const parameters = new URLSearchParams(query);
+    const { limit, after } = readPage(query);
+    const range = {
+      state: stateIn(parameters.get("state")),
+      from: instantIn(parameters, "from") ?? 0,
+      to: instantIn(parameters, "to") ?? END_OF_TIME,
+    };
+    const page = { limit, after: after === undefined ? null : readPlace(after), reverse: newestFirst(parameters) };
+    const { deliveries, next } = await desk.list(range, page);
+    return answerJson({ data: deliveries.map(writeDelivery), next: next && writePlace(next) });
+  };
+}
+
+/** `GET /admin/v1/deliveries/:task`: the delivery with its attempts. */
+function getHandler(desk: DeliveryDesk): Handler {
+  return async ({ params }) => {
+    const story = await desk.read(params.task);
+    if (!story) throw new GatewayError("not_found", "Cannot find a delivery: the task has none");
+    return answerJson({ ...writeDelivery(story.delivery), attempt_log: story.attempts.map(writeAttempt) });
+  };
+}
+
+/** `GET /admin/v1/deliveries/:task/request`: `{headers, body}`, what the receiver would be sent now, signed. */
+function requestHandler(desk: DeliveryDesk): Handler {
+  return async ({ params }) => answerJson(await desk.requestOf(params.task));
+}
+
+/** `POST /admin/v1/deliveries/:task/redeliver`: 202 with the delivery, pending again; 409 while it is pending. */
+function redeliverHandler(desk: DeliveryDesk): Handler {
+  return async ({ params, request }) => {
+    await request.body?.cancel();
+    return answerJson(writeDelivery(await desk.redeliver(params.task)), 202);
+  };
+}
+
+/**
+ * `POST /admin/v1/deliveries/redeliver` `{from, to, state?, after?}`: 202 with `{redelivered, next}`. A call begins up to 500; with
+ * `next` as `after` the following one goes on.
+ */
+function redeliverRangeHandler(desk: DeliveryDesk, readJson: ReadJson): Handler {
+  return async (inbound) => {
+    const { from, to, state, after } = readFields(Range, await readJson(inbound));
+    if (to <= from) throw invalidField("to", "expected an instant after from");
+    const range = { state, from: from * 1_000, to: to * 1_000 };
+    const { redelivered, next } = await desk.redeliverRange(range, after === undefined ? null : readPlace(after));
+    return answerJson({ redelivered, next: next && writePlace(next) }, 202);
+  };
+}
+
+function stateIn(word: string | null): DeliveryState | null {
+  const state = DELIVERY_STATES.find((each) => each === word);
+  if (word !== null && state === undefined) throw invalidField("state", `expected ${DELIVERY_STATES.join(" or ")}`);
+  return state ?? null;
+}
+
+function instantIn(parameters: URLSearchParams, name: string): number | null {
+  const text = parameters.get(name);
+  if (text === null) return null;
+  if (!/^\d{1,12}$/.test(text)) throw invalidField(name, "expected whole Unix seconds");
+  return Number(text) * 1_000;
+}
+
+function newestFirst(parameters: URLSearchParams): boolean {
+  const order = parameters.get("order") ?? "desc";
+  if (order !== "asc" && order !== "desc") throw invalidField("order", "expected asc or desc");
+  return order === "desc";
+}
+
+function writePlace({ createdAt, id }: DeliveryPlace): string {
+  return `${createdAt}.${id}`;
+}
+
+function readPlace(text: string): DeliveryPlace {
+  const match = /^(\d{1,16})\.([0-9a-f-]{36})$/.exec(text);
+  if (!match) throw invalidField("after", 'expected a "next" of an earlier page');
+  return { createdAt: Number(match[1]), id: match[2] };
+}
+
+function writeDelivery(delivery: Delivery): JsonObject {
+  const { origin, pathname } = new URL(delivery.url);
+  return {
+    task: delivery.id,
+    account: delivery.account,
+    event: eventOf(delivery.status),
+    idempotency_key: idempotencyKeyOf(delivery.id, delivery.status),
+    url: origin + pathname, // a query may hold the receiver's own secret
+    state: delivery.state,
+    created_at: secondsOf(delivery.createdAt),
+    attempts: delivery.attempts,
+    next_attempt_at: delivery.nextAttemptAt === null ? null : secondsOf(delivery.nextAttemptAt),
+    settled_at: delivery.settledAt === null ? null : secondsOf(delivery.settledAt),
+    body_bytes: delivery.body.bytes,
+  };
+}
+
+function writeAttempt({ number, startedAt, durationMs, status, failure, reason, answerBytes }: Attempt): JsonObject {
+  return {
+    number,
+    started_at: secondsOf(startedAt),
+    duration_ms: durationMs,
+    status,
+    failure,
+    reason,
+    answer_bytes: answerBytes,
+  };
+}

@@ -1,0 +1,119 @@
+import type { Authenticate } from "../../billing/authenticate.ts";
+import { type CachedContent, cacheNameOf } from "../../caches/cached_content.ts";
+import type { Caches } from "../../caches/caches.ts";
+import type { BodyLimits } from "../../http/body.ts";
+import { CONTENT_CARRIERS } from "../../http/credentials.ts";
+import type { Handler, Inbound, Route } from "../../http/inbound.ts";
+import { readJsonObject } from "../../http/json_body.ts";
+import { invalidField } from "../../lib/gateway_error.ts";
+import { readHeaderPin } from "../../routing/pin.ts";
+import { droppedNames } from "../../texts/answer.ts";
+import { renderContentError as renderError } from "./error.ts";
+
+/** What the endpoints of cached contents are made with. */
+export interface CachedContentParts {
+  readonly caches: Caches;
+  readonly authenticate: Authenticate;
+  readonly bodyLimits: BodyLimits;
+}
+
+const USUAL_PAGE = 100;
+const LARGEST_PAGE = 1_000;
+
+/**
+ * `/gencompat/v1beta/cachedContents` and what is below it, also under `v1`, which current clients default to: create, get and
+ * delete as SPEC "Cached contents" has them, list and patch as the vendor's own API does.
+ */
+export function cachedContentRoutes(parts: CachedContentParts): Route[] {
+  const one = (handle: (inbound: Inbound, parts: CachedContentParts) => Promise<Response>): Handler => (inbound) =>
+    handle(inbound, parts);
+  return ["/gencompat/v1beta/cachedContents", "/gencompat/v1/cachedContents"].flatMap((path): Route[] => [
+    { method: "POST", path, handler: one(create), renderError },
+    { method: "GET", path, handler: one(list), renderError },
+    { method: "GET", path: `${path}/:id`, handler: one(read), renderError },
+    { method: "PATCH", path: `${path}/:id`, handler: one(patch), renderError },
+    { method: "DELETE", path: `${path}/:id`, handler: one(remove), renderError },
+  ]);
+}
+
+async function create(inbound: Inbound, { caches, authenticate, bodyLimits }: CachedContentParts): Promise<Response> {
+  const { keyId, accountId } = await authenticate(inbound, CONTENT_CARRIERS);
+  const { body, bytes } = await readJsonObject(inbound.request, bodyLimits);
+  const { cache, losses } = await caches.create({
+    requestId: inbound.requestId,
+    keyId,
+    accountId,
+    body,
+    bodyBytes: bytes.length,
+    headerPin: readHeaderPin(inbound.request.headers),
+    callerSignal: () => inbound.request.signal,
+  });
+  const answer = answerWith(cache);
+  if (losses.length > 0) answer.headers.set("x-service-dropped", droppedNames(losses));
+  return answer;
+}
+
+async function read(inbound: Inbound, { caches, authenticate }: CachedContentParts): Promise<Response> {
+  const { keyId } = await authenticate(inbound, CONTENT_CARRIERS);
+  return answerWith(await caches.read(keyId, nameIn(inbound)));
+}
+
+async function list(inbound: Inbound, { caches, authenticate }: CachedContentParts): Promise<Response> {
+  const { keyId } = await authenticate(inbound, CONTENT_CARRIERS);
+  const query = new URLSearchParams(inbound.query);
+  const after = query.get("pageToken") || query.get("page_token") || null;
+  const page = await caches.list(keyId, after, pageSizeIn(query));
+  const nextPageToken = page.next ?? undefined;
+  return Response.json({ cachedContents: page.caches.map(writeCache), nextPageToken });
+}
+
+async function patch(inbound: Inbound, { caches, authenticate, bodyLimits }: CachedContentParts): Promise<Response> {
+  const { keyId } = await authenticate(inbound, CONTENT_CARRIERS);
+  const { body } = await readJsonObject(inbound.request, bodyLimits);
+  const query = new URLSearchParams(inbound.query);
+  const updateMask = query.get("updateMask") || query.get("update_mask") || null;
+  return answerWith(await caches.patch({ keyId, name: nameIn(inbound), body, updateMask }));
+}
+
+async function remove(inbound: Inbound, { caches, authenticate }: CachedContentParts): Promise<Response> {
+  const { keyId } = await authenticate(inbound, CONTENT_CARRIERS);
+  await caches.remove(keyId, nameIn(inbound));
+  return Response.json({});
+}
+
+function nameIn({ params }: Inbound): string {
+  return cacheNameOf(params.id);
+}
+
+/** As the vendor has it: sizes beyond the largest are cut to it, and 0 asks for the usual one. */
+function pageSizeIn(query: URLSearchParams): number {
+  const text = query.get("pageSize") ?? query.get("page_size") ?? "0";
+  if (!/^\d{1,9}$/.test(text)) throw invalidField("pageSize", "expected a whole number from 0");
+  return Math.min(Number(text) || USUAL_PAGE, LARGEST_PAGE);
+}
+
+/** The cache, who keeps it, and who counted its tokens. */
+function answerWith(cache: CachedContent): Response {
+  const headers = {
+    "x-service-provider": cache.home.provider,
+    "x-service-counted-by": cache.countedBy ?? "gateway",
+  };
+  return Response.json(writeCache(cache), { headers });
+}
+
+/** The resource without what it holds, which is never shown. Source: SPEC "CachedContent resource". */
+function writeCache(cache: CachedContent): Record<string, unknown> {
+  return {
+    name: cacheNameOf(cache.id),
+    model: cache.modelName,
+    displayName: cache.displayName ?? undefined,
+    createTime: timeOf(cache.createdAt),
+    updateTime: timeOf(cache.updatedAt),
+    expireTime: timeOf(cache.expiresAt),
+    usageMetadata: { totalTokenCount: cache.tokens },
+  };
+}
+
+function timeOf(ms: number): string {
+  return new Date(ms).toISOString();
+}

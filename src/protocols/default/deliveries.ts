@@ -1,0 +1,75 @@
+import type { Authenticate } from "../../billing/authenticate.ts";
+import type { Inbound, Route } from "../../http/inbound.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import type { Videos } from "../../videos/videos.ts";
+import type { Attempt, Delivery } from "../../webhooks/delivery.ts";
+import type { DeliveryDesk } from "../../webhooks/desk.ts";
+import { eventOf, idempotencyKeyOf } from "../../webhooks/envelope.ts";
+import { renderVideoError } from "./videos.ts";
+
+/** What the endpoints of a task's deliveries are made with. */
+export interface DeliveryRouteParts {
+  readonly videos: Pick<Videos, "read">;
+  readonly desk: DeliveryDesk;
+  readonly authenticate: Authenticate;
+}
+
+const PATH = "/v1/videos/:id/deliveries";
+
+/** `GET /v1/videos/{id}/deliveries`: what was tried. `POST`: deliver once more, now. Source: DESIGN section 4, "Webhooks". */
+export function deliveryRoutes(parts: DeliveryRouteParts): Route[] {
+  return [
+    { method: "GET", path: PATH, handler: (inbound) => list(inbound, parts), renderError: renderVideoError },
+    { method: "POST", path: PATH, handler: (inbound) => redeliver(inbound, parts), renderError: renderVideoError },
+  ];
+}
+
+/** One delivery at most: `data` is empty before the task's end, and without a callback_url. */
+async function list(inbound: Inbound, parts: DeliveryRouteParts): Promise<Response> {
+  const story = await parts.desk.read(await ownTask(inbound, parts));
+  const data = story ? [{ ...writeDelivery(story.delivery), attempts: story.attempts.map(writeAttempt) }] : [];
+  return Response.json({ object: "list", data });
+}
+
+async function redeliver(inbound: Inbound, parts: DeliveryRouteParts): Promise<Response> {
+  await inbound.request.body?.cancel(); // nothing is asked beyond the address
+  const id = await ownTask(inbound, parts);
+  return Response.json(writeDelivery(await parts.desk.redeliver(id)), { status: 202 });
+}
+
+/** The id of a task of the caller; throws `not_found` for any other. */
+async function ownTask(inbound: Inbound, { videos, authenticate }: DeliveryRouteParts): Promise<string> {
+  const { keyId } = await authenticate(inbound);
+  return (await videos.read(keyId, inbound.params.id)).id;
+}
+
+function writeDelivery(delivery: Delivery): JsonObject {
+  return {
+    id: idempotencyKeyOf(delivery.id, delivery.status),
+    object: "webhook.delivery",
+    event: eventOf(delivery.status),
+    url: delivery.url,
+    state: delivery.state,
+    created_at: secondsOf(delivery.createdAt),
+    next_attempt_at: delivery.nextAttemptAt === null ? null : secondsOf(delivery.nextAttemptAt),
+    settled_at: delivery.settledAt === null ? null : secondsOf(delivery.settledAt),
+    body_bytes: delivery.body.bytes,
+  };
+}
+
+function writeAttempt({ number, startedAt, durationMs, status, failure, reason, answerBytes }: Attempt): JsonObject {
+  return {
+    number,
+    started_at: secondsOf(startedAt),
+    duration_ms: durationMs,
+    outcome: failure === null ? "acknowledged" : "failed",
+    status,
+    failure,
+    reason,
+    answer_bytes: answerBytes,
+  };
+}
+
+function secondsOf(atMs: number): number {
+  return Math.floor(atMs / 1_000);
+}

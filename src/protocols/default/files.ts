@@ -1,0 +1,87 @@
+import { isSigned, type SigningKeys } from "../../files/signed_url.ts";
+import { type Files, isFileName, type StoredFile } from "../../files/files.ts";
+import type { Inbound, Route } from "../../http/inbound.ts";
+import { GatewayError } from "../../lib/gateway_error.ts";
+import { renderVideoError } from "./videos.ts";
+
+/** What the endpoint of files is made with. */
+export interface FileRouteParts {
+  readonly files: Files;
+  readonly signingKeys: SigningKeys;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  /** Waits for a file that is being made; whether it may be there then. */
+  readonly whenMade: (name: string) => Promise<boolean>;
+}
+
+/** `GET /files/{name}`: a file to whoever has its signed address. Source: DESIGN section 4, "Video", `mirror_urls`. */
+export function fileRoutes(parts: FileRouteParts): Route[] {
+  const handler = (inbound: Inbound) => serve(inbound, parts);
+  return [{ method: "GET", path: "/files/:name", handler, renderError: renderVideoError }];
+}
+
+async function serve({ params: { name }, query, request }: Inbound, parts: FileRouteParts): Promise<Response> {
+  if (!isFileName(name) || !isSigned(name, query, parts.now(), parts.signingKeys)) throw forbidden();
+  const file = await parts.files.find(name) ?? (await parts.whenMade(name) ? await parts.files.find(name) : null);
+  if (file === null) {
+    throw new GatewayError("not_found", "Cannot find the file: it is not there, not yet or not any more");
+  }
+  return answerWith(file, request.headers);
+}
+
+/** One text for every reason, so that a forger learns nothing. */
+function forbidden(): GatewayError {
+  return new GatewayError("permission_denied", "Cannot open this address: its signature is wrong or it has expired");
+}
+
+/** The whole file or one range of it. Source: RFC 9110, 13.2.2 (order of conditions) and 14. */
+function answerWith(file: StoredFile, asked: Headers): Response {
+  const headers = headersOf(file);
+  if (matches(asked.get("if-none-match"), file.etag)) {
+    headers.delete("content-length");
+    return new Response(null, { status: 304, headers });
+  }
+  const ifRange = asked.get("if-range");
+  const part = ifRange === null || ifRange === file.etag ? partIn(asked.get("range"), file.bytes) : null;
+  if (part === null) return new Response(file.bytes > 0 ? file.read() : null, { headers });
+  if (part === "unsatisfiable") {
+    return renderUnsatisfiable(file.bytes);
+  }
+  headers.set("content-range", `bytes ${part.first}-${part.last}/${file.bytes}`);
+  headers.set("content-length", String(part.last - part.first + 1));
+  return new Response(file.read(part), { status: 206, headers });
+}
+
+function headersOf(file: StoredFile): Headers {
+  return new Headers({
+    "content-type": file.mediaType,
+    "content-length": String(file.bytes),
+    "accept-ranges": "bytes",
+    etag: file.etag,
+    "last-modified": new Date(file.modifiedAt).toUTCString(),
+    "cache-control": "private, max-age=3600",
+    "content-disposition": `inline; filename="${file.name}"`,
+    "x-content-type-options": "nosniff",
+  });
+}
+
+function matches(field: string | null, etag: string): boolean {
+  if (field === null) return false;
+  return field.trim() === "*" || field.split(",").some((each) => each.trim().replace(/^W\//, "") === etag);
+}
+
+/** The one range that is asked for; null to send everything: none, several, or another unit (RFC 9110, 14.2). */
+function partIn(field: string | null, bytes: number): { first: number; last: number } | "unsatisfiable" | null {
+  const match = /^bytes=\s*([0-9]{0,15})-([0-9]{0,15})\s*$/.exec(field ?? "");
+  if (match === null || (match[1] === "" && match[2] === "")) return null;
+  const [start, end] = [match[1], match[2]].map((digits) => digits === "" ? null : Number(digits));
+  const first = start ?? Math.max(bytes - (end ?? 0), 0);
+  const last = start === null ? bytes - 1 : Math.min(end ?? bytes - 1, bytes - 1);
+  const isBackwards = start !== null && end !== null && end < start;
+  return isBackwards || first > last || first >= bytes ? "unsatisfiable" : { first, last };
+}
+
+function renderUnsatisfiable(bytes: number): Response {
+  const error = { code: "invalid_request", message: `Cannot send this range: the file has ${bytes} bytes` };
+  return Response.json({ error }, { status: 416, headers: { "content-range": `bytes */${bytes}` } });
+}

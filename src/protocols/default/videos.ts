@@ -1,0 +1,93 @@
+import type { Authenticate } from "../../billing/authenticate.ts";
+import type { BodyLimits } from "../../http/body.ts";
+import type { ErrorRenderer, Handler, Inbound, Route } from "../../http/inbound.ts";
+import { readJsonObject } from "../../http/json_body.ts";
+import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
+import { readIdempotencyKey } from "../../videos/idempotency.ts";
+import { pollingRefusal } from "../../videos/polling_limit.ts";
+import type { Videos } from "../../videos/videos.ts";
+
+/** What the video endpoints are made with. */
+export interface VideoRouteParts {
+  readonly videos: Videos;
+  readonly authenticate: Authenticate;
+  readonly bodyLimits: BodyLimits;
+}
+
+const USUAL_PAGE = 20;
+const LARGEST_PAGE = 100;
+
+/**
+ * `{error: {code, message}}`; the two routing errors carry `type` as well. Source: SPEC "Errors" of the video endpoints, rule 4.
+ */
+export const renderVideoError: ErrorRenderer = (error) => {
+  const isRouting = error.code === "invalid_provider_type" || error.code === "provider_type_unavailable";
+  const isTimeout = error.code === "upstream_timeout"; // SPEC's table has one word for all that a provider does wrong
+  const code = error.details.finerCode ?? (isTimeout ? "upstream_error" : error.code);
+  const body = { code, message: error.message, ...(isRouting ? { type: error.code } : {}) };
+  return Response.json({ error: body }, { status: isTimeout ? 502 : error.status, headers: error.details.headers });
+};
+
+/** `POST /v1/videos`, `GET /v1/videos`, and `GET`, `DELETE` and `/content` of one task. */
+export function defaultVideoRoutes(parts: VideoRouteParts): Route[] {
+  const route = (method: Route["method"], path: string, handler: Handler): Route => ({
+    method,
+    path,
+    handler,
+    renderError: renderVideoError,
+  });
+  return [
+    route("POST", "/v1/videos", (inbound) => create(inbound, parts)),
+    route("GET", "/v1/videos", (inbound) => list(inbound, parts)),
+    route("GET", "/v1/videos/:id", (inbound) => read(inbound, parts)),
+    route("DELETE", "/v1/videos/:id", (inbound) => cancel(inbound, parts)),
+    route("GET", "/v1/videos/:id/content", (inbound) => content(inbound, parts)),
+  ];
+}
+
+async function create(inbound: Inbound, { videos, authenticate, bodyLimits }: VideoRouteParts): Promise<Response> {
+  const { keyId, accountId } = await authenticate(inbound);
+  const idempotencyKey = readIdempotencyKey(inbound.request.headers);
+  const { body, bytes } = await readJsonObject(inbound.request, bodyLimits);
+  const { taskId, replayed } = await videos.create({ keyId, accountId, body, bytes, idempotencyKey });
+  const answer = { id: taskId, status: "pending", polling_url: videos.pollingUrl(taskId) };
+  return Response.json(answer, { status: 202, headers: replayed ? { "idempotent-replayed": "true" } : {} });
+}
+
+async function read(inbound: Inbound, { videos, authenticate }: VideoRouteParts): Promise<Response> {
+  const { keyId } = await authenticate(inbound);
+  const look = await videos.countLook(keyId);
+  try {
+    if (!look.ok) throw pollingRefusal(look);
+    return Response.json(await videos.read(keyId, inbound.params.id), { headers: look.headers });
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    throw new GatewayError(error.code, error.message, { ...error.details, headers: look.headers });
+  }
+}
+
+async function list(inbound: Inbound, { videos, authenticate }: VideoRouteParts): Promise<Response> {
+  const { keyId } = await authenticate(inbound);
+  const query = new URLSearchParams(inbound.query);
+  const { tasks, next } = await videos.list(keyId, query.get("after"), pageSizeIn(query));
+  return Response.json({ object: "list", data: tasks, has_more: next !== null, next });
+}
+
+async function cancel(inbound: Inbound, { videos, authenticate }: VideoRouteParts): Promise<Response> {
+  const { keyId } = await authenticate(inbound);
+  return Response.json(await videos.cancel(keyId, inbound.params.id));
+}
+
+async function content(inbound: Inbound, { videos, authenticate }: VideoRouteParts): Promise<Response> {
+  const { keyId } = await authenticate(inbound);
+  const location = await videos.contentOf(keyId, inbound.params.id);
+  return new Response(null, { status: 302, headers: { location, "cache-control": "private, no-store" } });
+}
+
+function pageSizeIn(query: URLSearchParams): number {
+  const text = query.get("limit");
+  if (text === null) return USUAL_PAGE;
+  const limit = /^[1-9][0-9]{0,2}$/.test(text) ? Number(text) : 0;
+  if (limit < 1 || limit > LARGEST_PAGE) throw invalidField("limit", `expected 1 to ${LARGEST_PAGE}`);
+  return limit;
+}

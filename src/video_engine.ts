@@ -1,0 +1,80 @@
+import type { Authenticate } from "./billing/authenticate.ts";
+import type { Catalog } from "./catalog/catalog.ts";
+import type { Config } from "./config/config.ts";
+import { openDirectory } from "./files/directory.ts";
+import { LONGEST_SIGNED_MS } from "./files/signed_url.ts";
+import type { Route } from "./http/inbound.ts";
+import type { Clock } from "./lib/clock.ts";
+import type { Log } from "./lib/log.ts";
+import type { EgressPolicy } from "./net/target.ts";
+import { fileRoutes } from "./protocols/default/files.ts";
+import { defaultVideoRoutes } from "./protocols/default/videos.ts";
+import type { CircuitBreaker } from "./routing/circuit_breaker.ts";
+import { createJobRunner, type JobRunner } from "./store/jobs.ts";
+import type { Store } from "./store/store.ts";
+import type { Provider } from "./upstreams/provider.ts";
+import { isFileKept } from "./videos/inputs.ts";
+import { ensureSigningKeys } from "./videos/signing_keys.ts";
+import { createVideos, type TerminalSeam, type Videos } from "./videos/videos.ts";
+
+/** What videos share with the rest of an app. */
+export interface VideoEngineParts {
+  readonly config: Config;
+  readonly store: Store;
+  readonly catalog: Catalog;
+  readonly providers: ReadonlyMap<string, Provider>;
+  readonly breaker: CircuitBreaker;
+  readonly authenticate: Authenticate;
+  readonly egress: EgressPolicy;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly random: () => number;
+  /** What the gateway's own addresses start with; asked for once it listens. */
+  readonly baseUrl: () => string;
+  /** What else a task's end owes. Default nothing. */
+  readonly onTerminal?: TerminalSeam;
+}
+
+/** The video endpoints, and the jobs behind them. */
+export interface VideoEngine {
+  readonly routes: readonly Route[];
+  /** For endpoints of a task that others have. */
+  readonly videos: Pick<Videos, "read">;
+  /** Begins to run jobs; called once the gateway knows its address. */
+  startJobs(): JobRunner;
+}
+
+/** Builds videos. Files that an earlier process left half-written or without a task are removed first. */
+export async function videoEngine(parts: VideoEngineParts): Promise<VideoEngine> {
+  const { config, store, providers, authenticate, clock, log } = parts;
+  const { limits, billing } = config;
+  const files = openDirectory(config.files);
+  await files.tidy((name) => isFileKept(store, name));
+  const signingKeys = await ensureSigningKeys(store);
+  const making = [...providers.values()].flatMap(({ name, videos }) => videos ? [[name, videos] as const] : []);
+  const videos = createVideos({
+    ...parts,
+    upstreams: new Map(making),
+    isProvider: (name) => providers.has(name),
+    files,
+    signingKeys,
+    settings: {
+      preauthorize: billing.preauthorize,
+      deadlineMs: limits.videoDeadlineMs,
+      signedUrlMs: limits.signedUrlMs,
+      retentionMs: LONGEST_SIGNED_MS,
+      polling: limits.vendorPolling,
+      doubtMs: limits.videoDoubtMs,
+    },
+    onTerminal: parts.onTerminal ?? ((commit) => commit),
+  }, limits.videoPolling);
+  const bodyLimits = { capBytes: limits.videoBodyBytes, idleMs: limits.bodyIdleMs };
+  return {
+    routes: [
+      ...defaultVideoRoutes({ videos, authenticate, bodyLimits }),
+      ...fileRoutes({ files, signingKeys, now: () => store.now(), whenMade: videos.whenMirrored }),
+    ],
+    videos,
+    startJobs: () => createJobRunner({ store, clock, log, handlers: videos.handlers, concurrency: videos.concurrency }),
+  };
+}

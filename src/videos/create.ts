@@ -1,0 +1,172 @@
+import { addHold } from "../billing/hold.ts";
+import { GatewayError } from "../lib/gateway_error.ts";
+import { writeMoney } from "../lib/money.ts";
+import { EgressError } from "../net/egress_error.ts";
+import { checkTarget } from "../net/target.ts";
+import { resolvePin } from "../routing/pin.ts";
+import { IDEMPOTENCY_MS, KeyTakenError } from "./idempotency.ts";
+import { dropInputs, keepInputs, type KeptInputs } from "./inputs.ts";
+import { formFor, isPublicBase } from "./media_publishing.ts";
+import { fitOrder, type FittedOrder, type VideoModel, videoModel } from "./order.ts";
+import { priceOf } from "./price.ts";
+import { addIdempotency, addTask, type IdempotencyRecord } from "./records.ts";
+import { videoRefusal } from "./refusal.ts";
+import { readVideoRequest, type VideoRequest } from "./request.ts";
+import type { TaskMedia, TaskPrice, VideoTask } from "./task.ts";
+import { newTaskId } from "./task_id.ts";
+import type { VideoParts } from "./video_parts.ts";
+
+/** Who creates a video, and what was sent. */
+export interface VideoCall {
+  readonly keyId: string;
+  readonly accountId: string;
+  /** The JSON body. */
+  readonly body: { readonly [key: string]: unknown };
+}
+
+/** The `Idempotency-Key` of a create. */
+export interface CreateKey extends Pick<IdempotencyRecord, "bodyHash"> {
+  readonly key: string;
+}
+
+/**
+ * Creates a task: all that can be refused is refused first, then the task, its hold, its idempotency key and the job that
+ * hands it to a vendor are one commit.
+ *
+ * @returns The task's id.
+ * @throws {GatewayError} As SPEC "Errors" says; nothing is then stored, held or sent.
+ * @throws {KeyTakenError} If another create with the key was first.
+ */
+export async function createVideo(parts: VideoParts, call: VideoCall, key: CreateKey | null): Promise<string> {
+  const request = readVideoRequest(call.body);
+  const model = videoModel(parts.catalog, request.model);
+  const pin = resolvePin(null, request.pin, model.id, model.serves, parts.isProvider);
+  const fitted = fitOrder(request, model);
+  await refuseCallback(parts, request.callbackUrl);
+  const price = priceOf(
+    model.video,
+    fitted.pricedAs,
+    fitted.withAudio,
+    fitted.order.durationSeconds,
+    parts.settings.preauthorize,
+  );
+  const hasInputs = request.firstFrame !== null || request.references.length > 0;
+  if (hasInputs || !price.held) await refuseUnaffordable(parts, call.accountId, price);
+  const id = newTaskId(parts.store.now());
+  const inputs = await keepInputs(parts, id, request);
+  try {
+    refuseUnreachable(parts, model, pin, inputs);
+    const task = newTask(parts, call, { id, request, model, pin, fitted, inputs, price });
+    await commitTask(parts, task, key);
+    const { accountId, keyId } = call;
+    parts.log.info("video_created", { ref: id, accountId, keyId, model: model.id, cost: writeMoney(price.estimate) });
+    return id;
+  } catch (error) {
+    await dropInputs(parts, inputs.names);
+    throw error;
+  }
+}
+
+async function refuseCallback({ egress }: VideoParts, url: string | null): Promise<void> {
+  if (url === null) return;
+  try {
+    await checkTarget(url, ["https:"], egress);
+  } catch (error) {
+    if (!(error instanceof EgressError)) throw error;
+    throw videoRefusal("invalid_callback_url", `Cannot use "callback_url": ${error.message}`, "callback_url");
+  }
+}
+
+/** Before references are fetched for it. Of a hold the commit decides, without one nothing else would. */
+async function refuseUnaffordable({ store }: VideoParts, account: string, price: TaskPrice): Promise<void> {
+  if (price.estimate === 0n) return;
+  const { available } = await store.balance(account);
+  if (price.held ? available < price.estimate : available <= 0n) throw insufficient(price);
+}
+
+function insufficient({ estimate, held }: TaskPrice): GatewayError {
+  const needed = held ? `the estimate is ${writeMoney(estimate)} USD` : "the balance is used up";
+  return new GatewayError(
+    "insufficient_credits",
+    `Cannot accept the video: ${needed}, which the balance does not cover`,
+  );
+}
+
+/** Some provider must make videos, and get every reference in a form that it takes. */
+function refuseUnreachable(parts: VideoParts, model: VideoModel, pin: string | null, { media }: KeptInputs): void {
+  const names = model.serves.map(({ provider }) => provider).filter((name) => pin === null || name === pin);
+  const upstreams = names.flatMap((name) => parts.upstreams.get(name) ?? []);
+  if (upstreams.length === 0) throw new GatewayError("route_error", `No provider makes videos with "${model.id}"`);
+  const all = [media.firstFrame, media.lastFrame, ...media.references].filter((each): each is TaskMedia =>
+    each !== null
+  );
+  if (all.length === 0) return;
+  const isPublic = isPublicBase(parts);
+  const stuck = upstreams.map(({ mediaForms }) => all.find((each) => formFor(each, mediaForms, isPublic) === null));
+  const [first] = stuck;
+  if (first === undefined || stuck.includes(undefined)) return;
+  const how = first.at === "file" ? "as an address, as the provider takes no data" : "as data: URI";
+  throw new GatewayError(
+    "invalid_request",
+    `Cannot hand over a reference of type ${first.medium}_url: expected it ${how}`,
+  );
+}
+
+interface NewTask {
+  readonly id: string;
+  readonly request: VideoRequest;
+  readonly model: VideoModel;
+  readonly pin: string | null;
+  readonly fitted: FittedOrder;
+  readonly inputs: KeptInputs;
+  readonly price: TaskPrice;
+}
+
+function newTask(
+  { store, settings }: VideoParts,
+  { keyId, accountId }: VideoCall,
+  { id, request, model, pin, fitted, inputs, price }: NewTask,
+): VideoTask {
+  const now = store.now();
+  return {
+    id,
+    account: accountId,
+    keyId,
+    model: model.id,
+    prompt: request.prompt,
+    mode: fitted.mode,
+    status: "pending",
+    createdAt: now,
+    updatedAt: now,
+    deadlineAt: now + settings.deadlineMs,
+    callbackUrl: request.callbackUrl,
+    pin,
+    order: { ...fitted.order, ...inputs.media },
+    inputs: inputs.names,
+    stage: { step: "waiting" },
+    price,
+    results: [],
+    mirrors: [],
+    mirroring: false,
+    usage: null,
+    error: null,
+  };
+}
+
+async function commitTask({ store }: VideoParts, task: VideoTask, key: CreateKey | null): Promise<void> {
+  let commit = addTask({}, task);
+  const { account, id: reference, model, price } = task;
+  if (price.held) {
+    commit = addHold(commit, { account, reference, amount: price.estimate, detail: { model } }, store.now());
+  }
+  if (key !== null) {
+    const record = { bodyHash: key.bodyHash, taskId: task.id };
+    commit = addIdempotency(commit, task.keyId, key.key, record, IDEMPOTENCY_MS);
+  }
+  const result = await store.commit(null, commit);
+  if (result.ok) return;
+  if (result.why === "short") throw insufficient(price);
+  // The ids are new: only the idempotency key can stand already.
+  if (result.why === "conflict" && key !== null) throw new KeyTakenError("The key was used first by another");
+  throw new GatewayError("internal_error", "Cannot store the task", { cause: result.why });
+}

@@ -1,0 +1,105 @@
+import type { Model } from "../catalog/model.ts";
+import {
+  VIDEO_RESOLUTIONS,
+  type VideoMode,
+  type VideoResolution,
+  type VideoSection,
+} from "../catalog/media_sections.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import { GatewayError, invalidField } from "../lib/gateway_error.ts";
+import { modeOf } from "./mode.ts";
+import type { VideoRequest } from "./request.ts";
+import type { TaskOrder } from "./task.ts";
+
+/** A model that makes videos. */
+export interface VideoModel extends Model {
+  readonly video: VideoSection;
+}
+
+/** What the model will make of a request; media are missing still. */
+export interface FittedOrder {
+  readonly mode: VideoMode;
+  readonly order: Omit<TaskOrder, "firstFrame" | "lastFrame" | "references">;
+  /** What it is priced as, also where a size was given. */
+  readonly pricedAs: VideoResolution;
+  readonly withAudio: boolean;
+}
+
+/** Pixels of the short side. */
+const SHORT_SIDE: Readonly<Record<VideoResolution, number>> = {
+  "480p": 480,
+  "720p": 720,
+  "1K": 1_024,
+  "1080p": 1_080,
+  "2K": 1_440,
+  "4K": 2_160,
+};
+
+/** The model of a request. Throws {@linkcode GatewayError} `model_not_found`, or `invalid_request` for one of another kind. */
+export function videoModel(catalog: Catalog, name: string): VideoModel {
+  const model = catalog.find(name);
+  if (model === null) {
+    const shown = name.replace(/[^\x21-\x7e]/g, "?").slice(0, 128);
+    throw new GatewayError("model_not_found", `Cannot find the model "${shown}"`, { field: "model" });
+  }
+  if (!isVideoModel(model)) throw invalidField("model", `"${model.id}" does not make videos`);
+  return model;
+}
+
+/**
+ * Fits a request to its model: defaults filled in, and what the model does not do refused.
+ *
+ * @throws {GatewayError} `invalid_request`, naming what the model does. Source: DESIGN section 4, "Video".
+ */
+export function fitOrder(request: VideoRequest, { id, video }: VideoModel): FittedOrder {
+  const media = request.references.map(({ medium }) => medium);
+  const mode = modeOf(request.firstFrame !== null, request.lastFrame !== null, media);
+  if (!video.modes.includes(mode)) {
+    const message = `Cannot make this video: "${id}" does not serve ${mode}; the modes that it does: ${
+      video.modes.join(", ")
+    }`;
+    throw new GatewayError("invalid_request", message, { field: "model" });
+  }
+  const pricedAs = resolutionOf(request, video);
+  const { leastSeconds, mostSeconds, defaultSeconds } = video.duration;
+  const durationSeconds = request.durationSeconds ?? defaultSeconds;
+  if (durationSeconds < leastSeconds || durationSeconds > mostSeconds) {
+    throw invalidField("duration", `expected ${leastSeconds} to ${mostSeconds} seconds for "${id}"`);
+  }
+  // A model without a choice is not asked: never and always say nothing, so that the vendor's one way holds.
+  const generateAudio = video.audio === "switch" ? request.generateAudio ?? true : null;
+  return {
+    mode,
+    pricedAs,
+    withAudio: video.audio === "always" || generateAudio === true,
+    order: {
+      durationSeconds,
+      resolution: request.size ? null : pricedAs,
+      aspectRatio: request.aspectRatio,
+      size: request.size,
+      generateAudio,
+      seed: request.seed,
+      options: request.options,
+    },
+  };
+}
+
+function isVideoModel(model: Model): model is VideoModel {
+  return model.video !== null;
+}
+
+/** A size is priced as the smallest resolution of the model that holds its short side. */
+function resolutionOf({ resolution, size }: VideoRequest, video: VideoSection): VideoResolution {
+  const offered = VIDEO_RESOLUTIONS.filter((each) => video.resolutions.includes(each));
+  if (size) {
+    const short = Math.min(size.width, size.height);
+    const holding = offered.find((each) => SHORT_SIDE[each] >= short);
+    if (holding) return holding;
+    throw invalidField("size", `expected a short side of at most ${SHORT_SIDE[offered[offered.length - 1]]} pixels`);
+  }
+  const chosen = resolution ?? video.defaultResolution;
+  if (!offered.includes(chosen)) {
+    throw invalidField("resolution", `expected one of ${offered.join(", ")} for this model`);
+  }
+  return chosen;
+}

@@ -1,0 +1,67 @@
+import { GatewayError } from "../lib/gateway_error.ts";
+import { gcra } from "../store/gcra.ts";
+import type { Store } from "../store/store.ts";
+
+/** `requests` in `perMs`, and `burst` more at once. */
+export interface PollingTerms {
+  readonly requests: number;
+  readonly perMs: number;
+  readonly burst: number;
+}
+
+/** What a look at a task costs its credential, as header fields to send along. */
+export interface PollingVerdict {
+  readonly ok: boolean;
+  /** Whole seconds, at least 1, after which a refused look is let through. */
+  readonly retryAfterSeconds: number;
+  /** `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers). */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const FORGET_FROM = 4_096;
+
+/**
+ * Limits how often one credential may look at its tasks. Every look counts, also one at a task that is not there, before
+ * anything is read. The store decides; a mirror of its bucket in this process tells how much is left.
+ */
+export class PollingLimit {
+  readonly #fullAt = new Map<string, number>();
+  readonly #perMs: number;
+  readonly #burst: number;
+  readonly #policy: string;
+
+  constructor(private readonly store: Store, terms: PollingTerms) {
+    this.#perMs = terms.perMs / terms.requests;
+    this.#burst = Math.max(terms.burst, 1);
+    this.#policy = `"video-polling";q=${terms.requests};w=${Math.max(Math.round(terms.perMs / 1000), 1)}`;
+  }
+
+  /** Counts one look. */
+  async take(keyId: string): Promise<PollingVerdict> {
+    const terms = { perMs: this.#perMs, burst: this.#burst, cost: 1 };
+    const { ok, waitMs } = await this.store.take(`video_polling ${keyId}`, terms);
+    const now = this.store.now();
+    const fullAt = this.#countHere(keyId, ok, now);
+    const left = ok ? Math.max(Math.floor(this.#burst - (fullAt - now) / this.#perMs), 0) : 0;
+    const seconds = Math.max(Math.ceil((ok ? fullAt - now : waitMs) / 1000), 1);
+    const headers = { "ratelimit-policy": this.#policy, "ratelimit": `"video-polling";r=${left};t=${seconds}` };
+    return { ok, retryAfterSeconds: seconds, headers };
+  }
+
+  #countHere(keyId: string, ok: boolean, now: number): number {
+    const before = this.#fullAt.get(keyId) ?? 0;
+    if (!ok) return Math.max(before, now);
+    const { fullAt } = gcra(before, now, { perMs: this.#perMs, burst: this.#burst, cost: 1 });
+    this.#fullAt.set(keyId, fullAt);
+    if (this.#fullAt.size >= FORGET_FROM) {
+      for (const [each, until] of this.#fullAt) if (until <= now) this.#fullAt.delete(each);
+    }
+    return fullAt;
+  }
+}
+
+/** The answer to a look too many. Source: SPEC "Errors", rule 2. */
+export function pollingRefusal({ retryAfterSeconds }: PollingVerdict): GatewayError {
+  const message = `Cannot look at video tasks this often: expected a pause of ${retryAfterSeconds} s`;
+  return new GatewayError("rate_limited", message, { retryAfterSeconds });
+}

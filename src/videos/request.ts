@@ -1,0 +1,136 @@
+import { VIDEO_RESOLUTIONS, type VideoResolution } from "../catalog/media_sections.ts";
+import { invalidField } from "../lib/gateway_error.ts";
+import { readProviderPin } from "../routing/pin.ts";
+import { readReferences, type SentReferences } from "./references.ts";
+
+/** What a caller sent to create a video, in itself valid; whether the model can make it is not asked here. */
+export interface VideoRequest extends SentReferences {
+  readonly model: string;
+  readonly prompt: string;
+  readonly durationSeconds: number | null;
+  readonly resolution: VideoResolution | null;
+  readonly aspectRatio: string | null;
+  readonly size: { readonly width: number; readonly height: number } | null;
+  readonly realPerson: boolean;
+  readonly generateAudio: boolean | null;
+  readonly seed: number | null;
+  readonly callbackUrl: string | null;
+  /** The provider that was named; null for any. */
+  readonly pin: string | null;
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+type Body = { readonly [key: string]: unknown };
+
+const ASPECT_RATIOS = ["16:9", "9:16", "1:1", "4:3", "3:4", "3:2", "2:3", "21:9", "9:21"] as const;
+
+/** Characters as JavaScript counts them. */
+const LONGEST_PROMPT = 10_000;
+/** Characters of `provider.options` as JSON. */
+const LONGEST_OPTIONS = 4_000;
+const LONGEST_SECONDS = 3_600;
+const PIXELS = { least: 64, most: 8_192 };
+/** 21:9 and a little. */
+const WIDEST = 2.5;
+
+/**
+ * Reads the body of a create request. Fields that SPEC does not name are dropped; null counts as not sent.
+ *
+ * @throws {GatewayError} The first mistake, with its field. Source: SPEC "Video task (created by POST /v1/videos)".
+ */
+export function readVideoRequest(body: Body): VideoRequest {
+  const model = textIn(body, "model");
+  const prompt = textIn(body, "prompt");
+  if (prompt.length > LONGEST_PROMPT) {
+    throw invalidField("prompt", `expected at most ${LONGEST_PROMPT} characters, got ${prompt.length}`);
+  }
+  const references = readReferences(body);
+  const request = {
+    model,
+    prompt,
+    ...references,
+    durationSeconds: wholeIn(body, "duration", 1, LONGEST_SECONDS),
+    resolution: oneOf(body, "resolution", VIDEO_RESOLUTIONS),
+    aspectRatio: oneOf(body, "aspect_ratio", ASPECT_RATIOS),
+    size: sizeIn(body),
+    realPerson: truthIn(body, "real_person") ?? false,
+    generateAudio: truthIn(body, "generate_audio"),
+    seed: wholeIn(body, "seed", -1, Number.MAX_SAFE_INTEGER),
+    callbackUrl: callbackIn(body),
+    pin: readProviderPin(body.provider, "provider"),
+    options: optionsIn(body.provider),
+  };
+  if (request.size && (request.resolution || request.aspectRatio)) {
+    throw invalidField("size", "expected it without resolution and aspect_ratio, which say the same");
+  }
+  const hasImage = request.firstFrame !== null || references.references.some(({ medium }) => medium === "image");
+  if (request.realPerson && !hasImage) {
+    throw invalidField("real_person", "expected at least one image in frame_images or input_references beside it");
+  }
+  return request;
+}
+
+function given(body: Body, field: string): unknown {
+  return body[field] === null ? undefined : body[field];
+}
+
+function textIn(body: Body, field: string): string {
+  const value = given(body, field);
+  if (typeof value !== "string" || value.trim() === "") throw invalidField(field, "expected text that is not empty");
+  return value;
+}
+
+function wholeIn(body: Body, field: string, least: number, most: number): number | null {
+  const value = given(body, field);
+  if (value === undefined) return null;
+  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < least || value > most) {
+    throw invalidField(field, `expected a whole number from ${least} to ${most}`);
+  }
+  return value;
+}
+
+function truthIn(body: Body, field: string): boolean | null {
+  const value = given(body, field);
+  if (value === undefined) return null;
+  if (typeof value !== "boolean") throw invalidField(field, "expected true or false");
+  return value;
+}
+
+function oneOf<T extends string>(body: Body, field: string, words: readonly T[]): T | null {
+  const value = given(body, field);
+  if (value === undefined) return null;
+  const word = words.find((each) => each === value);
+  if (word === undefined) throw invalidField(field, `expected one of ${words.join(", ")}`);
+  return word;
+}
+
+function sizeIn(body: Body): VideoRequest["size"] {
+  const value = given(body, "size");
+  if (value === undefined) return null;
+  const match = typeof value === "string" ? /^([1-9][0-9]{1,4})x([1-9][0-9]{1,4})$/.exec(value) : null;
+  const [width, height] = match ? [Number(match[1]), Number(match[2])] : [0, 0];
+  const isWithin = Math.min(width, height) >= PIXELS.least && Math.max(width, height) <= PIXELS.most;
+  if (!isWithin || Math.max(width / height, height / width) > WIDEST) {
+    const span = `${PIXELS.least} to ${PIXELS.most} pixels a side`;
+    throw invalidField("size", `expected <WIDTH>x<HEIGHT> with ${span} and sides of at most ${WIDEST} to 1`);
+  }
+  return { width, height };
+}
+
+function callbackIn(body: Body): string | null {
+  const value = given(body, "callback_url");
+  // Of whatever else it is, the check of the address says what is wrong with it, under the right code.
+  return value === undefined ? null : typeof value === "string" ? value : "";
+}
+
+function optionsIn(provider: unknown): Readonly<Record<string, unknown>> {
+  const options = (provider as Body | null | undefined)?.options;
+  if (options === undefined || options === null) return {};
+  if (typeof options !== "object" || Array.isArray(options)) {
+    throw invalidField("provider.options", "expected an object");
+  }
+  if (JSON.stringify(options).length > LONGEST_OPTIONS) {
+    throw invalidField("provider.options", `expected at most ${LONGEST_OPTIONS} characters of JSON`);
+  }
+  return options as Record<string, unknown>;
+}

@@ -1,0 +1,150 @@
+import type { VideoMode, VideoResolution } from "../catalog/media_sections.ts";
+import type { Money } from "../lib/money.ts";
+import type { VideoJobHandle, VideoResult } from "../upstreams/video_upstream.ts";
+
+/**
+ * A video task, from its creation to long after its end. `pending` goes to one terminal status, once, by one commit that
+ * checks that the task is still as it was read; whoever loses that race reads the winner's state. SPEC's word for all that
+ * happens before is `pending`; `stage` tells it finer:
+ *
+ *                     ┌── refused for certain, another candidate or a later try is left
+ *                     ▼                            │
+ *   create ──→ waiting ──(recorded first)──→ submitting ──(the vendor's id)──→ submitted
+ *                 │                            │   ▲                             │
+ *                 │                            │   └─ fate unknown: looked for    │ polls
+ *                 │                            │      with find(), offered anew   │
+ *                 │                            │      only once surely absent     │
+ *                 ▼                            ▼                                  ▼
+ *   ────────────────────────── one terminal commit, whoever comes first ─────────────────────────
+ *   completed   the vendor has a result that can be fetched: cost captured, mirroring begins
+ *   failed      the vendor refuses or fails, none can take it, or its fate is unknown at the deadline: hold released
+ *   cancelled   the caller asked and the vendor agrees or never heard of it; or the vendor cancelled it: hold released
+ *   expired     no result within the deadline, or the vendor let it expire: hold released
+ *
+ * Who moves it: the job `video_submit` from `waiting` to `submitted`, the job `video_poll` from there on, a caller's DELETE
+ * from anywhere. Both jobs come back by the deadline at the latest. After a terminal commit `video_mirror` copies results
+ * and `video_forget` removes files; neither changes the status.
+ */
+export interface VideoTask {
+  /** A UUID. */
+  readonly id: string;
+  readonly account: string;
+  /** The credential that made it, the only one that sees it. */
+  readonly keyId: string;
+  /** The catalog's id of the model. */
+  readonly model: string;
+  readonly prompt: string;
+  readonly mode: VideoMode;
+  readonly status: VideoStatus;
+  /** Unix milliseconds, as every `…At` here. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** Until when it may be pending. */
+  readonly deadlineAt: number;
+  readonly callbackUrl: string | null;
+  /** The provider that the caller named; null for any. */
+  readonly pin: string | null;
+  /** What to make; null once the task is terminal. */
+  readonly order: TaskOrder | null;
+  /** Names in the file store of what the order refers to. */
+  readonly inputs: readonly string[];
+  readonly stage: TaskStage;
+  /** Of the day of creation: what the task costs does not change with the catalog. */
+  readonly price: TaskPrice;
+  /** The vendor's results; empty unless completed. */
+  readonly results: readonly VideoResult[];
+  /** Names in the file store: there, or on their way. */
+  readonly mirrors: readonly string[];
+  /** True from the completion until the copies are there or were given up. */
+  readonly mirroring: boolean;
+  /** Null until completed. */
+  readonly usage: TaskUsage | null;
+  /** Null unless failed. */
+  readonly error: TaskError | null;
+}
+
+/** Source: SPEC "States and transitions". */
+export type VideoStatus = "pending" | TerminalStatus;
+
+/** A status that never changes again. */
+export type TerminalStatus = "completed" | "failed" | "cancelled" | "expired";
+
+/** What the caller ordered, in the model's terms. */
+export interface TaskOrder {
+  readonly durationSeconds: number;
+  readonly resolution: VideoResolution | null;
+  readonly aspectRatio: string | null;
+  readonly size: { readonly width: number; readonly height: number } | null;
+  readonly firstFrame: TaskMedia | null;
+  readonly lastFrame: TaskMedia | null;
+  readonly references: readonly TaskMedia[];
+  readonly generateAudio: boolean | null;
+  readonly seed: number | null;
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+/** A picture, sound or video that an order refers to: at the caller's address, or in the file store. */
+export type TaskMedia =
+  | { readonly medium: Medium; readonly at: "url"; readonly url: string }
+  | {
+    readonly medium: Medium;
+    readonly at: "file";
+    readonly name: string;
+    readonly mediaType: string;
+    readonly bytes: number;
+  };
+
+/** What a reference is made of. */
+export type Medium = "image" | "audio" | "video";
+
+/** How far a pending task got; see {@linkcode VideoTask}. */
+export type TaskStage =
+  /** No vendor can have begun. */
+  | { readonly step: "waiting" }
+  /** This provider may have begun: written before it is called, so that a crash never leads to a second call. */
+  | { readonly step: "submitting"; readonly provider: string; readonly model: string; readonly since: number }
+  /** The vendor has it. */
+  | {
+    readonly step: "submitted";
+    readonly provider: string;
+    readonly model: string;
+    readonly job: VideoJobHandle;
+    readonly since: number;
+  };
+
+/** What a task costs, fixed when it was made. */
+export interface TaskPrice {
+  /** One second, in units of 10^-18 USD. */
+  readonly perSecond: bigint;
+  /** What was asked for, or the model's default. */
+  readonly seconds: number;
+  /** What those seconds cost. */
+  readonly estimate: Money;
+  /** Whether the estimate was set aside; else the cost is charged at the end. */
+  readonly held: boolean;
+}
+
+/** What a completed task consumed and cost. */
+export interface TaskUsage {
+  readonly seconds: number;
+  readonly cost: Money;
+}
+
+/** Why a task failed, as its caller is told. */
+export interface TaskError {
+  readonly code: string;
+  /** Free of secrets; at most 500 characters. */
+  readonly message: string;
+}
+
+/** How a task ends. */
+export type TaskEnd =
+  | {
+    readonly status: "completed";
+    readonly results: readonly VideoResult[];
+    /** As the vendor reports it; null when it does not. */
+    readonly seconds: number | null;
+  }
+  | { readonly status: "failed"; readonly error: TaskError }
+  | { readonly status: "cancelled" }
+  | { readonly status: "expired" };

@@ -1,0 +1,69 @@
+import type { Catalog } from "../catalog/catalog.ts";
+import type { Files } from "../files/files.ts";
+import type { SigningKeys } from "../files/signed_url.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
+import type { EgressPolicy } from "../net/target.ts";
+import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
+import type { Commit, Store } from "../store/store.ts";
+import type { VideoUpstream } from "../upstreams/video_upstream.ts";
+import type { PollSchedule } from "./poll_schedule.ts";
+import type { TerminalStatus } from "./task.ts";
+import type { TaskObject } from "./task_object.ts";
+
+/** A task that ends in the commit being made. */
+export interface TaskEnded {
+  readonly taskId: string;
+  readonly account: string;
+  readonly status: TerminalStatus;
+  /** Null when nobody is to be told. */
+  readonly callbackUrl: string | null;
+  /** Unix milliseconds: the event's time. */
+  readonly endedAt: number;
+  /** The task object as its caller sees it from now on: the `data` of the webhook. */
+  readonly task: TaskObject;
+}
+
+/** Joins what else a task's end owes to its terminal commit, such as a webhook's delivery. */
+export type TerminalSeam = (commit: Commit, ended: TaskEnded) => Commit;
+
+/** What an operator decides about videos. */
+export interface VideoSettings {
+  /** Whether the estimate is held at creation. */
+  readonly preauthorize: boolean;
+  /** How long a task may be pending. */
+  readonly deadlineMs: number;
+  /** How long a signed address works. */
+  readonly signedUrlMs: number;
+  /** How long results are kept. */
+  readonly retentionMs: number;
+  readonly polling: PollSchedule;
+  /**
+   * After that a creation that was not answered and that the vendor, which can be asked for it, does not have was never made.
+   * Longer than any creation takes.
+   */
+  readonly doubtMs: number;
+}
+
+/** What videos are made with. */
+export interface VideoParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly catalog: Catalog;
+  /** Providers that make videos, by name. */
+  readonly upstreams: ReadonlyMap<string, VideoUpstream>;
+  /** Whether a name is that of any configured provider. */
+  readonly isProvider: (name: string) => boolean;
+  readonly breaker: CircuitBreaker;
+  readonly files: Files;
+  readonly signingKeys: SigningKeys;
+  /** For addresses that callers and vendors name. */
+  readonly egress: EgressPolicy;
+  /** What the gateway's own addresses start with; known once it listens. */
+  readonly baseUrl: () => string;
+  readonly settings: VideoSettings;
+  readonly onTerminal: TerminalSeam;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+}

@@ -1,0 +1,101 @@
+import { invalidField } from "../lib/gateway_error.ts";
+import type { JobHandler } from "../store/jobs.ts";
+import { cancelVideo } from "./cancel.ts";
+import { createVideo, type VideoCall } from "./create.ts";
+import { IdempotentCreates, type IdempotentTask } from "./idempotency.ts";
+import { forgetHandler, mirrorHandler, whenMirrored } from "./mirror.ts";
+import { pollHandler } from "./poll.ts";
+import { PollingLimit, type PollingTerms, type PollingVerdict } from "./polling_limit.ts";
+import { readOwnTasks, readTask, type VideoJobKind } from "./records.ts";
+import { taskNotFound } from "./refusal.ts";
+import { submitHandler } from "./submit.ts";
+import { isTaskId } from "./task_id.ts";
+import { mirrorUrl, type TaskObject, taskObjectOf } from "./task_object.ts";
+import type { VideoTask } from "./task.ts";
+import type { VideoParts } from "./video_parts.ts";
+
+export type { TaskEnded, TerminalSeam, VideoParts, VideoSettings } from "./video_parts.ts";
+export { USUAL_SCHEDULE } from "./poll_schedule.ts";
+
+/** A create as a protocol hands it over. */
+export interface VideoCreate extends VideoCall {
+  /** The body as it was sent. */
+  readonly bytes: Uint8Array;
+  /** Null when none was sent. */
+  readonly idempotencyKey: string | null;
+}
+
+/** One page of a credential's tasks. */
+export interface TaskPage {
+  readonly tasks: readonly TaskObject[];
+  /** What to go on behind; null on the last page. */
+  readonly next: string | null;
+}
+
+/** All that the endpoints and the job runner ask of videos. */
+export interface Videos {
+  create(call: VideoCreate): Promise<IdempotentTask>;
+  /** Counts a look at a task, see {@linkcode PollingLimit}. */
+  countLook(keyId: string): Promise<PollingVerdict>;
+  /** The task; throws `not_found`, the same for an unknown and for a foreign one. */
+  read(keyId: string, id: string): Promise<TaskObject>;
+  /** Newest first. @throws {GatewayError} `invalid_request` for an `after` that is no id. */
+  list(keyId: string, after: string | null, limit: number): Promise<TaskPage>;
+  cancel(keyId: string, id: string): Promise<TaskObject>;
+  /** The address of the first result: our copy where there is one or will be, else the vendor's. Throws `not_found`. */
+  contentOf(keyId: string, id: string): Promise<string>;
+  /** See {@linkcode whenMirrored}. */
+  whenMirrored(name: string): Promise<boolean>;
+  readonly pollingUrl: (id: string) => string;
+  readonly handlers: Readonly<Record<VideoJobKind, JobHandler>>;
+  readonly concurrency: Readonly<Record<VideoJobKind, number>>;
+}
+
+/** Joins the parts of the video engine. */
+export function createVideos(parts: VideoParts, polling: PollingTerms): Videos {
+  const limit = new PollingLimit(parts.store, polling);
+  const creates = new IdempotentCreates(parts.store);
+  const objectOf = (task: VideoTask) => taskObjectOf(task, parts.store.now(), parts);
+
+  async function own(keyId: string, id: string): Promise<VideoTask> {
+    const entry = isTaskId(id) ? await readTask(parts.store, id) : null;
+    if (entry?.value.keyId !== keyId) throw taskNotFound();
+    return entry.value;
+  }
+
+  return {
+    async create({ bytes, idempotencyKey: key, ...call }) {
+      if (key === null) return { taskId: await createVideo(parts, call, null), replayed: false };
+      return await creates.run(call.keyId, key, bytes, ({ bodyHash }) => createVideo(parts, call, { key, bodyHash }));
+    },
+    countLook: (keyId) => limit.take(keyId),
+    read: async (keyId, id) => objectOf(await own(keyId, id)),
+    async list(keyId, after, most) {
+      if (after !== null && !isTaskId(after)) throw invalidField("after", "expected the id of a task");
+      const tasks = await readOwnTasks(parts.store, keyId, after, most + 1);
+      const page = tasks.slice(0, most);
+      return { tasks: page.map(objectOf), next: tasks.length > most ? page[page.length - 1].id : null };
+    },
+    async cancel(keyId, id) {
+      if (!isTaskId(id)) throw taskNotFound();
+      return objectOf(await cancelVideo(parts, keyId, id));
+    },
+    async contentOf(keyId, id) {
+      const task = await own(keyId, id);
+      const [mirror] = task.mirrors;
+      if (mirror !== undefined) return mirrorUrl(mirror, parts.store.now(), parts);
+      const open = task.results.find(({ needsCredential }) => !needsCredential);
+      if (open) return open.url;
+      throw taskNotFound();
+    },
+    whenMirrored: (name) => whenMirrored(parts, name),
+    pollingUrl: (id) => `${parts.baseUrl()}/v1/videos/${id}`,
+    handlers: {
+      video_submit: submitHandler(parts),
+      video_poll: pollHandler(parts),
+      video_mirror: mirrorHandler(parts),
+      video_forget: forgetHandler(parts),
+    },
+    concurrency: { video_submit: 32, video_poll: 256, video_mirror: 8, video_forget: 4 },
+  };
+}

@@ -1,0 +1,136 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { GatewayError } from "../../src/lib/gateway_error.ts";
+import { readMoney } from "../../src/lib/money.ts";
+import type { CancelOutcome } from "../../src/upstreams/video_upstream.ts";
+import { CALLER, COST, DONE, failure, openStage, type Stage } from "./stage.ts";
+
+const START = readMoney("100");
+
+async function cancelOf(stage: Stage, id: string): Promise<string> {
+  try {
+    return (await stage.videos.cancel(CALLER.keyId, id)).status;
+  } catch (error) {
+    assert(error instanceof GatewayError, String(error));
+    return error.details.finerCode ?? error.code;
+  }
+}
+
+Deno.test("a task that no vendor has is cancelled without one, and is never handed over", async () => {
+  const stage = await openStage();
+  const id = await stage.create();
+  assertEquals(await cancelOf(stage, id), "cancelled");
+  await stage.runDue();
+  assertEquals([stage.vendor.accepted.size, await stage.store.claim(["video_submit"], 9, 1)], [0, []]);
+  assertEquals(await stage.store.balance("demo"), { available: START, held: 0n });
+});
+
+const OUTCOMES: readonly [outcome: CancelOutcome | null, isDone: boolean, answer: string, status: string][] = [
+  ["cancelled", false, "cancelled", "cancelled"],
+  ["requested", false, "cancelled", "cancelled"],
+  ["too_late", false, "cancel_not_supported", "pending"],
+  ["too_late", true, "cancel_failed", "completed"],
+  ["gone", true, "cancel_failed", "completed"],
+  ["gone", false, "cancel_not_supported", "pending"],
+  [null, false, "cancel_not_supported", "pending"],
+];
+
+for (const [outcome, isDone, answer, status] of OUTCOMES) {
+  Deno.test(`DELETE where the vendor says ${outcome}, its job ${isDone ? "done" : "running"}: ${answer}`, async () => {
+    const stage = await openStage();
+    const id = await stage.create();
+    await stage.runDue();
+    stage.vendor.cancel = outcome === null ? null : () => Promise.resolve(outcome);
+    if (isDone) stage.vendor.progress = () => DONE;
+    assertEquals([await cancelOf(stage, id), (await stage.read(id)).status], [answer, status]);
+    const held = status === "pending" ? COST : 0n;
+    assertEquals(await stage.store.balance("demo"), { available: START - (status === "cancelled" ? 0n : COST), held });
+  });
+}
+
+Deno.test("DELETE whose effect the polling job writes down first is answered with the cancelled task", async () => {
+  const stage = await openStage();
+  const id = await stage.create();
+  await stage.runDue();
+  stage.vendor.cancel = async () => {
+    stage.vendor.progress = () => ({ status: "cancelled" });
+    stage.clock.advance(20_000);
+    await stage.runDue();
+    return "cancelled";
+  };
+  assertEquals([await cancelOf(stage, id), await cancelOf(stage, id)], ["cancelled", "cancel_failed"]);
+});
+
+Deno.test("DELETE that the vendor fails to answer is the vendor's failure, and the task goes on", async () => {
+  const stage = await openStage();
+  const id = await stage.create();
+  await stage.runDue();
+  stage.vendor.cancel = () => Promise.reject(failure("unknown"));
+  assertEquals([await cancelOf(stage, id), (await stage.read(id)).status], ["upstream_error", "pending"]);
+});
+
+Deno.test("DELETE while the task is handed over waits for it, for five seconds", async () => {
+  const stage = await openStage();
+  const gate = Promise.withResolvers<void>();
+  stage.vendor.after = () => gate.promise;
+  const id = await stage.create();
+  const running = stage.runDue();
+  for (let turn = 0; turn < 50; turn++) await Promise.resolve();
+  const given = cancelOf(stage, id);
+  for (let step = 0; step < 60; step++) {
+    stage.clock.advance(100);
+    for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+  }
+  assertEquals(await given, "cancel_not_supported");
+  const patient = cancelOf(stage, id);
+  gate.resolve();
+  await running;
+  stage.clock.advance(100);
+  assertEquals(await patient, "cancelled");
+});
+
+Deno.test("a cancel and a completion at once, 1,000 times: one terminal state each; state, event, charge and answer agree", async () => {
+  const stage = await openStage();
+  let cancelled = 0;
+  for (let round = 0; round < 1_000; round++) {
+    const id = await stage.create();
+    await stage.runDue();
+    stage.vendor.progress = (job) => job.includes(id) ? DONE : { status: "pending", isRunning: true };
+    // The vendor answers the cancel a few turns sooner or later than the poll.
+    stage.vendor.cancel = async () => {
+      for (let turn = 0; turn < round % 7; turn++) await Promise.resolve();
+      return "requested";
+    };
+    const before = await stage.store.balance("demo");
+    stage.clock.advance(20_000);
+    const order = round % 2 === 0
+      ? [() => stage.runDue(), () => cancelOf(stage, id)]
+      : [() => cancelOf(stage, id), () => stage.runDue()];
+    const answers = await Promise.all(order.map((act) => act()));
+    const answer = answers.find((each) => typeof each === "string");
+    const { status, usage } = await stage.read(id);
+    const events = await stage.store.scan(["event", id], { limit: 9 });
+    const after = await stage.store.balance("demo");
+    assertEquals(events.map(({ key }) => key[2]), [status]);
+    assertEquals(answer, status === "cancelled" ? "cancelled" : "cancel_failed");
+    const paid = status === "completed" ? COST : 0n;
+    assertEquals([after.available - before.available, after.held], [COST - paid, 0n]);
+    assertEquals(usage.video_cost, status === "completed" ? "0.5000000000" : "0.0000000000");
+    if (status === "cancelled") cancelled++;
+    if (after.available < COST * 2n) await refill(stage);
+  }
+  assert(cancelled > 50 && cancelled < 950, `both ends came first at times: ${cancelled}`);
+});
+
+async function refill(stage: Stage): Promise<void> {
+  const reference = `refill ${stage.clock.now()}`;
+  await stage.store.commit(null, {
+    move: [{ account: "demo", available: START, held: 0n }],
+    ledger: [{ account: "demo", operation: "credit", reference, available: START, held: 0n }],
+  });
+}
+
+Deno.test("DELETE of another credential's task is not_found", async () => {
+  const stage = await openStage();
+  const id = await stage.create();
+  await assertRejects(() => stage.videos.cancel("key-2", id), GatewayError, "Cannot find the video task");
+});

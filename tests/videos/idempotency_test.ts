@@ -1,0 +1,36 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { GatewayError } from "../../src/lib/gateway_error.ts";
+import { BODY, CALLER, COST, openStage } from "./stage.ts";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+const callOf = (body: string, key = "order-17") => ({ ...CALLER, body: BODY, bytes: bytes(body), idempotencyKey: key });
+
+Deno.test("creates with one key at two nodes of one store at once make one task, and the hold of one", async () => {
+  const stage = await openStage();
+  const other = stage.reopen(stage.store);
+  const answers = await Promise.all([stage.videos.create(callOf("{}")), other.create(callOf("{}"))]);
+  assertEquals(answers[0].taskId, answers[1].taskId);
+  assertEquals(answers.map(({ replayed }) => replayed).toSorted(), [false, true]);
+  assertEquals((await stage.store.balance("demo")).held, COST);
+});
+
+Deno.test("a key is free again after 24 hours, and not sooner", async () => {
+  const stage = await openStage();
+  const { taskId } = await stage.videos.create(callOf("{}"));
+  stage.clock.advance(86_400_000 - 1);
+  assertEquals(await stage.videos.create(callOf("{}")), { taskId, replayed: true });
+  await assertRejects(() => stage.videos.create(callOf('{"other":1}')), GatewayError, "another body");
+  stage.clock.advance(1);
+  assertEquals((await stage.videos.create(callOf("{}"))).replayed, false);
+});
+
+Deno.test("a create under way answers its repeat with conflict, and one that fails is forgotten", async () => {
+  const stage = await openStage();
+  const first = stage.videos.create(callOf("{}"));
+  const repeat = await assertRejects(() => stage.videos.create(callOf("{}")), GatewayError, "under way");
+  assertEquals([repeat.code, repeat.status, repeat.details.retryAfterSeconds], ["conflict", 409, 1]);
+  await first;
+  const refused = { ...callOf("{}", "mended"), body: { ...BODY, duration: 0 } };
+  await assertRejects(() => stage.videos.create(refused), GatewayError, '"duration"');
+  assertEquals((await stage.videos.create(callOf("{}", "mended"))).replayed, false);
+});

@@ -1,0 +1,169 @@
+import { createCatalog } from "../../src/catalog/catalog.ts";
+import { readModel } from "../../src/catalog/model.ts";
+import type { Files } from "../../src/files/files.ts";
+import { type Log, silentLog } from "../../src/lib/log.ts";
+import { readMoney } from "../../src/lib/money.ts";
+import { createCircuitBreaker } from "../../src/routing/circuit_breaker.ts";
+import type { EmbeddedStore } from "../../src/store/embedded.ts";
+import { openMemoryStore } from "../../src/store/memory.ts";
+import type { Job, Store } from "../../src/store/store.ts";
+import { UpstreamFailure } from "../../src/upstreams/failure.ts";
+import type { VideoOrder, VideoProgress, VideoUpstream } from "../../src/upstreams/video_upstream.ts";
+import type { VideoJobKind } from "../../src/videos/records.ts";
+import type { TaskObject } from "../../src/videos/task_object.ts";
+import { createVideos, USUAL_SCHEDULE, type VideoParts, type Videos } from "../../src/videos/videos.ts";
+import { joined } from "../../src/billing/records.ts";
+import { ManualClock } from "../support/manual_clock.ts";
+
+export const CALLER = { keyId: "key-1", accountId: "demo" };
+export const BODY = { model: "sandbox/video", prompt: "A lighthouse" };
+export const DEADLINE_MS = 3_600_000;
+/** USD 0.50, what {@linkcode BODY} costs. */
+export const COST = readMoney("0.50");
+
+/** A vendor in memory. Its jobs end as `progress` says. */
+export class StageVendor implements VideoUpstream {
+  readonly mediaForms = { image: ["url"], audio: ["url"], video: ["url"] } as const;
+  /** Accepted creations, by our task's id. */
+  readonly accepted = new Map<string, string[]>();
+  progress: (id: string) => VideoProgress = () => ({ status: "pending", isRunning: true });
+  /** Runs before a creation is accepted, and after: to break it off on either side. */
+  before: (order: VideoOrder) => void | Promise<void> = () => {};
+  after: (order: VideoOrder) => void | Promise<void> = () => {};
+  cancel: VideoUpstream["cancel"] = () => Promise.resolve("cancelled");
+  find: VideoUpstream["find"] = (order) => {
+    const id = this.accepted.get(order.taskId)?.[0];
+    return Promise.resolve(id === undefined ? null : { id, place: null });
+  };
+  open: VideoUpstream["open"] = null;
+
+  async create(order: VideoOrder) {
+    await this.before(order);
+    const ids = this.accepted.get(order.taskId) ?? [];
+    const id = `job-${order.taskId}-${ids.length}`;
+    this.accepted.set(order.taskId, [...ids, id]);
+    await this.after(order);
+    return { id, place: null };
+  }
+
+  poll(job: { readonly id: string }): Promise<VideoProgress> {
+    return Promise.resolve(this.progress(job.id));
+  }
+}
+
+/** A finished job. */
+export const DONE: VideoProgress = {
+  status: "completed",
+  results: [{ url: "https://vendor.example/video.mp4", needsCredential: false }],
+  consumption: { seconds: null, costUsd: null },
+};
+
+export function failure(accepted: "no" | "unknown", kind: UpstreamFailure["kind"] = "unavailable"): UpstreamFailure {
+  return new UpstreamFailure("vendor", kind, "the vendor failed", { status: null, accepted });
+}
+
+/** The engine in front of a vendor, on a clock that stands still. */
+export interface Stage {
+  readonly clock: ManualClock;
+  readonly store: EmbeddedStore;
+  readonly vendor: StageVendor;
+  readonly second: StageVendor;
+  readonly videos: Videos;
+  readonly events: readonly { readonly taskId: string; readonly status: string }[];
+  create(body?: Record<string, unknown>): Promise<string>;
+  read(id: string): Promise<TaskObject>;
+  /** Runs every job of these kinds that is due, as a runner would. Gives how many. */
+  runDue(kinds?: readonly VideoJobKind[]): Promise<number>;
+  /** The same engine over another store, as a process after this one. */
+  reopen(store: Store): Videos;
+}
+
+const noFiles: Files = {
+  write: () => Promise.resolve(0),
+  find: () => Promise.resolve(null),
+  remove: () => Promise.resolve(),
+  tidy: () => Promise.resolve(),
+};
+
+/** Opens a stage with 100 USD on the account. Events are counted by the seam, in the terminal commit itself. */
+export async function openStage(log: Log = silentLog): Promise<Stage> {
+  const clock = new ManualClock();
+  const store = await openMemoryStore({ clock });
+  await store.commit(null, {
+    move: [{ account: "demo", available: readMoney("100"), held: 0n }],
+    ledger: [{ account: "demo", operation: "credit", reference: "start", available: readMoney("100"), held: 0n }],
+  });
+  const [vendor, second] = [new StageVendor(), new StageVendor()];
+  const events: { taskId: string; status: string }[] = [];
+  const model = readModel({
+    id: "sandbox/video",
+    video: { modes: ["text2video"], price_per_second: { default: "0.10" } },
+    serves: [{ provider: "vendor", weight: 1 }, { provider: "second", weight: 0 }],
+  });
+  const partsOf = (over: Store): VideoParts => ({
+    store: over,
+    clock,
+    log,
+    catalog: createCatalog([model]),
+    upstreams: new Map([["vendor", vendor], ["second", second]]),
+    isProvider: () => true,
+    breaker: createCircuitBreaker({ clock }),
+    files: noFiles,
+    signingKeys: [{ id: "one", secret: new Uint8Array(32) }],
+    egress: { allow: [], own: [] },
+    baseUrl: () => "https://gateway.example",
+    settings: {
+      preauthorize: true,
+      deadlineMs: DEADLINE_MS,
+      signedUrlMs: 60_000,
+      retentionMs: 60_000,
+      polling: USUAL_SCHEDULE,
+      doubtMs: 300_000,
+    },
+    onTerminal(commit, { taskId, status }) {
+      events.push({ taskId, status });
+      return joined(commit, { set: [{ key: ["event", taskId, status], value: true }] });
+    },
+    random: () => 0.5,
+  });
+  const reopen = (over: Store) => createVideos(partsOf(over), { requests: 60, perMs: 60_000, burst: 10 });
+  const videos = reopen(store);
+  return {
+    clock,
+    store,
+    vendor,
+    second,
+    videos,
+    events,
+    reopen,
+    create: (body = {}) => createWith(videos, body),
+    read: (id) => videos.read(CALLER.keyId, id),
+    runDue: (kinds) => runDue(store, videos, kinds),
+  };
+}
+
+/** Creates a task through an engine. */
+export async function createWith(videos: Videos, body: Record<string, unknown> = {}): Promise<string> {
+  const call = { ...CALLER, body: { ...BODY, ...body }, bytes: new Uint8Array(), idempotencyKey: null };
+  return (await videos.create(call)).taskId;
+}
+
+/** Runs every due job once; one that throws is put off, as the runner does. */
+export async function runDue(
+  store: Store,
+  videos: Videos,
+  kinds: readonly VideoJobKind[] = ["video_submit", "video_poll"],
+): Promise<number> {
+  const jobs = await store.claim(kinds, 100, 30_000);
+  await Promise.all(jobs.map((job) => run(store, videos, job)));
+  return jobs.length;
+}
+
+async function run(store: Store, videos: Videos, job: Job): Promise<void> {
+  try {
+    await videos.handlers[job.kind as VideoJobKind](job, { signal: new AbortController().signal, renewals: 0 });
+  } catch {
+    const later = { job, dueAt: store.now() + 1_000, attempt: job.attempt + 1 };
+    await store.commit(null, { postpone: [later] }).catch(() => {}); // due again when its lease ends
+  }
+}

@@ -1,0 +1,190 @@
+import { assertEquals } from "@std/assert";
+import { readMoney } from "../../src/lib/money.ts";
+import { COST, DEADLINE_MS, DONE, failure, openStage, type Stage } from "./stage.ts";
+
+const START = readMoney("100");
+const WHOLE = { available: START, held: 0n };
+
+async function completed(stage: Stage, id: string): Promise<void> {
+  stage.vendor.progress = stage.second.progress = () => DONE;
+  stage.clock.advance(20_000);
+  await stage.runDue();
+  assertEquals((await stage.read(id)).status, "completed");
+  assertEquals(await stage.store.balance("demo"), { available: START - COST, held: 0n });
+}
+
+Deno.test("a task is handed over once and asked after until it ends, with its money held meanwhile", async () => {
+  const stage = await openStage();
+  const id = await stage.create();
+  assertEquals(await stage.store.balance("demo"), { available: START - COST, held: COST });
+  await stage.runDue();
+  for (let look = 0; look < 5; look++) {
+    stage.clock.advance(30_000);
+    assertEquals(await stage.runDue(), 1);
+  }
+  await completed(stage, id);
+  assertEquals([stage.vendor.accepted.get(id)?.length, stage.events], [1, [{ taskId: id, status: "completed" }]]);
+});
+
+Deno.test("a creation that the vendor surely refused goes to the next provider", async () => {
+  const stage = await openStage();
+  stage.vendor.before = () => Promise.reject(failure("no", "rate_limited"));
+  const id = await stage.create();
+  await stage.runDue();
+  assertEquals([stage.vendor.accepted.size, stage.second.accepted.get(id)?.length], [0, 1]);
+  await completed(stage, id);
+});
+
+Deno.test("a refusal of the order itself goes nowhere else: the task fails and its hold is released", async () => {
+  const stage = await openStage();
+  stage.vendor.before = () => Promise.reject(failure("no", "invalid"));
+  const id = await stage.create();
+  await stage.runDue();
+  const { status, error } = await stage.read(id);
+  assertEquals([status, error?.code, stage.second.accepted.size], ["failed", "invalid_request", 0]);
+  assertEquals(await stage.store.balance("demo"), WHOLE);
+});
+
+Deno.test("vendors that are all down are tried again for ten minutes, then the task fails", async () => {
+  const stage = await openStage();
+  stage.vendor.before = stage.second.before = () => Promise.reject(failure("no", "unreachable"));
+  const id = await stage.create();
+  let rounds = 0;
+  while ((await stage.read(id)).status === "pending") {
+    rounds += await stage.runDue();
+    stage.clock.advance(1_000);
+  }
+  assertEquals([(await stage.read(id)).error?.code, rounds > 10], ["upstream_error", true]);
+  assertEquals(await stage.store.balance("demo"), WHOLE);
+});
+
+Deno.test("a creation of unknown fate is found by the vendor's list and never made again, here or elsewhere", async () => {
+  const stage = await openStage();
+  stage.vendor.after = () => Promise.reject(failure("unknown", "timeout"));
+  const id = await stage.create();
+  await stage.runDue();
+  await completed(stage, id);
+  assertEquals([stage.vendor.accepted.get(id)?.length, stage.second.accepted.size], [1, 0]);
+});
+
+Deno.test("a creation that the vendor does not have after five minutes is made again; after an hour the task fails", async () => {
+  const stage = await openStage();
+  let calls = 0;
+  stage.vendor.before = () => ++calls === 1 ? Promise.reject(failure("unknown", "broken")) : undefined;
+  const id = await stage.create();
+  await stage.runDue();
+  for (let second = 0; second < 299; second++) {
+    stage.clock.advance(1_000);
+    await stage.runDue();
+  }
+  assertEquals([calls, (await stage.read(id)).status], [1, "pending"]);
+  stage.clock.advance(1_000);
+  await stage.runDue();
+  await stage.runDue();
+  assertEquals(stage.vendor.accepted.get(id)?.length, 1);
+  await completed(stage, id);
+
+  const hopeless = await openStage();
+  hopeless.vendor.before = () => Promise.reject(failure("unknown", "broken"));
+  const lost = await hopeless.create();
+  for (let minute = 0; minute < 59; minute++) {
+    while (await hopeless.runDue() > 0);
+    hopeless.clock.advance(60_000);
+  }
+  assertEquals((await hopeless.read(lost)).status, "pending");
+  for (let minute = 0; minute < 6; minute++) {
+    hopeless.clock.advance(60_000);
+    await hopeless.runDue();
+  }
+  assertEquals((await hopeless.read(lost)).error?.code, "upstream_error");
+  assertEquals(await hopeless.store.balance("demo"), WHOLE);
+});
+
+Deno.test("a creation of unknown fate at a vendor without a list waits for the deadline, then fails", async () => {
+  const stage = await openStage();
+  stage.vendor.find = null;
+  stage.vendor.after = () => Promise.reject(failure("unknown", "broken"));
+  const id = await stage.create();
+  for (let minute = 0; minute < 59; minute++) {
+    await stage.runDue();
+    stage.clock.advance(60_000);
+  }
+  assertEquals((await stage.read(id)).status, "pending");
+  stage.clock.advance(DEADLINE_MS);
+  await stage.runDue();
+  const { status, error } = await stage.read(id);
+  assertEquals([status, error?.code, stage.vendor.accepted.get(id)?.length], ["failed", "upstream_error", 1]);
+  assertEquals(await stage.store.balance("demo"), WHOLE);
+});
+
+Deno.test("a worker that died between the vendor's acceptance and its record is followed by one that finds the job", async () => {
+  const stage = await openStage();
+  stage.vendor.after = () => new Promise(() => {}); // the process ends here
+  const id = await stage.create();
+  void stage.runDue();
+  await turns();
+  stage.clock.advance(31_000);
+  stage.vendor.after = () => {};
+  await stage.runDue();
+  await completed(stage, id);
+  assertEquals(stage.vendor.accepted.get(id)?.length, 1);
+});
+
+Deno.test("a worker that lost its lease while the vendor answered still records what it alone knows", async () => {
+  const stage = await openStage();
+  const gate = Promise.withResolvers<void>();
+  stage.vendor.find = null;
+  stage.vendor.after = () => gate.promise;
+  const id = await stage.create();
+  const late = stage.runDue();
+  await turns();
+  stage.clock.advance(31_000);
+  await stage.runDue(); // another worker: knows nothing, waits for the deadline
+  gate.resolve();
+  await late;
+  await completed(stage, id);
+});
+
+Deno.test("a deadline ends a task as expired, and the vendor is asked to stop", async () => {
+  const stage = await openStage();
+  const cancelled: string[] = [];
+  stage.vendor.cancel = (job) => Promise.resolve(void cancelled.push(job.id)).then(() => "cancelled" as const);
+  const id = await stage.create();
+  await stage.runDue();
+  stage.clock.advance(DEADLINE_MS);
+  await stage.runDue();
+  assertEquals([(await stage.read(id)).status, cancelled.length], ["expired", 1]);
+  assertEquals(await stage.store.balance("demo"), WHOLE);
+});
+
+Deno.test("failures of polling never fail a task, and a vendor's Retry-After is waited for", async () => {
+  const stage = await openStage();
+  const id = await stage.create();
+  await stage.runDue();
+  let looks = 0;
+  stage.vendor.poll = () => {
+    looks++;
+    return Promise.reject(
+      Object.assign(failure("no", "rate_limited"), { facts: { status: 429, accepted: "no", retryAfterSeconds: 120 } }),
+    );
+  };
+  stage.clock.advance(10_000);
+  await stage.runDue();
+  stage.clock.advance(119_000);
+  assertEquals([await stage.runDue(), looks], [0, 1]);
+  stage.clock.advance(1_000);
+  assertEquals([await stage.runDue(), looks, (await stage.read(id)).status], [1, 2, "pending"]);
+});
+
+Deno.test("a price that changes while a task runs is not the task's: it costs what it cost when it was made", async () => {
+  const stage = await openStage();
+  const id = await stage.create();
+  await stage.runDue();
+  const [entry] = await stage.store.get<{ price: { perSecond: bigint } }>([["video", "task", id]]);
+  assertEquals(entry?.value.price.perSecond, 10n ** 17n);
+  await completed(stage, id);
+});
+
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 50; turn++) await Promise.resolve();
+}
