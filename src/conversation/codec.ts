@@ -11,7 +11,9 @@ export type { Frame, JsonObject };
 
 /** A wire value, and the names of what the form could not say, in the neutral spelling (`top_k`, `stop`, `image`). */
 export interface Written<T> {
+  /** The value as it goes on the wire. */
   readonly body: T;
+  /** Empty when the form could say everything. */
   readonly losses: readonly string[];
   /**
    * The caller's names of tools by those on the wire, where the form does not allow the caller's; left out when all
@@ -49,6 +51,8 @@ export interface ReplyContext {
 /** Turns the frames of one vendor's stream into neutral events. One per stream. */
 export interface EventReader {
   /**
+   * The events that one frame means.
+   *
    * @param frame As it came; a frame that means nothing gives no events.
    * @throws {SyntaxError} If the data is not JSON.
    */
@@ -85,6 +89,7 @@ export interface UsageFollower {
  * hold them to each other.
  */
 export interface Codec {
+  /** The form that it reads and writes. */
   readonly name: Form;
   /** How this form spells a loss in its own words; a name without an entry is reported as it is. */
   readonly fieldNames: Readonly<Record<string, string>>;
@@ -99,19 +104,30 @@ export interface Codec {
   checkRequest(body: JsonObject): void;
   /** Checks as {@linkcode Codec.checkRequest} does, then reads. Throws the same. */
   readRequest(body: JsonObject): Conversation;
-  /** @throws {GatewayError} `invalid_request` when the form cannot say what the request depends on. */
+  /**
+   * A request as this form says it to a vendor. Losses name what it leaves out.
+   *
+   * @throws {GatewayError} `invalid_request` when the form cannot say what the request depends on.
+   */
   writeRequest(conversation: Conversation, target: RequestTarget): Written<JsonObject>;
 
-  /** @throws {TypeError} If it is no reply of this form. */
+  /**
+   * Reads the whole reply of a vendor that does not stream.
+   *
+   * @throws {TypeError} If it is no reply of this form.
+   */
   readReply(body: unknown): Reply;
+  /** A whole reply as a caller of this form expects it. Losses name what it leaves out. */
   writeReply(reply: Reply, context: ReplyContext): Written<JsonObject>;
 
   /** Seals are given without an issuer; whoever knows the provider adds it. */
   eventReader(): EventReader;
+  /** Begins to write a caller's stream. */
   eventWriter(context: ReplyContext): EventWriter;
 
   /** The usage that a whole reply reports; null if none. */
   readUsage(body: unknown): Usage | null;
+  /** Begins to follow a stream whose bytes pass through. */
   usageFollower(): UsageFollower;
 
   /** What a vendor's error body says, and the vendor's own machine word for it. */

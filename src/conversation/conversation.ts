@@ -11,15 +11,21 @@ export interface Conversation {
   readonly instructions: readonly TextPart[];
   /** Never two neighbours of one role, except `system`. Results of tool calls stand first in a user turn. */
   readonly turns: readonly Turn[];
+  /** What the model may call; empty when the caller offers nothing. */
   readonly tools: readonly Tool[];
+  /** Null when the caller did not say: the vendor's default holds. */
   readonly toolChoice: ToolChoice | null;
   /** False forbids more than one call in a reply; null leaves it to the vendor. */
   readonly parallelToolCalls: boolean | null;
+  /** The shape of the reply's text; null for plain text. */
   readonly outputFormat: OutputFormat | null;
   /** Most tokens of the reply, reasoning included. */
   readonly maxOutputTokens: number | null;
+  /** As {@linkcode NO_SAMPLING} when the caller said nothing. */
   readonly sampling: Sampling;
+  /** Null when the caller said nothing about thinking. */
   readonly reasoning: ReasoningRequest | null;
+  /** True when the reply is wanted in events, as it is made. */
   readonly stream: boolean;
   /** The caller's name for its own user (`user`, `safety_identifier`, `metadata.user_id`). */
   readonly user: string | null;
@@ -33,7 +39,9 @@ export interface Conversation {
 
 /** Who speaks, and what. A `system` turn is an instruction given in the middle of the conversation (text only). */
 export interface Turn {
+  /** `user` is the caller's side, results of its tools included; `assistant` is the model's. */
   readonly role: "user" | "assistant" | "system";
+  /** What is said, in order. */
   readonly parts: readonly Part[];
 }
 
@@ -51,6 +59,7 @@ export type Part =
 
 /** A mark that everything up to here may be kept in the vendor's prompt cache (`cache_control`). */
 export interface CacheMark {
+  /** How long it is kept: five minutes, an hour, or by the vendor's default when null. */
   readonly ttl: "5m" | "1h" | null;
 }
 
@@ -61,8 +70,11 @@ export type Source =
 
 /** Text; never empty in a request. */
 export interface TextPart {
+  /** Tells the kinds of {@linkcode Part} apart. */
   readonly kind: "text";
+  /** The words as their writer put them. */
   readonly text: string;
+  /** Set when the prompt up to the end of this part may be cached. */
   readonly cache?: CacheMark;
   /** A proof that the content form puts on text. */
   readonly seal?: Seal;
@@ -72,38 +84,53 @@ export interface TextPart {
 
 /** A web address that a stretch of text rests on; offsets count UTF-16 units of that text, null where not given. */
 export interface Citation {
+  /** The page's address, as the vendor gave it. */
   readonly url: string;
+  /** The page's title; null where the vendor gave none. */
   readonly title: string | null;
+  /** Where the stretch begins. */
   readonly start: number | null;
+  /** Where the stretch ends, exclusive. */
   readonly end: number | null;
 }
 
 /** A picture. */
 export interface ImagePart {
+  /** Tells the kinds of {@linkcode Part} apart. */
   readonly kind: "image";
+  /** Where the picture's bytes are. */
   readonly source: Source;
   /** How closely to look: `auto`, `low`, `high`, `original`. */
   readonly detail?: string;
+  /** Set when the prompt up to the end of this part may be cached. */
   readonly cache?: CacheMark;
 }
 
 /** A document: PDF, or plain text (then `mediaType` is `text/plain` and the data is base64 of UTF-8). */
 export interface FilePart {
+  /** Tells the kinds of {@linkcode Part} apart. */
   readonly kind: "file";
+  /** Where the document's bytes are. */
   readonly source: Source;
+  /** The name of the file; null when the caller gave none. */
   readonly name: string | null;
+  /** Set when the prompt up to the end of this part may be cached. */
   readonly cache?: CacheMark;
 }
 
 /** Sound. */
 export interface AudioPart {
+  /** Tells the kinds of {@linkcode Part} apart. */
   readonly kind: "audio";
+  /** Where the sound's bytes are. */
   readonly source: Source;
 }
 
 /** Moving pictures. */
 export interface VideoPart {
+  /** Tells the kinds of {@linkcode Part} apart. */
   readonly kind: "video";
+  /** Where the video's bytes are. */
   readonly source: Source;
 }
 
@@ -112,8 +139,11 @@ export type MediaPart = ImagePart | FilePart | AudioPart | VideoPart;
 
 /** Thinking. The text may be empty when only its seal is shown. */
 export interface ReasoningPart {
+  /** Tells the kinds of {@linkcode Part} apart. */
   readonly kind: "reasoning";
+  /** The thoughts, or the vendor's summary of them. */
   readonly text: string;
+  /** The vendor's proof of the thoughts; absent when it gave none. */
   readonly seal?: Seal;
   /** True when the vendor hides the text altogether and the seal carries it (`redacted_thinking`). */
   readonly redacted?: boolean;
@@ -123,14 +153,19 @@ export interface ReasoningPart {
 
 /** The model's own words that it will not answer, where its form sets them apart from text. */
 export interface RefusalPart {
+  /** Tells the kinds of {@linkcode Part} apart. */
   readonly kind: "refusal";
+  /** The refusal as the model worded it. */
   readonly text: string;
 }
 
 /** A call of a tool that the caller offered. */
 export interface ToolCallPart {
+  /** Tells the kinds of {@linkcode Part} apart. */
   readonly kind: "tool_call";
+  /** Names the call; the {@linkcode ToolResultPart} that answers it repeats it. */
   readonly callId: string;
+  /** The name of the {@linkcode Tool} that is called. */
   readonly tool: string;
   /**
    * The arguments as JSON text, exactly as the model wrote them: possibly not valid JSON, never empty (`{}` when the
@@ -139,20 +174,27 @@ export interface ToolCallPart {
   readonly input: string;
   /** True for a tool of kind `custom`. */
   readonly custom?: boolean;
+  /** The vendor's proof of the thoughts that led to the call; absent when it gave none. */
   readonly seal?: Seal;
+  /** Set when the prompt up to the end of this part may be cached. */
   readonly cache?: CacheMark;
 }
 
 /** What a tool answered. */
 export interface ToolResultPart {
+  /** Tells the kinds of {@linkcode Part} apart. */
   readonly kind: "tool_result";
+  /** The call that it answers, by {@linkcode ToolCallPart.callId}. */
   readonly callId: string;
   /** The tool's name, looked up from the call; null when the call is not in the conversation. */
   readonly tool: string | null;
+  /** The answer, in order; empty when the tool said nothing. */
   readonly parts: readonly (TextPart | ImagePart | FilePart)[];
+  /** True when the caller says that the tool failed; false where its form has no word for that. */
   readonly isError: boolean;
   /** True for a tool of kind `custom`. */
   readonly custom?: boolean;
+  /** Set when the prompt up to the end of this part may be cached. */
   readonly cache?: CacheMark;
 }
 
@@ -200,12 +242,19 @@ export type OutputFormat =
 
 /** How the next token is chosen. */
 export interface Sampling {
+  /** How freely tokens are chosen, from 0 (the likeliest); null: the vendor's default. */
   readonly temperature: number | null;
+  /** Only the likeliest tokens that make up this share, 0 to 1; null: the vendor's default. */
   readonly topP: number | null;
+  /** Only this many of the likeliest tokens; null: the vendor's default. */
   readonly topK: number | null;
+  /** Makes tokens that occurred at all less likely (negative: more); null: none asked for. */
   readonly presencePenalty: number | null;
+  /** Makes tokens less likely the more often they occurred (negative: more); null: none asked for. */
   readonly frequencyPenalty: number | null;
+  /** Asks for the same choices each time, as far as a vendor keeps to it; null: none asked for. */
   readonly seed: number | null;
+  /** Texts at which the reply ends; empty for none. */
   readonly stop: readonly string[];
 }
 

@@ -11,7 +11,13 @@ export function legalWord(word: string, longest: number): string {
 
 /** `text` cut to `longest` characters, the last nine of which are a mark made from `whole`. */
 export function withHash(text: string, whole: string, longest: number): string {
-  return `${text.slice(0, longest - 9)}_${shortHash(whole, 8)}`;
+  // A cut through a sign of two units leaves half of one, which is no text.
+  return `${text.slice(0, longest - 9).toWellFormed()}_${shortHash(whole, 8)}`;
+}
+
+/** A word of any signs, cut where it is longer than `longest`; equal words stay equal and different ones different. */
+export function cutWord(word: string, longest: number): string {
+  return word.length <= longest ? word : withHash(word, word, longest);
 }
 
 /** A short name for a long text: the first `length` hexadecimal digits of its SHA-256. */

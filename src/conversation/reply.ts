@@ -12,7 +12,9 @@ export interface Reply {
   readonly model: string;
   /** Unix seconds; null where the form does not say. */
   readonly createdAt: number | null;
+  /** In the order in which the model gave them. */
   readonly parts: readonly ReplyPart[];
+  /** Why the model stopped. */
   readonly stop: Stop;
   /** Null when the vendor did not report any. */
   readonly usage: Usage | null;
@@ -35,6 +37,7 @@ export type StopReason =
 
 /** Why a model stopped: our word and the vendor's. */
 export interface Stop {
+  /** Our word, which every form has a spelling for. */
   readonly reason: StopReason;
   /** The vendor's own word (`STOP`, `end_turn`, `length`), null where it gave none. */
   readonly raw: string | null;

@@ -6,11 +6,16 @@ const LOOSE = ["oneOf", "allOf", "not", "if", "then", "else", "patternProperties
 const DEEPEST = 64;
 
 /**
- * Whether the default protocol's author would take the schema as strict: every object closed, every
- * property required and no other.
+ * Whether the default protocol's author would take the schema as strict: an object at the top and no choice, every
+ * object closed, every property required and no other.
  * Source: Structured outputs guide, "Supported schemas".
  */
-export function isStrictSchema(schema: unknown, depth = 0): boolean {
+export function isStrictSchema(schema: unknown): boolean {
+  return isObject(schema) && schema.type === "object" && !("anyOf" in schema) && !("enum" in schema) &&
+    isClosed(schema, 0);
+}
+
+function isClosed(schema: unknown, depth: number): boolean {
   if (!isObject(schema) || depth > DEEPEST || LOOSE.some((keyword) => keyword in schema)) return false;
   const properties = objectOf(schema.properties);
   if (schema.type === "object" || properties) {
@@ -18,7 +23,7 @@ export function isStrictSchema(schema: unknown, depth = 0): boolean {
     const names = new Set<unknown>(Object.keys(properties ?? {}));
     if (schema.additionalProperties !== false || names.symmetricDifference(required).size > 0) return false;
   }
-  return partsOf(schema).every((part) => isStrictSchema(part, depth + 1));
+  return partsOf(schema).every((part) => isClosed(part, depth + 1));
 }
 
 function partsOf(schema: JsonSchema): unknown[] {

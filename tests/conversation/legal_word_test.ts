@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import fc from "fast-check";
-import { freeWord, legalWord, shortHash, withHash } from "../../src/conversation/legal_word.ts";
+import { cutWord, freeWord, legalWord, shortHash, withHash } from "../../src/conversation/legal_word.ts";
 
 Deno.test("legalWord() keeps legal words, respells others, and never lets two words meet", () => {
   assertEquals(legalWord("look_up-2", 64), "look_up-2");
@@ -15,6 +15,17 @@ Deno.test("legalWord() keeps legal words, respells others, and never lets two wo
 
 Deno.test("withHash() cuts to the length asked for and marks the end by the whole", () => {
   assertEquals(withHash("x".repeat(99), "whole", 20), `${"x".repeat(11)}_${shortHash("whole", 8)}`);
+});
+
+Deno.test("withHash() cuts no sign in two", () => {
+  assert(withHash("x".repeat(10) + "🙂".repeat(9), "whole", 20).isWellFormed());
+});
+
+Deno.test("cutWord() leaves what is short and keeps long words apart", () => {
+  assertEquals(cutWord("a word of any signs!", 20), "a word of any signs!");
+  const [one, other] = ["a", "b"].map((end) => cutWord("x".repeat(64) + end, 64));
+  assertEquals([one.length, other.length], [64, 64]);
+  assertNotEquals(one, other);
 });
 
 Deno.test("freeWord() numbers a word that is taken, also where the form cuts it", () => {

@@ -14,3 +14,19 @@ Deno.test("isStrictSchema() looks into every corner of a schema", () => {
     assert(!isStrictSchema(closed(inner)));
   }
 });
+
+Deno.test("isStrictSchema() wants an object at the top, and no choice", () => {
+  const closed = { type: "object", properties: {}, additionalProperties: false };
+  assert(isStrictSchema(closed));
+  const tops = [
+    { type: "string" },
+    { type: "array", items: closed },
+    { type: ["object"], properties: {}, additionalProperties: false },
+    { anyOf: [closed] },
+    { ...closed, anyOf: [closed] },
+    { ...closed, enum: [{}] },
+    { $ref: "#/$defs/a", $defs: { a: closed } },
+    null,
+  ];
+  for (const top of tops) assert(!isStrictSchema(top));
+});

@@ -6,12 +6,16 @@ import { responses } from "../../src/conversation/codecs/responses/mod.ts";
 import type { Codec } from "../../src/conversation/codec.ts";
 import type {
   Conversation,
+  FilePart,
   ImagePart,
+  OutputFormat,
   Part,
   ReasoningPart,
+  RefusalPart,
   TextPart,
   Tool,
   ToolCallPart,
+  ToolChoice,
   ToolResultPart,
   Turn,
 } from "../../src/conversation/conversation.ts";
@@ -25,9 +29,21 @@ import { conversationOf, targetOf } from "../support/conversations.ts";
 
 const PROVIDER = "vendor";
 const forms = fc.constantFrom("chat", "responses", "messages", "content");
-const texts = fc.constantFrom("Hi", "Some json, please", "x", "two words");
+const texts = fc.constantFrom("Hi", "Some json, please", "x", "two words ", " \n");
 
 const text: fc.Arbitrary<TextPart> = fc.record({ kind: fc.constant("text"), text: texts });
+/** As some clients leave it in a tool's result. */
+const empty: fc.Arbitrary<TextPart> = fc.constant({ kind: "text", text: "" });
+const refusal: fc.Arbitrary<RefusalPart> = fc.record({ kind: fc.constant("refusal"), text: texts });
+const file: fc.Arbitrary<FilePart> = fc.record({
+  kind: fc.constant("file"),
+  source: fc.record({
+    kind: fc.constant("base64"),
+    mediaType: fc.constantFrom("application/pdf", "text/plain"),
+    data: fc.constant("SGk="),
+  }),
+  name: fc.constantFrom("a.pdf", null),
+});
 const marked: fc.Arbitrary<TextPart> = fc.record({
   kind: fc.constant("text"),
   text: texts,
@@ -55,45 +71,86 @@ const result: fc.Arbitrary<ToolResultPart> = fc.record({
   kind: fc.constant("tool_result"),
   callId: ids,
   tool: fc.constant(null),
-  parts: fc.array(fc.oneof(text, image), { maxLength: 2 }),
+  parts: fc.array(fc.oneof(text, empty, image), { maxLength: 3 }),
   isError: fc.boolean(),
 });
 
-const userTurn = fc.tuple(fc.array(result, { maxLength: 3 }), fc.array(fc.oneof(text, marked, image), { minLength: 1 }))
+const userTurn = fc.tuple(
+  fc.array(result, { maxLength: 3 }),
+  fc.array(fc.oneof(text, marked, image, file), { minLength: 1 }),
+)
   .map(([results, parts]): Turn => ({ role: "user", parts: [...results, ...parts] }));
-const assistantTurn = fc.array(fc.oneof<fc.Arbitrary<Part>[]>(text, reasoning, call), { minLength: 1, maxLength: 4 })
-  .map((parts): Turn => ({ role: "assistant", parts: [...parts, { kind: "text", text: "So." }] }));
+const spoken = fc.oneof<fc.Arbitrary<Part>[]>(text, refusal, reasoning, call);
+const assistantTurn = fc.array(spoken, { minLength: 1, maxLength: 5 })
+  .map((parts): Turn => ({ role: "assistant", parts }));
 const systemTurn = text.map((part): Turn => ({ role: "system", parts: [part] }));
 /** No two neighbours of one role. */
 const turns = fc.array(fc.oneof(userTurn, assistantTurn, systemTurn), { maxLength: 6 })
   .map((all) => all.filter(({ role }, at) => role !== all[at - 1]?.role));
 
-const tool: fc.Arbitrary<Tool> = fc.record({
+/** Schemas as callers of any form send them: of a tool's arguments, and of an answer. */
+const SCHEMAS = [
+  { type: "object", properties: {} },
+  { type: "object", properties: { a: { type: ["string", "null"], minLength: 2 } }, required: ["a"] },
+  { type: "object", properties: { a: { $ref: "#/$defs/A" } }, $defs: { A: { enum: ["x"] } }, $schema: "http://x" },
+  { type: "object", properties: { n: { type: "integer", minimum: 1 } }, required: ["n"], additionalProperties: false },
+  {},
+  { type: "object" },
+  { type: "string" },
+  { type: "array", items: { type: "string" } },
+  { type: ["object", "null"], properties: { a: {} } },
+  { enum: ["a", "b"] },
+  { type: "object", properties: { a: {} }, not: { required: ["b"] } },
+  { $ref: "#/$defs/A", $defs: { A: { type: "object", properties: { a: {} } } } },
+  ...["anyOf", "oneOf", "allOf"].map((choice) => ({
+    [choice]: [
+      { type: "object", properties: { a: { const: 1 } }, required: ["a"], additionalProperties: false },
+      { $ref: "#/$defs/B" },
+      { type: "null" },
+    ],
+    $defs: { B: { properties: { a: { const: 2 } }, required: ["a"], additionalProperties: false } },
+  })),
+];
+
+const functionTool: fc.Arbitrary<Tool> = fc.record({
   kind: fc.constant("function"),
   name: names,
   description: fc.constantFrom("What it does", null),
-  parameters: fc.constantFrom(
-    null,
-    { type: "object", properties: {} },
-    { type: "object", properties: { a: { type: ["string", "null"], minLength: 2 } }, required: ["a"] },
-    { type: "object", properties: { a: { $ref: "#/$defs/A" } }, $defs: { A: { enum: ["x"] } }, $schema: "http://x" },
-  ),
+  parameters: fc.constantFrom(null, ...SCHEMAS),
   strict: fc.constantFrom(true, false, null),
 });
+const customTool: fc.Arbitrary<Tool> = fc.record({
+  kind: fc.constant("custom"),
+  name: names,
+  description: fc.constant(null),
+  format: fc.constant(null),
+});
+const tool = fc.oneof({ weight: 4, arbitrary: functionTool }, { weight: 1, arbitrary: customTool });
+
+const outputFormat: fc.Arbitrary<OutputFormat | null> = fc.oneof(
+  fc.constant(null),
+  fc.constant({ kind: "json" } as const),
+  fc.record({
+    kind: fc.constant("json_schema"),
+    name: fc.constantFrom("my answer", "", "n".repeat(90)),
+    description: fc.constant(null),
+    schema: fc.constantFrom(...SCHEMAS),
+    strict: fc.constantFrom(true, false, null),
+  }),
+);
+
+/** Names as callers make them, short and beyond what a vendor takes. */
+const keys = fc.constantFrom(null, "k", "k".repeat(64), "k".repeat(65), "🙂".repeat(50));
 
 const conversations: fc.Arbitrary<Conversation> = fc.record({
   instructions: fc.array(fc.oneof(text, marked), { maxLength: 2 }),
   turns,
   tools: fc.uniqueArray(tool, { maxLength: 3, selector: ({ name }) => name }),
-  toolChoice: fc.constantFrom(null, "auto", "none", "required", "tool"),
+  toolChoice: fc.constantFrom(null, "auto", "none", "required", "tool", "allowed"),
   parallelToolCalls: fc.constantFrom(true, false, null),
-  outputFormat: fc.constantFrom<Conversation["outputFormat"]>(null, {
-    kind: "json_schema",
-    name: "my answer",
-    description: null,
-    schema: { type: "object", properties: { n: { type: "integer", minimum: 1 } } },
-    strict: true,
-  }),
+  outputFormat,
+  user: keys,
+  cacheKey: keys,
   maxOutputTokens: fc.constantFrom(null, 1, 500, 100_000),
   temperature: fc.constantFrom(null, 0.5, 1, 2),
   topP: fc.constantFrom(null, 0.1, 1),
@@ -102,10 +159,9 @@ const conversations: fc.Arbitrary<Conversation> = fc.record({
   budgetTokens: fc.constantFrom(null, 0, 10, 2000, 50_000),
   stream: fc.boolean(),
 }).map(({ toolChoice, temperature, topP, stop, effort, budgetTokens, ...fields }) => {
-  const kind = fields.tools.length === 0 ? null : toolChoice;
   return conversationOf({
     ...fields,
-    toolChoice: kind === null ? null : kind === "tool" ? { kind, tool: fields.tools[0].name } : { kind },
+    toolChoice: choiceOf(toolChoice, fields.tools),
     sampling: {
       temperature,
       topP,
@@ -118,6 +174,22 @@ const conversations: fc.Arbitrary<Conversation> = fc.record({
     reasoning: effort === null && budgetTokens === null ? null : { effort, budgetTokens, visible: true },
   });
 });
+
+function choiceOf(kind: string | null, tools: readonly Tool[]): ToolChoice | null {
+  if (tools.length === 0) return null;
+  switch (kind) {
+    case "auto":
+    case "none":
+    case "required":
+      return { kind };
+    case "tool":
+      return { kind, tool: tools[0].name };
+    case "allowed":
+      return { kind, mode: "required", tools: [tools[0].name] };
+    default:
+      return null;
+  }
+}
 
 /** Every request that a codec writes is one that its vendor takes. */
 function vendorTakes(codec: Codec, check: (body: JsonObject, model: string) => void, models: readonly string[]): void {

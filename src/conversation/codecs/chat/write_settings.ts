@@ -1,12 +1,13 @@
 import type { JsonObject } from "../../codec.ts";
 import type { Conversation, Effort, Sampling } from "../../conversation.ts";
 import { effortForShare, plainEffort } from "../../effort.ts";
-import { shortHash } from "../../legal_word.ts";
+import { cutWord, shortHash } from "../../legal_word.ts";
 import { familyOf, weakestEffortOf } from "./model_family.ts";
 import type { Writing } from "./writing.ts";
 
 const MOST_STOPS = 4;
 const LONGEST_USER = 64;
+const LONGEST_CACHE_KEY = 64;
 /** Against what a budget is measured when nobody names the longest answer. */
 const USUAL_OUTPUT_TOKENS = 32_000;
 
@@ -82,7 +83,7 @@ function writeHints({ user, cacheKey, verbosity }: Conversation, { target, losse
     if (verbosity !== null) losses.add("verbosity");
     return body;
   }
-  if (cacheKey !== null) body.prompt_cache_key = cacheKey;
+  if (cacheKey !== null) body.prompt_cache_key = cutWord(cacheKey, LONGEST_CACHE_KEY);
   if (verbosity !== null) body.verbosity = verbosity;
   return body;
 }

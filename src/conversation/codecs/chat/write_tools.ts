@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../codec.ts";
-import type { Conversation, OutputFormat, Tool, ToolChoice } from "../../conversation.ts";
+import type { Conversation, JsonSchema, OutputFormat, Tool, ToolChoice } from "../../conversation.ts";
 import { objectOf } from "../../wire_value.ts";
+import { functionSchema, objectSchema } from "../../object_schema.ts";
 import { isStrictSchema } from "../../strict_schema.ts";
-import { foldedSchema, isChoice, objectSchema } from "./schema.ts";
 import { toolNameFor } from "./writing.ts";
 import type { Writing } from "./writing.ts";
 
@@ -57,11 +57,16 @@ function writeFunction(
   { target, losses }: Writing,
 ): JsonObject {
   if (tool.cache) losses.add("cache_control");
-  const empty = target.compatible ? { type: "object", properties: {} } : null;
-  const folded = tool.parameters !== null && !target.compatible && isChoice(tool.parameters);
-  if (folded) losses.add("tool_schema");
-  const parameters = tool.parameters ? (folded ? foldedSchema : objectSchema)(tool.parameters) : empty;
+  const parameters = target.compatible
+    ? objectSchema(tool.parameters)
+    : tool.parameters && parametersOf(tool.parameters, losses);
   return { name, ...description, ...(parameters && { parameters }), ...writeStrict(tool.strict, parameters, losses) };
+}
+
+function parametersOf(parameters: JsonSchema, losses: Set<string>): JsonSchema {
+  const { schema, isLoose } = functionSchema(parameters);
+  if (isLoose) losses.add("tool_schema");
+  return schema;
 }
 
 /** A promise to keep to a schema is refused for schemas that leave anything open: then it is not asked for. */

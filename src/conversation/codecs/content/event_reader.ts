@@ -117,6 +117,8 @@ function readCandidate(progress: Progress, candidate: JsonObject, events: ReplyE
   const tells = (isObject(grounding) && objectsIn(grounding.groundingChunks).length > 0) ||
     isObject(candidate.citationMetadata);
   if (tells) progress.cited = candidate;
+  // The mean of all tokens (`avgLogprobs`) comes unasked; this comes to who asked.
+  if (isObject(candidate.logprobsResult)) progress.beyond.add("candidates.logprobsResult");
 }
 
 function readPart(progress: Progress, part: JsonObject, events: ReplyEvent[]): void {

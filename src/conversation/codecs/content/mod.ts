@@ -32,6 +32,7 @@ export const content: Codec = {
     output_format: "generationConfig.responseSchema",
     image_detail: "generationConfig.mediaResolution",
     tool_choice: "toolConfig.functionCallingConfig",
+    tool_schema: "tools.functionDeclarations.parameters",
     tool_strict: "toolConfig.functionCallingConfig.mode",
     tool_description: "tools.functionDeclarations.description",
     tool_result_image: "contents.parts.functionResponse.parts",

@@ -24,6 +24,7 @@ export const messages: Codec = {
     reasoning_signature: "signature",
     output_format: "output_config.format",
     tool_strict: "tools.strict",
+    tool_schema: "tools.input_schema",
     tool_description: "tools.description",
     custom_tool: "tools",
     tool_call: "tool_use",

@@ -1,7 +1,7 @@
 import type { Part, ToolCallPart } from "../../conversation.ts";
 import { NO_RESULT, orphanAsText, type Pairs, pairsOf } from "../../pairing.ts";
 import type { Names } from "./fields.ts";
-import { joinTurn, type SpokenTurn } from "./repair_turns.ts";
+import { isVisible, joinTurn, type SpokenTurn } from "./repair_turns.ts";
 import { wireCallId } from "./tools.ts";
 
 /**
@@ -42,5 +42,5 @@ function withoutResult(part: Part, { orphans }: Pairs, losses: Names): Part[] {
   if (part.kind !== "tool_result") return [part];
   if (!orphans.has(part)) return [];
   losses.add("turn_order");
-  return orphanAsText(part);
+  return orphanAsText(part).filter(isVisible);
 }

@@ -59,9 +59,13 @@ function sayableByUser(part: Part): Part[] {
   }
 }
 
-/** Vendors refuse text without a visible sign. */
 function spoken(part: TextPart): TextPart[] {
-  return part.text.trim() === "" ? [] : [part];
+  return isVisible(part) ? [part] : [];
+}
+
+/** False for text without a visible sign, which vendors refuse. */
+export function isVisible(part: Part): boolean {
+  return part.kind !== "text" || part.text.trim() !== "";
 }
 
 function reminderOf(part: Part): TextPart[] {

@@ -2,30 +2,6 @@ import type { JsonObject } from "../../codec.ts";
 import type { JsonSchema } from "../../conversation.ts";
 import { isObject } from "../../wire_value.ts";
 
-/**
- * A tool's parameters as this form demands them: an object at the top, without alternatives there. Alternatives are
- * joined into one object that requires only what all of them require.
- */
-export function toolSchema(parameters: JsonSchema | null): JsonObject {
-  if (parameters === null) return { type: "object", properties: {} };
-  const { anyOf, oneOf, allOf, ...rest } = parameters;
-  const branches = [anyOf, oneOf].filter(Array.isArray).flat().filter(isObject);
-  const parts = (Array.isArray(allOf) ? allOf : []).filter(isObject);
-  if (rest.type === "object" && branches.length === 0 && parts.length === 0) return { ...parameters };
-  const properties = Object.assign({}, ...[...branches, ...parts, rest].map((schema) => schema.properties));
-  const required = new Set([...[...parts, rest].flatMap(requiredOf), ...sharedRequired(branches)]);
-  return { ...rest, type: "object", properties, ...(required.size > 0 ? { required: [...required] } : {}) };
-}
-
-function requiredOf(schema: JsonSchema): string[] {
-  return Array.isArray(schema.required) ? schema.required : [];
-}
-
-function sharedRequired(branches: readonly JsonSchema[]): string[] {
-  const [first, ...others] = branches.map(requiredOf);
-  return (first ?? []).filter((name) => others.every((names) => names.includes(name)));
-}
-
 /** Keywords that the vendor refuses in a schema it enforces, but that a model understands as words. */
 const TOLD_IN_WORDS = [
   "minimum",
@@ -88,6 +64,10 @@ export function strictSchema(schema: JsonSchema): JsonObject {
 
 function withoutNull(schema: JsonSchema): JsonSchema {
   return Array.isArray(schema.enum) ? { ...schema, enum: schema.enum.filter((value) => value !== null) } : schema;
+}
+
+function requiredOf(schema: JsonSchema): string[] {
+  return Array.isArray(schema.required) ? schema.required : [];
 }
 
 /** The branches of `allOf` laid over one another. */

@@ -1,11 +1,12 @@
 import type { JsonObject } from "../../codec.ts";
 import type { Conversation, Tool, ToolChoice } from "../../conversation.ts";
 import { legalWord } from "../../legal_word.ts";
+import { objectSchema, plainSchema } from "../../object_schema.ts";
 import { isOwnTool } from "./check.ts";
 import { isObject, textOrNull } from "../../wire_value.ts";
 import { type Names, readCache, writeCache } from "./fields.ts";
 import type { ModelTraits } from "./model_traits.ts";
-import { strictSchema, toolSchema } from "./schema.ts";
+import { strictSchema } from "./schema.ts";
 
 /** Fields of a tool that say nothing the neutral words would have to keep. */
 const READ_TOOL_FIELDS = new Set(["type", "name", "description", "input_schema", "strict", "cache_control"]);
@@ -96,7 +97,7 @@ export function writeTools(
   const offered = offeredTools(conversation, losses);
   if (offered.length === 0) {
     if (used.size === 0) return {};
-    const tools = [...used].map((name) => ({ name, input_schema: toolSchema(null) }));
+    const tools = [...used].map((name) => ({ name, input_schema: objectSchema(null) }));
     return { tools, tool_choice: { type: "none" } };
   }
   const choice = writeChoice(conversation, offered, losses);
@@ -125,7 +126,8 @@ function writeTool(tool: Tool, traits: ModelTraits, losses: Names): JsonObject {
   }
   const isStrict = tool.strict === true && traits.takesSchemas;
   if (tool.strict === true && !isStrict) losses.add("tool_strict");
-  const schema = toolSchema(tool.parameters);
+  const { schema, isLoose } = plainSchema(tool.parameters);
+  if (isLoose) losses.add("tool_schema");
   return {
     name,
     ...descriptionOf(tool),

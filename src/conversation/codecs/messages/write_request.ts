@@ -5,7 +5,7 @@ import { type Names, writeCache } from "./fields.ts";
 import { type ModelTraits, traitsOf } from "./model_traits.ts";
 import { pairCalls } from "./pair_calls.ts";
 import { argumentsOf } from "../../call_input.ts";
-import { repairTurns, type SpokenTurn } from "./repair_turns.ts";
+import { isVisible, repairTurns, type SpokenTurn } from "./repair_turns.ts";
 import { strictSchema } from "./schema.ts";
 import { planThinking } from "./thinking.ts";
 import { wireToolName, writeTools } from "./tools.ts";
@@ -19,7 +19,7 @@ import { writeFile, writeImage } from "./write_media.ts";
 export function writeRequest(conversation: Conversation, target: RequestTarget): Written<JsonObject> {
   const losses: Names = new Set();
   const traits = traitsOf(target);
-  const turns = withEnding(pairCalls(repairTurns(conversation.turns, target, losses), losses), traits, losses);
+  const turns = answerable(pairCalls(repairTurns(conversation.turns, target, losses), losses), traits, losses);
   const plan = planThinking(conversation, turns, target, traits, losses);
   const thinks = plan.thinking !== null && plan.thinking.type !== "disabled";
   const system = writeSystem(conversation, traits);
@@ -42,31 +42,41 @@ export function writeRequest(conversation: Conversation, target: RequestTarget):
   return { body, losses: [...losses], ...renamedTools(conversation, turns) };
 }
 
-/** The last turn as the model takes it: a reply begun by the caller ends in no space, and not all models go on from one. */
-function withEnding(turns: SpokenTurn[], traits: ModelTraits, losses: Names): SpokenTurn[] {
+/**
+ * A reply that the caller began with nothing but thoughts is none. Not all models go on from one that says something:
+ * the others are asked to.
+ */
+function answerable(turns: SpokenTurn[], traits: ModelTraits, losses: Names): SpokenTurn[] {
   const last = turns.at(-1);
   if (last?.role !== "assistant") return turns;
-  if (!traits.takesPrefill) {
-    losses.add("turn_order");
-    return [...turns, { role: "user", parts: [{ kind: "text", text: "Continue." }] }];
+  if (last.parts.every((part) => part.kind === "reasoning")) {
+    losses.add("reasoning_signature");
+    return turns.slice(0, -1);
   }
-  const part = last.parts.at(-1);
-  if (part?.kind !== "text") return turns;
-  return [...turns.slice(0, -1), {
-    role: "assistant",
-    parts: [...last.parts.slice(0, -1), { ...part, text: part.text.trimEnd() }],
-  }];
+  if (traits.takesPrefill) return turns;
+  losses.add("turn_order");
+  return [...turns, { role: "user", parts: [{ kind: "text", text: "Continue." }] }];
 }
 
 function writeTurns(turns: readonly SpokenTurn[], thinks: boolean, losses: Names): JsonObject[] {
-  const last = turns.at(-1);
-  // Without thinking, a reply begun by the caller must not hold any.
-  const isBegun = last?.role === "assistant" && !thinks;
-  return turns.flatMap((turn) => {
-    const parts = isBegun && turn === last ? turn.parts.filter((part) => part.kind !== "reasoning") : turn.parts;
+  return turns.flatMap((turn, index) => {
+    const isBegun = turn.role === "assistant" && index === turns.length - 1;
+    const parts = isBegun ? begun(turn.parts, thinks, losses) : turn.parts;
     const content = parts.map((part) => writePart(part, losses));
     return content.length === 0 ? [] : [{ role: turn.role, content }];
   });
+}
+
+/**
+ * A reply begun by the caller, as the model goes on from it: it ends neither in a thought nor in a space, and holds no
+ * thoughts where the model is not to think.
+ */
+function begun(parts: readonly Part[], thinks: boolean, losses: Names): Part[] {
+  const end = parts.findLastIndex((part) => part.kind !== "reasoning");
+  const kept = parts.filter((part, index) => part.kind !== "reasoning" || (thinks && index < end));
+  if (kept.length < parts.length) losses.add("reasoning_signature");
+  const last = kept.at(-1);
+  return last?.kind === "text" ? [...kept.slice(0, -1), { ...last, text: last.text.trimEnd() }] : kept;
 }
 
 /** Single texts without a mark as plain text, which every vendor of this form takes. */
@@ -119,7 +129,7 @@ function writeText(part: Pick<TextPart, "text" | "cache">): JsonObject {
 }
 
 function writeResult(result: ToolResultPart, losses: Names): JsonObject {
-  const parts = result.parts.filter((part) => part.kind !== "text" || part.text.trim() !== "");
+  const parts = result.parts.filter(isVisible);
   const content = parts.map((part) => writePart(part, losses));
   return {
     type: "tool_result",

@@ -1,41 +1,23 @@
 import type { EventReader, Frame, JsonObject } from "../../codec.ts";
 import type { PartOpening, ReplyEvent } from "../../events.ts";
-import type { Citation } from "../../conversation.ts";
 import { readError } from "./error.ts";
+import {
+  closeAll,
+  endPart,
+  ensurePart,
+  itemAt,
+  more,
+  newReading,
+  type Reading,
+  type ReadItem,
+  rest,
+} from "./open_parts.ts";
 import { citationsOf } from "./parts.ts";
 import { pictureOf } from "./read_items.ts";
 import { callNames, readStop } from "./read_reply.ts";
 import { readUsage } from "./usage.ts";
 import { isObject, numberOrNull, objectsOf, textOf, textOrNull } from "../../wire_value.ts";
 import { THOUGHT_SEPARATOR, thoughtsOf } from "./wire.ts";
-
-/** A neutral part while it is read. */
-interface OpenPart {
-  readonly index: number;
-  /** How much of its text has gone out; whole texts that come later are compared with it. */
-  length: number;
-  readonly citations: Citation[];
-  ended: boolean;
-}
-
-/**
- * An output item of the vendor. Known by its `output_index` alone, since some vendors change the id from event to event.
- */
-interface ReadItem {
-  /** Parts by `content_index` for a message; the one part of any other item is at 0. */
-  readonly parts: Map<number, OpenPart>;
-  /** Summaries or words, whichever came first: a vendor that sends both says the same thing twice. */
-  thoughts: { readonly word: "summary" | "words"; index: number } | null;
-}
-
-interface Reading {
-  readonly items: Map<number, ReadItem>;
-  nextIndex: number;
-  hasCall: boolean;
-  hasRefusal: boolean;
-  started: boolean;
-  ended: boolean;
-}
 
 type Read = (event: JsonObject, reading: Reading) => ReplyEvent[];
 
@@ -66,14 +48,7 @@ const READS: ReadonlyMap<unknown, Read> = new Map<unknown, Read>([
 
 /** Reads a response stream. Source: Responses API reference, "Streaming events". */
 export function eventReader(): EventReader {
-  const reading: Reading = {
-    items: new Map(),
-    nextIndex: 0,
-    hasCall: false,
-    hasRefusal: false,
-    started: false,
-    ended: false,
-  };
+  const reading = newReading();
   return {
     read: (frame) => reading.ended ? [] : readFrame(frame, reading),
     // The form has an end mark: a stream that did not show it was cut.
@@ -105,47 +80,6 @@ function start(event: JsonObject, reading: Reading): ReplyEvent[] {
     createdAt: numberOrNull(response.created_at),
     usage: null,
   }];
-}
-
-function itemAt(event: JsonObject, reading: Reading): ReadItem {
-  const at = numberOrNull(event.output_index) ?? 0;
-  let item = reading.items.get(at);
-  if (!item) reading.items.set(at, item = { parts: new Map(), thoughts: null });
-  return item;
-}
-
-/** The part at a place of an item, opened if it was not. An ended part takes no more text. */
-function ensurePart(
-  item: ReadItem,
-  at: number,
-  opening: PartOpening,
-  reading: Reading,
-): { part: OpenPart; events: ReplyEvent[] } {
-  const known = item.parts.get(at);
-  if (known) return { part: known, events: [] };
-  const part: OpenPart = { index: reading.nextIndex++, length: 0, citations: [], ended: false };
-  item.parts.set(at, part);
-  if (opening.kind === "tool_call") reading.hasCall = true;
-  if (opening.kind === "refusal") reading.hasRefusal = true;
-  return { part, events: [{ type: "part-start", index: part.index, part: opening }] };
-}
-
-function more(part: OpenPart, text: string): ReplyEvent[] {
-  if (text === "" || part.ended) return [];
-  part.length += text.length;
-  return [{ type: "part-delta", index: part.index, text }];
-}
-
-/** What of a whole text has not come in deltas. */
-function rest(part: OpenPart, whole: string): ReplyEvent[] {
-  return more(part, whole.slice(part.length));
-}
-
-function endPart(part: OpenPart): ReplyEvent[] {
-  if (part.ended) return [];
-  part.ended = true;
-  const { index, citations } = part;
-  return [{ type: "part-end", index, ...(citations.length > 0 ? { citations } : {}) }];
 }
 
 function openOutputItem(event: JsonObject, reading: Reading): ReplyEvent[] {
@@ -264,10 +198,6 @@ function closeCall(item: ReadItem, wire: JsonObject, reading: Reading): ReplyEve
   const { part, events } = ensurePart(item, 0, callOpening(wire)!, reading);
   const whole = textOf(wire.type === "custom_tool_call" ? wire.input : wire.arguments);
   return [...events, ...rest(part, whole), ...endPart(part)];
-}
-
-function closeAll(reading: Reading): ReplyEvent[] {
-  return [...reading.items.values()].flatMap((item) => [...item.parts.values()].flatMap(endPart));
 }
 
 function finish(event: JsonObject, reading: Reading): ReplyEvent[] {

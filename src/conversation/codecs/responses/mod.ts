@@ -25,6 +25,7 @@ export const responses: Codec = {
     reasoning_text: "reasoning.summary",
     reasoning_signature: "reasoning.encrypted_content",
     tool_strict: "tools.strict",
+    tool_schema: "tools.parameters",
     tool_description: "tools.description",
     custom_tool: "tools.custom",
     image: "input_image",

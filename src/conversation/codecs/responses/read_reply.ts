@@ -3,7 +3,7 @@ import { isToolCall, type Reply, type ReplyPart, type Stop, stopFor } from "../.
 import { citationsField } from "./parts.ts";
 import { pictureOf } from "./read_items.ts";
 import { readUsage } from "./usage.ts";
-import { isObject, numberOrNull, objectsOf, textOf, textOrNull } from "../../wire_value.ts";
+import { isObject, listOf, numberOrNull, objectsOf, textOf, textOrNull } from "../../wire_value.ts";
 import { thoughtsOf } from "./wire.ts";
 
 /**
@@ -65,6 +65,7 @@ export function readOutputItem(item: JsonObject, beyond: Set<string>): ReplyPart
 }
 
 function readSaid(part: JsonObject, beyond: Set<string>): ReplyPart[] {
+  if (listOf(part.logprobs).length > 0) beyond.add("output.content.logprobs");
   if (part.type === "output_text") return [{ kind: "text", text: textOf(part.text), ...citationsField(part) }];
   if (part.type === "refusal") return [{ kind: "refusal", text: textOf(part.refusal) }];
   beyond.add(`output.content.${textOf(part.type)}`);

@@ -78,7 +78,7 @@ function toolsOf(conversation: Conversation | null): JsonObject {
   const tools = conversation?.tools ?? [];
   const nameOf = (tool: string) => callerNameOf(tool).name;
   return {
-    tools: tools.map((tool) => writeTool(tool, nameOf(tool.name), new Set())),
+    tools: tools.map((tool) => writeTool(tool, nameOf(tool.name), true, new Set())),
     tool_choice: conversation?.toolChoice ? writeToolChoice(conversation.toolChoice, tools, nameOf) : "auto",
   };
 }

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../codec.ts";
 import type { Conversation, JsonSchema, Tool, ToolChoice } from "../../conversation.ts";
-import { legalWord, withHash } from "../../legal_word.ts";
+import { cutWord, legalWord } from "../../legal_word.ts";
+import { functionSchema, objectSchema } from "../../object_schema.ts";
 import { isStrictSchema } from "../../strict_schema.ts";
 import { isObject, objectsOf, textOf, textOrNull } from "../../wire_value.ts";
 
@@ -90,29 +91,31 @@ export function wireToolName(name: string): string {
  */
 export function wireCallId(callId: string): string {
   if (callId === "") return "call";
-  return callId.length <= LONGEST_CALL_ID ? callId : withHash(callId, callId, LONGEST_CALL_ID);
+  return cutWord(callId, LONGEST_CALL_ID);
 }
 
 /**
  * One tool of a request. `strict` is always said, because leaving it out means true here and false everywhere else;
  * it is said to be false where the schema would be refused.
+ *
+ * @param compatible True where the schema's top may be a choice between shapes.
  */
-export function writeTool(tool: Tool, name: string, losses: Set<string>): JsonObject {
+export function writeTool(tool: Tool, name: string, compatible: boolean, losses: Set<string>): JsonObject {
   const described = tool.description === null ? {} : { description: tool.description };
   if (tool.kind === "custom") {
     return { type: "custom", name, ...described, ...(tool.format ? { format: tool.format } : {}) };
   }
   if (tool.cache) losses.add("cache_control");
-  const parameters = parametersOf(tool.parameters);
+  const parameters = compatible ? objectSchema(tool.parameters) : parametersOf(tool.parameters, losses);
   const strict = tool.strict === true && isStrictSchema(parameters);
   if (tool.strict === true && !strict) losses.add("tool_strict");
   return { type: "function", name, ...described, parameters, strict };
 }
 
-/** A function's parameters are an object schema, also when it has none. */
-function parametersOf(schema: JsonSchema | null): JsonSchema {
-  if (schema === null) return { type: "object", properties: {} };
-  return "type" in schema ? schema : { type: "object", properties: {}, ...schema };
+function parametersOf(parameters: JsonSchema | null, losses: Set<string>): JsonSchema {
+  const { schema, isLoose } = functionSchema(parameters);
+  if (isLoose) losses.add("tool_schema");
+  return schema;
 }
 
 /** The tools and how they are to be chosen, of a request for a vendor. */
@@ -142,7 +145,7 @@ export function writeTools(conversation: Conversation, compatible: boolean, loss
     if (choice !== null && choice.kind !== "auto" && choice.kind !== "none") losses.add("tool_choice");
     return { fields: {}, nameOf, renamed };
   }
-  const fields: JsonObject = { tools: offered.map((tool) => writeTool(tool, nameOf(tool.name), losses)) };
+  const fields: JsonObject = { tools: offered.map((tool) => writeTool(tool, nameOf(tool.name), compatible, losses)) };
   if (choice !== null) {
     fields.tool_choice = compatible && choice.kind === "allowed"
       ? choice.mode

@@ -33,13 +33,18 @@ export function writeItems(
 function writeTurn(turn: Turn, writing: Writing): void {
   switch (turn.role) {
     case "system":
-      return writeMessage(writing.target.compatible ? "system" : "developer", turn.parts, writing);
+      return writeMessage(systemRole(writing.target), turn.parts, writing);
     case "user":
       return writeUserTurn(turn.parts, writing);
     case "assistant":
       writeAssistantTurn(turn.parts, writing);
       for (const part of turn.parts) if (part.kind === "tool_call") writeResult(part, writing);
   }
+}
+
+/** Who gives instructions in the middle of the input: vendors that only resemble the author may know no `developer`. */
+export function systemRole({ compatible }: RequestTarget): "system" | "developer" {
+  return compatible ? "system" : "developer";
 }
 
 function writeUserTurn(parts: readonly Part[], writing: Writing): void {

@@ -1,10 +1,11 @@
 import type { JsonObject, RequestTarget, Written } from "../../codec.ts";
 import type { Conversation, Effort, OutputFormat, ReasoningRequest, Sampling } from "../../conversation.ts";
 import { effortForShare, plainEffort } from "../../effort.ts";
-import { withHash } from "../../legal_word.ts";
+import { cutWord } from "../../legal_word.ts";
 import { isStrictSchema } from "../../strict_schema.ts";
+import { objectsOf, textOf } from "../../wire_value.ts";
 import { writeTools } from "./tools.ts";
-import { writeItems } from "./write_items.ts";
+import { systemRole, writeItems } from "./write_items.ts";
 
 const LEAST_OUTPUT_TOKENS = 16;
 const LONGEST_KEY = 64;
@@ -19,12 +20,11 @@ export function writeRequest(conversation: Conversation, target: RequestTarget):
   const losses = new Set<string>();
   const tools = writeTools(conversation, target.compatible, losses);
   const instructions = instructionsOf(conversation, losses);
-  const input = writeItems(conversation.turns, target, tools.nameOf, losses);
+  const input = inputOf(conversation, target, tools.nameOf, losses);
   const body: JsonObject = {
     model: target.model,
     ...(instructions === "" ? {} : { instructions }),
-    // A request needs input; an instruction alone is followed when a turn asks for it.
-    input: input.length > 0 ? input : [{ type: "message", role: "user", content: [{ type: "input_text", text: "." }] }],
+    input,
     ...tools.fields,
     ...samplingFields(conversation.sampling, losses),
     ...limitField(conversation.maxOutputTokens, target),
@@ -37,6 +37,31 @@ export function writeRequest(conversation: Conversation, target: RequestTarget):
   };
   const written = { body, losses: [...losses] };
   return tools.renamed.size > 0 ? { ...written, toolNames: tools.renamed } : written;
+}
+
+function inputOf(
+  { turns, outputFormat }: Conversation,
+  target: RequestTarget,
+  nameOf: (tool: string) => string,
+  losses: Set<string>,
+): JsonObject[] {
+  const items = writeItems(turns, target, nameOf, losses);
+  // A request needs input; an instruction alone is followed when a turn asks for it.
+  const input = items.length > 0 ? items : [messageOf("user", ".")];
+  if (outputFormat?.kind !== "json" || input.some(mentionsJson)) return input;
+  return [messageOf(systemRole(target), "Answer with a JSON object."), ...input];
+}
+
+function messageOf(role: string, text: string): JsonObject {
+  return { type: "message", role, content: [{ type: "input_text", text }] };
+}
+
+/**
+ * `json_object` is refused unless some message of the input speaks of JSON; instructions do not count.
+ * Source: Responses API reference, "text.format".
+ */
+function mentionsJson({ type, content }: JsonObject): boolean {
+  return type === "message" && objectsOf(content).some(({ text }) => /json/i.test(textOf(text)));
 }
 
 function instructionsOf({ instructions }: Conversation, losses: Set<string>): string {
@@ -106,13 +131,9 @@ export function writeFormat(format: OutputFormat, losses: Set<string>): JsonObje
 
 function hintFields({ user, cacheKey }: Conversation, { compatible }: RequestTarget): JsonObject {
   return {
-    ...(user === null ? {} : { [compatible ? "user" : "safety_identifier"]: shortKey(user) }),
-    ...(cacheKey === null ? {} : { prompt_cache_key: shortKey(cacheKey) }),
+    ...(user === null ? {} : { [compatible ? "user" : "safety_identifier"]: cutWord(user, LONGEST_KEY) }),
+    ...(cacheKey === null ? {} : { prompt_cache_key: cutWord(cacheKey, LONGEST_KEY) }),
   };
-}
-
-function shortKey(key: string): string {
-  return key.length <= LONGEST_KEY ? key : withHash(key, key, LONGEST_KEY);
 }
 
 /** Models that cannot reason refuse to be asked for the proofs of it; all of them have these names. */

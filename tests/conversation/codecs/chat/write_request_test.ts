@@ -268,6 +268,7 @@ Deno.test("chat request writer repairs schemas that the author refuses", () => {
     }),
     [{ type: "object", properties: { a: {}, b: {} } }, false, ["tool_schema", "tool_strict"]],
   );
+  assertEquals(parameters({ type: "array" })[2], ["tool_schema", "tool_strict"]);
   const closed = {
     type: "object",
     properties: { a: { type: "string" } },
@@ -279,6 +280,14 @@ Deno.test("chat request writer repairs schemas that the author refuses", () => {
     type: "object",
     properties: {},
   });
+});
+
+Deno.test("chat request writer asks for no strictness of an answer whose top is no object", () => {
+  const format = { kind: "json_schema", name: "n", description: null, strict: true } as const;
+  for (const schema of [{ type: "array", items: { type: "string" } }, { anyOf: [{ type: "null" }] }]) {
+    const { body, losses } = write({ outputFormat: { ...format, schema } });
+    assertEquals([body.response_format.json_schema.strict, losses], [false, ["output_strict"]]);
+  }
 });
 
 Deno.test("chat request writer puts the rest of a long description into the system message", () => {
@@ -342,6 +351,8 @@ Deno.test("chat request writer reports marks and hints that the target has no wo
   assertEquals(write({ turns, tools: [fn("f", { cache })] }).losses, ["cache_control"]);
   assertEquals(write({ cacheKey: "k", verbosity: "low" }, VENDOR).losses, ["prompt_cache_key", "verbosity"]);
   assertEquals(write({ user: "u".repeat(65) }).body.user.length, 21);
+  assertEquals(write({ cacheKey: "k".repeat(64) }).body.prompt_cache_key, "k".repeat(64));
+  assertEquals(write({ cacheKey: "k".repeat(65) }).body.prompt_cache_key.length, 64);
 });
 
 Deno.test("chat request writer repeats the assistant's pictures in the user's next message", () => {

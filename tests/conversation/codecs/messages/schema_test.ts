@@ -1,23 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { strictSchema, toolSchema } from "../../../../src/conversation/codecs/messages/schema.ts";
-
-Deno.test("toolSchema() is an object at the top, whatever came", () => {
-  assertEquals(toolSchema(null), { type: "object", properties: {} });
-  assertEquals(toolSchema({}), { type: "object", properties: {} });
-  const plain = { type: "object", properties: { a: { type: ["string", "null"] } }, required: ["a"], $schema: "x" };
-  assertEquals(toolSchema(plain), plain);
-});
-
-Deno.test("toolSchema() joins alternatives at the top and requires what all of them require", () => {
-  const branch = (name: string) => ({ properties: { [name]: { type: "string" }, id: {} }, required: ["id", name] });
-  assertEquals(toolSchema({ anyOf: [branch("a"), branch("b")], description: "d" }), {
-    description: "d",
-    type: "object",
-    properties: { a: { type: "string" }, b: { type: "string" }, id: {} },
-    required: ["id"],
-  });
-  assertEquals(toolSchema({ type: "object", allOf: [branch("a"), branch("b")] }).required, ["id", "a", "b"]);
-});
+import { strictSchema } from "../../../../src/conversation/codecs/messages/schema.ts";
 
 Deno.test("strictSchema() closes objects at every depth and requires only what is there", () => {
   assertEquals(

@@ -143,6 +143,41 @@ Deno.test("messages request tells a result without its call as text", () => {
   assertEquals(losses, ["turn_order"]);
 });
 
+Deno.test("messages request leaves blank words out of a result without its call", () => {
+  const orphan: Part = { ...resultPart("gone"), parts: [textPart(""), textPart(" \n"), textPart("seen")] };
+  const { sent } = writeTurns(["user", orphan]);
+  assertEquals((sent[0].content as JsonObject[]).map(({ text }) => text), [
+    "Result of an earlier call of the tool look:",
+    "seen",
+  ]);
+});
+
+Deno.test("messages request ends a begun reply in no space where the thoughts behind it are left out", () => {
+  const thought: Part = { kind: "reasoning", text: "hm", seal: OWN };
+  const hello: [Turn["role"], ...Part[]] = ["user", textPart("Hello")];
+  const { sent, losses } = writeTurns(hello, ["assistant", textPart("So "), thought]);
+  assertEquals(sent.at(-1), { role: "assistant", content: "So" });
+  assertEquals(losses, ["reasoning_signature"]);
+  assertEquals(writeTurns(hello, ["assistant", thought]).sent, [{ role: "user", content: "Hello" }]);
+});
+
+Deno.test("messages request keeps the thoughts of a begun reply before its words where the model is to think", () => {
+  const thought: Part = { kind: "reasoning", text: "hm", seal: OWN };
+  const begun: Turn = { role: "assistant", parts: [thought, textPart("So "), thought] };
+  const turns: Turn[] = [{ role: "user", parts: [textPart("Hello")] }, begun];
+  const reasoning = { effort: null, budgetTokens: 2000, visible: null };
+  const { body } = write({ turns, reasoning, maxOutputTokens: 5000 }, { model: "claude-3-7-sonnet" });
+  const content = (body.messages as JsonObject[])[1].content as JsonObject[];
+  assertEquals(content.map(({ type, text }) => text ?? type), ["thinking", "So"]);
+});
+
+Deno.test("messages request joins the shapes of a tool whose parameters are a choice, and says so", () => {
+  const parameters = { oneOf: [{ properties: { a: {} } }, { properties: { b: {} } }] };
+  const { body, losses } = write({ tools: [{ ...LOOK, kind: "function", strict: null, parameters }] });
+  assertEquals((body.tools as JsonObject[])[0].input_schema, { type: "object", properties: { a: {}, b: {} } });
+  assertEquals(losses, ["tool_schema"]);
+});
+
 Deno.test("messages request makes ids legal, alike for call and result, and used once", () => {
   const { sent } = writeTurns(
     ["user", textPart("hi")],

@@ -134,7 +134,15 @@ const conversation: fc.Arbitrary<Conversation> = fc.record({
   cacheKey: fc.option(toolName),
   verbosity: fc.constantFrom("low", "medium", "high", null),
   beyond: fc.constant([]),
-}) as fc.Arbitrary<Conversation>;
+}).map((told) => told.outputFormat?.kind === "json" ? askedForJson(told as Conversation) : told) as fc.Arbitrary<
+  Conversation
+>;
+
+/** A format of JSON that nobody spoke of is asked for in words of the writer's own. */
+function askedForJson(told: Conversation): Conversation {
+  const [{ role, parts }, ...turns] = told.turns;
+  return { ...told, turns: [{ role, parts: [...parts, { kind: "text", text: "As JSON" }] }, ...turns] };
+}
 
 Deno.test("responses codec: reading a request undoes writing it, for every kind of part and setting", () => {
   fc.assert(

@@ -314,6 +314,41 @@ Deno.test("writeRequest() writes format, verbosity and hints, cut to what the ve
   assertEquals(write({ outputFormat: { kind: "json" } }).body.text, { format: { type: "json_object" } });
 });
 
+Deno.test("writeRequest() asks for no strictness of an answer whose top is no object", () => {
+  const format = { kind: "json_schema", name: "n", description: null, strict: true } as const;
+  for (const schema of [{ type: "array", items: { type: "string" } }, { anyOf: [{ type: "null" }] }]) {
+    const { body, losses } = write({ outputFormat: { ...format, schema } });
+    assertEquals(body.text, { format: { type: "json_schema", name: "n", schema, strict: false } });
+    assertEquals(losses, ["output_strict"]);
+  }
+});
+
+Deno.test("writeRequest() offers a function whose top is no plain object as one, for the author alone", () => {
+  const shape = (name: string) => ({ properties: { [name]: {} }, required: [name] });
+  const parameters = { anyOf: [shape("a"), shape("b")] };
+  const tool = { kind: "function", name: "f", description: null, parameters, strict: null } as const;
+  const { body, losses } = write({ tools: [tool] });
+  const folded = { type: "object", properties: { a: {}, b: {} } };
+  assertEquals(body.tools, [{ type: "function", name: "f", parameters: folded, strict: false }]);
+  assertEquals(losses, ["tool_schema"]);
+  assertEquals(write({ tools: [{ ...tool, parameters: { type: "string" } }] }).losses, ["tool_schema"]);
+  const other = write({ tools: [tool] }, { compatible: true });
+  const kept = { type: "object", properties: {}, ...parameters };
+  assertEquals(other.body.tools, [{ type: "function", name: "f", parameters: kept, strict: false }]);
+  assertEquals(other.losses, []);
+});
+
+Deno.test("writeRequest() speaks of JSON in the input where the format wants it and no message does", () => {
+  const outputFormat = { kind: "json" } as const;
+  const instructions = [{ kind: "text", text: "Answer in JSON" }] as const;
+  const [added, ...rest] = write({ outputFormat, instructions }).body.input as JsonObject[];
+  assertEquals([added.role, rest.length], ["developer", 1]);
+  assertMatch(JSON.stringify(added.content), /JSON/);
+  const empty = write({ outputFormat, turns: [] }, { compatible: true }).body.input as JsonObject[];
+  assertEquals(empty.map(({ role }) => role), ["system", "user"]);
+  assertEquals((write({ outputFormat, turns: [user(text("json, please"))] }).body.input as JsonObject[]).length, 1);
+});
+
 Deno.test("writeRequest() keeps the words of a refusal and joins neighbours to one message", () => {
   const { input } = inputOf([
     assistant(text("a"), { kind: "refusal", text: "no" }, call("c"), text("b")),

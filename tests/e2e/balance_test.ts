@@ -1,0 +1,42 @@
+import { assert, assertEquals } from "@std/assert";
+import { startTestGateway } from "../support/gateway.ts";
+import { purse } from "../support/purse.ts";
+import { askFace, assertErrorShape, FACES } from "./faces.ts";
+
+const WORDS: Readonly<Record<string, string>> = {
+  chat: "insufficient_credits",
+  responses: "insufficient_credits",
+  messages: "billing_error",
+  content: "FAILED_PRECONDITION",
+};
+
+Deno.test("an account without money is answered 402 in each form's shape, and no vendor hears of it", async () => {
+  const gateway = await startTestGateway({ balance: "0" });
+  for (const face of FACES) {
+    for (const stream of [false, true]) {
+      const answer = await askFace(face, gateway, { stream });
+      assertEquals([answer.status, face.errorWord(answer.json)], [402, WORDS[face.name]]);
+      assertErrorShape(face, answer);
+    }
+  }
+  assertEquals(gateway.sandbox.seen.length, 0);
+  assertEquals(await purse(gateway).balance(), 0n);
+  await gateway.stop();
+});
+
+Deno.test("fifty calls at once with money for one overdraw the account by less than one call", async () => {
+  const gateway = await startTestGateway({ balance: "0.001" });
+  const account = purse(gateway);
+  const [face] = FACES;
+  const extra = { max_completion_tokens: 500 };
+  const text = "[[words 450]] [[stall 50]] go";
+  const calls = Array.from({ length: 50 }, () => askFace(face, gateway, { text, extra }));
+  const answers = await Promise.all(calls);
+  const served = answers.filter(({ status }) => status === 200).length;
+  assertEquals(answers.filter(({ status }) => status === 402).length, 50 - served);
+  const left = await account.balance();
+  assert(served >= 1 && left > -10_050_000n, `${served} were served, ${left} is left`);
+  // Five words in, 450 out.
+  assertEquals(10_000_000n - left, BigInt(served) * (5n * 10_000n + 450n * 20_000n));
+  await gateway.stop();
+});

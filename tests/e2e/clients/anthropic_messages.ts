@@ -1,0 +1,76 @@
+import Anthropic, { APIError } from "@anthropic-ai/sdk";
+import { type Answer, type Asking, type Client, type Said, schemaOf, type Talk } from "./client.ts";
+
+type Body = Anthropic.MessageCreateParamsNonStreaming;
+
+/** `@anthropic-ai/sdk`, `messages`. */
+export const anthropicMessages: Client = {
+  name: "@anthropic-ai/sdk messages",
+  stops: { end: "end_turn", tools: "tool_use" },
+  open({ address, key, model }): Talk {
+    const client = new Anthropic({ baseURL: `${address}/msgcompat`, apiKey: key, maxRetries: 0 });
+    const messages: Anthropic.MessageParam[] = [];
+    return {
+      async say(said, asking = {}) {
+        messages.push({ role: "user", content: contentOf(said) });
+        const settings = settingsOf(asking);
+        const body: Body = { model: asking.model ?? model, max_tokens: 2048, messages: [...messages], ...settings };
+        const message = asking.stream
+          ? await streamed(client, body, asking)
+          : await client.messages.create(body, { signal: asking.signal });
+        messages.push({ role: "assistant", content: message.content as Anthropic.ContentBlockParam[] });
+        return answerOf(message);
+      },
+    };
+  },
+  shownError(thrown) {
+    const isOwn = thrown instanceof APIError;
+    return { isOwn, status: isOwn ? thrown.status ?? null : null, message: (thrown as Error).message };
+  },
+};
+
+function contentOf(said: Said): Anthropic.ContentBlockParam[] {
+  if (said.kind === "tools") {
+    return said.answers.map(({ call, text }) => ({ type: "tool_result", tool_use_id: call.id, content: text }));
+  }
+  const text = { type: "text" as const, text: said.text };
+  if (said.png === undefined) return [text];
+  return [{ type: "image", source: { type: "base64", media_type: "image/png", data: said.png } }, text];
+}
+
+function settingsOf({ tools, schema, thinks }: Asking) {
+  return {
+    ...(tools && {
+      tools: tools.map((tool) => ({
+        name: tool.name,
+        description: tool.description,
+        input_schema: schemaOf(tool),
+      })),
+    }),
+    ...(schema && { output_config: { format: { type: "json_schema" as const, schema } } }),
+    ...(thinks && { thinking: { type: "enabled" as const, budget_tokens: 1024 } }),
+  };
+}
+
+async function streamed(client: Anthropic, body: Body, { onText, signal }: Asking): Promise<Anthropic.Message> {
+  const stream = client.messages.stream(body, { signal });
+  if (onText) stream.on("text", onText);
+  return await stream.finalMessage();
+}
+
+function answerOf({ content, stop_reason, usage }: Anthropic.Message): Answer {
+  return {
+    text: content.map((block) => block.type === "text" ? block.text : "").join(""),
+    thoughts: content.map((block) => block.type === "thinking" ? block.thinking : "").join(""),
+    calls: content.flatMap((block) =>
+      block.type === "tool_use" ? [{ id: block.id, name: block.name, input: block.input }] : []
+    ),
+    stop: stop_reason ?? "",
+    tokens: {
+      fresh: usage.input_tokens,
+      cacheRead: usage.cache_read_input_tokens ?? 0,
+      cacheWrite: usage.cache_creation_input_tokens ?? 0,
+      output: usage.output_tokens,
+    },
+  };
+}

@@ -1,0 +1,115 @@
+import { assertEquals } from "@std/assert";
+import type { Client } from "./clients/client.ts";
+import type { Feature, Gap } from "./features.ts";
+import type { VendorModel } from "./vendors.ts";
+
+/** What each cell came to, by {@linkcode cellName}. */
+export type Findings = Map<string, Gap>;
+
+/** What was tried. */
+export interface Tried {
+  readonly clients: readonly Client[];
+  readonly vendors: readonly VendorModel[];
+  readonly features: readonly Feature[];
+}
+
+const TABLE = new URL("../../docs/compatibility.md", import.meta.url);
+
+/** How a cell is called, in the test run and in the findings. */
+export function cellName(client: Client, vendor: VendorModel, feature: Feature): string {
+  return `${client.name} × ${vendor.name}: ${feature.name}`;
+}
+
+/**
+ * Holds `docs/compatibility.md` to what was found, or writes it where SWITCHYARD_WRITE_COMPATIBILITY says so.
+ *
+ * @throws {AssertionError} If the committed table tells something else.
+ */
+export function checkCompatibility(tried: Tried, found: Findings): void {
+  const written = tableOf(tried, found);
+  if (Deno.env.get("SWITCHYARD_WRITE_COMPATIBILITY") === "1") Deno.writeTextFileSync(TABLE, written);
+  assertEquals(Deno.readTextFileSync(TABLE).split("\n"), written.split("\n"));
+}
+
+/** Why something is not there: the words of the finding, where it was found, and the reason. The first that fits. */
+const REASONS: readonly { readonly gap: string; readonly where: RegExp; readonly because: string }[] = [
+  {
+    gap: "not shown, not carried on",
+    where: /chat.* × openai/,
+    because: "this vendor counts its thoughts in chat completions and neither shows nor proves them; " +
+      "clients of the responses form see them",
+  },
+  {
+    gap: "not shown",
+    where: /^openai chat\.completions × google/,
+    because: "chat completions have no word by which a client asks to see thoughts, and this vendor shows them only " +
+      "when asked; they are remembered by the gateway and carried on with the tool's answer",
+  },
+  {
+    gap: "not shown",
+    where: /^ai, @ai-sdk\/openai \.chat\(\)/,
+    because: "this client has no field for thoughts in chat completions; " +
+      "they are remembered by the gateway and carried on with the tool's answer",
+  },
+];
+
+function tableOf({ clients, vendors, features }: Tried, found: Findings): string {
+  const notes: string[] = [];
+  const rows = clients.flatMap((client) =>
+    vendors.map((vendor) => [
+      client.name,
+      vendor.name,
+      ...features.map((feature) => markOf(cellName(client, vendor, feature), found, notes)),
+    ])
+  );
+  const table = padded([["Client", "Vendor", ...features.map(({ name }) => name)], ...rows]);
+  const lines = notes.map((note, at) => filled(note, `${at + 1}. `));
+  return [["# Compatibility"], filled(INTRODUCTION), table, filled(EXPLANATION), lines.flat()]
+    .map((block) => block.join("\n")).join("\n\n") + "\n";
+}
+
+const INTRODUCTION =
+  "What the official clients do through the gateway, given nothing but its address and a key, with each of the three " +
+  "families of vendors behind it. Written by the test run (`deno task compatibility`), in front of the sandbox " +
+  "vendors; a test holds this page to what the run finds. A number points to a line below the table.";
+const EXPLANATION =
+  "In each cell the text, the calls, the reason of the end and the counts of tokens that the client shows are " +
+  "checked, and the charge is those tokens at the catalog's prices, to the last unit.";
+
+function markOf(cell: string, found: Findings, notes: string[]): string {
+  const gap = found.get(cell);
+  if (gap === undefined) return "no";
+  if (gap === null) return "yes";
+  const reason = REASONS.find((each) => each.gap === gap && each.where.test(cell));
+  if (!reason) throw new Error(`Nothing explains this gap: ${cell}: ${gap}`);
+  const note = `Thoughts are ${gap}: ${reason.because}.`;
+  if (!notes.includes(note)) notes.push(note);
+  return String(notes.indexOf(note) + 1);
+}
+
+/** A table as the formatter of the repository lays it out. */
+function padded(rows: readonly (readonly string[])[]): string[] {
+  const widths = rows[0].map((_, column) => Math.max(3, ...rows.map((row) => row[column].length)));
+  const [head, ...body] = rows.map((row) => line(row.map((cell, column) => cell.padEnd(widths[column]))));
+  return [head, line(widths.map((width) => "-".repeat(width))), ...body];
+}
+
+function line(cells: readonly string[]): string {
+  return `| ${cells.join(" | ")} |`;
+}
+
+const LINE_CHARACTERS = 120;
+
+/** A paragraph in lines as the formatter fills them; those behind the first are indented by the width of the mark. */
+function filled(text: string, mark = ""): string[] {
+  const lines = [mark];
+  let isEmpty = true;
+  for (const word of text.split(" ")) {
+    const last = lines[lines.length - 1];
+    const longer = isEmpty ? last + word : `${last} ${word}`;
+    if (longer.length <= LINE_CHARACTERS) lines[lines.length - 1] = longer;
+    else lines.push(" ".repeat(mark.length) + word);
+    isEmpty = false;
+  }
+  return lines;
+}

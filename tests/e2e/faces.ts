@@ -1,0 +1,141 @@
+import { assertEquals } from "@std/assert";
+
+/** One wire form of the front door, spoken by hand: for what no client would send, or would not show. */
+export interface Face {
+  readonly name: "chat" | "responses" | "messages" | "content";
+  /** The model whose vendor speaks the same form. */
+  readonly ownModel: string;
+  path(model: string, stream?: boolean): string;
+  headers(key: string): Record<string, string>;
+  /** A good body that says this text. */
+  body(model: string, text: string, stream?: boolean): Record<string, unknown>;
+  /** The text of a whole reply. */
+  textIn(json: Json): string;
+  /** The word that tells what kind of error a body reports. */
+  errorWord(json: Json): string;
+}
+
+// deno-lint-ignore no-explicit-any -- a test looks wherever it likes
+export type Json = any;
+
+const JSON_TYPE = { "content-type": "application/json" };
+
+export const CHAT: Face = {
+  name: "chat",
+  ownModel: "sandbox/chat-1",
+  path: () => "/v1/chat/completions",
+  headers: (key) => ({ ...JSON_TYPE, authorization: `Bearer ${key}` }),
+  body: (model, text, stream) => ({ model, ...(stream && { stream }), messages: [{ role: "user", content: text }] }),
+  textIn: (json) => json.choices[0].message.content,
+  errorWord: (json) => json.error.type,
+};
+
+export const RESPONSES: Face = {
+  name: "responses",
+  ownModel: "sandbox/chat-1",
+  path: () => "/v1/responses",
+  headers: CHAT.headers,
+  body: (model, text, stream) => ({ model, ...(stream && { stream }), input: text }),
+  textIn: (json) => json.output.find(({ type }: Json) => type === "message").content[0].text,
+  errorWord: CHAT.errorWord,
+};
+
+export const MESSAGES: Face = {
+  name: "messages",
+  ownModel: "sandbox/messages-1",
+  path: () => "/msgcompat/v1/messages",
+  headers: (key) => ({ ...JSON_TYPE, "x-api-key": key, "msg-version": "2023-06-01" }),
+  body: (model, text, stream) => ({
+    model,
+    max_tokens: 2000,
+    ...(stream && { stream }),
+    messages: [{ role: "user", content: text }],
+  }),
+  textIn: (json) => json.content.find(({ type }: Json) => type === "text").text,
+  errorWord: (json) => json.error.type,
+};
+
+export const CONTENT: Face = {
+  name: "content",
+  ownModel: "sandbox/content-1",
+  path: (model, stream) =>
+    `/gencompat/v1beta/models/${model}:${stream ? "streamGenerateContent?alt=sse" : "generateContent"}`,
+  headers: (key) => ({ ...JSON_TYPE, "x-content-api-key": key }),
+  body: (_model, text) => ({ contents: [{ role: "user", parts: [{ text }] }] }),
+  textIn: (json) => json.candidates[0].content.parts.find(({ text }: Json) => text).text,
+  errorWord: (json) => json.error.status,
+};
+
+export const FACES: readonly Face[] = [CHAT, RESPONSES, MESSAGES, CONTENT];
+
+/** An answer, read. */
+export interface FaceAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** Null where the text is no JSON. */
+  readonly json: Json;
+}
+
+/** What is asked. */
+export interface FaceQuestion {
+  readonly model?: string;
+  readonly text?: string;
+  readonly stream?: boolean;
+  /** In place of the good body; text is sent as it is. */
+  readonly body?: unknown;
+  /** Added to the good body. */
+  readonly extra?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** In place of the usual path. */
+  readonly path?: string;
+}
+
+/** Speaks a form to a gateway by hand. */
+export async function askFace(
+  face: Face,
+  { address, key }: { readonly address: string; readonly key: string },
+  question: FaceQuestion = {},
+): Promise<FaceAnswer> {
+  const { model = face.ownModel, text = "hello there", stream = false } = question;
+  const body = question.body ?? { ...face.body(model, text, stream), ...question.extra };
+  const response = await fetch(address + (question.path ?? face.path(model, stream)), {
+    method: "POST",
+    headers: { ...face.headers(key), ...question.headers },
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  });
+  const said = await response.text();
+  return { status: response.status, headers: response.headers, text: said, json: parsed(said) };
+}
+
+function parsed(text: string): Json {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** The word by which each form calls what DESIGN's table of errors names. */
+export const INVALID: Readonly<Record<Face["name"], string>> = {
+  chat: "invalid_request_error",
+  responses: "invalid_request_error",
+  messages: "invalid_request_error",
+  content: "INVALID_ARGUMENT",
+};
+
+/** Holds an error to its form's shape: exactly the fields that clients of the form look for. */
+export function assertErrorShape(face: Face, { json, headers }: FaceAnswer): void {
+  assertEquals(headers.get("content-type"), "application/json");
+  switch (face.name) {
+    case "messages":
+      assertEquals(Object.keys(json).toSorted(), ["error", "request_id", "type"]);
+      assertEquals([json.type, typeof json.error.type, typeof json.error.message], ["error", "string", "string"]);
+      return;
+    case "content":
+      assertEquals([typeof json.error.code, typeof json.error.message], ["number", "string"]);
+      return;
+    default:
+      assertEquals(Object.keys(json.error).toSorted(), ["code", "message", "param", "type"]);
+  }
+}

@@ -1,0 +1,232 @@
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import type { Sandbox } from "../../src/sandbox/mod.ts";
+import { eventually, type Purse } from "../support/purse.ts";
+import type { Answer, Client, OfferedTool, Target, Tokens } from "./clients/client.ts";
+import type { VendorModel } from "./vendors.ts";
+
+/** One cell of the matrix: a client in front of a vendor's model. */
+export interface Cell {
+  readonly client: Client;
+  readonly vendor: VendorModel;
+  readonly target: Target;
+  readonly sandbox: Sandbox;
+  readonly purse: Purse;
+}
+
+/** What a cell came to: null where all of it is there, else what is not, in a few words. */
+export type Gap = string | null;
+
+/** Something that a client can do, tried from end to end. Throws where it does not hold. */
+export interface Feature {
+  readonly name: string;
+  try(cell: Cell): Promise<Gap>;
+}
+
+const WEATHER: OfferedTool = { name: "weather", description: "Tells the weather of a city", fields: ["city"] };
+const TIME: OfferedTool = { name: "time", description: "Tells the time of a city", fields: ["city"] };
+
+/** One white pixel. */
+const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mP8z8AAAAMBAQAY3Y2wAAAAAElFTkSuQmCC";
+
+const SCHEMA = {
+  type: "object",
+  properties: { city: { type: "string" }, degrees: { type: "integer" } },
+  required: ["city", "degrees"],
+  additionalProperties: false,
+};
+
+/** Everything that is tried with each client and vendor, in the order of the table. */
+export const FEATURES: readonly Feature[] = [
+  { name: "plain text", try: plainText },
+  { name: "streamed text", try: streamedText },
+  { name: "tools", try: (cell) => toolsAndBack(cell, false) },
+  { name: "streamed tools", try: (cell) => toolsAndBack(cell, true) },
+  { name: "parallel tools", try: parallelTools },
+  { name: "image input", try: imageInput },
+  { name: "structured output", try: structuredOutput },
+  { name: "thinking", try: (cell) => thinking(cell, false) },
+  { name: "streamed thinking", try: (cell) => thinking(cell, true) },
+  { name: "unknown model", try: unknownModel },
+  { name: "vendor's refusal", try: vendorsRefusal },
+  { name: "error in mid-stream", try: errorInMidStream },
+  { name: "cancel in mid-stream", try: cancelInMidStream },
+];
+
+async function plainText(cell: Cell): Promise<Gap> {
+  const { answer, charged } = await billed(cell, () => talk(cell).say(user("one two three four")));
+  assertEquals(answer.text, "You said: one two three four");
+  assertEquals(answer.stop, cell.client.stops.end);
+  assertEquals(answer.tokens, { fresh: 4, cacheRead: 0, cacheWrite: 0, output: 6 });
+  assertEquals(charged, 4n * 10_000n + 6n * 20_000n);
+  return null;
+}
+
+async function streamedText(cell: Cell): Promise<Gap> {
+  const pieces: string[] = [];
+  const onText = (piece: string) => void pieces.push(piece);
+  const { answer } = await billed(
+    cell,
+    () => talk(cell).say(user("[[words 40]] Grüße, 世界 🌍"), { stream: true, onText }),
+  );
+  assertEquals(answer.text, Array.from({ length: 40 }, (_, index) => `word${index + 1}`).join(" "));
+  assertEquals(pieces.join(""), answer.text);
+  assert(pieces.length > 10, `The text came in ${pieces.length} pieces`);
+  assertEquals([answer.stop, answer.tokens.output], [cell.client.stops.end, 40]);
+  return null;
+}
+
+async function toolsAndBack(cell: Cell, stream: boolean): Promise<Gap> {
+  const conversation = talk(cell);
+  const asking = { tools: [WEATHER, TIME], stream };
+  const first = await billed(
+    cell,
+    () => conversation.say(user('[[tool weather {"city":"Zürich \\"West\\""}]] Weather?'), asking),
+  );
+  assertEquals(first.answer.calls.map(({ name, input }) => ({ name, input })), [
+    { name: "weather", input: { city: 'Zürich "West"' } },
+  ]);
+  assertEquals(first.answer.stop, cell.client.stops.tools);
+  const second = await billed(cell, () => conversation.say(answers(first.answer, "sunny, 21 degrees"), asking));
+  assertMatch(second.answer.text, /The tool weather answered: .*sunny, 21 degrees/);
+  assertEquals([second.answer.calls, second.answer.stop], [[], cell.client.stops.end]);
+  return null;
+}
+
+async function parallelTools(cell: Cell): Promise<Gap> {
+  const conversation = talk(cell);
+  const asking = { tools: [WEATHER, TIME], stream: true };
+  const order = '[[tool weather {"city":"Bern"}]] [[tool time {"city":"Oslo"}]] [[tool weather {"city":"Rome"}]] All?';
+  const { answer } = await billed(cell, () => conversation.say(user(order), asking));
+  assertEquals(answer.calls.map(({ name, input }) => ({ name, input })), [
+    { name: "weather", input: { city: "Bern" } },
+    { name: "time", input: { city: "Oslo" } },
+    { name: "weather", input: { city: "Rome" } },
+  ]);
+  const ids = answer.calls.map(({ id }) => id);
+  if (ids.some((id) => id !== "")) assertEquals(new Set(ids).size, 3);
+  const texts = ["rain", "noon", "heat"];
+  const back = { kind: "tools" as const, answers: answer.calls.map((call, at) => ({ call, text: texts[at] })) };
+  const { answer: last } = await billed(cell, () => conversation.say(back, asking));
+  // One of the clients wraps what a tool answers in an object of its own.
+  for (const said of [/weather answered: .*rain/, /time answered: .*noon/, /weather answered: .*heat/]) {
+    assertMatch(last.text, said);
+  }
+  return null;
+}
+
+async function imageInput(cell: Cell): Promise<Gap> {
+  const said = { kind: "user" as const, text: "What is this?", png: PNG };
+  const { answer } = await billed(cell, () => talk(cell).say(said));
+  assertMatch(answer.text, /I see 1 image \(image\/png, \d+ bytes\)/);
+  return null;
+}
+
+async function structuredOutput(cell: Cell): Promise<Gap> {
+  const { answer } = await billed(cell, () => talk(cell).say(user("Weather in Bern?"), { schema: SCHEMA }));
+  const value = JSON.parse(answer.text);
+  assertEquals(Object.keys(value).toSorted(), ["city", "degrees"]);
+  assertEquals([typeof value.city, Number.isInteger(value.degrees)], ["string", true]);
+  return null;
+}
+
+async function thinking(cell: Cell, stream: boolean): Promise<Gap> {
+  const conversation = talk(cell);
+  const asking = { tools: [WEATHER], thinks: true, stream };
+  const order = user('[[tool weather {"city":"Bern"}]] Weather today?');
+  const first = await billed(cell, () => conversation.say(order, asking));
+  assertEquals(first.answer.calls.length, 1);
+  const second = await billed(cell, () => conversation.say(answers(first.answer, "sunny"), asking));
+  assertMatch(second.answer.text, /The tool weather answered: .*sunny/);
+  const carried = cell.vendor.carriesProof(cell.sandbox.seen.at(-1)!);
+  if (first.answer.thoughts !== "") assertMatch(first.answer.thoughts, /think about this/);
+  const missing = [first.answer.thoughts === "" ? "not shown" : "", carried ? "" : "not carried on"];
+  return missing.filter((word) => word !== "").join(", ") || null;
+}
+
+async function unknownModel(cell: Cell): Promise<Gap> {
+  const nowhere = { ...cell, target: { ...cell.target, model: "sandbox/nowhere" } };
+  const shown = await refused(nowhere, "hello");
+  assertEquals(shown.status, 404);
+  assertStringIncludes(shown.message, "sandbox/nowhere");
+  return null;
+}
+
+async function vendorsRefusal(cell: Cell): Promise<Gap> {
+  const shown = await refused(cell, "[[fail 400 The pigeons are tired]] hello");
+  assertEquals(shown.status, 400);
+  assertStringIncludes(shown.message, "The pigeons are tired");
+  return null;
+}
+
+/** A failure before the first byte: the client's own error, nothing charged. */
+async function refused(cell: Cell, text: string) {
+  const before = await cell.purse.balance();
+  const thrown = await failure(talk(cell).say(user(text), { stream: true }));
+  assertEquals(await cell.purse.balance(), before);
+  const shown = cell.client.shownError(thrown);
+  assert(shown.isOwn, `The error is of a class of the client: ${thrown}`);
+  return shown;
+}
+
+async function errorInMidStream(cell: Cell): Promise<Gap> {
+  const before = await cell.purse.balance();
+  const pieces: string[] = [];
+  const onText = (piece: string) => void pieces.push(piece);
+  const thrown = await failure(talk(cell).say(user("[[error 5]] [[words 40]] go"), { stream: true, onText }));
+  const shown = cell.client.shownError(thrown);
+  assert(shown.isOwn, `The error is of a class of the client: ${thrown}`);
+  assert(shown.message.length >= 10, `The message says something: "${shown.message}"`);
+  assertEquals(pieces.join("").trim(), "word1 word2 word3 word4 word5");
+  const charged = before - await cell.purse.balance();
+  assert(charged > 0n && charged < 40n * 20_000n, `Charged for what was produced: ${charged}`);
+  return null;
+}
+
+async function cancelInMidStream(cell: Cell): Promise<Gap> {
+  const before = await cell.purse.balance();
+  const leaving = new AbortController();
+  let pieces = 0;
+  const onText = () => void (++pieces === 5 && leaving.abort());
+  const order = user("[[gap 15]] [[words 500]] go");
+  await failure(talk(cell).say(order, { stream: true, onText, signal: leaving.signal }));
+  assert(pieces < 100, `The client stopped reading: ${pieces}`);
+  await eventually(() => cell.sandbox.seen.at(-1)!.cancelled);
+  const charged = await eventually(async () => {
+    const left = before - await cell.purse.balance();
+    return left > 0n && left;
+  });
+  assert(charged < 300n * 20_000n, `Charged for what was produced: ${charged}`);
+  return null;
+}
+
+/** Has something answered and holds the charge to what the client was told it used, to the last unit. */
+async function billed(cell: Cell, ask: () => Promise<Answer>): Promise<{ answer: Answer; charged: bigint }> {
+  const before = await cell.purse.balance();
+  const answer = await ask();
+  const charged = before - await cell.purse.balance();
+  assertEquals(charged, costOf(answer.tokens));
+  return { answer, charged };
+}
+
+/** In units of 10^-10 USD, at the prices of the test gateway. */
+function costOf({ fresh, cacheRead, cacheWrite, output }: Tokens): bigint {
+  return BigInt(fresh) * 10_000n + BigInt(cacheRead) * 1_000n + BigInt(cacheWrite) * 12_500n + BigInt(output) * 20_000n;
+}
+
+function talk({ client, target }: Cell) {
+  return client.open(target);
+}
+
+function user(text: string) {
+  return { kind: "user" as const, text };
+}
+
+function answers({ calls }: Answer, text: string) {
+  return { kind: "tools" as const, answers: calls.map((call) => ({ call, text })) };
+}
+
+async function failure(asked: Promise<unknown>): Promise<unknown> {
+  const answer = await asked.catch((thrown) => ({ thrown }));
+  if (typeof answer === "object" && answer !== null && "thrown" in answer) return answer.thrown;
+  throw new Error(`It was answered: ${JSON.stringify(answer)}`);
+}

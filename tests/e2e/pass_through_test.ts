@@ -1,0 +1,153 @@
+import { assertEquals } from "@std/assert";
+import { startTestGateway, textModel } from "../support/gateway.ts";
+import { answer as httpAnswer, startScriptedUpstream } from "../support/scripted_upstream.ts";
+import { askFace, CHAT, CONTENT, type Face, FACES, MESSAGES, RESPONSES } from "./faces.ts";
+
+/** A reply of each form with fields of tomorrow, odd white space and numbers that no parser keeps. */
+const REPLIES: Readonly<Record<Face["name"], string>> = {
+  chat: `{ "id":"c1", "tomorrow" : [1.0, 1e400, 12345678901234567890],
+    "choices":[{"index":0,"message":{"role":"assistant","content":"h\\u00e9","mood":"fine"},"finish_reason":"stop"}],
+    "usage":{"prompt_tokens":3,"completion_tokens":1,"total_tokens":4} }`,
+  responses: `{ "id":"resp_1","object":"response","status":"completed", "tomorrow" : {"a":1.0},
+    "output":[{"type":"message","id":"msg_1","role":"assistant","status":"completed",
+      "content":[{"type":"output_text","text":"h\\u00e9","annotations":[]}]},{"type":"dream","id":"d_1"}],
+    "usage":{"input_tokens":3,"input_tokens_details":{"cached_tokens":0},"output_tokens":1,
+      "output_tokens_details":{"reasoning_tokens":0},"total_tokens":4} }`,
+  messages: `{ "id":"msg_1","type":"message","role":"assistant","model":"m", "tomorrow" : 1.0,
+    "content":[{"type":"text","text":"h\\u00e9"},{"type":"dream","of":"sheep"}],"stop_reason":"end_turn",
+    "stop_sequence":null,"usage":{"input_tokens":3,"output_tokens":1,"sheep_tokens":9} }`,
+  content: `{ "candidates":[{"content":{"role":"model","parts":[{"text":"h\\u00e9"},{"dream":{}}]},
+    "finishReason":"STOP","index":0}], "tomorrow" : 1.0,
+    "usageMetadata":{"promptTokenCount":3,"candidatesTokenCount":1,"totalTokenCount":4} }`,
+};
+
+/** The same as a stream, with comments and fields of tomorrow in it. */
+const STREAMS: Readonly<Record<Face["name"], string>> = {
+  chat: ': hello\n\ndata: {"id":"c1","choices":[{"index":0,"delta":{"content":"a","mood":"fine"},' +
+    '"finish_reason":null}], "tomorrow":1.0}\n\ndata: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n' +
+    'data: {"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":1,"total_tokens":4}}\n\ndata: [DONE]\n\n',
+  responses: 'event: response.created\ndata: {"type":"response.created","response":{"id":"r"}}\n\n' +
+    'event: response.dream\ndata: {"type":"response.dream", "of":1.0}\n\n' +
+    'event: response.completed\ndata: {"type":"response.completed","response":{"id":"r","object":"response",' +
+    '"status":"completed","output":[],"usage":{"input_tokens":3,"output_tokens":1,"total_tokens":4}}}\n\n',
+  messages: 'event: message_start\ndata: {"type":"message_start","message":{"id":"m","type":"message",' +
+    '"role":"assistant","model":"m","content":[],"stop_reason":null,"usage":{"input_tokens":3,"output_tokens":0}}}\n\n' +
+    'event: dream\ndata: {"type":"dream", "of":1.0}\n\n' +
+    'event: message_delta\ndata: {"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},' +
+    '"usage":{"output_tokens":1}}\n\nevent: message_stop\ndata: {"type":"message_stop"}\n\n',
+  content:
+    'data: {"candidates":[{"content":{"role":"model","parts":[{"text":"a"}]},"index":0}], "tomorrow":1.0}\r\n\r\n' +
+    'data: {"candidates":[{"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":3,' +
+    '"candidatesTokenCount":1,"totalTokenCount":4}}\r\n\r\n',
+};
+
+function formOf(path: string): Face["name"] {
+  if (path.includes("/chat/")) return "chat";
+  if (path.includes("/responses")) return "responses";
+  return path.includes("/messages") ? "messages" : "content";
+}
+
+const vendor = startScriptedUpstream(async (side) => {
+  for (let request; (request = await side.request()) !== null;) {
+    const form = formOf(request.path);
+    const isStream = request.path.includes("stream") || /"stream"\s*:\s*true/.test(request.body);
+    const type = isStream ? "text/event-stream" : "application/json";
+    await side.say(httpAnswer(200, isStream ? STREAMS[form] : REPLIES[form], { "content-type": type }));
+  }
+});
+const root = vendor.baseUrl.replace(/\/v1$/, "");
+
+const gateway = await startTestGateway({
+  config: {
+    providers: {
+      openai: { kind: "openai", base_url: vendor.baseUrl, api_key: "vendor-key-1", speaks: "both" },
+      anthropic: { kind: "anthropic", base_url: root, api_key: "vendor-key-2" },
+      google: { kind: "google", base_url: root, api_key: "vendor-key-3" },
+    },
+    models: [
+      { ...textModel("sandbox/chat-1", []), serves: [{ provider: "openai", model: "vendor-model" }] },
+      { ...textModel("sandbox/messages-1", []), serves: [{ provider: "anthropic", model: "vendor-model" }] },
+      { ...textModel("sandbox/content-1", []), serves: [{ provider: "google", model: "vendor-model" }] },
+    ],
+  },
+});
+
+/** A body with the gateway's own key in it, fields of tomorrow, and spelling that no parser keeps; and what is sent on. */
+function bodiesOf(face: Face, stream: boolean): { given: string; sent: string } {
+  const good = JSON.stringify(face.body("MODEL", "h\u00e9 \ud83d\ude00", stream)).slice(1, -1).replace(
+    '"MODEL"',
+    "MODEL",
+  );
+  const odd = `"tomorrow" : [ 1.0, 1e400, 12345678901234567890, "\\u00e9\\/" ],\n  "seed_of_tomorrow":{"b":1,"a":2}`;
+  const options = face === CHAT && stream ? ', "stream_options":{"include_usage":true}' : "";
+  const pin = face === CONTENT
+    ? ""
+    : `, "extra_body" : {"provider":{"type":"${face === MESSAGES ? "anthropic" : "openai"}"}}`;
+  const text = (model: string, own: string) => `{ ${good.replace("MODEL", `"${model}"`)}, ${odd}${options}${own} }`;
+  return { given: text(face.ownModel, pin), sent: text("vendor-model", "") };
+}
+
+const compact = (text: string) => text.replaceAll(/,?\s*\}$/g, "}");
+
+for (const face of FACES) {
+  for (const stream of [false, true]) {
+    Deno.test(`${face.name} ${stream ? "streams" : "replies"} of a vendor that speaks it pass byte by byte, both ways`, async () => {
+      const { given, sent } = bodiesOf(face, stream);
+      const answer = await askFace(face, gateway, { body: given, stream });
+      assertEquals(answer.text, stream ? STREAMS[face.name] : REPLIES[face.name]);
+      const request = vendor.seen.at(-1)!;
+      assertEquals(compact(request.body), compact(sent));
+      assertEquals(request.headers.get("content-type"), "application/json");
+      assertEquals(answer.headers.get("x-service-dropped"), null);
+    });
+  }
+}
+
+Deno.test("flags of new features go to a vendor of the messages form", async () => {
+  const headers = { "anthropic-beta": "interleaved-thinking-2025-05-14,tomorrow-2027-01-01" };
+  await askFace(MESSAGES, gateway, { headers });
+  assertEquals(vendor.seen.at(-1)!.headers.get("anthropic-beta"), headers["anthropic-beta"]);
+});
+
+Deno.test("the caller's key and header fields go to no vendor", async () => {
+  for (const face of FACES) {
+    await askFace(face, gateway, { headers: { cookie: "a=1", "x-forwarded-for": "10.0.0.1", "x-secret": "no" } });
+    const { headers, path } = vendor.seen.at(-1)!;
+    assertEquals([...headers].some(([, value]) => value.includes(gateway.key)) || path.includes(gateway.key), false);
+    assertEquals([headers.get("cookie"), headers.get("x-forwarded-for"), headers.get("x-secret")], [null, null, null]);
+  }
+});
+
+Deno.test("a setting that a vendor of another form lacks is named in X-Service-Dropped, by the caller's own word", async () => {
+  const dropped = async (face: Face, model: string, extra: Record<string, unknown>) => {
+    const answer = await askFace(face, gateway, { model, extra });
+    return [answer.status, ...(answer.headers.get("x-service-dropped") ?? "").split(", ").toSorted()];
+  };
+  assertEquals(await dropped(CHAT, "sandbox/messages-1", { seed: 7, frequency_penalty: 1, logit_bias: { "5": 1 } }), [
+    200,
+    "frequency_penalty",
+    "logit_bias",
+    "seed",
+  ]);
+  assertEquals(await dropped(MESSAGES, "sandbox/chat-1", { top_k: 5 }), [200, "top_k"]);
+  assertEquals(await dropped(CONTENT, "sandbox/messages-1", { generationConfig: { seed: 3, presencePenalty: 1 } }), [
+    200,
+    "generationConfig.presencePenalty",
+    "generationConfig.seed",
+  ]);
+  assertEquals(await dropped(RESPONSES, "sandbox/content-1", { truncation: "auto", top_logprobs: 2 }), [
+    200,
+    "top_logprobs",
+    "truncation",
+  ]);
+});
+
+Deno.test({
+  name: "the gateway and the vendor of these tests stop",
+  sanitizeResources: false,
+  sanitizeOps: false,
+  async fn() {
+    await gateway.stop();
+    await vendor.stop();
+  },
+});
