@@ -32,7 +32,9 @@ function usageOf(counts: Partial<Usage>): Usage {
 }
 
 function plus(a: Usage, b: Usage): Usage {
-  return Object.fromEntries(COUNTERS.map((counter) => [counter, (a[counter] ?? 0) + (b[counter] ?? 0)])) as unknown as Usage;
+  return Object.fromEntries(
+    COUNTERS.map((counter) => [counter, (a[counter] ?? 0) + (b[counter] ?? 0)]),
+  ) as unknown as Usage;
 }
 
 Deno.test("costOf() bills the tokens of pictures that were made at their own price", () => {
