@@ -1,5 +1,6 @@
 import { ADMIN_COMMANDS, adminCommand } from "./commands/admin.ts";
 import { checkCommand } from "./commands/check.ts";
+import { listenCommand } from "./commands/listen.ts";
 import { dev, serve } from "./commands/serve.ts";
 import { UsageError } from "./commands/usage_error.ts";
 import { ConfigError } from "./config/config_error.ts";
@@ -20,6 +21,9 @@ const HELP = `switchyard ${VERSION}: one address in front of many model vendors
   switchyard keys list ACCOUNT | revoke ACCOUNT KEY
   switchyard ledger list ACCOUNT [--limit N]
   switchyard ledger verify               checks that every balance is the sum of its lines
+
+  switchyard webhooks listen             prints and checks the webhooks of a running gateway as they come
+    [--gateway URL] [--forward URL]      and posts them on, to an application under development
 
   switchyard version | help
 
@@ -53,6 +57,8 @@ async function dispatch([command = "help", ...rest]: readonly string[]): Promise
       return await dev(rest);
     case "config":
       return checkCommand(rest);
+    case "webhooks":
+      return await listenCommand(rest);
     case "version":
     case "--version":
       console.log(VERSION);

@@ -188,7 +188,7 @@ inGateway(
       const created = await gateway.purse.balance();
       assertEquals(start - created, BigInt(CONTENT_TOKENS) * readMoney("0.00000125"), model);
       const row = await gateway.purse.latestCharge();
-      assertEquals([row?.model, row?.usage.cache_write1h_tokens], [
+      assertEquals([row?.model, row?.usage.cache_write_1h_tokens], [
         model,
         CONTENT_TOKENS,
       ]);

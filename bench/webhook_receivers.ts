@@ -1,0 +1,28 @@
+/**
+ * Receivers for the benchmark of webhooks: one https server for all names. Names that begin with `hang` are never answered.
+ * Takes a certificate and a key as files; says its port; at the end of its input prints how late events were, in milliseconds.
+ */
+const [certificatePath, keyPath] = Deno.args;
+const lateMs: number[] = [];
+let hanging = 0;
+
+const server = Deno.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  cert: Deno.readTextFileSync(certificatePath),
+  key: Deno.readTextFileSync(keyPath),
+  onListen: ({ port }) => console.log(port),
+}, async (request) => {
+  const { data } = await request.json();
+  if (request.headers.get("host")?.startsWith("hang")) {
+    hanging++;
+    return await new Promise<Response>(() => {});
+  }
+  lateMs.push(Date.now() - data.endedAt);
+  return new Response(null, { status: 204 });
+});
+
+await Deno.stdin.readable.pipeTo(new WritableStream());
+console.log(JSON.stringify({ lateMs, hanging }));
+void server.shutdown();
+Deno.exit(0);

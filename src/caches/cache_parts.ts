@@ -1,0 +1,38 @@
+import type { Meter } from "../billing/meter.ts";
+import type { Model, Serving } from "../catalog/model.ts";
+import type { Conversation } from "../conversation/conversation.ts";
+import type { Files } from "../files/files.ts";
+import type { Log } from "../lib/log.ts";
+import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
+import type { Store } from "../store/store.ts";
+import type { Provider } from "../upstreams/provider.ts";
+
+/** Counts the tokens of a conversation at one provider: by its own counter, else by the gateway's tokenizer. */
+export type CountAt = (
+  serving: Serving,
+  model: Model,
+  question: { readonly conversation: Conversation; readonly callerSignal: () => AbortSignal },
+) => Promise<{ readonly tokens: number; readonly countedBy: string | null }>;
+
+/** What caches are made with. */
+export interface CacheParts {
+  /** Its clock is theirs. */
+  readonly store: Store;
+  readonly log: Log;
+  readonly providers: ReadonlyMap<string, Provider>;
+  readonly breaker: CircuitBreaker;
+  readonly meter: Meter;
+  /** A folder of their own. */
+  readonly files: Files;
+  /**
+   * The text model of that name.
+   *
+   * @throws {GatewayError} `model_not_found`, `invalid_request` for one that does not talk text.
+   */
+  readonly modelOf: (name: string) => Model;
+  readonly countAt: CountAt;
+  /** The conversation with every addressed medium fetched that the provider's preferred form cannot name. */
+  readonly inlined: (conversation: Conversation, provider: Provider) => Promise<Conversation>;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+}

@@ -1,0 +1,44 @@
+import type { JobHandler } from "../store/jobs.ts";
+import type { CacheParts } from "./cache_parts.ts";
+import type { CachedContent } from "./cached_content.ts";
+import { type CachePatch, deleteCache, patchCache } from "./change.ts";
+import { type CacheCall, createCache, type CreatedCache } from "./create.ts";
+import { deleteHandler, expireHandler } from "./expire.ts";
+import { type CachePage, listCaches, ownCache } from "./read.ts";
+import type { CacheJobKind } from "./records.ts";
+import { type CacheReference, type NamedCache, resolveReference } from "./reference.ts";
+
+export type { CacheParts } from "./cache_parts.ts";
+export { isCacheFileKept } from "./read.ts";
+
+/** All that the endpoints and the job runner ask of cached contents. */
+export interface Caches {
+  /** See {@linkcode createCache}. */
+  create(call: CacheCall): Promise<CreatedCache>;
+  /** The cache of that name; throws `not_found` and `permission_denied`. */
+  read(keyId: string, name: string): Promise<CachedContent>;
+  /** See {@linkcode listCaches}. */
+  list(keyId: string, after: string | null, most: number): Promise<CachePage>;
+  /** See {@linkcode patchCache}. */
+  patch(patch: CachePatch): Promise<CachedContent>;
+  /** See {@linkcode deleteCache}. */
+  remove(keyId: string, name: string): Promise<void>;
+  /** See {@linkcode resolveReference}. */
+  resolve(named: NamedCache): Promise<CacheReference>;
+  readonly handlers: Readonly<Record<CacheJobKind, JobHandler>>;
+  readonly concurrency: Readonly<Record<CacheJobKind, number>>;
+}
+
+/** Joins the parts of cached contents. */
+export function createCaches(parts: CacheParts): Caches {
+  return {
+    create: (call) => createCache(parts, call),
+    read: async (keyId, name) => (await ownCache(parts.store, keyId, name)).value,
+    list: (keyId, after, most) => listCaches(parts.store, keyId, after, most),
+    patch: (patch) => patchCache(parts, patch),
+    remove: (keyId, name) => deleteCache(parts, keyId, name),
+    resolve: (named) => resolveReference(parts, named),
+    handlers: { cache_expire: expireHandler(parts), cache_delete: deleteHandler(parts) },
+    concurrency: { cache_expire: 16, cache_delete: 16 },
+  };
+}

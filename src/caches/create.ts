@@ -1,0 +1,215 @@
+import { addCharge } from "../billing/charge.ts";
+import { type Prices, readPrices } from "../billing/price.ts";
+import type { Model, Serving } from "../catalog/model.ts";
+import { NO_USAGE } from "../conversation/usage.ts";
+import { GatewayError } from "../lib/gateway_error.ts";
+import type { JsonObject } from "../lib/json_object.ts";
+import { type Money, sumOf, writeMoney } from "../lib/money.ts";
+import type { Commit, Store } from "../store/store.ts";
+import { candidatesFor } from "../routing/candidates.ts";
+import { tryInTurn } from "../routing/fallback.ts";
+import { resolvePin } from "../routing/pin.ts";
+import { gatewayErrorFor, UpstreamFailure } from "../upstreams/failure.ts";
+import type { Provider } from "../upstreams/provider.ts";
+import type { CacheParts } from "./cache_parts.ts";
+import { type CachedContent, cacheFileOf, type CacheHome, newCacheId } from "./cached_content.ts";
+import { keepEmulated } from "./emulated.ts";
+import { GRACE_MS } from "./expire.ts";
+import type { Kept, Making } from "./making.ts";
+import { keepNative } from "./native.ts";
+import { addCache, addExpiry, type CacheEntry, changeCache, dropCache, endCache, readCacheEntry } from "./records.ts";
+import { bareModelName, type CacheRequest, readCacheRequest } from "./request.ts";
+
+/** Who creates a cache, and what was sent. */
+export interface CacheCall {
+  readonly requestId: string;
+  readonly keyId: string;
+  readonly accountId: string;
+  /** The JSON body. */
+  readonly body: JsonObject;
+  /** How many bytes it had. */
+  readonly bodyBytes: number;
+  readonly headerPin: string | null;
+  /** Gives the signal that fires when the caller leaves. */
+  readonly callerSignal: () => AbortSignal;
+}
+
+/** A cache that came into being. */
+export interface CreatedCache {
+  readonly cache: CachedContent;
+  /** Names, in the caller's spelling, of what the model will not be told. */
+  readonly losses: readonly string[];
+}
+
+/**
+ * How long a create may take, in milliseconds: longer than any of its steps is waited for. One that is not ready by then is
+ * taken for dead.
+ */
+const PATIENCE_MS = 600_000;
+const BYTES_PER_TOKEN = 4;
+
+/**
+ * Creates a cache at one of the model's providers: natively where that has caches, else in the gateway's own files. The
+ * record stands before anything is kept anywhere, so that whatever breaks off is found and removed; the charge is in the
+ * commit that makes the cache usable. Source: SPEC "Cached contents", "Billing of caches".
+ *
+ * @throws {GatewayError}
+ */
+export async function createCache(parts: CacheParts, call: CacheCall): Promise<CreatedCache> {
+  const { providers, breaker, meter, random, store } = parts;
+  const now = store.now();
+  const request = readCacheRequest(call.body, now);
+  const model = parts.modelOf(bareModelName(request.modelName));
+  const pin = resolvePin(call.headerPin, null, model.id, model.serves, (name) => providers.has(name));
+  const prices = readPrices(model.pricing);
+  const admission = await meter.admit(
+    call.accountId,
+    costOf(Math.ceil(call.bodyBytes / BYTES_PER_TOKEN), prices),
+  );
+  try {
+    const candidates = candidatesFor(model.serves, pin, (name) => breaker.isResting(name), random);
+    return await tryInTurn(
+      candidates,
+      breaker,
+      (serving) => createAt(serving, { parts, call, request, model, prices, now }),
+      (error) => error instanceof UpstreamFailure ? error : { isRetryable: false, isProvidersFault: false },
+      (serving, error) => logFallback(parts, call, serving, error),
+    );
+  } catch (error) {
+    throw error instanceof UpstreamFailure ? gatewayErrorFor(error) : error;
+  } finally {
+    // Read anew before the reservation ends, so that nobody comes in between.
+    meter.invalidate(call.accountId);
+    admission.release();
+  }
+}
+
+function logFallback(
+  { log }: CacheParts,
+  { requestId }: CacheCall,
+  { provider, model }: Serving,
+  error: unknown,
+): void {
+  const code = error instanceof UpstreamFailure ? error.kind : "internal_error";
+  log.warn("upstream_failed_over", { requestId, provider, model, code });
+}
+
+/**
+ * The cost of a new cache. The price is that of the vendors' caches of an hour, since the cache's own life is beyond their
+ * five minutes.
+ */
+function costOf(tokens: number, { cacheWrite1h }: Prices): Money {
+  return sumOf([{ quantity: tokens, rate: cacheWrite1h }]);
+}
+
+interface Creation {
+  readonly parts: CacheParts;
+  readonly call: CacheCall;
+  readonly request: CacheRequest;
+  readonly model: Model;
+  readonly prices: Prices;
+  /** Unix milliseconds at which the request was read: what its life counts from. */
+  readonly now: number;
+}
+
+async function createAt(serving: Serving, creation: Creation): Promise<CreatedCache> {
+  const { parts, request, model, call } = creation;
+  const provider = parts.providers.get(serving.provider)!;
+  const entry = await begin(provider, creation);
+  const { id } = entry.value;
+  const { content, expiresAt } = request;
+  const making: Making = { id, provider, serving, model, content, expiresAt, callerSignal: call.callerSignal };
+  let kept: Kept;
+  try {
+    kept = provider.caches ? await keepNative(provider.caches, making) : await keepEmulated(parts, making);
+  } catch (error) {
+    await abandon(parts, entry, null, error);
+    throw error;
+  }
+  return { cache: await finish(entry, kept, creation), losses: kept.losses };
+}
+
+async function begin(provider: Provider, { parts, call, request, model, now }: Creation): Promise<CacheEntry> {
+  const { store } = parts;
+  const { modelName, displayName, expiresAt } = request;
+  const cache: CachedContent = {
+    id: newCacheId(store.now()),
+    account: call.accountId,
+    keyId: call.keyId,
+    model: model.id,
+    modelName,
+    displayName,
+    state: "creating",
+    home: provider.caches
+      ? { kind: "native", provider: provider.name, upstreamName: null }
+      : { kind: "emulated", provider: provider.name, headBytes: 0 },
+    createdAt: now,
+    updatedAt: now,
+    expiresAt,
+    tokens: 0,
+    countedBy: null,
+    revision: 0,
+  };
+  const result = await store.commit(null, addExpiry(addCache({}, cache), cache.id, 0, store.now() + PATIENCE_MS));
+  const entry = result.ok ? await readCacheEntry(store, cache.id) : null;
+  if (entry === null) throw new GatewayError("internal_error", "Cannot store the cached content");
+  return entry;
+}
+
+/** Makes the cache usable and charges it, in one commit. */
+async function finish(entry: CacheEntry, kept: Kept, { parts, call, model, prices }: Creation): Promise<CachedContent> {
+  const { id } = entry.value;
+  const { home, tokens, countedBy, expiresAt } = kept;
+  const change = { state: "ready", home, tokens, countedBy, expiresAt, revision: 1 } as const;
+  const { accountId, keyId, requestId } = call;
+  const amount = costOf(tokens, prices);
+  let commit = addExpiry(changeCache({}, entry, change), id, 1, expiresAt + GRACE_MS);
+  if (amount > 0n) {
+    const what = { kind: "cache", model: model.id, provider: home.provider } as const;
+    const usage = { ...NO_USAGE, cacheWrite1hTokens: tokens };
+    const rows = [{ requestId, at: parts.store.now(), amount, usage, ...what }];
+    commit = addCharge(commit, { account: accountId, reference: `cache_${id}`, rows });
+  }
+  if (!await commitSurely(parts.store, `cache_ready_${id}`, commit)) {
+    // Only the job that had lost its patience can have changed it meanwhile.
+    const late = new GatewayError("upstream_timeout", "Cannot create the cached content: it took too long");
+    await abandon(parts, entry, home, late);
+    throw late;
+  }
+  const cost = writeMoney(amount);
+  const about = { ref: id, state: home.kind, model: model.id, provider: home.provider, inputTokens: tokens, cost };
+  parts.log.info("cache_created", { ...about, requestId, accountId, keyId });
+  return { ...entry.value, ...change };
+}
+
+/** A commit whose result is not known is made again under its name; one that stays unknown is left to the expiry job. */
+async function commitSurely(store: Store, operation: string, commit: Commit): Promise<boolean> {
+  try {
+    return (await store.commit(operation, commit)).ok;
+  } catch {
+    return (await store.commit(operation, commit)).ok;
+  }
+}
+
+/**
+ * Nothing is left of a create that failed: what the gateway wrote is removed, and where a vendor may have kept something, the
+ * job that removes ended caches looks for it.
+ *
+ * @param home Where the content is, once that is known.
+ */
+async function abandon(parts: CacheParts, entry: CacheEntry, home: CacheHome | null, error: unknown): Promise<void> {
+  const { store, files, log, providers } = parts;
+  const { id, home: planned } = entry.value;
+  const surelyRefused = error instanceof UpstreamFailure && error.facts.accepted === "no";
+  try {
+    if (planned.kind === "emulated") await files.remove(cacheFileOf(id));
+    const isClean = planned.kind === "emulated" || (surelyRefused && home === null);
+    const named = { ...entry, value: { ...entry.value, home: home ?? planned } };
+    const { ok } = await store.commit(null, isClean ? dropCache({}, entry) : endCache({}, named, store.now()));
+    // The job that ended it may have looked for the vendor's copy before there was one.
+    if (!ok && home?.kind === "native") await providers.get(home.provider)?.caches?.remove(home.upstreamName ?? "");
+  } catch (cause) {
+    // The job that waits for this create ends it in time.
+    log.warn("cache_abandon_failed", { ref: id, reason: cause instanceof Error ? cause.name : "no error" });
+  }
+}

@@ -1,0 +1,40 @@
+import { content } from "../conversation/codecs/content/mod.ts";
+import { GatewayError } from "../lib/gateway_error.ts";
+import type { CacheParts } from "./cache_parts.ts";
+import { cacheFileOf } from "./cached_content.ts";
+import { type Kept, type Making, targetOf } from "./making.ts";
+import { writePrefix, type WrittenPrefix } from "./prefix.ts";
+
+/** More than the longest request that is taken, with every medium fetched that it names. */
+const MOST_BYTES = 200_000_000;
+
+/**
+ * Keeps a content in the gateway's files, to be put before each turn that refers to it, and counts its tokens. What the
+ * provider cannot be told, and what it must fetch and cannot, is found out now and not at the first reference.
+ *
+ * @throws {GatewayError} `invalid_request` for what the provider's form has no word for.
+ * @throws {UpstreamFailure} If the provider's counter fails.
+ */
+export async function keepEmulated(parts: CacheParts, making: Making): Promise<Kept> {
+  const { id, provider, serving, model, callerSignal } = making;
+  const [endpoint] = provider.text;
+  if (!endpoint) throw new GatewayError("route_error", `Provider "${provider.name}" does not talk text`);
+  const read = content.readRequest({ ...making.content, model: model.id });
+  const conversation = await parts.inlined(read, provider);
+  const { losses } = endpoint.codec.writeRequest(conversation, targetOf(making));
+  const { tokens, countedBy } = await parts.countAt(serving, model, { conversation, callerSignal });
+  const prefix = writePrefix(conversation);
+  await parts.files.write(cacheFileOf(id), bytesOf(prefix), MOST_BYTES);
+  return {
+    home: { kind: "emulated", provider: provider.name, headBytes: prefix.head.length },
+    tokens,
+    countedBy,
+    expiresAt: making.expiresAt,
+    losses: [...read.beyond, ...losses.map((loss) => content.fieldNames[loss] ?? loss)],
+  };
+}
+
+async function* bytesOf({ head, pieces }: WrittenPrefix): AsyncGenerator<Uint8Array> {
+  yield head;
+  yield* pieces;
+}

@@ -1,0 +1,57 @@
+import type { JobHandler } from "../store/jobs.ts";
+import type { CacheUpstream } from "../upstreams/cache_upstream.ts";
+import { UpstreamFailure } from "../upstreams/failure.ts";
+import { joined } from "../billing/records.ts";
+import type { CacheParts } from "./cache_parts.ts";
+import { type CachedContent, cacheFileOf } from "./cached_content.ts";
+import { dropCache, endCache, readCacheEntry, readExpiryRef } from "./records.ts";
+
+/** How long a content outlives its cache's end, in milliseconds: references that came before it may still be being sent. */
+export const GRACE_MS = 30_000;
+/** A vendor forgets its copy by itself, so it is not asked for ever to do so. */
+const VENDOR_PATIENCE_MS = 600_000;
+
+/** The job that ends a cache whose time has come, or a create that nobody finished. One for an older end has nothing to do. */
+export function expireHandler({ store, log }: CacheParts): JobHandler {
+  return async (job) => {
+    const { id, revision } = readExpiryRef(job.ref);
+    const entry = await readCacheEntry(store, id);
+    const isDue = entry !== null && entry.value.state !== "ended" && entry.value.revision === revision;
+    if (!isDue) return void await store.commit(null, { settle: [job] });
+    const { ok } = await store.commit(null, joined(endCache({}, entry, store.now()), { settle: [job] }));
+    if (ok) return log.info("cache_expired", { ref: id, state: entry.value.state, accountId: entry.value.account });
+    // A patch or a delete was first: look again.
+    await store.commit(null, { postpone: [{ job, dueAt: store.now(), attempt: job.attempt + 1 }] });
+  };
+}
+
+/** The job that removes what is left of an ended cache: the file, the vendor's copy, and at last the record. */
+export function deleteHandler(parts: CacheParts): JobHandler {
+  const { store, files } = parts;
+  return async (job) => {
+    const entry = await readCacheEntry(store, job.ref);
+    if (entry === null) return void await store.commit(null, { settle: [job] });
+    await files.remove(cacheFileOf(entry.value.id));
+    await removeAtVendor(parts, entry.value);
+    await store.commit(null, joined(dropCache({}, entry), { settle: [job] }));
+  };
+}
+
+async function removeAtVendor({ providers, store, log }: CacheParts, cache: CachedContent): Promise<void> {
+  const { id, home, expiresAt } = cache;
+  if (home.kind === "emulated") return;
+  const upstream = providers.get(home.provider)?.caches;
+  if (!upstream) {
+    return log.warn("cache_left_with_vendor", { ref: id, provider: home.provider, reason: "not configured" });
+  }
+  try {
+    for (const name of await namesOf(upstream, id, home.upstreamName)) await upstream.remove(name);
+  } catch (error) {
+    if (!(error instanceof UpstreamFailure) || store.now() < expiresAt + VENDOR_PATIENCE_MS) throw error;
+    log.warn("cache_left_with_vendor", { ref: id, provider: home.provider, reason: error.kind });
+  }
+}
+
+async function namesOf(upstream: CacheUpstream, id: string, known: string | null): Promise<readonly string[]> {
+  return known === null ? await upstream.find(id) : [known];
+}

@@ -1,0 +1,51 @@
+import type { JsonObject } from "../lib/json_object.ts";
+import { invalidField } from "../lib/gateway_error.ts";
+import { fieldIn } from "./fields.ts";
+
+/** Seconds. Source: SPEC "Limits". */
+const LEAST_SECONDS = 600;
+/** Seconds. Source: SPEC "Limits". */
+const MOST_SECONDS = 3_600;
+/** What a request may take on its way: a client that adds ten minutes to its own clock is not refused for it. */
+const TRANSIT_MS = 1_000;
+
+const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
+
+/**
+ * When a cache is to end: `ttl` after now, or at `expireTime`; null when neither is said.
+ * Source: SPEC "CachedContent resource", "Limits".
+ *
+ * @param now Unix milliseconds.
+ * @returns Unix milliseconds.
+ * @throws {GatewayError} `invalid_request`: both, another shape, or a span beyond 600 to 3600 seconds.
+ */
+export function readExpiry(body: JsonObject, now: number): number | null {
+  const ttl = fieldIn(body, "ttl");
+  const expireTime = fieldIn(body, "expireTime");
+  if (ttl !== null && expireTime !== null) {
+    throw invalidField(ttl.spelling, `expected either ttl or ${expireTime.spelling}, got both`);
+  }
+  if (ttl !== null) return now + readTtlSeconds(ttl.value, ttl.spelling) * 1000;
+  return expireTime === null ? null : readExpireTime(expireTime.value, expireTime.spelling, now);
+}
+
+/** When a new cache is to end: as {@linkcode readExpiry}, after ten minutes when nothing is said. Throws the same. */
+export function readNewExpiry(body: JsonObject, now: number): number {
+  return readExpiry(body, now) ?? now + LEAST_SECONDS * 1000;
+}
+
+function readTtlSeconds(value: unknown, field: string): number {
+  const digits = typeof value === "string" ? /^(\d{1,9})s$/.exec(value)?.[1] : undefined;
+  const seconds = Number(digits ?? NaN);
+  if (seconds >= LEAST_SECONDS && seconds <= MOST_SECONDS) return seconds;
+  throw invalidField(field, `expected whole seconds from "${LEAST_SECONDS}s" to "${MOST_SECONDS}s"`);
+}
+
+function readExpireTime(value: unknown, field: string, now: number): number {
+  const at = typeof value === "string" && RFC_3339.test(value) ? Date.parse(value) : NaN;
+  if (Number.isNaN(at)) throw invalidField(field, "expected an RFC 3339 timestamp with a zone");
+  if (at <= now) throw invalidField(field, "expected an instant to come, got one that has passed");
+  const spanMs = at - now;
+  if (spanMs >= LEAST_SECONDS * 1000 - TRANSIT_MS && spanMs <= MOST_SECONDS * 1000) return at;
+  throw invalidField(field, `expected an instant ${LEAST_SECONDS} to ${MOST_SECONDS} seconds from now`);
+}

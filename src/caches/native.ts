@@ -1,0 +1,40 @@
+import { Buffer } from "node:buffer";
+import { content } from "../conversation/codecs/content/mod.ts";
+import { WRAPPED_SEAL_PREFIX } from "../conversation/seal.ts";
+import type { JsonObject } from "../lib/json_object.ts";
+import type { CacheUpstream } from "../upstreams/cache_upstream.ts";
+import { type Kept, type Making, targetOf } from "./making.ts";
+
+/**
+ * Keeps a content with a vendor that has caches of its own, in the words in which it came, until the same instant as ours.
+ *
+ * @throws {UpstreamFailure}
+ */
+export async function keepNative(upstream: CacheUpstream, making: Making): Promise<Kept> {
+  const { id, provider, serving, callerSignal } = making;
+  const { name, tokens, expiresAt } = await upstream.create({
+    mark: id,
+    model: serving.model,
+    content: contentFor(making),
+    expiresAt: making.expiresAt,
+    callerSignal,
+  });
+  return {
+    home: { kind: "native", provider: provider.name, upstreamName: name },
+    tokens,
+    countedBy: provider.name,
+    expiresAt: Math.min(expiresAt ?? making.expiresAt, making.expiresAt),
+    losses: [],
+  };
+}
+
+/** As it came, unless it holds a proof that was wrapped for its caller, which no vendor may see. */
+function contentFor(making: Making): JsonObject {
+  const { content: sent, model } = making;
+  if (!Buffer.from(JSON.stringify(sent)).includes(`"${WRAPPED_SEAL_PREFIX}`)) return sent;
+  const { generationConfig: _config, ...kept } = content.writeRequest(
+    content.readRequest({ ...sent, model: model.id }),
+    targetOf(making),
+  ).body;
+  return kept;
+}

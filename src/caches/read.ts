@@ -1,0 +1,60 @@
+import { GatewayError, invalidField } from "../lib/gateway_error.ts";
+import type { Store } from "../store/store.ts";
+import { type CachedContent, cacheFileOf, cacheIdIn, cacheNotFound, isCacheId } from "./cached_content.ts";
+import { type CacheEntry, readCacheEntry, readOwnCaches } from "./records.ts";
+
+/**
+ * A credential's usable cache. Source: SPEC "Authentication" rule 3, "Errors" rule 5.
+ *
+ * @param name `cachedContents/<id>`.
+ * @param field The body field that named it, when one did.
+ * @throws {GatewayError} `not_found` when it is unknown, expired or deleted; `permission_denied` when it is another's.
+ */
+export async function ownCache(store: Store, keyId: string, name: string, field?: string): Promise<CacheEntry> {
+  const id = cacheIdIn(name);
+  const entry = id === null ? null : await readCacheEntry(store, id);
+  if (entry === null || !isUsable(entry.value, store.now())) throw cacheNotFound(field);
+  if (entry.value.keyId === keyId) return entry;
+  throw new GatewayError("permission_denied", "Cannot use the cached content: another credential created it", {
+    field,
+  });
+}
+
+function isUsable({ state, expiresAt }: CachedContent, now: number): boolean {
+  return state === "ready" && expiresAt > now;
+}
+
+/** Whether a file of the caches' folder is of use: its cache's record stands. */
+export async function isCacheFileKept(store: Store, name: string): Promise<boolean> {
+  const [id] = name.split(".");
+  return isCacheId(id) && name === cacheFileOf(id) && await readCacheEntry(store, id) !== null;
+}
+
+/** One page of a credential's caches. */
+export interface CachePage {
+  readonly caches: readonly CachedContent[];
+  /** What to go on behind; null on the last page. */
+  readonly next: string | null;
+}
+
+/**
+ * A credential's usable caches, newest first. A page may be shorter than asked for and still have a next one.
+ *
+ * @param after The `next` of an earlier page; null to begin.
+ * @throws {GatewayError} `invalid_request` for an `after` that is none.
+ */
+export async function listCaches(
+  store: Store,
+  keyId: string,
+  after: string | null,
+  most: number,
+): Promise<CachePage> {
+  if (after !== null && !isCacheId(after)) throw invalidField("pageToken", "expected the nextPageToken of a page");
+  const found = await readOwnCaches(store, keyId, after, most + 1);
+  const page = found.slice(0, most);
+  const now = store.now();
+  return {
+    caches: page.flatMap(({ cache }) => cache && isUsable(cache, now) ? [cache] : []),
+    next: found.length > most ? page[page.length - 1].id : null,
+  };
+}

@@ -1,0 +1,75 @@
+import { joined } from "../billing/records.ts";
+import type { Commit, Entry, Key, Store } from "../store/store.ts";
+import type { CachedContent } from "./cached_content.ts";
+
+/** A cache as it was read, with the version to check. */
+export type CacheEntry = Entry<CachedContent>;
+
+/** The kinds of jobs that a cache owes. */
+export type CacheJobKind = "cache_expire" | "cache_delete";
+
+const cacheKey = (id: string): Key => ["cache", "content", id];
+const ownCaches = (keyId: string): Key => ["cache", "own", keyId];
+const ownCacheKey = (keyId: string, id: string): Key => [...ownCaches(keyId), id];
+
+/** A cache by its id, in whatever state; null when there is none. */
+export async function readCacheEntry(store: Store, id: string): Promise<CacheEntry | null> {
+  const [entry] = await store.get<CachedContent>([cacheKey(id)]);
+  return entry;
+}
+
+/**
+ * A credential's caches in whatever state, newest first.
+ *
+ * @param after The id to go on behind; null to begin.
+ */
+export async function readOwnCaches(
+  store: Store,
+  keyId: string,
+  after: string | null,
+  limit: number,
+): Promise<{ readonly id: string; readonly cache: CachedContent | null }[]> {
+  const place = after === null ? {} : { after: ownCacheKey(keyId, after) };
+  const index = await store.scan(ownCaches(keyId), { ...place, limit, reverse: true });
+  const ids = index.map(({ key }) => String(key[key.length - 1]));
+  if (ids.length === 0) return [];
+  const entries = await store.get<CachedContent>(ids.map(cacheKey));
+  return ids.map((id, at) => ({ id, cache: entries[at]?.value ?? null }));
+}
+
+/** The commit with a new cache in it. */
+export function addCache(commit: Commit, cache: CachedContent): Commit {
+  const key = cacheKey(cache.id);
+  return joined(commit, {
+    check: [{ key, version: null }],
+    set: [{ key, value: cache }, { key: ownCacheKey(cache.keyId, cache.id), value: true }],
+  });
+}
+
+/** The commit with a change of a cache in it, refused as `conflict` when the cache is not as it was read any more. */
+export function changeCache(commit: Commit, entry: CacheEntry, change: Partial<CachedContent>): Commit {
+  const { key, version } = entry;
+  return joined(commit, { check: [{ key, version }], set: [{ key, value: { ...entry.value, ...change } }] });
+}
+
+/** The commit with the end of a cache's record in it, refused alike. */
+export function dropCache(commit: Commit, { key, version, value }: CacheEntry): Commit {
+  return joined(commit, { check: [{ key, version }], delete: [key, ownCacheKey(value.keyId, value.id)] });
+}
+
+/** The commit with the job that ends a cache unless its end is moved: named by the revision that set the end. */
+export function addExpiry(commit: Commit, id: string, revision: number, dueAt: number): Commit {
+  return joined(commit, { add: [{ kind: "cache_expire" satisfies CacheJobKind, ref: `${id}.${revision}`, dueAt }] });
+}
+
+/** What an expiry job is about. */
+export function readExpiryRef(ref: string): { readonly id: string; readonly revision: number } {
+  const [id, revision] = ref.split(".");
+  return { id, revision: Number(revision) };
+}
+
+/** The commit with the end of a cache's life in it, and the job that removes what is left of it. */
+export function endCache(commit: Commit, entry: CacheEntry, now: number): Commit {
+  const ended = changeCache(commit, entry, { state: "ended", updatedAt: now });
+  return joined(ended, { add: [{ kind: "cache_delete" satisfies CacheJobKind, ref: entry.value.id, dueAt: now }] });
+}

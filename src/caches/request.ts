@@ -1,0 +1,91 @@
+import { content } from "../conversation/codecs/content/mod.ts";
+import type { JsonObject } from "../lib/json_object.ts";
+import { invalidField } from "../lib/gateway_error.ts";
+import { fieldIn } from "./fields.ts";
+import { readExpiry, readNewExpiry } from "./lifetime.ts";
+
+/** A create as it was sent, checked. */
+export interface CacheRequest {
+  /** With or without `models/`, as the caller spelt it. */
+  readonly modelName: string;
+  /** `contents`, and where given `systemInstruction`, `tools` and `toolConfig`, in these spellings. */
+  readonly content: JsonObject;
+  readonly displayName: string | null;
+  /** Unix milliseconds. */
+  readonly expiresAt: number;
+}
+
+const CONTENT_FIELDS = ["contents", "systemInstruction", "tools", "toolConfig"] as const;
+const LONGEST_DISPLAY_NAME = 128;
+const LONGEST_MODEL_NAME = 256;
+
+/**
+ * Reads the body of a create; keys that it does not know are left out. Source: SPEC "CachedContent resource".
+ *
+ * @param now Unix milliseconds.
+ * @throws {GatewayError} `invalid_request`, naming the field.
+ */
+export function readCacheRequest(body: JsonObject, now: number): CacheRequest {
+  const modelName = fieldIn(body, "model")?.value;
+  if (typeof modelName !== "string" || modelName === "" || modelName.length > LONGEST_MODEL_NAME) {
+    throw invalidField("model", "expected the name of a model");
+  }
+  const expiresAt = readNewExpiry(body, now);
+  const displayName = readDisplayName(body);
+  return { modelName, content: readContent(body), displayName, expiresAt };
+}
+
+/** The model's name without the collection that clients put before it. */
+export function bareModelName(modelName: string): string {
+  return modelName.replace(/^models\//, "");
+}
+
+function readDisplayName(body: JsonObject): string | null {
+  const sent = fieldIn(body, "displayName");
+  if (sent === null) return null;
+  const { value, spelling } = sent;
+  if (typeof value === "string" && [...value.slice(0, 2 * LONGEST_DISPLAY_NAME + 1)].length <= LONGEST_DISPLAY_NAME) {
+    return value === "" ? null : value;
+  }
+  throw invalidField(spelling, `expected text of at most ${LONGEST_DISPLAY_NAME} characters`);
+}
+
+function readContent(body: JsonObject): JsonObject {
+  const sent = CONTENT_FIELDS.flatMap((name) => {
+    const found = fieldIn(body, name);
+    return found === null ? [] : [{ name, ...found }];
+  });
+  // Checked in the caller's spelling, so that a message names what was sent.
+  content.checkRequest(Object.fromEntries(sent.map(({ spelling, value }) => [spelling, value])));
+  return Object.fromEntries(sent.map(({ name, value }) => [name, value]));
+}
+
+/** What can never change after the create. Source: SPEC "CachedContent resource"; Gemini API reference, "Caching". */
+const IMMUTABLE = ["model", "displayName", ...CONTENT_FIELDS] as const;
+
+/**
+ * Reads the body of a patch: the new end of a cache.
+ *
+ * @param updateMask What the query names as changed, null when it names nothing.
+ * @param now Unix milliseconds.
+ * @returns Unix milliseconds.
+ * @throws {GatewayError} `invalid_request`, naming the field: one that is immutable, or no end.
+ */
+export function readCachePatch(body: JsonObject, updateMask: string | null, now: number): number {
+  for (const name of IMMUTABLE) {
+    const sent = fieldIn(body, name);
+    if (sent !== null) throw immutable(sent.spelling);
+  }
+  for (const path of updateMask?.split(",") ?? []) {
+    if (!["ttl", "expireTime", "expire_time", "*"].includes(path.trim())) {
+      throw invalidField("updateMask", `expected "ttl" or "expireTime": nothing else can change`);
+    }
+  }
+  const expiresAt = readExpiry(body, now);
+  if (expiresAt === null) throw invalidField("ttl", "expected ttl or expireTime");
+  return expiresAt;
+}
+
+function immutable(field: string): Error {
+  return invalidField(field, "expected none: it is immutable");
+}

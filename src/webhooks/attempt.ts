@@ -1,0 +1,125 @@
+import type { Clock } from "../lib/clock.ts";
+import { EgressError } from "../net/egress_error.ts";
+import type { PostAnswer } from "../net/pinned_post.ts";
+import { readRetryAfterMs } from "./backoff.ts";
+import type { Attempt, AttemptFailure, Delivery } from "./delivery.ts";
+import { idempotencyKeyOf } from "./envelope.ts";
+import { signedHeaders } from "./signature.ts";
+
+/** How an event is posted: guarded, to the address and nowhere else. @throws {EgressError} */
+export type Post = (
+  url: string,
+  request: {
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: Uint8Array;
+    readonly signal: AbortSignal;
+  },
+) => Promise<PostAnswer>;
+
+/** What one attempt needs. */
+export interface AttemptParts {
+  readonly clock: Clock;
+  readonly post: Post;
+  readonly delivery: Delivery;
+  readonly body: Uint8Array;
+  /** The current one first. */
+  readonly secrets: readonly string[];
+  /** Aborted when the attempt must not count any more. */
+  readonly signal: AbortSignal;
+}
+
+/** An attempt that ended, and what the receiver asked for. */
+export interface EndedAttempt {
+  readonly attempt: Attempt;
+  readonly retryAfterMs: number | null;
+}
+
+/**
+ * The headers of an attempt at an instant. Source: SPEC "Events", rules 1 to 3.
+ *
+ * @param sentAt Unix milliseconds.
+ */
+export function headersOf(
+  { id, status }: Delivery,
+  body: Uint8Array,
+  secrets: readonly string[],
+  sentAt: number,
+): Record<string, string> {
+  return {
+    "content-type": "application/json",
+    "user-agent": "Switchyard-Webhooks",
+    "accept-encoding": "identity",
+    ...signedHeaders({ idempotencyKey: idempotencyKeyOf(id, status), body, sentAt }, secrets),
+  };
+}
+
+/**
+ * Makes one attempt. Whatever the receiver does is an attempt that ended.
+ *
+ * @throws {EgressError} `aborted`, and nothing else of its kind: then there was no attempt.
+ */
+export async function makeAttempt(parts: AttemptParts): Promise<EndedAttempt> {
+  const { clock, post, delivery, body, secrets, signal } = parts;
+  const startedAt = clock.now();
+  const outcome = await outcomeOf(() =>
+    post(delivery.url, { headers: headersOf(delivery, body, secrets, startedAt), body, signal })
+  );
+  const endedAt = Math.max(clock.now(), startedAt); // the clock may have been set back
+  return {
+    attempt: {
+      number: delivery.attempts + 1,
+      startedAt,
+      durationMs: endedAt - startedAt,
+      status: outcome.answer?.status ?? null,
+      failure: outcome.failure,
+      reason: outcome.reason,
+      answerBytes: outcome.answer?.bytes ?? 0,
+    },
+    retryAfterMs: readRetryAfterMs(outcome.answer?.header("retry-after") ?? null, endedAt),
+  };
+}
+
+interface Outcome extends Pick<Attempt, "failure" | "reason"> {
+  readonly answer: PostAnswer | null;
+}
+
+async function outcomeOf(send: () => Promise<PostAnswer>): Promise<Outcome> {
+  try {
+    const answer = await send();
+    return { answer, failure: failureOf(answer.status), reason: null };
+  } catch (error) {
+    if (!(error instanceof EgressError) || error.kind === "aborted") throw error;
+    return { answer: null, ...wordsOf(error) };
+  }
+}
+
+function failureOf(status: number): AttemptFailure | null {
+  if (status >= 200 && status < 300) return null;
+  return status >= 300 && status < 400 ? "redirect" : "status";
+}
+
+/** The words for a failure. The rule of a refusal is told, what stands behind the name never is. */
+function wordsOf(error: EgressError): Pick<Attempt, "failure" | "reason"> {
+  switch (error.kind) {
+    case "refused":
+      return { failure: "blocked", reason: error.details.rule ?? null };
+    case "tls":
+      return { failure: "tls", reason: tlsReasonOf(error.details.cause) };
+    case "unresolved":
+    case "connect":
+    case "timeout":
+      return { failure: error.kind, reason: null };
+    default:
+      return { failure: "broken", reason: null };
+  }
+}
+
+/** The platform tells these apart in its messages alone; a message that changes costs the finer word, and nothing hangs on it. */
+function tlsReasonOf(cause: unknown): string | null {
+  const message = cause instanceof Error ? cause.message : "";
+  if (/expired/i.test(message)) return "certificate_expired";
+  if (/not valid for name|NotValidForName/i.test(message)) return "certificate_name";
+  if (/UnknownIssuer|self.?signed|CaUsedAsEndEntity/i.test(message)) return "certificate_untrusted";
+  if (/certificate/i.test(message)) return "certificate";
+  return /ProtocolVersion|HandshakeFailure|handshake/i.test(message) ? "protocol" : null;
+}

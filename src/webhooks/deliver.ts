@@ -1,0 +1,76 @@
+import { readWebhookSecrets } from "../billing/webhook_secret.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
+import type { JobHandler } from "../store/jobs.ts";
+import type { Job, Store } from "../store/store.ts";
+import { type EndedAttempt, makeAttempt, type Post } from "./attempt.ts";
+import { afterAttempt, type Delivery } from "./delivery.ts";
+import type { Destinations } from "./destination.ts";
+import { addAttempt, type DeliveryEntry, readBody, readDelivery } from "./records.ts";
+
+/** What the job needs. */
+export interface DeliverParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly post: Post;
+  readonly destinations: Destinations;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+}
+
+/**
+ * The job that owes a delivery: one attempt each time it is due, and the next one put off in the commit that records it. What
+ * goes wrong on our own side is no attempt: the job is put off by its runner.
+ */
+export function deliverHandler(parts: DeliverParts): JobHandler {
+  const { store, destinations } = parts;
+  return async (job, { signal }) => {
+    const entry = await readDelivery(store, job.ref);
+    if (entry?.value.state !== "pending") return void await store.commit(null, { settle: [job] });
+    const host = new URL(entry.value.url).host;
+    const passage = await destinations.enter(host, signal);
+    if (!passage.granted) {
+      return void await store.commit(null, { postpone: [{ job, dueAt: passage.untilMs, attempt: 0 }] });
+    }
+    let ended: EndedAttempt | null = null;
+    try {
+      ended = await attempt(parts, entry.value, signal);
+    } finally {
+      destinations.leave(host, ended?.attempt.durationMs ?? null);
+    }
+    await record(parts, entry, job, ended);
+  };
+}
+
+async function attempt(parts: DeliverParts, delivery: Delivery, signal: AbortSignal): Promise<EndedAttempt> {
+  const { store, clock, post } = parts;
+  const [body, secrets] = await Promise.all([
+    readBody(store, delivery),
+    readWebhookSecrets(store, delivery.account),
+  ]);
+  return await makeAttempt({ clock, post, delivery, body, secrets, signal });
+}
+
+async function record(
+  { store, log, random }: DeliverParts,
+  entry: DeliveryEntry,
+  job: Job,
+  { attempt, retryAfterMs }: EndedAttempt,
+): Promise<void> {
+  const after = afterAttempt(entry.value, attempt, retryAfterMs, random);
+  const { ok } = await store.commit(null, addAttempt({}, entry, attempt, after, job));
+  const fields = {
+    ref: after.id,
+    accountId: after.account,
+    attempt: attempt.number,
+    durationMs: attempt.durationMs,
+    status: attempt.status ?? undefined,
+    code: attempt.failure ?? undefined,
+    reason: attempt.reason ?? undefined,
+    state: after.state,
+  };
+  if (!ok) log.warn("webhook_attempt_unrecorded", fields); // the job became another's meanwhile, who tries again
+  else if (after.state === "delivered") log.info("webhook_delivered", fields);
+  else log.warn(after.state === "exhausted" ? "webhook_exhausted" : "webhook_attempt_failed", fields);
+}

@@ -1,0 +1,139 @@
+import { readWebhookSecrets } from "../billing/webhook_secret.ts";
+import { GatewayError } from "../lib/gateway_error.ts";
+import type { Store } from "../store/store.ts";
+import { headersOf } from "./attempt.ts";
+import { type Attempt, type Delivery, type DeliveryState, redelivered } from "./delivery.ts";
+import {
+  addRound,
+  type DeliveryEntry,
+  type DeliveryPlace,
+  type DeliveryRange,
+  readAttempts,
+  readBody,
+  readDelivery,
+  scanDeliveries,
+} from "./records.ts";
+
+/** A delivery with what was tried. */
+export interface DeliveryStory {
+  readonly delivery: Delivery;
+  /** Oldest first; of a very long story its end. */
+  readonly attempts: readonly Attempt[];
+}
+
+/** What a receiver would be sent now. */
+export interface DeliveryRequest {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** One page of deliveries. */
+export interface DeliveryPage {
+  readonly deliveries: readonly Delivery[];
+  /** What to go on behind; null on the last page. */
+  readonly next: DeliveryPlace | null;
+}
+
+/** What came of asking for many again. */
+export interface RangeRedelivery {
+  readonly redelivered: number;
+  /** Where the call stopped; null when the range was done. */
+  readonly next: DeliveryPlace | null;
+}
+
+/** Where deliveries are looked at and asked for again. */
+export interface DeliveryDesk {
+  /** Null when nothing is owed for the task, or not yet. */
+  read(id: string): Promise<DeliveryStory | null>;
+  /** @throws {GatewayError} `not_found`. */
+  requestOf(id: string): Promise<DeliveryRequest>;
+  /**
+   * Begins a new round now.
+   *
+   * @throws {GatewayError} `not_found`; `conflict` while the delivery is pending.
+   */
+  redeliver(id: string): Promise<Delivery>;
+  /** In the order of the events, newest first when `reverse`. */
+  list(
+    range: DeliveryRange,
+    page: { readonly after: DeliveryPlace | null; readonly limit: number; readonly reverse: boolean },
+  ): Promise<DeliveryPage>;
+  /** Begins a new round for the settled deliveries of a range, oldest first, up to {@linkcode MOST_REDELIVERED}. */
+  redeliverRange(
+    range: DeliveryRange & { readonly state: Exclude<DeliveryState, "pending"> },
+    after: DeliveryPlace | null,
+  ): Promise<RangeRedelivery>;
+}
+
+/** How many deliveries one call begins anew. */
+export const MOST_REDELIVERED = 500;
+
+const MOST_ATTEMPTS_SHOWN = 1_000;
+const PAGE = 100;
+
+/** Opens the desk on a store. */
+export function openDesk(store: Store): DeliveryDesk {
+  async function found(id: string): Promise<DeliveryEntry> {
+    const entry = await readDelivery(store, id);
+    if (!entry) throw new GatewayError("not_found", "Cannot find a delivery: the task has none");
+    return entry;
+  }
+
+  /** False when it is pending, or becomes it meanwhile. */
+  async function begin(entry: DeliveryEntry): Promise<Delivery | null> {
+    if (entry.value.state === "pending") return null;
+    const now = store.now();
+    const after = redelivered(entry.value, now);
+    return (await store.commit(null, addRound({}, entry, after, now))).ok ? after : null;
+  }
+
+  async function list(range: DeliveryRange, page: Parameters<DeliveryDesk["list"]>[1]): Promise<DeliveryPage> {
+    const deliveries = await scanDeliveries(store, range, { ...page, limit: page.limit + 1 });
+    const shown = deliveries.slice(0, page.limit);
+    return { deliveries: shown, next: deliveries.length > page.limit ? placeOf(shown[shown.length - 1]) : null };
+  }
+
+  return {
+    async read(id) {
+      const entry = await readDelivery(store, id);
+      return entry && { delivery: entry.value, attempts: await readAttempts(store, id, MOST_ATTEMPTS_SHOWN) };
+    },
+    async requestOf(id) {
+      const { value: delivery } = await found(id);
+      const [body, secrets] = await Promise.all([
+        readBody(store, delivery),
+        readWebhookSecrets(store, delivery.account),
+      ]);
+      return { headers: headersOf(delivery, body, secrets, store.now()), body: new TextDecoder().decode(body) };
+    },
+    async redeliver(id) {
+      const begun = await begin(await found(id));
+      if (begun === null) {
+        throw new GatewayError(
+          "conflict",
+          "Cannot deliver again: the delivery is pending, and attempts go on by themselves",
+        );
+      }
+      return begun;
+    },
+    list,
+    async redeliverRange(range, from) {
+      let count = 0;
+      let after = from;
+      for (let looked = 0; looked < MOST_REDELIVERED; looked += PAGE) {
+        const { deliveries, next } = await list(range, { after, limit: PAGE, reverse: false });
+        const begun = await Promise.all(
+          deliveries.map(async ({ id }) => await begin(await found(id)) === null ? 0 : 1),
+        );
+        count += begun.reduce<number>((sum, one) => sum + one, 0);
+        after = next;
+        if (next === null) break;
+      }
+      return { redelivered: count, next: after };
+    },
+  };
+}
+
+function placeOf({ createdAt, id }: Delivery): DeliveryPlace {
+  return { createdAt, id };
+}

@@ -1,0 +1,125 @@
+import { joined as joinedCommits } from "../billing/records.ts";
+import { joined } from "../lib/joined.ts";
+import type { Commit, Entry, Job, Key, Store } from "../store/store.ts";
+import type { Attempt, Delivery, DeliveryState } from "./delivery.ts";
+
+/** The kind of job that makes attempts; its `ref` is the delivery's id. */
+export const WEBHOOK_JOB = "webhook";
+
+/** A delivery as it was read, with the version to check. */
+export type DeliveryEntry = Entry<Delivery>;
+
+/** A stored value holds less than an envelope with a long prompt and addresses can have. */
+const PIECE_BYTES = 48 * 1024;
+
+const deliveryKey = (id: string): Key => ["webhook", "delivery", id];
+const pieceKey = (id: string, piece: number): Key => ["webhook", "body", id, piece];
+const attemptsOf = (id: string): Key => ["webhook", "attempt", id];
+const attemptKey = (id: string, number: number): Key => [...attemptsOf(id), number];
+/** Deliveries in the order of their events: all of them, and those of each state. */
+const timeline = (state: DeliveryState | "all"): Key => ["webhook", "time", state];
+const timelineKey = (state: DeliveryState | "all", { createdAt, id }: Pick<Delivery, "createdAt" | "id">): Key => [
+  ...timeline(state),
+  createdAt,
+  id,
+];
+
+/** The commit with a new delivery in it, its body, and the job that makes the first attempt. */
+export function addDelivery(commit: Commit, about: Omit<Delivery, "body">, body: Uint8Array): Commit {
+  const pieces = Math.ceil(body.length / PIECE_BYTES);
+  const delivery: Delivery = { ...about, body: { pieces, bytes: body.length } };
+  const { id, createdAt, state } = delivery;
+  return joinedCommits(commit, {
+    check: [{ key: deliveryKey(id), version: null }],
+    set: [
+      { key: deliveryKey(id), value: delivery },
+      { key: timelineKey("all", delivery), value: true },
+      { key: timelineKey(state, delivery), value: true },
+      ...Array.from({ length: pieces }, (_, piece) => ({
+        key: pieceKey(id, piece),
+        value: body.slice(piece * PIECE_BYTES, (piece + 1) * PIECE_BYTES),
+      })),
+    ],
+    add: [{ kind: WEBHOOK_JOB, ref: id, dueAt: createdAt }],
+  });
+}
+
+/** The commit with the end of an attempt in it: its record, the delivery as it is from then on, and its job. */
+export function addAttempt(commit: Commit, entry: DeliveryEntry, attempt: Attempt, after: Delivery, job: Job): Commit {
+  return joinedCommits(changeDelivery(commit, entry, after), {
+    set: [{ key: attemptKey(after.id, attempt.number), value: attempt }],
+    ...(after.nextAttemptAt === null
+      ? { settle: [job] }
+      : { postpone: [{ job, dueAt: after.nextAttemptAt, attempt: 0 }] }),
+  });
+}
+
+/** The commit with the start of a new round in it. Refused as `conflict` when the delivery is not as it was read any more. */
+export function addRound(commit: Commit, entry: DeliveryEntry, after: Delivery, now: number): Commit {
+  return joinedCommits(changeDelivery(commit, entry, after), {
+    add: [{ kind: WEBHOOK_JOB, ref: after.id, dueAt: now }],
+  });
+}
+
+function changeDelivery(commit: Commit, { key, version, value: before }: DeliveryEntry, after: Delivery): Commit {
+  const change = { check: [{ key, version }], set: [{ key, value: after }] };
+  if (before.state === after.state) return joinedCommits(commit, change);
+  return joinedCommits(joinedCommits(commit, change), {
+    delete: [timelineKey(before.state, before)],
+    set: [{ key: timelineKey(after.state, after), value: true }],
+  });
+}
+
+/** Null when nothing is owed, or not yet. */
+export async function readDelivery(store: Store, id: string): Promise<DeliveryEntry | null> {
+  const [entry] = await store.get<Delivery>([deliveryKey(id)]);
+  return entry;
+}
+
+/** The body, byte for byte as it was rendered. */
+export async function readBody(store: Store, { id, body }: Delivery): Promise<Uint8Array<ArrayBuffer>> {
+  const keys = Array.from({ length: body.pieces }, (_, piece) => pieceKey(id, piece));
+  const pieces = (await store.get<Uint8Array>(keys)).flatMap((entry) => entry ? [entry.value] : []);
+  const whole = joined(pieces);
+  if (whole.length !== body.bytes) throw new Error(`The body of delivery ${id} is not whole`);
+  return whole;
+}
+
+/** The attempts of a delivery, oldest first. */
+export async function readAttempts(store: Store, id: string, most: number): Promise<Attempt[]> {
+  const entries = await store.scan<Attempt>(attemptsOf(id), { limit: most, reverse: true });
+  return entries.map(({ value }) => value).reverse();
+}
+
+/** Which deliveries are asked for. */
+export interface DeliveryRange {
+  /** Null for every state. */
+  readonly state: DeliveryState | null;
+  /** Unix milliseconds of the event, the first included, the second not. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A place in the timeline, behind one delivery. */
+export type DeliveryPlace = Pick<Delivery, "createdAt" | "id">;
+
+/**
+ * Deliveries of a range in the order of their events, newest first when `reverse`.
+ *
+ * @param page `after`: the place to go on behind; null to begin.
+ */
+export async function scanDeliveries(
+  store: Store,
+  { state, from, to }: DeliveryRange,
+  page: { readonly after: DeliveryPlace | null; readonly limit: number; readonly reverse: boolean },
+): Promise<Delivery[]> {
+  const line = timeline(state ?? "all");
+  const edge = { createdAt: page.reverse ? to : from, id: "" };
+  const after = timelineKey(state ?? "all", page.after ?? edge);
+  const index = await store.scan(line, { after, limit: page.limit, reverse: page.reverse });
+  const within = index.map(({ key }) => ({ at: Number(key[line.length]), id: String(key[line.length + 1]) }))
+    .filter(({ at }) => at >= from && at < to);
+  if (within.length === 0) return [];
+  const entries = await store.get<Delivery>(within.map(({ id }) => deliveryKey(id)));
+  return entries.flatMap((entry) => entry ? [entry.value] : []);
+}

@@ -1,0 +1,77 @@
+import type { Clock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
+import { pinnedPost } from "../net/pinned_post.ts";
+import type { EgressPolicy } from "../net/target.ts";
+import { createJobRunner, type JobRunner } from "../store/jobs.ts";
+import type { Commit, Store } from "../store/store.ts";
+import type { Post } from "./attempt.ts";
+import { deliverHandler } from "./deliver.ts";
+import { newDelivery } from "./delivery.ts";
+import { type DeliveryDesk, openDesk } from "./desk.ts";
+import { createDestinations, MOST_ADMITTED } from "./destination.ts";
+import { type EndedTask, renderEnvelope } from "./envelope.ts";
+import { addDelivery, WEBHOOK_JOB } from "./records.ts";
+
+/** What webhooks are made with. */
+export interface WebhookParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** For the callers' addresses. */
+  readonly egress: EgressPolicy;
+  /** For one attempt, from the first look-up to the answer's head. */
+  readonly timeoutMs: number;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  /** Default a guarded POST; another for tests. */
+  readonly post?: Post;
+}
+
+/** All that the rest of the gateway asks of webhooks. */
+export interface Webhooks {
+  /** Joins the delivery that a task's end owes to its terminal commit; the commit as it is when nobody is to be told. */
+  readonly onTerminal: (commit: Commit, ended: EndedTask) => Commit;
+  readonly desk: DeliveryDesk;
+  /** Begins to deliver. */
+  startJobs(): JobRunner;
+}
+
+/** How much of an answer is read before the connection is dropped. */
+const MOST_ANSWER_BYTES = 16_384;
+
+/** Joins the parts of webhook delivery. */
+export function createWebhooks(parts: WebhookParts): Webhooks {
+  const { store, clock, log, egress, timeoutMs, random } = parts;
+  const post: Post = parts.post ??
+    ((url, request) => pinnedPost(url, { ...request, timeoutMs, capBytes: MOST_ANSWER_BYTES }, egress));
+  return {
+    onTerminal: addEvent,
+    desk: openDesk(store),
+    startJobs() {
+      const destinations = createDestinations({ now: () => clock.now(), random, hungMs: timeoutMs / 2 });
+      const handler = deliverHandler({ store, clock, log, post, destinations, random });
+      const runner = createJobRunner({
+        store,
+        clock,
+        log,
+        handlers: { [WEBHOOK_JOB]: handler },
+        concurrency: { [WEBHOOK_JOB]: MOST_ADMITTED },
+      });
+      return {
+        get running() {
+          return runner.running;
+        },
+        drain(graceMs) {
+          destinations.close();
+          return runner.drain(graceMs);
+        },
+      };
+    },
+  };
+}
+
+function addEvent(commit: Commit, ended: EndedTask): Commit {
+  return ended.callbackUrl === null
+    ? commit
+    : addDelivery(commit, newDelivery(ended, ended.callbackUrl), renderEnvelope(ended));
+}

@@ -1,0 +1,193 @@
+import { GoogleGenAI } from "@google/genai";
+import { type RunningApp, startApp } from "../../src/app.ts";
+import { newApiKey } from "../../src/billing/api_key.ts";
+import { readConfig } from "../../src/config/config.ts";
+import { jsonLog } from "../../src/lib/log.ts";
+import { type Sandbox, startSandbox } from "../../src/sandbox/mod.ts";
+import type { SeenRequest } from "../../src/sandbox/seen.ts";
+import { PRICING, textModel } from "../support/gateway.ts";
+import { type Purse, purse } from "../support/purse.ts";
+import { ShiftedClock } from "./shifted_clock.ts";
+
+/** An answer, read. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // deno-lint-ignore no-explicit-any -- a test looks wherever it likes
+  readonly json: any;
+}
+
+/** A gateway in front of the sandbox's vendors, as a test of caches sees it. */
+export interface CacheGateway {
+  readonly app: RunningApp;
+  readonly sandbox: Sandbox;
+  readonly address: string;
+  /** Of the account `demo`. */
+  readonly key: string;
+  /** Of the account `demo`, too. */
+  readonly otherKey: string;
+  readonly adminKey: string;
+  /** Gateway and vendors go by it. */
+  readonly clock: ShiftedClock;
+  readonly filesFolder: string;
+  readonly purse: Purse;
+  readonly logLines: readonly string[];
+  /** A request with the first key unless another is given. */
+  call(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  /** Creates a cache, expecting 200, and gives its name. */
+  create(fields?: Readonly<Record<string, unknown>>): Promise<string>;
+  /** Asks a model with a cache. */
+  ask(model: string, cachedContent: string, fields?: Readonly<Record<string, unknown>>): Promise<Answer>;
+  /** The vendor's official client. */
+  client(key?: string): GoogleGenAI;
+  /** What the vendors were asked, by a part of the path. */
+  seen(part: string): readonly SeenRequest[];
+  /** Names of the files that hold contents. */
+  files(): string[];
+  stop(): Promise<void>;
+}
+
+/** What a test can choose. */
+export interface CacheGatewayOptions {
+  /** USD. Default `25.00`. */
+  readonly balance?: string;
+  /** Models beside the usual ones. */
+  readonly models?: readonly Record<string, unknown>[];
+  /** Providers beside the usual ones. */
+  readonly providers?: (sandbox: Sandbox) => Readonly<Record<string, unknown>>;
+  readonly random?: () => number;
+}
+
+/** What is cached unless a test says otherwise: a thousand words, and the model's word that it has read them. */
+export const CONTENTS = [
+  { role: "user", parts: [{ text: "The sky is blue. ".repeat(250).trim() }] },
+  { role: "model", parts: [{ text: "Noted" }] },
+];
+
+/** Its tokens by the sandbox's count, which is that of words. */
+export const CONTENT_TOKENS = 1_001;
+
+/** One model of each family. */
+export const MODELS = ["sandbox/content-1", "sandbox/chat-1", "sandbox/messages-1"];
+
+/** Starts it; the store is in memory. */
+export async function startCacheGateway(options: CacheGatewayOptions = {}): Promise<CacheGateway> {
+  const clock = new ShiftedClock();
+  const seen: SeenRequest[] = [];
+  const sandbox = await startSandbox({ port: 0, clock, record: (request) => void seen.push(request) });
+  const [key, otherKey, adminKey] = [newApiKey(), newApiKey(), newApiKey()];
+  const filesFolder = await Deno.makeTempDir();
+  const logLines: string[] = [];
+  const tree = treeOf(sandbox, [key, otherKey], adminKey, filesFolder, options);
+  const config = readConfig(JSON.stringify(tree), "test.json", () => undefined);
+  const log = jsonLog("debug", (line) => void logLines.push(line));
+  const app = await startApp({ config, log, clock, random: options.random });
+
+  async function call(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Answer> {
+    const response = await fetch(app.address + path, {
+      method,
+      headers: { "x-content-api-key": key, ...(body === undefined ? {} : JSON_TYPE), ...headers },
+      body: body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, json: parsed(text) };
+  }
+
+  return {
+    app,
+    sandbox,
+    address: app.address,
+    key,
+    otherKey,
+    adminKey,
+    clock,
+    filesFolder,
+    logLines,
+    purse: purse({ address: app.address, adminKey }),
+    call,
+    async create(fields = {}) {
+      const body = { model: "sandbox/chat-1", contents: CONTENTS, ...fields };
+      const { status, json, text } = await call("POST", "/gencompat/v1beta/cachedContents", body);
+      if (status !== 200) throw new Error(`The create was answered ${status}: ${text}`);
+      return json.name;
+    },
+    ask: (model, cachedContent, fields = {}) =>
+      call("POST", `/gencompat/v1beta/models/${model}:generateContent`, {
+        contents: [{ role: "user", parts: [{ text: "Which colour?" }] }],
+        cachedContent,
+        ...fields,
+      }),
+    client: (apiKey = key) => new GoogleGenAI({ apiKey, httpOptions: { baseUrl: `${app.address}/gencompat` } }),
+    seen: (part) => seen.filter(({ path }) => path.includes(part)),
+    files: () => filesIn(`${filesFolder}/caches`),
+    async stop() {
+      await app.stop();
+      await sandbox.stop();
+      clock.stop();
+      await Deno.remove(filesFolder, { recursive: true });
+    },
+  };
+}
+
+const JSON_TYPE = { "content-type": "application/json" };
+
+function treeOf(
+  sandbox: Sandbox,
+  keys: readonly string[],
+  adminKey: string,
+  files: string,
+  { balance = "25.00", models = [], providers = () => ({}) }: CacheGatewayOptions,
+): Record<string, unknown> {
+  const { openai, anthropic, google } = sandbox.baseUrls;
+  const openaiKind = { kind: "openai", base_url: openai, api_key: "sandbox-key-openai" };
+  return {
+    server: { port: 0, admin_key: adminKey, shutdown_grace: 1 },
+    store: "kv::memory:",
+    files,
+    accounts: [{ id: "demo", balance, keys }],
+    providers: {
+      "sandbox-openai": { ...openaiKind, speaks: "both" },
+      "sandbox-chat": { ...openaiKind, speaks: "chat" },
+      "sandbox-anthropic": { kind: "anthropic", base_url: anthropic, api_key: "sandbox-key-anthropic" },
+      "sandbox-google": { kind: "google", base_url: google, api_key: "sandbox-key-google" },
+      ...providers(sandbox),
+    },
+    models: [
+      textModel("sandbox/chat-1", ["sandbox-openai"]),
+      textModel("sandbox/plain-1", ["sandbox-chat"]),
+      textModel("sandbox/messages-1", ["sandbox-anthropic"]),
+      textModel("sandbox/content-1", ["sandbox-google"]),
+      textModel("sandbox/any-1", ["sandbox-openai", "sandbox-anthropic", "sandbox-google"]),
+      {
+        ...textModel("sandbox/hourly-1", ["sandbox-anthropic"]),
+        pricing: { ...PRICING, input_cache_write_1h: "0.000002" },
+      },
+      { id: "sandbox/free-1", serves: [{ provider: "sandbox-openai" }] },
+      ...models,
+    ],
+    egress: { allow: ["127.0.0.1/32"] },
+  };
+}
+
+function filesIn(folder: string): string[] {
+  try {
+    return [...Deno.readDirSync(folder)].map(({ name }) => name);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return [];
+    throw error;
+  }
+}
+
+function parsed(text: string): Answer["json"] {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,151 @@
+import { assert, assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { continued, type OpenPrefix, readPrefix, writePrefix } from "../../src/caches/prefix.ts";
+import type { Conversation, Part, Turn } from "../../src/conversation/conversation.ts";
+import type { StoredFile } from "../../src/files/files.ts";
+import { joined } from "../../src/lib/joined.ts";
+import { conversationOf } from "../support/conversations.ts";
+import { CODECS, FORMS, TARGETS } from "../support/forms.ts";
+
+/** A file in memory. */
+function fileOf(bytes: Uint8Array<ArrayBuffer>): StoredFile {
+  return {
+    name: "x.cache",
+    bytes: bytes.length,
+    mediaType: "application/octet-stream",
+    etag: '"x"',
+    modifiedAt: 0,
+    read: ({ first, last } = { first: 0, last: bytes.length - 1 }) =>
+      new Blob([bytes.slice(first, last + 1)]).stream() as ReadableStream<Uint8Array<ArrayBuffer>>,
+  };
+}
+
+async function reopened(conversation: Conversation): Promise<OpenPrefix> {
+  const { head, pieces } = writePrefix(conversation);
+  return await readPrefix(fileOf(joined([head, ...pieces])), head.length);
+}
+
+async function textOf(prefix: OpenPrefix, body: Record<string, unknown>): Promise<string> {
+  const sent = prefix.bodyOf(body);
+  const pieces: Uint8Array[] = [];
+  for await (const piece of sent.open()) pieces.push(piece);
+  const bytes = joined(pieces);
+  assertEquals(sent.lengthBytes, bytes.length, "the length is told beforehand");
+  return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+}
+
+const long = fc.tuple(fc.string({ unit: "grapheme", minLength: 1, maxLength: 40 }), fc.integer({ min: 1, max: 400 }))
+  .map(([text, times]) => text.repeat(times));
+const said: fc.Arbitrary<Part> = fc.oneof(
+  long.map((text): Part => ({ kind: "text", text })),
+  fc.uint8Array({ minLength: 30, maxLength: 4_000 }).map((bytes): Part => ({
+    kind: "image",
+    source: { kind: "base64", mediaType: "image/png", data: `iVBORw0KGgo${bytes.toBase64().replaceAll("=", "")}` },
+  })),
+  long.map((text): Part => ({
+    kind: "file",
+    name: "notes.txt",
+    source: { kind: "base64", mediaType: "text/plain", data: new TextEncoder().encode(text).toBase64() },
+  })),
+);
+const turns: fc.Arbitrary<Turn[]> = fc.array(fc.array(said, { minLength: 1, maxLength: 3 }), {
+  minLength: 1,
+  maxLength: 4,
+})
+  .map((all) =>
+    all.map((parts, at): Turn => {
+      if (at % 2 === 0) return { role: "user", parts };
+      const spoken = parts.filter(({ kind }) => kind === "text");
+      return { role: "assistant", parts: spoken.length > 0 ? spoken : [{ kind: "text", text: "Noted" }] };
+    })
+  );
+
+Deno.test("a kept prefix is sent byte for byte as if it had never left the conversation, to every form", async () => {
+  await fc.assert(
+    fc.asyncProperty(turns, turns, long, async (before, after, instruction) => {
+      const kept = conversationOf({ turns: before, instructions: [{ kind: "text", text: instruction }] });
+      const asked = conversationOf({ turns: after });
+      const prefix = await reopened(kept);
+      for (const form of FORMS) {
+        const settings = { isMarked: form === "messages", isKeyed: form === "responses", cacheKey: "key" };
+        const write = (conversation: Conversation) => CODECS[form].writeRequest(conversation, TARGETS[form]).body;
+        const whole = write(continued(kept, { conversation: asked, ...settings }));
+        const streamed = await textOf(
+          prefix,
+          write(continued(prefix.conversation, { conversation: asked, ...settings })),
+        );
+        assertEquals(streamed, JSON.stringify(whole), form);
+      }
+    }),
+    { numRuns: 40 },
+  );
+});
+
+Deno.test("a kept prefix costs a request nothing but the beginnings of its long texts", () => {
+  const text = "The sky is blue. ".repeat(250_000);
+  const picture: Part = {
+    kind: "image",
+    source: { kind: "base64", mediaType: "image/png", data: "A".repeat(4_000_000) },
+  };
+  const kept = conversationOf({ turns: [{ role: "user", parts: [{ kind: "text", text }, picture] }] });
+  const { head, pieces } = writePrefix(kept);
+  assert(head.length < 2_000, `the head has ${head.length} bytes`);
+  assertEquals(pieces.length, 2);
+});
+
+Deno.test("continued() joins neighbours of one role and takes instructions, tools and choice from the prefix", () => {
+  const tools = [{ kind: "function", name: "look", description: null, parameters: null, strict: null }] as const;
+  const kept = conversationOf({
+    instructions: [{ kind: "text", text: "Be brief" }],
+    turns: [{ role: "user", parts: [{ kind: "text", text: "The sky" }] }],
+    tools,
+    toolChoice: { kind: "auto" },
+    beyond: ["tools.googleSearch"],
+  });
+  const asked = conversationOf({
+    turns: [{ role: "user", parts: [{ kind: "text", text: "Which colour?" }] }],
+    beyond: ["safetySettings"],
+  });
+  const whole = continued(kept, { conversation: asked, isMarked: true, isKeyed: true, cacheKey: "key" });
+  assertEquals(whole.turns, [{
+    role: "user",
+    parts: [{ kind: "text", text: "The sky", cache: { ttl: "1h" } }, { kind: "text", text: "Which colour?" }],
+  }]);
+  assertEquals([whole.instructions, whole.tools, whole.toolChoice], [kept.instructions, tools, { kind: "auto" }]);
+  assertEquals(whole.beyond, ["tools.googleSearch", "safetySettings"]);
+  assertEquals(whole.cacheKey, "key");
+});
+
+Deno.test("continued() marks the last part that can carry a mark, and none without being asked", () => {
+  const parts: Part[] = [
+    { kind: "text", text: "Listen" },
+    { kind: "text", text: " " },
+    { kind: "audio", source: { kind: "url", url: "https://example.com/a.mp3", mediaType: null } },
+  ];
+  const kept = conversationOf({ turns: [{ role: "user", parts }] });
+  const conversation = conversationOf({ turns: [] });
+  const marked = continued(kept, { conversation, isMarked: true, isKeyed: false, cacheKey: "key" });
+  assertEquals(marked.turns[0].parts[0], { kind: "text", text: "Listen", cache: { ttl: "1h" } });
+  assertEquals(marked.cacheKey, null);
+  const plain = continued(kept, { conversation, isMarked: false, isKeyed: false, cacheKey: "key" });
+  assertEquals(plain.turns[0].parts, parts);
+});
+
+Deno.test("writePrefix() leaves blank texts whole and parts no character in two", async () => {
+  const texts = [" ".repeat(5_000), "x".repeat(255) + "😀".repeat(3_000), " ".repeat(3_000) + "x"];
+  const kept = conversationOf({
+    turns: [{ role: "user", parts: texts.map((text): Part => ({ kind: "text", text })) }],
+  });
+  const prefix = await reopened(kept);
+  assertEquals(
+    await textOf(prefix, { ...prefix.conversation }),
+    JSON.stringify({
+      instructions: kept.instructions,
+      turns: kept.turns,
+      tools: kept.tools,
+      toolChoice: kept.toolChoice,
+      beyond: kept.beyond,
+    }),
+  );
+  assertEquals(prefix.conversation.turns[0].parts[0], { kind: "text", text: texts[0] });
+});

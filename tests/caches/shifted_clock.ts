@@ -1,0 +1,50 @@
+import { type Clock, systemClock } from "../../src/lib/clock.ts";
+
+interface Timer {
+  readonly at: number;
+  readonly callback: () => void;
+  /** Calls it off. */
+  readonly stop: () => void;
+}
+
+/** The machine's clock, set ahead by as much as a test wants: whatever falls due by that is called back at once. */
+export class ShiftedClock implements Clock {
+  #shiftMs = 0;
+  readonly #timers = new Set<Timer>();
+
+  now(): number {
+    return Date.now() + this.#shiftMs;
+  }
+
+  after(delayMs: number, callback: () => void): () => void {
+    const fire = () => {
+      this.#timers.delete(timer);
+      callback();
+    };
+    const stop = systemClock.after(delayMs, fire);
+    const timer: Timer = { at: this.now() + delayMs, callback: fire, stop };
+    this.#timers.add(timer);
+    return () => this.#drop(timer);
+  }
+
+  /** Sets it ahead. */
+  shift(byMs: number): void {
+    this.#shiftMs += byMs;
+    const due = [...this.#timers].filter(({ at }) => at <= this.now()).sort((a, b) => a.at - b.at);
+    for (const timer of due) {
+      if (!this.#timers.has(timer)) continue;
+      this.#drop(timer);
+      timer.callback();
+    }
+  }
+
+  /** Forgets every timer. */
+  stop(): void {
+    for (const timer of this.#timers) this.#drop(timer);
+  }
+
+  #drop(timer: Timer): void {
+    timer.stop();
+    this.#timers.delete(timer);
+  }
+}

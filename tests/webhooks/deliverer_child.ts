@@ -1,0 +1,30 @@
+/**
+ * A process to be killed: delivers what the store named by its argument owes, on a clock that runs fast, and says when it has
+ * begun and when nothing is owed any more.
+ */
+import { silentLog } from "../../src/lib/log.ts";
+import { openKvStore } from "../../src/store/kv.ts";
+import { createWebhooks } from "../../src/webhooks/webhooks.ts";
+import { fastClock } from "./fast_clock.ts";
+import { LOOPBACK } from "./receiver.ts";
+
+const [path, startMs, speed] = Deno.args;
+const clock = fastClock(Number(startMs), Number(speed));
+const store = await openKvStore({ path, clock, log: silentLog });
+const webhooks = createWebhooks({
+  store,
+  clock,
+  log: silentLog,
+  egress: { ...LOOPBACK, clock },
+  timeoutMs: 10_000,
+  random: Math.random,
+});
+const runner = webhooks.startJobs();
+console.log("begun");
+const pending = { state: "pending", from: 0, to: Number.MAX_SAFE_INTEGER } as const;
+while ((await webhooks.desk.list(pending, { after: null, limit: 1, reverse: false })).deliveries.length > 0) {
+  await new Promise((resolve) => setTimeout(resolve, 20));
+}
+await runner.drain(0);
+await store.close();
+console.log("done");

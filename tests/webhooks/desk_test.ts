@@ -1,0 +1,198 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { GatewayError } from "../../src/lib/gateway_error.ts";
+import { adminDeliveryRoutes } from "../../src/protocols/admin/deliveries.ts";
+import type { Route } from "../../src/http/inbound.ts";
+import { gatewayErrorOf } from "../../src/lib/gateway_error.ts";
+import { until } from "../support/manual_clock.ts";
+import { end, endedTask, settled, type World, world } from "./support.ts";
+
+const ADMIN_KEY = "admin-key-of-the-tests";
+
+/** A world whose receiver refuses while `isDown`, with everything attempted until it settled. */
+async function deskWorld() {
+  const receiver = { isDown: true, posts: [] as string[] };
+  const all = await world((_url, { headers, body }) => {
+    receiver.posts.push(`${headers["x-service-idempotency-key"]} ${new TextDecoder().decode(body)}`);
+    return Promise.resolve({ status: receiver.isDown ? 500 : 200, bytes: 0, header: () => null });
+  });
+  const runner = all.webhooks.startJobs();
+  return { ...all, receiver, runner };
+}
+
+/** Moves on until nothing is pending. */
+async function exhaust({ clock, webhooks }: World, id: string): Promise<void> {
+  for (;;) {
+    await settled();
+    const { state } = (await webhooks.desk.read(id))!.delivery;
+    if (state !== "pending") return;
+    clock.advance(700_000);
+  }
+}
+
+Deno.test("a delivery that was given up is delivered again with the same key and bytes, attempts counted on", async () => {
+  const at = await deskWorld();
+  const { desk } = at.webhooks;
+  const { taskId } = endedTask({ endedAt: at.clock.now() });
+  await end(at, endedTask({ taskId, endedAt: at.clock.now() }));
+  await exhaust(at, taskId);
+  at.receiver.isDown = false;
+  assertEquals((await desk.redeliver(taskId)).state, "pending");
+  await until(() => at.receiver.posts.length === 12);
+  await exhaust(at, taskId);
+  const { delivery, attempts } = (await desk.read(taskId))!;
+  assertEquals([delivery.state, delivery.attempts], ["delivered", 12]);
+  assertEquals(attempts.map(({ number }) => number), Array.from({ length: 12 }, (_, index) => index + 1));
+  assertEquals(new Set(at.receiver.posts).size, 1);
+  await at.runner.drain(0);
+});
+
+Deno.test("a new round has all its retries", async () => {
+  const at = await deskWorld();
+  const ended = endedTask({ endedAt: at.clock.now() });
+  await end(at, ended);
+  await exhaust(at, ended.taskId);
+  await at.webhooks.desk.redeliver(ended.taskId);
+  await exhaust(at, ended.taskId);
+  assertEquals(at.receiver.posts.length, 22);
+  await at.runner.drain(0);
+});
+
+Deno.test("a pending delivery cannot be asked for again, nor one that is not there", async () => {
+  const at = await deskWorld();
+  const ended = endedTask({ endedAt: at.clock.now() });
+  await end(at, ended);
+  const { desk } = at.webhooks;
+  const pending = await assertRejects(() => desk.redeliver(ended.taskId), GatewayError);
+  assertEquals([pending.code, pending.status], ["conflict", 409]);
+  const unknown = await assertRejects(() => desk.redeliver(crypto.randomUUID()), GatewayError);
+  assertEquals(unknown.code, "not_found");
+  await exhaust(at, ended.taskId);
+  const both = await Promise.allSettled([desk.redeliver(ended.taskId), desk.redeliver(ended.taskId)]);
+  assertEquals(both.map(({ status }) => status).toSorted(), ["fulfilled", "rejected"], "of two at once one begins");
+  await at.runner.drain(0);
+});
+
+Deno.test("the administration lists by time and state, page by page, and begins a range anew", async () => {
+  const at = await deskWorld();
+  const call = caller(adminDeliveryRoutes({
+    adminKey: ADMIN_KEY,
+    desk: at.webhooks.desk,
+    readJson: async ({ request }) => await request.json(),
+  }));
+  const ids: string[] = [];
+  const begin = at.clock.now();
+  for (let n = 0; n < 7; n++) {
+    const ended = endedTask({ endedAt: begin + n * 1_000, status: n % 2 ? "failed" : "completed" });
+    ids.push(ended.taskId);
+    await end(at, ended);
+  }
+  const second = begin / 1_000;
+  const tasks = (body: { data: { task: string }[] }) => body.data.map(({ task }) => task);
+  assertEquals(tasks((await call("GET", "?state=pending&order=asc")).body), ids);
+  for (const id of ids) await exhaust(at, id);
+
+  const first = await call("GET", "?limit=3");
+  const rest = await call("GET", `?limit=100&after=${first.body.next}`);
+  assertEquals([...tasks(first.body), ...tasks(rest.body)], ids.toReversed());
+  assertEquals(rest.body.next, null);
+  const range = await call("GET", `?order=asc&from=${second + 2}&to=${second + 5}&state=exhausted`);
+  assertEquals(tasks(range.body), ids.slice(2, 5));
+  assertEquals((await call("GET", "?state=pending")).body.data, []);
+
+  at.receiver.isDown = false;
+  const again = await call("POST", "/redeliver", { from: second + 2, to: second + 5 });
+  assertEquals([again.status, again.body], [202, { redelivered: 3, next: null }]);
+  for (const id of ids) await exhaust(at, id);
+  assertEquals(tasks((await call("GET", "?state=delivered&order=asc")).body), ids.slice(2, 5));
+  const one = await call("GET", `/${ids[2]}`);
+  assertEquals([one.body.state, one.body.attempts, one.body.attempt_log.at(-1).status], ["delivered", 12, 200]);
+  assertEquals(one.body.url, "https://receiver.example/hook", "without the query");
+  const request = await call("GET", `/${ids[2]}/request`);
+  assertEquals(request.body.headers["x-service-idempotency-key"], `${ids[2]}-completed`);
+  assertEquals(JSON.parse(request.body.body).id, ids[2]);
+  assertEquals((await call("POST", `/${ids[0]}/redeliver`)).status, 202);
+  await at.runner.drain(0);
+});
+
+Deno.test("the administration refuses what it cannot read, naming the field, and whoever has not its key", async () => {
+  const at = await deskWorld();
+  const parts = { desk: at.webhooks.desk, readJson: async ({ request }: { request: Request }) => await request.json() };
+  const call = caller(adminDeliveryRoutes({ ...parts, adminKey: ADMIN_KEY }));
+  for (const [query, field] of [["from=x", "from"], ["to=-1", "to"], ["state=lost", "state"], ["order=up", "order"]]) {
+    const { status, body } = await call("GET", `?${query}`);
+    assertEquals([status, body.error.field], [400, field]);
+  }
+  assertEquals((await call("GET", "?after=nowhere")).body.error.field, "after");
+  for (
+    const [body, field] of [[{ to: 5 }, "from"], [{ from: 5, to: 5 }, "to"], [
+      { from: 1, to: 2, state: "pending" },
+      "state",
+    ]]
+  ) {
+    const answer = await call("POST", "/redeliver", body);
+    assertEquals([answer.status, answer.body.error.field], [400, field]);
+  }
+  assertEquals((await call("GET", `/${crypto.randomUUID()}`)).status, 404);
+  assertEquals((await call("GET", `/${crypto.randomUUID()}/request`)).status, 404);
+  assertEquals((await call("GET", "", undefined, "another-key")).status, 401);
+  assertEquals(adminDeliveryRoutes({ ...parts, adminKey: "" }), []);
+  await at.runner.drain(0);
+});
+
+Deno.test("a range beyond what one call begins goes on behind its next", async () => {
+  const at = await deskWorld();
+  at.receiver.isDown = false;
+  const count = 520;
+  const now = at.clock.now();
+  await Promise.all(Array.from({ length: count }, () => end(at, endedTask({ endedAt: now }))));
+  const range = { state: "delivered", from: now, to: now + 1 } as const;
+  const { desk } = at.webhooks;
+  const untilSettled = async () => {
+    while ((await desk.list({ ...range, state: "pending" }, PAGE)).deliveries.length > 0) {
+      at.clock.advance(1_000); // most were sent away from the one host, to come back
+      await settled();
+    }
+  };
+  await untilSettled();
+  const first = await desk.redeliverRange(range, null);
+  assert(first.next !== null);
+  assertEquals(first.redelivered, 500);
+  const second = await desk.redeliverRange(range, first.next);
+  assertEquals([second.redelivered, second.next], [20, null]);
+  await untilSettled();
+  assertEquals(at.receiver.posts.length, 2 * count);
+  await at.runner.drain(0);
+});
+
+const PAGE = { after: null, limit: 1, reverse: false };
+
+/** Calls an endpoint as the router would. */
+function caller(routes: readonly Route[]) {
+  return async (method: string, rest: string, body?: unknown, key = ADMIN_KEY) => {
+    const [path, query = ""] = `/admin/v1/deliveries${rest}`.split("?");
+    const segments = path.split("/");
+    const isMatch = (route: Route) => {
+      const pattern = route.path.split("/");
+      return route.method === method && pattern.length === segments.length &&
+        pattern.every((part, index) => part.startsWith(":") || part === segments[index]);
+    };
+    const route = routes.find(isMatch)!;
+    const params = Object.fromEntries(
+      route.path.split("/").flatMap((part, index) => part.startsWith(":") ? [[part.slice(1), segments[index]]] : []),
+    );
+    const request = new Request(`http://localhost${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}` },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    const inbound = { request, method, path, query, params, requestId: "req_test", receivedAt: 0, remote: "" };
+    let response: Response;
+    try {
+      response = await route.handler(inbound);
+    } catch (thrown) {
+      response = route.renderError(gatewayErrorOf(thrown), "req_test");
+    }
+    // deno-lint-ignore no-explicit-any -- a test looks wherever it likes
+    return { status: response.status, body: await response.json() as any };
+  };
+}

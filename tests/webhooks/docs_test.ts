@@ -1,0 +1,105 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { newWebhookSecret } from "../../src/billing/webhook_secret.ts";
+import { signedHeaders } from "../../src/webhooks/signature.ts";
+
+const page = await Deno.readTextFile(new URL("../../docs/webhooks.md", import.meta.url));
+const rawBody = '{"event":"video.generation.completed","prompt":"☾ \\u0001"}';
+const secret = newWebhookSecret();
+const headers = signedHeaders({
+  idempotencyKey: "0b5f3f5e-2f36-4d0a-9d56-0d8a4e6f7a11-completed",
+  body: new TextEncoder().encode(rawBody),
+  sentAt: Date.now(),
+}, [secret]);
+const signature = headers["x-service-signature"];
+
+/** What each verification is asked, and must answer. */
+const CASES: readonly [body: string, signature: string, secret: string, isGenuine: boolean][] = [
+  [rawBody, signature, secret, true],
+  [rawBody + " ", signature, secret, false],
+  [rawBody, signature.slice(0, -2), secret, false],
+  [rawBody, "", secret, false],
+  [rawBody, signature, newWebhookSecret(), false],
+];
+const EXPECTED = CASES.map(([, , , isGenuine]) => isGenuine);
+
+/** The page's blocks of code in a language. */
+function blocks(language: string): string[] {
+  return [...page.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, "gms"))].map(([, code]) => code);
+}
+
+async function isInstalled(program: string): Promise<boolean> {
+  try {
+    return (await new Deno.Command(program, { args: ["version"], stdout: "null", stderr: "null" }).output()).code >= 0;
+  } catch {
+    return false;
+  }
+}
+
+/** Runs a program in a folder of its own and gives what it prints, read as JSON. */
+async function outputOf(files: Record<string, string>, command: readonly string[]): Promise<unknown> {
+  const folder = await Deno.makeTempDir();
+  try {
+    for (const [name, text] of Object.entries(files)) await Deno.writeTextFile(`${folder}/${name}`, text);
+    const [program, ...args] = command;
+    const { code, stdout, stderr } = await new Deno.Command(program, { args, cwd: folder }).output();
+    if (code !== 0) throw new Error(new TextDecoder().decode(stderr));
+    return JSON.parse(new TextDecoder().decode(stdout));
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+Deno.test("the page's verification in TypeScript tells genuine events from others", async () => {
+  const [code] = blocks("ts");
+  const run = `${code}
+    const cases = ${JSON.stringify(CASES)};
+    console.log(JSON.stringify(cases.map(([body, signature, secret]) =>
+      isFromSwitchyard(new TextEncoder().encode(body as string), signature as string, secret as string))));`;
+  assertEquals(await outputOf({ "verify.ts": run }, [Deno.execPath(), "run", "--quiet", "verify.ts"]), EXPECTED);
+});
+
+Deno.test("the page's verification with the library of Standard Webhooks returns genuine events and throws at others", async () => {
+  const [, code] = blocks("ts");
+  const module = `data:application/typescript,${encodeURIComponent(code.replace('"standardwebhooks"', library()))}`;
+  const { readEvent } = await import(module);
+  assertEquals(readEvent(rawBody, headers, secret), JSON.parse(rawBody));
+  assertThrows(() => readEvent(`${rawBody} `, headers, secret));
+});
+
+Deno.test({
+  name: "the page's verification in Python tells genuine events from others",
+  ignore: !await isInstalled("python3"),
+  fn: async () => {
+    const [code] = blocks("python");
+    const run = `${code}
+import json
+cases = json.loads(${JSON.stringify(JSON.stringify(CASES))})
+print(json.dumps([is_from_switchyard(body.encode(), signature, secret) for body, signature, secret, _ in cases]))`;
+    assertEquals(await outputOf({ "verify.py": run }, ["python3", "verify.py"]), EXPECTED);
+  },
+});
+
+Deno.test({
+  name: "the page's verification in Go tells genuine events from others",
+  ignore: !await isInstalled("go"),
+  fn: async () => {
+    const [code] = blocks("go");
+    const calls = CASES.map(([body, signature, secret]) =>
+      `say(IsFromSwitchyard([]byte(${JSON.stringify(body)}), ${JSON.stringify(signature)}, ${JSON.stringify(secret)}))`
+    );
+    // No package beyond those of the page: with a cold cache each one is compiled first.
+    const run = `package main
+import "os"
+func say(isGenuine bool) { if isGenuine { os.Stdout.WriteString("true") } else { os.Stdout.WriteString("false") } }
+func main() { os.Stdout.WriteString("["); ${
+      calls.join('; os.Stdout.WriteString(","); ')
+    }; os.Stdout.WriteString("]") }`;
+    const files = { "verify.go": code.replace("package webhook", "package main"), "main.go": run };
+    assertEquals(await outputOf(files, ["go", "run", "verify.go", "main.go"]), EXPECTED);
+  },
+});
+
+/** The library as a module that is not in this project finds it. */
+function library(): string {
+  return JSON.stringify(import.meta.resolve("standardwebhooks"));
+}

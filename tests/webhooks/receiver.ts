@@ -1,0 +1,123 @@
+import { readCidr } from "../../src/net/address.ts";
+import type { EgressPolicy } from "../../src/net/target.ts";
+import { CERTIFICATE, KEY, ROOT } from "./certificates.ts";
+
+/** A request as a receiver read it. */
+export interface Received {
+  readonly path: string;
+  readonly headers: Headers;
+  readonly body: Uint8Array<ArrayBuffer>;
+  /** Unix milliseconds when it was read whole. */
+  readonly at: number;
+}
+
+/** What a receiver does with a request: an answer of its own, or something done to the connection. */
+export type Behaviour = (request: Received, connection: Deno.TlsConn) => Promise<void> | void;
+
+/** An https server for one test. */
+export interface Receiver {
+  readonly port: number;
+  readonly received: readonly Received[];
+  stop(): Promise<void>;
+}
+
+/** The egress guard of these tests: every name leads to loopback, which is allowed, and the tests' root is trusted. */
+export const LOOPBACK: EgressPolicy = {
+  allow: [readCidr("127.0.0.1/32")],
+  own: [],
+  resolve: () => Promise.resolve(["127.0.0.1"]),
+  caCertificates: [ROOT],
+};
+
+/** Starts a receiver on loopback that does the same with every request, one to a connection. */
+export function startReceiver(behave: Behaviour, certificate = CERTIFICATE): Receiver {
+  const listener = Deno.listenTls({ hostname: "127.0.0.1", port: 0, cert: certificate, key: KEY });
+  const open = new Set<Deno.TlsConn>();
+  const received: Received[] = [];
+  const serve = async (connection: Deno.TlsConn) => {
+    open.add(connection);
+    try {
+      const request = await readRequest(connection);
+      if (request === null) return;
+      received.push(request);
+      await behave(request, connection);
+    } catch {
+      // The gateway hung up, or refused the certificate.
+    } finally {
+      open.delete(connection);
+      close(connection);
+    }
+  };
+  const serving = new Set<Promise<void>>();
+  const accepting = (async () => {
+    for (;;) {
+      try {
+        const work = serve(await listener.accept());
+        serving.add(work);
+        void work.finally(() => serving.delete(work));
+      } catch (error) {
+        if (error instanceof Deno.errors.BadResource || error instanceof Deno.errors.Interrupted) return;
+      }
+    }
+  })();
+  return {
+    port: listener.addr.port,
+    received,
+    async stop() {
+      listener.close();
+      for (const connection of open) close(connection);
+      await accepting;
+      await Promise.all(serving);
+    },
+  };
+}
+
+/** Answers with a status and header lines, no body. */
+export function answering(status: number, headers: Readonly<Record<string, string>> = {}): Behaviour {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  return (_request, connection) => say(connection, `HTTP/1.1 ${status} Any\r\n${lines}content-length: 0\r\n\r\n`);
+}
+
+/** Never answers; ends when the other side does. */
+export async function hanging(_request: Received, connection: Deno.TlsConn): Promise<void> {
+  while (await connection.read(new Uint8Array(1_024)) !== null);
+}
+
+/** Sends text. */
+export async function say(connection: Deno.TlsConn, text: string): Promise<void> {
+  const bytes = new TextEncoder().encode(text);
+  for (let sent = 0; sent < bytes.length;) sent += await connection.write(bytes.subarray(sent));
+}
+
+async function readRequest(connection: Deno.TlsConn): Promise<Received | null> {
+  const chunk = new Uint8Array(65_536);
+  let bytes = new Uint8Array(0);
+  for (;;) {
+    const end = new TextDecoder("latin1").decode(bytes).indexOf("\r\n\r\n");
+    if (end >= 0) {
+      const [first, ...lines] = new TextDecoder("latin1").decode(bytes.subarray(0, end)).split("\r\n");
+      const headers = new Headers(lines.map((line): [string, string] => {
+        const colon = line.indexOf(":");
+        return [line.slice(0, colon), line.slice(colon + 1).trim()];
+      }));
+      const body = bytes.slice(end + 4);
+      if (body.length >= Number(headers.get("content-length") ?? 0)) {
+        return { path: first.split(" ")[1], headers, body, at: Date.now() };
+      }
+    }
+    const read = await connection.read(chunk);
+    if (read === null) return null;
+    const longer = new Uint8Array(bytes.length + read);
+    longer.set(bytes);
+    longer.set(chunk.subarray(0, read), bytes.length);
+    bytes = longer;
+  }
+}
+
+function close(connection: Deno.TlsConn): void {
+  try {
+    connection.close();
+  } catch {
+    // Closed already.
+  }
+}

@@ -1,0 +1,47 @@
+import { createAccount } from "../../src/billing/account.ts";
+import { silentLog } from "../../src/lib/log.ts";
+import type { EmbeddedStore } from "../../src/store/embedded.ts";
+import { openMemoryStore } from "../../src/store/memory.ts";
+import type { Post } from "../../src/webhooks/attempt.ts";
+import type { EndedTask } from "../../src/webhooks/envelope.ts";
+import { createWebhooks, type Webhooks } from "../../src/webhooks/webhooks.ts";
+import { ManualClock } from "../support/manual_clock.ts";
+
+/** The secret of the account `demo`. */
+export const SECRET = `whsec_${"c3dpdGNoeWFyZCBzYXlzIGl0IGlzIGl0c2VsZg=="}`;
+
+/** Webhooks over a memory store and a clock that is moved by hand. */
+export interface World {
+  readonly clock: ManualClock;
+  readonly store: EmbeddedStore;
+  readonly webhooks: Webhooks;
+}
+
+/** A new world with the account `demo`. */
+export async function world(post: Post, random: () => number = () => 0): Promise<World> {
+  const clock = new ManualClock();
+  const store = await openMemoryStore({ clock });
+  await createAccount(store, { id: "demo", balance: 0n, webhookSecret: SECRET });
+  const egress = { allow: [], own: [], clock };
+  const webhooks = createWebhooks({ store, clock, log: silentLog, egress, timeoutMs: 10_000, random, post });
+  return { clock, store, webhooks };
+}
+
+/** A task that ended, changed as a test wants it. */
+export function endedTask(change: Partial<EndedTask> & { readonly endedAt: number }): EndedTask {
+  const taskId = change.taskId ?? crypto.randomUUID();
+  const status = change.status ?? "completed";
+  const task = { id: taskId, status, prompt: "a lighthouse, „dusk“ ☾", mirror_urls: [] };
+  return { taskId, account: "demo", status, callbackUrl: "https://receiver.example/hook?a=1", task, ...change };
+}
+
+/** Commits the end of a task, as the video engine does. */
+export async function end(world: Pick<World, "store" | "webhooks">, ended: EndedTask): Promise<void> {
+  const result = await world.store.commit(null, world.webhooks.onTerminal({}, ended));
+  if (!result.ok) throw new Error(`The commit was refused: ${result.why}`);
+}
+
+/** Lets everything that is under way run to its next wait. */
+export function settled(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 2));
+}
