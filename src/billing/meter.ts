@@ -38,11 +38,10 @@ export interface Meter {
 
 /** What a meter works with. */
 export interface MeterOptions extends Omit<PurseOptions, "lingerMs"> {
-  /** How long a busy account's charge waits for others to share its commit. Default 3. */
+  /** How long a charge waits for others to share its commit; 0, the default, only while a commit is under way. */
   readonly lingerMs?: number;
 }
 
-const BUSY_LINGER_MS = 3;
 const READ_EVERY_MS = 1_000;
 const TRUSTED_MS = 5_000;
 const MOST_PURSES = 10_000;
@@ -57,7 +56,7 @@ const MOST_PURSES = 10_000;
  * cost beyond their estimates, and what holds and other processes take from the balance while calls are open, at
  * most those calls' estimates.
  */
-export function createMeter({ lingerMs = BUSY_LINGER_MS, ...options }: MeterOptions): Meter {
+export function createMeter({ lingerMs = 0, ...options }: MeterOptions): Meter {
   const purses = new Map<string, Purse>();
 
   function purseOf(accountId: string): Purse {

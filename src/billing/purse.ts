@@ -11,7 +11,7 @@ export interface PurseOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
-  /** How long a busy account's charge waits for others to join it; see {@linkcode Purse}. */
+  /** How long a charge waits for others to join it. */
   readonly lingerMs: number;
 }
 
@@ -19,9 +19,6 @@ interface Waiting {
   readonly row: ChargeRow;
   readonly durable: PromiseWithResolvers<void>;
 }
-
-/** As many charges in one commit make an account busy. */
-const BUSY_ROWS = 3;
 
 const RETRY_DELAYS_MS: readonly number[] = [50, 200, 800];
 
@@ -33,8 +30,7 @@ const RETRY_DELAYS_MS: readonly number[] = [50, 200, 800];
  *   charge(row) → waiting → (all that wait and fit, as one group) → one commit → durable
  *
  * Charges that come while a commit is under way form the next group, so that a busy account costs one commit at a
- * time however many requests it makes. While groups are large, each waits a little for more to join: that saves most of
- * the commits under load and costs a lone caller nothing.
+ * time however many requests it makes.
  */
 export class Purse {
   /** Calls that may still reserve or charge; while there are any, the purse must not be dropped. */
@@ -49,7 +45,6 @@ export class Purse {
   #lane: Promise<void> | null = null;
   #stopLingering: (() => void) | null = null;
   #hurried = false;
-  #lastGroupRows = 0;
 
   constructor(readonly account: string, private readonly options: PurseOptions) {}
 
@@ -145,7 +140,7 @@ export class Purse {
 
   #linger(): Promise<void> | void {
     const { lingerMs, clock } = this.options;
-    if (lingerMs === 0 || this.#hurried || this.#lastGroupRows < BUSY_ROWS) return;
+    if (lingerMs === 0 || this.#hurried) return;
     return new Promise((resolve) => {
       const stop = clock.after(lingerMs, resolve);
       this.#stopLingering = () => {
@@ -157,7 +152,6 @@ export class Purse {
 
   async #commitGroup(group: readonly Waiting[]): Promise<void> {
     const rows = group.map(({ row }) => row);
-    this.#lastGroupRows = rows.length;
     const failure = await this.#commitRows(rows);
     const total = totalOf(rows);
     this.#undurable -= total;
