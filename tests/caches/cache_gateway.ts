@@ -113,7 +113,7 @@ export async function startCacheGateway(options: CacheGatewayOptions = {}): Prom
     call,
     async create(fields = {}) {
       const body = { model: "sandbox/chat-1", contents: CONTENTS, ...fields };
-      const { status, json, text } = await call("POST", "/gencompat/v1beta/cachedContents", body);
+      const { status, json, text } = await call("POST", CACHES_PATH, body);
       if (status !== 200) throw new Error(`The create was answered ${status}: ${text}`);
       return json.name;
     },
@@ -190,4 +190,41 @@ function parsed(text: string): Answer["json"] {
   } catch {
     return null;
   }
+}
+
+/** Where caches are created and listed. */
+export const CACHES_PATH = "/gencompat/v1beta/cachedContents";
+
+/** Runs a test against a gateway of its own. */
+export function inGateway(
+  name: string,
+  test: (gateway: CacheGateway) => Promise<void>,
+  options: CacheGatewayOptions = {},
+): void {
+  Deno.test({
+    name,
+    // The clients keep connections of their own open.
+    sanitizeResources: false,
+    sanitizeOps: false,
+    async fn() {
+      const gateway = await startCacheGateway(options);
+      try {
+        await test(gateway);
+      } finally {
+        await gateway.stop();
+      }
+    },
+  });
+}
+
+/** How many caches the store knows of, in whatever state. */
+export async function cacheRecords({ app }: CacheGateway): Promise<number> {
+  return (await app.store.scan(["cache", "content"], { limit: 100 })).length;
+}
+
+/** The page of caches that the simulated vendor has of the gateway's key. */
+// deno-lint-ignore no-explicit-any -- a test looks wherever it likes
+export async function vendorCaches({ sandbox }: CacheGateway): Promise<any> {
+  const response = await fetch(`${sandbox.baseUrls.google}/v1beta/cachedContents?key=sandbox-key-google`);
+  return await response.json();
 }

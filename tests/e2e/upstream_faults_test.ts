@@ -36,6 +36,7 @@ const SAYS: Readonly<Record<string, string>> = {
     "x-powered-by": "vendor",
     "keep-alive": "timeout=5",
   }),
+  lying: httpAnswer(200, completion(GOOD_USAGE), { "content-encoding": "gzip", "transfer-encoding": "identity" }),
   secret: httpAnswer(
     400,
     JSON.stringify({ error: { message: `Incorrect key ${VENDOR_KEY} for organization ${ORGANIZATION}: no` } }),
@@ -128,6 +129,15 @@ Deno.test("header fields of the vendor stay with the gateway", async () => {
       assertEquals(headers.get(name), null, name);
     }
     assertEquals([headers.get("content-type"), headers.get("x-service-provider")], ["application/json", "scripted"]);
+  }
+});
+
+Deno.test("a vendor that lies about the coding of its answer harms nothing but that answer", async () => {
+  for (const face of FACES) {
+    const { status, headers } = await ask(face, "lying");
+    assert(status === 200 || status === 502, `${face.name}: ${status}`);
+    assertEquals([headers.get("content-encoding"), headers.get("transfer-encoding")], [null, null]);
+    assertEquals((await ask(face, "headers")).status, 200);
   }
 });
 
