@@ -1,17 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { join } from "node:path";
-
-const ROOT = new URL("../../", import.meta.url).pathname;
-
-async function sourceFiles(folder: string): Promise<string[]> {
-  const files: string[] = [];
-  for await (const entry of Deno.readDir(join(ROOT, folder))) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory) files.push(...await sourceFiles(path));
-    else if (entry.name.endsWith(".ts")) files.push(path);
-  }
-  return files;
-}
+import { ROOT, sourceFiles } from "./source_files.ts";
 
 const EXPORTED =
   /^export (?:default |declare |abstract |async )*(?:function\*?|class|interface|type|const|let|enum) (\w+)/;

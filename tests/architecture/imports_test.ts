@@ -1,7 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { dirname, join, relative } from "node:path";
-
-const ROOT = new URL("../../", import.meta.url).pathname;
+import { ROOT, sourceFiles } from "./source_files.ts";
 
 /** The groups of the source tree, highest first; a group may import those below it. */
 const GROUPS: readonly (readonly [name: string, members: RegExp])[] = [
@@ -27,16 +26,6 @@ const FOLDERS: readonly RegExp[] = [
 interface Import {
   readonly from: string;
   readonly to: string;
-}
-
-async function sourceFiles(folder: string): Promise<string[]> {
-  const files: string[] = [];
-  for await (const entry of Deno.readDir(join(ROOT, folder))) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory) files.push(...await sourceFiles(path));
-    else if (entry.name.endsWith(".ts")) files.push(path);
-  }
-  return files;
 }
 
 async function importsOf(file: string): Promise<Import[]> {

@@ -1,0 +1,83 @@
+/**
+ * Pictures, videos and cached contents, measured on this machine in one run; writes `bench/RESULTS-media.md`.
+ *
+ *     deno run -A bench/media.ts
+ */
+import { fileURLToPath } from "node:url";
+import { benchCaches, writeCacheReport } from "./caches.ts";
+import { benchImages, type ImageFigures } from "./images.ts";
+import { type Machine, thisMachine } from "./machine.ts";
+import { figure, mebibytes, percent, table } from "./markdown.ts";
+import { benchVideos, type VideoBenchResult } from "./videos.ts";
+
+const RESULTS = fileURLToPath(new URL("./RESULTS-media.md", import.meta.url));
+
+function imagesSection(figures: readonly ImageFigures[]): string {
+  const rows = figures.map((one) => [
+    one.request === "reply" ? "4 MB base64 reply" : "45 MB edit",
+    one.server,
+    `${one.parallel}`,
+    figure(one.megabytesPerSecond),
+    figure(one.cpuMsPerRequest, 1),
+    mebibytes(one.peakBytes),
+  ]);
+  return table(["request", "server", "at once", "MB/s", "core ms each", "peak memory"], rows);
+}
+
+function videosSection(result: VideoBenchResult): string {
+  const { createsPerSecond, rawPerSecond, looksPerSecond, lateness, rssBytes } = result;
+  return table(["what", "figure"], [
+    ["creates a second (256 at once)", figure(createsPerSecond)],
+    ["of the engine's own coalesced commits of the same records", percent(createsPerSecond / rawPerSecond)],
+    ["looks a second at 10,000 open tasks, each every 30 s", figure(looksPerSecond)],
+    [
+      "between two looks at one task, times the interval: p50, p99, most",
+      [lateness.p50, lateness.p99, lateness.most]
+        .map((one) => figure(one, 2)).join(", "),
+    ],
+    ["resident memory, the comparison included", mebibytes(rssBytes)],
+  ]);
+}
+
+function machineLine({ cpu, cores, memoryBytes, system, deno, fsyncMs }: Machine): string {
+  const memory = mebibytes(memoryBytes);
+  return `${cpu}, ${cores} cores, ${memory}; ${system}; Deno ${deno}; 4 KB durable in ${figure(fsyncMs, 2)} ms. ${
+    new Date().toISOString().slice(0, 10)
+  }.`;
+}
+
+async function main(): Promise<void> {
+  const folder = await Deno.makeTempDir();
+  const machine = await thisMachine(folder);
+  const images = await benchImages({ folder: await Deno.makeTempDir({ dir: folder }) });
+  const caches = await benchCaches({ folder: await Deno.makeTempDir({ dir: folder }) });
+  const videos = await benchVideos();
+  await Deno.writeTextFile(
+    RESULTS,
+    `# Pictures, videos and caches
+
+Written by \`deno run -A bench/media.ts\`. ${machineLine(machine)}
+
+## Pictures
+
+Through the gateway and through a bare proxy, each fresh for each kind of request.
+
+${imagesSection(images)}
+
+## Videos
+
+One process, an embedded store on disk, a vendor that answers after 20 ms.
+
+${videosSection(videos)}
+
+## Cached contents
+
+A 4 MB context, emulated: the question alone, with the cache, and with all of the context sent along.
+
+${writeCacheReport(caches)}
+`,
+  );
+  await Deno.remove(folder, { recursive: true });
+}
+
+if (import.meta.main) await main();
