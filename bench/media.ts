@@ -21,7 +21,7 @@ function imagesSection(figures: readonly ImageFigures[]): string {
     figure(one.cpuMsPerRequest, 1),
     mebibytes(one.peakBytes),
   ]);
-  return table(["request", "server", "at once", "MB/s", "core ms each", "peak memory"], rows);
+  return table(["request", "server", "at once", "MB/s", "core ms each", "peak, MiB"], rows);
 }
 
 function videosSection(result: VideoBenchResult): string {
@@ -35,12 +35,12 @@ function videosSection(result: VideoBenchResult): string {
       [lateness.p50, lateness.p99, lateness.most]
         .map((one) => figure(one, 2)).join(", "),
     ],
-    ["resident memory, the comparison included", mebibytes(rssBytes)],
+    ["resident MiB, the comparison included", mebibytes(rssBytes)],
   ]);
 }
 
 function machineLine({ cpu, cores, memoryBytes, system, deno, fsyncMs }: Machine): string {
-  const memory = mebibytes(memoryBytes);
+  const memory = `${mebibytes(memoryBytes)} MiB`;
   return `${cpu}, ${cores} cores, ${memory}; ${system}; Deno ${deno}; 4 KB durable in ${figure(fsyncMs, 2)} ms. ${
     new Date().toISOString().slice(0, 10)
   }.`;
