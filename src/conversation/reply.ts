@@ -22,7 +22,7 @@ export interface Reply {
   readonly beyond: readonly string[];
 }
 
-/** Why a model stopped, in our words. Source: `text-protocols` 5.4. */
+/** Why a model stopped, in our words. */
 export type StopReason =
   | "end"
   | "stop_sequence"
@@ -49,7 +49,7 @@ export interface Stop {
 
 /**
  * The stop that a caller must be told: when a reply holds a tool call, agents go on only if the stop says so, whatever
- * the vendor said; a limit that was hit stays a limit. Source: `text-protocols` 5.4.
+ * the vendor said; a limit that was hit stays a limit.
  */
 export function stopFor(stop: Stop, hasToolCall: boolean): Stop {
   return hasToolCall && stop.reason === "end" ? { ...stop, reason: "tool_calls" } : stop;

@@ -1,7 +1,6 @@
 /**
  * What one reply consumed, in tokens, without overlap: the prompt side is `fresh + cacheRead + cacheWrite5m +
  * cacheWrite1h + toolPrompt`, the output side is `output`, of which `reasoning` is a part.
- * Source: `text-protocols` 5.7.
  */
 export interface Usage {
   /** Prompt tokens that neither came from a cache nor were written to one. */
@@ -43,7 +42,7 @@ export function promptTokensOf(usage: Usage): number {
 
 /**
  * A counter as a vendor sent it: a whole number from 0 to 10^10. Missing, negative, absurd or non-numeric values read
- * as 0, so that no reply can make a charge negative or a sum overflow. Source: `reliability` row 170.
+ * as 0, so that no reply can make a charge negative or a sum overflow.
  */
 export function readCounter(value: unknown): number {
   return typeof value === "number" && value > 0 && value <= 1e10 ? Math.floor(value) : 0;

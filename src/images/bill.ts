@@ -52,7 +52,7 @@ export class ImageBill {
 
   /**
    * The consumption to report and to charge by. A vendor that reports none is billed by the catalog's price of a picture;
-   * where pictures are priced by their tokens alone, the tokens are estimated. Source: `media-upstreams` 1.2.
+   * where pictures are priced by their tokens alone, the tokens are estimated.
    */
   consumptionOf({ consumption, made }: Pick<BilledWork, "consumption" | "made">): ImageConsumption {
     if (consumption !== null) return consumption;

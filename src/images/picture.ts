@@ -12,7 +12,7 @@ export interface PictureFacts {
 /** How many first bytes are needed at most: a JPEG tells its size behind its colour profile and its thumbnail. */
 export const PICTURE_HEAD_BYTES = 4_000_000;
 
-/** The most pixels of a picture. Source: `reliability` 2.9. */
+/** The most pixels of a picture. */
 export const MOST_PIXELS = 64_000_000;
 
 /**

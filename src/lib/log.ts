@@ -3,7 +3,7 @@ export type LogLevel = "debug" | "info" | "warn" | "error";
 
 /**
  * What a log line may say: ids, sizes, counts, words and spans. There is no field for a body, a prompt, an output,
- * a key or a URL with its query, so that none can be written by accident. Source: `reliability` 2.11.
+ * a key or a URL with its query, so that none can be written by accident.
  */
 export interface LogFields {
   /** As the caller got it in `X-Service-Request-Id`. */

@@ -32,7 +32,6 @@ const SHAPES: readonly Shape[] = [
 /**
  * A redactor that knows the configured secrets, whether written plainly, URL-encoded, JSON-escaped or in base64, and
  * the usual shapes of credentials. Its answers are at most 2,000 characters and an ellipsis.
- * Source: `reliability` 2.11, row 172.
  *
  * @param secrets Keys as configured; those under 8 characters are too common to search for.
  */

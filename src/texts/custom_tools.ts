@@ -4,7 +4,7 @@ import type { ReplyPart } from "../conversation/reply.ts";
 
 /**
  * Tools whose input is free text exist in one family of forms only; codecs of the others offer them as functions with one
- * property `input`. Here such a call becomes what the caller offered. Source: `text-protocols` 5.3, "custom / grammar tools".
+ * property `input`. Here such a call becomes what the caller offered.
  */
 
 /** The names of the caller's tools of kind `custom`. */

@@ -5,7 +5,7 @@ import { StopCutter } from "./stop_cutter.ts";
 
 /**
  * What the gateway does to a reply because the vendor could not be asked to: ending the text at a stop sequence, and keeping
- * one tool call where several were not wanted. Source: `text-protocols` 5.3, 5.6.
+ * one tool call where several were not wanted.
  */
 export interface Emulation {
   reply(reply: Reply): Reply;

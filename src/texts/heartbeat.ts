@@ -5,7 +5,7 @@ import type { Bytes } from "./relay.ts";
 const COMMENT = Buffer.from(": ping\n\n") as Uint8Array<ArrayBuffer>;
 const PING = Buffer.from('event: ping\ndata: {"type":"ping"}\n\n') as Uint8Array<ArrayBuffer>;
 
-/** What may be sent to show that a stream lives; null where the form's clients take it badly (`text-protocols` 0.1). */
+/** What may be sent to show that a stream lives; null where the form's clients take it badly. */
 export function heartbeatOf(codec: Codec): Bytes {
   switch (codec.name) {
     case "messages":

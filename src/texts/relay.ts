@@ -55,7 +55,6 @@ interface Step {
 
 /**
  * The caller's stream: pulled, so that a slow reader slows only itself and the vendor, and never held longer than one read.
- * Source: `reliability` 2.10.
  */
 export function relayed(
   response: OutboundResponse,
