@@ -7,8 +7,8 @@ import type { DeliveryDesk } from "../../webhooks/desk.ts";
 import { eventOf, idempotencyKeyOf } from "../../webhooks/envelope.ts";
 import type { DeliveryPlace } from "../../webhooks/records.ts";
 import type { ReadJson } from "./accounts.ts";
-import { adminGuard } from "./admin_key.ts";
-import { answerJson, renderAdminError, secondsOf } from "./answer.ts";
+import { answerJson, secondsOf } from "./answer.ts";
+import { guardedRoute } from "./guarded_route.ts";
 import { readFields, readPage } from "./fields.ts";
 
 /** What the administration of webhook deliveries works with. */
@@ -36,13 +36,7 @@ const Range = z.strictObject({
 /** The addresses of the administration of deliveries: none without an admin key. */
 export function adminDeliveryRoutes({ adminKey, desk, readJson }: AdminDeliveryOptions): Route[] {
   if (adminKey === "") return [];
-  const guard = adminGuard(adminKey);
-  const route = (method: Route["method"], path: string, handler: Handler): Route => ({
-    method,
-    path: ROOT + path,
-    handler: guard(handler),
-    renderError: renderAdminError,
-  });
+  const route = guardedRoute(adminKey, ROOT);
   return [
     route("GET", "", listHandler(desk)),
     route("POST", "/redeliver", redeliverRangeHandler(desk, readJson)),

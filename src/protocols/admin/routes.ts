@@ -1,6 +1,6 @@
 import type { KeyRing } from "../../billing/key_ring.ts";
 import type { Meter } from "../../billing/meter.ts";
-import type { Handler, Route } from "../../http/inbound.ts";
+import type { Route } from "../../http/inbound.ts";
 import type { Store } from "../../store/store.ts";
 import {
   createAccountHandler,
@@ -12,8 +12,7 @@ import {
   rotateWebhookSecretHandler,
   suspendHandler,
 } from "./accounts.ts";
-import { adminGuard } from "./admin_key.ts";
-import { renderAdminError } from "./answer.ts";
+import { guardedRoute } from "./guarded_route.ts";
 import { issueKeyHandler, listKeysHandler, revokeKeyHandler } from "./keys.ts";
 import { ledgerHandler } from "./ledger.ts";
 
@@ -32,13 +31,7 @@ const ROOT = "/admin/v1/accounts";
 /** The addresses of the administration of accounts: none, so that all of it is 404, without an admin key. */
 export function adminRoutes({ adminKey, store, keys, meter, readJson }: AdminOptions): Route[] {
   if (adminKey === "") return [];
-  const guard = adminGuard(adminKey);
-  const route = (method: Route["method"], path: string, handler: Handler): Route => ({
-    method,
-    path: ROOT + path,
-    handler: guard(handler),
-    renderError: renderAdminError,
-  });
+  const route = guardedRoute(adminKey, ROOT);
   return [
     route("POST", "", createAccountHandler(store, readJson)),
     route("GET", "", listAccountsHandler(store)),

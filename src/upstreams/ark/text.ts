@@ -1,10 +1,5 @@
-import { chat } from "../../conversation/codecs/chat/mod.ts";
+import { chatEndpointAt } from "../chat_endpoint.ts";
 import type { TextEndpoint } from "../upstream.ts";
 
 /** Chat Completions, as Ark resembles them. Source: Ark API reference, "Chat API". */
-export const chatEndpoint: TextEndpoint = {
-  codec: chat,
-  path: () => "/chat/completions",
-  mustInline: (part) => part.kind !== "image" && part.source.kind === "url",
-  counter: null,
-};
+export const chatEndpoint: TextEndpoint = chatEndpointAt("/chat/completions");

@@ -1,10 +1,5 @@
-import { chat } from "../../conversation/codecs/chat/mod.ts";
+import { chatEndpointAt } from "../chat_endpoint.ts";
 import type { TextEndpoint } from "../upstream.ts";
 
 /** Chat Completions, as MiniMax resembles them. Source: MiniMax API reference, "Text generation, OpenAI compatible". */
-export const chatEndpoint: TextEndpoint = {
-  codec: chat,
-  path: () => "/v1/chat/completions",
-  mustInline: (part) => part.kind !== "image" && part.source.kind === "url",
-  counter: null,
-};
+export const chatEndpoint: TextEndpoint = chatEndpointAt("/v1/chat/completions");
