@@ -118,7 +118,9 @@ export function keyOfKv(key: Deno.KvKey): Key {
 
 function encodeNumber(number: number): string {
   if (!Number.isFinite(number)) throw new RangeError(`Cannot use ${number} in a key: expected a finite number`);
-  return "\x01" + String.fromCharCode(...bytesOfNumber(number));
+  fillScratch(number);
+  const [a, b, c, d, e, f, g, h] = SCRATCH;
+  return String.fromCharCode(1, a, b, c, d, e, f, g, h);
 }
 
 // The terminator 0x00 sorts a text before its own continuations; a 0x00 inside is followed by 0xff to tell the two apart.
@@ -132,18 +134,24 @@ function encodeText(text: string): string {
 
 const PLAIN_ASCII = /^[ -~]*$/;
 
+const SCRATCH = new Uint8Array(8);
+const SCRATCH_VIEW = new DataView(SCRATCH.buffer);
+
 // IEEE 754 big-endian sorts as bytes once the sign bit of positive numbers and every bit of negative ones is flipped.
+function fillScratch(number: number): void {
+  SCRATCH_VIEW.setFloat64(0, number + 0);
+  flip(SCRATCH, SCRATCH[0] >= 0x80);
+}
+
 function bytesOfNumber(number: number): Uint8Array {
-  const bytes = new Uint8Array(8);
-  new DataView(bytes.buffer).setFloat64(0, number + 0);
-  flip(bytes, bytes[0] >= 0x80);
-  return bytes;
+  fillScratch(number);
+  return SCRATCH.slice();
 }
 
 function numberOfBytes(stored: Uint8Array): number {
-  const bytes = stored.slice();
-  flip(bytes, bytes[0] < 0x80);
-  return new DataView(bytes.buffer).getFloat64(0);
+  SCRATCH.set(stored);
+  flip(SCRATCH, SCRATCH[0] < 0x80);
+  return SCRATCH_VIEW.getFloat64(0);
 }
 
 function flip(bytes: Uint8Array, negative: boolean): void {

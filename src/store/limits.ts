@@ -1,4 +1,4 @@
-import { deserialize, serialize } from "node:v8";
+import { serialize } from "node:v8";
 import { encodeKey, LARGEST_KEY_BYTES } from "./keys.ts";
 import type { Commit, Key } from "./store.ts";
 
@@ -131,15 +131,42 @@ function encodedOf(key: Key): string {
 }
 
 function copyOf(value: unknown): { copy: unknown; bytes: number } {
-  let serialised: Uint8Array;
   try {
-    serialised = serialize(value);
+    const copy = structuredClone(value);
+    const bytes = sizeOf(copy, 0);
+    return { copy, bytes: bytes <= SMALL_BYTES ? bytes : serialize(copy).byteLength };
   } catch (error) {
-    // Too deep a nesting overflows the serialiser's stack, which it reports as a RangeError.
+    // Too deep a nesting overflows the stack of whoever walks it.
     if (error instanceof RangeError) {
       throw new RangeError("Cannot store a value that is nested too deep", { cause: error });
     }
     throw new TypeError("Cannot store a value that has no structured clone", { cause: error });
   }
-  return { copy: deserialize(serialised), bytes: serialised.byteLength };
 }
+
+// Serialising a value only to learn its size costs four times what copying it does, and most values are small.
+const SMALL_BYTES = 16 * 1024;
+const DEEPEST = 16;
+
+/**
+ * How many bytes a copy takes serialised, roughly and rather too many; `Infinity` for what only the serialiser can tell. Texts
+ * that the engine happens to hold at two bytes a character take up to twice as many: the distance of the limits covers them.
+ */
+function sizeOf(value: unknown, depth: number): number {
+  if (typeof value === "string") return 8 + (BEYOND_LATIN1.test(value) ? 2 : 1) * value.length;
+  if (typeof value === "bigint") return 8 + value.toString(16).length / 2;
+  if (typeof value !== "object" || value === null) return 10;
+  if (value instanceof Uint8Array) return 24 + value.byteLength;
+  if (depth === DEEPEST) return Infinity;
+  let bytes = 12;
+  if (Array.isArray(value)) {
+    for (const item of value) bytes += sizeOf(item, depth + 1);
+    return bytes;
+  }
+  if (Object.getPrototypeOf(value) !== Object.prototype) return Infinity;
+  for (const [name, field] of Object.entries(value)) bytes += sizeOf(name, 0) + sizeOf(field, depth + 1);
+  return bytes;
+}
+
+// deno-lint-ignore no-control-regex -- the range is that of one-byte texts
+const BEYOND_LATIN1 = /[^\x00-\xff]/;
