@@ -30,7 +30,6 @@ interface Waiting {
   readonly reject: (reason: unknown) => void;
 }
 
-const CACHED_SLOTS = 20_000;
 const KEYS_PER_READ = 10;
 const ATTEMPTS_ALONE = 5;
 
@@ -46,7 +45,7 @@ const ATTEMPTS_ALONE = 5;
 export class GroupCommit {
   readonly #kv: Deno.Kv;
   readonly #alarms: AlarmSink;
-  readonly #cache = new SlotCache(CACHED_SLOTS);
+  readonly #cache = new SlotCache();
   readonly #waiting: Waiting[] = [];
   #running: Promise<void> | null = null;
   #atomics = 0;
@@ -72,9 +71,9 @@ export class GroupCommit {
     return this.#lastWriteFailed;
   }
 
-  /** What is known to be durable under an encoded key without reading. */
-  cached(id: string): { readonly value: unknown } | undefined {
-    return this.#cache.get(id);
+  /** What is known to be durable without reading. */
+  get known(): SlotCache {
+    return this.#cache;
   }
 
   /**
@@ -160,7 +159,8 @@ export class GroupCommit {
     for (const { key, version } of loaded.values()) atomic.check({ key: kvKeyOf(key), versionstamp: version });
     for (const change of batch.changes.values()) addChange(atomic, change);
     const whenDurable = this.#alarms(atomic, batch.due);
-    const written = await this.#commit(atomic);
+    this.#cache.beginWrite(batch.changes.keys());
+    const written = await this.#commit(atomic).finally(() => this.#cache.endWrite());
     if (!written.ok) return false;
     this.#atomics++;
     for (const [id, { key, put }] of batch.changes) {

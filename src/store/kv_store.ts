@@ -61,7 +61,7 @@ export class KvStore implements EmbeddedStore {
 
   async get<T = unknown>(keys: readonly Key[]): Promise<(Entry<T> | null)[]> {
     this.#assertOpen();
-    return await readValues<T>(this.#kv, keys, this.now());
+    return await readValues<T>(this.#kv, this.#group.known, keys, this.now());
   }
 
   async scan<T = unknown>(prefix: Key, page: Page<Key>): Promise<Entry<T>[]> {
@@ -77,7 +77,7 @@ export class KvStore implements EmbeddedStore {
   async balance(account: string): Promise<Balance> {
     this.#assertOpen();
     const key = balanceKey(account);
-    const known = this.#group.cached(encodeKey(key)) ?? await this.#kv.get(kvKeyOf(key));
+    const known = this.#group.known.get(encodeKey(key)) ?? await this.#kv.get(kvKeyOf(key));
     const [available, held] = (known.value as StoredBalance | null | undefined) ?? [0n, 0n];
     return { available, held };
   }

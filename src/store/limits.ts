@@ -133,7 +133,7 @@ function encodedOf(key: Key): string {
 function copyOf(value: unknown): { copy: unknown; bytes: number } {
   try {
     const copy = structuredClone(value);
-    const bytes = sizeOf(copy, 0);
+    const bytes = roughBytesOf(copy);
     return { copy, bytes: bytes <= SMALL_BYTES ? bytes : serialize(copy).byteLength };
   } catch (error) {
     // Too deep a nesting overflows the stack of whoever walks it.
@@ -149,10 +149,10 @@ const SMALL_BYTES = 16 * 1024;
 const DEEPEST = 16;
 
 /**
- * How many bytes a copy takes serialised, roughly and rather too many; `Infinity` for what only the serialiser can tell. Texts
+ * How many bytes a value takes serialised, roughly and rather too many; `Infinity` for what only the serialiser can tell. Texts
  * that the engine happens to hold at two bytes a character take up to twice as many: the distance of the limits covers them.
  */
-function sizeOf(value: unknown, depth: number): number {
+export function roughBytesOf(value: unknown, depth = 0): number {
   if (typeof value === "string") return 8 + (BEYOND_LATIN1.test(value) ? 2 : 1) * value.length;
   if (typeof value === "bigint") return 8 + value.toString(16).length / 2;
   if (typeof value !== "object" || value === null) return 10;
@@ -160,11 +160,11 @@ function sizeOf(value: unknown, depth: number): number {
   if (depth === DEEPEST) return Infinity;
   let bytes = 12;
   if (Array.isArray(value)) {
-    for (const item of value) bytes += sizeOf(item, depth + 1);
+    for (const item of value) bytes += roughBytesOf(item, depth + 1);
     return bytes;
   }
   if (Object.getPrototypeOf(value) !== Object.prototype) return Infinity;
-  for (const [name, field] of Object.entries(value)) bytes += sizeOf(name, 0) + sizeOf(field, depth + 1);
+  for (const [name, field] of Object.entries(value)) bytes += roughBytesOf(name) + roughBytesOf(field, depth + 1);
   return bytes;
 }
 

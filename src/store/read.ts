@@ -1,5 +1,7 @@
 import { isExpired, type StoredLine, type StoredValue } from "./commit.ts";
 import { encodeKey, encodeStorableKey, isBelow, keyOfKv, kvKeyOf, lineKey, valueKey } from "./keys.ts";
+import type { Slot } from "./draft.ts";
+import type { SlotCache } from "./slot_cache.ts";
 import type { Entry, Key, StoredLedgerEntry } from "./store.ts";
 
 /** Where to begin and how far to go. */
@@ -12,24 +14,68 @@ export interface Page<Place> {
 const KEYS_PER_READ = 10;
 const LARGEST_READ = 500;
 
-/** The callers' values under these keys, null where there is none or none any more. A key too large for one has none. */
-export async function readValues<T>(kv: Deno.Kv, keys: readonly Key[], now: number): Promise<(Entry<T> | null)[]> {
-  const parts: Promise<(Entry<T> | null)[]>[] = [];
-  for (let i = 0; i < keys.length; i += KEYS_PER_READ) parts.push(readTen(kv, keys.slice(i, i + KEYS_PER_READ), now));
-  return (await Promise.all(parts)).flat();
+/**
+ * The callers' values under these keys, null where there is none or none any more. A key too large for one has none. When all
+ * of them are known nothing is read; else all are, so that they are of one instant.
+ */
+export async function readValues<T>(
+  kv: Deno.Kv,
+  known: SlotCache,
+  keys: readonly Key[],
+  now: number,
+): Promise<(Entry<T> | null)[]> {
+  const ids = keys.map(valueIdOf);
+  const atHand = ids.map((id) => id === null ? NOTHING : known.get(id));
+  const slots = atHand.every((slot) => slot !== undefined) ? atHand : await readSlots(kv, known, keys, ids);
+  // What is known is shared: whoever asks gets a copy.
+  return slots.map((slot, i) => entryOf<T>(keys[i], slot, now, ids[i] !== null && known.get(ids[i]) === slot));
 }
 
-async function readTen<T>(kv: Deno.Kv, keys: readonly Key[], now: number): Promise<(Entry<T> | null)[]> {
-  const storable = keys.filter((key) => encodeStorableKey(key) !== null);
-  const found = storable.length === 0
-    ? []
-    : await kv.getMany<StoredValue[]>(storable.map((key) => kvKeyOf(valueKey(key))));
-  const byKey = new Map(found.map((entry, i) => [storable[i], entry]));
-  return keys.map((key) => {
-    const entry = byKey.get(key);
-    if (!entry || entry.versionstamp === null || isExpired(entry.value, now)) return null;
-    return { key, value: entry.value[0] as T, version: entry.versionstamp };
-  });
+const NOTHING: Slot = { value: undefined, version: null };
+const VALUE_AREA = encodeKey(valueKey([]));
+
+function valueIdOf(key: Key): string | null {
+  const encoded = encodeStorableKey(key);
+  return encoded === null ? null : VALUE_AREA + encoded;
+}
+
+async function readSlots(
+  kv: Deno.Kv,
+  known: SlotCache,
+  keys: readonly Key[],
+  ids: readonly (string | null)[],
+): Promise<Slot[]> {
+  const storable = ids.flatMap((id, i) => id === null ? [] : [{ id, key: valueKey(keys[i]) }]);
+  const parts: Promise<Slot[]>[] = [];
+  for (let i = 0; i < storable.length; i += KEYS_PER_READ) {
+    parts.push(readTen(kv, known, storable.slice(i, i + KEYS_PER_READ)));
+  }
+  const found = (await Promise.all(parts)).flat();
+  return ids.map((id) => id === null ? NOTHING : found.shift() ?? NOTHING);
+}
+
+async function readTen(
+  kv: Deno.Kv,
+  known: SlotCache,
+  ten: readonly { readonly id: string; readonly key: Key }[],
+): Promise<Slot[]> {
+  const reading = known.beginRead(ten.map(({ id }) => id));
+  let slots: Slot[] = [];
+  try {
+    const entries = await kv.getMany<StoredValue[]>(ten.map(({ key }) => kvKeyOf(key)));
+    slots = entries.map(({ value, versionstamp }) => {
+      return versionstamp === null ? NOTHING : { value, version: versionstamp };
+    });
+    return slots;
+  } finally {
+    known.endRead(reading, ten.map(({ key }) => key), slots);
+  }
+}
+
+function entryOf<T>(key: Key, { value, version }: Slot, now: number, isShared: boolean): Entry<T> | null {
+  const stored = value as StoredValue;
+  if (version === null || isExpired(stored, now)) return null;
+  return { key, value: (isShared ? structuredClone(stored[0]) : stored[0]) as T, version };
 }
 
 /** Callers' entries below a prefix, in the order of keys or against it. */

@@ -55,6 +55,35 @@ Deno.test("a hot commit reads nothing", async () => {
   });
 });
 
+Deno.test("a small value is read once, and not at all after it was written", async () => {
+  await withStore(async (store, harm) => {
+    const read: Deno.KvKey[] = [];
+    harm.onRead = (key) => read.push(key);
+    assertEquals(await store.get([["absent"]]), [null]);
+    assertEquals(await store.get([["absent"]]), [null]);
+    assertEquals(read, [["value", "absent"]]);
+    await store.commit(null, { set: [{ key: ["v"], value: { n: 1 } }] });
+    const [entry] = await store.get([["v"]]);
+    assertEquals(entry?.value, { n: 1 });
+    await store.commit(null, { check: [{ key: ["v"], version: entry!.version }], set: [{ key: ["v"], value: 2 }] });
+    assertEquals((await store.get([["v"]]))[0]?.value, 2);
+    assertEquals(read.length, 1);
+  });
+});
+
+Deno.test("values that were read are copies, whether from the database or from memory", async () => {
+  await withStore(async (store) => {
+    await store.commit(null, { set: [{ key: ["v"], value: { list: [1] } }] });
+    const read = async () => (await store.get<{ list: number[] }>([["v"]]))[0]!.value.list;
+    (await read()).push(2);
+    assertEquals(await read(), [1]);
+    await store.get([["v"], ["never seen"]]); // not all known: reads the database
+    const [entry] = await store.get<{ list: number[] }>([["v"], ["nor this"]]);
+    entry!.value.list.push(3);
+    assertEquals(await read(), [1]);
+  });
+});
+
 Deno.test("a refused or repeated commit writes nothing", async () => {
   await withStore(async (store) => {
     await store.commit("one", credit(0));

@@ -1,0 +1,88 @@
+import { assertEquals } from "@std/assert";
+import { encodeKey, jobKey, valueKey } from "../../src/store/keys.ts";
+import { SlotCache } from "../../src/store/slot_cache.ts";
+import type { Key } from "../../src/store/store.ts";
+
+const KEY = valueKey(["v"]);
+const ID = encodeKey(KEY);
+const slot = (value: unknown) => ({ value: [value], version: "1" });
+
+function readInto(cache: SlotCache, between: () => void): void {
+  const reading = cache.beginRead([ID]);
+  between();
+  cache.endRead(reading, [KEY], [slot("read")]);
+}
+
+Deno.test("what a reader brings is known from then on", () => {
+  const cache = new SlotCache();
+  readInto(cache, () => {});
+  assertEquals(cache.get(ID), slot("read"));
+});
+
+Deno.test("what a reader brings is not taken when its key was written meanwhile", () => {
+  const cache = new SlotCache();
+  readInto(cache, () => {
+    cache.beginWrite([ID]);
+    cache.put(ID, KEY, slot("written"));
+    cache.endWrite();
+  });
+  assertEquals(cache.get(ID), slot("written"));
+});
+
+Deno.test("what a reader brings is not taken when its key was being written as it set out", () => {
+  const cache = new SlotCache();
+  cache.beginWrite([ID]);
+  readInto(cache, () => cache.endWrite());
+  assertEquals(cache.get(ID), undefined);
+});
+
+Deno.test("what a reader brings is taken though other keys were written", () => {
+  const cache = new SlotCache();
+  readInto(cache, () => cache.beginWrite([encodeKey(valueKey(["other"]))]));
+  assertEquals(cache.get(ID), slot("read"));
+});
+
+Deno.test("of two readers of a key the later is taken", () => {
+  const cache = new SlotCache();
+  const first = cache.beginRead([ID]);
+  const second = cache.beginRead([ID]);
+  cache.endRead(first, [KEY], [slot("first")]);
+  assertEquals(cache.get(ID), undefined);
+  cache.endRead(second, [KEY], [slot("second")]);
+  assertEquals(cache.get(ID), slot("second"));
+});
+
+Deno.test("a read that failed leaves nothing known", () => {
+  const cache = new SlotCache();
+  cache.endRead(cache.beginRead([ID]), [KEY], []);
+  assertEquals(cache.get(ID), undefined);
+});
+
+Deno.test("a value is unknown while it is written", () => {
+  const cache = new SlotCache();
+  cache.put(ID, KEY, slot("old"));
+  cache.beginWrite([ID]);
+  assertEquals(cache.get(ID), undefined);
+});
+
+Deno.test("large values and areas of no account or job are not kept", () => {
+  const cache = new SlotCache();
+  const kept = (key: Key, value: unknown) => {
+    cache.put(encodeKey(key), key, slot(value));
+    return cache.get(encodeKey(key)) !== undefined;
+  };
+  assertEquals(kept(valueKey(["small"]), new Uint8Array(4_000)), true);
+  assertEquals(kept(valueKey(["large"]), new Uint8Array(4_200)), false);
+  assertEquals(kept(jobKey("kind", "ref"), "job"), true);
+  assertEquals(kept(["operation", "name"], 1), false);
+});
+
+Deno.test("the values used least recently go first", () => {
+  const cache = new SlotCache();
+  const key = (n: number) => valueKey(["n", n]);
+  const put = (n: number) => cache.put(encodeKey(key(n)), key(n), slot(n));
+  for (let n = 0; n < 4_000; n++) put(n);
+  cache.get(encodeKey(key(0)));
+  put(4_000);
+  assertEquals([0, 1, 4_000].map((n) => cache.get(encodeKey(key(n))) !== undefined), [true, false, true]);
+});
