@@ -5,8 +5,8 @@
 import { Session } from "node:inspector";
 import { join } from "node:path";
 import { startApp } from "../src/app.ts";
+import { logOf } from "../src/commands/serve.ts";
 import { loadConfig } from "../src/config/load_config.ts";
-import { jsonLog } from "../src/lib/log.ts";
 
 const [path, folder] = Deno.args;
 
@@ -15,9 +15,7 @@ session.connect();
 session.post("Profiler.enable");
 
 const config = loadConfig({ path, env: (name) => Deno.env.get(name) });
-const encoder = new TextEncoder();
-const log = jsonLog(config.logs.level, (line) => void Deno.stderr.writeSync(encoder.encode(`${line}\n`)));
-const app = await startApp({ config, log });
+const app = await startApp({ config, log: logOf(config) });
 console.log(app.address);
 
 for await (const text of Deno.stdin.readable.pipeThrough(new TextDecoderStream())) {

@@ -4,6 +4,7 @@ import { newApiKey } from "../billing/api_key.ts";
 import type { Config } from "../config/config.ts";
 import { devConfig } from "../config/dev_config.ts";
 import { loadConfig } from "../config/load_config.ts";
+import { createLineWriter } from "../lib/line_writer.ts";
 import { jsonLog, type Log } from "../lib/log.ts";
 import { startSandbox } from "../sandbox/mod.ts";
 import { UsageError } from "./usage_error.ts";
@@ -43,9 +44,11 @@ export function configPathIn(args: readonly string[]): string | undefined {
   }
 }
 
-function logOf(config: Config): Log {
-  const encoder = new TextEncoder();
-  return jsonLog(config.logs.level, (line) => void Deno.stderr.writeSync(encoder.encode(`${line}\n`)));
+/** The log on the standard error output, written to its end also when the process ends by an error or by itself. */
+export function logOf(config: Config): Log {
+  const writer = createLineWriter((bytes) => Deno.stderr.writeSync(bytes));
+  for (const end of ["unload", "error", "unhandledrejection"]) addEventListener(end, () => writer.flush());
+  return jsonLog(config.logs.level, (line, level) => writer.write(line, level === "warn" || level === "error"));
 }
 
 async function start(config: Config, log: Log): Promise<RunningApp> {

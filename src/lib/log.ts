@@ -16,7 +16,7 @@ export interface LogFields {
   readonly model?: string;
   /** The provider by its configured name. */
   readonly provider?: string;
-  /** Which protocol the caller speaks. */
+  /** Which protocol the caller speaks: `default`, `message`, `content` or `admin`. */
   readonly protocol?: string;
   /** The HTTP method. */
   readonly method?: string;
@@ -32,7 +32,7 @@ export interface LogFields {
   readonly reason?: string;
   /** How long what the event tells took. */
   readonly durationMs?: number;
-  /** From the request to the first byte of its answer. */
+  /** From the coming of a request to the head of its answer, behind which a stream goes on for as long as it takes. */
   readonly firstByteMs?: number;
   /** Which try it was. */
   readonly attempt?: number;
@@ -52,8 +52,6 @@ export interface LogFields {
   readonly ref?: string;
   /** Where that stands now, in a word. */
   readonly state?: string;
-  /** Names of fields, never their values. */
-  readonly fields?: string;
   /** The signal that the process was sent, such as `SIGTERM`. */
   readonly signal?: string;
 }
@@ -77,16 +75,20 @@ const LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error"];
  * can never start a line of its own.
  *
  * @param level The least level that is written.
- * @param write Takes one line without its end.
+ * @param write Takes one line without its end, and the level it is of.
  * @param now Unix milliseconds.
  */
-export function jsonLog(level: LogLevel, write: (line: string) => void, now: () => number = Date.now): Log {
+export function jsonLog(
+  level: LogLevel,
+  write: (line: string, level: LogLevel) => void,
+  now: () => number = Date.now,
+): Log {
   const least = LEVELS.indexOf(level);
   const at = (own: LogLevel) =>
     LEVELS.indexOf(own) < least
       ? () => {}
       : (event: string, fields: LogFields = {}) =>
-        write(JSON.stringify({ time: new Date(now()).toISOString(), level: own, event, ...fields }));
+        write(JSON.stringify({ time: new Date(now()).toISOString(), level: own, event, ...fields }), own);
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
