@@ -24,17 +24,6 @@ export interface Prices {
   readonly request: Rate;
 }
 
-/** What one call of an image endpoint consumed. Source: SPEC "Image response". */
-export interface ImageUsage {
-  readonly textTokens: number;
-  readonly imageTokens: number;
-  readonly outputTokens: number;
-  /** Images that were made. */
-  readonly images: number;
-  /** Images that were given. */
-  readonly inputImages: number;
-}
-
 /**
  * Reads a catalog's `pricing`: decimal strings of USD by key (`prompt`, `completion`, `input_cache_read`,
  * `input_cache_write`, `input_cache_write_5m`, `input_cache_write_1h`, `image_input` or
@@ -92,16 +81,4 @@ export function billLinesOf(usage: Usage, prices: Prices): BillLine[] {
     { quantity: pictures, rate: prices.imageOutput },
     { quantity: 1, rate: prices.request },
   ];
-}
-
-/** The cost of one call of an image endpoint, by its tokens, its images or both, rounded half up once. */
-export function costOfImages(usage: ImageUsage, prices: Prices): Money {
-  return sumOf([
-    { quantity: usage.textTokens, rate: prices.prompt },
-    { quantity: usage.imageTokens, rate: prices.imageInput },
-    { quantity: usage.outputTokens, rate: prices.imageOutput },
-    { quantity: usage.images, rate: prices.perImage },
-    { quantity: usage.inputImages, rate: prices.perInputImage },
-    { quantity: 1, rate: prices.request },
-  ]);
 }

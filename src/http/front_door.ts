@@ -102,12 +102,13 @@ export function createFrontDoor(options: FrontDoorOptions): FrontDoor {
     });
     log[accessLevel]("request", {
       requestId: arrival.requestId,
+      protocol: protocolOf(arrival.path),
       method: request.method,
       path: arrival.path.slice(0, LONGEST_LOGGED_PATH),
       status: response.status,
       code: error?.code,
       provider: error?.details.provider,
-      durationMs: clock.now() - arrival.receivedAt,
+      firstByteMs: clock.now() - arrival.receivedAt,
     });
     return request.method === "HEAD" ? withoutBody(response) : response;
   }
@@ -115,6 +116,13 @@ export function createFrontDoor(options: FrontDoorOptions): FrontDoor {
 
 const LONGEST_URL = 8192;
 const LONGEST_LOGGED_PATH = 200;
+/** The protocols by the first segment of their addresses. */
+const PROTOCOLS: ReadonlyMap<string, string> = new Map([
+  ["v1", "default"],
+  ["msgcompat", "message"],
+  ["gencompat", "content"],
+  ["admin", "admin"],
+]);
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]);
 
 /** A request on its way through the door; what is costly to know is looked up when it is asked for. */
@@ -154,6 +162,12 @@ function readAddress(arrival: Arrival, url: string): void {
   const mark = url.indexOf("?", start);
   arrival.path = mark < 0 ? url.slice(start) : url.slice(start, mark);
   arrival.query = mark < 0 ? "" : url.slice(mark + 1);
+}
+
+/** The protocol that an address belongs to; missing for what none of them has, such as `/healthz`. */
+function protocolOf(path: string): string | undefined {
+  const end = path.indexOf("/", 1);
+  return PROTOCOLS.get(path.slice(1, end < 0 ? undefined : end));
 }
 
 function tooLong(longest: number): GatewayError {

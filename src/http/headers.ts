@@ -1,70 +1,91 @@
-/** Fields that end at the next hop, whoever sends them (RFC 9110, 7.6.1); `Connection` can name more. */
-export const HOP_BY_HOP: ReadonlySet<string> = new Set([
-  "connection",
-  "keep-alive",
-  "proxy-authenticate",
-  "proxy-authorization",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-]);
+/**
+ * Header fields that travel between a caller and a vendor of text. Both lists are closed: whatever is not named ends at
+ * the gateway. So nobody sees the other's credentials and cookies, the operator's organisation, project or quota plan
+ * at the vendor (`openai-organization`, `anthropic-organization-id`), the hosts on the way (`cf-ray`, `via`), or a field
+ * that belongs to one hop (RFC 9110, 7.6.1); and no caller chooses whose account is billed (`x-goog-user-project`).
+ */
+
+/** A form of text, as its codec is called. */
+export type SpokenForm = "chat" | "responses" | "messages" | "content";
+
+/** Looks up a field by its name in lower case; null when it is missing. */
+export type FieldSource = (name: string) => string | null;
 
 /**
- * What a vendor's answer tells the caller besides its body: the type, when to come again, the limits, the time taken.
- * Everything else stays here: cookies, lengths and codings that do not fit our body, and the fields that name the
- * operator's own organisation at the vendor.
+ * Features of a form that its callers ask its vendor for. The version of the messages form is not among them: it fits
+ * the way the key is sent, so the provider says its own.
  */
-const RESPONSE_FIELDS: ReadonlySet<string> = new Set([
-  "content-type",
-  "retry-after",
-  "retry-after-ms",
-  "x-should-retry",
+const FEATURES: Readonly<Record<SpokenForm, readonly string[]>> = {
+  chat: ["openai-beta"],
+  responses: ["openai-beta"],
+  messages: ["anthropic-beta"],
+  content: [],
+};
+
+/** When to come again, understood by clients of every form. */
+const WAITS: readonly string[] = ["retry-after", "retry-after-ms"];
+
+/** Source: OpenAI API reference, "Debugging requests". */
+const DEFAULT_TOLD: readonly string[] = [
+  ...WAITS,
+  ...["requests", "tokens"].flatMap((what) => ["limit", "remaining", "reset"].map((of) => `x-ratelimit-${of}-${what}`)),
   "openai-processing-ms",
   "openai-version",
-]);
-const RESPONSE_PREFIXES: readonly string[] = ["x-ratelimit-", "anthropic-ratelimit-", "ratelimit"];
+];
+
+/** Source: Messages API reference, "Rate limits". */
+const MESSAGES_TOLD: readonly string[] = [
+  ...WAITS,
+  ...["requests", "tokens", "input-tokens", "output-tokens"].flatMap((what) =>
+    ["limit", "remaining", "reset"].map((of) => `anthropic-ratelimit-${what}-${of}`)
+  ),
+];
+
+const TOLD: Readonly<Record<SpokenForm, readonly string[]>> = {
+  chat: DEFAULT_TOLD,
+  responses: DEFAULT_TOLD,
+  messages: MESSAGES_TOLD,
+  content: WAITS,
+};
 
 /**
- * What a caller's request tells the vendor besides its body: which version and which features of the protocol it
- * speaks. Never a credential, a cookie, or a choice of whose account is billed or what the answer leaves out
- * (`openai-organization`, `x-goog-user-project`, `x-goog-fieldmask`).
- */
-const REQUEST_FIELDS: readonly string[] = ["anthropic-version", "anthropic-beta", "openai-beta"];
-
-/** Fields of a message, whoever holds them: `Headers` is one such, an outbound response another. */
-export interface FieldSource {
-  get(name: string): string | null;
-}
-
-/** True for a field of a vendor's answer that the caller may see. @param name In lower case. */
-export function isPassedOn(name: string): boolean {
-  return RESPONSE_FIELDS.has(name) || RESPONSE_PREFIXES.some((prefix) => name.startsWith(prefix));
-}
-
-/**
- * The fields of a vendor's answer that go on to the caller. A value that could not stand in a header again is left out.
+ * The fields of a caller's request that go on to a vendor of the caller's form, by name in lower case. A value that could
+ * not stand in a header again is left out.
  *
- * @param fields Name and value, the names in lower case.
+ * @param form The form that both speak.
  */
-export function responseHeadersOf(fields: Iterable<readonly [string, string]>): [string, string][] {
-  const passed: [string, string][] = [];
-  for (const [name, value] of fields) if (isPassedOn(name) && isFieldValue(value)) passed.push([name, value]);
-  return passed;
-}
-
-/** The fields of a caller's request that go on to a vendor of the same protocol, by name in lower case. */
-export function requestHeadersOf(headers: FieldSource): Record<string, string> {
+export function requestHeadersOf(fieldOf: FieldSource, form: SpokenForm): Record<string, string> {
   const passed: Record<string, string> = {};
-  for (const name of REQUEST_FIELDS) {
-    const value = headers.get(name);
-    if (value !== null && value !== "" && isFieldValue(value)) passed[name] = value;
+  for (const name of FEATURES[form]) {
+    const value = fieldOf(name);
+    if (value !== null && isFieldValue(value)) passed[name] = value;
   }
   return passed;
 }
 
-/** True for text that can stand in a header field: visible ASCII, blanks and tabs (RFC 9110, 5.5, without `obs-text`). */
-export function isFieldValue(value: string): boolean {
-  return /^[\t\x20-\x7e]*$/.test(value) && value.length <= 8192;
+/**
+ * The fields of a vendor's answer that go on to the caller, names in lower case: when to come again; and where both speak
+ * one form also the limits and what time the vendor took. Limits in the words of another form are left out, because no
+ * client of the caller's form reads them. The type is not among them, as the gateway says what it has checked the body to
+ * be, and neither is a request id or a `RateLimit` field, which would be taken for the gateway's own.
+ *
+ * @param form The form that both speak; null when they differ.
+ */
+export function responseHeadersOf(fieldOf: FieldSource, form: SpokenForm | null): [string, string][] {
+  const passed: [string, string][] = [];
+  for (const name of form === null ? WAITS : TOLD[form]) {
+    const value = fieldOf(name);
+    if (value !== null && isFigure(value)) passed.push([name, value]);
+  }
+  return passed;
+}
+
+/** True for visible ASCII, blanks and tabs (RFC 9110, 5.5, without `obs-text`), at least one. */
+function isFieldValue(value: string): boolean {
+  return value.length <= 8192 && /^[\t\x20-\x7e]+$/.test(value);
+}
+
+/** True for a number, a span or an instant, all that the fields of an answer have to say. */
+function isFigure(value: string): boolean {
+  return /^[\w:.,+ -]{1,64}$/.test(value);
 }

@@ -1,4 +1,6 @@
-import type { TextAttempt } from "./attempt.ts";
+import { responseHeadersOf } from "../http/headers.ts";
+import type { OutboundResponse } from "../upstreams/outbound.ts";
+import { sharedForm, type TextAttempt } from "./attempt.ts";
 
 const ENCODER = new TextEncoder();
 const MOST_NAMES = 32;
@@ -9,11 +11,22 @@ export function streamType(framing: "sse" | "json_array"): string {
   return framing === "sse" ? "text/event-stream" : "application/json";
 }
 
-/** Header fields of an answer that a provider gave. `losses`: names of what the vendor could not be told. */
-export function answerHeaders(attempt: TextAttempt, contentType: string, losses: readonly string[]): HeadersInit {
+/**
+ * Header fields of an answer that a provider gave: the gateway's own, and what the vendor tells beside its body (see
+ * `responseHeadersOf`), which shares no name with them.
+ *
+ * @param losses Names of what the vendor could not be told.
+ */
+export function answerHeaders(
+  attempt: TextAttempt,
+  response: Pick<OutboundResponse, "header">,
+  contentType: string,
+  losses: readonly string[],
+): HeadersInit {
   const headers: [string, string][] = [
     ["content-type", contentType],
     ["x-service-provider", attempt.provider.name],
+    ...responseHeadersOf((name) => response.header(name), sharedForm(attempt)),
   ];
   if (contentType === "text/event-stream") headers.push(["cache-control", "no-cache"]);
   if (losses.length > 0) headers.push(["x-service-dropped", droppedNames(losses)]);

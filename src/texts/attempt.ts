@@ -3,6 +3,7 @@ import type { CacheReference } from "../caches/reference.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Model } from "../catalog/model.ts";
 import type { Codec, JsonObject } from "../conversation/codec.ts";
+import type { Form } from "../conversation/seal.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { JsonScan } from "../lib/json.ts";
 import type { Log } from "../lib/log.ts";
@@ -37,7 +38,7 @@ export interface TextTurn {
   readonly bodyPin: string | null;
   /** The cached content that it builds on, found and permitted; none when left out. */
   readonly cache?: CacheReference | null;
-  /** Header fields that a vendor of the caller's own form is to see. */
+  /** Header fields that a vendor of the caller's own form is to see, by name in lower case. */
   readonly forwarded: Readonly<Record<string, string>>;
   /** Gives the signal that fires when the caller leaves. */
   readonly callerSignal: () => AbortSignal;
@@ -51,6 +52,11 @@ export interface TextAttempt {
   readonly provider: Provider;
   readonly endpoint: TextEndpoint;
   readonly settlement: Settlement;
+}
+
+/** The form that caller and vendor speak both; null when they speak different ones. */
+export function sharedForm({ turn, endpoint }: TextAttempt): Form | null {
+  return turn.codec === endpoint.codec ? turn.codec.name : null;
 }
 
 /** What turns are made with. */

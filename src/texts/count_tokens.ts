@@ -4,11 +4,12 @@ import { tryInTurn } from "../routing/fallback.ts";
 import { type Candidate, candidatesFor } from "../routing/candidates.ts";
 import { resolvePin } from "../routing/pin.ts";
 import type { Model } from "../catalog/model.ts";
-import { gatewayErrorFor, UpstreamFailure } from "../upstreams/failure.ts";
+import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import type { TextEndpoint, TokenCounter } from "../upstreams/upstream.ts";
 import { jsonBytes } from "./answer.ts";
 import { withMediaInlined } from "./inline_media.ts";
+import { errorForCaller, judgeFailure, logFallback, loggedFailureOf } from "./judgement.ts";
 import { countPromptTokens } from "./token_estimate.ts";
 import type { TextParts } from "./attempt.ts";
 import { textModel } from "./text_model.ts";
@@ -35,21 +36,32 @@ export interface TokenCount {
 const COUNT_MS = 30_000;
 
 /**
- * Counts the tokens of a prompt by the vendor's own counter where one of the model's providers has one, else by the
- * gateway's tokenizer.
+ * Counts the tokens of a prompt by the vendor's own counter where one of the model's providers has one. The gateway's
+ * tokenizer stands in for providers that have none, and like them it comes behind: when no counter has answered, in
+ * cases in which a turn would go on to the next provider.
  *
- * @throws {GatewayError}
+ * @throws {GatewayError} As the turn itself would.
  */
 export async function countTokens(turn: CountTurn, parts: TextParts): Promise<TokenCount> {
   const model = textModel(parts.catalog, turn.model, turn.form);
-  // A count of our own asks nobody, so it must not tell the circuit breaker that a provider is well.
-  const counting = route(turn, model, parts).filter(({ provider }) => counterAt(parts.providers.get(provider)!));
-  if (counting.length === 0) return { tokens: await countPromptTokens(turn.conversation), countedBy: null };
+  const candidates = route(turn, model, parts);
+  const counting = candidates.filter(({ provider }) => counterAt(parts.providers.get(provider)!));
   try {
-    return await tryInTurn(counting, parts.breaker, (one) => countAt(one, turn, model, parts), judge, () => {});
+    if (counting.length > 0) {
+      return await tryInTurn(
+        counting,
+        parts.breaker,
+        (candidate) => countAt(candidate, turn, model, parts),
+        judgeFailure,
+        (candidate, error) => logFallback(parts.log, candidate, error),
+      );
+    }
   } catch (error) {
-    throw error instanceof UpstreamFailure ? gatewayErrorFor(error) : error;
+    if (counting.length === candidates.length || !judgeFailure(error).isRetryable) throw errorForCaller(error);
+    parts.log.warn("count_estimated", { model: model.id, ...loggedFailureOf(error) });
   }
+  // A count of our own asks nobody, so it must not tell the circuit breaker that a provider is well.
+  return { tokens: await countPromptTokens(turn.conversation), countedBy: null };
 }
 
 function route(
@@ -122,8 +134,4 @@ async function ask({ provider, endpoint, counter, model, body, callerSignal }: Q
     const facts = { status: response.status, accepted: "unknown", cause } as const;
     throw new UpstreamFailure(provider.name, "broken", message, facts);
   }
-}
-
-function judge(error: unknown) {
-  return error instanceof UpstreamFailure ? error : { isRetryable: false, isProvidersFault: false };
 }

@@ -1,5 +1,6 @@
 import type { Credential } from "../billing/key_ring.ts";
 import type { Codec, JsonObject } from "../conversation/codec.ts";
+import { requestHeadersOf } from "../http/headers.ts";
 import type { Inbound } from "../http/inbound.ts";
 import type { JsonBody } from "../http/json_body.ts";
 import { readHeaderPin } from "../routing/pin.ts";
@@ -17,22 +18,21 @@ export interface TurnFacts {
   readonly cache?: TextTurn["cache"];
   /** Default `sse`. */
   readonly framing?: TextTurn["framing"];
-  /** Default none. */
-  readonly forwarded?: TextTurn["forwarded"];
 }
 
 /** A request of any text protocol as a turn. */
 export function textTurnOf(inbound: Inbound, credential: Credential, json: JsonBody, facts: TurnFacts): TextTurn {
+  const { headers } = inbound.request;
   return {
     requestId: inbound.requestId,
     accountId: credential.accountId,
     receivedAt: inbound.receivedAt,
     bytes: json.bytes,
     scan: json.scan,
-    headerPin: readHeaderPin(inbound.request.headers),
+    headerPin: readHeaderPin(headers),
     callerSignal: () => inbound.request.signal,
     framing: "sse",
-    forwarded: {},
+    forwarded: requestHeadersOf((name) => headers.get(name), facts.codec.name),
     ...facts,
   };
 }

@@ -35,7 +35,7 @@ export async function passThrough(attempt: TextAttempt, parts: TextParts): Promi
     throw unreadable(attempt);
   }
   const relay = turn.framing === "sse" ? new PassRelay(attempt) : new ArrayRelay(new PassRelay(attempt));
-  const headers = answerHeaders(attempt, streamType(turn.framing), []);
+  const headers = answerHeaders(attempt, response, streamType(turn.framing), []);
   return new Response(relayed(response, relay, parts), { headers });
 }
 
@@ -54,7 +54,7 @@ async function answerWhole(response: OutboundResponse, attempt: TextAttempt): Pr
   const bytes = await response.readAll(REPLY_CAP_BYTES);
   const usage = await usageOfWhole(bytes, attempt);
   await attempt.settlement.charge(attempt.provider.name, usage, "completed");
-  return new Response(bytes, { headers: answerHeaders(attempt, "application/json", []) });
+  return new Response(bytes, { headers: answerHeaders(attempt, response, "application/json", []) });
 }
 
 /** The usage a whole reply reports, or an estimate where it reports none. Refuses what is no reply: nothing is charged. */

@@ -16,7 +16,7 @@ import { relayed } from "./relay.ts";
 import { countTextTokens } from "./token_estimate.ts";
 import type { Translation } from "./translation.ts";
 import { TranslateRelay } from "./translate_relay.ts";
-import type { TextAttempt, TextParts, TextTurn } from "./attempt.ts";
+import { sharedForm, type TextAttempt, type TextParts, type TextTurn } from "./attempt.ts";
 import { estimatedUsageOf, wantsUsage } from "./turn_usage.ts";
 
 /**
@@ -29,7 +29,8 @@ export async function translate(attempt: TextAttempt, parts: TextParts): Promise
   const response = await provider.outbound.send({
     method: "POST",
     path: endpoint.path(candidate.model, turn.stream),
-    headers: {},
+    // Features hold for a body of their own form, also one that had to be written anew.
+    headers: sharedForm(attempt) === null ? {} : turn.forwarded,
     body: translation.prefix?.bodyOf(translation.body) ?? jsonBytes(translation.body),
     firstByteMs: turn.stream ? provider.streamFirstByteMs : provider.wholeFirstByteMs,
     callerSignal: turn.callerSignal,
@@ -42,7 +43,7 @@ export async function translate(attempt: TextAttempt, parts: TextParts): Promise
   }
   const events = new TranslateRelay(attempt, translation, parts);
   const relay = turn.framing === "sse" ? events : new ArrayRelay(events);
-  const headers = answerHeaders(attempt, streamType(turn.framing), translation.losses);
+  const headers = answerHeaders(attempt, response, streamType(turn.framing), translation.losses);
   return new Response(relayed(response, relay, parts), { headers });
 }
 
@@ -115,7 +116,8 @@ async function answerWhole(
   if (turn.codec.name === "responses") parts.items.keepReply(turn.accountId, written.body);
   await settlement.charge(provider.name, usage, "completed");
   const losses = [...translation.losses, ...written.losses.map((loss) => turn.codec.fieldNames[loss] ?? loss)];
-  return new Response(jsonBytes(written.body), { headers: answerHeaders(attempt, "application/json", losses) });
+  const headers = answerHeaders(attempt, response, "application/json", losses);
+  return new Response(jsonBytes(written.body), { headers });
 }
 
 function replyIn(bytes: Uint8Array, attempt: TextAttempt): Reply {

@@ -9,11 +9,11 @@ import type { Money } from "../lib/money.ts";
 import { type Candidate, candidatesFor } from "../routing/candidates.ts";
 import { tryInTurn } from "../routing/fallback.ts";
 import { resolvePin } from "../routing/pin.ts";
-import { gatewayErrorFor, UpstreamFailure } from "../upstreams/failure.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import type { TextEndpoint } from "../upstreams/upstream.ts";
 import type { TextParts, TextTurn } from "./attempt.ts";
 import { candidatesOfCache, failureOfCache } from "./cached_turn.ts";
+import { errorForCaller, judgeFailure, logFallback } from "./judgement.ts";
 import { textModel } from "./text_model.ts";
 import { passThrough } from "./pass_through.ts";
 import { Settlement } from "./settlement.ts";
@@ -53,12 +53,12 @@ export class TextTurns {
         candidates,
         this.parts.breaker,
         (candidate) => this.#attempt(turn, model, candidate, settlement).catch(failureIn(turn)),
-        judge,
-        (candidate, error) => this.#logFallback(turn, candidate, error),
+        judgeFailure,
+        (candidate, error) => logFallback(this.parts.log, candidate, error, turn.requestId),
       );
     } catch (error) {
       settlement.release();
-      throw error instanceof UpstreamFailure ? gatewayErrorFor(error) : error;
+      throw errorForCaller(error);
     }
   }
 
@@ -93,16 +93,6 @@ export class TextTurns {
     const endpoint = own ?? endpointFor(provider, turn);
     return translate({ turn, model, candidate, provider, endpoint, settlement }, this.parts);
   }
-
-  #logFallback(turn: TextTurn, candidate: Candidate, error: unknown): void {
-    this.parts.log.warn("upstream_failed_over", {
-      requestId: turn.requestId,
-      provider: candidate.provider,
-      model: candidate.model,
-      code: error instanceof UpstreamFailure ? error.kind : "internal_error",
-      status: error instanceof UpstreamFailure ? error.facts.status ?? undefined : undefined,
-    });
-  }
 }
 
 /** Where a caller of another form is served. A setting that only one of a provider's forms has decides. */
@@ -124,21 +114,11 @@ function asksForStop(body: JsonObject): boolean {
   );
 }
 
-/**
- * What a failed attempt means for the next. That a vendor's form cannot say the request is no failure of the vendor's, and
- * another vendor's form may.
- */
 /** What a failure of an attempt is to be judged and told as. */
 function failureIn({ cache }: TextTurn): (error: unknown) => never {
   return (error) => {
     throw cache ? failureOfCache(error, cache) : error;
   };
-}
-
-function judge(error: unknown) {
-  if (error instanceof UpstreamFailure) return error;
-  const isUnsayable = error instanceof GatewayError && error.code === "invalid_request";
-  return { isRetryable: isUnsayable, isProvidersFault: false };
 }
 
 /** A history that was begun with another vendor holds proofs that no vendor may see; then the bytes cannot pass. */

@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { costOf, costOfImages, type ImageUsage, type Prices, readPrices } from "../../src/billing/price.ts";
+import { costOf, type Prices, readPrices } from "../../src/billing/price.ts";
 import { NO_USAGE, type Usage } from "../../src/conversation/usage.ts";
 import { writeMoney } from "../../src/lib/money.ts";
 
@@ -98,13 +98,4 @@ Deno.test("costOf() never falls when more is used", () => {
     const larger = { ...usage, [counter]: (usage[counter] ?? 0) + more };
     assertEquals(costOf(larger, prices) >= costOf(usage, prices), true);
   }));
-});
-
-Deno.test("costOfImages() bills tokens, images and the request", () => {
-  const nothing: ImageUsage = { textTokens: 0, imageTokens: 0, outputTokens: 0, images: 0, inputImages: 0 };
-  const byTokens = readPrices({ prompt: "0.000005", image_input: "0.00001", image_output: "0.00004" });
-  const usage = { ...nothing, textTokens: 100, imageTokens: 1000, outputTokens: 4160, images: 1 };
-  assertEquals(writeMoney(costOfImages(usage, byTokens)), "0.1769000000");
-  const byImage = readPrices({ per_image: "0.04", per_input_image: "0.01", request: "0.001" });
-  assertEquals(writeMoney(costOfImages({ ...nothing, images: 2, inputImages: 1 }, byImage)), "0.0910000000");
 });

@@ -3,7 +3,7 @@ import { createFrontDoor } from "../../src/http/front_door.ts";
 import type { Handler, Route } from "../../src/http/inbound.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { silentLog } from "../../src/lib/log.ts";
+import { type LogFields, silentLog } from "../../src/lib/log.ts";
 import { createRouter } from "../../src/router.ts";
 import { openToyDoor, renderAs } from "./toy_door.ts";
 
@@ -131,6 +131,40 @@ Deno.test("the log tells of each request once, without its query", async () => {
     ["info", "PUT", 200, 405, "method_not_allowed"],
   ]);
   assert(!JSON.stringify(door.lines).includes("canary"));
+});
+
+Deno.test("the log tells the protocol of each request, and how long its answer took to begin", async () => {
+  let now = 5_000;
+  const lines: LogFields[] = [];
+  const slow = route("/v1/slow", () => {
+    now += 40;
+    const pull = (controller: ReadableStreamDefaultController) => {
+      now += 1_000;
+      controller.close();
+    };
+    return new Response(new ReadableStream({ pull }, { highWaterMark: 0 }));
+  });
+  const door = createFrontDoor({
+    router: createRouter([slow], { sections: [], renderError: renderAs("toy") }),
+    log: { ...silentLog, info: (_event, fields = {}) => void lines.push(fields) },
+    clock: { ...systemClock, now: () => now },
+  });
+  const info = { remoteAddr: { transport: "tcp", hostname: "127.0.0.1", port: 1 } } as unknown as Deno.ServeHandlerInfo;
+  const paths = ["/v1/slow", "/msgcompat/v1/messages", "/gencompat", "/admin/v1/accounts", "/healthz", "/", "/v12/x"];
+  for (const path of paths) {
+    const headers = { host: "gateway.example" };
+    await (await door(new Request(`http://gateway.example${path}`, { headers }), info)).text();
+  }
+  assertEquals(lines.map(({ protocol }) => protocol), [
+    "default",
+    "message",
+    "content",
+    "admin",
+    undefined,
+    undefined,
+    undefined,
+  ]);
+  assertEquals([lines[0].firstByteMs, lines[0].durationMs, now], [40, undefined, 6_040]);
 });
 
 Deno.test("an answer with locked headers is given its request id all the same", async () => {

@@ -1,57 +1,145 @@
 import { assertEquals } from "@std/assert";
-import { HOP_BY_HOP, isPassedOn, requestHeadersOf, responseHeadersOf } from "../../src/http/headers.ts";
+import fc from "fast-check";
+import { requestHeadersOf, responseHeadersOf, type SpokenForm } from "../../src/http/headers.ts";
 
-Deno.test("responseHeadersOf() passes type, limits and waits, and nothing that is another's", () => {
-  const passed = responseHeadersOf(Object.entries({
-    "content-type": "application/json",
-    "retry-after": "3",
-    "x-ratelimit-remaining-tokens": "10",
-    "anthropic-ratelimit-requests-reset": "2026-11-21T00:00:00Z",
-    "ratelimit-policy": '"a";q=1',
-    "openai-processing-ms": "12",
-    "set-cookie": "a=b",
-    "connection": "keep-alive",
-    "transfer-encoding": "chunked",
-    "content-encoding": "gzip",
-    "content-length": "3",
-    "openai-organization": "org-x",
-    "anthropic-organization-id": "x",
-    "x-request-id": "req",
-    "server": "x",
-  }));
-  assertEquals(passed.map(([name]) => name), [
-    "content-type",
+const FORMS: readonly SpokenForm[] = ["chat", "responses", "messages", "content"];
+
+/** All that vendors of all forms send beside a body, and what a proxy on the way may add. */
+const ANSWER = new Headers({
+  "content-type": "application/json",
+  "retry-after": "3",
+  "retry-after-ms": "2500",
+  "x-ratelimit-limit-requests": "100",
+  "x-ratelimit-remaining-tokens": "10",
+  "x-ratelimit-reset-tokens": "1m30.5s",
+  "openai-processing-ms": "12",
+  "openai-version": "2020-10-01",
+  "anthropic-ratelimit-requests-reset": "2026-11-21T00:00:00Z",
+  "anthropic-ratelimit-input-tokens-remaining": "40000",
+  // The operator's own affairs.
+  "openai-organization": "org-x",
+  "openai-project": "proj_x",
+  "x-ratelimit-limit-project-tokens": "5",
+  "anthropic-organization-id": "x",
+  "anthropic-ratelimit-unified-overage-status": "rejected",
+  "anthropic-priority-input-tokens-limit": "7",
+  "x-api-key": "k",
+  authorization: "Bearer k",
+  "set-cookie": "a=b",
+  // Hosts on the way.
+  "cf-ray": "1-FRA",
+  server: "x",
+  via: "1.1 inner-host",
+  "x-served-by": "inner-host",
+  "x-envoy-upstream-service-time": "5",
+  "server-timing": "gfet4t7; dur=5",
+  "alt-svc": 'h3=":443"',
+  location: "https://inner-host/",
+  "access-control-allow-origin": "*",
+  // What would be taken for the gateway's own.
+  ratelimit: '"a";r=1;t=2',
+  "ratelimit-policy": '"a";q=1',
+  "x-request-id": "req",
+  "request-id": "req",
+  "x-service-provider": "x",
+  "x-service-request-id": "x",
+  "x-service-dropped": "x",
+  "cache-control": "public",
+  // Of this hop, or of a body that the caller does not get as it came.
+  connection: "close",
+  "keep-alive": "timeout=5",
+  "proxy-authenticate": "Basic",
+  te: "trailers",
+  trailer: "x",
+  "transfer-encoding": "chunked",
+  upgrade: "h2c",
+  "content-encoding": "gzip",
+  "content-length": "3",
+});
+
+const PASSED: Readonly<Record<SpokenForm, readonly string[]>> = {
+  chat: [
     "retry-after",
+    "retry-after-ms",
+    "x-ratelimit-limit-requests",
     "x-ratelimit-remaining-tokens",
-    "anthropic-ratelimit-requests-reset",
-    "ratelimit-policy",
+    "x-ratelimit-reset-tokens",
     "openai-processing-ms",
+    "openai-version",
+  ],
+  get responses() {
+    return this.chat;
+  },
+  messages: [
+    "retry-after",
+    "retry-after-ms",
+    "anthropic-ratelimit-requests-reset",
+    "anthropic-ratelimit-input-tokens-remaining",
+  ],
+  content: ["retry-after", "retry-after-ms"],
+};
+
+for (const form of FORMS) {
+  Deno.test(`responseHeadersOf() passes waits and the limits of the ${form} form, and nothing that is another's`, () => {
+    const passed = responseHeadersOf((name) => ANSWER.get(name), form);
+    assertEquals(passed.map(([name]) => name), [...PASSED[form]]);
+    for (const [name, value] of passed) assertEquals(value, ANSWER.get(name));
+  });
+}
+
+Deno.test("responseHeadersOf() passes waits alone where caller and vendor speak different forms", () => {
+  assertEquals(responseHeadersOf((name) => ANSWER.get(name), null), [["retry-after", "3"], ["retry-after-ms", "2500"]]);
+});
+
+Deno.test("responseHeadersOf() passes a wait that is a date", () => {
+  const date = "Wed, 21 Oct 2026 07:28:00 GMT";
+  assertEquals(responseHeadersOf((name) => name === "retry-after" ? date : null, null), [["retry-after", date]]);
+});
+
+Deno.test("responseHeadersOf() leaves out a value that is no number, span or instant", () => {
+  for (const value of ["", "3\r\nset-cookie: a=b", "é", '"3"', "https://inner-host/", "a=b", "1".repeat(65)]) {
+    assertEquals([value, responseHeadersOf(() => value, "chat")], [value, []]);
+  }
+});
+
+/** What callers' clients send beside a body, and what a proxy before the gateway may add. */
+const REQUEST = {
+  "anthropic-version": "2026-10-21",
+  "msg-version": "2023-06-01",
+  "anthropic-beta": "token-counting-2024-11-01,interleaved-thinking-2025-05-14",
+  "openai-beta": "responses=v1",
+  "openai-organization": "org-x",
+  "openai-project": "proj_x",
+  "anthropic-workspace-id": "w",
+  "x-goog-api-key": "k",
+  "x-goog-user-project": "p",
+  "x-goog-fieldmask": "candidates",
+  "x-api-key": "k",
+  authorization: "Bearer k",
+  cookie: "a=b",
+  host: "gateway.example",
+  "x-forwarded-for": "10.0.0.1",
+  "content-length": "3",
+  connection: "close",
+  "user-agent": "x",
+  "x-service-provider-type": "p",
+};
+
+Deno.test("requestHeadersOf() passes the features of the form alone", () => {
+  const headers = new Headers(REQUEST);
+  const passed = FORMS.map((form) => requestHeadersOf((name) => headers.get(name), form));
+  assertEquals(passed, [
+    { "openai-beta": REQUEST["openai-beta"] },
+    { "openai-beta": REQUEST["openai-beta"] },
+    { "anthropic-beta": REQUEST["anthropic-beta"] },
+    {},
   ]);
 });
 
-Deno.test("responseHeadersOf() leaves out values that could not stand in a header", () => {
-  assertEquals(responseHeadersOf([["retry-after", "3\r\nset-cookie: a=b"], ["content-type", "text/é"]]), []);
-});
-
-Deno.test("requestHeadersOf() passes versions and features of the protocol alone", () => {
-  const headers = new Headers({
-    "anthropic-version": "2026-10-21",
-    "anthropic-beta": "token-counting-2024-11-01",
-    "openai-beta": "responses=v1",
-    "openai-organization": "org-x",
-    "x-goog-api-key": "k",
-    "x-goog-user-project": "p",
-    "x-goog-fieldmask": "candidates",
-    authorization: "Bearer k",
-    cookie: "a=b",
-  });
-  assertEquals(requestHeadersOf(headers), {
-    "anthropic-version": "2026-10-21",
-    "anthropic-beta": "token-counting-2024-11-01",
-    "openai-beta": "responses=v1",
-  });
-});
-
-Deno.test("no hop-by-hop field is passed on", () => {
-  for (const name of HOP_BY_HOP) assertEquals([name, isPassedOn(name)], [name, false]);
+Deno.test("requestHeadersOf() gives only what can stand in a header again", () => {
+  fc.assert(fc.property(fc.string({ unit: "binary", maxLength: 40 }), (value) => {
+    const passed = requestHeadersOf(() => value, "messages")["anthropic-beta"];
+    assertEquals(passed, /^[\t\x20-\x7e]+$/.test(value) ? value : undefined);
+  }));
+  assertEquals(requestHeadersOf(() => "x".repeat(8193), "messages"), {});
 });

@@ -1,10 +1,15 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { answerHeaders, jsonBytes, streamType } from "../../src/texts/answer.ts";
-import { attemptOf } from "./support.ts";
+import { attemptOf, type AttemptOptions } from "./support.ts";
 
 function headersWith(losses: readonly string[], type = "application/json"): Headers {
-  return new Headers(answerHeaders(attemptOf("chat"), type, losses));
+  return new Headers(answerHeaders(attemptOf("chat"), { header: () => null }, type, losses));
+}
+
+/** What a caller of the chat form is told when the vendor gives every field that is asked for. */
+function headersOfTalker(options: AttemptOptions): Headers {
+  return new Headers(answerHeaders(attemptOf("chat", options), { header: () => "7" }, "application/json", ["seed"]));
 }
 
 Deno.test("answerHeaders() names the provider, the type and each loss once", () => {
@@ -18,6 +23,24 @@ Deno.test("answerHeaders() names the provider, the type and each loss once", () 
 Deno.test("answerHeaders() forbids caches to keep a stream of events", () => {
   assertEquals(headersWith([], streamType("sse")).get("cache-control"), "no-cache");
   assertEquals(headersWith([], streamType("json_array")).has("cache-control"), false);
+});
+
+Deno.test("answerHeaders() passes a vendor's limits to a caller of its form, and waits to every caller", () => {
+  const names = (headers: Headers) => [headers.get("retry-after"), headers.get("x-ratelimit-remaining-requests")];
+  assertEquals(names(headersOfTalker({})), ["7", "7"]);
+  assertEquals(names(headersOfTalker({ vendor: "messages" })), ["7", null]);
+  assertEquals(headersOfTalker({ vendor: "messages" }).has("anthropic-ratelimit-tokens-limit"), false);
+});
+
+Deno.test("answerHeaders() lets the gateway's own fields win, whatever the vendor calls its own", () => {
+  const headers = headersOfTalker({});
+  const own = ["content-type", "x-service-provider", "x-service-dropped"].map((name) => headers.get(name));
+  assertEquals(own, ["application/json", "acme", "seed"]);
+  assertEquals([headers.has("x-request-id"), headers.has("ratelimit"), headers.has("cache-control")], [
+    false,
+    false,
+    false,
+  ]);
 });
 
 Deno.test("answerHeaders() writes any names as one short line that a header can carry", () => {

@@ -91,6 +91,64 @@ Deno.test("countTokens() prefers a provider that counts, and tries the next afte
   assertEquals(sent.map(({ provider }) => provider), ["busy", "well"]);
 });
 
+const SOUND = conversationOf({
+  turns: [{
+    role: "user",
+    parts: [{ kind: "audio", source: { kind: "base64", mediaType: "audio/wav", data: "UklGRg==" } }],
+  }],
+});
+
+Deno.test("countTokens() passes over a provider whose form cannot say the request, which is no failure of its", async () => {
+  const { turns, sent, lines } = counting({
+    deaf: ["messages", says('{"input_tokens":1}')],
+    well: ["content", says('{"totalTokens":7}')],
+  });
+  const { breaker } = turns.parts;
+  breaker.failed("deaf");
+  for (let time = 0; time < 3; time++) {
+    const count = await countTokens(turnWith({ conversation: SOUND }), turns.parts);
+    assertEquals(count, { tokens: 7, countedBy: "well" });
+  }
+  assertEquals(sent.map(({ provider }) => provider), ["well", "well", "well"]);
+  assertEquals([breaker.isResting("deaf"), breaker.health()[0].failuresInARow], [false, 1]);
+  assertEquals(lines.map(({ event, fields }) => [event, fields.provider, fields.code]).at(-1), [
+    "upstream_failed_over",
+    "deaf",
+    "invalid_request",
+  ]);
+});
+
+Deno.test("countTokens() gives the refusal of a form that cannot say the request when no provider is left", async () => {
+  const { turns, sent } = counting({ deaf: ["messages", says('{"input_tokens":1}')] });
+  const error = await errorOf(countTokens(turnWith({ conversation: SOUND }), turns.parts));
+  assertEquals([error.code, sent.length], ["invalid_request", 0]);
+});
+
+Deno.test("countTokens() counts by itself where a turn would go on to a provider without a counter", async () => {
+  const providers = { busy: ["messages", failing("unavailable", 529)], plain: ["chat", says("{}")] } as const;
+  const { turns, sent, lines } = counting(providers);
+  assertEquals((await countTokens(turnWith(), turns.parts)).countedBy, null);
+  assertEquals(sent.map(({ provider }) => provider), ["busy"]);
+  assertEquals(lines, [{ event: "count_estimated", fields: { model: "acme/m", code: "unavailable", status: 529 } }]);
+  const pinned = await errorOf(countTokens(turnWith({ headerPin: "busy" }), turns.parts));
+  assertEquals(pinned.code, "upstream_error");
+  const refusing = counting({ ...providers, busy: ["messages", failing("invalid", 400)] });
+  assertEquals((await errorOf(countTokens(turnWith(), refusing.turns.parts))).code, "invalid_request");
+});
+
+Deno.test("countTokens() tells the circuit breaker of failures and successes", async () => {
+  let isWell = false;
+  const { turns } = counting({
+    one: ["messages", (call) => isWell ? says('{"input_tokens":1}')(call) : failing("unavailable", 503)(call)],
+  });
+  const { breaker } = turns.parts;
+  for (let time = 0; time < 2; time++) await errorOf(countTokens(turnWith(), turns.parts));
+  assertEquals(breaker.isResting("one"), true);
+  isWell = true;
+  await countTokens(turnWith(), turns.parts);
+  assertEquals(breaker.isResting("one"), false);
+});
+
 Deno.test("countTokens() gives a vendor's refusal as the turn itself would", async () => {
   for (
     const [kind, status, code] of [["invalid", 400, "invalid_request"], ["rate_limited", 429, "rate_limited"]] as const

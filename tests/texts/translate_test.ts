@@ -49,7 +49,9 @@ Deno.test("TextTurns reads and writes a history that holds a proof in its wrappi
   const body = bodyOf("messages", { messages, thinking, max_tokens: 4000 });
   const model = { top_provider: { max_completion_tokens: 8000 } };
   const { turns, sent } = stageOf({ providers: { one: ["messages", wholeReply("messages")] }, model });
-  await (await turns.run(turnOf("messages", { body }))).text();
+  const forwarded = { "anthropic-beta": "a-feature" };
+  await (await turns.run(turnOf("messages", { body, forwarded }))).text();
+  assertEquals(sent[0].call.headers, forwarded, "features hold for the form, however its body came about");
   const text = JSON.stringify(sent[0].body);
   assert(!proofs.some((proof) => text.includes(proof)), "no vendor sees our wrapping");
   assert(!text.includes('"proof"'), "nor another's proof");

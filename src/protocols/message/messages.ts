@@ -38,7 +38,6 @@ function messagesHandler({ turns, caches, authenticate, bodyLimits }: MessagePar
     const json = await readJsonObject(inbound.request, bodyLimits);
     const { body } = json;
     const model = typeof body.model === "string" ? body.model : "";
-    const flags = headers.get("anthropic-beta");
     const bodyPin = readBodyPin(body);
     const named = cacheInExtraBody(body, "messages", model);
     const cache = named === null ? null : await caches.resolve({ ...named, keyId: credential.keyId });
@@ -49,7 +48,6 @@ function messagesHandler({ turns, caches, authenticate, bodyLimits }: MessagePar
       stream: body.stream === true,
       bodyPin,
       cache,
-      forwarded: flags === null ? {} : { "anthropic-beta": flags },
     }));
   };
 }

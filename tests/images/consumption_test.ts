@@ -1,0 +1,35 @@
+import { assertEquals } from "@std/assert";
+import { readModel } from "../../src/catalog/model.ts";
+import { costOfConsumption, imagePricesOf } from "../../src/images/consumption.ts";
+import { writeMoney } from "../../src/lib/money.ts";
+import type { ImageConsumption } from "../../src/upstreams/image_upstream.ts";
+
+const NOTHING: ImageConsumption = { textTokens: 0, imageTokens: 0, cachedTokens: 0, outputTokens: 0 };
+
+function costWith(pricing: Record<string, string>, consumed: Partial<ImageConsumption>, made: number, given: number) {
+  const model = readModel({ id: "acme/m", image: {}, serves: [{ provider: "acme" }], pricing });
+  return writeMoney(costOfConsumption({ ...NOTHING, ...consumed }, { made, given }, imagePricesOf(model)));
+}
+
+Deno.test("costOfConsumption() bills tokens, pictures and the request", () => {
+  const byTokens = { prompt: "0.000005", image_input: "0.00001", image_output: "0.00004" };
+  const consumed = { textTokens: 100, imageTokens: 1000, outputTokens: 4160 };
+  assertEquals(costWith(byTokens, consumed, 1, 1), "0.1769000000");
+  assertEquals(
+    costWith({ per_image: "0.04", per_input_image: "0.01", request: "0.001" }, {}, 2, 1),
+    "0.0910000000",
+  );
+});
+
+Deno.test("costOfConsumption() counts tokens from a cache for text and pictures in proportion", () => {
+  const pricing = {
+    prompt: "0.00001",
+    input_cache_read: "0.000001",
+    image_input: "0.0001",
+    image_input_cache_read: "0.00001",
+  };
+  const consumed = { textTokens: 100, imageTokens: 300, cachedTokens: 200 };
+  // Of 200 cached tokens 50 are text and 150 pictures.
+  assertEquals(costWith(pricing, consumed, 0, 0), "0.0170500000");
+  assertEquals(costWith(pricing, { ...consumed, cachedTokens: 900 }, 0, 0), "0.0031000000");
+});
