@@ -8,8 +8,9 @@ import { type Money, sumOf, writeMoney } from "../lib/money.ts";
 import type { Commit, Store } from "../store/store.ts";
 import { candidatesFor } from "../routing/candidates.ts";
 import { tryInTurn } from "../routing/fallback.ts";
+import { errorForCaller, judgeFailure, logFallback } from "../routing/judgement.ts";
 import { resolvePin } from "../routing/pin.ts";
-import { gatewayErrorFor, UpstreamFailure } from "../upstreams/failure.ts";
+import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import type { CacheParts } from "./cache_parts.ts";
 import { type CachedContent, cacheFileOf, type CacheHome, newCacheId } from "./cached_content.ts";
@@ -72,26 +73,16 @@ export async function createCache(parts: CacheParts, call: CacheCall): Promise<C
       candidates,
       breaker,
       (serving) => createAt(serving, { parts, call, request, model, prices, now }),
-      (error) => error instanceof UpstreamFailure ? error : { isRetryable: false, isProvidersFault: false },
-      (serving, error) => logFallback(parts, call, serving, error),
+      judgeFailure,
+      (serving, error) => logFallback(parts.log, serving, error, call.requestId),
     );
   } catch (error) {
-    throw error instanceof UpstreamFailure ? gatewayErrorFor(error) : error;
+    throw errorForCaller(error);
   } finally {
     // Read anew before the reservation ends, so that nobody comes in between.
     meter.invalidate(call.accountId);
     admission.release();
   }
-}
-
-function logFallback(
-  { log }: CacheParts,
-  { requestId }: CacheCall,
-  { provider, model }: Serving,
-  error: unknown,
-): void {
-  const code = error instanceof UpstreamFailure ? error.kind : "internal_error";
-  log.warn("upstream_failed_over", { requestId, provider, model, code });
 }
 
 /**

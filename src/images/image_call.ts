@@ -3,9 +3,10 @@ import type { Model } from "../catalog/model.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { type Candidate, candidatesFor } from "../routing/candidates.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
-import { tryInTurn } from "../routing/fallback.ts";
+import { type Judgement, tryInTurn } from "../routing/fallback.ts";
+import { errorForCaller, logFallback } from "../routing/judgement.ts";
 import { resolvePin } from "../routing/pin.ts";
-import { gatewayErrorFor, UpstreamFailure } from "../upstreams/failure.ts";
+import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { ImageEvent, ImageOrder, ImageOutcome, ImageSource, ImageUpstream } from "../upstreams/image_upstream.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import { type FinishedWork, wholeAnswer } from "./answer.ts";
@@ -73,11 +74,11 @@ export class ImageCalls {
         this.parts.breaker,
         attempt,
         judge,
-        (candidate, error) => this.#logFallback(asker, candidate, error),
+        (candidate, error) => logFallback(this.parts.log, candidate, error, asker.requestId),
       );
     } catch (error) {
       bill.release();
-      throw error instanceof UpstreamFailure ? gatewayErrorFor(error) : error;
+      throw errorForCaller(error);
     }
   }
 
@@ -143,17 +144,6 @@ export class ImageCalls {
       consumption: bill.consumptionOf({ consumption: outcome.consumption, made: images.length }),
     };
   }
-
-  #logFallback({ requestId }: ImageAsker, { provider, model }: Candidate, error: unknown): void {
-    const failure = error instanceof UpstreamFailure ? error : null;
-    this.parts.log.warn("upstream_failed_over", {
-      requestId,
-      provider,
-      model,
-      code: failure?.kind ?? "internal_error",
-      status: failure?.facts.status ?? undefined,
-    });
-  }
 }
 
 /** The vendor's own stream, or its whole answer as the one event of one. */
@@ -174,6 +164,7 @@ function orderOf(request: ImageRequest, model: string, images: readonly ImageSou
   return { model, prompt, quality, count, size, images, mask, outputFormat, background, inputFidelity, partialImages };
 }
 
-function judge(error: unknown) {
+/** Nothing but a failure of the vendor is tried elsewhere: a picture that cannot be read cannot be read there either. */
+function judge(error: unknown): Judgement {
   return error instanceof UpstreamFailure ? error : { isRetryable: false, isProvidersFault: false };
 }

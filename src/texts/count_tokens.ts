@@ -9,7 +9,7 @@ import type { Provider } from "../upstreams/provider.ts";
 import type { TextEndpoint, TokenCounter } from "../upstreams/upstream.ts";
 import { jsonBytes } from "./answer.ts";
 import { withMediaInlined } from "./inline_media.ts";
-import { errorForCaller, judgeFailure, logFallback, loggedFailureOf } from "./judgement.ts";
+import { errorForCaller, judgeFailure, logFallback, loggedFailureOf } from "../routing/judgement.ts";
 import { countPromptTokens } from "./token_estimate.ts";
 import type { TextParts } from "./attempt.ts";
 import { textModel } from "./text_model.ts";

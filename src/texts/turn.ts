@@ -13,7 +13,7 @@ import type { Provider } from "../upstreams/provider.ts";
 import type { TextEndpoint } from "../upstreams/upstream.ts";
 import type { TextParts, TextTurn } from "./attempt.ts";
 import { candidatesOfCache, failureOfCache } from "./cached_turn.ts";
-import { errorForCaller, judgeFailure, logFallback } from "./judgement.ts";
+import { errorForCaller, judgeFailure, logFallback } from "../routing/judgement.ts";
 import { textModel } from "./text_model.ts";
 import { passThrough } from "./pass_through.ts";
 import { Settlement } from "./settlement.ts";

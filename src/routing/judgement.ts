@@ -1,11 +1,11 @@
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Log, LogFields } from "../lib/log.ts";
-import type { Candidate } from "../routing/candidates.ts";
-import type { Judgement } from "../routing/fallback.ts";
+import type { Candidate } from "./candidates.ts";
+import type { Judgement } from "./fallback.ts";
 import { gatewayErrorFor, UpstreamFailure } from "../upstreams/failure.ts";
 
 /**
- * What a failed attempt at text means for the next one. That a vendor's form cannot say the request is no failure of the
+ * What a failed attempt means for the next one. That a vendor's form cannot say the request is no failure of the
  * vendor's, and another vendor's form may.
  */
 export function judgeFailure(error: unknown): Judgement {
