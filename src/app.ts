@@ -1,40 +1,27 @@
-import { createAuthenticate } from "./billing/authenticate.ts";
-import { type AccountsEnsured, ensureConfiguredAccounts } from "./billing/configured_accounts.ts";
-import { createKeyRing } from "./billing/key_ring.ts";
-import { createMeter } from "./billing/meter.ts";
-import { cacheEngine } from "./cache_engine.ts";
-import { createCatalog } from "./catalog/catalog.ts";
+import type { AccountsEnsured } from "./billing/configured_accounts.ts";
+import { type CacheEngine, cacheEngine } from "./cache_engine.ts";
 import type { Config } from "./config/config.ts";
+import { type Foundation, layFoundation } from "./foundation.ts";
 import { createFrontDoor, type FrontDoor } from "./http/front_door.ts";
-import { readJsonObject } from "./http/json_body.ts";
 import { listen, type Listening } from "./http/listen.ts";
 import { type Clock, systemClock } from "./lib/clock.ts";
-import { GatewayError } from "./lib/gateway_error.ts";
 import type { Log } from "./lib/log.ts";
-import { readCidr } from "./net/address.ts";
-import { originOf } from "./net/http1/client.ts";
 import { createMediaInliner } from "./net/media_inliner.ts";
 import type { OwnAddress } from "./net/target.ts";
 import { imageRoutes } from "./image_routes.ts";
 import { joinRunners } from "./job_runners.ts";
+import { operatorRoutes } from "./operator_routes.ts";
 import { renderDefaultError } from "./protocols/default/error.ts";
-import { adminDeliveryRoutes } from "./protocols/admin/deliveries.ts";
-import { adminRoutes } from "./protocols/admin/routes.ts";
-import type { ReadJson } from "./protocols/admin/accounts.ts";
 import { deliveryRoutes } from "./protocols/default/deliveries.ts";
-import { createRouter } from "./router.ts";
+import { createRouter, type Router } from "./router.ts";
 import { ERROR_SECTIONS, routesOf } from "./routes.ts";
-import { createCircuitBreaker } from "./routing/circuit_breaker.ts";
 import type { EmbeddedStore } from "./store/embedded.ts";
 import type { JobRunner } from "./store/jobs.ts";
-import { openKvStore } from "./store/kv.ts";
 import { createItemMemory } from "./texts/item_memory.ts";
 import { createReasoningMemory } from "./texts/reasoning_memory.ts";
-import { LiveStreams } from "./texts/relay.ts";
 import { TextTurns } from "./texts/turn.ts";
-import { openProviders } from "./upstreams/providers.ts";
-import { videoEngine } from "./video_engine.ts";
-import { createWebhooks } from "./webhooks/webhooks.ts";
+import { type VideoEngine, videoEngine } from "./video_engine.ts";
+import { createWebhooks, type Webhooks } from "./webhooks/webhooks.ts";
 
 /** What an app is built from. */
 export interface AppOptions {
@@ -71,99 +58,71 @@ export interface App {
 
 /** Builds every part from a configuration and joins them. Throws what the store throws when it cannot be opened. */
 export async function buildApp({ config, log, clock = systemClock, random = Math.random }: AppOptions): Promise<App> {
-  const caCerts = config.egress.caFile === null ? [] : [await Deno.readTextFile(config.egress.caFile)];
-  const store = await openStore(config.store, clock, log);
-  const ensured = await ensureConfiguredAccounts(store, config.accounts);
-  const keys = createKeyRing({ store, clock });
-  const meter = createMeter({ store, clock, log });
-  const catalog = createCatalog(config.models);
-  const providers = openProviders(config.providers, { clock, caCerts });
-  const own = ownAddressesOf(config);
-  const egress = { allow: config.egress.allow.map(readCidr), own, caCertificates: caCerts, clock };
-  const live = new LiveStreams();
-  const breaker = createCircuitBreaker({ clock });
-  const authenticate = createAuthenticate(keys);
+  const foundation = await layFoundation({ config, log, clock, random });
+  const present: Present = { isDraining: false, baseUrl: config.server.baseUrl ?? "" };
+  const engines = await openEngines(foundation, present);
+  const router = await routerOf(foundation, engines, present);
+  return {
+    handler: createFrontDoor({ router, log, clock, isDraining: () => present.isDraining }),
+    store: foundation.store,
+    ensured: foundation.ensured,
+    addOwnAddress: (address) => void foundation.own.push(address),
+    startJobs(address) {
+      present.baseUrl ||= address;
+      const { videos, webhooks, caches } = engines;
+      return joinRunners([videos.startJobs(), webhooks.startJobs(), caches.startJobs()]);
+    },
+    startDraining: () => void (present.isDraining = true),
+    abortStreams: () => foundation.live.abortAll(),
+    close: () => foundation.close(),
+  };
+}
+
+/** What is known only while the app runs. */
+interface Present {
+  isDraining: boolean;
+  /** What the gateway's own addresses start with; empty until it listens, unless it is configured. */
+  baseUrl: string;
+}
+
+/** What carries out the work. */
+interface Engines {
+  readonly turns: TextTurns;
+  readonly caches: CacheEngine;
+  readonly webhooks: Webhooks;
+  readonly videos: VideoEngine;
+}
+
+async function openEngines(foundation: Foundation, present: Present): Promise<Engines> {
+  const { config, clock, egress } = foundation;
   const turns = new TextTurns({
-    catalog,
-    providers: providers.byName,
-    breaker,
-    meter,
-    clock,
-    log,
-    live,
+    ...foundation,
     memory: createReasoningMemory(clock),
     items: createItemMemory(clock),
     inliner: createMediaInliner(egress),
-    random,
   });
-  const caches = await cacheEngine({ config, store, meter, authenticate, clock, log, texts: turns.parts });
-  const { textBodyBytes, otherBodyBytes, bodyIdleMs: idleMs } = config.limits;
-  const adminBody = { capBytes: otherBodyBytes, idleMs };
-  let draining = false;
-  let baseUrl = config.server.baseUrl ?? "";
-  const { timeoutMs } = config.webhooks;
-  const webhooks = createWebhooks({ store, clock, log, egress, timeoutMs, random });
-  const videos = await videoEngine({
-    config,
-    store,
-    catalog,
-    providers: providers.byName,
-    breaker,
-    authenticate,
-    egress,
-    clock,
-    log,
-    random,
-    baseUrl: () => baseUrl,
-    onTerminal: webhooks.onTerminal,
-  });
-  const readJson: ReadJson = async (inbound) => (await readJsonObject(inbound.request, adminBody)).body;
-  const { desk } = webhooks;
-  const adminKey = config.server.adminKey ?? "";
-  const routes = routesOf({
+  const caches = await cacheEngine({ ...foundation, texts: turns.parts });
+  const webhooks = createWebhooks({ ...foundation, timeoutMs: config.webhooks.timeoutMs });
+  const { onTerminal } = webhooks;
+  const videos = await videoEngine({ ...foundation, baseUrl: () => present.baseUrl, onTerminal });
+  return { turns, caches, webhooks, videos };
+}
+
+async function routerOf(foundation: Foundation, engines: Engines, present: Present): Promise<Router> {
+  const { config, catalog, authenticate, store } = foundation;
+  const { turns, caches, webhooks: { desk }, videos: { routes, videos, signingKeys } } = engines;
+  const table = routesOf({
     catalog,
     turns,
     caches,
-    videos: [...videos.routes, ...deliveryRoutes({ videos: videos.videos, desk, authenticate })],
-    images: await imageRoutes({
-      config,
-      catalog,
-      providers: providers.byName,
-      breaker,
-      meter,
-      authenticate,
-      egress,
-      live,
-      clock,
-      log,
-      random,
-    }),
+    videos: [...routes, ...deliveryRoutes({ videos, desk, authenticate })],
+    images: await imageRoutes(foundation),
     authenticate,
-    textBody: { capBytes: textBodyBytes, idleMs },
-    isReady: async () => !draining && await store.ready(),
-    admin: [
-      ...adminRoutes({ adminKey, store, keys, meter, readJson }),
-      ...adminDeliveryRoutes({ adminKey, desk, readJson }),
-    ],
+    textBody: { capBytes: config.limits.textBodyBytes, idleMs: config.limits.bodyIdleMs },
+    isReady: async () => !present.isDraining && await store.ready(),
+    admin: operatorRoutes(foundation, { deliveries: desk, signingKeys }),
   });
-  const router = createRouter(routes, { sections: ERROR_SECTIONS, renderError: renderDefaultError });
-  return {
-    handler: createFrontDoor({ router, log, clock, isDraining: () => draining }),
-    store,
-    ensured,
-    addOwnAddress: (address) => void own.push(address),
-    startJobs(address) {
-      baseUrl ||= address;
-      return joinRunners([videos.startJobs(), webhooks.startJobs(), caches.startJobs()]);
-    },
-    startDraining: () => void (draining = true),
-    abortStreams: () => live.abortAll(),
-    async close() {
-      await meter.flush();
-      providers.close();
-      await store.close();
-    },
-  };
+  return createRouter(table, { sections: ERROR_SECTIONS, renderError: renderDefaultError });
 }
 
 /** An app that listens. */
@@ -205,18 +164,3 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
 
 /** Time for the last event of an aborted stream to leave. */
 const LAST_WORD_MS = 1_000;
-
-/** Where the gateway is reached, as far as the configuration tells. */
-function ownAddressesOf({ server }: Config): OwnAddress[] {
-  if (server.baseUrl === null) return [];
-  const { hostname: host, port } = originOf(new URL(server.baseUrl));
-  return [{ host, port }];
-}
-
-async function openStore(address: string, clock: Clock, log: Log): Promise<EmbeddedStore> {
-  const [engine, path] = [address.slice(0, address.indexOf(":")), address.slice(address.indexOf(":") + 1)];
-  if (engine !== "kv") {
-    throw new GatewayError("internal_error", `Cannot open the store: no engine is called "${engine}"`);
-  }
-  return await openKvStore({ path, clock, log });
-}

@@ -1,4 +1,6 @@
-import { ADMIN_COMMANDS, adminCommand } from "./commands/admin.ts";
+import { adminCommand } from "./commands/admin.ts";
+import { GatewayUnreachableError } from "./commands/admin_api.ts";
+import { ADMIN_COMMANDS } from "./commands/admin_call.ts";
 import { checkCommand } from "./commands/check.ts";
 import { listenCommand } from "./commands/listen.ts";
 import { dev, serve } from "./commands/serve.ts";
@@ -22,13 +24,19 @@ const HELP = `switchyard ${VERSION}: one address in front of many model vendors
   switchyard ledger list ACCOUNT [--limit N]
   switchyard ledger verify               checks that every balance is the sum of its lines
 
+  switchyard tasks list [--account ID] [--status WORD] [--model ID] [--from SECONDS] [--to SECONDS]
+    [--order asc] [--limit N] [--after NEXT]
+  switchyard tasks show ID
+  switchyard providers list              circuits and counts; asks a running gateway
+  switchyard signing-keys rotate         a new key for the addresses of results; the one before stays good
+
   switchyard webhooks listen             prints and checks the webhooks of a running gateway as they come
     [--gateway URL] [--forward URL]      and posts them on, to an application under development
 
   switchyard version | help
 
 The commands below "config" take --config FILE too. They work on a stopped gateway's store, or through the admin API
-of a running one (server.admin_key).`;
+of a running one (server.admin_key), which --gateway URL names where the configuration does not.`;
 
 /**
  * Runs one command.
@@ -43,7 +51,8 @@ export async function run(args: readonly string[]): Promise<number> {
     if (error instanceof UsageError) return complain(2, `${error.message}\nTry "switchyard help".`);
     if (error instanceof ConfigError) return complain(2, error.problems.join("\n"));
     const expected = error instanceof StoreInUseError || error instanceof StoreFileError ||
-      error instanceof Deno.errors.AddrInUse || error instanceof Deno.errors.PermissionDenied;
+      error instanceof GatewayUnreachableError || error instanceof Deno.errors.AddrInUse ||
+      error instanceof Deno.errors.PermissionDenied;
     if (expected) return complain(1, `switchyard: ${(error as Error).message}`);
     throw error;
   }

@@ -14,7 +14,8 @@ import { createJobRunner, type JobRunner } from "./store/jobs.ts";
 import type { Store } from "./store/store.ts";
 import type { Provider } from "./upstreams/provider.ts";
 import { isFileKept } from "./videos/inputs.ts";
-import { ensureSigningKeys } from "./videos/signing_keys.ts";
+import { enterOldTasks } from "./videos/records.ts";
+import { openSigningKeys, type SigningKeyRing } from "./videos/signing_keys.ts";
 import { createVideos, type TerminalSeam, type Videos } from "./videos/videos.ts";
 
 /** What videos share with the rest of an app. */
@@ -40,6 +41,8 @@ export interface VideoEngine {
   readonly routes: readonly Route[];
   /** For endpoints of a task that others have. */
   readonly videos: Pick<Videos, "read">;
+  /** What addresses of results are signed with. */
+  readonly signingKeys: SigningKeyRing;
   /** Begins to run jobs; called once the gateway knows its address. */
   startJobs(): JobRunner;
 }
@@ -50,14 +53,15 @@ export async function videoEngine(parts: VideoEngineParts): Promise<VideoEngine>
   const { limits, billing } = config;
   const files = openDirectory(config.files);
   await files.tidy((name) => isFileKept(store, name));
-  const signingKeys = await ensureSigningKeys(store);
+  await enterOldTasks(store);
+  const signingKeys = await openSigningKeys(store);
   const making = [...providers.values()].flatMap(({ name, videos }) => videos ? [[name, videos] as const] : []);
   const videos = createVideos({
     ...parts,
     upstreams: new Map(making),
     isProvider: (name) => providers.has(name),
     files,
-    signingKeys,
+    signingKeys: signingKeys.keys,
     settings: {
       preauthorize: billing.preauthorize,
       deadlineMs: limits.videoDeadlineMs,
@@ -72,9 +76,10 @@ export async function videoEngine(parts: VideoEngineParts): Promise<VideoEngine>
   return {
     routes: [
       ...defaultVideoRoutes({ videos, authenticate, bodyLimits }),
-      ...fileRoutes({ files, signingKeys, now: () => store.now(), whenMade: videos.whenMirrored }),
+      ...fileRoutes({ files, signingKeys: signingKeys.keys, now: () => store.now(), whenMade: videos.whenMirrored }),
     ],
     videos,
+    signingKeys,
     startJobs: () => createJobRunner({ store, clock, log, handlers: videos.handlers, concurrency: videos.concurrency }),
   };
 }

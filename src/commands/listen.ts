@@ -1,9 +1,9 @@
 import { parseArgs } from "node:util";
 import { Buffer } from "node:buffer";
 import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
-import type { Config } from "../config/config.ts";
 import { loadConfig } from "../config/load_config.ts";
 import { serviceSignature, standardSignature } from "../webhooks/signature.ts";
+import { gatewayAddress } from "./gateway_address.ts";
 import { UsageError } from "./usage_error.ts";
 
 /** Where events are looked for, and what is done with each. */
@@ -42,7 +42,7 @@ export async function listenCommand(args: readonly string[]): Promise<number> {
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) Deno.addSignalListener(signal, () => stop.abort());
   await listenForWebhooks({
-    gateway: values.gateway?.replace(/\/+$/, "") ?? addressOf(config),
+    gateway: gatewayAddress(config, values.gateway),
     adminKey,
     secret: Deno.env.get("SWITCHYARD_WEBHOOK_SECRET") ?? null,
     forward: values.forward ?? null,
@@ -154,11 +154,6 @@ function optionsIn(args: readonly string[]) {
   } catch (error) {
     throw new UsageError(`switchyard: ${(error as Error).message}`);
   }
-}
-
-function addressOf({ server }: Config): string {
-  const host = ["0.0.0.0", "::"].includes(server.host) ? "127.0.0.1" : server.host;
-  return `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`;
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -17,17 +17,23 @@ export interface CircuitBreaker {
   failed(provider: string): void;
   /** The attempt ended without a word about the provider: the caller left, or the request was at fault. */
   saidNothing(provider: string): void;
-  /** For the operator: state and failures in a row of every provider that ever failed. */
+  /** For the operator: every provider that an attempt said something about since the start. */
   health(): readonly ProviderHealth[];
 }
 
-/** One provider's circuit. */
+/** One provider's circuit, and what attempts came to since the start. */
 export interface ProviderHealth {
   readonly provider: string;
   readonly state: "closed" | "open" | "half_open";
   readonly failuresInARow: number;
   /** Unix milliseconds when the rest ends; null while closed. */
   readonly restsUntil: number | null;
+  /** Attempts that the provider answered. */
+  readonly succeeded: number;
+  /** Attempts that failed by its fault. */
+  readonly failed: number;
+  /** Unix milliseconds; null when none failed. */
+  readonly lastFailedAt: number | null;
 }
 
 /** Settings; times in milliseconds. */
@@ -46,6 +52,9 @@ interface Circuit {
   restMs: number;
   restsUntil: number | null;
   probing: boolean;
+  succeeded: number;
+  failed: number;
+  lastFailedAt: number | null;
 }
 
 /** Makes a breaker in which every circuit is closed. */
@@ -53,9 +62,25 @@ export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBre
   const { clock, failuresToOpen = 5, restMs = 10_000, longestRestMs = 300_000 } = options;
   const circuits = new Map<string, Circuit>();
 
+  function circuitOf(provider: string): Circuit {
+    let circuit = circuits.get(provider);
+    if (circuit === undefined) {
+      circuit = { failures: 0, restMs, restsUntil: null, probing: false, succeeded: 0, failed: 0, lastFailedAt: null };
+      circuits.set(provider, circuit);
+    }
+    return circuit;
+  }
+
   function open(circuit: Circuit): void {
     circuit.restsUntil = clock.now() + circuit.restMs;
     circuit.restMs = Math.min(circuit.restMs * 2, longestRestMs);
+    circuit.probing = false;
+  }
+
+  function close(circuit: Circuit): void {
+    circuit.failures = 0;
+    circuit.restMs = restMs;
+    circuit.restsUntil = null;
     circuit.probing = false;
   }
 
@@ -70,12 +95,15 @@ export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBre
       if (circuit && circuit.restsUntil !== null && clock.now() >= circuit.restsUntil) circuit.probing = true;
     },
     succeeded(provider) {
-      circuits.delete(provider);
+      const circuit = circuitOf(provider);
+      circuit.succeeded++;
+      if (circuit.failures > 0) close(circuit);
     },
     failed(provider) {
-      const circuit = circuits.get(provider) ?? { failures: 0, restMs, restsUntil: null, probing: false };
-      circuits.set(provider, circuit);
+      const circuit = circuitOf(provider);
       circuit.failures++;
+      circuit.failed++;
+      circuit.lastFailedAt = clock.now();
       if (circuit.restsUntil !== null || circuit.failures >= failuresToOpen) open(circuit);
     },
     saidNothing(provider) {
@@ -83,11 +111,14 @@ export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBre
       if (circuit) circuit.probing = false;
     },
     health() {
-      return [...circuits].map(([provider, { failures, restsUntil, probing }]) => ({
+      return [...circuits].map(([provider, { failures, restsUntil, probing, succeeded, failed, lastFailedAt }]) => ({
         provider,
         state: restsUntil === null ? "closed" : probing || clock.now() >= restsUntil ? "half_open" : "open",
         failuresInARow: failures,
         restsUntil,
+        succeeded,
+        failed,
+        lastFailedAt,
       }));
     },
   };

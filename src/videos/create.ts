@@ -144,6 +144,7 @@ function newTask(
     order: { ...fitted.order, ...inputs.media },
     inputs: inputs.names,
     stage: { step: "waiting" },
+    offers: 0,
     price,
     results: [],
     mirrors: [],

@@ -72,7 +72,8 @@ async function offerTo(
   const upstream = parts.upstreams.get(provider)!;
   const order = await orderOrError(parts, start.value, candidate, upstream);
   if (order instanceof GatewayError) return await fail(parts, start, job, order);
-  const entry = await recordStage(parts, start, { step: "submitting", provider, model, since: parts.store.now() });
+  const stage = { step: "submitting", provider, model, since: parts.store.now() } as const;
+  const entry = await recordStage(parts, start, stage, (start.value.offers ?? 0) + 1);
   if (entry === null) return await passOn(parts, job);
   parts.breaker.begins(provider);
   let refusal: UpstreamFailure;
@@ -130,8 +131,13 @@ async function orderFor(
 }
 
 /** The entry that the change leaves; null when the task is not as it was read, so that the job must look anew. */
-async function recordStage({ store }: VideoParts, entry: TaskEntry, stage: TaskStage): Promise<TaskEntry | null> {
-  const { ok } = await store.commit(null, changeTask({}, entry, { stage }));
+async function recordStage(
+  { store }: VideoParts,
+  entry: TaskEntry,
+  stage: TaskStage,
+  offers = entry.value.offers,
+): Promise<TaskEntry | null> {
+  const { ok } = await store.commit(null, changeTask({}, entry, { stage, offers }));
   const now = ok ? await readTask(store, entry.value.id) : null;
   // A caller may have ended the task between commit and reading, as long as no vendor can have it (see cancel.ts).
   return now?.value.status === "pending" ? now : null;

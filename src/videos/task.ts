@@ -49,6 +49,8 @@ export interface VideoTask {
   /** Names in the file store of what the order refers to. */
   readonly inputs: readonly string[];
   readonly stage: TaskStage;
+  /** How often a provider was asked to make it; missing in records of the first version. */
+  readonly offers?: number;
   /** Of the day of creation: what the task costs does not change with the catalog. */
   readonly price: TaskPrice;
   /** The vendor's results; empty unless completed. */
@@ -65,6 +67,9 @@ export interface VideoTask {
 
 /** Source: SPEC "States and transitions". */
 export type VideoStatus = "pending" | TerminalStatus;
+
+/** Every status, `pending` first: the one that others follow. */
+export const VIDEO_STATUSES: readonly VideoStatus[] = ["pending", "completed", "failed", "cancelled", "expired"];
 
 /** A status that never changes again. */
 export type TerminalStatus = "completed" | "failed" | "cancelled" | "expired";

@@ -1,7 +1,8 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { isSigned, signedUrl } from "../../src/files/signed_url.ts";
-import { ensureSigningKeys, rotateSigningKeys } from "../../src/videos/signing_keys.ts";
+import { ensureSigningKeys, openSigningKeys, rotateSigningKeys } from "../../src/videos/signing_keys.ts";
 import { openMemoryStore } from "../../src/store/memory.ts";
+import type { Store } from "../../src/store/store.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 
 const NOW = 1_800_000_000_000;
@@ -54,5 +55,25 @@ Deno.test("the store makes its signing key once, and one rotation keeps the addr
   assertNotEquals(rotated[0].id, first[0].id);
   assert(isSigned(name, old, NOW, rotated));
   assert(!isSigned(name, old, NOW, await rotateSigningKeys(store)));
+  await store.close();
+});
+
+Deno.test("of two rotations at once the later one's keys are in force, also when the earlier one hears of its commit last", async () => {
+  const store = await openMemoryStore({ clock: systemClock });
+  let isFirst = true;
+  const slow: Store = new Proxy(store, {
+    get: (target, name: keyof Store) => name === "commit" ? commitLate : target[name].bind(target),
+  });
+  async function commitLate(...given: Parameters<Store["commit"]>) {
+    const result = await store.commit(...given);
+    if (!isFirst) return result;
+    isFirst = false;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    return result;
+  }
+  await ensureSigningKeys(store);
+  const ring = await openSigningKeys(slow);
+  await Promise.all([ring.rotate(), ring.rotate()]);
+  assertEquals(ring.keys, await ensureSigningKeys(store));
   await store.close();
 });

@@ -55,3 +55,44 @@ Deno.test("circuit breaker lets the next probe through when one said nothing", (
 Deno.test("circuit breaker keeps providers apart", () => {
   assertEquals(broken(3).breaker.isResting("other"), false);
 });
+
+Deno.test("circuit breaker counts successes and failures since the start, also when a success closes it", () => {
+  const { clock, breaker } = broken(3);
+  const failedAt = clock.now();
+  clock.advance(1000);
+  breaker.begins("acme");
+  breaker.succeeded("acme");
+  breaker.begins("acme");
+  breaker.saidNothing("acme");
+  breaker.succeeded("other");
+  assertEquals(breaker.health(), [
+    {
+      provider: "acme",
+      state: "closed",
+      failuresInARow: 0,
+      restsUntil: null,
+      succeeded: 1,
+      failed: 3,
+      lastFailedAt: failedAt,
+    },
+    {
+      provider: "other",
+      state: "closed",
+      failuresInARow: 0,
+      restsUntil: null,
+      succeeded: 1,
+      failed: 0,
+      lastFailedAt: null,
+    },
+  ]);
+});
+
+Deno.test("circuit breaker rests a provider as briefly as at first once a success closed it", () => {
+  const { clock, breaker } = broken(3);
+  clock.advance(1000);
+  breaker.begins("acme");
+  breaker.failed("acme");
+  breaker.succeeded("acme");
+  for (let count = 0; count < 3; count++) breaker.failed("acme");
+  assertEquals(breaker.health()[0].restsUntil, clock.now() + 1000);
+});

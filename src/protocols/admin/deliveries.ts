@@ -5,11 +5,11 @@ import type { JsonObject } from "../../lib/json_object.ts";
 import { type Attempt, type Delivery, DELIVERY_STATES, type DeliveryState } from "../../webhooks/delivery.ts";
 import type { DeliveryDesk } from "../../webhooks/desk.ts";
 import { eventOf, idempotencyKeyOf } from "../../webhooks/envelope.ts";
-import type { DeliveryPlace } from "../../webhooks/records.ts";
 import type { ReadJson } from "./accounts.ts";
 import { answerJson, secondsOf } from "./answer.ts";
 import { guardedRoute } from "./guarded_route.ts";
 import { readFields, readPage } from "./fields.ts";
+import { readPlace, readRange, readsNewestFirst, writePlace } from "./time_page.ts";
 
 /** What the administration of webhook deliveries works with. */
 export interface AdminDeliveryOptions {
@@ -20,9 +20,7 @@ export interface AdminDeliveryOptions {
 }
 
 const ROOT = "/admin/v1/deliveries";
-/** Behind every instant that can be written in whole seconds. */
-const END_OF_TIME = Number.MAX_SAFE_INTEGER;
-const LAST_SECOND = Math.floor(END_OF_TIME / 1_000);
+const LAST_SECOND = Math.floor(Number.MAX_SAFE_INTEGER / 1_000);
 
 const seconds = () => z.int("whole Unix seconds").min(0, "whole Unix seconds").max(LAST_SECOND, "whole Unix seconds");
 
@@ -52,14 +50,10 @@ export function adminDeliveryRoutes({ adminKey, desk, readJson }: AdminDeliveryO
  */
 function listHandler(desk: DeliveryDesk): Handler {
   return async ({ query }) => {
-    const parameters = new URLSearchParams(query);
     const { limit, after } = readPage(query);
-    const range = {
-      state: stateIn(parameters.get("state")),
-      from: instantIn(parameters, "from") ?? 0,
-      to: instantIn(parameters, "to") ?? END_OF_TIME,
-    };
-    const page = { limit, after: after === undefined ? null : readPlace(after), reverse: newestFirst(parameters) };
+    const range = { state: stateIn(new URLSearchParams(query).get("state")), ...readRange(query) };
+    const reverse = readsNewestFirst(query, "desc");
+    const page = { limit, after: after === undefined ? null : readPlace(after), reverse };
     const { deliveries, next } = await desk.list(range, page);
     return answerJson({ data: deliveries.map(writeDelivery), next: next && writePlace(next) });
   };
@@ -105,29 +99,6 @@ function stateIn(word: string | null): DeliveryState | null {
   const state = DELIVERY_STATES.find((each) => each === word);
   if (word !== null && state === undefined) throw invalidField("state", `expected ${DELIVERY_STATES.join(" or ")}`);
   return state ?? null;
-}
-
-function instantIn(parameters: URLSearchParams, name: string): number | null {
-  const text = parameters.get(name);
-  if (text === null) return null;
-  if (!/^\d{1,12}$/.test(text)) throw invalidField(name, "expected whole Unix seconds");
-  return Number(text) * 1_000;
-}
-
-function newestFirst(parameters: URLSearchParams): boolean {
-  const order = parameters.get("order") ?? "desc";
-  if (order !== "asc" && order !== "desc") throw invalidField("order", "expected asc or desc");
-  return order === "desc";
-}
-
-function writePlace({ createdAt, id }: DeliveryPlace): string {
-  return `${createdAt}.${id}`;
-}
-
-function readPlace(text: string): DeliveryPlace {
-  const match = /^(\d{1,16})\.([0-9a-f-]{36})$/.exec(text);
-  if (!match) throw invalidField("after", 'expected a "next" of an earlier page');
-  return { createdAt: Number(match[1]), id: match[2] };
 }
 
 function writeDelivery(delivery: Delivery): JsonObject {

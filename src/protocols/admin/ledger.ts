@@ -2,12 +2,12 @@ import { readAccount } from "../../billing/account.ts";
 import type { ChargeRow } from "../../billing/charge.ts";
 import { type LedgerLine, listLedger } from "../../billing/ledger.ts";
 import type { Handler } from "../../http/inbound.ts";
-import { invalidField } from "../../lib/gateway_error.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { writeMoney } from "../../lib/money.ts";
 import type { Store } from "../../store/store.ts";
 import { answerJson, secondsOf } from "./answer.ts";
 import { readPage } from "./fields.ts";
+import { readsNewestFirst } from "./time_page.ts";
 
 /**
  * `GET /admin/v1/accounts/:account/ledger?limit&after&order`: `{data, next}`, oldest first unless `order=desc`. Amounts
@@ -16,16 +16,10 @@ import { readPage } from "./fields.ts";
 export function ledgerHandler(store: Store): Handler {
   return async ({ params, query }) => {
     const { id } = await readAccount(store, params.account);
-    const page = { ...readPage(query), reverse: readsNewestFirst(query) };
+    const page = { ...readPage(query), reverse: readsNewestFirst(query, "asc") };
     const { lines, next } = await listLedger(store, id, page);
     return answerJson({ data: lines.map(writeLine), next });
   };
-}
-
-function readsNewestFirst(query: string): boolean {
-  const order = new URLSearchParams(query).get("order") ?? "asc";
-  if (order !== "asc" && order !== "desc") throw invalidField("order", "expected asc or desc");
-  return order === "desc";
 }
 
 function writeLine({ id, at, operation, reference, available, held, rows, detail }: LedgerLine): JsonObject {

@@ -1,0 +1,95 @@
+import { type Authenticate, createAuthenticate } from "./billing/authenticate.ts";
+import { type AccountsEnsured, ensureConfiguredAccounts } from "./billing/configured_accounts.ts";
+import { createKeyRing, type KeyRing } from "./billing/key_ring.ts";
+import { createMeter, type Meter } from "./billing/meter.ts";
+import { type Catalog, createCatalog } from "./catalog/catalog.ts";
+import type { Config } from "./config/config.ts";
+import type { Clock } from "./lib/clock.ts";
+import { GatewayError } from "./lib/gateway_error.ts";
+import type { Log } from "./lib/log.ts";
+import { readCidr } from "./net/address.ts";
+import { originOf } from "./net/http1/client.ts";
+import type { EgressPolicy, OwnAddress } from "./net/target.ts";
+import { type CircuitBreaker, createCircuitBreaker } from "./routing/circuit_breaker.ts";
+import type { EmbeddedStore } from "./store/embedded.ts";
+import { openKvStore } from "./store/kv.ts";
+import { LiveStreams } from "./texts/relay.ts";
+import type { Provider } from "./upstreams/provider.ts";
+import { openProviders } from "./upstreams/providers.ts";
+
+/** What a foundation is laid with. */
+export interface FoundationOptions {
+  readonly config: Config;
+  readonly log: Log;
+  readonly clock: Clock;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+}
+
+/** What every kind of work shares: the store, the money, the models and the ways out. */
+export interface Foundation extends FoundationOptions {
+  readonly store: EmbeddedStore;
+  /** Accounts and keys that came into being at this start. */
+  readonly ensured: AccountsEnsured;
+  readonly keys: KeyRing;
+  readonly authenticate: Authenticate;
+  readonly meter: Meter;
+  readonly catalog: Catalog;
+  /** By their names. */
+  readonly providers: ReadonlyMap<string, Provider>;
+  readonly breaker: CircuitBreaker;
+  /** For addresses that callers and vendors name. */
+  readonly egress: EgressPolicy;
+  /** The gateway's own addresses, which `egress` refuses; may grow. */
+  readonly own: OwnAddress[];
+  /** Streams that are open. */
+  readonly live: LiveStreams;
+  /** Makes every charge durable, then lets go of everything. */
+  close(): Promise<void>;
+}
+
+/** Opens the store, makes the accounts that are missing, and the rest. Throws what the store throws. */
+export async function layFoundation(options: FoundationOptions): Promise<Foundation> {
+  const { config, log, clock } = options;
+  const caCerts = config.egress.caFile === null ? [] : [await Deno.readTextFile(config.egress.caFile)];
+  const store = await openStore(config.store, clock, log);
+  const ensured = await ensureConfiguredAccounts(store, config.accounts);
+  const keys = createKeyRing({ store, clock });
+  const meter = createMeter({ store, clock, log });
+  const providers = openProviders(config.providers, { clock, caCerts });
+  const own = ownAddressesOf(config);
+  return {
+    ...options,
+    store,
+    ensured,
+    keys,
+    authenticate: createAuthenticate(keys),
+    meter,
+    catalog: createCatalog(config.models),
+    providers: providers.byName,
+    breaker: createCircuitBreaker({ clock }),
+    egress: { allow: config.egress.allow.map(readCidr), own, caCertificates: caCerts, clock },
+    own,
+    live: new LiveStreams(),
+    async close() {
+      await meter.flush();
+      providers.close();
+      await store.close();
+    },
+  };
+}
+
+/** Where the gateway is reached, as far as the configuration tells. */
+function ownAddressesOf({ server }: Config): OwnAddress[] {
+  if (server.baseUrl === null) return [];
+  const { hostname: host, port } = originOf(new URL(server.baseUrl));
+  return [{ host, port }];
+}
+
+async function openStore(address: string, clock: Clock, log: Log): Promise<EmbeddedStore> {
+  const [engine, path] = [address.slice(0, address.indexOf(":")), address.slice(address.indexOf(":") + 1)];
+  if (engine !== "kv") {
+    throw new GatewayError("internal_error", `Cannot open the store: no engine is called "${engine}"`);
+  }
+  return await openKvStore({ path, clock, log });
+}

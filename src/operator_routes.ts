@@ -1,0 +1,34 @@
+import type { Foundation } from "./foundation.ts";
+import { readJsonObject } from "./http/json_body.ts";
+import type { Route } from "./http/inbound.ts";
+import type { ReadJson } from "./protocols/admin/accounts.ts";
+import { adminDeliveryRoutes } from "./protocols/admin/deliveries.ts";
+import { adminProviderRoutes } from "./protocols/admin/providers.ts";
+import { adminRoutes } from "./protocols/admin/routes.ts";
+import { adminSigningKeyRoutes } from "./protocols/admin/signing_keys.ts";
+import { adminTaskRoutes } from "./protocols/admin/tasks.ts";
+import type { SigningKeyRing } from "./videos/signing_keys.ts";
+import { openTaskDesk } from "./videos/task_desk.ts";
+import type { DeliveryDesk } from "./webhooks/desk.ts";
+
+/** What the administration shares with the rest of an app. */
+export interface OperatorRouteParts {
+  readonly deliveries: DeliveryDesk;
+  readonly signingKeys: SigningKeyRing;
+}
+
+/** Every address of the administration: none without an admin key. */
+export function operatorRoutes(foundation: Foundation, { deliveries, signingKeys }: OperatorRouteParts): Route[] {
+  const { config, store, keys, meter, breaker, clock } = foundation;
+  const adminKey = config.server.adminKey ?? "";
+  const limits = { capBytes: config.limits.otherBodyBytes, idleMs: config.limits.bodyIdleMs };
+  const readJson: ReadJson = async ({ request }) => (await readJsonObject(request, limits)).body;
+  const providers = Object.entries(config.providers).map(([name, { kind }]) => ({ name, kind }));
+  return [
+    ...adminRoutes({ adminKey, store, keys, meter, readJson }),
+    ...adminDeliveryRoutes({ adminKey, desk: deliveries, readJson }),
+    ...adminTaskRoutes({ adminKey, desk: openTaskDesk(store) }),
+    ...adminProviderRoutes({ adminKey, providers, breaker, startedAt: clock.now() }),
+    ...adminSigningKeyRoutes({ adminKey, signingKeys }),
+  ];
+}

@@ -1,0 +1,100 @@
+import { ACCOUNT_ID_EXPECTATION, isAccountId } from "../../billing/account_id.ts";
+import type { Hold } from "../../billing/hold.ts";
+import type { Handler, Route } from "../../http/inbound.ts";
+import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import { writeMoney } from "../../lib/money.ts";
+import { VIDEO_STATUSES, type VideoStatus } from "../../videos/task.ts";
+import type { TaskDesk, TaskStory } from "../../videos/task_desk.ts";
+import { answerJson, secondsOf } from "./answer.ts";
+import { readPage } from "./fields.ts";
+import { guardedRoute } from "./guarded_route.ts";
+import { readPlace, readRange, readsNewestFirst, writePlace } from "./time_page.ts";
+
+/** What the administration of tasks works with. */
+export interface AdminTaskOptions {
+  /** The operator's key; empty: there is no administration. */
+  readonly adminKey: string;
+  readonly desk: TaskDesk;
+}
+
+/** The addresses of the administration of tasks: none without an admin key. */
+export function adminTaskRoutes({ adminKey, desk }: AdminTaskOptions): Route[] {
+  if (adminKey === "") return [];
+  const route = guardedRoute(adminKey, "/admin/v1/tasks");
+  return [route("GET", "", listHandler(desk)), route("GET", "/:task", getHandler(desk))];
+}
+
+/**
+ * `GET /admin/v1/tasks?account&status&model&from&to&order&limit&after`: `{data, next}` by the time of creation in whole
+ * Unix seconds, `from` included, `to` not; newest first unless `order=asc`. With `model` a page may be short, even
+ * empty, and have a `next` all the same.
+ */
+function listHandler(desk: TaskDesk): Handler {
+  return async ({ query }) => {
+    const { limit, after } = readPage(query);
+    const filter = { ...filterIn(query), ...readRange(query) };
+    const reverse = readsNewestFirst(query, "desc");
+    const page = { limit, after: after === undefined ? null : readPlace(after), reverse };
+    const { stories, next } = await desk.list(filter, page);
+    return answerJson({ data: stories.map(writeTask), next: next && writePlace(next) });
+  };
+}
+
+/** `GET /admin/v1/tasks/:task`: the task. */
+function getHandler(desk: TaskDesk): Handler {
+  return async ({ params }) => {
+    const story = await desk.read(params.task);
+    if (!story) throw new GatewayError("not_found", "Cannot find the task: no such task");
+    return answerJson(writeTask(story));
+  };
+}
+
+function filterIn(query: string): { account: string | null; status: VideoStatus | null; model: string | null } {
+  const parameters = new URLSearchParams(query);
+  const account = parameters.get("account");
+  if (account !== null && !isAccountId(account)) throw invalidField("account", `expected ${ACCOUNT_ID_EXPECTATION}`);
+  const word = parameters.get("status");
+  const status = VIDEO_STATUSES.find((each) => each === word) ?? null;
+  if (word !== null && status === null) throw invalidField("status", `expected one of ${VIDEO_STATUSES.join(", ")}`);
+  const model = parameters.get("model");
+  if (model !== null && !/^[\x21-\x7e]{1,256}$/.test(model)) throw invalidField("model", "expected the id of a model");
+  return { account, status, model };
+}
+
+/** As an operator needs it: whose, where, how far, what it cost; nothing that the caller wrote, sent or got. */
+function writeTask({ task, hold }: TaskStory): JsonObject {
+  const { stage, status } = task;
+  return {
+    id: task.id,
+    account: task.account,
+    key: task.keyId,
+    model: task.model,
+    mode: task.mode,
+    status,
+    step: stage.step,
+    step_since: stage.step === "waiting" ? null : secondsOf(stage.since),
+    pinned_provider: task.pin,
+    provider: stage.step === "waiting" ? null : stage.provider,
+    upstream_model: stage.step === "waiting" ? null : stage.model,
+    upstream_task: stage.step === "submitted" ? stage.job.id : null,
+    attempts: task.offers ?? null,
+    created_at: secondsOf(task.createdAt),
+    updated_at: secondsOf(task.updatedAt),
+    deadline_at: secondsOf(task.deadlineAt),
+    ended_at: status === "pending" ? null : secondsOf(task.updatedAt), // nothing changes its time after its end
+    estimate: writeMoney(task.price.estimate),
+    hold: hold && writeHold(hold),
+    charge: task.usage && writeMoney(task.usage.cost),
+    video_seconds: task.usage?.seconds ?? null,
+    failure: task.error?.code ?? null,
+    results: task.results.length,
+    copies: task.mirrors.length,
+    is_copying: task.mirroring,
+    has_callback: task.callbackUrl !== null,
+  };
+}
+
+function writeHold({ amount, state, captured }: Hold): JsonObject {
+  return { amount: writeMoney(amount), state, captured: writeMoney(captured) };
+}

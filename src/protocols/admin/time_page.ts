@@ -1,0 +1,63 @@
+import { invalidField } from "../../lib/gateway_error.ts";
+
+/** A place among things in the order of their time. */
+export interface TimePlace {
+  /** Unix milliseconds. */
+  readonly createdAt: number;
+  /** A UUID. */
+  readonly id: string;
+}
+
+/** A span of Unix milliseconds, the first included, the second not. */
+export interface TimeRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Behind every instant that can be written in whole seconds. */
+const END_OF_TIME = Number.MAX_SAFE_INTEGER;
+
+/**
+ * Reads `from` and `to` of a query, in whole Unix seconds; all of time where they are left out.
+ *
+ * @throws {GatewayError} `invalid_request` that names the parameter.
+ */
+export function readRange(query: string): TimeRange {
+  const parameters = new URLSearchParams(query);
+  return { from: instantIn(parameters, "from") ?? 0, to: instantIn(parameters, "to") ?? END_OF_TIME };
+}
+
+function instantIn(parameters: URLSearchParams, name: string): number | null {
+  const text = parameters.get(name);
+  if (text === null) return null;
+  if (!/^\d{1,12}$/.test(text)) throw invalidField(name, "expected whole Unix seconds");
+  return Number(text) * 1_000;
+}
+
+/**
+ * Reads `order` of a query: whether the newest comes first.
+ *
+ * @param usual The order where none is given.
+ * @throws {GatewayError} `invalid_request` for another word than `asc` and `desc`.
+ */
+export function readsNewestFirst(query: string, usual: "asc" | "desc"): boolean {
+  const order = new URLSearchParams(query).get("order") ?? usual;
+  if (order !== "asc" && order !== "desc") throw invalidField("order", "expected asc or desc");
+  return order === "desc";
+}
+
+/** A place as the `next` of a page. */
+export function writePlace({ createdAt, id }: TimePlace): string {
+  return `${createdAt}.${id}`;
+}
+
+/**
+ * The inverse of {@linkcode writePlace}.
+ *
+ * @throws {GatewayError} `invalid_request` that names `after`.
+ */
+export function readPlace(text: string): TimePlace {
+  const match = /^(\d{1,16})\.([0-9a-f-]{36})$/.exec(text);
+  if (!match) throw invalidField("after", 'expected a "next" of an earlier page');
+  return { createdAt: Number(match[1]), id: match[2] };
+}

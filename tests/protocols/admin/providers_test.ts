@@ -1,0 +1,60 @@
+import { assert, assertEquals } from "@std/assert";
+import { askFace, CHAT } from "../../e2e/faces.ts";
+import { startTestGateway, type TestGateway, textModel } from "../../support/gateway.ts";
+
+async function providersOf({ address, adminKey }: TestGateway) {
+  const response = await fetch(`${address}/admin/v1/providers`, { headers: { authorization: `Bearer ${adminKey}` } });
+  return await response.json();
+}
+
+const UNTRIED = { circuit: "closed", failures_in_a_row: 0, rests_until: null, last_failure_at: null };
+
+Deno.test("GET /admin/v1/providers names every provider in the order of the configuration, untried ones too", async () => {
+  const gateway = await startTestGateway();
+  const before = Math.floor(Date.now() / 1_000) - 60;
+  const { data, since } = await providersOf(gateway);
+  assertEquals(data, [
+    { name: "sandbox-openai", kind: "openai", ...UNTRIED, succeeded: 0, failed: 0 },
+    { name: "sandbox-anthropic", kind: "anthropic", ...UNTRIED, succeeded: 0, failed: 0 },
+    { name: "sandbox-google", kind: "google", ...UNTRIED, succeeded: 0, failed: 0 },
+  ]);
+  assert(since >= before);
+  await gateway.stop();
+});
+
+Deno.test("GET /admin/v1/providers tells a circuit that opened, until when, and that a success closed it", async () => {
+  const serves = [{ provider: "sandbox-openai", weight: 1 }, { provider: "sandbox-google", weight: 0 }];
+  const gateway = await startTestGateway({ config: { models: [{ ...textModel("sandbox/two", []), serves }] } });
+  const ask = (text: string, provider?: string) => {
+    const headers = provider === undefined ? undefined : { "x-service-provider-type": provider };
+    return askFace(CHAT, gateway, { model: "sandbox/two", text, headers });
+  };
+  for (let failures = 0; failures < 5; failures++) await ask("[[openai: fail 503]] hi");
+  const [openai, , google] = (await providersOf(gateway)).data;
+  const { rests_until, last_failure_at, ...told } = openai;
+  assertEquals(told, {
+    name: "sandbox-openai",
+    kind: "openai",
+    circuit: "open",
+    failures_in_a_row: 5,
+    succeeded: 0,
+    failed: 5,
+  });
+  assert(rests_until >= last_failure_at + 9 && rests_until <= last_failure_at + 11);
+  assertEquals([google.circuit, google.succeeded, google.failed], ["closed", 5, 0]);
+
+  assertEquals((await ask("hi", "sandbox-openai")).status, 200);
+  const [again] = (await providersOf(gateway)).data;
+  assertEquals([again.circuit, again.failures_in_a_row, again.rests_until], ["closed", 0, null]);
+  assertEquals([again.succeeded, again.failed, again.last_failure_at], [1, 5, last_failure_at]);
+  await gateway.stop();
+});
+
+Deno.test("GET /admin/v1/providers counts a refusal of the request neither way, and shows no key", async () => {
+  const gateway = await startTestGateway();
+  assertEquals((await askFace(CHAT, gateway, { model: "sandbox/chat-1", text: "[[fail 400 Not that]]" })).status, 400);
+  const answer = await providersOf(gateway);
+  assertEquals([answer.data[0].succeeded, answer.data[0].failed], [0, 0]);
+  assert(!JSON.stringify(answer).includes("sandbox-key"));
+  await gateway.stop();
+});

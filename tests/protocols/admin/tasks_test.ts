@@ -1,0 +1,152 @@
+import { assert, assertEquals } from "@std/assert";
+import { startVideoGateway } from "../../support/video_gateway.ts";
+
+const gateway = await startVideoGateway();
+const { call, create, until } = gateway;
+const ask = async (path: string) => {
+  const { status, json } = await call("GET", `/admin/v1/tasks${path}`, undefined, {
+    authorization: `Bearer ${gateway.adminKey}`,
+  });
+  return { status, json };
+};
+const ids = ({ json }: { json: { data: { id: string }[] } }) => json.data.map(({ id }) => id);
+const SECRET_PROMPT = "a canary prompt 7f3a91";
+const SECRET_FRAME = "https://frames.example/canary-frame-55aa77.png";
+
+const made: string[] = [];
+for (
+  const fields of [
+    { prompt: `${SECRET_PROMPT} [[queue 0]] [[run 0]]`, callback_url: "https://127.0.0.1:8443/canary-hook" },
+    { prompt: "A lighthouse [[queue 0]] [[run 0]] [[refuse]]" },
+    { prompt: "A lighthouse [[queue 600000]]", model: "sandbox/video-2" },
+  ]
+) made.push(await create(fields));
+const [completed, failed, pending] = made;
+await until(completed, "completed");
+await until(failed, "failed");
+
+async function submitted(id: string) {
+  for (;;) {
+    const { json } = await ask(`/${id}`);
+    if (json.step === "submitted") return json;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+Deno.test("GET /admin/v1/tasks lists everybody's tasks, newest first, page by page", async () => {
+  assertEquals(ids(await ask("")), made.toReversed());
+  const first = await ask("?limit=2");
+  const second = await ask(`?limit=2&after=${first.json.next}`);
+  assertEquals([...ids(first), ...ids(second)], made.toReversed());
+  assertEquals(second.json.next, null);
+  assertEquals(ids(await ask("?order=asc")), made);
+});
+
+Deno.test("GET /admin/v1/tasks picks by account, status, model and time of creation", async () => {
+  assertEquals(ids(await ask("?status=failed")), [failed]);
+  assertEquals(ids(await ask("?status=pending&account=demo")), [pending]);
+  assertEquals(ids(await ask("?account=another")), []);
+  assertEquals(ids(await ask("?model=sandbox/video-2")), [pending]);
+  assertEquals(ids(await ask("?model=sandbox/video-1&status=completed")), [completed]);
+  const second = (await ask(`/${completed}`)).json.created_at;
+  assertEquals(ids(await ask(`?to=${second}`)), []);
+  assertEquals(ids(await ask(`?from=${second}&order=asc`))[0], completed);
+  assertEquals(ids(await ask(`?from=${second + 3_600}`)), []);
+  assertEquals(ids(await ask("?nobody=knows")), made.toReversed(), "an unknown parameter is passed over");
+});
+
+Deno.test("GET /admin/v1/tasks refuses what it cannot read, naming the parameter", async () => {
+  for (
+    const [query, field] of [
+      ["status=lost", "status"],
+      ["account=no%20name", "account"],
+      ["model=", "model"],
+      ["from=yesterday", "from"],
+      ["to=-1", "to"],
+      ["order=up", "order"],
+      ["limit=0", "limit"],
+      ["after=nowhere", "after"],
+    ]
+  ) {
+    const { status, json } = await ask(`?${query}`);
+    assertEquals([status, json.error.code, json.error.field], [400, "invalid_request", field]);
+  }
+});
+
+Deno.test("GET /admin/v1/tasks/{id} tells whose a task is, where it is and what it costs", async () => {
+  const { json: account } = await call("GET", `/v1/videos/${completed}`);
+  const { json } = await ask(`/${completed}`);
+  const { key, created_at, updated_at, deadline_at, ended_at, step_since, upstream_task, ...told } = json;
+  assertEquals(told, {
+    id: completed,
+    account: "demo",
+    model: "sandbox/video-1",
+    mode: "text2video",
+    status: "completed",
+    step: "submitted",
+    pinned_provider: null,
+    provider: "ark",
+    upstream_model: "seedance-sandbox",
+    attempts: 1,
+    estimate: "0.5000000000",
+    hold: { amount: "0.5000000000", state: "captured", captured: "0.5000000000" },
+    charge: account.usage.video_cost,
+    video_seconds: account.usage.video_seconds,
+    failure: null,
+    results: 1,
+    copies: 1,
+    is_copying: json.is_copying,
+    has_callback: true,
+  });
+  assert(key.startsWith("key_"));
+  assertEquals([created_at, ended_at, deadline_at], [account.created_at, updated_at, created_at + 86_400]);
+  assert(step_since >= created_at && upstream_task.length > 0);
+});
+
+Deno.test("GET /admin/v1/tasks/{id} tells how far a pending task is, and why another failed", async () => {
+  const waiting = await submitted(pending);
+  assertEquals([waiting.status, waiting.hold.state, waiting.ended_at, waiting.charge], ["pending", "open", null, null]);
+  const { json } = await ask(`/${failed}`);
+  assertEquals([json.status, json.failure, json.hold.state], ["failed", "content_policy_violation", "released"]);
+});
+
+Deno.test("GET /admin/v1/tasks/{id} answers 404 for what is no task's id", async () => {
+  for (const id of ["lost", crypto.randomUUID(), completed.toUpperCase()]) {
+    const { status, json } = await ask(`/${id}`);
+    assertEquals([status, json.error.code], [404, "not_found"]);
+  }
+});
+
+Deno.test("the administration of tasks shows no prompt, no reference, no result and no callback address", async () => {
+  const { json } = await call("POST", "/v1/videos", {
+    model: "sandbox/video-1",
+    prompt: SECRET_PROMPT,
+    frame_images: [{ type: "image_url", image_url: { url: SECRET_FRAME }, frame_type: "first_frame" }],
+  });
+  const told = JSON.stringify([(await ask("")).json, (await ask(`/${json.id}`)).json]);
+  assert(told.includes(json.id));
+  const task = (await call("GET", `/v1/videos/${completed}`)).json;
+  for (const secret of [SECRET_PROMPT, "canary", "http://", "https://", ...task.unsigned_urls, gateway.key]) {
+    assert(!told.includes(secret), secret);
+  }
+});
+
+Deno.test("the administration of tasks, providers and signing keys is for the admin key alone", async () => {
+  for (
+    const [method, path] of [
+      ["GET", "/admin/v1/tasks"],
+      ["GET", `/admin/v1/tasks/${completed}`],
+      ["GET", "/admin/v1/providers"],
+      ["POST", "/admin/v1/signing-keys/rotate"],
+    ]
+  ) {
+    const { status, json } = await call(method, path);
+    assertEquals([status, json.error.code], [401, "invalid_api_key"], path);
+  }
+  const closed = await startVideoGateway({ config: { server: { port: 0, shutdown_grace: 1 } } });
+  for (const path of ["tasks", "providers"]) assertEquals((await closed.call("GET", `/admin/v1/${path}`)).status, 404);
+  assertEquals((await closed.call("POST", "/admin/v1/signing-keys/rotate")).status, 404);
+  await closed.stop();
+});
+
+Deno.test("the gateway of these tests stops", async () => await gateway.stop());

@@ -1,0 +1,207 @@
+import { assert, assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { joined } from "../../src/billing/records.ts";
+import { openMemoryStore } from "../../src/store/memory.ts";
+import type { Commit, Store } from "../../src/store/store.ts";
+import { UpstreamFailure } from "../../src/upstreams/failure.ts";
+import { addTask, changeTask, enterOldTasks, readTask } from "../../src/videos/records.ts";
+import { VIDEO_STATUSES, type VideoStatus, type VideoTask } from "../../src/videos/task.ts";
+import { MOST_LOOKED, openTaskDesk, type TaskFilter } from "../../src/videos/task_desk.ts";
+import { ManualClock } from "../support/manual_clock.ts";
+import { openStage } from "./stage.ts";
+
+const ALL: TaskFilter = { account: null, status: null, model: null, from: 0, to: Number.MAX_SAFE_INTEGER };
+const ACCOUNTS = ["acme", "acme-two", "b"];
+const MODELS = ["one/model", "two/model"];
+
+function taskOf(n: number, over: Partial<VideoTask> = {}): VideoTask {
+  return {
+    id: `00000000-0000-7000-8000-${String(n).padStart(12, "0")}`,
+    account: "acme",
+    keyId: "key",
+    model: MODELS[0],
+    prompt: "A lighthouse",
+    mode: "text2video",
+    status: "pending",
+    createdAt: 1_000,
+    updatedAt: 1_000,
+    deadlineAt: 2_000,
+    callbackUrl: null,
+    pin: null,
+    order: null,
+    inputs: [],
+    stage: { step: "waiting" },
+    offers: 0,
+    price: { perSecond: 1n, seconds: 5, estimate: 5n, held: false },
+    results: [],
+    mirrors: [],
+    mirroring: false,
+    usage: null,
+    error: null,
+    ...over,
+  };
+}
+
+/** A store with these tasks: created pending, then ended where they have. */
+async function storeWith(tasks: readonly VideoTask[]): Promise<Store> {
+  const store = await openMemoryStore({ clock: new ManualClock() });
+  for (const task of tasks) {
+    await store.commit(null, { ...addTask({}, { ...task, status: "pending" }), add: [] });
+    if (task.status === "pending") continue;
+    const entry = await readTask(store, task.id);
+    assert((await store.commit(null, changeTask({}, entry!, { status: task.status }))).ok);
+  }
+  return store;
+}
+
+/** What a filter leaves, told the long way. */
+function naively(tasks: readonly VideoTask[], { account, status, model, from, to }: TaskFilter, reverse: boolean) {
+  const ordered = tasks
+    .filter((task) => account === null || task.account === account)
+    .filter((task) => status === null || task.status === status)
+    .filter((task) => model === null || task.model === model)
+    .filter(({ createdAt }) => createdAt >= from && createdAt < to)
+    .toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
+    .map(({ id }) => id);
+  return reverse ? ordered.reverse() : ordered;
+}
+
+const taskArbitrary = fc.record({
+  account: fc.constantFrom(...ACCOUNTS),
+  model: fc.constantFrom(...MODELS),
+  status: fc.constantFrom<VideoStatus>(...VIDEO_STATUSES),
+  createdAt: fc.integer({ min: 0, max: 6 }),
+});
+
+const filterArbitrary: fc.Arbitrary<TaskFilter> = fc.record({
+  account: fc.constantFrom(null, ...ACCOUNTS),
+  status: fc.constantFrom<VideoStatus | null>(null, ...VIDEO_STATUSES),
+  model: fc.constantFrom(null, ...MODELS),
+  from: fc.integer({ min: 0, max: 4 }),
+  to: fc.integer({ min: 2, max: 8 }),
+});
+
+Deno.test("task desk: the pages of any filter in either order are what the filter leaves, each task once", async () => {
+  const tasksArbitrary = fc.array(taskArbitrary, { maxLength: 25 });
+  const law = fc.asyncProperty(
+    tasksArbitrary,
+    filterArbitrary,
+    fc.integer({ min: 1, max: 7 }),
+    fc.boolean(),
+    async (facts, filter, limit, reverse) => {
+      const tasks = facts.map((fact, n) => taskOf(n, fact));
+      const desk = openTaskDesk(await storeWith(tasks));
+      const seen: string[] = [];
+      let after = null;
+      do {
+        const { stories, next } = await desk.list(filter, { after, limit, reverse });
+        assert(stories.length <= limit && (next === null || stories.length === limit));
+        seen.push(...stories.map(({ task }) => task.id));
+        after = next;
+      } while (after !== null);
+      assertEquals(seen, naively(tasks, filter, reverse));
+    },
+  );
+  await fc.assert(law, { numRuns: 150 });
+});
+
+Deno.test("task desk: a task that ends between two looks at its lines is listed once, and never missed", async () => {
+  const tasks = [taskOf(1), taskOf(2, { status: "completed" }), taskOf(3)];
+  const store = await storeWith(tasks);
+  let scans = 0;
+  const moving = overlaid(store, {
+    async scan<T>(...given: Parameters<Store["scan"]>) {
+      const found = await store.scan<T>(...given);
+      if (scans++ === 0) {
+        const entry = await readTask(store, tasks[2].id);
+        await store.commit(null, changeTask({}, entry!, { status: "failed" }));
+      }
+      return found;
+    },
+  });
+  const { stories } = await openTaskDesk(moving).list(ALL, { after: null, limit: 10, reverse: true });
+  assertEquals(stories.map(({ task }) => [task.id, task.status]), [
+    [tasks[2].id, "failed"],
+    [tasks[1].id, "completed"],
+    [tasks[0].id, "pending"],
+  ]);
+});
+
+Deno.test("task desk: tasks written before there were lines are entered once, where they stand now", async () => {
+  const tasks = Array.from({ length: 205 }, (_, n) => {
+    return taskOf(n, { status: VIDEO_STATUSES[n % 5], account: ACCOUNTS[n % 3], createdAt: 1_000 - n });
+  });
+  const store = await openMemoryStore({ clock: new ManualClock() });
+  for (const task of tasks) await store.commit(null, withoutLines(addTask({}, task)));
+  const desk = openTaskDesk(store);
+  const list = async (filter: TaskFilter) => {
+    const { stories } = await desk.list(filter, { after: null, limit: 300, reverse: true });
+    return stories.map(({ task }) => task.id);
+  };
+  assertEquals(await list(ALL), []);
+  await enterOldTasks(store);
+  for (const filter of [ALL, { ...ALL, account: "acme" }, { ...ALL, status: "failed" } as const]) {
+    assertEquals(await list(filter), naively(tasks, filter, true));
+  }
+  const commits: Commit[] = [];
+  const watched = overlaid(store, {
+    commit(_, commit) {
+      commits.push(commit);
+      return Promise.resolve({ ok: true, replayed: false });
+    },
+  });
+  await enterOldTasks(watched);
+  assertEquals(commits, [], "a second start enters nothing");
+});
+
+/** A store with some operations in place of its own. */
+function overlaid(store: Store, over: Partial<Store>): Store {
+  return new Proxy(store, {
+    get: (target, name: keyof Store) => over[name] ?? target[name].bind(target),
+  });
+}
+
+function withoutLines(commit: Commit): Commit {
+  return { ...commit, add: [], set: commit.set?.filter(({ key }) => !String(key[1]).endsWith("time")) };
+}
+
+Deno.test("task desk: a page that finds no task of its model ends after so many looks, and the next goes on", async () => {
+  const store = await openMemoryStore({ clock: new ManualClock() });
+  const count = MOST_LOOKED + 600;
+  let commit: Commit = {};
+  for (let n = 0; n < count; n++) {
+    commit = joined(commit, { set: addTask({}, taskOf(n, { model: n === 0 ? MODELS[1] : MODELS[0] })).set });
+    if ((n + 1) % 100 > 0) continue;
+    await store.commit(null, commit);
+    commit = {};
+  }
+  const desk = openTaskDesk(store);
+  const filter = { ...ALL, status: "pending", model: MODELS[1] } as const;
+  const first = await desk.list(filter, { after: null, limit: 20, reverse: true });
+  assertEquals([first.stories, first.next?.id], [[], taskOf(count - MOST_LOOKED).id]);
+  const second = await desk.list(filter, { after: first.next, limit: 20, reverse: true });
+  assertEquals([second.stories.map(({ task }) => task.id), second.next], [[taskOf(0).id], null]);
+});
+
+Deno.test("task desk: a task is read by its id with its hold; a word that is none finds nothing", async () => {
+  const stage = await openStage();
+  const id = await stage.create();
+  await stage.runDue();
+  const desk = openTaskDesk(stage.store);
+  const story = await desk.read(id);
+  assertEquals([story?.task.offers, story?.task.stage.step], [1, "submitted"]);
+  assertEquals([story?.hold?.state, story?.hold?.amount], ["open", story?.task.price.estimate]);
+  assertEquals([await desk.read("lost"), await desk.read(taskOf(9).id)], [null, null]);
+});
+
+Deno.test("task desk: each provider that is asked to make a task is counted", async () => {
+  const stage = await openStage();
+  const refusing = () => {
+    throw new UpstreamFailure("vendor", "unavailable", "it is down", { status: 503, accepted: "no" });
+  };
+  stage.vendor.before = refusing;
+  stage.second.before = refusing;
+  const id = await stage.create();
+  await stage.runDue();
+  assertEquals((await openTaskDesk(stage.store).read(id))?.task.offers, 2);
+});
