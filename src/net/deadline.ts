@@ -41,7 +41,7 @@ export function createDeadlineWheel(clock: Clock): DeadlineWheel {
   }
 
   return {
-    now: clock.now,
+    now: () => clock.now(),
     watch(watched) {
       all.add(watched);
       if (ticking) return;

@@ -1,16 +1,21 @@
-import { systemClock } from "../lib/clock.ts";
-import { EgressError, refusal } from "./egress_error.ts";
-import { Connection } from "./http1/connection.ts";
-import { type EgressPolicy, hostOf, portOf, vetTarget, type VettedTarget } from "./target.ts";
+import { type Clock, systemClock } from "../lib/clock.ts";
+import { type DeadlineWheel, type Watched, wheelOf } from "./deadline.ts";
+import { EgressError } from "./egress_error.ts";
+import type { BodyDecoder } from "./http1/body_decoder.ts";
+import { Connection, ConnectionError, type WireRequest } from "./http1/connection.ts";
+import type { ResponseHead } from "./http1/response_head.ts";
+import { type KeepLimits, KeptConnections, type PinnedConnection } from "./kept_connections.ts";
+import { type Opening, openSecureSocket } from "./secure_socket.ts";
+import { type EgressPolicy, hostOf, portOf, type Schemes, vetTarget, type VettedTarget } from "./target.ts";
 
-/** A small POST to an https address that a caller named. */
+/** A small POST to an https address that a caller named. Times are kept to a tenth of a second. */
 export interface PinnedPost {
-  /** Names and values without control characters; `host`, `connection` and the length are added. */
+  /** Names and values without control characters; `host` and the length are added. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
   /** Longest time from the first look-up to the last byte of the answer's head. */
   readonly timeoutMs: number;
-  /** Longest wait for a connection, TLS included. Default 5 s. */
+  /** Longest wait for a connection to one address, TLS included. Default 5 s. */
   readonly connectMs?: number;
   /** How much of the answer's body is taken before the connection is dropped. */
   readonly capBytes: number;
@@ -28,188 +33,241 @@ export interface PostAnswer {
   readonly bytes: number;
 }
 
+/**
+ * Sends POSTs under the egress guard, over connections that are kept for some seconds where that is safe.
+ *
+ * Each POST judges its address and all that its name resolves to, as if it were the first. Its connection leads to one of the
+ * addresses judged just now and to nothing else: a kept one serves only if it was made to one of them, for the same host and
+ * port. So a name that moves is not reached where it was, and one that comes to a forbidden address is not reached at all.
+ * The certificate is checked against the name when the connection is made. No redirect is followed and no proxy of the
+ * environment applies.
+ *
+ * Nearly all that a POST costs is its TLS handshake; what webhooks can carry hangs on the connections that are kept.
+ */
+export interface PinnedPoster {
+  /**
+   * Sends one POST.
+   *
+   * @param address Whatever was named.
+   * @throws {EgressError} Never `redirect` or `too_large`.
+   */
+  post(address: unknown, request: PinnedPost): Promise<PostAnswer>;
+  /** Closes what is idle. A POST under way goes on; its connection is closed after it. */
+  close(): void;
+}
+
+/** A poster with connections of its own. */
+export function createPinnedPoster(policy: EgressPolicy, limits?: KeepLimits): PinnedPoster {
+  const clock = policy.clock ?? systemClock;
+  const kept = new KeptConnections(clock, limits);
+  const parts = { policy, clock, wheel: wheelOf(clock), kept };
+  return {
+    post: (address, request) => new Exchange(request, parts).run(address),
+    close: () => kept.close(),
+  };
+}
+
 const CONNECT_MS = 5_000;
 const BODY_MS = 1_000;
 /** How many addresses of a name are tried. */
 const MOST_ADDRESSES = 3;
+const SCHEMES: Schemes = ["https:"];
+const ONCE = { once: true };
+const ABORTED = "it was given up";
 
 /**
- * Sends a POST under the egress guard, on a connection of its own: the address and all that its name resolves to are
- * judged, the connection goes to one of the judged addresses and to nothing else, the certificate is checked against the
- * name. No redirect is followed and no proxy of the environment applies.
- *
- * The built-in https client would do the same, at 4 ms of processor time for each handshake and at 40 ms with roots of the
- * operator's own, which it reads anew each time; the plain sockets used here need 0.7 ms. What webhooks can carry hangs on it.
- *
- * @param address Whatever was named.
- * @throws {EgressError} Never `redirect` or `too_large`.
+ * A server that closes a kept connection just when a request goes out over it has not looked at the request, and that shows
+ * within a round trip: such a request is sent once more, on a new connection. It could also be that the server read it and
+ * broke down before its first byte. Nobody can tell, but the same bytes go out again under the same idempotency key, as they
+ * would at the next attempt. A connection that breaks later than this was at work, and so is not asked again.
  */
-export async function pinnedPost(address: unknown, post: PinnedPost, policy: EgressPolicy): Promise<PostAnswer> {
-  const exchange = new Exchange(post, policy);
-  try {
-    return await exchange.run(address);
-  } finally {
-    exchange.end();
-  }
+const STALE_SHOWS_WITHIN_MS = 2_000;
+
+interface PosterParts {
+  readonly policy: EgressPolicy;
+  readonly clock: Clock;
+  readonly wheel: DeadlineWheel;
+  readonly kept: KeptConnections;
 }
 
-/** One POST: everything that has to be let go of when its time is over. */
-class Exchange {
-  readonly #post: PinnedPost;
-  readonly #policy: EgressPolicy;
-  readonly #over = Promise.withResolvers<never>();
-  readonly #stopTimer: () => void;
-  readonly #abort = () => this.#fail(new EgressError("aborted", "it was given up"));
-  #socket: Deno.Conn | null = null;
-  #isOver = false;
+interface Response {
+  readonly head: ResponseHead;
+  readonly decoder: BodyDecoder;
+  readonly early: Uint8Array;
+}
 
-  constructor(post: PinnedPost, policy: EgressPolicy) {
+/**
+ * One POST, and everything that has to be let go of when its time is over. One deadline serves all steps: it is drawn nearer
+ * while a connection is made and while the body is dropped. What waits is ended by closing what it waits for.
+ */
+class Exchange implements Watched {
+  deadlineAt: number;
+  readonly #endsAt: number;
+  readonly #post: PinnedPost;
+  readonly #parts: PosterParts;
+  readonly #outcome = Promise.withResolvers<PostAnswer>();
+  readonly #abort = () => this.#fail(new EgressError("aborted", ABORTED));
+  #opening: Opening | null = null;
+  #pinned: PinnedConnection | null = null;
+  #isAnswered = false;
+  #failure: EgressError | null = null;
+
+  constructor(post: PinnedPost, parts: PosterParts) {
     this.#post = post;
-    this.#policy = policy;
-    this.#over.promise.catch(() => {}); // only of interest while something races with it
-    const { clock = systemClock } = policy;
-    this.#stopTimer = clock.after(
-      post.timeoutMs,
-      () => this.#fail(new EgressError("timeout", "it took too long")),
-    );
-    post.signal?.addEventListener("abort", this.#abort, { once: true });
-    if (post.signal?.aborted) this.#abort();
+    this.#parts = parts;
+    this.deadlineAt = this.#endsAt = parts.clock.now() + post.timeoutMs;
   }
 
-  async run(address: unknown): Promise<PostAnswer> {
-    const target = await this.#unlessOver(vetTarget(address, ["https:"], this.#policy));
-    const { url } = target;
-    const socket = await this.#connectToAny(target);
-    const origin = { tls: true, hostname: hostOf(url), port: portOf(url) };
-    const connection = new Connection(origin, url.host, socket);
-    const { head, decoder, early } = await this.#unlessOver(connection.exchange({
+  run(address: unknown): Promise<PostAnswer> {
+    const { signal } = this.#post;
+    if (signal?.aborted) return Promise.reject(new EgressError("aborted", ABORTED));
+    signal?.addEventListener("abort", this.#abort, ONCE);
+    this.#parts.wheel.watch(this);
+    const { promise, resolve, reject } = this.#outcome;
+    this.#work(address).then(resolve, reject); // changes nothing where the time was over before
+    return promise;
+  }
+
+  onDeadline(): void {
+    if (this.#opening === null || this.#parts.clock.now() >= this.#endsAt) {
+      return this.#fail(new EgressError("timeout", "it took too long"));
+    }
+    this.deadlineAt = this.#endsAt;
+    this.#parts.wheel.watch(this);
+    this.#opening.giveUp(new EgressError("connect", "no connection was made in time"));
+  }
+
+  #fail(failure: EgressError): void {
+    this.#failure ??= failure;
+    if (!this.#isAnswered) this.#outcome.reject(failure);
+    this.#opening?.giveUp(failure);
+    this.#pinned?.connection.cancel();
+    this.#end();
+  }
+
+  #end(): void {
+    this.#parts.wheel.unwatch(this);
+    this.#post.signal?.removeEventListener("abort", this.#abort);
+    this.#pinned?.connection.close();
+    this.#pinned = null;
+  }
+
+  async #work(address: unknown): Promise<PostAnswer> {
+    try {
+      const target = await vetTarget(address, SCHEMES, this.#parts.policy);
+      if (this.#failure) throw this.#failure;
+      const response = await this.#ask(target);
+      const { status } = response.head;
+      const bytes = await this.#drop(response);
+      return { status, header: (name) => response.head.get(name), bytes };
+    } finally {
+      this.#end();
+    }
+  }
+
+  async #ask(target: VettedTarget): Promise<Response> {
+    const { url, addresses } = target;
+    const { kept, clock } = this.#parts;
+    const request: WireRequest = {
       method: "POST",
       path: url.pathname + url.search,
       headerLines: headerLinesOf(this.#post.headers),
       body: this.#post.body,
-    })).catch((error) => {
-      throw error instanceof EgressError
-        ? error
-        : new EgressError("broken", "the connection broke before its answer", { cause: error });
+    };
+    const used = kept.take(url.host, addresses);
+    if (used !== null) {
+      const sentAt = clock.now();
+      try {
+        return await this.#exchange(used, request);
+      } catch (error) {
+        const isStale = isClosedUnanswered(error) && clock.now() - sentAt <= STALE_SHOWS_WITHIN_MS;
+        if (!isStale || this.#failure) throw brokenBy(error);
+        used.connection.close();
+      }
+    }
+    const fresh = await this.#connectToAny(target);
+    return await this.#exchange(fresh, request).catch((error) => {
+      throw brokenBy(error);
     });
-    const bytes = await this.#drop(connection, decoder, early);
-    return { status: head.status, header: (name) => head.get(name), bytes };
   }
 
-  end(): void {
-    this.#isOver = true;
-    this.#stopTimer();
-    this.#post.signal?.removeEventListener("abort", this.#abort);
-    closeQuietly(this.#socket);
-  }
-
-  #fail(failure: EgressError): void {
-    this.#isOver = true;
-    this.#over.reject(failure);
-    closeQuietly(this.#socket);
-  }
-
-  #unlessOver<T>(work: Promise<T>): Promise<T> {
-    return Promise.race([work, this.#over.promise]);
+  #exchange(pinned: PinnedConnection, request: WireRequest): Promise<Response> {
+    this.#pinned = pinned;
+    return pinned.connection.exchange(request);
   }
 
   /** Tries the addresses in turn; only while nothing was sent. */
-  async #connectToAny({ url, addresses }: VettedTarget): Promise<Deno.Conn> {
+  async #connectToAny({ url, addresses }: VettedTarget): Promise<PinnedConnection> {
     let failure: unknown;
     for (const address of addresses.slice(0, MOST_ADDRESSES)) {
       try {
-        return await this.#unlessOver(this.#connect(url, address));
+        return await this.#connect(url, address);
       } catch (error) {
         failure = error;
-        if (!(error instanceof EgressError) || error.kind !== "connect") break;
+        if (this.#failure || !(error instanceof EgressError) || error.kind !== "connect") break;
       }
     }
     throw failure;
   }
 
-  #connect(url: URL, address: string): Promise<Deno.Conn> {
-    const { clock = systemClock } = this.#policy;
-    const { promise, resolve, reject } = Promise.withResolvers<Deno.Conn>();
-    let isLate = false;
-    let socket: Deno.Conn | null = null;
-    const stop = clock.after(this.#post.connectMs ?? CONNECT_MS, () => {
-      isLate = true;
-      closeQuietly(socket);
-      reject(new EgressError("connect", "no connection was made in time"));
-    });
-    const keep = (opened: Deno.Conn) => {
-      socket = this.#socket = opened;
-      if (isLate || this.#isOver) closeQuietly(opened);
-      return opened;
-    };
-    Deno.connect({ hostname: address, port: portOf(url) })
-      .then((plain) => {
-        keep(plain);
-        plain.setNoDelay(true);
-        return this.#secure(plain, hostOf(url));
-      })
-      .then((secure) => resolve(keep(secure)))
-      .catch((error) => {
-        closeQuietly(socket);
-        reject(connectFailureOf(error));
-      })
-      .finally(stop);
-    return promise;
+  async #connect(url: URL, address: string): Promise<PinnedConnection> {
+    const { policy: { caCertificates = [] }, clock } = this.#parts;
+    const hostname = hostOf(url);
+    const port = portOf(url);
+    this.#drawNearer(this.#post.connectMs ?? CONNECT_MS);
+    this.#opening = openSecureSocket({ address, port, hostname, caCertificates });
+    try {
+      const socket = await this.#opening.socket;
+      const connection = new Connection({ tls: true, hostname, port }, url.host, socket);
+      return { connection, address, openedAt: clock.now() };
+    } finally {
+      this.#opening = null;
+      this.deadlineAt = this.#endsAt;
+    }
   }
 
-  async #secure(plain: Deno.TcpConn, hostname: string): Promise<Deno.TlsConn> {
-    const caCerts = [...this.#policy.caCertificates ?? []];
-    const secure = await Deno.startTls(plain, { hostname, caCerts, alpnProtocols: ["http/1.1"] });
-    this.#socket = secure; // so that the end of the time also ends a handshake that hangs
-    if (this.#isOver) closeQuietly(secure);
-    await secure.handshake();
-    return secure;
+  #drawNearer(limitMs: number): void {
+    this.deadlineAt = Math.min(this.#parts.clock.now() + limitMs, this.#endsAt);
   }
 
   /** Takes the body up to the cap, for as long as is polite. The answer stands already, so nothing here can fail it. */
-  async #drop(
-    connection: Connection,
-    decoder: { readonly done: boolean; decode(wire: Uint8Array): Uint8Array },
-    early: Uint8Array,
-  ): Promise<number> {
-    const { clock = systemClock } = this.#policy;
-    const { promise: patience, resolve } = Promise.withResolvers<null>();
-    const stop = clock.after(this.#post.bodyMs ?? BODY_MS, () => resolve(null));
+  async #drop({ head, decoder, early }: Response): Promise<number> {
+    const pinned = this.#pinned;
+    if (pinned === null) return early.length; // the time was over in the same instant
+    this.#isAnswered = true;
+    const { capBytes, bodyMs = BODY_MS } = this.#post;
     let total = early.length;
     try {
-      if (early.length > 0) decoder.decode(early);
-      while (!decoder.done && total < this.#post.capBytes) {
-        const wire = await Promise.race([connection.read(), patience]);
+      if (total > 0) decoder.decode(early);
+      if (!decoder.done) this.#drawNearer(bodyMs);
+      while (!decoder.done && total < capBytes) {
+        const wire = await pinned.connection.read();
         if (wire === null) break;
         total += wire.length;
         decoder.decode(wire);
       }
+      if (decoder.done && total <= capBytes && head.keepsAlive) this.#keep(pinned);
     } catch { /* a body that breaks off or lies about its length is of no interest */ }
-    stop();
     return total;
+  }
+
+  #keep(pinned: PinnedConnection): void {
+    if (this.#pinned === null) return;
+    this.#pinned = null; // from here on it is others': an end that comes late must not close it
+    this.#parts.kept.keep(pinned);
   }
 }
 
 function headerLinesOf(headers: Readonly<Record<string, string>>): string {
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join("");
-  return `${lines}connection: close\r\n`;
+  let lines = "";
+  for (const name in headers) lines += `${name}: ${headers[name]}\r\n`;
+  return lines;
 }
 
-function connectFailureOf(error: unknown): EgressError {
-  if (error instanceof EgressError) return error;
-  if (error instanceof Deno.errors.NotCapable) {
-    return refusal("private_address", "expected a host that may be reached");
-  }
-  if (error instanceof Deno.errors.InvalidData) {
-    return new EgressError("tls", "its certificate or its TLS was not accepted", { cause: error });
-  }
-  return new EgressError("connect", "no connection could be made", { cause: error });
+function isClosedUnanswered(error: unknown): boolean {
+  return error instanceof ConnectionError && error.kind === "closed" && !error.answered;
 }
 
-function closeQuietly(socket: Deno.Conn | null): void {
-  try {
-    socket?.close();
-  } catch {
-    // Closed already.
-  }
+function brokenBy(error: unknown): EgressError {
+  return new EgressError("broken", "the connection broke before its answer", { cause: error });
 }

@@ -1,5 +1,5 @@
 import { lookup } from "node:dns/promises";
-import { type Clock, sleep, systemClock } from "../lib/clock.ts";
+import { type Clock, systemClock } from "../lib/clock.ts";
 import { type Cidr, isReachable, type Verdict, verdictOf } from "./address.ts";
 import { EgressError, refusal } from "./egress_error.ts";
 
@@ -188,15 +188,19 @@ function refuseUnreachable(verdict: Verdict): void {
 
 async function addressesOf(name: string, policy: EgressPolicy): Promise<readonly string[]> {
   const { resolve = systemResolve, clock = systemClock } = policy;
-  const silence = sleep(clock, RESOLVE_MS).then((): never => {
-    throw new EgressError("unresolved", "its name could not be resolved in time");
-  });
+  const { promise: silence, reject } = Promise.withResolvers<never>();
+  const stop = clock.after(
+    RESOLVE_MS,
+    () => reject(new EgressError("unresolved", "its name could not be resolved in time")),
+  );
   try {
     const addresses = await Promise.race([resolve(name), silence]);
     if (addresses.length > 0) return addresses;
   } catch (cause) {
     if (cause instanceof EgressError) throw cause;
     throw new EgressError("unresolved", "its name could not be resolved", { cause });
+  } finally {
+    stop();
   }
   throw new EgressError("unresolved", "its name has no address", { cause: { code: "ENOTFOUND" } });
 }

@@ -1,6 +1,6 @@
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
-import { pinnedPost } from "../net/pinned_post.ts";
+import { createPinnedPoster } from "../net/pinned_post.ts";
 import type { EgressPolicy } from "../net/target.ts";
 import { createJobRunner, type JobRunner } from "../store/jobs.ts";
 import type { Commit, Store } from "../store/store.ts";
@@ -23,7 +23,7 @@ export interface WebhookParts {
   readonly timeoutMs: number;
   /** Uniform in [0, 1). */
   readonly random: () => number;
-  /** Default a guarded POST; another for tests. */
+  /** Default a guarded POST over kept connections; another for tests. */
   readonly post?: Post;
 }
 
@@ -32,7 +32,7 @@ export interface Webhooks {
   /** Joins the delivery that a task's end owes to its terminal commit; the commit as it is when nobody is to be told. */
   readonly onTerminal: (commit: Commit, ended: EndedTask) => Commit;
   readonly desk: DeliveryDesk;
-  /** Begins to deliver. */
+  /** Begins to deliver; draining also closes the connections that are kept to receivers. */
   startJobs(): JobRunner;
 }
 
@@ -42,12 +42,14 @@ const MOST_ANSWER_BYTES = 16_384;
 /** Joins the parts of webhook delivery. */
 export function createWebhooks(parts: WebhookParts): Webhooks {
   const { store, clock, log, egress, timeoutMs, random } = parts;
-  const post: Post = parts.post ??
-    ((url, request) => pinnedPost(url, { ...request, timeoutMs, capBytes: MOST_ANSWER_BYTES }, egress));
   return {
     onTerminal: addEvent,
     desk: openDesk(store),
     startJobs() {
+      const poster = createPinnedPoster(egress);
+      const post: Post = parts.post ??
+        ((url, { headers, body, signal }) =>
+          poster.post(url, { headers, body, signal, timeoutMs, capBytes: MOST_ANSWER_BYTES }));
       const destinations = createDestinations({ now: () => clock.now(), random, hungMs: timeoutMs / 2 });
       const handler = deliverHandler({ store, clock, log, post, destinations, random });
       const runner = createJobRunner({
@@ -61,9 +63,10 @@ export function createWebhooks(parts: WebhookParts): Webhooks {
         get running() {
           return runner.running;
         },
-        drain(graceMs) {
+        async drain(graceMs) {
           destinations.close();
-          return runner.drain(graceMs);
+          await runner.drain(graceMs);
+          poster.close();
         },
       };
     },

@@ -1,13 +1,27 @@
 import { assert, assertEquals, assertLess } from "@std/assert";
+import { createAccount } from "../../src/billing/account.ts";
 import { systemClock } from "../../src/lib/clock.ts";
+import { silentLog } from "../../src/lib/log.ts";
 import { readCidr } from "../../src/net/address.ts";
-import { pinnedPost } from "../../src/net/pinned_post.ts";
+import { createPinnedPoster, type PinnedPoster } from "../../src/net/pinned_post.ts";
 import type { EgressPolicy } from "../../src/net/target.ts";
+import { openMemoryStore } from "../../src/store/memory.ts";
 import { type EndedAttempt, makeAttempt } from "../../src/webhooks/attempt.ts";
 import type { Delivery } from "../../src/webhooks/delivery.ts";
+import { createWebhooks } from "../../src/webhooks/webhooks.ts";
+import { ManualClock, until } from "../support/manual_clock.ts";
 import { EXPIRED_CERTIFICATE } from "./certificates.ts";
-import { answering, type Behaviour, hanging, LOOPBACK, type Receiver, say, startReceiver } from "./receiver.ts";
-import { SECRET } from "./support.ts";
+import {
+  answering,
+  type Behaviour,
+  hanging,
+  keeping,
+  LOOPBACK,
+  type Receiver,
+  say,
+  startReceiver,
+} from "./receiver.ts";
+import { end, endedTask, SECRET } from "./support.ts";
 
 const body = new TextEncoder().encode('{"event":"video.generation.completed"}');
 const delivery: Delivery = {
@@ -30,19 +44,26 @@ interface Wish {
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
   readonly body?: Uint8Array;
+  /** Whose connections it may use. */
+  readonly poster?: PinnedPoster;
 }
 
 /** One attempt at a port, with a time limit that a test can wait for. */
-function attemptAt(port: number, wish: Wish = {}): Promise<EndedAttempt> {
+async function attemptAt(port: number, wish: Wish = {}): Promise<EndedAttempt> {
   const { policy = LOOPBACK, timeoutMs = 400, url = `https://receiver.example:${port}/hook?a=1` } = wish;
-  return makeAttempt({
-    clock: systemClock,
-    post: (address, request) => pinnedPost(address, { ...request, timeoutMs, capBytes: 16_384, bodyMs: 100 }, policy),
-    delivery: { ...delivery, url },
-    body: wish.body ?? body,
-    secrets: [SECRET],
-    signal: wish.signal ?? new AbortController().signal,
-  });
+  const poster = wish.poster ?? createPinnedPoster(policy);
+  try {
+    return await makeAttempt({
+      clock: systemClock,
+      post: (address, request) => poster.post(address, { ...request, timeoutMs, capBytes: 16_384, bodyMs: 100 }),
+      delivery: { ...delivery, url },
+      body: wish.body ?? body,
+      secrets: [SECRET],
+      signal: wish.signal ?? new AbortController().signal,
+    });
+  } finally {
+    if (wish.poster === undefined) poster.close();
+  }
 }
 
 async function withReceiver<T>(behave: Behaviour, play: (receiver: Receiver) => Promise<T>, certificate?: string) {
@@ -84,6 +105,41 @@ Deno.test("any 2xx acknowledges, and nothing else does", async () => {
   for (const status of [400, 401, 404, 410, 429, 500, 503]) {
     assertEquals(await outcomeOf(answering(status)), [status, "status", null]);
   }
+});
+
+Deno.test("an attempt whose kept connection breaks delivers the same event again over another, within itself", async () => {
+  const poster = createPinnedPoster(LOOPBACK);
+  let turn = 0;
+  const behave: Behaviour = (request, connection) => turn++ === 1 ? undefined : keeping(204)(request, connection);
+  await withReceiver(behave, async (receiver) => {
+    await attemptAt(receiver.port, { poster });
+    const { attempt } = await attemptAt(receiver.port, { poster });
+    assertEquals([attempt.number, attempt.status, attempt.failure], [1, 204, null]);
+    const [, lost, again] = receiver.received;
+    assertEquals([again.body, ...again.headers], [lost.body, ...lost.headers]);
+    assertEquals([receiver.received.length, receiver.connections], [3, 2]);
+  });
+  poster.close();
+});
+
+Deno.test("events to one receiver share a connection, and a drained runner leaves none open", async () => {
+  const store = await openMemoryStore({ clock: systemClock });
+  await createAccount(store, { id: "demo", balance: 0n, webhookSecret: SECRET });
+  const egress = { ...LOOPBACK, clock: new ManualClock() }; // so that none is closed for being idle
+  const parts = { store, clock: systemClock, log: silentLog, egress, timeoutMs: 10_000, random: () => 0 };
+  const webhooks = createWebhooks(parts);
+  await withReceiver(keeping(204), async (receiver) => {
+    const runner = webhooks.startJobs();
+    const callbackUrl = `https://receiver.example:${receiver.port}/`;
+    for (let n = 1; n <= 3; n++) {
+      await end({ store, webhooks }, endedTask({ endedAt: Date.now(), callbackUrl }));
+      await until(() => receiver.received.length === n && runner.running === 0);
+    }
+    assertEquals([receiver.connections, receiver.open], [1, 1]);
+    await runner.drain(0);
+    await until(() => receiver.open === 0);
+  });
+  await store.close();
 });
 
 Deno.test("a redirect is a failure and is not followed", async () => {

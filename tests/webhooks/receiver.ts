@@ -11,13 +11,21 @@ export interface Received {
   readonly at: number;
 }
 
-/** What a receiver does with a request: an answer of its own, or something done to the connection. */
-export type Behaviour = (request: Received, connection: Deno.TlsConn) => Promise<void> | void;
+/**
+ * What a receiver does with a request: an answer of its own, or something done to the connection. That is closed then, unless
+ * the outcome is "next": then it waits for the next request.
+ */
+export type Behaviour = (request: Received, connection: Deno.TlsConn) => Promise<Outcome> | Outcome;
+type Outcome = "next" | void;
 
 /** An https server for one test. */
 export interface Receiver {
   readonly port: number;
   readonly received: readonly Received[];
+  /** How many connections there were. */
+  readonly connections: number;
+  /** How many of them are open still, as far as it knows. */
+  readonly open: number;
   stop(): Promise<void>;
 }
 
@@ -29,18 +37,26 @@ export const LOOPBACK: EgressPolicy = {
   caCertificates: [ROOT],
 };
 
-/** Starts a receiver on loopback that does the same with every request, one to a connection. */
-export function startReceiver(behave: Behaviour, certificate = CERTIFICATE): Receiver {
-  const listener = Deno.listenTls({ hostname: "127.0.0.1", port: 0, cert: certificate, key: KEY });
+/** Starts a receiver that does the same with every request, by default at a free port of loopback. */
+export function startReceiver(
+  behave: Behaviour,
+  certificate = CERTIFICATE,
+  { hostname = "127.0.0.1", port = 0 }: { readonly hostname?: string; readonly port?: number } = {},
+): Receiver {
+  const listener = Deno.listenTls({ hostname, port, cert: certificate, key: KEY });
+  let connections = 0;
   const open = new Set<Deno.TlsConn>();
   const received: Received[] = [];
   const serve = async (connection: Deno.TlsConn) => {
     open.add(connection);
+    connections++;
     try {
-      const request = await readRequest(connection);
-      if (request === null) return;
-      received.push(request);
-      await behave(request, connection);
+      for (let outcome: Outcome = "next"; outcome === "next";) {
+        const request = await readRequest(connection);
+        if (request === null) return;
+        received.push(request);
+        outcome = await behave(request, connection);
+      }
     } catch {
       // The gateway hung up, or refused the certificate.
     } finally {
@@ -63,6 +79,12 @@ export function startReceiver(behave: Behaviour, certificate = CERTIFICATE): Rec
   return {
     port: listener.addr.port,
     received,
+    get connections() {
+      return connections;
+    },
+    get open() {
+      return open.size;
+    },
     async stop() {
       listener.close();
       for (const connection of open) close(connection);
@@ -76,6 +98,14 @@ export function startReceiver(behave: Behaviour, certificate = CERTIFICATE): Rec
 export function answering(status: number, headers: Readonly<Record<string, string>> = {}): Behaviour {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join("");
   return (_request, connection) => say(connection, `HTTP/1.1 ${status} Any\r\n${lines}content-length: 0\r\n\r\n`);
+}
+
+/** Answers like {@linkcode answering} and keeps the connection. */
+export function keeping(status: number): Behaviour {
+  return async (request, connection) => {
+    await answering(status)(request, connection);
+    return "next" as const;
+  };
 }
 
 /** Never answers; ends when the other side does. */

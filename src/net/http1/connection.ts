@@ -77,9 +77,12 @@ interface EarlyResponse {
 export class Connection {
   /** True once a response came over it: a failure before the first byte of the next is then likely a stale socket. */
   used = false;
-  /** True while a streamed body is not sent to its end: such a connection cannot carry another request. */
+  /** True while a body is not sent to its end: such a connection cannot carry another request. */
   uploading = false;
   #buffer = new Uint8Array(FIRST_BUFFER_BYTES);
+  /** The read that was begun while the connection rested: the first of the next response. */
+  #ahead: Promise<number | null> | null = null;
+  #resting = false;
   #cancelled = false;
 
   /**
@@ -94,6 +97,7 @@ export class Connection {
   /** Sends a request and reads the head of its response. Informational responses (1xx) are skipped. */
   async exchange(request: WireRequest): Promise<{ head: ResponseHead; decoder: BodyDecoder; early: Uint8Array }> {
     const { body } = request;
+    this.#resting = false;
     const { head, early } = body === null || body instanceof Uint8Array
       ? await this.#sendThenListen(request, body)
       : await this.#sendAndListen(request, body);
@@ -118,6 +122,23 @@ export class Connection {
     }
   }
 
+  /**
+   * Listens between two exchanges. Whatever comes now answers nothing (RFC 9112, 9.2), and the end tells that the peer
+   * has closed: both end the rest. The read costs nothing, for the next response begins with it.
+   *
+   * @param onEnd Called once at most, and not any more when the next exchange has begun. Must not throw.
+   */
+  rest(onEnd: () => void): void {
+    this.#resting = true;
+    this.#ahead = this.socket.read(this.#buffer);
+    const ended = () => {
+      if (!this.#resting) return;
+      this.#resting = false;
+      onEnd();
+    };
+    this.#ahead.then(ended, ended);
+  }
+
   /** Ends the connection at once; a read under way fails as `cancelled`. */
   cancel(): void {
     this.#cancelled = true;
@@ -126,6 +147,7 @@ export class Connection {
 
   /** Lets go of the socket. */
   close(): void {
+    this.#resting = false;
     try {
       this.socket.close();
     } catch {
@@ -138,6 +160,7 @@ export class Connection {
       await this.#send(request, body);
     } catch (error) {
       if (this.#cancelled) throw this.#failure(error, false);
+      this.uploading = true;
       // A server may answer and close before it has read everything; its answer says more than the broken pipe.
     }
     return await this.#readHead();
@@ -225,9 +248,11 @@ export class Connection {
   }
 
   async #readOfHead(answered: boolean): Promise<Uint8Array> {
+    const reading = this.#ahead ?? this.socket.read(this.#buffer);
+    this.#ahead = null;
     let bytes: Uint8Array | null;
     try {
-      const count = await this.socket.read(this.#buffer);
+      const count = await reading;
       bytes = count === null ? null : this.#buffer.subarray(0, count);
     } catch (error) {
       throw this.#failure(error, answered);

@@ -1,0 +1,115 @@
+import { assertEquals } from "@std/assert";
+import { Connection } from "../../src/net/http1/connection.ts";
+import { type KeepLimits, KeptConnections, type PinnedConnection } from "../../src/net/kept_connections.ts";
+import { ManualClock } from "../support/manual_clock.ts";
+
+/** Connections without a network, and those of them that were closed. */
+class Fakes {
+  readonly clock = new ManualClock();
+  readonly closed: string[] = [];
+  readonly kept: KeptConnections;
+
+  constructor(limits?: KeepLimits) {
+    this.kept = new KeptConnections(this.clock, limits);
+  }
+
+  /** Opens one and keeps it; the name tells it from others. */
+  keep(name: string, host = "a.example", address = "192.0.2.1"): PinnedConnection {
+    const { promise, resolve } = Promise.withResolvers<null>();
+    let isOpen = true;
+    const socket = {
+      read: () => promise,
+      close: () => {
+        if (isOpen) this.closed.push(name);
+        isOpen = false;
+        resolve(null);
+      },
+    } as unknown as Deno.Conn;
+    const connection = new Connection({ tls: true, hostname: host, port: 443 }, host, socket);
+    const pinned = { connection, address, openedAt: this.clock.now() };
+    this.kept.keep(pinned);
+    return pinned;
+  }
+}
+
+Deno.test("KeptConnections gives out the one used last, once, and only for its host and address", () => {
+  const { kept, keep } = bound(new Fakes());
+  const first = keep("first");
+  const second = keep("second");
+  assertEquals(kept.take("b.example", ["192.0.2.1"]), null);
+  assertEquals(kept.take("a.example", ["192.0.2.2"]), null);
+  assertEquals(kept.take("a.example:8443", ["192.0.2.1"]), null);
+  assertEquals(kept.take("a.example", ["192.0.2.2", "192.0.2.1"]), second);
+  assertEquals(kept.take("a.example", ["192.0.2.1"]), first);
+  assertEquals(kept.take("a.example", ["192.0.2.1"]), null);
+});
+
+Deno.test("KeptConnections keeps four for a host and 256 in all, and closes the longest idle first", () => {
+  const { kept, keep, closed } = bound(new Fakes());
+  for (let n = 0; n < 6; n++) keep(`a${n}`);
+  assertEquals([kept.size, closed], [4, ["a0", "a1"]]);
+  for (let n = 0; n < 253; n++) keep(`b${n}`, `b${n}.example`);
+  assertEquals([kept.size, closed], [256, ["a0", "a1", "a2"]]);
+});
+
+Deno.test("KeptConnections closes each on its time with one timer, which ends with the last", () => {
+  const { kept, keep, closed, clock } = bound(new Fakes());
+  keep("first");
+  clock.advance(1_000);
+  keep("second", "b.example");
+  assertEquals(clock.waiting, 1);
+  clock.advance(2_999);
+  assertEquals(closed, []);
+  clock.advance(1);
+  assertEquals([closed, clock.waiting], [["first"], 1]);
+  clock.advance(1_000);
+  assertEquals([closed, clock.waiting, kept.size], [["first", "second"], 0, 0]);
+});
+
+Deno.test("KeptConnections closes an old one on time though younger ones have longer", () => {
+  const { kept, keep, closed, clock } = bound(new Fakes({ ageMs: 10_000 }));
+  const old = keep("old");
+  clock.advance(3_000);
+  assertEquals(kept.take("a.example", [old.address]), old);
+  clock.advance(6_000);
+  keep("young", "b.example");
+  kept.keep(old);
+  clock.advance(999);
+  assertEquals(closed, []);
+  clock.advance(1);
+  assertEquals(closed, ["old"]);
+  kept.keep(old); // too old to be kept
+  assertEquals(kept.size, 1);
+});
+
+Deno.test("KeptConnections trusts none that was kept before the clock was set back", () => {
+  const { kept, keep, closed, clock } = bound(new Fakes());
+  keep("first");
+  clock.set(clock.now() - 3_600_000);
+  assertEquals(kept.take("a.example", ["192.0.2.1"]), null);
+  clock.advance(3_604_000);
+  assertEquals(closed, ["first"]);
+});
+
+Deno.test("KeptConnections keeps none whose request was not sent to its end", () => {
+  const { kept, keep, closed } = bound(new Fakes());
+  const pinned = keep("first");
+  kept.take("a.example", [pinned.address]);
+  pinned.connection.uploading = true;
+  kept.keep(pinned);
+  assertEquals([kept.size, closed], [0, ["first"]]);
+});
+
+Deno.test("KeptConnections, once closed, holds neither connections nor a timer", () => {
+  const { kept, keep, closed, clock } = bound(new Fakes());
+  keep("first");
+  keep("second", "b.example");
+  kept.close();
+  keep("third");
+  assertEquals([closed, kept.size, clock.waiting], [["first", "second", "third"], 0, 0]);
+});
+
+function bound(fakes: Fakes) {
+  const { kept, closed, clock } = fakes;
+  return { kept, closed, clock, keep: fakes.keep.bind(fakes) };
+}

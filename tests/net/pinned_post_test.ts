@@ -1,0 +1,340 @@
+import { assertEquals, assertGreater, assertRejects } from "@std/assert";
+import { readCidr } from "../../src/net/address.ts";
+import { EgressError } from "../../src/net/egress_error.ts";
+import { createPinnedPoster, type PinnedPost, type PinnedPoster, type PostAnswer } from "../../src/net/pinned_post.ts";
+import type { EgressPolicy } from "../../src/net/target.ts";
+import { ManualClock, until } from "../support/manual_clock.ts";
+import { CERTIFICATE } from "../webhooks/certificates.ts";
+import {
+  answering,
+  type Behaviour,
+  hanging,
+  keeping,
+  LOOPBACK,
+  type Receiver,
+  say,
+  startReceiver,
+} from "../webhooks/receiver.ts";
+
+const body = new TextEncoder().encode('{"a":1}');
+
+interface World {
+  readonly receiver: Receiver;
+  readonly poster: PinnedPoster;
+  post(wish?: Partial<PinnedPost> & { readonly host?: string }): Promise<PostAnswer>;
+}
+
+/** A receiver and a poster, and the way from one to the other. */
+async function inWorld(behave: Behaviour, play: (world: World) => Promise<void>, policy: EgressPolicy = LOOPBACK) {
+  const receiver = startReceiver(behave);
+  const poster = createPinnedPoster(policy);
+  const common = { headers: { "x-key": "1" }, body, timeoutMs: 5_000, capBytes: 16_384, bodyMs: 100 };
+  try {
+    await play({
+      receiver,
+      poster,
+      post({ host = "receiver.example", ...wish } = {}) {
+        return poster.post(`https://${host}:${receiver.port}/hook`, { ...common, ...wish });
+      },
+    });
+  } finally {
+    poster.close();
+    await receiver.stop();
+  }
+}
+
+/** Does one thing with the first request, another with the second, the last with all that follow. */
+function inTurn(...behaviours: Behaviour[]): Behaviour {
+  let turn = 0;
+  return (request, connection) => behaviours[Math.min(turn++, behaviours.length - 1)](request, connection);
+}
+
+async function kindOf(work: Promise<unknown>): Promise<string> {
+  return (await assertRejects(() => work, EgressError)).kind;
+}
+
+Deno.test("a poster sends POST after POST over one connection", async () => {
+  await inWorld(keeping(204), async ({ receiver, post }) => {
+    for (const text of ["one", "two", "three"]) {
+      const answer = await post({ body: new TextEncoder().encode(text), headers: { "x-key": text } });
+      assertEquals([answer.status, answer.bytes], [204, 0]);
+    }
+    assertEquals(receiver.connections, 1);
+    assertEquals(receiver.received.map(({ body }) => new TextDecoder().decode(body)), ["one", "two", "three"]);
+    assertEquals(receiver.received.map(({ headers }) => headers.get("x-key")), ["one", "two", "three"]);
+    assertEquals(receiver.received[2].headers.get("host"), `receiver.example:${receiver.port}`);
+  });
+});
+
+Deno.test("a connection is kept after a body that was read to its end, whatever the status", async () => {
+  const refusing: Behaviour = async (_request, connection) => {
+    await say(connection, "HTTP/1.1 503 No\r\ntransfer-encoding: chunked\r\n\r\n4\r\nbusy\r\n");
+    await say(connection, "0\r\n\r\n");
+    return "next" as const;
+  };
+  await inWorld(refusing, async ({ receiver, post }) => {
+    for (let n = 0; n < 2; n++) assertEquals((await post()).status, 503);
+    assertEquals(receiver.connections, 1);
+  });
+});
+
+Deno.test("POSTs at the same time have a connection each", async () => {
+  await inWorld(keeping(200), async ({ receiver, post }) => {
+    await Promise.all([post(), post(), post()]);
+    assertEquals(receiver.connections, 3);
+    await Promise.all([post(), post(), post()]);
+    assertEquals(receiver.connections, 3);
+  });
+});
+
+Deno.test("two names of one address do not share a connection", async () => {
+  await inWorld(keeping(204), async ({ receiver, post }) => {
+    await post();
+    await post({ host: "other.receiver.example" });
+    await post();
+    assertEquals(receiver.connections, 2);
+    assertEquals(receiver.received.map(({ headers }) => headers.get("host")?.split(":")[0]), [
+      "receiver.example",
+      "other.receiver.example",
+      "receiver.example",
+    ]);
+  });
+});
+
+/** False where the machine has no IPv6. */
+function hasTwoLoopbacks(): boolean {
+  try {
+    Deno.listen({ hostname: "::1", port: 0 }).close();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+Deno.test({
+  name: "a name that moves is reached at its new address, over a new connection",
+  ignore: !hasTwoLoopbacks(),
+  async fn() {
+    let answer = ["127.0.0.1"];
+    const allow = [readCidr("127.0.0.1/32"), readCidr("::1/128")];
+    const policy = { ...LOOPBACK, allow, resolve: () => Promise.resolve(answer) };
+    await inWorld(keeping(200), async ({ receiver, post }) => {
+      const moved = startReceiver(keeping(201), CERTIFICATE, { hostname: "::1", port: receiver.port });
+      assertEquals((await post()).status, 200);
+      answer = ["::1"];
+      assertEquals((await post()).status, 201);
+      answer = ["::1", "127.0.0.1"];
+      assertEquals((await post()).status, 201); // to either, and over the connection that was used last
+      assertEquals([receiver.connections, moved.connections], [1, 1]);
+      await moved.stop();
+    }, policy);
+  },
+});
+
+Deno.test("a name that comes to a forbidden address is refused though a connection to it is kept", async () => {
+  const answers = [["127.0.0.1"], ["169.254.169.254"], ["127.0.0.1", "10.0.0.1"]];
+  const policy = { ...LOOPBACK, resolve: () => Promise.resolve(answers.shift() ?? []) };
+  await inWorld(keeping(204), async ({ receiver, post }) => {
+    await post();
+    assertEquals(await kindOf(post()), "refused");
+    assertEquals(await kindOf(post()), "refused");
+    assertEquals(await kindOf(post()), "unresolved");
+    assertEquals([receiver.received.length, receiver.connections], [1, 1]);
+  }, policy);
+});
+
+const NOT_TO_BE_KEPT: Readonly<Record<string, string>> = {
+  "says that it closes": "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n",
+  "is HTTP/1.0": "HTTP/1.0 200 OK\r\ncontent-length: 0\r\n\r\n",
+  "ends with the connection": "HTTP/1.1 200 OK\r\n\r\nhello",
+  "is longer than the cap": `HTTP/1.1 200 OK\r\ncontent-length: 20000\r\n\r\n${"x".repeat(20_000)}`,
+  "is not sent to its end": "HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nhello",
+  "is longer than it says": "HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nhello",
+  "is framed wrongly": "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nhello",
+};
+
+for (const [which, text] of Object.entries(NOT_TO_BE_KEPT)) {
+  Deno.test(`a connection is closed after an answer that ${which}`, async () => {
+    const behave: Behaviour = async (_request, connection) => {
+      await say(connection, text);
+      return "next" as const;
+    };
+    await inWorld(behave, async ({ receiver, post }) => {
+      for (let n = 0; n < 2; n++) assertEquals((await post({ bodyMs: 20 })).status, 200);
+      assertEquals(receiver.connections, 2);
+      await until(() => receiver.open === 0);
+    });
+  });
+}
+
+Deno.test("a POST is sent once more, on a new connection, when the receiver closes the kept one instead of answering", async () => {
+  await inWorld(inTurn(keeping(200), () => {}, keeping(202)), async ({ receiver, post }) => {
+    await post({ headers: { "x-key": "first" } });
+    assertEquals((await post()).status, 202);
+    assertEquals(receiver.connections, 2);
+    const [, lost, again] = receiver.received;
+    assertEquals([again.body, ...again.headers], [lost.body, ...lost.headers]);
+  });
+});
+
+Deno.test("what is sent once more goes to a fresh connection though others are kept, and never a third time", async () => {
+  await inWorld(inTurn(keeping(200), keeping(200), () => {}), async ({ receiver, post }) => {
+    await Promise.all([post(), post()]);
+    assertEquals(await kindOf(post()), "broken");
+    assertEquals([receiver.received.length, receiver.connections], [4, 3]);
+  });
+});
+
+Deno.test("nothing is sent once more when a first connection breaks, nor once an answer has begun", async () => {
+  await inWorld(() => {}, async ({ receiver, post }) => {
+    assertEquals(await kindOf(post()), "broken");
+    assertEquals(receiver.received.length, 1);
+  });
+  const halfAnswering: Behaviour = (_request, connection) => say(connection, "HTTP/1.1 20");
+  await inWorld(inTurn(keeping(200), halfAnswering), async ({ receiver, post }) => {
+    await post();
+    assertEquals(await kindOf(post()), "broken");
+    assertEquals(receiver.received.length, 2);
+  });
+});
+
+Deno.test("nothing is sent once more when a kept connection breaks after two seconds", async () => {
+  for (const [afterMs, kind] of [[2_000, "none"], [2_001, "broken"]] as const) {
+    const clock = new ManualClock();
+    const pausing: Behaviour = () => clock.advance(afterMs);
+    await inWorld(inTurn(keeping(200), pausing, keeping(200)), async ({ receiver, post }) => {
+      await post();
+      const outcome = await post().then(() => "none", (error) => error.kind);
+      assertEquals([outcome, receiver.received.length], [kind, kind === "none" ? 3 : 2]);
+    }, { ...LOOPBACK, clock });
+  }
+});
+
+/** So that no connection is closed for being idle. */
+const STANDING_STILL: EgressPolicy = { ...LOOPBACK, clock: new ManualClock() };
+
+Deno.test("a kept connection that the receiver closed is not used again", async () => {
+  await inWorld(answering(204), async ({ receiver, post }) => {
+    for (let n = 0; n < 3; n++) {
+      assertEquals((await post()).status, 204);
+      await until(() => receiver.open === 0);
+    }
+    assertEquals([receiver.received.length, receiver.connections], [3, 3]);
+  }, STANDING_STILL);
+});
+
+Deno.test("what a receiver says unasked closes the kept connection and answers nothing", async () => {
+  const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>();
+  const talkative: Behaviour = async (request, connection) => {
+    await keeping(200)(request, connection);
+    await mayGoOn;
+    await answering(299)(request, connection);
+    return "next" as const;
+  };
+  await inWorld(inTurn(talkative, keeping(201)), async ({ receiver, post }) => {
+    await post();
+    goOn();
+    await until(() => receiver.open === 0);
+    assertEquals((await post()).status, 201);
+  }, STANDING_STILL);
+});
+
+Deno.test("a kept connection is closed after four seconds without use", async () => {
+  const clock = new ManualClock();
+  await inWorld(keeping(204), async ({ receiver, post }) => {
+    await post();
+    clock.advance(3_999);
+    await post();
+    assertEquals([receiver.connections, receiver.open], [1, 1]);
+    clock.advance(4_000);
+    await until(() => receiver.open === 0);
+    await post();
+    assertEquals(receiver.connections, 2);
+  }, { ...LOOPBACK, clock });
+});
+
+Deno.test("a connection in steady use is closed a minute after it was opened", async () => {
+  const clock = new ManualClock();
+  await inWorld(keeping(204), async ({ receiver, post }) => {
+    for (let second = 0; second < 60; second += 3) {
+      await post();
+      clock.advance(3_000);
+    }
+    await until(() => receiver.open === 0);
+    assertEquals(receiver.connections, 1);
+    await post();
+    assertEquals(receiver.connections, 2);
+  }, { ...LOOPBACK, clock });
+});
+
+Deno.test("a poster that was closed keeps nothing, and ends what it kept", async () => {
+  const clock = new ManualClock();
+  await inWorld(keeping(204), async ({ receiver, poster, post }) => {
+    await post();
+    poster.close();
+    await until(() => receiver.open === 0);
+    assertEquals((await post()).status, 204);
+    await until(() => receiver.open === 0);
+    assertEquals(receiver.connections, 2);
+  }, { ...LOOPBACK, clock });
+});
+
+Deno.test("a POST over a kept connection ends at its time limit and when it is given up; its connection ends with it", async () => {
+  await inWorld(inTurn(keeping(200), hanging, keeping(200), hanging), async ({ receiver, post }) => {
+    await post();
+    assertEquals(await kindOf(post({ timeoutMs: 50 })), "timeout");
+    await until(() => receiver.open === 0);
+    await post();
+    const giveUp = new AbortController();
+    const work = post({ signal: giveUp.signal });
+    await until(() => receiver.received.length === 4);
+    giveUp.abort();
+    assertEquals(await kindOf(work), "aborted");
+    await until(() => receiver.open === 0);
+    assertEquals(receiver.connections, 2);
+    assertEquals(await kindOf(post({ signal: giveUp.signal })), "aborted");
+  });
+});
+
+Deno.test("an answer stands when the time is over, or the POST is given up, while its body comes", async () => {
+  let isBeingRead = false;
+  const endless: Behaviour = async (_request, connection) => {
+    await say(connection, "HTTP/1.1 202 OK\r\n\r\n");
+    const piece = "x".repeat(1_000_000);
+    for (let sent = 0; sent < 24; sent++) await say(connection, piece); // more than fits between the two
+    isBeingRead = true;
+    await hanging(_request, connection);
+  };
+  await inWorld(endless, async ({ receiver, post }) => {
+    const patient = { capBytes: 100_000_000, bodyMs: 60_000 };
+    assertEquals((await post({ ...patient, timeoutMs: 200 })).status, 202);
+    await until(() => receiver.open === 0);
+    isBeingRead = false;
+    const giveUp = new AbortController();
+    const work = post({ ...patient, signal: giveUp.signal });
+    await until(() => isBeingRead);
+    giveUp.abort();
+    assertEquals((await work).status, 202);
+    await until(() => receiver.open === 0);
+  });
+});
+
+Deno.test("an address that does not shake hands in time gives way to the next one", async () => {
+  const clock = new ManualClock();
+  const deaf = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const poster = createPinnedPoster({ ...LOOPBACK, clock, resolve: () => Promise.resolve(["127.0.0.1", "127.0.0.1"]) });
+  const url = `https://receiver.example:${deaf.addr.port}/`;
+  const work = poster.post(url, { headers: {}, body, timeoutMs: 10_000, connectMs: 3_000, capBytes: 100 });
+  const outcome = kindOf(work);
+  const tries: Deno.Conn[] = [];
+  for (let address = 0; address < 2; address++) {
+    const connection = await deaf.accept();
+    tries.push(connection);
+    assertGreater(await connection.read(new Uint8Array(4_096)) ?? 0, 0, "it says hello");
+    clock.advance(3_000);
+  }
+  assertEquals(await outcome, "connect");
+  for (const connection of tries) connection.close();
+  poster.close();
+  deaf.close();
+});
