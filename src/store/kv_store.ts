@@ -6,7 +6,7 @@ import type { Due, Proposal } from "./draft.ts";
 import type { EmbeddedStore } from "./embedded.ts";
 import { Buckets, type Terms } from "./gcra.ts";
 import { GroupCommit, type GroupCommitCounts } from "./group_commit.ts";
-import { balanceKey, encodeKey, kvKeyOf, SCHEMA } from "./keys.ts";
+import { balanceKey, encodeKey, jobKey, type JobRecord, kvKeyOf, SCHEMA } from "./keys.ts";
 import { byUrgency, claimProposal, dueJobsOf, JOBS_PER_PROPOSAL, kindsOfJobs, renewProposal } from "./lease.ts";
 import { type Page, readLedger, readValues, scanValues } from "./read.ts";
 import type { Balance, Commit, CommitResult, Entry, Job, Key, StoredLedgerEntry } from "./store.ts";
@@ -71,7 +71,22 @@ export class KvStore implements EmbeddedStore {
 
   async commit(operation: string | null, commit: Commit): Promise<CommitResult> {
     this.#assertOpen();
-    return await this.#group.submit(proposalOf(operation, commit, () => this.now(), this.#generation));
+    return this.#refusalAtHand(commit) ??
+      await this.#group.submit(proposalOf(operation, commit, () => this.now(), this.#generation));
+  }
+
+  /**
+   * The refusal of a commit that does nothing but put off jobs of which one is known to be somebody else's: that never
+   * changes again, so nothing has to be decided. Job runners end with such a commit.
+   */
+  #refusalAtHand(commit: Commit): CommitResult | null {
+    if (commit.postpone === undefined || Object.keys(commit).length > 1) return null;
+    const at = commit.postpone.findIndex(({ job }) => {
+      const known = this.#group.known.get(encodeKey(jobKey(job.kind, job.ref)));
+      const record = known?.value as JobRecord | undefined;
+      return known !== undefined && (record?.id !== job.id || record.epoch !== job.epoch);
+    });
+    return at < 0 ? null : { ok: false, why: "fenced", at };
   }
 
   async balance(account: string): Promise<Balance> {

@@ -7,9 +7,11 @@ import type { Key } from "./store.ts";
 const RECORD_AREAS: readonly Area[] = ["balance", "job"];
 const MOST_RECORDS = 20_000;
 
-/** Callers' values. Together they take some tens of megabytes at most. */
-const MOST_VALUES = 4_000;
+/** Callers' values, keys included. */
+const MOST_VALUE_BYTES = 32 * 1024 * 1024;
 const LARGEST_VALUE_BYTES = 4_096;
+/** What a slot takes beside its key and its value, roughly. */
+const SLOT_BYTES = 200;
 
 /**
  * What was read or written last, so that hot keys are not read again. It holds because this process is the only writer, and
@@ -19,7 +21,7 @@ const LARGEST_VALUE_BYTES = 4_096;
  */
 export class SlotCache {
   readonly #records = new RecentSlots(MOST_RECORDS);
-  readonly #values = new RecentSlots(MOST_VALUES);
+  readonly #values = new RecentSlots(MOST_VALUE_BYTES);
   readonly #writing = new Set<string>();
   readonly #reads = new Map<string, Reading>();
 
@@ -30,8 +32,9 @@ export class SlotCache {
 
   /** Notes what stands under a key, also that nothing does. Only for the writer, and for what it reads itself. */
   put(id: string, key: Key, slot: Slot): void {
-    if (RECORD_AREAS.includes(key[0] as Area)) this.#records.put(id, slot);
-    else if (key[0] === "value" && isSmall(slot.value)) this.#values.put(id, slot);
+    if (RECORD_AREAS.includes(key[0] as Area)) return this.#records.put(id, slot, 1);
+    const bytes = key[0] === "value" ? roughBytesOf(slot.value) : Infinity;
+    if (bytes <= LARGEST_VALUE_BYTES) this.#values.put(id, slot, bytes + id.length + SLOT_BYTES);
   }
 
   /** Called before keys are written. */
@@ -76,39 +79,46 @@ export interface Reading {
   readonly ids: readonly string[];
 }
 
-function isSmall(value: unknown): boolean {
-  return roughBytesOf(value) <= LARGEST_VALUE_BYTES;
+interface Weighed {
+  readonly slot: Slot;
+  readonly weight: number;
 }
 
 class RecentSlots {
-  readonly #slots = new Map<string, Slot>();
+  readonly #slots = new Map<string, Weighed>();
   readonly #most: number;
+  #weight = 0;
 
   constructor(most: number) {
     this.#most = most;
   }
 
   get(id: string): Slot | undefined {
-    const slot = this.#slots.get(id);
-    if (slot) this.put(id, slot);
-    return slot;
+    const weighed = this.#slots.get(id);
+    if (weighed === undefined) return undefined;
+    this.#slots.delete(id);
+    this.#slots.set(id, weighed);
+    return weighed.slot;
   }
 
-  put(id: string, slot: Slot): void {
-    this.#slots.delete(id);
-    this.#slots.set(id, slot);
-    if (this.#slots.size <= this.#most) return;
+  put(id: string, slot: Slot, weight: number): void {
+    this.delete(id);
+    this.#slots.set(id, { slot, weight });
+    this.#weight += weight;
+    if (this.#weight <= this.#most) return;
     for (const oldest of this.#slots.keys()) {
-      this.#slots.delete(oldest);
-      return;
+      this.delete(oldest);
+      if (this.#weight <= this.#most) return;
     }
   }
 
   delete(id: string): void {
+    this.#weight -= this.#slots.get(id)?.weight ?? 0;
     this.#slots.delete(id);
   }
 
   clear(): void {
     this.#slots.clear();
+    this.#weight = 0;
   }
 }

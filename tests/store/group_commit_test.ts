@@ -84,6 +84,20 @@ Deno.test("values that were read are copies, whether from the database or from m
   });
 });
 
+Deno.test("putting off a job that is known to be settled is refused without a decision", async () => {
+  await withStore(async (store) => {
+    await store.commit(null, { add: [{ kind: "k", ref: "r", dueAt: 0 }] });
+    const [job] = await store.claim(["k"], 1, 1_000);
+    const postpone = [{ job, dueAt: 0, attempt: 1 }];
+    assert((await store.commit(null, { settle: [job] })).ok);
+    const { proposals } = store.counts;
+    assertEquals(await store.commit(null, { postpone }), { ok: false, why: "fenced", at: 0 });
+    await store.commit(null, { add: [{ kind: "k", ref: "r", dueAt: 0 }] });
+    assertEquals(await store.commit(null, { postpone }), { ok: false, why: "fenced", at: 0 });
+    assertEquals(store.counts.proposals, proposals + 1);
+  });
+});
+
 Deno.test("a refused or repeated commit writes nothing", async () => {
   await withStore(async (store) => {
     await store.commit("one", credit(0));

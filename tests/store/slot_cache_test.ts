@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { encodeKey, jobKey, valueKey } from "../../src/store/keys.ts";
 import { SlotCache } from "../../src/store/slot_cache.ts";
 import type { Key } from "../../src/store/store.ts";
@@ -77,12 +77,22 @@ Deno.test("large values and areas of no account or job are not kept", () => {
   assertEquals(kept(["operation", "name"], 1), false);
 });
 
-Deno.test("the values used least recently go first", () => {
+Deno.test("the values used least recently go first, when all together take 32 MB", () => {
   const cache = new SlotCache();
   const key = (n: number) => valueKey(["n", n]);
-  const put = (n: number) => cache.put(encodeKey(key(n)), key(n), slot(n));
-  for (let n = 0; n < 4_000; n++) put(n);
-  cache.get(encodeKey(key(0)));
-  put(4_000);
-  assertEquals([0, 1, 4_000].map((n) => cache.get(encodeKey(key(n))) !== undefined), [true, false, true]);
+  const put = (n: number) => cache.put(encodeKey(key(n)), key(n), slot(new Uint8Array(4_000)));
+  const isKept = (n: number) => cache.get(encodeKey(key(n))) !== undefined;
+  for (let n = 0; n < 14_000; n++) put(n);
+  const kept = Array.from({ length: 14_000 }, (_, n) => n).filter(isKept);
+  assertEquals(kept[0], 14_000 - kept.length);
+  assert(kept.length > 7_500 && kept.length < 8_389, `${kept.length} values of 4 KB are kept`);
+});
+
+Deno.test("the value that was asked for last stays longest", () => {
+  const cache = new SlotCache();
+  const put = (n: number) => cache.put(`id${n}`, KEY, slot(new Uint8Array(4_000)));
+  for (let n = 0; n < 7_500; n++) put(n);
+  cache.get("id0");
+  for (let n = 7_500; n < 8_500; n++) put(n);
+  assertEquals(["id0", "id1"].map((id) => cache.get(id) !== undefined), [true, false]);
 });
