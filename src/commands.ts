@@ -21,12 +21,19 @@ const HELP = `switchyard ${VERSION}: one address in front of many model vendors
   switchyard accounts credit ID USD [--reference TEXT]
   switchyard keys create ACCOUNT         shows the key once
   switchyard keys list ACCOUNT | revoke ACCOUNT KEY
-  switchyard ledger list ACCOUNT [--limit N]
-  switchyard ledger verify               checks that every balance is the sum of its lines
+  switchyard webhook-secrets rotate ACCOUNT
+                                         shows the new secret once; the old one is good for a day more
+  switchyard ledger list ACCOUNT [--order desc] [--limit N] [--after NEXT]
+  switchyard ledger verify               of a stopped gateway: checks that every balance is the sum of its lines
 
   switchyard tasks list [--account ID] [--status WORD] [--model ID] [--from SECONDS] [--to SECONDS]
     [--order asc] [--limit N] [--after NEXT]
   switchyard tasks show ID
+  switchyard deliveries list [--state WORD] [--from SECONDS] [--to SECONDS] [--order asc] [--limit N] [--after NEXT]
+  switchyard deliveries show TASK        the webhook of a task, with every attempt
+  switchyard deliveries request TASK     what its receiver would be sent now
+  switchyard deliveries redeliver TASK   a new round of attempts, beginning now
+  switchyard deliveries redeliver --from SECONDS --to SECONDS [--state exhausted|delivered] [--after NEXT]
   switchyard providers list              circuits and counts; asks a running gateway
   switchyard signing-keys rotate         a new key for the addresses of results; the one before stays good
 

@@ -1,4 +1,3 @@
-import { parseArgs } from "node:util";
 import { buildApp } from "../app.ts";
 import { verifyLedger } from "../billing/verify_ledger.ts";
 import type { Config } from "../config/config.ts";
@@ -6,50 +5,32 @@ import { loadConfig } from "../config/load_config.ts";
 import { silentLog } from "../lib/log.ts";
 import { writeMoney } from "../lib/money.ts";
 import { askAdminApi } from "./admin_api.ts";
-import { adminCallFor } from "./admin_call.ts";
+import { type AdminCall, adminCallFor } from "./admin_call.ts";
+import { readAdminArguments } from "./admin_line.ts";
+import { redeliverRange } from "./redeliver_range.ts";
 import { UsageError } from "./usage_error.ts";
 
 /**
- * `accounts …`, `keys …`, `ledger …`, `tasks …`, `providers …`, `signing-keys …`: the admin API as commands. A stopped
- * gateway's store is opened directly; of a running one, which owns its store, the API is called.
+ * `accounts …`, `keys …`, `ledger …`, `tasks …`, `deliveries …` and the others that `admin_call.ts` lists: the admin API as
+ * commands. A stopped gateway's store is opened directly; of a running one, which owns its store, the API is called.
  */
 export async function adminCommand(command: string, args: readonly string[]): Promise<number> {
-  const { values, positionals } = optionsIn(args);
-  const config = loadConfig({ path: values.config, env: (name) => Deno.env.get(name) });
-  if (command === "ledger" && positionals[0] === "verify") return await verify(config);
-  const { status, body } = await askAdminApi(adminCallFor(command, positionals, values), config, values.gateway);
+  const { config: path, gateway, verb, line } = readAdminArguments(command, args);
+  const config = loadConfig({ path, env: (name) => Deno.env.get(name) });
+  if (command === "ledger" && verb === "verify") {
+    line.end();
+    if (gateway !== undefined) throw new UsageError("switchyard ledger verify: it reads a store, not a --gateway");
+    return await verify(config);
+  }
+  const call = adminCallFor(command, verb, line);
+  const ask = (each: AdminCall) => askAdminApi(each, config, gateway);
+  const { status, body } = await (call.goesOn ? redeliverRange(call, ask, console.error) : ask(call));
   if (status >= 400) {
     console.error(messageIn(body) ?? `the admin API answered ${status}`);
     return 1;
   }
   console.log(JSON.stringify(body, null, 2));
   return 0;
-}
-
-function optionsIn(args: readonly string[]) {
-  const text = { type: "string" } as const;
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        config: text,
-        gateway: text,
-        balance: text,
-        reference: text,
-        limit: text,
-        after: text,
-        order: text,
-        account: text,
-        status: text,
-        model: text,
-        from: text,
-        to: text,
-      },
-    });
-  } catch (error) {
-    throw new UsageError(`switchyard: ${(error as Error).message}`);
-  }
 }
 
 function messageIn(body: unknown): string | null {

@@ -1,3 +1,4 @@
+import type { AdminLine } from "./admin_line.ts";
 import { UsageError } from "./usage_error.ts";
 
 /** What a command line asks of the admin API. */
@@ -7,98 +8,98 @@ export interface AdminCall {
   readonly body?: Readonly<Record<string, unknown>>;
   /** Why only a running gateway can answer; left out when its store is enough. */
   readonly needsRunning?: string;
+  /** One call does a part; while it answers with a `next`, another with that as `after` goes on. */
+  readonly goesOn?: boolean;
 }
 
-/** Options that become the body or the query of a call, by their names. */
-export type AdminOptions = Readonly<Partial<Record<"balance" | "reference" | typeof QUERY_OPTIONS[number], string>>>;
+const ROOT = "/admin/v1";
 
-/** Options that stand in the query as they are. */
-export const QUERY_OPTIONS = ["limit", "after", "order", "account", "status", "model", "from", "to"] as const;
+/** Every command that administers a gateway: its words, and the call that it stands for. */
+const COMMANDS: Readonly<Record<string, (line: AdminLine) => AdminCall>> = {
+  "accounts create": (line) => {
+    const body = { id: line.word("an id"), balance: line.option("balance") };
+    return { method: "POST", path: `${ROOT}/accounts`, body };
+  },
+  "accounts list": (line) => ({ method: "GET", path: `${ROOT}/accounts${line.query("limit", "after")}` }),
+  "accounts show": (line) => ({ method: "GET", path: accountIn(line) }),
+  "accounts suspend": (line) => ({ method: "POST", path: `${accountIn(line)}/suspend` }),
+  "accounts resume": (line) => ({ method: "POST", path: `${accountIn(line)}/resume` }),
+  "accounts credit": (line) => {
+    const path = `${accountIn(line)}/credit`;
+    return {
+      method: "POST",
+      path,
+      body: { amount: line.word("an amount of USD"), reference: line.option("reference") },
+    };
+  },
+  "webhook-secrets rotate": (line) => ({ method: "POST", path: `${accountIn(line)}/webhook-secret` }),
+  "keys create": (line) => ({ method: "POST", path: `${accountIn(line)}/keys` }),
+  "keys list": (line) => ({ method: "GET", path: `${accountIn(line)}/keys${line.query("limit", "after")}` }),
+  "keys revoke": (line) => ({ method: "DELETE", path: `${accountIn(line)}/keys/${segmentIn(line, "a key's id")}` }),
+  "ledger list": (line) => ({
+    method: "GET",
+    path: `${accountIn(line)}/ledger${line.query("limit", "after", "order")}`,
+  }),
+  "tasks list": (line) => {
+    const query = line.query("limit", "after", "order", "account", "status", "model", "from", "to");
+    return { method: "GET", path: `${ROOT}/tasks${query}` };
+  },
+  "tasks show": (line) => ({ method: "GET", path: `${ROOT}/tasks/${taskIn(line)}` }),
+  "deliveries list": (line) => {
+    const query = line.query("limit", "after", "order", "state", "from", "to");
+    return { method: "GET", path: `${ROOT}/deliveries${query}` };
+  },
+  "deliveries show": (line) => ({ method: "GET", path: `${ROOT}/deliveries/${taskIn(line)}` }),
+  "deliveries request": (line) => ({ method: "GET", path: `${ROOT}/deliveries/${taskIn(line)}/request` }),
+  "deliveries redeliver": (line) =>
+    line.hasWord()
+      ? { method: "POST", path: `${ROOT}/deliveries/${taskIn(line)}/redeliver` }
+      : { method: "POST", path: `${ROOT}/deliveries/redeliver`, body: rangeIn(line), goesOn: true },
+  "providers list": () => {
+    const needsRunning = "the health of providers is known to a running gateway alone";
+    return { method: "GET", path: `${ROOT}/providers`, needsRunning };
+  },
+  "signing-keys rotate": () => ({ method: "POST", path: `${ROOT}/signing-keys/rotate` }),
+};
 
 /** The first words of the commands that administer a gateway. */
-export const ADMIN_COMMANDS: ReadonlySet<string> = new Set([
-  "accounts",
-  "keys",
-  "ledger",
-  "tasks",
-  "providers",
-  "signing-keys",
-]);
+export const ADMIN_COMMANDS: ReadonlySet<string> = new Set(Object.keys(COMMANDS).map((words) => words.split(" ")[0]));
 
 /**
  * The call that a command line stands for.
  *
  * @param command Of {@linkcode ADMIN_COMMANDS}.
- * @param words What stands behind it, options apart.
- * @throws {UsageError} If there is no such command, or a word is missing.
+ * @throws {UsageError} If there is no such command, a word is missing, or there is one too many.
  */
-export function adminCallFor(command: string, words: readonly string[], options: AdminOptions): AdminCall {
-  const [verb = ""] = words;
-  const call = command === "tasks" || command === "providers" || command === "signing-keys"
-    ? operationCallFor(command, words, options)
-    : accountCallFor(command, words, options);
-  if (call === null) throw new UsageError(`switchyard ${command}: there is no "${verb}"`);
+export function adminCallFor(command: string, verb: string, line: AdminLine): AdminCall {
+  const words = `${command} ${verb}`;
+  if (!Object.hasOwn(COMMANDS, words)) throw new UsageError(`switchyard ${command}: there is no "${verb}"`);
+  const call = COMMANDS[words](line);
+  line.end();
   return call;
 }
 
-function operationCallFor(command: string, [verb, id]: readonly string[], options: AdminOptions): AdminCall | null {
-  switch (`${command} ${verb}`) {
-    case "tasks list":
-      return { method: "GET", path: `/admin/v1/tasks${queryOf(options, QUERY_OPTIONS)}` };
-    case "tasks show":
-      return { method: "GET", path: `/admin/v1/tasks/${encodeURIComponent(needed(id, "a task's id"))}` };
-    case "providers list": {
-      const needsRunning = "the health of providers is known to a running gateway alone";
-      return { method: "GET", path: "/admin/v1/providers", needsRunning };
-    }
-    case "signing-keys rotate":
-      return { method: "POST", path: "/admin/v1/signing-keys/rotate" };
-  }
-  return null;
+function accountIn(line: AdminLine): string {
+  return `${ROOT}/accounts/${segmentIn(line, "an account")}`;
 }
 
-function accountCallFor(command: string, words: readonly string[], options: AdminOptions): AdminCall | null {
-  const [verb, account, extra] = words;
-  const at = (rest: string) => `/admin/v1/accounts/${encodeURIComponent(needed(account, "an account"))}${rest}`;
-  const page = queryOf(options, ["limit", "after"]);
-  switch (`${command} ${verb}`) {
-    case "accounts create": {
-      const body = { id: needed(account, "an id"), balance: options.balance };
-      return { method: "POST", path: "/admin/v1/accounts", body };
-    }
-    case "accounts list":
-      return { method: "GET", path: `/admin/v1/accounts${page}` };
-    case "accounts show":
-      return { method: "GET", path: at("") };
-    case "accounts suspend":
-    case "accounts resume":
-      return { method: "POST", path: at(`/${verb}`) };
-    case "accounts credit": {
-      const body = { amount: needed(extra, "an amount of USD"), reference: options.reference };
-      return { method: "POST", path: at("/credit"), body };
-    }
-    case "keys create":
-      return { method: "POST", path: at("/keys") };
-    case "keys list":
-      return { method: "GET", path: at(`/keys${page}`) };
-    case "keys revoke":
-      return { method: "DELETE", path: at(`/keys/${encodeURIComponent(needed(extra, "a key's id"))}`) };
-    case "ledger list":
-      return { method: "GET", path: at(`/ledger${page}`) };
-  }
-  return null;
+function taskIn(line: AdminLine): string {
+  return segmentIn(line, "a task's id");
 }
 
-function needed(word: string | undefined, what: string): string {
-  if (word === undefined || word === "") throw new UsageError(`switchyard: expected ${what}`);
-  return word;
+function segmentIn(line: AdminLine, what: string): string {
+  return encodeURIComponent(line.word(what));
 }
 
-function queryOf(options: AdminOptions, names: readonly (typeof QUERY_OPTIONS[number])[]): string {
-  const query = new URLSearchParams();
-  for (const name of names) {
-    const value = options[name];
-    if (value !== undefined) query.set(name, value);
+function rangeIn(line: AdminLine): Readonly<Record<string, unknown>> {
+  const [from, to] = [line.option("from"), line.option("to")];
+  if (from === undefined || to === undefined) {
+    throw new UsageError("switchyard: expected a task's id, or --from and --to in whole Unix seconds");
   }
-  return query.size === 0 ? "" : `?${query}`;
+  return { from: numberOr(from), to: numberOr(to), state: line.option("state"), after: line.option("after") };
+}
+
+/** What is no number stays as it is: the admin API says what it expects. */
+function numberOr(text: string): number | string {
+  return /^\d{1,12}$/.test(text) ? Number(text) : text;
 }

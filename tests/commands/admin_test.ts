@@ -1,57 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { newApiKey } from "../../src/billing/api_key.ts";
-import { closedOrigin } from "../support/video_gateway.ts";
-import { startGatewayProcess } from "../support/gateway_process.ts";
-
-/** A folder with a configuration in it. Its vendor's address is nobody's, so its tasks stay pending. */
-async function makePlace(server: Record<string, unknown> = {}) {
-  const folder = await Deno.makeTempDir();
-  const [key, adminKey] = [newApiKey(), newApiKey()];
-  const config = {
-    server: { port: Number(new URL(closedOrigin()).port), admin_key: adminKey, ...server },
-    store: `kv:${folder}/store.db`,
-    files: `${folder}/files`,
-    accounts: [{ id: "demo", balance: "25.00", keys: [key] }],
-    providers: { ark: { kind: "ark", base_url: closedOrigin(), api_key: "vendor-key" } },
-    models: [{
-      id: "sandbox/video-1",
-      video: { modes: ["text2video"], price_per_second: { default: "0.10" } },
-      serves: [{ provider: "ark" }],
-    }],
-  };
-  const path = `${folder}/switchyard.json`;
-  await Deno.writeTextFile(path, JSON.stringify(config));
-  return {
-    /** Starts the gateway; gives its address and the way to stop it. */
-    async serve() {
-      const process = startGatewayProcess({ args: ["serve", "--config", path], folder });
-      const [, address] = await process.until(/ready at (http:\S+)/);
-      return {
-        address,
-        async stop() {
-          process.kill("SIGTERM");
-          await process.ended;
-        },
-      };
-    },
-    /** Runs a command to its end. */
-    async run(...words: string[]) {
-      const process = startGatewayProcess({ args: [...words, "--config", path], folder });
-      const { code } = await process.ended;
-      return { code, said: process.output(), complaint: process.log().trim() };
-    },
-    /** Creates a video task; gives its id. */
-    async create(address: string): Promise<string> {
-      const response = await fetch(`${address}/v1/videos`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-        body: JSON.stringify({ model: "sandbox/video-1", prompt: "A lighthouse" }),
-      });
-      return (await response.json()).id;
-    },
-    remove: () => Deno.remove(folder, { recursive: true }),
-  };
-}
+import { makePlace } from "./place.ts";
 
 Deno.test("tasks and signing keys are administered on a running gateway, and alike on its store once it is stopped", async () => {
   const place = await makePlace();
@@ -105,6 +53,7 @@ Deno.test("a command that cannot be carried out ends with a word and no trace", 
       [["tasks", "drop"], 2, 'switchyard tasks: there is no "drop"'],
       [["signing-keys"], 2, 'switchyard signing-keys: there is no ""'],
       [["providers", "list"], 2, "switchyard: expected server.admin_key"],
+      [["ledger", "verify", "--gateway", "http://x"], 2, "switchyard ledger verify: it reads a store, not a --gateway"],
       [["providers", "list", "--gateway", "ftp://x"], 2, "switchyard: expected"],
     ] as const
   ) {
