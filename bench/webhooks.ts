@@ -14,6 +14,7 @@ import { systemClock } from "../src/lib/clock.ts";
 import { silentLog } from "../src/lib/log.ts";
 import { readCidr } from "../src/net/address.ts";
 import { openKvStore } from "../src/store/kv.ts";
+import { newTaskId } from "../src/videos/task_id.ts";
 import { createWebhooks } from "../src/webhooks/webhooks.ts";
 import { run } from "./child.ts";
 import { spreadOf } from "./statistics.ts";
@@ -93,7 +94,7 @@ async function main(rate: number, seconds: number, hosts: number): Promise<void>
 
   const commits: Promise<unknown>[] = [];
   const endTask = (n: number) => {
-    const taskId = crypto.randomUUID();
+    const taskId = newTaskId(Date.now());
     const host = n % hosts;
     const callbackUrl = `https://${host < hanging ? "hang" : "host"}${host}.receiver.example:${receivers.port}/hook`;
     const endedAt = Date.now();

@@ -19,7 +19,7 @@ export interface KeepLimits {
   readonly ageMs?: number;
   /** Most idle ones for one host and port. Default 4. */
   readonly perHost?: number;
-  /** Most idle ones in all. Default 256. */
+  /** Most idle ones in all. Default 512. */
   readonly inAll?: number;
 }
 
@@ -33,7 +33,7 @@ interface Idle {
 const IDLE_MS = 4_000;
 const AGE_MS = 60_000;
 const PER_HOST = 4;
-const IN_ALL = 256;
+const IN_ALL = 512;
 
 /**
  * Connections that rest between two requests to the same host. One leaves by being taken, or is closed: when its time is

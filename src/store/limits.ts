@@ -1,4 +1,5 @@
 import { serialize } from "node:v8";
+import { copied } from "./copied.ts";
 import { encodeKey, LARGEST_KEY_BYTES } from "./keys.ts";
 import type { Commit, Key } from "./store.ts";
 
@@ -132,7 +133,7 @@ function encodedOf(key: Key): string {
 
 function copyOf(value: unknown): { copy: unknown; bytes: number } {
   try {
-    const copy = structuredClone(value);
+    const copy = copied(value);
     const bytes = roughBytesOf(copy);
     return { copy, bytes: bytes <= SMALL_BYTES ? bytes : serialize(copy).byteLength };
   } catch (error) {

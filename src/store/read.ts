@@ -1,3 +1,4 @@
+import { copied } from "./copied.ts";
 import { isExpired, type StoredLine, type StoredValue } from "./commit.ts";
 import { encodeKey, encodeStorableKey, isBelow, keyOfKv, kvKeyOf, lineKey, valueKey } from "./keys.ts";
 import type { Slot } from "./draft.ts";
@@ -75,7 +76,7 @@ async function readTen(
 function entryOf<T>(key: Key, { value, version }: Slot, now: number, isShared: boolean): Entry<T> | null {
   const stored = value as StoredValue;
   if (version === null || isExpired(stored, now)) return null;
-  return { key, value: (isShared ? structuredClone(stored[0]) : stored[0]) as T, version };
+  return { key, value: (isShared ? copied(stored[0]) : stored[0]) as T, version };
 }
 
 /** Callers' entries below a prefix, in the order of keys or against it. */

@@ -17,7 +17,7 @@ const SLOT_BYTES = 200;
  * What was read or written last, so that hot keys are not read again. It holds because this process is the only writer, and
  * because what it tells is durable: a value is forgotten when a write of it begins and known again when that is done. What
  * a reader of the database brings is taken only if no write of that key began or was under way since the reader set out.
- * The least recently used goes first.
+ * What was used least recently goes first.
  */
 export class SlotCache {
   readonly #records = new RecentSlots(MOST_RECORDS);
@@ -82,8 +82,14 @@ export interface Reading {
 interface Weighed {
   readonly slot: Slot;
   readonly weight: number;
+  /** It was asked for since it was put in or last spared. */
+  isUsed: boolean;
 }
 
+/**
+ * Slots up to a weight. The oldest goes first, but one that was asked for meanwhile is spared once: that is nearly the order
+ * of use, without moving an entry each time it is asked for.
+ */
 class RecentSlots {
   readonly #slots = new Map<string, Weighed>();
   readonly #most: number;
@@ -96,29 +102,38 @@ class RecentSlots {
   get(id: string): Slot | undefined {
     const weighed = this.#slots.get(id);
     if (weighed === undefined) return undefined;
-    this.#slots.delete(id);
-    this.#slots.set(id, weighed);
+    weighed.isUsed = true;
     return weighed.slot;
   }
 
   put(id: string, slot: Slot, weight: number): void {
     this.delete(id);
-    this.#slots.set(id, { slot, weight });
+    this.#slots.set(id, { slot, weight, isUsed: false });
     this.#weight += weight;
-    if (this.#weight <= this.#most) return;
-    for (const oldest of this.#slots.keys()) {
-      this.delete(oldest);
-      if (this.#weight <= this.#most) return;
-    }
+    while (this.#weight > this.#most) this.#dropOldest();
   }
 
   delete(id: string): void {
-    this.#weight -= this.#slots.get(id)?.weight ?? 0;
+    const weighed = this.#slots.get(id);
+    if (weighed === undefined) return;
     this.#slots.delete(id);
+    this.#weight -= weighed.weight;
   }
 
   clear(): void {
     this.#slots.clear();
     this.#weight = 0;
+  }
+
+  #dropOldest(): void {
+    for (const [id, weighed] of this.#slots) {
+      this.#slots.delete(id);
+      if (!weighed.isUsed) {
+        this.#weight -= weighed.weight;
+        return;
+      }
+      weighed.isUsed = false;
+      this.#slots.set(id, weighed);
+    }
   }
 }

@@ -44,12 +44,12 @@ Deno.test("KeptConnections gives out the one used last, once, and only for its h
   assertEquals(kept.take("a.example", ["192.0.2.1"]), null);
 });
 
-Deno.test("KeptConnections keeps four for a host and 256 in all, and closes the longest idle first", () => {
+Deno.test("KeptConnections keeps four for a host and 512 in all, and closes the longest idle first", () => {
   const { kept, keep, closed } = bound(new Fakes());
   for (let n = 0; n < 6; n++) keep(`a${n}`);
   assertEquals([kept.size, closed], [4, ["a0", "a1"]]);
-  for (let n = 0; n < 253; n++) keep(`b${n}`, `b${n}.example`);
-  assertEquals([kept.size, closed], [256, ["a0", "a1", "a2"]]);
+  for (let n = 0; n < 509; n++) keep(`b${n}`, `b${n}.example`);
+  assertEquals([kept.size, closed], [512, ["a0", "a1", "a2"]]);
 });
 
 Deno.test("KeptConnections closes each on its time with one timer, which ends with the last", () => {
