@@ -1,4 +1,5 @@
 import { joined } from "../billing/records.ts";
+import type { TimePlace } from "../lib/time_place.ts";
 import type { Commit, Entry, Job, Key, Store } from "../store/store.ts";
 import type { VideoStatus, VideoTask } from "./task.ts";
 
@@ -13,7 +14,7 @@ export interface IdempotencyRecord {
 }
 
 /** Where a task stands in the order of creations. */
-export type TaskPlace = Pick<VideoTask, "createdAt" | "id">;
+export type TaskPlace = TimePlace;
 
 /** Which tasks stand in one line. */
 export interface TaskLine {

@@ -1,4 +1,5 @@
 import { type Hold, readHold } from "../billing/hold.ts";
+import { inOneLine } from "../lib/time_place.ts";
 import type { Store } from "../store/store.ts";
 import { readTask, readTasks, scanLine, type TaskPlace } from "./records.ts";
 import { VIDEO_STATUSES, type VideoStatus, type VideoTask } from "./task.ts";
@@ -102,11 +103,7 @@ async function placesBehind(
   const [first, ...others] = status === null ? VIDEO_STATUSES : [status];
   // A task leaves `pending` for the others: read in this order, one that moves meanwhile is seen twice, but never missed.
   const lines = [await scan(first), ...await Promise.all(others.map(scan))];
-  const places = [...new Map(lines.flat().map((place) => [place.id, place])).values()]
-    .sort((a, b) => page.reverse ? compare(b, a) : compare(a, b));
-  return places.slice(0, page.limit).filter(({ createdAt }) => createdAt >= from && createdAt < to);
-}
-
-function compare(a: TaskPlace, b: TaskPlace): number {
-  return a.createdAt - b.createdAt || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+  return inOneLine(lines.flat(), page.reverse).slice(0, page.limit).filter(({ createdAt }) =>
+    createdAt >= from && createdAt < to
+  );
 }

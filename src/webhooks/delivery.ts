@@ -36,9 +36,13 @@ export interface Delivery {
   readonly nextAttemptAt: number | null;
   /** When it was delivered, or given up; null while pending. */
   readonly settledAt: number | null;
-  /** In how many pieces the body is stored, and its length. */
-  readonly body: { readonly pieces: number; readonly bytes: number };
+  readonly body: StoredBody;
 }
+
+/** Where the event stands: here when it is short, else beside the record in so many pieces. */
+export type StoredBody =
+  | { readonly bytes: number; readonly whole: Uint8Array<ArrayBuffer> }
+  | { readonly bytes: number; readonly pieces: number };
 
 /** See {@linkcode Delivery}. */
 export type DeliveryState = "pending" | "delivered" | "exhausted";

@@ -1,7 +1,8 @@
 import { joined as joinedCommits } from "../billing/records.ts";
 import { joined } from "../lib/joined.ts";
+import { inOneLine, type TimePlace } from "../lib/time_place.ts";
 import type { Commit, Entry, Job, Key, Store } from "../store/store.ts";
-import type { Attempt, Delivery, DeliveryState } from "./delivery.ts";
+import { type Attempt, type Delivery, DELIVERY_STATES, type DeliveryState, type StoredBody } from "./delivery.ts";
 
 /** The kind of job that makes attempts; its `ref` is the delivery's id. */
 export const WEBHOOK_JOB = "webhook";
@@ -9,6 +10,8 @@ export const WEBHOOK_JOB = "webhook";
 /** A delivery as it was read, with the version to check. */
 export type DeliveryEntry = Entry<Delivery>;
 
+/** Up to here a body stands in its delivery's record, which is written anew with each attempt. */
+const LARGEST_WHOLE_BYTES = 3 * 1024;
 /** A stored value holds less than an envelope with a long prompt and addresses can have. */
 const PIECE_BYTES = 48 * 1024;
 
@@ -16,24 +19,26 @@ const deliveryKey = (id: string): Key => ["webhook", "delivery", id];
 const pieceKey = (id: string, piece: number): Key => ["webhook", "body", id, piece];
 const attemptsOf = (id: string): Key => ["webhook", "attempt", id];
 const attemptKey = (id: string, number: number): Key => [...attemptsOf(id), number];
-/** Deliveries in the order of their events: all of them, and those of each state. */
-const timeline = (state: DeliveryState | "all"): Key => ["webhook", "time", state];
-const timelineKey = (state: DeliveryState | "all", { createdAt, id }: Pick<Delivery, "createdAt" | "id">): Key => [
-  ...timeline(state),
-  createdAt,
-  id,
-];
+/** Deliveries of a state in the order of their events. */
+const timeline = (state: DeliveryState): Key => ["webhook", "time", state];
+const timelineKey = (
+  state: DeliveryState,
+  { createdAt, id }: DeliveryPlace,
+): Key => [...timeline(state), createdAt, id];
 
 /** The commit with a new delivery in it, its body, and the job that makes the first attempt. */
 export function addDelivery(commit: Commit, about: Omit<Delivery, "body">, body: Uint8Array): Commit {
-  const pieces = Math.ceil(body.length / PIECE_BYTES);
-  const delivery: Delivery = { ...about, body: { pieces, bytes: body.length } };
+  const isShort = body.length <= LARGEST_WHOLE_BYTES;
+  const pieces = isShort ? 0 : Math.ceil(body.length / PIECE_BYTES);
+  const stored: StoredBody = isShort
+    ? { bytes: body.length, whole: new Uint8Array(body) }
+    : { bytes: body.length, pieces };
+  const delivery: Delivery = { ...about, body: stored };
   const { id, createdAt, state } = delivery;
   return joinedCommits(commit, {
     check: [{ key: deliveryKey(id), version: null }],
     set: [
       { key: deliveryKey(id), value: delivery },
-      { key: timelineKey("all", delivery), value: true },
       { key: timelineKey(state, delivery), value: true },
       ...Array.from({ length: pieces }, (_, piece) => ({
         key: pieceKey(id, piece),
@@ -78,6 +83,7 @@ export async function readDelivery(store: Store, id: string): Promise<DeliveryEn
 
 /** The body, byte for byte as it was rendered. */
 export async function readBody(store: Store, { id, body }: Delivery): Promise<Uint8Array<ArrayBuffer>> {
+  if ("whole" in body) return body.whole;
   const keys = Array.from({ length: body.pieces }, (_, piece) => pieceKey(id, piece));
   const pieces = (await store.get<Uint8Array>(keys)).flatMap((entry) => entry ? [entry.value] : []);
   const whole = joined(pieces);
@@ -101,7 +107,7 @@ export interface DeliveryRange {
 }
 
 /** A place in the timeline, behind one delivery. */
-export type DeliveryPlace = Pick<Delivery, "createdAt" | "id">;
+export type DeliveryPlace = TimePlace;
 
 /**
  * Deliveries of a range in the order of their events, newest first when `reverse`.
@@ -111,15 +117,23 @@ export type DeliveryPlace = Pick<Delivery, "createdAt" | "id">;
 export async function scanDeliveries(
   store: Store,
   { state, from, to }: DeliveryRange,
-  page: { readonly after: DeliveryPlace | null; readonly limit: number; readonly reverse: boolean },
+  { after, limit, reverse }: {
+    readonly after: DeliveryPlace | null;
+    readonly limit: number;
+    readonly reverse: boolean;
+  },
 ): Promise<Delivery[]> {
-  const line = timeline(state ?? "all");
-  const edge = { createdAt: page.reverse ? to : from, id: "" };
-  const after = timelineKey(state ?? "all", page.after ?? edge);
-  const index = await store.scan(line, { after, limit: page.limit, reverse: page.reverse });
-  const within = index.map(({ key }) => ({ at: Number(key[line.length]), id: String(key[line.length + 1]) }))
-    .filter(({ at }) => at >= from && at < to);
-  if (within.length === 0) return [];
-  const entries = await store.get<Delivery>(within.map(({ id }) => deliveryKey(id)));
+  const start = after ?? { createdAt: reverse ? to : from, id: "" };
+  const scan = async (of: DeliveryState): Promise<DeliveryPlace[]> => {
+    const entries = await store.scan(timeline(of), { after: timelineKey(of, start), limit, reverse });
+    return entries.map(({ key }) => ({ createdAt: Number(key.at(-2)), id: String(key.at(-1)) }));
+  };
+  const [first, ...others] = state === null ? DELIVERY_STATES : [state];
+  // Deliveries leave `pending` for the others: read in this order, one that moves is seen twice, but not missed.
+  const lines = [await scan(first), ...await Promise.all(others.map(scan))];
+  const places = inOneLine(lines.flat(), reverse).slice(0, limit)
+    .filter(({ createdAt }) => createdAt >= from && createdAt < to);
+  if (places.length === 0) return [];
+  const entries = await store.get<Delivery>(places.map(({ id }) => deliveryKey(id)));
   return entries.flatMap((entry) => entry ? [entry.value] : []);
 }
