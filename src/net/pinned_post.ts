@@ -5,7 +5,7 @@ import type { BodyDecoder } from "./http1/body_decoder.ts";
 import { Connection, ConnectionError, type WireRequest } from "./http1/connection.ts";
 import type { ResponseHead } from "./http1/response_head.ts";
 import { type KeepLimits, KeptConnections, type PinnedConnection } from "./kept_connections.ts";
-import { type Opening, openSecureSocket } from "./secure_socket.ts";
+import { createSecureDialer, type Opening, type SecureDialer } from "./secure_socket.ts";
 import { type EgressPolicy, hostOf, portOf, type Schemes, vetTarget, type VettedTarget } from "./target.ts";
 
 /** A small POST to an https address that a caller named. Times are kept to a tenth of a second. */
@@ -60,7 +60,8 @@ export interface PinnedPoster {
 export function createPinnedPoster(policy: EgressPolicy, limits?: KeepLimits): PinnedPoster {
   const clock = policy.clock ?? systemClock;
   const kept = new KeptConnections(clock, limits);
-  const parts = { policy, clock, wheel: wheelOf(clock), kept };
+  const dialer = createSecureDialer(policy.caCertificates ?? []);
+  const parts = { policy, clock, wheel: wheelOf(clock), kept, dialer };
   return {
     post: (address, request) => new Exchange(request, parts).run(address),
     close: () => kept.close(),
@@ -88,6 +89,7 @@ interface PosterParts {
   readonly clock: Clock;
   readonly wheel: DeadlineWheel;
   readonly kept: KeptConnections;
+  readonly dialer: SecureDialer;
 }
 
 interface Response {
@@ -211,11 +213,11 @@ class Exchange implements Watched {
   }
 
   async #connect(url: URL, address: string): Promise<PinnedConnection> {
-    const { policy: { caCertificates = [] }, clock } = this.#parts;
+    const { dialer, clock } = this.#parts;
     const hostname = hostOf(url);
     const port = portOf(url);
     this.#drawNearer(this.#post.connectMs ?? CONNECT_MS);
-    this.#opening = openSecureSocket({ address, port, hostname, caCertificates });
+    this.#opening = dialer.open({ address, port, hostname });
     try {
       const socket = await this.#opening.socket;
       const connection = new Connection({ tls: true, hostname, port }, url.host, socket);

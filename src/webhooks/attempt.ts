@@ -1,6 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 import { EgressError } from "../net/egress_error.ts";
 import type { PostAnswer } from "../net/pinned_post.ts";
+import { tlsReasonOf } from "../net/secure_socket.ts";
 import { readRetryAfterMs } from "./backoff.ts";
 import type { Attempt, AttemptFailure, Delivery } from "./delivery.ts";
 import { idempotencyKeyOf } from "./envelope.ts";
@@ -112,14 +113,4 @@ function wordsOf(error: EgressError): Pick<Attempt, "failure" | "reason"> {
     default:
       return { failure: "broken", reason: null };
   }
-}
-
-/** The platform tells these apart in its messages alone; a message that changes costs the finer word, and nothing hangs on it. */
-function tlsReasonOf(cause: unknown): string | null {
-  const message = cause instanceof Error ? cause.message : "";
-  if (/expired/i.test(message)) return "certificate_expired";
-  if (/not valid for name|NotValidForName/i.test(message)) return "certificate_name";
-  if (/UnknownIssuer|self.?signed|CaUsedAsEndEntity/i.test(message)) return "certificate_untrusted";
-  if (/certificate/i.test(message)) return "certificate";
-  return /ProtocolVersion|HandshakeFailure|handshake/i.test(message) ? "protocol" : null;
 }

@@ -1,3 +1,4 @@
+import type { ByteStream } from "../byte_stream.ts";
 import { type BodyDecoder, bodyDecoder } from "./body_decoder.ts";
 import { bodyStartIn, HEAD_LIMIT_BYTES, ResponseHead } from "./response_head.ts";
 
@@ -92,7 +93,7 @@ export class Connection {
    * @param host The `host` field of every request.
    * @param socket Connected, after the TLS handshake where there is one; the connection closes it.
    */
-  constructor(readonly origin: Origin, readonly host: string, readonly socket: Deno.Conn) {}
+  constructor(readonly origin: Origin, readonly host: string, readonly socket: ByteStream) {}
 
   /** Sends a request and reads the head of its response. Informational responses (1xx) are skipped. */
   async exchange(request: WireRequest): Promise<{ head: ResponseHead; decoder: BodyDecoder; early: Uint8Array }> {

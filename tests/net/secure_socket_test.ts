@@ -1,0 +1,89 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { createSecureContext } from "node:tls";
+import { EgressError } from "../../src/net/egress_error.ts";
+import { createSecureDialer, type Opening, type SecureDialer, tlsReasonOf } from "../../src/net/secure_socket.ts";
+import { until } from "../support/manual_clock.ts";
+import { TEST_ROOT } from "../support/test_certificates.ts";
+import { ROOT } from "../webhooks/certificates.ts";
+import { keeping, startReceiver } from "../webhooks/receiver.ts";
+
+const USUAL = createSecureContext({ ca: [ROOT] });
+
+const open = (dialer: SecureDialer, port: number, hostname = "receiver.example"): Opening =>
+  dialer.open({ address: "127.0.0.1", port, hostname });
+
+async function outcomeOf({ socket }: Opening): Promise<string> {
+  try {
+    (await socket).close();
+    return "open";
+  } catch (error) {
+    const { kind, details } = error as EgressError;
+    return `${kind} ${tlsReasonOf(details.cause)}`;
+  }
+}
+
+Deno.test("a certificate under the operator's roots is accepted at the first handshake", async () => {
+  const receiver = startReceiver(keeping(204));
+  const dialer = createSecureDialer([ROOT]);
+  assertEquals([await outcomeOf(open(dialer, receiver.port)), receiver.connections], ["open", 1]);
+  assertEquals(await outcomeOf(open(dialer, receiver.port, "127.0.0.1")), "open", "an address is a name, too");
+  await receiver.stop();
+});
+
+Deno.test("a certificate under the usual roots is found at the second handshake, and at the first from then on", async () => {
+  const receiver = startReceiver(keeping(204));
+  const dialer = createSecureDialer([TEST_ROOT], USUAL);
+  assertEquals([await outcomeOf(open(dialer, receiver.port)), receiver.connections], ["open", 2]);
+  assertEquals([await outcomeOf(open(dialer, receiver.port)), receiver.connections], ["open", 3]);
+  await receiver.stop();
+});
+
+Deno.test("a certificate under neither is not accepted", async () => {
+  const receiver = startReceiver(keeping(204));
+  assertEquals(await outcomeOf(open(createSecureDialer([]), receiver.port)), "tls certificate_untrusted");
+  assertEquals(await outcomeOf(open(createSecureDialer([TEST_ROOT]), receiver.port)), "tls certificate_untrusted");
+  assertEquals(receiver.received, []);
+  await receiver.stop();
+});
+
+Deno.test("a certificate for another name is not accepted, and not looked at twice", async () => {
+  const receiver = startReceiver(keeping(204));
+  const dialer = createSecureDialer([ROOT], USUAL);
+  assertEquals(await outcomeOf(open(dialer, receiver.port, "other.example")), "tls certificate_name");
+  assertEquals(receiver.connections, 1);
+  await receiver.stop();
+});
+
+Deno.test("a handshake that is given up ends at once, for the peer as well", async () => {
+  const deaf = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const opening = open(createSecureDialer([]), deaf.addr.port);
+  const peer = await deaf.accept();
+  const hello = new Uint8Array(2_000);
+  await peer.read(hello);
+  const outcome = assertRejects(() => opening.socket, EgressError, "enough");
+  opening.giveUp(new EgressError("connect", "enough"));
+  await outcome;
+  const end = await peer.read(hello).catch(() => null); // a reset is an end, too
+  assertEquals(end, null);
+  peer.close();
+  deaf.close();
+});
+
+Deno.test("bytes come in the order and the portions of whoever reads", async () => {
+  const receiver = startReceiver(async (_request, connection) => {
+    await connection.write(new TextEncoder().encode("0123456789"));
+    return "next" as const;
+  });
+  const socket = await open(createSecureDialer([ROOT]), receiver.port).socket;
+  const buffer = new Uint8Array(4);
+  await socket.write(new TextEncoder().encode("POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n"));
+  let text = "";
+  while (text.length < 10) text += new TextDecoder().decode(buffer.subarray(0, await socket.read(buffer) ?? 0));
+  assertEquals(text, "0123456789");
+  const waiting = assertRejects(() => socket.read(buffer));
+  socket.close();
+  await waiting;
+  await assertRejects(() => socket.read(buffer));
+  await until(() => receiver.open === 0);
+  await receiver.stop();
+});
