@@ -1,5 +1,5 @@
 /**
- * Pictures, videos and cached contents, measured on this machine in one run; writes `bench/RESULTS-media.md`.
+ * Pictures, videos, webhooks and cached contents, measured on this machine in one run; writes `bench/RESULTS-media.md`.
  *
  *     deno run -A bench/media.ts
  */
@@ -9,6 +9,11 @@ import { benchImages, type ImageFigures } from "./images.ts";
 import { type Machine, thisMachine } from "./machine.ts";
 import { figure, mebibytes, percent, table } from "./markdown.ts";
 import { benchVideos, type VideoBenchResult } from "./videos.ts";
+import { benchWebhooks, type WebhookFigures, writeWebhookReport } from "./webhooks.ts";
+
+/** Rates and seconds: below the mark, at it for long, and beyond. */
+const WEBHOOK_RUNS = [[300, 10], [1_000, 30], [1_300, 10]] as const;
+const WEBHOOK_HOSTS = 200;
 
 const RESULTS = fileURLToPath(new URL("./RESULTS-media.md", import.meta.url));
 
@@ -52,9 +57,11 @@ async function main(): Promise<void> {
   const images = await benchImages({ folder: await Deno.makeTempDir({ dir: folder }) });
   const caches = await benchCaches({ folder: await Deno.makeTempDir({ dir: folder }) });
   const videos = await benchVideos();
+  const webhooks: WebhookFigures[] = [];
+  for (const [rate, seconds] of WEBHOOK_RUNS) webhooks.push(await benchWebhooks(rate, seconds, WEBHOOK_HOSTS));
   await Deno.writeTextFile(
     RESULTS,
-    `# Pictures, videos and caches
+    `# Pictures, videos, webhooks and caches
 
 Written by \`deno run -A bench/media.ts\`. ${machineLine(machine)}
 
@@ -69,6 +76,14 @@ ${imagesSection(images)}
 One process, an embedded store on disk, a vendor that answers after 20 ms.
 
 ${videosSection(videos)}
+
+## Webhooks
+
+Tasks end at a steady rate and owe an event each to one of ${WEBHOOK_HOSTS} hosts over https, of which every twentieth never answers;
+late is an event from the task's end to its arrival at one of the others, for which less than a second at 99 of 100 is the
+mark. Receivers and gateway share the machine.
+
+${writeWebhookReport(webhooks)}
 
 ## Cached contents
 

@@ -4,8 +4,8 @@
  *
  *     deno run -A --unstable-kv bench/webhooks.ts [--rate 1000] [--seconds 10] [--hosts 200]
  *
- * The gateway's part runs in this process, the receivers in another. Each delivery is a TLS handshake of its own on both sides,
- * so on two cores half of the work is the receivers'. Needs `openssl` for a certificate.
+ * The gateway's part runs in this process, the receivers in another; what ends the tasks is in the figures, too. Needs
+ * `openssl` for a certificate.
  */
 import process from "node:process";
 import { parseArgs } from "node:util";
@@ -17,6 +17,7 @@ import { openKvStore } from "../src/store/kv.ts";
 import { newTaskId } from "../src/videos/task_id.ts";
 import { createWebhooks } from "../src/webhooks/webhooks.ts";
 import { run } from "./child.ts";
+import { figure, table } from "./markdown.ts";
 import { spreadOf } from "./statistics.ts";
 
 const HANGING_SHARE = 0.05;
@@ -69,7 +70,27 @@ async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<stri
   }
 }
 
-async function main(rate: number, seconds: number, hosts: number): Promise<void> {
+/** What came of one run. */
+export interface WebhookFigures {
+  /** Tasks that ended a second, as asked for. */
+  readonly rate: number;
+  readonly seconds: number;
+  readonly hosts: number;
+  /** Attempts at hosts that hang. */
+  readonly hangingAsked: number;
+  /** Deliveries owed to the other hosts, and how many arrived while it was looked. */
+  readonly healthy: number;
+  readonly delivered: number;
+  /** Milliseconds from a task's end to the arrival of its event, at the median and at 99 of 100; null when none arrived. */
+  readonly late: { readonly p50: number; readonly p99: number } | null;
+  /** Processor time of the gateway's part for each delivery, the tasks' ends included. */
+  readonly cpuMs: number;
+  /** The most jobs that were worked on at once. */
+  readonly mostRunning: number;
+}
+
+/** Ends tasks at a rate and waits for what the receivers saw. */
+export async function benchWebhooks(rate: number, seconds: number, hosts: number): Promise<WebhookFigures> {
   const folder = await Deno.makeTempDir();
   const { certificate, key } = await makeCertificate(folder);
   const receivers = await startReceivers(certificate, key);
@@ -114,7 +135,6 @@ async function main(rate: number, seconds: number, hosts: number): Promise<void>
     await new Promise((resolve) => setTimeout(resolve, TICK_MS));
   }
   await Promise.all(commits);
-  const committedMs = performance.now() - begin;
   await new Promise((resolve) => setTimeout(resolve, GRACE_MS));
   const { user, system } = process.cpuUsage(cpu);
   const seen = await receivers.finish();
@@ -122,18 +142,41 @@ async function main(rate: number, seconds: number, hosts: number): Promise<void>
   await store.close();
   await Deno.remove(folder, { recursive: true });
 
-  const healthy = Array.from({ length: begun }, (_, n) => n % hosts >= hanging).filter(Boolean).length;
   const late = spreadOf(seen.lateMs);
-  console.log(`tasks ended:           ${begun} in ${(committedMs / 1_000).toFixed(1)} s, for ${hosts} hosts`);
-  console.log(`hosts that hang:       ${hanging}, asked ${seen.hanging} times`);
-  console.log(`delivered to others:   ${seen.lateMs.length} of ${healthy}`);
-  console.log(`late, p50 and p99:     ${late?.p50 ?? "-"} ms, ${late?.p99 ?? "-"} ms`);
-  console.log(`processor time:        ${((user + system) / 1_000 / begun).toFixed(2)} ms a delivery, this process`);
-  console.log(`jobs in memory:        ${mostRunning} at most`);
+  return {
+    rate,
+    seconds,
+    hosts,
+    hangingAsked: seen.hanging,
+    healthy: Array.from({ length: begun }, (_, n) => n % hosts >= hanging).filter(Boolean).length,
+    delivered: seen.lateMs.length,
+    late: late && { p50: late.p50, p99: late.p99 },
+    cpuMs: (user + system) / 1_000 / begun,
+    mostRunning,
+  };
+}
+
+/** The figures as a table, a line for each run. */
+export function writeWebhookReport(runs: readonly WebhookFigures[]): string {
+  const head = ["tasks a second", "seconds", "delivered", "of", "late, ms, p50", "p99", "core ms each", "jobs at most"];
+  const rows = runs.map((run) => [
+    figure(run.rate),
+    figure(run.seconds),
+    figure(run.delivered),
+    figure(run.healthy),
+    figure(run.late?.p50),
+    figure(run.late?.p99),
+    figure(run.cpuMs, 2),
+    figure(run.mostRunning),
+  ]);
+  return table(head, rows);
 }
 
 if (import.meta.main) {
   const option = { type: "string" } as const;
   const { values } = parseArgs({ args: Deno.args, options: { rate: option, seconds: option, hosts: option } });
-  await main(Number(values.rate ?? 1_000), Number(values.seconds ?? 10), Number(values.hosts ?? 200));
+  const rate = Number(values.rate ?? 1_000);
+  console.log(
+    writeWebhookReport([await benchWebhooks(rate, Number(values.seconds ?? 10), Number(values.hosts ?? 200))]),
+  );
 }
