@@ -154,7 +154,9 @@ const DEEPEST = 16;
  * that the engine happens to hold at two bytes a character take up to twice as many: the distance of the limits covers them.
  */
 export function roughBytesOf(value: unknown, depth = 0): number {
-  if (typeof value === "string") return 8 + (BEYOND_LATIN1.test(value) ? 2 : 1) * value.length;
+  if (typeof value === "string") {
+    return 8 + (value.length < SHORT_TEXT || BEYOND_LATIN1.test(value) ? 2 : 1) * value.length;
+  }
   if (typeof value === "bigint") return 8 + value.toString(16).length / 2;
   if (typeof value !== "object" || value === null) return 10;
   if (value instanceof Uint8Array) return 24 + value.byteLength;
@@ -169,5 +171,7 @@ export function roughBytesOf(value: unknown, depth = 0): number {
   return bytes;
 }
 
+/** Up to here it is not worth looking what characters there are. */
+const SHORT_TEXT = 64;
 // deno-lint-ignore no-control-regex -- the range is that of one-byte texts
 const BEYOND_LATIN1 = /[^\x00-\xff]/;
