@@ -74,6 +74,7 @@ export class PassRelay implements Relay {
     const asItCame = before === "" && edits.length === 0;
     const out = asItCame ? bytes.subarray(0, end) : bytesOfLatin1(shown);
     if (this.#sawMark && !this.#charged) return this.#chargeThenSend(shown, out);
+    if (this.#reported && !this.#charged) return this.#chargeThenReport(shown, out);
     return this.#send(shown, out);
   }
 
@@ -110,6 +111,13 @@ export class PassRelay implements Relay {
 
   async #chargeThenSend(shown: string, out: Uint8Array<ArrayBuffer>): Promise<Bytes> {
     if (!this.#charged) await this.#charge("completed");
+    this.#charged = true;
+    return this.#send(shown, out);
+  }
+
+  /** Clients end at a reported failure as they do at the end mark. It reaches them also when the charge is lost. */
+  async #chargeThenReport(shown: string, out: Uint8Array<ArrayBuffer>): Promise<Bytes> {
+    await this.#charge("cut").catch(() => {}); // Logged by the meter.
     this.#charged = true;
     return this.#send(shown, out);
   }

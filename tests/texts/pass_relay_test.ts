@@ -142,6 +142,15 @@ for (const form of FORMS) {
       }),
       { numRuns: 20 },
     );
+    const { relay: charging, till } = relayFor(form);
+    await charging.take(new TextEncoder().encode(begun));
+    let isSent = false;
+    till.durable = () => Promise.resolve().then(() => assert(!isSent, "it is charged before it is told"));
+    await charging.take(new TextEncoder().encode(reported[form]));
+    isSent = true;
+    assertEquals(till.charges.length, 1);
+    await charging.end();
+    assertEquals(till.charges.length, 1);
     const secret = `Overloaded for ${PROVIDER_KEY}`;
     const { relay } = relayFor(form);
     const text = await relayAll(relay, cutAt(begun + reported[form].replace("Overloaded", secret), [0.5]));
