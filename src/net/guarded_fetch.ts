@@ -1,9 +1,9 @@
 import http from "node:http";
 import https from "node:https";
-import tls from "node:tls";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { EgressError, refusal } from "./egress_error.ts";
 import { type EgressPolicy, type Schemes, vetTarget, type VettedTarget } from "./target.ts";
+import { isUntrusted } from "./trust.ts";
 
 /** One request to an address that a caller or a vendor named. */
 export interface GuardedRequest {
@@ -41,7 +41,7 @@ export interface GuardedResponse {
 }
 
 /** No connection is kept for another request, and no proxy of the environment applies, whatever switches it on. */
-const AGENT_OPTIONS = { keepAlive: false, proxyEnv: {} };
+const AGENT_OPTIONS = { keepAlive: false, maxCachedSessions: 0, proxyEnv: {} };
 const PLAIN_AGENT = new http.Agent(AGENT_OPTIONS);
 const SECURE_AGENT = new https.Agent(AGENT_OPTIONS);
 
@@ -88,7 +88,7 @@ async function connectToAny(target: VettedTarget, request: GuardedRequest, polic
   let failure: unknown;
   for (const address of target.addresses.slice(0, MOST_ADDRESSES)) {
     try {
-      return await connect(target.url, address, request, policy, watch);
+      return await connectUnderAny(trustsOf(target.url, policy), target.url, address, request, watch);
     } catch (error) {
       failure = error;
       if (!(error instanceof EgressError) || error.kind !== "connect") break;
@@ -97,11 +97,38 @@ async function connectToAny(target: VettedTarget, request: GuardedRequest, polic
   throw failure;
 }
 
-function connect(
+/** What a certificate has to stand under, as an option of Node: roots in PEM, or the usual ones. */
+interface Trust {
+  readonly ca?: string[];
+}
+
+function trustsOf(url: URL, { caCertificates = [] }: EgressPolicy): Trust[] {
+  const usual = {};
+  return url.protocol === "https:" && caCertificates.length > 0 ? [{ ca: [...caCertificates] }, usual] : [usual];
+}
+
+/** Tries the roots in turn: before a certificate is accepted nothing is sent. */
+async function connectUnderAny(
+  [trust, ...others]: readonly Trust[],
   url: URL,
   address: string,
   request: GuardedRequest,
-  policy: EgressPolicy,
+  watch: Watch,
+): Promise<http.IncomingMessage> {
+  try {
+    return await connect(trust, url, address, request, watch);
+  } catch (error) {
+    const isLast = others.length === 0 || !(error instanceof EgressError) || !isUntrusted(error.details.cause);
+    if (isLast) throw error;
+    return await connectUnderAny(others, url, address, request, watch);
+  }
+}
+
+function connect(
+  trust: Trust,
+  url: URL,
+  address: string,
+  request: GuardedRequest,
   watch: Watch,
 ): Promise<http.IncomingMessage> {
   const isSecure = url.protocol === "https:";
@@ -115,7 +142,7 @@ function connect(
       queueMicrotask(() => options.all ? callback(null, [{ address, family }]) : callback(null, address, family));
     },
     headers: headersOf(url, request),
-    ...(isSecure ? trustOf(policy) : {}),
+    ...trust,
   });
   let isConnected = false;
   const stopConnecting = watch.clock.after(request.connectMs ?? CONNECT_MS, () => {
@@ -138,12 +165,6 @@ function connect(
 function headersOf(url: URL, request: GuardedRequest): Record<string, string> {
   const headers = { ...request.headers, host: url.host, "accept-encoding": "identity", connection: "close" };
   return request.body === undefined ? headers : { ...headers, "content-length": String(request.body.length) };
-}
-
-/** Roots beside the usual ones; naming any replaces those, so they are named too. */
-function trustOf(policy: EgressPolicy): { ca?: string[] } {
-  const extra = policy.caCertificates ?? [];
-  return extra.length === 0 ? {} : { ca: [...tls.getCACertificates("default"), ...extra] };
 }
 
 function redirectOf(response: http.IncomingMessage): string | null {

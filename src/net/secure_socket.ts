@@ -2,6 +2,7 @@ import { isIP } from "node:net";
 import { connect, createSecureContext, type SecureContext, type TLSSocket } from "node:tls";
 import { type ByteStream, byteStreamOf } from "./byte_stream.ts";
 import { EgressError, refusal } from "./egress_error.ts";
+import { isUntrusted, tlsReasonOf } from "./trust.ts";
 
 /** Where a socket is to go, and who has to be there. */
 export interface SecureTarget {
@@ -34,9 +35,8 @@ export interface SecureDialer {
  *
  * It works with Node's sockets. Deno's own keep the descriptor of a handshake that was given up until the peer hangs up, so
  * that receivers which never shake hands could use up all that the process may have. A handshake costs about a millisecond of
- * processor time either way, but only while roots are few: Deno reads those that are named anew for each, all of them for
- * 17 ms. So the operator's stand in a context of their own, and a chain that does not end there is looked at once more,
- * over a new connection, with the usual ones.
+ * processor time either way. A chain that does not end at the operator's roots is looked at once more, over a new connection,
+ * with the usual ones.
  *
  * @param caCertificates The operator's roots, in PEM.
  * @param usual The usual roots; others for tests.
@@ -109,7 +109,7 @@ class Dialing implements Opening {
     this.#current?.on("error", () => {}); // what a socket says after it was given up
     this.#current?.destroy();
     if (this.#isOver) return;
-    if (others.length > 0 && UNTRUSTED.has(codeOf(error))) return this.#dial(others);
+    if (others.length > 0 && isUntrusted(error)) return this.#dial(others);
     this.#roots.usualHosts.delete(this.#target.hostname);
     this.#outcome.reject(failureOf(error));
   }
@@ -117,9 +117,9 @@ class Dialing implements Opening {
 
 /** Why a certificate is not accepted. Deno says of one that is out of date only that it could not be verified. */
 function objectionTo(socket: TLSSocket): { readonly code: string } {
-  const code = String(socket.authorizationError);
+  const objection = { code: String(socket.authorizationError) };
   const { valid_to: until } = socket.getPeerCertificate();
-  return { code: UNTRUSTED.has(code) && Date.parse(until) < Date.now() ? "CERT_HAS_EXPIRED" : code };
+  return isUntrusted(objection) && Date.parse(until) < Date.now() ? { code: "CERT_HAS_EXPIRED" } : objection;
 }
 
 /** Names, some thousands at most. */
@@ -142,29 +142,6 @@ class RecentNames {
 
 const MOST_NAMES = 10_000;
 
-/** OpenSSL's words for a chain that ends at no root that is trusted (`X509_V_ERR_…`), as Node gives them. */
-const UNTRUSTED: ReadonlySet<string> = new Set([
-  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
-  "UNABLE_TO_GET_ISSUER_CERT",
-  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
-  "SELF_SIGNED_CERT_IN_CHAIN",
-  "DEPTH_ZERO_SELF_SIGNED_CERT",
-]);
-
-/**
- * Why a handshake failed, in a word; null when there is no more to say.
- *
- * @param cause What an {@linkcode EgressError} of the kind `tls` was caused by.
- */
-export function tlsReasonOf(cause: unknown): string | null {
-  const code = codeOf(cause);
-  if (code === "CERT_HAS_EXPIRED") return "certificate_expired";
-  if (code === "ERR_TLS_CERT_ALTNAME_INVALID") return "certificate_name";
-  if (UNTRUSTED.has(code)) return "certificate_untrusted";
-  if (/CERT/.test(code)) return "certificate";
-  return /^ERR_SSL_|^EPROTO$/.test(code) ? "protocol" : null;
-}
-
 function failureOf(error: unknown): EgressError {
   if (error instanceof Deno.errors.NotCapable) {
     return refusal("private_address", "expected a host that may be reached");
@@ -172,8 +149,4 @@ function failureOf(error: unknown): EgressError {
   return tlsReasonOf(error) === null
     ? new EgressError("connect", "no connection could be made", { cause: error })
     : new EgressError("tls", "its certificate or its TLS was not accepted", { cause: error });
-}
-
-function codeOf(error: unknown): string {
-  return typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
 }

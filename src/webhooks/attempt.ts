@@ -1,7 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 import { EgressError } from "../net/egress_error.ts";
 import type { PostAnswer } from "../net/pinned_post.ts";
-import { tlsReasonOf } from "../net/secure_socket.ts";
+import { tlsReasonOf } from "../net/trust.ts";
 import { readRetryAfterMs } from "./backoff.ts";
 import type { Attempt, AttemptFailure, Delivery } from "./delivery.ts";
 import { idempotencyKeyOf } from "./envelope.ts";

@@ -5,6 +5,8 @@ import { EgressError } from "../../src/net/egress_error.ts";
 import { guardedFetch, type GuardedRequest } from "../../src/net/guarded_fetch.ts";
 import type { EgressPolicy } from "../../src/net/target.ts";
 import { TEST_CERTIFICATE, TEST_KEY, TEST_ROOT } from "../support/test_certificates.ts";
+import { ROOT } from "../webhooks/certificates.ts";
+import { keeping, startReceiver } from "../webhooks/receiver.ts";
 
 const loopback: EgressPolicy = {
   allow: [readCidr("127.0.0.1/32"), readCidr("::1/128")],
@@ -81,6 +83,20 @@ Deno.test("guardedFetch() checks the certificate against the name, under the usu
   assertEquals(await failureOf(ask("other.example", loopback)), "tls");
   assertEquals(await failureOf(ask("127.0.0.1", loopback)), "tls");
   assertEquals(await failureOf(ask("receiver.example", { ...loopback, caCertificates: [] })), "tls");
+});
+
+Deno.test("guardedFetch() asks the usual roots about a certificate that is not under the operator's, over a new connection", async () => {
+  const receiver = startReceiver(keeping(200));
+  const ask = (host: string, root: string) =>
+    failureOf(guardedFetch(`https://${host}:${receiver.port}/`, get, { ...loopback, caCertificates: [root] }));
+  assertEquals([await ask("receiver.example", TEST_ROOT), receiver.connections], ["tls", 2]);
+  assertEquals(
+    [await ask("other.example", ROOT), receiver.connections],
+    ["tls", 3],
+    "a wrong name is wrong under any root",
+  );
+  assertEquals(receiver.received, []);
+  await receiver.stop();
 });
 
 Deno.test("guardedFetch() connects to nothing that is forbidden, whenever the name begins to lead there", async () => {

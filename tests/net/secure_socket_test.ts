@@ -1,7 +1,8 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { createSecureContext } from "node:tls";
 import { EgressError } from "../../src/net/egress_error.ts";
-import { createSecureDialer, type Opening, type SecureDialer, tlsReasonOf } from "../../src/net/secure_socket.ts";
+import { createSecureDialer, type Opening, type SecureDialer } from "../../src/net/secure_socket.ts";
+import { tlsReasonOf } from "../../src/net/trust.ts";
 import { until } from "../support/manual_clock.ts";
 import { TEST_ROOT } from "../support/test_certificates.ts";
 import { ROOT } from "../webhooks/certificates.ts";
