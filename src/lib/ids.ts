@@ -21,8 +21,28 @@ export function newRequestId(): string {
   return `req_${crypto.randomUUID().replaceAll("-", "").slice(0, 24)}`;
 }
 
-let lastMs = 0;
-let sequence = 0;
+/**
+ * An order of instants that no two share: the millisecond, and a counter within it. It never goes backwards, also when the
+ * clock does, and borrows from the next millisecond when one is full.
+ *
+ * @param mostCount The largest counter.
+ */
+export function risingInstants(mostCount: number): (nowMs: number) => { readonly ms: number; readonly count: number } {
+  let ms = 0;
+  let count = 0;
+  return (nowMs) => {
+    if (nowMs > ms) {
+      ms = nowMs;
+      count = 0;
+    } else if (++count > mostCount) {
+      ms++;
+      count = 0;
+    }
+    return { ms, count };
+  };
+}
+
+const nextInstant = risingInstants(0xffff);
 
 /**
  * An id that sorts by time of making: 12 hexadecimal digits of milliseconds, 4 of a counter within the millisecond,
@@ -31,13 +51,6 @@ let sequence = 0;
  * @param nowMs Unix time in milliseconds.
  */
 export function newSortableId(nowMs: number): string {
-  if (nowMs > lastMs) {
-    lastMs = nowMs;
-    sequence = 0;
-  } else if (++sequence > 0xffff) {
-    lastMs++;
-    sequence = 0;
-  }
-  return lastMs.toString(16).padStart(12, "0") + sequence.toString(16).padStart(4, "0") +
-    randomBytes(6).toString("hex");
+  const { ms, count } = nextInstant(nowMs);
+  return ms.toString(16).padStart(12, "0") + count.toString(16).padStart(4, "0") + randomBytes(6).toString("hex");
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
+import { risingInstants } from "../lib/ids.ts";
 
-let lastMs = 0;
-let sequence = 0;
+const nextInstant = risingInstants(0xfff);
 
 /**
  * A new task's id: a UUID of version 7 (RFC 9562, 5.7), so that ids sort by the time of creation. Those of one process never
@@ -10,18 +10,12 @@ let sequence = 0;
  * @param nowMs Unix milliseconds.
  */
 export function newTaskId(nowMs: number): string {
-  if (nowMs > lastMs) {
-    lastMs = nowMs;
-    sequence = 0;
-  } else if (++sequence > 0xfff) {
-    lastMs++;
-    sequence = 0;
-  }
+  const { ms, count } = nextInstant(nowMs);
   const random = randomBytes(8);
   random[0] = 0x80 | (random[0] & 0x3f);
   const tail = random.toString("hex");
-  const time = lastMs.toString(16).padStart(12, "0");
-  const counter = `7${sequence.toString(16).padStart(3, "0")}`;
+  const time = ms.toString(16).padStart(12, "0");
+  const counter = `7${count.toString(16).padStart(3, "0")}`;
   return `${time.slice(0, 8)}-${time.slice(8)}-${counter}-${tail.slice(0, 4)}-${tail.slice(4)}`;
 }
 
