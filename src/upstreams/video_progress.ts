@@ -13,6 +13,34 @@ export function pendingAs(word: string): VideoProgress {
 }
 
 /**
+ * What a status says in the words that Ark began and others took over.
+ *
+ * @param ended What became of a job that succeeded, or that failed.
+ */
+export function progressOfStatus(
+  status: string,
+  ended: { readonly succeeded: () => VideoProgress; readonly failed: () => VideoProgress },
+): VideoProgress {
+  switch (status.toLowerCase()) {
+    case "queued":
+      return pending(false);
+    case "running":
+      return pending(true);
+    case "succeeded":
+      return ended.succeeded();
+    case "failed":
+      return ended.failed();
+    case "cancelled":
+    case "canceled":
+      return { status: "cancelled" };
+    case "expired":
+      return { status: "expired" };
+    default:
+      return pendingAs(status);
+  }
+}
+
+/**
  * A job that the vendor calls finished.
  *
  * @param urls Whatever stands where results stand; success without a single address is a failure.

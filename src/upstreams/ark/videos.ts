@@ -3,7 +3,7 @@ import type { JsonObject } from "../../conversation/codec.ts";
 import type { Outbound } from "../outbound.ts";
 import { contentPartsOf } from "../video_content.ts";
 import { videoExchange } from "../video_exchange.ts";
-import { cancelWaiting, failed, finished, pending, pendingAs } from "../video_progress.ts";
+import { cancelWaiting, failed, finished, progressOfStatus } from "../video_progress.ts";
 import { shapeOf, type VideoShapes } from "../video_shape.ts";
 import type { VideoJobHandle, VideoOrder, VideoProgress, VideoUpstream } from "../video_upstream.ts";
 import { isArkRefusal, readArkError } from "./failure_kind.ts";
@@ -105,23 +105,10 @@ function listPathOf({ options }: VideoOrder, page: number): string {
 
 function progressOf(outbound: Outbound, answer: unknown): VideoProgress {
   const task = Task.parse(answer);
-  switch (task.status.toLowerCase()) {
-    case "queued":
-      return pending(false);
-    case "running":
-      return pending(true);
-    case "succeeded":
-      return finished(outbound, [task.content?.video_url], { seconds: secondsOf(task), costUsd: null });
-    case "failed":
-      return failed(outbound, task.error?.message || task.error?.code || "", isArkRefusal(task.error?.code));
-    case "cancelled":
-    case "canceled":
-      return { status: "cancelled" };
-    case "expired":
-      return { status: "expired" };
-    default:
-      return pendingAs(task.status);
-  }
+  return progressOfStatus(task.status, {
+    succeeded: () => finished(outbound, [task.content?.video_url], { seconds: secondsOf(task), costUsd: null }),
+    failed: () => failed(outbound, task.error?.message || task.error?.code || "", isArkRefusal(task.error?.code)),
+  });
 }
 
 /** Either a duration or a count of frames is reported. */

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../conversation/codec.ts";
 import type { Outbound } from "../outbound.ts";
 import { contentPartsOf } from "../video_content.ts";
 import { videoExchange } from "../video_exchange.ts";
-import { cancelWaiting, failed, finished, pending, pendingAs } from "../video_progress.ts";
+import { cancelWaiting, failed, finished, progressOfStatus } from "../video_progress.ts";
 import { shapeOf, type VideoShapes } from "../video_shape.ts";
 import type { VideoJobHandle, VideoOrder, VideoProgress, VideoUpstream } from "../video_upstream.ts";
 import { createHailuo, HAILUO, isHailuo, pollHailuo } from "./hailuo.ts";
@@ -84,21 +84,9 @@ function bodyOf(outbound: Outbound, order: VideoOrder): JsonObject {
 function progressOf(outbound: Outbound, answer: unknown): VideoProgress {
   const { task } = Answer.parse(answer);
   const { error, usage, duration, content } = task;
-  switch (task.status.toLowerCase()) {
-    case "queued":
-      return pending(false);
-    case "running":
-      return pending(true);
-    case "succeeded":
-      return finished(outbound, [content?.url], { seconds: usage?.output_seconds ?? duration ?? null, costUsd: null });
-    case "failed":
-      return failed(outbound, error?.message ?? "", error?.code ? verdictOn(error.code).isContentRefusal : false);
-    case "cancelled":
-    case "canceled":
-      return { status: "cancelled" };
-    case "expired":
-      return { status: "expired" };
-    default:
-      return pendingAs(task.status);
-  }
+  return progressOfStatus(task.status, {
+    succeeded: () =>
+      finished(outbound, [content?.url], { seconds: usage?.output_seconds ?? duration ?? null, costUsd: null }),
+    failed: () => failed(outbound, error?.message ?? "", error?.code ? verdictOn(error.code).isContentRefusal : false),
+  });
 }
