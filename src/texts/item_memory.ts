@@ -1,5 +1,6 @@
 import type { Frame, JsonObject } from "../conversation/codec.ts";
 import type { Clock } from "../lib/clock.ts";
+import { BoundedMemory } from "./bounded_memory.ts";
 
 /**
  * Remembers the output items of translated `responses` replies, for clients that send back an id in the place of an item
@@ -15,37 +16,17 @@ export interface ItemMemory {
   resolve(accountId: string, body: JsonObject): JsonObject;
 }
 
-interface Kept {
-  /** JSON text. */
-  readonly item: string;
-  readonly until: number;
-}
-
-const KEPT_MS = 6 * 3_600_000;
-const MOST_CHARACTERS = 64_000_000;
 const ITEM_DONE = "response.output_item.done";
 
-/** A memory of at most 64 million characters; the oldest goes first. */
+/** A memory bounded as {@linkcode BoundedMemory} says. */
 export function createItemMemory(clock: Clock): ItemMemory {
-  const kept = new Map<string, Kept>();
-  let characters = 0;
-
-  function drop(key: string): void {
-    characters -= kept.get(key)?.item.length ?? 0;
-    kept.delete(key);
-  }
+  /** Items as JSON text. */
+  const memory = new BoundedMemory<string>(clock);
 
   function keep(accountId: string, item: unknown): void {
     if (!isObject(item) || typeof item.id !== "string") return;
-    const key = `${accountId} ${item.id}`;
-    drop(key);
     const text = JSON.stringify(item);
-    kept.set(key, { item: text, until: clock.now() + KEPT_MS });
-    characters += text.length;
-    for (const oldest of kept.keys()) {
-      if (characters <= MOST_CHARACTERS) break;
-      drop(oldest);
-    }
+    memory.put(`${accountId} ${item.id}`, text, text.length);
   }
 
   function resolved(accountId: string, item: unknown): unknown {
@@ -53,8 +34,8 @@ export function createItemMemory(clock: Clock): ItemMemory {
     // The type may be left out of a reference, whose only member is then its id.
     const isReference = item.type === "item_reference" || (item.type === undefined && item.role === undefined);
     if (!isReference) return item;
-    const found = kept.get(`${accountId} ${item.id}`);
-    return found && found.until > clock.now() ? JSON.parse(found.item) : item;
+    const found = memory.find(`${accountId} ${item.id}`);
+    return found === null ? item : JSON.parse(found);
   }
 
   return {

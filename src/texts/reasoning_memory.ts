@@ -2,6 +2,7 @@ import type { Conversation, ReasoningPart, ToolCallPart, Turn } from "../convers
 import type { ReplyPart } from "../conversation/reply.ts";
 import type { Seal } from "../conversation/seal.ts";
 import type { Clock } from "../lib/clock.ts";
+import { BoundedMemory } from "./bounded_memory.ts";
 
 /**
  * Remembers the proofs of reasoning that belong to a tool call, for callers whose form loses them: clients of the chat form
@@ -18,44 +19,18 @@ export interface ReasoningMemory {
 interface Kept {
   readonly reasoning: readonly ReasoningPart[];
   readonly seal: Seal | undefined;
-  readonly until: number;
-  readonly characters: number;
 }
 
-const KEPT_MS = 6 * 3_600_000;
-const MOST_CHARACTERS = 64_000_000;
 const MOST_CHARACTERS_OF_ONE = 1_000_000;
 
-/** A memory of at most 64 million characters; the oldest goes first. */
+/** A memory bounded as {@linkcode BoundedMemory} says. */
 export function createReasoningMemory(clock: Clock): ReasoningMemory {
-  const kept = new Map<string, Kept>();
-  let characters = 0;
-
-  function drop(key: string): void {
-    characters -= kept.get(key)?.characters ?? 0;
-    kept.delete(key);
-  }
+  const memory = new BoundedMemory<Kept>(clock);
 
   function put(key: string, reasoning: readonly ReasoningPart[], seal: Seal | undefined): void {
     const size = reasoning.reduce((sum, part) => sum + part.text.length + (part.seal?.value.length ?? 0), 0) +
       (seal?.value.length ?? 0);
-    if (size > MOST_CHARACTERS_OF_ONE) return;
-    drop(key);
-    kept.set(key, { reasoning, seal, until: clock.now() + KEPT_MS, characters: size });
-    characters += size;
-    for (const oldest of kept.keys()) {
-      if (characters <= MOST_CHARACTERS) break;
-      drop(oldest);
-    }
-  }
-
-  function find(key: string): Kept | null {
-    const found = kept.get(key);
-    if (found && found.until <= clock.now()) {
-      drop(key);
-      return null;
-    }
-    return found ?? null;
+    if (size <= MOST_CHARACTERS_OF_ONE) memory.put(key, { reasoning, seal }, size);
   }
 
   return {
@@ -72,8 +47,8 @@ export function createReasoningMemory(clock: Clock): ReasoningMemory {
       }
     },
     restore(accountId, conversation) {
-      if (kept.size === 0) return conversation;
-      const turns = conversation.turns.map((turn) => restored(turn, (callId) => find(`${accountId} ${callId}`)));
+      if (memory.isEmpty) return conversation;
+      const turns = conversation.turns.map((turn) => restored(turn, (callId) => memory.find(`${accountId} ${callId}`)));
       return { ...conversation, turns };
     },
   };

@@ -1,0 +1,52 @@
+import type { Clock } from "../lib/clock.ts";
+
+interface Kept<V> {
+  readonly value: V;
+  readonly until: number;
+  readonly characters: number;
+}
+
+const KEPT_MS = 6 * 3_600_000;
+const MOST_CHARACTERS = 64_000_000;
+
+/** What is kept in memory for six hours, at most 64 million characters; the oldest goes first. */
+export class BoundedMemory<V> {
+  readonly #clock: Clock;
+  readonly #kept = new Map<string, Kept<V>>();
+  #characters = 0;
+
+  /** Begins empty. */
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Whether nothing was kept, or nothing is any more. */
+  get isEmpty(): boolean {
+    return this.#kept.size === 0;
+  }
+
+  /** Keeps a value in the place of the one before, with what counts of it. */
+  put(key: string, value: V, characters: number): void {
+    this.#drop(key);
+    this.#kept.set(key, { value, until: this.#clock.now() + KEPT_MS, characters });
+    this.#characters += characters;
+    for (const oldest of this.#kept.keys()) {
+      if (this.#characters <= MOST_CHARACTERS) break;
+      this.#drop(oldest);
+    }
+  }
+
+  /** Null when it was not kept, or not any more. */
+  find(key: string): V | null {
+    const kept = this.#kept.get(key);
+    if (kept === undefined) return null;
+    if (kept.until > this.#clock.now()) return kept.value;
+    this.#drop(key);
+    return null;
+  }
+
+  #drop(key: string): void {
+    this.#characters -= this.#kept.get(key)?.characters ?? 0;
+    this.#kept.delete(key);
+  }
+}
