@@ -16,6 +16,11 @@ export const systemClock: Clock = {
   },
 };
 
+/** An instant of Unix milliseconds in whole Unix seconds, as most wire forms write it. */
+export function secondsOf(atMs: number): number {
+  return Math.floor(atMs / 1_000);
+}
+
 /** Resolves after `delayMs` by that clock. */
 export function sleep(clock: Clock, delayMs: number): Promise<void> {
   return new Promise((resolve) => void clock.after(delayMs, resolve));

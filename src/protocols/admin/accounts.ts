@@ -12,11 +12,12 @@ import type { KeyRing } from "../../billing/key_ring.ts";
 import type { Meter } from "../../billing/meter.ts";
 import { LEAST_SECRET_CHARACTERS, rotateWebhookSecret } from "../../billing/webhook_secret.ts";
 import type { Handler, Inbound } from "../../http/inbound.ts";
+import { secondsOf } from "../../lib/clock.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { writeMoney } from "../../lib/money.ts";
 import { secret } from "../../lib/settings.ts";
 import type { Store } from "../../store/store.ts";
-import { answerJson, secondsOf } from "./answer.ts";
+import { answerJson } from "./answer.ts";
 import { readAmount, readFields, readPage } from "./fields.ts";
 
 /** Reads a request's body as a JSON object. */

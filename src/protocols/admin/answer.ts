@@ -8,8 +8,3 @@ export function answerJson(body: unknown, status = 200): Response {
 /** A failure in the administration protocol's shape: `{error: {code, message, field?}}`. */
 export const renderAdminError: ErrorRenderer = ({ code, message, status, details }) =>
   answerJson({ error: { code, message, field: details.field } }, status);
-
-/** An instant as the bodies write it: whole Unix seconds. */
-export function secondsOf(atMs: number): number {
-  return Math.floor(atMs / 1000);
-}

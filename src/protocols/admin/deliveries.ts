@@ -1,15 +1,16 @@
 import * as z from "zod";
 import type { Handler, Route } from "../../http/inbound.ts";
+import { secondsOf } from "../../lib/clock.ts";
 import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { type Attempt, type Delivery, DELIVERY_STATES, type DeliveryState } from "../../webhooks/delivery.ts";
 import type { DeliveryDesk } from "../../webhooks/desk.ts";
 import { eventOf, idempotencyKeyOf } from "../../webhooks/envelope.ts";
 import type { ReadJson } from "./accounts.ts";
-import { answerJson, secondsOf } from "./answer.ts";
+import { answerJson } from "./answer.ts";
 import { guardedRoute } from "./guarded_route.ts";
-import { readFields, readPage } from "./fields.ts";
-import { readPlace, readRange, readsNewestFirst, writePlace } from "./time_page.ts";
+import { readFields } from "./fields.ts";
+import { readPlace, readRange, readTimePage, writePlace } from "./time_page.ts";
 
 /** What the administration of webhook deliveries works with. */
 export interface AdminDeliveryOptions {
@@ -50,10 +51,8 @@ export function adminDeliveryRoutes({ adminKey, desk, readJson }: AdminDeliveryO
  */
 function listHandler(desk: DeliveryDesk): Handler {
   return async ({ query }) => {
-    const { limit, after } = readPage(query);
+    const page = readTimePage(query);
     const range = { state: stateIn(new URLSearchParams(query).get("state")), ...readRange(query) };
-    const reverse = readsNewestFirst(query, "desc");
-    const page = { limit, after: after === undefined ? null : readPlace(after), reverse };
     const { deliveries, next } = await desk.list(range, page);
     return answerJson({ data: deliveries.map(writeDelivery), next: next && writePlace(next) });
   };

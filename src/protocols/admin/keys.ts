@@ -2,9 +2,10 @@ import { readAccount } from "../../billing/account.ts";
 import { type IssuedKey, issueKey, listKeys } from "../../billing/issued_key.ts";
 import type { KeyRing } from "../../billing/key_ring.ts";
 import type { Handler } from "../../http/inbound.ts";
+import { secondsOf } from "../../lib/clock.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { Store } from "../../store/store.ts";
-import { answerJson, secondsOf } from "./answer.ts";
+import { answerJson } from "./answer.ts";
 import { readPage } from "./fields.ts";
 
 /** `POST /admin/v1/accounts/:account/keys`: 201 with the key and, this once, its secret. */

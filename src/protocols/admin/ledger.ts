@@ -2,10 +2,11 @@ import { readAccount } from "../../billing/account.ts";
 import type { ChargeRow } from "../../billing/charge.ts";
 import { type LedgerLine, listLedger } from "../../billing/ledger.ts";
 import type { Handler } from "../../http/inbound.ts";
+import { secondsOf } from "../../lib/clock.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { writeMoney } from "../../lib/money.ts";
 import type { Store } from "../../store/store.ts";
-import { answerJson, secondsOf } from "./answer.ts";
+import { answerJson } from "./answer.ts";
 import { readPage } from "./fields.ts";
 import { readsNewestFirst } from "./time_page.ts";
 

@@ -1,7 +1,8 @@
 import type { Handler, Route } from "../../http/inbound.ts";
+import { secondsOf } from "../../lib/clock.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { CircuitBreaker, ProviderHealth } from "../../routing/circuit_breaker.ts";
-import { answerJson, secondsOf } from "./answer.ts";
+import { answerJson } from "./answer.ts";
 import { guardedRoute } from "./guarded_route.ts";
 
 /** A provider as it was configured, without its key. */

@@ -1,15 +1,15 @@
 import { ACCOUNT_ID_EXPECTATION, isAccountId } from "../../billing/account_id.ts";
 import type { Hold } from "../../billing/hold.ts";
 import type { Handler, Route } from "../../http/inbound.ts";
+import { secondsOf } from "../../lib/clock.ts";
 import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { writeMoney } from "../../lib/money.ts";
 import { VIDEO_STATUSES, type VideoStatus } from "../../videos/task.ts";
 import type { TaskDesk, TaskStory } from "../../videos/task_desk.ts";
-import { answerJson, secondsOf } from "./answer.ts";
-import { readPage } from "./fields.ts";
+import { answerJson } from "./answer.ts";
 import { guardedRoute } from "./guarded_route.ts";
-import { readPlace, readRange, readsNewestFirst, writePlace } from "./time_page.ts";
+import { readRange, readTimePage, writePlace } from "./time_page.ts";
 
 /** What the administration of tasks works with. */
 export interface AdminTaskOptions {
@@ -32,10 +32,8 @@ export function adminTaskRoutes({ adminKey, desk }: AdminTaskOptions): Route[] {
  */
 function listHandler(desk: TaskDesk): Handler {
   return async ({ query }) => {
-    const { limit, after } = readPage(query);
+    const page = readTimePage(query);
     const filter = { ...filterIn(query), ...readRange(query) };
-    const reverse = readsNewestFirst(query, "desc");
-    const page = { limit, after: after === undefined ? null : readPlace(after), reverse };
     const { stories, next } = await desk.list(filter, page);
     return answerJson({ data: stories.map(writeTask), next: next && writePlace(next) });
   };

@@ -1,12 +1,6 @@
 import { invalidField } from "../../lib/gateway_error.ts";
-
-/** A place among things in the order of their time. */
-export interface TimePlace {
-  /** Unix milliseconds. */
-  readonly createdAt: number;
-  /** A UUID. */
-  readonly id: string;
-}
+import type { TimePlace } from "../../lib/time_place.ts";
+import { readPage } from "./fields.ts";
 
 /** A span of Unix milliseconds, the first included, the second not. */
 export interface TimeRange {
@@ -44,6 +38,26 @@ export function readsNewestFirst(query: string, usual: "asc" | "desc"): boolean 
   const order = new URLSearchParams(query).get("order") ?? usual;
   if (order !== "asc" && order !== "desc") throw invalidField("order", "expected asc or desc");
   return order === "desc";
+}
+
+/** Which part of a list in the order of time. */
+export interface TimePage {
+  readonly limit: number;
+  /** What to go on behind; null to begin. */
+  readonly after: TimePlace | null;
+  /** Newest first. */
+  readonly reverse: boolean;
+}
+
+/**
+ * Reads `limit`, `after` and `order` of a query; newest first where no order is given.
+ *
+ * @throws {GatewayError} `invalid_request` that names the parameter.
+ */
+export function readTimePage(query: string): TimePage {
+  const { limit, after } = readPage(query);
+  const reverse = readsNewestFirst(query, "desc");
+  return { limit, after: after === undefined ? null : readPlace(after), reverse };
 }
 
 /** A place as the `next` of a page. */

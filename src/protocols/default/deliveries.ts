@@ -1,5 +1,6 @@
 import type { Authenticate } from "../../billing/authenticate.ts";
 import type { Inbound, Route } from "../../http/inbound.ts";
+import { secondsOf } from "../../lib/clock.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { Videos } from "../../videos/videos.ts";
 import type { Attempt, Delivery } from "../../webhooks/delivery.ts";
@@ -68,8 +69,4 @@ function writeAttempt({ number, startedAt, durationMs, status, failure, reason, 
     reason,
     answer_bytes: answerBytes,
   };
-}
-
-function secondsOf(atMs: number): number {
-  return Math.floor(atMs / 1_000);
 }
