@@ -8,15 +8,7 @@ import type { SeenRequest } from "../../src/sandbox/seen.ts";
 import { PRICING, textModel } from "../support/gateway.ts";
 import { type Purse, purse } from "../support/purse.ts";
 import { ShiftedClock } from "./shifted_clock.ts";
-
-/** An answer, read. */
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  // deno-lint-ignore no-explicit-any -- a test looks wherever it likes
-  readonly json: any;
-}
+import { type Answer, callerOf, type GatewayCall } from "../support/gateway_call.ts";
 
 /** A gateway in front of the sandbox's vendors, as a test of caches sees it. */
 export interface CacheGateway {
@@ -34,7 +26,7 @@ export interface CacheGateway {
   readonly purse: Purse;
   readonly logLines: readonly string[];
   /** A request with the first key unless another is given. */
-  call(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  readonly call: GatewayCall;
   /** Creates a cache, expecting 200, and gives its name. */
   create(fields?: Readonly<Record<string, unknown>>): Promise<string>;
   /** Asks a model with a cache. */
@@ -84,20 +76,7 @@ export async function startCacheGateway(options: CacheGatewayOptions = {}): Prom
   const log = jsonLog("debug", (line) => void logLines.push(line));
   const app = await startApp({ config, log, clock, random: options.random });
 
-  async function call(
-    method: string,
-    path: string,
-    body?: unknown,
-    headers: Readonly<Record<string, string>> = {},
-  ): Promise<Answer> {
-    const response = await fetch(app.address + path, {
-      method,
-      headers: { "x-content-api-key": key, ...(body === undefined ? {} : JSON_TYPE), ...headers },
-      body: body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body),
-    });
-    const text = await response.text();
-    return { status: response.status, headers: response.headers, text, json: parsed(text) };
-  }
+  const call = callerOf(app.address, { "x-content-api-key": key });
 
   return {
     app,
@@ -134,8 +113,6 @@ export async function startCacheGateway(options: CacheGatewayOptions = {}): Prom
     },
   };
 }
-
-const JSON_TYPE = { "content-type": "application/json" };
 
 function treeOf(
   sandbox: Sandbox,
@@ -181,14 +158,6 @@ function filesIn(folder: string): string[] {
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return [];
     throw error;
-  }
-}
-
-function parsed(text: string): Answer["json"] {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
   }
 }
 

@@ -4,6 +4,7 @@ import { readConfig } from "../../src/config/config.ts";
 import { jsonLog } from "../../src/lib/log.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/mod.ts";
 import type { SeenRequest } from "../../src/sandbox/seen.ts";
+import { callerOf, type GatewayCall } from "./gateway_call.ts";
 
 /** A gateway in front of the sandbox's vendor of videos, as a test sees it. */
 export interface VideoGateway {
@@ -18,7 +19,7 @@ export interface VideoGateway {
   readonly filesFolder: string;
   readonly logLines: readonly string[];
   /** A request with the first key unless another is given. */
-  call(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  readonly call: GatewayCall;
   /** Creates a video, expecting 202, and gives its id. */
   create(fields?: Readonly<Record<string, unknown>>): Promise<string>;
   /** Looks until the task is in one of these states. */
@@ -28,15 +29,6 @@ export interface VideoGateway {
   /** Bodies of the creations that the vendor saw. */
   created(): readonly SeenRequest[];
   stop(): Promise<void>;
-}
-
-/** An answer, read. */
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  // deno-lint-ignore no-explicit-any -- a test looks wherever it likes
-  readonly json: any;
 }
 
 /** What a test can choose. */
@@ -68,21 +60,7 @@ export async function startVideoGateway(options: VideoGatewayOptions = {}): Prom
   const config = readConfig(JSON.stringify(tree), "test.json", () => undefined);
   const app = await startApp({ config, log: jsonLog("debug", (line) => void logLines.push(line)) });
 
-  async function call(
-    method: string,
-    path: string,
-    body?: unknown,
-    headers: Readonly<Record<string, string>> = {},
-  ): Promise<Answer> {
-    const response = await fetch(path.startsWith("http") ? path : app.address + path, {
-      method,
-      redirect: "manual",
-      headers: { authorization: `Bearer ${key}`, ...(body === undefined ? {} : JSON_TYPE), ...headers },
-      body: body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body),
-    });
-    const text = await response.text();
-    return { status: response.status, headers: response.headers, text, json: parsed(text) };
-  }
+  const call = callerOf(app.address, { authorization: `Bearer ${key}` });
 
   return {
     app,
@@ -126,8 +104,6 @@ export function closedOrigin(): string {
   listener.close();
   return `http://127.0.0.1:${port}`;
 }
-
-const JSON_TYPE = { "content-type": "application/json" };
 
 function treeOf(
   sandbox: Sandbox,
@@ -177,12 +153,4 @@ function videoModel(id: string, providers: readonly string[], video: Record<stri
     video: { duration: { min: 2, max: 12, default: 5 }, ...video },
     serves: providers.map((provider) => ({ provider, model: "seedance-sandbox" })),
   };
-}
-
-function parsed(text: string): Answer["json"] {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
