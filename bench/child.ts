@@ -106,3 +106,9 @@ function kill(child: Deno.ChildProcess, signal: Deno.Signal): void {
     // It has ended by itself.
   }
 }
+
+/** The command that runs one of the benchmark's own programs, which may use loopback and nothing else. */
+export function ownProgram(program: string, ...args: readonly string[]): string[] {
+  const options = ["--quiet", "--no-check", "--no-lock", "--allow-net=127.0.0.1"];
+  return [Deno.execPath(), "run", ...options, program, ...args];
+}

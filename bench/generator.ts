@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Ask } from "./ask.ts";
-import { isInstalled, run } from "./child.ts";
+import { isInstalled, ownProgram, run } from "./child.ts";
 import type { LoadOptions, LoadResult } from "./load.ts";
 
 /** Puts load on a server, from a core of its own. */
@@ -22,17 +22,8 @@ export function ownGenerator(core: number | null): Generator {
   return {
     name: "bench/load.ts",
     async drive(options) {
-      const command = [
-        Deno.execPath(),
-        "run",
-        "--quiet",
-        "--no-check",
-        "--no-lock",
-        "--allow-net=127.0.0.1",
-        LOAD_PROGRAM,
-      ];
       const timeoutMs = options.seconds * 1000 + PATIENCE_MS;
-      return JSON.parse(await run([...command, JSON.stringify(options)], { core, timeoutMs }));
+      return JSON.parse(await run(ownProgram(LOAD_PROGRAM, JSON.stringify(options)), { core, timeoutMs }));
     },
   };
 }

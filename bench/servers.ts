@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
-import { canPin, type Server, startServer } from "./child.ts";
+import { canPin, ownProgram, type Server, startServer } from "./child.ts";
 import type { Servers } from "./contenders.ts";
 import { type GatewayOptions, startGateway } from "./gateway.ts";
 import { PEER, startPeer } from "./peer.ts";
@@ -69,16 +69,7 @@ async function startProgram(
   core: number | null,
 ): Promise<Server> {
   const program = fileURLToPath(new URL(`./${name}.ts`, import.meta.url));
-  const command = [
-    Deno.execPath(),
-    "run",
-    "--quiet",
-    "--no-check",
-    "--no-lock",
-    "--allow-net=127.0.0.1",
-    program,
-    ...args,
-  ];
+  const command = ownProgram(program, ...args);
   return await startServer({ name, command, logPath: join(folder, `${name}.log`), core });
 }
 
