@@ -1,0 +1,147 @@
+import { type Money, readMoney } from "../../../src/lib/money.ts";
+
+/** Prices of the catalog under load. A text call costs the request and its words; the prompt is free. */
+export const PRICES = {
+  textRequest: "0.001",
+  textToken: "0.00001",
+  image: "0.04",
+  cacheToken: "0.000001",
+  videoSecond: "0.1",
+} as const;
+
+const WORDS = 12;
+/** Enough words for the least size of the vendor's caches. */
+const CACHED_TEXT = "lighthouse ".repeat(1_200);
+
+/** What callers know for certain: replies that reached them whole, and what these cost. */
+export interface Acknowledged {
+  readonly calls: Record<"text" | "image" | "cache", number>;
+  readonly cost: Record<"text" | "image" | "cache", Money>;
+  /** Video tasks by the name that their creation was sent under. */
+  readonly videos: Map<string, string>;
+}
+
+/** Nothing acknowledged yet. */
+export function nothingAcknowledged(): Acknowledged {
+  return { calls: { text: 0, image: 0, cache: 0 }, cost: { text: 0n, image: 0n, cache: 0n }, videos: new Map() };
+}
+
+/** Where load goes, and as whom. */
+export interface LoadTarget {
+  readonly address: string;
+  readonly key: string;
+  /** Where the events of videos go. */
+  readonly callbackUrl: string;
+}
+
+/** Calls of every kind against one life of the gateway. What a kill cuts off is not acknowledged. */
+export class Load {
+  #stopped = false;
+  #acknowledgedNow = 0;
+  #wanted = Infinity;
+  readonly #enough = Promise.withResolvers<void>();
+
+  constructor(readonly target: LoadTarget, readonly acknowledged: Acknowledged) {}
+
+  /** One call of each kind at a time until {@linkcode Load.stop}; `names` are those of the videos to create meanwhile. */
+  async run(names: readonly string[]): Promise<void> {
+    await Promise.all([
+      this.#repeat(() => this.#streamedText()),
+      this.#repeat(() => this.#wholeText()),
+      this.#repeat(() => this.#image()),
+      this.#repeat(() => this.#cache()),
+      ...names.map((name) => this.#attempt(() => this.createVideo(name))),
+    ]);
+  }
+
+  /** Resolves once this many calls of this life are acknowledged. */
+  reached(calls: number): Promise<void> {
+    this.#wanted = calls;
+    if (this.#acknowledgedNow >= calls) this.#enough.resolve();
+    return this.#enough.promise;
+  }
+
+  /** No call begins any more. */
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  /** Creates a video under a name; asked again with the same name it is the same task. */
+  async createVideo(name: string): Promise<void> {
+    const order = Number(name);
+    const prompt = `Video ${name} [[queue ${order % 3 * 200}]] [[run ${order * 97 % 2_000}]]`;
+    const body = { model: "load/video", prompt, duration: 2, callback_url: this.target.callbackUrl };
+    const answer = await this.#post("/v1/videos", body, { "idempotency-key": name });
+    const { id } = await answer.json();
+    if (answer.status === 202) this.acknowledged.videos.set(name, id);
+  }
+
+  async #repeat(call: () => Promise<void>): Promise<void> {
+    while (!this.#stopped) await this.#attempt(call);
+  }
+
+  /** A call that the kill cuts off fails here and is left out. */
+  async #attempt(call: () => Promise<void>): Promise<void> {
+    try {
+      await call();
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+    }
+  }
+
+  async #streamedText(): Promise<void> {
+    const prompt = `Say it [[words ${WORDS}]] [[gap 15]]`;
+    const body = { model: "load/text", max_tokens: 64, stream: true, messages: [{ role: "user", content: prompt }] };
+    const answer = await this.#post("/msgcompat/v1/messages", body);
+    const text = await answer.text();
+    if (answer.status === 200 && text.includes("event: message_stop")) this.#text(WORDS);
+  }
+
+  async #wholeText(): Promise<void> {
+    const prompt = `Say it [[words ${WORDS}]] [[stall ${Math.floor(Math.random() * 200)}]]`;
+    const body = { model: "load/text", max_tokens: 64, messages: [{ role: "user", content: prompt }] };
+    const answer = await this.#post("/v1/chat/completions", body);
+    const { usage } = await answer.json();
+    if (answer.status === 200) this.#text(usage.completion_tokens);
+  }
+
+  async #image(): Promise<void> {
+    const body = { model: "load/image", prompt: "A lighthouse [[stall 50]]", quality: "low" };
+    const answer = await this.#post("/v1/images/generations", body);
+    await answer.text();
+    if (answer.status === 200) this.#add("image", readMoney(PRICES.image));
+  }
+
+  async #cache(): Promise<void> {
+    const contents = [{ role: "user", parts: [{ text: CACHED_TEXT }] }];
+    const answer = await this.#post("/gencompat/v1beta/cachedContents", { model: "load/cache", contents, ttl: "600s" });
+    const { usageMetadata } = await answer.json();
+    if (answer.status === 200) {
+      this.#add("cache", BigInt(usageMetadata.totalTokenCount) * readMoney(PRICES.cacheToken));
+    }
+  }
+
+  #text(outputTokens: number): void {
+    this.#add("text", readMoney(PRICES.textRequest) + BigInt(outputTokens) * readMoney(PRICES.textToken));
+  }
+
+  #add(kind: "text" | "image" | "cache", cost: Money): void {
+    this.acknowledged.calls[kind]++;
+    this.acknowledged.cost[kind] += cost;
+    if (++this.#acknowledgedNow >= this.#wanted) this.#enough.resolve();
+  }
+
+  #post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
+    const { address, key } = this.target;
+    return fetch(address + path, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${key}`,
+        "content-type": "application/json",
+        "msg-version": "2023-06-01",
+        ...headers,
+      },
+      body: JSON.stringify(body),
+    });
+  }
+}
