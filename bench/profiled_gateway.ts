@@ -5,7 +5,7 @@
 import { Session } from "node:inspector";
 import { join } from "node:path";
 import { startApp } from "../src/app.ts";
-import { logOf } from "../src/commands/serve.ts";
+import { openProcessOutput } from "../src/commands/process_output.ts";
 import { loadConfig } from "../src/config/load_config.ts";
 
 const [path, folder] = Deno.args;
@@ -15,7 +15,7 @@ session.connect();
 session.post("Profiler.enable");
 
 const config = loadConfig({ path, env: (name) => Deno.env.get(name) });
-const app = await startApp({ config, log: logOf(config) });
+const app = await startApp({ config, log: openProcessOutput(config).log });
 console.log(app.address);
 
 for await (const text of Deno.stdin.readable.pipeThrough(new TextDecoderStream())) {

@@ -3,6 +3,7 @@ import { GatewayUnreachableError } from "./commands/admin_api.ts";
 import { ADMIN_COMMANDS } from "./commands/admin_call.ts";
 import { checkCommand } from "./commands/check.ts";
 import { listenCommand } from "./commands/listen.ts";
+import { OutputError, print } from "./commands/print.ts";
 import { dev, serve } from "./commands/serve.ts";
 import { UsageError } from "./commands/usage_error.ts";
 import { ConfigError } from "./config/config_error.ts";
@@ -13,6 +14,7 @@ import { VERSION } from "./version.ts";
 const HELP = `switchyard ${VERSION}: one address in front of many model vendors
 
   switchyard serve [--config FILE]       start the gateway
+    [--show-secrets]                     prints the webhook secrets of accounts that it makes
   switchyard dev                         start it with simulated vendors; no keys needed
   switchyard config check [FILE]         read a configuration and say what is wrong with it
 
@@ -58,7 +60,8 @@ export async function run(args: readonly string[]): Promise<number> {
     if (error instanceof UsageError) return complain(2, `${error.message}\nTry "switchyard help".`);
     if (error instanceof ConfigError) return complain(2, error.problems.join("\n"));
     const expected = error instanceof StoreInUseError || error instanceof StoreFileError ||
-      error instanceof GatewayUnreachableError || error instanceof Deno.errors.AddrInUse ||
+      error instanceof GatewayUnreachableError || error instanceof OutputError ||
+      error instanceof Deno.errors.AddrInUse ||
       error instanceof Deno.errors.PermissionDenied;
     if (expected) return complain(1, `switchyard: ${(error as Error).message}`);
     throw error;
@@ -77,12 +80,12 @@ async function dispatch([command = "help", ...rest]: readonly string[]): Promise
       return await listenCommand(rest);
     case "version":
     case "--version":
-      console.log(VERSION);
+      print(VERSION);
       return 0;
     case "help":
     case "--help":
     case "-h":
-      console.log(HELP);
+      print(HELP);
       return 0;
   }
   if (ADMIN_COMMANDS.has(command)) return await adminCommand(command, rest);
@@ -90,6 +93,8 @@ async function dispatch([command = "help", ...rest]: readonly string[]): Promise
 }
 
 function complain(code: number, message: string): number {
-  console.error(message);
+  try {
+    console.error(message);
+  } catch { /* Nobody can be told: the exit code says it. */ }
   return code;
 }

@@ -7,6 +7,7 @@ import { writeMoney } from "../lib/money.ts";
 import { askAdminApi } from "./admin_api.ts";
 import { type AdminCall, adminCallFor } from "./admin_call.ts";
 import { readAdminArguments } from "./admin_line.ts";
+import { print } from "./print.ts";
 import { redeliverRange } from "./redeliver_range.ts";
 import { UsageError } from "./usage_error.ts";
 
@@ -29,7 +30,7 @@ export async function adminCommand(command: string, args: readonly string[]): Pr
     console.error(messageIn(body) ?? `the admin API answered ${status}`);
     return 1;
   }
-  console.log(JSON.stringify(body, null, 2));
+  print(JSON.stringify(body, null, 2));
   return 0;
 }
 
@@ -43,7 +44,7 @@ async function verify(config: Config): Promise<number> {
   try {
     const { accounts, lines, differences } = await verifyLedger(app.store);
     for (const difference of differences) console.error(JSON.stringify(difference, decimals));
-    console.log(`${accounts} accounts with ${lines} lines; ${differences.length} differences`);
+    print(`${accounts} accounts with ${lines} lines; ${differences.length} differences`);
     return differences.length === 0 ? 0 : 1;
   } finally {
     await app.close();

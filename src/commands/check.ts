@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { checkConfig } from "../config/load_config.ts";
+import { print } from "./print.ts";
 import { UsageError } from "./usage_error.ts";
 
 /** `config check [FILE]`: exit code 0 when the configuration can be started with, else 2. */
@@ -13,7 +14,7 @@ export function checkCommand(args: readonly string[]): number {
     return 2;
   }
   const { providers, models, accounts } = config;
-  console.log(
+  print(
     `${source}: fine, with ${
       Object.keys(providers).length
     } providers, ${models.length} models, ${accounts.length} accounts`,

@@ -4,6 +4,7 @@ import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
 import { loadConfig } from "../config/load_config.ts";
 import { serviceSignature, standardSignature } from "../webhooks/signature.ts";
 import { gatewayAddress } from "./gateway_address.ts";
+import { print } from "./print.ts";
 import { UsageError } from "./usage_error.ts";
 
 /** Where events are looked for, and what is done with each. */
@@ -46,7 +47,7 @@ export async function listenCommand(args: readonly string[]): Promise<number> {
     adminKey,
     secret: Deno.env.get("SWITCHYARD_WEBHOOK_SECRET") ?? null,
     forward: values.forward ?? null,
-    print: console.log,
+    print,
     signal: stop.signal,
   });
   return 0;

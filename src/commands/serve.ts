@@ -4,21 +4,22 @@ import { newApiKey } from "../billing/api_key.ts";
 import type { Config } from "../config/config.ts";
 import { devConfig } from "../config/dev_config.ts";
 import { loadConfig } from "../config/load_config.ts";
-import { createLineWriter } from "../lib/line_writer.ts";
-import { jsonLog, type Log } from "../lib/log.ts";
 import { startSandbox } from "../sandbox/mod.ts";
+import { openProcessOutput, type ProcessOutput } from "./process_output.ts";
+import { listenForStop } from "./stop_signals.ts";
 import { UsageError } from "./usage_error.ts";
 
 const environment = (name: string) => Deno.env.get(name);
 
-/** `serve [--config FILE]`: the gateway until a signal ends it. */
+/** `serve [--config FILE] [--show-secrets]`: the gateway until a signal ends it. */
 export async function serve(args: readonly string[]): Promise<number> {
-  const config = loadConfig({ path: configPathIn(args), env: environment });
-  const log = logOf(config);
+  const { config: path, showSecrets } = serveOptionsIn(args);
+  const config = loadConfig({ path, env: environment });
+  const output = openProcessOutput(config);
   if (config.models.length === 0) {
-    log.warn("catalog_empty", { reason: "no vendor's key is set and no configuration names a model" });
+    output.log.warn("catalog_empty", { reason: "no vendor's key is set and no configuration names a model" });
   }
-  return await runUntilSignal(await start(config, log), log);
+  return await runUntilSignal(output, () => start(config, output, showSecrets));
 }
 
 /** `dev`: the gateway in front of simulated vendors, with a key to use at once. */
@@ -27,56 +28,58 @@ export async function dev(args: readonly string[]): Promise<number> {
   const key = await devKey();
   const sandbox = await startSandbox({ port: 0 });
   const config = devConfig({ sandbox: sandbox.baseUrls, key, env: environment });
-  const log = logOf(config);
-  const app = await start(config, log);
-  console.log(devGreeting(app.address, key));
-  const code = await runUntilSignal(app, log);
+  const output = openProcessOutput(config);
+  const code = await runUntilSignal(output, async () => {
+    const app = await start(config, output, true);
+    output.print(devGreeting(app.address, key));
+    return app;
+  });
   await sandbox.stop();
   return code;
 }
 
-/** The path that `--config` gives; undefined without it. Throws {@linkcode UsageError} for anything else. */
-export function configPathIn(args: readonly string[]): string | undefined {
+function serveOptionsIn(args: readonly string[]): { config: string | undefined; showSecrets: boolean } {
   try {
-    return parseArgs({ args: [...args], options: { config: { type: "string" } } }).values.config;
+    const options = { config: { type: "string" }, "show-secrets": { type: "boolean" } } as const;
+    const { values } = parseArgs({ args: [...args], options });
+    return { config: values.config, showSecrets: values["show-secrets"] ?? false };
   } catch (error) {
     throw new UsageError(`switchyard: ${(error as Error).message}`);
   }
 }
 
-/** The log on the standard error output, written to its end also when the process ends by an error or by itself. */
-export function logOf(config: Config): Log {
-  const writer = createLineWriter((bytes) => Deno.stderr.writeSync(bytes));
-  for (const end of ["unload", "error", "unhandledrejection"]) addEventListener(end, () => writer.flush());
-  return jsonLog(config.logs.level, (line, level) => writer.write(line, level === "warn" || level === "error"));
-}
-
-async function start(config: Config, log: Log): Promise<RunningApp> {
+async function start(config: Config, { log, print }: ProcessOutput, showSecrets: boolean): Promise<RunningApp> {
   const app = await startApp({ config, log });
   // The sweep behind the alarms: it finds due work whose alarm was lost.
   Deno.cron("sweep due jobs", "* * * * *", async () => void await app.store.sweep());
-  for (const { id, generatedWebhookSecret } of app.ensured.created) {
-    if (generatedWebhookSecret === null) continue;
-    console.log(`Account "${id}" was created; its webhook secret, shown once: ${generatedWebhookSecret}`);
+  for (const { id, generatedWebhookSecret: secret } of app.ensured.created) {
+    if (secret === null) continue;
+    print(
+      showSecrets
+        ? `Account "${id}" was created; its webhook secret, shown once: ${secret}`
+        : `Account "${id}" was created. "switchyard webhook-secrets rotate ${id}" shows a webhook secret, ` +
+          `"switchyard keys create ${id}" an API key.`,
+    );
   }
-  console.log(`Switchyard is ready at ${app.address}`);
+  print(`Switchyard is ready at ${app.address}`);
   return app;
 }
 
-/** Resolves with the exit code when a first signal was carried out; a second one ends the process at once. */
-async function runUntilSignal(app: RunningApp, log: Log): Promise<number> {
-  const { promise: signalled, resolve } = Promise.withResolvers<string>();
-  let signals = 0;
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    Deno.addSignalListener(signal, () => {
-      if (++signals > 1) Deno.exit(1);
-      resolve(signal);
-    });
+/**
+ * Starts, and resolves with the exit code when a first signal was carried out; a second one ends the process at once. A
+ * signal that arrives during the start is carried out behind it.
+ */
+async function runUntilSignal({ log, flush }: ProcessOutput, start: () => Promise<RunningApp>): Promise<number> {
+  const stopSignal = listenForStop({ log, onSecond: () => void flush().then(() => Deno.exit(1)) });
+  try {
+    const app = await start();
+    log.info("stopping", { signal: await stopSignal });
+    await app.stop();
+    log.info("stopped");
+    return 0;
+  } finally {
+    await flush();
   }
-  log.info("stopping", { signal: await signalled });
-  await app.stop();
-  log.info("stopped");
-  return 0;
 }
 
 /** The demo account's key: made once and kept beside the dev store, so that it stays good from start to start. */

@@ -244,7 +244,7 @@ function withoutBody(response: Response): Response {
 }
 
 /** Class and place of a failure that nobody foresaw. Never its message: the engine's own can repeat the input. */
-function placeOf(thrown: unknown): string {
+export function placeOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return `threw a ${typeof thrown}`;
   const head = `${thrown.name}: ${thrown.message}`;
   const frames = thrown.stack?.startsWith(head) ? thrown.stack.slice(head.length) : "";

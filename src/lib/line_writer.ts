@@ -1,45 +1,141 @@
 import { type Clock, systemClock } from "./clock.ts";
 
-/** Where lines go that are wanted soon, not one by one. */
+/** Writes lines to a standard stream of this process. No call blocks, and none throws. */
 export interface LineWriter {
   /**
-   * Takes one line without its end.
+   * Takes one line without its end. The line is dropped and counted when {@linkcode MAX_QUEUED_CHARACTERS} wait already.
    *
-   * @param atOnce True for what must not be lost should the process die of it: it is written before this returns, together
-   * with all that came before.
+   * @param isUrgent True starts the write at once, together with all that came before. An urgent line may use a reserve
+   * of {@linkcode URGENT_RESERVE_CHARACTERS} beyond the bound.
    */
-  write(line: string, atOnce: boolean): void;
-  /** Writes what was taken and is not written yet. */
-  flush(): void;
+  write(line: string, isUrgent: boolean): void;
+  /** Resolves when every line is written or dropped, and at the latest after `timeoutMs`. Never rejects. */
+  flush(timeoutMs: number): Promise<void>;
 }
 
+/** What a line writer is built from. */
+export interface LineWriterOptions {
+  /** Writes some bytes and resolves with how many, as `Deno.stderr.write` does. Called again only after it has settled. */
+  readonly write: (bytes: Uint8Array) => Promise<number>;
+  /** Default the machine's. */
+  readonly clock?: Clock;
+  /** The line that reports dropped lines, without its end. Default: they are not reported. */
+  readonly droppedLine?: (count: number) => string;
+}
+
+/** How many characters may wait for a stream that takes nothing. */
+export const MAX_QUEUED_CHARACTERS = 1_048_576;
+/** What urgent lines may use beyond {@linkcode MAX_QUEUED_CHARACTERS}. */
+export const URGENT_RESERVE_CHARACTERS = 262_144;
+
 const GATHER_MS = 10;
-/** Beyond that many characters nothing more is gathered. */
-const MOST_GATHERED = 65_536;
+/** A batch of this many characters is written without waiting for more. */
+const MAX_GATHERED_CHARACTERS = 65_536;
+/** Pause before a stream that another process made non-blocking is tried again. */
+const WOULD_BLOCK_PAUSE_MS = 50;
+const NEWLINE = 0x0a;
 
 /**
- * Gathers lines for a moment, since writing each by itself costs a busy process more than making it does.
+ * Gathers lines for ten milliseconds, as writing each by itself costs a busy process more than making it does.
  *
- * @param write Writes some bytes and tells how many, as `Deno.stderr.writeSync` does.
+ *   write(line) → queue (bounded) → one write under way → written, or lost and counted
+ *
+ * A pipe that nobody reads stops the write under way, not the process: lines wait up to the bound, and more are dropped.
+ * A write that fails (EPIPE, ENOSPC, EIO, EBADF) loses its lines. The next line that can be written reports the count.
  */
-export function createLineWriter(
-  write: (bytes: Uint8Array) => number,
-  clock: Clock = systemClock,
-): LineWriter {
-  const encoder = new TextEncoder();
-  let gathered = "";
-  const flush = () => {
-    if (gathered === "") return;
-    const bytes = encoder.encode(gathered);
-    gathered = "";
-    for (let written = 0; written < bytes.length;) written += write(bytes.subarray(written));
-  };
-  return {
-    write(line, atOnce) {
-      if (gathered === "" && !atOnce) clock.after(GATHER_MS, flush);
-      gathered += `${line}\n`;
-      if (atOnce || gathered.length > MOST_GATHERED) flush();
-    },
-    flush,
-  };
+export function createLineWriter(options: LineWriterOptions): LineWriter {
+  const writer = new QueuedWriter(options.write, options.clock ?? systemClock, options.droppedLine ?? null);
+  return { write: (line, isUrgent) => writer.take(line, isUrgent), flush: (timeoutMs) => writer.flush(timeoutMs) };
+}
+
+class QueuedWriter {
+  readonly #encoder = new TextEncoder();
+  #queue = "";
+  #dropped = 0;
+  /** The last write ended within a line, so the next one starts with a line end. */
+  #isMidLine = false;
+  #isTimed = false;
+  #writing: Promise<void> | null = null;
+
+  constructor(
+    private readonly writeBytes: (bytes: Uint8Array) => Promise<number>,
+    private readonly clock: Clock,
+    private readonly droppedLine: ((count: number) => string) | null,
+  ) {}
+
+  take(line: string, isUrgent: boolean): void {
+    const bound = isUrgent ? MAX_QUEUED_CHARACTERS + URGENT_RESERVE_CHARACTERS : MAX_QUEUED_CHARACTERS;
+    if (this.#queue.length + line.length + 1 > bound) return void this.#dropped++;
+    this.#queue += `${line}\n`;
+    if (isUrgent || this.#queue.length > MAX_GATHERED_CHARACTERS) this.#start();
+    else this.#startSoon();
+  }
+
+  async flush(timeoutMs: number): Promise<void> {
+    this.#start();
+    if (this.#writing === null) return;
+    const timeout = Promise.withResolvers<void>();
+    const cancel = this.clock.after(timeoutMs, timeout.resolve);
+    await Promise.race([this.#writing, timeout.promise]);
+    cancel();
+  }
+
+  #startSoon(): void {
+    if (this.#isTimed || this.#writing !== null) return;
+    this.#isTimed = true;
+    this.clock.after(GATHER_MS, () => {
+      this.#isTimed = false;
+      this.#start();
+    });
+  }
+
+  /** The first write is called before this returns. */
+  #start(): void {
+    if (this.#writing !== null || this.#queue === "") return;
+    this.#writing = this.#drain().then(() => {
+      this.#writing = null;
+      if (this.#queue !== "") this.#startSoon();
+    });
+  }
+
+  /** Writes batches until nothing waits, or a write fails. */
+  async #drain(): Promise<void> {
+    do {
+      const report = this.#dropped > 0 && this.droppedLine !== null ? `${this.droppedLine(this.#dropped)}\n` : "";
+      const reported = report === "" ? 0 : this.#dropped;
+      const head = this.#encoder.encode((this.#isMidLine ? "\n" : "") + report);
+      const lines = this.#encoder.encode(this.#queue);
+      this.#queue = "";
+      const batch = new Uint8Array(head.length + lines.length);
+      batch.set(head);
+      batch.set(lines, head.length);
+      const written = await this.#writeAll(batch);
+      if (written > 0) this.#isMidLine = batch[written - 1] !== NEWLINE;
+      if (written >= head.length) this.#dropped -= reported;
+      this.#dropped += lineEndsIn(batch.subarray(Math.max(written, head.length)));
+      if (written < batch.length) return;
+    } while (this.#queue !== "" || (this.#dropped > 0 && this.droppedLine !== null));
+  }
+
+  /** Gives how many bytes were written: all of them unless the stream failed. */
+  async #writeAll(bytes: Uint8Array): Promise<number> {
+    let written = 0;
+    while (written < bytes.length) {
+      try {
+        const count = await this.writeBytes(bytes.subarray(written));
+        if (count <= 0) break;
+        written += count;
+      } catch (error) {
+        if (!(error instanceof Deno.errors.WouldBlock)) break;
+        await new Promise<void>((resolve) => void this.clock.after(WOULD_BLOCK_PAUSE_MS, resolve));
+      }
+    }
+    return written;
+  }
+}
+
+function lineEndsIn(bytes: Uint8Array): number {
+  let count = 0;
+  for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) count++;
+  return count;
 }

@@ -92,5 +92,15 @@ export function jsonLog(
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
+/**
+ * The line that stands for log lines that could not be written, of whatever level: `log_lines_dropped` with their count.
+ *
+ * @param now Unix milliseconds.
+ */
+export function droppedLogLine(count: number, now: number = Date.now()): string {
+  const fields: LogFields = { count, reason: "nobody read the log fast enough, or it could not be written" };
+  return JSON.stringify({ time: new Date(now).toISOString(), level: "warn", event: "log_lines_dropped", ...fields });
+}
+
 /** A log that writes nothing, for tests. */
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };

@@ -1,56 +1,196 @@
-import { assertEquals } from "@std/assert";
-import { createLineWriter } from "../../src/lib/line_writer.ts";
+import { assert, assertEquals } from "@std/assert";
+import * as fc from "fast-check";
+import { createLineWriter, MAX_QUEUED_CHARACTERS, URGENT_RESERVE_CHARACTERS } from "../../src/lib/line_writer.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
-function gathering(mostAtOnce = Infinity) {
-  const clock = new ManualClock();
-  const writes: string[] = [];
-  const writer = createLineWriter((bytes) => {
-    const taken = bytes.subarray(0, mostAtOnce);
-    writes.push(new TextDecoder().decode(taken));
-    return taken.length;
-  }, clock);
-  return { clock, writes, writer };
+/** A stream whose writes end when the test says so. */
+class Stream {
+  text = "";
+  /** Bytes of each write that was begun. */
+  readonly begun: number[] = [];
+  /** What the next writes do: a number takes at most so many bytes, an error fails. */
+  script: (number | Error | Promise<number>)[] = [];
+
+  readonly write = async (bytes: Uint8Array): Promise<number> => {
+    this.begun.push(bytes.length);
+    const step = this.script.shift() ?? bytes.length;
+    if (step instanceof Error) throw step;
+    const taken = Math.min(await step, bytes.length);
+    this.text += new TextDecoder().decode(bytes.subarray(0, taken));
+    return taken;
+  };
+
+  get lines(): string[] {
+    return this.text.split("\n").slice(0, -1);
+  }
 }
 
-Deno.test("lines are gathered for ten milliseconds and written in one go", () => {
-  const { clock, writes, writer } = gathering();
+function writing() {
+  const clock = new ManualClock();
+  const stream = new Stream();
+  const writer = createLineWriter({ write: stream.write, clock, droppedLine: (count) => `dropped ${count}` });
+  return { clock, stream, writer };
+}
+
+/** Lets everything happen that waits for no timer. */
+const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
+
+const noSpace = () => Object.assign(new Error("No space left on device"), { code: "ENOSPC" });
+
+Deno.test("lines are gathered for ten milliseconds and written in one go", async () => {
+  const { clock, stream, writer } = writing();
   writer.write("one", false);
   clock.advance(9);
   writer.write("two", false);
-  assertEquals(writes, []);
+  assertEquals(stream.begun, []);
   clock.advance(1);
-  assertEquals(writes, ["one\ntwo\n"]);
+  await settled();
+  assertEquals([stream.text, stream.begun.length], ["one\ntwo\n", 1]);
   writer.write("three", false);
   clock.advance(10);
-  assertEquals(writes, ["one\ntwo\n", "three\n"]);
+  await settled();
+  assertEquals(stream.lines, ["one", "two", "three"]);
 });
 
-Deno.test("a line that must not be lost is written at once, behind those before it", () => {
-  const { clock, writes, writer } = gathering();
+Deno.test("an urgent line is handed over at once, behind those before it", () => {
+  const { stream, writer } = writing();
   writer.write("one", false);
   writer.write("two", true);
-  assertEquals(writes, ["one\ntwo\n"]);
-  clock.advance(10);
-  assertEquals(writes.length, 1);
+  assertEquals(stream.begun, [8]);
 });
 
 Deno.test("many lines are not gathered without end", () => {
-  const { writes, writer } = gathering();
+  const { stream, writer } = writing();
   writer.write("x".repeat(65_536), false);
-  assertEquals(writes.length, 1);
+  assertEquals(stream.begun, [65_537]);
 });
 
-Deno.test("flush() writes what is there, and nothing when nothing is", () => {
-  const { writes, writer } = gathering();
-  writer.flush();
+Deno.test("flush() writes what waits, and nothing when nothing does", async () => {
+  const { stream, writer } = writing();
+  await writer.flush(100);
   writer.write("one", false);
-  writer.flush();
-  assertEquals(writes, ["one\n"]);
+  await writer.flush(100);
+  assertEquals([stream.text, stream.begun.length], ["one\n", 1]);
 });
 
-Deno.test("what is taken in part is written in parts", () => {
-  const { writes, writer } = gathering(3);
+Deno.test("flush() waits for a stream that takes nothing no longer than its timeout", async () => {
+  const { clock, stream, writer } = writing();
+  stream.script = [new Promise(() => {})];
+  writer.write("one", true);
+  const flushed = writer.flush(500);
+  clock.advance(500);
+  await flushed;
+});
+
+Deno.test("what is taken in part is written in parts", async () => {
+  const { stream, writer } = writing();
+  stream.script = [3, 1];
   writer.write("whole", true);
-  assertEquals(writes.join(""), "whole\n");
+  await settled();
+  assertEquals(stream.text, "whole\n");
+});
+
+Deno.test("one write at a time; lines that come meanwhile follow in one go", async () => {
+  const { clock, stream, writer } = writing();
+  const first = Promise.withResolvers<number>();
+  stream.script = [first.promise];
+  writer.write("one", true);
+  writer.write("two", true);
+  writer.write("three", false);
+  clock.advance(1_000);
+  await settled();
+  assertEquals(stream.begun.length, 1);
+  first.resolve(Infinity);
+  await settled();
+  assertEquals([stream.lines, stream.begun.length], [["one", "two", "three"], 2]);
+});
+
+Deno.test("beyond the bound lines are dropped, and their count is written when the stream takes lines again", async () => {
+  const { stream, writer } = writing();
+  const first = Promise.withResolvers<number>();
+  stream.script = [first.promise];
+  writer.write("first", true);
+  const line = "x".repeat(1_023);
+  const kept = MAX_QUEUED_CHARACTERS / 1_024;
+  for (let count = 0; count < kept + 10; count++) writer.write(line, false);
+  for (let count = 0; count < URGENT_RESERVE_CHARACTERS / 1_024 + 5; count++) writer.write(`!${line.slice(1)}`, true);
+  first.resolve(Infinity);
+  await settled();
+  assertEquals(stream.lines.slice(0, 2), ["first", "dropped 15"]);
+  assertEquals(stream.lines.length, 2 + kept + URGENT_RESERVE_CHARACTERS / 1_024);
+  writer.write("later", true);
+  await settled();
+  assertEquals(stream.lines.at(-1), "later");
+});
+
+Deno.test("lines dropped while the last write was under way are reported behind it, without another line", async () => {
+  const { stream, writer } = writing();
+  const first = Promise.withResolvers<number>();
+  stream.script = [first.promise];
+  writer.write("first", true);
+  writer.write("x".repeat(MAX_QUEUED_CHARACTERS), false);
+  first.resolve(Infinity);
+  await settled();
+  assertEquals(stream.lines, ["first", "dropped 1"]);
+});
+
+Deno.test("a write that fails loses its lines; the next one that gets through tells how many", async () => {
+  const { stream, writer } = writing();
+  for (const error of [noSpace(), new Deno.errors.BrokenPipe(), new Deno.errors.BadResource(), new Error("EIO")]) {
+    stream.script.push(error);
+    writer.write("lost", true);
+    await settled();
+  }
+  writer.write("kept", true);
+  await settled();
+  assertEquals(stream.lines, ["dropped 4", "kept"]);
+});
+
+Deno.test("a line that was cut by a failure is ended before the next one begins", async () => {
+  const { stream, writer } = writing();
+  stream.script = [6, noSpace()];
+  writer.write("one", false);
+  writer.write("second", true);
+  await settled();
+  writer.write("third", true);
+  await settled();
+  assertEquals(stream.lines, ["one", "se", "dropped 1", "third"]);
+});
+
+Deno.test("a non-blocking stream that is full is tried again, and loses nothing", async () => {
+  const { clock, stream, writer } = writing();
+  stream.script = [2, new Deno.errors.WouldBlock(), new Deno.errors.WouldBlock()];
+  writer.write("whole", true);
+  for (let tries = 0; tries < 2; tries++) {
+    await settled();
+    clock.advance(50);
+  }
+  await settled();
+  assertEquals(stream.text, "whole\n");
+});
+
+Deno.test("law: every line is written whole and in order, or counted, whatever the stream does", async () => {
+  const step = fc.oneof(fc.integer({ min: 1, max: 9 }), fc.constant(noSpace()), fc.constant(1_000_000));
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 30 }), fc.integer({ min: 1, max: 40 }), async (script, lines) => {
+      const { stream, writer } = writing();
+      stream.script = [...script];
+      for (let line = 0; line < lines; line++) {
+        writer.write(`line ${line}`, line % 3 === 0);
+        if (line % 4 === 0) await settled();
+      }
+      await writer.flush(1_000);
+      stream.script = [];
+      writer.write("last", true);
+      await settled();
+      const counted = stream.lines.flatMap((line) => /^dropped (\d+)$/.exec(line)?.[1] ?? []);
+      const whole = stream.lines.filter((line) => /^line \d+$/.test(line)).map((line) => Number(line.slice(5)));
+      assertEquals(stream.lines.at(-1), "last");
+      assertEquals(whole, whole.toSorted((a, b) => a - b));
+      const dropped = counted.reduce((sum, count) => sum + Number(count), 0);
+      // A line that was written but for its end counts as dropped, and reads as whole.
+      assert(whole.length + dropped >= lines && dropped <= lines, `${whole.length} and ${dropped} of ${lines}`);
+    }),
+    { numRuns: 60 },
+  );
 });

@@ -22,10 +22,14 @@ export interface ProcessOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Most file descriptors that it may have open. */
   readonly descriptors?: number;
+  /** Where its output goes, in the shell's words: `>/dev/full 2>log`. Default: it is collected here. */
+  readonly redirects?: string;
 }
 
 /** Starts `main.ts` with the permissions that its tasks give it. */
-export function startGatewayProcess({ args, folder, env, descriptors }: ProcessOptions): GatewayProcess {
+export function startGatewayProcess(
+  { args, folder, env, descriptors, redirects = "" }: ProcessOptions,
+): GatewayProcess {
   const run = [
     "run",
     "--quiet",
@@ -40,7 +44,7 @@ export function startGatewayProcess({ args, folder, env, descriptors }: ProcessO
   ];
   const limit = descriptors === undefined ? "" : `ulimit -n ${descriptors}; `;
   const child = new Deno.Command("bash", {
-    args: ["-c", `${limit}exec "$0" "$@"`, Deno.execPath(), ...run],
+    args: ["-c", `${limit}exec "$0" "$@" ${redirects}`, Deno.execPath(), ...run],
     cwd: folder,
     env,
     stdin: "null",

@@ -1,0 +1,114 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { startGatewayProcess } from "../support/gateway_process.ts";
+import { askFace, CHAT } from "./faces.ts";
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+const STREAMS = 8;
+/** Longer than copies of a signal count as one. */
+const LONG = "[[gap 20]] [[words 120]] go";
+
+/** `dev` in a folder of its own. */
+async function withDev(
+  run: (dev: { address: string; key: string; signal: (name: Deno.Signal) => void; log: () => string }) => Promise<void>,
+): Promise<Deno.CommandStatus> {
+  const folder = await Deno.makeTempDir();
+  const process = startGatewayProcess({ args: ["dev"], folder, env: { PORT: "0" } });
+  const [, address] = await process.until(/ready at (http:\S+)/);
+  const [, key] = await process.until(/API key[^:]*: (sk-sy-\w+)\n/);
+  await run({ address, key, signal: (name) => process.kill(name), log: process.log });
+  const status = await process.ended;
+  await Deno.remove(folder, { recursive: true });
+  return status;
+}
+
+/** Opens streams and resolves once each has sent its head; `texts` are what they bring to their end. */
+async function openStreams(address: string, key: string, text = LONG) {
+  const answers = await Promise.all(
+    Array.from({ length: STREAMS }, () =>
+      fetch(`${address}${CHAT.path(CHAT.ownModel)}`, {
+        method: "POST",
+        headers: CHAT.headers(key),
+        body: JSON.stringify(CHAT.body(CHAT.ownModel, text, true)),
+      })),
+  );
+  return { texts: Promise.all(answers.map((answer) => answer.text().catch((error) => `cut: ${error}`))) };
+}
+
+function assertWhole(texts: readonly string[]): void {
+  const cut = texts.filter((text) => !text.includes("word120") || !text.includes("data: [DONE]"));
+  assertEquals(cut.map((text) => text.slice(-200)), []);
+}
+
+for (const signal of ["SIGTERM", "SIGINT"] as const) {
+  Deno.test(`${signal} to the group of a task runner, which forwards it, lets every stream finish`, async () => {
+    const folder = await Deno.makeTempDir();
+    const command = `deno run --quiet --no-check --config ${ROOT}deno.json --allow-net --allow-env --allow-read ` +
+      `--allow-write=./data ${ROOT}main.ts dev`;
+    await Deno.writeTextFile(`${folder}/deno.json`, JSON.stringify({ tasks: { dev: command } }));
+    const child = new Deno.Command("setsid", {
+      args: [Deno.execPath(), "task", "--quiet", "dev"],
+      cwd: folder,
+      env: { PORT: "0" },
+      stdout: "piped",
+      stderr: "null",
+    }).spawn();
+    let said = "";
+    const { promise: greeted, resolve: greet } = Promise.withResolvers<void>();
+    const output = (async () => {
+      for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
+        said += text;
+        if (/video-1/.test(said)) greet();
+      }
+    })();
+    await Promise.race([greeted, output]);
+    const [, address] = /ready at (http:\S+)/.exec(said)!;
+    const [, key] = /API key[^:]*: (sk-sy-\w+)\n/.exec(said)!;
+    const { texts } = await openStreams(address, key);
+    await new Deno.Command("kill", { args: [`-${signal.slice(3)}`, "--", `-${child.pid}`] }).output();
+    assertWhole(await texts);
+    await child.status;
+    await output;
+    await Deno.remove(folder, { recursive: true });
+  });
+}
+
+Deno.test("a second signal within a second of the first is a copy of it", async () => {
+  const { code } = await withDev(async ({ address, key, signal }) => {
+    const { texts } = await openStreams(address, key);
+    signal("SIGINT");
+    signal("SIGTERM");
+    signal("SIGINT");
+    assertWhole(await texts);
+  });
+  assertEquals(code, 0);
+});
+
+Deno.test("a second signal later ends the process at once", async () => {
+  const { code } = await withDev(async ({ address, key, signal, log }) => {
+    const { texts } = await openStreams(address, key, "[[gap 20]] [[words 5000]] go");
+    signal("SIGTERM");
+    const isOver = texts.then(() => true);
+    // Copies in between count for nothing; the first one that comes a second later ends it.
+    while (!await Promise.race([isOver, new Promise((resolve) => setTimeout(resolve, 100, false))])) {
+      try {
+        signal("SIGTERM");
+      } catch { /* it has ended */ }
+    }
+    assert((await texts).some((text) => !text.includes("[DONE]")), "no stream was cut");
+    assertStringIncludes(log(), '"stopping"');
+  });
+  assertEquals(code, 1);
+});
+
+Deno.test("SIGHUP and SIGPIPE end nothing; SIGHUP is logged", async () => {
+  const { code } = await withDev(async ({ address, key, signal, log }) => {
+    const { texts } = await openStreams(address, key);
+    signal("SIGPIPE");
+    for (let copies = 0; copies < 3; copies++) signal("SIGHUP");
+    assertWhole(await texts);
+    assertEquals((await askFace(CHAT, { address, key })).status, 200);
+    assertStringIncludes(log(), '"event":"reload_unsupported"');
+    signal("SIGTERM");
+  });
+  assertEquals(code, 0);
+});
