@@ -44,7 +44,7 @@ function ledgerReferenceOf(account: string, reference: string): string {
   return `${account}/${reference}`;
 }
 
-/** The reference of a credit as it was given, from that of its ledger line. */
+/** The reference of a credit, or of an adjustment, as it was given, from that of its ledger line. */
 export function creditReferenceOf(account: string, ledgerReference: string): string {
   const prefix = `${account}/`;
   return ledgerReference.startsWith(prefix) ? ledgerReference.slice(prefix.length) : ledgerReference;

@@ -8,9 +8,9 @@ export interface LedgerLine {
   readonly id: string;
   /** Unix milliseconds. */
   readonly at: number;
-  /** `credit`, `charge`, `hold`, `capture`, `release`. */
+  /** `credit`, `adjust`, `charge`, `hold`, `capture`, `release`. */
   readonly operation: string;
-  /** What caused it: a credit's reference, a task's id; of a charge the name of its group. */
+  /** What caused it: the reference of a credit or an adjustment, a task's id; of a charge the name of its group. */
   readonly reference: string;
   /** What it added to `available` (negative: took away). */
   readonly available: Money;
@@ -44,7 +44,8 @@ export async function listLedger(
 
 function lineOf(entry: StoredLedgerEntry): LedgerLine {
   const { id, at, operation, account, available, held } = entry;
-  const reference = operation === "credit" ? creditReferenceOf(account, entry.reference) : entry.reference;
+  const isGiven = operation === "credit" || operation === "adjust";
+  const reference = isGiven ? creditReferenceOf(account, entry.reference) : entry.reference;
   const detail = operation === "charge" ? undefined : entry.detail;
   return { id, at, operation, reference, available, held, rows: chargeRowsOf(entry), detail };
 }

@@ -36,6 +36,13 @@ export interface CreditRecord {
   readonly at: number;
 }
 
+/** An adjustment that was made, so that the same reference never makes it twice. */
+export interface AdjustmentRecord {
+  readonly amount: Money;
+  readonly reason: string;
+  readonly at: number;
+}
+
 /** Money set aside. `open` goes to `captured` or to `released`, once. */
 export interface HoldRecord {
   readonly account: string;
@@ -71,6 +78,14 @@ export const keyOwnerKey = (hash: string): Key => ["billing", "key_owner", hash]
 
 /** Where a {@linkcode CreditRecord} stands. */
 export const creditKey = (account: string, reference: string): Key => ["billing", "credit", account, reference];
+
+/** Where an {@linkcode AdjustmentRecord} stands. */
+export const adjustmentKey = (account: string, reference: string): Key => [
+  "billing",
+  "adjustment",
+  account,
+  reference,
+];
 
 /** Where a {@linkcode HoldRecord} stands. */
 export const holdKey = (reference: string): Key => ["billing", "hold", reference];

@@ -32,6 +32,14 @@ const COMMANDS: Readonly<Record<string, (line: AdminLine) => AdminCall>> = {
       body: { amount: line.word("an amount of USD"), reference: line.option("reference") },
     };
   },
+  "accounts adjust": (line) => {
+    const path = `${accountIn(line)}/adjust`;
+    const amount = line.word("a signed amount of USD");
+    const reason = line.option("reason");
+    if (reason === undefined) throw new UsageError("switchyard accounts adjust: expected --reason TEXT");
+    const allow_negative = line.flag("allow-negative") || undefined;
+    return { method: "POST", path, body: { amount, reason, reference: line.option("reference"), allow_negative } };
+  },
   "webhook-secrets rotate": (line) => ({ method: "POST", path: `${accountIn(line)}/webhook-secret` }),
   "keys create": (line) => ({ method: "POST", path: `${accountIn(line)}/keys` }),
   "keys list": (line) => ({ method: "GET", path: `${accountIn(line)}/keys${line.query("limit", "after")}` }),

@@ -10,14 +10,21 @@ const OPTIONS = [
   "limit",
   "model",
   "order",
+  "reason",
   "reference",
   "state",
   "status",
   "to",
 ] as const;
 
+/** Options without a value. */
+const FLAGS = ["allow-negative"] as const;
+
 /** See {@linkcode OPTIONS}. */
 export type AdminOption = typeof OPTIONS[number];
+
+/** See {@linkcode FLAGS}. */
+export type AdminFlag = typeof FLAGS[number];
 
 /**
  * What stands behind a verb. A command takes what it knows; what is left then is a mistake, as an option that was passed over
@@ -35,6 +42,8 @@ export interface AdminLine {
   hasWord(): boolean;
   /** An option's value. */
   option(name: AdminOption): string | undefined;
+  /** Whether an option without a value is there. */
+  flag(name: AdminFlag): boolean;
   /** The options that are there as a query with its question mark; empty when none is. */
   query(...names: readonly AdminOption[]): string;
   /**
@@ -64,23 +73,41 @@ export interface AdminArguments {
  * @throws {UsageError} If there is an option that no such command takes, or one without its value.
  */
 export function readAdminArguments(command: string, args: readonly string[]): AdminArguments {
-  const text = { type: "string" } as const;
-  const options = Object.fromEntries([...OPTIONS, "config", "gateway"].map((name) => [name, text]));
+  const [text, flag] = [{ type: "string" }, { type: "boolean" }] as const;
+  const options = Object.fromEntries([
+    ...[...OPTIONS, "config", "gateway"].map((name) => [name, text]),
+    ...FLAGS.map((name) => [name, flag]),
+  ]);
   try {
-    const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options });
-    const { config, gateway, ...given } = values as Partial<Record<AdminOption | "config" | "gateway", string>>;
-    const [verb = "", ...words] = positionals;
+    const parsed = parseArgs({ args: args.map(shieldNumber), allowPositionals: true, options });
+    const values = mapValues(parsed.values as Readonly<Record<string, string | boolean>>, unshield);
+    const { config, gateway, ...given } = values as Partial<Record<"config" | "gateway", string>>;
+    const [verb = "", ...words] = parsed.positionals.map(unshield);
     return { config, gateway, verb, line: adminLine(`${command} ${verb}`, words, given) };
   } catch (error) {
     throw new UsageError(`switchyard: ${(error as Error).message}`);
   }
 }
 
-function adminLine(
-  command: string,
-  words: readonly string[],
-  options: Readonly<Partial<Record<AdminOption, string>>>,
-): AdminLine {
+/** Stands before a negative number, which is a word here and would be read as an option. No argument can hold it. */
+const SHIELD = "\0";
+
+function shieldNumber(argument: string): string {
+  return /^-[\d.]/.test(argument) ? SHIELD + argument : argument;
+}
+
+function unshield<T>(value: T): T {
+  return typeof value === "string" && value.startsWith(SHIELD) ? value.slice(SHIELD.length) as T : value;
+}
+
+function mapValues<T>(record: Readonly<Record<string, T>>, change: (value: T) => T): Record<string, T> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
+}
+
+/** Options by their names; those of {@linkcode FLAGS} are true. */
+type GivenOptions = Readonly<Partial<Record<AdminOption, string> & Record<AdminFlag, boolean>>>;
+
+function adminLine(command: string, words: readonly string[], options: GivenOptions): AdminLine {
   const wordsLeft = [...words];
   const optionsLeft = new Set(Object.keys(options));
   const option = (name: AdminOption) => {
@@ -95,6 +122,10 @@ function adminLine(
     },
     hasWord: () => wordsLeft.length > 0,
     option,
+    flag(name) {
+      optionsLeft.delete(name);
+      return options[name] === true;
+    },
     query(...names) {
       const query = new URLSearchParams();
       for (const name of names) {

@@ -48,7 +48,7 @@ export interface Move {
 export interface LedgerEntry {
   /** The account whose money moved, by its id. */
   readonly account: string;
-  /** `credit`, `charge`, `hold`, `capture`, `release`. */
+  /** `credit`, `adjust`, `charge`, `hold`, `capture`, `release`. */
   readonly operation: string;
   /** What caused it: a request id, a task id. */
   readonly reference: string;

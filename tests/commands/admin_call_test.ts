@@ -17,6 +17,12 @@ const COMMANDS: readonly [line: string, call: string, body?: Record<string, unkn
   ["accounts suspend acme", "POST /accounts/acme/suspend"],
   ["accounts resume acme", "POST /accounts/acme/resume"],
   ["accounts credit acme 5 --reference r", "POST /accounts/acme/credit", { amount: "5", reference: "r" }],
+  ["accounts adjust acme -4.20 --reason refund --reference r --allow-negative", "POST /accounts/acme/adjust", {
+    amount: "-4.20",
+    reason: "refund",
+    reference: "r",
+    allow_negative: true,
+  }],
   ["webhook-secrets rotate acme", "POST /accounts/acme/webhook-secret"],
   ["keys create acme", "POST /accounts/acme/keys"],
   ["keys list acme --limit 3 --after a", "GET /accounts/acme/keys?limit=3&after=a"],

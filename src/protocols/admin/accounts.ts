@@ -7,6 +7,7 @@ import {
   resumeAccount,
   suspendAccount,
 } from "../../billing/account.ts";
+import { adjustAccount, isAdjustmentReason, MAX_REASON_CHARACTERS } from "../../billing/adjustment.ts";
 import { creditAccount, isCreditReference } from "../../billing/credit.ts";
 import type { KeyRing } from "../../billing/key_ring.ts";
 import type { Meter } from "../../billing/meter.ts";
@@ -18,7 +19,7 @@ import { writeMoney } from "../../lib/money.ts";
 import { secret } from "../../lib/settings.ts";
 import type { Store } from "../../store/store.ts";
 import { answerJson } from "./answer.ts";
-import { readAmount, readFields, readPage } from "./fields.ts";
+import { readAmount, readFields, readPage, readSignedAmount } from "./fields.ts";
 
 /** Reads a request's body as a JSON object. */
 export type ReadJson = (inbound: Inbound) => Promise<JsonObject>;
@@ -29,9 +30,17 @@ const NewAccount = z.strictObject({
   webhook_secret: secret(LEAST_SECRET_CHARACTERS).optional(),
 });
 
-const NewCredit = z.strictObject({
+const REFERENCE = z.string().refine(isCreditReference, "1 to 128 visible ASCII characters").optional();
+
+const NewCredit = z.strictObject({ amount: z.string(), reference: REFERENCE });
+
+const REASON_EXPECTATION = `1 to ${MAX_REASON_CHARACTERS} characters on one line, without control characters`;
+
+const NewAdjustment = z.strictObject({
   amount: z.string(),
-  reference: z.string().refine(isCreditReference, "1 to 128 visible ASCII characters").optional(),
+  reason: z.string(REASON_EXPECTATION).refine(isAdjustmentReason, REASON_EXPECTATION),
+  reference: REFERENCE,
+  allow_negative: z.boolean("true or false").optional(),
 });
 
 /** `POST /admin/v1/accounts` `{id, balance?, webhook_secret?}`: 201 with the account and, this once, that secret. */
@@ -72,6 +81,21 @@ export function creditHandler(store: Store, readJson: ReadJson, meter: Pick<Mete
     const credited = await creditAccount(store, id, readAmount("amount", amount), reference);
     meter.invalidate(id);
     return answerJson({ ...writeAccount(await readAccount(store, id)), ...credited });
+  };
+}
+
+/**
+ * `POST /admin/v1/accounts/:account/adjust` `{amount, reason, reference?, allow_negative?}`: the account with its new
+ * balance. The amount is signed. With a reference a repeat changes nothing and says `replayed`.
+ */
+export function adjustHandler(store: Store, readJson: ReadJson, meter: Pick<Meter, "invalidate">): Handler {
+  return async (inbound) => {
+    const { account } = inbound.params;
+    const { amount, reason, reference, allow_negative } = readFields(NewAdjustment, await readJson(inbound));
+    const adjustment = { account, amount: readSignedAmount("amount", amount), reason, reference };
+    const adjusted = await adjustAccount(store, { ...adjustment, allowNegative: allow_negative });
+    meter.invalidate(account);
+    return answerJson({ ...writeAccount(await readAccount(store, account)), ...adjusted });
   };
 }
 

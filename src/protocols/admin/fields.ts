@@ -43,6 +43,22 @@ export function readAmount(field: string, text: string, least: Money = 1n): Mone
   );
 }
 
+/**
+ * Reads an amount of a body that may be negative, but not zero.
+ *
+ * @throws {GatewayError} `invalid_request` that names the field.
+ */
+export function readSignedAmount(field: string, text: string): Money {
+  try {
+    const amount = readMoney(text);
+    if (amount !== 0n) return amount;
+  } catch { /* said below */ }
+  throw invalidField(
+    field,
+    "expected a decimal string of USD from -10000000 to 10000000 but zero, with up to 10 fractional digits",
+  );
+}
+
 const MOST_PER_PAGE = 100;
 
 /**

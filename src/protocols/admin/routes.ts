@@ -3,6 +3,7 @@ import type { Meter } from "../../billing/meter.ts";
 import type { Route } from "../../http/inbound.ts";
 import type { Store } from "../../store/store.ts";
 import {
+  adjustHandler,
   createAccountHandler,
   creditHandler,
   getAccountHandler,
@@ -37,6 +38,7 @@ export function adminRoutes({ adminKey, store, keys, meter, readJson }: AdminOpt
     route("GET", "", listAccountsHandler(store)),
     route("GET", "/:account", getAccountHandler(store)),
     route("POST", "/:account/credit", creditHandler(store, readJson, meter)),
+    route("POST", "/:account/adjust", adjustHandler(store, readJson, meter)),
     route("POST", "/:account/suspend", suspendHandler(store, keys)),
     route("POST", "/:account/resume", resumeHandler(store, keys)),
     route("POST", "/:account/webhook-secret", rotateWebhookSecretHandler(store)),

@@ -119,6 +119,7 @@ Deno.test("every endpoint of an account answers 404 when there is none", async (
   const endpoints: [string, string, unknown?][] = [
     ["GET", ""],
     ["POST", "/credit", { amount: "1" }],
+    ["POST", "/adjust", { amount: "1", reason: "goodwill" }],
     ["POST", "/suspend"],
     ["POST", "/resume"],
     ["POST", "/webhook-secret"],
