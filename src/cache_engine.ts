@@ -47,6 +47,7 @@ export async function cacheEngine(parts: CacheEngineParts): Promise<CacheEngine>
     providers,
     breaker,
     meter,
+    clock,
     files,
     random,
     modelOf: (name) => textModel(catalog, name, "content"),

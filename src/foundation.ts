@@ -2,6 +2,7 @@ import { type Authenticate, createAuthenticate } from "./billing/authenticate.ts
 import { type AccountsEnsured, ensureConfiguredAccounts } from "./billing/configured_accounts.ts";
 import { createKeyRing, type KeyRing } from "./billing/key_ring.ts";
 import { createMeter, type Meter } from "./billing/meter.ts";
+import { LiveStreams } from "./calls/stream_relay.ts";
 import { type Catalog, createCatalog } from "./catalog/catalog.ts";
 import type { Config } from "./config/config.ts";
 import type { Clock } from "./lib/clock.ts";
@@ -13,7 +14,6 @@ import type { EgressPolicy, OwnAddress } from "./net/target.ts";
 import { type CircuitBreaker, createCircuitBreaker } from "./routing/circuit_breaker.ts";
 import type { EmbeddedStore } from "./store/embedded.ts";
 import { openKvStore } from "./store/kv.ts";
-import { LiveStreams } from "./texts/relay.ts";
 import type { Provider } from "./upstreams/provider.ts";
 import { openProviders } from "./upstreams/providers.ts";
 

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Authenticate } from "./billing/authenticate.ts";
 import type { Meter } from "./billing/meter.ts";
+import type { LiveStreams } from "./calls/stream_relay.ts";
 import type { Catalog } from "./catalog/catalog.ts";
 import type { Config } from "./config/config.ts";
 import { createSpool } from "./files/spool.ts";
@@ -8,7 +9,6 @@ import type { Route } from "./http/inbound.ts";
 import { createImageFinisher } from "./images/finished_image.ts";
 import { ImageCalls } from "./images/image_call.ts";
 import { createReferenceReader } from "./images/reference_image.ts";
-import type { LiveStreams } from "./images/stream.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { Log } from "./lib/log.ts";
 import type { EgressPolicy } from "./net/target.ts";

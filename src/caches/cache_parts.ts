@@ -1,9 +1,7 @@
-import type { Meter } from "../billing/meter.ts";
+import type { CallParts } from "../calls/paid_call.ts";
 import type { Model, Serving } from "../catalog/model.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { Files } from "../files/files.ts";
-import type { Log } from "../lib/log.ts";
-import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
 import type { Store } from "../store/store.ts";
 import type { Provider } from "../upstreams/provider.ts";
 
@@ -15,13 +13,9 @@ export type CountAt = (
 ) => Promise<{ readonly tokens: number; readonly countedBy: string | null }>;
 
 /** What caches are made with. */
-export interface CacheParts {
+export interface CacheParts extends CallParts {
   /** Its clock is theirs. */
   readonly store: Store;
-  readonly log: Log;
-  readonly providers: ReadonlyMap<string, Provider>;
-  readonly breaker: CircuitBreaker;
-  readonly meter: Meter;
   /** A folder of their own. */
   readonly files: Files;
   /**
@@ -33,6 +27,4 @@ export interface CacheParts {
   readonly countAt: CountAt;
   /** The conversation with every addressed medium fetched that the provider's preferred form cannot name. */
   readonly inlined: (conversation: Conversation, provider: Provider) => Promise<Conversation>;
-  /** Uniform in [0, 1). */
-  readonly random: () => number;
 }

@@ -1,15 +1,12 @@
 import { addCharge } from "../billing/charge.ts";
-import { type Prices, readPrices } from "../billing/price.ts";
+import type { QuantitiesBy } from "../billing/tariff.ts";
+import { routeOf, runPaidCall } from "../calls/paid_call.ts";
+import type { Settlement } from "../calls/settlement.ts";
 import type { Model, Serving } from "../catalog/model.ts";
 import { NO_USAGE } from "../conversation/usage.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { JsonObject } from "../lib/json_object.ts";
-import { type Money, sumOf, writeMoney } from "../lib/money.ts";
 import type { Commit, Store } from "../store/store.ts";
-import { candidatesFor } from "../routing/candidates.ts";
-import { tryInTurn } from "../routing/fallback.ts";
-import { errorForCaller, judgeFailure, logFallback } from "../routing/judgement.ts";
-import { resolvePin } from "../routing/pin.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import type { CacheParts } from "./cache_parts.ts";
@@ -57,40 +54,24 @@ const BYTES_PER_TOKEN = 4;
  * @throws {GatewayError}
  */
 export async function createCache(parts: CacheParts, call: CacheCall): Promise<CreatedCache> {
-  const { providers, breaker, meter, random, store } = parts;
-  const now = store.now();
+  const now = parts.store.now();
   const request = readCacheRequest(call.body, now);
   const model = parts.modelOf(bareModelName(request.modelName));
-  const pin = resolvePin(call.headerPin, null, model.id, model.serves, (name) => providers.has(name));
-  const prices = readPrices(model.pricing);
-  const admission = await meter.admit(
-    call.accountId,
-    costOf(Math.ceil(call.bodyBytes / BYTES_PER_TOKEN), prices),
-  );
-  try {
-    const candidates = candidatesFor(model.serves, pin, (name) => breaker.isResting(name), random);
-    return await tryInTurn(
-      candidates,
-      breaker,
-      (serving) => createAt(serving, { parts, call, request, model, prices, now }),
-      judgeFailure,
-      (serving, error) => logFallback(parts.log, serving, error, call.requestId),
-    );
-  } catch (error) {
-    throw errorForCaller(error);
-  } finally {
-    // Read anew before the reservation ends, so that nobody comes in between.
-    meter.invalidate(call.accountId);
-    admission.release();
-  }
+  const { requestId, accountId } = call;
+  return await runPaidCall({
+    facts: { kind: "cache", requestId, accountId, receivedAt: now, model },
+    candidates: routeOf(model, { header: call.headerPin, body: null }, parts).candidates,
+    estimate: cacheQuantitiesOf(Math.ceil(call.bodyBytes / BYTES_PER_TOKEN)),
+    begin: (settlement) => (serving) => createAt(serving, { parts, call, request, model, settlement, now }),
+  }, parts);
 }
 
 /**
- * The cost of a new cache. The price is that of the vendors' caches of an hour, since the cache's own life is beyond their
- * five minutes.
+ * What the creation of a cache is charged by. The price is that of the vendors' caches of an hour, since the cache's own
+ * life is beyond their five minutes.
  */
-function costOf(tokens: number, { cacheWrite1h }: Prices): Money {
-  return sumOf([{ quantity: tokens, rate: cacheWrite1h }]);
+function cacheQuantitiesOf(tokens: number): QuantitiesBy<"cache"> {
+  return { input_cache_write_1h: tokens };
 }
 
 interface Creation {
@@ -98,7 +79,7 @@ interface Creation {
   readonly call: CacheCall;
   readonly request: CacheRequest;
   readonly model: Model;
-  readonly prices: Prices;
+  readonly settlement: Settlement;
   /** Unix milliseconds at which the request was read: what its life counts from. */
   readonly now: number;
 }
@@ -148,27 +129,32 @@ async function begin(provider: Provider, { parts, call, request, model, now }: C
 }
 
 /** Makes the cache usable and charges it, in one commit. */
-async function finish(entry: CacheEntry, kept: Kept, { parts, call, model, prices }: Creation): Promise<CachedContent> {
+async function finish(
+  entry: CacheEntry,
+  kept: Kept,
+  { parts, call, model, settlement }: Creation,
+): Promise<CachedContent> {
   const { id } = entry.value;
   const { home, tokens, countedBy, expiresAt } = kept;
   const change = { state: "ready", home, tokens, countedBy, expiresAt, revision: 1 } as const;
+  const charge = {
+    provider: home.provider,
+    state: "completed",
+    parts: [{ quantities: cacheQuantitiesOf(tokens), tariff: model.tariff }],
+    usage: { ...NO_USAGE, cacheWrite1hTokens: tokens },
+  } as const;
   const { accountId, keyId, requestId } = call;
-  const amount = costOf(tokens, prices);
-  let commit = addExpiry(changeCache({}, entry, change), id, 1, expiresAt + GRACE_MS);
-  if (amount > 0n) {
-    const what = { kind: "cache", model: model.id, provider: home.provider } as const;
-    const usage = { ...NO_USAGE, cacheWrite1hTokens: tokens };
-    const rows = [{ requestId, at: parts.store.now(), amount, usage, ...what }];
-    commit = addCharge(commit, { account: accountId, reference: `cache_${id}`, rows });
-  }
-  if (!await commitSurely(parts.store, `cache_ready_${id}`, commit)) {
+  await settlement.chargeWithin(charge, async (row) => {
+    const ready = addExpiry(changeCache({}, entry, change), id, 1, expiresAt + GRACE_MS);
+    const rows = row === null ? [] : [{ ...row, at: parts.store.now() }];
+    const commit = row === null ? ready : addCharge(ready, { account: accountId, reference: `cache_${id}`, rows });
+    if (await commitSurely(parts.store, `cache_ready_${id}`, commit)) return;
     // Only the job that had lost its patience can have changed it meanwhile.
     const late = new GatewayError("upstream_timeout", "Cannot create the cached content: it took too long");
     await abandon(parts, entry, home, late);
     throw late;
-  }
-  const cost = writeMoney(amount);
-  const about = { ref: id, state: home.kind, model: model.id, provider: home.provider, inputTokens: tokens, cost };
+  });
+  const about = { ref: id, state: home.kind, model: model.id, provider: home.provider, inputTokens: tokens };
   parts.log.info("cache_created", { ...about, requestId, accountId, keyId });
   return { ...entry.value, ...change };
 }

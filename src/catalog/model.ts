@@ -1,4 +1,12 @@
 import * as z from "zod";
+import {
+  type Endpoint,
+  isChargeable,
+  PRICE_WORDS,
+  type PriceWord,
+  readTariff,
+  type Tariff,
+} from "../billing/tariff.ts";
 import { readRate } from "../lib/money.ts";
 import { isDate, plainNumber, type ReadContext, text, truth, wholeNumber } from "../lib/settings.ts";
 import { type ImageSection, imageSection, type VideoSection, videoSection } from "./media_sections.ts";
@@ -6,44 +14,8 @@ import { type ImageSection, imageSection, type VideoSection, videoSection } from
 /** What goes in or comes out. */
 export type Modality = "text" | "image" | "file" | "audio" | "video";
 
-/**
- * The things that a model's price list can name, each a decimal of USD: for one token where nothing else is said.
- * The first six are SPEC's; a cache write without a lifetime stands for the five-minute one.
- */
-export const PRICE_KEYS = [
-  "prompt",
-  "completion",
-  "input_cache_read",
-  "input_cache_write",
-  "input_cache_write_5m",
-  "input_cache_write_1h",
-  /** Audio tokens that go in. */
-  "audio",
-  /** Audio tokens that come out. */
-  "audio_output",
-  /** Image tokens that go in. */
-  "image_input",
-  /** Image tokens that go in and were read from a cache. */
-  "image_input_cache_read",
-  /** Image tokens that come out. */
-  "image_output",
-  /** Video tokens that come out. */
-  "video_output",
-  /** One image that comes out. */
-  "per_image",
-  /** One image that goes in. */
-  "per_input_image",
-  /** One search by a vendor's own search tool. */
-  "web_search",
-  /** One request, whatever it holds. */
-  "request",
-] as const;
-
-/** A word of {@linkcode PRICE_KEYS}. */
-export type PriceKey = typeof PRICE_KEYS[number];
-
 /** Decimals of USD as the operator wrote them, by what they are for; what is not named costs nothing. */
-export type Pricing = Readonly<Partial<Record<PriceKey, string>>>;
+export type Pricing = Readonly<Partial<Record<PriceWord, string>>>;
 
 /** What a model reads and writes. Source: SPEC "Model objects". */
 export interface Architecture {
@@ -99,6 +71,8 @@ export interface Model {
   readonly architecture: Architecture;
   /** Default: nothing, so that all is free. */
   readonly pricing: Pricing;
+  /** What `pricing` says, as it is charged. */
+  readonly tariff: Tariff;
   /** Limits of the provider that serves best. */
   readonly topProvider: TopProvider;
   /** Default: null. */
@@ -137,7 +111,7 @@ const serving = z.strictObject({
   weight: plainNumber(0, 1_000_000).default(1),
 });
 
-const pricing = z.strictObject(Object.fromEntries(PRICE_KEYS.map((key) => [key, price.optional()])));
+const pricing = z.strictObject(Object.fromEntries(PRICE_WORDS.map((key) => [key, price.optional()])));
 
 const written = z.strictObject({
   id: modelId,
@@ -179,6 +153,7 @@ const schema: z.ZodType<Model> = written
     if (model.text === false && !model.image && !model.video) {
       context.addIssue({ code: "custom", path: ["text"], message: "true, or an image or video section" });
     }
+    refuseUnchargeable(model, context);
   })
   .transform(modelOf);
 
@@ -204,6 +179,7 @@ function modelOf(model: Written): Model {
     contextLength: model.context_length,
     architecture: architectureOf(model),
     pricing: model.pricing,
+    tariff: readTariff(model.pricing),
     topProvider: {
       contextLength: model.top_provider.context_length ?? model.context_length,
       maxCompletionTokens: model.top_provider.max_completion_tokens,
@@ -248,6 +224,30 @@ function outputsOf({ image, video }: Written): Modality[] {
 function isTextByItself(model: Written): boolean {
   if (model.image || model.video) return false;
   return (model.architecture.output_modalities ?? ["text"]).includes("text");
+}
+
+/** A price that no endpoint of the model charges would be published and never taken. */
+function refuseUnchargeable(model: Written, context: z.RefinementCtx): void {
+  const endpoints = endpointsOf(model);
+  const isUsable = (word: PriceWord) => isChargeable(word, endpoints);
+  for (const word of Object.keys(model.pricing) as PriceWord[]) {
+    if (model.pricing[word] === undefined || isUsable(word)) continue;
+    const usable = PRICE_WORDS.filter(isUsable).join(", ");
+    const expected = usable === "" ? "video.price_per_second in its place" : `one of ${usable}`;
+    const message = `a price that this model's endpoints can charge (${expected})`;
+    context.addIssue({ code: "custom", path: ["pricing", word], message });
+  }
+}
+
+function endpointsOf(model: Written): Endpoint[] {
+  const isText = model.text ?? isTextByItself(model);
+  const talksContent = isText || model.image?.series === "multimodal";
+  return [
+    ...talksContent ? ["text" as const] : [],
+    ...isText ? ["cache" as const] : [],
+    ...model.image ? ["image" as const] : [],
+    ...model.video ? ["video" as const] : [],
+  ];
 }
 
 function refuseRepeatedProvider(serves: { provider: string }[], context: z.RefinementCtx): void {

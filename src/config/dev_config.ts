@@ -19,12 +19,8 @@ export interface DevOptions {
 }
 
 /** Made up, and the same for all sandbox models, so that a bill can be checked by eye. */
-const PRICING = {
-  prompt: "0.000001",
-  completion: "0.000002",
-  input_cache_read: "0.0000001",
-  input_cache_write: "0.00000125",
-};
+const TOKEN_PRICING = { prompt: "0.000001", completion: "0.000002", input_cache_read: "0.0000001" };
+const PRICING = { ...TOKEN_PRICING, input_cache_write: "0.00000125" };
 
 const TEXT_MODEL = {
   created: "2026-01-01",
@@ -59,7 +55,7 @@ const VIDEO_MODEL = {
 
 /** What the sandbox makes, as the vendor that it plays. */
 const IMAGE_SIZES = ["auto", "1024x1024", "1536x1024", "1024x1536", "1792x1024", "1024x1792"];
-const IMAGE_PRICING = { ...PRICING, image_input: "0.000002", image_output: "0.00001" };
+const IMAGE_PRICING = { ...TOKEN_PRICING, image_input: "0.000002", image_output: "0.00001" };
 
 /** A model of each image series. */
 const IMAGE_MODELS = [

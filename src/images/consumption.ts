@@ -1,12 +1,5 @@
-import { type Prices, readPrices } from "../billing/price.ts";
-import type { Model } from "../catalog/model.ts";
-import { type Money, type Rate, readRate, sumOf } from "../lib/money.ts";
+import type { QuantitiesBy } from "../billing/tariff.ts";
 import type { ImageConsumption } from "../upstreams/image_upstream.ts";
-
-/** What an image model costs: the catalog's prices, and that of image tokens which were read from a cache. */
-export interface ImagePrices extends Prices {
-  readonly imageCacheRead: Rate;
-}
 
 /** What a request is, as far as it decides what it consumes. */
 export interface ImageMeasure {
@@ -27,13 +20,6 @@ const MOST_SQUARE_TOKENS = 4_160;
 const GIVEN_IMAGE_TOKENS = 1_600;
 const BYTES_PER_TOKEN = 4;
 
-/** Reads what a model costs. Throws as `readPrices` does. */
-export function imagePricesOf({ pricing }: Model): ImagePrices {
-  const prices = readPrices(pricing);
-  const cached = pricing.image_input_cache_read;
-  return { ...prices, imageCacheRead: cached === undefined ? prices.imageInput : readRate(cached) };
-}
-
 /** What a request may consume: for the bound on overdrafts, and for vendors that report nothing. */
 export function estimatedConsumption({ prompt, quality, size, count, given }: ImageMeasure): ImageConsumption {
   const [width, height] = /^(\d+)x(\d+)$/.exec(size ?? "")?.slice(1).map(Number) ?? [1536, 1024];
@@ -47,25 +33,26 @@ export function estimatedConsumption({ prompt, quality, size, count, given }: Im
 }
 
 /**
- * What is charged: tokens and pictures by the catalog's prices, rounded half up once. A vendor tells how many tokens came
- * from a cache, but not of which kind; they count for text and pictures in proportion.
+ * What is charged: tokens, pictures and the request. A vendor tells how many tokens came from a cache, but not of which
+ * kind; they count for text and pictures in proportion.
+ *
+ * @param pictures How many were made, and how many were given.
  */
-export function costOfConsumption(
+export function imageQuantitiesOf(
   consumption: ImageConsumption,
   { made, given }: { readonly made: number; readonly given: number },
-  prices: ImagePrices,
-): Money {
+): QuantitiesBy<"image"> {
   const { cacheTextTokens, cacheImageTokens } = cachedParts(consumption);
-  return sumOf([
-    { quantity: consumption.textTokens - cacheTextTokens, rate: prices.prompt },
-    { quantity: cacheTextTokens, rate: prices.cacheRead },
-    { quantity: consumption.imageTokens - cacheImageTokens, rate: prices.imageInput },
-    { quantity: cacheImageTokens, rate: prices.imageCacheRead },
-    { quantity: consumption.outputTokens, rate: prices.imageOutput },
-    { quantity: made, rate: prices.perImage },
-    { quantity: given, rate: prices.perInputImage },
-    { quantity: 1, rate: prices.request },
-  ]);
+  return {
+    prompt: consumption.textTokens - cacheTextTokens,
+    input_cache_read: cacheTextTokens,
+    image_input: consumption.imageTokens - cacheImageTokens,
+    image_input_cache_read: cacheImageTokens,
+    image_output: consumption.outputTokens,
+    per_image: made,
+    per_input_image: given,
+    request: 1,
+  };
 }
 
 /** The consumption of several calls as one; null when none of them reported any. */

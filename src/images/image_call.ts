@@ -1,34 +1,27 @@
+import { type CallParts, routeOf, runPaidCall } from "../calls/paid_call.ts";
+import type { RelayParts } from "../calls/stream_relay.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import type { Model } from "../catalog/model.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
-import { type Candidate, candidatesFor } from "../routing/candidates.ts";
-import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
-import { type Judgement, tryInTurn } from "../routing/fallback.ts";
-import { errorForCaller, logFallback } from "../routing/judgement.ts";
-import { resolvePin } from "../routing/pin.ts";
+import type { Candidate } from "../routing/candidates.ts";
+import type { Judgement } from "../routing/fallback.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { ImageEvent, ImageOrder, ImageOutcome, ImageSource, ImageUpstream } from "../upstreams/image_upstream.ts";
-import type { Provider } from "../upstreams/provider.ts";
 import { type FinishedWork, wholeAnswer } from "./answer.ts";
-import { type BillParts, type ImageBill, openBill } from "./bill.ts";
+import { chargeImages, consumptionOf, type ImageBill } from "./bill.ts";
 import { CallerLink } from "./caller_link.ts";
-import { type ImagePrices, imagePricesOf } from "./consumption.ts";
+import { estimatedConsumption, type ImageMeasure, imageQuantitiesOf } from "./consumption.ts";
 import type { ImageFinisher } from "./finished_image.ts";
 import type { ImageAsker, ImageRequest } from "./image_request.ts";
 import type { ReferenceReader } from "./reference_image.ts";
 import { editingUnsupported } from "./series.ts";
 import { makeImages } from "./several.ts";
-import { type ImageStep, streamedAnswer, type StreamParts } from "./stream.ts";
+import { type ImageStep, streamedAnswer } from "./stream.ts";
 
 /** What requests for pictures are carried out with. */
-export interface ImageParts extends BillParts, StreamParts {
+export interface ImageParts extends CallParts, RelayParts {
   readonly catalog: Catalog;
-  readonly providers: ReadonlyMap<string, Provider>;
-  readonly breaker: CircuitBreaker;
   readonly readReferences: ReferenceReader;
   readonly finish: ImageFinisher;
-  /** Uniform in [0, 1). */
-  readonly random: () => number;
 }
 
 /** One request on its way to one provider. */
@@ -44,11 +37,7 @@ interface ImageAttempt {
 
 /** Carries out requests for pictures, end to end: routes, admits, fetches references, sends, charges, answers. */
 export class ImageCalls {
-  readonly #prices = new Map<Model, ImagePrices>();
-
-  constructor(readonly parts: ImageParts) {
-    for (const model of parts.catalog.models) if (model.image) this.#prices.set(model, imagePricesOf(model));
-  }
+  constructor(readonly parts: ImageParts) {}
 
   /**
    * Answers with the pictures.
@@ -56,37 +45,33 @@ export class ImageCalls {
    * @throws {GatewayError} Before the first byte; afterwards a failure is an event of the stream.
    */
   async run(request: ImageRequest, asker: ImageAsker): Promise<Response> {
-    const candidates = this.#route(request, asker);
-    const bill = await this.#admit(request, asker);
-    const link = new CallerLink(asker.callerSignal());
-    try {
-      const images = request.references.length === 0
-        ? request.images
-        : await this.parts.readReferences(request.references, link.signal);
-      const attempt = (candidate: Candidate) => {
-        const upstream = this.#upstreamOf(candidate)!;
-        const order = orderOf(request, candidate.model, images);
-        const { writeError } = asker;
-        return this.#attempt({ request, order, provider: candidate.provider, upstream, bill, link, writeError });
-      };
-      return await tryInTurn(
-        candidates,
-        this.parts.breaker,
-        attempt,
-        judge,
-        (candidate, error) => logFallback(this.parts.log, candidate, error, asker.requestId),
-      );
-    } catch (error) {
-      bill.release();
-      throw errorForCaller(error);
-    }
+    const { requestId, accountId, receivedAt, writeError } = asker;
+    const { model } = request;
+    const measure = measureOf(request);
+    return await runPaidCall({
+      facts: { kind: "image", requestId, accountId, receivedAt, model },
+      candidates: this.#route(request, asker),
+      estimate: imageQuantitiesOf(estimatedConsumption(measure), { made: measure.count, given: measure.given }),
+      judge,
+      begin: async (settlement) => {
+        const link = new CallerLink(asker.callerSignal());
+        const bill = { settlement, measure };
+        const images = request.references.length === 0
+          ? request.images
+          : await this.parts.readReferences(request.references, link.signal);
+        return (candidate) => {
+          const upstream = this.#upstreamOf(candidate)!;
+          const order = orderOf(request, candidate.model, images);
+          return this.#attempt({ request, order, provider: candidate.provider, upstream, bill, link, writeError });
+        };
+      },
+    }, this.parts);
   }
 
-  /** The providers to try. Source: SPEC "Provider routing (cross-cutting)". */
+  /** The providers to try. */
   #route({ model, kind, bodyPin }: ImageRequest, { headerPin }: ImageAsker): readonly Candidate[] {
-    const { providers, breaker, random } = this.parts;
-    const pin = resolvePin(headerPin, bodyPin, model.id, model.serves, (name) => providers.has(name));
-    const able = candidatesFor(model.serves, pin, (name) => breaker.isResting(name), random).filter((candidate) => {
+    const { candidates } = routeOf(model, { header: headerPin, body: bodyPin }, this.parts);
+    const able = candidates.filter((candidate) => {
       const upstream = this.#upstreamOf(candidate);
       return upstream !== null && (kind === "generate" || upstream.edit !== null);
     });
@@ -99,20 +84,13 @@ export class ImageCalls {
     return this.parts.providers.get(candidate.provider)?.images ?? null;
   }
 
-  #admit(request: ImageRequest, { requestId, accountId, receivedAt }: ImageAsker): Promise<ImageBill> {
-    const { model, prompt, quality, size, count, images, references } = request;
-    const measure = { prompt, quality, size, count, given: images.length + references.length };
-    const prices = this.#prices.get(model)!;
-    return openBill({ requestId, accountId, receivedAt, model: model.id, prices, measure }, this.parts);
-  }
-
   async #attempt(attempt: ImageAttempt): Promise<Response> {
     const { request, provider, bill } = attempt;
     if (request.stream) return await this.#openStream(attempt);
     const outcome = await makeImages(attempt.upstream, request.kind, attempt.order, callOf(attempt));
     const work = await this.#finished(outcome, attempt);
     const { consumption } = outcome;
-    await bill.charge({ provider, made: work.images.length, consumption, state: "completed" });
+    await chargeImages(bill, { provider, made: work.images.length, consumption, state: "completed" });
     return wholeAnswer(request, work, provider, this.parts.clock.now());
   }
 
@@ -141,7 +119,7 @@ export class ImageCalls {
     return {
       outcome,
       images,
-      consumption: bill.consumptionOf({ consumption: outcome.consumption, made: images.length }),
+      consumption: consumptionOf(bill, { consumption: outcome.consumption, made: images.length }),
     };
   }
 }
@@ -157,6 +135,10 @@ async function* eventsOf(attempt: ImageAttempt): AsyncGenerator<ImageEvent, void
 
 function callOf({ link }: ImageAttempt) {
   return { callerSignal: () => link.signal };
+}
+
+function measureOf({ prompt, quality, size, count, images, references }: ImageRequest): ImageMeasure {
+  return { prompt, quality, size, count, given: images.length + references.length };
 }
 
 function orderOf(request: ImageRequest, model: string, images: readonly ImageSource[]): ImageOrder {

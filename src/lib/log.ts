@@ -46,6 +46,8 @@ export interface LogFields {
   readonly outputTokens?: number;
   /** Decimal USD. */
   readonly cost?: string;
+  /** What kind of work a call is: `text`, `image` or `cache`. */
+  readonly kind?: string;
   /** The `kind` of a job in the store. */
   readonly jobKind?: string;
   /** What the event is about, by id: a task, a cache, a delivery, the `ref` of a job. */

@@ -10,7 +10,7 @@ export type Rate = bigint;
 
 /** One line of a bill. */
 export interface BillLine {
-  /** How many; whole and not negative. */
+  /** How many; not negative, counted in thousandths. */
   readonly quantity: number;
   /** The price of one. */
   readonly rate: Rate;
@@ -19,6 +19,7 @@ export interface BillLine {
 const MONEY_DIGITS = 10;
 const RATE_DIGITS = 18;
 const RATE_UNITS_PER_MONEY_UNIT = 10n ** BigInt(RATE_DIGITS - MONEY_DIGITS);
+const THOUSANDTHS_PER_MONEY_UNIT = 1_000n * RATE_UNITS_PER_MONEY_UNIT;
 
 /** The largest amount that is accepted from outside: ten million USD. */
 export const LARGEST_MONEY: Money = 10_000_000n * 10n ** BigInt(MONEY_DIGITS);
@@ -57,8 +58,13 @@ export function readRate(text: string): Rate {
 /** The sum of a bill, rounded half up once. */
 export function sumOf(lines: readonly BillLine[]): Money {
   let total = 0n;
-  for (const line of lines) total += BigInt(line.quantity) * line.rate;
-  return (total + RATE_UNITS_PER_MONEY_UNIT / 2n) / RATE_UNITS_PER_MONEY_UNIT;
+  for (const { quantity, rate } of lines) {
+    if (quantity === 0 || rate === 0n) continue;
+    total += Number.isInteger(quantity)
+      ? 1_000n * BigInt(quantity) * rate
+      : BigInt(Math.round(quantity * 1_000)) * rate;
+  }
+  return (total + THOUSANDTHS_PER_MONEY_UNIT / 2n) / THOUSANDTHS_PER_MONEY_UNIT;
 }
 
 function readDecimal(text: string, digits: number): bigint {

@@ -1,21 +1,18 @@
-import type { Meter } from "../billing/meter.ts";
 import type { CacheReference } from "../caches/reference.ts";
+import type { CallParts } from "../calls/paid_call.ts";
+import type { Settlement } from "../calls/settlement.ts";
+import type { LiveStreams } from "../calls/stream_relay.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Model } from "../catalog/model.ts";
 import type { Codec, JsonObject } from "../conversation/codec.ts";
 import type { Form } from "../conversation/seal.ts";
-import type { Clock } from "../lib/clock.ts";
 import type { JsonScan } from "../lib/json.ts";
-import type { Log } from "../lib/log.ts";
 import type { Candidate } from "../routing/candidates.ts";
-import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import type { TextEndpoint } from "../upstreams/upstream.ts";
 import type { MediaInliner } from "./inline_media.ts";
 import type { ItemMemory } from "./item_memory.ts";
 import type { ReasoningMemory } from "./reasoning_memory.ts";
-import type { LiveStreams } from "./relay.ts";
-import type { Settlement } from "./settlement.ts";
 
 /** One request for text, as a protocol hands it over: admitted, parsed, not yet checked. */
 export interface TextTurn {
@@ -60,17 +57,10 @@ export function sharedForm({ turn, endpoint }: TextAttempt): Form | null {
 }
 
 /** What turns are made with. */
-export interface TextParts {
+export interface TextParts extends CallParts {
   readonly catalog: Catalog;
-  readonly providers: ReadonlyMap<string, Provider>;
-  readonly breaker: CircuitBreaker;
-  readonly meter: Meter;
-  readonly clock: Clock;
-  readonly log: Log;
   readonly live: LiveStreams;
   readonly memory: ReasoningMemory;
   readonly items: ItemMemory;
   readonly inliner: MediaInliner;
-  /** Uniform in [0, 1). */
-  readonly random: () => number;
 }

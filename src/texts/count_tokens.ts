@@ -1,15 +1,14 @@
+import { routeOf, tryCandidates } from "../calls/paid_call.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { Form } from "../conversation/seal.ts";
-import { tryInTurn } from "../routing/fallback.ts";
-import { type Candidate, candidatesFor } from "../routing/candidates.ts";
-import { resolvePin } from "../routing/pin.ts";
+import type { Candidate } from "../routing/candidates.ts";
 import type { Model } from "../catalog/model.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import type { TextEndpoint, TokenCounter } from "../upstreams/upstream.ts";
 import { jsonBytes } from "./answer.ts";
 import { withMediaInlined } from "./inline_media.ts";
-import { errorForCaller, judgeFailure, logFallback, loggedFailureOf } from "../routing/judgement.ts";
+import { errorForCaller, judgeFailure, loggedFailureOf } from "../routing/judgement.ts";
 import { countPromptTokens } from "./token_estimate.ts";
 import type { TextParts } from "./attempt.ts";
 import { textModel } from "./text_model.ts";
@@ -44,17 +43,12 @@ const COUNT_MS = 30_000;
  */
 export async function countTokens(turn: CountTurn, parts: TextParts): Promise<TokenCount> {
   const model = textModel(parts.catalog, turn.model, turn.form);
-  const candidates = route(turn, model, parts);
+  const { candidates } = routeOf(model, { header: turn.headerPin, body: turn.bodyPin }, parts);
   const counting = candidates.filter(({ provider }) => counterAt(parts.providers.get(provider)!));
   try {
     if (counting.length > 0) {
-      return await tryInTurn(
-        counting,
-        parts.breaker,
-        (candidate) => countAt(candidate, turn, model, parts),
-        judgeFailure,
-        (candidate, error) => logFallback(parts.log, candidate, error),
-      );
+      const attempt = (candidate: Candidate) => countAt(candidate, turn, model, parts);
+      return await tryCandidates({ candidates: counting, attempt }, parts);
     }
   } catch (error) {
     if (counting.length === candidates.length || !judgeFailure(error).isRetryable) throw errorForCaller(error);
@@ -62,15 +56,6 @@ export async function countTokens(turn: CountTurn, parts: TextParts): Promise<To
   }
   // A count of our own asks nobody, so it must not tell the circuit breaker that a provider is well.
   return { tokens: await countPromptTokens(turn.conversation), countedBy: null };
-}
-
-function route(
-  turn: CountTurn,
-  model: Model,
-  { providers, breaker, random }: TextParts,
-): readonly Candidate[] {
-  const pin = resolvePin(turn.headerPin, turn.bodyPin, model.id, model.serves, (name) => providers.has(name));
-  return candidatesFor(model.serves, pin, (name) => breaker.isResting(name), random);
 }
 
 /** Where a provider counts, and how; null where it does not. */

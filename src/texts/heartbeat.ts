@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
+import type { Bytes } from "../calls/stream_relay.ts";
 import type { Codec } from "../conversation/codec.ts";
-import type { Bytes } from "./relay.ts";
 
 const COMMENT = Buffer.from(": ping\n\n") as Uint8Array<ArrayBuffer>;
 const PING = Buffer.from('event: ping\ndata: {"type":"ping"}\n\n') as Uint8Array<ArrayBuffer>;

@@ -1,13 +1,14 @@
 import { Buffer } from "node:buffer";
+import type { EndState } from "../calls/settlement.ts";
+import type { Bytes, Relay } from "../calls/stream_relay.ts";
 import type { Codec, UsageFollower } from "../conversation/codec.ts";
 import type { ReplyEvent } from "../conversation/events.ts";
 import type { Usage } from "../conversation/usage.ts";
 import { encodeFrames } from "../http/sse.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { cutShort, reportedFailure, streamError } from "./broken_stream.ts";
+import { chargeText } from "./charge_text.ts";
 import { heartbeatOf } from "./heartbeat.ts";
-import type { Bytes, Relay } from "./relay.ts";
-import type { Settlement } from "./settlement.ts";
 import {
   bytesOfLatin1,
   edited,
@@ -33,7 +34,6 @@ export class PassRelay implements Relay {
   readonly finished = false;
   readonly #follower: UsageFollower;
   readonly #codec: Codec;
-  readonly #settlement: Settlement;
   /** A caller of the chat form who did not ask for usage does not see the chunk that the gateway asked for. */
   readonly #hidesUsage: boolean;
   readonly #sample = new StreamSample();
@@ -53,10 +53,9 @@ export class PassRelay implements Relay {
   #chargeLost = false;
 
   constructor(readonly attempt: TextAttempt) {
-    const { turn, endpoint, settlement } = attempt;
+    const { turn, endpoint } = attempt;
     this.#codec = endpoint.codec;
     this.#follower = endpoint.codec.usageFollower();
-    this.#settlement = settlement;
     this.#hidesUsage = endpoint.codec.name === "chat" && !wantsUsage(turn);
   }
 
@@ -167,10 +166,9 @@ export class PassRelay implements Relay {
     return latin1Of(this.#failureFrames(reportedFailure(event, this.attempt)));
   }
 
-  async #charge(state: "completed" | "cut" | "left"): Promise<void> {
-    const { provider } = this.attempt;
+  async #charge(state: EndState): Promise<void> {
     try {
-      await this.#settlement.charge(provider.name, await this.#usage(state), state);
+      await chargeText(this.attempt, await this.#usage(state), state);
     } catch (thrown) {
       this.#chargeLost = true;
       throw thrown;
@@ -178,7 +176,7 @@ export class PassRelay implements Relay {
   }
 
   /** What the vendor said; of a stream that did not come to its end, what was produced by the gateway's own count. */
-  async #usage(state: "completed" | "cut" | "left"): Promise<Usage> {
+  async #usage(state: EndState): Promise<Usage> {
     const said = this.#follower.usage();
     if (said !== null && (state === "completed" || this.#follower.ended())) return said;
     return await usageSoFar(this.attempt.turn, said, await this.#sample.outputTokens(this.#codec));

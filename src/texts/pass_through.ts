@@ -1,13 +1,15 @@
 import { Buffer } from "node:buffer";
+import { relayed } from "../calls/stream_relay.ts";
 import type { Usage } from "../conversation/usage.ts";
 import { spliceJson } from "../lib/json.ts";
 import type { OutboundResponse } from "../upstreams/outbound.ts";
 import { answerHeaders, streamType } from "./answer.ts";
 import { ArrayRelay } from "./array_relay.ts";
 import { unreadable } from "./broken_stream.ts";
+import { chargeText } from "./charge_text.ts";
 import { PassRelay } from "./pass_relay.ts";
-import { relayed } from "./relay.ts";
 import { countTextTokens } from "./token_estimate.ts";
+import { vendorStream } from "./vendor_stream.ts";
 import type { TextAttempt, TextParts, TextTurn } from "./attempt.ts";
 import { estimatedUsageOf, wantsUsage } from "./turn_usage.ts";
 
@@ -36,7 +38,7 @@ export async function passThrough(attempt: TextAttempt, parts: TextParts): Promi
   }
   const relay = turn.framing === "sse" ? new PassRelay(attempt) : new ArrayRelay(new PassRelay(attempt));
   const headers = answerHeaders(attempt, response, streamType(turn.framing), []);
-  return new Response(relayed(response, relay, parts), { headers });
+  return new Response(relayed(vendorStream(response, parts.clock), relay, parts), { headers });
 }
 
 function outboundBody(turn: TextTurn, model: string): Uint8Array {
@@ -53,7 +55,7 @@ function outboundBody(turn: TextTurn, model: string): Uint8Array {
 async function answerWhole(response: OutboundResponse, attempt: TextAttempt): Promise<Response> {
   const bytes = await response.readAll(REPLY_CAP_BYTES);
   const usage = await usageOfWhole(bytes, attempt);
-  await attempt.settlement.charge(attempt.provider.name, usage, "completed");
+  await chargeText(attempt, usage, "completed");
   return new Response(bytes, { headers: answerHeaders(attempt, response, "application/json", []) });
 }
 

@@ -1,3 +1,4 @@
+import { relayed } from "../calls/stream_relay.ts";
 import type { ReplyContext, RequestTarget } from "../conversation/codec.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { Reply } from "../conversation/reply.ts";
@@ -7,13 +8,14 @@ import { answerHeaders, jsonBytes, streamType } from "./answer.ts";
 import { ArrayRelay } from "./array_relay.ts";
 import { unreadable } from "./broken_stream.ts";
 import { behindPrefix, openPrefixOf } from "./cached_turn.ts";
+import { chargeText } from "./charge_text.ts";
 import { customToolsOf } from "./custom_tools.ts";
 import { emulationFor } from "./emulation.ts";
 import { withMediaInlined } from "./inline_media.ts";
 import { ownReply } from "./own_reply.ts";
 import { REPLY_CAP_BYTES } from "./pass_through.ts";
-import { relayed } from "./relay.ts";
 import { countTextTokens } from "./token_estimate.ts";
+import { vendorStream } from "./vendor_stream.ts";
 import type { Translation } from "./translation.ts";
 import { TranslateRelay } from "./translate_relay.ts";
 import { sharedForm, type TextAttempt, type TextParts, type TextTurn } from "./attempt.ts";
@@ -44,7 +46,7 @@ export async function translate(attempt: TextAttempt, parts: TextParts): Promise
   const events = new TranslateRelay(attempt, translation, parts);
   const relay = turn.framing === "sse" ? events : new ArrayRelay(events);
   const headers = answerHeaders(attempt, response, streamType(turn.framing), translation.losses);
-  return new Response(relayed(response, relay, parts), { headers });
+  return new Response(relayed(vendorStream(response, parts.clock), relay, parts), { headers });
 }
 
 async function translated(attempt: TextAttempt, parts: TextParts): Promise<Translation> {
@@ -105,7 +107,7 @@ async function answerWhole(
   translation: Translation,
   parts: TextParts,
 ): Promise<Response> {
-  const { turn, provider, settlement } = attempt;
+  const { turn } = attempt;
   const said = replyIn(await response.readAll(REPLY_CAP_BYTES), attempt);
   const reply = translation.emulation.reply(ownReply(said, translation.names));
   if (turn.codec.name === "chat") parts.memory.keep(turn.accountId, reply.parts);
@@ -114,7 +116,7 @@ async function answerWhole(
     : usageOfHit(reply.usage, turn.cache);
   const written = turn.codec.writeReply({ ...reply, usage }, translation.context);
   if (turn.codec.name === "responses") parts.items.keepReply(turn.accountId, written.body);
-  await settlement.charge(provider.name, usage, "completed");
+  await chargeText(attempt, usage, "completed");
   const losses = [...translation.losses, ...written.losses.map((loss) => turn.codec.fieldNames[loss] ?? loss)];
   const headers = answerHeaders(attempt, response, "application/json", losses);
   return new Response(jsonBytes(written.body), { headers });

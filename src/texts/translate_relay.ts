@@ -1,12 +1,14 @@
+import type { EndState } from "../calls/settlement.ts";
+import type { Bytes, Relay } from "../calls/stream_relay.ts";
 import type { EventReader, EventWriter, Frame } from "../conversation/codec.ts";
 import type { ReplyEvent } from "../conversation/events.ts";
 import type { Usage } from "../conversation/usage.ts";
 import { createFrameReader, encodeFrames } from "../http/sse.ts";
 import { cutShort, reportedFailure, streamError } from "./broken_stream.ts";
 import { eventOfHit } from "./cached_turn.ts";
+import { chargeText } from "./charge_text.ts";
 import { heartbeatOf } from "./heartbeat.ts";
 import { ownEvents } from "./own_reply.ts";
-import type { Bytes, Relay } from "./relay.ts";
 import { SealCollector } from "./seal_collector.ts";
 import { countTextTokens } from "./token_estimate.ts";
 import type { Translation } from "./translation.ts";
@@ -147,7 +149,7 @@ export class TranslateRelay implements Relay {
     return await usageSoFar(this.attempt.turn, this.#early, output);
   }
 
-  async #settle(usage: Usage, state: "completed" | "cut" | "left"): Promise<void> {
-    await this.attempt.settlement.charge(this.attempt.provider.name, usage, state);
+  async #settle(usage: Usage, state: EndState): Promise<void> {
+    await chargeText(this.attempt, usage, state);
   }
 }

@@ -1,22 +1,20 @@
 import { Buffer } from "node:buffer";
-import { costOf, type Prices, readPrices } from "../billing/price.ts";
+import type { Quantities } from "../billing/tariff.ts";
+import { textQuantitiesOf } from "../billing/text_quantities.ts";
+import { routeOf, runPaidCall } from "../calls/paid_call.ts";
+import type { Settlement } from "../calls/settlement.ts";
 import type { Model } from "../catalog/model.ts";
 import type { Codec, JsonObject } from "../conversation/codec.ts";
 import { WRAPPED_SEAL_PREFIX } from "../conversation/seal.ts";
 import { NO_USAGE } from "../conversation/usage.ts";
 import { GatewayError, invalidField } from "../lib/gateway_error.ts";
-import type { Money } from "../lib/money.ts";
-import { type Candidate, candidatesFor } from "../routing/candidates.ts";
-import { tryInTurn } from "../routing/fallback.ts";
-import { resolvePin } from "../routing/pin.ts";
+import type { Candidate } from "../routing/candidates.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import type { TextEndpoint } from "../upstreams/upstream.ts";
 import type { TextParts, TextTurn } from "./attempt.ts";
 import { candidatesOfCache, failureOfCache } from "./cached_turn.ts";
-import { errorForCaller, judgeFailure, logFallback } from "../routing/judgement.ts";
 import { textModel } from "./text_model.ts";
 import { passThrough } from "./pass_through.ts";
-import { Settlement } from "./settlement.ts";
 import { translate } from "./translate.ts";
 
 /** A turn that was checked: which model, and who is to serve it. */
@@ -33,11 +31,7 @@ const USUAL_CONTEXT_TOKENS = 1_000_000;
 
 /** Carries out one turn, end to end: checks, routes, admits, sends, relays, charges. */
 export class TextTurns {
-  readonly #prices = new Map<Model, Prices>();
-
-  constructor(readonly parts: TextParts) {
-    for (const model of parts.catalog.models) this.#prices.set(model, readPrices(model.pricing));
-  }
+  constructor(readonly parts: TextParts) {}
 
   /**
    * Answers with the model's reply in the caller's form.
@@ -47,41 +41,24 @@ export class TextTurns {
   async run(turn: TextTurn): Promise<Response> {
     turn.codec.checkRequest(turn.body);
     const { model, candidates } = this.route(turn);
-    const settlement = await this.#admit(turn, model);
-    try {
-      return await tryInTurn(
-        candidates,
-        this.parts.breaker,
-        (candidate) => this.#attempt(turn, model, candidate, settlement).catch(failureIn(turn)),
-        judgeFailure,
-        (candidate, error) => logFallback(this.parts.log, candidate, error, turn.requestId),
-      );
-    } catch (error) {
-      settlement.release();
-      throw errorForCaller(error);
-    }
+    const { requestId, accountId, receivedAt } = turn;
+    return await runPaidCall({
+      facts: { kind: "text", requestId, accountId, receivedAt, model },
+      candidates,
+      estimate: estimateOf(turn, model),
+      begin: (settlement) => (candidate) => this.#attempt(turn, model, candidate, settlement).catch(failureIn(turn)),
+    }, this.parts);
   }
 
-  /** The model and the providers to try. Source: SPEC "Provider routing (cross-cutting)". */
+  /** The model and the providers to try. */
   route(turn: TextTurn): RoutedTurn {
-    const { catalog, providers, breaker, random } = this.parts;
-    const model = textModel(catalog, turn.model, turn.codec.name);
+    const model = textModel(this.parts.catalog, turn.model, turn.codec.name);
     refuseBeyondLimit(turn, model);
-    const pin = resolvePin(turn.headerPin, turn.bodyPin, model.id, model.serves, (name) => providers.has(name));
-    const candidates = candidatesFor(model.serves, pin, (name) => breaker.isResting(name), random);
+    const { pin, candidates } = routeOf(model, { header: turn.headerPin, body: turn.bodyPin }, this.parts);
     return {
       model,
       candidates: turn.cache ? candidatesOfCache(turn.cache, pin, candidates, model.serves) : candidates,
     };
-  }
-
-  async #admit(turn: TextTurn, model: Model): Promise<Settlement> {
-    const prices = this.#prices.get(model)!;
-    const admitted = this.parts.meter.admit(turn.accountId, estimateOf(turn, model, prices));
-    const admission = admitted instanceof Promise ? await admitted : admitted;
-    const { requestId, accountId, receivedAt } = turn;
-    const facts = { requestId, accountId, receivedAt, model: model.id, prices };
-    return new Settlement(facts, admission, this.parts.clock, this.parts.log);
   }
 
   #attempt(turn: TextTurn, model: Model, candidate: Candidate, settlement: Settlement): Promise<Response> {
@@ -156,11 +133,11 @@ function refuseBeyondLimit(turn: TextTurn, model: Model): void {
   }
 }
 
-/** What a turn may come to, for the bound on overdrafts: its bytes as prompt, its limit as reply. */
-function estimateOf(turn: TextTurn, model: Model, prices: Prices): Money {
+/** What a turn may consume, for the bound on overdrafts: its bytes as prompt, its limit as reply. */
+function estimateOf(turn: TextTurn, model: Model): Quantities {
   const most = model.topProvider.maxCompletionTokens || model.contextLength || USUAL_CONTEXT_TOKENS;
   const wanted = requestedLimit(turn)?.tokens ?? USUAL_OUTPUT_TOKENS;
   const outputTokens = Math.floor(Math.min(Math.max(wanted, 0), most));
   const freshTokens = Math.ceil(turn.bytes.length / BYTES_PER_TOKEN);
-  return costOf({ ...NO_USAGE, freshTokens, cacheReadTokens: turn.cache?.tokens ?? 0, outputTokens }, prices);
+  return textQuantitiesOf({ ...NO_USAGE, freshTokens, cacheReadTokens: turn.cache?.tokens ?? 0, outputTokens });
 }

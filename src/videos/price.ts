@@ -1,9 +1,7 @@
+import { costOf, secondTariff } from "../billing/tariff.ts";
 import { secondPriceOf, type VideoResolution, type VideoSection } from "../catalog/media_sections.ts";
-import { type Money, readRate } from "../lib/money.ts";
+import { type Money, type Rate, readRate } from "../lib/money.ts";
 import type { TaskPrice, TaskUsage } from "./task.ts";
-
-/** From thousandths of a second times 10^-18 USD to 10^-10 USD. */
-const UNITS = 1_000n * 10n ** 8n;
 
 /** A vendor's rounding of a length; beyond it, the vendor made another video than was asked for. */
 const ROUNDING_SECONDS = 1;
@@ -24,7 +22,7 @@ export function priceOf(
   const second = secondPriceOf(video, resolution, withAudio);
   if (second === null) throw new RangeError(`Cannot price a video in ${resolution}`);
   const perSecond = readRate(second);
-  return { perSecond, seconds, estimate: costOf(perSecond, seconds), held: preauthorize };
+  return { perSecond, seconds, estimate: costOfSeconds(seconds, perSecond), held: preauthorize };
 }
 
 /**
@@ -37,10 +35,9 @@ export function usageOf(price: TaskPrice, reported: number | null): TaskUsage {
   const isOther = reported !== null && Number.isFinite(reported) && reported >= 0 &&
     Math.abs(reported - price.seconds) >= ROUNDING_SECONDS;
   const seconds = isOther ? Math.round(reported * 1_000) / 1_000 : price.seconds;
-  return { seconds, cost: costOf(price.perSecond, seconds) };
+  return { seconds, cost: costOfSeconds(seconds, price.perSecond) };
 }
 
-/** Rounded half up, once. */
-function costOf(perSecond: bigint, seconds: number): Money {
-  return (BigInt(Math.round(seconds * 1_000)) * perSecond + UNITS / 2n) / UNITS;
+function costOfSeconds(seconds: number, perSecond: Rate): Money {
+  return costOf({ video_second: seconds }, secondTariff(perSecond));
 }

@@ -8,8 +8,12 @@ const GROUPS: readonly (readonly [name: string, members: RegExp])[] = [
   ["faces", /^src\/(protocols|sandbox)\//],
   ["work", /^src\/(texts|images|videos)\//],
   ["shared", /^src\/(caches|webhooks)\//],
+  // What every paid call shares: caches are paid for as texts and images are.
+  ["calls", /^src\/calls\//],
   ["choice", /^src\/routing\//],
-  ["facts", /^src\/(catalog|billing|upstreams)\//],
+  ["facts", /^src\/(catalog|upstreams)\//],
+  // Below the catalog, as a model carries its tariff.
+  ["money", /^src\/billing\//],
   ["forms", /^src\/(conversation|http|store|files)\//],
   ["edge", /^src\/net\//],
   ["ground", /^src\/lib\//],

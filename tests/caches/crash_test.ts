@@ -103,6 +103,7 @@ function startProcess(
     providers: new Map([["acme", provider]]),
     breaker: createCircuitBreaker({ clock: world.clock }),
     meter: FREE_METER,
+    clock: world.clock,
     modelOf: () => model,
     countAt: () => Promise.resolve({ tokens: 100, countedBy: null }),
     inlined: (conversation) => Promise.resolve(conversation),

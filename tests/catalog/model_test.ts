@@ -1,5 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import * as z from "zod";
+import { readTariff } from "../../src/billing/tariff.ts";
 import { readModel } from "../../src/catalog/model.ts";
 import { modelOf } from "./support.ts";
 
@@ -25,6 +26,7 @@ Deno.test("readModel() fills in what a model of two lines leaves out", () => {
       instructType: null,
     },
     pricing: {},
+    tariff: readTariff({}),
     topProvider: { contextLength: 0, maxCompletionTokens: 0, isModerated: false },
     perRequestLimits: null,
     supportedParameters: [],
@@ -38,7 +40,7 @@ Deno.test("readModel() fills in what a model of two lines leaves out", () => {
 });
 
 Deno.test("readModel() keeps prices as they are written", () => {
-  const pricing = { prompt: "0.000000003625", completion: "1", input_cache_read: "0.10", per_image: "0" };
+  const pricing = { prompt: "0.000000003625", completion: "1", input_cache_read: "0.10", audio_output: "0" };
   assertEquals(modelOf({ id: "a/b", pricing }).pricing, pricing);
 });
 
@@ -104,4 +106,18 @@ Deno.test("readModel() takes every id of the form provider/name and no other", (
   ) {
     assertEquals(pathsOf({ id }), ["id"], id);
   }
+});
+
+Deno.test("readModel() refuses a price that none of the model's endpoints charges", () => {
+  assertEquals(pathsOf({ pricing: { per_image: "0.04" } }), ["pricing.per_image"]);
+  assertEquals(pathsOf({ image: {}, pricing: { web_search: "0.01", audio: "0.1" } }), [
+    "pricing.audio",
+    "pricing.web_search",
+  ]);
+  const video = { modes: ["text2video"], price_per_second: { default: "1" } };
+  assertEquals(pathsOf({ video, pricing: { request: "0.01" } }), ["pricing.request"]);
+  // The price of tokens of made images follows this one.
+  assertEquals(modelOf({ id: "a/b", image: {}, pricing: { completion: "0.1" } }).tariff.image_output, 10n ** 17n);
+  const both = modelOf({ id: "a/b", image: { series: "multimodal" }, pricing: { web_search: "0.01", per_image: "1" } });
+  assertEquals([both.tariff.web_search, both.tariff.per_image], [10n ** 16n, 10n ** 18n]);
 });

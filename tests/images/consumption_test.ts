@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
+import { costOf } from "../../src/billing/tariff.ts";
 import { readModel } from "../../src/catalog/model.ts";
-import { costOfConsumption, imagePricesOf } from "../../src/images/consumption.ts";
+import { imageQuantitiesOf } from "../../src/images/consumption.ts";
 import { writeMoney } from "../../src/lib/money.ts";
 import type { ImageConsumption } from "../../src/upstreams/image_upstream.ts";
 
@@ -8,10 +9,10 @@ const NOTHING: ImageConsumption = { textTokens: 0, imageTokens: 0, cachedTokens:
 
 function costWith(pricing: Record<string, string>, consumed: Partial<ImageConsumption>, made: number, given: number) {
   const model = readModel({ id: "acme/m", image: {}, serves: [{ provider: "acme" }], pricing });
-  return writeMoney(costOfConsumption({ ...NOTHING, ...consumed }, { made, given }, imagePricesOf(model)));
+  return writeMoney(costOf(imageQuantitiesOf({ ...NOTHING, ...consumed }, { made, given }), model.tariff));
 }
 
-Deno.test("costOfConsumption() bills tokens, pictures and the request", () => {
+Deno.test("imageQuantitiesOf() bills tokens, pictures and the request", () => {
   const byTokens = { prompt: "0.000005", image_input: "0.00001", image_output: "0.00004" };
   const consumed = { textTokens: 100, imageTokens: 1000, outputTokens: 4160 };
   assertEquals(costWith(byTokens, consumed, 1, 1), "0.1769000000");
@@ -21,7 +22,7 @@ Deno.test("costOfConsumption() bills tokens, pictures and the request", () => {
   );
 });
 
-Deno.test("costOfConsumption() counts tokens from a cache for text and pictures in proportion", () => {
+Deno.test("imageQuantitiesOf() counts tokens from a cache for text and pictures in proportion", () => {
   const pricing = {
     prompt: "0.00001",
     input_cache_read: "0.000001",

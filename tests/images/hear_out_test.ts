@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
 import type { Charge } from "../../src/billing/meter.ts";
-import { openBill } from "../../src/images/bill.ts";
+import { Settlement } from "../../src/calls/settlement.ts";
+import { LiveStreams } from "../../src/calls/stream_relay.ts";
 import { CallerLink } from "../../src/images/caller_link.ts";
-import { imagePricesOf } from "../../src/images/consumption.ts";
 import { readGeneration } from "../../src/images/generate.ts";
 import { type ImageStep, streamedAnswer } from "../../src/images/stream.ts";
 import { createCatalog } from "../../src/catalog/catalog.ts";
@@ -33,9 +33,9 @@ async function opened(next: (link: CallerLink) => Promise<ImageStep | null>) {
     charge: (charge: Charge) => Promise.resolve(void charges.push(charge)),
     release: () => void released++,
   };
-  const meter = { admit: () => admission, invalidate() {}, flush: () => Promise.resolve() };
+  const parts = { meter: { invalidate() {} }, clock, log: silentLog };
   const measure = { prompt: "a fox of twenty sig.", quality: "low", size: null, count: 1, given: 0 };
-  const facts = { requestId: "r", accountId: "a", receivedAt: 0, model: "a/b", prices: imagePricesOf(model), measure };
+  const facts = { kind: "image", requestId: "r", accountId: "a", receivedAt: 0, model } as const;
   const link = new CallerLink(caller.signal);
   const answer = streamedAnswer({
     request: readGeneration({ model: "a/b", prompt: "a fox", quality: "low", stream: true }, createCatalog([model])),
@@ -47,10 +47,10 @@ async function opened(next: (link: CallerLink) => Promise<ImageStep | null>) {
         return step === null ? { done: true, value: undefined } : { done: false, value: step };
       },
     },
-    bill: await openBill(facts, { meter, clock, log: silentLog }),
+    bill: { settlement: new Settlement(facts, admission, parts), measure },
     link,
     writeError: (error) => ({ error: error.code }),
-  }, { clock, live: { add: () => () => {} } });
+  }, { clock, live: new LiveStreams() });
   const reader = answer.body!.getReader();
   await reader.read();
   return { clock, charges, link, leave: () => (caller.abort(), reader.cancel()), released: () => released };

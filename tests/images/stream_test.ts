@@ -71,8 +71,8 @@ Deno.test("a caller who leaves a stream pays for what the vendor finishes", asyn
     const reader = answer.body!.getReader();
     await reader.read();
     await reader.cancel();
-    await until(() => gateway.logLines.some((line) => line.includes("image_charged")));
-    const line = JSON.parse(gateway.logLines.find((line) => line.includes("image_charged"))!);
+    await until(() => gateway.logLines.some((line) => line.includes("call_charged")));
+    const line = JSON.parse(gateway.logLines.find((line) => line.includes("call_charged"))!);
     // The picture's 272 tokens and 100 for the unfinished one.
     assertEquals([line.outputTokens, line.count], [372, 1]);
     assertEquals(await gateway.balance(), (25 - 0.00372 - line.inputTokens / 1e6).toFixed(10));

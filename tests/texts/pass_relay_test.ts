@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type { Form } from "../../src/conversation/seal.ts";
 import { createFrameReader } from "../../src/http/sse.ts";
 import { PassRelay } from "../../src/texts/pass_relay.ts";
-import type { Bytes } from "../../src/texts/relay.ts";
+import type { Bytes } from "../../src/calls/stream_relay.ts";
 import { CODECS, FORMS } from "../support/forms.ts";
 import { attemptOf, bodyOf, cutAt, PROVIDER_KEY, relayAll, REPLY, textOf, tillOf, USAGE, wireOf } from "./support.ts";
 

@@ -94,8 +94,8 @@ Deno.test("a caller who leaves in mid-stream stops the vendor at once, and pays 
       const pending = reader.read();
       await reader.cancel();
       await pending;
-      await until(() => vendorSawEnd && lines.some(({ event }) => event === "turn_charged"));
-      assertEquals(lines.find(({ event }) => event === "turn_charged")!.fields.state, "left, estimated");
+      await until(() => vendorSawEnd && lines.some(({ event }) => event === "call_charged"));
+      assertEquals(lines.find(({ event }) => event === "call_charged")!.fields.state, "left, estimated");
       assertEquals([till.charges.length, till.releases, live.count], [1, 0, 0]);
     });
   }

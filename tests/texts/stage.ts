@@ -10,7 +10,7 @@ import { createCircuitBreaker } from "../../src/routing/circuit_breaker.ts";
 import type { TextParts } from "../../src/texts/attempt.ts";
 import { createItemMemory } from "../../src/texts/item_memory.ts";
 import { createReasoningMemory } from "../../src/texts/reasoning_memory.ts";
-import { LiveStreams } from "../../src/texts/relay.ts";
+import { LiveStreams } from "../../src/calls/stream_relay.ts";
 import type { TextEndpoint } from "../../src/upstreams/upstream.ts";
 import { TextTurns } from "../../src/texts/turn.ts";
 import type { Provider } from "../../src/upstreams/provider.ts";

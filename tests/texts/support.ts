@@ -1,5 +1,6 @@
 import type { Admission, Charge } from "../../src/billing/meter.ts";
-import { readPrices } from "../../src/billing/price.ts";
+import { Settlement } from "../../src/calls/settlement.ts";
+import type { Bytes, Relay } from "../../src/calls/stream_relay.ts";
 import { readModel } from "../../src/catalog/model.ts";
 import type { JsonObject } from "../../src/conversation/codec.ts";
 import type { ReplyEvent } from "../../src/conversation/events.ts";
@@ -10,8 +11,6 @@ import { scanJson } from "../../src/lib/json.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import { createRedactor } from "../../src/lib/redact.ts";
 import type { TextAttempt, TextTurn } from "../../src/texts/attempt.ts";
-import { Settlement } from "../../src/texts/settlement.ts";
-import type { Bytes, Relay } from "../../src/texts/relay.ts";
 import { UpstreamFailure } from "../../src/upstreams/failure.ts";
 import type { Outbound, OutboundResponse } from "../../src/upstreams/outbound.ts";
 import type { Provider } from "../../src/upstreams/provider.ts";
@@ -136,20 +135,15 @@ export function attemptOf(
   { vendor = form, turn, till = tillOf(), outbound }: AttemptOptions = {},
 ): TextAttempt {
   const endpoint = endpointOf(vendor);
-  const facts = {
-    requestId: "req_1",
-    accountId: "demo",
-    model: MODEL.id,
-    prices: readPrices(MODEL.pricing),
-    receivedAt: 7_000,
-  };
+  const facts = { kind: "text", requestId: "req_1", accountId: "demo", model: MODEL, receivedAt: 7_000 } as const;
+  const parts = { meter: { invalidate() {} }, clock: new ManualClock(), log: silentLog };
   return {
     turn: turnOf(form, { stream: true, ...turn }),
     model: MODEL,
     candidate: MODEL.serves[0],
     provider: providerOf("acme", [endpoint], outbound),
     endpoint,
-    settlement: new Settlement(facts, till.admission, new ManualClock(), silentLog),
+    settlement: new Settlement(facts, till.admission, parts),
   };
 }
 

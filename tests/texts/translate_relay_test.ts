@@ -9,7 +9,7 @@ import { emulationFor } from "../../src/texts/emulation.ts";
 import { createItemMemory } from "../../src/texts/item_memory.ts";
 import { createReasoningMemory } from "../../src/texts/reasoning_memory.ts";
 import type { TextParts } from "../../src/texts/attempt.ts";
-import type { Bytes } from "../../src/texts/relay.ts";
+import type { Bytes } from "../../src/calls/stream_relay.ts";
 import { TranslateRelay } from "../../src/texts/translate_relay.ts";
 import type { Translation } from "../../src/texts/translation.ts";
 import { replyOf } from "../support/assemble.ts";

@@ -1,12 +1,21 @@
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { type Bytes, LiveStreams, type Relay, relayed } from "../../src/calls/stream_relay.ts";
 import type { Form } from "../../src/conversation/seal.ts";
-import { ArrayRelay } from "../../src/texts/array_relay.ts";
 import { PassRelay } from "../../src/texts/pass_relay.ts";
-import { type Bytes, LiveStreams, type Relay, relayed } from "../../src/texts/relay.ts";
+import { vendorStream } from "../../src/texts/vendor_stream.ts";
 import { UpstreamFailure } from "../../src/upstreams/failure.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
 import { FORMS } from "../support/forms.ts";
-import { attemptOf, bodyOf, cutAt, relayAll, REPLY, responseOf, type Till, tillOf, wireOf } from "./support.ts";
+import {
+  attemptOf,
+  bodyOf,
+  type FakeResponse,
+  REPLY,
+  responseOf,
+  type Till,
+  tillOf,
+  wireOf,
+} from "../texts/support.ts";
 
 interface Stage {
   readonly clock: ManualClock;
@@ -42,6 +51,11 @@ function passRelay(form: Form, till: Till): PassRelay {
   return new PassRelay(attemptOf(form, { till, turn: { body } }));
 }
 
+/** What the caller gets of a vendor's response. */
+function relayedOf(response: FakeResponse, relay: Relay, parts: Stage): ReadableStream<Uint8Array<ArrayBuffer>> {
+  return relayed(vendorStream(response, parts.clock), relay, parts);
+}
+
 async function textOf(stream: ReadableStream<Uint8Array>): Promise<string> {
   return await new Response(stream as ReadableStream<Uint8Array<ArrayBuffer>>).text();
 }
@@ -53,7 +67,7 @@ function textIn(read: ReadableStreamReadResult<Uint8Array>): string | null {
 Deno.test("relayed() gives what the relay gives, ends with the vendor's stream and lets go of everything", async () => {
   const { clock, live } = stage();
   const { relay, notes } = plainRelay();
-  const stream = relayed(responseOf(["a", "b", "c"]), relay, { clock, live });
+  const stream = relayedOf(responseOf(["a", "b", "c"]), relay, { clock, live });
   assertEquals([live.count, clock.waiting], [1, 1]);
   assertEquals(await textOf(stream), "abc");
   assertEquals([live.count, clock.waiting], [0, 0]);
@@ -62,7 +76,7 @@ Deno.test("relayed() gives what the relay gives, ends with the vendor's stream a
 
 Deno.test("relayed() reads from the vendor only when the caller reads", async () => {
   const response = responseOf(["a", "b", "c", "d"]);
-  const stream = relayed(response, plainRelay().relay, stage());
+  const stream = relayedOf(response, plainRelay().relay, stage());
   const pause = () => new Promise((resolve) => setTimeout(resolve, 2));
   await pause();
   assertEquals(response.reads, 0);
@@ -80,7 +94,7 @@ Deno.test("relayed() reads on where a read gives nothing to send", async () => {
   const { relay } = plainRelay();
   const response = responseOf(["skip", "skip", "show"]);
   const take = (bytes: Uint8Array<ArrayBuffer>): Bytes => new TextDecoder().decode(bytes) === "show" ? bytes : null;
-  const reader = relayed(response, { ...relay, take }, stage()).getReader();
+  const reader = relayedOf(response, { ...relay, take }, stage()).getReader();
   assertEquals(textIn(await reader.read()), "show");
   assertEquals(response.reads, 3);
   await reader.cancel();
@@ -90,7 +104,7 @@ Deno.test("relayed() cancels the vendor when the caller leaves, and tells the re
   const { clock, live } = stage();
   const { relay, notes } = plainRelay();
   const response = responseOf(["a", () => new Promise(() => {})]);
-  const reader = relayed(response, relay, { clock, live }).getReader();
+  const reader = relayedOf(response, relay, { clock, live }).getReader();
   await reader.read();
   const pending = reader.read();
   await reader.cancel();
@@ -104,7 +118,7 @@ Deno.test("relayed() cancels the vendor when the caller leaves, and tells the re
 Deno.test("relayed() takes a vendor that was stopped because the caller left for a caller who left", async () => {
   const { relay, notes } = plainRelay();
   const left = new UpstreamFailure("acme", "cancelled", "told to stop", { status: null, accepted: "unknown" });
-  assertEquals(await textOf(relayed(responseOf(["a", left]), relay, stage())), "a");
+  assertEquals(await textOf(relayedOf(responseOf(["a", left]), relay, stage())), "a");
   assertEquals(notes, { ends: 0, failures: [], leaves: 1 });
 });
 
@@ -116,7 +130,7 @@ Deno.test("relayed() turns a vendor's failure into the relay's last words", asyn
     return Promise.resolve(new TextEncoder().encode("sorry"));
   };
   const response = responseOf(["a", new Error("connection reset")]);
-  assertEquals(await textOf(relayed(response, { ...relay, fail }, { clock, live })), "asorry");
+  assertEquals(await textOf(relayedOf(response, { ...relay, fail }, { clock, live })), "asorry");
   assertEquals([response.cancelled, live.count, clock.waiting], [true, 0, 0]);
 });
 
@@ -125,7 +139,7 @@ for (const form of FORMS) {
     const { clock, live } = stage();
     const till = tillOf();
     const begun = wireOf(form, REPLY.slice(0, 7));
-    const reader = relayed(responseOf([begun, () => new Promise(() => {})]), passRelay(form, till), { clock, live })
+    const reader = relayedOf(responseOf([begun, () => new Promise(() => {})]), passRelay(form, till), { clock, live })
       .getReader();
     assertEquals(textIn(await reader.read()), begun);
     const last = reader.read();
@@ -139,7 +153,7 @@ for (const form of FORMS) {
 Deno.test("relayed() tells a caller who was not reading at the shutdown the same", async () => {
   const { clock, live } = stage();
   const response = responseOf(["a", "b"]);
-  const reader = relayed(response, passRelay("messages", tillOf()), { clock, live }).getReader();
+  const reader = relayedOf(response, passRelay("messages", tillOf()), { clock, live }).getReader();
   live.abortAll();
   assertEquals(response.cancelled, true);
   assertStringIncludes(textIn(await reader.read())!, "The gateway is shutting down");
@@ -152,7 +166,7 @@ Deno.test("relayed() leaves a reply whole whose end was on its way at the shutdo
   let makeDurable = () => {};
   till.durable = () => new Promise((resolve) => makeDurable = resolve);
   const wire = wireOf("messages", REPLY);
-  const text = textOf(relayed(responseOf([wire]), passRelay("messages", till), { clock, live }));
+  const text = textOf(relayedOf(responseOf([wire]), passRelay("messages", till), { clock, live }));
   await until(() => till.charges.length === 1);
   live.abortAll();
   makeDurable();
@@ -163,7 +177,7 @@ Deno.test("relayed() breaks the caller's connection, and nothing else, when even
   const { clock, live } = stage();
   const { relay } = plainRelay();
   const fail = () => Promise.reject(new Error("no words"));
-  const reader = relayed(responseOf([new Error("reset")]), { ...relay, fail }, { clock, live }).getReader();
+  const reader = relayedOf(responseOf([new Error("reset")]), { ...relay, fail }, { clock, live }).getReader();
   const error = await reader.read().catch((thrown) => thrown);
   assertEquals(error.message, "no words");
   clock.advance(60_000); // A heartbeat into a broken stream would throw here.
@@ -174,7 +188,7 @@ Deno.test("relayed() beats every fifteen seconds of silence, not behind bytes th
   const { relay } = plainRelay();
   let give: (text: string) => void = () => {};
   const response = responseOf([() => new Promise((resolve) => give = resolve), "end"]);
-  const reader = relayed(response, relay, { clock, live }).getReader();
+  const reader = relayedOf(response, relay, { clock, live }).getReader();
   const first = reader.read();
   clock.advance(14_999);
   clock.advance(1);
@@ -200,45 +214,15 @@ Deno.test("relayed() reads what follows a finished reply, and cuts off a vendor 
     return { ...relay, finished: true };
   };
   const ended = responseOf(["end", "[DONE]"]);
-  await textOf(relayed(ended, finishing(), stage()));
+  await textOf(relayedOf(ended, finishing(), stage()));
   await until(() => ended.reads === 3);
   assertEquals(ended.cancelled, false);
   const chatty = responseOf(["end", "more", "more", "more"]);
-  await textOf(relayed(chatty, finishing(), stage()));
+  await textOf(relayedOf(chatty, finishing(), stage()));
   await until(() => chatty.cancelled);
   const { clock, live } = stage();
   const silent = responseOf(["end", () => new Promise(() => {})]);
-  await textOf(relayed(silent, finishing(), { clock, live }));
+  await textOf(relayedOf(silent, finishing(), { clock, live }));
   clock.advance(1_000);
   assertEquals(silent.cancelled, true);
-});
-
-Deno.test("ArrayRelay gives one JSON list that holds every chunk, wherever the cuts fall", async () => {
-  const wire = wireOf("content", REPLY, "\r\n");
-  const chunks = wire.split("\r\n\r\n").filter((frame) => frame !== "").map((frame) => JSON.parse(frame.slice(6)));
-  const { length } = new TextEncoder().encode(wire);
-  for (let at = 1; at < length; at += 5) {
-    const till = tillOf();
-    const text = await relayAll(new ArrayRelay(passRelay("content", till)), cutAt(wire, [at / length]));
-    assertEquals(JSON.parse(text), chunks);
-    assertEquals(till.charges.length, 1);
-  }
-});
-
-Deno.test("ArrayRelay stays readable when the stream is cut, breaks, or holds what is no JSON", async () => {
-  const wire = new TextEncoder().encode(wireOf("content", REPLY));
-  for (let at = 0; at < wire.length / 2; at += 11) {
-    const list = JSON.parse(await relayAll(new ArrayRelay(passRelay("content", tillOf())), [wire.slice(0, at)]));
-    assertStringIncludes(list.at(-1).error.message, "ended the stream before");
-  }
-  const odd = new TextEncoder().encode("data: {}\n\ndata: {half\n\ndata: [DONE]\n\n");
-  assertEquals(JSON.parse(await relayAll(new ArrayRelay(passRelay("content", tillOf())), [odd])).length, 2);
-  const relay = new ArrayRelay(passRelay("content", tillOf()));
-  await relay.take(odd);
-  assertEquals(relay.heartbeat(), null);
-  assert(new TextDecoder().decode((await relay.fail(new TypeError("broken")))!).endsWith("\n]"));
-  const endless = new TextEncoder().encode(`data: ${"x".repeat(700_000)}`);
-  const last = JSON.parse(await relayAll(new ArrayRelay(passRelay("content", tillOf())), [endless, endless]));
-  assertStringIncludes(last.at(-1).error.message, "cannot be read");
-  assertEquals(await relayAll(new ArrayRelay({ ...plainRelay().relay, take: () => null }), []), "[]");
 });

@@ -1,6 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { costOf, type Prices, readPrices } from "../../src/billing/price.ts";
+import { costOf as costOfQuantities, readTariff, type Tariff } from "../../src/billing/tariff.ts";
+import { textQuantitiesOf } from "../../src/billing/text_quantities.ts";
 import { NO_USAGE, type Usage } from "../../src/conversation/usage.ts";
 import { writeMoney } from "../../src/lib/money.ts";
 
@@ -18,14 +19,18 @@ const anyUsage: fc.Arbitrary<Usage> = fc.record({
 const anyPrice = fc.bigInt({ min: 0n, max: 10n ** 15n }).map((units) =>
   `0.${units.toString().padStart(18, "0").slice(-18)}`
 );
-const anyPrices: fc.Arbitrary<Prices> = fc.record({
+const anyTariff: fc.Arbitrary<Tariff> = fc.record({
   prompt: anyPrice,
   completion: anyPrice,
   input_cache_read: anyPrice,
   input_cache_write_5m: anyPrice,
   input_cache_write_1h: anyPrice,
   request: anyPrice,
-}, { requiredKeys: [] }).map(readPrices);
+}, { requiredKeys: [] }).map(readTariff);
+
+function costOf(usage: Usage, tariff: Tariff) {
+  return costOfQuantities(textQuantitiesOf(usage), tariff);
+}
 
 function usageOf(counts: Partial<Usage>): Usage {
   return { ...NO_USAGE, ...counts };
@@ -38,12 +43,12 @@ function plus(a: Usage, b: Usage): Usage {
 }
 
 Deno.test("costOf() bills the tokens of pictures that were made at their own price", () => {
-  const prices = readPrices({ completion: "0.000003", image_output: "0.00006" });
+  const prices = readTariff({ completion: "0.000003", image_output: "0.00006" });
   assertEquals(costOf(usageOf({ outputTokens: 1_130, imageOutputTokens: 1_120 }), prices), 672_300_000n);
 });
 
 Deno.test("costOf() bills each kind of token at its own price and reasoning as output", () => {
-  const prices = readPrices({
+  const prices = readTariff({
     prompt: "0.000004",
     completion: "0.00002",
     input_cache_read: "0.0000004",
@@ -59,34 +64,38 @@ Deno.test("costOf() bills each kind of token at its own price and reasoning as o
   assertEquals(cost({ outputTokens: 1_000_000, reasoningTokens: 900_000 }), "20.0000000000");
 });
 
-Deno.test("readPrices() lets a cache without a price follow the nearest one", () => {
-  const bare = readPrices({ prompt: "0.1", completion: "0.2" });
-  assertEquals([bare.cacheRead, bare.cacheWrite5m, bare.cacheWrite1h], [bare.prompt, bare.prompt, bare.prompt]);
-  assertEquals([bare.imageInput, bare.imageOutput, bare.perImage, bare.request], [
+Deno.test("readTariff() lets a cache without a price follow the nearest one", () => {
+  const bare = readTariff({ prompt: "0.1", completion: "0.2" });
+  assertEquals([bare.input_cache_read, bare.input_cache_write_5m, bare.input_cache_write_1h], [
+    bare.prompt,
+    bare.prompt,
+    bare.prompt,
+  ]);
+  assertEquals([bare.image_input, bare.image_output, bare.per_image, bare.request], [
     bare.prompt,
     bare.completion,
     0n,
     0n,
   ]);
-  const write = readPrices({ prompt: "0.1", input_cache_write: "0.3", input_cache_write_5m: null });
-  assertEquals([write.cacheWrite5m, write.cacheWrite1h], [3n * 10n ** 17n, 3n * 10n ** 17n]);
-  const short = readPrices({ prompt: "0.1", input_cache_write_5m: "0.3" });
-  assertEquals(short.cacheWrite1h, short.cacheWrite5m);
+  const write = readTariff({ prompt: "0.1", input_cache_write: "0.3", input_cache_write_5m: null });
+  assertEquals([write.input_cache_write_5m, write.input_cache_write_1h], [3n * 10n ** 17n, 3n * 10n ** 17n]);
+  const short = readTariff({ prompt: "0.1", input_cache_write_5m: "0.3" });
+  assertEquals(short.input_cache_write_1h, short.input_cache_write_5m);
 });
 
-Deno.test("readPrices() refuses what is no price and names its key", () => {
+Deno.test("readTariff() refuses what is no price and names its key", () => {
   for (const price of ["abc", "-0.1", "", "1e-6", 0.1, {}]) {
-    assertThrows(() => readPrices({ prompt: "0.1", completion: price }), RangeError, '"completion"');
+    assertThrows(() => readTariff({ prompt: "0.1", completion: price }), RangeError, '"completion"');
   }
-  assertEquals(readPrices({ web_search: "see the vendor's page" }).prompt, 0n);
+  assertEquals(readTariff({ see_also: "the vendor's page" }).prompt, 0n);
 });
 
 Deno.test("costOf() is never negative", () => {
-  fc.assert(fc.property(anyUsage, anyPrices, (usage, prices) => assertEquals(costOf(usage, prices) >= 0n, true)));
+  fc.assert(fc.property(anyUsage, anyTariff, (usage, prices) => assertEquals(costOf(usage, prices) >= 0n, true)));
 });
 
 Deno.test("costOf() of two usages together is that of each, up to one unit", () => {
-  fc.assert(fc.property(anyUsage, anyUsage, anyPrices, (a, b, priced) => {
+  fc.assert(fc.property(anyUsage, anyUsage, anyTariff, (a, b, priced) => {
     const prices = { ...priced, request: 0n };
     const difference = costOf(plus(a, b), prices) - costOf(a, prices) - costOf(b, prices);
     assertEquals(difference >= -1n && difference <= 1n, true);
@@ -94,7 +103,7 @@ Deno.test("costOf() of two usages together is that of each, up to one unit", () 
 });
 
 Deno.test("costOf() never falls when more is used", () => {
-  fc.assert(fc.property(anyUsage, fc.constantFrom(...COUNTERS), anyCount, anyPrices, (usage, counter, more, prices) => {
+  fc.assert(fc.property(anyUsage, fc.constantFrom(...COUNTERS), anyCount, anyTariff, (usage, counter, more, prices) => {
     const larger = { ...usage, [counter]: (usage[counter] ?? 0) + more };
     assertEquals(costOf(larger, prices) >= costOf(usage, prices), true);
   }));

@@ -1,17 +1,28 @@
 import type { Clock } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
-import type { OutboundResponse } from "../upstreams/outbound.ts";
+
+/** Where a vendor's stream comes from. */
+export interface StreamSource<T> {
+  /** What comes next; null at the end, and after {@linkcode StreamSource.cancel}. */
+  read(): Promise<T | null>;
+  /** Ends the vendor's work. */
+  cancel(): void;
+  /** The caller is gone: ends the vendor's work, at once or after a while. Resolves when it has ended, and never rejects. */
+  leave(): void | Promise<void>;
+  /** The relay has finished before the stream: nothing more is to be read for the caller. */
+  finish(): void;
+}
 
 /** What is done with a vendor's stream on its way to the caller. Each function gives the bytes to send, null for none. */
-export interface Relay {
-  /** Bytes came. Waits where something must be durable before they leave. */
-  take(bytes: Uint8Array<ArrayBuffer>): Bytes | Promise<Bytes>;
+export interface Relay<T = Uint8Array<ArrayBuffer>> {
+  /** Something came. Waits where a charge must be durable before the bytes leave. */
+  take(came: T): Bytes | Promise<Bytes>;
   /** The vendor's stream is over. */
   end(): Promise<Bytes>;
   /** Reading or translating failed; the failure becomes an event of the caller's protocol. Never rejects. */
   fail(thrown: unknown): Promise<Bytes>;
-  /** The caller is gone; the vendor has been told. May be called twice. */
+  /** The caller is gone, and the source knows. May be called twice. */
   left(): void;
   /** What may be sent now to show that the connection lives; null when nothing may. */
   heartbeat(): Bytes;
@@ -45,7 +56,12 @@ export class LiveStreams {
 }
 
 const HEARTBEAT_MS = 15_000;
-const DRAIN_MS = 1_000;
+
+/** What relays work with. */
+export interface RelayParts {
+  readonly clock: Clock;
+  readonly live: LiveStreams;
+}
 
 /** What one pull came to. */
 interface Step {
@@ -56,10 +72,10 @@ interface Step {
 /**
  * The caller's stream: pulled, so that a slow reader slows only itself and the vendor, and never held longer than one read.
  */
-export function relayed(
-  response: OutboundResponse,
-  relay: Relay,
-  { clock, live }: { readonly clock: Clock; readonly live: LiveStreams },
+export function relayed<T>(
+  source: StreamSource<T>,
+  relay: Relay<T>,
+  { clock, live }: RelayParts,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   let aborted: GatewayError | null = null;
   let isGone = false;
@@ -67,12 +83,21 @@ export function relayed(
   let stopHeartbeat: () => void = () => {};
   const forget = live.add((error) => {
     aborted = error;
-    response.cancel();
+    source.cancel();
   });
 
   function over(): void {
     forget();
     stopHeartbeat();
+  }
+
+  function left(): void {
+    isGone = true;
+    stopHeartbeat();
+    const leaving = source.leave();
+    if (leaving instanceof Promise) void leaving.finally(forget);
+    else forget();
+    relay.left();
   }
 
   function beat(controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>, afterMs: number): void {
@@ -90,14 +115,14 @@ export function relayed(
 
   async function next(): Promise<Step> {
     for (;;) {
-      const came = await response.read();
-      // A cancelled response reads as one that ended.
+      const came = await source.read();
+      // A cancelled source reads as one that ended.
       if (aborted) throw aborted;
       if (came === null) return { bytes: await relay.end(), isLast: true };
       const taken = relay.take(came);
       const bytes = taken instanceof Promise ? await taken : taken;
       if (relay.finished) {
-        void drain(response, clock);
+        source.finish();
         return { bytes, isLast: true };
       }
       if (bytes !== null) return { bytes, isLast: false };
@@ -108,7 +133,7 @@ export function relayed(
     try {
       return await next();
     } catch (thrown) {
-      response.cancel();
+      source.cancel();
       const hasLeft = thrown instanceof UpstreamFailure && thrown.kind === "cancelled";
       if (!aborted && hasLeft) {
         relay.left();
@@ -129,23 +154,6 @@ export function relayed(
       over();
       controller.close();
     },
-    cancel() {
-      isGone = true;
-      over();
-      response.cancel();
-      relay.left();
-    },
+    cancel: () => left(),
   }, { highWaterMark: 0 });
-}
-
-/** Reads what little follows the end mark, so that the connection can serve again; a vendor that goes on is cut off. */
-async function drain(response: OutboundResponse, clock: Clock): Promise<void> {
-  const stop = clock.after(DRAIN_MS, () => response.cancel());
-  try {
-    if (await response.read() !== null && await response.read() !== null) response.cancel();
-  } catch {
-    // The reply was complete; how its connection ended matters to nobody.
-  } finally {
-    stop();
-  }
 }

@@ -1,0 +1,49 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import type { Relay } from "../../src/calls/stream_relay.ts";
+import { ArrayRelay } from "../../src/texts/array_relay.ts";
+import { PassRelay } from "../../src/texts/pass_relay.ts";
+import { attemptOf, cutAt, relayAll, REPLY, type Till, tillOf, wireOf } from "./support.ts";
+
+function passRelay(till: Till): PassRelay {
+  return new PassRelay(attemptOf("content", { till }));
+}
+
+/** A relay that gives nothing. */
+const SILENT: Relay = {
+  finished: false,
+  take: () => null,
+  end: () => Promise.resolve(null),
+  fail: () => Promise.resolve(null),
+  left() {},
+  heartbeat: () => null,
+};
+
+Deno.test("ArrayRelay gives one JSON list that holds every chunk, wherever the cuts fall", async () => {
+  const wire = wireOf("content", REPLY, "\r\n");
+  const chunks = wire.split("\r\n\r\n").filter((frame) => frame !== "").map((frame) => JSON.parse(frame.slice(6)));
+  const { length } = new TextEncoder().encode(wire);
+  for (let at = 1; at < length; at += 5) {
+    const till = tillOf();
+    const text = await relayAll(new ArrayRelay(passRelay(till)), cutAt(wire, [at / length]));
+    assertEquals(JSON.parse(text), chunks);
+    assertEquals(till.charges.length, 1);
+  }
+});
+
+Deno.test("ArrayRelay stays readable when the stream is cut, breaks, or holds what is no JSON", async () => {
+  const wire = new TextEncoder().encode(wireOf("content", REPLY));
+  for (let at = 0; at < wire.length / 2; at += 11) {
+    const list = JSON.parse(await relayAll(new ArrayRelay(passRelay(tillOf())), [wire.slice(0, at)]));
+    assertStringIncludes(list.at(-1).error.message, "ended the stream before");
+  }
+  const odd = new TextEncoder().encode("data: {}\n\ndata: {half\n\ndata: [DONE]\n\n");
+  assertEquals(JSON.parse(await relayAll(new ArrayRelay(passRelay(tillOf())), [odd])).length, 2);
+  const relay = new ArrayRelay(passRelay(tillOf()));
+  await relay.take(odd);
+  assertEquals(relay.heartbeat(), null);
+  assert(new TextDecoder().decode((await relay.fail(new TypeError("broken")))!).endsWith("\n]"));
+  const endless = new TextEncoder().encode(`data: ${"x".repeat(700_000)}`);
+  const last = JSON.parse(await relayAll(new ArrayRelay(passRelay(tillOf())), [endless, endless]));
+  assertStringIncludes(last.at(-1).error.message, "cannot be read");
+  assertEquals(await relayAll(new ArrayRelay(SILENT), []), "[]");
+});
