@@ -1,4 +1,4 @@
-import { content } from "../conversation/codecs/content/mod.ts";
+import { content, refuseDoubleSpellings } from "../conversation/codecs/content/mod.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import { invalidField } from "../lib/gateway_error.ts";
 import { fieldIn } from "./fields.ts";
@@ -26,6 +26,7 @@ const LONGEST_MODEL_NAME = 256;
  * @throws {GatewayError} `invalid_request`, naming the field.
  */
 export function readCacheRequest(body: JsonObject, now: number): CacheRequest {
+  refuseDoubleSpellings(body);
   const modelName = fieldIn(body, "model")?.value;
   if (typeof modelName !== "string" || modelName === "" || modelName.length > LONGEST_MODEL_NAME) {
     throw invalidField("model", "expected the name of a model");
@@ -72,6 +73,7 @@ const IMMUTABLE = ["model", "displayName", ...CONTENT_FIELDS] as const;
  * @throws {GatewayError} `invalid_request`, naming the field: one that is immutable, or no end.
  */
 export function readCachePatch(body: JsonObject, updateMask: string | null, now: number): number {
+  refuseDoubleSpellings(body);
   for (const name of IMMUTABLE) {
     const sent = fieldIn(body, name);
     if (sent !== null) throw immutable(sent.spelling);

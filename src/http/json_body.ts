@@ -1,6 +1,7 @@
 import { Buffer, isUtf8 } from "node:buffer";
 import { GatewayError, invalidField } from "../lib/gateway_error.ts";
 import { type JsonScan, scanJson } from "../lib/json.ts";
+import { hasRepeatedMember } from "../lib/json_members.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import { findSyntaxMistake } from "../lib/json_syntax.ts";
 import { type BodyLimits, readBody } from "./body.ts";
@@ -21,7 +22,7 @@ export const DEEPEST_JSON = 200;
  * Reads a request whose body is one JSON object. The one rule for content types, on every endpoint: `application/json`,
  * `text/json`, any `…+json`, or none at all; parameters are ignored but for a charset other than UTF-8; all else is 415.
  *
- * A name that comes twice in the top object is refused, because another reader may take the other value. No message
+ * A name that comes twice in one object, at any depth, is refused, because another reader may take the other value. No message
  * repeats what the body says, names of doubled members apart.
  *
  * @throws {GatewayError} `invalid_request` (400, 408, 415) or `request_too_large`.
@@ -42,6 +43,9 @@ export function jsonObjectOf(sent: Uint8Array<ArrayBuffer>): JsonBody {
   const scan = outlineOf(bytes);
   const body = parsed(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
   if (typeof body !== "object" || body === null || Array.isArray(body)) throw notAnObject(nameOf(body));
+  if (hasRepeatedMember(bytes, body)) {
+    throw new GatewayError("invalid_request", "Cannot read the body: an object in it has one name twice");
+  }
   return { body: body as JsonObject, bytes, scan };
 }
 

@@ -5,6 +5,7 @@ import { routeOf, runPaidCall } from "../calls/paid_call.ts";
 import type { Settlement } from "../calls/settlement.ts";
 import type { Model } from "../catalog/model.ts";
 import type { Codec, JsonObject } from "../conversation/codec.ts";
+import { refuseLaterWork } from "../conversation/later_work.ts";
 import { WRAPPED_SEAL_PREFIX } from "../conversation/seal.ts";
 import { NO_USAGE } from "../conversation/usage.ts";
 import { GatewayError, invalidField } from "../lib/gateway_error.ts";
@@ -40,6 +41,7 @@ export class TextTurns {
    */
   async run(turn: TextTurn): Promise<Response> {
     turn.codec.checkRequest(turn.body);
+    refuseLaterWork(turn.body);
     const { model, candidates } = this.route(turn);
     const { requestId, accountId, receivedAt } = turn;
     return await runPaidCall({

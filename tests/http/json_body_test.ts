@@ -74,6 +74,12 @@ Deno.test("jsonObjectOf() refuses a doubled name of the top object and names it"
   assertEquals(refusalOf('{"model":1,"mod\\u0065l":2}').details.field, "model");
 });
 
+Deno.test("jsonObjectOf() refuses a doubled name at any depth", () => {
+  for (const text of ['{"a":{"b":1,"b":1}}', '{"a":[{"b":{}},{"c":1,"\\u0063":2}]}']) {
+    assertStringIncludes(refusalOf(text).message, "one name twice");
+  }
+});
+
 Deno.test("jsonObjectOf() refuses nests beyond two hundred levels without running out of stack", () => {
   const nest = (levels: number) => '{"a":'.repeat(levels) + "1" + "}".repeat(levels);
   jsonObjectOf(bytesOf(nest(200)));

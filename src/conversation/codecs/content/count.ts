@@ -3,6 +3,7 @@ import type { JsonObject, RequestTarget, Written } from "../../codec.ts";
 import type { Conversation } from "../../conversation.ts";
 import { readCounter } from "../../usage.ts";
 import { isObject } from "../../wire_value.ts";
+import { refuseDoubleSpellings } from "./double_spellings.ts";
 import { field, spellingOf } from "./fields.ts";
 import { readRequest } from "./read_request.ts";
 import { writeRequest } from "./write_request.ts";
@@ -14,6 +15,7 @@ import { writeRequest } from "./write_request.ts";
  * @throws {GatewayError} `invalid_request`, naming the field.
  */
 export function readCountRequest(body: JsonObject): Conversation {
+  refuseDoubleSpellings(body);
   const inner = field(body, "generateContentRequest");
   if (inner === undefined) return readRequest(body);
   if (!isObject(inner)) throw invalidField(spellingOf(body, "generateContentRequest"), "expected an object");

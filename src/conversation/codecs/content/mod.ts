@@ -9,6 +9,7 @@ import { readUsage, usageFollower } from "./usage.ts";
 import { writeRequest } from "./write_request.ts";
 
 export { readCount, readCountRequest, writeCount, writeCountRequest } from "./count.ts";
+export { refuseDoubleSpellings } from "./double_spellings.ts";
 export { needsInlining } from "./parts.ts";
 export { readCachedContent } from "./read_request.ts";
 

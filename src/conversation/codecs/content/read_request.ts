@@ -73,7 +73,14 @@ function readInstructions(body: JsonObject, beyond: Set<string>): TextPart[] {
   return parts;
 }
 
-/** The handle of the cached content that a request refers to; null when it names none. */
+/**
+ * The handle of the cached content that a request refers to; null when it names none.
+ *
+ * @throws {GatewayError} `invalid_request` when it stands there in both spellings.
+ */
 export function readCachedContent(body: JsonObject): string | null {
+  if (Object.hasOwn(body, "cachedContent") && Object.hasOwn(body, "cached_content")) {
+    throw invalidField("cached_content", 'expected one spelling of the field, got "cachedContent" as well');
+  }
   return textOrNull(field(body, "cachedContent"));
 }

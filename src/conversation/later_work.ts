@@ -1,0 +1,48 @@
+import { invalidField } from "../lib/gateway_error.ts";
+import type { JsonObject } from "../lib/json_object.ts";
+import { isAbsent, isObject } from "./wire_value.ts";
+
+interface LaterWork {
+  /** Whether a value asks for it. */
+  readonly asks: (value: unknown) => boolean;
+  readonly expected: string;
+}
+
+const SWITCH: LaterWork = {
+  asks: (value) => value !== false,
+  expected: "expected false: the gateway has no endpoint that fetches a later answer",
+};
+
+/**
+ * Fields by which a vendor works or bills beyond the answer, in any format, because vendors of one format take each
+ * other's fields. `background`: Responses API, "Background mode". `deferred`: xAI, "Deferred chat completions". `async`,
+ * `batch`: dialects of the chat format. `caching`: ModelArk, a cache that is billed by the hour. `models`: OpenRouter, other
+ * models than the one that is charged.
+ */
+const LATER_WORK: Readonly<Record<string, LaterWork>> = {
+  background: SWITCH,
+  deferred: SWITCH,
+  async: SWITCH,
+  batch: SWITCH,
+  caching: {
+    asks: (value) => !isObject(value) || value.type !== "disabled",
+    expected: 'expected {"type": "disabled"}: a cache at the vendor is billed after the answer; use cached contents',
+  },
+  models: {
+    asks: (value) => !Array.isArray(value) || value.length > 0,
+    expected: "expected none: the gateway chooses where a model is served, and charges the model that `model` names",
+  },
+};
+
+/**
+ * Refuses a request that makes a vendor work or bill beyond its answer.
+ *
+ * @throws {GatewayError} `invalid_request`, naming the field.
+ */
+export function refuseLaterWork(body: JsonObject): void {
+  for (const field in LATER_WORK) {
+    if (!Object.hasOwn(body, field) || isAbsent(body[field])) continue;
+    const { asks, expected } = LATER_WORK[field];
+    if (asks(body[field])) throw invalidField(field, expected);
+  }
+}

@@ -1,0 +1,213 @@
+import type { JsonObject } from "../lib/json_object.ts";
+import { type RequestMember, walkRequest } from "./request_walk.ts";
+import type { Form } from "./seal.ts";
+import { isAbsent, isObject, listOf, objectsOf } from "./wire_value.ts";
+
+/**
+ * What a reference leads to.
+ *
+ * - `response`, `conversation`, `item`, `container`, `file`, `audio`: state that a vendor keeps and names in its replies.
+ * - `prompt`, `vector_store`, `skill`, `voice`: state that the operator keeps at the vendor.
+ * - `cached_content`: a cached content.
+ * - `bucket`: an object in a bucket (`gs://`, `s3://` and the like), read with the operator's rights.
+ * - `asset`: an address in a vendor's own store (`asset://`, `mm_file://`, any other scheme).
+ * - `address`: a public http or https address that the vendor fetches.
+ */
+export type ReferenceKind =
+  | "response"
+  | "conversation"
+  | "item"
+  | "container"
+  | "file"
+  | "audio"
+  | "prompt"
+  | "vector_store"
+  | "skill"
+  | "voice"
+  | "cached_content"
+  | "bucket"
+  | "asset"
+  | "address";
+
+/** Context that a request names instead of carrying it. */
+export interface ContextReference {
+  readonly kind: ReferenceKind;
+  /** The id or address as it was sent. */
+  readonly id: string;
+  /** Where it stands, in the caller's spelling: `input[0].content[1].file_id`. */
+  readonly field: string;
+}
+
+/**
+ * Every reference of a request, at any depth, in the order in which they stand. Pure; reads either spelling of the content
+ * format. Ids that are not text are given as their JSON, so that none is missed.
+ * Source: Responses, Chat Completions, Messages and Gemini API references; ModelArk and MiniMax for their addresses.
+ *
+ * @param form The wire format of the body.
+ * @param body The parsed request, checked or not.
+ */
+export function referencesIn(form: Form, body: JsonObject): readonly ContextReference[] {
+  const found: ContextReference[] = [];
+  walkRequest(form, body, (member) => {
+    for (const [kind, id, step] of referencesOf(form, member)) {
+      found.push({ kind, id, field: member.path() + step });
+    }
+  });
+  if (form === "responses") found.push(...itemReferences(body));
+  if (form === "chat") found.push(...systemFiles(body));
+  const cache = cacheInExtraBody(body);
+  return cache === null ? found : [...found, cache];
+}
+
+type Found = readonly [kind: ReferenceKind, id: string, step: string];
+
+const NONE: readonly Found[] = [];
+
+/** Keys that hold ids wherever they stand, by their camel case spelling. */
+const ID_KEYS: ReadonlyMap<string, ReferenceKind> = new Map<string, ReferenceKind>([
+  ["previousResponseId", "response"],
+  ["fileId", "file"],
+  ["fileIds", "file"],
+  ["vectorStoreId", "vector_store"],
+  ["vectorStoreIds", "vector_store"],
+  ["collectionIds", "vector_store"],
+  ["fileSearchStoreNames", "vector_store"],
+  ["containerId", "container"],
+  ["cachedContent", "cached_content"],
+  ["approvalRequestId", "item"],
+]);
+
+function referencesOf(form: Form, member: RequestMember): readonly Found[] {
+  const { name, value, owner, depth } = member;
+  if (isAbsent(value) || value === "") return NONE;
+  const kind = ID_KEYS.get(name);
+  // Elements of an array are visited one by one.
+  if (kind !== undefined) return Array.isArray(value) ? oddIdsIn(kind, value) : [[kind, idOf(value), ""]];
+  switch (name) {
+    case "conversation":
+      return depth === 0 ? namedBy("conversation", value) : NONE;
+    case "prompt":
+      return depth === 0 && form === "responses" && isObject(value) ? idIn("prompt", value) : NONE;
+    case "container":
+      return namedBy("container", value);
+    case "skillId":
+      return owner.type === "anthropic" ? NONE : [["skill", idOf(value), ""]];
+    case "voice":
+      return isObject(value) ? idIn("voice", value) : NONE;
+    case "audio":
+      if (isObject(value) && !isAbsent(value.id)) return idIn("audio", value);
+  }
+  if (typeof value !== "string" || name === "serverUrl" || !ADDRESS_KEY.test(name)) return NONE;
+  const addressed = kindOfAddress(name, value);
+  return addressed === null ? NONE : [[addressed, value, ""]];
+}
+
+/** Elements of a list of ids that are not text, which no vendor documents and one may read all the same. */
+function oddIdsIn(kind: ReferenceKind, list: readonly unknown[]): readonly Found[] {
+  return list.flatMap((value, index): Found[] =>
+    typeof value === "string" || isAbsent(value) ? [] : [[kind, idOf(value), `[${index}]`]]
+  );
+}
+
+function idOf(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** An id as text, or the `id` of an object; an object without one names nothing. */
+function namedBy(kind: ReferenceKind, value: unknown): readonly Found[] {
+  return isObject(value) ? idIn(kind, value) : [[kind, idOf(value), ""]];
+}
+
+function idIn(kind: ReferenceKind, value: JsonObject): readonly Found[] {
+  return isAbsent(value.id) || value.id === "" ? NONE : [[kind, idOf(value.id), ".id"]];
+}
+
+/** Keys under which formats and their dialects have addresses of media. */
+const ADDRESS_KEY = /(url|uri)s?$|^(image|video|audio|file|document|media|fileData|src)s?$/i;
+
+/**
+ * What an address leads to; null where the bytes themselves stand there.
+ *
+ * @param name The member's key in camel case.
+ */
+function kindOfAddress(name: string, value: string): ReferenceKind | null {
+  const text = value.length > 4096 ? value.slice(0, 4096).trim() : value.trim();
+  if (/^data:/i.test(text)) return null;
+  const scheme = /^([a-z][a-z0-9+._-]*):/i.exec(text)?.[1].toLowerCase();
+  // The content form also takes the bare name of an uploaded file.
+  if (scheme === undefined) return name === "fileUri" ? "file" : null;
+  if (scheme === "http" || scheme === "https") return isVendorsFile(text) ? "file" : "address";
+  if (!/^[a-z][a-z0-9+._-]*:\/\//i.test(text) && name !== "fileUri") return null;
+  return BUCKET_SCHEMES.has(scheme) ? "bucket" : "asset";
+}
+
+const BUCKET_SCHEMES: ReadonlySet<string> = new Set(
+  "gs s3 s3a s3n r2 oss tos cos obs azblob az wasb wasbs abfs abfss".split(" "),
+);
+
+/** Whether an address leads to a file that was uploaded to the vendor, which reads it with the operator's key. */
+function isVendorsFile(address: string): boolean {
+  if (!URL.canParse(address)) return false;
+  const host = new URL(address).hostname.replace(/\.$/, "");
+  return host.endsWith(".googleapis.com") && host !== "storage.googleapis.com";
+}
+
+/** Items that carry what they say, so that a vendor need not look them up: by the member that says it. */
+const WHOLE_ITEMS: Readonly<Record<string, string>> = {
+  message: "content",
+  function_call: "arguments",
+  function_call_output: "output",
+  custom_tool_call: "input",
+  custom_tool_call_output: "output",
+  local_shell_call: "action",
+  local_shell_call_output: "output",
+  shell_call: "action",
+  shell_call_output: "output",
+  apply_patch_call: "operation",
+  apply_patch_call_output: "status",
+  computer_call: "call_id",
+  computer_call_output: "output",
+  mcp_approval_response: "approval_request_id",
+  additional_tools: "tools",
+  tool_search_call: "arguments",
+  tool_search_output: "tools",
+  reasoning: "encrypted_content",
+  compaction: "encrypted_content",
+  image_generation_call: "result",
+};
+
+/**
+ * True for an item of the responses format that a vendor reads from what it kept itself: an `item_reference`, or an item
+ * whose content is missing, such as reasoning without `encrypted_content` or a call of a hosted tool.
+ */
+export function isLookedUp(item: JsonObject): boolean {
+  const kind = item.type ?? (isAbsent(item.role) ? "item_reference" : "message");
+  const content = typeof kind === "string" && Object.hasOwn(WHOLE_ITEMS, kind) ? item[WHOLE_ITEMS[kind]] : null;
+  return isAbsent(content) || content === "";
+}
+
+function itemReferences(body: JsonObject): ContextReference[] {
+  return listOf(body.input).flatMap((item, index): ContextReference[] => {
+    if (!isObject(item) || isAbsent(item.id) || item.id === "" || !isLookedUp(item)) return [];
+    return [{ kind: "item", id: idOf(item.id), field: `input[${index}].id` }];
+  });
+}
+
+/** One vendor of the chat format reads uploaded files that a system message names: `fileid://file-abc,file-def`. */
+function systemFiles(body: JsonObject): ContextReference[] {
+  return listOf(body.messages).flatMap((message, index): ContextReference[] => {
+    if (!isObject(message) || message.role !== "system") return [];
+    const texts = typeof message.content === "string"
+      ? [message.content]
+      : objectsOf(message.content).flatMap(({ text }) => typeof text === "string" ? [text] : []);
+    return texts.flatMap((text) => text.match(/fileid:\/\/[^\s,]+/gi) ?? []).map((id) => (
+      { kind: "file", id: id.slice("fileid://".length), field: `messages[${index}].content` }
+    ));
+  });
+}
+
+/** The gateway's own key; what stands there is resolved by the gateway. */
+function cacheInExtraBody({ extra_body: extra }: JsonObject): ContextReference | null {
+  if (!isObject(extra) || typeof extra.cached_content !== "string" || extra.cached_content === "") return null;
+  return { kind: "cached_content", id: extra.cached_content, field: "extra_body.cached_content" };
+}

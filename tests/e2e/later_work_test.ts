@@ -1,0 +1,64 @@
+import { assertEquals, assertMatch } from "@std/assert";
+import { startTestGateway } from "../support/gateway.ts";
+import { askFace, assertErrorShape, CONTENT, FACES, INVALID } from "./faces.ts";
+
+const gateway = await startTestGateway();
+const VENDORS = ["sandbox/chat-1", "sandbox/messages-1", "sandbox/content-1", "sandbox/any-1"];
+const ASKING = { background: true, deferred: true, async: true, caching: { type: "enabled" }, models: ["a/b"] };
+
+for (const face of FACES) {
+  for (const [field, value] of Object.entries(ASKING)) {
+    Deno.test(`a ${face.name} request that asks for work beyond its answer by ${field} reaches no vendor`, async () => {
+      const before = gateway.sandbox.seen.length;
+      for (const model of VENDORS) {
+        for (const stream of [false, true]) {
+          const answer = await askFace(face, gateway, { model, stream, extra: { [field]: value } });
+          assertEquals([answer.status, face.errorWord(answer.json)], [400, INVALID[face.name]]);
+          assertMatch(answer.json.error.message, new RegExp(`"${field}"`));
+          assertErrorShape(face, answer);
+        }
+      }
+      assertEquals(gateway.sandbox.seen.length, before);
+    });
+  }
+}
+
+Deno.test("a content request with a field in both spellings reaches no vendor, nor does a count or a cache", async () => {
+  const before = gateway.sandbox.seen.length;
+  const contents = [{ parts: [{ text: "hi" }] }];
+  const both = { contents, cachedContent: "", cached_content: "cachedContents/x" };
+  const questions = [
+    { body: both },
+    { body: both, stream: true },
+    { body: both, path: `/gencompat/v1beta/models/${CONTENT.ownModel}:countTokens` },
+    { body: { generateContentRequest: both }, path: `/gencompat/v1beta/models/${CONTENT.ownModel}:countTokens` },
+    {
+      body: { generateContentRequest: { contents }, generate_content_request: both },
+      path: `/gencompat/v1beta/models/${CONTENT.ownModel}:countTokens`,
+    },
+    {
+      body: { model: CONTENT.ownModel, contents, ttl: "300s", systemInstruction: "a", system_instruction: "b" },
+      path: "/gencompat/v1beta/cachedContents",
+    },
+  ];
+  for (const question of questions) {
+    const answer = await askFace(CONTENT, gateway, question);
+    assertEquals([answer.status, answer.json?.error?.status], [400, "INVALID_ARGUMENT"]);
+    assertMatch(
+      answer.json.error.message,
+      /"[\w.]*(cached_content|system_instruction|generate_content_request)".*spelling/,
+    );
+  }
+  assertEquals(gateway.sandbox.seen.length, before);
+});
+
+Deno.test("a request with one name twice in a nested object reaches no vendor", async () => {
+  const before = gateway.sandbox.seen.length;
+  for (const face of FACES.filter(({ name }) => name !== "responses")) {
+    const text = JSON.stringify(face.body(face.ownModel, "hi")).replace('"user"', '"user","role":"user"');
+    assertEquals((await askFace(face, gateway, { body: text })).status, 400);
+  }
+  assertEquals(gateway.sandbox.seen.length, before);
+});
+
+Deno.test.afterAll(() => gateway.stop());
