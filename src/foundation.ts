@@ -9,7 +9,7 @@ import type { Clock } from "./lib/clock.ts";
 import { GatewayError } from "./lib/gateway_error.ts";
 import type { Log } from "./lib/log.ts";
 import { readCidr } from "./net/address.ts";
-import { originOf } from "./net/http1/client.ts";
+import { originOf } from "./net/http1/wire_request.ts";
 import type { EgressPolicy, OwnAddress } from "./net/target.ts";
 import { type CircuitBreaker, createCircuitBreaker } from "./routing/circuit_breaker.ts";
 import type { EmbeddedStore } from "./store/embedded.ts";

@@ -4,6 +4,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Candidate } from "../routing/candidates.ts";
 import type { Judgement } from "../routing/fallback.ts";
+import { judgePaidWork } from "../routing/judgement.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { ImageEvent, ImageOrder, ImageOutcome, ImageSource, ImageUpstream } from "../upstreams/image_upstream.ts";
 import { type FinishedWork, wholeAnswer } from "./answer.ts";
@@ -148,5 +149,5 @@ function orderOf(request: ImageRequest, model: string, images: readonly ImageSou
 
 /** Nothing but a failure of the vendor is tried elsewhere: a picture that cannot be read cannot be read there either. */
 function judge(error: unknown): Judgement {
-  return error instanceof UpstreamFailure ? error : { isRetryable: false, isProvidersFault: false };
+  return error instanceof UpstreamFailure ? judgePaidWork(error) : { isRetryable: false, isProvidersFault: false };
 }

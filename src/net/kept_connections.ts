@@ -1,19 +1,9 @@
 import type { Clock } from "../lib/clock.ts";
 import type { Connection } from "./http1/connection.ts";
 
-/** A connection and the one address that it leads to. */
-export interface PinnedConnection {
-  /** Its `host` is what it is kept under. */
-  readonly connection: Connection;
-  /** The IP address that it was made to. */
-  readonly address: string;
-  /** Unix milliseconds. */
-  readonly openedAt: number;
-}
-
 /** How long and how many connections are kept. */
 export interface KeepLimits {
-  /** Longest time without use. Default 4 s: common servers close after 5 s. */
+  /** Longest time without use. Default 4 s: the servers that close soonest, Node's and uvicorn's, do so after 5 s. */
   readonly idleMs?: number;
   /** Longest time from being opened. Default 60 s: names move, certificates are withdrawn. */
   readonly ageMs?: number;
@@ -25,7 +15,7 @@ export interface KeepLimits {
 
 /** What rests, and until when. */
 interface Idle {
-  readonly pinned: PinnedConnection;
+  readonly connection: Connection;
   readonly since: number;
   readonly until: number;
 }
@@ -34,6 +24,8 @@ const IDLE_MS = 4_000;
 const AGE_MS = 60_000;
 const PER_HOST = 4;
 const IN_ALL = 512;
+/** A server's own limit is undercut by this, so that it does not close just when a request goes out. */
+const MARGIN_MS = 1_000;
 
 /**
  * Connections that rest between two requests to the same host. One leaves by being taken, or is closed: when its time is
@@ -70,26 +62,34 @@ export class KeptConnections {
   /**
    * The one that was used last, for the caller alone; null when there is none.
    *
+   * @param isTls Whether it is one for https.
    * @param host As it stands in an address, with the port where it is not the usual one.
-   * @param addresses Where it may lead.
+   * @param addresses Where it may lead; null for anywhere.
    */
-  take(host: string, addresses: readonly string[]): PinnedConnection | null {
-    const list = this.#byHost.get(host);
+  take(isTls: boolean, host: string, addresses: readonly string[] | null): Connection | null {
+    const list = this.#byHost.get(keyOf(isTls, host));
     if (!list) return null;
     const now = this.#clock.now();
-    const idle = list.findLast((each) => !isOver(each, now) && addresses.includes(each.pinned.address));
+    const fits = ({ connection: { facts: { address } } }: Idle) =>
+      addresses === null || (address !== null && addresses.includes(address));
+    const idle = list.findLast((each) => !isOver(each, now) && fits(each));
     if (!idle) return null;
     this.#remove(idle);
-    return idle.pinned;
+    return idle.connection;
   }
 
-  /** Keeps one whose last exchange is over, body and all; closes it when it may not be kept. */
-  keep(pinned: PinnedConnection): void {
-    const { connection, openedAt } = pinned;
+  /**
+   * Keeps one whose last exchange is over, body and all; closes it when it may not be kept.
+   *
+   * @param serverIdleMs How long its server keeps it, as told in the response; null when it does not tell.
+   */
+  keep(connection: Connection, serverIdleMs: number | null): void {
+    const { openedAt } = connection.facts;
     const now = this.#clock.now();
-    const idle = { pinned, since: now, until: Math.min(now + this.#idleMs, openedAt + this.#ageMs) };
+    const idleMs = serverIdleMs === null ? this.#idleMs : Math.min(this.#idleMs, serverIdleMs - MARGIN_MS);
+    const idle = { connection, since: now, until: Math.min(now + idleMs, openedAt + this.#ageMs) };
     if (this.#isClosed || connection.uploading || isOver(idle, now)) return connection.close();
-    const list = this.#byHost.get(connection.host);
+    const list = this.#byHost.get(keyFor(idle));
     if (list && list.length >= this.#perHost) this.#end(list[0]);
     if (this.#all.size >= this.#inAll) { for (const oldest of this.#all.values().take(1)) this.#end(oldest); }
     this.#add(idle);
@@ -105,25 +105,25 @@ export class KeptConnections {
   }
 
   #add(idle: Idle): void {
-    const { host } = idle.pinned.connection;
-    const list = this.#byHost.get(host);
+    const key = keyFor(idle);
+    const list = this.#byHost.get(key);
     if (list) list.push(idle);
-    else this.#byHost.set(host, [idle]);
+    else this.#byHost.set(key, [idle]);
     this.#all.add(idle);
     if (idle.until < this.#timerAt) this.#wakeAt(idle.until);
   }
 
   #remove(idle: Idle): void {
-    const { host } = idle.pinned.connection;
-    const list = this.#byHost.get(host);
+    const key = keyFor(idle);
+    const list = this.#byHost.get(key);
     if (!this.#all.delete(idle) || !list) return;
-    if (list.length === 1) this.#byHost.delete(host);
+    if (list.length === 1) this.#byHost.delete(key);
     else list.splice(list.indexOf(idle), 1);
   }
 
   #end(idle: Idle): void {
     this.#remove(idle);
-    idle.pinned.connection.close();
+    idle.connection.close();
   }
 
   /** One timer for all: set for the first to go, and left where it is when that one is taken. */
@@ -144,6 +144,14 @@ export class KeptConnections {
     }
     if (next < Infinity) this.#wakeAt(next);
   }
+}
+
+function keyOf(isTls: boolean, host: string): string {
+  return isTls ? host : `http://${host}`;
+}
+
+function keyFor({ connection: { facts } }: Idle): string {
+  return keyOf(facts.origin.tls, facts.host);
 }
 
 /** Also when the clock was set back: then nobody knows how long it has been idle. */

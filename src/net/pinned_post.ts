@@ -1,10 +1,11 @@
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { type DeadlineWheel, type Watched, wheelOf } from "./deadline.ts";
 import { EgressError } from "./egress_error.ts";
-import type { BodyDecoder } from "./http1/body_decoder.ts";
-import { Connection, ConnectionError, type WireRequest } from "./http1/connection.ts";
-import type { ResponseHead } from "./http1/response_head.ts";
-import { type KeepLimits, KeptConnections, type PinnedConnection } from "./kept_connections.ts";
+import { Connection } from "./http1/connection.ts";
+import { headerLinesOf } from "./http1/header_lines.ts";
+import { type Exchanged, exchangeOver } from "./http1/resend.ts";
+import type { WireRequest } from "./http1/wire_request.ts";
+import { type KeepLimits, KeptConnections } from "./kept_connections.ts";
 import { createSecureDialer, type Opening, type SecureDialer } from "./secure_socket.ts";
 import { type EgressPolicy, hostOf, portOf, type Schemes, vetTarget, type VettedTarget } from "./target.ts";
 
@@ -76,26 +77,12 @@ const SCHEMES: Schemes = ["https:"];
 const ONCE = { once: true };
 const ABORTED = "it was given up";
 
-/**
- * A server that closes a kept connection just when a request goes out over it has not looked at the request, and that shows
- * within a round trip: such a request is sent once more, on a new connection. It could also be that the server read it and
- * broke down before its first byte. Nobody can tell, but the same bytes go out again under the same idempotency key, as they
- * would at the next attempt. A connection that breaks later than this was at work, and so is not asked again.
- */
-const STALE_SHOWS_WITHIN_MS = 2_000;
-
 interface PosterParts {
   readonly policy: EgressPolicy;
   readonly clock: Clock;
   readonly wheel: DeadlineWheel;
   readonly kept: KeptConnections;
   readonly dialer: SecureDialer;
-}
-
-interface Response {
-  readonly head: ResponseHead;
-  readonly decoder: BodyDecoder;
-  readonly early: Uint8Array;
 }
 
 /**
@@ -110,7 +97,7 @@ class Exchange implements Watched {
   readonly #outcome = Promise.withResolvers<PostAnswer>();
   readonly #abort = () => this.#fail(new EgressError("aborted", ABORTED));
   #opening: Opening | null = null;
-  #pinned: PinnedConnection | null = null;
+  #connection: Connection | null = null;
   #isAnswered = false;
   #failure: EgressError | null = null;
 
@@ -143,15 +130,15 @@ class Exchange implements Watched {
     this.#failure ??= failure;
     if (!this.#isAnswered) this.#outcome.reject(failure);
     this.#opening?.giveUp(failure);
-    this.#pinned?.connection.cancel();
+    this.#connection?.cancel();
     this.#end();
   }
 
   #end(): void {
     this.#parts.wheel.unwatch(this);
     this.#post.signal?.removeEventListener("abort", this.#abort);
-    this.#pinned?.connection.close();
-    this.#pinned = null;
+    this.#connection?.close();
+    this.#connection = null;
   }
 
   async #work(address: unknown): Promise<PostAnswer> {
@@ -167,7 +154,7 @@ class Exchange implements Watched {
     }
   }
 
-  async #ask(target: VettedTarget): Promise<Response> {
+  async #ask(target: VettedTarget): Promise<Exchanged> {
     const { url, addresses } = target;
     const { kept, clock } = this.#parts;
     const request: WireRequest = {
@@ -175,33 +162,35 @@ class Exchange implements Watched {
       path: url.pathname + url.search,
       headerLines: headerLinesOf(this.#post.headers),
       body: this.#post.body,
+      isRepeatable: true, // the same bytes under the same idempotency key, as at the next attempt
     };
-    const used = kept.take(url.host, addresses);
-    if (used !== null) {
-      const sentAt = clock.now();
-      try {
-        return await this.#exchange(used, request);
-      } catch (error) {
-        const isStale = isClosedUnanswered(error) && clock.now() - sentAt <= STALE_SHOWS_WITHIN_MS;
-        if (!isStale || this.#failure) throw brokenBy(error);
-        used.connection.close();
-      }
+    try {
+      return await exchangeOver(
+        {
+          take: () => kept.take(true, url.host, addresses),
+          open: () => this.#connectToAny(target),
+          onConnection: (connection) => this.#use(connection),
+        },
+        request,
+        clock,
+      );
+    } catch (error) {
+      throw this.#failure ?? (error instanceof EgressError ? error : brokenBy(error));
     }
-    const fresh = await this.#connectToAny(target);
-    return await this.#exchange(fresh, request).catch((error) => {
-      throw brokenBy(error);
-    });
   }
 
-  #exchange(pinned: PinnedConnection, request: WireRequest): Promise<Response> {
-    this.#pinned = pinned;
-    return pinned.connection.exchange(request);
+  #use(connection: Connection): void {
+    this.#connection = connection;
+    if (this.#failure === null) return;
+    this.#end();
+    throw this.#failure;
   }
 
   /** Tries the addresses in turn; only while nothing was sent. */
-  async #connectToAny({ url, addresses }: VettedTarget): Promise<PinnedConnection> {
+  async #connectToAny({ url, addresses }: VettedTarget): Promise<Connection> {
     let failure: unknown;
     for (const address of addresses.slice(0, MOST_ADDRESSES)) {
+      if (this.#failure) throw this.#failure;
       try {
         return await this.#connect(url, address);
       } catch (error) {
@@ -212,7 +201,7 @@ class Exchange implements Watched {
     throw failure;
   }
 
-  async #connect(url: URL, address: string): Promise<PinnedConnection> {
+  async #connect(url: URL, address: string): Promise<Connection> {
     const { dialer, clock } = this.#parts;
     const hostname = hostOf(url);
     const port = portOf(url);
@@ -220,8 +209,8 @@ class Exchange implements Watched {
     this.#opening = dialer.open({ address, port, hostname });
     try {
       const socket = await this.#opening.socket;
-      const connection = new Connection({ tls: true, hostname, port }, url.host, socket);
-      return { connection, address, openedAt: clock.now() };
+      const origin = { tls: true, hostname, port };
+      return new Connection({ origin, host: url.host, address, openedAt: clock.now() }, socket);
     } finally {
       this.#opening = null;
       this.deadlineAt = this.#endsAt;
@@ -233,9 +222,8 @@ class Exchange implements Watched {
   }
 
   /** Takes the body up to the cap, for as long as is polite. The answer stands already, so nothing here can fail it. */
-  async #drop({ head, decoder, early }: Response): Promise<number> {
-    const pinned = this.#pinned;
-    if (pinned === null) return early.length; // the time was over in the same instant
+  async #drop({ connection, head, decoder, early }: Exchanged): Promise<number> {
+    if (this.#connection === null) return early.length; // the time was over in the same instant
     this.#isAnswered = true;
     const { capBytes, bodyMs = BODY_MS } = this.#post;
     let total = early.length;
@@ -243,31 +231,22 @@ class Exchange implements Watched {
       if (total > 0) decoder.decode(early);
       if (!decoder.done) this.#drawNearer(bodyMs);
       while (!decoder.done && total < capBytes) {
-        const wire = await pinned.connection.read();
+        const wire = await connection.read();
         if (wire === null) break;
         total += wire.length;
         decoder.decode(wire);
       }
-      if (decoder.done && total <= capBytes && head.keepsAlive) this.#keep(pinned);
+      const isReusable = decoder.done && !decoder.hasExcess && total <= capBytes && head.keepsAlive;
+      if (isReusable) this.#keep(connection, head.keepAliveMs);
     } catch { /* a body that breaks off or lies about its length is of no interest */ }
     return total;
   }
 
-  #keep(pinned: PinnedConnection): void {
-    if (this.#pinned === null) return;
-    this.#pinned = null; // from here on it is others': an end that comes late must not close it
-    this.#parts.kept.keep(pinned);
+  #keep(connection: Connection, serverIdleMs: number | null): void {
+    if (this.#connection === null) return;
+    this.#connection = null; // from here on it is others': an end that comes late must not close it
+    this.#parts.kept.keep(connection, serverIdleMs);
   }
-}
-
-function headerLinesOf(headers: Readonly<Record<string, string>>): string {
-  let lines = "";
-  for (const name in headers) lines += `${name}: ${headers[name]}\r\n`;
-  return lines;
-}
-
-function isClosedUnanswered(error: unknown): boolean {
-  return error instanceof ConnectionError && error.kind === "closed" && !error.answered;
 }
 
 function brokenBy(error: unknown): EgressError {

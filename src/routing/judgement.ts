@@ -14,6 +14,16 @@ export function judgeFailure(error: unknown): Judgement {
   return { isRetryable: isUnsayable, isProvidersFault: false };
 }
 
+/**
+ * As {@linkcode judgeFailure}, for work that is paid for each time it is done, such as pictures and caches: another provider
+ * is tried only when this one surely has not begun.
+ */
+export function judgePaidWork(error: unknown): Judgement {
+  const judgement = judgeFailure(error);
+  const isUnknown = error instanceof UpstreamFailure && error.facts.accepted === "unknown";
+  return { isRetryable: judgement.isRetryable && !isUnknown, isProvidersFault: judgement.isProvidersFault };
+}
+
 /** What no attempt could mend, as the caller is told it. */
 export function errorForCaller(error: unknown): unknown {
   return error instanceof UpstreamFailure ? gatewayErrorFor(error) : error;

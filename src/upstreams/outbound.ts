@@ -1,8 +1,10 @@
 import type { Clock } from "../lib/clock.ts";
-import { invalidField } from "../lib/gateway_error.ts";
 import type { Redactor } from "../lib/redact.ts";
-import { type HttpClient, type HttpResponse, readAll } from "../net/http1/client.ts";
-import { ConnectionError, type Origin } from "../net/http1/connection.ts";
+import type { HttpClient } from "../net/http1/client.ts";
+import { ConnectionError } from "../net/http1/connection_error.ts";
+import { headerLinesOf } from "../net/http1/header_lines.ts";
+import { type HttpResponse, readAll } from "../net/http1/response.ts";
+import type { Origin } from "../net/http1/wire_request.ts";
 import { ExchangeWatch } from "./exchange_watch.ts";
 import { type FailureFacts, type FailureKind, failureKindOf, UpstreamFailure } from "./failure.ts";
 import { isStreamedBody, watchedBody } from "./outbound_body.ts";
@@ -149,7 +151,7 @@ function refusalOf(response: HttpResponse, bytes: Uint8Array, call: OutboundCall
     said.message === "" ? fallback : options.redact(said.message),
     {
       status: response.status,
-      accepted: "no",
+      accepted: acceptedOf(response.status),
       retryAfterSeconds: retryAfterOf(response, options.clock) ?? said.retryAfterSeconds ?? undefined,
       vendorCode: said.code === null ? undefined : options.redact(said.code),
       field: said.field === null ? undefined : options.redact(said.field),
@@ -157,6 +159,14 @@ function refusalOf(response: HttpResponse, bytes: Uint8Array, call: OutboundCall
       costUsd: said.costUsd,
     },
   );
+}
+
+/**
+ * Whether a vendor that answered with this status can have begun the work. A 502 and a 504 come from a server in front of the
+ * one that works, and a 408 may, so the work may go on behind them. Every other status is the end of the request.
+ */
+function acceptedOf(status: number): FailureFacts["accepted"] {
+  return status === 408 || status === 502 || status === 504 ? "unknown" : "no";
 }
 
 /** What a failure without words of the vendor's own is told as. */
@@ -179,22 +189,27 @@ function toldFailureOf(kind: FailureKind, said: string, facts: Partial<FailureFa
 
 function failureOf(error: unknown, options: OutboundOptions, watch: ExchangeWatch): UpstreamFailure {
   if (error instanceof UpstreamFailure) return error;
-  const fail = (kind: UpstreamFailure["kind"], what: string, accepted: "no" | "unknown") =>
-    new UpstreamFailure(options.provider, kind, messageOf(options, what), { status: null, accepted, cause: error });
-  if (watch.verdict === "timeout") return fail("timeout", "did not answer in time", "unknown");
-  if (watch.verdict === "caller_left") return fail("cancelled", "was told to stop", "unknown");
-  if (!(error instanceof ConnectionError)) return fail("broken", "could not be read", "unknown");
+  const isUnsent = error instanceof ConnectionError && error.progress === "unsent";
+  const fail = (kind: UpstreamFailure["kind"], what: string) =>
+    new UpstreamFailure(options.provider, kind, messageOf(options, what), {
+      status: null,
+      accepted: isUnsent ? "no" : "unknown",
+      cause: error,
+    });
+  if (watch.verdict === "timeout") return fail("timeout", "did not answer in time");
+  if (watch.verdict === "caller_left") return fail("cancelled", "was told to stop");
+  if (!(error instanceof ConnectionError)) return fail("broken", "could not be read");
   switch (error.kind) {
     case "connect":
-      return fail("unreachable", "could not be reached", "no");
+      return fail("unreachable", "could not be reached");
     case "closed":
-      return fail("unreachable", "closed the connection early", "unknown");
+      return fail("unreachable", "closed the connection early");
     case "protocol":
-      return fail("broken", "sent an answer that cannot be read", "unknown");
+      return fail("broken", "sent an answer that cannot be read");
     case "cancelled":
-      return fail("cancelled", "was told to stop", "unknown");
+      return fail("cancelled", "was told to stop");
     case "body":
-      return fail("cancelled", "was not sent the whole request", "unknown");
+      return fail("cancelled", "was not sent the whole request");
   }
 }
 
@@ -223,18 +238,6 @@ function retryAfterOf(response: HttpResponse, clock: Clock): number | null {
 function dateIn(value: string): number {
   if (!/^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /.test(value)) return NaN;
   return Date.parse(value.endsWith(" GMT") ? value : `${value} GMT`);
-}
-
-function headerLinesOf(headers: Readonly<Record<string, string>>): string {
-  let lines = "";
-  for (const [name, value] of Object.entries(headers)) {
-    // A value with a line end would start a field of its own; one beyond ASCII would arrive as another.
-    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) || !/^[\t\x20-\x7e]*$/.test(value)) {
-      throw invalidField(name, "expected a header field of visible ASCII characters");
-    }
-    lines += `${name}: ${value}\r\n`;
-  }
-  return lines;
 }
 
 function parsedOrNull(text: string): unknown {

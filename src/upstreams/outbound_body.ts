@@ -1,4 +1,4 @@
-import type { StreamedBody } from "../net/http1/connection.ts";
+import type { StreamedBody } from "../net/http1/wire_request.ts";
 
 /** A request body that is read while it is sent, so that pictures never stand whole in memory. */
 export interface OutboundBody extends StreamedBody {

@@ -1,6 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 import { createRedactor } from "../lib/redact.ts";
-import { createHttpClient, originOf } from "../net/http1/client.ts";
+import { createHttpClient } from "../net/http1/client.ts";
+import { originOf } from "../net/http1/wire_request.ts";
 import { KINDS } from "./kinds.ts";
 import { createOutbound } from "./outbound.ts";
 import type { Provider } from "./provider.ts";

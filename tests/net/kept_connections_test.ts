@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { Connection } from "../../src/net/http1/connection.ts";
-import { type KeepLimits, KeptConnections, type PinnedConnection } from "../../src/net/kept_connections.ts";
+import { type KeepLimits, KeptConnections } from "../../src/net/kept_connections.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 /** Connections without a network, and those of them that were closed. */
@@ -14,7 +14,12 @@ class Fakes {
   }
 
   /** Opens one and keeps it; the name tells it from others. */
-  keep(name: string, host = "a.example", address = "192.0.2.1"): PinnedConnection {
+  keep(
+    name: string,
+    host = "a.example",
+    address: string | null = "192.0.2.1",
+    { tls = true, serverIdleMs = null as number | null } = {},
+  ): Connection {
     const { promise, resolve } = Promise.withResolvers<null>();
     let isOpen = true;
     const socket = {
@@ -25,10 +30,10 @@ class Fakes {
         resolve(null);
       },
     } as unknown as Deno.Conn;
-    const connection = new Connection({ tls: true, hostname: host, port: 443 }, host, socket);
-    const pinned = { connection, address, openedAt: this.clock.now() };
-    this.kept.keep(pinned);
-    return pinned;
+    const origin = { tls, hostname: host, port: 443 };
+    const connection = new Connection({ origin, host, address, openedAt: this.clock.now() }, socket);
+    this.kept.keep(connection, serverIdleMs);
+    return connection;
   }
 }
 
@@ -36,12 +41,12 @@ Deno.test("KeptConnections gives out the one used last, once, and only for its h
   const { kept, keep } = bound(new Fakes());
   const first = keep("first");
   const second = keep("second");
-  assertEquals(kept.take("b.example", ["192.0.2.1"]), null);
-  assertEquals(kept.take("a.example", ["192.0.2.2"]), null);
-  assertEquals(kept.take("a.example:8443", ["192.0.2.1"]), null);
-  assertEquals(kept.take("a.example", ["192.0.2.2", "192.0.2.1"]), second);
-  assertEquals(kept.take("a.example", ["192.0.2.1"]), first);
-  assertEquals(kept.take("a.example", ["192.0.2.1"]), null);
+  assertEquals(kept.take(true, "b.example", ["192.0.2.1"]), null);
+  assertEquals(kept.take(true, "a.example", ["192.0.2.2"]), null);
+  assertEquals(kept.take(true, "a.example:8443", ["192.0.2.1"]), null);
+  assertEquals(kept.take(true, "a.example", ["192.0.2.2", "192.0.2.1"]), second);
+  assertEquals(kept.take(true, "a.example", ["192.0.2.1"]), first);
+  assertEquals(kept.take(true, "a.example", ["192.0.2.1"]), null);
 });
 
 Deno.test("KeptConnections keeps four for a host and 512 in all, and closes the longest idle first", () => {
@@ -70,15 +75,15 @@ Deno.test("KeptConnections closes an old one on time though younger ones have lo
   const { kept, keep, closed, clock } = bound(new Fakes({ ageMs: 10_000 }));
   const old = keep("old");
   clock.advance(3_000);
-  assertEquals(kept.take("a.example", [old.address]), old);
+  assertEquals(kept.take(true, "a.example", null), old);
   clock.advance(6_000);
   keep("young", "b.example");
-  kept.keep(old);
+  kept.keep(old, null);
   clock.advance(999);
   assertEquals(closed, []);
   clock.advance(1);
   assertEquals(closed, ["old"]);
-  kept.keep(old); // too old to be kept
+  kept.keep(old, null); // too old to be kept
   assertEquals(kept.size, 1);
 });
 
@@ -86,7 +91,7 @@ Deno.test("KeptConnections trusts none that was kept before the clock was set ba
   const { kept, keep, closed, clock } = bound(new Fakes());
   keep("first");
   clock.set(clock.now() - 3_600_000);
-  assertEquals(kept.take("a.example", ["192.0.2.1"]), null);
+  assertEquals(kept.take(true, "a.example", ["192.0.2.1"]), null);
   clock.advance(3_604_000);
   assertEquals(closed, ["first"]);
 });
@@ -94,9 +99,9 @@ Deno.test("KeptConnections trusts none that was kept before the clock was set ba
 Deno.test("KeptConnections keeps none whose request was not sent to its end", () => {
   const { kept, keep, closed } = bound(new Fakes());
   const pinned = keep("first");
-  kept.take("a.example", [pinned.address]);
-  pinned.connection.uploading = true;
-  kept.keep(pinned);
+  kept.take(true, "a.example", null);
+  pinned.uploading = true;
+  kept.keep(pinned, null);
   assertEquals([kept.size, closed], [0, ["first"]]);
 });
 
@@ -107,6 +112,32 @@ Deno.test("KeptConnections, once closed, holds neither connections nor a timer",
   kept.close();
   keep("third");
   assertEquals([closed, kept.size, clock.waiting], [["first", "second", "third"], 0, 0]);
+});
+
+Deno.test("KeptConnections undercuts the limit that a server tells by a second, and keeps none for a second or less", () => {
+  const { kept, keep, closed, clock } = bound(new Fakes());
+  keep("none", "a.example", null, { serverIdleMs: 1_000 });
+  assertEquals([kept.size, closed], [0, ["none"]]);
+  keep("short", "a.example", null, { serverIdleMs: 3_000 });
+  keep("long", "a.example", null, { serverIdleMs: 60_000 });
+  clock.advance(2_000);
+  assertEquals(closed, ["none", "short"]);
+  clock.advance(2_000);
+  assertEquals(closed, ["none", "short", "long"]);
+});
+
+Deno.test("KeptConnections gives out one for any address only to those that take any", () => {
+  const { kept, keep } = bound(new Fakes());
+  const any = keep("any", "a.example", null);
+  assertEquals(kept.take(true, "a.example", ["192.0.2.1"]), null);
+  assertEquals(kept.take(true, "a.example", null), any);
+});
+
+Deno.test("KeptConnections tells http from https", () => {
+  const { kept, keep } = bound(new Fakes());
+  const plain = keep("plain", "a.example:443", null, { tls: false });
+  assertEquals(kept.take(true, "a.example:443", null), null);
+  assertEquals(kept.take(false, "a.example:443", null), plain);
 });
 
 function bound(fakes: Fakes) {

@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { createRedactor } from "../../src/lib/redact.ts";
-import { createHttpClient, originOf } from "../../src/net/http1/client.ts";
+import { createHttpClient } from "../../src/net/http1/client.ts";
+import { originOf } from "../../src/net/http1/wire_request.ts";
 import { createOutbound, type Outbound } from "../../src/upstreams/outbound.ts";
 import type { VideoMedia, VideoOrder } from "../../src/upstreams/video_upstream.ts";
 import { ManualClock } from "./manual_clock.ts";

@@ -3,7 +3,8 @@ import { messages } from "../../src/conversation/codecs/messages/mod.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { createRedactor } from "../../src/lib/redact.ts";
 import { TICK_MS } from "../../src/net/deadline.ts";
-import { createHttpClient, originOf } from "../../src/net/http1/client.ts";
+import { createHttpClient } from "../../src/net/http1/client.ts";
+import { originOf } from "../../src/net/http1/wire_request.ts";
 import { gatewayErrorFor, UpstreamFailure } from "../../src/upstreams/failure.ts";
 import { createOutbound, type Outbound, type OutboundCall } from "../../src/upstreams/outbound.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
@@ -46,6 +47,7 @@ async function onStage(script: (side: VendorSide) => Promise<void>, play: (stage
   });
   try {
     await play({ outbound, vendor, clock });
+    client.close();
     clock.advance(TICK_MS);
     assertEquals(clock.waiting, 0, "nothing is watched any more");
   } finally {

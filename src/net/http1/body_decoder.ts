@@ -12,6 +12,8 @@ export interface BodyDecoder {
   decode(wire: Uint8Array): Uint8Array;
   /** True once the whole body was seen. */
   readonly done: boolean;
+  /** True once bytes beyond the body's end were seen: they answer nothing, so the connection cannot be used again. */
+  readonly hasExcess: boolean;
   /** True when the connection closing now is the proper end. */
   readonly endsByClose: boolean;
 }
@@ -24,12 +26,13 @@ export function bodyDecoder(framing: Framing): BodyDecoder {
     case "chunked":
       return new ChunkedDecoder();
     case "until_close":
-      return { decode: (wire) => wire, done: false, endsByClose: true };
+      return { decode: (wire) => wire, done: false, hasExcess: false, endsByClose: true };
   }
 }
 
 class LengthDecoder implements BodyDecoder {
   readonly endsByClose = false;
+  hasExcess = false;
   #left: number;
 
   constructor(bytes: number) {
@@ -41,27 +44,49 @@ class LengthDecoder implements BodyDecoder {
   }
 
   decode(wire: Uint8Array): Uint8Array {
-    if (wire.length > this.#left) throw new TypeError("Cannot read a response: bytes beyond its length");
-    this.#left -= wire.length;
-    return wire;
+    if (wire.length > this.#left) this.hasExcess = true;
+    const payload = this.hasExcess ? wire.subarray(0, this.#left) : wire;
+    this.#left -= payload.length;
+    return payload;
   }
 }
 
 const CR = 13;
 const LF = 10;
+const TAB = 9;
+const SPACE = 32;
 const SEMICOLON = 59;
-const LARGEST_CHUNK = 2 ** 40;
+const DELETE = 127;
+const MAX_CHUNK_BYTES = 2 ** 40;
+/** Most bytes of a line with a chunk's size, extensions included. */
+const MAX_SIZE_LINE_BYTES = 4_096;
+/** Most bytes of all trailer fields together. */
+const MAX_TRAILER_BYTES = 16_384;
 
 /**
- * RFC 9112, 7.1. States: `size` reads hexadecimal digits; `extension` skips to the end of the size line; `payload`
- * copies; `payload_end` expects CR LF; `trailer` skips lines up to an empty one; `done`.
+ * RFC 9112, 7.1. `size` reads hexadecimal digits; `extension` skips to the end of the size line; `payload` copies; `trailer`
+ * is the start of a trailer line, `trailer_field` the rest of one; each `…_lf` expects the LF after a CR; `done`.
  */
+type ChunkState =
+  | "size"
+  | "extension"
+  | "size_lf"
+  | "payload"
+  | "payload_cr"
+  | "payload_lf"
+  | "trailer"
+  | "trailer_field"
+  | "trailer_lf"
+  | "end_lf"
+  | "done";
+
 class ChunkedDecoder implements BodyDecoder {
   readonly endsByClose = false;
-  #state: "size" | "extension" | "payload" | "payload_end" | "trailer" | "done" = "size";
+  hasExcess = false;
+  #state: ChunkState = "size";
   #size = 0;
-  #digits = 0;
-  #trailerLine = 0;
+  #lineBytes = 0;
+  #trailerBytes = 0;
 
   get done(): boolean {
     return this.#state === "done";
@@ -77,58 +102,67 @@ class ChunkedDecoder implements BodyDecoder {
         write += take;
         read += take;
         this.#size -= take;
-        if (this.#size === 0) this.#state = "payload_end";
+        if (this.#size === 0) this.#state = "payload_cr";
+      } else if (this.#state === "done") {
+        this.hasExcess = true;
+        break;
       } else {
-        this.#readFraming(wire[read++]);
+        this.#state = this.#after(wire[read++]);
       }
     }
     return wire.subarray(0, write);
   }
 
-  #readFraming(byte: number): void {
+  /** The state after a byte of the framing. */
+  #after(byte: number): ChunkState {
     switch (this.#state) {
       case "size":
-        return this.#readSize(byte);
+        return this.#afterSize(byte);
       case "extension":
-        if (byte === LF) this.#endSizeLine();
-        return;
-      case "payload_end":
-        if (byte === LF) this.#startSize();
-        else if (byte !== CR) throw broken();
-        return;
+        if (++this.#lineBytes > MAX_SIZE_LINE_BYTES) throw broken();
+        return byte === CR ? "size_lf" : textOf(byte, "extension");
+      case "size_lf":
+        return lineFeedOf(byte, this.#size === 0 ? "trailer" : "payload");
+      case "payload_cr":
+        if (byte !== CR) throw broken();
+        return "payload_lf";
+      case "payload_lf":
+        this.#lineBytes = 0;
+        return lineFeedOf(byte, "size");
       case "trailer":
-        if (byte === LF) {
-          if (this.#trailerLine === 0) this.#state = "done";
-          this.#trailerLine = 0;
-        } else if (byte !== CR) this.#trailerLine++;
-        return;
+      case "trailer_field":
+        if (++this.#trailerBytes > MAX_TRAILER_BYTES) throw broken();
+        if (byte === CR) return this.#state === "trailer" ? "end_lf" : "trailer_lf";
+        return textOf(byte, "trailer_field");
+      case "trailer_lf":
+        return lineFeedOf(byte, "trailer");
       default:
-        throw new TypeError("Cannot read a response: bytes beyond its end");
+        return lineFeedOf(byte, "done");
     }
   }
 
-  #readSize(byte: number): void {
+  #afterSize(byte: number): ChunkState {
     const digit = hexadecimalDigit(byte);
     if (digit >= 0) {
       this.#size = this.#size * 16 + digit;
-      this.#digits++;
-      if (this.#size > LARGEST_CHUNK) throw broken();
-    } else if (this.#digits === 0) throw broken();
-    else if (byte === LF) this.#endSizeLine();
-    else if (byte === CR || byte === SEMICOLON || byte === 32 || byte === 9) this.#state = "extension";
-    else throw broken();
+      if (++this.#lineBytes > MAX_SIZE_LINE_BYTES || this.#size > MAX_CHUNK_BYTES) throw broken();
+      return "size";
+    }
+    if (this.#lineBytes === 0) throw broken();
+    if (byte === CR) return "size_lf";
+    if (byte === SEMICOLON || byte === SPACE || byte === TAB) return "extension";
+    throw broken();
   }
+}
 
-  #endSizeLine(): void {
-    this.#state = this.#size === 0 ? "trailer" : "payload";
-    this.#trailerLine = 0;
-  }
+function lineFeedOf(byte: number, next: ChunkState): ChunkState {
+  if (byte !== LF) throw broken();
+  return next;
+}
 
-  #startSize(): void {
-    this.#state = "size";
-    this.#size = 0;
-    this.#digits = 0;
-  }
+function textOf(byte: number, next: ChunkState): ChunkState {
+  if ((byte < SPACE && byte !== TAB) || byte === DELETE) throw broken();
+  return next;
 }
 
 function hexadecimalDigit(byte: number): number {

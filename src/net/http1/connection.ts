@@ -1,83 +1,54 @@
 import type { ByteStream } from "../byte_stream.ts";
 import { type BodyDecoder, bodyDecoder } from "./body_decoder.ts";
-import { bodyStartIn, HEAD_LIMIT_BYTES, ResponseHead } from "./response_head.ts";
-
-/** Where a connection goes. */
-export interface Origin {
-  /** True for https. */
-  readonly tls: boolean;
-  /** A name or an IP address, IPv6 without brackets. */
-  readonly hostname: string;
-  /** The TCP port, also where it is the usual one. */
-  readonly port: number;
-}
-
-/** A request body that is read while it is sent, so that it never stands whole in memory. */
-export interface StreamedBody {
-  /** How many bytes there are; the request says so before the first is read. */
-  readonly lengthBytes: number;
-  /** The bytes from the start, each time it is called: a request may have to be sent once more. */
-  open(): AsyncIterable<Uint8Array>;
-}
-
-/** One request, ready for the wire. */
-export interface WireRequest {
-  /** As it stands in the request line, such as `POST`. */
-  readonly method: string;
-  /** Path and query. */
-  readonly path: string;
-  /** Header lines, each ended by CR LF, without length or host. */
-  readonly headerLines: string;
-  /** Null for a request without a body. */
-  readonly body: Uint8Array | StreamedBody | null;
-  /** True when it must not go over a kept connection, and so never twice. Default: false. */
-  readonly freshConnection?: boolean;
-}
-
-/** A failure of the connection itself. `answered` tells whether any byte of the response was seen. */
-export class ConnectionError extends Error {
-  /** What stack traces call it. */
-  override readonly name = "ConnectionError";
-
-  /**
-   * A failure with what is known of the exchange.
-   *
-   * @param message What happened, without anything that was sent or received.
-   * @param kind The word to decide by.
-   * @param answered True when a byte of the response was seen, so that the server had the request.
-   * @param cause What was thrown below, if anything.
-   */
-  constructor(
-    message: string,
-    /**
-     * `connect`: never reached; `closed`: ended early; `cancelled`: by us; `protocol`: not HTTP/1.1; `body`: our own
-     * request body could not be read, or had another length than it said.
-     */
-    readonly kind: "connect" | "closed" | "cancelled" | "protocol" | "body",
-    readonly answered: boolean,
-    cause?: unknown,
-  ) {
-    super(message, { cause });
-  }
-}
+import { ConnectionError, type ExchangeProgress } from "./connection_error.ts";
+import { bodyStartIn, MAX_HEAD_BYTES, ResponseHead } from "./response_head.ts";
+import type { Origin, StreamedBody, WireRequest } from "./wire_request.ts";
 
 const FIRST_BUFFER_BYTES = 16_384;
-const LARGEST_BUFFER_BYTES = 65_536;
-const ONE_WRITE_BYTES = 32_768;
-const EMPTY = new Uint8Array(0);
+const MAX_BUFFER_BYTES = 65_536;
+/** A request up to this size is one write. */
+const MAX_JOINED_BYTES = 32_768;
+/** A body beyond this size is written while the response is listened for, in pieces of this size. */
+const PIECE_BYTES = 262_144;
+/** Most informational responses (1xx) before a response; some vendors send one every few seconds. */
+const MAX_INFORMATIONAL = 256;
+/** Enough turns of the microtask queue for a read that has ended to reach {@linkcode Connection.rest}. */
+const SETTLING_TURNS = 4;
+const STATUS_LINE_START = "HTTP/1.";
 const ENCODER = new TextEncoder();
 const LATIN1 = new TextDecoder("latin1");
 
-/** The head of a response, and the first bytes of its body where they came with it. */
-interface EarlyResponse {
+/** The head of a response, how to read its body, and the first bytes of that where they came with it. */
+export interface ReceivedHead {
+  /** The status and the fields. */
   readonly head: ResponseHead;
+  /** Reads the body; new for each response. */
+  readonly decoder: BodyDecoder;
+  /** Valid until the next read. */
   readonly early: Uint8Array;
 }
 
-/** One socket that carries requests one after another. Not to be used by two at once. */
+/** Where a connection leads, and since when. */
+export interface ConnectionFacts {
+  /** Scheme, host and port. */
+  readonly origin: Origin;
+  /** The `host` field of every request. */
+  readonly host: string;
+  /** The IP address that it was made to; null where any address of the host will do, as the operator named it. */
+  readonly address: string | null;
+  /** Unix milliseconds. */
+  readonly openedAt: number;
+}
+
+type HeadAndRest = Omit<ReceivedHead, "decoder">;
+
+/**
+ * One socket that carries requests one after another. Not to be used by two at once.
+ *
+ * HTTP/1.1 has no mark that joins a response to its request, so whatever a socket gives while no request is under way must
+ * never be read as a response: see {@linkcode Connection.rest}.
+ */
 export class Connection {
-  /** True once a response came over it: a failure before the first byte of the next is then likely a stale socket. */
-  used = false;
   /** True while a body is not sent to its end: such a connection cannot carry another request. */
   uploading = false;
   #buffer = new Uint8Array(FIRST_BUFFER_BYTES);
@@ -85,28 +56,32 @@ export class Connection {
   #ahead: Promise<number | null> | null = null;
   #resting = false;
   #cancelled = false;
+  #progress: ExchangeProgress = "unsent";
 
   /**
    * Takes over a socket that is open already.
    *
-   * @param origin Where the socket leads.
-   * @param host The `host` field of every request.
+   * @param facts Where the socket leads.
    * @param socket Connected, after the TLS handshake where there is one; the connection closes it.
    */
-  constructor(readonly origin: Origin, readonly host: string, readonly socket: ByteStream) {}
+  constructor(readonly facts: ConnectionFacts, readonly socket: ByteStream) {}
 
-  /** Sends a request and reads the head of its response. Informational responses (1xx) are skipped. */
-  async exchange(request: WireRequest): Promise<{ head: ResponseHead; decoder: BodyDecoder; early: Uint8Array }> {
+  /**
+   * Sends a request and reads the head of its response. Informational responses (1xx) are skipped.
+   *
+   * @throws {ConnectionError} Then the connection must be closed.
+   */
+  async exchange(request: WireRequest): Promise<ReceivedHead> {
+    this.#progress = "unsent";
+    if (this.#ahead !== null) await this.#leaveRest();
     const { body } = request;
-    this.#resting = false;
-    const { head, early } = body === null || body instanceof Uint8Array
+    const { head, early } = body === null || (body instanceof Uint8Array && body.length <= PIECE_BYTES)
       ? await this.#sendThenListen(request, body)
-      : await this.#sendAndListen(request, body);
-    this.used = true;
+      : await this.#sendAndListen(request, body instanceof Uint8Array ? inPieces(body) : body);
     try {
       return { head, decoder: bodyDecoder(head.framingFor(request.method)), early };
     } catch (error) {
-      throw new ConnectionError("Cannot read the response", "protocol", true, error);
+      throw new ConnectionError("Cannot read the response", "protocol", "answered", error);
     }
   }
 
@@ -116,16 +91,16 @@ export class Connection {
       const count = await this.socket.read(this.#buffer);
       if (count === null) return null;
       const view = this.#buffer.subarray(0, count);
-      if (count === this.#buffer.length && count < LARGEST_BUFFER_BYTES) this.#buffer = new Uint8Array(count * 2);
+      if (count === this.#buffer.length && count < MAX_BUFFER_BYTES) this.#buffer = new Uint8Array(count * 2);
       return view;
     } catch (error) {
-      throw this.#failure(error, true);
+      throw this.#lost(error);
     }
   }
 
   /**
-   * Listens between two exchanges. Whatever comes now answers nothing (RFC 9112, 9.2), and the end tells that the peer
-   * has closed: both end the rest. The read costs nothing, for the next response begins with it.
+   * Listens between two exchanges. Bytes that come now answer nothing (RFC 9112, 9.2), and the end means that the peer has
+   * closed: after either the connection cannot be used again. The read costs nothing, for the next response begins with it.
    *
    * @param onEnd Called once at most, and not any more when the next exchange has begun. Must not throw.
    */
@@ -146,7 +121,7 @@ export class Connection {
     this.close();
   }
 
-  /** Lets go of the socket. */
+  /** Closes the socket. */
   close(): void {
     this.#resting = false;
     try {
@@ -156,11 +131,18 @@ export class Connection {
     }
   }
 
-  async #sendThenListen(request: WireRequest, body: Uint8Array | null): Promise<EarlyResponse> {
+  /** What the event loop has delivered up to now counts as before the request. */
+  async #leaveRest(): Promise<void> {
+    for (let turn = 0; turn < SETTLING_TURNS; turn++) await null;
+    if (!this.#resting) throw this.#lost(null);
+    this.#resting = false;
+  }
+
+  async #sendThenListen(request: WireRequest, body: Uint8Array | null): Promise<HeadAndRest> {
     try {
       await this.#send(request, body);
     } catch (error) {
-      if (this.#cancelled) throw this.#failure(error, false);
+      if (this.#cancelled) throw this.#lost(error);
       this.uploading = true;
       // A server may answer and close before it has read everything; its answer says more than the broken pipe.
     }
@@ -168,7 +150,7 @@ export class Connection {
   }
 
   /** Listens while it sends: a server that refuses early is not sent the rest, and a lost connection shows at once. */
-  async #sendAndListen(request: WireRequest, body: StreamedBody): Promise<EarlyResponse> {
+  async #sendAndListen(request: WireRequest, body: StreamedBody): Promise<HeadAndRest> {
     const sending = { stopped: false };
     this.uploading = true;
     const response = this.#readHead();
@@ -194,7 +176,7 @@ export class Connection {
 
   async #sendStreamed(request: WireRequest, body: StreamedBody, sending: { readonly stopped: boolean }): Promise<void> {
     await this.#write(this.#headOfRequest(request, body.lengthBytes));
-    for await (const bytes of exactly(body)) {
+    for await (const bytes of exactly(body, () => this.#progress)) {
       if (sending.stopped) return;
       await this.#write(bytes);
     }
@@ -204,14 +186,14 @@ export class Connection {
   #headOfRequest(request: WireRequest, lengthBytes: number | null): Uint8Array {
     const length = lengthBytes === null ? "" : `content-length: ${lengthBytes}\r\n`;
     return ENCODER.encode(
-      `${request.method} ${request.path} HTTP/1.1\r\nhost: ${this.host}\r\n${length}${request.headerLines}\r\n`,
+      `${request.method} ${request.path} HTTP/1.1\r\nhost: ${this.facts.host}\r\n${length}${request.headerLines}\r\n`,
     );
   }
 
-  async #send(request: WireRequest, content: Uint8Array | null): Promise<void> {
-    const head = this.#headOfRequest(request, content?.length ?? null);
-    const body = content ?? EMPTY;
-    if (head.length + body.length > ONE_WRITE_BYTES) {
+  async #send(request: WireRequest, body: Uint8Array | null): Promise<void> {
+    const head = this.#headOfRequest(request, body?.length ?? null);
+    if (body === null) return await this.#write(head);
+    if (head.length + body.length > MAX_JOINED_BYTES) {
       await this.#write(head);
       await this.#write(body);
       return;
@@ -223,62 +205,92 @@ export class Connection {
   }
 
   async #write(bytes: Uint8Array): Promise<void> {
-    let sent = 0;
-    while (sent < bytes.length) sent += await this.socket.write(sent === 0 ? bytes : bytes.subarray(sent));
+    // A TCP socket whose first write fails has taken nothing; TLS may have sent some of what it encrypted.
+    if (this.facts.origin.tls && this.#progress === "unsent") this.#progress = "sent";
+    for (let sent = 0; sent < bytes.length;) {
+      sent += await this.socket.write(sent === 0 ? bytes : bytes.subarray(sent));
+      if (this.#progress === "unsent") this.#progress = "sent";
+    }
   }
 
-  async #readHead(): Promise<EarlyResponse> {
-    let collected: Uint8Array = EMPTY;
+  async #readHead(): Promise<HeadAndRest> {
+    let start = 0;
+    let filled = 0;
+    let informational = 0;
     for (;;) {
-      const start = bodyStartIn(collected, collected.length);
-      if (start !== -1) {
-        const head = this.#headOf(LATIN1.decode(collected.subarray(0, start)));
-        const rest = collected.subarray(start);
-        if (head.status >= 200) return { head, early: rest };
-        collected = rest;
-        continue;
+      const before = filled;
+      filled += await this.#readOfHead(filled);
+      for (let end = bodyStartIn(this.#buffer, start, before, filled); end !== -1;) {
+        const head = this.#headOf(LATIN1.decode(this.#buffer.subarray(start, end)));
+        if (head.status >= 200) return { head, early: this.#buffer.subarray(end, filled) };
+        if (head.status === 101 || ++informational > MAX_INFORMATIONAL) {
+          throw unreadable("it begins with informational responses that were not asked for");
+        }
+        start = end;
+        end = bodyStartIn(this.#buffer, start, start, filled);
       }
-      if (collected.length > HEAD_LIMIT_BYTES) {
-        throw new ConnectionError("Cannot read the response: its head is too long", "protocol", true);
-      }
-      // What was kept of the buffer is copied before the next read overwrites it.
-      const kept = collected.length === 0 ? EMPTY : collected.slice();
-      const bytes = await this.#readOfHead(kept.length > 0);
-      collected = kept.length === 0 ? bytes : joined(kept, bytes);
+      if (!this.#mayBeStatusLine(start, filled)) throw unreadable("it is not HTTP/1.1");
+      if (filled >= MAX_HEAD_BYTES) throw unreadable("its head is too long");
     }
   }
 
-  async #readOfHead(answered: boolean): Promise<Uint8Array> {
-    const reading = this.#ahead ?? this.socket.read(this.#buffer);
-    this.#ahead = null;
-    let bytes: Uint8Array | null;
-    try {
-      const count = await reading;
-      bytes = count === null ? null : this.#buffer.subarray(0, count);
-    } catch (error) {
-      throw this.#failure(error, answered);
+  #mayBeStatusLine(start: number, end: number): boolean {
+    for (let i = 0; i < STATUS_LINE_START.length && start + i < end; i++) {
+      if (this.#buffer[start + i] !== STATUS_LINE_START.charCodeAt(i)) return false;
     }
-    if (bytes === null) throw new ConnectionError("Connection closed before the response", "closed", answered);
-    return bytes;
+    return true;
+  }
+
+  /** Reads behind what is read already, and gives how much came. */
+  async #readOfHead(filled: number): Promise<number> {
+    if (filled === this.#buffer.length) {
+      const longer = new Uint8Array(filled * 2);
+      longer.set(this.#buffer);
+      this.#buffer = longer;
+    }
+    const reading = this.#ahead ?? this.socket.read(filled === 0 ? this.#buffer : this.#buffer.subarray(filled));
+    this.#ahead = null;
+    let count: number | null;
+    try {
+      count = await reading;
+    } catch (error) {
+      throw this.#lost(error);
+    }
+    if (count === null) throw this.#lost(null);
+    this.#progress = "answered";
+    return count;
   }
 
   #headOf(text: string): ResponseHead {
     try {
       return new ResponseHead(text);
     } catch (error) {
-      throw new ConnectionError("Cannot read the response", "protocol", true, error);
+      throw new ConnectionError("Cannot read the response", "protocol", "answered", error);
     }
   }
 
-  #failure(error: unknown, answered: boolean): ConnectionError {
+  #lost(cause: unknown): ConnectionError {
     return this.#cancelled
-      ? new ConnectionError("Request cancelled", "cancelled", answered, error)
-      : new ConnectionError("Connection lost", "closed", answered, error);
+      ? new ConnectionError("Request cancelled", "cancelled", this.#progress, cause)
+      : new ConnectionError("Connection closed early", "closed", this.#progress, cause);
   }
 }
 
-/** The bytes of a body, held to the length that the request tells: another would shift everything behind it. */
-async function* exactly(body: StreamedBody): AsyncGenerator<Uint8Array> {
+function unreadable(why: string): ConnectionError {
+  return new ConnectionError(`Cannot read the response: ${why}`, "protocol", "answered");
+}
+
+function inPieces(body: Uint8Array): StreamedBody {
+  return {
+    lengthBytes: body.length,
+    async *open() {
+      for (let at = 0; at < body.length; at += PIECE_BYTES) yield body.subarray(at, at + PIECE_BYTES);
+    },
+  };
+}
+
+/** The bytes of a body, held to the declared length: another would shift everything behind it. */
+async function* exactly(body: StreamedBody, progress: () => ExchangeProgress): AsyncGenerator<Uint8Array> {
   let left = body.lengthBytes;
   try {
     for await (const bytes of body.open()) {
@@ -288,13 +300,6 @@ async function* exactly(body: StreamedBody): AsyncGenerator<Uint8Array> {
     }
     if (left > 0) throw new RangeError("it is shorter than it said");
   } catch (error) {
-    throw new ConnectionError("Cannot read the request's body", "body", false, error);
+    throw new ConnectionError("Cannot read the request's body", "body", progress(), error);
   }
-}
-
-function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
-  const whole = new Uint8Array(first.length + second.length);
-  whole.set(first);
-  whole.set(second, first.length);
-  return whole;
 }

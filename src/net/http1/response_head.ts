@@ -4,8 +4,15 @@ export type Framing =
   | { readonly kind: "chunked" }
   | { readonly kind: "until_close" };
 
-/** Most bytes of a response head; more than any vendor sends. */
-export const HEAD_LIMIT_BYTES = 65_536;
+/** Most bytes of a response head, informational responses before it included; more than any vendor sends. */
+export const MAX_HEAD_BYTES = 65_536;
+
+/**
+ * A status line, field lines and an empty line, each ended by CR LF (RFC 9112, 4 and 5). Refused are bare CR and LF, NUL and
+ * other control characters, folded lines and blanks before a colon: two readers could take any of them in two ways.
+ */
+const HEAD =
+  /^HTTP\/1\.[01] [1-5]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?\r\n(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*\r\n)*\r\n$/;
 
 /**
  * The status line and header fields of one response. Fields are found by searching the text when asked for, because a
@@ -18,15 +25,14 @@ export class ResponseHead {
   readonly #lower: string;
 
   /**
-   * Reads the status line; fields are left for {@linkcode ResponseHead.get}.
+   * Checks every line; fields are left for {@linkcode ResponseHead.get}.
    *
-   * @param text Everything before the empty line, as Latin-1.
-   * @throws {TypeError} If the status line is not one of HTTP/1.0 or 1.1.
+   * @param text Everything up to and with the empty line, as Latin-1.
+   * @throws {TypeError} If it is not a head of HTTP/1.0 or 1.1.
    */
   constructor(text: string) {
-    const match = /^HTTP\/1\.[01] ([1-5]\d\d)(?: |\r|$)/.exec(text);
-    if (!match) throw new TypeError("Cannot read a response head: no HTTP/1.1 status line");
-    this.status = Number(match[1]);
+    if (!HEAD.test(text)) throw new TypeError("Cannot read a response head: expected a status line and header lines");
+    this.status = Number(text.slice(9, 12));
     this.#text = text;
     this.#lower = text.toLowerCase();
   }
@@ -36,50 +42,80 @@ export class ResponseHead {
     return this.#valueAt(name, 0)?.value ?? null;
   }
 
-  /** Whether the connection can carry another request after this response. */
+  /** The values of all fields of that name (given in lower case), in their order. */
+  all(name: string): string[] {
+    const values: string[] = [];
+    for (let found = this.#valueAt(name, 0); found !== null; found = this.#valueAt(name, found.end)) {
+      values.push(found.value);
+    }
+    return values;
+  }
+
+  /** Whether the connection can carry another request after this response (RFC 9112, 9.3). */
   get keepsAlive(): boolean {
-    const connection = this.get("connection")?.toLowerCase();
-    return this.#text.startsWith("HTTP/1.1") ? connection !== "close" : connection === "keep-alive";
+    const options = this.all("connection").join(",").toLowerCase().split(",").map((option) => option.trim());
+    if (options.includes("close") || /(?:^|[,;\s])max=0+(?:$|[,;\s])/.test(this.get("keep-alive") ?? "")) return false;
+    return this.#isVersion11 || options.includes("keep-alive");
+  }
+
+  /** How long the server keeps an idle connection, in milliseconds, by its field `Keep-Alive: timeout=N`; null without. */
+  get keepAliveMs(): number | null {
+    const seconds = /(?:^|[,;\s])timeout=(\d{1,9})(?:$|[,;\s])/i.exec(this.get("keep-alive") ?? "")?.[1];
+    return seconds === undefined ? null : Number(seconds) * 1000;
   }
 
   /**
    * How the end of the body is told, in a response to a request of that method.
    *
-   * @throws {TypeError} If lengths disagree, are no numbers, or the transfer coding is not `chunked`: then nobody can say
-   * where the body ends (RFC 9112, 6.3).
+   * @throws {TypeError} If lengths disagree, are no numbers or stand beside a transfer coding, or the coding is not `chunked`
+   * alone: then two readers could see two ends of the body (RFC 9112, 6.3).
    */
   framingFor(method: string): Framing {
-    if (method === "HEAD" || this.status === 204 || this.status === 304) return { kind: "length", bytes: 0 };
-    const coding = this.get("transfer-encoding");
-    if (coding !== null) {
-      if (coding.toLowerCase() !== "chunked") throw new TypeError("Cannot read a response: unknown transfer coding");
+    const { status } = this;
+    const isTunnel = method === "CONNECT" && status < 300;
+    if (method === "HEAD" || status === 204 || status === 304 || isTunnel) return { kind: "length", bytes: 0 };
+    const codings = this.all("transfer-encoding");
+    const lengths = this.all("content-length");
+    if (codings.length > 0) {
+      const isChunked = codings.length === 1 && codings[0].toLowerCase() === "chunked";
+      if (!isChunked || !this.#isVersion11) throw new TypeError("Cannot read a response: unknown transfer coding");
+      if (lengths.length > 0) throw new TypeError("Cannot read a response: both a length and a transfer coding");
       return { kind: "chunked" };
     }
-    const first = this.#valueAt("content-length", 0);
-    if (first === null) return { kind: "until_close" };
-    const second = this.#valueAt("content-length", first.end);
-    if (!/^\d{1,15}$/.test(first.value) || (second !== null && second.value !== first.value)) {
+    if (lengths.length === 0) return { kind: "until_close" };
+    const [first, ...others] = lengths.join(",").split(",").map((length) => length.trim());
+    if (!/^\d{1,15}$/.test(first) || others.some((other) => other !== first)) {
       throw new TypeError("Cannot read a response: bad content length");
     }
-    return { kind: "length", bytes: Number(first.value) };
+    return { kind: "length", bytes: Number(first) };
+  }
+
+  get #isVersion11(): boolean {
+    return this.#text.startsWith("HTTP/1.1");
   }
 
   #valueAt(name: string, from: number): { value: string; end: number } | null {
     const at = this.#lower.indexOf(`\n${name}:`, from);
     if (at === -1) return null;
     const start = at + name.length + 2;
-    const newline = this.#text.indexOf("\n", start);
-    const end = newline === -1 ? this.#text.length : newline;
+    const end = this.#text.indexOf("\r", start);
     return { value: this.#text.slice(start, end).trim(), end };
   }
 }
 
-/** Where the body starts in a buffer that holds a whole head, -1 while the head is not complete. */
-export function bodyStartIn(buffer: Uint8Array, length: number): number {
-  for (let i = 3; i < length; i++) {
+/**
+ * Where the body starts in a buffer that holds a whole head, -1 while the head is not complete. Bare line feeds end a head
+ * here too, so that {@linkcode ResponseHead} refuses it at once.
+ *
+ * @param start Where the head starts.
+ * @param from Where to look on; what is before was looked at already.
+ * @param end Where the bytes that were read end.
+ */
+export function bodyStartIn(buffer: Uint8Array, start: number, from: number, end: number): number {
+  for (let i = Math.max(from, start + 1); i < end; i++) {
     if (buffer[i] !== 10) continue;
-    if (buffer[i - 1] === 13 && buffer[i - 2] === 10) return i + 1;
     if (buffer[i - 1] === 10) return i + 1;
+    if (buffer[i - 1] === 13 && i - 2 >= start && buffer[i - 2] === 10) return i + 1;
   }
   return -1;
 }

@@ -45,17 +45,42 @@ Deno.test("bodyDecoder() skips trailer fields", () => {
   assertEquals(decoder.done, true);
 });
 
-for (const wire of ["x\r\n", "\r\n", "2\r\nhi0\r\n\r\n", "ffffffffffffffff\r\n", "2\r\nhi\r\n0\r\n\r\nmore"]) {
-  Deno.test(`bodyDecoder() refuses ${JSON.stringify(wire)}`, () => {
+const BROKEN: Readonly<Record<string, string>> = {
+  "a size that is no number": "x\r\n",
+  "no size": "\r\n",
+  "a chunk without its line end": "2\r\nhi0\r\n\r\n",
+  "a chunk with a bare line feed behind it": "2\r\nhi\n0\r\n\r\n",
+  "two carriage returns": "2\r\nhi\r\r\n0\r\n\r\n",
+  "a size line that ends with a bare line feed": "2\nhi\r\n",
+  "an extension with a NUL": "2;\0\r\nhi\r\n",
+  "a size beyond 2^40": "ffffffffffffffff\r\n",
+  "a negative size": "-2\r\nhi\r\n",
+  "an extension without an end": `2;${"x".repeat(4_096)}`,
+  "a size of zeros without an end": "0".repeat(4_097),
+  "trailers without an end": `0\r\n${"a: b\r\n".repeat(4_000)}`,
+  "a trailer with a NUL": "0\r\na: \0\r\n\r\n",
+};
+
+for (const [what, wire] of Object.entries(BROKEN)) {
+  Deno.test(`bodyDecoder() refuses ${what}`, () => {
     assertThrows(() => bodyDecoder({ kind: "chunked" }).decode(encoder.encode(wire)), TypeError);
   });
 }
 
-Deno.test("bodyDecoder() refuses bytes beyond a length and is done at it", () => {
+Deno.test("bodyDecoder() tells bytes beyond the end of a chunked body, in the same read or later", () => {
+  for (const wires of [["0\r\n\r\nmore"], ["0\r\n\r\n", "m"]]) {
+    const decoder = bodyDecoder({ kind: "chunked" });
+    for (const wire of wires) assertEquals(decoder.decode(encoder.encode(wire)).length, 0);
+    assertEquals([decoder.done, decoder.hasExcess], [true, true]);
+  }
+});
+
+Deno.test("bodyDecoder() is done at a length, and tells bytes beyond it", () => {
   const decoder = bodyDecoder({ kind: "length", bytes: 3 });
   assertEquals(decoder.decode(new Uint8Array(2)).length, 2);
   assertEquals(decoder.done, false);
   assertEquals(decoder.decode(new Uint8Array(1)).length, 1);
-  assertEquals(decoder.done, true);
-  assertThrows(() => decoder.decode(new Uint8Array(1)), TypeError);
+  assertEquals([decoder.done, decoder.hasExcess], [true, false]);
+  assertEquals(decoder.decode(new Uint8Array(1)).length, 0);
+  assertEquals([decoder.done, decoder.hasExcess], [true, true]);
 });

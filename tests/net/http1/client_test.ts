@@ -1,7 +1,10 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { systemClock } from "../../../src/lib/clock.ts";
-import { createHttpClient, type HttpClient, originOf, readAll } from "../../../src/net/http1/client.ts";
-import { ConnectionError } from "../../../src/net/http1/connection.ts";
+import { createHttpClient, type HttpClient } from "../../../src/net/http1/client.ts";
+import { ioTurn } from "../../support/io_turn.ts";
+import { ConnectionError } from "../../../src/net/http1/connection_error.ts";
+import { readAll } from "../../../src/net/http1/response.ts";
+import { originOf } from "../../../src/net/http1/wire_request.ts";
 
 const encoder = new TextEncoder();
 const request = { method: "POST", path: "/x", headerLines: "a: b\r\n", body: encoder.encode("{}") };
@@ -75,19 +78,50 @@ Deno.test("HttpClient uses a connection again once its reply was read", async ()
   });
 });
 
-Deno.test("HttpClient sends once more on a fresh connection when a kept one was closed meanwhile", async () => {
-  let connections = 0;
-  await withServer(async (connection) => {
-    connections++;
-    if (!await readRequest(connection)) return;
-    await say(connection, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
-    connection.close();
-  }, async (client, origin) => {
+/** Answers, and hangs up: at once, or with the next request. */
+const hangingUp = (counts: { connections: number; requests: number }, withNext: boolean) => async (at: Deno.Conn) => {
+  counts.connections++;
+  if (!await readRequest(at)) return;
+  counts.requests++;
+  await say(at, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+  if (withNext && await readRequest(at)) counts.requests++;
+  at.close();
+  closed.resolve();
+};
+let closed = Promise.withResolvers<void>();
+
+Deno.test("HttpClient sends over a new connection when a kept one was closed before", async () => {
+  const counts = { connections: 0, requests: 0 };
+  closed = Promise.withResolvers();
+  await withServer(hangingUp(counts, false), async (client, origin) => {
     await readAll(await client.send(origin, request), 100);
+    await closed.promise;
+    await ioTurn();
     await readAll(await client.send(origin, request), 100);
-    assertEquals(connections, 2);
+    assertEquals(counts, { connections: 2, requests: 2 });
   });
 });
+
+for (
+  const [what, fields, resent] of [
+    ["a POST", {}, false],
+    ["a POST that is repeatable", { isRepeatable: true }, true],
+    ["a GET", { method: "GET" }, true],
+  ] as const
+) {
+  Deno.test(`HttpClient ${resent ? "sends" : "does not send"} ${what} again when its kept connection breaks`, async () => {
+    const counts = { connections: 0, requests: 0 };
+    await withServer(hangingUp(counts, true), async (client, origin) => {
+      await readAll(await client.send(origin, request), 100);
+      const outcome = await client.send(origin, { ...request, ...fields }).then(
+        (response) => readAll(response, 100).then(() => "answered"),
+        (error) => `${error.kind} ${error.progress}`,
+      );
+      assertEquals(outcome, resent ? "answered" : "closed sent");
+      assertEquals(counts, resent ? { connections: 2, requests: 3 } : { connections: 1, requests: 2 });
+    });
+  });
+}
 
 Deno.test("HttpClient does not repeat a request on a first connection that is closed without an answer", async () => {
   let connections = 0;

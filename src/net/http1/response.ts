@@ -1,0 +1,125 @@
+import { joined } from "../../lib/joined.ts";
+import { ConnectionError } from "./connection_error.ts";
+import type { ResponseHead } from "./response_head.ts";
+import type { Exchanged } from "./resend.ts";
+
+/** A response whose body is read off the wire as it is asked for. */
+export interface HttpResponse {
+  /** The status code, never below 200: informational responses are passed over. */
+  readonly status: number;
+  /** Its header fields. */
+  readonly head: ResponseHead;
+  /**
+   * What arrived since the last call, at least one byte and never shared with a later call; null at the end.
+   *
+   * @throws {ConnectionError} `closed` when the body was cut, `cancelled` after {@linkcode HttpResponse.cancel}.
+   */
+  read(): Promise<Uint8Array<ArrayBuffer> | null>;
+  /** Ends the exchange: the socket is closed unless the body was read to its end. Never throws; may be called twice. */
+  cancel(): void;
+}
+
+/**
+ * The response of an exchange.
+ *
+ * @param onReusable Called once at most, when the body was read to its end and the connection can carry another request;
+ * otherwise the response closes it.
+ */
+export function responseOf(exchanged: Exchanged, onReusable: () => void): HttpResponse {
+  return new ConnectionResponse(exchanged, onReusable);
+}
+
+class ConnectionResponse implements HttpResponse {
+  readonly status: number;
+  readonly head: ResponseHead;
+  readonly #exchanged: Exchanged;
+  readonly #onReusable: () => void;
+  #early: Uint8Array | null;
+  #isOver = false;
+
+  constructor(exchanged: Exchanged, onReusable: () => void) {
+    this.head = exchanged.head;
+    this.status = exchanged.head.status;
+    this.#exchanged = exchanged;
+    this.#onReusable = onReusable;
+    this.#early = exchanged.early.length > 0 ? exchanged.early : null;
+    if (!exchanged.decoder.done) return;
+    // There is no body; what came behind the head is excess.
+    if (this.#early !== null) exchanged.decoder.decode(this.#early);
+    this.#finish();
+  }
+
+  async read(): Promise<Uint8Array<ArrayBuffer> | null> {
+    const { decoder } = this.#exchanged;
+    for (;;) {
+      if (this.#isOver) return null;
+      const wire = this.#early ?? await this.#wire();
+      this.#early = null;
+      if (wire === null) return this.#endOfInput();
+      const payload = this.#decode(wire).slice();
+      if (decoder.done) this.#finish();
+      if (payload.length > 0) return payload;
+    }
+  }
+
+  cancel(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#exchanged.connection.cancel();
+  }
+
+  async #wire(): Promise<Uint8Array | null> {
+    const { connection } = this.#exchanged;
+    try {
+      return await connection.read();
+    } catch (error) {
+      this.#isOver = true;
+      connection.close();
+      throw error;
+    }
+  }
+
+  #decode(wire: Uint8Array): Uint8Array {
+    try {
+      return this.#exchanged.decoder.decode(wire);
+    } catch (error) {
+      this.cancel();
+      throw new ConnectionError("Cannot read the response", "protocol", "answered", error);
+    }
+  }
+
+  #endOfInput(): null {
+    const { connection, decoder } = this.#exchanged;
+    this.#isOver = true;
+    connection.close();
+    if (decoder.endsByClose) return null;
+    throw new ConnectionError("Connection closed before the end of the response", "closed", "answered");
+  }
+
+  #finish(): void {
+    const { connection, decoder, head } = this.#exchanged;
+    this.#isOver = true;
+    if (head.keepsAlive && !decoder.hasExcess && !connection.uploading) this.#onReusable();
+    else connection.close();
+  }
+}
+
+/**
+ * The whole body of a response.
+ *
+ * @param capBytes Most bytes that are taken.
+ * @throws {ConnectionError} As {@linkcode HttpResponse.read}, and `protocol` beyond the cap.
+ */
+export async function readAll(response: HttpResponse, capBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  let total = 0;
+  for (let next = await response.read(); next !== null; next = await response.read()) {
+    parts.push(next);
+    total += next.length;
+    if (total > capBytes) {
+      response.cancel();
+      throw new ConnectionError("Cannot read the response: its body is too long", "protocol", "answered");
+    }
+  }
+  return parts.length === 1 ? parts[0] : joined(parts);
+}
