@@ -12,6 +12,7 @@ import { readCidr } from "./net/address.ts";
 import { originOf } from "./net/http1/wire_request.ts";
 import type { EgressPolicy, OwnAddress } from "./net/target.ts";
 import { type CircuitBreaker, createCircuitBreaker } from "./routing/circuit_breaker.ts";
+import { createCredentialMonitor } from "./routing/credential_monitor.ts";
 import type { EmbeddedStore } from "./store/embedded.ts";
 import { openKvStore } from "./store/kv.ts";
 import type { Provider } from "./upstreams/provider.ts";
@@ -57,6 +58,7 @@ export async function layFoundation(options: FoundationOptions): Promise<Foundat
   const keys = createKeyRing({ store, clock });
   const meter = createMeter({ store, clock, log });
   const providers = openProviders(config.providers, { clock, caCerts });
+  const credentials = createCredentialMonitor({ providers: providers.byName, clock, log });
   const own = ownAddressesOf(config);
   return {
     ...options,
@@ -67,12 +69,13 @@ export async function layFoundation(options: FoundationOptions): Promise<Foundat
     meter,
     catalog: createCatalog(config.models),
     providers: providers.byName,
-    breaker: createCircuitBreaker({ clock }),
+    breaker: createCircuitBreaker({ clock, credentials }),
     egress: { allow: config.egress.allow.map(readCidr), own, caCertificates: caCerts, clock },
     own,
     live: new LiveStreams(),
     async close() {
       await meter.flush();
+      await credentials.close();
       providers.close();
       await store.close();
     },

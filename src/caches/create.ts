@@ -7,7 +7,7 @@ import { NO_USAGE } from "../conversation/usage.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { Commit, Store } from "../store/store.ts";
-import { judgePaidWork } from "../routing/judgement.ts";
+import { CACHE_FALLBACK } from "../routing/fallback_rule.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import type { CacheParts } from "./cache_parts.ts";
@@ -61,10 +61,11 @@ export async function createCache(parts: CacheParts, call: CacheCall): Promise<C
   const { requestId, accountId } = call;
   return await runPaidCall({
     facts: { kind: "cache", requestId, accountId, receivedAt: now, model },
-    candidates: routeOf(model, { header: call.headerPin, body: null }, parts).candidates,
+    format: "content",
+    candidates: routeOf(model, { accountId, headerPin: call.headerPin, bodyPin: null }, parts).candidates,
+    rule: CACHE_FALLBACK,
     estimate: cacheQuantitiesOf(Math.ceil(call.bodyBytes / BYTES_PER_TOKEN)),
     begin: (settlement) => (serving) => createAt(serving, { parts, call, request, model, settlement, now }),
-    judge: judgePaidWork,
   }, parts);
 }
 

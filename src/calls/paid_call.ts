@@ -1,10 +1,12 @@
 import { costOf, type Quantities } from "../billing/tariff.ts";
 import type { Meter } from "../billing/meter.ts";
 import type { Model } from "../catalog/model.ts";
+import type { Form } from "../conversation/seal.ts";
 import { type Candidate, candidatesFor } from "../routing/candidates.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
-import { type Judgement, tryInTurn } from "../routing/fallback.ts";
-import { errorForCaller, judgeFailure, logFallback } from "../routing/judgement.ts";
+import { tryInTurn } from "../routing/fallback.ts";
+import type { FallbackRule } from "../routing/fallback_rule.ts";
+import { errorForCaller, logFallback } from "../routing/judgement.ts";
 import { resolvePin } from "../routing/pin.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import { type CallFacts, Settlement, type SettlementParts } from "./settlement.ts";
@@ -23,10 +25,16 @@ export interface CallParts extends RouteParts, SettlementParts {
   readonly meter: Meter;
 }
 
-/** The two places in which a request can pin a provider; null where it does not. */
-export interface Pins {
-  readonly header: string | null;
-  readonly body: string | null;
+/** What a request says about where it is served. */
+export interface RouteRequest {
+  /** The account that pays. */
+  readonly accountId: string;
+  /** The pin of the header; null for none. */
+  readonly headerPin: string | null;
+  /** The pin of the body; null for none. */
+  readonly bodyPin: string | null;
+  /** Whether a provider can do what is asked. Default: each can. */
+  readonly isAble?: (candidate: Candidate) => boolean;
 }
 
 /** Who is to serve a call. */
@@ -44,15 +52,19 @@ export type Attempt<T> = (candidate: Candidate) => Promise<T>;
 export interface Attempts<T> {
   readonly candidates: readonly Candidate[];
   readonly attempt: Attempt<T>;
-  /** What a failure means for the next try. Default: {@linkcode judgeFailure}. */
-  readonly judge?: (error: unknown) => Judgement;
+  /** The account that asks. */
+  readonly accountId: string;
+  /** After which failures the next candidate is tried. */
+  readonly rule: FallbackRule;
   /** For the log. */
   readonly requestId?: string;
 }
 
 /** A call that costs money. */
-export interface PaidCall<T> extends Pick<Attempts<T>, "candidates" | "judge"> {
+export interface PaidCall<T> extends Pick<Attempts<T>, "candidates" | "rule"> {
   readonly facts: CallFacts;
+  /** The wire format of the caller, for errors; `chat` for pictures. */
+  readonly format: Form;
   /** What the call may consume at most, as far as can be told; it is reserved at the model's tariff. */
   readonly estimate: Quantities;
   /** Does what comes once behind the admission, and gives the tries. They charge by the settlement. */
@@ -60,13 +72,15 @@ export interface PaidCall<T> extends Pick<Attempts<T>, "candidates" | "judge"> {
 }
 
 /**
- * The providers to try for one call of a model. Source: SPEC "Provider routing (cross-cutting)".
+ * The providers to try for one call of a model; none when none of them is able. Source: SPEC "Provider routing
+ * (cross-cutting)".
  *
- * @throws {GatewayError} As {@linkcode resolvePin}.
+ * @throws {GatewayError} As {@linkcode resolvePin} and {@linkcode candidatesFor}.
  */
-export function routeOf(model: Model, pins: Pins, { providers, breaker, random }: RouteParts): CallRoute {
-  const pin = resolvePin(pins.header, pins.body, model.id, model.serves, (name) => providers.has(name));
-  return { pin, candidates: candidatesFor(model.serves, pin, (name) => breaker.isResting(name), random) };
+export function routeOf(model: Model, request: RouteRequest, { providers, breaker, random }: RouteParts): CallRoute {
+  const { accountId, headerPin, bodyPin, isAble = () => true } = request;
+  const pin = resolvePin(headerPin, bodyPin, model.id, model.serves, (name) => providers.has(name));
+  return { pin, candidates: candidatesFor(model.serves.filter(isAble), pin, { breaker, accountId, random }) };
 }
 
 /**
@@ -79,11 +93,11 @@ export async function runPaidCall<T>(call: PaidCall<T>, parts: CallParts): Promi
   const settlement = await admit(call, parts);
   try {
     const attempt = await call.begin(settlement);
-    const { candidates, judge, facts: { requestId } } = call;
-    return await tryCandidates({ candidates, attempt, judge, requestId }, parts);
+    const { candidates, rule, facts: { requestId, accountId } } = call;
+    return await tryCandidates({ candidates, attempt, accountId, rule, requestId }, parts);
   } catch (error) {
     settlement.release();
-    throw errorForCaller(error);
+    throw errorForCaller(error, { providers: parts.providers, format: call.format });
   }
 }
 
@@ -94,16 +108,11 @@ export async function runPaidCall<T>(call: PaidCall<T>, parts: CallParts): Promi
  * @throws {unknown} What the attempt that tells most threw, as it was thrown.
  */
 export async function tryCandidates<T>(
-  { candidates, attempt, judge = judgeFailure, requestId }: Attempts<T>,
+  { candidates, attempt, accountId, rule, requestId }: Attempts<T>,
   { breaker, log }: Pick<CallParts, "breaker" | "log">,
 ): Promise<T> {
-  return await tryInTurn(
-    candidates,
-    breaker,
-    attempt,
-    judge,
-    (candidate, error) => logFallback(log, candidate, error, requestId),
-  );
+  const onFallback = (candidate: Candidate, error: unknown) => logFallback(log, candidate, error, requestId);
+  return await tryInTurn(candidates, { breaker, accountId, rule, onFallback }, attempt);
 }
 
 async function admit<T>({ facts, estimate }: PaidCall<T>, parts: CallParts): Promise<Settlement> {

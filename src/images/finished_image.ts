@@ -84,7 +84,7 @@ function broken(provider: string, what: string, cause?: unknown): UpstreamFailur
 
 function failure(provider: string, kind: "broken" | "cancelled", what: string, cause?: unknown): UpstreamFailure {
   return new UpstreamFailure(provider, kind, `Provider "${provider}" ${what}`, {
-    status: null,
+    status: 200,
     accepted: "unknown",
     cause,
   });

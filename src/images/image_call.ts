@@ -3,8 +3,7 @@ import type { RelayParts } from "../calls/stream_relay.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Candidate } from "../routing/candidates.ts";
-import type { Judgement } from "../routing/fallback.ts";
-import { judgePaidWork } from "../routing/judgement.ts";
+import { MEDIA_FALLBACK } from "../routing/fallback_rule.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { ImageEvent, ImageOrder, ImageOutcome, ImageSource, ImageUpstream } from "../upstreams/image_upstream.ts";
 import { type FinishedWork, wholeAnswer } from "./answer.ts";
@@ -51,9 +50,10 @@ export class ImageCalls {
     const measure = measureOf(request);
     return await runPaidCall({
       facts: { kind: "image", requestId, accountId, receivedAt, model },
+      format: "chat",
       candidates: this.#route(request, asker),
       estimate: imageQuantitiesOf(estimatedConsumption(measure), { made: measure.count, given: measure.given }),
-      judge,
+      rule: MEDIA_FALLBACK,
       begin: async (settlement) => {
         const link = new CallerLink(asker.callerSignal());
         const bill = { settlement, measure };
@@ -70,13 +70,13 @@ export class ImageCalls {
   }
 
   /** The providers to try. */
-  #route({ model, kind, bodyPin }: ImageRequest, { headerPin }: ImageAsker): readonly Candidate[] {
-    const { candidates } = routeOf(model, { header: headerPin, body: bodyPin }, this.parts);
-    const able = candidates.filter((candidate) => {
+  #route({ model, kind, bodyPin }: ImageRequest, { headerPin, accountId }: ImageAsker): readonly Candidate[] {
+    const isAble = (candidate: Candidate) => {
       const upstream = this.#upstreamOf(candidate);
       return upstream !== null && (kind === "generate" || upstream.edit !== null);
-    });
-    if (able.length > 0) return able;
+    };
+    const { candidates } = routeOf(model, { accountId, headerPin, bodyPin, isAble }, this.parts);
+    if (candidates.length > 0) return candidates;
     if (kind === "edit") throw editingUnsupported(model.id);
     throw new GatewayError("route_error", `Cannot route: no provider of "${model.id}" makes images`);
   }
@@ -101,7 +101,7 @@ export class ImageCalls {
     const { done, value } = await steps.next();
     if (done) {
       throw new UpstreamFailure(provider, "broken", `Provider "${provider}" ended its stream without an image`, {
-        status: null,
+        status: 200,
         accepted: "unknown",
       });
     }
@@ -145,9 +145,4 @@ function measureOf({ prompt, quality, size, count, images, references }: ImageRe
 function orderOf(request: ImageRequest, model: string, images: readonly ImageSource[]): ImageOrder {
   const { prompt, quality, count, size, mask, outputFormat, background, inputFidelity, partialImages } = request;
   return { model, prompt, quality, count, size, images, mask, outputFormat, background, inputFidelity, partialImages };
-}
-
-/** Nothing but a failure of the vendor is tried elsewhere: a picture that cannot be read cannot be read there either. */
-function judge(error: unknown): Judgement {
-  return error instanceof UpstreamFailure ? judgePaidWork(error) : { isRetryable: false, isProvidersFault: false };
 }

@@ -1,4 +1,5 @@
 import type { ImageCall, ImageOrder, ImageOutcome, ImageUpstream } from "../upstreams/image_upstream.ts";
+import { UpstreamFailure } from "../upstreams/failure.ts";
 import { sumOfConsumptions } from "./consumption.ts";
 
 /** Which of a vendor's two calls is meant. */
@@ -6,7 +7,8 @@ export type ImageKind = "generate" | "edit";
 
 /**
  * Has an order carried out, by several calls at once where the vendor makes fewer pictures a call. Where some of these
- * fail, the answer is what the others made; only when all fail, so does this, with the first one's failure.
+ * fail, the answer is what the others made; only when all fail, so does this. Its failure is one that leaves open whether
+ * the vendor did the work, where there is one, else the first.
  */
 export async function makeImages(
   upstream: ImageUpstream,
@@ -21,7 +23,9 @@ export async function makeImages(
   );
   const outcomes = settled.flatMap((each) => each.status === "fulfilled" ? [each.value] : []);
   if (outcomes.length > 0) return joined(outcomes);
-  throw settled.flatMap((each) => each.status === "rejected" ? [each.reason] : [])[0];
+  const failures = settled.flatMap((each) => each.status === "rejected" ? [each.reason] : []);
+  throw failures.find((failure) => failure instanceof UpstreamFailure && failure.facts.accepted === "unknown") ??
+    failures[0];
 }
 
 function countsOf(count: number, most: number): number[] {

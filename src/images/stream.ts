@@ -135,7 +135,7 @@ class ImageStream implements StreamSource<Uint8Array<ArrayBuffer>>, Relay {
     const { request, provider } = this.#opened;
     if (step === null) {
       throw new UpstreamFailure(provider, "broken", `Provider "${provider}" ended its stream without an image`, {
-        status: null,
+        status: 200,
         accepted: "unknown",
       });
     }

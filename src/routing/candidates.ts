@@ -1,3 +1,5 @@
+import { GatewayError } from "../lib/gateway_error.ts";
+import type { CircuitBreaker } from "./circuit_breaker.ts";
 import { weightedOrder } from "./weights.ts";
 
 /** One provider that can serve a model. */
@@ -10,25 +12,52 @@ export interface Candidate {
   readonly weight: number;
 }
 
+/** What the order of candidates depends on. */
+export interface RoutingContext {
+  readonly breaker: Pick<CircuitBreaker, "availabilityOf">;
+  /** The account that pays. */
+  readonly accountId: string;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+}
+
 /**
- * The providers to try for one request, in order: the pinned one alone, or all in a weighted random order, those that
- * rest behind those that do not. Source: SPEC "Provider routing", DESIGN section 4, "Routing".
+ * The providers to try for one request, in order: the pinned one alone, or all in a weighted random order, those whose
+ * circuit is open last. Misconfigured providers are left out. Source: SPEC "Provider routing", DESIGN section 4, "Routing".
  *
  * @param serving Whoever serves the model; never empty.
  * @param pin The name of one of them, null for none.
- * @param isResting Whether a provider's circuit is open.
- * @param random Uniform in [0, 1).
+ * @throws {GatewayError} `upstream_auth_failed` when the vendors of all of them reject the gateway's credential.
  */
 export function candidatesFor(
   serving: readonly Candidate[],
   pin: string | null,
-  isResting: (provider: string) => boolean,
-  random: () => number = Math.random,
+  context: RoutingContext,
 ): readonly Candidate[] {
-  if (pin !== null) return serving.filter(({ provider }) => provider === pin);
-  if (serving.length === 1) return serving;
-  const ordered = weightedOrder(serving, ({ weight }) => weight, random);
-  const awake = ordered.filter(({ provider }) => !isResting(provider));
+  const { breaker, accountId, random } = context;
+  const chosen = pin === null ? serving : serving.filter(({ provider }) => provider === pin);
+  const usable = usableCandidates(chosen, context);
+  if (usable.length <= 1) return usable;
+  const ordered = weightedOrder(usable, ({ weight }) => weight, random);
+  const isResting = (candidate: Candidate) => breaker.availabilityOf(candidate, accountId) === "resting";
+  const ready = ordered.filter((candidate) => !isResting(candidate));
   // When all rest, trying is better than refusing for certain.
-  return awake.length === 0 ? ordered : [...awake, ...ordered.filter(({ provider }) => isResting(provider))];
+  return ready.length === 0 ? ordered : [...ready, ...ordered.filter(isResting)];
+}
+
+/**
+ * The candidates without those of misconfigured providers.
+ *
+ * @throws {GatewayError} `upstream_auth_failed` when none is left.
+ */
+export function usableCandidates(
+  candidates: readonly Candidate[],
+  { breaker, accountId }: Pick<RoutingContext, "breaker" | "accountId">,
+): readonly Candidate[] {
+  const usable = candidates.filter((each) => breaker.availabilityOf(each, accountId) !== "misconfigured");
+  if (usable.length > 0 || candidates.length === 0) return usable;
+  const [{ provider }] = candidates;
+  throw new GatewayError("upstream_auth_failed", `Provider "${provider}" refused the gateway's credential`, {
+    provider,
+  });
 }

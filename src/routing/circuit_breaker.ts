@@ -1,125 +1,181 @@
 import type { Clock } from "../lib/clock.ts";
+import { UpstreamFailure } from "../upstreams/failure.ts";
+import type { Candidate } from "./candidates.ts";
+import { Circuit } from "./circuit.ts";
+import { type CredentialMonitor, UNMONITORED_CREDENTIALS } from "./credential_monitor.ts";
+import { FailureEvidence } from "./failure_evidence.ts";
+import { type AttemptCounts, type ProviderHealth, providerHealthOf } from "./provider_health.ts";
+
+/** What an attempt goes to: a provider's configured name, and the vendor's name of the model there. */
+export type AttemptTarget = Pick<Candidate, "provider" | "model">;
 
 /**
- * A circuit breaker for each provider.
+ * Which providers are to be passed over, from how attempts ended.
  *
- * `closed`: requests pass; `failuresToOpen` failures in a row open it. `open`: the provider rests and is tried only when no
- * other is left; after the rest it is `half_open`. `half_open`: one request is let through as a probe, the provider still
- * counts as resting for all others; success closes the circuit, failure opens it again for twice as long, up to
- * `longestRestMs`. A success at any time closes it.
+ * Each provider has a circuit for its connections. Failures to connect open it, `failuresToOpen` in a row, for all
+ * models and accounts: no caller can cause them. Each model of a provider has a circuit for everything else that a
+ * caller may have caused (time-outs, resets, 429, 5xx). It opens when two accounts saw the failures within `windowMs`.
+ * When one account saw them and was all the traffic there was, it opens for that account alone. See {@linkcode Circuit}
+ * for rests and probes. Memory is bounded by the configuration: nothing is kept per account or per request.
  */
 export interface CircuitBreaker {
-  /** Whether the provider should be passed over. */
-  isResting(provider: string): boolean;
-  /** An attempt begins; at the end of a rest it is the probe. Each is followed by one of the three below. */
-  begins(provider: string): void;
-  succeeded(provider: string): void;
-  failed(provider: string): void;
-  /** The attempt ended without a word about the provider: the caller left, or the request was at fault. */
-  saidNothing(provider: string): void;
-  /** For the operator: every provider that an attempt said something about since the start. */
+  /** Whether the account's requests are served there, should go elsewhere, or cannot be served there. */
+  availabilityOf(target: AttemptTarget, accountId: string): Availability;
+  /** An attempt starts; at the end of a rest it is the probe. */
+  onStart(target: AttemptTarget, accountId: string): AttemptReport;
+  /** For the operator: every provider that was tried since the start. */
   health(): readonly ProviderHealth[];
 }
 
-/** One provider's circuit, and what attempts came to since the start. */
-export interface ProviderHealth {
-  readonly provider: string;
-  readonly state: "closed" | "open" | "half_open";
-  readonly failuresInARow: number;
-  /** Unix milliseconds when the rest ends; null while closed. */
-  readonly restsUntil: number | null;
-  /** Attempts that the provider answered. */
-  readonly succeeded: number;
-  /** Attempts that failed by its fault. */
-  readonly failed: number;
-  /** Unix milliseconds; null when none failed. */
-  readonly lastFailedAt: number | null;
+/** `resting`: to be tried when no other is left. `misconfigured`: the vendor rejects the provider's credential. */
+export type Availability = "available" | "resting" | "misconfigured";
+
+/** How one attempt ended; exactly one of the two is called, once. */
+export interface AttemptReport {
+  /** The provider answered. */
+  succeeded(): void;
+  /** Reads what the failure says about the provider. Errors that are no {@linkcode UpstreamFailure} say nothing. */
+  failed(error: unknown): void;
 }
 
 /** Settings; times in milliseconds. */
 export interface CircuitBreakerOptions {
   readonly clock: Clock;
+  /** Default: no credential is ever taken as rejected. */
+  readonly credentials?: CredentialMonitor;
   /** Default 5. */
   readonly failuresToOpen?: number;
+  /** Default 60,000. */
+  readonly windowMs?: number;
   /** Default 10,000. */
   readonly restMs?: number;
   /** Default 300,000. */
-  readonly longestRestMs?: number;
+  readonly maxRestMs?: number;
 }
 
-interface Circuit {
-  failures: number;
-  restMs: number;
-  restsUntil: number | null;
-  probing: boolean;
-  succeeded: number;
-  failed: number;
-  lastFailedAt: number | null;
+/** The state that is kept of one model at one provider. */
+interface ModelState extends AttemptCounts {
+  readonly circuit: Circuit;
+  readonly evidence: FailureEvidence;
 }
+
+interface ProviderState {
+  readonly connection: Circuit;
+  readonly models: Map<string, ModelState>;
+}
+
+const EVERYBODY = { accountId: null };
 
 /** Makes a breaker in which every circuit is closed. */
 export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBreaker {
-  const { clock, failuresToOpen = 5, restMs = 10_000, longestRestMs = 300_000 } = options;
-  const circuits = new Map<string, Circuit>();
+  return new Breaker(options);
+}
 
-  function circuitOf(provider: string): Circuit {
-    let circuit = circuits.get(provider);
-    if (circuit === undefined) {
-      circuit = { failures: 0, restMs, restsUntil: null, probing: false, succeeded: 0, failed: 0, lastFailedAt: null };
-      circuits.set(provider, circuit);
+class Breaker implements CircuitBreaker {
+  readonly #options: Required<CircuitBreakerOptions>;
+  readonly #providers = new Map<string, ProviderState>();
+
+  constructor(options: CircuitBreakerOptions) {
+    const defaults = { failuresToOpen: 5, windowMs: 60_000, restMs: 10_000, maxRestMs: 300_000 };
+    this.#options = { credentials: UNMONITORED_CREDENTIALS, ...defaults, ...options };
+  }
+
+  availabilityOf({ provider, model }: AttemptTarget, accountId: string): Availability {
+    if (this.#options.credentials.isRejected(provider, accountId)) return "misconfigured";
+    const state = this.#providers.get(provider);
+    const isOpen = state?.connection.isOpenFor(accountId) || state?.models.get(model)?.circuit.isOpenFor(accountId);
+    return isOpen ? "resting" : "available";
+  }
+
+  onStart({ provider, model }: AttemptTarget, accountId: string): AttemptReport {
+    const { connection, models } = this.#providerOf(provider);
+    const state = this.#modelOf(models, model);
+    state.evidence.onTraffic(accountId);
+    const attempt = {
+      accountId,
+      isConnectionProbe: connection.onStart(accountId),
+      isModelProbe: state.circuit.onStart(accountId),
+    };
+    const credential = this.#options.credentials.onStart(provider, accountId);
+    return {
+      succeeded: () => {
+        credential.accepted();
+        this.#onSuccess(connection, state);
+      },
+      failed: (error) => {
+        const blame = error instanceof UpstreamFailure ? error.blame : "none";
+        if (blame === "credential") credential.rejected();
+        else credential.neutral();
+        this.#onFailure(connection, state, attempt, error);
+      },
+    };
+  }
+
+  health(): readonly ProviderHealth[] {
+    const { credentials } = this.#options;
+    return [...this.#providers].map(([provider, { connection, models }]) =>
+      providerHealthOf({ provider, connection, models, rejectedAt: credentials.rejectedAt(provider) })
+    );
+  }
+
+  #onSuccess(connection: Circuit, state: ModelState): void {
+    state.succeeded++;
+    state.evidence.clear();
+    state.circuit.onSuccess();
+    connection.onSuccess();
+  }
+
+  #onFailure(connection: Circuit, state: ModelState, attempt: Attempt, error: unknown): void {
+    const failure = error instanceof UpstreamFailure ? error : null;
+    const { accountId, isConnectionProbe, isModelProbe } = attempt;
+    if (failure?.isProvidersFault) {
+      state.failed++;
+      state.lastFailedAt = this.#options.clock.now();
     }
-    return circuit;
+    if (failure?.blame === "connection") {
+      const scope = isConnectionProbe || connection.failuresInARow + 1 >= this.#options.failuresToOpen
+        ? EVERYBODY
+        : null;
+      connection.onFailure({ isProbe: isConnectionProbe, scope, minRestMs: 0 });
+      state.circuit.onNeutral(isModelProbe);
+      return;
+    }
+    // Whatever else the vendor did, it was reached.
+    if (failure !== null && failure.kind !== "cancelled") connection.onSuccess();
+    else connection.onNeutral(isConnectionProbe);
+    if (failure === null || failure.blame === "none") return state.circuit.onNeutral(isModelProbe);
+    state.evidence.onFailure(accountId);
+    // Of a circuit that was opened already, one failure more tells for whom it is to stay open.
+    const isOpened = isModelProbe || state.circuit.accountId !== null;
+    const stillFor = state.evidence.isShared ? EVERYBODY : { accountId };
+    const scope = isOpened ? stillFor : state.evidence.scope(this.#options.failuresToOpen);
+    const minRestMs = (failure.facts.retryAfterSeconds ?? 0) * 1_000;
+    state.circuit.onFailure({ isProbe: isModelProbe, scope, minRestMs });
   }
 
-  function open(circuit: Circuit): void {
-    circuit.restsUntil = clock.now() + circuit.restMs;
-    circuit.restMs = Math.min(circuit.restMs * 2, longestRestMs);
-    circuit.probing = false;
+  #providerOf(provider: string): ProviderState {
+    let state = this.#providers.get(provider);
+    if (state === undefined) {
+      state = { connection: new Circuit(this.#options), models: new Map() };
+      this.#providers.set(provider, state);
+    }
+    return state;
   }
 
-  function close(circuit: Circuit): void {
-    circuit.failures = 0;
-    circuit.restMs = restMs;
-    circuit.restsUntil = null;
-    circuit.probing = false;
+  #modelOf(models: Map<string, ModelState>, model: string): ModelState {
+    let state = models.get(model);
+    if (state === undefined) {
+      const { clock, windowMs, failuresToOpen } = this.#options;
+      const evidence = new FailureEvidence({ clock, windowMs, maxFailures: failuresToOpen });
+      state = { circuit: new Circuit(this.#options), evidence, succeeded: 0, failed: 0, lastFailedAt: null };
+      models.set(model, state);
+    }
+    return state;
   }
+}
 
-  return {
-    isResting(provider) {
-      const circuit = circuits.get(provider);
-      if (!circuit || circuit.restsUntil === null) return false;
-      return circuit.probing || clock.now() < circuit.restsUntil;
-    },
-    begins(provider) {
-      const circuit = circuits.get(provider);
-      if (circuit && circuit.restsUntil !== null && clock.now() >= circuit.restsUntil) circuit.probing = true;
-    },
-    succeeded(provider) {
-      const circuit = circuitOf(provider);
-      circuit.succeeded++;
-      if (circuit.failures > 0) close(circuit);
-    },
-    failed(provider) {
-      const circuit = circuitOf(provider);
-      circuit.failures++;
-      circuit.failed++;
-      circuit.lastFailedAt = clock.now();
-      if (circuit.restsUntil !== null || circuit.failures >= failuresToOpen) open(circuit);
-    },
-    saidNothing(provider) {
-      const circuit = circuits.get(provider);
-      if (circuit) circuit.probing = false;
-    },
-    health() {
-      return [...circuits].map(([provider, { failures, restsUntil, probing, succeeded, failed, lastFailedAt }]) => ({
-        provider,
-        state: restsUntil === null ? "closed" : probing || clock.now() >= restsUntil ? "half_open" : "open",
-        failuresInARow: failures,
-        restsUntil,
-        succeeded,
-        failed,
-        lastFailedAt,
-      }));
-    },
-  };
+interface Attempt {
+  readonly accountId: string;
+  readonly isConnectionProbe: boolean;
+  readonly isModelProbe: boolean;
 }

@@ -1,46 +1,43 @@
 import type { Candidate } from "./candidates.ts";
 import type { CircuitBreaker } from "./circuit_breaker.ts";
+import { type FallbackRule, isFallbackAllowed } from "./fallback_rule.ts";
+import { mostHelpful } from "./helpful_failure.ts";
 
-/** What a failed attempt means for the next one. */
-export interface Judgement {
-  /** Another provider may succeed. */
-  readonly isRetryable: boolean;
-  /** The failure speaks against the provider, and not against the request. */
-  readonly isProvidersFault: boolean;
+/** What candidates are tried with. */
+export interface FallbackOptions {
+  readonly breaker: Pick<CircuitBreaker, "onStart">;
+  /** The account that pays. */
+  readonly accountId: string;
+  readonly rule: FallbackRule;
+  /** Called for every failure that is followed by another attempt. */
+  readonly onFallback: (candidate: Candidate, error: unknown) => void;
 }
 
 /**
- * Tries candidates one after the other, each once, until one answers. The last failure is thrown when none does; one that
- * is not retryable at once. Source: DESIGN section 4, "Routing".
+ * Tries candidates one after the other, each once, until one answers. When none does, the failure that helps the caller
+ * most is thrown; a failure after which no other may be tried is thrown at once. Source: DESIGN section 4, "Routing".
  *
+ * @param candidates Never empty.
  * @param attempt Resolves before the first byte goes to the caller, so that a failure can still be mended elsewhere.
- * @param judge Reads a failure; errors that are no upstream's are given as they are and never retried.
- * @param onFailure Told of every failure that is followed by another attempt.
  */
 export async function tryInTurn<T>(
   candidates: readonly Candidate[],
-  breaker: CircuitBreaker,
+  { breaker, accountId, rule, onFallback }: FallbackOptions,
   attempt: (candidate: Candidate) => Promise<T>,
-  judge: (error: unknown) => Judgement,
-  onFailure: (candidate: Candidate, error: unknown) => void,
 ): Promise<T> {
-  let telling: { readonly error: unknown } | null = null;
-  for (let at = 0;; at++) {
-    const candidate = candidates[at];
-    breaker.begins(candidate.provider);
+  const failures: unknown[] = [];
+  for (const candidate of candidates) {
+    if (failures.length > 0) onFallback(candidates[failures.length - 1], failures.at(-1));
+    const report = breaker.onStart(candidate, accountId);
     try {
       const result = await attempt(candidate);
-      breaker.succeeded(candidate.provider);
+      report.succeeded();
       return result;
     } catch (error) {
-      const { isRetryable, isProvidersFault } = judge(error);
-      if (isProvidersFault) breaker.failed(candidate.provider);
-      else breaker.saidNothing(candidate.provider);
-      if (!isRetryable) throw error;
-      // Of several failures the one of a provider that was asked says more than one that could not be asked.
-      if (isProvidersFault || telling === null) telling = { error };
-      if (at === candidates.length - 1) throw telling.error;
-      onFailure(candidate, error);
+      report.failed(error);
+      if (!isFallbackAllowed(error, rule)) throw error;
+      failures.push(error);
     }
   }
+  throw mostHelpful(failures);
 }

@@ -1,35 +1,31 @@
+import type { Form } from "../conversation/seal.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Log, LogFields } from "../lib/log.ts";
-import type { Candidate } from "./candidates.ts";
-import type { Judgement } from "./fallback.ts";
 import { gatewayErrorFor, UpstreamFailure } from "../upstreams/failure.ts";
+import type { Provider } from "../upstreams/provider.ts";
+import type { Candidate } from "./candidates.ts";
 
-/**
- * What a failed attempt means for the next one. That a vendor's form cannot say the request is no failure of the
- * vendor's, and another vendor's form may.
- */
-export function judgeFailure(error: unknown): Judgement {
-  if (error instanceof UpstreamFailure) return error;
-  const isUnsayable = error instanceof GatewayError && error.code === "invalid_request";
-  return { isRetryable: isUnsayable, isProvidersFault: false };
+/** Whom an error is written for. */
+export interface ErrorAudience {
+  /** By name. */
+  readonly providers: ReadonlyMap<string, Pick<Provider, "text">>;
+  /** The wire format that the caller speaks; `chat` for pictures. */
+  readonly format: Form;
 }
 
-/**
- * As {@linkcode judgeFailure}, for work that is paid for each time it is done, such as pictures and caches: another provider
- * is tried only when this one surely has not begun.
- */
-export function judgePaidWork(error: unknown): Judgement {
-  const judgement = judgeFailure(error);
-  const isUnknown = error instanceof UpstreamFailure && error.facts.accepted === "unknown";
-  return { isRetryable: judgement.isRetryable && !isUnknown, isProvidersFault: judgement.isProvidersFault };
+/** What no attempt could mend, as the caller is told it. A vendor's 503 and 529 are kept for callers of its own format. */
+export function errorForCaller(error: unknown, { providers, format }: ErrorAudience): unknown {
+  if (!(error instanceof UpstreamFailure)) return error;
+  const spoken = providers.get(error.provider)?.text ?? [];
+  return gatewayErrorFor(error, spoken.some(({ codec }) => authorOf(codec.name) === authorOf(format)));
 }
 
-/** What no attempt could mend, as the caller is told it. */
-export function errorForCaller(error: unknown): unknown {
-  return error instanceof UpstreamFailure ? gatewayErrorFor(error) : error;
+/** One vendor made both formats of the default protocol, with the same errors. */
+function authorOf(format: Form): Form {
+  return format === "responses" ? "chat" : format;
 }
 
-/** Tells the operator that a provider was passed over. */
+/** Logs that a request goes on to another provider. */
 export function logFallback(log: Log, { provider, model }: Candidate, error: unknown, requestId?: string): void {
   log.warn("upstream_failed_over", { requestId, provider, model, ...loggedFailureOf(error) });
 }

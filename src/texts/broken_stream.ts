@@ -6,7 +6,7 @@ import type { TextAttempt } from "./attempt.ts";
 /** The failure of a vendor whose answer is no reply of its form. */
 export function unreadable({ provider }: TextAttempt, cause?: unknown): UpstreamFailure {
   const message = `Provider "${provider.name}" sent an answer that cannot be read`;
-  return new UpstreamFailure(provider.name, "broken", message, { status: null, accepted: "unknown", cause });
+  return new UpstreamFailure(provider.name, "broken", message, { status: 200, accepted: "unknown", cause });
 }
 
 /** The error of a stream that failed after its first byte. */

@@ -2,19 +2,21 @@ import { routeOf, tryCandidates } from "../calls/paid_call.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { Form } from "../conversation/seal.ts";
 import type { Candidate } from "../routing/candidates.ts";
+import { isFallbackAllowed, TEXT_FALLBACK } from "../routing/fallback_rule.ts";
 import type { Model } from "../catalog/model.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import type { TextEndpoint, TokenCounter } from "../upstreams/upstream.ts";
 import { jsonBytes } from "./answer.ts";
 import { withMediaInlined } from "./inline_media.ts";
-import { errorForCaller, judgeFailure, loggedFailureOf } from "../routing/judgement.ts";
+import { errorForCaller, loggedFailureOf } from "../routing/judgement.ts";
 import { countPromptTokens } from "./token_estimate.ts";
 import type { TextParts } from "./attempt.ts";
 import { textModel } from "./text_model.ts";
 
 /** A request to count the tokens of a prompt. Costs nothing. */
 export interface CountTurn {
+  readonly accountId: string;
   /** The model as the caller named it. */
   readonly model: string;
   /** The form that the caller speaks. */
@@ -43,15 +45,18 @@ const COUNT_MS = 30_000;
  */
 export async function countTokens(turn: CountTurn, parts: TextParts): Promise<TokenCount> {
   const model = textModel(parts.catalog, turn.model, turn.form);
-  const { candidates } = routeOf(model, { header: turn.headerPin, body: turn.bodyPin }, parts);
+  const { candidates } = routeOf(model, turn, parts);
   const counting = candidates.filter(({ provider }) => counterAt(parts.providers.get(provider)!));
   try {
     if (counting.length > 0) {
       const attempt = (candidate: Candidate) => countAt(candidate, turn, model, parts);
-      return await tryCandidates({ candidates: counting, attempt }, parts);
+      const { accountId } = turn;
+      return await tryCandidates({ candidates: counting, attempt, accountId, rule: TEXT_FALLBACK }, parts);
     }
   } catch (error) {
-    if (counting.length === candidates.length || !judgeFailure(error).isRetryable) throw errorForCaller(error);
+    if (counting.length === candidates.length || !isFallbackAllowed(error, TEXT_FALLBACK)) {
+      throw errorForCaller(error, { providers: parts.providers, format: turn.form });
+    }
     parts.log.warn("count_estimated", { model: model.id, ...loggedFailureOf(error) });
   }
   // A count of our own asks nobody, so it must not tell the circuit breaker that a provider is well.

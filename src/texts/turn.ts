@@ -9,7 +9,8 @@ import { refuseLaterWork } from "../conversation/later_work.ts";
 import { WRAPPED_SEAL_PREFIX } from "../conversation/seal.ts";
 import { NO_USAGE } from "../conversation/usage.ts";
 import { GatewayError, invalidField } from "../lib/gateway_error.ts";
-import type { Candidate } from "../routing/candidates.ts";
+import { type Candidate, usableCandidates } from "../routing/candidates.ts";
+import { TEXT_FALLBACK } from "../routing/fallback_rule.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import type { TextEndpoint } from "../upstreams/upstream.ts";
 import type { TextParts, TextTurn } from "./attempt.ts";
@@ -46,7 +47,9 @@ export class TextTurns {
     const { requestId, accountId, receivedAt } = turn;
     return await runPaidCall({
       facts: { kind: "text", requestId, accountId, receivedAt, model },
+      format: turn.codec.name,
       candidates,
+      rule: TEXT_FALLBACK,
       estimate: estimateOf(turn, model),
       begin: (settlement) => (candidate) => this.#attempt(turn, model, candidate, settlement).catch(failureIn(turn)),
     }, this.parts);
@@ -56,10 +59,12 @@ export class TextTurns {
   route(turn: TextTurn): RoutedTurn {
     const model = textModel(this.parts.catalog, turn.model, turn.codec.name);
     refuseBeyondLimit(turn, model);
-    const { pin, candidates } = routeOf(model, { header: turn.headerPin, body: turn.bodyPin }, this.parts);
+    const { pin, candidates } = routeOf(model, turn, this.parts);
+    if (!turn.cache) return { model, candidates };
+    const context = { breaker: this.parts.breaker, accountId: turn.accountId };
     return {
       model,
-      candidates: turn.cache ? candidatesOfCache(turn.cache, pin, candidates, model.serves) : candidates,
+      candidates: usableCandidates(candidatesOfCache(turn.cache, pin, candidates, model.serves), context),
     };
   }
 

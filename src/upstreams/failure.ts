@@ -2,18 +2,26 @@ import { type ErrorCode, GatewayError } from "../lib/gateway_error.ts";
 
 /**
  * What went wrong between us and a vendor, as words to decide by. `unreachable`: no connection; `timeout`: no answer in
- * time; `broken`: an answer that is none (HTML, a redirect, cut short, another shape); `auth`: our key was refused; `rate_limited`;
- * `invalid`: the vendor refuses this request; `unavailable`: the vendor's own failure; `cancelled`: by us.
+ * time; `broken`: an answer that is none (HTML, a redirect, cut short, another shape); `auth`: our key was refused; `forbidden`:
+ * our key is good, but the model, the region or the content is not open to it; `rate_limited`; `invalid`: the vendor refuses this
+ * request; `unavailable`: the vendor's own failure; `cancelled`: by us.
  */
 export type FailureKind =
   | "unreachable"
   | "timeout"
   | "broken"
   | "auth"
+  | "forbidden"
   | "rate_limited"
   | "invalid"
   | "unavailable"
   | "cancelled";
+
+/**
+ * What a failure says about the provider. `connection`: no connection came about, which no caller can cause; `service`: a
+ * failure that a caller may have caused; `credential`: our key was refused, which a caller may have caused too; `none`: nothing.
+ */
+export type FailureBlame = "connection" | "service" | "credential" | "none";
 
 /** What is known of a failure beyond its kind. */
 export interface FailureFacts {
@@ -62,16 +70,31 @@ export class UpstreamFailure extends Error {
     return this.kind !== "invalid" && this.kind !== "cancelled";
   }
 
-  /** Whether it says something about the provider's health, and not about this request. */
+  /** Whether the provider is at fault, and not this request. */
   get isProvidersFault(): boolean {
-    return this.isRetryable;
+    return this.isRetryable && this.kind !== "forbidden";
   }
+
+  /** What it says about the provider's health. A 2xx that cannot be read says nothing: what was asked for may be unreadable. */
+  get blame(): FailureBlame {
+    if (!this.isProvidersFault) return "none";
+    if (this.kind === "auth") return "credential";
+    const { status, accepted } = this.facts;
+    if (this.kind === "unreachable" && status === null && accepted === "no") return "connection";
+    return this.kind === "broken" && isSuccess(status) ? "none" : "service";
+  }
+}
+
+function isSuccess(status: number | null): boolean {
+  return status !== null && status >= 200 && status < 300;
 }
 
 /** The kind that a vendor's HTTP status means. A redirect is no answer: it is followed nowhere, as our key would go along. */
 export function failureKindOf(status: number): FailureKind {
   if (status < 400) return "broken";
-  if (status === 401 || status === 403) return "auth";
+  if (status === 401) return "auth";
+  // Vendors forbid regions, models and contents with it; an error body that blames the key is read as `auth`.
+  if (status === 403) return "forbidden";
   if (status === 429) return "rate_limited";
   if (status === 408 || status === 504) return "timeout";
   // Our own account with the vendor is empty: nothing that this caller could mend.
@@ -79,8 +102,15 @@ export function failureKindOf(status: number): FailureKind {
   return status < 500 ? "invalid" : "unavailable";
 }
 
-/** The failure as the caller is told. Source: DESIGN section 4, "Errors". */
-export function gatewayErrorFor(failure: UpstreamFailure): GatewayError {
+/** Statuses by which clients of a vendor's own format wait and try again. */
+const RETRY_STATUSES: ReadonlySet<number | null> = new Set([503, 529]);
+
+/**
+ * The failure as the caller is told. Source: DESIGN section 4, "Errors".
+ *
+ * @param isCallersFormat Whether the caller speaks the vendor's own format, so that its client knows a 503 or 529 of it.
+ */
+export function gatewayErrorFor(failure: UpstreamFailure, isCallersFormat = false): GatewayError {
   const { status, retryAfterSeconds, vendorCode, field } = failure.facts;
   const details = { retryAfterSeconds, vendorCode, field, provider: failure.provider, cause: failure };
   const said = failure.message;
@@ -92,14 +122,18 @@ export function gatewayErrorFor(failure: UpstreamFailure): GatewayError {
         `Provider "${failure.provider}" refused the gateway's credential`,
         { provider: failure.provider, cause: failure },
       );
+    case "forbidden":
+      return new GatewayError("permission_denied", said, details);
     case "rate_limited":
       return new GatewayError("rate_limited", said, details);
     case "invalid":
       return new GatewayError(codeOf(status), said, { ...details, status: status ?? undefined });
     case "timeout":
       return new GatewayError("upstream_timeout", said, details);
-    default:
-      return new GatewayError("upstream_error", said, details);
+    default: {
+      const kept = isCallersFormat && RETRY_STATUSES.has(status) ? status ?? undefined : undefined;
+      return new GatewayError("upstream_error", said, { ...details, status: kept });
+    }
   }
 }
 

@@ -6,6 +6,7 @@ import { headerLinesOf } from "../net/http1/header_lines.ts";
 import { type HttpResponse, readAll } from "../net/http1/response.ts";
 import type { Origin } from "../net/http1/wire_request.ts";
 import { ExchangeWatch } from "./exchange_watch.ts";
+import { blamesCredential } from "./credential_refusal.ts";
 import { type FailureFacts, type FailureKind, failureKindOf, UpstreamFailure } from "./failure.ts";
 import { isStreamedBody, watchedBody } from "./outbound_body.ts";
 import type { Outbound, OutboundCall, OutboundResponse } from "./outbound_call.ts";
@@ -110,7 +111,7 @@ class WatchedResponse implements OutboundResponse {
       return bytes;
     } catch (error) {
       this.watch.stop();
-      throw failureOf(error, this.options, this.watch);
+      throw failureOf(error, this.options, this.watch, this.status);
     }
   }
 
@@ -120,7 +121,7 @@ class WatchedResponse implements OutboundResponse {
     try {
       return await readAll(watched, capBytes);
     } catch (error) {
-      throw failureOf(error, this.options, this.watch);
+      throw failureOf(error, this.options, this.watch, this.status);
     } finally {
       this.watch.stop();
     }
@@ -140,9 +141,9 @@ class WatchedResponse implements OutboundResponse {
 }
 
 function refusalOf(response: HttpResponse, bytes: Uint8Array, call: OutboundCall, options: OutboundOptions) {
-  const text = new TextDecoder().decode(bytes);
-  const said = call.readError(parsedOrNull(text));
-  const badKey = response.status === 400 && text.includes("API_KEY_INVALID");
+  const body = parsedOrNull(new TextDecoder().decode(bytes));
+  const said = call.readError(body);
+  const badKey = blamesCredential(response.status, body, said);
   const redirects = response.status < 400 ? ", a redirect, which is not followed" : "";
   const fallback = messageOf(options, `answered ${response.status}${redirects}`);
   return new UpstreamFailure(
@@ -163,10 +164,12 @@ function refusalOf(response: HttpResponse, bytes: Uint8Array, call: OutboundCall
 
 /**
  * Whether a vendor that answered with this status can have begun the work. A 502 and a 504 come from a server in front of the
- * one that works, and a 408 may, so the work may go on behind them. Every other status is the end of the request.
+ * one that works, and a 408 may, so the work may go on behind them; 520 to 527 are Cloudflare's words for the same. Every other
+ * status is the end of the request.
  */
 function acceptedOf(status: number): FailureFacts["accepted"] {
-  return status === 408 || status === 502 || status === 504 ? "unknown" : "no";
+  const isProxys = status === 502 || status === 504 || (status >= 520 && status <= 527);
+  return isProxys || status === 408 ? "unknown" : "no";
 }
 
 /** What a failure without words of the vendor's own is told as. */
@@ -175,6 +178,7 @@ const FAILURE_WORDS: Readonly<Record<FailureKind, string>> = {
   timeout: "did not answer in time",
   broken: "sent an answer that cannot be read",
   auth: "refused the gateway's credential",
+  forbidden: "does not permit the request",
   rate_limited: "is asked too often",
   invalid: "refused the request",
   unavailable: "failed",
@@ -184,15 +188,21 @@ const FAILURE_WORDS: Readonly<Record<FailureKind, string>> = {
 function toldFailureOf(kind: FailureKind, said: string, facts: Partial<FailureFacts>, options: OutboundOptions) {
   const message = said === "" ? messageOf(options, FAILURE_WORDS[kind]) : options.redact(said);
   const vendorCode = facts.vendorCode === undefined ? undefined : options.redact(facts.vendorCode);
-  return new UpstreamFailure(options.provider, kind, message, { status: null, accepted: "no", ...facts, vendorCode });
+  const status = kind === "broken" ? 200 : null;
+  return new UpstreamFailure(options.provider, kind, message, { status, accepted: "no", ...facts, vendorCode });
 }
 
-function failureOf(error: unknown, options: OutboundOptions, watch: ExchangeWatch): UpstreamFailure {
+function failureOf(
+  error: unknown,
+  options: OutboundOptions,
+  watch: ExchangeWatch,
+  status: number | null = null,
+): UpstreamFailure {
   if (error instanceof UpstreamFailure) return error;
   const isUnsent = error instanceof ConnectionError && error.progress === "unsent";
   const fail = (kind: UpstreamFailure["kind"], what: string) =>
     new UpstreamFailure(options.provider, kind, messageOf(options, what), {
-      status: null,
+      status,
       accepted: isUnsent ? "no" : "unknown",
       cause: error,
     });

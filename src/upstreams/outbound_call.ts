@@ -61,7 +61,8 @@ export interface Outbound {
    * A failure that the vendor tells in an answer whose status says success.
    *
    * @param said The vendor's words, which are redacted here; empty when it gave none.
-   * @param facts What is known beside the words. Default: no status, and nothing was accepted.
+   * @param facts What is known beside the words. Default: status 200 of an answer that cannot be read (`broken`), else no
+   * status; and nothing was accepted.
    */
   failure(kind: FailureKind, said: string, facts?: Partial<FailureFacts>): UpstreamFailure;
   /**

@@ -21,6 +21,8 @@ export interface Provider {
   readonly videos: VideoUpstream | null;
   /** How it keeps contents under a name; missing where its kind does not. */
   readonly caches?: CacheUpstream;
+  /** Resolves when the vendor accepts the credential, as `CredentialProbe` in probe.ts; missing where it cannot be asked. */
+  readonly probe?: (signal: AbortSignal) => Promise<void>;
   /** True when it only resembles its form's author, so that newer field names are avoided. */
   readonly compatible: boolean;
   /** Longest wait for the first byte of a streamed reply. */

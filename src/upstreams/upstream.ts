@@ -3,6 +3,7 @@ import type { Conversation, MediaPart } from "../conversation/conversation.ts";
 import type { CacheUpstream } from "./cache_upstream.ts";
 import type { ImageUpstream } from "./image_upstream.ts";
 import type { Outbound } from "./outbound_call.ts";
+import type { CredentialProbe } from "./probe.ts";
 import type { VideoUpstream } from "./video_upstream.ts";
 
 /** One address of a vendor at which it holds conversations in one wire form. */
@@ -52,6 +53,8 @@ export interface UpstreamKind {
   videos(outbound: Outbound): VideoUpstream | null;
   /** How the vendor keeps contents under a name; missing where it does not. */
   caches?(outbound: Outbound): CacheUpstream;
+  /** How to tell for nothing whether the vendor accepts the credential; missing where it has no such request. */
+  readonly probe?: CredentialProbe;
 }
 
 /** What an operator can choose about text at one provider. */

@@ -3,6 +3,7 @@ import { GatewayError } from "../lib/gateway_error.ts";
 import { writeMoney } from "../lib/money.ts";
 import { EgressError } from "../net/egress_error.ts";
 import { checkTarget } from "../net/target.ts";
+import { usableCandidates } from "../routing/candidates.ts";
 import { resolvePin } from "../routing/pin.ts";
 import { IDEMPOTENCY_MS, KeyTakenError } from "./idempotency.ts";
 import { dropInputs, keepInputs, type KeptInputs } from "./inputs.ts";
@@ -43,6 +44,7 @@ export async function createVideo(parts: VideoParts, call: VideoCall, key: Creat
   const pin = resolvePin(null, request.pin, model.id, model.serves, parts.isProvider);
   const fitted = fitOrder(request, model);
   await refuseCallback(parts, request.callbackUrl);
+  refuseMisconfigured(parts, model, pin, call.accountId);
   const price = priceOf(
     model.video,
     fitted.pricedAs,
@@ -65,6 +67,12 @@ export async function createVideo(parts: VideoParts, call: VideoCall, key: Creat
     await dropInputs(parts, inputs.names);
     throw error;
   }
+}
+
+/** Throws `upstream_auth_failed` when all providers to which the task could be offered reject the gateway's credential. */
+function refuseMisconfigured(parts: VideoParts, model: VideoModel, pin: string | null, accountId: string): void {
+  const able = model.serves.filter(({ provider }) => parts.upstreams.has(provider) && (pin ?? provider) === provider);
+  usableCandidates(able, { breaker: parts.breaker, accountId });
 }
 
 async function refuseCallback({ egress }: VideoParts, url: string | null): Promise<void> {

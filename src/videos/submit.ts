@@ -2,6 +2,7 @@ import type { JobHandler } from "../store/jobs.ts";
 import type { Job } from "../store/store.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { type Candidate, candidatesFor } from "../routing/candidates.ts";
+import { isFallbackAllowed, MEDIA_FALLBACK } from "../routing/fallback_rule.ts";
 import { gatewayErrorFor, UpstreamFailure } from "../upstreams/failure.ts";
 import type { VideoJobHandle, VideoOrder, VideoUpstream } from "../upstreams/video_upstream.ts";
 import { endOverdue } from "./expire.ts";
@@ -49,7 +50,9 @@ export function submitHandler(parts: VideoParts): JobHandler {
 async function offer(parts: VideoParts, start: TaskEntry, job: Job, seats: Seats): Promise<void> {
   let entry = start;
   let refusal: UpstreamFailure | null = null;
-  for (const candidate of candidatesOf(parts, start.value)) {
+  const candidates = candidatesOrError(parts, start.value);
+  if (candidates instanceof GatewayError) return void await fail(parts, start, job, candidates);
+  for (const candidate of candidates) {
     const outcome = await seats.with(candidate.provider, () => offerTo(parts, entry, candidate, job));
     if (outcome === null) {
       const backAt = seats.comeBackAt(candidate.provider, parts.store.now());
@@ -75,30 +78,50 @@ async function offerTo(
   const stage = { step: "submitting", provider, model, since: parts.store.now() } as const;
   const entry = await recordStage(parts, start, stage, (start.value.offers ?? 0) + 1);
   if (entry === null) return await passOn(parts, job);
-  parts.breaker.begins(provider);
-  let refusal: UpstreamFailure;
+  const report = parts.breaker.onStart(candidate, start.value.account);
+  let handle: VideoJobHandle;
   try {
-    const handle = await upstream.create(order);
-    parts.breaker.succeeded(provider);
-    return await markSubmitted(parts, entry, handle, job);
+    handle = await upstream.create(order);
   } catch (error) {
-    if (!(error instanceof UpstreamFailure)) {
-      parts.breaker.saidNothing(provider);
-      throw error;
-    }
-    refusal = error;
+    report.failed(error);
+    if (!(error instanceof UpstreamFailure)) throw error;
+    logFailure(parts, entry.value, provider, error);
+    return await onRefusal(parts, entry, job, error);
   }
-  noteFailure(parts, entry.value, provider, refusal);
-  if (refusal.facts.accepted === "unknown") return await search(parts, entry, job);
-  if (!refusal.isRetryable) return await fail(parts, entry, job, errorOf(refusal));
+  report.succeeded();
+  return await markSubmitted(parts, entry, handle, job);
+}
+
+/** Passes the task on where {@linkcode MEDIA_FALLBACK} allows it; `over` where not. */
+async function onRefusal(
+  parts: VideoParts,
+  entry: TaskEntry,
+  job: Job,
+  refusal: UpstreamFailure,
+): Promise<"over" | { readonly entry: TaskEntry; readonly refusal: UpstreamFailure }> {
+  if (!isFallbackAllowed(refusal, MEDIA_FALLBACK)) {
+    if (refusal.facts.accepted === "unknown") return await search(parts, entry, job);
+    return await fail(parts, entry, job, errorOf(refusal));
+  }
   const waiting = await recordStage(parts, entry, { step: "waiting" });
   return waiting === null ? await passOn(parts, job) : { entry: waiting, refusal };
 }
 
-/** The providers to offer a task to, in this round's order; those that no longer serve the model are left out. */
-function candidatesOf({ catalog, upstreams, breaker, random }: VideoParts, task: VideoTask): readonly Candidate[] {
+/**
+ * The providers to offer a task to, in this round's order; those that no longer serve the model are left out. The error when
+ * all of them are misconfigured.
+ */
+function candidatesOrError(
+  { catalog, upstreams, breaker, random }: VideoParts,
+  task: VideoTask,
+): readonly Candidate[] | GatewayError {
   const serving = catalog.find(task.model)?.serves.filter(({ provider }) => upstreams.has(provider)) ?? [];
-  return serving.length === 0 ? [] : candidatesFor(serving, task.pin, (name) => breaker.isResting(name), random);
+  try {
+    return candidatesFor(serving, task.pin, { breaker, accountId: task.account, random });
+  } catch (error) {
+    if (error instanceof GatewayError) return error;
+    throw error;
+  }
 }
 
 async function orderOrError(...given: Parameters<typeof orderFor>): Promise<VideoOrder | GatewayError> {
@@ -226,7 +249,7 @@ async function beginAgain(parts: VideoParts, entry: TaskEntry, job: Job): Promis
 async function tryLater(parts: VideoParts, entry: TaskEntry, job: Job, refusal: UpstreamFailure | null): Promise<void> {
   const { store } = parts;
   const now = store.now();
-  const isLost = refusal !== null && (refusal.kind === "auth" || now - entry.value.createdAt >= PATIENCE_MS);
+  const isLost = refusal !== null && (isOperators(refusal) || now - entry.value.createdAt >= PATIENCE_MS);
   if (refusal === null || isLost) {
     const none = { code: "route_error", message: "No provider serves the model any more" };
     await fail(parts, entry, job, refusal ? errorOf(refusal) : none);
@@ -238,10 +261,18 @@ async function tryLater(parts: VideoParts, entry: TaskEntry, job: Job, refusal: 
   await postponeJob(store, job, dueAt, job.attempt + 1);
 }
 
+/** Whether waiting cannot mend it: the key or the vendor's account must be changed. */
+function isOperators({ kind }: UpstreamFailure): boolean {
+  return kind === "auth" || kind === "forbidden";
+}
+
 async function fail(parts: VideoParts, entry: TaskEntry, job: Job, { code, message }: TaskError): Promise<"over"> {
   const ended = await endTask(parts, entry, { status: "failed", error: { code, message } }, job);
   return ended === null ? await passOn(parts, job) : "over";
 }
+
+/** Words that a caller would take for its own. */
+const VENDOR_AFFAIRS: ReadonlySet<string> = new Set(["not_found", "upstream_timeout", "permission_denied"]);
 
 /** A refusal of what the caller ordered keeps the vendor's words; the rest is the vendor's or the operator's affair. */
 function errorOf(failure: UpstreamFailure): TaskError {
@@ -249,12 +280,10 @@ function errorOf(failure: UpstreamFailure): TaskError {
     return { code: "content_policy_violation", message: failure.message };
   }
   const { code, message } = gatewayErrorFor(failure);
-  return { code: code === "not_found" || code === "upstream_timeout" ? "upstream_error" : code, message };
+  return { code: VENDOR_AFFAIRS.has(code) ? "upstream_error" : code, message };
 }
 
-function noteFailure({ breaker, log }: VideoParts, task: VideoTask, provider: string, failure: UpstreamFailure): void {
-  if (failure.isProvidersFault) breaker.failed(provider);
-  else breaker.saidNothing(provider);
+function logFailure({ log }: VideoParts, task: VideoTask, provider: string, failure: UpstreamFailure): void {
   log.warn("video_submission_failed", {
     ref: task.id,
     provider,

@@ -45,7 +45,7 @@ inGateway("an emulated cache survives its provider's failure elsewhere; a vendor
   assertEquals(survived.json.usageMetadata.cachedContentTokenCount, CONTENT_TOKENS);
   const failing = { contents: [{ parts: [{ text: "[[fail 503]]" }] }] };
   const asked = gateway.seen("/").length;
-  assertEquals((await gateway.ask("sandbox/any-1", native, failing)).status, 502);
+  assertEquals((await gateway.ask("sandbox/any-1", native, failing)).status, 503);
   assertEquals(gateway.seen("/").length, asked + 1);
 });
 

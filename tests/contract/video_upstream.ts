@@ -71,7 +71,14 @@ export function videoUpstreamContract(vendor: string, dialect: VideoDialect): vo
   });
 
   law("create() knows that nothing began when it is refused with a 4xx", async () => {
-    const kinds = { 400: "invalid", 401: "auth", 403: "auth", 404: "invalid", 422: "invalid", 429: "rate_limited" };
+    const kinds = {
+      400: "invalid",
+      401: "auth",
+      403: "forbidden",
+      404: "invalid",
+      422: "invalid",
+      429: "rate_limited",
+    };
     for (const [status, kind] of Object.entries(kinds)) {
       const failure = await creating({ status: Number(status), body: dialect.refusal("no such thing") });
       assertEquals([failure.kind, failure.facts.accepted, failure.message], [kind, "no", "no such thing"]);

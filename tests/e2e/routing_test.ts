@@ -81,7 +81,7 @@ Deno.test("a pinned provider that fails is not replaced", async () => {
   const mark = gateway.sandbox.seen.length;
   const headers = { "x-service-provider-type": "sandbox-google" };
   const answer = await askFace(CONTENT, gateway, { model: "sandbox/any-1", text: "[[fail 503]] hi", headers });
-  assertEquals([answer.status, answer.json.error.status, askedSince(mark)], [502, "UNAVAILABLE", ["google"]]);
+  assertEquals([answer.status, answer.json.error.status, askedSince(mark)], [503, "UNAVAILABLE", ["google"]]);
 });
 
 Deno.test("an unpinned model uses each of its providers in its turn", async () => {

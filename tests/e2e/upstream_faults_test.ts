@@ -57,6 +57,10 @@ let endlessClosed = false;
 
 const vendor = startScriptedUpstream(async (side) => {
   for (let request; (request = await side.request()) !== null;) {
+    if (request.method === "GET") {
+      await side.say(httpAnswer(200, '{"data":[]}')); // The key is good: it is one request that is refused.
+      continue;
+    }
     const word = /(\w+)"/.exec(request.body.slice(request.body.lastIndexOf("please ")))?.[1] ?? "";
     if (word !== "endless") {
       await side.say(SAYS[word]);

@@ -187,7 +187,7 @@ Deno.test("a pinned request goes to its provider alone", async () => {
     assertEquals(byBody.headers.get("x-service-provider"), "two");
     await byBody.body?.cancel();
     const failed = await ask(gateway, { ...pin("two"), prompt: "[[flaky 1]] pinned" });
-    assertEquals(failed.status, 502);
+    assertEquals(failed.status, 503);
     await failed.body?.cancel();
     const both = await ask(gateway, pin("two"), { "x-service-provider-type": "one" });
     assertEquals([both.status, (await both.json()).error.type], [400, "invalid_request_error"]);

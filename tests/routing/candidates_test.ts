@@ -1,6 +1,8 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { candidatesFor } from "../../src/routing/candidates.ts";
+import { GatewayError } from "../../src/lib/gateway_error.ts";
+import { candidatesFor, type RoutingContext } from "../../src/routing/candidates.ts";
+import type { Availability } from "../../src/routing/circuit_breaker.ts";
 import { weightedOrder } from "../../src/routing/weights.ts";
 
 const serving = [
@@ -8,24 +10,44 @@ const serving = [
   { provider: "b", model: "m", weight: 20 },
   { provider: "c", model: "m", weight: 0 },
 ];
-const never = () => false;
+/** A context in which these providers are resting or misconfigured. */
+function contextOf(states: Readonly<Record<string, Availability>> = {}, random = () => 0): RoutingContext {
+  const breaker = { availabilityOf: ({ provider }: { provider: string }) => states[provider] ?? "available" };
+  return { breaker, accountId: "demo", random };
+}
+
+const ALL_REST = { a: "resting", b: "resting", c: "resting" } as const;
+const NONE_USABLE = { a: "misconfigured", b: "misconfigured", c: "misconfigured" } as const;
+
 const names = (list: readonly { provider: string }[]) => list.map(({ provider }) => provider).join("");
 
 Deno.test("candidatesFor() gives the pinned provider alone, also when it rests", () => {
-  assertEquals(names(candidatesFor(serving, "b", () => true)), "b");
+  assertEquals(names(candidatesFor(serving, "b", contextOf(ALL_REST))), "b");
 });
 
 Deno.test("candidatesFor() splits by weight and keeps weight 0 for last", () => {
-  assertEquals(names(candidatesFor(serving, null, never, () => 0.79)), "abc");
-  assertEquals(names(candidatesFor(serving, null, never, () => 0.81)), "bac");
+  assertEquals(names(candidatesFor(serving, null, contextOf({}, () => 0.79))), "abc");
+  assertEquals(names(candidatesFor(serving, null, contextOf({}, () => 0.81))), "bac");
 });
 
 Deno.test("candidatesFor() puts providers that rest behind those that do not", () => {
-  assertEquals(names(candidatesFor(serving, null, (name) => name === "a", () => 0)), "bca");
+  assertEquals(names(candidatesFor(serving, null, contextOf({ a: "resting" }))), "bca");
 });
 
 Deno.test("candidatesFor() tries all when all rest", () => {
-  assertEquals(candidatesFor(serving, null, () => true, () => 0).length, 3);
+  assertEquals(candidatesFor(serving, null, contextOf(ALL_REST)).length, 3);
+});
+
+Deno.test("candidatesFor() leaves misconfigured providers out", () => {
+  assertEquals(names(candidatesFor(serving, null, contextOf({ a: "misconfigured" }))), "bc");
+  assertEquals(names(candidatesFor(serving, null, contextOf({ a: "misconfigured", b: "resting" }))), "cb");
+});
+
+Deno.test("candidatesFor() throws upstream_auth_failed when no provider is configured well, pinned or not", () => {
+  for (const [pin, states] of [[null, NONE_USABLE], ["b", { b: "misconfigured" }]] as const) {
+    const error = assertThrows(() => candidatesFor(serving, pin, contextOf(states)), GatewayError);
+    assertEquals([error.code, error.details.provider], ["upstream_auth_failed", pin ?? "a"]);
+  }
 });
 
 Deno.test("weightedOrder() keeps every item once", () => {

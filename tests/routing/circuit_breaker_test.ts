@@ -1,98 +1,280 @@
-import { assertEquals } from "@std/assert";
-import { createCircuitBreaker } from "../../src/routing/circuit_breaker.ts";
-import { ManualClock } from "../support/manual_clock.ts";
+import { assert, assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { GatewayError } from "../../src/lib/gateway_error.ts";
+import { type BreakerStage, breakerStage, failureOf, NO_CONNECTION, SERVICE_FAILURES } from "./support.ts";
 
-function broken(failures: number) {
-  const clock = new ManualClock();
-  const breaker = createCircuitBreaker({ clock, failuresToOpen: 3, restMs: 1000, longestRestMs: 4000 });
-  for (let count = 0; count < failures; count++) breaker.failed("acme");
-  return { clock, breaker };
+const HERE = { provider: "acme", model: "m" };
+
+/** A circuit that is open for every account: both saw failures. */
+function open(): BreakerStage {
+  const stage = breakerStage();
+  stage.fail("a");
+  stage.fail("b");
+  stage.fail("a");
+  return stage;
 }
 
-Deno.test("circuit breaker rests a provider after failures in a row, and not before", () => {
-  assertEquals(broken(2).breaker.isResting("acme"), false);
-  assertEquals(broken(3).breaker.isResting("acme"), true);
+for (const [name, failure] of Object.entries(SERVICE_FAILURES)) {
+  Deno.test(`circuit breaker opens for everybody at "${name}" once two accounts saw failures in a row`, () => {
+    const { fail, isResting } = breakerStage();
+    fail("a", failure);
+    fail("b", failure);
+    assertEquals(isResting("a"), false);
+    fail("a", failure);
+    assertEquals([isResting("a"), isResting("b"), isResting("c")], [true, true, true]);
+  });
+
+  Deno.test(`circuit breaker stays closed at "${name}" of one account while another uses the provider`, () => {
+    const { fail, succeed, isResting } = breakerStage();
+    succeed("b");
+    for (let time = 0; time < 20; time++) fail("a", failure);
+    assertEquals([isResting("a"), isResting("b")], [false, false]);
+  });
+
+  Deno.test(`circuit breaker opens at "${name}" for an account that is all the traffic, and for it alone`, () => {
+    const { fail, isResting } = breakerStage();
+    for (let time = 0; time < 3; time++) fail("a", failure);
+    assertEquals([isResting("a"), isResting("b")], [true, false]);
+  });
+}
+
+Deno.test("circuit breaker opens for all models and accounts at failures to connect, whoever sees them", () => {
+  const { fail, succeed, isResting } = breakerStage();
+  succeed("b");
+  for (const model of ["m", "m", "other"]) fail("a", NO_CONNECTION, model);
+  assertEquals([isResting("a"), isResting("b"), isResting("c", "never tried")], [true, true, true]);
 });
 
-Deno.test("circuit breaker forgets failures at a success", () => {
-  const { breaker } = broken(2);
-  breaker.succeeded("acme");
-  breaker.failed("acme");
-  assertEquals(breaker.isResting("acme"), false);
-});
-
-Deno.test("circuit breaker lets one probe through at the end of a rest", () => {
-  const { clock, breaker } = broken(3);
-  clock.advance(1000);
-  assertEquals(breaker.isResting("acme"), false);
-  breaker.begins("acme");
-  assertEquals(breaker.isResting("acme"), true);
-  assertEquals(breaker.health()[0].state, "half_open");
-  breaker.succeeded("acme");
-  assertEquals(breaker.isResting("acme"), false);
-});
-
-Deno.test("circuit breaker doubles the rest at a failed probe, up to its longest", () => {
-  const { clock, breaker } = broken(3);
-  for (const restMs of [1000, 2000, 4000, 4000]) {
-    clock.advance(restMs - 1);
-    assertEquals(breaker.isResting("acme"), true);
-    clock.advance(1);
-    assertEquals(breaker.isResting("acme"), false);
-    breaker.begins("acme");
-    breaker.failed("acme");
+Deno.test("circuit breaker takes any answer of the vendor as a sign that it is reached", () => {
+  for (const answer of [failureOf("invalid", { status: 400 }), failureOf("broken", { status: 200 })]) {
+    const { fail, isResting } = breakerStage();
+    fail("a", NO_CONNECTION);
+    fail("a", NO_CONNECTION);
+    fail("a", answer);
+    fail("a", NO_CONNECTION);
+    assertEquals(isResting("a"), false);
   }
 });
 
-Deno.test("circuit breaker lets the next probe through when one said nothing", () => {
-  const { clock, breaker } = broken(3);
-  clock.advance(1000);
-  breaker.begins("acme");
-  breaker.saidNothing("acme");
-  assertEquals(breaker.isResting("acme"), false);
+Deno.test("circuit breaker counts nothing that says nothing about the provider", () => {
+  const { fail, isResting, breaker } = breakerStage();
+  const silent = [
+    failureOf("broken", { status: 200, accepted: "unknown" }),
+    failureOf("invalid", { status: 400 }),
+    failureOf("forbidden", { status: 403 }),
+    failureOf("cancelled", { accepted: "unknown" }),
+    new GatewayError("invalid_request", "Cannot say that"),
+    new TypeError("a fault of ours"),
+  ];
+  for (const failure of silent) for (let time = 0; time < 5; time++) fail(time % 2 ? "a" : "b", failure);
+  assertEquals([isResting("a"), breaker.health()[0].models[0].failuresInARow], [false, 0]);
 });
 
-Deno.test("circuit breaker keeps providers apart", () => {
-  assertEquals(broken(3).breaker.isResting("other"), false);
+Deno.test("circuit breaker keeps models and providers apart", () => {
+  const { isResting, breaker } = open();
+  assertEquals(isResting("a", "other"), false);
+  assertEquals(breaker.availabilityOf({ provider: "other", model: "m" }, "a"), "available");
+});
+
+Deno.test("circuit breaker forgets failures at a success, and those before the window", () => {
+  const { fail, succeed, isResting, clock } = breakerStage();
+  fail("a");
+  fail("b");
+  succeed("c");
+  fail("a");
+  assertEquals(isResting("a"), false);
+  fail("b");
+  clock.advance(60_000);
+  fail("a");
+  assertEquals(isResting("a"), false);
+});
+
+Deno.test("circuit breaker lets one probe through at the end of a rest", () => {
+  const { clock, breaker, isResting } = open();
+  clock.advance(999);
+  assertEquals(isResting("b"), true);
+  clock.advance(1);
+  assertEquals(isResting("b"), false);
+  const probe = breaker.onStart(HERE, "b");
+  assertEquals([isResting("b"), isResting("a"), breaker.health()[0].models[0].state], [true, true, "half_open"]);
+  probe.succeeded();
+  assertEquals(isResting("a"), false);
+});
+
+Deno.test("circuit breaker lets the next probe through when one said nothing", () => {
+  const { clock, breaker, isResting } = open();
+  clock.advance(1000);
+  breaker.onStart(HERE, "a").failed(failureOf("cancelled"));
+  assertEquals(isResting("b"), false);
+});
+
+Deno.test("circuit breaker doubles the rest at a failed probe, up to the longest", () => {
+  const { clock, fail, isResting } = open();
+  for (const restMs of [1000, 2000, 4000, 4000]) {
+    clock.advance(restMs - 1);
+    assertEquals(isResting("a"), true);
+    clock.advance(1);
+    assertEquals(isResting("a"), false);
+    fail("a");
+  }
+});
+
+Deno.test("circuit breaker doubles the rest of a connection at a failed probe too", () => {
+  const { clock, fail, isResting } = breakerStage();
+  for (let time = 0; time < 3; time++) fail("a", NO_CONNECTION);
+  for (const restMs of [1000, 2000, 4000, 4000]) {
+    clock.advance(restMs - 1);
+    assertEquals(isResting("b"), true);
+    clock.advance(1);
+    assertEquals(isResting("b"), false);
+    fail("b", NO_CONNECTION);
+  }
+});
+
+Deno.test("circuit breaker is not lengthened by attempts that began before it opened", () => {
+  const { clock, breaker, isResting } = breakerStage();
+  const attempts = ["a", "b", "a", "b", "a", "b", "a"].map((account) => breaker.onStart(HERE, account));
+  for (const attempt of attempts) attempt.failed(SERVICE_FAILURES["500"]);
+  clock.advance(1000);
+  assertEquals(isResting("a"), false);
+});
+
+Deno.test("circuit breaker lets no account keep others away by failing every probe", () => {
+  const { clock, fail, isResting } = open();
+  clock.advance(60_000);
+  fail("a");
+  assertEquals([isResting("a"), isResting("b")], [true, false]);
+  fail("b");
+  assertEquals([isResting("a"), isResting("b"), isResting("c")], [true, true, true]);
+});
+
+Deno.test("circuit breaker does not measure everybody's rest by those of one account", () => {
+  const { clock, fail, isResting } = breakerStage({ maxRestMs: 64_000 });
+  for (let time = 0; time < 3; time++) fail("a");
+  for (const restMs of [1000, 2000, 4000]) {
+    clock.advance(restMs);
+    fail("a");
+  }
+  fail("b");
+  clock.advance(1000);
+  assertEquals(isResting("b"), false);
+});
+
+Deno.test("circuit breaker rests for as long as the vendor asks, up to the longest rest", () => {
+  for (const [seconds, restMs] of [[3, 3000], [3600, 4000]]) {
+    const { clock, fail, isResting } = breakerStage();
+    const failure = failureOf("rate_limited", { status: 429, retryAfterSeconds: seconds });
+    fail("a", failure);
+    fail("b", failure);
+    fail("b", failure);
+    clock.advance(restMs - 1);
+    assertEquals(isResting("a"), true);
+    clock.advance(1);
+    assertEquals(isResting("a"), false);
+  }
+});
+
+Deno.test("circuit breaker lets one account's 429 with Retry-After rest nobody else", () => {
+  const { fail, succeed, isResting } = breakerStage();
+  succeed("b");
+  const failure = failureOf("rate_limited", { status: 429, retryAfterSeconds: 3600 });
+  for (let time = 0; time < 10; time++) fail("a", failure);
+  assertEquals([isResting("a"), isResting("b")], [false, false]);
 });
 
 Deno.test("circuit breaker counts successes and failures since the start, also when a success closes it", () => {
-  const { clock, breaker } = broken(3);
+  const { clock, breaker, succeed, fail } = open();
   const failedAt = clock.now();
+  fail("a", failureOf("broken", { status: 200 }));
   clock.advance(1000);
-  breaker.begins("acme");
-  breaker.succeeded("acme");
-  breaker.begins("acme");
-  breaker.saidNothing("acme");
-  breaker.succeeded("other");
-  assertEquals(breaker.health(), [
-    {
-      provider: "acme",
-      state: "closed",
-      failuresInARow: 0,
-      restsUntil: null,
-      succeeded: 1,
-      failed: 3,
-      lastFailedAt: failedAt,
-    },
-    {
-      provider: "other",
-      state: "closed",
-      failuresInARow: 0,
-      restsUntil: null,
-      succeeded: 1,
-      failed: 0,
-      lastFailedAt: null,
-    },
-  ]);
+  succeed("a");
+  fail("a", failureOf("cancelled"));
+  succeed("a", "other");
+  const closed = { state: "closed", failuresInARow: 0, restsUntil: null, accountId: null } as const;
+  assertEquals(breaker.health(), [{
+    provider: "acme",
+    state: "ready",
+    rejectedAt: null,
+    connection: closed,
+    models: [
+      { model: "m", ...closed, succeeded: 1, failed: 4, lastFailedAt: failedAt },
+      { model: "other", ...closed, succeeded: 1, failed: 0, lastFailedAt: null },
+    ],
+    succeeded: 2,
+    failed: 4,
+    lastFailedAt: failedAt,
+  }]);
 });
 
-Deno.test("circuit breaker rests a provider as briefly as at first once a success closed it", () => {
-  const { clock, breaker } = broken(3);
-  clock.advance(1000);
-  breaker.begins("acme");
-  breaker.failed("acme");
-  breaker.succeeded("acme");
-  for (let count = 0; count < 3; count++) breaker.failed("acme");
-  assertEquals(breaker.health()[0].restsUntil, clock.now() + 1000);
+Deno.test("circuit breaker tells how much of a provider is in use", () => {
+  const stateOf = ({ breaker }: BreakerStage) => breaker.health()[0].state;
+  const whole = open();
+  assertEquals(stateOf(whole), "resting");
+  whole.succeed("a", "other");
+  assertEquals(stateOf(whole), "degraded");
+  whole.succeed("a");
+  assertEquals(stateOf(whole), "ready");
+  const alone = breakerStage();
+  for (let time = 0; time < 3; time++) alone.fail("a");
+  assertEquals([stateOf(alone), alone.breaker.health()[0].models[0].accountId], ["ready", "a"]);
+  const unreached = breakerStage();
+  unreached.succeed("a", "other");
+  for (let time = 0; time < 3; time++) unreached.fail("a", NO_CONNECTION);
+  assertEquals(stateOf(unreached), "resting");
+});
+
+const hostile = fc.oneof(
+  fc.constantFrom(...Object.values(SERVICE_FAILURES)).map((failure) => ({ failure })),
+  fc.integer({ min: 0, max: 20_000 }).map((waitMs) => ({ waitMs })),
+);
+
+Deno.test("circuit breaker law: failures of one account alone never send another elsewhere", () => {
+  fc.assert(
+    fc.property(fc.array(hostile, { maxLength: 60 }), fc.boolean(), (steps, isEarly) => {
+      const { clock, fail, succeed, isResting } = breakerStage();
+      if (isEarly) succeed("honest");
+      for (const step of steps) {
+        if ("failure" in step) fail("hostile", step.failure);
+        else clock.advance(step.waitMs);
+        assertEquals(isResting("honest"), false);
+      }
+    }),
+  );
+});
+
+Deno.test("circuit breaker law: with other traffic in the window, failures of one account never open a circuit", () => {
+  fc.assert(
+    fc.property(fc.array(hostile, { maxLength: 60 }), (steps) => {
+      const { clock, fail, succeed, isResting } = breakerStage();
+      succeed("honest");
+      for (const step of steps) {
+        if ("failure" in step) fail("hostile", step.failure);
+        else {
+          clock.advance(step.waitMs);
+          succeed("honest");
+        }
+        assertEquals(isResting("hostile"), false);
+      }
+    }),
+  );
+});
+
+Deno.test("circuit breaker law: failures to connect in a row always open it, whatever else went before", () => {
+  const attempt = fc.record({
+    account: fc.constantFrom("a", "b", "c"),
+    model: fc.constantFrom("m", "n"),
+    failure: fc.option(fc.constantFrom(NO_CONNECTION, ...Object.values(SERVICE_FAILURES))),
+  });
+  const accounts = fc.array(fc.constantFrom("a", "b", "c"), { minLength: 3, maxLength: 8 });
+  fc.assert(
+    fc.property(fc.array(attempt, { maxLength: 30 }), accounts, (before, connecting) => {
+      const { fail, succeed, isResting } = breakerStage();
+      for (const { account, model, failure } of before) {
+        if (failure === null) succeed(account, model);
+        else fail(account, failure, model);
+      }
+      for (const account of connecting) fail(account, NO_CONNECTION);
+      assert(isResting("a") && isResting("stranger", "untried"));
+    }),
+  );
 });

@@ -1,64 +1,99 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
+import fc from "fast-check";
+import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { createCircuitBreaker } from "../../src/routing/circuit_breaker.ts";
 import { tryInTurn } from "../../src/routing/fallback.ts";
+import { CACHE_FALLBACK, type FallbackRule, MEDIA_FALLBACK, TEXT_FALLBACK } from "../../src/routing/fallback_rule.ts";
 import { ManualClock } from "../support/manual_clock.ts";
+import { failureOf } from "./support.ts";
 
-/** An error that says how it is to be judged. */
-class Failed extends Error {
-  constructor(message: string, readonly isRetryable: boolean, readonly isProvidersFault: boolean) {
-    super(message);
-  }
-}
+const unsupported = new GatewayError("invalid_request", "The format has no such field");
+const refused = failureOf("invalid", { status: 400 });
+const candidates = ["a", "b", "c", "d"].map((provider) => ({ provider, model: "m", weight: 1 }));
 
-const refused = new Failed("the request is at fault", false, false);
-const down = new Failed("the provider is at fault", true, true);
-const unsayable = new Failed("this provider cannot be asked", true, false);
-const candidates = ["a", "b", "c"].map((provider) => ({ provider, model: "m", weight: 1 }));
-
-async function outcomeOf(outcomes: readonly (string | Failed)[]) {
+async function outcomeOf(outcomes: readonly (string | Error)[], rule: FallbackRule = TEXT_FALLBACK) {
   const tried: string[] = [];
-  const breaker = createCircuitBreaker({ clock: new ManualClock(), failuresToOpen: 1 });
-  const result = await tryInTurn(
-    candidates.slice(0, outcomes.length),
+  const passedOver: string[] = [];
+  const breaker = createCircuitBreaker({ clock: new ManualClock() });
+  const options = {
     breaker,
-    ({ provider }) => {
-      const outcome = outcomes[tried.push(provider) - 1];
-      return typeof outcome === "string" ? Promise.resolve(outcome) : Promise.reject(outcome);
-    },
-    (error) => error as Failed,
-    () => {},
-  ).catch((error: Failed) => error.message);
-  return {
-    result,
-    tried: tried.join(""),
-    resting: candidates.filter(({ provider }) => breaker.isResting(provider)).length,
+    accountId: "demo",
+    rule,
+    onFallback: ({ provider }: { provider: string }) => void passedOver.push(provider),
   };
+  const result = await tryInTurn(candidates.slice(0, outcomes.length), options, ({ provider }) => {
+    const outcome = outcomes[tried.push(provider) - 1];
+    return typeof outcome === "string" ? Promise.resolve(outcome) : Promise.reject(outcome);
+  }).catch((error: Error) => error);
+  const failed = breaker.health().filter((each) => each.failed > 0).map(({ provider }) => provider);
+  return { result, tried: tried.join(""), passedOver: passedOver.join(""), failed: failed.join("") };
 }
 
-Deno.test("tryInTurn() tries each candidate once until one answers, and rests those at fault", async () => {
-  assertEquals(await outcomeOf([down, unsayable, "fine"]), { result: "fine", tried: "abc", resting: 1 });
+Deno.test("tryInTurn() tries each candidate once until one answers, and reports every attempt", async () => {
+  const outcome = await outcomeOf([failureOf("unavailable", { status: 500 }), unsupported, "fine"]);
+  assertEquals(outcome, { result: "fine", tried: "abc", passedOver: "ab", failed: "a" });
 });
 
 Deno.test("tryInTurn() stops at a failure that no other candidate can mend", async () => {
-  assertEquals(await outcomeOf([refused, "fine"]), { result: refused.message, tried: "a", resting: 0 });
+  for (
+    const failure of [refused, failureOf("cancelled"), new GatewayError("not_found", "Gone"), new TypeError("ours")]
+  ) {
+    const { result, tried } = await outcomeOf([failure, "fine"]);
+    assertEquals([result, tried], [failure, "a"]);
+  }
 });
 
-Deno.test("tryInTurn() tells of the provider that was asked before the one that could not be", async () => {
-  assertEquals((await outcomeOf([down, unsayable])).result, down.message);
-  assertEquals((await outcomeOf([unsayable, down])).result, down.message);
-  assertEquals((await outcomeOf([unsayable, unsayable])).result, unsayable.message);
+for (
+  const [name, rule, afterUnknown, afterUnsupported] of [
+    ["texts", TEXT_FALLBACK, "ab", "ab"],
+    ["caches", CACHE_FALLBACK, "a", "ab"],
+    ["pictures and videos", MEDIA_FALLBACK, "a", "a"],
+  ] as const
+) {
+  Deno.test(`tryInTurn() offers ${name} elsewhere as their rule says`, async () => {
+    for (
+      const failure of [
+        failureOf("timeout", { accepted: "unknown" }),
+        failureOf("unreachable", { accepted: "unknown" }),
+        failureOf("broken", { accepted: "unknown", status: 200 }),
+        failureOf("unavailable", { accepted: "unknown", status: 502 }),
+      ]
+    ) {
+      assertEquals((await outcomeOf([failure, "fine"], rule)).tried, afterUnknown, failure.kind);
+    }
+    for (const failure of [failureOf("unreachable"), failureOf("rate_limited", { status: 429 }), failureOf("auth")]) {
+      assertEquals((await outcomeOf([failure, "fine"], rule)).tried, "ab", failure.kind);
+    }
+    assertEquals((await outcomeOf([unsupported, "fine"], rule)).tried, afterUnsupported);
+  });
+}
+
+/** Most helpful first. */
+const BY_HELP: readonly Error[] = [
+  failureOf("rate_limited", { status: 429, retryAfterSeconds: 7 }),
+  failureOf("rate_limited", { status: 429 }),
+  failureOf("unavailable", { status: 503 }),
+  failureOf("timeout", { accepted: "unknown" }),
+  failureOf("unavailable", { status: 500 }),
+  failureOf("unreachable"),
+  unsupported,
+  failureOf("forbidden", { status: 403 }),
+  failureOf("auth", { status: 401 }),
+];
+
+Deno.test("tryInTurn() throws the failure that helps most, in whatever order the candidates failed", async () => {
+  const some = fc.uniqueArray(fc.constantFrom(...BY_HELP.keys()), { minLength: 1, maxLength: candidates.length });
+  await fc.assert(
+    fc.asyncProperty(some, async (chosen) => {
+      const { result } = await outcomeOf(chosen.map((at) => BY_HELP[at]));
+      assertStrictEquals(result, BY_HELP[Math.min(...chosen)]);
+    }),
+  );
 });
 
 Deno.test("tryInTurn() passes the only candidate's failure on", async () => {
-  await assertRejects(
-    () =>
-      tryInTurn(
-        candidates.slice(0, 1),
-        createCircuitBreaker({ clock: new ManualClock() }),
-        () => Promise.reject(down),
-        (error) => error as Failed,
-        () => {},
-      ),
-    Failed,
-  );
+  const breaker = createCircuitBreaker({ clock: new ManualClock() });
+  const options = { breaker, accountId: "demo", rule: TEXT_FALLBACK, onFallback: () => {} };
+  const down = failureOf("unreachable");
+  assertStrictEquals(await assertRejects(() => tryInTurn([candidates[0]], options, () => Promise.reject(down))), down);
 });

@@ -18,6 +18,8 @@ const ENDPOINTS: Readonly<Record<Form, TextEndpoint>> = {
   content: contentEndpoint,
 };
 
+const DOWN = new UpstreamFailure("one", "unavailable", "Said the vendor", { status: 503, accepted: "no" });
+
 function says(answer: string): Behaviour {
   return () => responseOf([answer], "application/json");
 }
@@ -29,6 +31,7 @@ function counting(providers: Readonly<Record<string, readonly [Form, Behaviour]>
 
 function turnWith(fields: Partial<CountTurn> = {}): CountTurn {
   return {
+    accountId: "demo",
     model: "acme/m",
     form: "messages",
     conversation: conversationOf({ instructions: [{ kind: "text", text: "Be brief" }] }),
@@ -75,10 +78,10 @@ Deno.test("countTokens() counts by itself where no provider of the model has a c
 Deno.test("countTokens() tells the circuit breaker nothing when it asks nobody", async () => {
   const { turns, sent } = counting({ one: ["chat", says("{}")], two: ["chat", says("{}")] });
   const { breaker } = turns.parts;
-  breaker.failed("one");
-  breaker.failed("one");
+  const target = { provider: "one", model: "vm" };
+  for (const account of ["a", "b"]) breaker.onStart(target, account).failed(DOWN);
   await countTokens(turnWith(), turns.parts);
-  assertEquals([breaker.isResting("one"), sent.length], [true, 0]);
+  assertEquals([breaker.availabilityOf(target, "a"), sent.length], ["resting", 0]);
 });
 
 Deno.test("countTokens() prefers a provider that counts, and tries the next after a failure", async () => {
@@ -104,13 +107,15 @@ Deno.test("countTokens() passes over a provider whose form cannot say the reques
     well: ["content", says('{"totalTokens":7}')],
   });
   const { breaker } = turns.parts;
-  breaker.failed("deaf");
+  const target = { provider: "deaf", model: "vm" };
+  breaker.onStart(target, "a").failed(DOWN);
   for (let time = 0; time < 3; time++) {
     const count = await countTokens(turnWith({ conversation: SOUND }), turns.parts);
     assertEquals(count, { tokens: 7, countedBy: "well" });
   }
   assertEquals(sent.map(({ provider }) => provider), ["well", "well", "well"]);
-  assertEquals([breaker.isResting("deaf"), breaker.health()[0].failuresInARow], [false, 1]);
+  const { failuresInARow } = breaker.health()[0].models[0];
+  assertEquals([breaker.availabilityOf(target, "a"), failuresInARow], ["available", 1]);
   assertEquals(lines.map(({ event, fields }) => [event, fields.provider, fields.code]).at(-1), [
     "upstream_failed_over",
     "deaf",
@@ -142,11 +147,12 @@ Deno.test("countTokens() tells the circuit breaker of failures and successes", a
     one: ["messages", (call) => isWell ? says('{"input_tokens":1}')(call) : failing("unavailable", 503)(call)],
   });
   const { breaker } = turns.parts;
-  for (let time = 0; time < 2; time++) await errorOf(countTokens(turnWith(), turns.parts));
-  assertEquals(breaker.isResting("one"), true);
+  const target = { provider: "one", model: "vm" };
+  for (const accountId of ["a", "b"]) await errorOf(countTokens(turnWith({ accountId }), turns.parts));
+  assertEquals(breaker.availabilityOf(target, "a"), "resting");
   isWell = true;
   await countTokens(turnWith(), turns.parts);
-  assertEquals(breaker.isResting("one"), false);
+  assertEquals(breaker.availabilityOf(target, "a"), "available");
 });
 
 Deno.test("countTokens() gives a vendor's refusal as the turn itself would", async () => {

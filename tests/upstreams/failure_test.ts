@@ -28,6 +28,7 @@ for (
     ["timeout", true],
     ["broken", true],
     ["auth", true],
+    ["forbidden", true],
     ["rate_limited", true],
     ["unavailable", true],
     ["invalid", false],
@@ -36,9 +37,45 @@ for (
 ) {
   Deno.test(`UpstreamFailure "${kind}" is ${isRetryable ? "" : "not "}worth another provider`, () => {
     const failure = failureWith(kind);
-    assertEquals([failure.isRetryable, failure.isProvidersFault], [isRetryable, isRetryable]);
+    assertEquals(failure.isRetryable, isRetryable);
+    assertEquals(failure.isProvidersFault, isRetryable && kind !== "forbidden");
   });
 }
+
+for (
+  const [name, kind, facts, blame] of [
+    ["no connection", "unreachable", {}, "connection"],
+    ["a reset after the request was written", "unreachable", { accepted: "unknown" }, "service"],
+    ["a reset within the answer", "unreachable", { accepted: "unknown", status: 200 }, "service"],
+    ["a time-out", "timeout", { accepted: "unknown" }, "service"],
+    ["429", "rate_limited", { status: 429 }, "service"],
+    ["500", "unavailable", { status: 500 }, "service"],
+    ["a redirect", "broken", { status: 302 }, "service"],
+    ["no HTTP", "broken", { accepted: "unknown" }, "service"],
+    ["a 2xx that cannot be read", "broken", { accepted: "unknown", status: 200 }, "none"],
+    ["401", "auth", { status: 401 }, "credential"],
+    ["403 about a model", "forbidden", { status: 403 }, "none"],
+    ["400", "invalid", { status: 400 }, "none"],
+    ["a caller that left", "cancelled", { accepted: "unknown" }, "none"],
+  ] as const
+) {
+  Deno.test(`UpstreamFailure blames "${blame}" for ${name}`, () => {
+    assertEquals(failureWith(kind, facts).blame, blame);
+  });
+}
+
+Deno.test("gatewayErrorFor() keeps a vendor's 503 and 529 for callers of its own format alone", () => {
+  for (const status of [500, 502, 503, 529]) {
+    const failure = failureWith("unavailable", { status });
+    assertEquals(gatewayErrorFor(failure).status, 502);
+    assertEquals(gatewayErrorFor(failure, true).status, status === 503 || status === 529 ? status : 502);
+  }
+});
+
+Deno.test("gatewayErrorFor() tells a vendor's 403 about model, region or content as one", () => {
+  const error = gatewayErrorFor(failureWith("forbidden", { status: 403 }));
+  assertEquals([error.code, error.status, error.message], ["permission_denied", 403, "Said the vendor"]);
+});
 
 Deno.test("gatewayErrorFor() never passes on what a vendor says of our key", () => {
   const error = gatewayErrorFor(failureWith("auth", { status: 401, vendorCode: "invalid_api_key" }));

@@ -97,7 +97,7 @@ for (
     [400, "invalid", "invalid_request", 400],
     [401, "auth", "upstream_auth_failed", 401],
     [402, "unavailable", "upstream_error", 502],
-    [403, "auth", "upstream_auth_failed", 401],
+    [403, "forbidden", "permission_denied", 403],
     [404, "invalid", "not_found", 404],
     [408, "timeout", "upstream_timeout", 504],
     [413, "invalid", "request_too_large", 413],

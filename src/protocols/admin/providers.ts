@@ -1,7 +1,8 @@
 import type { Handler, Route } from "../../http/inbound.ts";
 import { secondsOf } from "../../lib/clock.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
-import type { CircuitBreaker, ProviderHealth } from "../../routing/circuit_breaker.ts";
+import type { CircuitBreaker } from "../../routing/circuit_breaker.ts";
+import type { CircuitHealth, ModelHealth, ProviderHealth } from "../../routing/provider_health.ts";
 import { answerJson } from "./answer.ts";
 import { guardedRoute } from "./guarded_route.ts";
 
@@ -29,8 +30,8 @@ export function adminProviderRoutes({ adminKey, ...parts }: AdminProviderOptions
 }
 
 /**
- * `GET /admin/v1/providers`: `{data, since}`, every configured provider with its circuit, which all its models share,
- * and the attempts since the start of this process.
+ * `GET /admin/v1/providers`: `{data, since}`, every configured provider with its state, its circuits, and the attempts
+ * since the start of this process.
  */
 function listHandler({ providers, breaker, startedAt }: Omit<AdminProviderOptions, "adminKey">): Handler {
   return () => {
@@ -40,16 +41,47 @@ function listHandler({ providers, breaker, startedAt }: Omit<AdminProviderOption
   };
 }
 
+const UNTRIED: CircuitHealth = { state: "closed", failuresInARow: 0, restsUntil: null, accountId: null };
+
 function writeProvider({ name, kind }: ListedProvider, health: ProviderHealth | undefined): JsonObject {
+  const connection = health?.connection ?? UNTRIED;
   return {
     name,
     kind,
-    circuit: health?.state ?? "closed",
-    failures_in_a_row: health?.failuresInARow ?? 0,
-    rests_until: writeInstant(health?.state === "open" ? health.restsUntil : null),
+    state: health?.state ?? "ready",
+    misconfigured_since: writeInstant(health?.rejectedAt ?? null),
+    ...writeCircuit(worstOf([connection, ...health?.models ?? []])),
+    connection: writeCircuit(connection),
+    models: (health?.models ?? []).map(writeModel),
     last_failure_at: writeInstant(health?.lastFailedAt ?? null),
     succeeded: health?.succeeded ?? 0,
     failed: health?.failed ?? 0,
+  };
+}
+
+/** The circuit that keeps the most traffic away; of equals the one with more failures. */
+function worstOf(circuits: readonly CircuitHealth[]): CircuitHealth {
+  const states = ["closed", "half_open", "open"];
+  const badnessOf = ({ state, failuresInARow }: CircuitHealth) => states.indexOf(state) * 1e9 + failuresInARow;
+  return circuits.reduce((worst, circuit) => badnessOf(circuit) > badnessOf(worst) ? circuit : worst);
+}
+
+function writeModel(health: ModelHealth): JsonObject {
+  return {
+    model: health.model,
+    ...writeCircuit(health),
+    open_for: health.accountId,
+    last_failure_at: writeInstant(health.lastFailedAt),
+    succeeded: health.succeeded,
+    failed: health.failed,
+  };
+}
+
+function writeCircuit({ state, failuresInARow, restsUntil }: CircuitHealth): JsonObject {
+  return {
+    circuit: state,
+    failures_in_a_row: failuresInARow,
+    rests_until: writeInstant(state === "open" ? restsUntil : null),
   };
 }
 

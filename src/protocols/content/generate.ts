@@ -69,6 +69,7 @@ function countHandler({ turns, caches, authenticate, bodyLimits }: ContentParts)
     const conversation = readCountRequest({ ...body, model });
     const cache = await cacheIn(requestToCount(body), { caches, credential, model });
     const { tokens, countedBy } = await countTokens({
+      accountId: credential.accountId,
       model,
       form: "content",
       conversation,

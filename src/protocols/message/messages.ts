@@ -54,11 +54,12 @@ function messagesHandler({ turns, caches, authenticate, bodyLimits }: MessagePar
 
 function countHandler({ turns, authenticate, bodyLimits }: MessageParts): Handler {
   return async (inbound) => {
-    await authenticate(inbound);
+    const { accountId } = await authenticate(inbound);
     checkMessageVersion(inbound.request.headers);
     const { body } = await readJsonObject(inbound.request, bodyLimits);
     const conversation = readCountRequest(body);
     const { tokens, countedBy } = await countTokens({
+      accountId,
       model: conversation.model,
       form: "messages",
       conversation,

@@ -1,3 +1,4 @@
+import { probeByGet } from "../probe.ts";
 import type { UpstreamKind } from "../upstream.ts";
 import { messagesEndpoint } from "./text.ts";
 
@@ -8,4 +9,5 @@ export const anthropic: UpstreamKind = {
   text: () => [messagesEndpoint],
   images: () => null,
   videos: () => null,
+  probe: probeByGet("/v1/models?limit=1"),
 };

@@ -11,7 +11,8 @@ const MEANINGS: readonly (readonly [words: RegExp, kind: FailureKind])[] = [
   [/RateLimit|^QuotaExceeded|^ServerOverloaded|^SetLimitExceeded/, "rate_limited"],
   // The account is empty: nothing that a caller could mend, and no doubt about the key.
   [/^AccountOverdue/, "unavailable"],
-  [/^(?:Authentication|AccessDenied|ModelNotOpen|InvalidEndpoint)/, "auth"],
+  [/^Authentication/, "auth"],
+  [/^(?:AccessDenied|ModelNotOpen|InvalidEndpoint)/, "forbidden"],
   [/^InternalService/, "unavailable"],
 ];
 

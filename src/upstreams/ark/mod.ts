@@ -1,3 +1,4 @@
+import { probeByGet } from "../probe.ts";
 import type { UpstreamKind } from "../upstream.ts";
 import { arkImages } from "./images.ts";
 import { chatEndpoint } from "./text.ts";
@@ -9,4 +10,6 @@ export const ark: UpstreamKind = {
   text: () => [chatEndpoint],
   images: arkImages,
   videos: arkVideos,
+  // The list of video tasks; a list of models is not documented.
+  probe: probeByGet("/contents/generations/tasks?page_num=1&page_size=1"),
 };

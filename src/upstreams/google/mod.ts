@@ -1,3 +1,4 @@
+import { probeByGet } from "../probe.ts";
 import type { UpstreamKind } from "../upstream.ts";
 import { googleCaches } from "./caches.ts";
 import { googleImages } from "./images.ts";
@@ -10,4 +11,5 @@ export const google: UpstreamKind = {
   images: googleImages,
   videos: () => null,
   caches: googleCaches,
+  probe: probeByGet("/v1beta/models?pageSize=1"),
 };

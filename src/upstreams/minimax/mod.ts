@@ -1,4 +1,5 @@
 import type { UpstreamKind } from "../upstream.ts";
+import { probeMinimax } from "./probe.ts";
 import { chatEndpoint } from "./text.ts";
 import { minimaxVideos } from "./videos.ts";
 
@@ -8,4 +9,5 @@ export const minimax: UpstreamKind = {
   text: () => [chatEndpoint],
   images: () => null,
   videos: minimaxVideos,
+  probe: probeMinimax,
 };

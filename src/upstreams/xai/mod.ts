@@ -1,3 +1,4 @@
+import { probeByGet } from "../probe.ts";
 import type { UpstreamKind } from "../upstream.ts";
 import { xaiImages } from "./images.ts";
 import { chatEndpoint, responsesEndpoint } from "./text.ts";
@@ -12,4 +13,5 @@ export const xai: UpstreamKind = {
   },
   images: xaiImages,
   videos: xaiVideos,
+  probe: probeByGet("/models"),
 };

@@ -7,7 +7,15 @@ async function providersOf({ address, adminKey }: TestGateway) {
   return await response.json();
 }
 
-const UNTRIED = { circuit: "closed", failures_in_a_row: 0, rests_until: null, last_failure_at: null };
+const CLOSED = { circuit: "closed", failures_in_a_row: 0, rests_until: null };
+const UNTRIED = {
+  state: "ready",
+  misconfigured_since: null,
+  ...CLOSED,
+  connection: CLOSED,
+  models: [],
+  last_failure_at: null,
+};
 
 Deno.test("GET /admin/v1/providers names every provider in the order of the configuration, untried ones too", async () => {
   const gateway = await startTestGateway();
@@ -35,8 +43,21 @@ Deno.test("GET /admin/v1/providers tells a circuit that opened, until when, and 
   assertEquals(told, {
     name: "sandbox-openai",
     kind: "openai",
+    state: "ready",
+    misconfigured_since: null,
     circuit: "open",
     failures_in_a_row: 5,
+    connection: CLOSED,
+    models: [{
+      model: "two",
+      circuit: "open",
+      failures_in_a_row: 5,
+      open_for: "demo",
+      rests_until,
+      last_failure_at,
+      succeeded: 0,
+      failed: 5,
+    }],
     succeeded: 0,
     failed: 5,
   });

@@ -181,8 +181,8 @@ Deno.test("Ark videos: what the operator must mend is no fault of the caller", a
     withAnswers([{ status, body: error(code, "no") }], async ({ outbound }) => {
       return (await assertRejects(() => arkVideos(outbound).create(videoOrder()), UpstreamFailure)).kind;
     }, BASE);
-  assertEquals(await kindOf(404, "ModelNotOpen"), "auth");
-  assertEquals(await kindOf(404, "InvalidEndpoint.NotFound"), "auth");
+  assertEquals(await kindOf(404, "ModelNotOpen"), "forbidden");
+  assertEquals(await kindOf(404, "InvalidEndpoint.NotFound"), "forbidden");
   assertEquals(await kindOf(403, "AccountOverdueError"), "unavailable");
   assertEquals(await kindOf(429, "QuotaExceeded"), "rate_limited");
 });

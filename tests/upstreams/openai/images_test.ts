@@ -128,7 +128,7 @@ Deno.test({
 for (
   const [status, error, kind] of [
     [400, { type: "image_generation_user_error", code: "moderation_blocked", message: "Rejected" }, "invalid"],
-    [403, { message: "Your organization must be verified" }, "auth"],
+    [403, { message: "Your organization must be verified" }, "forbidden"],
     [401, { code: "invalid_api_key", message: `Incorrect API key: ${VENDOR_KEY}` }, "auth"],
     [429, { code: "rate_limit_exceeded", message: "Slow down" }, "rate_limited"],
     [500, { message: "Sorry" }, "unavailable"],

@@ -1,0 +1,210 @@
+import type { Clock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
+import { UpstreamFailure } from "../upstreams/failure.ts";
+import type { Provider } from "../upstreams/provider.ts";
+import { FailureEvidence, type FailureScope } from "./failure_evidence.ts";
+
+/**
+ * Which providers' credentials their vendors reject.
+ *
+ * A vendor's 401 alone proves nothing: a caller may be able to cause it. It makes the monitor probe the provider in the
+ * background, by a request that depends on no caller and costs nothing. Only when the probe is rejected too, the
+ * provider counts as misconfigured. Where a probe says neither yes nor no, the rule of {@linkcode FailureEvidence}
+ * decides. A misconfigured provider is probed again, with growing delays, until it accepts the credential; where the
+ * probe says nothing, one caller's request is let through each time.
+ */
+export interface CredentialMonitor {
+  /** Whether the account's requests must not go to the provider. */
+  isRejected(provider: string, accountId: string): boolean;
+  /** A request starts. */
+  onStart(provider: string, accountId: string): CredentialReport;
+  /** Unix milliseconds since when the credential is rejected; null while it is not. */
+  rejectedAt(provider: string): number | null;
+  /** Ends the probes. */
+  close(): Promise<void>;
+}
+
+/** What one request says about the credential; exactly one of the three is called, once. */
+export interface CredentialReport {
+  accepted(): void;
+  rejected(): void;
+  neutral(): void;
+}
+
+/** What a monitor is made with. */
+export interface CredentialMonitorOptions {
+  /** By name. */
+  readonly providers: ReadonlyMap<string, Pick<Provider, "probe">>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const NO_REPORT: CredentialReport = { accepted() {}, rejected() {}, neutral() {} };
+
+/** A monitor that never takes a credential as rejected. */
+export const UNMONITORED_CREDENTIALS: CredentialMonitor = {
+  isRejected: () => false,
+  onStart: () => NO_REPORT,
+  rejectedAt: () => null,
+  close: () => Promise.resolve(),
+};
+
+/** How far back 401s and traffic count where no probe decides. */
+const WINDOW_MS = 60_000;
+/** How long the verdict of a probe stands against further 401s. */
+const VERDICT_HOLDS_MS = 30_000;
+const MIN_PROBE_DELAY_MS = 10_000;
+const MAX_PROBE_DELAY_MS = 300_000;
+/** Enough to hold two accounts. */
+const MAX_REJECTIONS = 4;
+
+/** Opens a monitor. It sends nothing before the first 401. */
+export function createCredentialMonitor(options: CredentialMonitorOptions): CredentialMonitor {
+  const credentials = new Map(
+    [...options.providers].map(([name, provider]) => [name, new Credential(name, provider, options)] as const),
+  );
+  return {
+    isRejected: (provider, accountId) => credentials.get(provider)?.isRejectedFor(accountId) ?? false,
+    onStart: (provider, accountId) => credentials.get(provider)?.onStart(accountId) ?? NO_REPORT,
+    rejectedAt: (provider) => credentials.get(provider)?.rejectedAt ?? null,
+    async close() {
+      await Promise.all([...credentials.values()].map((credential) => credential.close()));
+    },
+  };
+}
+
+/** What a probe found. */
+type Verdict = "accepted" | "rejected" | "unknown";
+
+/** The state of one provider's credential. */
+class Credential {
+  /** Unix milliseconds since when it is rejected; null while it is not. */
+  rejectedAt: number | null = null;
+  #scope: FailureScope = { accountId: null };
+  readonly #evidence: FailureEvidence;
+  #verdict: Verdict = "unknown";
+  #verdictUntil = -Infinity;
+  #probing: Promise<void> | null = null;
+  #abort: AbortController | null = null;
+  #delayMs = MIN_PROBE_DELAY_MS;
+  #stopTimer: () => void = () => {};
+  #trial: "none" | "due" | "running" = "none";
+  #isClosed = false;
+
+  constructor(
+    readonly name: string,
+    readonly provider: Pick<Provider, "probe">,
+    readonly options: CredentialMonitorOptions,
+  ) {
+    this.#evidence = new FailureEvidence({ clock: options.clock, windowMs: WINDOW_MS, maxFailures: MAX_REJECTIONS });
+  }
+
+  isRejectedFor(accountId: string): boolean {
+    if (this.rejectedAt === null || this.#trial === "due") return false;
+    return this.#scope.accountId === null || this.#scope.accountId === accountId;
+  }
+
+  onStart(accountId: string): CredentialReport {
+    this.#evidence.onTraffic(accountId);
+    const isTrial = this.#trial === "due";
+    if (isTrial) this.#trial = "running";
+    return {
+      accepted: () => this.#onAccepted(),
+      rejected: () => {
+        if (isTrial) this.#trial = "none";
+        this.#onRejected(accountId);
+      },
+      neutral: () => {
+        // The next request is the trial then.
+        if (isTrial && this.#trial === "running") this.#trial = "due";
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#stopTimer();
+    this.#abort?.abort();
+    await this.#probing;
+  }
+
+  #onAccepted(): void {
+    this.#evidence.clear();
+    if (this.rejectedAt === null) return;
+    this.rejectedAt = null;
+    this.#trial = "none";
+    this.#stopTimer();
+    this.options.log.info("provider_credential_accepted", { provider: this.name });
+  }
+
+  #onRejected(accountId: string): void {
+    this.#evidence.onFailure(accountId);
+    if (this.#isClosed || this.#probing !== null) return;
+    const isFresh = this.options.clock.now() < this.#verdictUntil;
+    if (this.rejectedAt !== null) this.#widenScope();
+    else if (this.provider.probe === undefined || (isFresh && this.#verdict === "unknown")) this.#judgeByEvidence();
+    else if (!isFresh) this.#probe((verdict) => this.#onFirstVerdict(verdict));
+  }
+
+  #widenScope(): void {
+    if (this.#evidence.isShared) this.#scope = { accountId: null };
+  }
+
+  #judgeByEvidence(): void {
+    const scope = this.#evidence.scope(1);
+    if (scope !== null) this.#markRejected(scope);
+  }
+
+  #onFirstVerdict(verdict: Verdict): void {
+    if (verdict === "rejected") this.#markRejected({ accountId: null });
+    if (verdict === "unknown") this.#judgeByEvidence();
+  }
+
+  #markRejected(scope: FailureScope): void {
+    this.rejectedAt = this.options.clock.now();
+    this.#scope = scope;
+    this.#delayMs = MIN_PROBE_DELAY_MS;
+    this.#trial = "none";
+    this.options.log.error("provider_misconfigured", {
+      provider: this.name,
+      reason: "The vendor rejects the provider's credential; check api_key and headers",
+    });
+    this.#probeLater();
+  }
+
+  #probeLater(): void {
+    this.#stopTimer();
+    this.#stopTimer = this.options.clock.after(this.#delayMs, () => this.#probe((verdict) => this.#onNext(verdict)));
+    this.#delayMs = Math.min(this.#delayMs * 2, MAX_PROBE_DELAY_MS);
+  }
+
+  #onNext(verdict: Verdict): void {
+    if (this.rejectedAt === null) return;
+    if (verdict === "accepted") return this.#onAccepted();
+    if (verdict === "rejected") this.#scope = { accountId: null };
+    if (verdict === "unknown" && this.#trial === "none") this.#trial = "due";
+    this.#probeLater();
+  }
+
+  #probe(onVerdict: (verdict: Verdict) => void): void {
+    if (this.#probing !== null || this.#isClosed) return;
+    this.#abort = new AbortController();
+    this.#probing = this.#ask(this.#abort.signal).then((verdict) => {
+      this.#probing = null;
+      if (this.#isClosed) return;
+      this.#verdict = verdict;
+      this.#verdictUntil = this.options.clock.now() + VERDICT_HOLDS_MS;
+      onVerdict(verdict);
+    });
+  }
+
+  async #ask(signal: AbortSignal): Promise<Verdict> {
+    if (this.provider.probe === undefined) return "unknown";
+    try {
+      await this.provider.probe(signal);
+      return "accepted";
+    } catch (error) {
+      return error instanceof UpstreamFailure && error.kind === "auth" ? "rejected" : "unknown";
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import type { Outbound } from "./outbound_call.ts";
+
+/**
+ * Asks a vendor something that costs nothing and that only a good credential is answered. Resolves when the credential
+ * was accepted; rejects with the `UpstreamFailure` otherwise, of kind `auth` when the vendor rejects the credential.
+ */
+export type CredentialProbe = (outbound: Outbound, signal: AbortSignal) => Promise<void>;
+
+const PROBE_MS = 30_000;
+/** A list of models of the largest vendors has about 1 MB. */
+const PROBE_CAP_BYTES = 4_194_304;
+
+/**
+ * A probe that any 2xx of a `GET` passes.
+ *
+ * @param path Below the provider's base address, with query.
+ * @param readAnswer Throws where the vendor tells a rejected credential in an answer of status 200. Default: nothing is read.
+ */
+export function probeByGet(
+  path: string,
+  readAnswer: (answer: unknown, outbound: Outbound) => void = () => {},
+): CredentialProbe {
+  return (outbound, signal) =>
+    outbound.json("GET", path, null, (answer) => readAnswer(answer, outbound), {
+      callerSignal: () => signal,
+      capBytes: PROBE_CAP_BYTES,
+      firstByteMs: Math.min(PROBE_MS, outbound.firstByteMs),
+    });
+}

@@ -1,0 +1,49 @@
+import type { CircuitBreaker, CircuitBreakerOptions } from "../../src/routing/circuit_breaker.ts";
+import { createCircuitBreaker } from "../../src/routing/circuit_breaker.ts";
+import { type FailureFacts, type FailureKind, UpstreamFailure } from "../../src/upstreams/failure.ts";
+import { ManualClock } from "../support/manual_clock.ts";
+
+/** A failure of the provider `acme`. */
+export function failureOf(kind: FailureKind, facts: Partial<FailureFacts> = {}): UpstreamFailure {
+  return new UpstreamFailure("acme", kind, `Said the vendor: ${kind}`, { status: null, accepted: "no", ...facts });
+}
+
+/** Failures that a caller may have caused. */
+export const SERVICE_FAILURES: Readonly<Record<string, UpstreamFailure>> = {
+  "first-byte timeout": failureOf("timeout", { accepted: "unknown" }),
+  "reset after the request": failureOf("unreachable", { accepted: "unknown" }),
+  "429": failureOf("rate_limited", { status: 429 }),
+  "503": failureOf("unavailable", { status: 503 }),
+  "500": failureOf("unavailable", { status: 500 }),
+  "401": failureOf("auth", { status: 401 }),
+  "malformed head": failureOf("broken", { accepted: "unknown" }),
+};
+
+/** No connection came about. */
+export const NO_CONNECTION = failureOf("unreachable");
+
+/** A breaker with short spans, and ways to end attempts at the provider `acme`. */
+export interface BreakerStage {
+  readonly clock: ManualClock;
+  readonly breaker: CircuitBreaker;
+  /** One attempt that fails. */
+  fail(accountId: string, error?: unknown, model?: string): void;
+  /** One attempt that succeeds. */
+  succeed(accountId: string, model?: string): void;
+  isResting(accountId: string, model?: string): boolean;
+}
+
+/** Sets it up: three failures open a circuit, rests of 1 to 4 s, a window of 60 s. */
+export function breakerStage(options: Partial<CircuitBreakerOptions> = {}): BreakerStage {
+  const clock = new ManualClock();
+  const breaker = createCircuitBreaker({ clock, failuresToOpen: 3, restMs: 1000, maxRestMs: 4000, ...options });
+  const target = (model: string) => ({ provider: "acme", model });
+  return {
+    clock,
+    breaker,
+    fail: (accountId, error = SERVICE_FAILURES["503"], model = "m") =>
+      breaker.onStart(target(model), accountId).failed(error),
+    succeed: (accountId, model = "m") => breaker.onStart(target(model), accountId).succeeded(),
+    isResting: (accountId, model = "m") => breaker.availabilityOf(target(model), accountId) === "resting",
+  };
+}
