@@ -1,13 +1,17 @@
 import type { Clock } from "../lib/clock.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
-import type { Candidate } from "./candidates.ts";
 import { Circuit } from "./circuit.ts";
 import { type CredentialMonitor, UNMONITORED_CREDENTIALS } from "./credential_monitor.ts";
 import { FailureEvidence } from "./failure_evidence.ts";
 import { type AttemptCounts, type ProviderHealth, providerHealthOf } from "./provider_health.ts";
 
-/** What an attempt goes to: a provider's configured name, and the vendor's name of the model there. */
-export type AttemptTarget = Pick<Candidate, "provider" | "model">;
+/** What an attempt goes to. */
+export interface AttemptTarget {
+  /** The provider's configured name. */
+  readonly provider: string;
+  /** The vendor's name of the model there. */
+  readonly model: string;
+}
 
 /**
  * Which providers are to be passed over, from how attempts ended.

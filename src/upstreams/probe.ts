@@ -1,10 +1,5 @@
 import type { Outbound } from "./outbound_call.ts";
-
-/**
- * Asks a vendor something that costs nothing and that only a good credential is answered. Resolves when the credential
- * was accepted; rejects with the `UpstreamFailure` otherwise, of kind `auth` when the vendor rejects the credential.
- */
-export type CredentialProbe = (outbound: Outbound, signal: AbortSignal) => Promise<void>;
+import type { CredentialProbe } from "./upstream.ts";
 
 const PROBE_MS = 30_000;
 /** A list of models of the largest vendors has about 1 MB. */

@@ -21,7 +21,7 @@ export interface Provider {
   readonly videos: VideoUpstream | null;
   /** How it keeps contents under a name; missing where its kind does not. */
   readonly caches?: CacheUpstream;
-  /** Resolves when the vendor accepts the credential, as `CredentialProbe` in probe.ts; missing where it cannot be asked. */
+  /** Resolves when the vendor accepts the credential, as `CredentialProbe` of its kind; missing where it cannot be asked. */
   readonly probe?: (signal: AbortSignal) => Promise<void>;
   /** True when it only resembles its form's author, so that newer field names are avoided. */
   readonly compatible: boolean;

@@ -3,7 +3,6 @@ import type { Conversation, MediaPart } from "../conversation/conversation.ts";
 import type { CacheUpstream } from "./cache_upstream.ts";
 import type { ImageUpstream } from "./image_upstream.ts";
 import type { Outbound } from "./outbound_call.ts";
-import type { CredentialProbe } from "./probe.ts";
 import type { VideoUpstream } from "./video_upstream.ts";
 
 /** One address of a vendor at which it holds conversations in one wire form. */
@@ -56,6 +55,12 @@ export interface UpstreamKind {
   /** How to tell for nothing whether the vendor accepts the credential; missing where it has no such request. */
   readonly probe?: CredentialProbe;
 }
+
+/**
+ * Asks a vendor something that costs nothing and that only a good credential is answered. Resolves when the credential
+ * was accepted; rejects with the `UpstreamFailure` otherwise, of kind `auth` when the vendor rejects the credential.
+ */
+export type CredentialProbe = (outbound: Outbound, signal: AbortSignal) => Promise<void>;
 
 /** What an operator can choose about text at one provider. */
 export interface TextSettings {

@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { type CredentialProbe, probeByGet } from "../probe.ts";
+import { probeByGet } from "../probe.ts";
+import type { CredentialProbe } from "../upstream.ts";
 import { codeNumber, verdictOn } from "./refusal.ts";
 
 const Answer = z.object({ base_resp: z.object({ status_code: codeNumber }) });
