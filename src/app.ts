@@ -7,6 +7,8 @@ import { listen, type Listening } from "./http/listen.ts";
 import { type Clock, systemClock } from "./lib/clock.ts";
 import type { Log } from "./lib/log.ts";
 import { createMediaInliner } from "./net/media_inliner.ts";
+import { prepareFolder } from "./files/prepare_folder.ts";
+import { unwritableOf } from "./lib/unwritable.ts";
 import type { OwnAddress } from "./net/target.ts";
 import { imageRoutes } from "./image_routes.ts";
 import { joinRunners } from "./job_runners.ts";
@@ -31,6 +33,8 @@ export interface AppOptions {
   readonly clock?: Clock;
   /** Uniform in [0, 1). Default `Math.random`. */
   readonly random?: () => number;
+  /** Whether the store must be there already. Default false: it is made when it is missing. */
+  readonly mustExist?: boolean;
 }
 
 /** Every part, joined and ready to answer; not listening yet. */
@@ -57,11 +61,11 @@ export interface App {
 }
 
 /** Builds every part from a configuration and joins them. Throws what the store throws when it cannot be opened. */
-export async function buildApp({ config, log, clock = systemClock, random = Math.random }: AppOptions): Promise<App> {
-  const foundation = await layFoundation({ config, log, clock, random });
+export async function buildApp(options: AppOptions): Promise<App> {
+  const { config, log, clock = systemClock, random = Math.random, mustExist } = options;
+  const foundation = await layFoundation({ config, log, clock, random, mustExist });
   const present: Present = { isDraining: false, baseUrl: config.server.baseUrl ?? "" };
-  const engines = await openEngines(foundation, present);
-  const router = await routerOf(foundation, engines, present);
+  const { engines, router } = await openDoors(foundation, present);
   return {
     handler: createFrontDoor({ router, log, clock, isDraining: () => present.isDraining }),
     store: foundation.store,
@@ -76,6 +80,17 @@ export async function buildApp({ config, log, clock = systemClock, random = Math
     abortStreams: () => foundation.live.abortAll(),
     close: () => foundation.close(),
   };
+}
+
+/** What is left of an earlier process in the files folder is removed on the way, so the folder must be writable. */
+async function openDoors(foundation: Foundation, present: Present): Promise<{ engines: Engines; router: Router }> {
+  try {
+    const engines = await openEngines(foundation, present);
+    return { engines, router: await routerOf(foundation, engines, present) };
+  } catch (error) {
+    await foundation.close();
+    throw unwritableOf("files", foundation.config.files, error);
+  }
 }
 
 /** What is known only while the app runs. */
@@ -136,6 +151,7 @@ export interface RunningApp extends App {
 /** Builds and listens. Throws what the store throws, and `Deno.errors.AddrInUse`. */
 export async function startApp(options: AppOptions): Promise<RunningApp> {
   const { config, log, clock = systemClock } = options;
+  await prepareFiles(config.files, log);
   const app = await buildApp(options);
   let listening: Listening;
   try {
@@ -148,11 +164,13 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
   const host = listening.address.includes(":") ? `[${listening.address}]` : listening.address;
   const address = `http://${host}:${listening.port}`;
   const jobs = app.startJobs(address);
+  await app.store.publishAddress(address);
   return {
     ...app,
     address,
     async stop() {
       app.startDraining();
+      await app.store.publishAddress(null).catch(() => {}); // a full disk must not keep it from stopping
       const { shutdownGraceMs } = config.server;
       const keepAbortTimer = clock.after(shutdownGraceMs, () => app.abortStreams());
       await Promise.all([listening.shutdown(shutdownGraceMs + LAST_WORD_MS), jobs.drain(shutdownGraceMs)]);
@@ -160,6 +178,15 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
       await app.close();
     },
   };
+}
+
+/** Throws {@linkcode UnwritableError} that names the setting when nothing can be kept there. */
+async function prepareFiles(path: string, log: Log): Promise<void> {
+  try {
+    await prepareFolder(path, log);
+  } catch (error) {
+    throw unwritableOf("files", path, error);
+  }
 }
 
 /** Time for the last event of an aborted stream to leave. */

@@ -1,5 +1,6 @@
 import { adminCommand } from "./commands/admin.ts";
 import { GatewayUnreachableError } from "./commands/admin_api.ts";
+import { StoreBusyError } from "./commands/find_gateway.ts";
 import { ADMIN_COMMANDS } from "./commands/admin_call.ts";
 import { checkCommand } from "./commands/check.ts";
 import { listenCommand } from "./commands/listen.ts";
@@ -7,7 +8,8 @@ import { OutputError, print } from "./commands/print.ts";
 import { dev, serve } from "./commands/serve.ts";
 import { UsageError } from "./commands/usage_error.ts";
 import { ConfigError } from "./config/config_error.ts";
-import { StoreFileError } from "./store/database_file.ts";
+import { UnwritableError } from "./lib/unwritable.ts";
+import { StoreFileError, StoreMissingError } from "./store/database_file.ts";
 import { StoreInUseError } from "./store/lock.ts";
 import { VERSION } from "./version.ts";
 
@@ -46,8 +48,9 @@ const HELP = `switchyard ${VERSION}: one address in front of many model vendors
 
   switchyard version | help
 
-The commands below "config" take --config FILE too. They work on a stopped gateway's store, or through the admin API
-of a running one (server.admin_key), which --gateway URL names where the configuration does not.`;
+The commands below "config" take --config FILE too. They ask the gateway that runs, by its admin API (server.admin_key):
+the one on the configured store or at the configured address, the one that "dev" runs in this folder, or --gateway URL.
+When none runs they read its store, which "accounts create" alone makes.`;
 
 /**
  * Runs one command.
@@ -61,14 +64,25 @@ export async function run(args: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof UsageError) return complain(2, `${error.message}\nTry "switchyard help".`);
     if (error instanceof ConfigError) return complain(2, error.problems.join("\n"));
-    const expected = error instanceof StoreInUseError || error instanceof StoreFileError ||
-      error instanceof GatewayUnreachableError || error instanceof OutputError ||
-      error instanceof Deno.errors.AddrInUse ||
-      error instanceof Deno.errors.PermissionDenied;
+    const expected = EXPECTED.some((kind) => error instanceof kind);
     if (expected) return complain(1, `switchyard: ${(error as Error).message}`);
     throw error;
   }
 }
+
+/** Failures that one line tells in full. */
+const EXPECTED = [
+  StoreInUseError,
+  StoreBusyError,
+  StoreFileError,
+  StoreMissingError,
+  UnwritableError,
+  GatewayUnreachableError,
+  OutputError,
+  Deno.errors.AddrInUse,
+  Deno.errors.PermissionDenied,
+  Deno.errors.NotCapable,
+];
 
 async function dispatch([command = "help", ...rest]: readonly string[]): Promise<number> {
   switch (command) {

@@ -5,8 +5,8 @@
 
 const OUTPUT = "dist/switchyard";
 
-/** Everything that a gateway may do: listen and connect, read its files, write below its data folder, see the environment. */
-const PERMISSIONS = ["--allow-net", "--allow-env", "--allow-read", "--allow-write"];
+/** Everything that a gateway may do: listen and connect, read and write where its configuration says, see the environment. */
+const PERMISSIONS = ["--allow-net", "--allow-env", "--allow-read", "--allow-write", "--allow-sys=uid"];
 
 async function compile(): Promise<number> {
   const { code, stderr } = await new Deno.Command(Deno.execPath(), {

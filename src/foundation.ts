@@ -14,6 +14,7 @@ import type { EgressPolicy, OwnAddress } from "./net/target.ts";
 import { type CircuitBreaker, createCircuitBreaker } from "./routing/circuit_breaker.ts";
 import { createCredentialMonitor } from "./routing/credential_monitor.ts";
 import type { EmbeddedStore } from "./store/embedded.ts";
+import { unwritableOf } from "./lib/unwritable.ts";
 import { openKvStore } from "./store/kv.ts";
 import type { Provider } from "./upstreams/provider.ts";
 import { openProviders } from "./upstreams/providers.ts";
@@ -25,6 +26,8 @@ export interface FoundationOptions {
   readonly clock: Clock;
   /** Uniform in [0, 1). */
   readonly random: () => number;
+  /** Whether the store must be there already. Default false: it is made when it is missing. */
+  readonly mustExist?: boolean;
 }
 
 /** What every kind of work shares: the store, the money, the models and the ways out. */
@@ -51,9 +54,9 @@ export interface Foundation extends FoundationOptions {
 
 /** Opens the store, makes the accounts that are missing, and the rest. Throws what the store throws. */
 export async function layFoundation(options: FoundationOptions): Promise<Foundation> {
-  const { config, log, clock } = options;
+  const { config, clock, log, mustExist } = options;
   const caCerts = config.egress.caFile === null ? [] : [await Deno.readTextFile(config.egress.caFile)];
-  const store = await openStore(config.store, clock, log);
+  const store = await openStore(config.store, { clock, log, mustExist });
   const ensured = await ensureConfiguredAccounts(store, config.accounts);
   const keys = createKeyRing({ store, clock });
   const meter = createMeter({ store, clock, log });
@@ -89,10 +92,17 @@ function ownAddressesOf({ server }: Config): OwnAddress[] {
   return [{ host, port }];
 }
 
-async function openStore(address: string, clock: Clock, log: Log): Promise<EmbeddedStore> {
+async function openStore(
+  address: string,
+  options: { readonly clock: Clock; readonly log: Log; readonly mustExist?: boolean },
+): Promise<EmbeddedStore> {
   const [engine, path] = [address.slice(0, address.indexOf(":")), address.slice(address.indexOf(":") + 1)];
   if (engine !== "kv") {
     throw new GatewayError("internal_error", `Cannot open the store: no engine is called "${engine}"`);
   }
-  return await openKvStore({ path, clock, log });
+  try {
+    return await openKvStore({ path, ...options });
+  } catch (error) {
+    throw unwritableOf("store", path, error);
+  }
 }

@@ -8,6 +8,8 @@ export interface AdminCall {
   readonly body?: Readonly<Record<string, unknown>>;
   /** Why only a running gateway can answer; left out when its store is enough. */
   readonly needsRunning?: string;
+  /** Whether a store is made for it when there is none. */
+  readonly makesStore?: boolean;
   /** One call does a part; while it answers with a `next`, another with that as `after` goes on. */
   readonly goesOn?: boolean;
 }
@@ -18,7 +20,7 @@ const ROOT = "/admin/v1";
 const COMMANDS: Readonly<Record<string, (line: AdminLine) => AdminCall>> = {
   "accounts create": (line) => {
     const body = { id: line.word("an id"), balance: line.option("balance") };
-    return { method: "POST", path: `${ROOT}/accounts`, body };
+    return { method: "POST", path: `${ROOT}/accounts`, body, makesStore: true };
   },
   "accounts list": (line) => ({ method: "GET", path: `${ROOT}/accounts${line.query("limit", "after")}` }),
   "accounts show": (line) => ({ method: "GET", path: accountIn(line) }),

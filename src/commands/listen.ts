@@ -3,6 +3,7 @@ import { Buffer } from "node:buffer";
 import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
 import { loadConfig } from "../config/load_config.ts";
 import { serviceSignature, standardSignature } from "../webhooks/signature.ts";
+import { findGateway, isNamed } from "./find_gateway.ts";
 import { gatewayAddress } from "./gateway_address.ts";
 import { print } from "./print.ts";
 import { UsageError } from "./usage_error.ts";
@@ -38,12 +39,13 @@ export async function listenCommand(args: readonly string[]): Promise<number> {
   if (verb !== "listen") throw new UsageError(`switchyard webhooks: there is no "${verb ?? ""}"`);
   const values = optionsIn(rest);
   const config = loadConfig({ path: values.config, env: (name) => Deno.env.get(name) });
-  const { adminKey } = config.server;
+  const running = await findGateway(config, { gateway: values.gateway, isNamed: isNamed(values.config) });
+  const adminKey = running === null ? config.server.adminKey : running.adminKey;
   if (!adminKey) throw new UsageError("switchyard webhooks listen: expected server.admin_key, or SWITCHYARD_ADMIN_KEY");
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) Deno.addSignalListener(signal, () => stop.abort());
   await listenForWebhooks({
-    gateway: gatewayAddress(config, values.gateway),
+    gateway: running?.address ?? gatewayAddress(config, values.gateway),
     adminKey,
     secret: Deno.env.get("SWITCHYARD_WEBHOOK_SECRET") ?? null,
     forward: values.forward ?? null,

@@ -1,13 +1,18 @@
 import { parseArgs } from "node:util";
 import { type RunningApp, startApp } from "../app.ts";
-import { newApiKey } from "../billing/api_key.ts";
 import type { Config } from "../config/config.ts";
 import { devConfig } from "../config/dev_config.ts";
 import { loadConfig } from "../config/load_config.ts";
+import { tighten } from "../lib/private_path.ts";
 import { startSandbox } from "../sandbox/mod.ts";
+import { adminKeyPath } from "./find_gateway.ts";
+import { keptSecret } from "./kept_secret.ts";
 import { openProcessOutput, type ProcessOutput } from "./process_output.ts";
 import { listenForStop } from "./stop_signals.ts";
 import { UsageError } from "./usage_error.ts";
+
+/** The demo account's key, which stays good from start to start. */
+const DEV_KEY_PATH = "./data/dev-key";
 
 const environment = (name: string) => Deno.env.get(name);
 
@@ -25,10 +30,11 @@ export async function serve(args: readonly string[]): Promise<number> {
 /** `dev`: the gateway in front of simulated vendors, with a key to use at once. */
 export async function dev(args: readonly string[]): Promise<number> {
   if (args.length > 0) throw new UsageError("switchyard dev: takes no arguments");
-  const key = await devKey();
+  const key = await keptSecret(DEV_KEY_PATH);
   const sandbox = await startSandbox({ port: 0 });
-  const config = devConfig({ sandbox: sandbox.baseUrls, key, env: environment });
+  const config = await withAdminKey(devConfig({ sandbox: sandbox.baseUrls, key, env: environment }));
   const output = openProcessOutput(config);
+  for (const path of [DEV_KEY_PATH, adminKeyPath(config.store)]) if (path !== null) await tighten(path, output.log);
   const code = await runUntilSignal(output, async () => {
     const app = await start(config, output, true);
     output.print(devGreeting(app.address, key));
@@ -36,6 +42,13 @@ export async function dev(args: readonly string[]): Promise<number> {
   });
   await sandbox.stop();
   return code;
+}
+
+/** The admin key of `dev` lies beside its store, where commands of the same user find it. One of the environment goes first. */
+async function withAdminKey(config: Config): Promise<Config> {
+  const path = adminKeyPath(config.store);
+  if (config.server.adminKey !== null || path === null) return config;
+  return { ...config, server: { ...config.server, adminKey: await keptSecret(path) } };
 }
 
 function serveOptionsIn(args: readonly string[]): { config: string | undefined; showSecrets: boolean } {
@@ -80,20 +93,6 @@ async function runUntilSignal({ log, flush }: ProcessOutput, start: () => Promis
   } finally {
     await flush();
   }
-}
-
-/** The demo account's key: made once and kept beside the dev store, so that it stays good from start to start. */
-async function devKey(): Promise<string> {
-  const path = "./data/dev-key";
-  try {
-    return (await Deno.readTextFile(path)).trim();
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-  }
-  const key = newApiKey();
-  await Deno.mkdir("./data", { recursive: true });
-  await Deno.writeTextFile(path, `${key}\n`, { mode: 0o600 });
-  return key;
 }
 
 function devGreeting(address: string, key: string): string {

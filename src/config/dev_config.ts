@@ -3,6 +3,9 @@ import { applyOverrides } from "./environment.ts";
 import type { Environment } from "./expansion.ts";
 import { Problems } from "./problems.ts";
 
+/** Where `deno task dev` keeps its state. */
+export const DEV_STORE = "kv:./data/dev.db";
+
 /** What `deno task dev` knows only once it runs. */
 export interface DevOptions {
   /** Base addresses of the sandbox vendor, as each wire API's own client would be given them. */
@@ -94,7 +97,7 @@ const IMAGE_MODELS = [
 export function devConfig({ sandbox, key, env }: DevOptions): Config {
   const problems = new Problems("dev");
   const tree = {
-    store: "kv:./data/dev.db",
+    store: DEV_STORE,
     files: "./data/dev-files",
     accounts: [{ id: "demo", balance: "25.00", keys: [key] }],
     providers: {

@@ -1,5 +1,6 @@
 import { dirname, join } from "node:path";
 import { fileTypeFromBuffer } from "file-type";
+import { makePrivateFolder, PRIVATE_FILE_MODE } from "../lib/private_path.ts";
 import { type Files, isFileName, type StoredFile } from "./files.ts";
 
 /** Beyond any media type's signature. */
@@ -20,7 +21,7 @@ export function openDirectory(path: string): Files {
 
   async function write(name: string, source: AsyncIterable<Uint8Array>, capBytes: number): Promise<number> {
     if (!isFileName(name)) throw new RangeError(`Cannot keep a file of this name: got "${name.slice(0, 40)}"`);
-    await (made ??= Deno.mkdir(path, { recursive: true }));
+    await (made ??= makePrivateFolder(path));
     const unfinished = join(path, `${UNFINISHED}${Deno.pid}-${++serial}`);
     try {
       const bytes = await fill(unfinished, source, capBytes);
@@ -50,7 +51,7 @@ export function openDirectory(path: string): Files {
 }
 
 async function fill(path: string, source: AsyncIterable<Uint8Array>, capBytes: number): Promise<number> {
-  using file = await Deno.open(path, { write: true, createNew: true, mode: 0o600 });
+  using file = await Deno.open(path, { write: true, createNew: true, mode: PRIVATE_FILE_MODE });
   let total = 0;
   for await (const piece of source) {
     total += piece.length;

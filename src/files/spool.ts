@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { makePrivateFolder, PRIVATE_FILE_MODE } from "../lib/private_path.ts";
 
 /** Bytes that were put aside while they came, to be read again until they are let go. */
 export interface Spooled {
@@ -103,9 +104,9 @@ class Writer implements SpoolWriter {
   }
 
   async #moveToFile(): Promise<Deno.FsFile> {
-    await Deno.mkdir(this.folder, { recursive: true });
+    await makePrivateFolder(this.folder);
     this.#path = join(this.folder, `${crypto.randomUUID()}.part`);
-    this.#file = await Deno.open(this.#path, { write: true, createNew: true, mode: 0o600 });
+    this.#file = await Deno.open(this.#path, { write: true, createNew: true, mode: PRIVATE_FILE_MODE });
     for (const piece of this.#pieces.splice(0)) writeAll(this.#file, piece);
     return this.#file;
   }

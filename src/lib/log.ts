@@ -20,7 +20,7 @@ export interface LogFields {
   readonly protocol?: string;
   /** The HTTP method. */
   readonly method?: string;
-  /** The path without its query. */
+  /** The path of a request without its query, or of a file or folder of the gateway's own. */
   readonly path?: string;
   /** Host and port of our own end, or of a peer. */
   readonly address?: string;

@@ -1,4 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
+import { PRIVATE_FILE_MODE } from "../lib/private_path.ts";
 
 /** A database file that must not be opened: it is no database, is cut short, or is of a newer Switchyard. */
 export class StoreFileError extends Error {
@@ -10,6 +11,22 @@ export class StoreFileError extends Error {
    */
   constructor(readonly path: string, readonly reason: string, options?: ErrorOptions) {
     super(`Cannot open the store "${path}": ${reason}`, options);
+  }
+}
+
+/** Files that a database consists of, by what follows its name; the lock is among them. */
+export const DATABASE_FILE_SUFFIXES: readonly string[] = ["", "-wal", "-shm", "-journal", ".lock"];
+
+/** A command wants a store that nobody has made yet. */
+export class StoreMissingError extends Error {
+  override readonly name = "StoreMissingError";
+
+  /**
+   * @param path The database's.
+   * @param message Default: that there is none.
+   */
+  constructor(readonly path: string, message = `Cannot open the store "${path}": there is none`) {
+    super(message);
   }
 }
 
@@ -71,6 +88,8 @@ function createDatabase(path: string): void {
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
   }
+  // SQLite takes an empty file for a new database, and gives its log the mode of the database.
+  Deno.writeFileSync(path, new Uint8Array(), { createNew: true, mode: PRIVATE_FILE_MODE });
   const database = new DatabaseSync(path);
   database.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
   database.close();

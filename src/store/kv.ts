@@ -1,12 +1,13 @@
 import { basename, dirname, join, resolve } from "node:path";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
-import { prepareDatabaseFile, StoreFileError } from "./database_file.ts";
+import { makePrivateFolder, tighten } from "../lib/private_path.ts";
+import { DATABASE_FILE_SUFFIXES, prepareDatabaseFile, StoreFileError, StoreMissingError } from "./database_file.ts";
 import { SCHEMA } from "./keys.ts";
 import { KvStore } from "./kv_store.ts";
 import { ProcessLock } from "./lock.ts";
 
-export { StoreFileError } from "./database_file.ts";
+export { StoreFileError, StoreMissingError } from "./database_file.ts";
 export { StoreWriteError } from "./group_commit.ts";
 export { KvStore } from "./kv_store.ts";
 export { StoreInUseError } from "./lock.ts";
@@ -18,30 +19,39 @@ export interface KvStoreOptions {
   /** All due times, leases and expiries are by it. */
   readonly clock: Clock;
   readonly log: Log;
+  /** Whether the database must be there already. Default false: it is made when it is missing. */
+  readonly mustExist?: boolean;
   /** Opens the database; another only to watch or to hurt it in tests. */
   readonly openKv?: (path: string) => Promise<Deno.Kv>;
 }
 
 /**
- * Opens the embedded engine: Deno KV in one file, owned by this process alone.
+ * Opens the embedded engine: Deno KV in one file, owned by this process alone. Its files are for its owner alone.
  *
+ * @throws {StoreMissingError} If it must exist and does not. Nothing is made.
  * @throws {StoreInUseError} If another process has it.
  * @throws {StoreFileError} If the file is no whole database, or a newer version's. It stays as it is.
  */
-export async function openKvStore({ path, clock, log, openKv = Deno.openKv }: KvStoreOptions): Promise<KvStore> {
+export async function openKvStore(options: KvStoreOptions): Promise<KvStore> {
+  const { path, clock, log, mustExist = false, openKv = Deno.openKv } = options;
   if (openKv === undefined) throw new Error("Cannot open the store: Deno was started without --unstable-kv");
   if (path === ":memory:") {
     const kv = await openKv(path);
-    return new KvStore({ kv, generation: await beginGeneration(kv, path), release: async () => {} }, clock, log);
+    const none = () => Promise.resolve();
+    const generation = await beginGeneration(kv, path);
+    return new KvStore({ kv, generation, publish: none, release: none }, clock, log);
   }
+  if (mustExist && !await isThere(path)) throw new StoreMissingError(resolve(path));
   const realPath = await realPathOf(path);
   const lock = await ProcessLock.take(realPath);
   let kv: Deno.Kv | null = null;
   try {
+    for (const suffix of DATABASE_FILE_SUFFIXES) await tighten(realPath + suffix, log);
     await prepareDatabaseFile(realPath);
     kv = await openKv(realPath);
     const generation = await beginGeneration(kv, realPath);
-    return new KvStore({ kv, generation, release: () => lock.release() }, clock, log);
+    const publish = (address: string | null) => lock.publish(address);
+    return new KvStore({ kv, generation, publish, release: () => lock.release() }, clock, log);
   } catch (error) {
     kv?.close();
     await lock.release();
@@ -49,10 +59,20 @@ export async function openKvStore({ path, clock, log, openKv = Deno.openKv }: Kv
   }
 }
 
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await Deno.stat(path);
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}
+
 /** The path that the lock stands for, whichever way the database was named. */
 async function realPathOf(path: string): Promise<string> {
   const folder = dirname(resolve(path));
-  await Deno.mkdir(folder, { recursive: true });
+  await makePrivateFolder(folder);
   try {
     return await Deno.realPath(path);
   } catch (error) {

@@ -16,6 +16,8 @@ export interface OwnedDatabase {
   readonly kv: Deno.Kv;
   /** Which open this is, from 1. */
   readonly generation: number;
+  /** Tells who finds the database in use where its gateway is reached; null: it is not. */
+  readonly publish: (address: string | null) => Promise<void>;
   /** Lets the next owner in. */
   readonly release: () => Promise<void>;
 }
@@ -28,6 +30,7 @@ export class KvStore implements EmbeddedStore {
   readonly #generation: number;
   readonly #clock: Clock;
   readonly #log: Log;
+  readonly #publish: (address: string | null) => Promise<void>;
   readonly #release: () => Promise<void>;
   readonly #wakes: Wakes;
   readonly #queueAlarms: QueueAlarms;
@@ -38,11 +41,12 @@ export class KvStore implements EmbeddedStore {
   #closing: Promise<void> | null = null;
 
   /** Use `openKvStore`. Takes over the database and closes it in the end. */
-  constructor({ kv, generation, release }: OwnedDatabase, clock: Clock, log: Log) {
+  constructor({ kv, generation, publish, release }: OwnedDatabase, clock: Clock, log: Log) {
     this.#kv = kv;
     this.#generation = generation;
     this.#clock = clock;
     this.#log = log;
+    this.#publish = publish;
     this.#release = release;
     this.#wakes = new Wakes(clock, log);
     this.#queueAlarms = new QueueAlarms(clock);
@@ -53,6 +57,10 @@ export class KvStore implements EmbeddedStore {
   /** What was written since the open, for measurements. */
   get counts(): GroupCommitCounts {
     return this.#group.counts;
+  }
+
+  publishAddress(address: string | null): Promise<void> {
+    return this.#publish(address);
   }
 
   now(): number {

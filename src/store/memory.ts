@@ -42,6 +42,10 @@ export function openMemoryStore(options: { readonly clock: Clock }): Promise<Emb
 }
 
 class MemoryStore implements EmbeddedStore {
+  publishAddress(): Promise<void> {
+    return Promise.resolve();
+  }
+
   readonly #clock: Clock;
   readonly #wakes: Wakes;
   readonly #buckets = new Buckets();

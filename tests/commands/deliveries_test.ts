@@ -74,6 +74,7 @@ Deno.test("a range of more deliveries than one call begins is redelivered whole,
 
 Deno.test("a command about deliveries that cannot be carried out ends with a word", async () => {
   const place = await makePlace();
+  await place.run("accounts", "create", "acme");
   const unknown = "01a1fdeb-b7c5-7000-bf54-5f9acd06a174";
   for (
     const [words, code, complaint] of [

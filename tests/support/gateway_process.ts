@@ -22,14 +22,15 @@ export interface ProcessOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Most file descriptors that it may have open. */
   readonly descriptors?: number;
+  /** What its files are not created with, in octal. */
+  readonly umask?: string;
   /** Where its output goes, in the shell's words: `>/dev/full 2>log`. Default: it is collected here. */
   readonly redirects?: string;
 }
 
 /** Starts `main.ts` with the permissions that its tasks give it. */
-export function startGatewayProcess(
-  { args, folder, env, descriptors, redirects = "" }: ProcessOptions,
-): GatewayProcess {
+export function startGatewayProcess(options: ProcessOptions): GatewayProcess {
+  const { args, folder, env, descriptors, umask, redirects = "" } = options;
   const run = [
     "run",
     "--quiet",
@@ -42,7 +43,8 @@ export function startGatewayProcess(
     `${ROOT}main.ts`,
     ...args,
   ];
-  const limit = descriptors === undefined ? "" : `ulimit -n ${descriptors}; `;
+  const limit = (descriptors === undefined ? "" : `ulimit -n ${descriptors}; `) +
+    (umask === undefined ? "" : `umask ${umask}; `);
   const child = new Deno.Command("bash", {
     args: ["-c", `${limit}exec "$0" "$@" ${redirects}`, Deno.execPath(), ...run],
     cwd: folder,

@@ -1,0 +1,132 @@
+import type { Config } from "../config/config.ts";
+import { DEV_STORE } from "../config/dev_config.ts";
+import { unwritableOf } from "../lib/unwritable.ts";
+import { storeHolder } from "../store/lock.ts";
+import { gatewayAddress } from "./gateway_address.ts";
+import { readSecret } from "./kept_secret.ts";
+import { UsageError } from "./usage_error.ts";
+
+/** A gateway that runs. */
+export interface RunningGateway {
+  /** Without a final slash. */
+  readonly address: string;
+  /** Null when neither the configuration nor the gateway's folder has one. */
+  readonly adminKey: string | null;
+  /** The store of `dev` when it was found by that, and not by the configuration; else null. */
+  readonly devStore: string | null;
+}
+
+/** How a command line names the gateway that it means. */
+export interface GatewayWish {
+  /** The value of `--gateway`. */
+  readonly gateway: string | undefined;
+  /** Whether the command line or the environment names a configuration or a store, so that `dev` is not meant. */
+  readonly isNamed: boolean;
+}
+
+/**
+ * The gateway that a command is for: the one that `--gateway` names; else the one that runs on the configured store, or
+ * answers at the configured address; else, when nothing was named, the one that `dev` runs in this folder.
+ *
+ * @returns Null when none runs.
+ * @throws {UsageError} If two run, so that it is not clear which one is meant.
+ * @throws {StoreBusyError} If the store is in use by a process that gives no address.
+ */
+export async function findGateway(config: Config, { gateway, isNamed }: GatewayWish): Promise<RunningGateway | null> {
+  if (gateway !== undefined) {
+    const address = gatewayAddress(config, gateway);
+    return { address, adminKey: await adminKeyFor(config, address), devStore: null };
+  }
+  const own = await addressOfHolder(config.store) ?? await answeringAddress(config);
+  const dev = isNamed || config.store === DEV_STORE ? null : await addressOfHolder(DEV_STORE);
+  if (own !== null && dev !== null && !isSame(own, dev)) {
+    throw new UsageError(`switchyard: two gateways run, at ${own} and, of "dev", at ${dev}: expected --gateway URL`);
+  }
+  if (dev !== null) return { address: dev, adminKey: await devAdminKey(DEV_STORE), devStore: pathOf(DEV_STORE) };
+  return own === null ? null : { address: own, adminKey: await adminKeyFor(config, own), devStore: null };
+}
+
+/** Whether the command line or the environment names a configuration or a store. */
+export function isNamed(configPath: string | undefined): boolean {
+  return configPath !== undefined || !!Deno.env.get("SWITCHYARD_CONFIG") || !!Deno.env.get("SWITCHYARD_STORE");
+}
+
+/** The store is in use, by a gateway that starts or stops, or by another command. */
+export class StoreBusyError extends Error {
+  override readonly name = "StoreBusyError";
+}
+
+/** Where `dev` keeps the admin key of the gateway that runs on a store. */
+export function adminKeyPath(store: string): string | null {
+  const path = pathOf(store);
+  return path === null ? null : `${path}.admin-key`;
+}
+
+/** The file of a store; null for one in memory. */
+export function pathOf(store: string): string | null {
+  const path = store.slice(store.indexOf(":") + 1);
+  return path === ":memory:" ? null : path;
+}
+
+const BUSY_TRIES = 50;
+const BUSY_PAUSE_MS = 100;
+
+/** Waits for a holder without an address: it starts, stops, or is a command that soon ends. */
+async function addressOfHolder(store: string): Promise<string | null> {
+  const path = pathOf(store);
+  if (path === null) return null;
+  for (let tries = 1;; tries++) {
+    const holder = await storeHolder(path).catch((error) => {
+      throw unwritableOf("store", path, error);
+    });
+    if (holder === null) return null;
+    if (holder.address !== null) return reachable(holder.address);
+    if (tries === BUSY_TRIES) {
+      const who = holder.pid === null ? "another process" : `process ${holder.pid}`;
+      throw new StoreBusyError(`Cannot use the store "${path}": it is in use by ${who}, which answers nowhere yet`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, BUSY_PAUSE_MS));
+  }
+}
+
+const GREETING_TIMEOUT_MS = 3_000;
+
+/** The configured address, if a gateway answers there; it then runs on a store that this process does not see. */
+async function answeringAddress(config: Config): Promise<string | null> {
+  if (config.server.port === 0) return null;
+  const address = gatewayAddress(config, undefined);
+  try {
+    const response = await fetch(address, { redirect: "manual", signal: AbortSignal.timeout(GREETING_TIMEOUT_MS) });
+    const { service } = await response.json() as { service?: unknown };
+    return service === "switchyard" ? address : null;
+  } catch {
+    return null; // nobody there, or somebody else
+  }
+}
+
+async function adminKeyFor(config: Config, address: string): Promise<string | null> {
+  if (config.server.adminKey) return config.server.adminKey;
+  for (const store of [config.store, DEV_STORE]) {
+    const path = pathOf(store);
+    const holder = path === null ? null : await storeHolder(path).catch(() => null);
+    if (holder?.address && isSame(reachable(holder.address), address)) return await devAdminKey(store);
+  }
+  return null;
+}
+
+async function devAdminKey(store: string): Promise<string | null> {
+  const path = adminKeyPath(store);
+  return path === null ? null : await readSecret(path);
+}
+
+/** An address to call, of one that is listened on. */
+function reachable(address: string): string {
+  return address.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
+}
+
+const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
+
+function isSame(one: string, other: string): boolean {
+  const [a, b] = [new URL(one), new URL(other)];
+  return a.port === b.port && (a.hostname === b.hostname || (LOOPBACK.test(a.hostname) && LOOPBACK.test(b.hostname)));
+}

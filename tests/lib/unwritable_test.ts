@@ -1,0 +1,27 @@
+import { assert, assertEquals } from "@std/assert";
+import { UnwritableError, unwritableOf } from "../../src/lib/unwritable.ts";
+
+Deno.test("unwritableOf() tells in one line which setting names a place that cannot be used, and why", () => {
+  for (
+    const [error, reason] of [
+      [
+        Object.assign(new Error("Read-only file system (os error 30)"), { code: "EROFS" }),
+        "the file system is read-only",
+      ],
+      [Object.assign(new Error("No space left"), { code: "ENOSPC" }), "the disk is full"],
+      [new Deno.errors.PermissionDenied("Permission denied"), "no permission of the system"],
+      [new Deno.errors.NotCapable("Requires write access"), "without the right to write there"],
+    ] as const
+  ) {
+    const told = unwritableOf("store", "/data/store.db", error);
+    assert(told instanceof UnwritableError);
+    assert(told.message.startsWith('Cannot use "/data/store.db", which the setting "store" names: '), told.message);
+    assert(told.message.includes(reason) && !told.message.includes("\n"), told.message);
+  }
+});
+
+Deno.test("unwritableOf() gives back what has nothing to do with the place", () => {
+  for (const error of [new Error("other"), new TypeError("other"), null, "text"]) {
+    assertEquals(unwritableOf("store", "/data", error), error);
+  }
+});
