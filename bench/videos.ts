@@ -3,6 +3,7 @@ import { readModel } from "../src/catalog/model.ts";
 import { openDirectory } from "../src/files/directory.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { silentLog } from "../src/lib/log.ts";
+import { createMediaWork } from "../src/workers/media_work.ts";
 import { LARGEST_MONEY } from "../src/lib/money.ts";
 import { createCircuitBreaker } from "../src/routing/circuit_breaker.ts";
 import { createJobRunner } from "../src/store/jobs.ts";
@@ -139,6 +140,7 @@ function engineOf(store: Store, vendor: VideoUpstream, files: string, intervalMs
     files: openDirectory(files),
     signingKeys: [{ id: "bench", secret: new Uint8Array(32) }],
     egress: { allow: [], own: [] },
+    media: createMediaWork({ clock: systemClock, log: silentLog }),
     baseUrl: () => "https://gateway.example",
     settings: {
       preauthorize: true,

@@ -18,6 +18,7 @@ import { unwritableOf } from "./lib/unwritable.ts";
 import { openKvStore } from "./store/kv.ts";
 import type { Provider } from "./upstreams/provider.ts";
 import { openProviders } from "./upstreams/providers.ts";
+import { createMediaWork, type MediaWork } from "./workers/media_work.ts";
 
 /** What a foundation is laid with. */
 export interface FoundationOptions {
@@ -46,6 +47,8 @@ export interface Foundation extends FoundationOptions {
   readonly egress: EgressPolicy;
   /** The gateway's own addresses, which `egress` refuses; may grow. */
   readonly own: OwnAddress[];
+  /** Media that are decoded or measured, in threads. */
+  readonly media: MediaWork;
   /** Streams that are open. */
   readonly live: LiveStreams;
   /** Makes every charge durable, then lets go of everything. */
@@ -63,6 +66,7 @@ export async function layFoundation(options: FoundationOptions): Promise<Foundat
   const providers = openProviders(config.providers, { clock, caCerts });
   const credentials = createCredentialMonitor({ providers: providers.byName, clock, log });
   const own = ownAddressesOf(config);
+  const media = createMediaWork({ clock, log });
   return {
     ...options,
     store,
@@ -75,8 +79,10 @@ export async function layFoundation(options: FoundationOptions): Promise<Foundat
     breaker: createCircuitBreaker({ clock, credentials }),
     egress: { allow: config.egress.allow.map(readCidr), own, caCertificates: caCerts, clock },
     own,
+    media,
     live: new LiveStreams(),
     async close() {
+      media.close();
       await meter.flush();
       await credentials.close();
       providers.close();

@@ -15,6 +15,7 @@ import type { EgressPolicy } from "./net/target.ts";
 import { defaultImageRoutes } from "./protocols/default/images.ts";
 import type { CircuitBreaker } from "./routing/circuit_breaker.ts";
 import type { Provider } from "./upstreams/provider.ts";
+import type { MediaWork } from "./workers/media_work.ts";
 
 /** What the image endpoints share with the rest of an app. */
 export interface ImageRouteParts {
@@ -25,6 +26,7 @@ export interface ImageRouteParts {
   readonly meter: Meter;
   readonly authenticate: Authenticate;
   readonly egress: EgressPolicy;
+  readonly media: MediaWork;
   readonly live: LiveStreams;
   readonly clock: Clock;
   readonly log: Log;
@@ -32,11 +34,13 @@ export interface ImageRouteParts {
 }
 
 /** Builds the image endpoints. Uploads that an earlier process left in the files folder are removed first. */
-export async function imageRoutes({ config, authenticate, egress, ...shared }: ImageRouteParts): Promise<Route[]> {
+export async function imageRoutes(
+  { config, authenticate, egress, media, ...shared }: ImageRouteParts,
+): Promise<Route[]> {
   const { imageBodyBytes, editBodyBytes, editFileBytes, bodyIdleMs: idleMs } = config.limits;
   const spool = createSpool(join(config.files, "uploads"));
   await spool.sweep();
-  const readReferences = createReferenceReader(egress);
+  const readReferences = createReferenceReader(egress, media);
   return defaultImageRoutes({
     images: new ImageCalls({ ...shared, readReferences, finish: createImageFinisher(egress) }),
     catalog: shared.catalog,

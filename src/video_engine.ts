@@ -13,6 +13,7 @@ import type { CircuitBreaker } from "./routing/circuit_breaker.ts";
 import { createJobRunner, type JobRunner } from "./store/jobs.ts";
 import type { Store } from "./store/store.ts";
 import type { Provider } from "./upstreams/provider.ts";
+import type { MediaWork } from "./workers/media_work.ts";
 import { isFileKept } from "./videos/inputs.ts";
 import { enterOldTasks } from "./videos/records.ts";
 import { openSigningKeys, type SigningKeyRing } from "./videos/signing_keys.ts";
@@ -27,6 +28,7 @@ export interface VideoEngineParts {
   readonly breaker: CircuitBreaker;
   readonly authenticate: Authenticate;
   readonly egress: EgressPolicy;
+  readonly media: MediaWork;
   readonly clock: Clock;
   readonly log: Log;
   readonly random: () => number;

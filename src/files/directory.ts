@@ -1,10 +1,8 @@
 import { dirname, join } from "node:path";
-import { fileTypeFromBuffer } from "file-type";
+import { MEDIA_TYPE_HEAD_BYTES, mediaTypeOf } from "../lib/media_type.ts";
 import { makePrivateFolder, PRIVATE_FILE_MODE } from "../lib/private_path.ts";
 import { type Files, isFileName, type StoredFile } from "./files.ts";
 
-/** Beyond any media type's signature. */
-const HEAD_BYTES = 4_100;
 const PIECE_BYTES = 65_536;
 const UNFINISHED = ".part-";
 
@@ -84,10 +82,10 @@ async function findIn(path: string, name: string): Promise<StoredFile | null> {
 
 async function mediaTypeIn(path: string): Promise<string> {
   using file = await Deno.open(path);
-  const head = new Uint8Array(HEAD_BYTES);
+  const head = new Uint8Array(MEDIA_TYPE_HEAD_BYTES);
   let length = 0;
   for (let read; length < head.length && (read = await file.read(head.subarray(length))) !== null;) length += read;
-  const mediaType = (await fileTypeFromBuffer(head.subarray(0, length)))?.mime ?? "";
+  const mediaType = await mediaTypeOf(head.subarray(0, length)) ?? "";
   return MEDIA_TYPE.test(mediaType) ? mediaType : "application/octet-stream";
 }
 

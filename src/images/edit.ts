@@ -1,6 +1,7 @@
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Spooled } from "../files/spool.ts";
 import { invalidField } from "../lib/gateway_error.ts";
+import { PICTURE_HEAD_BYTES, type PictureFacts, pictureFactsOf } from "../lib/picture_head.ts";
 import type { ImageSource } from "../upstreams/image_upstream.ts";
 import type { EditForm } from "./edit_form.ts";
 import {
@@ -15,7 +16,7 @@ import {
   wholeOr,
 } from "./fields.ts";
 import type { ImageRequest } from "./image_request.ts";
-import { MOST_PIXELS, PICTURE_HEAD_BYTES, type PictureFacts, pictureFactsOf } from "./picture.ts";
+import { MAX_PIXELS } from "./reference_image.ts";
 import { editingModel, type ImageModel } from "./series.ts";
 import { EDIT_QUALITIES, qualityFor, sizeFor } from "./size_and_quality.ts";
 
@@ -63,8 +64,8 @@ async function uploadedPicture(field: string, upload: Spooled): Promise<ImageSou
   const isTaken = facts !== null && (facts.mediaType === "image/png" ||
     (facts.mediaType === "image/jpeg" && field !== "mask"));
   if (!isTaken) throw invalidField(field, `expected a ${field === "mask" ? "PNG" : "PNG or JPEG"} file`);
-  if (facts.width * facts.height > MOST_PIXELS) {
-    throw invalidField(field, `expected at most ${MOST_PIXELS} pixels, got ${facts.width}x${facts.height}`);
+  if (facts.width * facts.height > MAX_PIXELS) {
+    throw invalidField(field, `expected at most ${MAX_PIXELS} pixels, got ${facts.width}x${facts.height}`);
   }
   return { ...facts, lengthBytes: upload.lengthBytes, open: upload.open };
 }

@@ -1,9 +1,9 @@
+import { PICTURE_HEAD_BYTES, pictureFactsOf } from "../lib/picture_head.ts";
 import { openDownload } from "../net/download.ts";
 import type { EgressPolicy } from "../net/target.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { MadeImage } from "../upstreams/image_upstream.ts";
 import { base64Length, firstBytesOf, isBase64, piecesOfBytes, piecesOfText } from "./base64.ts";
-import { PICTURE_HEAD_BYTES, pictureFactsOf } from "./picture.ts";
 
 /** A picture that is at hand. */
 export interface FinishedImage {

@@ -59,7 +59,7 @@ export class ImageCalls {
         const bill = { settlement, measure };
         const images = request.references.length === 0
           ? request.images
-          : await this.parts.readReferences(request.references, link.signal);
+          : await this.parts.readReferences(request.references, { accountId, signal: link.signal });
         return (candidate) => {
           const upstream = this.#upstreamOf(candidate)!;
           const order = orderOf(request, candidate.model, images);

@@ -1,14 +1,21 @@
 import { Buffer } from "node:buffer";
 import { invalidField } from "../lib/gateway_error.ts";
+import { type PictureFacts, pictureFactsOf } from "../lib/picture_head.ts";
 import { download, DownloadRefused } from "../net/download.ts";
 import { EgressError } from "../net/egress_error.ts";
 import type { EgressPolicy } from "../net/target.ts";
 import type { ImageSource } from "../upstreams/image_upstream.ts";
+import type { MediaWork } from "../workers/media_work.ts";
 import { isBase64 } from "./base64.ts";
-import { MOST_PIXELS, PICTURE_HEAD_BYTES, pictureFactsOf } from "./picture.ts";
 
 /** Gets the pictures that a caller wants looked at. */
-export type ReferenceReader = (values: readonly string[], signal: AbortSignal | undefined) => Promise<ImageSource[]>;
+export type ReferenceReader = (
+  values: readonly string[],
+  caller: { readonly accountId: string; readonly signal: AbortSignal | undefined },
+) => Promise<ImageSource[]>;
+
+/** The most pixels of a picture. */
+export const MAX_PIXELS = 64_000_000;
 
 /** The most bytes of one reference. */
 export const LARGEST_REFERENCE_BYTES = 20_000_000;
@@ -18,19 +25,22 @@ const ADDRESS = /^[a-z][a-z0-9+.-]*:/i;
 
 /**
  * The function that reads `input_images`: addresses under the egress guard, data URIs, or plain base64 in either
- * alphabet. Each must be a PNG, JPEG or WebP by content that can be decoded. The function throws `invalid_request`,
- * naming the item.
+ * alphabet. Each must be a PNG, JPEG or WebP by content that can be decoded, which is tried in another thread. The
+ * function throws `invalid_request`, naming the item, and what {@linkcode MediaWork} throws.
  */
-export function createReferenceReader(policy: EgressPolicy): ReferenceReader {
-  const decodes = inTurn(canBeDecoded);
-  return async (values, signal) => {
+export function createReferenceReader(policy: EgressPolicy, media: MediaWork): ReferenceReader {
+  return async (values, { accountId, signal }) => {
     const sources: ImageSource[] = [];
     for (const [index, value] of values.entries()) {
       const field = `input_images[${index}]`;
       const bytes = await bytesOf(field, value, policy, signal);
-      const source = pictureOf(field, bytes);
-      if (!await decodes(bytes, source.mediaType)) throw invalidField(field, "expected an image that can be decoded");
-      sources.push(source);
+      const facts = factsOf(field, bytes);
+      const checked = await media.checkPicture(bytes, accountId);
+      if (checked.mistake === "not_image") throw invalidField(field, "expected an image that can be decoded");
+      if (checked.mistake === "too_large") {
+        throw invalidField(field, "expected an image that takes less work to decode");
+      }
+      sources.push({ ...facts, lengthBytes: checked.bytes.length, open: () => once(checked.bytes) });
     }
     return sources;
   };
@@ -78,36 +88,19 @@ async function fetched(
   }
 }
 
-function pictureOf(field: string, bytes: Uint8Array<ArrayBuffer>): ImageSource {
-  const facts = pictureFactsOf(bytes.subarray(0, PICTURE_HEAD_BYTES));
-  if (facts === null) throw invalidField(field, "expected a PNG, JPEG or WebP image");
-  if (facts.width * facts.height > MOST_PIXELS) {
-    throw invalidField(field, `expected at most ${MOST_PIXELS} pixels, got ${facts.width}x${facts.height}`);
+function factsOf(field: string, bytes: Uint8Array<ArrayBuffer>): PictureFacts {
+  const facts = pictureFactsOf(bytes);
+  if (facts === null || facts.mediaType === "image/gif") {
+    throw invalidField(field, "expected a PNG, JPEG or WebP image");
   }
-  return { ...facts, lengthBytes: bytes.length, open: () => once(bytes) };
+  if (facts.width * facts.height > MAX_PIXELS) {
+    throw invalidField(field, `expected at most ${MAX_PIXELS} pixels, got ${facts.width}x${facts.height}`);
+  }
+  return facts;
 }
 
 async function* once(bytes: Uint8Array<ArrayBuffer>): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   yield bytes;
-}
-
-async function canBeDecoded(bytes: Uint8Array<ArrayBuffer>, type: string): Promise<boolean> {
-  try {
-    (await createImageBitmap(new Blob([bytes], { type }))).close();
-    return true;
-  } catch {
-    return false; // the decoder says only that it could not
-  }
-}
-
-/** One call at a time: a picture of the most pixels takes a quarter of a gigabyte while it is decoded. */
-function inTurn<A extends unknown[], R>(work: (...args: A) => Promise<R>): (...args: A) => Promise<R> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (...args) => {
-    const result = last.then(() => work(...args));
-    last = result.catch(() => {});
-    return result;
-  };
 }
 
 function tooLarge(field: string) {

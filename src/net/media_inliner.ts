@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
-import { fileTypeFromBuffer } from "file-type";
 import { GatewayError } from "../lib/gateway_error.ts";
+import { mediaTypeOf } from "../lib/media_type.ts";
 import { download, DownloadRefused } from "./download.ts";
 import { EgressError } from "./egress_error.ts";
 import type { EgressPolicy } from "./target.ts";
@@ -23,8 +23,8 @@ const LONGEST_DOWNLOAD_MS = 30_000;
 export function createMediaInliner(policy: EgressPolicy): (url: string) => Promise<InlinedMedium> {
   return async (url) => {
     const { bytes, mediaType: declared } = await fetched(url, policy);
-    const found = await fileTypeFromBuffer(bytes);
-    const mediaType = found?.mime ?? (declared.startsWith("text/") ? "text/plain" : null);
+    const found = await mediaTypeOf(bytes);
+    const mediaType = found ?? (declared.startsWith("text/") ? "text/plain" : null);
     if (mediaType === null) throw new GatewayError("invalid_request", "what it holds is of no known type");
     return { mediaType, data: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64") };
   };

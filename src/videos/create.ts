@@ -55,7 +55,7 @@ export async function createVideo(parts: VideoParts, call: VideoCall, key: Creat
   const hasInputs = request.firstFrame !== null || request.references.length > 0;
   if (hasInputs || !price.held) await refuseUnaffordable(parts, call.accountId, price);
   const id = newTaskId(parts.store.now());
-  const inputs = await keepInputs(parts, id, request);
+  const inputs = await keepInputs(parts, { taskId: id, accountId: call.accountId }, request);
   try {
     refuseUnreachable(parts, model, pin, inputs);
     const task = newTask(parts, call, { id, request, model, pin, fitted, inputs, price });

@@ -1,9 +1,9 @@
-import { fileTypeFromBuffer } from "file-type";
 import { invalidField } from "../lib/gateway_error.ts";
+import { mediaTypeOf } from "../lib/media_type.ts";
 import { EgressError } from "../net/egress_error.ts";
 import { checkTargetUrl } from "../net/target.ts";
 import type { Store } from "../store/store.ts";
-import { audioSeconds, audioSecondsAt, isTooLong, LONGEST_AUDIO_SECONDS } from "./audio_length.ts";
+import { audioSecondsAt, isTooLong, LONGEST_AUDIO_SECONDS } from "./audio_length.ts";
 import { bytesOfDataUri, isDataUri } from "./data_uri.ts";
 import { preparePictures } from "./real_person.ts";
 import { readTask } from "./records.ts";
@@ -19,6 +19,12 @@ export interface KeptInputs {
   readonly names: readonly string[];
 }
 
+/** Whose inputs they are. */
+interface Owner {
+  readonly taskId: string;
+  readonly accountId: string;
+}
+
 const LARGEST_FILE_BYTES = 50_000_000;
 
 /**
@@ -27,14 +33,12 @@ const LARGEST_FILE_BYTES = 50_000_000;
  *
  * @throws {GatewayError} `invalid_request`, with the reason codes of SPEC "Errors", rule 3, for `real_person`.
  */
-export async function keepInputs(parts: VideoParts, taskId: string, request: VideoRequest): Promise<KeptInputs> {
+export async function keepInputs(parts: VideoParts, owner: Owner, request: VideoRequest): Promise<KeptInputs> {
   const names: string[] = [];
   try {
     const sent = [request.firstFrame, request.lastFrame, ...request.references].filter((each) => each !== null);
-    const kept = request.realPerson
-      ? await keepPeople(parts, taskId, sent, names)
-      : new Map<SentReference, TaskMedia>();
-    for (const each of sent) if (!kept.has(each)) kept.set(each, await keep(parts, taskId, each, names));
+    const kept = request.realPerson ? await keepPeople(parts, owner, sent, names) : new Map<SentReference, TaskMedia>();
+    for (const each of sent) if (!kept.has(each)) kept.set(each, await keep(parts, owner, each, names));
     const mediaOf = (each: SentReference | null) => each && (kept.get(each) ?? null);
     return {
       media: {
@@ -64,12 +68,12 @@ export async function isFileKept(store: Store, name: string): Promise<boolean> {
 
 async function keepPeople(
   parts: VideoParts,
-  taskId: string,
+  { taskId, accountId }: Owner,
   sent: readonly SentReference[],
   names: string[],
 ): Promise<Map<SentReference, TaskMedia>> {
   const images = sent.filter(({ medium }) => medium === "image");
-  const pictures = await preparePictures(images, parts.egress);
+  const pictures = await preparePictures(images, accountId, parts);
   const kept = new Map<SentReference, TaskMedia>();
   for (const [index, image] of images.entries()) {
     const { bytes, mediaType } = pictures[index];
@@ -80,22 +84,24 @@ async function keepPeople(
 
 async function keep(
   parts: VideoParts,
-  taskId: string,
+  { taskId, accountId }: Owner,
   { medium, url, field }: SentReference,
   names: string[],
 ): Promise<TaskMedia> {
   const path = `${field}.${medium}_url.url`;
   if (!isDataUri(url)) {
     refuseAddress(parts, url, path);
-    if (medium === "audio" && isTooLong(await audioSecondsAt(url, parts.egress))) throw tooLong(path);
+    if (medium === "audio" && isTooLong(await audioSecondsAt(url, accountId, parts))) throw tooLong(path);
     return { medium, at: "url", url };
   }
   const bytes = bytesOfDataUri(url);
   if (bytes === null) throw invalidField(path, "expected a data: URI in base64");
-  const mediaType = (await fileTypeFromBuffer(bytes))?.mime ?? "";
+  const mediaType = await mediaTypeOf(bytes) ?? "";
   if (!isOf(medium, mediaType)) throw invalidField(path, `expected ${medium} data`);
-  if (medium === "audio" && isTooLong(await audioSeconds(bytes, mediaType))) throw tooLong(path);
-  return await write(parts, taskId, medium, bytes, mediaType, names);
+  if (medium !== "audio") return await write(parts, taskId, medium, bytes, mediaType, names);
+  const measured = await parts.media.measureAudio(bytes, mediaType, accountId);
+  if (isTooLong(measured.seconds)) throw tooLong(path);
+  return await write(parts, taskId, medium, measured.bytes, mediaType, names);
 }
 
 /** Sound in an MP4 looks like a video from outside. */

@@ -2,8 +2,8 @@ import { Buffer } from "node:buffer";
 import type { Files } from "../files/files.ts";
 import { signedUrl } from "../files/signed_url.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
-import { fileTypeFromBuffer } from "file-type";
 import { joined } from "../lib/joined.ts";
+import { mediaTypeOf } from "../lib/media_type.ts";
 import { download, DownloadRefused } from "../net/download.ts";
 import { EgressError } from "../net/egress_error.ts";
 import { checkTargetUrl } from "../net/target.ts";
@@ -82,7 +82,7 @@ async function kept(files: Files, media: TaskMedia & { at: "file" }) {
 async function fetched({ egress }: VideoParts, media: TaskMedia & { at: "url" }) {
   try {
     const { bytes } = await download(media.url, { maxBytes: MOST_BYTES[media.medium], timeoutMs: FETCH_MS }, egress);
-    const mediaType = (await fileTypeFromBuffer(bytes))?.mime;
+    const mediaType = await mediaTypeOf(bytes);
     if (mediaType?.startsWith(`${media.medium}/`)) return { bytes, mediaType };
     throw new GatewayError("invalid_request", `Cannot use a reference: what it holds is no ${media.medium}`);
   } catch (error) {

@@ -7,6 +7,7 @@ import type { EgressPolicy } from "../net/target.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
 import type { Commit, Store } from "../store/store.ts";
 import type { VideoUpstream } from "../upstreams/video_upstream.ts";
+import type { MediaWork } from "../workers/media_work.ts";
 import type { PollSchedule } from "./poll_schedule.ts";
 import type { TerminalStatus } from "./task.ts";
 import type { TaskObject } from "./task_object.ts";
@@ -62,6 +63,7 @@ export interface VideoParts {
   readonly egress: EgressPolicy;
   /** What the gateway's own addresses start with; known once it listens. */
   readonly baseUrl: () => string;
+  readonly media: MediaWork;
   readonly settings: VideoSettings;
   readonly onTerminal: TerminalSeam;
   /** Uniform in [0, 1). */

@@ -15,7 +15,7 @@ const GROUPS: readonly (readonly [name: string, members: RegExp])[] = [
   // Below the catalog, as a model carries its tariff.
   ["money", /^src\/billing\//],
   ["forms", /^src\/(conversation|http|store|files)\//],
-  ["edge", /^src\/net\//],
+  ["edge", /^src\/(net|workers)\//],
   ["ground", /^src\/lib\//],
 ];
 

@@ -1,3 +1,5 @@
+import { createMediaWork } from "../../src/workers/media_work.ts";
+import { systemClock } from "../../src/lib/clock.ts";
 import { assertEquals } from "@std/assert";
 import { openDirectory } from "../../src/files/directory.ts";
 import { SAMPLE_VIDEO } from "../../src/sandbox/families/sample_video.ts";
@@ -31,6 +33,7 @@ async function completedTask(open: (result: VideoResult) => Promise<AsyncIterabl
     files: openDirectory(folder),
     signingKeys: [{ id: "one", secret: new Uint8Array(32) }],
     egress: { allow: [], own: [] },
+    media: createMediaWork({ clock: systemClock, log: silentLog }),
     baseUrl: () => "https://gateway.example",
     settings: {
       preauthorize: true,

@@ -1,3 +1,5 @@
+import { createMediaWork } from "../../src/workers/media_work.ts";
+import { systemClock } from "../../src/lib/clock.ts";
 import { createCatalog } from "../../src/catalog/catalog.ts";
 import { readModel } from "../../src/catalog/model.ts";
 import type { Files } from "../../src/files/files.ts";
@@ -111,6 +113,7 @@ export async function openStage(log: Log = silentLog): Promise<Stage> {
     files: noFiles,
     signingKeys: [{ id: "one", secret: new Uint8Array(32) }],
     egress: { allow: [], own: [] },
+    media: createMediaWork({ clock: systemClock, log: silentLog }),
     baseUrl: () => "https://gateway.example",
     settings: {
       preauthorize: true,

@@ -1,0 +1,54 @@
+import { imageSize } from "image-size";
+
+/** What the first bytes of a picture say. */
+export interface PictureFacts {
+  readonly mediaType: "image/png" | "image/jpeg" | "image/webp" | "image/gif";
+  /** Pixels. */
+  readonly width: number;
+  /** Pixels. */
+  readonly height: number;
+}
+
+/** How many first bytes are needed at most: a JPEG states its size after its colour profile and its thumbnail. */
+export const PICTURE_HEAD_BYTES = 4_000_000;
+
+/**
+ * Type and size of a picture by its own bytes, whatever a sender calls it; nothing is decoded.
+ *
+ * @param head Its first bytes.
+ * @returns Null for what is no PNG, JPEG, WebP or GIF, or does not state its size in these bytes.
+ */
+export function pictureFactsOf(head: Uint8Array): PictureFacts | null {
+  const mediaType = mediaTypeOf(head);
+  if (mediaType === null) return null;
+  if (mediaType === "image/jpeg") return jpegFactsOf(head.subarray(0, PICTURE_HEAD_BYTES));
+  try {
+    const { width, height } = imageSize(head.subarray(0, PICTURE_HEAD_BYTES));
+    return width > 0 && height > 0 ? { mediaType, width, height } : null;
+  } catch {
+    return null; // the library throws errors of several kinds for heads that are broken or too short
+  }
+}
+
+/** The type by the signature alone. The library would try every type that it knows, some with slow searches. */
+function mediaTypeOf(head: Uint8Array): PictureFacts["mediaType"] | null {
+  const mark = String.fromCharCode(...head.subarray(0, 12));
+  if (mark.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
+  if (mark.startsWith("\xff\xd8\xff")) return "image/jpeg";
+  if (/^GIF8[79]a/.test(mark)) return "image/gif";
+  return mark.startsWith("RIFF") && mark.startsWith("WEBP", 8) ? "image/webp" : null;
+}
+
+/** The library copies the rest of the file at each segment, which takes minutes for a file of small ones. */
+function jpegFactsOf(head: Uint8Array): PictureFacts | null {
+  for (let at = 2; at + 9 < head.length && head[at] === 0xff;) {
+    const marker = head[at + 1];
+    if (marker === 0xff) at++; // a fill byte
+    else if (marker === 0xda || marker === 0xd9) return null;
+    else if (marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc) {
+      const [height, width] = [head[at + 5] << 8 | head[at + 6], head[at + 7] << 8 | head[at + 8]];
+      return width > 0 && height > 0 ? { mediaType: "image/jpeg", width, height } : null;
+    } else at += 2 + (head[at + 2] << 8 | head[at + 3]);
+  }
+  return null;
+}

@@ -1,0 +1,21 @@
+import { parentPort } from "node:worker_threads";
+import type { JobMessage, JobResult } from "./worker_pool.ts";
+
+/** What a job came to, and which buffers of it move to the main thread. */
+export interface JobOutcome {
+  readonly value: unknown;
+  readonly transfer?: readonly ArrayBuffer[];
+}
+
+/** In a thread: answers each job of a `WorkerPool`. An error is reported by its class alone. */
+export function serveJobs(run: (job: unknown) => Promise<JobOutcome>): void {
+  const port = parentPort!;
+  port.on("message", async ({ id, job }: JobMessage) => {
+    try {
+      const { value, transfer = [] } = await run(job);
+      port.postMessage({ id, value } satisfies JobResult, [...transfer]);
+    } catch (error) {
+      port.postMessage({ id, failure: error instanceof Error ? error.name : typeof error } satisfies JobResult);
+    }
+  });
+}

@@ -1,0 +1,5 @@
+/** The thread of `createMediaWork`. */
+import { serveJobs } from "./job_server.ts";
+import { type MediaJob, runMediaJob } from "./media_job.ts";
+
+serveJobs((job) => runMediaJob(job as MediaJob));

@@ -1,0 +1,118 @@
+import type { Clock } from "../lib/clock.ts";
+import { GatewayError } from "../lib/gateway_error.ts";
+import type { Log } from "../lib/log.ts";
+import type { MediaJob } from "./media_job.ts";
+import type { PictureMistake } from "./picture_hazard.ts";
+import type { Redrawing } from "./picture_jobs.ts";
+import { WorkerFailure, WorkerPool } from "./worker_pool.ts";
+import { type StartThread, threadStarter } from "./worker_thread.ts";
+
+/** Bytes with what was found out about them. */
+export interface CheckedPicture {
+  /** The bytes that were sent in, in a buffer of their own. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Null when the picture can be decoded. */
+  readonly mistake: PictureMistake | null;
+}
+
+/**
+ * Work with media that takes more than some milliseconds of processor time. None of it runs on the main thread. Bytes
+ * that are handed over move to another thread: the caller must not use them afterwards.
+ *
+ * All functions throw {@linkcode GatewayError}: `overloaded` when too much waits already, `internal_error` when the
+ * thread ended.
+ */
+export interface MediaWork {
+  /** Whether a PNG, JPEG, WebP or GIF can be decoded. */
+  checkPicture(bytes: Uint8Array<ArrayBuffer>, accountId: string): Promise<CheckedPicture>;
+  /** See `redrawnPicture`. */
+  redrawPicture(
+    bytes: Uint8Array<ArrayBuffer>,
+    how: Redrawing,
+    accountId: string,
+  ): Promise<Uint8Array<ArrayBuffer> | PictureMistake>;
+  /** The bytes, and how long the clip is, in seconds; null when that cannot be told from them. */
+  measureAudio(
+    bytes: Uint8Array<ArrayBuffer>,
+    mediaType: string,
+    accountId: string,
+  ): Promise<{ readonly bytes: Uint8Array<ArrayBuffer>; readonly seconds: number | null }>;
+  /** Ends the threads. */
+  close(): void;
+}
+
+/** What {@linkcode createMediaWork} needs. */
+export interface MediaWorkOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Given so that a test can replace the threads. Default: threads that run `media_entry.ts`. */
+  readonly start?: StartThread;
+}
+
+/** Longest run of one job. A picture of 64 megapixels takes about two seconds of an idle processor. */
+const JOB_MS = 60_000;
+const IDLE_MS = 120_000;
+const MAX_QUEUED = 256;
+const MAX_QUEUED_PER_ACCOUNT = 32;
+const HEAP_MEGABYTES = 256;
+/** A picture of the most pixels takes half a gigabyte while it is decoded and drawn again. */
+const MAX_THREADS = 2;
+const RETRY_AFTER_SECONDS = 5;
+
+/** Media work in threads of its own; they start when they are needed. */
+export function createMediaWork({ clock, log, start }: MediaWorkOptions): MediaWork {
+  const pool = new WorkerPool({
+    name: "media",
+    start: start ?? threadStarter({
+      entry: new URL("./media_entry.ts", import.meta.url),
+      heapMegabytes: HEAP_MEGABYTES,
+    }),
+    maxThreads: Math.min(MAX_THREADS, Math.max(1, navigator.hardwareConcurrency - 1)),
+    maxQueued: MAX_QUEUED,
+    maxQueuedPerAccount: MAX_QUEUED_PER_ACCOUNT,
+    jobMs: JOB_MS,
+    idleMs: IDLE_MS,
+    clock,
+    log,
+  });
+
+  async function run<R>(job: MediaJob, accountId: string): Promise<R> {
+    try {
+      return await pool.run(job, { accountId }, [job.buffer]) as R;
+    } catch (error) {
+      throw error instanceof WorkerFailure ? refusalOf(error) : error;
+    }
+  }
+
+  return {
+    async checkPicture(bytes, accountId) {
+      const job = { kind: "check-picture", buffer: ownBufferOf(bytes) } as const;
+      const { buffer, mistake } = await run<{ buffer: ArrayBuffer; mistake: PictureMistake | null }>(job, accountId);
+      return { bytes: new Uint8Array(buffer), mistake };
+    },
+    async redrawPicture(bytes, how, accountId) {
+      const job = { kind: "redraw-picture", buffer: ownBufferOf(bytes), how } as const;
+      const result = await run<ArrayBuffer | PictureMistake>(job, accountId);
+      return typeof result === "string" ? result : new Uint8Array(result);
+    },
+    async measureAudio(bytes, mediaType, accountId) {
+      const job = { kind: "measure-audio", buffer: ownBufferOf(bytes), mediaType } as const;
+      const { buffer, seconds } = await run<{ buffer: ArrayBuffer; seconds: number | null }>(job, accountId);
+      return { bytes: new Uint8Array(buffer), seconds };
+    },
+    close: () => pool.close(),
+  };
+}
+
+/** The buffer of the bytes when it holds nothing else; small arrays share one with others, which must not move. */
+function ownBufferOf(bytes: Uint8Array<ArrayBuffer>): ArrayBuffer {
+  return bytes.byteLength === bytes.buffer.byteLength ? bytes.buffer : new Uint8Array(bytes).buffer;
+}
+
+function refusalOf(failure: WorkerFailure): GatewayError {
+  if (failure.kind === "busy") {
+    const message = "Cannot look at the media now: too many wait; try again in some seconds";
+    return new GatewayError("rate_limited", message, { status: 503, retryAfterSeconds: RETRY_AFTER_SECONDS });
+  }
+  return new GatewayError("internal_error", "Cannot look at the media: the work on it failed", { cause: failure });
+}

@@ -1,0 +1,70 @@
+import { Worker } from "node:worker_threads";
+
+/** A thread with a memory limit of its own, to which messages are sent. */
+export interface WorkerThread {
+  /** Sends a message; the buffers move to the thread and are empty here afterwards. */
+  post(message: unknown, transfer: readonly ArrayBuffer[]): void;
+  /** Ends the thread. Code that runs in it is not interrupted: it ends when it next yields. */
+  terminate(): void;
+  /** Whether the thread keeps the process alive. */
+  setReferenced(isReferenced: boolean): void;
+}
+
+/** What is told of a thread. */
+export interface WorkerThreadEvents {
+  /** The thread sent a message. */
+  onMessage(message: unknown): void;
+  /** The thread ended by itself: an error that nobody caught, or its memory limit. Called at most once. */
+  onCrash(reason: string): void;
+}
+
+/** Starts a thread. */
+export type StartThread = (events: WorkerThreadEvents) => WorkerThread;
+
+/** How to start threads. */
+export interface ThreadOptions {
+  /** The module that the thread runs. */
+  readonly entry: URL;
+  /** The most megabytes of JavaScript values that a thread may hold; beyond it the thread ends, and it alone. */
+  readonly heapMegabytes: number;
+  /** Handed to the module as `workerData`. Default none. */
+  readonly data?: unknown;
+}
+
+/**
+ * Makes a function that starts threads.
+ *
+ * Threads are Node's, not the web's: only these have a memory limit. A web worker that exceeds its memory ends the
+ * process. Byte arrays must be sent as their `ArrayBuffer`: the platform visits each element of a typed array.
+ */
+export function threadStarter({ entry, heapMegabytes, data }: ThreadOptions): StartThread {
+  return ({ onMessage, onCrash }) => {
+    const worker = new Worker(entry, {
+      workerData: data,
+      resourceLimits: { maxOldGenerationSizeMb: heapMegabytes },
+    });
+    let isOver = false;
+    const crashed = (reason: string) => {
+      if (isOver) return;
+      isOver = true;
+      onCrash(reason);
+    };
+    worker.on("message", (message) => void (isOver || onMessage(message)));
+    worker.on("error", (error) => crashed(reasonOf(error)));
+    worker.on("exit", () => crashed("it ended"));
+    return {
+      post: (message, transfer) => worker.postMessage(message, [...transfer]),
+      terminate() {
+        isOver = true;
+        void worker.terminate();
+      },
+      setReferenced: (isReferenced) => isReferenced ? worker.ref() : worker.unref(),
+    };
+  };
+}
+
+/** The class or code of an error, never its message, which can repeat the input. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  return "code" in error && typeof error.code === "string" ? error.code : error.name;
+}

@@ -1,0 +1,145 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { silentLog } from "../../src/lib/log.ts";
+import { type JobMessage, WorkerFailure, WorkerPool, type WorkerPoolOptions } from "../../src/workers/worker_pool.ts";
+import type { StartThread, WorkerThreadEvents } from "../../src/workers/worker_thread.ts";
+import { ManualClock } from "../support/manual_clock.ts";
+
+/** Threads that do nothing until a test answers for them. */
+class StageThreads {
+  readonly started: { events: WorkerThreadEvents; posted: JobMessage[]; terminated: boolean }[] = [];
+
+  readonly start: StartThread = (events) => {
+    const thread = { events, posted: [] as JobMessage[], terminated: false };
+    this.started.push(thread);
+    return {
+      post: (message) => void thread.posted.push(message as JobMessage),
+      terminate: () => void (thread.terminated = true),
+      setReferenced() {},
+    };
+  };
+
+  /** The jobs that a thread has got, in their order. */
+  jobsOf(nth: number): unknown[] {
+    return this.started[nth].posted.map(({ job }) => job);
+  }
+
+  /** The thread answers its last job. */
+  answer(nth: number, value: unknown): void {
+    const { posted, events } = this.started[nth];
+    events.onMessage({ id: posted.at(-1)!.id, value });
+  }
+}
+
+function stage(options: Partial<WorkerPoolOptions> = {}) {
+  const threads = new StageThreads();
+  const clock = new ManualClock();
+  const pool = new WorkerPool({
+    name: "test",
+    start: threads.start,
+    maxThreads: 1,
+    maxQueued: 10,
+    maxQueuedPerAccount: 4,
+    jobMs: 1_000,
+    idleMs: 60_000,
+    clock,
+    log: silentLog,
+    ...options,
+  });
+  return { threads, clock, pool };
+}
+
+const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
+const kindOf = async (promise: Promise<unknown>) => (await assertRejects(() => promise, WorkerFailure)).kind;
+
+Deno.test("WorkerPool starts no thread before there is work, and ends it once it was idle for long", async () => {
+  const { threads, clock, pool } = stage();
+  assertEquals(pool.threads, 0);
+  const result = pool.run("a", { accountId: "one" });
+  assertEquals(threads.jobsOf(0), ["a"]);
+  threads.answer(0, "done");
+  assertEquals(await result, "done");
+  clock.advance(59_999);
+  assertEquals([pool.threads, threads.started[0].terminated], [1, false]);
+  clock.advance(1);
+  assertEquals([pool.threads, threads.started[0].terminated], [0, true]);
+});
+
+Deno.test("WorkerPool lets accounts take turns, so that one with many jobs does not hold up another", async () => {
+  const { threads, pool } = stage();
+  const heavy = ["h1", "h2", "h3", "h4"].map((job) => pool.run(job, { accountId: "heavy" }));
+  const light = pool.run("l1", { accountId: "light" });
+  const order: unknown[] = [];
+  for (let nth = 0; nth < 5; nth++) {
+    order.push(threads.jobsOf(0).at(-1));
+    threads.answer(0, null);
+    await settled();
+  }
+  assertEquals(order, ["h1", "h2", "l1", "h3", "h4"]);
+  await Promise.all([...heavy, light]);
+});
+
+Deno.test("WorkerPool refuses a job when its account or everybody together has too many waiting", async () => {
+  const { threads, pool } = stage({ maxQueued: 3, maxQueuedPerAccount: 2 });
+  const running = pool.run("r", { accountId: "one" });
+  const waiting = [pool.run("1", { accountId: "one" }), pool.run("2", { accountId: "one" })];
+  assertEquals(await kindOf(pool.run("3", { accountId: "one" })), "busy");
+  waiting.push(pool.run("4", { accountId: "two" }));
+  assertEquals(await kindOf(pool.run("5", { accountId: "three" })), "busy");
+  waiting.push(pool.run("owed", { accountId: "one", isOwed: true }));
+  assertEquals(pool.queued, 4);
+  for (let nth = 0; nth < 5; nth++) {
+    threads.answer(0, nth);
+    await settled();
+  }
+  await Promise.all([running, ...waiting]);
+});
+
+Deno.test("WorkerPool takes a job out of the queue when its caller leaves", async () => {
+  const { threads, pool } = stage();
+  const running = pool.run("r", { accountId: "one" });
+  const caller = new AbortController();
+  const left = pool.run("left", { accountId: "one", signal: caller.signal });
+  const next = pool.run("next", { accountId: "one" });
+  caller.abort();
+  assertEquals(await kindOf(left), "cancelled");
+  threads.answer(0, null);
+  await running;
+  assertEquals(threads.jobsOf(0), ["r", "next"]);
+  threads.answer(0, null);
+  await next;
+});
+
+Deno.test("WorkerPool replaces the thread of a job that overruns, and starts none after many overruns", async () => {
+  const { threads, clock, pool } = stage();
+  for (let nth = 0; nth < 4; nth++) {
+    const stuck = pool.run("stuck", { accountId: "one" });
+    clock.advance(1_000);
+    assertEquals(await kindOf(stuck), "overran");
+    assertEquals(threads.started[nth].terminated, true);
+  }
+  assertEquals(await kindOf(pool.run("fifth", { accountId: "one" })), "busy");
+  clock.advance(300_000);
+  const later = pool.run("later", { accountId: "one" });
+  threads.answer(4, "done");
+  assertEquals(await later, "done");
+});
+
+Deno.test("WorkerPool fails the job of a thread that crashes and goes on with another thread", async () => {
+  const { threads, pool } = stage();
+  const crashed = pool.run("a", { accountId: "one" });
+  const next = pool.run("b", { accountId: "two" });
+  threads.started[0].events.onCrash("ERR_WORKER_OUT_OF_MEMORY");
+  assertEquals(await kindOf(crashed), "crashed");
+  assertEquals(threads.jobsOf(1), ["b"]);
+  threads.answer(1, "done");
+  assertEquals(await next, "done");
+});
+
+Deno.test("WorkerPool cancels what runs and what waits when it is closed", async () => {
+  const { threads, pool } = stage();
+  const all = ["a", "b"].map((job) => kindOf(pool.run(job, { accountId: "one" })));
+  pool.close();
+  assertEquals(await Promise.all(all), ["cancelled", "cancelled"]);
+  assertEquals(threads.started[0].terminated, true);
+  assertEquals(await kindOf(pool.run("late", { accountId: "one" })), "cancelled");
+});
