@@ -13,6 +13,7 @@ import type { OwnAddress } from "./net/target.ts";
 import { imageRoutes } from "./image_routes.ts";
 import { joinRunners } from "./job_runners.ts";
 import { operatorRoutes } from "./operator_routes.ts";
+import { readinessHandler } from "./readiness.ts";
 import { renderDefaultError } from "./protocols/default/error.ts";
 import { deliveryRoutes } from "./protocols/default/deliveries.ts";
 import { createRouter, type Router } from "./router.ts";
@@ -124,7 +125,7 @@ async function openEngines(foundation: Foundation, present: Present): Promise<En
 }
 
 async function routerOf(foundation: Foundation, engines: Engines, present: Present): Promise<Router> {
-  const { config, catalog, authenticate, store } = foundation;
+  const { config, catalog, authenticate, store, breaker } = foundation;
   const { turns, caches, webhooks: { desk }, videos: { routes, videos, signingKeys } } = engines;
   const table = routesOf({
     catalog,
@@ -134,7 +135,11 @@ async function routerOf(foundation: Foundation, engines: Engines, present: Prese
     images: await imageRoutes(foundation),
     authenticate,
     textBody: { capBytes: config.limits.textBodyBytes, idleMs: config.limits.bodyIdleMs },
-    isReady: async () => !present.isDraining && await store.ready(),
+    readiness: readinessHandler({
+      isReady: async () => !present.isDraining && await store.ready(),
+      providers: Object.keys(config.providers),
+      breaker,
+    }),
     admin: operatorRoutes(foundation, { deliveries: desk, signingKeys }),
   });
   return createRouter(table, { sections: ERROR_SECTIONS, renderError: renderDefaultError });

@@ -2,7 +2,7 @@ import type { CacheEngine } from "./cache_engine.ts";
 import type { Catalog } from "./catalog/catalog.ts";
 import type { Authenticate } from "./billing/authenticate.ts";
 import type { BodyLimits } from "./http/body.ts";
-import type { Route } from "./http/inbound.ts";
+import type { Handler, Route } from "./http/inbound.ts";
 import { renderAdminError } from "./protocols/admin/answer.ts";
 import { renderContentError } from "./protocols/content/error.ts";
 import { contentRoutes } from "./protocols/content/generate.ts";
@@ -26,8 +26,8 @@ export interface RouteParts {
   readonly videos: readonly Route[];
   readonly authenticate: Authenticate;
   readonly textBody: BodyLimits;
-  /** Whether the process can take work: answers `GET /readyz`. */
-  readonly isReady: () => Promise<boolean>;
+  /** Answers `GET /readyz`. */
+  readonly readiness: Handler;
   readonly admin: readonly Route[];
 }
 
@@ -42,7 +42,7 @@ export const ERROR_SECTIONS: readonly Section[] = [
 
 /** The address table. */
 export function routesOf(
-  { catalog, turns, caches, images, videos, authenticate, textBody, isReady, admin }: RouteParts,
+  { catalog, turns, caches, images, videos, authenticate, textBody, readiness, admin }: RouteParts,
 ): Route[] {
   const textParts = { turns, caches: caches.caches, authenticate, bodyLimits: textBody };
   return [
@@ -57,10 +57,6 @@ export function routesOf(
     ...contentModelRoutes(catalog, renderContentError),
     ...admin,
     { method: "GET", path: "/healthz", handler: () => new Response("ok\n"), renderError: renderDefaultError },
-    { method: "GET", path: "/readyz", handler: () => readiness(isReady), renderError: renderDefaultError },
+    { method: "GET", path: "/readyz", handler: readiness, renderError: renderDefaultError },
   ];
-}
-
-async function readiness(isReady: () => Promise<boolean>): Promise<Response> {
-  return await isReady() ? new Response("ready\n") : new Response("not ready\n", { status: 503 });
 }
