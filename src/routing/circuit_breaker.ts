@@ -81,7 +81,8 @@ class Breaker implements CircuitBreaker {
 
   constructor(options: CircuitBreakerOptions) {
     const defaults = { failuresToOpen: 5, windowMs: 60_000, restMs: 10_000, maxRestMs: 300_000 };
-    this.#options = { credentials: UNMONITORED_CREDENTIALS, ...defaults, ...options };
+    const credentials = options.credentials ?? UNMONITORED_CREDENTIALS;
+    this.#options = { ...defaults, ...options, credentials };
   }
 
   availabilityOf({ provider, model }: AttemptTarget, accountId: string): Availability {

@@ -6,6 +6,7 @@ import type { Files } from "../../src/files/files.ts";
 import { type Log, silentLog } from "../../src/lib/log.ts";
 import { readMoney } from "../../src/lib/money.ts";
 import { createCircuitBreaker } from "../../src/routing/circuit_breaker.ts";
+import type { CredentialMonitor } from "../../src/routing/credential_monitor.ts";
 import type { EmbeddedStore } from "../../src/store/embedded.ts";
 import { openMemoryStore } from "../../src/store/memory.ts";
 import type { Job, Store } from "../../src/store/store.ts";
@@ -88,7 +89,7 @@ const noFiles: Files = {
 };
 
 /** Opens a stage with 100 USD on the account. Events are counted by the seam, in the terminal commit itself. */
-export async function openStage(log: Log = silentLog): Promise<Stage> {
+export async function openStage(log: Log = silentLog, credentials?: CredentialMonitor): Promise<Stage> {
   const clock = new ManualClock();
   const store = await openMemoryStore({ clock });
   await store.commit(null, {
@@ -109,7 +110,7 @@ export async function openStage(log: Log = silentLog): Promise<Stage> {
     catalog: createCatalog([model]),
     upstreams: new Map([["vendor", vendor], ["second", second]]),
     isProvider: () => true,
-    breaker: createCircuitBreaker({ clock }),
+    breaker: createCircuitBreaker({ clock, credentials }),
     files: noFiles,
     signingKeys: [{ id: "one", secret: new Uint8Array(32) }],
     egress: { allow: [], own: [] },

@@ -1,4 +1,7 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
+import { GatewayError } from "../../src/lib/gateway_error.ts";
+import { silentLog } from "../../src/lib/log.ts";
+import { UNMONITORED_CREDENTIALS } from "../../src/routing/credential_monitor.ts";
 import { readMoney } from "../../src/lib/money.ts";
 import { COST, DEADLINE_MS, DONE, failure, openStage, type Stage } from "./stage.ts";
 
@@ -188,3 +191,48 @@ Deno.test("a price that changes while a task runs is not the task's: it costs wh
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 50; turn++) await Promise.resolve();
 }
+
+/** A stage whose vendors reject the credentials of the providers that are in the set. */
+async function stageRejecting(rejected: ReadonlySet<string>): Promise<Stage> {
+  return await openStage(silentLog, { ...UNMONITORED_CREDENTIALS, isRejected: (name) => rejected.has(name) });
+}
+
+Deno.test("a task is not offered to a misconfigured provider while another makes videos", async () => {
+  const stage = await stageRejecting(new Set(["vendor"]));
+  const id = await stage.create();
+  await stage.runDue();
+  assertEquals([stage.vendor.accepted.size, stage.second.accepted.get(id)?.length], [0, 1]);
+  await completed(stage, id);
+});
+
+Deno.test("a create is refused at once when all providers are misconfigured, or the pinned one", async () => {
+  const all = await stageRejecting(new Set(["vendor", "second"]));
+  const one = await stageRejecting(new Set(["second"]));
+  for (const [stage, body] of [[all, {}], [one, { provider: { type: "second" } }]] as const) {
+    const error = await assertRejects(() => stage.create(body), GatewayError);
+    assertEquals([error.code, error.status], ["upstream_auth_failed", 401]);
+    assertEquals(await stage.store.balance("demo"), WHOLE);
+  }
+});
+
+Deno.test("a task whose providers become misconfigured before it is handed over fails without a vendor call", async () => {
+  const rejected = new Set<string>();
+  const stage = await stageRejecting(rejected);
+  const id = await stage.create();
+  rejected.add("vendor").add("second");
+  await stage.runDue();
+  const { status, error } = await stage.read(id);
+  assertEquals([status, error?.code], ["failed", "upstream_auth_failed"]);
+  assertEquals([stage.vendor.accepted.size, stage.second.accepted.size], [0, 0]);
+  assertEquals(await stage.store.balance("demo"), WHOLE);
+});
+
+Deno.test("a task that a vendor forbids for the operator's account fails at once, as the vendor's affair", async () => {
+  const stage = await openStage();
+  stage.vendor.before = stage.second.before = () => Promise.reject(failure("no", "forbidden"));
+  const id = await stage.create();
+  await stage.runDue();
+  const { status, error } = await stage.read(id);
+  assertEquals([status, error?.code], ["failed", "upstream_error"]);
+  assertEquals(await stage.store.balance("demo"), WHOLE);
+});

@@ -1,0 +1,53 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { UpstreamFailure } from "../../src/upstreams/failure.ts";
+import { withVendor } from "./vendor.ts";
+
+const IDLE = new AbortController().signal;
+
+const PATHS = {
+  openai: "/base/models",
+  xai: "/base/models",
+  anthropic: "/base/v1/models?limit=1",
+  google: "/base/v1beta/models?pageSize=1",
+  ark: "/base/contents/generations/tasks?page_num=1&page_size=1",
+  minimax: "/base/v1/query/video_generation?task_id=0",
+} as const;
+
+for (const [kind, path] of Object.entries(PATHS)) {
+  Deno.test(`${kind}: the probe asks for something that costs nothing`, async () => {
+    const body = { data: [], base_resp: { status_code: 0, status_msg: "success" } };
+    await withVendor(kind, [{ body }], async ({ probe }, seen) => {
+      await probe!(IDLE);
+      assertEquals(seen.map((each) => [each.method, each.path, each.bytes.length]), [["GET", path, 0]]);
+    });
+  });
+
+  Deno.test(`${kind}: the probe fails as "auth" when the key is rejected, and otherwise when it is not`, async () => {
+    for (const [status, expected] of [[401, "auth"], [404, "invalid"], [429, "rate_limited"], [503, "unavailable"]]) {
+      await withVendor(kind, [{ status: Number(status), body: { error: { message: "No" } } }], async ({ probe }) => {
+        const failure = await assertRejects(() => probe!(IDLE), UpstreamFailure);
+        assertEquals(failure.kind, expected);
+      });
+    }
+  });
+}
+
+Deno.test("minimax: the probe reads the number in an answer of status 200", async () => {
+  for (const [code, expected] of [[1004, "auth"], [2049, "auth"], [1002, "rate_limited"], [2013, null], ["0", null]]) {
+    await withVendor("minimax", [{ body: { base_resp: { status_code: code, status_msg: "" } } }], async ({ probe }) => {
+      const kind = await probe!(IDLE).then(() => null, (failure: UpstreamFailure) => failure.kind);
+      assertEquals(kind, expected, String(code));
+    });
+  }
+});
+
+Deno.test("google: the probe reads a key that is rejected with 400", async () => {
+  const body = { error: { code: 400, message: "API key not valid", details: [{ reason: "API_KEY_INVALID" }] } };
+  await withVendor("google", [{ status: 400, body }], async ({ probe }) => {
+    assertEquals((await assertRejects(() => probe!(IDLE), UpstreamFailure)).kind, "auth");
+  });
+});
+
+Deno.test("fal: there is no probe", async () => {
+  await withVendor("fal", [{ body: {} }], ({ probe }) => Promise.resolve(assertEquals(probe, undefined)));
+});
