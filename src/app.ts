@@ -20,6 +20,7 @@ import { createRouter, type Router } from "./router.ts";
 import { ERROR_SECTIONS, routesOf } from "./routes.ts";
 import type { EmbeddedStore } from "./store/embedded.ts";
 import type { JobRunner } from "./store/jobs.ts";
+import { createVendorState } from "./ownership/vendor_state.ts";
 import { createItemMemory } from "./texts/item_memory.ts";
 import { createReasoningMemory } from "./texts/reasoning_memory.ts";
 import { TextTurns } from "./texts/turn.ts";
@@ -115,6 +116,7 @@ async function openEngines(foundation: Foundation, present: Present): Promise<En
     ...foundation,
     memory: createReasoningMemory(clock),
     items: createItemMemory(clock),
+    vendorState: createVendorState(foundation),
     inliner: createMediaInliner(egress),
   });
   const caches = await cacheEngine({ ...foundation, texts: turns.parts });

@@ -43,6 +43,7 @@ export async function cacheEngine(parts: CacheEngineParts): Promise<CacheEngine>
   await files.tidy((name) => isCacheFileKept(store, name));
   const caches = createCaches({
     store,
+    vendorState: texts.vendorState,
     log,
     providers,
     breaker,

@@ -22,6 +22,8 @@ export interface Opening {
   readonly balance?: Money;
   /** Generated when left out. */
   readonly webhookSecret?: string;
+  /** Buckets whose objects its requests may name; none when left out. */
+  readonly allowBuckets?: readonly string[];
 }
 
 /**
@@ -34,12 +36,17 @@ export async function createAccount(
   store: Store,
   opening: Opening,
 ): Promise<{ account: Account; webhookSecret: string }> {
-  const { id, balance = 0n, webhookSecret = newWebhookSecret() } = opening;
+  const { id, balance = 0n, webhookSecret = newWebhookSecret(), allowBuckets = [] } = opening;
   if (!isAccountId(id)) throw invalidField("id", `expected ${ACCOUNT_ID_EXPECTATION}`);
-  const record: AccountRecord = { id, createdAt: store.now(), suspendedAt: null };
+  const record: AccountRecord = { id, createdAt: store.now(), suspendedAt: null, ...bucketsOf(allowBuckets) };
   const result = await store.commit(null, openingCommit(record, balance, webhookSecret));
   if (!result.ok) throw new GatewayError("conflict", "Cannot create the account: the id is taken", { field: "id" });
   return { account: { ...record, available: balance, held: 0n }, webhookSecret };
+}
+
+/** Left out where there are none, as in records that are older than the setting. */
+function bucketsOf(allowBuckets: readonly string[]): Pick<AccountRecord, "allowBuckets"> {
+  return allowBuckets.length === 0 ? {} : { allowBuckets };
 }
 
 function openingCommit(record: AccountRecord, balance: Money, webhookSecret: string): Commit {
@@ -100,6 +107,16 @@ export function resumeAccount(store: Store, id: string): Promise<Account> {
     id,
     (account) => account.suspendedAt === null ? account : { ...account, suspendedAt: null },
   );
+}
+
+/**
+ * Sets the buckets whose objects an account's requests may name, in the place of those before.
+ *
+ * @param allowBuckets Each a bucket prefix, checked by the caller.
+ * @throws {GatewayError} `not_found` when there is no such account.
+ */
+export function setAllowedBuckets(store: Store, id: string, allowBuckets: readonly string[]): Promise<Account> {
+  return changeAccount(store, id, (account) => ({ ...account, allowBuckets: [...allowBuckets] }));
 }
 
 async function changeAccount(

@@ -2,8 +2,9 @@ import * as z from "zod";
 import { type Money, readMoney } from "../lib/money.ts";
 import { orNothing, secret } from "../lib/settings.ts";
 import type { Store } from "../store/store.ts";
-import { createAccount } from "./account.ts";
+import { createAccount, setAllowedBuckets } from "./account.ts";
 import { ACCOUNT_ID_EXPECTATION, isAccountId } from "./account_id.ts";
+import { bucketsSchema } from "./bucket_prefix.ts";
 import { hashOfKey, KEY_EXPECTATION, looksLikeKey } from "./api_key.ts";
 import { addKey, keyRecordOf } from "./issued_key.ts";
 import { accountKey, keyOwnerKey, type KeyOwnerRecord } from "./records.ts";
@@ -18,6 +19,8 @@ export interface ConfiguredAccount {
   readonly keys: readonly string[];
   /** Generated when left out. */
   readonly webhookSecret?: string;
+  /** Set at every start; left out: what the administration has set stays. */
+  readonly allowBuckets?: readonly string[];
 }
 
 /** What came into being at this start. */
@@ -37,7 +40,12 @@ const Accounts = z.array(
     balance: z.string().default("0").transform(readBalance),
     keys: z.array(z.string().refine(looksLikeKey, KEY_EXPECTATION)).default([]),
     webhook_secret: orNothing(secret(LEAST_SECRET_CHARACTERS)),
-  }).transform(({ webhook_secret: given, ...account }) => ({ ...account, webhookSecret: given ?? undefined })),
+    allow_buckets: bucketsSchema().optional(),
+  }).transform(({ webhook_secret: given, allow_buckets: allowBuckets, ...account }) => ({
+    ...account,
+    webhookSecret: given ?? undefined,
+    ...allowBuckets === undefined ? {} : { allowBuckets },
+  })),
 );
 
 /** The `accounts` section of the configuration, read strictly; its messages read on from "expected". */
@@ -54,7 +62,7 @@ function readBalance(text: string, context: z.RefinementCtx): Money {
 
 /**
  * Creates the accounts that are missing, each with its opening balance, and adds the keys that are missing. What
- * exists stays as it is: no balance is credited again, no revoked key comes back, no secret changes.
+ * exists stays as it is, apart from the buckets that the configuration names: no balance is credited again, no revoked key comes back, no secret changes.
  *
  * @throws {Error} If a key belongs to another account.
  */
@@ -64,12 +72,13 @@ export async function ensureConfiguredAccounts(
 ): Promise<AccountsEnsured> {
   const created = [];
   let keysAdded = 0;
-  for (const { id, balance, webhookSecret, keys } of accounts) {
+  for (const { id, balance, webhookSecret, keys, allowBuckets } of accounts) {
     const [existing] = await store.get([accountKey(id)]);
     if (!existing) {
       const opened = await createAccount(store, { id, balance, webhookSecret });
       created.push({ id, generatedWebhookSecret: webhookSecret === undefined ? opened.webhookSecret : null });
     }
+    if (allowBuckets !== undefined) await setAllowedBuckets(store, id, allowBuckets);
     for (const secret of keys) if (await ensureKey(store, id, secret)) keysAdded++;
   }
   return { created, keysAdded };

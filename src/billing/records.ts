@@ -8,6 +8,8 @@ export interface AccountRecord {
   readonly createdAt: number;
   /** Since when its keys are refused; null while it is active. */
   readonly suspendedAt: number | null;
+  /** Buckets whose objects its requests may name, as `gs://acme-media/`; left out: none. */
+  readonly allowBuckets?: readonly string[];
 }
 
 /** An API key as stored: never the secret, only what recognises it. */

@@ -2,6 +2,7 @@ import type { CallParts } from "../calls/paid_call.ts";
 import type { Model, Serving } from "../catalog/model.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { Files } from "../files/files.ts";
+import type { VendorState } from "../ownership/vendor_state.ts";
 import type { Store } from "../store/store.ts";
 import type { Provider } from "../upstreams/provider.ts";
 
@@ -16,6 +17,7 @@ export type CountAt = (
 export interface CacheParts extends CallParts {
   /** Its clock is theirs. */
   readonly store: Store;
+  readonly vendorState: VendorState;
   /** A folder of their own. */
   readonly files: Files;
   /**

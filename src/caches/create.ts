@@ -6,6 +6,7 @@ import type { Model, Serving } from "../catalog/model.ts";
 import { NO_USAGE } from "../conversation/usage.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { JsonObject } from "../lib/json_object.ts";
+import { permittedCandidates } from "../ownership/permitted.ts";
 import type { Commit, Store } from "../store/store.ts";
 import { CACHE_FALLBACK } from "../routing/fallback_rule.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
@@ -59,10 +60,13 @@ export async function createCache(parts: CacheParts, call: CacheCall): Promise<C
   const request = readCacheRequest(call.body, now);
   const model = parts.modelOf(bareModelName(request.modelName));
   const { requestId, accountId } = call;
+  const { candidates } = routeOf(model, { accountId, headerPin: call.headerPin, bodyPin: null }, parts);
+  const passesTo = (provider: Provider) => provider.caches !== undefined;
+  const asked = { accountId, form: "content", body: request.content, model, passesTo } as const;
   return await runPaidCall({
     facts: { kind: "cache", requestId, accountId, receivedAt: now, model },
     format: "content",
-    candidates: routeOf(model, { accountId, headerPin: call.headerPin, bodyPin: null }, parts).candidates,
+    candidates: await permittedCandidates(asked, candidates, parts),
     rule: CACHE_FALLBACK,
     estimate: cacheQuantitiesOf(Math.ceil(call.bodyBytes / BYTES_PER_TOKEN)),
     begin: (settlement) => (serving) => createAt(serving, { parts, call, request, model, settlement, now }),

@@ -24,6 +24,12 @@ const COMMANDS: Readonly<Record<string, (line: AdminLine) => AdminCall>> = {
   },
   "accounts list": (line) => ({ method: "GET", path: `${ROOT}/accounts${line.query("limit", "after")}` }),
   "accounts show": (line) => ({ method: "GET", path: accountIn(line) }),
+  "accounts allow-buckets": (line) => {
+    const path = `${accountIn(line)}/buckets`;
+    const buckets: string[] = [];
+    while (line.hasWord()) buckets.push(line.word("a bucket"));
+    return { method: "POST", path, body: { allow_buckets: buckets } };
+  },
   "accounts suspend": (line) => ({ method: "POST", path: `${accountIn(line)}/suspend` }),
   "accounts resume": (line) => ({ method: "POST", path: `${accountIn(line)}/resume` }),
   "accounts credit": (line) => {

@@ -88,6 +88,9 @@ const IMAGE_MODELS = [
   },
 ];
 
+/** The sandbox bills nothing, so that its hosted tools need no price. */
+const FREE = { api_key: "sandbox", allow_tools: ["*"] };
+
 /**
  * The configuration of `deno task dev`: sandbox vendors in place of real ones, a small catalog with a price on
  * everything, and a demo account with 25 USD.
@@ -101,10 +104,10 @@ export function devConfig({ sandbox, key, env }: DevOptions): Config {
     files: "./data/dev-files",
     accounts: [{ id: "demo", balance: "25.00", keys: [key] }],
     providers: {
-      "sandbox-openai": { kind: "openai", base_url: sandbox.openai, api_key: "sandbox", speaks: "both" },
-      "sandbox-anthropic": { kind: "anthropic", base_url: sandbox.anthropic, api_key: "sandbox" },
-      "sandbox-google": { kind: "google", base_url: sandbox.google, api_key: "sandbox" },
-      "sandbox-ark": { kind: "ark", base_url: sandbox.ark, api_key: "sandbox" },
+      "sandbox-openai": { kind: "openai", base_url: sandbox.openai, speaks: "both", ...FREE },
+      "sandbox-anthropic": { kind: "anthropic", base_url: sandbox.anthropic, ...FREE },
+      "sandbox-google": { kind: "google", base_url: sandbox.google, ...FREE },
+      "sandbox-ark": { kind: "ark", base_url: sandbox.ark, ...FREE },
     },
     models: [
       servedBy("sandbox/chat-1", "Sandbox Chat", "Speaks chat completions and responses.", { "sandbox-openai": 1 }),

@@ -5,7 +5,7 @@ import { isAbsent, isObject, objectsOf, textOf } from "./wire_value.ts";
 
 /** A tool that a vendor runs itself and bills beside the tokens. */
 export interface HostedTool {
-  /** Without version and date: `web_search`, `file_search`, `code_interpreter`, `mcp`. Also the price key that charges it. */
+  /** Without version and date: `web_search`, `file_search`, `code_interpreter`, `mcp`. */
   readonly name: string;
   /** Where it stands, in the caller's spelling: `tools[1]`. */
   readonly field: string;

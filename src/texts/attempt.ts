@@ -8,6 +8,8 @@ import type { Codec, JsonObject } from "../conversation/codec.ts";
 import type { Form } from "../conversation/seal.ts";
 import type { JsonScan } from "../lib/json.ts";
 import type { Candidate } from "../routing/candidates.ts";
+import type { VendorState } from "../ownership/vendor_state.ts";
+import type { Store } from "../store/store.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import type { TextEndpoint } from "../upstreams/upstream.ts";
 import type { MediaInliner } from "./inline_media.ts";
@@ -62,5 +64,7 @@ export interface TextParts extends CallParts {
   readonly live: LiveStreams;
   readonly memory: ReasoningMemory;
   readonly items: ItemMemory;
+  readonly store: Store;
+  readonly vendorState: VendorState;
   readonly inliner: MediaInliner;
 }

@@ -1,6 +1,8 @@
 import { routeOf, tryCandidates } from "../calls/paid_call.ts";
+import type { JsonObject } from "../conversation/codec.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { Form } from "../conversation/seal.ts";
+import { permittedCandidates } from "../ownership/permitted.ts";
 import type { Candidate } from "../routing/candidates.ts";
 import { isFallbackAllowed, TEXT_FALLBACK } from "../routing/fallback_rule.ts";
 import type { Model } from "../catalog/model.ts";
@@ -21,6 +23,8 @@ export interface CountTurn {
   readonly model: string;
   /** The form that the caller speaks. */
   readonly form: Form;
+  /** The request that is counted, as it was sent. */
+  readonly body: JsonObject;
   readonly conversation: Conversation;
   readonly headerPin: string | null;
   readonly bodyPin: string | null;
@@ -45,7 +49,9 @@ const COUNT_MS = 30_000;
  */
 export async function countTokens(turn: CountTurn, parts: TextParts): Promise<TokenCount> {
   const model = textModel(parts.catalog, turn.model, turn.form);
-  const { candidates } = routeOf(model, turn, parts);
+  const route = routeOf(model, turn, parts);
+  const request = { ...turn, model, passesTo: () => false };
+  const candidates = await permittedCandidates(request, route.candidates, parts);
   const counting = candidates.filter(({ provider }) => counterAt(parts.providers.get(provider)!));
   try {
     if (counting.length > 0) {

@@ -12,6 +12,8 @@ export interface ItemMemory {
   keepReply(accountId: string, reply: JsonObject): void;
   /** Keeps the item that a frame completes, if it completes one. */
   keepFrame(accountId: string, frame: Frame): void;
+  /** Whether an item of the account is kept. */
+  has(accountId: string, id: string): boolean;
   /** The request with every reference that is known replaced by its item; the others stay, for the codec to refuse. */
   resolve(accountId: string, body: JsonObject): JsonObject;
 }
@@ -45,6 +47,7 @@ export function createItemMemory(clock: Clock): ItemMemory {
     keepFrame(accountId, { event, data }) {
       if (event === ITEM_DONE) keep(accountId, (JSON.parse(data) as { item?: unknown }).item);
     },
+    has: (accountId, id) => memory.find(`${accountId} ${id}`) !== null,
     resolve(accountId, body) {
       if (!Array.isArray(body.input)) return body;
       return { ...body, input: body.input.map((item) => resolved(accountId, item)) };

@@ -7,6 +7,7 @@ import { answerHeaders, streamType } from "./answer.ts";
 import { ArrayRelay } from "./array_relay.ts";
 import { unreadable } from "./broken_stream.ts";
 import { chargeText } from "./charge_text.ts";
+import { keepIssuedIds, withIssuedIds } from "./issued_ids_relay.ts";
 import { PassRelay } from "./pass_relay.ts";
 import { countTextTokens } from "./token_estimate.ts";
 import { vendorStream } from "./vendor_stream.ts";
@@ -31,12 +32,13 @@ export async function passThrough(attempt: TextAttempt, parts: TextParts): Promi
     callerSignal: turn.callerSignal,
     readError: endpoint.codec.readError,
   });
-  if (!turn.stream) return await answerWhole(response, attempt);
+  if (!turn.stream) return await answerWhole(response, attempt, parts);
   if (response.mediaType !== "text/event-stream") {
     response.cancel();
     throw unreadable(attempt);
   }
-  const relay = turn.framing === "sse" ? new PassRelay(attempt) : new ArrayRelay(new PassRelay(attempt));
+  const events = withIssuedIds(new PassRelay(attempt), attempt, parts);
+  const relay = turn.framing === "sse" ? events : new ArrayRelay(events);
   const headers = answerHeaders(attempt, response, streamType(turn.framing), []);
   return new Response(relayed(vendorStream(response, parts.clock), relay, parts), { headers });
 }
@@ -52,10 +54,10 @@ function outboundBody(turn: TextTurn, model: string): Uint8Array {
   return spliceJson(turn.bytes, turn.scan, { set, remove: ["extra_body", "cached_content"] });
 }
 
-async function answerWhole(response: OutboundResponse, attempt: TextAttempt): Promise<Response> {
+async function answerWhole(response: OutboundResponse, attempt: TextAttempt, parts: TextParts): Promise<Response> {
   const bytes = await response.readAll(REPLY_CAP_BYTES);
   const usage = await usageOfWhole(bytes, attempt);
-  await chargeText(attempt, usage, "completed");
+  await Promise.all([chargeText(attempt, usage, "completed"), keepIssuedIds(bytes, attempt, parts)]);
   return new Response(bytes, { headers: answerHeaders(attempt, response, "application/json", []) });
 }
 

@@ -1,4 +1,3 @@
-import { Buffer } from "node:buffer";
 import type { Quantities } from "../billing/tariff.ts";
 import { textQuantitiesOf } from "../billing/text_quantities.ts";
 import { routeOf, runPaidCall } from "../calls/paid_call.ts";
@@ -6,7 +5,6 @@ import type { Settlement } from "../calls/settlement.ts";
 import type { Model } from "../catalog/model.ts";
 import type { Codec, JsonObject } from "../conversation/codec.ts";
 import { refuseLaterWork } from "../conversation/later_work.ts";
-import { WRAPPED_SEAL_PREFIX } from "../conversation/seal.ts";
 import { NO_USAGE } from "../conversation/usage.ts";
 import { GatewayError, invalidField } from "../lib/gateway_error.ts";
 import { type Candidate, usableCandidates } from "../routing/candidates.ts";
@@ -15,6 +13,7 @@ import type { Provider } from "../upstreams/provider.ts";
 import type { TextEndpoint } from "../upstreams/upstream.ts";
 import type { TextParts, TextTurn } from "./attempt.ts";
 import { candidatesOfCache, failureOfCache } from "./cached_turn.ts";
+import { ownEndpointOf, permittedTo } from "./own_endpoint.ts";
 import { textModel } from "./text_model.ts";
 import { passThrough } from "./pass_through.ts";
 import { translate } from "./translate.ts";
@@ -25,7 +24,6 @@ export interface RoutedTurn {
   readonly candidates: readonly Candidate[];
 }
 
-const SEAL_MARK = Buffer.from(`"${WRAPPED_SEAL_PREFIX}`);
 const USUAL_OUTPUT_TOKENS = 4_096;
 const BYTES_PER_TOKEN = 4;
 /** What is taken for a model's context where the catalog does not say. */
@@ -43,7 +41,8 @@ export class TextTurns {
   async run(turn: TextTurn): Promise<Response> {
     turn.codec.checkRequest(turn.body);
     refuseLaterWork(turn.body);
-    const { model, candidates } = this.route(turn);
+    const { model, candidates: routed } = this.route(turn);
+    const candidates = await permittedTo(turn, model, routed, this.parts);
     const { requestId, accountId, receivedAt } = turn;
     return await runPaidCall({
       facts: { kind: "text", requestId, accountId, receivedAt, model },
@@ -70,11 +69,11 @@ export class TextTurns {
 
   #attempt(turn: TextTurn, model: Model, candidate: Candidate, settlement: Settlement): Promise<Response> {
     const provider = this.parts.providers.get(candidate.provider)!;
-    const own = provider.text.find(({ codec }) => codec === turn.codec);
-    if (own && turn.cache?.kind !== "emulated" && !holdsWrappedSeal(turn.bytes)) {
+    const own = ownEndpointOf(turn, provider);
+    if (own !== null) {
       return passThrough({ turn, model, candidate, provider, endpoint: own, settlement }, this.parts);
     }
-    const endpoint = own ?? endpointFor(provider, turn);
+    const endpoint = provider.text.find(({ codec }) => codec === turn.codec) ?? endpointFor(provider, turn);
     return translate({ turn, model, candidate, provider, endpoint, settlement }, this.parts);
   }
 }
@@ -103,11 +102,6 @@ function failureIn({ cache }: TextTurn): (error: unknown) => never {
   return (error) => {
     throw cache ? failureOfCache(error, cache) : error;
   };
-}
-
-/** A history that was begun with another vendor holds proofs that no vendor may see; then the bytes cannot pass. */
-function holdsWrappedSeal(bytes: Uint8Array<ArrayBuffer>): boolean {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(SEAL_MARK);
 }
 
 /** Where each form says how long the reply may be. */

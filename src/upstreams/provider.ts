@@ -1,4 +1,5 @@
 import type { Redactor } from "../lib/redact.ts";
+import type { Allowances } from "./allowances.ts";
 import type { CacheUpstream } from "./cache_upstream.ts";
 import type { ImageUpstream } from "./image_upstream.ts";
 import type { Outbound } from "./outbound.ts";
@@ -23,6 +24,8 @@ export interface Provider {
   readonly caches?: CacheUpstream;
   /** Resolves when the vendor accepts the credential, as `CredentialProbe` of its kind; missing where it cannot be asked. */
   readonly probe?: (signal: AbortSignal) => Promise<void>;
+  /** What its callers may use beside what belongs to their own account; left out: nothing. */
+  readonly allows?: Allowances;
   /** True when it only resembles its form's author, so that newer field names are avoided. */
   readonly compatible: boolean;
   /** Longest wait for the first byte of a streamed reply. */

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { type Allowances, referencesSchema, toolsSchema } from "./allowances.ts";
 import { httpAddress, orNothing, type ReadContext, seconds, secret } from "../lib/settings.ts";
 
 /** The wire APIs that can be called. A new vendor is a line here and a line in {@linkcode BASE_URLS}. */
@@ -34,6 +35,8 @@ export interface ProviderConfig {
   readonly headers: Readonly<Record<string, string>>;
   /** How long to wait for it. */
   readonly timeouts: ProviderTimeouts;
+  /** What callers may use beside what belongs to their own account. Default: nothing. */
+  readonly allows?: Allowances;
 }
 
 /** Where each kind's own vendor lives. */
@@ -85,6 +88,8 @@ const written = z.strictObject({
     first_byte: seconds(0.01, 86_400).default(600_000),
     idle: seconds(0.01, 86_400).default(120_000),
   }).prefault({}),
+  allow_references: referencesSchema(),
+  allow_tools: toolsSchema(),
 });
 
 type Written = z.infer<typeof written>;
@@ -124,6 +129,7 @@ function providerOf(provider: Written): ProviderConfig {
     speaks: provider.speaks ?? (new URL(baseUrl).hostname === "api.openai.com" ? "both" : "chat"),
     headers: Object.fromEntries(Object.entries(provider.headers).map(([name, value]) => [name.toLowerCase(), value])),
     timeouts: { connectMs: connect, firstByteMs: first_byte, idleMs: idle },
+    allows: { references: provider.allow_references, tools: provider.allow_tools },
   };
 }
 

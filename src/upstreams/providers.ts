@@ -57,6 +57,7 @@ function openProvider(name: string, config: ProviderConfig, { clock, caCerts }: 
     videos: kind.videos(outbound),
     caches: kind.caches?.(outbound),
     probe: kind.probe && ((signal) => kind.probe!(outbound, signal)),
+    allows: config.allows,
     compatible: !OWN_FORMS.has(config.kind) && !isFormsAuthor(baseUrl.hostname),
     // A stream that is silent for longer than between two bytes is as broken before its first byte as after it.
     streamFirstByteMs: Math.min(firstByteMs, idleMs),

@@ -10,6 +10,7 @@ const GROUPS: readonly (readonly [name: string, members: RegExp])[] = [
   ["shared", /^src\/(caches|webhooks)\//],
   // What every paid call shares: caches are paid for as texts and images are.
   ["calls", /^src\/calls\//],
+  ["ownership", /^src\/ownership\//],
   ["choice", /^src\/routing\//],
   ["facts", /^src\/(catalog|upstreams)\//],
   // Below the catalog, as a model carries its tariff.

@@ -6,6 +6,7 @@ import { type Caches, createCaches } from "../../src/caches/caches.ts";
 import { readModel } from "../../src/catalog/model.ts";
 import type { Files } from "../../src/files/files.ts";
 import { silentLog } from "../../src/lib/log.ts";
+import { createVendorState } from "../../src/ownership/vendor_state.ts";
 import { createCircuitBreaker } from "../../src/routing/circuit_breaker.ts";
 import { openMemoryStore } from "../../src/store/memory.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -98,6 +99,7 @@ function startProcess(
   const model = readModel({ id: "acme/m", pricing: { prompt: "0.000001" }, serves: [{ provider: "acme" }] });
   const caches = createCaches({
     store,
+    vendorState: createVendorState({ store, log: silentLog }),
     files,
     log: silentLog,
     providers: new Map([["acme", provider]]),

@@ -34,6 +34,7 @@ function turnWith(fields: Partial<CountTurn> = {}): CountTurn {
     accountId: "demo",
     model: "acme/m",
     form: "messages",
+    body: {},
     conversation: conversationOf({ instructions: [{ kind: "text", text: "Be brief" }] }),
     headerPin: null,
     bodyPin: null,

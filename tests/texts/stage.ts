@@ -7,6 +7,8 @@ import { GatewayError } from "../../src/lib/gateway_error.ts";
 import type { Log, LogFields } from "../../src/lib/log.ts";
 import type { Money } from "../../src/lib/money.ts";
 import { createCircuitBreaker } from "../../src/routing/circuit_breaker.ts";
+import type { VendorState } from "../../src/ownership/vendor_state.ts";
+import type { Store } from "../../src/store/store.ts";
 import type { TextParts } from "../../src/texts/attempt.ts";
 import { createItemMemory } from "../../src/texts/item_memory.ts";
 import { createReasoningMemory } from "../../src/texts/reasoning_memory.ts";
@@ -108,11 +110,19 @@ export function stageOf(
     live,
     memory: createReasoningMemory(clock),
     items: createItemMemory(clock),
+    store: { get: (keys: readonly unknown[]) => Promise.resolve(keys.map(() => null)) } as unknown as Store,
+    vendorState: stateless,
     inliner: () => Promise.reject(new Error("nothing is to be fetched")),
     random,
   };
   return { turns: new TextTurns(parts), till, estimates, sent, lines, clock, live };
 }
+
+/** Keeps no ids, so that no account owns any. */
+const stateless: VendorState = {
+  keep: () => Promise.resolve(),
+  owners: (states) => Promise.resolve(states.map(() => null)),
+};
 
 /** A provider's whole reply of a form. */
 export function wholeReply(form: Form): Behaviour {

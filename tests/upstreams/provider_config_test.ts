@@ -15,6 +15,7 @@ Deno.test("readProviderConfig() fills in the vendor's address and the usual span
     speaks: "both",
     headers: {},
     timeouts: { connectMs: 10_000, firstByteMs: 600_000, idleMs: 120_000 },
+    allows: { references: [], tools: [] },
   });
   for (const kind of PROVIDER_KINDS) {
     if (BASE_URLS[kind]) assertEquals(readProviderConfig({ kind, api_key: "k" }).baseUrl, BASE_URLS[kind]);

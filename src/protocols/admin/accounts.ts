@@ -5,9 +5,11 @@ import {
   listAccounts,
   readAccount,
   resumeAccount,
+  setAllowedBuckets,
   suspendAccount,
 } from "../../billing/account.ts";
 import { adjustAccount, isAdjustmentReason, MAX_REASON_CHARACTERS } from "../../billing/adjustment.ts";
+import { bucketsSchema } from "../../billing/bucket_prefix.ts";
 import { creditAccount, isCreditReference } from "../../billing/credit.ts";
 import type { KeyRing } from "../../billing/key_ring.ts";
 import type { Meter } from "../../billing/meter.ts";
@@ -28,7 +30,10 @@ const NewAccount = z.strictObject({
   id: z.string(),
   balance: z.string().optional(),
   webhook_secret: secret(LEAST_SECRET_CHARACTERS).optional(),
+  allow_buckets: bucketsSchema().optional(),
 });
+
+const NewBuckets = z.strictObject({ allow_buckets: bucketsSchema() });
 
 const REFERENCE = z.string().refine(isCreditReference, "1 to 128 visible ASCII characters").optional();
 
@@ -43,14 +48,16 @@ const NewAdjustment = z.strictObject({
   allow_negative: z.boolean("true or false").optional(),
 });
 
-/** `POST /admin/v1/accounts` `{id, balance?, webhook_secret?}`: 201 with the account and, this once, that secret. */
+/** `POST /admin/v1/accounts` `{id, balance?, webhook_secret?, allow_buckets?}`: 201 with the account and, this once, that secret. */
 export function createAccountHandler(store: Store, readJson: ReadJson): Handler {
   return async (inbound) => {
-    const { id, balance, webhook_secret: given } = readFields(NewAccount, await readJson(inbound));
+    const fields = readFields(NewAccount, await readJson(inbound));
+    const { id, balance, webhook_secret: given, allow_buckets: allowBuckets } = fields;
     const opening = {
       id,
       balance: balance === undefined ? 0n : readAmount("balance", balance, 0n),
       webhookSecret: given,
+      allowBuckets,
     };
     const { account, webhookSecret } = await createAccount(store, opening);
     return answerJson({ ...writeAccount(account), webhook_secret: webhookSecret }, 201);
@@ -99,6 +106,14 @@ export function adjustHandler(store: Store, readJson: ReadJson, meter: Pick<Mete
   };
 }
 
+/** `POST /admin/v1/accounts/:account/buckets` `{allow_buckets}`: the account with these buckets in the place of others. */
+export function bucketsHandler(store: Store, readJson: ReadJson): Handler {
+  return async (inbound) => {
+    const { allow_buckets: buckets } = readFields(NewBuckets, await readJson(inbound));
+    return answerJson(writeAccount(await setAllowedBuckets(store, inbound.params.account, buckets)));
+  };
+}
+
 /** `POST /admin/v1/accounts/:account/suspend`: the account; its keys are refused from now on. */
 export function suspendHandler(store: Store, keys: Pick<KeyRing, "forgetAccount">): Handler {
   return async ({ params }) => {
@@ -125,11 +140,12 @@ export function rotateWebhookSecretHandler(store: Store): Handler {
   };
 }
 
-function writeAccount({ id, createdAt, suspendedAt, available, held }: Account): JsonObject {
+function writeAccount({ id, createdAt, suspendedAt, allowBuckets = [], available, held }: Account): JsonObject {
   return {
     id,
     status: suspendedAt === null ? "active" : "suspended",
     created_at: secondsOf(createdAt),
+    allow_buckets: allowBuckets,
     balance: writeMoney(available),
     held: writeMoney(held),
   };

@@ -4,6 +4,7 @@ import type { Route } from "../../http/inbound.ts";
 import type { Store } from "../../store/store.ts";
 import {
   adjustHandler,
+  bucketsHandler,
   createAccountHandler,
   creditHandler,
   getAccountHandler,
@@ -39,6 +40,7 @@ export function adminRoutes({ adminKey, store, keys, meter, readJson }: AdminOpt
     route("GET", "/:account", getAccountHandler(store)),
     route("POST", "/:account/credit", creditHandler(store, readJson, meter)),
     route("POST", "/:account/adjust", adjustHandler(store, readJson, meter)),
+    route("POST", "/:account/buckets", bucketsHandler(store, readJson)),
     route("POST", "/:account/suspend", suspendHandler(store, keys)),
     route("POST", "/:account/resume", resumeHandler(store, keys)),
     route("POST", "/:account/webhook-secret", rotateWebhookSecretHandler(store)),

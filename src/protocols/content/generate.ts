@@ -72,6 +72,7 @@ function countHandler({ turns, caches, authenticate, bodyLimits }: ContentParts)
       accountId: credential.accountId,
       model,
       form: "content",
+      body: requestToCount(body),
       conversation,
       headerPin: readHeaderPin(inbound.request.headers),
       bodyPin: null,

@@ -62,6 +62,7 @@ function countHandler({ turns, authenticate, bodyLimits }: MessageParts): Handle
       accountId,
       model: conversation.model,
       form: "messages",
+      body,
       conversation,
       headerPin: readHeaderPin(inbound.request.headers),
       bodyPin: readBodyPin(body),

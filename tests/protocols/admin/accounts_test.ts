@@ -12,6 +12,7 @@ Deno.test("POST /admin/v1/accounts answers 201 with the balance and, this once, 
     id: "acme",
     status: "active",
     created_at: clock.now() / 1000,
+    allow_buckets: [],
     balance: "25.0000000000",
     held: "0.0000000000",
   });

@@ -1,0 +1,35 @@
+import * as z from "zod";
+
+const PREFIX = /^[a-z][a-z0-9+._-]{0,15}:\/\/[A-Za-z0-9][A-Za-z0-9._-]{0,254}(\/[A-Za-z0-9._=@+ -]{1,255})*\/$/;
+
+/** What a bucket prefix must look like, for messages. */
+export const BUCKET_EXPECTATION = 'a bucket or a folder in one, with a slash at its end, such as "gs://acme-media/"';
+
+/** Whether the text is a bucket prefix: scheme, bucket, any folders, and a slash at its end. */
+export function isBucketPrefix(text: string): boolean {
+  return PREFIX.test(text) && !hasDots(text);
+}
+
+/** The `allow_buckets` of an account; its messages read on from "expected". */
+export function bucketsSchema(): z.ZodType<string[]> {
+  return z.array(z.string(BUCKET_EXPECTATION).refine(isBucketPrefix, BUCKET_EXPECTATION), "a list").max(100);
+}
+
+/**
+ * Whether an object's address lies below one of the prefixes. An address that could be read in two ways is below none:
+ * one with dot segments, percent signs, backslashes, wildcards, a query, a fragment or control characters.
+ *
+ * @param address As a caller sent it: `gs://acme-media/a.png`. The case of the scheme does not matter.
+ * @param prefixes Each by {@linkcode isBucketPrefix}.
+ */
+export function isBelowPrefix(address: string, prefixes: readonly string[]): boolean {
+  const colon = address.indexOf(":");
+  const plain = address.slice(0, colon).toLowerCase() + address.slice(colon);
+  if (/[%\\*?#[\]{}\p{Cc}]/u.test(plain) || hasDots(plain)) return false;
+  if (plain.slice(colon + 3).includes("//")) return false;
+  return prefixes.some((prefix) => plain.length > prefix.length && plain.startsWith(prefix));
+}
+
+function hasDots(address: string): boolean {
+  return address.split("/").some((segment) => segment === "." || segment === "..");
+}

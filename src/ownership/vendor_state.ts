@@ -1,0 +1,53 @@
+import type { Log } from "../lib/log.ts";
+import type { Store } from "../store/store.ts";
+import { addOwners, type NamedState, type Owner, type OwnerEntry, readOwners, renewOwner } from "./records.ts";
+
+/** Who owns what vendors keep and name by an id. */
+export interface VendorState {
+  /**
+   * Gives ids to an account. Resolves once that is durable; only then may the ids reach the caller. An id that has an owner
+   * keeps it.
+   */
+  keep(owner: Owner, states: readonly NamedState[]): Promise<void>;
+  /** The owners of ids, in their order; null for an id that the gateway never gave out. */
+  owners(states: readonly NamedState[]): Promise<readonly (Owner | null)[]>;
+}
+
+const MAX_STATES_PER_COMMIT = 50;
+const RENEWED_AFTER_MS = 86_400_000;
+
+/** Ownership in the store. Commits of requests that run at the same time are grouped by the store. */
+export function createVendorState({ store, log }: { readonly store: Store; readonly log: Log }): VendorState {
+  async function keepSome(owner: Owner, states: readonly NamedState[]): Promise<void> {
+    const { ok } = await store.commit(null, addOwners(states, owner, store.now()));
+    if (ok) return;
+    const known = await readOwners(store, states);
+    for (const [index, state] of states.entries()) await keepOne(owner, state, known[index]);
+  }
+
+  async function keepOne(owner: Owner, state: NamedState, known: OwnerEntry | null): Promise<void> {
+    const now = store.now();
+    if (known === null) {
+      const { ok } = await store.commit(null, addOwners([state], owner, now));
+      if (!ok) await keepOne(owner, state, (await readOwners(store, [state]))[0]);
+      return;
+    }
+    if (known.account !== owner.account || known.provider !== owner.provider) {
+      log.warn("vendor_state_has_owner", { provider: owner.provider, accountId: owner.account, state: state.kind });
+    } else if (now - known.writtenAt > RENEWED_AFTER_MS) {
+      // Another reply may have renewed it meanwhile, which is as good.
+      await store.commit(null, renewOwner(state, known, now));
+    }
+  }
+
+  return {
+    async keep(owner, states) {
+      const commits: Promise<void>[] = [];
+      for (let from = 0; from < states.length; from += MAX_STATES_PER_COMMIT) {
+        commits.push(keepSome(owner, states.slice(from, from + MAX_STATES_PER_COMMIT)));
+      }
+      await Promise.all(commits);
+    },
+    owners: (states) => states.length === 0 ? Promise.resolve([]) : readOwners(store, states),
+  };
+}

@@ -1,0 +1,95 @@
+import { Buffer } from "node:buffer";
+import type { Bytes, Relay } from "../calls/stream_relay.ts";
+import {
+  type IssuedId,
+  issuedIdsIn,
+  mayIssueIds,
+  type StatePolicy,
+  statePolicyOf,
+} from "../conversation/issued_ids.ts";
+import type { Form } from "../conversation/seal.ts";
+import { parsedOrNull } from "../conversation/wire_value.ts";
+import type { TextAttempt, TextParts } from "./attempt.ts";
+
+/**
+ * Gives the ids of a whole reply to the account that gets it; resolves once that is durable.
+ *
+ * @param bytes The reply as the vendor sent it.
+ */
+export async function keepIssuedIds(bytes: Uint8Array<ArrayBuffer>, attempt: TextAttempt, parts: KeepingParts) {
+  const { turn } = attempt;
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (!mayIssueIds(turn.codec.name, text)) return;
+  const ids = issuedIdsIn(turn.codec.name, parsedOrNull(text.toString()), statePolicyOf(turn.body));
+  if (ids.length > 0) await parts.vendorState.keep(ownerOf(attempt), ids);
+}
+
+/** The relay for a stream that passes through: one that keeps ids, where the format has any. */
+export function withIssuedIds(inner: Relay, attempt: TextAttempt, parts: KeepingParts): Relay {
+  return attempt.turn.codec.name === "content" ? inner : new IssuedIdsRelay(inner, attempt, parts);
+}
+
+type KeepingParts = Pick<TextParts, "vendorState">;
+
+/**
+ * Holds back what hands out an id until it is durable to whom the id belongs. Each id is written once, with the others of
+ * its bytes; all else passes at once.
+ */
+class IssuedIdsRelay implements Relay {
+  readonly #form: Form;
+  readonly #policy: StatePolicy;
+  readonly #kept = new Set<string>();
+
+  constructor(readonly inner: Relay, readonly attempt: TextAttempt, readonly parts: KeepingParts) {
+    this.#form = attempt.turn.codec.name;
+    this.#policy = statePolicyOf(attempt.turn.body);
+  }
+
+  get finished(): boolean {
+    return this.inner.finished;
+  }
+
+  take(bytes: Uint8Array<ArrayBuffer>): Bytes | Promise<Bytes> {
+    const taken = this.inner.take(bytes);
+    return taken instanceof Promise ? taken.then((out) => this.#held(out)) : this.#held(taken);
+  }
+
+  async end(): Promise<Bytes> {
+    return await this.#held(await this.inner.end());
+  }
+
+  fail(thrown: unknown): Promise<Bytes> {
+    return this.inner.fail(thrown);
+  }
+
+  left(): void {
+    this.inner.left();
+  }
+
+  heartbeat(): Bytes {
+    return this.inner.heartbeat();
+  }
+
+  #held(out: Bytes): Bytes | Promise<Bytes> {
+    if (out === null) return null;
+    const lines = Buffer.from(out.buffer, out.byteOffset, out.byteLength);
+    const ids = mayIssueIds(this.#form, lines) ? this.#newIn(lines.toString()) : [];
+    return ids.length === 0 ? out : this.parts.vendorState.keep(ownerOf(this.attempt), ids).then(() => out);
+  }
+
+  #newIn(text: string): IssuedId[] {
+    const lines = text.split(/\r\n|\r|\n/).filter((line) => line.startsWith("data:") && mayIssueIds(this.#form, line));
+    const ids = lines.flatMap((line) =>
+      issuedIdsIn(this.#form, parsedOrNull(line.slice("data:".length)), this.#policy)
+    );
+    return ids.filter(({ kind, id }) => {
+      const isNew = !this.#kept.has(`${kind} ${id}`);
+      this.#kept.add(`${kind} ${id}`);
+      return isNew;
+    });
+  }
+}
+
+function ownerOf({ turn, provider }: TextAttempt): { account: string; provider: string } {
+  return { account: turn.accountId, provider: provider.name };
+}

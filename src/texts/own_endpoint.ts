@@ -1,0 +1,43 @@
+import { Buffer } from "node:buffer";
+import { WRAPPED_SEAL_PREFIX } from "../conversation/seal.ts";
+import type { Candidate } from "../routing/candidates.ts";
+import type { Model } from "../catalog/model.ts";
+import { permittedCandidates } from "../ownership/permitted.ts";
+import type { Provider } from "../upstreams/provider.ts";
+import type { TextEndpoint } from "../upstreams/upstream.ts";
+import type { TextParts, TextTurn } from "./attempt.ts";
+
+const SEAL_MARK = Buffer.from(`"${WRAPPED_SEAL_PREFIX}`);
+
+/** The endpoint at which a provider gets the turn's bytes as they came; null where they must be written anew. */
+export function ownEndpointOf(turn: TextTurn, provider: Provider): TextEndpoint | null {
+  const own = provider.text.find(({ codec }) => codec === turn.codec);
+  return own && turn.cache?.kind !== "emulated" && !holdsWrappedSeal(turn.bytes) ? own : null;
+}
+
+/**
+ * The candidates that may get a turn, by what it names at vendors and by the hosted tools that it offers.
+ *
+ * @throws {GatewayError} As {@linkcode permittedCandidates}.
+ */
+export async function permittedTo(
+  turn: TextTurn,
+  model: Model,
+  candidates: readonly Candidate[],
+  parts: TextParts,
+): Promise<readonly Candidate[]> {
+  const request = {
+    accountId: turn.accountId,
+    form: turn.codec.name,
+    body: turn.body,
+    model,
+    passesTo: (provider: Provider) => ownEndpointOf(turn, provider) !== null,
+    hasItem: (id: string) => parts.items.has(turn.accountId, id),
+  };
+  return await permittedCandidates(request, candidates, parts);
+}
+
+/** A history that was begun with another vendor holds proofs that no vendor may see; then the bytes cannot pass. */
+function holdsWrappedSeal(bytes: Uint8Array<ArrayBuffer>): boolean {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(SEAL_MARK);
+}
