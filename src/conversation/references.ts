@@ -31,6 +31,7 @@ export type ReferenceKind =
 
 /** Context that a request names instead of carrying it. */
 export interface ContextReference {
+  /** What it leads to. */
   readonly kind: ReferenceKind;
   /** The id or address as it was sent. */
   readonly id: string;

@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { type Allowances, referencesSchema, toolsSchema } from "./allowances.ts";
+import { referencesSchema, toolsSchema } from "./allowance_settings.ts";
+import type { Allowances } from "./allowances.ts";
 import { httpAddress, orNothing, type ReadContext, seconds, secret } from "../lib/settings.ts";
 
 /** The wire APIs that can be called. A new vendor is a line here and a line in {@linkcode BASE_URLS}. */
