@@ -171,7 +171,9 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
   const host = listening.address.includes(":") ? `[${listening.address}]` : listening.address;
   const address = `http://${host}:${listening.port}`;
   const jobs = app.startJobs(address);
-  await app.store.publishAddress(address);
+  await app.store.publishAddress(address).catch((error) => {
+    log.warn("address_unpublished", { address, reason: error instanceof Error ? error.name : typeof error });
+  });
   return {
     ...app,
     address,

@@ -7,6 +7,7 @@ import { StoreMissingError } from "../store/database_file.ts";
 import { StoreInUseError } from "../store/lock.ts";
 import type { AdminCall } from "./admin_call.ts";
 import { findGateway, type GatewayWish, pathOf, type RunningGateway } from "./find_gateway.ts";
+import { gatewayFetch } from "./gateway_fetch.ts";
 import { gatewayAddress } from "./gateway_address.ts";
 import { UsageError } from "./usage_error.ts";
 
@@ -111,7 +112,11 @@ async function askStore(call: AdminCall, config: Config, note: (text: string) =>
   if (makesStore) note(`No gateway runs, and there was no store: made ${await Deno.realPath(path!)}`);
   try {
     const remoteAddr = { transport: "tcp", hostname: "127.0.0.1", port: 0 } as const;
-    const request = requestOf(call, "http://localhost", adminKey);
+    const request = new Request(`http://localhost${call.path}`, {
+      method: call.method,
+      headers: { ...headersFor(adminKey), host: "localhost" },
+      body: bodyOf(call),
+    });
     return await readAnswer(await app.handler(request, { remoteAddr, completed: Promise.resolve() }));
   } finally {
     await app.close();
@@ -152,7 +157,8 @@ async function hasNoAdminApi(address: string, adminKey: string): Promise<boolean
 async function send(call: AdminCall, address: string, adminKey: string): Promise<AdminAnswer> {
   let response: Response;
   try {
-    response = await fetch(requestOf(call, address, adminKey));
+    const request = { method: call.method, headers: headersFor(adminKey), body: bodyOf(call) };
+    response = await gatewayFetch(address + call.path, request);
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     const why = call.needsRunning ? `; ${call.needsRunning}` : "";
@@ -161,12 +167,12 @@ async function send(call: AdminCall, address: string, adminKey: string): Promise
   return await readAnswer(response);
 }
 
-function requestOf({ method, path, body }: AdminCall, base: string, adminKey: string): Request {
-  return new Request(base + path, {
-    method,
-    headers: { authorization: `Bearer ${adminKey}`, "content-type": "application/json", host: new URL(base).host },
-    body: method === "POST" ? JSON.stringify(body ?? {}) : undefined,
-  });
+function headersFor(adminKey: string): Record<string, string> {
+  return { authorization: `Bearer ${adminKey}`, "content-type": "application/json" };
+}
+
+function bodyOf({ method, body }: AdminCall): string | undefined {
+  return method === "POST" ? JSON.stringify(body ?? {}) : undefined;
 }
 
 /** Something else than a gateway may listen there, so the body need not be JSON. */

@@ -3,6 +3,7 @@ import { DEV_STORE } from "../config/dev_config.ts";
 import { unwritableOf } from "../lib/unwritable.ts";
 import { storeHolder } from "../store/lock.ts";
 import { gatewayAddress } from "./gateway_address.ts";
+import { gatewayFetch, isLoopback } from "./gateway_fetch.ts";
 import { readSecret } from "./kept_secret.ts";
 import { UsageError } from "./usage_error.ts";
 
@@ -96,7 +97,7 @@ async function answeringAddress(config: Config): Promise<string | null> {
   if (config.server.port === 0) return null;
   const address = gatewayAddress(config, undefined);
   try {
-    const response = await fetch(address, { redirect: "manual", signal: AbortSignal.timeout(GREETING_TIMEOUT_MS) });
+    const response = await gatewayFetch(address, { signal: AbortSignal.timeout(GREETING_TIMEOUT_MS) });
     const { service } = await response.json() as { service?: unknown };
     return service === "switchyard" ? address : null;
   } catch {
@@ -124,9 +125,7 @@ function reachable(address: string): string {
   return address.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
 }
 
-const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
-
 function isSame(one: string, other: string): boolean {
   const [a, b] = [new URL(one), new URL(other)];
-  return a.port === b.port && (a.hostname === b.hostname || (LOOPBACK.test(a.hostname) && LOOPBACK.test(b.hostname)));
+  return a.port === b.port && (a.hostname === b.hostname || (isLoopback(a.hostname) && isLoopback(b.hostname)));
 }

@@ -4,6 +4,7 @@ import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
 import { loadConfig } from "../config/load_config.ts";
 import { serviceSignature, standardSignature } from "../webhooks/signature.ts";
 import { findGateway, isNamed } from "./find_gateway.ts";
+import { gatewayFetch } from "./gateway_fetch.ts";
 import { gatewayAddress } from "./gateway_address.ts";
 import { print } from "./print.ts";
 import { UsageError } from "./usage_error.ts";
@@ -106,7 +107,7 @@ async function deliveriesSince(options: ListenOptions, from: number): Promise<Li
 }
 
 async function ask<T>({ gateway, adminKey, signal }: ListenOptions, path: string): Promise<T> {
-  const response = await fetch(gateway + path, { headers: { authorization: `Bearer ${adminKey}` }, signal });
+  const response = await gatewayFetch(gateway + path, { headers: { authorization: `Bearer ${adminKey}` }, signal });
   if (response.ok) return await response.json() as T;
   await response.body?.cancel();
   throw new Error(`The admin API answered ${response.status}`);

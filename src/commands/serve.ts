@@ -110,5 +110,7 @@ ${start("/v1/images/generations")}
 
 ${start("/v1/videos")}
     -d '{"model":"sandbox/video-1","prompt":"A lighthouse at dusk"}'
+
+While it runs, commands in this folder reach it, such as "switchyard accounts list".
 `;
 }

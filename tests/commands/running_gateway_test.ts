@@ -66,6 +66,8 @@ Deno.test("with dev running, accounts and keys are made in its store, and the ke
     assertEquals((await askFace(CHAT, { address: dev.address, key: secret })).status, 200);
     assertEquals(idsIn((await folder.run("accounts list")).said), ["acme", "demo"]);
     assertEquals((await folder.run("providers list")).code, 0);
+    const proxy = { HTTP_PROXY: closedOrigin(), http_proxy: closedOrigin(), ALL_PROXY: closedOrigin() };
+    assertEquals(idsIn((await folder.run("accounts list", proxy)).said), ["acme", "demo"]);
     const named = await folder.run(`accounts list --gateway ${dev.address}`);
     assertEquals(idsIn(named.said), ["acme", "demo"]);
     const verify = await folder.run("ledger verify");
