@@ -45,7 +45,7 @@ export class ProcessLock {
   static async take(path: string): Promise<ProcessLock> {
     const options = { read: true, write: true, create: true, mode: PRIVATE_FILE_MODE };
     const file = await Deno.open(lockPathOf(path), options);
-    if (!await isLocked(file)) {
+    if (!await acquire(file)) {
       const { pid } = await readHolder(file);
       file.close();
       throw new StoreInUseError(path, pid);
@@ -95,8 +95,8 @@ export async function storeHolder(path: string): Promise<StoreHolder | null> {
 const LOCK_TRIES = 3;
 const LOCK_PAUSE_MS = 50;
 
-/** Tries more than once, as {@linkcode storeHolder} of another process takes the lock for a moment. */
-async function isLocked(file: Deno.FsFile): Promise<boolean> {
+/** Whether the lock was had. Tries more than once, as {@linkcode storeHolder} of another process takes the lock for a moment. */
+async function acquire(file: Deno.FsFile): Promise<boolean> {
   for (let tries = 1; tries < LOCK_TRIES; tries++) {
     if (await file.tryLock(true)) return true;
     await new Promise((resolve) => setTimeout(resolve, LOCK_PAUSE_MS));
