@@ -1,13 +1,31 @@
 import { GatewayError } from "../lib/gateway_error.ts";
-import type { Money } from "../lib/money.ts";
+import { type Money, writeMoney } from "../lib/money.ts";
 import type { ChargeRow } from "./charge.ts";
-import { Purse, type PurseOptions } from "./purse.ts";
+import { type OpenCall, Purse, type PurseOptions } from "./purse.ts";
 
 /** What a call cost in the end. */
 export type Charge = Omit<ChargeRow, "at">;
 
-/** A call that was let in. Of all calls of its two functions, the first counts. */
+/** What is reserved for a call while it is open. */
+export interface Reserved {
+  /** From zero, and at most what was spendable. */
+  readonly amount: Money;
+  /** The limit of output tokens that the vendor must be sent for that; null where the caller's own or none is sent. */
+  readonly outputLimit: number | null;
+}
+
+/**
+ * Decides what a call reserves. Pure: it may be asked again with another balance.
+ *
+ * @param spendable The balance less all open reservations; may be below zero.
+ * @throws {GatewayError} `insufficient_credits` when the call does not fit, saying what would.
+ */
+export type Reserve = (spendable: Money) => Reserved;
+
+/** An admitted call. Of all calls of `charge` and `release`, the first counts. */
 export interface Admission {
+  /** What is reserved until the call ends. */
+  readonly reserved: Reserved;
   /**
    * Charges the call; resolves once that is durable, at once when the amount is zero.
    *
@@ -18,18 +36,23 @@ export interface Admission {
   charge(charge: Charge): Promise<void>;
   /** Ends the call without a charge. */
   release(): void;
+  /**
+   * Sets what is to be called once, when the account's balance falls below minus its largest open reservation while
+   * this call is open. See docs/money.md.
+   */
+  onOverdrawn(listener: () => void): void;
 }
 
-/** Lets calls in by what their account can pay, and charges them at their end. */
+/** Admits calls by what their account can pay, and charges them at their end. */
 export interface Meter {
   /**
-   * Lets a call in: at once when the balance is known, else as a promise.
+   * Admits a call: at once when the balance is known, else as a promise.
    *
-   * @param estimate What the call may come to at most, as far as can be told; from zero.
-   * @throws {GatewayError} `insufficient_credits` when the balance less the estimates of the account's other open
-   * calls is zero or below, so that a lone call passes with any positive balance.
+   * @param reservation What the call may cost at most, from zero, or what decides that by the balance.
+   * @throws {GatewayError} `insufficient_credits` when the reservation does not fit into the balance less the
+   * account's other open reservations, or when the balance is zero or below.
    */
-  admit(accountId: string, estimate: Money): Admission | Promise<Admission>;
+  admit(accountId: string, reservation: Money | Reserve): Admission | Promise<Admission>;
   /** To be called when something else moved an account's money: the balance is read anew before the next call. */
   invalidate(accountId: string): void;
   /** Resolves when every charge so far is durable or lost; for the end of the process. */
@@ -51,10 +74,8 @@ const MOST_PURSES = 10_000;
  * mirrored, read anew at most once a second in the background, and in between kept exact by the meter's own charges.
  * A call is never refused by a mirror that is older than a second.
  *
- * How far an account can be overdrawn: admitted estimates never exceed the balance by more than the last of them, so
- * where no call costs more than its estimate the overdraft is below one call's estimate. To that comes what calls
- * cost beyond their estimates, and what holds and other processes take from the balance while calls are open, at
- * most those calls' estimates.
+ * Open reservations never exceed the balance, so an account is overdrawn by no more than what its open calls cost
+ * beyond their reservations, and by what other processes take from the balance while calls are open.
  */
 export function createMeter({ lingerMs = 0, ...options }: MeterOptions): Meter {
   const purses = new Map<string, Purse>();
@@ -69,29 +90,33 @@ export function createMeter({ lingerMs = 0, ...options }: MeterOptions): Meter {
     return purse;
   }
 
-  async function admitAfterReading(purse: Purse, estimate: Money): Promise<Admission> {
+  async function admitAfterReading(purse: Purse, reserve: Reserve): Promise<Admission> {
     purse.users++;
     try {
       // Read again when the money was moved by others during the read; they do not move it for ever.
       do await purse.read(); while (purse.ageMs === Infinity);
-      if (purse.spendable <= 0n) throw insufficientCredits();
-      return admission(purse, estimate, options);
+      return admission(purse, reservedIn(purse, reserve), options);
     } finally {
       purse.users--;
     }
   }
 
   return {
-    admit(accountId, estimate) {
-      if (estimate < 0n) throw new RangeError(`Cannot estimate a call below zero: got ${estimate}`);
+    admit(accountId, reservation) {
+      const reserve = reserveOf(reservation);
       const purse = purseOf(accountId);
       const { ageMs } = purse;
-      const isPayable = purse.spendable > 0n;
-      if (ageMs >= TRUSTED_MS || (!isPayable && ageMs >= READ_EVERY_MS)) return admitAfterReading(purse, estimate);
-      if (!isPayable) throw insufficientCredits();
+      if (ageMs >= TRUSTED_MS) return admitAfterReading(purse, reserve);
+      let reserved: Reserved;
+      try {
+        reserved = reservedIn(purse, reserve);
+      } catch (error) {
+        if (ageMs >= READ_EVERY_MS) return admitAfterReading(purse, reserve);
+        throw error;
+      }
       // A failure shows itself when the balance becomes too old to be trusted.
       if (ageMs >= READ_EVERY_MS) purse.read().catch(() => {});
-      return admission(purse, estimate, options);
+      return admission(purse, reserved, options);
     },
     invalidate: (accountId) => purses.get(accountId)?.invalidate(),
     async flush() {
@@ -100,18 +125,55 @@ export function createMeter({ lingerMs = 0, ...options }: MeterOptions): Meter {
   };
 }
 
-function admission(purse: Purse, estimate: Money, { clock, log }: Pick<MeterOptions, "clock" | "log">): Admission {
-  let ended: Promise<void> | null = null;
-  purse.users++;
-  purse.reserve(estimate);
+/**
+ * Reserves a fixed amount, or nothing.
+ *
+ * @throws {RangeError} If the amount is below zero.
+ */
+export function fixedReserve(amount: Money): Reserve {
+  if (amount < 0n) throw new RangeError(`Cannot reserve an amount below zero: got ${amount}`);
+  const reserved = { amount, outputLimit: null };
+  return (spendable) => {
+    if (amount <= spendable || amount === 0n) return reserved;
+    throw insufficientCredits(`it may cost up to ${writeMoney(amount)} USD`, spendable);
+  };
+}
 
-  function end(charged: Promise<void>): Promise<void> {
-    purse.unreserve(estimate);
+/** A 402 that says what was to be reserved, and what of the balance is free. */
+export function insufficientCredits(why: string, spendable: Money, field?: string): GatewayError {
+  const free = writeMoney(spendable > 0n ? spendable : 0n);
+  const message = `Cannot accept the request: ${why}, and the balance that is not reserved is ${free} USD`;
+  return new GatewayError("insufficient_credits", message, field === undefined ? {} : { field });
+}
+
+function reserveOf(reservation: Money | Reserve): Reserve {
+  return typeof reservation === "bigint" ? fixedReserve(reservation) : reservation;
+}
+
+/** Also a call that costs nothing needs a balance above zero. */
+function reservedIn(purse: Purse, reserve: Reserve): Reserved {
+  if (purse.balance <= 0n) {
+    throw new GatewayError("insufficient_credits", "Cannot accept the request: the balance is used up");
+  }
+  return reserve(purse.spendable);
+}
+
+function admission(purse: Purse, reserved: Reserved, { clock, log }: Pick<MeterOptions, "clock" | "log">): Admission {
+  let ended: Promise<void> | null = null;
+  const call: OpenCall = { amount: reserved.amount, onOverdrawn: null };
+  purse.users++;
+  purse.reserve(call);
+
+  /** Nothing is awaited between the end of the reservation and the charge, so no other call is admitted in between. */
+  function end(charge: (() => Promise<void>) | null): Promise<void> {
+    purse.unreserve(call);
+    ended = charge === null ? Promise.resolve() : charge();
     purse.users--;
-    return ended = charged;
+    return ended;
   }
 
   return {
+    reserved,
     charge(charge) {
       const { amount, requestId } = charge;
       if (amount < 0n) return Promise.reject(new RangeError(`Cannot charge an amount below zero: got ${amount}`));
@@ -119,17 +181,15 @@ function admission(purse: Purse, estimate: Money, { clock, log }: Pick<MeterOpti
         log.error("charge_ignored", { accountId: purse.account, requestId, reason: "the call had ended" });
         return ended;
       }
-      // Charged before the reservation ends, so that nobody comes in between.
-      return end(amount === 0n ? Promise.resolve() : purse.charge({ ...charge, at: clock.now() }));
+      return end(amount === 0n ? null : () => purse.charge({ ...charge, at: clock.now() }));
     },
     release() {
-      if (!ended) void end(Promise.resolve());
+      if (!ended) void end(null);
+    },
+    onOverdrawn(listener) {
+      if (!ended) purse.watch(call, listener);
     },
   };
-}
-
-function insufficientCredits(): GatewayError {
-  return new GatewayError("insufficient_credits", "Cannot accept the request: the balance is used up");
 }
 
 /** Makes room by the first purse that nobody uses; without one the map grows with the calls under way. */

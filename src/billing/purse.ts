@@ -15,6 +15,14 @@ export interface PurseOptions {
   readonly lingerMs: number;
 }
 
+/** A call for which money is reserved. */
+export interface OpenCall {
+  /** The most that it is expected to cost. */
+  readonly amount: Money;
+  /** Called once when the account is overdrawn too far; null when nothing can be ended. */
+  onOverdrawn: (() => void) | null;
+}
+
 interface Waiting {
   readonly row: ChargeRow;
   readonly durable: PromiseWithResolvers<void>;
@@ -38,6 +46,7 @@ export class Purse {
   #available: Money = 0n;
   #undurable: Money = 0n;
   #reserved: Money = 0n;
+  readonly #open = new Set<OpenCall>();
   #readAt = -Infinity;
   #generation = 0;
   #reading: PromiseWithResolvers<void> | null = null;
@@ -48,9 +57,14 @@ export class Purse {
 
   constructor(readonly account: string, private readonly options: PurseOptions) {}
 
-  /** What a new call may count on: available, less what was charged since and what open calls may come to. */
+  /** What a new call can reserve: the balance less what open calls have reserved. */
   get spendable(): Money {
-    return this.#available - this.#undurable - this.#reserved;
+    return this.balance - this.#reserved;
+  }
+
+  /** The available balance as far as it is known, less the charges that are not durable yet. */
+  get balance(): Money {
+    return this.#available - this.#undurable;
   }
 
   /** How long ago the balance was read; infinite when that must not be relied on. */
@@ -64,14 +78,21 @@ export class Purse {
     return this.users === 0 && this.#lane === null;
   }
 
-  /** Sets an estimate aside in memory, until {@linkcode Purse.unreserve} is called with the same amount. */
-  reserve(amount: Money): void {
-    this.#reserved += amount;
+  /** Reserves money for a call in memory, until {@linkcode Purse.unreserve} is called with the same call. */
+  reserve(call: OpenCall): void {
+    this.#open.add(call);
+    this.#reserved += call.amount;
   }
 
   /** Ends a reservation. */
-  unreserve(amount: Money): void {
-    this.#reserved -= amount;
+  unreserve(call: OpenCall): void {
+    if (this.#open.delete(call)) this.#reserved -= call.amount;
+  }
+
+  /** Sets what is called when the account is overdrawn too far, which may be now. */
+  watch(call: OpenCall, onOverdrawn: () => void): void {
+    call.onOverdrawn = onOverdrawn;
+    this.#endIfOverdrawn();
   }
 
   /** The next call has to read the balance: somebody else moved it. */
@@ -93,6 +114,7 @@ export class Purse {
     this.#undurable += row.amount;
     this.#waiting.push({ row, durable });
     this.#run();
+    this.#endIfOverdrawn();
     return durable.promise;
   }
 
@@ -132,9 +154,27 @@ export class Purse {
       this.#readAt = generation === this.#generation ? startedAt : -Infinity;
       this.#reading = null;
       reading.resolve();
+      this.#endIfOverdrawn();
     } catch (failure) {
       this.#reading = null;
       reading.reject(failure);
+    }
+  }
+
+  /**
+   * Ends the open calls that can be ended once the balance is below minus the largest open reservation. That happens
+   * only when vendors exceed the limits that they were sent, or when others take money from the account.
+   */
+  #endIfOverdrawn(): void {
+    if (this.balance >= 0n || this.#open.size === 0) return;
+    let largest = 0n;
+    for (const { amount } of this.#open) if (amount > largest) largest = amount;
+    if (this.balance >= -largest) return;
+    // A call that ends may charge at once, which comes back here: the set is copied, and each listener called once.
+    for (const call of [...this.#open]) {
+      const { onOverdrawn } = call;
+      call.onOverdrawn = null;
+      onOverdrawn?.();
     }
   }
 

@@ -1,6 +1,8 @@
 import { addCharge } from "../billing/charge.ts";
-import type { QuantitiesBy } from "../billing/tariff.ts";
+import { fixedReserve } from "../billing/meter.ts";
+import { costOf, type QuantitiesBy } from "../billing/tariff.ts";
 import { routeOf, runPaidCall } from "../calls/paid_call.ts";
+import { promptBoundOf } from "../calls/prompt_bound.ts";
 import type { Settlement } from "../calls/settlement.ts";
 import type { Model, Serving } from "../catalog/model.ts";
 import { NO_USAGE } from "../conversation/usage.ts";
@@ -27,8 +29,8 @@ export interface CacheCall {
   readonly accountId: string;
   /** The JSON body. */
   readonly body: JsonObject;
-  /** How many bytes it had. */
-  readonly bodyBytes: number;
+  /** The body as it came. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
   readonly headerPin: string | null;
   /** Gives the signal that fires when the caller leaves. */
   readonly callerSignal: () => AbortSignal;
@@ -46,7 +48,6 @@ export interface CreatedCache {
  * taken for dead.
  */
 const PATIENCE_MS = 600_000;
-const BYTES_PER_TOKEN = 4;
 
 /**
  * Creates a cache at one of the model's providers: natively where that has caches, else in the gateway's own files. The
@@ -68,9 +69,14 @@ export async function createCache(parts: CacheParts, call: CacheCall): Promise<C
     format: "content",
     candidates: await permittedCandidates(asked, candidates, parts),
     rule: CACHE_FALLBACK,
-    estimate: cacheQuantitiesOf(Math.ceil(call.bodyBytes / BYTES_PER_TOKEN)),
+    reserve: fixedReserve(costOf(cacheQuantitiesOf(mostTokensOf(call, model)), model.tariff)),
     begin: (settlement) => (serving) => createAt(serving, { parts, call, request, model, settlement, now }),
   }, parts);
+}
+
+/** A content of files is as large as the model's context, since their sizes are not known. */
+function mostTokensOf({ body, bytes }: CacheCall, model: Model): number {
+  return promptBoundOf({ body, format: "content", bytes, model, isCacheKnown: false, takesAnyFile: true }).tokens;
 }
 
 /**

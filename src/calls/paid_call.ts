@@ -1,5 +1,4 @@
-import { costOf, type Quantities } from "../billing/tariff.ts";
-import type { Meter } from "../billing/meter.ts";
+import type { Meter, Reserve } from "../billing/meter.ts";
 import type { Model } from "../catalog/model.ts";
 import type { Form } from "../conversation/seal.ts";
 import { type Candidate, candidatesFor } from "../routing/candidates.ts";
@@ -65,8 +64,8 @@ export interface PaidCall<T> extends Pick<Attempts<T>, "candidates" | "rule"> {
   readonly facts: CallFacts;
   /** The wire format of the caller, for errors; `chat` for pictures. */
   readonly format: Form;
-  /** What the call may consume at most, as far as can be told; it is reserved at the model's tariff. */
-  readonly estimate: Quantities;
+  /** Decides what is reserved while the call is open: what it may cost at most. */
+  readonly reserve: Reserve;
   /** Does what comes once behind the admission, and gives the tries. They charge by the settlement. */
   readonly begin: (settlement: Settlement) => Attempt<T> | Promise<Attempt<T>>;
 }
@@ -84,7 +83,7 @@ export function routeOf(model: Model, request: RouteRequest, { providers, breake
 }
 
 /**
- * Carries out one paid call: reserves its estimate, tries its candidates, ends the reservation when none has answered.
+ * Carries out one paid call: reserves what it may cost, tries its candidates, ends the reservation when none has answered.
  *
  * @returns What the attempt gave that succeeded. That attempt charges, at once or when its stream ends.
  * @throws {GatewayError} `insufficient_credits`; else the failure of the candidates.
@@ -115,8 +114,8 @@ export async function tryCandidates<T>(
   return await tryInTurn(candidates, { breaker, accountId, rule, onFallback }, attempt);
 }
 
-async function admit<T>({ facts, estimate }: PaidCall<T>, parts: CallParts): Promise<Settlement> {
-  const admitted = parts.meter.admit(facts.accountId, costOf(estimate, facts.model.tariff));
+async function admit<T>({ facts, reserve }: PaidCall<T>, parts: CallParts): Promise<Settlement> {
+  const admitted = parts.meter.admit(facts.accountId, reserve);
   const admission = admitted instanceof Promise ? await admitted : admitted;
   return new Settlement(facts, admission, parts);
 }

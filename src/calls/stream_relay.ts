@@ -1,3 +1,4 @@
+import type { Admission } from "../billing/meter.ts";
 import type { Clock } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
@@ -69,22 +70,32 @@ interface Step {
   readonly isLast: boolean;
 }
 
+/** Ends the stream of an account that is overdrawn too far. */
+function overdrawn(): GatewayError {
+  return new GatewayError("insufficient_credits", "Cannot continue the reply: the balance is used up");
+}
+
 /**
  * The caller's stream: pulled, so that a slow reader slows only itself and the vendor, and never held longer than one read.
+ *
+ * @param admission The call that the stream answers: it is ended when its account is overdrawn too far.
  */
 export function relayed<T>(
   source: StreamSource<T>,
   relay: Relay<T>,
+  admission: Pick<Admission, "onOverdrawn">,
   { clock, live }: RelayParts,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   let aborted: GatewayError | null = null;
   let isGone = false;
   let sentAt = clock.now();
   let stopHeartbeat: () => void = () => {};
-  const forget = live.add((error) => {
+  const abort = (error: GatewayError) => {
     aborted = error;
     source.cancel();
-  });
+  };
+  const forget = live.add(abort);
+  admission.onOverdrawn(() => abort(overdrawn()));
 
   function over(): void {
     forget();

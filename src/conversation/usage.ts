@@ -21,6 +21,8 @@ export interface Usage {
   readonly imageOutputTokens?: number;
   /** True when the gateway counted because the vendor did not say. */
   readonly estimated?: boolean;
+  /** True when a counter that the vendor sent was negative, fractional or no number. */
+  readonly isUnreadable?: boolean;
 }
 
 /** Nothing consumed. */
@@ -40,10 +42,34 @@ export function promptTokensOf(usage: Usage): number {
     usage.toolPromptTokens;
 }
 
+/** A counter that no request can reach: a larger one reads as this, so that no sum overflows. */
+export const MAX_COUNTER_TOKENS = 1e10;
+
 /**
- * A counter as a vendor sent it: a whole number from 0 to 10^10. Missing, negative, absurd or non-numeric values read
- * as 0, so that no reply can make a charge negative or a sum overflow.
+ * A counter as a vendor sent it: a whole number from 0 to {@linkcode MAX_COUNTER_TOKENS}. Missing, negative and
+ * non-numeric values read as 0, so that no reply can make a charge negative; see {@linkcode checkedCounters} for telling
+ * them apart.
  */
 export function readCounter(value: unknown): number {
-  return typeof value === "number" && value > 0 && value <= 1e10 ? Math.floor(value) : 0;
+  return typeof value === "number" && value > 0 ? Math.floor(Math.min(value, MAX_COUNTER_TOKENS)) : 0;
+}
+
+/**
+ * The usage, marked as unreadable when one of the counters that it was read from is.
+ *
+ * @param counters As the vendor sent them; those that are missing or null say nothing.
+ */
+export function checkedCounters(usage: Usage, counters: readonly unknown[]): Usage {
+  return counters.every(isCounter) ? usage : { ...usage, isUnreadable: true };
+}
+
+/** The later of two reports of running totals, unless it counts nothing and the earlier one did. */
+export function laterReport(earlier: Usage | null, later: Usage | null): Usage | null {
+  if (later === null) return earlier;
+  const isNothing = promptTokensOf(later) + later.outputTokens === 0;
+  return earlier !== null && isNothing && promptTokensOf(earlier) + earlier.outputTokens > 0 ? earlier : later;
+}
+
+function isCounter(value: unknown): boolean {
+  return value === undefined || value === null || (typeof value === "number" && value >= 0 && Number.isInteger(value));
 }

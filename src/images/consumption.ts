@@ -18,14 +18,43 @@ const SQUARE_TOKENS: Readonly<Record<string, number>> = { low: 272, medium: 1_05
 /** Of `high`, and of whatever does not say how good it is to be. */
 const MOST_SQUARE_TOKENS = 4_160;
 const GIVEN_IMAGE_TOKENS = 1_600;
-const BYTES_PER_TOKEN = 4;
+const CHARACTERS_PER_TOKEN = 4;
 
-/** What a request may consume: for the bound on overdrafts, and for vendors that report nothing. */
+/** Of a picture that is looked at as closely as a vendor does. */
+const MAX_GIVEN_IMAGE_TOKENS = 8_000;
+/** Text has at least this many bytes a token. Source: docs/money.md, "Reservations". */
+const MIN_BYTES_PER_TOKEN = 2;
+/** Source: OpenAI API reference, "Image generation": each unfinished picture takes 100 more output tokens. */
+export const PARTIAL_TOKENS = 100;
+
+/** A request whose pictures are to be paid for, as far as it decides what they take at most. */
+export interface ImageOrderMeasure extends ImageMeasure {
+  readonly hasMask: boolean;
+  /** Unfinished pictures of each one that is made. */
+  readonly partialImages: number;
+  /** How many calls of a vendor it may take: each is sent the whole prompt. */
+  readonly calls: number;
+}
+
+/** What a request consumes at most, if its vendor makes what it is asked for. */
+export function mostConsumption(order: ImageOrderMeasure): ImageConsumption {
+  const { prompt, count, given, hasMask, partialImages, calls } = order;
+  const { outputTokens } = estimatedConsumption(order);
+  const promptBytes = new TextEncoder().encode(prompt).length;
+  return {
+    textTokens: calls * Math.ceil(promptBytes / MIN_BYTES_PER_TOKEN),
+    imageTokens: calls * (given + (hasMask ? 1 : 0)) * MAX_GIVEN_IMAGE_TOKENS,
+    cachedTokens: 0,
+    outputTokens: outputTokens + count * partialImages * PARTIAL_TOKENS,
+  };
+}
+
+/** What a request is likely to have consumed, for vendors that report nothing. */
 export function estimatedConsumption({ prompt, quality, size, count, given }: ImageMeasure): ImageConsumption {
   const [width, height] = /^(\d+)x(\d+)$/.exec(size ?? "")?.slice(1).map(Number) ?? [1536, 1024];
   const square = Object.hasOwn(SQUARE_TOKENS, quality) ? SQUARE_TOKENS[quality] : MOST_SQUARE_TOKENS;
   return {
-    textTokens: Math.ceil(prompt.length / BYTES_PER_TOKEN),
+    textTokens: Math.ceil(prompt.length / CHARACTERS_PER_TOKEN),
     imageTokens: given * GIVEN_IMAGE_TOKENS,
     cachedTokens: 0,
     outputTokens: Math.ceil(count * square * width * height / SQUARE_PIXELS),

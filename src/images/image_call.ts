@@ -1,3 +1,5 @@
+import { fixedReserve } from "../billing/meter.ts";
+import { costOf, type Quantities } from "../billing/tariff.ts";
 import { type CallParts, routeOf, runPaidCall } from "../calls/paid_call.ts";
 import type { RelayParts } from "../calls/stream_relay.ts";
 import type { Catalog } from "../catalog/catalog.ts";
@@ -9,7 +11,7 @@ import type { ImageEvent, ImageOrder, ImageOutcome, ImageSource, ImageUpstream }
 import { type FinishedWork, wholeAnswer } from "./answer.ts";
 import { chargeImages, consumptionOf, type ImageBill } from "./bill.ts";
 import { CallerLink } from "./caller_link.ts";
-import { estimatedConsumption, type ImageMeasure, imageQuantitiesOf } from "./consumption.ts";
+import { type ImageMeasure, imageQuantitiesOf, mostConsumption } from "./consumption.ts";
 import type { ImageFinisher } from "./finished_image.ts";
 import type { ImageAsker, ImageRequest } from "./image_request.ts";
 import type { ReferenceReader } from "./reference_image.ts";
@@ -48,12 +50,13 @@ export class ImageCalls {
     const { requestId, accountId, receivedAt, writeError } = asker;
     const { model } = request;
     const measure = measureOf(request);
+    const candidates = this.#route(request, asker);
     return await runPaidCall({
       facts: { kind: "image", requestId, accountId, receivedAt, model },
       format: "chat",
-      candidates: this.#route(request, asker),
-      estimate: imageQuantitiesOf(estimatedConsumption(measure), { made: measure.count, given: measure.given }),
+      candidates,
       rule: MEDIA_FALLBACK,
+      reserve: fixedReserve(costOf(this.#mostQuantities(request, measure, candidates), model.tariff)),
       begin: async (settlement) => {
         const link = new CallerLink(asker.callerSignal());
         const bill = { settlement, measure };
@@ -79,6 +82,14 @@ export class ImageCalls {
     if (candidates.length > 0) return candidates;
     if (kind === "edit") throw editingUnsupported(model.id);
     throw new GatewayError("route_error", `Cannot route: no provider of "${model.id}" makes images`);
+  }
+
+  /** What the pictures may take at most at any of the candidates. */
+  #mostQuantities(request: ImageRequest, measure: ImageMeasure, candidates: readonly Candidate[]): Quantities {
+    const { count: made, mask, partialImages } = request;
+    const calls = Math.max(...candidates.map((each) => Math.ceil(made / this.#upstreamOf(each)!.mostPerCall)));
+    const most = mostConsumption({ ...measure, hasMask: mask !== null, partialImages, calls });
+    return imageQuantitiesOf(most, { made, given: measure.given });
   }
 
   #upstreamOf(candidate: Candidate): ImageUpstream | null {

@@ -1,4 +1,5 @@
 import { type Bytes, type Relay, relayed, type RelayParts, type StreamSource } from "../calls/stream_relay.ts";
+import type { EndState } from "../calls/settlement.ts";
 import type { Clock } from "../lib/clock.ts";
 import { type GatewayError, gatewayErrorOf } from "../lib/gateway_error.ts";
 import { gatewayErrorFor, UpstreamFailure } from "../upstreams/failure.ts";
@@ -6,7 +7,7 @@ import type { ImageEvent } from "../upstreams/image_upstream.ts";
 import { answerHeaders, type FinishedWork } from "./answer.ts";
 import { chargeImages, type ImageBill } from "./bill.ts";
 import type { CallerLink } from "./caller_link.ts";
-import { estimatedConsumption } from "./consumption.ts";
+import { estimatedConsumption, PARTIAL_TOKENS } from "./consumption.ts";
 import type { ImageRequest } from "./image_request.ts";
 import { completedFrames, errorFrame, HEARTBEAT, partialFrame } from "./stream_frames.ts";
 
@@ -29,14 +30,14 @@ export interface OpenedStream {
 }
 
 const LONGEST_AFTERMATH_MS = 30_000;
-/** Source: OpenAI API reference, "Image generation": each unfinished picture takes 100 more output tokens. */
-const PARTIAL_TOKENS = 100;
 
 /** The answer as server-sent events. The last one leaves after the charge is durable. */
 export function streamedAnswer(opened: OpenedStream, parts: RelayParts): Response {
   const headers = answerHeaders(opened.provider, "text/event-stream", opened.request.losses);
   const stream = new ImageStream(opened, parts.clock);
-  return new Response(relayed(stream, stream, parts), { headers: [...headers, ["cache-control", "no-cache"]] });
+  return new Response(relayed(stream, stream, opened.bill.settlement.admission, parts), {
+    headers: [...headers, ["cache-control", "no-cache"]],
+  });
 }
 
 /** The steps of one answer as pieces of events: each step is charged, where it is the last, before any piece of it. */
@@ -82,11 +83,14 @@ class ImageStream implements StreamSource<Uint8Array<ArrayBuffer>>, Relay {
     return Promise.resolve(null);
   }
 
-  fail(thrown: unknown): Promise<Bytes> {
+  async fail(thrown: unknown): Promise<Bytes> {
     this.#isOver = true;
-    // A caller who has left is charged for what was shown; see `leave`.
-    if (!this.#hasLeft) this.#opened.bill.settlement.release();
-    return Promise.resolve(errorFrame(this.#opened.writeError(errorFor(thrown))));
+    const error = errorFor(thrown);
+    // A stream that the gateway ends for want of money is charged for what was shown. One whose caller has left is, too:
+    // see `leave`.
+    if (error.code === "insufficient_credits") await this.#chargeShown("cut");
+    else if (!this.#hasLeft) this.#opened.bill.settlement.release();
+    return errorFrame(this.#opened.writeError(error));
   }
 
   left(): void {}
@@ -99,8 +103,7 @@ class ImageStream implements StreamSource<Uint8Array<ArrayBuffer>>, Relay {
   /** The caller is gone: the vendor goes on for a while, so that what it made is charged as it reports it. */
   async leave(): Promise<void> {
     this.#hasLeft = true;
-    const { bill, link, provider } = this.#opened;
-    const stopTimer = this.#clock.after(LONGEST_AFTERMATH_MS, () => link.end());
+    const stopTimer = this.#clock.after(LONGEST_AFTERMATH_MS, () => this.#opened.link.end());
     try {
       while (!this.#isOver && await this.#step() !== null);
     } catch {
@@ -109,7 +112,13 @@ class ImageStream implements StreamSource<Uint8Array<ArrayBuffer>>, Relay {
       stopTimer();
     }
     // Without effect where the whole was charged above.
-    await chargeImages(bill, { provider, made: 0, consumption: this.#shown(), state: "left" }).catch(() => {});
+    await this.#chargeShown("left");
+  }
+
+  async #chargeShown(state: EndState): Promise<void> {
+    const { bill, provider } = this.#opened;
+    // Logged by the meter.
+    await chargeImages(bill, { provider, made: 0, consumption: this.#shown(), state }).catch(() => {});
   }
 
   /** The next step; the last one is charged before anyone sees it. Null when none is left. */

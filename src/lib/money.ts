@@ -18,7 +18,8 @@ export interface BillLine {
 
 const MONEY_DIGITS = 10;
 const RATE_DIGITS = 18;
-const RATE_UNITS_PER_MONEY_UNIT = 10n ** BigInt(RATE_DIGITS - MONEY_DIGITS);
+/** How many units of {@linkcode Rate} one unit of {@linkcode Money} is. */
+export const RATE_UNITS_PER_MONEY_UNIT = 10n ** BigInt(RATE_DIGITS - MONEY_DIGITS);
 const THOUSANDTHS_PER_MONEY_UNIT = 1_000n * RATE_UNITS_PER_MONEY_UNIT;
 
 /** The largest amount that is accepted from outside: ten million USD. */
@@ -53,6 +54,11 @@ export function readRate(text: string): Rate {
   const rate = readDecimal(text, RATE_DIGITS);
   if (rate < 0n) throw new RangeError(`Cannot read a price below zero: got "${text.slice(0, 40)}"`);
   return rate;
+}
+
+/** The highest of some prices; at least one. */
+export function highestRate(rates: readonly Rate[]): Rate {
+  return rates.reduce((highest, rate) => rate > highest ? rate : highest);
 }
 
 /** The sum of a bill, rounded half up once. */

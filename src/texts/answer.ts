@@ -1,6 +1,6 @@
 import { responseHeadersOf } from "../http/headers.ts";
 import type { OutboundResponse } from "../upstreams/outbound.ts";
-import { sharedForm, type TextAttempt } from "./attempt.ts";
+import { outputLimitOf, sharedForm, type TextAttempt } from "./attempt.ts";
 
 const ENCODER = new TextEncoder();
 const MOST_NAMES = 32;
@@ -29,6 +29,8 @@ export function answerHeaders(
     ...responseHeadersOf((name) => response.header(name), sharedForm(attempt)),
   ];
   if (contentType === "text/event-stream") headers.push(["cache-control", "no-cache"]);
+  const limit = outputLimitOf(attempt);
+  if (limit !== null) headers.push(["x-service-output-limit", String(limit)]);
   if (losses.length > 0) headers.push(["x-service-dropped", droppedNames(losses)]);
   return headers;
 }

@@ -15,6 +15,7 @@ import type { TextEndpoint } from "../upstreams/upstream.ts";
 import type { MediaInliner } from "./inline_media.ts";
 import type { ItemMemory } from "./item_memory.ts";
 import type { ReasoningMemory } from "./reasoning_memory.ts";
+import type { TextMeasure } from "./text_reservation.ts";
 
 /** One request for text, as a protocol hands it over: admitted, parsed, not yet checked. */
 export interface TextTurn {
@@ -51,6 +52,13 @@ export interface TextAttempt {
   readonly provider: Provider;
   readonly endpoint: TextEndpoint;
   readonly settlement: Settlement;
+  /** What the turn may consume at most. */
+  readonly measure: TextMeasure;
+}
+
+/** The limit of output tokens that the gateway sets because the balance does not cover the model's own; else null. */
+export function outputLimitOf({ settlement }: Pick<TextAttempt, "settlement">): number | null {
+  return settlement.admission.reserved.outputLimit;
 }
 
 /** The form that caller and vendor speak both; null when they speak different ones. */

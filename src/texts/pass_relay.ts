@@ -7,6 +7,7 @@ import type { Usage } from "../conversation/usage.ts";
 import { encodeFrames } from "../http/sse.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { cutShort, reportedFailure, streamError } from "./broken_stream.ts";
+import { believedUsage, hostedCallsIn } from "./believed_usage.ts";
 import { chargeText } from "./charge_text.ts";
 import { heartbeatOf } from "./heartbeat.ts";
 import {
@@ -47,14 +48,18 @@ export class PassRelay implements Relay {
   #sawMark = false;
   /** The vendor has told the caller of a failure itself. */
   #reported = false;
+  /** Whether hosted tools were offered, whose calls raise the ceiling of a usage that is believed. */
+  readonly #countsHostedCalls: boolean;
+  #hostedCalls = 0;
   /** The charge is durable. */
   #charged = false;
   /** The charge could not be made durable. */
   #chargeLost = false;
 
   constructor(readonly attempt: TextAttempt) {
-    const { turn, endpoint } = attempt;
+    const { turn, endpoint, measure } = attempt;
     this.#codec = endpoint.codec;
+    this.#countsHostedCalls = measure.hostedTools > 0;
     this.#follower = endpoint.codec.usageFollower();
     this.#hidesUsage = endpoint.codec.name === "chat" && !wantsUsage(turn);
   }
@@ -68,6 +73,7 @@ export class PassRelay implements Relay {
     if (this.#partial.length > LINE_CAP_BYTES) throw new RangeError("Cannot read a stream line beyond 1 MB");
     if (end === 0) return null;
     const lines = before + text.slice(0, end);
+    if (this.#countsHostedCalls) this.#hostedCalls += hostedCallsIn(lines);
     const edits = this.#look(lines);
     const shown = edits.length === 0 ? lines : edited(lines, edits);
     const asItCame = before === "" && edits.length === 0;
@@ -177,6 +183,12 @@ export class PassRelay implements Relay {
 
   /** What the vendor said; of a stream that did not come to its end, what was produced by the gateway's own count. */
   async #usage(state: EndState): Promise<Usage> {
+    const countOutput = () => this.#sample.outputTokens(this.#codec);
+    const seen = { countOutput, hostedCalls: this.#hostedCalls };
+    return await believedUsage(this.attempt, await this.#reportedUsage(state), seen);
+  }
+
+  async #reportedUsage(state: EndState): Promise<Usage> {
     const said = this.#follower.usage();
     if (said !== null && (state === "completed" || this.#follower.ended())) return said;
     return await usageSoFar(this.attempt.turn, said, await this.#sample.outputTokens(this.#codec));

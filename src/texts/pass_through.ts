@@ -1,17 +1,20 @@
 import { Buffer } from "node:buffer";
 import { relayed } from "../calls/stream_relay.ts";
+import type { Reply } from "../conversation/reply.ts";
 import type { Usage } from "../conversation/usage.ts";
 import { spliceJson } from "../lib/json.ts";
 import type { OutboundResponse } from "../upstreams/outbound.ts";
 import { answerHeaders, streamType } from "./answer.ts";
 import { ArrayRelay } from "./array_relay.ts";
+import { believedUsage, hostedCallsIn } from "./believed_usage.ts";
 import { unreadable } from "./broken_stream.ts";
 import { chargeText } from "./charge_text.ts";
 import { keepIssuedIds, withIssuedIds } from "./issued_ids_relay.ts";
+import { limitMembers } from "./output_limit.ts";
 import { PassRelay } from "./pass_relay.ts";
 import { countTextTokens } from "./token_estimate.ts";
 import { vendorStream } from "./vendor_stream.ts";
-import type { TextAttempt, TextParts, TextTurn } from "./attempt.ts";
+import { outputLimitOf, type TextAttempt, type TextParts } from "./attempt.ts";
 import { estimatedUsageOf, wantsUsage } from "./turn_usage.ts";
 
 /** Most bytes of a whole reply. */
@@ -27,7 +30,7 @@ export async function passThrough(attempt: TextAttempt, parts: TextParts): Promi
     method: "POST",
     path: endpoint.path(candidate.model, turn.stream),
     headers: turn.forwarded,
-    body: outboundBody(turn, candidate.model),
+    body: outboundBody(attempt),
     firstByteMs: turn.stream ? provider.streamFirstByteMs : provider.wholeFirstByteMs,
     callerSignal: turn.callerSignal,
     readError: endpoint.codec.readError,
@@ -40,11 +43,16 @@ export async function passThrough(attempt: TextAttempt, parts: TextParts): Promi
   const events = withIssuedIds(new PassRelay(attempt), attempt, parts);
   const relay = turn.framing === "sse" ? events : new ArrayRelay(events);
   const headers = answerHeaders(attempt, response, streamType(turn.framing), []);
-  return new Response(relayed(vendorStream(response, parts.clock), relay, parts), { headers });
+  return new Response(relayed(vendorStream(response, parts.clock), relay, attempt.settlement.admission, parts), {
+    headers,
+  });
 }
 
-function outboundBody(turn: TextTurn, model: string): Uint8Array {
+function outboundBody(attempt: TextAttempt): Uint8Array {
+  const { turn, candidate: { model }, provider: { compatible } } = attempt;
   const set: Record<string, unknown> = turn.codec.name === "content" ? {} : { model };
+  const limit = outputLimitOf(attempt);
+  if (limit !== null) Object.assign(set, limitMembers(turn.body, turn.codec.name, limit, compatible));
   if (turn.codec.name === "chat" && turn.stream && !wantsUsage(turn)) {
     const options = turn.body.stream_options;
     set.stream_options = { ...(typeof options === "object" ? options : null), include_usage: true };
@@ -63,15 +71,23 @@ async function answerWhole(response: OutboundResponse, attempt: TextAttempt, par
 
 /** The usage a whole reply reports, or an estimate where it reports none. Refuses what is no reply: nothing is charged. */
 async function usageOfWhole(bytes: Uint8Array<ArrayBuffer>, attempt: TextAttempt): Promise<Usage> {
-  const { codec } = attempt.endpoint;
-  let body: unknown;
+  const { turn, endpoint: { codec }, measure } = attempt;
   try {
-    body = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString());
-    const usage = codec.readUsage(body);
-    if (usage !== null) return usage;
-    const said = codec.readReply(body).parts.map((part) => "text" in part ? part.text : JSON.stringify(part));
-    return await estimatedUsageOf(attempt.turn, await countTextTokens(said.join("\n")));
+    const json = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+    const body: unknown = JSON.parse(json);
+    const countReply = async () => await outputTokensOf(codec.readReply(body));
+    const reported = codec.readUsage(body);
+    if (reported === null) return await estimatedUsageOf(turn, await countReply());
+    // A reply without any text, such as one that a filter stopped, may be none that can be read.
+    const countOutput = () => countReply().catch(() => 0);
+    const hostedCalls = measure.hostedTools > 0 ? hostedCallsIn(json) : 0;
+    return await believedUsage(attempt, reported, { countOutput, hostedCalls });
   } catch (cause) {
     throw unreadable(attempt, cause);
   }
+}
+
+async function outputTokensOf({ parts }: Reply): Promise<number> {
+  const produced = parts.map((part) => "text" in part ? part.text : JSON.stringify(part));
+  return await countTextTokens(produced.join("\n"));
 }

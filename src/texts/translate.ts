@@ -6,6 +6,7 @@ import type { OutboundResponse } from "../upstreams/outbound.ts";
 import { usageOfHit } from "../caches/hit.ts";
 import { answerHeaders, jsonBytes, streamType } from "./answer.ts";
 import { ArrayRelay } from "./array_relay.ts";
+import { believedUsage, hostedCallsIn } from "./believed_usage.ts";
 import { unreadable } from "./broken_stream.ts";
 import { behindPrefix, openPrefixOf } from "./cached_turn.ts";
 import { chargeText } from "./charge_text.ts";
@@ -18,7 +19,7 @@ import { countTextTokens } from "./token_estimate.ts";
 import { vendorStream } from "./vendor_stream.ts";
 import type { Translation } from "./translation.ts";
 import { TranslateRelay } from "./translate_relay.ts";
-import { sharedForm, type TextAttempt, type TextParts, type TextTurn } from "./attempt.ts";
+import { outputLimitOf, sharedForm, type TextAttempt, type TextParts, type TextTurn } from "./attempt.ts";
 import { estimatedUsageOf, wantsUsage } from "./turn_usage.ts";
 
 /**
@@ -46,12 +47,14 @@ export async function translate(attempt: TextAttempt, parts: TextParts): Promise
   const events = new TranslateRelay(attempt, translation, parts);
   const relay = turn.framing === "sse" ? events : new ArrayRelay(events);
   const headers = answerHeaders(attempt, response, streamType(turn.framing), translation.losses);
-  return new Response(relayed(vendorStream(response, parts.clock), relay, parts), { headers });
+  return new Response(relayed(vendorStream(response, parts.clock), relay, attempt.settlement.admission, parts), {
+    headers,
+  });
 }
 
 async function translated(attempt: TextAttempt, parts: TextParts): Promise<Translation> {
   const { turn, endpoint } = attempt;
-  const own = await conversationOf(attempt, parts);
+  const own = limited(await conversationOf(attempt, parts), attempt);
   const prefix = await openPrefixOf(attempt);
   const conversation = behindPrefix(own, prefix, attempt);
   const written = endpoint.codec.writeRequest(conversation, targetOf(attempt));
@@ -72,6 +75,11 @@ async function translated(attempt: TextAttempt, parts: TextParts): Promise<Trans
   };
 }
 
+function limited(conversation: Conversation, attempt: TextAttempt): Conversation {
+  const limit = outputLimitOf(attempt);
+  return limit === null ? conversation : { ...conversation, maxOutputTokens: limit };
+}
+
 /** The caller's request in neutral words, ready to be written for the attempt's vendor. */
 export async function conversationOf(attempt: TextAttempt, parts: TextParts): Promise<Conversation> {
   const { turn, endpoint } = attempt;
@@ -81,12 +89,15 @@ export async function conversationOf(attempt: TextAttempt, parts: TextParts): Pr
   return await withMediaInlined(remembered, endpoint.mustInline, parts.inliner);
 }
 
-/** What the vendor's codec must know of the attempt. */
-export function targetOf({ candidate, provider, model }: TextAttempt): RequestTarget {
+/** What the vendor's codec must know of the attempt. Whatever the codec adds to a limit stays within what is reserved. */
+export function targetOf(attempt: TextAttempt): RequestTarget {
+  const { candidate, provider, model, measure } = attempt;
+  const isLimited = outputLimitOf(attempt) !== null || measure.limitField !== null;
+  const reserved = outputLimitOf(attempt) ?? measure.outputTokens;
   return {
     model: candidate.model,
     provider: provider.name,
-    maxOutputTokens: model.topProvider.maxCompletionTokens || null,
+    maxOutputTokens: isLimited ? reserved : model.topProvider.maxCompletionTokens || null,
     compatible: provider.compatible,
   };
 }
@@ -108,12 +119,15 @@ async function answerWhole(
   parts: TextParts,
 ): Promise<Response> {
   const { turn } = attempt;
-  const said = replyIn(await response.readAll(REPLY_CAP_BYTES), attempt);
+  const bytes = await response.readAll(REPLY_CAP_BYTES);
+  const said = replyIn(bytes, attempt);
   const reply = translation.emulation.reply(ownReply(said, translation.names));
   if (turn.codec.name === "chat") parts.memory.keep(turn.accountId, reply.parts);
+  const countOutput = () => countTextTokens(textOf(reply));
+  const hostedCalls = attempt.measure.hostedTools > 0 ? hostedCallsIn(new TextDecoder().decode(bytes)) : 0;
   const usage = reply.usage === null
-    ? await estimatedUsageOf(turn, await countTextTokens(textOf(reply)))
-    : usageOfHit(reply.usage, turn.cache);
+    ? await estimatedUsageOf(turn, await countOutput())
+    : usageOfHit(await believedUsage(attempt, reply.usage, { countOutput, hostedCalls }), turn.cache);
   const written = turn.codec.writeReply({ ...reply, usage }, translation.context);
   if (turn.codec.name === "responses") parts.items.keepReply(turn.accountId, written.body);
   await chargeText(attempt, usage, "completed");

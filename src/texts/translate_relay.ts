@@ -4,6 +4,7 @@ import type { EventReader, EventWriter, Frame } from "../conversation/codec.ts";
 import type { ReplyEvent } from "../conversation/events.ts";
 import type { Usage } from "../conversation/usage.ts";
 import { createFrameReader, encodeFrames } from "../http/sse.ts";
+import { believedUsage, hostedCallsIn } from "./believed_usage.ts";
 import { cutShort, reportedFailure, streamError } from "./broken_stream.ts";
 import { eventOfHit } from "./cached_turn.ts";
 import { chargeText } from "./charge_text.ts";
@@ -30,6 +31,7 @@ export class TranslateRelay implements Relay {
   /** The beginning of what was produced, for the case that it must be counted, and its whole length. */
   #sample = "";
   #characters = 0;
+  #hostedCalls = 0;
   /** What the vendor said of the prompt when the stream began. */
   #early: Usage | null = null;
 
@@ -61,7 +63,7 @@ export class TranslateRelay implements Relay {
   }
 
   left(): void {
-    this.#counted().then((usage) => this.#settle(usage, "left")).catch(() => {}); // Logged by the meter; nobody is left.
+    void this.#settleCounted("left");
   }
 
   heartbeat(): Bytes {
@@ -72,6 +74,7 @@ export class TranslateRelay implements Relay {
     const out: Frame[] = [];
     try {
       for (const frame of frames) {
+        if (this.attempt.measure.hostedTools > 0) this.#hostedCalls += hostedCallsIn(frame.data);
         const finish = this.#write(this.#reader.read(frame), out);
         if (finish !== null) return this.#finish(finish, out);
       }
@@ -106,7 +109,7 @@ export class TranslateRelay implements Relay {
   /** The end mark leaves once the charge is durable. */
   async #finish(event: ReplyEvent & { type: "finish" }, out: readonly Frame[]): Promise<Bytes> {
     const { turn } = this.attempt;
-    const usage = event.usage ?? await this.#counted();
+    const usage = await this.#believed(event.usage ?? await this.#counted());
     if (turn.codec.name === "chat") this.parts.memory.keep(turn.accountId, this.#seals.parts());
     try {
       await this.#settle(usage, "completed");
@@ -119,7 +122,7 @@ export class TranslateRelay implements Relay {
 
   /** Ends the caller's stream with an error, behind what was written before it. */
   async #break(thrown: unknown, out: readonly Frame[]): Promise<Bytes> {
-    await this.#counted().then((usage) => this.#settle(usage, "cut")).catch(() => {}); // Logged by the meter.
+    await this.#settleCounted("cut");
     this.finished = true;
     return encodeFrames([...out, ...this.#writer.fail(streamError(thrown, this.attempt))]);
   }
@@ -144,9 +147,26 @@ export class TranslateRelay implements Relay {
 
   /** What was consumed so far by the gateway's own count, or by the vendor's where it has told. */
   async #counted(): Promise<Usage> {
+    return await usageSoFar(this.attempt.turn, this.#early, await this.#countedOutput());
+  }
+
+  async #countedOutput(): Promise<number> {
     const sampled = this.#sample === "" ? 0 : await countTextTokens(this.#sample);
-    const output = Math.ceil(sampled * (this.#characters / Math.max(this.#sample.length, 1)));
-    return await usageSoFar(this.attempt.turn, this.#early, output);
+    return Math.ceil(sampled * (this.#characters / Math.max(this.#sample.length, 1)));
+  }
+
+  async #believed(reported: Usage): Promise<Usage> {
+    const seen = { countOutput: () => this.#countedOutput(), hostedCalls: this.#hostedCalls };
+    return await believedUsage(this.attempt, reported, seen);
+  }
+
+  /** Charges for what was seen. A failure is logged by the meter. */
+  async #settleCounted(state: EndState): Promise<void> {
+    try {
+      await this.#settle(await this.#believed(await this.#counted()), state);
+    } catch {
+      // The caller is gone, or is told of the first failure.
+    }
   }
 
   async #settle(usage: Usage, state: EndState): Promise<void> {

@@ -1,21 +1,20 @@
-import type { Quantities } from "../billing/tariff.ts";
-import { textQuantitiesOf } from "../billing/text_quantities.ts";
 import { routeOf, runPaidCall } from "../calls/paid_call.ts";
-import type { Settlement } from "../calls/settlement.ts";
 import type { Model } from "../catalog/model.ts";
-import type { Codec, JsonObject } from "../conversation/codec.ts";
+import type { JsonObject } from "../conversation/codec.ts";
 import { refuseLaterWork } from "../conversation/later_work.ts";
-import { NO_USAGE } from "../conversation/usage.ts";
-import { GatewayError, invalidField } from "../lib/gateway_error.ts";
+import { GatewayError } from "../lib/gateway_error.ts";
 import { type Candidate, usableCandidates } from "../routing/candidates.ts";
 import { TEXT_FALLBACK } from "../routing/fallback_rule.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import type { TextEndpoint } from "../upstreams/upstream.ts";
-import type { TextParts, TextTurn } from "./attempt.ts";
+import type { TextAttempt, TextParts, TextTurn } from "./attempt.ts";
 import { candidatesOfCache, failureOfCache } from "./cached_turn.ts";
+import { refuseBeyondLimit, requestedLimitOf } from "./output_limit.ts";
 import { ownEndpointOf, permittedTo } from "./own_endpoint.ts";
-import { textModel } from "./text_model.ts";
 import { passThrough } from "./pass_through.ts";
+import { measureOf } from "./text_measure.ts";
+import { textModel } from "./text_model.ts";
+import { textReserve } from "./text_reservation.ts";
 import { translate } from "./translate.ts";
 
 /** A turn that was checked: which model, and who is to serve it. */
@@ -23,11 +22,6 @@ export interface RoutedTurn {
   readonly model: Model;
   readonly candidates: readonly Candidate[];
 }
-
-const USUAL_OUTPUT_TOKENS = 4_096;
-const BYTES_PER_TOKEN = 4;
-/** What is taken for a model's context where the catalog does not say. */
-const USUAL_CONTEXT_TOKENS = 1_000_000;
 
 /** Carries out one turn, end to end: checks, routes, admits, sends, relays, charges. */
 export class TextTurns {
@@ -44,20 +38,29 @@ export class TextTurns {
     const { model, candidates: routed } = this.route(turn);
     const candidates = await permittedTo(turn, model, routed, this.parts);
     const { requestId, accountId, receivedAt } = turn;
+    const { measure, rates } = measureOf(turn, model, this.#takesAnyFile(candidates));
     return await runPaidCall({
       facts: { kind: "text", requestId, accountId, receivedAt, model },
       format: turn.codec.name,
       candidates,
       rule: TEXT_FALLBACK,
-      estimate: estimateOf(turn, model),
-      begin: (settlement) => (candidate) => this.#attempt(turn, model, candidate, settlement).catch(failureIn(turn)),
+      reserve: textReserve(measure, rates),
+      begin: (settlement) => (candidate) =>
+        this.#attempt({ turn, measure, model, candidate, settlement }).catch(failureIn(turn)),
     }, this.parts);
+  }
+
+  /** Vendors of the content format take any file by its address, those of the others a picture for a picture. */
+  #takesAnyFile(candidates: readonly Candidate[]): boolean {
+    return candidates.some(({ provider }) =>
+      this.parts.providers.get(provider)!.text.some(({ codec }) => codec.name === "content")
+    );
   }
 
   /** The model and the providers to try. */
   route(turn: TextTurn): RoutedTurn {
     const model = textModel(this.parts.catalog, turn.model, turn.codec.name);
-    refuseBeyondLimit(turn, model);
+    refuseBeyondLimit(requestedLimitOf(turn.body, turn.codec.name), model);
     const { pin, candidates } = routeOf(model, turn, this.parts);
     if (!turn.cache) return { model, candidates };
     const context = { breaker: this.parts.breaker, accountId: turn.accountId };
@@ -67,14 +70,13 @@ export class TextTurns {
     };
   }
 
-  #attempt(turn: TextTurn, model: Model, candidate: Candidate, settlement: Settlement): Promise<Response> {
-    const provider = this.parts.providers.get(candidate.provider)!;
+  #attempt(begun: Omit<TextAttempt, "provider" | "endpoint">): Promise<Response> {
+    const { turn } = begun;
+    const provider = this.parts.providers.get(begun.candidate.provider)!;
     const own = ownEndpointOf(turn, provider);
-    if (own !== null) {
-      return passThrough({ turn, model, candidate, provider, endpoint: own, settlement }, this.parts);
-    }
+    if (own !== null) return passThrough({ ...begun, provider, endpoint: own }, this.parts);
     const endpoint = provider.text.find(({ codec }) => codec === turn.codec) ?? endpointFor(provider, turn);
-    return translate({ turn, model, candidate, provider, endpoint, settlement }, this.parts);
+    return translate({ ...begun, provider, endpoint }, this.parts);
   }
 }
 
@@ -102,43 +104,4 @@ function failureIn({ cache }: TextTurn): (error: unknown) => never {
   return (error) => {
     throw cache ? failureOfCache(error, cache) : error;
   };
-}
-
-/** Where each form says how long the reply may be. */
-const LIMIT_FIELDS: Readonly<Record<Codec["name"], readonly string[]>> = {
-  chat: ["max_completion_tokens", "max_tokens"],
-  responses: ["max_output_tokens"],
-  messages: ["max_tokens"],
-  content: ["generationConfig", "generation_config"].flatMap((config) => [
-    `${config}.maxOutputTokens`,
-    `${config}.max_output_tokens`,
-  ]),
-};
-
-function requestedLimit(turn: TextTurn): { field: string; tokens: number } | null {
-  for (const field of LIMIT_FIELDS[turn.codec.name]) {
-    const value = field.split(".").reduce<unknown>(
-      (inner, key) => typeof inner === "object" && inner !== null ? (inner as JsonObject)[key] : undefined,
-      turn.body,
-    );
-    if (typeof value === "number") return { field, tokens: value };
-  }
-  return null;
-}
-
-function refuseBeyondLimit(turn: TextTurn, model: Model): void {
-  const requested = requestedLimit(turn);
-  const most = model.topProvider.maxCompletionTokens;
-  if (requested && most > 0 && requested.tokens > most) {
-    throw invalidField(requested.field, `expected at most ${most} for "${model.id}", got ${requested.tokens}`);
-  }
-}
-
-/** What a turn may consume, for the bound on overdrafts: its bytes as prompt, its limit as reply. */
-function estimateOf(turn: TextTurn, model: Model): Quantities {
-  const most = model.topProvider.maxCompletionTokens || model.contextLength || USUAL_CONTEXT_TOKENS;
-  const wanted = requestedLimit(turn)?.tokens ?? USUAL_OUTPUT_TOKENS;
-  const outputTokens = Math.floor(Math.min(Math.max(wanted, 0), most));
-  const freshTokens = Math.ceil(turn.bytes.length / BYTES_PER_TOKEN);
-  return textQuantitiesOf({ ...NO_USAGE, freshTokens, cacheReadTokens: turn.cache?.tokens ?? 0, outputTokens });
 }

@@ -39,9 +39,56 @@ async function admitAll(meter: Meter, estimate: Money): Promise<Admission[]> {
   return admissions;
 }
 
-Deno.test("a lone call is let in with any positive balance, whatever it may cost", async () => {
+Deno.test("a call is admitted when its reservation fits into the balance, and refused when it does not", async () => {
+  const { meter } = await meterOver(1_000n, manualClock());
+  assert(await isRefused(() => meter.admit("acme", 1_001n)));
+  (await meter.admit("acme", 1_000n)).release();
+});
+
+Deno.test("a reservation beyond the balance is refused with both amounts", async () => {
   const { meter } = await meterOver(1n, manualClock());
-  await (await meter.admit("acme", 1_000_000n)).charge(CHARGE);
+  await assertRejects(
+    async () => await meter.admit("acme", 1_000_000n),
+    GatewayError,
+    "it may cost up to 0.0001000000 USD, and the balance that is not reserved is 0.0000000001 USD",
+  );
+});
+
+Deno.test("a reservation that is decided by the balance sees what the other open calls leave", async () => {
+  const { meter } = await meterOver(100n, manualClock());
+  const tenth = (spendable: Money) => ({ amount: spendable / 10n, outputLimit: Number(spendable / 10n) });
+  const limits = [];
+  for (let i = 0; i < 3; i++) limits.push((await meter.admit("acme", tenth)).reserved.outputLimit);
+  assertEquals(limits, [10, 9, 8]);
+});
+
+Deno.test("onOverdrawn() is called once, when the balance is below minus the largest open reservation", async () => {
+  const { meter } = await meterOver(100n, manualClock());
+  const [small, large, costly] = await Promise.all([10n, 40n, 50n].map((amount) => meter.admit("acme", amount)));
+  const ended: string[] = [];
+  small.onOverdrawn(() => ended.push("small"));
+  large.onOverdrawn(() => ended.push("large"));
+  await costly.charge({ ...CHARGE, amount: 140n });
+  assertEquals(ended, [], "minus 40 is the reservation itself");
+  await small.charge({ ...CHARGE, amount: 1n });
+  assertEquals(ended, ["large"], "a call that has ended is not called");
+  large.onOverdrawn(() => ended.push("again"));
+  assertEquals(ended, ["large", "again"], "who asks later is called at once");
+  large.release();
+  large.onOverdrawn(() => ended.push("never"));
+  assertEquals(ended, ["large", "again"]);
+});
+
+Deno.test("onOverdrawn() is also called when others took the money", async () => {
+  const { meter, store, clock } = await meterOver(100n, manualClock());
+  const open = await meter.admit("acme", 50n);
+  let isEnded = false;
+  open.onOverdrawn(() => isEnded = true);
+  await store.commit(null, { move: [{ account: "acme", available: -200n, held: 0n, overdraw: true }] });
+  clock.advance(1_000);
+  await meter.admit("acme", 1n);
+  await meter.flush();
+  assertEquals(isEnded, true);
 });
 
 Deno.test("no call is let in at a balance of zero or below, or without an account", async () => {
@@ -59,15 +106,38 @@ Deno.test("of 50 calls at once with a balance for one, one is let in", async () 
   assertEquals(refused.filter((one) => !one).length, 1);
 });
 
-Deno.test("an account is overdrawn by less than one call's estimate when none exceeds its own", async () => {
+Deno.test("an account is overdrawn by no more than what its calls cost beyond their reservations", async () => {
+  const call = fc.record({
+    reserved: fc.bigInt({ min: 0n, max: 300n }),
+    excess: fc.oneof(fc.constant(0n), fc.bigInt({ min: -300n, max: 100n })),
+    /** How many of the open calls end before this one comes. */
+    ends: fc.nat(3),
+  });
   await fc.assert(
-    fc.asyncProperty(fc.integer({ min: 1, max: 1000 }), fc.integer({ min: 1, max: 300 }), async (balance, estimate) => {
-      const { meter, store } = await meterOver(BigInt(balance), manualClock());
-      const admissions = await admitAll(meter, BigInt(estimate));
-      await Promise.all(admissions.map((admission) => admission.charge({ ...CHARGE, amount: BigInt(estimate) })));
-      assert((await store.balance("acme")).available > -BigInt(estimate));
+    fc.asyncProperty(fc.bigInt({ min: 1n, max: 1_000n }), fc.array(call, { maxLength: 40 }), async (balance, calls) => {
+      const { meter, store } = await meterOver(balance, manualClock());
+      const open: { admission: Admission; cost: Money }[] = [];
+      const charges: Promise<void>[] = [];
+      let bound = 0n;
+      const end = (count: number) => {
+        for (const { admission, cost } of open.splice(0, count)) {
+          charges.push(admission.charge({ ...CHARGE, amount: cost }));
+        }
+      };
+      for (const { reserved, excess, ends } of calls) {
+        end(ends);
+        await isRefused(async () => {
+          const admission = await meter.admit("acme", reserved);
+          const cost = reserved + excess > 0n ? reserved + excess : 0n;
+          if (cost > reserved) bound += cost - reserved;
+          open.push({ admission, cost });
+        });
+      }
+      end(open.length);
+      await Promise.all(charges);
+      assert((await store.balance("acme")).available >= -bound);
     }),
-    { numRuns: 30 },
+    { numRuns: 100 },
   );
 });
 

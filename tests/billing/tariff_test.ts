@@ -38,7 +38,7 @@ function usageOf(counts: Partial<Usage>): Usage {
 
 function plus(a: Usage, b: Usage): Usage {
   return Object.fromEntries(
-    COUNTERS.map((counter) => [counter, (a[counter] ?? 0) + (b[counter] ?? 0)]),
+    COUNTERS.map((counter) => [counter, Number(a[counter] ?? 0) + Number(b[counter] ?? 0)]),
   ) as unknown as Usage;
 }
 
@@ -104,7 +104,7 @@ Deno.test("costOf() of two usages together is that of each, up to one unit", () 
 
 Deno.test("costOf() never falls when more is used", () => {
   fc.assert(fc.property(anyUsage, fc.constantFrom(...COUNTERS), anyCount, anyTariff, (usage, counter, more, prices) => {
-    const larger = { ...usage, [counter]: (usage[counter] ?? 0) + more };
+    const larger = { ...usage, [counter]: Number(usage[counter] ?? 0) + more };
     assertEquals(costOf(larger, prices) >= costOf(usage, prices), true);
   }));
 });

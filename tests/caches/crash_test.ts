@@ -115,7 +115,12 @@ function startProcess(
 }
 
 const FREE_METER: Meter = {
-  admit: () => ({ charge: () => Promise.resolve(), release() {} }),
+  admit: () => ({
+    reserved: { amount: 0n, outputLimit: null },
+    charge: () => Promise.resolve(),
+    release() {},
+    onOverdrawn() {},
+  }),
   invalidate() {},
   flush: () => Promise.resolve(),
 };
@@ -125,7 +130,7 @@ const CALL = {
   keyId: "key_1",
   accountId: "demo",
   body: { model: "acme/m", contents: [{ parts: [{ text: "The sky is blue" }] }] },
-  bodyBytes: 80,
+  bytes: new Uint8Array(80),
   headerPin: null,
   callerSignal: () => new AbortController().signal,
 };

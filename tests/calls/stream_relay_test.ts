@@ -53,7 +53,7 @@ function passRelay(form: Form, till: Till): PassRelay {
 
 /** What the caller gets of a vendor's response. */
 function relayedOf(response: FakeResponse, relay: Relay, parts: Stage): ReadableStream<Uint8Array<ArrayBuffer>> {
-  return relayed(vendorStream(response, parts.clock), relay, parts);
+  return relayed(vendorStream(response, parts.clock), relay, { onOverdrawn() {} }, parts);
 }
 
 async function textOf(stream: ReadableStream<Uint8Array>): Promise<string> {

@@ -119,8 +119,9 @@ Deno.test("usage that is missing or absurd is counted or capped: no charge is ne
       const answer = await ask(face, word);
       assertEquals(answer.status, 200, `${face.name} ${word}: ${answer.text}`);
       const charged = before - await account.balance();
-      assert(charged >= 0n && charged < 100n * 20_000n, `${face.name} ${word}: ${charged}`);
-      if (word === "noUsage") assert(charged > 0n, "What the vendor does not tell is counted");
+      // A context of 128,000 tokens and 16,384 of output are the ceiling of a vendor that reports more.
+      const most = word === "hugeUsage" ? 128_000n * 10_000n + 16_384n * 20_000n : 100n * 20_000n;
+      assert(charged > 0n && charged <= most, `${face.name} ${word}: ${charged}`);
     }
   }
 });

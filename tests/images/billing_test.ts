@@ -56,17 +56,19 @@ Deno.test("a refusal is told in the vendor's words, is not tried elsewhere and c
 });
 
 Deno.test("a request that failed sets nothing aside any longer", async () => {
-  // Less than the estimate of one picture, so that two at once would not be let in.
-  await withGateway({ balance: "0.003" }, async (gateway) => {
-    for (const prompt of ["[[refuse]] fox", "[[refuse]] hare"]) {
-      const answer = await ask(gateway, { prompt });
+  // Enough for one picture of either model, and for a few of the first.
+  await withGateway({ balance: "0.05" }, async (gateway) => {
+    for (let i = 0; i < 16; i++) {
+      const answer = await ask(gateway, { prompt: `[[refuse]] fox ${i}` });
       assertEquals(answer.status, 400);
       await answer.body?.cancel();
     }
     const input_images = ["http://10.0.0.1/a.png"];
-    const answer = await ask(gateway, { model: "sandbox/seer-1", input_images });
-    assertEquals(answer.status, 400);
-    await answer.body?.cancel();
+    for (let i = 0; i < 2; i++) {
+      const answer = await ask(gateway, { model: "sandbox/seer-1", input_images });
+      assertEquals(answer.status, 400);
+      await answer.body?.cancel();
+    }
   });
 });
 

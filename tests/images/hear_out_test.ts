@@ -32,6 +32,8 @@ async function opened(next: (link: CallerLink) => Promise<ImageStep | null>) {
   const admission = {
     charge: (charge: Charge) => Promise.resolve(void charges.push(charge)),
     release: () => void released++,
+    reserved: { amount: 0n, outputLimit: null },
+    onOverdrawn() {},
   };
   const parts = { meter: { invalidate() {} }, clock, log: silentLog };
   const measure = { prompt: "a fox of twenty sig.", quality: "low", size: null, count: 1, given: 0 };

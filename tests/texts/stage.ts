@@ -45,6 +45,8 @@ export interface StageOptions {
   readonly opened?: ReadonlyMap<string, Provider>;
   readonly model?: JsonObject;
   readonly isBroke?: boolean;
+  /** What requests reserve by. Default: more than any of them needs. */
+  readonly balance?: Money;
   readonly random?: () => number;
   /** Default: an endpoint without a counter. */
   readonly endpoint?: (form: Form) => TextEndpoint;
@@ -64,8 +66,15 @@ export interface Stage {
 
 /** Sets it up with one model, `acme/m`, that every provider serves but one called `stranger`. */
 export function stageOf(
-  { providers = {}, opened: others = new Map(), model, isBroke = false, random = () => 0, endpoint = endpointOf }:
-    StageOptions,
+  {
+    providers = {},
+    opened: others = new Map(),
+    model,
+    isBroke = false,
+    balance = 10n ** 20n,
+    random = () => 0,
+    endpoint = endpointOf,
+  }: StageOptions,
 ): Stage {
   const till = tillOf();
   const estimates: Money[] = [];
@@ -95,8 +104,8 @@ export function stageOf(
     providers: new Map([...opened.map((provider) => [provider.name, provider] as const), ...others]),
     breaker: createCircuitBreaker({ clock, failuresToOpen: 2 }),
     meter: {
-      admit(_accountId, estimate) {
-        estimates.push(estimate);
+      admit(_accountId, reservation) {
+        estimates.push(typeof reservation === "bigint" ? reservation : reservation(balance).amount);
         if (isBroke) {
           throw new GatewayError("insufficient_credits", "Cannot accept the request: the balance is used up");
         }

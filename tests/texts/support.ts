@@ -10,6 +10,7 @@ import { encodeFrames } from "../../src/http/sse.ts";
 import { scanJson } from "../../src/lib/json.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import { createRedactor } from "../../src/lib/redact.ts";
+import type { TextMeasure } from "../../src/texts/text_reservation.ts";
 import type { TextAttempt, TextTurn } from "../../src/texts/attempt.ts";
 import { UpstreamFailure } from "../../src/upstreams/failure.ts";
 import type { Outbound, OutboundResponse } from "../../src/upstreams/outbound.ts";
@@ -92,6 +93,8 @@ export interface Till {
   readonly admission: Admission;
   readonly charges: Charge[];
   releases: number;
+  /** Ends the call as an account does that is overdrawn too far. */
+  overdraw: () => void;
   /** Resolves when a charge is durable; replace it to make charges wait or fail. */
   durable: () => Promise<void>;
 }
@@ -101,6 +104,7 @@ export function tillOf(): Till {
   const till: Till = {
     charges: [],
     releases: 0,
+    overdraw: () => {},
     durable: () => Promise.resolve(),
     admission: {
       async charge(charge) {
@@ -108,6 +112,8 @@ export function tillOf(): Till {
         await till.durable();
       },
       release: () => void till.releases++,
+      reserved: { amount: 0n, outputLimit: null },
+      onOverdrawn: (listener) => void (till.overdraw = listener),
     },
   };
   return till;
@@ -129,6 +135,19 @@ const MODEL = readModel({
   pricing: { prompt: "0.001", completion: "0.002" },
 });
 
+/** Of a turn whose limit the caller set. */
+const MEASURE: TextMeasure = {
+  promptTokens: 100,
+  cachedTokens: 0,
+  pictures: 0,
+  hostedTools: 0,
+  searches: 0,
+  outputTokens: 1_000,
+  choices: 1,
+  limitField: null,
+  isCarried: true,
+};
+
 /** A turn of a form on its way to a provider named `acme`. */
 export function attemptOf(
   form: Form,
@@ -144,6 +163,7 @@ export function attemptOf(
     provider: providerOf("acme", [endpoint], outbound),
     endpoint,
     settlement: new Settlement(facts, till.admission, parts),
+    measure: MEASURE,
   };
 }
 

@@ -44,7 +44,7 @@ Deno.test("TextTurns refuses an unknown model, and one that does not talk", asyn
   assertEquals(sent.length, 0);
 });
 
-Deno.test("TextTurns estimates a turn by its bytes and its limit, and by no more than the model can say", async () => {
+Deno.test("TextTurns reserves for a turn by its bytes and its limit, and for no more than the model can say", async () => {
   const most: Record<string, JsonObject> = {
     known: {},
     "context only": { top_provider: {}, context_length: 2000 },
@@ -53,7 +53,7 @@ Deno.test("TextTurns estimates a turn by its bytes and its limit, and by no more
   const outputs: Record<string, number[]> = {
     known: [10, 1000],
     "context only": [10, 2000, 2000],
-    unknown: [10, 4096, 1_000_000],
+    unknown: [10, 1_000_000, 1_000_000],
   };
   for (const [name, model] of Object.entries(most)) {
     const { turns, estimates } = stageOf({ providers: { one: ["chat", wholeReply("chat")] }, model });
@@ -61,7 +61,7 @@ Deno.test("TextTurns estimates a turn by its bytes and its limit, and by no more
     const bytes: number[] = [];
     for (const limit of limits) {
       const turn = turnOf("chat", { body: bodyOf("chat", limit) });
-      bytes.push(Math.ceil(turn.bytes.length / 4));
+      bytes.push(Math.ceil(turn.bytes.length / 2));
       await (await turns.run(turn)).text();
     }
     // 0.001 USD a prompt token and 0.002 a token of the reply, in units of 10^-10 USD.

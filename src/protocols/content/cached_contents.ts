@@ -44,7 +44,7 @@ async function create(inbound: Inbound, { caches, authenticate, bodyLimits }: Ca
     keyId,
     accountId,
     body,
-    bodyBytes: bytes.length,
+    bytes,
     headerPin: readHeaderPin(inbound.request.headers),
     callerSignal: () => inbound.request.signal,
   });

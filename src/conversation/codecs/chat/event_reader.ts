@@ -2,7 +2,7 @@ import type { EventReader, Frame, JsonObject } from "../../codec.ts";
 import type { Citation, ReasoningPart } from "../../conversation.ts";
 import type { PartOpening, ReplyEvent } from "../../events.ts";
 import type { Seal } from "../../seal.ts";
-import type { Usage } from "../../usage.ts";
+import { laterReport, type Usage } from "../../usage.ts";
 import { callsClosed, newCalls, readCallDelta, sealFirstCall } from "./call_deltas.ts";
 import type { Calls } from "./call_deltas.ts";
 import { readAnnotations, readSources } from "./citations.ts";
@@ -81,7 +81,7 @@ function readFrame(reading: Reading, frame: Frame): void {
   const chunk = objectOf(JSON.parse(frame.data));
   if (!chunk) return;
   if (saysSomething(chunk.error) || frame.event === "error") return fail(reading, chunk);
-  reading.usage = readUsage(chunk) ?? reading.usage;
+  reading.usage = laterReport(reading.usage, readUsage(chunk));
   const choice = listOf(chunk.choices).map(objectOf).find((one) => one && (numberOrNull(one.index) ?? 0) === 0);
   if (choice) readChoice(reading, chunk, choice);
 }

@@ -1,5 +1,5 @@
 import type { JsonObject, UsageFollower } from "../../codec.ts";
-import { promptTokensOf, readCounter } from "../../usage.ts";
+import { checkedCounters, laterReport, promptTokensOf, readCounter } from "../../usage.ts";
 import type { Usage } from "../../usage.ts";
 import { listOf, objectOf, parsedOrNull } from "../../wire_value.ts";
 
@@ -21,7 +21,7 @@ export function readUsage(body: unknown): Usage | null {
   const uncounted = Math.max(0, readCounter(usage.total_tokens) - prompt - completion);
   const output = completion + uncounted;
   const thought = objectOf(usage.completion_tokens_details)?.reasoning_tokens ?? usage.reasoning_tokens;
-  return {
+  const read = {
     freshTokens: prompt - cacheRead - cacheWrite,
     cacheReadTokens: cacheRead,
     cacheWrite5mTokens: cacheWrite,
@@ -30,6 +30,9 @@ export function readUsage(body: unknown): Usage | null {
     outputTokens: output,
     reasoningTokens: Math.min(readCounter(thought) || uncounted, output),
   };
+  const { prompt_tokens, completion_tokens, total_tokens } = usage;
+  const counters = [prompt_tokens, completion_tokens, total_tokens, cached, promptDetails?.cache_write_tokens, thought];
+  return checkedCounters(read, counters);
 }
 
 /** The same as this form tells it. Both lives of cache entries become one number. */
@@ -52,7 +55,7 @@ export function writeUsage(usage: Usage): JsonObject {
 
 /**
  * Follows a stream that passes through. Beside `[DONE]` a finish reason counts as the end, as some vendors send no
- * other mark. The usage that comes last holds: some vendors send running totals.
+ * other mark. The usage that comes last holds, unless it counts nothing: some vendors send running totals.
  */
 export function usageFollower(): UsageFollower {
   let usage: Usage | null = null;
@@ -67,7 +70,7 @@ export function usageFollower(): UsageFollower {
         return;
       }
       const chunk = objectOf(parsedOrNull(data));
-      usage = readUsage(chunk) ?? usage;
+      usage = laterReport(usage, readUsage(chunk));
       ended ||= listOf(chunk?.choices).some((choice) => typeof objectOf(choice)?.finish_reason === "string");
     },
     usage: () => usage,

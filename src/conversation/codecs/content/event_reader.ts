@@ -3,7 +3,7 @@ import type { Citation } from "../../conversation.ts";
 import type { ReplyEvent } from "../../events.ts";
 import { type Stop, stopFor } from "../../reply.ts";
 import type { Seal } from "../../seal.ts";
-import type { Usage } from "../../usage.ts";
+import { laterReport, type Usage } from "../../usage.ts";
 import { inputOf } from "../../call_input.ts";
 import { madeCallId, madeReplyId } from "./calls.ts";
 import { readCitations } from "./citations.ts";
@@ -74,8 +74,7 @@ export function readChunk(progress: Progress, chunk: unknown): ReplyEvent[] {
   if (!isObject(chunk) || progress.isOver) return [];
   if (chunk.error !== undefined && chunk.error !== null) return readFailure(progress, chunk);
   if (!isReply(chunk)) return [];
-  const usage = readUsage(chunk);
-  if (usage !== null) progress.usage = usage;
+  progress.usage = laterReport(progress.usage, readUsage(chunk));
   const events: ReplyEvent[] = [];
   if (progress.id === null) events.push(startOf(progress, chunk));
   const candidates = objectsIn(chunk.candidates);

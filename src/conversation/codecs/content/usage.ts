@@ -1,5 +1,5 @@
 import type { JsonObject, UsageFollower } from "../../codec.ts";
-import { promptTokensOf, readCounter, type Usage } from "../../usage.ts";
+import { checkedCounters, laterReport, promptTokensOf, readCounter, type Usage } from "../../usage.ts";
 import { isObject, parsedOrNull, textOrNull } from "../../wire_value.ts";
 import { objectsIn } from "./fields.ts";
 
@@ -21,7 +21,7 @@ export function readUsage(body: unknown): Usage | null {
   const cached = readCounter(usage.cachedContentTokenCount);
   const thoughts = readCounter(usage.thoughtsTokenCount);
   const pictures = pictureTokensIn(usage.candidatesTokensDetails);
-  return {
+  const read = {
     freshTokens: Math.max(0, readCounter(usage.promptTokenCount) - cached),
     cacheReadTokens: cached,
     cacheWrite5mTokens: 0,
@@ -31,7 +31,11 @@ export function readUsage(body: unknown): Usage | null {
     reasoningTokens: thoughts,
     ...pictures > 0 ? { imageOutputTokens: pictures } : {},
   };
+  return checkedCounters(read, COUNTERS.map((name) => usage[name]));
 }
+
+/** A report of nothing, which no request can consume: it must not replace an earlier one. */
+const COUNTS_NOTHING = /"promptTokenCount"\s*:\s*0\s*[,}]/;
 
 /** What pictures took of the output. Source: Gemini API reference, "UsageMetadata", `candidatesTokensDetails`. */
 function pictureTokensIn(details: unknown): number {
@@ -66,7 +70,7 @@ export function usageFollower(): UsageFollower {
   let hasEnded = false;
   function settle(): void {
     if (unread === null) return;
-    known = readUsage(parsedOrNull(unread)) ?? known;
+    known = laterReport(known, readUsage(parsedOrNull(unread)));
     unread = null;
   }
   return {
@@ -74,16 +78,12 @@ export function usageFollower(): UsageFollower {
     concerns: (data) => data.includes('TokenCount"') || endsReply(data),
     follow(data) {
       if (!endsReply(data)) {
-        unread = data;
+        if (unread === null || !COUNTS_NOTHING.test(data)) unread = data;
         return;
       }
+      settle();
       const body = parsedOrNull(data);
-      const usage = readUsage(body);
-      if (usage === null) settle();
-      else {
-        known = usage;
-        unread = null;
-      }
+      known = laterReport(known, readUsage(body));
       hasEnded ||= isEnd(body);
     },
     usage() {

@@ -1,5 +1,5 @@
 import type { JsonObject, UsageFollower } from "../../codec.ts";
-import { NO_USAGE, readCounter, type Usage } from "../../usage.ts";
+import { checkedCounters, NO_USAGE, readCounter, type Usage } from "../../usage.ts";
 import { isObject, objectOf, parsedOrNull } from "../../wire_value.ts";
 
 /** The usage that a whole reply reports; null if none. */
@@ -31,7 +31,7 @@ function countersOf(usage: JsonObject): Usage {
   const all = written > 0 ? written : forAnHour + forMinutes;
   const details = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
   const outputTokens = readCounter(usage.output_tokens);
-  return {
+  const read = {
     ...NO_USAGE,
     freshTokens: readCounter(usage.input_tokens),
     cacheReadTokens: readCounter(usage.cache_read_input_tokens),
@@ -40,6 +40,15 @@ function countersOf(usage: JsonObject): Usage {
     outputTokens,
     reasoningTokens: Math.min(outputTokens, readCounter(details.thinking_tokens)),
   };
+  return checkedCounters(read, [
+    usage.input_tokens,
+    usage.output_tokens,
+    usage.cache_read_input_tokens,
+    usage.cache_creation_input_tokens,
+    parts.ephemeral_1h_input_tokens,
+    parts.ephemeral_5m_input_tokens,
+    details.thinking_tokens,
+  ]);
 }
 
 function plus(a: Usage, b: Usage): Usage {
@@ -51,6 +60,7 @@ function plus(a: Usage, b: Usage): Usage {
     toolPromptTokens: 0,
     outputTokens: a.outputTokens + b.outputTokens,
     reasoningTokens: a.reasoningTokens + b.reasoningTokens,
+    ...a.isUnreadable || b.isUnreadable ? { isUnreadable: true } : {},
   };
 }
 
@@ -76,11 +86,13 @@ export function writeUsage(usage: Usage | null): JsonObject {
   };
 }
 
-/** A later report laid over an earlier one: counters are running totals, and one that is null says nothing. */
+/** A later report laid over an earlier one: counters are running totals, so null and a zero after a count say nothing. */
 export function laterUsage(earlier: JsonObject, later: unknown): JsonObject {
   if (!isObject(later)) return earlier;
-  const told = Object.entries(later).filter(([, value]) => value !== null && value !== undefined);
-  return { ...earlier, ...Object.fromEntries(told) };
+  const reported = Object.entries(later).filter(([name, value]) =>
+    value !== null && value !== undefined && !(value === 0 && readCounter(earlier[name]) > 0)
+  );
+  return { ...earlier, ...Object.fromEntries(reported) };
 }
 
 /** Follows the usage of a stream that passes through. */

@@ -1,5 +1,5 @@
 import type { JsonObject, UsageFollower } from "../../codec.ts";
-import { promptTokensOf, readCounter, type Usage } from "../../usage.ts";
+import { checkedCounters, promptTokensOf, readCounter, type Usage } from "../../usage.ts";
 import { isObject, parsedOrNull } from "../../wire_value.ts";
 
 /**
@@ -18,7 +18,7 @@ export function readUsage(body: unknown): Usage | null {
   const reported = readCounter(usage.output_tokens);
   const reasoning = readCounter(outputDetails.reasoning_tokens);
   const missing = readCounter(usage.total_tokens) - prompt - reported;
-  return {
+  const reading = {
     freshTokens: prompt - read - written,
     cacheReadTokens: read,
     cacheWrite5mTokens: written,
@@ -27,6 +27,14 @@ export function readUsage(body: unknown): Usage | null {
     outputTokens: missing > 0 && missing === reasoning ? reported + missing : reported,
     reasoningTokens: reasoning,
   };
+  return checkedCounters(reading, [
+    usage.input_tokens,
+    usage.output_tokens,
+    usage.total_tokens,
+    inputDetails.cached_tokens,
+    inputDetails.cache_write_tokens,
+    outputDetails.reasoning_tokens,
+  ]);
 }
 
 /** The inverse of {@linkcode readUsage}; the lifetimes of cache writes and the prompts of tools are summed up. */

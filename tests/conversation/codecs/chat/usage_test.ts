@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { chat } from "../../../../src/conversation/codecs/chat/mod.ts";
 import { writeUsage } from "../../../../src/conversation/codecs/chat/usage.ts";
 import type { JsonObject } from "../../../../src/conversation/codec.ts";
-import { NO_USAGE } from "../../../../src/conversation/usage.ts";
+import { MAX_COUNTER_TOKENS, NO_USAGE } from "../../../../src/conversation/usage.ts";
 
 function read(usage: JsonObject) {
   return chat.readUsage({ usage });
@@ -45,7 +45,7 @@ Deno.test("chat usage finds cached tokens in every dialect", () => {
   assertEquals(chat.readUsage({ x_groq: { usage: { prompt_tokens: 9, completion_tokens: 1 } } })?.freshTokens, 9);
 });
 
-Deno.test("chat usage is never negative, absurd or larger than its whole", () => {
+Deno.test("chat usage is never negative or without bound, and says when a counter cannot be read", () => {
   const usage = read({
     prompt_tokens: 5,
     completion_tokens: -3,
@@ -53,7 +53,8 @@ Deno.test("chat usage is never negative, absurd or larger than its whole", () =>
     prompt_tokens_details: { cached_tokens: 99, cache_write_tokens: 99 },
     completion_tokens_details: { reasoning_tokens: 7 },
   });
-  assertEquals(usage, { ...NO_USAGE, cacheReadTokens: 5 });
+  const outputTokens = MAX_COUNTER_TOKENS - 5;
+  assertEquals(usage, { ...NO_USAGE, cacheReadTokens: 5, outputTokens, reasoningTokens: 7, isUnreadable: true });
   for (const body of [null, "x", {}, { usage: null }, { usage: { prompt_tokens: "5" } }]) {
     assertEquals(chat.readUsage(body), null);
   }

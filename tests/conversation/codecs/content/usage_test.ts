@@ -21,10 +21,11 @@ Deno.test("readUsage takes what came from a cache out of the prompt, and adds th
   });
 });
 
-Deno.test("readUsage reads absurd counters as 0, and none where there is no counter", () => {
+Deno.test("readUsage bounds counters, says when one cannot be read, and reads none where there is none", () => {
   const usageMetadata = { promptTokenCount: -5, candidatesTokenCount: "7", thoughtsTokenCount: 1e18 };
   const usage = content.readUsage({ usageMetadata });
-  assertEquals([usage?.freshTokens, usage?.outputTokens, usage?.reasoningTokens], [0, 0, 0]);
+  assertEquals([usage?.freshTokens, usage?.outputTokens, usage?.reasoningTokens], [0, 1e10, 1e10]);
+  assertEquals(usage?.isUnreadable, true);
   const greedy = content.readUsage({ usageMetadata: { promptTokenCount: 3, cachedContentTokenCount: 9 } });
   assertEquals([greedy?.freshTokens, greedy?.cacheReadTokens], [0, 9]);
   for (const body of [null, "x", {}, { usageMetadata: { trafficType: "ON_DEMAND" } }]) {

@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { messages } from "../../../../src/conversation/codecs/messages/mod.ts";
 import { usageOf, writeUsage } from "../../../../src/conversation/codecs/messages/usage.ts";
-import { NO_USAGE } from "../../../../src/conversation/usage.ts";
+import { MAX_COUNTER_TOKENS, NO_USAGE } from "../../../../src/conversation/usage.ts";
 import { someUsage } from "./arbitraries.ts";
 
 Deno.test("messages usage: reading undoes writing", () => {
@@ -34,12 +34,13 @@ Deno.test("messages usage counts fresh, read and written tokens apart", () => {
   });
 });
 
-Deno.test("messages usage is null where none is told, and never negative or absurd", () => {
+Deno.test("messages usage is null where none is told, is never negative or without bound, and says when a counter cannot be read", () => {
   for (const body of [null, "x", {}, { usage: null }, { usage: {} }, { usage: { input_tokens: "5" } }]) {
     assertEquals(messages.readUsage(body), null);
   }
   const junk = { input_tokens: -5, output_tokens: 1e18, cache_read_input_tokens: "7", cache_creation: "x" };
-  assertEquals(messages.readUsage({ usage: junk }), NO_USAGE);
+  const read = { ...NO_USAGE, outputTokens: MAX_COUNTER_TOKENS, isUnreadable: true };
+  assertEquals(messages.readUsage({ usage: junk }), read);
 });
 
 Deno.test("messages usage adds up every pass over the prompt", () => {

@@ -72,7 +72,11 @@ Deno.test("readUsage() parts what came from a cache, and believes a total that s
     total_tokens: 20,
   });
   assertEquals([apart?.outputTokens, apart?.reasoningTokens], [10, 7]);
-  assertEquals(usage({ input_tokens: -4, output_tokens: "9", total_tokens: 1e18 }), NO_USAGE);
+  assertEquals(usage({ input_tokens: -4, output_tokens: "9", total_tokens: 1e18 }), {
+    ...NO_USAGE,
+    isUnreadable: true,
+  });
+  assertEquals(usage({ input_tokens: 1.5, output_tokens: 9 })?.isUnreadable, true);
   assertEquals(responses.readUsage({ usage: null }), null);
 });
 

@@ -1,0 +1,140 @@
+import { type RequestMember, walkRequest } from "../conversation/request_walk.ts";
+import type { Form } from "../conversation/seal.ts";
+import { isAbsent, isObject } from "../conversation/wire_value.ts";
+import type { JsonObject } from "../lib/json_object.ts";
+
+/** How much of its prompt a request carries itself, and what it makes a vendor add to it. */
+export interface CarriedContext {
+  /**
+   * False when the request names context that it does not carry: stored files, responses, conversations and prompts,
+   * documents, sound and video, hosted tools. Its bytes then say nothing about its prompt.
+   */
+  readonly isCarried: boolean;
+  /** Pictures in the request, each with a token count that vendors bound. */
+  readonly pictures: number;
+  /** Of these, how many are named by a web address. */
+  readonly picturesByAddress: number;
+  /** Characters of base64 of the pictures, which are no text. */
+  readonly pictureCharacters: number;
+  /** Tools that the vendor runs itself: their results are read as a further prompt. */
+  readonly hostedTools: number;
+  /** Whether a part is marked to be kept in the vendor's prompt cache for an hour. */
+  readonly isKeptForAnHour: boolean;
+}
+
+type Found = { -readonly [K in keyof CarriedContext]: CarriedContext[K] };
+
+/** Members of the request itself that name stored context, by their camel case spelling. */
+const TOP_REFERENCES: ReadonlySet<string> = new Set(["previousResponseId", "conversation", "container"]);
+
+/** Members of the request itself that switch on hosted tools. */
+const TOP_TOOLS: ReadonlySet<string> = new Set([
+  "webSearchOptions",
+  "searchParameters",
+  "enableSearch",
+  "mcpServers",
+  "plugins",
+]);
+
+/** Members that name or hold a file, a document, sound or a video, wherever they stand. */
+const MEDIA: ReadonlySet<string> = new Set([
+  ...["fileId", "fileIds", "fileUri", "fileUrl", "fileData", "vectorStoreIds"],
+  ...["inputAudio", "audioUrl", "videoUrl"],
+]);
+
+/** Tools of the messages and responses formats that the caller runs, although the vendor defined them. */
+const CALLERS_TOOLS =
+  /^(?:function|custom|namespace|local_shell|apply_patch|computer|bash|text_editor|memory)(?![a-z])/;
+
+/**
+ * Looks through a request for everything that adds to its prompt.
+ *
+ * @param isCacheKnown Whether the size of the cached content that the body may name is known, so that it counts apart.
+ */
+export function carriedContextOf(form: Form, body: JsonObject, isCacheKnown: boolean): CarriedContext {
+  const hostedTools = vendorsToolsIn(form, body);
+  const found: Found = {
+    isCarried: hostedTools === 0,
+    pictures: 0,
+    picturesByAddress: 0,
+    pictureCharacters: 0,
+    hostedTools,
+    isKeptForAnHour: false,
+  };
+  walkRequest(form, body, (member) => {
+    if (isPresent(member.value)) note(form, member, isCacheKnown, found);
+  });
+  return found;
+}
+
+/** How many tools a request offers that the vendor runs itself, also those that it bills by their tokens alone. */
+export function vendorsToolsIn(form: Form, body: JsonObject): number {
+  // The content format takes one tool in place of a list.
+  const tools: readonly unknown[] = Array.isArray(body.tools) ? body.tools : [body.tools];
+  return tools.filter((tool) => isObject(tool) && isVendors(tool, form)).length;
+}
+
+function isVendors(tool: JsonObject, form: Form): boolean {
+  if (form === "content") {
+    return Object.keys(tool).some((key) => !/^function_?declarations$/i.test(key) && !isAbsent(tool[key]));
+  }
+  return isPresent(tool.type) && !(typeof tool.type === "string" && CALLERS_TOOLS.test(tool.type));
+}
+
+function note(form: Form, member: RequestMember, isCacheKnown: boolean, found: Found): void {
+  const { name, value, owner, depth } = member;
+  if (name === "cacheControl") found.isKeptForAnHour ||= isObject(value) && value.ttl === "1h";
+  else if (name === "imageUrl") addAddress(isObject(value) ? value.url : value, found);
+  else if (name === "inlineData") addInline(value, found);
+  else if (name === "source" && isObject(value)) addSource(owner.type, value, found);
+  else if (depth === 0 && TOP_TOOLS.has(name)) {
+    found.hostedTools++;
+    found.isCarried = false;
+  } else if (namesContext(form, member, isCacheKnown)) found.isCarried = false;
+}
+
+function namesContext(form: Form, { name, value, depth }: RequestMember, isCacheKnown: boolean): boolean {
+  if (MEDIA.has(name)) return true;
+  if (name === "cachedContent") return !isCacheKnown;
+  if (name === "type") return value === "item_reference";
+  // At the top it sets how audio is spoken; in a turn it names an earlier reply's.
+  if (name === "audio") return depth > 0 && isObject(value) && isPresent(value.id);
+  return depth === 0 && (TOP_REFERENCES.has(name) || (form === "responses" && name === "prompt" && isObject(value)));
+}
+
+/** A picture of the chat or responses format: an address, or a data: URI. */
+function addAddress(url: unknown, found: Found): void {
+  if (typeof url !== "string") found.isCarried = false;
+  else if (/^data:image\//i.test(url)) addPicture(url.length, found);
+  else if (/^https?:/i.test(url)) {
+    found.picturesByAddress++;
+    addPicture(0, found);
+  } else found.isCarried = false;
+}
+
+/** A blob of the content format. */
+function addInline(blob: unknown, found: Found): void {
+  const { mimeType, mime_type, data } = isObject(blob) ? blob : {};
+  const type = mime_type ?? mimeType;
+  if (typeof type !== "string" || typeof data !== "string") found.isCarried = false;
+  else if (/^image\//i.test(type)) addPicture(data.length, found);
+  else if (!/^text\//i.test(type)) found.isCarried = false;
+}
+
+/** The source of a picture or document of the messages format. */
+function addSource(type: unknown, source: JsonObject, found: Found): void {
+  if (source.type === "text" || source.type === "content") return;
+  if (type === "image" && source.type === "url") addAddress(source.url, found);
+  else if (type === "image" && source.type === "base64" && typeof source.data === "string") {
+    addPicture(source.data.length, found);
+  } else found.isCarried = false;
+}
+
+function addPicture(characters: number, found: Found): void {
+  found.pictures++;
+  found.pictureCharacters += characters;
+}
+
+function isPresent(value: unknown): boolean {
+  return !isAbsent(value) && value !== "" && value !== false && !(Array.isArray(value) && value.length === 0);
+}

@@ -1,0 +1,76 @@
+import { MAX_COUNTER_TOKENS, promptTokensOf, type Usage } from "../conversation/usage.ts";
+
+/** What a vendor can have consumed at most for one request. */
+export interface UsageLimits {
+  /** The model's context; 0 when it is not known, and then there is no ceiling. */
+  readonly contextTokens: number;
+  /** The model's own limit of output tokens; 0 when it is not known, and then the context holds. */
+  readonly outputTokens: number;
+  /** Replies that were asked for. */
+  readonly choices: number;
+  /** Calls of hosted tools in the reply: after each, the vendor may read the whole prompt again. */
+  readonly hostedCalls: number;
+}
+
+/** A usage that was checked. */
+export type CheckedUsage =
+  /** It may be true. */
+  | { readonly verdict: "plausible"; readonly usage: Usage }
+  /** It is above the ceiling; the usage is the part of it below the ceiling. */
+  | { readonly verdict: "above_ceiling"; readonly usage: Usage }
+  /** A counter is missing, zero, negative, fractional or absurd: only a count of the gateway's own can be charged. */
+  | { readonly verdict: "unreadable" };
+
+/** More calls of hosted tools in one reply raise the ceiling no further. */
+export const MAX_HOSTED_CALLS = 50;
+
+/**
+ * Checks what a vendor reported. The ceiling is (context + output × choices) × (hosted calls + 1). See docs/money.md.
+ *
+ * @param hasOutput Whether the vendor sent any text, so that it cannot have produced nothing.
+ */
+export function checkUsage(reported: Usage, limits: UsageLimits, hasOutput: boolean): CheckedUsage {
+  const prompt = promptTokensOf(reported);
+  const output = reported.outputTokens;
+  if (reported.isUnreadable || prompt <= 0 || (output <= 0 && hasOutput)) return { verdict: "unreadable" };
+  const ceiling = ceilingOf(limits);
+  if (ceiling === null) {
+    const isAbsurd = prompt >= MAX_COUNTER_TOKENS || output >= MAX_COUNTER_TOKENS;
+    return isAbsurd ? { verdict: "unreadable" } : { verdict: "plausible", usage: reported };
+  }
+  if (prompt + output <= ceiling.prompt + ceiling.output) return { verdict: "plausible", usage: reported };
+  return { verdict: "above_ceiling", usage: cappedUsage(reported, ceiling) };
+}
+
+/** The most tokens of both sides. */
+export interface UsageCeiling {
+  readonly prompt: number;
+  readonly output: number;
+}
+
+/** The ceiling of one request; null when the model's context is not known. */
+export function ceilingOf(limits: UsageLimits): UsageCeiling | null {
+  const { contextTokens, outputTokens, choices, hostedCalls } = limits;
+  if (contextTokens === 0) return null;
+  const passes = Math.min(hostedCalls, MAX_HOSTED_CALLS) + 1;
+  return { prompt: contextTokens * passes, output: (outputTokens || contextTokens) * choices * passes };
+}
+
+/** The counters of each side, made smaller in proportion where they exceed its ceiling together. */
+function cappedUsage(usage: Usage, ceiling: UsageCeiling): Usage {
+  const promptShare = Math.min(1, ceiling.prompt / promptTokensOf(usage));
+  const outputShare = usage.outputTokens === 0 ? 1 : Math.min(1, ceiling.output / usage.outputTokens);
+  const prompt = (tokens: number) => Math.floor(tokens * promptShare);
+  const output = (tokens: number) => Math.floor(tokens * outputShare);
+  return {
+    ...usage,
+    freshTokens: prompt(usage.freshTokens),
+    cacheReadTokens: prompt(usage.cacheReadTokens),
+    cacheWrite5mTokens: prompt(usage.cacheWrite5mTokens),
+    cacheWrite1hTokens: prompt(usage.cacheWrite1hTokens),
+    toolPromptTokens: prompt(usage.toolPromptTokens),
+    outputTokens: output(usage.outputTokens),
+    reasoningTokens: output(usage.reasoningTokens),
+    ...usage.imageOutputTokens === undefined ? {} : { imageOutputTokens: output(usage.imageOutputTokens) },
+  };
+}

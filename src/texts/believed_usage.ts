@@ -1,0 +1,52 @@
+import { checkUsage } from "../calls/plausible_usage.ts";
+import { promptTokensOf, type Usage } from "../conversation/usage.ts";
+import type { TextAttempt } from "./attempt.ts";
+import { estimatedUsageOf, usageSoFar } from "./turn_usage.ts";
+
+/** What the gateway saw of a reply itself. */
+export interface SeenReply {
+  /** Counts the tokens of the text; called only when the vendor's own count cannot be believed. */
+  readonly countOutput: () => number | Promise<number>;
+  /** Calls of hosted tools. */
+  readonly hostedCalls: number;
+}
+
+/**
+ * The usage to charge: what the vendor reported, unless it cannot be true. Above the ceiling it is cut to the ceiling;
+ * where it counts nothing or cannot be read, the gateway's own count stands in. Both are logged as `usage_implausible`.
+ */
+export async function believedUsage(attempt: TextAttempt, reported: Usage, seen: SeenReply): Promise<Usage> {
+  const { turn, model, provider, measure, settlement } = attempt;
+  const limits = {
+    contextTokens: model.contextLength,
+    outputTokens: model.topProvider.maxCompletionTokens,
+    choices: measure.choices,
+    hostedCalls: seen.hostedCalls,
+  };
+  const counted = reported.outputTokens > 0 && !reported.isUnreadable ? null : await seen.countOutput();
+  const checked = checkUsage(reported, limits, counted !== null && counted > 0);
+  if (checked.verdict === "plausible") return checked.usage;
+  settlement.parts.log.warn("usage_implausible", {
+    requestId: turn.requestId,
+    accountId: turn.accountId,
+    model: model.id,
+    provider: provider.name,
+    reason: checked.verdict,
+    inputTokens: promptTokensOf(reported),
+    outputTokens: reported.outputTokens,
+  });
+  if (checked.verdict === "above_ceiling") return checked.usage;
+  const output = counted ?? await seen.countOutput();
+  return reported.isUnreadable ? await estimatedUsageOf(turn, output) : await usageSoFar(turn, reported, output);
+}
+
+const HOSTED_CALL =
+  /"type"\s*:\s*"(?:server_tool_use|mcp_tool_use|(?!function_|custom_tool_|local_shell_|computer_|apply_patch_)[a-z_]+_call)"|"(?:executableCode|groundingMetadata)"\s*:/g;
+
+/**
+ * How many calls of hosted tools a stretch of a reply holds, in the vendor's JSON. Names in quotes cannot stand in
+ * text, where quotes are escaped. A stream names a call more than once; what counts is an upper bound.
+ */
+export function hostedCallsIn(json: string): number {
+  return json.match(HOSTED_CALL)?.length ?? 0;
+}

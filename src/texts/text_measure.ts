@@ -1,0 +1,113 @@
+import type { CacheReference } from "../caches/reference.ts";
+import { DEFAULT_CONTEXT_TOKENS, promptBoundOf } from "../calls/prompt_bound.ts";
+import type { Model } from "../catalog/model.ts";
+import type { Codec, JsonObject } from "../conversation/codec.ts";
+import { isObject } from "../conversation/wire_value.ts";
+import { highestRate, type Rate } from "../lib/money.ts";
+import { requestedLimitOf } from "./output_limit.ts";
+import type { TextMeasure, TextRates } from "./text_reservation.ts";
+
+/** A request as far as it decides what it may consume. */
+export interface MeasuredRequest {
+  readonly codec: Pick<Codec, "name">;
+  readonly body: JsonObject;
+  /** The body as it came. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly cache?: Pick<CacheReference, "tokens"> | null;
+}
+
+/** Searches of one request whose search tool has no `max_uses`. */
+const DEFAULT_SEARCHES = 5;
+/** What a caller who asks for reasoning in another format than its vendor's may get beyond its own limit. */
+const MIN_REASONING_TOKENS = 1_024;
+
+/** What a request may consume at most, and what each part of it may cost. */
+export interface MeasuredText {
+  readonly measure: TextMeasure;
+  readonly rates: TextRates;
+}
+
+/**
+ * What a request may consume at most.
+ *
+ * @param takesAnyFile Whether a vendor of the model takes any file where a picture's address stands.
+ */
+export function measureOf(request: MeasuredRequest, model: Model, takesAnyFile: boolean): MeasuredText {
+  const { body, bytes, codec: { name: format }, cache } = request;
+  const isCacheKnown = Boolean(cache);
+  const prompt = promptBoundOf({ body, format, bytes, model, isCacheKnown, takesAnyFile });
+  const requested = requestedLimitOf(body, format);
+  const ownLimit = ownLimitOf(model);
+  const measure = {
+    promptTokens: prompt.tokens,
+    cachedTokens: cache?.tokens ?? 0,
+    pictures: prompt.pictures,
+    hostedTools: prompt.hostedTools,
+    searches: prompt.hostedTools === 0 ? 0 : searchesIn(body),
+    outputTokens: requested ? Math.min(ownLimit, limitWithReasoning(request, requested.tokens)) : ownLimit,
+    choices: choicesIn(body),
+    limitField: requested?.field ?? null,
+    isCarried: prompt.isCarried,
+  };
+  return { measure, rates: ratesOf(model, prompt.rate) };
+}
+
+/** Where the catalog does not know the model's own limit of output tokens, its context is the limit. */
+function ownLimitOf({ topProvider, contextLength }: Model): number {
+  return topProvider.maxCompletionTokens || contextLength || DEFAULT_CONTEXT_TOKENS;
+}
+
+function ratesOf({ tariff, architecture: { outputModalities } }: Model, prompt: Rate): TextRates {
+  const outputs = [tariff.completion];
+  if (outputModalities.includes("image")) outputs.push(tariff.image_output);
+  if (outputModalities.includes("audio")) outputs.push(tariff.audio_output);
+  if (outputModalities.includes("video")) outputs.push(tariff.video_output);
+  return {
+    prompt,
+    cached: tariff.input_cache_read,
+    output: highestRate(outputs),
+    picture: tariff.per_input_image,
+    search: tariff.web_search,
+    request: tariff.request,
+  };
+}
+
+/** How many replies are asked for. The formats check their own field; the others' are ignored by their vendors. */
+function choicesIn(body: JsonObject): number {
+  const config = [body.generationConfig, body.generation_config].filter(isObject);
+  const counts = [body.n, body.best_of, ...config.flatMap((each) => [each.candidateCount, each.candidate_count])];
+  return Math.ceil(Math.max(1, ...counts.map(Number).filter((count) => Number.isFinite(count))));
+}
+
+function searchesIn({ tools }: JsonObject): number {
+  const uses = Array.isArray(tools) ? tools.map((tool) => isObject(tool) ? tool.max_uses : null) : [];
+  return uses.reduce<number>((sum, each) => sum + (typeof each === "number" ? each : DEFAULT_SEARCHES), 0) ||
+    DEFAULT_SEARCHES;
+}
+
+/** A vendor of the messages format gets a limit above its budget for reasoning, and other formats set no such order. */
+function limitWithReasoning({ body, codec }: MeasuredRequest, tokens: number): number {
+  const limit = Math.ceil(Math.max(0, tokens));
+  return codec.name === "messages" || !asksForReasoning(body)
+    ? limit
+    : limit + Math.max(MIN_REASONING_TOKENS, budgetIn(body));
+}
+
+function asksForReasoning(body: JsonObject): boolean {
+  return [body.reasoning_effort, body.reasoning, body.thinking, ...thinkingConfigsIn(body)].some((each) =>
+    Boolean(each)
+  );
+}
+
+function budgetIn(body: JsonObject): number {
+  const settings = [body.reasoning, body.thinking, ...thinkingConfigsIn(body)].filter(isObject);
+  const budgets = settings.flatMap((
+    each,
+  ) => [each.max_tokens, each.budget_tokens, each.thinkingBudget, each.thinking_budget]);
+  return Math.max(0, ...budgets.filter((budget) => typeof budget === "number"));
+}
+
+function thinkingConfigsIn(body: JsonObject): unknown[] {
+  return [body.generationConfig, body.generation_config].filter(isObject)
+    .flatMap((config) => [config.thinkingConfig, config.thinking_config]);
+}

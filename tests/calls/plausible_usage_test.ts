@@ -1,0 +1,70 @@
+import { assert, assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { ceilingOf, checkUsage, type UsageLimits } from "../../src/calls/plausible_usage.ts";
+import { NO_USAGE, promptTokensOf, type Usage } from "../../src/conversation/usage.ts";
+
+const LIMITS: UsageLimits = { contextTokens: 100_000, outputTokens: 10_000, choices: 1, hostedCalls: 0 };
+
+const usageOf = (freshTokens: number, outputTokens: number): Usage => ({ ...NO_USAGE, freshTokens, outputTokens });
+
+Deno.test("a usage up to context and output together is believed", () => {
+  for (const usage of [usageOf(1, 0), usageOf(100_000, 10_000), usageOf(105_000, 5_000)]) {
+    assertEquals(checkUsage(usage, LIMITS, false), { verdict: "plausible", usage });
+  }
+});
+
+Deno.test("a usage above the ceiling is cut to it on the side that exceeds it", () => {
+  assertEquals(checkUsage(usageOf(1e10, 5), LIMITS, true), { verdict: "above_ceiling", usage: usageOf(100_000, 5) });
+  assertEquals(checkUsage(usageOf(5, 1e10), LIMITS, true), { verdict: "above_ceiling", usage: usageOf(5, 10_000) });
+});
+
+Deno.test("choices raise the ceiling of the output, calls of hosted tools that of both sides", () => {
+  assertEquals(ceilingOf({ ...LIMITS, choices: 8 }), { prompt: 100_000, output: 80_000 });
+  assertEquals(ceilingOf({ ...LIMITS, hostedCalls: 3 }), { prompt: 400_000, output: 40_000 });
+  assertEquals(ceilingOf({ ...LIMITS, hostedCalls: 1e9 }), { prompt: 5_100_000, output: 510_000 });
+  assertEquals(ceilingOf({ ...LIMITS, outputTokens: 0 }), { prompt: 100_000, output: 100_000 });
+});
+
+Deno.test("a model of unknown context has no ceiling, and absurd counters are not believed", () => {
+  const limits = { ...LIMITS, contextTokens: 0 };
+  assertEquals(checkUsage(usageOf(9e9, 9e9), limits, true).verdict, "plausible");
+  assertEquals(checkUsage(usageOf(1e10, 5), limits, true).verdict, "unreadable");
+});
+
+Deno.test("a usage that counts nothing is not believed where something was there to count", () => {
+  assertEquals(checkUsage(usageOf(0, 5), LIMITS, true).verdict, "unreadable");
+  assertEquals(checkUsage(usageOf(5, 0), LIMITS, true).verdict, "unreadable");
+  assertEquals(checkUsage(usageOf(5, 0), LIMITS, false).verdict, "plausible");
+  assertEquals(checkUsage({ ...usageOf(5, 5), isUnreadable: true }, LIMITS, true).verdict, "unreadable");
+});
+
+Deno.test("no usage that passes exceeds the ceiling, and no counter of it what was reported", () => {
+  const count = fc.oneof(fc.nat(200_000), fc.nat(10_000_000_000));
+  const anyUsage = fc.record({
+    freshTokens: count,
+    cacheReadTokens: count,
+    cacheWrite5mTokens: count,
+    cacheWrite1hTokens: count,
+    toolPromptTokens: count,
+    outputTokens: count,
+    reasoningTokens: count,
+    imageOutputTokens: count,
+  });
+  const anyLimits = fc.record({
+    contextTokens: fc.integer({ min: 1, max: 1_000_000 }),
+    outputTokens: fc.nat(100_000),
+    choices: fc.integer({ min: 1, max: 128 }),
+    hostedCalls: fc.nat(100),
+  });
+  fc.assert(fc.property(anyUsage, anyLimits, (reported, limits) => {
+    const checked = checkUsage(reported, limits, true);
+    if (checked.verdict === "unreadable") return;
+    const { usage } = checked;
+    const ceiling = ceilingOf(limits)!;
+    assert(promptTokensOf(usage) + usage.outputTokens <= ceiling.prompt + ceiling.output);
+    for (const name of Object.keys(reported) as (keyof typeof reported)[]) {
+      const counted = usage[name] ?? 0;
+      assert(counted <= reported[name] && Number.isSafeInteger(counted));
+    }
+  }));
+});

@@ -1,0 +1,249 @@
+import { assert, assertEquals } from "@std/assert";
+import { startTestGateway, type TestGateway, textModel } from "../support/gateway.ts";
+import { purse } from "../support/purse.ts";
+import { answer, type ScriptedUpstream, startScriptedUpstream, type WireSeen } from "../support/scripted_upstream.ts";
+import { askFace, CHAT, CONTENT, type Face, type FaceAnswer, FACES, MESSAGES, RESPONSES } from "./faces.ts";
+
+/** A vendor of one wire format whose replies a test decides, and a gateway in front of it. */
+async function gatewayBefore(
+  vendor: { readonly baseUrl: string },
+  options: { readonly kind: string; readonly balance: string; readonly model?: Record<string, unknown> },
+): Promise<TestGateway> {
+  const { kind, balance, model } = options;
+  const providers = {
+    vendor: { kind, base_url: vendor.baseUrl, api_key: "vendor-key", ...kind === "openai" && { speaks: "both" } },
+  };
+  // A mid-priced model of today: three dollars a million tokens in, fifteen out.
+  const pricing = { prompt: "0.000003", completion: "0.000015" };
+  const sonnet = {
+    ...textModel("vendor/m", ["vendor"]),
+    context_length: 200_000,
+    pricing,
+    top_provider: { max_completion_tokens: 64_000 },
+  };
+  return await startTestGateway({ balance, config: { providers, models: [{ ...sonnet, ...model }] } });
+}
+
+const KINDS: Readonly<Record<Face["name"], string>> = {
+  chat: "openai",
+  responses: "openai",
+  messages: "anthropic",
+  content: "google",
+};
+
+const READY = (
+  side: { say(text: string): Promise<boolean>; request(): Promise<WireSeen | null> },
+  body: (seen: WireSeen) => string,
+) =>
+  (async () => {
+    for (let seen = await side.request(); seen !== null; seen = await side.request()) {
+      await side.say(
+        answer(200, body(seen)),
+      );
+    }
+  })();
+
+/** The reply of a vendor that makes use of all that it was allowed. */
+function fullReply(face: Face, { prompt, output }: { readonly prompt: number; readonly output: number }): string {
+  switch (face.name) {
+    case "chat":
+      return JSON.stringify({
+        id: "c",
+        object: "chat.completion",
+        created: 1,
+        model: "m",
+        choices: [{ index: 0, message: { role: "assistant", content: "ok" }, finish_reason: "stop" }],
+        usage: { prompt_tokens: prompt, completion_tokens: output, total_tokens: prompt + output },
+      });
+    case "responses":
+      return JSON.stringify({
+        id: "resp_1",
+        object: "response",
+        created_at: 1,
+        model: "m",
+        status: "completed",
+        output: [{
+          type: "message",
+          id: "msg_1",
+          role: "assistant",
+          status: "completed",
+          content: [{ type: "output_text", text: "ok", annotations: [] }],
+        }],
+        usage: { input_tokens: prompt, output_tokens: output, total_tokens: prompt + output },
+      });
+    case "messages":
+      return JSON.stringify({
+        id: "msg_1",
+        type: "message",
+        role: "assistant",
+        model: "m",
+        content: [{ type: "text", text: "ok" }],
+        stop_reason: "end_turn",
+        stop_sequence: null,
+        usage: { input_tokens: prompt, output_tokens: output },
+      });
+    case "content":
+      return JSON.stringify({
+        candidates: [{ content: { role: "model", parts: [{ text: "ok" }] }, finishReason: "STOP", index: 0 }],
+        usageMetadata: { promptTokenCount: prompt, candidatesTokenCount: output, totalTokenCount: prompt + output },
+      });
+  }
+}
+
+/** The limit of output tokens that a request on the wire sets; null for none. */
+function limitIn({ body }: WireSeen): number | null {
+  const sent = JSON.parse(body);
+  return sent.max_completion_tokens ?? sent.max_tokens ?? sent.max_output_tokens ??
+    sent.generationConfig?.maxOutputTokens ??
+    null;
+}
+
+/** A vendor that counts `prompt` tokens and uses up the limit of every choice. */
+function obeyingVendor(face: Face, prompt: number): ScriptedUpstream {
+  return startScriptedUpstream((side) =>
+    READY(side, (seen) => {
+      const { n = 1, generationConfig } = JSON.parse(seen.body);
+      const choices = generationConfig?.candidateCount ?? n;
+      // A provider of kind openai is asked in either of its author's formats.
+      return fullReply(seen.path.endsWith("/responses") ? RESPONSES : face, {
+        prompt,
+        output: (limitIn(seen) ?? 64_000) * choices,
+      });
+    })
+  );
+}
+
+async function withVendor(
+  face: Face,
+  options: {
+    readonly balance: string;
+    readonly prompt?: number;
+    readonly vendor?: ScriptedUpstream;
+    readonly model?: Record<string, unknown>;
+  },
+  test: (gateway: TestGateway, vendor: ScriptedUpstream) => Promise<void>,
+): Promise<void> {
+  const vendor = options.vendor ?? obeyingVendor(face, options.prompt ?? 100);
+  const { balance, model } = options;
+  const gateway = await gatewayBefore(vendor, { kind: KINDS[face.name], balance, model });
+  try {
+    await test(gateway, vendor);
+  } finally {
+    await gateway.stop();
+    await vendor.stop();
+  }
+}
+
+const ask = (gateway: TestGateway, face: Face, question: Parameters<typeof askFace>[2] = {}): Promise<FaceAnswer> =>
+  askFace(face, gateway, { model: "vendor/m", ...question });
+
+const atOnce = (count: number, call: () => Promise<FaceAnswer>): Promise<FaceAnswer[]> =>
+  Promise.all(Array.from({ length: count }, call));
+
+const served = (answers: readonly FaceAnswer[]): number => answers.filter(({ status }) => status === 200).length;
+
+/** Cases in which a request consumes more than its bytes say. */
+const COSTLY: readonly (readonly [what: string, face: Face, count: number, extra: Record<string, unknown>])[] = [
+  ["a file of 190,000 tokens by its address", CONTENT, 60, {
+    contents: [{
+      role: "user",
+      parts: [{ fileData: { fileUri: "https://files.example/long.txt", mimeType: "text/plain" } }],
+    }],
+  }],
+  ["an earlier response", RESPONSES, 60, { previous_response_id: "resp_0" }],
+  ["a document by its address", MESSAGES, 60, {
+    messages: [{
+      role: "user",
+      content: [{ type: "document", source: { type: "url", url: "https://a.example/x.pdf" } }],
+    }],
+  }],
+  ["128 choices", CHAT, 10, { n: 128, max_completion_tokens: 20_000 }],
+  ["8 candidates", CONTENT, 10, { generationConfig: { candidateCount: 8, maxOutputTokens: 20_000 } }],
+];
+
+for (const [what, face, count, extra] of COSTLY) {
+  Deno.test(`an account with a cent that names ${what} in ${count} ${face.name} calls at once spends no more than it has`, async () => {
+    await withVendor(face, { balance: "0.01", prompt: 190_000 }, async (gateway, vendor) => {
+      const answers = await atOnce(count, () => ask(gateway, face, { extra }));
+      const refused = answers.filter(({ status }) => status === 402 || status === 404 || status === 400).length;
+      assertEquals([refused, vendor.seen.length], [count, 0]);
+      assertEquals(await purse(gateway).balance(), 100_000_000n);
+    });
+  });
+}
+
+for (const face of [CHAT, RESPONSES, CONTENT]) {
+  Deno.test(`a dollar runs ten default ${face.name} calls of a mid-priced model at once, each with a limit that is told`, async () => {
+    await withVendor(face, { balance: "1" }, async (gateway, vendor) => {
+      const answers = await atOnce(10, () => ask(gateway, face));
+      assertEquals(served(answers), 10);
+      const told = answers.map(({ headers }) => Number(headers.get("x-service-output-limit")));
+      const sent = vendor.seen.map((seen) => limitIn(seen) ?? 0);
+      assertEquals(told.toSorted((a, b) => a - b), sent.toSorted((a, b) => a - b));
+      assert(told.every((limit) => limit >= 1_024 && limit <= 6_666), told.join());
+      assert(await purse(gateway).balance() >= 0n);
+    });
+  });
+
+  Deno.test(`a rich account's ${face.name} calls get no limit of the gateway's`, async () => {
+    await withVendor(face, { balance: "25" }, async (gateway, vendor) => {
+      const { status, headers } = await ask(gateway, face);
+      assertEquals([status, headers.get("x-service-output-limit"), limitIn(vendor.seen[0])], [200, null, null]);
+    });
+  });
+}
+
+for (const vendorFace of [CHAT, MESSAGES, CONTENT]) {
+  for (const face of FACES.filter(({ name }) => name !== vendorFace.name && name !== "messages")) {
+    Deno.test(`a ${face.name} caller's limit is translated for a ${vendorFace.name} vendor`, async () => {
+      await withVendor(vendorFace, { balance: "1" }, async (gateway, vendor) => {
+        const { status, headers } = await ask(gateway, face);
+        assertEquals(status, 200);
+        // A provider of kind openai speaks both of its author's formats.
+        const isPassed = vendorFace === CHAT && face === RESPONSES;
+        if (!isPassed) assertEquals(headers.get("x-service-output-limit"), String(limitIn(vendor.seen[0])));
+      });
+    });
+  }
+}
+
+Deno.test("settings beside the limit stay as they were sent", async () => {
+  await withVendor(CONTENT, { balance: "1" }, async (gateway, vendor) => {
+    const extra = { generation_config: { temperature: 0.5, max_output_tokens: null } };
+    assertEquals((await ask(gateway, CONTENT, { extra })).status, 200);
+    const { generation_config: sent, ...rest } = JSON.parse(vendor.seen[0].body);
+    assertEquals([sent.temperature, typeof sent.maxOutputTokens, rest.generationConfig], [0.5, "number", undefined]);
+  });
+});
+
+Deno.test("a limit of the caller's own that does not fit is refused with one that does", async () => {
+  const fields: Readonly<Record<Face["name"], readonly [string, (tokens: number) => Record<string, unknown>]>> = {
+    chat: ["max_tokens", (max_tokens) => ({ max_tokens })],
+    responses: ["max_output_tokens", (max_output_tokens) => ({ max_output_tokens })],
+    messages: ["max_tokens", (max_tokens) => ({ max_tokens })],
+    content: ["generationConfig.maxOutputTokens", (maxOutputTokens) => ({ generationConfig: { maxOutputTokens } })],
+  };
+  for (const face of FACES) {
+    await withVendor(face, { balance: "0.1", prompt: 20 }, async (gateway, vendor) => {
+      const [field, limit] = fields[face.name];
+      const refused = await ask(gateway, face, { extra: limit(50_000) });
+      assertEquals([refused.status, vendor.seen.length], [402, 0]);
+      const fitting = Number(/expected at most (\d+)/.exec(refused.json.error.message)?.[1]);
+      assert(refused.json.error.message.includes(`"${field}" 50000`), refused.json.error.message);
+      assert(fitting > 6_000 && fitting < 6_700, refused.json.error.message);
+      // The other number has one digit less, so that its body is a byte shorter.
+      assertEquals((await ask(gateway, face, { extra: limit(fitting) })).status, 200);
+      assert(await purse(gateway).balance() >= 0n);
+    });
+  }
+});
+
+Deno.test("a lone small call passes when the balance covers its prompt and 1,024 tokens", async () => {
+  await withVendor(CHAT, { balance: "0.016" }, async (gateway, vendor) => {
+    assertEquals((await ask(gateway, CHAT)).headers.get("x-service-output-limit"), "1024");
+    assertEquals(limitIn(vendor.seen[0]), 1_024);
+  });
+  await withVendor(CHAT, { balance: "0.015" }, async (gateway, vendor) => {
+    assertEquals([(await ask(gateway, CHAT)).status, vendor.seen.length], [402, 0]);
+  });
+});
