@@ -16,5 +16,10 @@ export async function prepareFolder(path: string, log: Log): Promise<void> {
   await tighten(path, log);
   const probe = join(path, `${PROBE}${crypto.randomUUID()}`);
   await Deno.writeFile(probe, new Uint8Array(), { createNew: true, mode: PRIVATE_FILE_MODE });
-  await Deno.remove(probe);
+  try {
+    await Deno.remove(probe);
+  } catch (error) {
+    // Another process that starts on the same folder may have removed it as a leftover.
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
 }
