@@ -63,7 +63,7 @@ export async function layFoundation(options: FoundationOptions): Promise<Foundat
   const ensured = await ensureConfiguredAccounts(store, config.accounts);
   const keys = createKeyRing({ store, clock });
   const meter = createMeter({ store, clock, log });
-  const providers = openProviders(config.providers, { clock, caCerts });
+  const providers = openProviders(config.providers, { clock, caCerts, proxies: config.proxies });
   const credentials = createCredentialMonitor({ providers: providers.byName, clock, log });
   const own = ownAddressesOf(config);
   const media = createMediaWork({ clock, log });

@@ -1,6 +1,7 @@
 import { type ConfiguredAccount, configuredAccountsSchema } from "../billing/configured_accounts.ts";
 import { builtInModels } from "../catalog/built_in.ts";
 import { type Model, readModel } from "../catalog/model.ts";
+import { NO_PROXIES, type Proxies, readProxies } from "../net/proxy.ts";
 import { isProviderName, type ProviderConfig, readProviderConfig } from "../upstreams/provider_config.ts";
 import { refuseClashes } from "./cross_checks.ts";
 import { isSection, readDocument, type Section } from "./document.ts";
@@ -55,6 +56,8 @@ export interface Config {
   readonly egress: EgressConfig;
   /** What is logged. */
   readonly logs: LogsConfig;
+  /** On the way to vendors; from the environment alone. Default: none. */
+  readonly proxies: Proxies;
 }
 
 const SECTIONS = [
@@ -84,7 +87,11 @@ export function readConfig(text: string, file: string, env: Environment): Config
   const tree = readDocument(text, file, env, problems);
   applyOverrides(tree, env, problems);
   tree.providers ??= providersFrom(env, problems);
-  return readTree(tree, problems);
+  const proxies = readProxies(env, (name) => {
+    problems.setOrigin([name], `environment: ${name}`);
+    problems.addPlain([name], "the address of an HTTP proxy, such as http://proxy.internal:3128", "another text");
+  });
+  return { ...readTree(tree, problems), proxies };
 }
 
 /**
@@ -113,7 +120,7 @@ export function readTree(tree: Section, problems: Problems): Config {
   refuseClashes(tree, providerNames, problems);
   problems.throwIfAny();
   // No problem was noted, so nothing above is null but the models that were left out.
-  return { ...config, models: config.models ?? builtInModels(providerNames) } as Config;
+  return { ...config, models: config.models ?? builtInModels(providerNames), proxies: NO_PROXIES } as Config;
 }
 
 const readAccounts: Reader<ConfiguredAccount[]> = (value, context) => configuredAccountsSchema.parse(value, context);

@@ -29,7 +29,9 @@ export type Verdict =
 
 /** A block of addresses, as `10.0.0.0/8` names one. */
 export interface Cidr {
+  /** Any address of the block. */
   readonly network: ipaddr.IPv4 | ipaddr.IPv6;
+  /** How many leading bits its addresses share. */
   readonly prefixLength: number;
 }
 

@@ -2,6 +2,7 @@ import type { Clock } from "../lib/clock.ts";
 import { createRedactor } from "../lib/redact.ts";
 import { createHttpClient } from "../net/http1/client.ts";
 import { originOf } from "../net/http1/wire_request.ts";
+import type { Proxies } from "../net/proxy.ts";
 import { KINDS } from "./kinds.ts";
 import { createOutbound } from "./outbound.ts";
 import type { Provider } from "./provider.ts";
@@ -12,6 +13,8 @@ export interface ProviderParts {
   readonly clock: Clock;
   /** Extra trusted roots, PEM. */
   readonly caCerts: readonly string[];
+  /** On the way to vendors. Default: none. */
+  readonly proxies?: Proxies;
 }
 
 /** The configured providers by name, and the way to let go of their connections. */
@@ -29,11 +32,11 @@ export function openProviders(configs: Readonly<Record<string, ProviderConfig>>,
   };
 }
 
-function openProvider(name: string, config: ProviderConfig, { clock, caCerts }: ProviderParts) {
+function openProvider(name: string, config: ProviderConfig, { clock, caCerts, proxies }: ProviderParts) {
   const kind = KINDS[config.kind];
   const baseUrl = new URL(config.baseUrl);
   const { connectMs, firstByteMs, idleMs } = config.timeouts;
-  const client = createHttpClient({ clock, caCerts, connectTimeoutMs: connectMs });
+  const client = createHttpClient({ clock, caCerts, proxies, connectTimeoutMs: connectMs });
   const redact = createRedactor([config.apiKey ?? "", ...Object.values(config.headers)]);
   const credential = config.apiKey === null ? {} : kind.headers(config.apiKey);
   const headers = { ...kind.demands, ...credential, ...config.headers };

@@ -30,6 +30,8 @@ export interface TestGatewayOptions {
   readonly logLevel?: LogLevel;
   /** Default `kv::memory:`. */
   readonly store?: string;
+  /** The environment of the configuration. Default: empty. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** Prices that make sums easy to follow: a millionth of a dollar a token in, two out. */
@@ -83,7 +85,7 @@ function testConfig(sandbox: Sandbox, key: string, adminKey: string, options: Te
     egress: { allow: ["127.0.0.1/32"] },
     ...options.config,
   };
-  return readConfig(JSON.stringify(tree), "test.json", () => undefined);
+  return readConfig(JSON.stringify(tree), "test.json", (name) => options.env?.[name]);
 }
 
 /** A priced text model served by these providers with equal weight. */

@@ -2,8 +2,10 @@ import type { Clock } from "../../lib/clock.ts";
 import { KeptConnections } from "../kept_connections.ts";
 import { Connection } from "./connection.ts";
 import { ConnectionError } from "./connection_error.ts";
-import { exchangeOver } from "./resend.ts";
+import { NO_PROXIES, type Proxies, type Proxy, proxyFor } from "../proxy.ts";
+import { type Exchanged, exchangeOver } from "./resend.ts";
 import { type HttpResponse, responseOf } from "./response.ts";
+import { openVendorSocket, proxyAuthorizationLine } from "./vendor_socket.ts";
 import { hostFieldOf, type Origin, type WireRequest } from "./wire_request.ts";
 
 /**
@@ -32,6 +34,8 @@ export interface HttpClientOptions {
   readonly idleMs?: number;
   /** Extra trusted roots, PEM. */
   readonly caCerts?: readonly string[];
+  /** Default: none. */
+  readonly proxies?: Proxies;
 }
 
 /** Opens a client. See {@linkcode HttpClient}. */
@@ -58,18 +62,18 @@ class PooledClient implements HttpClient {
 
   async send(origin: Origin, request: WireRequest, onOpen?: (cancel: () => void) => void): Promise<HttpResponse> {
     const host = hostFieldOf(origin);
+    const proxy = proxyFor(origin, this.#options.proxies ?? NO_PROXIES);
     const current = new Cancellation();
     onOpen?.(() => current.cancel());
-    const exchanged = await exchangeOver(
-      {
-        take: () => this.#kept.take(origin.tls, host, null),
-        open: () => current.unlessCancelled(this.#connect(origin, host)),
-        onConnection: (connection) => current.setConnection(connection),
-      },
-      request,
-      this.#options.clock,
-    );
+    const source = {
+      take: () => this.#kept.take(origin.tls, host, null),
+      open: () => current.unlessCancelled(this.#connect(origin, host, proxy)),
+      onConnection: (connection: Connection) => current.setConnection(connection),
+    };
+    const wire = proxy === null || origin.tls ? request : throughProxy(request, host, proxy);
+    const exchanged = await exchangeOver(source, wire, this.#options.clock);
     const { connection, head } = exchanged;
+    if (proxy !== null && !origin.tls) refuseProxyAnswer(exchanged);
     return responseOf(exchanged, () => {
       // From here on the connection may carry somebody else's exchange: a late cancel must not reach it.
       current.setConnection(null);
@@ -81,10 +85,10 @@ class PooledClient implements HttpClient {
     this.#kept.close();
   }
 
-  async #connect(origin: Origin, host: string): Promise<Connection> {
-    const { clock, connectTimeoutMs = DEFAULT_CONNECT_MS, caCerts } = this.#options;
+  async #connect(origin: Origin, host: string, proxy: Proxy | null): Promise<Connection> {
+    const { clock, connectTimeoutMs = DEFAULT_CONNECT_MS, caCerts = [] } = this.#options;
     let isLate = false;
-    const opening = open(origin, caCerts).then((socket) => {
+    const opening = openVendorSocket({ origin, proxy, caCerts }).then((socket) => {
       if (isLate) socket.close();
       return socket;
     });
@@ -99,7 +103,7 @@ class PooledClient implements HttpClient {
       const socket = await Promise.race([opening, timeout]);
       return new Connection({ origin, host, address: null, openedAt: clock.now() }, socket);
     } catch (error) {
-      if (error instanceof ConnectionError) throw error;
+      if (error instanceof ConnectionError && error.kind === "connect") throw error;
       throw new ConnectionError("Cannot connect", "connect", "unsent", error);
     }
   }
@@ -137,13 +141,22 @@ class Cancellation {
   }
 }
 
-function cancelled(): ConnectionError {
-  return new ConnectionError("Request cancelled", "cancelled", "unsent");
+/** A request to an http origin as its proxy takes it (RFC 9112, 3.2.2). */
+function throughProxy(request: WireRequest, host: string, proxy: Proxy): WireRequest {
+  return {
+    ...request,
+    path: `http://${host}${request.path}`,
+    headerLines: proxyAuthorizationLine(proxy) + request.headerLines,
+  };
 }
 
-async function open({ tls, hostname, port }: Origin, caCerts: readonly string[] = []): Promise<Deno.Conn> {
-  const socket = await Deno.connect({ hostname, port });
-  socket.setNoDelay(true);
-  if (!tls) return socket;
-  return await Deno.startTls(socket, { hostname, caCerts: [...caCerts], alpnProtocols: ["http/1.1"] });
+/** A 407 is the proxy's own; the vendor has not seen the request. */
+function refuseProxyAnswer({ connection, head }: Exchanged): void {
+  if (head.status !== 407) return;
+  connection.close();
+  throw new ConnectionError("Proxy refused the connection with status 407", "connect", "unsent");
+}
+
+function cancelled(): ConnectionError {
+  return new ConnectionError("Request cancelled", "cancelled", "unsent");
 }

@@ -1,0 +1,34 @@
+/** One client of the comparison toward hostile vendors: `client_contract.ts NAME`. Prints {@linkcode ContractResult} as JSON. */
+import { HOSTILE_CASES } from "../tests/contract/hostile_cases.ts";
+import { playCase } from "../tests/contract/hostile_vendor.ts";
+import { HTTP_CLIENTS, underTest } from "./http_clients.ts";
+
+/** How a client fared. */
+export interface ContractResult {
+  readonly cases: number;
+  /** A line for each case that went wrong. */
+  readonly failures: readonly string[];
+}
+
+/** A client that never comes back from a case has failed it. */
+const MAX_CASE_MS = 30_000;
+
+async function play(name: string): Promise<ContractResult> {
+  const failures: string[] = [];
+  for (const one of HOSTILE_CASES) {
+    const { promise: late, resolve } = Promise.withResolvers<string>();
+    const timer = setTimeout(() => resolve("it never came back"), MAX_CASE_MS);
+    const failure = await Promise.race([playCase(one, underTest(HTTP_CLIENTS[name]())), late]);
+    clearTimeout(timer);
+    if (failure !== null) failures.push(`${one.name}: ${failure}`);
+  }
+  return { cases: HOSTILE_CASES.length, failures };
+}
+
+if (import.meta.main) {
+  // A client whose error nobody can catch has failed; the case that follows shows it.
+  globalThis.addEventListener("unhandledrejection", (event) => event.preventDefault());
+  globalThis.addEventListener("error", (event) => event.preventDefault());
+  console.log(JSON.stringify(await play(Deno.args[0])));
+  Deno.exit(0);
+}

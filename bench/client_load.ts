@@ -1,0 +1,80 @@
+/**
+ * One client of the comparison under load, in a process of its own: `client_load.ts NAME PORT MODE SECONDS`. Prints a
+ * {@linkcode ClientLoad} as JSON.
+ */
+import process from "node:process";
+import { bodyOf, type Mode } from "./ask.ts";
+import { HTTP_CLIENTS } from "./http_clients.ts";
+
+/** What a client did, and what it cost. */
+export interface ClientLoad {
+  readonly calls: number;
+  readonly bytes: number;
+  /** Pieces in which the bodies came. */
+  readonly pieces: number;
+  /** Time on a core, all threads of the process. */
+  readonly cpuMs: number;
+}
+
+/** How many calls are under way at once. */
+const PARALLEL: Readonly<Record<Mode, number>> = { json: 32, burst: 16, paced: 64, brief: 1 };
+const WARM_UP_MS = 1_000;
+const HEADERS = {
+  "accept-encoding": "identity",
+  "user-agent": "switchyard",
+  authorization: "Bearer sk-0123456789abcdef0123456789abcdef",
+  "content-type": "application/json",
+};
+
+async function load(name: string, port: number, mode: Mode, ms: number): Promise<ClientLoad> {
+  const client = HTTP_CLIENTS[name]();
+  const body = new TextEncoder().encode(bodyOf("chat", "canned-1", mode));
+  const request = {
+    port,
+    method: "POST",
+    path: `/${mode}/chat/completions`,
+    headers: HEADERS,
+    body,
+    signal: null,
+  } as const;
+  const total = { calls: 0, bytes: 0, pieces: 0 };
+  const onBytes = (bytes: Uint8Array) => {
+    total.bytes += bytes.length;
+    total.pieces++;
+  };
+  let isOver = false;
+  const callers = Array.from({ length: PARALLEL[mode] }, async () => {
+    while (!isOver) {
+      const status = await client.exchange(request, onBytes);
+      if (status !== 200) throw new Error(`The upstream answered ${status}`);
+      total.calls++;
+    }
+  });
+  await pause(WARM_UP_MS);
+  const [before, cpuBefore] = [{ ...total }, cpuMs()];
+  await pause(ms);
+  const [after, cpuAfter] = [{ ...total }, cpuMs()];
+  isOver = true;
+  await Promise.all(callers);
+  await client.close();
+  return {
+    calls: after.calls - before.calls,
+    bytes: after.bytes - before.bytes,
+    pieces: after.pieces - before.pieces,
+    cpuMs: cpuAfter - cpuBefore,
+  };
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}
+
+if (import.meta.main) {
+  const [name, port, mode, seconds] = Deno.args;
+  console.log(JSON.stringify(await load(name, Number(port), mode as Mode, Number(seconds) * 1_000)));
+}

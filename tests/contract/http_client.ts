@@ -1,0 +1,17 @@
+import { assertEquals } from "@std/assert";
+import { HOSTILE_CASES } from "./hostile_cases.ts";
+import { type ClientUnderTest, playCase } from "./hostile_vendor.ts";
+
+/**
+ * The contract of an HTTP client toward hostile vendors: every case has its outcome, and the exchanges after it on the same
+ * client get their own answers.
+ *
+ * @param open Opens a client of its own for each case.
+ */
+export function httpClientContract(name: string, open: () => ClientUnderTest): void {
+  for (const one of HOSTILE_CASES) {
+    Deno.test(`${name}, ${one.name}`, async () => {
+      assertEquals(await playCase(one, open()), null);
+    });
+  }
+}
