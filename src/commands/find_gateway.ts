@@ -1,7 +1,6 @@
 import type { Config } from "../config/config.ts";
 import { DEV_STORE } from "../config/dev_config.ts";
-import { unwritableOf } from "../lib/unwritable.ts";
-import { storeHolder } from "../store/lock.ts";
+import { type StoreHolder, storeHolder } from "../store/lock.ts";
 import { gatewayAddress } from "./gateway_address.ts";
 import { gatewayFetch, isLoopback } from "./gateway_fetch.ts";
 import { readSecret } from "./kept_secret.ts";
@@ -77,9 +76,7 @@ async function addressOfHolder(store: string): Promise<string | null> {
   const path = pathOf(store);
   if (path === null) return null;
   for (let tries = 1;; tries++) {
-    const holder = await storeHolder(path).catch((error) => {
-      throw unwritableOf("store", path, error);
-    });
+    const holder = await holderOf(path);
     if (holder === null) return null;
     if (holder.address !== null) return reachable(holder.address);
     if (tries === BUSY_TRIES) {
@@ -105,19 +102,25 @@ async function answeringAddress(config: Config): Promise<string | null> {
   }
 }
 
+/** The key of the gateway at an address: of `dev` its own, else the configured one. */
 async function adminKeyFor(config: Config, address: string): Promise<string | null> {
-  if (config.server.adminKey) return config.server.adminKey;
-  for (const store of [config.store, DEV_STORE]) {
+  for (const store of config.server.adminKey === null ? [config.store, DEV_STORE] : [DEV_STORE]) {
     const path = pathOf(store);
-    const holder = path === null ? null : await storeHolder(path).catch(() => null);
+    const holder = path === null ? null : await holderOf(path);
     if (holder?.address && isSame(reachable(holder.address), address)) return await devAdminKey(store);
   }
-  return null;
+  return config.server.adminKey;
 }
 
+/** The key of the environment goes first, as it does for `dev` itself. */
 async function devAdminKey(store: string): Promise<string | null> {
   const path = adminKeyPath(store);
-  return path === null ? null : await readSecret(path);
+  return Deno.env.get("SWITCHYARD_ADMIN_KEY") || (path === null ? null : await readSecret(path));
+}
+
+/** Null also where this process may not look: then the address tells, or the store when it is opened. */
+async function holderOf(path: string): Promise<StoreHolder | null> {
+  return await storeHolder(path).catch(() => null);
 }
 
 /** An address to call, of one that is listened on. */

@@ -174,6 +174,8 @@ Deno.test("a gateway is found by its store when its port is free to choose, and 
     }
     assertEquals(idsIn((await folder.run(`accounts list --config ${own}`)).said), ["acme", "demo"]);
     assertEquals(await folder.has("other.db"), false);
+    const unseen = { SWITCHYARD_STORE: `kv:${folder.path}/own.json/store.db` }; // no folder, so nobody can look
+    assertEquals(idsIn((await folder.run(`accounts list --config ${own}`, unseen)).said), ["acme", "demo"]);
     const wrong = await folder.run(`accounts list --config ${own}`, { SWITCHYARD_ADMIN_KEY: "another-admin-key" });
     assertEquals(wrong.code, 1);
     assertStringIncludes(wrong.complaint, `The gateway at ${byAddress.address} refuses the admin key`);
@@ -212,6 +214,7 @@ Deno.test("of two gateways in one folder the command line must name one", async 
     assertStringIncludes(unclear.complaint, `two gateways run, at ${own.address} and, of "dev", at ${dev.address}`);
     assertEquals(idsIn((await folder.run("accounts list --config switchyard.json")).said), ["own"]);
     assertEquals(idsIn((await folder.run(`accounts list --gateway ${own.address}`)).said), ["own"]);
+    assertEquals(idsIn((await folder.run(`accounts list --gateway ${dev.address}`)).said), ["demo"]);
     await own.stop();
     assertEquals(idsIn((await folder.run("accounts list")).said), ["demo"]);
     await dev.stop();
@@ -238,5 +241,17 @@ Deno.test("a store or files folder where this process may not write is one line 
     const created = await folder.run("accounts create acme", { SWITCHYARD_STORE: `kv:${outside}/store.db` });
     assertEquals(created.code, 1);
     assertStringIncludes(created.complaint, 'the setting "store" names');
+  });
+});
+
+Deno.test("dev keeps to the admin key of the environment, and so do commands", async () => {
+  await Folder.with(async (folder) => {
+    const dev = await folder.gateway(["dev"], { PORT: "0", SWITCHYARD_ADMIN_KEY: KEY });
+    assertEquals(idsIn((await folder.run("accounts list", { SWITCHYARD_ADMIN_KEY: KEY })).said), ["demo"]);
+    const without = await folder.run("accounts list");
+    assertEquals([without.code, without.said], [2, ""]);
+    assertStringIncludes(without.complaint, "expected server.admin_key, or SWITCHYARD_ADMIN_KEY");
+    assertEquals(await folder.has("data/dev.db.admin-key"), false);
+    await dev.stop();
   });
 });
