@@ -23,6 +23,9 @@ const COMMANDS: readonly [line: string, call: string, body?: Record<string, unkn
     reference: "r",
     allow_negative: true,
   }],
+  ["accounts allow-buckets acme gs://one/ s3://two/", "POST /accounts/acme/buckets", {
+    allow_buckets: ["gs://one/", "s3://two/"],
+  }],
   ["webhook-secrets rotate acme", "POST /accounts/acme/webhook-secret"],
   ["keys create acme", "POST /accounts/acme/keys"],
   ["keys list acme --limit 3 --after a", "GET /accounts/acme/keys?limit=3&after=a"],
