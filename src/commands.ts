@@ -25,6 +25,8 @@ const HELP = `switchyard ${VERSION}: one address in front of many model vendors
   switchyard accounts credit ID USD [--reference TEXT]
   switchyard accounts adjust ID USD --reason TEXT [--reference TEXT] [--allow-negative]
                                          adds to a balance, or takes away: -4.20
+  switchyard accounts allow-buckets ID [BUCKET…]
+                                         buckets that its requests may name, in the place of those before
   switchyard keys create ACCOUNT         shows the key once
   switchyard keys list ACCOUNT | revoke ACCOUNT KEY
   switchyard webhook-secrets rotate ACCOUNT
