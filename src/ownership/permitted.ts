@@ -35,7 +35,7 @@ export interface StateParts {
 /**
  * The providers that may get a request, in their order. Every id that it names must belong to the account, and leads to the
  * provider that gave it; or the provider's configuration allows it by name. Buckets must be allowed for the account. Hosted
- * tools need a price on the model, or an allowance of the provider.
+ * tools need a price on the model, or an allowance of the provider; on a model without any price they are free as well.
  *
  * @param candidates As routing would try them; at least one.
  * @throws {GatewayError} `not_found` for state that the account does not own, alike whether another does; `invalid_request`,
@@ -173,6 +173,8 @@ function refusalOfTools(
   { allows = NO_ALLOWANCES }: Provider,
   { model }: StateRequest,
 ): Refusal | null {
+  // A model without any price is given away, and its tools with it.
+  if (Object.keys(model.pricing).length === 0) return null;
   const isPriced = (name: string) => PRICED_TOOLS.has(name) && Object.hasOwn(model.pricing, name);
   const refused = tools.find(({ name }) => !isPriced(name) && !allowsTool(allows, name));
   if (refused === undefined) return null;

@@ -1,5 +1,7 @@
 import { VIDEO_RESOLUTIONS, type VideoResolution } from "../catalog/media_sections.ts";
+import { referencesIn } from "../conversation/references.ts";
 import { invalidField } from "../lib/gateway_error.ts";
+import type { JsonObject } from "../lib/json_object.ts";
 import { readProviderPin } from "../routing/pin.ts";
 import { readReferences, type SentReferences } from "./references.ts";
 
@@ -131,6 +133,13 @@ function optionsIn(provider: unknown): Readonly<Record<string, unknown>> {
   }
   if (JSON.stringify(options).length > LONGEST_OPTIONS) {
     throw invalidField("provider.options", `expected at most ${LONGEST_OPTIONS} characters of JSON`);
+  }
+  const [named] = referencesIn("chat", options as JsonObject).filter(({ kind }) => kind !== "address");
+  if (named !== undefined) {
+    throw invalidField(
+      `provider.options.${named.field}`,
+      "it names something at the operator's vendor account; send data or a web address as a reference",
+    );
   }
   return options as Record<string, unknown>;
 }

@@ -14,6 +14,10 @@ const COMMANDS: readonly [line: string, call: string, body?: Record<string, unkn
   ["accounts create acme --balance 5", "POST /accounts", { id: "acme", balance: "5" }],
   ["accounts list --limit 3 --after a", "GET /accounts?limit=3&after=a"],
   ["accounts show a/b", "GET /accounts/a%2Fb"],
+  ["accounts allow-buckets acme gs://a/ s3://b/c/", "POST /accounts/acme/buckets", {
+    allow_buckets: ["gs://a/", "s3://b/c/"],
+  }],
+  ["accounts allow-buckets acme", "POST /accounts/acme/buckets", { allow_buckets: [] }],
   ["accounts suspend acme", "POST /accounts/acme/suspend"],
   ["accounts resume acme", "POST /accounts/acme/resume"],
   ["accounts credit acme 5 --reference r", "POST /accounts/acme/credit", { amount: "5", reference: "r" }],

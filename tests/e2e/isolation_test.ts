@@ -27,10 +27,16 @@ const gateway = await startTestGateway({
       }),
       two: provider(two.baseUrl, {}),
     },
-    models: [textModel("acme/one", ["one"]), textModel("acme/two", ["two"]), textModel("acme/both", ["one", "two"]), {
-      ...textModel("acme/searching", ["two"]),
-      pricing: { prompt: "0.000001", completion: "0.000002", web_search: "0.01" },
-    }],
+    models: [
+      { ...textModel("acme/free", ["two"]), pricing: {} },
+      textModel("acme/one", ["one"]),
+      textModel("acme/two", ["two"]),
+      textModel("acme/both", ["one", "two"]),
+      {
+        ...textModel("acme/searching", ["two"]),
+        pricing: { prompt: "0.000001", completion: "0.000002", web_search: "0.01" },
+      },
+    ],
   },
 });
 
@@ -227,7 +233,7 @@ Deno.test("a hosted tool needs a price on the model or an allowance of the provi
     assertMatch(json.error.message, /"web_search"/);
     assertEquals(askedOf(), before);
   }
-  assertEquals((await anna({ ...web, model: "acme/searching" })).status, 200);
+  for (const model of ["acme/searching", "acme/free"]) assertEquals((await anna({ ...web, model })).status, 200);
   assertEquals((await anna({ tools: [{ type: "code_interpreter", container: { type: "auto" } }] })).status, 200);
   const before = one.asked.length;
   const run = { model: "acme/both", tools: [{ type: "code_interpreter", container: { type: "auto" } }] };

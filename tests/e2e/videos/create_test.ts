@@ -127,6 +127,18 @@ const REFUSALS: readonly Refusal[] = [
   bad("real_person without an image", { real_person: true }, /"real_person"/),
   bad("real_person with sound only", { real_person: true, input_references: [audio()] }, /"real_person"/),
   bad("provider as text", { provider: "ark" }, /"provider"/),
+  ...["asset://a", "mm_file://1", "gs://bucket/a.png", "s3://bucket/a.png"].map((url) =>
+    bad(
+      `options with ${url}`,
+      { provider: { options: { images: [{ image_url: { url } }] } } },
+      /provider\.options\.images\[0\]/,
+    )
+  ),
+  bad(
+    "options with a file id",
+    { provider: { options: { video: { file_id: "file-1" } } } },
+    /provider\.options\.video\.file_id/,
+  ),
   bad("options that are no object", { provider: { options: [] } }, /provider\.options/),
   bad(
     "a mode that the model lacks",

@@ -1,0 +1,74 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import fc from "fast-check";
+import type { Bytes, Relay } from "../../src/calls/stream_relay.ts";
+import type { NamedState } from "../../src/ownership/records.ts";
+import { withIssuedIds } from "../../src/texts/issued_ids_relay.ts";
+import { PassRelay } from "../../src/texts/pass_relay.ts";
+import { attemptOf, bodyOf, cutAt, textOf } from "./support.ts";
+
+/** A relay of a responses stream, and what was kept before each of its bytes left. */
+function relayOf(keep: (states: readonly NamedState[]) => Promise<void>, fields: object = {}) {
+  const attempt = attemptOf("responses", { turn: { body: bodyOf("responses", { stream: true, ...fields }) } });
+  const vendorState = {
+    keep: (_owner: unknown, states: readonly NamedState[]) => keep(states),
+    owners: () => Promise.resolve([]),
+  };
+  return withIssuedIds(new PassRelay(attempt), attempt, { vendorState });
+}
+
+const ITEM = { id: "msg_1", type: "message", role: "assistant", content: [] };
+const CALL = { id: "ci_1", type: "code_interpreter_call", container_id: "cntr_1" };
+const CITATION = { type: "container_file_citation", container_id: "cntr_1", file_id: "cfile_1" };
+const USAGE = { input_tokens: 1, output_tokens: 1, total_tokens: 2 };
+const EVENTS = [
+  { type: "response.created", response: { id: "resp_1", object: "response", output: [] } },
+  { type: "response.output_item.added", output_index: 0, item: CALL },
+  { type: "response.output_item.added", output_index: 1, item: ITEM },
+  { type: "response.output_text.delta", item_id: "msg_1", delta: 'a "id": "resp_of_the_model"' },
+  { type: "response.output_text.annotation.added", item_id: "msg_1", annotation: CITATION },
+  { type: "response.completed", response: { id: "resp_1", object: "response", output: [CALL, ITEM], usage: USAGE } },
+];
+const TEXT = EVENTS.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
+const IDS = ["response resp_1", "item ci_1", "container cntr_1", "item msg_1", "file cfile_1"];
+
+async function drive(relay: Relay, pieces: readonly Uint8Array<ArrayBuffer>[], onBytes: (text: string) => void) {
+  const out: Bytes[] = [];
+  for (const piece of pieces) {
+    out.push(await relay.take(piece));
+    onBytes(textOf(out));
+  }
+  out.push(await relay.end());
+  return textOf(out);
+}
+
+Deno.test("no id of a stream leaves before it is kept, wherever the cuts fall, and each is kept once", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 12 }), async (places) => {
+      const kept: string[] = [];
+      const relay = relayOf(async (states) => {
+        await Promise.resolve();
+        kept.push(...states.map(({ kind, id }) => `${kind} ${id}`));
+      });
+      const text = await drive(relay, cutAt(TEXT, places), (sent) => {
+        for (const id of IDS.map((each) => each.split(" ")[1])) {
+          if (sent.includes(`"${id}"`)) assertEquals(kept.some((each) => each.endsWith(` ${id}`)), true, id);
+        }
+      });
+      assertEquals(text, TEXT);
+      assertEquals(kept, IDS);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+Deno.test("a reply that is not stored keeps only what is looked up by its id", async () => {
+  const kept: string[] = [];
+  const relay = relayOf((states) => Promise.resolve(void kept.push(...states.map(({ id }) => id))), { store: false });
+  await drive(relay, cutAt(TEXT, []), () => {});
+  assertEquals(kept, ["ci_1", "cntr_1", "cfile_1"]);
+});
+
+Deno.test("a stream whose ids cannot be kept fails before they leave", async () => {
+  const relay = relayOf(() => Promise.reject(new Error("The disk is full")));
+  await assertRejects(async () => await relay.take(new TextEncoder().encode(TEXT)), Error, "The disk is full");
+});
