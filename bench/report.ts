@@ -37,7 +37,8 @@ export interface MemoryUse {
 export function writeReport(outcome: Outcome): string {
   return [
     "# Results",
-    "Written by `deno task bench`. Rates and spans depend on the machine; the ratios are what to look at.",
+    "Written by `deno task bench`. Rates and spans depend on the machine; the ratios are what to look at. The gateway's " +
+    "HTTP client is compared with others in [RESULTS-clients.md](RESULTS-clients.md).",
     machineTable(outcome),
     "## Marks",
     marksTable(outcome.figures),

@@ -1,9 +1,11 @@
-import http from "node:http";
-import https from "node:https";
 import { type Clock, systemClock } from "../lib/clock.ts";
-import { EgressError, refusal } from "./egress_error.ts";
+import { EgressError } from "./egress_error.ts";
+import { connectGuarded } from "./guarded_connect.ts";
+import type { Connection } from "./http1/connection.ts";
+import { headerLinesOf } from "./http1/header_lines.ts";
+import { type HttpResponse, responseOf } from "./http1/response.ts";
+import { createPinnedDialer, type Opening, type PinnedDialer } from "./pinned_socket.ts";
 import { type EgressPolicy, type Schemes, vetTarget, type VettedTarget } from "./target.ts";
-import { isUntrusted } from "./trust.ts";
 
 /** One request to an address that a caller or a vendor named. */
 export interface GuardedRequest {
@@ -40,14 +42,10 @@ export interface GuardedResponse {
   discard(): void;
 }
 
-/** No connection is kept for another request, and no proxy of the environment applies, whatever switches it on. */
-const AGENT_OPTIONS = { keepAlive: false, maxCachedSessions: 0, proxyEnv: {} };
-const PLAIN_AGENT = new http.Agent(AGENT_OPTIONS);
-const SECURE_AGENT = new https.Agent(AGENT_OPTIONS);
+const DEFAULT_CONNECT_MS = 5_000;
 
-const CONNECT_MS = 5000;
-/** How many addresses of a name are tried. */
-const MOST_ADDRESSES = 3;
+/** One for each policy: reading roots costs milliseconds. */
+const dialers = new WeakMap<EgressPolicy, PinnedDialer>();
 
 /**
  * Sends a request under the egress guard: the address and everything that its name resolves to are judged, the
@@ -68,10 +66,12 @@ export async function guardedFetch(
     let target = await watch.unlessOver(vetTarget(address, request.schemes, policy));
     let sent = request;
     for (let redirects = request.redirects ?? 0;; redirects--) {
-      const response = await connectToAny(target, sent, policy, watch);
+      const response = await ask(target, sent, dialerOf(policy), watch);
       const location = redirectOf(response);
-      if (location === null || request.redirects === undefined) return responseOf(response, target.url, request, watch);
-      response.destroy();
+      if (location === null || request.redirects === undefined) {
+        return guardedResponseOf(response, target.url, request, watch);
+      }
+      response.cancel();
       if (redirects === 0) throw new EgressError("redirect", "it leads on too many times");
       const next = nextOf(location, target.url);
       sent = afterRedirect(sent, target.url, next);
@@ -83,93 +83,33 @@ export async function guardedFetch(
   }
 }
 
-/** Tries the addresses in turn; only while nothing was sent. */
-async function connectToAny(target: VettedTarget, request: GuardedRequest, policy: EgressPolicy, watch: Watch) {
-  let failure: unknown;
-  for (const address of target.addresses.slice(0, MOST_ADDRESSES)) {
-    try {
-      return await connectUnderAny(trustsOf(target.url, policy), target.url, address, request, watch);
-    } catch (error) {
-      failure = error;
-      if (!(error instanceof EgressError) || error.kind !== "connect") break;
-    }
-  }
-  throw failure;
+function dialerOf(policy: EgressPolicy): PinnedDialer {
+  let dialer = dialers.get(policy);
+  if (!dialer) dialers.set(policy, dialer = createPinnedDialer(policy.caCertificates ?? []));
+  return dialer;
 }
 
-/** What a certificate has to stand under, as an option of Node: roots in PEM, or the usual ones. */
-interface Trust {
-  readonly ca?: string[];
-}
-
-function trustsOf(url: URL, { caCertificates = [] }: EgressPolicy): Trust[] {
-  const usual = {};
-  return url.protocol === "https:" && caCertificates.length > 0 ? [{ ca: [...caCertificates] }, usual] : [usual];
-}
-
-/** Tries the roots in turn: before a certificate is accepted nothing is sent. */
-async function connectUnderAny(
-  [trust, ...others]: readonly Trust[],
-  url: URL,
-  address: string,
+async function ask(
+  target: VettedTarget,
   request: GuardedRequest,
+  dialer: PinnedDialer,
   watch: Watch,
-): Promise<http.IncomingMessage> {
-  try {
-    return await connect(trust, url, address, request, watch);
-  } catch (error) {
-    const isLast = others.length === 0 || !(error instanceof EgressError) || !isUntrusted(error.details.cause);
-    if (isLast) throw error;
-    return await connectUnderAny(others, url, address, request, watch);
-  }
+): Promise<HttpResponse> {
+  const { clock } = watch;
+  const connectMs = request.connectMs ?? DEFAULT_CONNECT_MS;
+  const onOpening = (opening: Opening | null) => watch.setOpening(opening);
+  const connection = await connectGuarded(target, { dialer, clock, connectMs, onOpening });
+  watch.setConnection(connection);
+  const { method, headers, body = null } = request;
+  const { pathname, search } = target.url;
+  const headerLines = headerLinesOf({ ...headers, "accept-encoding": "identity", connection: "close" });
+  const received = await connection.exchange({ method, path: pathname + search, headerLines, body });
+  // None is kept: what callers name is seldom asked for twice.
+  return responseOf({ connection, ...received }, () => connection.close());
 }
 
-function connect(
-  trust: Trust,
-  url: URL,
-  address: string,
-  request: GuardedRequest,
-  watch: Watch,
-): Promise<http.IncomingMessage> {
-  const isSecure = url.protocol === "https:";
-  const { promise, resolve, reject } = Promise.withResolvers<http.IncomingMessage>();
-  const outgoing = (isSecure ? https : http).request(url, {
-    method: request.method,
-    agent: isSecure ? SECURE_AGENT : PLAIN_AGENT,
-    // Called for names alone; an address in the URL was judged as it stands.
-    lookup: (_name, options, callback) => {
-      const family = address.includes(":") ? 6 : 4;
-      queueMicrotask(() => options.all ? callback(null, [{ address, family }]) : callback(null, address, family));
-    },
-    headers: headersOf(url, request),
-    ...trust,
-  });
-  let isConnected = false;
-  const stopConnecting = watch.clock.after(request.connectMs ?? CONNECT_MS, () => {
-    if (!isConnected) outgoing.destroy(new EgressError("connect", "no connection was made in time"));
-  });
-  outgoing.on("socket", (socket) => {
-    socket.once(isSecure ? "secureConnect" : "connect", () => {
-      isConnected = true;
-      stopConnecting();
-    });
-  });
-  outgoing.on("response", resolve);
-  outgoing.on("error", (error) => reject(watch.failureOf(error)));
-  outgoing.on("close", stopConnecting);
-  watch.guard(() => outgoing.destroy());
-  outgoing.end(request.body);
-  return promise;
-}
-
-function headersOf(url: URL, request: GuardedRequest): Record<string, string> {
-  const headers = { ...request.headers, host: url.host, "accept-encoding": "identity", connection: "close" };
-  return request.body === undefined ? headers : { ...headers, "content-length": String(request.body.length) };
-}
-
-function redirectOf(response: http.IncomingMessage): string | null {
-  const { statusCode = 0, headers } = response;
-  return [301, 302, 303, 307, 308].includes(statusCode) ? headers.location ?? null : null;
+function redirectOf({ status, head }: HttpResponse): string | null {
+  return [301, 302, 303, 307, 308].includes(status) ? head.get("location") : null;
 }
 
 function nextOf(location: string, from: URL): URL {
@@ -187,44 +127,41 @@ function afterRedirect(request: GuardedRequest, from: URL, to: URL): GuardedRequ
   return { ...request, method: "GET", body: undefined, headers };
 }
 
-function responseOf(
-  response: http.IncomingMessage,
+function guardedResponseOf(
+  response: HttpResponse,
   url: URL,
   { capBytes }: GuardedRequest,
   watch: Watch,
 ): GuardedResponse {
-  const header = (name: string) => {
-    const value = response.headers[name];
-    return value === undefined ? null : Array.isArray(value) ? value.join(", ") : value;
-  };
+  const { status, head } = response;
+  const header = (name: string) => head.all(name).join(", ") || null;
   const discard = () => {
     watch.stop();
-    response.destroy();
+    response.cancel();
   };
   const coding = header("content-encoding");
   if (coding !== null && coding !== "identity") {
     discard();
     throw new EgressError("broken", "the answer came in a coding that was not asked for");
   }
-  return { status: response.statusCode ?? 0, url, header, body: cappedBody(response, capBytes, watch), discard };
+  return { status, url, header, body: cappedBody(response, capBytes, watch), discard };
 }
 
-async function* cappedBody(response: http.IncomingMessage, capBytes: number, watch: Watch): AsyncGenerator<Uint8Array> {
+async function* cappedBody(response: HttpResponse, capBytes: number, watch: Watch): AsyncGenerator<Uint8Array> {
   try {
-    if (Number(response.headers["content-length"] ?? 0) > capBytes) throw tooLarge(capBytes);
+    if (Number(response.head.get("content-length") ?? 0) > capBytes) throw tooLarge(capBytes);
     let total = 0;
-    for await (const chunk of response as AsyncIterable<Uint8Array>) {
-      total += chunk.length;
+    for (let bytes = await response.read(); bytes !== null; bytes = await response.read()) {
+      total += bytes.length;
       if (total > capBytes) throw tooLarge(capBytes);
-      yield chunk;
+      yield bytes;
     }
     watch.throwIfOver();
-    if (!response.complete) throw new EgressError("broken", "the answer broke off");
   } catch (error) {
     throw watch.failureOf(error);
   } finally {
     watch.stop();
-    response.destroy();
+    response.cancel();
   }
 }
 
@@ -240,11 +177,13 @@ class Watch {
   readonly #end = (failure: EgressError) => {
     this.#failure ??= failure;
     this.#over.reject(this.#failure);
-    this.#destroy();
+    this.#opening?.giveUp(this.#failure);
+    this.#connection?.cancel();
   };
   readonly #abort = () => this.#end(new EgressError("aborted", "it was given up"));
   #failure: EgressError | null = null;
-  #destroy = () => {};
+  #opening: Opening | null = null;
+  #connection: Connection | null = null;
 
   constructor({ timeoutMs, signal }: GuardedRequest, readonly clock: Clock) {
     this.#over.promise.catch(() => {}); // only of interest while something races with it
@@ -254,10 +193,16 @@ class Watch {
     if (signal?.aborted) this.#abort();
   }
 
-  /** What is destroyed when the time is over. */
-  guard(destroy: () => void): void {
-    this.#destroy = destroy;
-    if (this.#failure !== null) destroy();
+  /** The socket that is given up when the time is over; null when it is open or not wanted. */
+  setOpening(opening: Opening | null): void {
+    this.#opening = opening;
+    if (this.#failure !== null) opening?.giveUp(this.#failure);
+  }
+
+  /** The connection that is closed when the time is over. */
+  setConnection(connection: Connection): void {
+    this.#connection = connection;
+    if (this.#failure !== null) connection.cancel();
   }
 
   unlessOver<T>(work: Promise<T>): Promise<T> {
@@ -277,18 +222,6 @@ class Watch {
   failureOf(error: unknown): EgressError {
     if (this.#failure !== null) return this.#failure;
     if (error instanceof EgressError) return error;
-    if (error instanceof Deno.errors.NotCapable) {
-      return refusal("private_address", "expected a host that may be reached");
-    }
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
-    if (/^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|ETIMEDOUT|ENETDOWN|EHOSTDOWN)$/.test(code)) {
-      return new EgressError("connect", "no connection could be made", { cause: error });
-    }
-    if (
-      /^(ERR_TLS_|ERR_SSL_|ERR_OSSL_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|EPROTO|HOSTNAME_MISMATCH)/.test(code)
-    ) {
-      return new EgressError("tls", "its certificate or its TLS was not accepted", { cause: error });
-    }
     return new EgressError("broken", "the connection broke", { cause: error });
   }
 }

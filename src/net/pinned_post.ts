@@ -1,13 +1,14 @@
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { type DeadlineWheel, type Watched, wheelOf } from "./deadline.ts";
 import { EgressError } from "./egress_error.ts";
-import { Connection } from "./http1/connection.ts";
+import { connectGuarded } from "./guarded_connect.ts";
+import type { Connection } from "./http1/connection.ts";
 import { headerLinesOf } from "./http1/header_lines.ts";
 import { type Exchanged, exchangeOver } from "./http1/resend.ts";
 import type { WireRequest } from "./http1/wire_request.ts";
 import { type KeepLimits, KeptConnections } from "./kept_connections.ts";
-import { createSecureDialer, type Opening, type SecureDialer } from "./secure_socket.ts";
-import { type EgressPolicy, hostOf, portOf, type Schemes, vetTarget, type VettedTarget } from "./target.ts";
+import { createPinnedDialer, type Opening, type PinnedDialer } from "./pinned_socket.ts";
+import { type EgressPolicy, type Schemes, vetTarget, type VettedTarget } from "./target.ts";
 
 /** A small POST to an https address that a caller named. Times are kept to a tenth of a second. */
 export interface PinnedPost {
@@ -61,7 +62,7 @@ export interface PinnedPoster {
 export function createPinnedPoster(policy: EgressPolicy, limits?: KeepLimits): PinnedPoster {
   const clock = policy.clock ?? systemClock;
   const kept = new KeptConnections(clock, limits);
-  const dialer = createSecureDialer(policy.caCertificates ?? []);
+  const dialer = createPinnedDialer(policy.caCertificates ?? []);
   const parts = { policy, clock, wheel: wheelOf(clock), kept, dialer };
   return {
     post: (address, request) => new Exchange(request, parts).run(address),
@@ -71,8 +72,6 @@ export function createPinnedPoster(policy: EgressPolicy, limits?: KeepLimits): P
 
 const CONNECT_MS = 5_000;
 const BODY_MS = 1_000;
-/** How many addresses of a name are tried. */
-const MOST_ADDRESSES = 3;
 const SCHEMES: Schemes = ["https:"];
 const ONCE = { once: true };
 const ABORTED = "it was given up";
@@ -82,12 +81,12 @@ interface PosterParts {
   readonly clock: Clock;
   readonly wheel: DeadlineWheel;
   readonly kept: KeptConnections;
-  readonly dialer: SecureDialer;
+  readonly dialer: PinnedDialer;
 }
 
 /**
  * One POST, and everything that has to be let go of when its time is over. One deadline serves all steps: it is drawn nearer
- * while a connection is made and while the body is dropped. What waits is ended by closing what it waits for.
+ * while the body is dropped. What waits is ended by closing what it waits for.
  */
 class Exchange implements Watched {
   deadlineAt: number;
@@ -118,12 +117,7 @@ class Exchange implements Watched {
   }
 
   onDeadline(): void {
-    if (this.#opening === null || this.#parts.clock.now() >= this.#endsAt) {
-      return this.#fail(new EgressError("timeout", "it took too long"));
-    }
-    this.deadlineAt = this.#endsAt;
-    this.#parts.wheel.watch(this);
-    this.#opening.giveUp(new EgressError("connect", "no connection was made in time"));
+    this.#fail(new EgressError("timeout", "it took too long"));
   }
 
   #fail(failure: EgressError): void {
@@ -168,7 +162,7 @@ class Exchange implements Watched {
       return await exchangeOver(
         {
           take: () => kept.take(true, url.host, addresses),
-          open: () => this.#connectToAny(target),
+          open: () => this.#connect(target),
           onConnection: (connection) => this.#use(connection),
         },
         request,
@@ -186,35 +180,17 @@ class Exchange implements Watched {
     throw this.#failure;
   }
 
-  /** Tries the addresses in turn; only while nothing was sent. */
-  async #connectToAny({ url, addresses }: VettedTarget): Promise<Connection> {
-    let failure: unknown;
-    for (const address of addresses.slice(0, MOST_ADDRESSES)) {
-      if (this.#failure) throw this.#failure;
-      try {
-        return await this.#connect(url, address);
-      } catch (error) {
-        failure = error;
-        if (this.#failure || !(error instanceof EgressError) || error.kind !== "connect") break;
-      }
-    }
-    throw failure;
-  }
-
-  async #connect(url: URL, address: string): Promise<Connection> {
+  #connect(target: VettedTarget): Promise<Connection> {
     const { dialer, clock } = this.#parts;
-    const hostname = hostOf(url);
-    const port = portOf(url);
-    this.#drawNearer(this.#post.connectMs ?? CONNECT_MS);
-    this.#opening = dialer.open({ address, port, hostname });
-    try {
-      const socket = await this.#opening.socket;
-      const origin = { tls: true, hostname, port };
-      return new Connection({ origin, host: url.host, address, openedAt: clock.now() }, socket);
-    } finally {
-      this.#opening = null;
-      this.deadlineAt = this.#endsAt;
-    }
+    return connectGuarded(target, {
+      dialer,
+      clock,
+      connectMs: this.#post.connectMs ?? CONNECT_MS,
+      onOpening: (opening) => {
+        this.#opening = opening;
+        if (this.#failure !== null) opening?.giveUp(this.#failure);
+      },
+    });
   }
 
   #drawNearer(limitMs: number): void {

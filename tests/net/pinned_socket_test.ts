@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { createSecureContext } from "node:tls";
 import { EgressError } from "../../src/net/egress_error.ts";
-import { createSecureDialer, type Opening, type SecureDialer } from "../../src/net/secure_socket.ts";
+import { createPinnedDialer, type Opening, type PinnedDialer } from "../../src/net/pinned_socket.ts";
 import { tlsReasonOf } from "../../src/net/trust.ts";
 import { until } from "../support/manual_clock.ts";
 import { TEST_ROOT } from "../support/test_certificates.ts";
@@ -10,8 +10,8 @@ import { keeping, startReceiver } from "../webhooks/receiver.ts";
 
 const USUAL = createSecureContext({ ca: [ROOT] });
 
-const open = (dialer: SecureDialer, port: number, hostname = "receiver.example"): Opening =>
-  dialer.open({ address: "127.0.0.1", port, hostname });
+const open = (dialer: PinnedDialer, port: number, hostname = "receiver.example"): Opening =>
+  dialer.open({ tls: true, address: "127.0.0.1", port, hostname });
 
 async function outcomeOf({ socket }: Opening): Promise<string> {
   try {
@@ -25,7 +25,7 @@ async function outcomeOf({ socket }: Opening): Promise<string> {
 
 Deno.test("a certificate under the operator's roots is accepted at the first handshake", async () => {
   const receiver = startReceiver(keeping(204));
-  const dialer = createSecureDialer([ROOT]);
+  const dialer = createPinnedDialer([ROOT]);
   assertEquals([await outcomeOf(open(dialer, receiver.port)), receiver.connections], ["open", 1]);
   assertEquals(await outcomeOf(open(dialer, receiver.port, "127.0.0.1")), "open", "an address is a name, too");
   await receiver.stop();
@@ -33,7 +33,7 @@ Deno.test("a certificate under the operator's roots is accepted at the first han
 
 Deno.test("a certificate under the usual roots is found at the second handshake, and at the first from then on", async () => {
   const receiver = startReceiver(keeping(204));
-  const dialer = createSecureDialer([TEST_ROOT], USUAL);
+  const dialer = createPinnedDialer([TEST_ROOT], USUAL);
   assertEquals([await outcomeOf(open(dialer, receiver.port)), receiver.connections], ["open", 2]);
   assertEquals([await outcomeOf(open(dialer, receiver.port)), receiver.connections], ["open", 3]);
   await receiver.stop();
@@ -41,15 +41,15 @@ Deno.test("a certificate under the usual roots is found at the second handshake,
 
 Deno.test("a certificate under neither is not accepted", async () => {
   const receiver = startReceiver(keeping(204));
-  assertEquals(await outcomeOf(open(createSecureDialer([]), receiver.port)), "tls certificate_untrusted");
-  assertEquals(await outcomeOf(open(createSecureDialer([TEST_ROOT]), receiver.port)), "tls certificate_untrusted");
+  assertEquals(await outcomeOf(open(createPinnedDialer([]), receiver.port)), "tls certificate_untrusted");
+  assertEquals(await outcomeOf(open(createPinnedDialer([TEST_ROOT]), receiver.port)), "tls certificate_untrusted");
   assertEquals(receiver.received, []);
   await receiver.stop();
 });
 
 Deno.test("a certificate for another name is not accepted, and not looked at twice", async () => {
   const receiver = startReceiver(keeping(204));
-  const dialer = createSecureDialer([ROOT], USUAL);
+  const dialer = createPinnedDialer([ROOT], USUAL);
   assertEquals(await outcomeOf(open(dialer, receiver.port, "other.example")), "tls certificate_name");
   assertEquals(receiver.connections, 1);
   await receiver.stop();
@@ -57,7 +57,7 @@ Deno.test("a certificate for another name is not accepted, and not looked at twi
 
 Deno.test("a handshake that is given up ends at once, for the peer as well", async () => {
   const deaf = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const opening = open(createSecureDialer([]), deaf.addr.port);
+  const opening = open(createPinnedDialer([]), deaf.addr.port);
   const peer = await deaf.accept();
   const hello = new Uint8Array(2_000);
   await peer.read(hello);
@@ -75,7 +75,7 @@ Deno.test("bytes come in the order and the portions of whoever reads", async () 
     await connection.write(new TextEncoder().encode("0123456789"));
     return "next" as const;
   });
-  const socket = await open(createSecureDialer([ROOT]), receiver.port).socket;
+  const socket = await open(createPinnedDialer([ROOT]), receiver.port).socket;
   const buffer = new Uint8Array(4);
   await socket.write(new TextEncoder().encode("POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n"));
   let text = "";

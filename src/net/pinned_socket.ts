@@ -1,11 +1,14 @@
-import { isIP } from "node:net";
+import { connect as connectPlain, isIP } from "node:net";
+import type { Duplex } from "node:stream";
 import { connect, createSecureContext, type SecureContext, type TLSSocket } from "node:tls";
 import { type ByteStream, byteStreamOf } from "./byte_stream.ts";
 import { EgressError, refusal } from "./egress_error.ts";
 import { isUntrusted, tlsReasonOf } from "./trust.ts";
 
 /** Where a socket is to go, and who has to be there. */
-export interface SecureTarget {
+export interface PinnedTarget {
+  /** True for https. */
+  readonly tls: boolean;
   /** An IP address that was judged. Nothing else is connected to. */
   readonly address: string;
   readonly port: number;
@@ -16,7 +19,7 @@ export interface SecureTarget {
 /** A socket that is being opened. */
 export interface Opening {
   /**
-   * Resolves after the TLS handshake, with the certificate checked.
+   * Resolves when the connection stands; with TLS after the handshake, with the certificate checked.
    *
    * @throws {EgressError} `refused`, `connect`, `tls`, or what it was given up with.
    */
@@ -25,9 +28,9 @@ export interface Opening {
   giveUp(failure: EgressError): void;
 }
 
-/** Opens TLS sockets for HTTP/1.1, each to one address. */
-export interface SecureDialer {
-  open(target: SecureTarget): Opening;
+/** Opens sockets for HTTP/1.1, each to one address. */
+export interface PinnedDialer {
+  open(target: PinnedTarget): Opening;
 }
 
 /**
@@ -41,7 +44,7 @@ export interface SecureDialer {
  * @param caCertificates The operator's roots, in PEM.
  * @param usual The usual roots; others for tests.
  */
-export function createSecureDialer(caCertificates: readonly string[], usual?: SecureContext): SecureDialer {
+export function createPinnedDialer(caCertificates: readonly string[], usual?: SecureContext): PinnedDialer {
   const own = caCertificates.length === 0 ? [] : [createSecureContext({ ca: [...caCertificates] })];
   const roots = { own, usual, usualHosts: new RecentNames() };
   return { open: (target) => new Dialing(target, roots) };
@@ -56,17 +59,18 @@ interface Roots {
 }
 
 class Dialing implements Opening {
-  readonly #target: SecureTarget;
+  readonly #target: PinnedTarget;
   readonly #roots: Roots;
   readonly #outcome = Promise.withResolvers<ByteStream>();
-  #current: TLSSocket | null = null;
+  #current: Duplex | null = null;
   #isOver = false;
 
-  constructor(target: SecureTarget, roots: Roots) {
+  constructor(target: PinnedTarget, roots: Roots) {
     this.#target = target;
     this.#roots = roots;
     const { own, usual, usualHosts } = roots;
-    this.#dial(usualHosts.has(target.hostname) ? [usual] : [...own, usual]);
+    if (!target.tls) this.#dialPlain();
+    else this.#dial(usualHosts.has(target.hostname) ? [usual] : [...own, usual]);
   }
 
   get socket(): Promise<ByteStream> {
@@ -77,6 +81,22 @@ class Dialing implements Opening {
     this.#isOver = true;
     this.#current?.destroy();
     this.#outcome.reject(failure);
+  }
+
+  #dialPlain(): void {
+    const { address, port } = this.#target;
+    try {
+      const socket = connectPlain({ host: address, port, noDelay: true });
+      this.#current = socket;
+      const fail = (error: unknown) => this.#fail(error, []);
+      socket.once("error", fail);
+      socket.once("connect", () => {
+        socket.off("error", fail);
+        this.#outcome.resolve(byteStreamOf(socket));
+      });
+    } catch (error) {
+      this.#fail(error, []);
+    }
   }
 
   #dial([trust, ...others]: readonly Roots["usual"][]): void {
