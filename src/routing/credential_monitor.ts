@@ -9,8 +9,8 @@ import { FailureEvidence, type FailureScope } from "./failure_evidence.ts";
  *
  * A vendor's 401 alone proves nothing: a caller may be able to cause it. It makes the monitor probe the provider in the
  * background, by a request that depends on no caller and costs nothing. Only when the probe is rejected too, the
- * provider counts as misconfigured. Where a probe says neither yes nor no, the rule of {@linkcode FailureEvidence}
- * decides. A misconfigured provider is probed again, with growing delays, until it accepts the credential; where the
+ * provider counts as misconfigured. Where a probe says neither yes nor no, or contradicts requests that the vendor
+ * accepted lately, the rule of {@linkcode FailureEvidence} decides. A misconfigured provider is probed again, with growing delays, until it accepts the credential; where the
  * probe says nothing, one caller's request is let through each time.
  */
 export interface CredentialMonitor {
@@ -51,12 +51,18 @@ export const UNMONITORED_CREDENTIALS: CredentialMonitor = {
 
 /** How far back 401s and traffic count where no probe decides. */
 const WINDOW_MS = 60_000;
+/** How long an accepted request outweighs a rejected probe: a key may be good for a model, but not for the probe. */
+const ACCEPTED_HOLDS_MS = 600_000;
 /** How long the verdict of a probe stands against further 401s. */
 const VERDICT_HOLDS_MS = 30_000;
 const MIN_PROBE_DELAY_MS = 10_000;
 const MAX_PROBE_DELAY_MS = 300_000;
+/** How long a probe that was aborted may take to end. */
+const CLOSE_MS = 1_000;
 /** Enough to hold two accounts. */
 const MAX_REJECTIONS = 4;
+
+const DOUBTED = "The vendor answered a request with 401, but accepts the credential when it is probed";
 
 /** Opens a monitor. It sends nothing before the first 401. */
 export function createCredentialMonitor(options: CredentialMonitorOptions): CredentialMonitor {
@@ -82,6 +88,7 @@ class Credential {
   rejectedAt: number | null = null;
   #scope: FailureScope = { accountId: null };
   readonly #evidence: FailureEvidence;
+  #acceptedAt = -Infinity;
   #verdict: Verdict = "unknown";
   #verdictUntil = -Infinity;
   #probing: Promise<void> | null = null;
@@ -109,7 +116,10 @@ class Credential {
     const isTrial = this.#trial === "due";
     if (isTrial) this.#trial = "running";
     return {
-      accepted: () => this.#onAccepted(),
+      accepted: () => {
+        this.#acceptedAt = this.options.clock.now();
+        this.#onAccepted();
+      },
       rejected: () => {
         if (isTrial) this.#trial = "none";
         this.#onRejected(accountId);
@@ -125,7 +135,11 @@ class Credential {
     this.#isClosed = true;
     this.#stopTimer();
     this.#abort?.abort();
-    await this.#probing;
+    if (this.#probing === null) return;
+    let stopWaiting = () => {};
+    const late = new Promise<void>((resolve) => stopWaiting = this.options.clock.after(CLOSE_MS, resolve));
+    await Promise.race([this.#probing, late]);
+    stopWaiting();
   }
 
   #onAccepted(): void {
@@ -142,7 +156,7 @@ class Credential {
     if (this.#isClosed || this.#probing !== null) return;
     const isFresh = this.options.clock.now() < this.#verdictUntil;
     if (this.rejectedAt !== null) this.#widenScope();
-    else if (this.provider.probe === undefined || (isFresh && this.#verdict === "unknown")) this.#judgeByEvidence();
+    else if (this.provider.probe === undefined || (isFresh && this.#verdict !== "accepted")) this.#judgeByEvidence();
     else if (!isFresh) this.#probe((verdict) => this.#onFirstVerdict(verdict));
   }
 
@@ -156,8 +170,13 @@ class Credential {
   }
 
   #onFirstVerdict(verdict: Verdict): void {
-    if (verdict === "rejected") this.#markRejected({ accountId: null });
-    if (verdict === "unknown") this.#judgeByEvidence();
+    const { clock, log } = this.options;
+    if (verdict === "accepted") {
+      return log.warn("provider_credential_doubted", { provider: this.name, reason: DOUBTED });
+    }
+    const isContradicted = clock.now() - this.#acceptedAt < ACCEPTED_HOLDS_MS;
+    if (verdict === "rejected" && !isContradicted) this.#markRejected({ accountId: null });
+    else this.#judgeByEvidence();
   }
 
   #markRejected(scope: FailureScope): void {

@@ -80,7 +80,8 @@ export class UpstreamFailure extends Error {
     if (!this.isProvidersFault) return "none";
     if (this.kind === "auth") return "credential";
     const { status, accepted } = this.facts;
-    if (this.kind === "unreachable" && status === null && accepted === "no") return "connection";
+    const isUnsent = (this.kind === "unreachable" || this.kind === "timeout") && status === null && accepted === "no";
+    if (isUnsent) return "connection";
     return this.kind === "broken" && isSuccess(status) ? "none" : "service";
   }
 }

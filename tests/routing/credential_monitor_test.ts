@@ -79,7 +79,36 @@ Deno.test("credential monitor believes a probe that is accepted, whatever 401s c
     assertEquals(vendor.probes, minute + 1, "the verdict holds for 30 s");
     clock.advance(1);
   }
-  assertEquals(events(), []);
+  assertEquals(events(), Array(10).fill("warn provider_credential_doubted"));
+});
+
+Deno.test("credential monitor believes requests that were accepted lately more than a probe", async () => {
+  const { monitor, vendor, isRejected, settle } = stageOf("rejected");
+  monitor.onStart("acme", "b").accepted();
+  reject(monitor, "a", 5);
+  await settle();
+  reject(monitor, "a", 5);
+  assertEquals([isRejected("a"), isRejected("b"), vendor.probes], [false, false, 1]);
+  reject(monitor, "b");
+  assertEquals([isRejected("a"), isRejected("b")], [true, true], "two accounts saw it");
+
+  const later = stageOf("rejected");
+  later.monitor.onStart("acme", "b").accepted();
+  later.clock.advance(600_000);
+  reject(later.monitor, "a");
+  await later.settle();
+  assertEquals([later.isRejected("a"), later.isRejected("b")], [true, true]);
+});
+
+Deno.test("credential monitor marks it for everybody when a later probe is rejected", async () => {
+  const { monitor, clock, isRejected, settle } = stageOf("rejected");
+  monitor.onStart("acme", "a").accepted();
+  reject(monitor, "a");
+  await settle();
+  assertEquals([isRejected("a"), isRejected("b")], [true, false]);
+  clock.advance(10_000);
+  await settle();
+  assertEquals([isRejected("a"), isRejected("b")], [true, true]);
 });
 
 Deno.test("credential monitor probes again with growing delays, and recovers by itself", async () => {
@@ -111,7 +140,7 @@ Deno.test("credential monitor starts anew after a recovery", async () => {
   clock.advance(30_000);
   reject(monitor);
   await settle();
-  assertEquals([isRejected(), vendor.probes], [true, 2]);
+  assertEquals([isRejected("a"), vendor.probes], [true, 2]);
   clock.advance(10_000);
   await settle();
   assertEquals(vendor.probes, 3);

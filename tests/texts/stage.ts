@@ -9,6 +9,7 @@ import type { Money } from "../../src/lib/money.ts";
 import { createCircuitBreaker } from "../../src/routing/circuit_breaker.ts";
 import type { VendorState } from "../../src/ownership/vendor_state.ts";
 import type { Store } from "../../src/store/store.ts";
+import { UNMONITORED_CREDENTIALS } from "../../src/routing/credential_monitor.ts";
 import type { TextParts } from "../../src/texts/attempt.ts";
 import { createItemMemory } from "../../src/texts/item_memory.ts";
 import { createReasoningMemory } from "../../src/texts/reasoning_memory.ts";
@@ -48,6 +49,8 @@ export interface StageOptions {
   /** What requests reserve by. Default: more than any of them needs. */
   readonly balance?: Money;
   readonly random?: () => number;
+  /** Providers whose vendors reject their credentials. */
+  readonly misconfigured?: readonly string[];
   /** Default: an endpoint without a counter. */
   readonly endpoint?: (form: Form) => TextEndpoint;
 }
@@ -73,6 +76,7 @@ export function stageOf(
     isBroke = false,
     balance = 10n ** 20n,
     random = () => 0,
+      misconfigured = [],
     endpoint = endpointOf,
   }: StageOptions,
 ): Stage {
@@ -99,10 +103,11 @@ export function stageOf(
   }));
   const prices = { prompt: "0.001", completion: "0.002" };
   const fields = { id: "acme/m", pricing: prices, top_provider: { max_completion_tokens: 1000 }, serves, ...model };
+  const credentials = { ...UNMONITORED_CREDENTIALS, isRejected: (name: string) => misconfigured.includes(name) };
   const parts: TextParts = {
     catalog: createCatalog([readModel(fields), readModel({ id: "acme/picture", image: {}, serves })]),
     providers: new Map([...opened.map((provider) => [provider.name, provider] as const), ...others]),
-    breaker: createCircuitBreaker({ clock, failuresToOpen: 2 }),
+    breaker: createCircuitBreaker({ clock, failuresToOpen: 2, credentials }),
     meter: {
       admit(_accountId, reservation) {
         estimates.push(typeof reservation === "bigint" ? reservation : reservation(balance).amount);

@@ -1,6 +1,8 @@
-import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import type { JsonObject } from "../../src/conversation/codec.ts";
 import type { Form } from "../../src/conversation/seal.ts";
+import { GatewayError } from "../../src/lib/gateway_error.ts";
+import type { TextTurn } from "../../src/texts/attempt.ts";
 import { type Behaviour, errorOf, failing, stageOf, streamed, wholeReply } from "./stage.ts";
 import { FORMS } from "../support/forms.ts";
 import { bodyOf, responseOf, turnOf } from "./support.ts";
@@ -163,4 +165,28 @@ Deno.test("TextTurns answers 500 and releases the turn when something of its own
   });
   await assertRejects(() => turns.run(turnOf("chat")), RangeError);
   assertEquals(till.releases, 1);
+});
+
+const CACHE = { id: "c1", field: "cachedContent", model: "acme/m", provider: "one", tokens: 9 } as const;
+
+Deno.test("TextTurns leaves misconfigured providers out, also that of a cache whose content the gateway has", () => {
+  const providers = { one: ["content", wholeReply("content")], two: ["content", wholeReply("content")] } as const;
+  const { turns } = stageOf({ providers, misconfigured: ["one"] });
+  const namesFor = (cache: TextTurn["cache"]) =>
+    turns.route(turnOf("content", { cache })).candidates.map(({ provider }) => provider);
+  const open = () => Promise.reject(new Error("not opened"));
+  assertEquals(namesFor(null), ["two"]);
+  assertEquals(namesFor({ ...CACHE, kind: "emulated", open }), ["two"]);
+  const native = { ...CACHE, kind: "native", upstreamName: "cachedContents/x" } as const;
+  assertEquals(assertThrows(() => namesFor(native), GatewayError).code, "upstream_auth_failed");
+});
+
+Deno.test("TextTurns answers upstream_auth_failed at once when all providers are misconfigured", async () => {
+  const { turns, sent, estimates } = stageOf({
+    providers: { one: ["chat", wholeReply("chat")] },
+    misconfigured: ["one"],
+  });
+  const error = await errorOf(turns.run(turnOf("chat")));
+  assertEquals([error.code, error.status, error.details.provider], ["upstream_auth_failed", 401, "one"]);
+  assertEquals([sent.length, estimates.length], [0, 0]);
 });

@@ -45,6 +45,7 @@ for (
 for (
   const [name, kind, facts, blame] of [
     ["no connection", "unreachable", {}, "connection"],
+    ["no connection in time", "timeout", {}, "connection"],
     ["a reset after the request was written", "unreachable", { accepted: "unknown" }, "service"],
     ["a reset within the answer", "unreachable", { accepted: "unknown", status: 200 }, "service"],
     ["a time-out", "timeout", { accepted: "unknown" }, "service"],

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { messages } from "../../src/conversation/codecs/messages/mod.ts";
+import { systemClock } from "../../src/lib/clock.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { createRedactor } from "../../src/lib/redact.ts";
 import { TICK_MS } from "../../src/net/deadline.ts";
@@ -395,5 +396,56 @@ Deno.test("outbound's response may be cancelled at any time, also twice, and end
     response.cancel();
     response.cancel();
     assertEquals((await failing).kind, "cancelled");
+  });
+});
+
+Deno.test("outbound blames the connection for a closed port and for a vendor without TLS, and nothing that was sent", async () => {
+  const plain = startScriptedUpstream(async (side) => {
+    await side.say("HTTP/1.1 400 Bad Request\r\n\r\n");
+    await side.gone();
+  });
+  const silent = startScriptedUpstream((side) => side.gone());
+  const closed = startScriptedUpstream(() => Promise.resolve());
+  await closed.stop();
+  const client = createHttpClient({ clock: systemClock });
+  const addresses = [
+    `http://127.0.0.1:${closed.port}`,
+    ...[plain, silent].map(({ port }) => `https://127.0.0.1:${port}`),
+  ];
+  for (const address of addresses) {
+    const baseUrl = new URL(address);
+    const spans = { idleMs: IDLE_MS, firstByteMs: FIRST_BYTE_MS };
+    const outbound = createOutbound({
+      provider: "acme",
+      baseUrl,
+      origin: originOf(baseUrl),
+      headers: {},
+      ...spans,
+      client,
+      clock: systemClock,
+      redact: createRedactor([]),
+    });
+    assertEquals((await failureOf(outbound.send(callWith({ firstByteMs: 50 })))).blame, "connection", address);
+  }
+  await onStage(async (side) => void await side.request(), async ({ outbound }) => {
+    assertEquals((await failureOf(outbound.send(callWith()))).blame, "service", "a reset after the request");
+  });
+  client.close();
+  await plain.stop();
+  await silent.stop();
+});
+
+Deno.test("outbound blames nobody for a 2xx that cannot be read, whether bytes or JSON are at fault", async () => {
+  const broken = [answer(200, "{", {}), answer(200, '{"n":1}', { "content-encoding": "gzip" })];
+  for (const bytes of broken) {
+    await onStage(always(bytes), async ({ outbound }) => {
+      const failure = await failureOf(outbound.json("GET", "/models", null, (read) => read));
+      assertEquals([failure.kind, failure.blame], ["broken", "none"]);
+    });
+  }
+  await onStage(always(answer(200, "x".repeat(100))), async ({ outbound }) => {
+    const response = await outbound.send(callWith());
+    const failure = await failureOf(response.readAll(10));
+    assertEquals([failure.kind, failure.blame], ["broken", "none"]);
   });
 });
