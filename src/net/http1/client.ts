@@ -88,13 +88,17 @@ class PooledClient implements HttpClient {
   async #connect(origin: Origin, host: string, proxy: Proxy | null): Promise<Connection> {
     const { clock, connectTimeoutMs = DEFAULT_CONNECT_MS, caCerts = [] } = this.#options;
     let isLate = false;
-    const opening = openVendorSocket({ origin, proxy, caCerts }).then((socket) => {
-      if (isLate) socket.close();
+    let halfOpen: Deno.Conn | null = null;
+    const opening = openVendorSocket({ origin, proxy, caCerts }).then(async (socket) => {
+      halfOpen = socket;
+      if (isLate) closeQuietly(socket);
+      else await shakeHands(socket);
       return socket;
     });
     const timeout = new Promise<never>((_, reject) => {
       const stop = clock.after(connectTimeoutMs, () => {
         isLate = true;
+        closeQuietly(halfOpen);
         reject(new ConnectionError("Cannot connect: no answer in time", "connect", "unsent"));
       });
       opening.then(stop, stop);
@@ -103,6 +107,7 @@ class PooledClient implements HttpClient {
       const socket = await Promise.race([opening, timeout]);
       return new Connection({ origin, host, address: null, openedAt: clock.now() }, socket);
     } catch (error) {
+      closeQuietly(halfOpen);
       if (error instanceof ConnectionError && error.kind === "connect") throw error;
       throw new ConnectionError("Cannot connect", "connect", "unsent", error);
     }
@@ -159,4 +164,17 @@ function refuseProxyAnswer({ connection, head }: Exchanged): void {
 
 function cancelled(): ConnectionError {
   return new ConnectionError("Request cancelled", "cancelled", "unsent");
+}
+
+/** Completes TLS. Else it takes place under the first write, and a refused certificate looks like a request that broke off. */
+async function shakeHands(socket: Deno.Conn): Promise<void> {
+  if ("handshake" in socket) await (socket as Deno.TlsConn).handshake();
+}
+
+function closeQuietly(socket: Deno.Conn | null): void {
+  try {
+    socket?.close();
+  } catch {
+    // A handshake that failed has closed it.
+  }
 }
