@@ -76,7 +76,7 @@ export function stageOf(
     isBroke = false,
     balance = 10n ** 20n,
     random = () => 0,
-      misconfigured = [],
+    misconfigured = [],
     endpoint = endpointOf,
   }: StageOptions,
 ): Stage {
