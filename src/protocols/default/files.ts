@@ -70,9 +70,12 @@ function matches(field: string | null, etag: string): boolean {
   return field.trim() === "*" || field.split(",").some((each) => each.trim().replace(/^W\//, "") === etag);
 }
 
-/** The one range that is asked for; null to send everything: none, several, or another unit (RFC 9110, 14.2). */
+/**
+ * The one range that is requested; null to send everything: none, several, or another unit (RFC 9110, 14.2). Positions
+ * may have any number of digits: a rounded one is still beyond every file.
+ */
 function partIn(field: string | null, bytes: number): { first: number; last: number } | "unsatisfiable" | null {
-  const match = /^bytes=\s*([0-9]{0,15})-([0-9]{0,15})\s*$/.exec(field ?? "");
+  const match = /^bytes=\s*([0-9]*)-([0-9]*)\s*$/i.exec(field ?? "");
   if (match === null || (match[1] === "" && match[2] === "")) return null;
   const [start, end] = [match[1], match[2]].map((digits) => digits === "" ? null : Number(digits));
   const first = start ?? Math.max(bytes - (end ?? 0), 0);

@@ -43,6 +43,23 @@ const RANGES: readonly [range: string, status: number, bytes: Uint8Array | null]
   [`bytes=${Array.from({ length: 1_000 }, (_, n) => `${n}-${n}`).join(",")}`, 200, SAMPLE_VIDEO],
   ["items=0-1", 200, SAMPLE_VIDEO],
   ["bytes=-", 200, SAMPLE_VIDEO],
+  // Positions may have any number of digits (RFC 9110, 14.1.1).
+  ["bytes=99999999999999999999-", 416, null],
+  ["bytes=99999999999999999999-99999999999999999999", 416, null],
+  [`bytes=${"9".repeat(400)}-`, 416, null],
+  ["bytes=2000-99999999999999999999", 206, SAMPLE_VIDEO.slice(2_000)],
+  ["bytes=-99999999999999999999", 206, SAMPLE_VIDEO],
+  ["bytes=-00000000000000000000", 416, null],
+  ["bytes=00000000000000000005-0000000000000000000009", 206, SAMPLE_VIDEO.slice(5, 10)],
+  [`bytes=${LENGTH}-`, 416, null],
+  [`bytes=${LENGTH - 1}-`, 206, SAMPLE_VIDEO.slice(-1)],
+  ["Bytes=5-9", 206, SAMPLE_VIDEO.slice(5, 10)],
+  ["bytes= 5-9 ", 206, SAMPLE_VIDEO.slice(5, 10)],
+  ["bytes=5 - 9", 200, SAMPLE_VIDEO],
+  ["bytes=--5", 200, SAMPLE_VIDEO],
+  ["bytes=-5-9", 200, SAMPLE_VIDEO],
+  ["bytes=0x5-9", 200, SAMPLE_VIDEO],
+  ["bytes=5-9,", 200, SAMPLE_VIDEO],
 ];
 
 for (const [range, wanted, part] of RANGES) {
