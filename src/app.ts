@@ -6,6 +6,7 @@ import { createFrontDoor, type FrontDoor } from "./http/front_door.ts";
 import { listen, type Listening } from "./http/listen.ts";
 import { type Clock, systemClock } from "./lib/clock.ts";
 import type { Log } from "./lib/log.ts";
+import type { MemoryBudget } from "./lib/memory_budget.ts";
 import { createMediaInliner } from "./net/media_inliner.ts";
 import { prepareFolder } from "./files/prepare_folder.ts";
 import { unwritableOf } from "./lib/unwritable.ts";
@@ -44,6 +45,8 @@ export interface App {
   /** Answers one request. */
   readonly handler: FrontDoor;
   readonly store: EmbeddedStore;
+  /** How much memory requests hold, and how much they may. */
+  readonly memory: Pick<MemoryBudget, "inUse" | "limitBytes">;
   /** Accounts and keys that came into being at this start. */
   readonly ensured: AccountsEnsured;
   /** No request that a caller or a vendor names an address for goes there. */
@@ -69,7 +72,14 @@ export async function buildApp(options: AppOptions): Promise<App> {
   const present: Present = { isDraining: false, baseUrl: config.server.baseUrl ?? "" };
   const { engines, router } = await openDoors(foundation, present);
   return {
-    handler: createFrontDoor({ router, log, clock, isDraining: () => present.isDraining }),
+    handler: createFrontDoor({
+      router,
+      log,
+      clock,
+      memory: foundation.memory,
+      isDraining: () => present.isDraining,
+    }),
+    memory: foundation.memory,
     store: foundation.store,
     ensured: foundation.ensured,
     addOwnAddress: (address) => void foundation.own.push(address),

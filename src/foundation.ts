@@ -5,9 +5,11 @@ import { createMeter, type Meter } from "./billing/meter.ts";
 import { LiveStreams } from "./calls/stream_relay.ts";
 import { type Catalog, createCatalog } from "./catalog/catalog.ts";
 import type { Config } from "./config/config.ts";
+import { defaultMemoryLimit } from "./config/machine_memory.ts";
 import type { Clock } from "./lib/clock.ts";
 import { GatewayError } from "./lib/gateway_error.ts";
 import type { Log } from "./lib/log.ts";
+import { MemoryBudget } from "./lib/memory_budget.ts";
 import { readCidr } from "./net/address.ts";
 import { originOf } from "./net/http1/wire_request.ts";
 import type { EgressPolicy, OwnAddress } from "./net/target.ts";
@@ -43,6 +45,8 @@ export interface Foundation extends FoundationOptions {
   /** By their names. */
   readonly providers: ReadonlyMap<string, Provider>;
   readonly breaker: CircuitBreaker;
+  /** What bodies, downloads and replies under way may hold. */
+  readonly memory: MemoryBudget;
   /** For addresses that callers and vendors name. */
   readonly egress: EgressPolicy;
   /** The gateway's own addresses, which `egress` refuses; may grow. */
@@ -77,6 +81,7 @@ export async function layFoundation(options: FoundationOptions): Promise<Foundat
     catalog: createCatalog(config.models),
     providers: providers.byName,
     breaker: createCircuitBreaker({ clock, credentials }),
+    memory: new MemoryBudget(config.limits.memoryBytes ?? defaultMemoryLimit()),
     egress: { allow: config.egress.allow.map(readCidr), own, caCertificates: caCerts, clock },
     own,
     media,

@@ -22,7 +22,7 @@ export function operatorRoutes(foundation: Foundation, { deliveries, signingKeys
   const { config, store, keys, meter, breaker, clock } = foundation;
   const adminKey = config.server.adminKey ?? "";
   const limits = { capBytes: config.limits.otherBodyBytes, idleMs: config.limits.bodyIdleMs };
-  const readJson: ReadJson = async ({ request }) => (await readJsonObject(request, limits)).body;
+  const readJson: ReadJson = async (inbound) => (await readJsonObject(inbound, limits)).body;
   const providers = Object.entries(config.providers).map(([name, { kind }]) => ({ name, kind }));
   return [
     ...adminRoutes({ adminKey, store, keys, meter, readJson }),

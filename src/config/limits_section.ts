@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { bytes, type ReadContext, seconds, wholeNumber } from "../lib/settings.ts";
+import { bytes, orNothing, type ReadContext, seconds, wholeNumber } from "../lib/settings.ts";
 
 /** How often one credential may ask: `requests` in `perMs`, and `burst` more at once. */
 export interface RateLimitConfig {
@@ -23,6 +23,11 @@ export interface VendorPollingConfig {
 
 /** What a single caller may ask of the gateway. */
 export interface LimitsConfig {
+  /**
+   * Bytes of memory that bodies, downloads and replies under way may hold together. Default, as null: a quarter of the
+   * machine's memory; see `defaultMemoryLimit`.
+   */
+  readonly memoryBytes: number | null;
   /** On `GET /v1/videos/{id}`. */
   readonly videoPolling: RateLimitConfig;
   /** Of video tasks under way. */
@@ -54,10 +59,13 @@ export interface LimitsConfig {
 
 const LARGEST_BODY = 1_000_000_000;
 const DAY = 86_400;
+const MIN_MEMORY_BYTES = 16_000_000;
+const MAX_MEMORY_BYTES = 1_000_000_000_000;
 
 const body = () => bytes(1, LARGEST_BODY);
 
 const schema: z.ZodType<LimitsConfig> = z.strictObject({
+  memory: orNothing(bytes(MIN_MEMORY_BYTES, MAX_MEMORY_BYTES)),
   video_polling: z.strictObject({
     requests: wholeNumber(1, 1_000_000).default(60),
     per: seconds(0.001, DAY).default(60_000),
@@ -80,6 +88,7 @@ const schema: z.ZodType<LimitsConfig> = z.strictObject({
   video_doubt: seconds(0.1, DAY).default(300_000),
   signed_url: seconds(1, 7 * DAY).default(DAY * 1000),
 }).transform((limits) => ({
+  memoryBytes: limits.memory,
   videoPolling: limits.video_polling,
   vendorPolling: limits.vendor_polling,
   textBodyBytes: limits.text_body,

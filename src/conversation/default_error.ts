@@ -17,6 +17,8 @@ const TYPES: Readonly<Record<ErrorCode, string>> = {
   conflict: "invalid_request_error",
   request_too_large: "invalid_request_error",
   rate_limited: "rate_limit_error",
+  overloaded: "overloaded_error",
+  storage_unavailable: "api_error",
   upstream_error: "upstream_error",
   route_error: "upstream_error",
   upstream_timeout: "upstream_error",

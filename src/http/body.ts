@@ -1,6 +1,13 @@
 import { GatewayError } from "../lib/gateway_error.ts";
-import { joined } from "../lib/joined.ts";
+import { GrowingBytes } from "../lib/growing_bytes.ts";
+import type { MemoryLease } from "../lib/memory_budget.ts";
 import { type DeadlineWheel, sharedWheel, type Watched } from "../net/deadline.ts";
+
+/** A request with a body, and what it holds of the memory budget. */
+export interface BodySource {
+  readonly request: Request;
+  readonly memory: MemoryLease;
+}
 
 /** How much of a body is waited for, and how long. */
 export interface BodyLimits {
@@ -22,16 +29,34 @@ const SMALL_BYTES = 65_536;
 
 /**
  * Reads a request's body, counting while it comes. A body that says it is longer than the cap is refused unread.
+ * Memory is taken before bytes are read: for a body of known length at once, else in steps. It is given back when the
+ * body is not had.
  *
+ * @param memoryFactor Bytes of memory that each byte of the body costs until the request ends. Default 1.
  * @returns The body, empty when there is none.
- * @throws {GatewayError} `request_too_large`; `invalid_request` with status 408 when it is too slow, with 400 when it
- * breaks off.
+ * @throws {GatewayError} `request_too_large`; `overloaded`; `invalid_request` with status 408 when it is too slow, with
+ * 400 when it breaks off.
  */
-export function readBody(request: Request, limits: BodyLimits): Promise<Uint8Array<ArrayBuffer>> {
+export async function readBody(
+  { request, memory }: BodySource,
+  limits: BodyLimits,
+  memoryFactor = 1,
+): Promise<Uint8Array<ArrayBuffer>> {
   const length = lengthOf(request.headers);
-  if (length !== null && length > limits.capBytes) return Promise.reject(tooLarge(limits.capBytes));
-  if (length !== null && length <= SMALL_BYTES) return readSmall(request, limits);
-  return readLarge(request, limits);
+  if (length !== null && length > limits.capBytes) throw tooLarge(limits.capBytes);
+  const before = memory.held;
+  try {
+    if (length !== null && length <= SMALL_BYTES) {
+      memory.take(length * memoryFactor);
+      return await readSmall(request, limits);
+    }
+    const bytes = await readLarge(request, limits, length, (more) => memory.take(more * memoryFactor));
+    memory.giveBackTo(before + bytes.length * memoryFactor);
+    return bytes;
+  } catch (error) {
+    memory.giveBackTo(before);
+    throw error;
+  }
 }
 
 /** What the length field says; null when it says nothing that can be relied on (absent, or a list of equal values). */
@@ -57,10 +82,20 @@ async function readSmall(request: Request, limits: BodyLimits): Promise<Uint8Arr
   }
 }
 
-async function readLarge(request: Request, limits: BodyLimits): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of chunksOf(request, limits)) chunks.push(chunk);
-  return joined(chunks);
+async function readLarge(
+  request: Request,
+  limits: BodyLimits,
+  expectedBytes: number | null,
+  reserve: (bytes: number) => void,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = new GrowingBytes({ expectedBytes, reserve });
+  try {
+    for await (const chunk of chunksOf(request, limits)) bytes.add(chunk);
+    return bytes.finish();
+  } catch (error) {
+    bytes.drop();
+    throw error;
+  }
 }
 
 /**

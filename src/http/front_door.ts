@@ -2,6 +2,7 @@ import type { Clock } from "../lib/clock.ts";
 import { GatewayError, gatewayErrorOf } from "../lib/gateway_error.ts";
 import { newRequestId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
+import { type MemoryBudget, type MemoryLease, UNLIMITED_MEMORY } from "../lib/memory_budget.ts";
 import { abruptAnswer } from "./abrupt_answer.ts";
 import { StalledBody } from "./body.ts";
 import { allowReading, isPreflight, preflightAnswer } from "./cors.ts";
@@ -26,6 +27,8 @@ export interface FrontDoorOptions {
   readonly longestUrl?: number;
   /** True once the process is about to end: answers then ask the caller to connect anew. */
   readonly isDraining?: () => boolean;
+  /** What bounds the memory of all requests. Default: nothing. */
+  readonly memory?: MemoryBudget;
   /** The level of the line that each request leaves in the log. Default `info`. */
   readonly accessLevel?: "debug" | "info";
 }
@@ -40,17 +43,20 @@ export type FrontDoor = (request: Request, info: Deno.ServeHandlerInfo) => Promi
  */
 export function createFrontDoor(options: FrontDoorOptions): FrontDoor {
   const { router, log, clock, longestUrl = LONGEST_URL, isDraining = () => false, accessLevel = "info" } = options;
+  const { memory = UNLIMITED_MEMORY } = options;
 
   return async function frontDoor(request, info) {
-    const arrival = new Arrival(request, info, clock.now());
+    const arrival = new Arrival(request, info, clock.now(), memory);
     let response: Response;
     let error: GatewayError | null = null;
     try {
       response = await answer(arrival);
     } catch (thrown) {
+      arrival.endMemory();
       error = gatewayErrorOf(thrown);
       response = failure(error, arrival);
     }
+    endMemoryWhenSent(arrival);
     discardBody(request);
     return leave(arrival, response, error);
   };
@@ -133,8 +139,24 @@ class Arrival implements Inbound {
   params: Readonly<Record<string, string>> = {};
   /** Null while the path decides. */
   renderError: ErrorRenderer | null = null;
+  #memory: MemoryLease | null = null;
 
-  constructor(readonly request: Request, readonly info: Deno.ServeHandlerInfo, readonly receivedAt: number) {}
+  constructor(
+    readonly request: Request,
+    readonly info: Deno.ServeHandlerInfo,
+    readonly receivedAt: number,
+    readonly budget: MemoryBudget,
+  ) {}
+
+  get memory(): MemoryLease {
+    return this.#memory ??= this.budget.lease();
+  }
+
+  get holdsMemory(): boolean {
+    return this.#memory !== null && this.#memory.held > 0;
+  }
+
+  readonly endMemory = (): void => this.#memory?.end();
 
   get method(): string {
     return this.request.method;
@@ -144,6 +166,11 @@ class Arrival implements Inbound {
     const address = this.info.remoteAddr;
     return "hostname" in address ? address.hostname : "";
   }
+}
+
+/** A whole reply stands in memory until the caller has taken it, so its memory counts until then. */
+function endMemoryWhenSent(arrival: Arrival): void {
+  if (arrival.holdsMemory) arrival.info.completed.then(arrival.endMemory, arrival.endMemory);
 }
 
 /** Before anything reads `request.url`, into which the platform pastes the field. RFC 9112, 3.2: 400. */

@@ -1,4 +1,5 @@
 import type { GatewayError } from "../lib/gateway_error.ts";
+import type { MemoryLease } from "../lib/memory_budget.ts";
 
 /** A request as it came, once the front door has let it in. */
 export interface Inbound {
@@ -18,6 +19,8 @@ export interface Inbound {
   readonly receivedAt: number;
   /** The peer's address. */
   readonly remote: string;
+  /** What the request holds of the memory budget. It ends when the answer was sent or its sending failed. */
+  readonly memory: MemoryLease;
 }
 
 /** Answers one endpoint. A failure is thrown as a {@linkcode GatewayError} and rendered by the route's protocol. */

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { Spooled, SpoolRoom, SpoolWriter } from "../files/spool.ts";
-import { type BodyLimits, chunksOf } from "../http/body.ts";
+import { type BodyLimits, type BodySource, chunksOf } from "../http/body.ts";
 import { readForm } from "../http/multipart.ts";
 import { boundaryOf, type PartHead } from "../http/multipart_head.ts";
 import { GatewayError, invalidField } from "../lib/gateway_error.ts";
@@ -38,14 +38,21 @@ const TEXT_FIELDS: ReadonlySet<string> = new Set([
 /** Clients write a list in either way. */
 const IMAGE_FIELDS: readonly string[] = ["image", "image[]"];
 const LONGEST_TEXT_BYTES = 262_144;
+/**
+ * Memory that a form costs, whatever its length: a few pieces on their way, the texts, and uploads of less than 64 KiB.
+ * Larger uploads go to files.
+ */
+const FORM_MEMORY_BYTES = 4 * 1_048_576;
 
 /**
  * Reads an edit's form while it comes, putting uploads aside piece by piece. Parts of other names are passed over,
  * `extra_body` among them (SPEC "Provider routing"). Whoever calls clears the room.
  *
- * @throws {GatewayError} `invalid_request` or `request_too_large`, as soon as it is certain.
+ * @throws {GatewayError} `invalid_request`, `request_too_large` or `overloaded`, as soon as it is certain.
  */
-export async function readEditForm(request: Request, limits: EditFormLimits, room: SpoolRoom): Promise<EditForm> {
+export async function readEditForm(source: BodySource, limits: EditFormLimits, room: SpoolRoom): Promise<EditForm> {
+  const { request, memory } = source;
+  memory.take(FORM_MEMORY_BYTES);
   const boundary = boundaryOf(request.headers.get("content-type"));
   const form = new FormBuilder(limits.fileBytes, room);
   for await (const event of readForm(chunksOf(request, limits.body), boundary)) {

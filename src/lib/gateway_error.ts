@@ -14,6 +14,10 @@ export type ErrorCode =
   | "conflict"
   | "request_too_large"
   | "rate_limited"
+  /** The gateway itself has no room for the request now. */
+  | "overloaded"
+  /** The gateway cannot write to its store now. */
+  | "storage_unavailable"
   | "upstream_error"
   | "route_error"
   | "upstream_timeout"
@@ -66,6 +70,8 @@ const HTTP_STATUS: Readonly<Record<ErrorCode, number>> = {
   conflict: 409,
   request_too_large: 413,
   rate_limited: 429,
+  overloaded: 503,
+  storage_unavailable: 503,
   upstream_error: 502,
   route_error: 502,
   upstream_timeout: 504,

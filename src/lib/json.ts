@@ -21,6 +21,8 @@ export interface JsonMember {
 export interface JsonScan {
   /** How many objects and lists stand inside one another at most; 0 for a bare string or number. */
   readonly depth: number;
+  /** How many objects and lists there are; what a parser makes of each costs more memory than its text. */
+  readonly containers: number;
   /** The members of the top object in their order; empty when the text is no object. */
   readonly members: readonly JsonMember[];
   /** The first name that comes twice in the top object, null if none does. The scan ends there. */
@@ -63,7 +65,7 @@ MEANING[COMMA] = MEANING[COLON] = SEPARATES;
 export function scanJson(bytes: Uint8Array): JsonScan {
   const start = skipSpace(bytes, 0);
   return bytes[start] === 0x7b ? scanObject(bytes, start) : {
-    depth: depthOf(bytes, start),
+    ...nestingOf(bytes, start),
     members: [],
     duplicate: null,
     objectEnd: -1,
@@ -151,6 +153,7 @@ function scanObject(bytes: Uint8Array, start: number): JsonScan {
   const names = new MemberNames();
   let depth = 1;
   let deepest = 1;
+  let containers = 1;
   let keyStart = -1;
   let valueStart = -1;
   let key = "";
@@ -162,10 +165,11 @@ function scanObject(bytes: Uint8Array, start: number): JsonScan {
       if (depth === 1 && keyStart < 0) {
         keyStart = at;
         key = names.read(bytes, at, end);
-        if (names.sawTwice(key, members)) return { depth: deepest, members, duplicate: key, objectEnd: -1 };
+        if (names.sawTwice(key, members)) return { depth: deepest, containers, members, duplicate: key, objectEnd: -1 };
       }
       at = end;
     } else if (meaning === OPENS) {
+      containers++;
       if (++depth > deepest) deepest = depth;
     } else if (meaning === CLOSES && --depth > 0) {
       continue;
@@ -178,11 +182,11 @@ function scanObject(bytes: Uint8Array, start: number): JsonScan {
         if (members.length === MOST_MEMBERS) throw new RangeError(`Cannot read more than ${MOST_MEMBERS} members`);
         members.push({ key, keyStart, valueStart, valueEnd: trimSpace(bytes, at) });
       }
-      if (depth === 0) return { depth: deepest, members, duplicate: null, objectEnd: at };
+      if (depth === 0) return { depth: deepest, containers, members, duplicate: null, objectEnd: at };
       keyStart = valueStart = -1;
     }
   }
-  return { depth: deepest, members, duplicate: null, objectEnd: -1 };
+  return { depth: deepest, containers, members, duplicate: null, objectEnd: -1 };
 }
 
 /** The names of one object: read without an allocation each where they are short and plain, and watched for doubles. */
@@ -223,16 +227,19 @@ function readQuoted(bytes: Uint8Array, start: number, end: number): string {
   }
 }
 
-function depthOf(bytes: Uint8Array, start: number): number {
+function nestingOf(bytes: Uint8Array, start: number): Pick<JsonScan, "depth" | "containers"> {
   let depth = 0;
   let deepest = 0;
+  let containers = 0;
   for (let at = start; at < bytes.length; at++) {
     const meaning = MEANING[bytes[at]];
     if (meaning === QUOTES) at = stringEnd(bytes, at);
-    else if (meaning === OPENS && ++depth > deepest) deepest = depth;
-    else if (meaning === CLOSES && --depth <= 0) break;
+    else if (meaning === OPENS) {
+      containers++;
+      if (++depth > deepest) deepest = depth;
+    } else if (meaning === CLOSES && --depth <= 0) break;
   }
-  return deepest;
+  return { depth: deepest, containers };
 }
 
 /** The offset of the quote that ends the string opened at `start`; the length of the text when none does. */

@@ -3,6 +3,7 @@ import { type Model, readModel } from "../../src/catalog/model.ts";
 import type { ErrorRenderer, Route } from "../../src/http/inbound.ts";
 import { gatewayErrorOf } from "../../src/lib/gateway_error.ts";
 import { createRouter } from "../../src/router.ts";
+import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
 
 /** A model read from its written form; served by `one` unless the fields say otherwise. */
 export function modelOf(fields: Record<string, unknown>): Model {
@@ -53,6 +54,7 @@ export function handlerOf(routes: readonly Route[]): (request: Request) => Promi
       requestId: "req_test",
       receivedAt: 0,
       remote: "127.0.0.1",
+      memory: UNLIMITED_MEMORY.lease(),
     };
     try {
       return await match.route.handler(inbound);

@@ -1,6 +1,7 @@
 import { assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
-import { chunksOf, readBody, StalledBody } from "../../src/http/body.ts";
+import { type BodySource, chunksOf, readBody, StalledBody } from "../../src/http/body.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
+import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
 import type { DeadlineWheel, Watched } from "../../src/net/deadline.ts";
 
 /** A wheel whose clock stands still but for the test. */
@@ -19,17 +20,25 @@ function requestOf(
   return new Request("http://a/", { method: "POST", body, headers: fields });
 }
 
+function sourceOf(...sent: Parameters<typeof requestOf>): BodySource {
+  return { request: requestOf(...sent), memory: UNLIMITED_MEMORY.lease() };
+}
+
 function streamOf(...sizes: number[]): ReadableStream<Uint8Array> {
   return ReadableStream.from(sizes.map((size) => new Uint8Array(size).fill(size)));
 }
 
 Deno.test("readBody() gives every byte in order, with a length and without", async () => {
   const wheel = new StoppedWheel();
-  const plain = await readBody(requestOf(new Uint8Array([1, 2, 3]), { "content-length": "3" }), { capBytes: 3, wheel });
+  const plain = await readBody(sourceOf(new Uint8Array([1, 2, 3]), { "content-length": "3" }), { capBytes: 3, wheel });
   assertEquals([...plain], [1, 2, 3]);
-  const pieces = await readBody(requestOf(streamOf(1, 2, 3)), { capBytes: 6, wheel });
+  const pieces = await readBody(sourceOf(streamOf(1, 2, 3)), { capBytes: 6, wheel });
   assertEquals([...pieces], [1, 2, 2, 3, 3, 3]);
-  assertEquals((await readBody(new Request("http://a/"), { capBytes: 1, wheel })).length, 0);
+  assertEquals(
+    (await readBody({ request: new Request("http://a/"), memory: UNLIMITED_MEMORY.lease() }, { capBytes: 1, wheel }))
+      .length,
+    0,
+  );
   assertEquals(wheel.watched.size, 0);
 });
 
@@ -47,7 +56,7 @@ Deno.test("readBody() stops at the first byte over the cap and discards the rest
   }, { highWaterMark: 0 });
   const wheel = new StoppedWheel();
   const error = await assertRejects(
-    () => readBody(requestOf(endless), { capBytes: 2500, wheel }),
+    () => readBody(sourceOf(endless), { capBytes: 2500, wheel }),
     GatewayError,
     "2500 bytes",
   );
@@ -62,7 +71,10 @@ Deno.test("readBody() refuses a length over the cap without reading", async () =
     },
   }, { highWaterMark: 0 });
   const request = requestOf(body, { "content-length": "101" });
-  const error = await assertRejects(() => readBody(request, { capBytes: 100 }), GatewayError);
+  const error = await assertRejects(
+    () => readBody({ request, memory: UNLIMITED_MEMORY.lease() }, { capBytes: 100 }),
+    GatewayError,
+  );
   assertEquals([error.status, request.bodyUsed], [413, false]);
 });
 
@@ -70,7 +82,7 @@ Deno.test("readBody() gives every byte time, but not for ever", async () => {
   const wheel = new StoppedWheel();
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const writer = writable.getWriter();
-  const reading = readBody(requestOf(readable), { capBytes: 1_000_000, idleMs: 10, wholeMs: 25, wheel });
+  const reading = readBody(sourceOf(readable), { capBytes: 1_000_000, idleMs: 10, wholeMs: 25, wheel });
   const rejected = assertRejects(() => reading, StalledBody);
   await Promise.resolve();
   const [watched] = wheel.watched;
@@ -94,7 +106,7 @@ Deno.test("readBody() reports a body that breaks off", async () => {
   const broken = () => new ReadableStream<Uint8Array>({ start: (controller) => controller.error(new Error("reset")) });
   for (const fields of [{}, { "content-length": "7" }]) {
     const error = await assertRejects(
-      () => readBody(requestOf(broken(), fields as Record<string, string>), { capBytes: 100 }),
+      () => readBody(sourceOf(broken(), fields as Record<string, string>), { capBytes: 100 }),
       GatewayError,
       "broke off",
     );

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
+import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
 import { jsonObjectOf, readJsonObject } from "../../src/http/json_body.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
@@ -106,7 +107,7 @@ Deno.test("readJsonObject() has one rule for content types", async () => {
   const read = (type: string | null) => {
     const request = new Request("http://a/", { method: "POST", body: bytesOf("{}") });
     if (type !== null) request.headers.set("content-type", type);
-    return readJsonObject(request, { capBytes: 100 });
+    return readJsonObject({ request, memory: UNLIMITED_MEMORY.lease() }, { capBytes: 100 });
   };
   const accepted = [
     null,

@@ -60,7 +60,7 @@ export async function openToyDoor(extra: readonly Route[] = []): Promise<ToyDoor
     return Response.json({ params: inbound.params, authorization: inbound.request.headers.get("authorization") });
   };
   const read = async (inbound: Inbound) => {
-    const { bytes, scan } = await readJsonObject(inbound.request, { capBytes: 100_000, wheel });
+    const { bytes, scan } = await readJsonObject(inbound, { capBytes: 100_000, wheel });
     note(inbound);
     return Response.json({
       length: bytes.length,

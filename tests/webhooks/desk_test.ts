@@ -5,6 +5,7 @@ import type { Route } from "../../src/http/inbound.ts";
 import { gatewayErrorOf } from "../../src/lib/gateway_error.ts";
 import { until } from "../support/manual_clock.ts";
 import { end, endedTask, settled, type World, world } from "./support.ts";
+import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
 
 const ADMIN_KEY = "admin-key-of-the-tests";
 
@@ -185,7 +186,8 @@ function caller(routes: readonly Route[]) {
       headers: { authorization: `Bearer ${key}` },
       body: body === undefined ? undefined : JSON.stringify(body),
     });
-    const inbound = { request, method, path, query, params, requestId: "req_test", receivedAt: 0, remote: "" };
+    const facts = { requestId: "req_test", receivedAt: 0, remote: "", memory: UNLIMITED_MEMORY.lease() };
+    const inbound = { request, method, path, query, params, ...facts };
     let response: Response;
     try {
       response = await route.handler(inbound);

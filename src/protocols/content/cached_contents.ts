@@ -38,7 +38,7 @@ export function cachedContentRoutes(parts: CachedContentParts): Route[] {
 
 async function create(inbound: Inbound, { caches, authenticate, bodyLimits }: CachedContentParts): Promise<Response> {
   const { keyId, accountId } = await authenticate(inbound, CONTENT_CARRIERS);
-  const { body, bytes } = await readJsonObject(inbound.request, bodyLimits);
+  const { body, bytes } = await readJsonObject(inbound, bodyLimits);
   const { cache, losses } = await caches.create({
     requestId: inbound.requestId,
     keyId,
@@ -69,7 +69,7 @@ async function list(inbound: Inbound, { caches, authenticate }: CachedContentPar
 
 async function patch(inbound: Inbound, { caches, authenticate, bodyLimits }: CachedContentParts): Promise<Response> {
   const { keyId } = await authenticate(inbound, CONTENT_CARRIERS);
-  const { body } = await readJsonObject(inbound.request, bodyLimits);
+  const { body } = await readJsonObject(inbound, bodyLimits);
   const query = new URLSearchParams(inbound.query);
   const updateMask = query.get("updateMask") || query.get("update_mask") || null;
   return answerWith(await caches.patch({ keyId, name: nameIn(inbound), body, updateMask }));

@@ -46,7 +46,7 @@ export function contentRoutes(parts: ContentParts): Route[] {
 function generateHandler({ turns, caches, authenticate, bodyLimits }: ContentParts, stream: boolean): Handler {
   return async (inbound) => {
     const credential = await authenticate(inbound, CONTENT_CARRIERS);
-    const json = await readJsonObject(inbound.request, bodyLimits);
+    const json = await readJsonObject(inbound, bodyLimits);
     const model = modelOf(inbound);
     const cache = await cacheIn(json.body, { caches, credential, model });
     return await turns.run(textTurnOf(inbound, credential, json, {
@@ -64,7 +64,7 @@ function generateHandler({ turns, caches, authenticate, bodyLimits }: ContentPar
 function countHandler({ turns, caches, authenticate, bodyLimits }: ContentParts): Handler {
   return async (inbound) => {
     const credential = await authenticate(inbound, CONTENT_CARRIERS);
-    const { body } = await readJsonObject(inbound.request, bodyLimits);
+    const { body } = await readJsonObject(inbound, bodyLimits);
     const model = modelOf(inbound);
     const conversation = readCountRequest({ ...body, model });
     const cache = await cacheIn(requestToCount(body), { caches, credential, model });

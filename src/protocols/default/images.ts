@@ -37,7 +37,7 @@ export function defaultImageRoutes(parts: DefaultImageParts): Route[] {
 function generations({ images, catalog, authenticate, generationBody }: DefaultImageParts): Handler {
   return async (inbound) => {
     const credential = await authenticate(inbound);
-    const { body } = await readJsonObject(inbound.request, generationBody);
+    const { body } = await readJsonObject(inbound, generationBody);
     return await images.run(readGeneration(body, catalog), askerOf(inbound, credential));
   };
 }
@@ -47,7 +47,7 @@ function edits({ images, catalog, authenticate, editForm, spool }: DefaultImageP
     const credential = await authenticate(inbound);
     const room = spool.room();
     try {
-      const form = await readEditForm(inbound.request, editForm, room);
+      const form = await readEditForm(inbound, editForm, room);
       return await images.run(await readEdit(form, catalog), askerOf(inbound, credential));
     } finally {
       // The vendor has read the uploads when its answer begins.

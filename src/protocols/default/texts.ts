@@ -33,7 +33,7 @@ export function defaultTextRoutes(parts: DefaultTextParts): Route[] {
 function textHandler(codec: Codec, { turns, caches, authenticate, bodyLimits }: DefaultTextParts): Handler {
   return async (inbound) => {
     const credential = await authenticate(inbound);
-    const json = await readJsonObject(inbound.request, bodyLimits);
+    const json = await readJsonObject(inbound, bodyLimits);
     const { body } = json;
     const model = typeof body.model === "string" ? body.model : "";
     const bodyPin = readBodyPin(body);

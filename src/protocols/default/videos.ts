@@ -48,7 +48,7 @@ export function defaultVideoRoutes(parts: VideoRouteParts): Route[] {
 async function create(inbound: Inbound, { videos, authenticate, bodyLimits }: VideoRouteParts): Promise<Response> {
   const { keyId, accountId } = await authenticate(inbound);
   const idempotencyKey = readIdempotencyKey(inbound.request.headers);
-  const { body, bytes } = await readJsonObject(inbound.request, bodyLimits);
+  const { body, bytes } = await readJsonObject(inbound, bodyLimits);
   const { taskId, replayed } = await videos.create({ keyId, accountId, body, bytes, idempotencyKey });
   const answer = { id: taskId, status: "pending", polling_url: videos.pollingUrl(taskId) };
   return Response.json(answer, { status: 202, headers: replayed ? { "idempotent-replayed": "true" } : {} });

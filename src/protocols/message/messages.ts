@@ -35,7 +35,7 @@ function messagesHandler({ turns, caches, authenticate, bodyLimits }: MessagePar
     const credential = await authenticate(inbound);
     const { headers } = inbound.request;
     checkMessageVersion(headers);
-    const json = await readJsonObject(inbound.request, bodyLimits);
+    const json = await readJsonObject(inbound, bodyLimits);
     const { body } = json;
     const model = typeof body.model === "string" ? body.model : "";
     const bodyPin = readBodyPin(body);
@@ -56,7 +56,7 @@ function countHandler({ turns, authenticate, bodyLimits }: MessageParts): Handle
   return async (inbound) => {
     const { accountId } = await authenticate(inbound);
     checkMessageVersion(inbound.request.headers);
-    const { body } = await readJsonObject(inbound.request, bodyLimits);
+    const { body } = await readJsonObject(inbound, bodyLimits);
     const conversation = readCountRequest(body);
     const { tokens, countedBy } = await countTokens({
       accountId,

@@ -8,6 +8,7 @@ import { adminRoutes } from "../../../src/protocols/admin/routes.ts";
 import { openMemoryStore } from "../../../src/store/memory.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { type ManualClock, manualClock } from "../../billing/support.ts";
+import { UNLIMITED_MEMORY } from "../../../src/lib/memory_budget.ts";
 
 /** An answer as a test looks at it. */
 export interface Answer {
@@ -79,6 +80,7 @@ async function dispatch(
       requestId: "req_test",
       receivedAt: 0,
       remote: "",
+      memory: UNLIMITED_MEMORY.lease(),
     });
   }
   throw new Error(`No route for ${method} ${path}`);

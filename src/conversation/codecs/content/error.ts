@@ -19,6 +19,8 @@ const STATUSES: Readonly<Record<ErrorCode, string>> = {
   conflict: "ABORTED",
   request_too_large: "INVALID_ARGUMENT",
   rate_limited: "RESOURCE_EXHAUSTED",
+  overloaded: "UNAVAILABLE",
+  storage_unavailable: "UNAVAILABLE",
   upstream_error: "UNAVAILABLE",
   route_error: "UNAVAILABLE",
   upstream_timeout: "DEADLINE_EXCEEDED",

@@ -18,6 +18,8 @@ const TYPES: Readonly<Record<ErrorCode, string>> = {
   conflict: "conflict_error",
   request_too_large: "request_too_large",
   rate_limited: "rate_limit_error",
+  overloaded: "overloaded_error",
+  storage_unavailable: "api_error",
   upstream_error: "api_error",
   route_error: "api_error",
   upstream_timeout: "timeout_error",

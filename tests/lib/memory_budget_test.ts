@@ -1,0 +1,136 @@
+import { assertEquals, assertInstanceOf, assertThrows } from "@std/assert";
+import fc from "fast-check";
+import { GatewayError } from "../../src/lib/gateway_error.ts";
+import { MemoryBudget, type MemoryLease, SMALL_HOLDING_BYTES } from "../../src/lib/memory_budget.ts";
+
+const MB = 1_000_000;
+
+function refusalOf(work: () => void): GatewayError {
+  const error = assertThrows(work);
+  assertInstanceOf(error, GatewayError);
+  return error;
+}
+
+/** Takes as much as the budget gives the lease, in pieces. */
+function takeAll(lease: MemoryLease, piece: number): void {
+  for (;;) {
+    try {
+      lease.take(piece);
+    } catch {
+      return;
+    }
+  }
+}
+
+Deno.test("an account that is alone holds at most a quarter of the limit", () => {
+  const budget = new MemoryBudget(100 * MB);
+  const [one, other] = [budget.lease("a"), budget.lease("a")];
+  one.take(20 * MB);
+  other.take(5 * MB);
+  const refusal = refusalOf(() => other.take(1));
+  assertEquals([refusal.code, refusal.status, refusal.details.retryAfterSeconds], ["overloaded", 503, 5]);
+  assertEquals([budget.inUse, budget.inUseBy("a")], [25 * MB, 25 * MB]);
+  one.give(MB);
+  other.take(MB);
+});
+
+Deno.test("a request that no account could ever hold is too large, not to be sent again", () => {
+  const lease = new MemoryBudget(100 * MB).lease("a");
+  const refusal = refusalOf(() => lease.take(25 * MB + 1));
+  assertEquals([refusal.code, refusal.status, refusal.details.retryAfterSeconds], [
+    "request_too_large",
+    413,
+    undefined,
+  ]);
+});
+
+Deno.test("however many accounts hold as much as they can, an eighth of the limit is left for small holdings", () => {
+  const limit = 1_000 * MB;
+  for (const accounts of [1, 2, 5, 20, 50]) {
+    const budget = new MemoryBudget(limit);
+    for (let n = 0; n < accounts; n++) takeAll(budget.lease(`greedy-${n}`), 2 * MB);
+    assertEquals(limit - budget.inUse >= limit / 8, true);
+    for (let n = 0; n < 100; n++) budget.lease(`newcomer-${n}`).take(MB);
+  }
+});
+
+Deno.test("an account gets less the more others hold", () => {
+  const budget = new MemoryBudget(1_000 * MB);
+  const held = Array.from({ length: 4 }, (_, n) => {
+    takeAll(budget.lease(`greedy-${n}`), MB);
+    return Math.round(budget.inUseBy(`greedy-${n}`) / MB);
+  });
+  assertEquals(held, [250, 187, 140, 105]);
+});
+
+Deno.test("a small request of another account is never refused because some account holds much", () => {
+  fc.assert(fc.property(
+    fc.array(fc.record({ account: fc.integer({ min: 0, max: 20 }), bytes: fc.integer({ min: 1, max: 300 * MB }) })),
+    fc.integer({ min: 1, max: SMALL_HOLDING_BYTES }),
+    (takes, small) => {
+      const budget = new MemoryBudget(1_000 * MB);
+      for (const { account, bytes } of takes) {
+        try {
+          budget.lease(`account-${account}`).take(bytes);
+        } catch { /* refused */ }
+      }
+      budget.lease("neighbour").take(small);
+    },
+  ));
+});
+
+Deno.test("requests without a valid key share one small holding, which moves when the caller is known", () => {
+  const budget = new MemoryBudget(320 * MB);
+  const [first, second] = [budget.lease(), budget.lease()];
+  first.take(10 * MB);
+  assertEquals(refusalOf(() => second.take(1)).code, "overloaded");
+  first.belongTo("a");
+  assertEquals([budget.inUseBy(null), budget.inUseBy("a")], [0, 10 * MB]);
+  second.take(1);
+});
+
+Deno.test("an ended lease holds nothing and takes nothing", () => {
+  const budget = new MemoryBudget(100 * MB);
+  const lease = budget.lease("a");
+  lease.take(MB);
+  const work = lease.fork();
+  work.take(2 * MB);
+  lease.end();
+  lease.end();
+  assertEquals([budget.inUse, lease.held, work.held], [2 * MB, 0, 2 * MB]);
+  refusalOf(() => lease.take(1));
+  work.take(1);
+  work.end();
+  assertEquals(budget.inUse, 0);
+});
+
+Deno.test("after any sequence of takes, returns, moves and ends the budget is back to zero", () => {
+  const step = fc.record({
+    what: fc.constantFrom("open", "take", "give", "back", "move", "fork", "end"),
+    which: fc.nat(20),
+    bytes: fc.nat(30 * MB),
+    account: fc.nat(3),
+  });
+  fc.assert(fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+    const budget = new MemoryBudget(100 * MB);
+    const leases: MemoryLease[] = [budget.lease("0")];
+    for (const { what, which, bytes, account } of steps) {
+      const lease = leases[which % leases.length];
+      if (what === "open") leases.push(budget.lease(account === 0 ? null : String(account)));
+      else if (what === "give") lease.give(bytes);
+      else if (what === "back") lease.giveBackTo(bytes);
+      else if (what === "move") lease.belongTo(String(account));
+      else if (what === "fork") leases.push(lease.fork());
+      else if (what === "end") lease.end();
+      else {
+        try {
+          lease.take(bytes);
+        } catch { /* refused */ }
+      }
+      assertEquals(budget.inUse, leases.reduce((sum, { held }) => sum + held, 0));
+      assertEquals(budget.inUse <= 100 * MB, true);
+    }
+    leases.forEach((lease) => lease.end());
+    assertEquals([budget.inUse, budget.inUseBy(null), budget.inUseBy("1")], [0, 0, 0]);
+  }));
+});
