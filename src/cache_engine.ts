@@ -53,7 +53,8 @@ export async function cacheEngine(parts: CacheEngineParts): Promise<CacheEngine>
     random,
     modelOf: (name) => textModel(catalog, name, "content"),
     countAt: (serving, model, question) => countAt(serving, question, model, texts),
-    inlined: (conversation, { text: [endpoint] }) => withMediaInlined(conversation, endpoint.mustInline, inliner),
+    inlined: (conversation, { text: [endpoint] }, asker) =>
+      withMediaInlined(conversation, endpoint.mustInline, inliner, asker),
   });
   const { textBodyBytes: capBytes, bodyIdleMs: idleMs } = config.limits;
   return {

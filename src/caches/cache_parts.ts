@@ -1,3 +1,4 @@
+import type { Making } from "./making.ts";
 import type { CallParts } from "../calls/paid_call.ts";
 import type { Model, Serving } from "../catalog/model.ts";
 import type { Conversation } from "../conversation/conversation.ts";
@@ -10,7 +11,7 @@ import type { Provider } from "../upstreams/provider.ts";
 export type CountAt = (
   serving: Serving,
   model: Model,
-  question: { readonly conversation: Conversation; readonly callerSignal: () => AbortSignal },
+  question: Pick<Making, "callerSignal" | "memory"> & { readonly conversation: Conversation },
 ) => Promise<{ readonly tokens: number; readonly countedBy: string | null }>;
 
 /** What caches are made with. */
@@ -28,5 +29,9 @@ export interface CacheParts extends CallParts {
   readonly modelOf: (name: string) => Model;
   readonly countAt: CountAt;
   /** The conversation with every addressed medium fetched that the provider's preferred form cannot name. */
-  readonly inlined: (conversation: Conversation, provider: Provider) => Promise<Conversation>;
+  readonly inlined: (
+    conversation: Conversation,
+    provider: Provider,
+    asker: Pick<Making, "callerSignal" | "memory">,
+  ) => Promise<Conversation>;
 }

@@ -9,6 +9,7 @@ import { NO_USAGE } from "../conversation/usage.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import { permittedCandidates } from "../ownership/permitted.ts";
+import type { MemoryLease } from "../lib/memory_budget.ts";
 import type { Commit, Store } from "../store/store.ts";
 import { CACHE_FALLBACK } from "../routing/fallback_rule.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
@@ -34,6 +35,8 @@ export interface CacheCall {
   readonly headerPin: string | null;
   /** Gives the signal that fires when the caller leaves. */
   readonly callerSignal: () => AbortSignal;
+  /** Pays for what is read for the cache. */
+  readonly memory: MemoryLease;
 }
 
 /** A cache that came into being. */
@@ -103,7 +106,8 @@ async function createAt(serving: Serving, creation: Creation): Promise<CreatedCa
   const entry = await begin(provider, creation);
   const { id } = entry.value;
   const { content, expiresAt } = request;
-  const making: Making = { id, provider, serving, model, content, expiresAt, callerSignal: call.callerSignal };
+  const { callerSignal, memory } = call;
+  const making: Making = { id, provider, serving, model, content, expiresAt, callerSignal, memory };
   let kept: Kept;
   try {
     kept = provider.caches ? await keepNative(provider.caches, making) : await keepEmulated(parts, making);

@@ -16,13 +16,13 @@ const MOST_BYTES = 200_000_000;
  * @throws {UpstreamFailure} If the provider's counter fails.
  */
 export async function keepEmulated(parts: CacheParts, making: Making): Promise<Kept> {
-  const { id, provider, serving, model, callerSignal } = making;
+  const { id, provider, serving, model, callerSignal, memory } = making;
   const [endpoint] = provider.text;
   if (!endpoint) throw new GatewayError("route_error", `Provider "${provider.name}" does not talk text`);
   const read = content.readRequest({ ...making.content, model: model.id });
-  const conversation = await parts.inlined(read, provider);
+  const conversation = await parts.inlined(read, provider, making);
   const { losses } = endpoint.codec.writeRequest(conversation, targetOf(making));
-  const { tokens, countedBy } = await parts.countAt(serving, model, { conversation, callerSignal });
+  const { tokens, countedBy } = await parts.countAt(serving, model, { conversation, callerSignal, memory });
   const prefix = writePrefix(conversation);
   await parts.files.write(cacheFileOf(id), bytesOf(prefix), MOST_BYTES);
   return {

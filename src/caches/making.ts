@@ -1,3 +1,4 @@
+import type { MemoryLease } from "../lib/memory_budget.ts";
 import type { Model, Serving } from "../catalog/model.ts";
 import type { RequestTarget } from "../conversation/codec.ts";
 import type { JsonObject } from "../lib/json_object.ts";
@@ -16,6 +17,8 @@ export interface Making {
   readonly expiresAt: number;
   /** Gives the signal that fires when the caller leaves. */
   readonly callerSignal: () => AbortSignal;
+  /** Pays for what is read for the cache. */
+  readonly memory: MemoryLease;
 }
 
 /** What became of the content at a provider. */

@@ -97,6 +97,11 @@ export class MemoryLease implements Disposable {
     this.#account = account;
   }
 
+  /** The account that the lease counts for; empty while the caller is not known. */
+  get account(): string {
+    return this.#account;
+  }
+
   /** Bytes that the lease holds now. */
   get held(): number {
     return this.#held;

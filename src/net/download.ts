@@ -1,4 +1,4 @@
-import { joined } from "../lib/joined.ts";
+import { GrowingBytes } from "../lib/growing_bytes.ts";
 import { EgressError } from "./egress_error.ts";
 import { guardedFetch, type GuardedResponse } from "./guarded_fetch.ts";
 import type { EgressPolicy, Schemes } from "./target.ts";
@@ -13,6 +13,11 @@ export interface DownloadOptions {
   /** What is hoped for, such as `image/*`. */
   readonly accept?: string;
   readonly signal?: AbortSignal;
+  /**
+   * Called by {@linkcode download} before bytes are read: with the announced length at once, else in steps. Throws to
+   * refuse them. Default: all are taken.
+   */
+  readonly reserve?: (bytes: number) => void;
 }
 
 /** A file that was fetched. */
@@ -50,12 +55,24 @@ const TIMEOUT_MS = 60_000;
  *
  * @throws {EgressError} If it may not or cannot be fetched, or is too large.
  * @throws {DownloadRefused} If the answer is not a 200.
+ * @throws {unknown} What `reserve` throws.
  */
 export async function download(address: unknown, options: DownloadOptions, policy: EgressPolicy): Promise<Download> {
-  const { body, mediaType } = await openDownload(address, options, policy);
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of body) chunks.push(chunk);
-  return { bytes: joined(chunks), mediaType };
+  const { body, mediaType, length, discard } = await openDownload(address, options, policy);
+  let bytes: GrowingBytes;
+  try {
+    bytes = new GrowingBytes({ expectedBytes: length, reserve: options.reserve });
+  } catch (error) {
+    discard();
+    throw error;
+  }
+  try {
+    for await (const chunk of body) bytes.add(chunk);
+    return { bytes: bytes.finish(), mediaType };
+  } catch (error) {
+    bytes.drop();
+    throw error;
+  }
 }
 
 /** As {@linkcode download}, for files that are too large to be held: the body is read, or discarded, by the caller. */

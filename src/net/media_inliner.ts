@@ -11,6 +11,14 @@ export interface InlinedMedium {
   readonly data: string;
 }
 
+/** How a medium is fetched. */
+export interface MediaFetch {
+  /** Ends the download. */
+  readonly signal: AbortSignal;
+  /** As in {@linkcode DownloadOptions}. */
+  readonly reserve: (bytes: number) => void;
+}
+
 const LARGEST_MEDIUM_BYTES = 20_000_000;
 const LONGEST_DOWNLOAD_MS = 30_000;
 
@@ -18,21 +26,24 @@ const LONGEST_DOWNLOAD_MS = 30_000;
  * The function that fetches media under the egress guard, at most 20 MB in 30 s each. The type is told by the first bytes;
  * what the server says counts for plain text alone, which has no such mark.
  *
- * @returns Of a function that throws {@linkcode GatewayError} `invalid_request` when the medium cannot be had.
+ * @returns Of a function that throws {@linkcode GatewayError} `invalid_request` when the medium cannot be had, and what
+ * `reserve` throws.
  */
-export function createMediaInliner(policy: EgressPolicy): (url: string) => Promise<InlinedMedium> {
-  return async (url) => {
-    const { bytes, mediaType: declared } = await fetched(url, policy);
+export function createMediaInliner(policy: EgressPolicy): (url: string, fetch: MediaFetch) => Promise<InlinedMedium> {
+  return async (url, fetch) => {
+    const { bytes, mediaType: declared } = await fetched(url, fetch, policy);
     const found = await mediaTypeOf(bytes);
     const mediaType = found ?? (declared.startsWith("text/") ? "text/plain" : null);
     if (mediaType === null) throw new GatewayError("invalid_request", "what it holds is of no known type");
-    return { mediaType, data: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64") };
+    const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");
+    bytes.buffer.transfer(0); // frees the bytes now instead of at the next collection of garbage
+    return { mediaType, data };
   };
 }
 
-async function fetched(url: string, policy: EgressPolicy) {
+async function fetched(url: string, fetch: MediaFetch, policy: EgressPolicy) {
   try {
-    return await download(url, { maxBytes: LARGEST_MEDIUM_BYTES, timeoutMs: LONGEST_DOWNLOAD_MS }, policy);
+    return await download(url, { maxBytes: LARGEST_MEDIUM_BYTES, timeoutMs: LONGEST_DOWNLOAD_MS, ...fetch }, policy);
   } catch (error) {
     if (!(error instanceof EgressError) && !(error instanceof DownloadRefused)) throw error;
     throw new GatewayError("invalid_request", `the download failed: ${error.message}`, { cause: error });

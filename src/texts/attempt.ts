@@ -7,6 +7,7 @@ import type { Model } from "../catalog/model.ts";
 import type { Codec, JsonObject } from "../conversation/codec.ts";
 import type { Form } from "../conversation/seal.ts";
 import type { JsonScan } from "../lib/json.ts";
+import type { MemoryLease } from "../lib/memory_budget.ts";
 import type { Candidate } from "../routing/candidates.ts";
 import type { VendorState } from "../ownership/vendor_state.ts";
 import type { Store } from "../store/store.ts";
@@ -42,6 +43,8 @@ export interface TextTurn {
   readonly forwarded: Readonly<Record<string, string>>;
   /** Gives the signal that fires when the caller leaves. */
   readonly callerSignal: () => AbortSignal;
+  /** Pays for what is read for the turn. */
+  readonly memory: MemoryLease;
 }
 
 /** One turn on its way to one provider. */

@@ -1,5 +1,6 @@
 import { routeOf, tryCandidates } from "../calls/paid_call.ts";
 import type { JsonObject } from "../conversation/codec.ts";
+import type { MemoryLease } from "../lib/memory_budget.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { Form } from "../conversation/seal.ts";
 import { permittedCandidates } from "../ownership/permitted.ts";
@@ -30,6 +31,8 @@ export interface CountTurn {
   readonly bodyPin: string | null;
   /** Gives the signal that fires when the caller leaves. */
   readonly callerSignal: () => AbortSignal;
+  /** Pays for what is read for the count. */
+  readonly memory: MemoryLease;
 }
 
 /** A count, and who counted: a provider's name, or null for the gateway's own tokenizer. */
@@ -82,7 +85,7 @@ function counterAt(provider: Provider): { readonly endpoint: TextEndpoint; reado
  */
 export async function countAt(
   candidate: Candidate,
-  turn: Pick<CountTurn, "conversation" | "callerSignal">,
+  turn: Pick<CountTurn, "conversation" | "callerSignal" | "memory">,
   model: Model,
   parts: TextParts,
 ): Promise<TokenCount> {
@@ -96,7 +99,7 @@ export async function countAt(
     maxOutputTokens: model.topProvider.maxCompletionTokens || null,
     compatible: provider.compatible,
   };
-  const conversation = await withMediaInlined(turn.conversation, endpoint.mustInline, parts.inliner);
+  const conversation = await withMediaInlined(turn.conversation, endpoint.mustInline, parts.inliner, turn);
   const { body } = counter.write(conversation, target);
   const tokens = await ask({ provider, endpoint, counter, model: target.model, body, callerSignal: turn.callerSignal });
   return { tokens, countedBy: provider.name };

@@ -31,6 +31,7 @@ export function textTurnOf(inbound: Inbound, credential: Credential, json: JsonB
     scan: json.scan,
     headerPin: readHeaderPin(headers),
     callerSignal: () => inbound.request.signal,
+    memory: inbound.memory,
     framing: "sse",
     forwarded: requestHeadersOf((name) => headers.get(name), facts.codec.name),
     ...facts,

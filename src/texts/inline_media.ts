@@ -8,38 +8,64 @@ import type {
   TextPart,
 } from "../conversation/conversation.ts";
 import { GatewayError, invalidField } from "../lib/gateway_error.ts";
+import type { MemoryLease } from "../lib/memory_budget.ts";
+import { PermitsByKey } from "../lib/permits.ts";
+import type { MediaFetch } from "../net/media_inliner.ts";
 
 /** Fetches media that a vendor wants in the request instead of at an address. */
-export type MediaInliner = (url: string) => Promise<{ readonly mediaType: string; readonly data: string }>;
+export type MediaInliner = (
+  url: string,
+  fetch: MediaFetch,
+) => Promise<{ readonly mediaType: string; readonly data: string }>;
+
+/** The request for which media are fetched. */
+export interface MediaAsker {
+  /** Pays for the media until the request ends. */
+  readonly memory: MemoryLease;
+  /** Gives the signal that fires when the caller leaves. */
+  readonly callerSignal: () => AbortSignal;
+}
 
 const MOST_MEDIA = 20;
-const MOST_CHARACTERS = 50_000_000;
+const MAX_MEDIA_BYTES = 37_500_000;
+const MAX_PARALLEL_PER_REQUEST = 4;
+const MAX_PARALLEL_PER_ACCOUNT = 16;
+/** Bytes of memory that a fetched byte costs: in base64 as a value, as JSON text, and as bytes to send. */
+const MEDIA_MEMORY_FACTOR = 4;
+
+const permitsOfAccounts = new PermitsByKey(MAX_PARALLEL_PER_ACCOUNT);
 
 /**
  * The conversation with every addressed medium fetched that the vendor would not fetch itself: at most 20, and at most
- * 50 million characters of base64 together, more than vendors take in one request.
+ * 37.5 MB together (50 million characters of base64), more than vendors take in one request. Four are fetched at once.
+ * The first failure, or the caller's leaving, ends the other downloads.
  *
  * @param mustInline Whether the vendor cannot take a medium as it is.
  * @throws {GatewayError} `invalid_request` naming the turn, when an address cannot be fetched; also when there are too
- * many. `request_too_large` when they are too large together.
+ * many. `request_too_large` as soon as they are known to be too large together; `overloaded`.
  */
 export async function withMediaInlined(
   conversation: Conversation,
   mustInline: (part: MediaPart) => boolean,
   inline: MediaInliner,
+  asker: MediaAsker,
 ): Promise<Conversation> {
   const count = conversation.turns.flatMap(({ parts }) => parts.flatMap(mediaOf)).filter(isFetched).length;
   if (count === 0) return conversation;
   if (count > MOST_MEDIA) {
     throw invalidField("url", `expected at most ${MOST_MEDIA} media to fetch for this model's vendor, got ${count}`);
   }
-  let characters = 0;
-  const turns = [];
-  for (const [at, turn] of conversation.turns.entries()) {
-    const parts = await Promise.all(turn.parts.map((part) => inlined(part, `turn ${at + 1}`)));
-    turns.push({ ...turn, parts });
+  const downloads = new Downloads(inline, asker);
+  try {
+    const turns = await Promise.all(conversation.turns.map(async (turn, at) => {
+      const parts = await Promise.all(turn.parts.map((part) => inlined(part, `turn ${at + 1}`)));
+      return { ...turn, parts };
+    }));
+    return { ...conversation, turns };
+  } catch (error) {
+    downloads.giveUp();
+    throw error;
   }
-  return { ...conversation, turns };
 
   async function inlined(part: Part, where: string): Promise<Part> {
     if (part.kind === "tool_result") {
@@ -47,25 +73,64 @@ export async function withMediaInlined(
       return { ...part, parts: parts as (TextPart | ImagePart | FilePart)[] };
     }
     if (!("source" in part) || !isFetched(part)) return part;
-    const source = await fetched(part.source.url, where);
-    characters += source.data.length;
-    if (characters > MOST_CHARACTERS) {
-      throw new GatewayError("request_too_large", "Cannot send the media of the request: they are too large together");
-    }
-    return { ...part, source };
+    return { ...part, source: await downloads.fetch(part.source.url, where) };
   }
 
   function isFetched(part: MediaPart): part is MediaPart & { readonly source: { readonly kind: "url" } } {
     return part.source.kind === "url" && mustInline(part);
   }
+}
 
-  async function fetched(url: string, where: string): Promise<Source & { readonly kind: "base64" }> {
+/** The downloads of one request: bounded in number at once, in bytes together and by the account's memory. */
+class Downloads {
+  readonly #permits = new PermitsByKey(MAX_PARALLEL_PER_REQUEST);
+  readonly #end = new AbortController();
+  readonly #signal: AbortSignal;
+  readonly #heldBefore: number;
+  #bytes = 0;
+
+  constructor(readonly inline: MediaInliner, readonly asker: MediaAsker) {
+    this.#signal = AbortSignal.any([asker.callerSignal(), this.#end.signal]);
+    this.#heldBefore = asker.memory.held;
+  }
+
+  /** Ends what runs, and gives back its memory. */
+  giveUp(): void {
+    this.#end.abort();
+    this.asker.memory.giveBackTo(this.#heldBefore);
+  }
+
+  async fetch(url: string, where: string): Promise<Source & { readonly kind: "base64" }> {
+    const get = () => permitsOfAccounts.run(this.asker.memory.account, () => this.#fetch(url));
     try {
-      return { kind: "base64", ...await inline(url) };
+      return { kind: "base64", ...await this.#permits.run("", get) };
     } catch (cause) {
+      if (cause instanceof GatewayError && cause.code !== "invalid_request") throw cause;
       const why = cause instanceof GatewayError ? cause.message : "the download failed";
       throw invalidField("url", `a medium in ${where} must be fetched for this model's vendor, and ${why}`, { cause });
     }
+  }
+
+  async #fetch(url: string) {
+    if (this.#signal.aborted) throw new GatewayError("invalid_request", "it was given up");
+    try {
+      return await this.inline(url, { signal: this.#signal, reserve: (bytes) => this.#reserve(bytes) });
+    } catch (error) {
+      this.#end.abort(); // before the next one begins
+      throw error;
+    }
+  }
+
+  #reserve(bytes: number): void {
+    if (this.#signal.aborted) throw new GatewayError("invalid_request", "it was given up");
+    this.#bytes += bytes;
+    if (this.#bytes > MAX_MEDIA_BYTES) {
+      throw new GatewayError(
+        "request_too_large",
+        `Cannot send the media of the request: expected at most ${MAX_MEDIA_BYTES} bytes together`,
+      );
+    }
+    this.asker.memory.take(bytes * MEDIA_MEMORY_FACTOR);
   }
 }
 

@@ -86,7 +86,7 @@ export async function conversationOf(attempt: TextAttempt, parts: TextParts): Pr
   const body = turn.codec.name === "responses" ? parts.items.resolve(turn.accountId, turn.body) : turn.body;
   const read = turn.codec.readRequest(body);
   const remembered = turn.codec.name === "chat" ? parts.memory.restore(turn.accountId, read) : read;
-  return await withMediaInlined(remembered, endpoint.mustInline, parts.inliner);
+  return await withMediaInlined(remembered, endpoint.mustInline, parts.inliner, turn);
 }
 
 /** What the vendor's codec must know of the attempt. Whatever the codec adds to a limit stays within what is reserved. */

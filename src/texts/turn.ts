@@ -45,8 +45,10 @@ export class TextTurns {
       candidates,
       rule: TEXT_FALLBACK,
       reserve: textReserve(measure, rates),
-      begin: (settlement) => (candidate) =>
-        this.#attempt({ turn, measure, model, candidate, settlement }).catch(failureIn(turn)),
+      begin: (settlement) => (candidate) => {
+        const toFailure = failureIn(turn, turn.memory.held);
+        return this.#attempt({ turn, measure, model, candidate, settlement }).catch(toFailure);
+      },
     }, this.parts);
   }
 
@@ -99,9 +101,10 @@ function asksForStop(body: JsonObject): boolean {
   );
 }
 
-/** What a failure of an attempt is to be judged and told as. */
-function failureIn({ cache }: TextTurn): (error: unknown) => never {
+/** What a failure of an attempt is to be judged and reported as. What was read for the attempt is dropped. */
+function failureIn({ cache, memory }: TextTurn, heldBefore: number): (error: unknown) => never {
   return (error) => {
+    memory.giveBackTo(heldBefore);
     throw cache ? failureOfCache(error, cache) : error;
   };
 }

@@ -14,6 +14,7 @@ import type { CacheUpstream } from "../../src/upstreams/cache_upstream.ts";
 import type { Provider } from "../../src/upstreams/provider.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { endpointOf, providerOf } from "../texts/support.ts";
+import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
 
 /** The process ended: nothing that it does from then on has any effect. */
 class Crash extends Error {}
@@ -133,6 +134,7 @@ const CALL = {
   bytes: new Uint8Array(80),
   headerPin: null,
   callerSignal: () => new AbortController().signal,
+  memory: UNLIMITED_MEMORY.lease(),
 };
 
 /** The life of a cache, as far as the process lives. */

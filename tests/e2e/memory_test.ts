@@ -119,6 +119,97 @@ Deno.test("values that cost more memory than their text are counted by what they
   await eventually(() => memory.inUse === 0);
 });
 
+/** A server of media, each as long as its path says; announced or not. */
+function startMediaServer() {
+  const requests: string[] = [];
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, (request) => {
+    const { pathname } = new URL(request.url);
+    requests.push(pathname);
+    const [, kind, length] = pathname.split("/");
+    let left = Number(length);
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        const piece = new Uint8Array(Math.min(left, 65_536));
+        left -= piece.length;
+        controller.enqueue(piece);
+        if (left === 0) controller.close();
+      },
+    }, { highWaterMark: 0 });
+    const headers: Record<string, string> = { "content-type": "text/plain" };
+    if (kind === "announced") headers["content-length"] = length;
+    return new Response(body, { headers });
+  });
+  return { address: `http://127.0.0.1:${server.addr.port}`, requests, stop: () => server.shutdown() };
+}
+
+function chatAbout(key: string, urls: readonly string[]): Promise<Response> {
+  const content = urls.map((url) => ({ type: "image_url", image_url: { url } }));
+  return fetch(`${gateway.address}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({ model: "sandbox/content-1", messages: [{ role: "user", content }] }),
+  });
+}
+
+Deno.test("media that are too large together are refused before they are downloaded", async () => {
+  const media = startMediaServer();
+  try {
+    for (const [kind, status] of [["announced", 413], ["streamed", 413]] as const) {
+      const urls = Array.from({ length: 20 }, (_, at) => `${media.address}/${kind}/20000000/${at}`);
+      const response = await chatAbout(keys.hoarder, urls);
+      const { error } = await response.json();
+      assertEquals([response.status, error.code], [status, "request_too_large"]);
+      assertEquals(media.requests.splice(0).length <= 4, true);
+      await eventually(() => memory.inUse === 0);
+    }
+  } finally {
+    await media.stop();
+  }
+});
+
+Deno.test("media beyond what the account may hold are refused, and those of others are not", async () => {
+  const media = startMediaServer();
+  const holding = [await beginUpload(keys.hoarder, CHAT)];
+  try {
+    await eventually(() => memory.inUse === 76_000_000);
+    const refused = await chatAbout(keys.hoarder, [`${media.address}/announced/10000000/0`]);
+    assertEquals([refused.status, (await refused.json()).error.code], [503, "overloaded"]);
+    const neighbour = await chatAbout(keys.neighbour, [`${media.address}/announced/1000000/0`]);
+    assertEquals((await neighbour.json()).error?.code === "overloaded", false);
+  } finally {
+    holding.forEach((upload) => upload.close());
+    await eventually(() => memory.inUse === 0);
+    await media.stop();
+  }
+});
+
+Deno.test("a download ends when its caller leaves", async () => {
+  const began = Promise.withResolvers<void>();
+  const cancelled = Promise.withResolvers<void>();
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, () => {
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(new Uint8Array(8)),
+      pull: () => began.resolve(),
+      cancel: () => cancelled.resolve(),
+    });
+    return new Response(body, { headers: { "content-length": "10000000" } });
+  });
+  const left = new AbortController();
+  const content = [{ type: "image_url", image_url: { url: `http://127.0.0.1:${server.addr.port}/` } }];
+  const asking = fetch(`${gateway.address}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${keys.hoarder}`, "content-type": "application/json" },
+    body: JSON.stringify({ model: "sandbox/content-1", messages: [{ role: "user", content }] }),
+    signal: left.signal,
+  }).catch(() => null);
+  await began.promise;
+  await eventually(() => memory.inUse > 40_000_000);
+  left.abort();
+  await Promise.all([asking, cancelled.promise]);
+  await eventually(() => memory.inUse === 0);
+  await server.shutdown();
+});
+
 Deno.test("nothing is held when replies were taken, refused or left", async () => {
   const all = await Promise.all(
     ["hello", "", "a".repeat(300_000)].flatMap((

@@ -10,6 +10,7 @@ import type { TextEndpoint } from "../../src/upstreams/upstream.ts";
 import { conversationOf } from "../support/conversations.ts";
 import { type Behaviour, errorOf, failing, stageOf } from "./stage.ts";
 import { responseOf } from "./support.ts";
+import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
 
 const ENDPOINTS: Readonly<Record<Form, TextEndpoint>> = {
   chat: chatEndpoint,
@@ -39,6 +40,7 @@ function turnWith(fields: Partial<CountTurn> = {}): CountTurn {
     headerPin: null,
     bodyPin: null,
     callerSignal: () => new AbortController().signal,
+    memory: UNLIMITED_MEMORY.lease(),
     ...fields,
   };
 }

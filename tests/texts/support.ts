@@ -19,6 +19,7 @@ import type { TextEndpoint } from "../../src/upstreams/upstream.ts";
 import { replyContextOf } from "../support/conversations.ts";
 import { CODECS } from "../support/forms.ts";
 import { ManualClock } from "../support/manual_clock.ts";
+import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
 
 /** A secret of the provider's, which no caller may see. */
 export const PROVIDER_KEY = "key-of-the-provider";
@@ -83,6 +84,7 @@ export function turnOf(form: Form, fields: Partial<TextTurn> & { readonly text?:
     bodyPin: null,
     forwarded: {},
     callerSignal: () => new AbortController().signal,
+    memory: UNLIMITED_MEMORY.lease(),
     ...others,
     ...text === undefined ? {} : { body: sent },
   };

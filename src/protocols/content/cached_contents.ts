@@ -47,6 +47,7 @@ async function create(inbound: Inbound, { caches, authenticate, bodyLimits }: Ca
     bytes,
     headerPin: readHeaderPin(inbound.request.headers),
     callerSignal: () => inbound.request.signal,
+    memory: inbound.memory,
   });
   const answer = answerWith(cache);
   if (losses.length > 0) answer.headers.set("x-service-dropped", droppedNames(losses));

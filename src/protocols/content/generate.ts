@@ -77,6 +77,7 @@ function countHandler({ turns, caches, authenticate, bodyLimits }: ContentParts)
       headerPin: readHeaderPin(inbound.request.headers),
       bodyPin: null,
       callerSignal: () => inbound.request.signal,
+      memory: inbound.memory,
     }, turns.parts);
     const headers = { "x-service-counted-by": countedBy ?? "gateway" };
     if (cache === null) return Response.json(writeCount(tokens), { headers });

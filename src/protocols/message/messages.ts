@@ -67,6 +67,7 @@ function countHandler({ turns, authenticate, bodyLimits }: MessageParts): Handle
       headerPin: readHeaderPin(inbound.request.headers),
       bodyPin: readBodyPin(body),
       callerSignal: () => inbound.request.signal,
+      memory: inbound.memory,
     }, turns.parts);
     return Response.json(writeCount(tokens), { headers: { "x-service-counted-by": countedBy ?? "gateway" } });
   };

@@ -1,0 +1,38 @@
+/** Bounds how many pieces of work of one key run at once; the others wait in the order in which they came. */
+export class PermitsByKey {
+  readonly #running = new Map<string, number>();
+  readonly #waiting = new Map<string, (() => void)[]>();
+
+  /** @param mostAtOnce Per key. */
+  constructor(readonly mostAtOnce: number) {}
+
+  /** Does a piece of work when its turn has come. */
+  async run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    await this.#begin(key);
+    try {
+      return await work();
+    } finally {
+      this.#end(key);
+    }
+  }
+
+  async #begin(key: string): Promise<void> {
+    const running = this.#running.get(key) ?? 0;
+    if (running < this.mostAtOnce) return void this.#running.set(key, running + 1);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const waiting = this.#waiting.get(key) ?? [];
+    waiting.push(resolve);
+    this.#waiting.set(key, waiting);
+    await promise; // the permit is handed over by the one that ends
+  }
+
+  #end(key: string): void {
+    const waiting = this.#waiting.get(key);
+    const next = waiting?.shift();
+    if (waiting?.length === 0) this.#waiting.delete(key);
+    if (next !== undefined) return next();
+    const running = this.#running.get(key)! - 1;
+    if (running === 0) this.#running.delete(key);
+    else this.#running.set(key, running);
+  }
+}
