@@ -1,5 +1,6 @@
+import { GatewayError } from "../lib/gateway_error.ts";
 import { PICTURE_HEAD_BYTES, pictureFactsOf } from "../lib/picture_head.ts";
-import { openDownload } from "../net/download.ts";
+import { download } from "../net/download.ts";
 import type { EgressPolicy } from "../net/target.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { MadeImage } from "../upstreams/image_upstream.ts";
@@ -15,8 +16,19 @@ export interface FinishedImage {
   measure(): string | null;
 }
 
-/** Gets a vendor's picture, wherever it is. Rejects with {@linkcode UpstreamFailure}. */
-export type ImageFinisher = (image: MadeImage, provider: string, signal: AbortSignal) => Promise<FinishedImage>;
+/** How a picture is fetched. */
+export interface ImageFetch {
+  /** Ends the download. */
+  readonly signal: AbortSignal;
+  /** Called before bytes are read; throws to refuse them. */
+  readonly reserve: (bytes: number) => void;
+}
+
+/**
+ * Gets a vendor's picture, wherever it is. Rejects with {@linkcode UpstreamFailure}, and with what `reserve` throws as a
+ * `GatewayError`.
+ */
+export type ImageFinisher = (image: MadeImage, provider: string, fetch: ImageFetch) => Promise<FinishedImage>;
 
 const LARGEST_RESULT_BYTES = 64_000_000;
 const LONGEST_DOWNLOAD_MS = 60_000;
@@ -24,9 +36,9 @@ const USUAL_HEAD_BYTES = 65_536;
 
 /** The function that gets finished pictures; addresses, which the vendor names, are fetched under the egress guard. */
 export function createImageFinisher(policy: EgressPolicy): ImageFinisher {
-  return async ({ result }, provider, signal) => {
+  return async ({ result }, provider, fetch) => {
     if (result.kind === "base64") return fromText(result.data, provider);
-    const bytes = await fetched(result.url, provider, signal, policy);
+    const bytes = await fetched(result.url, provider, fetch, policy);
     return {
       base64Length: base64Length(bytes.length),
       pieces: () => piecesOfBytes(bytes),
@@ -45,32 +57,17 @@ function fromText(data: string, provider: string): FinishedImage {
   };
 }
 
-async function fetched(url: string, provider: string, signal: AbortSignal, policy: EgressPolicy) {
+async function fetched(url: string, provider: string, fetch: ImageFetch, policy: EgressPolicy) {
   try {
-    const options = { maxBytes: LARGEST_RESULT_BYTES, timeoutMs: LONGEST_DOWNLOAD_MS, accept: "image/*", signal };
-    const { body, length } = await openDownload(url, options, policy);
-    return await collected(body, length);
+    const options = { maxBytes: LARGEST_RESULT_BYTES, timeoutMs: LONGEST_DOWNLOAD_MS, accept: "image/*", ...fetch };
+    const { bytes } = await download(url, options, policy);
+    if (bytes.length === 0) throw new RangeError("Cannot use an image of no bytes");
+    return bytes;
   } catch (cause) {
-    if (signal.aborted) throw failure(provider, "cancelled", "was told to stop", cause);
+    if (cause instanceof GatewayError) throw cause;
+    if (fetch.signal.aborted) throw failure(provider, "cancelled", "was told to stop", cause);
     throw broken(provider, "made an image that could not be downloaded", cause);
   }
-}
-
-/** The body in one array; where its length is known beforehand, it is never held twice. */
-async function collected(body: AsyncIterable<Uint8Array>, length: number | null): Promise<Uint8Array<ArrayBuffer>> {
-  let bytes = new Uint8Array(length ?? USUAL_HEAD_BYTES);
-  let at = 0;
-  for await (const chunk of body) {
-    if (at + chunk.length > bytes.length) {
-      const larger = new Uint8Array(Math.max(bytes.length * 2, at + chunk.length));
-      larger.set(bytes.subarray(0, at));
-      bytes = larger;
-    }
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  if (at === 0) throw new RangeError("Cannot use an image of no bytes");
-  return bytes.subarray(0, at);
 }
 
 function sizeIn(head: (mostBytes: number) => Uint8Array): string | null {

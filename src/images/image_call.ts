@@ -13,6 +13,7 @@ import { chargeImages, consumptionOf, type ImageBill } from "./bill.ts";
 import { CallerLink } from "./caller_link.ts";
 import { type ImageMeasure, imageQuantitiesOf, mostConsumption } from "./consumption.ts";
 import type { ImageFinisher } from "./finished_image.ts";
+import { ImageMemory, isLackOfMemory } from "./image_memory.ts";
 import type { ImageAsker, ImageRequest } from "./image_request.ts";
 import type { ReferenceReader } from "./reference_image.ts";
 import { editingUnsupported } from "./series.ts";
@@ -34,6 +35,7 @@ interface ImageAttempt {
   readonly upstream: ImageUpstream;
   readonly bill: ImageBill;
   readonly link: CallerLink;
+  readonly memory: ImageMemory;
   readonly writeError: ImageAsker["writeError"];
 }
 
@@ -60,13 +62,20 @@ export class ImageCalls {
       begin: async (settlement) => {
         const link = new CallerLink(asker.callerSignal());
         const bill = { settlement, measure };
+        const memory = new ImageMemory(asker.memory, request.count);
         const images = request.references.length === 0
           ? request.images
-          : await this.parts.readReferences(request.references, { accountId, signal: link.signal });
+          : await this.parts.readReferences(request.references, {
+            accountId,
+            signal: link.signal,
+            reserve: memory.reserveReference,
+          });
         return (candidate) => {
           const upstream = this.#upstreamOf(candidate)!;
           const order = orderOf(request, candidate.model, images);
-          return this.#attempt({ request, order, provider: candidate.provider, upstream, bill, link, writeError });
+          memory.beginAttempt();
+          const { provider } = candidate;
+          return this.#attempt({ request, order, provider, upstream, bill, link, memory, writeError });
         };
       },
     }, this.parts);
@@ -99,11 +108,24 @@ export class ImageCalls {
   async #attempt(attempt: ImageAttempt): Promise<Response> {
     const { request, provider, bill } = attempt;
     if (request.stream) return await this.#openStream(attempt);
-    const outcome = await makeImages(attempt.upstream, request.kind, attempt.order, callOf(attempt));
-    const work = await this.#finished(outcome, attempt);
-    const { consumption } = outcome;
+    const work = await this.#make(attempt);
+    const { consumption } = work.outcome;
     await chargeImages(bill, { provider, made: work.images.length, consumption, state: "completed" });
     return wholeAnswer(request, work, provider, this.parts.clock.now());
+  }
+
+  /** Pictures for which there is no room are charged all the same: the vendor has made them. */
+  async #make(attempt: ImageAttempt): Promise<FinishedWork> {
+    const { request, provider, bill } = attempt;
+    try {
+      const outcome = await makeImages(attempt.upstream, request.kind, attempt.order, callOf(attempt));
+      return await this.#finished(outcome, attempt);
+    } catch (error) {
+      if (isLackOfMemory(error)) {
+        await chargeImages(bill, { provider, made: request.count, consumption: null, state: "cut" });
+      }
+      throw error;
+    }
   }
 
   async #openStream(attempt: ImageAttempt): Promise<Response> {
@@ -126,8 +148,9 @@ export class ImageCalls {
     }
   }
 
-  async #finished(outcome: ImageOutcome, { provider, bill, link }: ImageAttempt): Promise<FinishedWork> {
-    const images = await Promise.all(outcome.images.map((image) => this.parts.finish(image, provider, link.signal)));
+  async #finished(outcome: ImageOutcome, { provider, bill, link, memory }: ImageAttempt): Promise<FinishedWork> {
+    const fetching = { signal: link.signal, reserve: memory.reserveResult };
+    const images = await Promise.all(outcome.images.map((image) => this.parts.finish(image, provider, fetching)));
     return {
       outcome,
       images,
@@ -145,8 +168,8 @@ async function* eventsOf(attempt: ImageAttempt): AsyncGenerator<ImageEvent, void
   yield { type: "completed", outcome: await makeImages(upstream, kind, order, callOf(attempt)) };
 }
 
-function callOf({ link }: ImageAttempt) {
-  return { callerSignal: () => link.signal };
+function callOf({ link, memory }: ImageAttempt) {
+  return { callerSignal: () => link.signal, reserve: memory.reserveReply };
 }
 
 function measureOf({ prompt, quality, size, count, images, references }: ImageRequest): ImageMeasure {

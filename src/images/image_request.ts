@@ -1,4 +1,5 @@
 import type { GatewayError } from "../lib/gateway_error.ts";
+import type { MemoryLease } from "../lib/memory_budget.ts";
 import type { ImageSource } from "../upstreams/image_upstream.ts";
 import type { ImageModel } from "./series.ts";
 
@@ -11,6 +12,8 @@ export interface ImageAsker {
   readonly headerPin: string | null;
   /** Gives the signal that fires when the caller leaves. */
   readonly callerSignal: () => AbortSignal;
+  /** Pays for what is read for the request. */
+  readonly memory: MemoryLease;
   /** A failure as an event of a stream that has begun. */
   readonly writeError: (error: GatewayError) => unknown;
 }

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { invalidField } from "../lib/gateway_error.ts";
 import { type PictureFacts, pictureFactsOf } from "../lib/picture_head.ts";
-import { download, DownloadRefused } from "../net/download.ts";
+import { download, type DownloadOptions, DownloadRefused } from "../net/download.ts";
 import { EgressError } from "../net/egress_error.ts";
 import type { EgressPolicy } from "../net/target.ts";
 import type { ImageSource } from "../upstreams/image_upstream.ts";
@@ -11,8 +11,17 @@ import { isBase64 } from "./base64.ts";
 /** Gets the pictures that a caller wants looked at. */
 export type ReferenceReader = (
   values: readonly string[],
-  caller: { readonly accountId: string; readonly signal: AbortSignal | undefined },
+  caller: ReferenceCaller,
 ) => Promise<ImageSource[]>;
+
+/** Who wants pictures looked at. */
+export interface ReferenceCaller {
+  readonly accountId: string;
+  /** Fires when the caller leaves. */
+  readonly signal: AbortSignal | undefined;
+  /** Called before bytes are fetched; throws to refuse them. Default: all are taken. */
+  readonly reserve?: (bytes: number) => void;
+}
 
 /** The most pixels of a picture. */
 export const MAX_PIXELS = 64_000_000;
@@ -29,11 +38,11 @@ const ADDRESS = /^[a-z][a-z0-9+.-]*:/i;
  * function throws `invalid_request`, naming the item, and what {@linkcode MediaWork} throws.
  */
 export function createReferenceReader(policy: EgressPolicy, media: MediaWork): ReferenceReader {
-  return async (values, { accountId, signal }) => {
+  return async (values, { accountId, signal, reserve }) => {
     const sources: ImageSource[] = [];
     for (const [index, value] of values.entries()) {
       const field = `input_images[${index}]`;
-      const bytes = await bytesOf(field, value, policy, signal);
+      const bytes = await bytesOf(field, value, policy, { signal, reserve });
       const facts = factsOf(field, bytes);
       const checked = await media.checkPicture(bytes, accountId);
       if (checked.mistake === "not_image") throw invalidField(field, "expected an image that can be decoded");
@@ -46,9 +55,11 @@ export function createReferenceReader(policy: EgressPolicy, media: MediaWork): R
   };
 }
 
-function bytesOf(field: string, value: string, policy: EgressPolicy, signal: AbortSignal | undefined) {
+type ReferenceFetch = Pick<DownloadOptions, "signal" | "reserve">;
+
+function bytesOf(field: string, value: string, policy: EgressPolicy, fetch: ReferenceFetch) {
   if (/^data:/i.test(value)) return decoded(field, payloadOf(field, value));
-  if (ADDRESS.test(value.slice(0, 40))) return fetched(field, value, policy, signal);
+  if (ADDRESS.test(value.slice(0, 40))) return fetched(field, value, policy, fetch);
   return decoded(field, value);
 }
 
@@ -75,9 +86,9 @@ async function fetched(
   field: string,
   address: string,
   policy: EgressPolicy,
-  signal: AbortSignal | undefined,
+  fetch: ReferenceFetch,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const options = { maxBytes: LARGEST_REFERENCE_BYTES, timeoutMs: LONGEST_DOWNLOAD_MS, accept: "image/*", signal };
+  const options = { maxBytes: LARGEST_REFERENCE_BYTES, timeoutMs: LONGEST_DOWNLOAD_MS, accept: "image/*", ...fetch };
   try {
     return (await download(address, options, policy)).bytes;
   } catch (error) {

@@ -16,9 +16,7 @@ import { countTextTokens } from "./token_estimate.ts";
 import { vendorStream } from "./vendor_stream.ts";
 import { outputLimitOf, type TextAttempt, type TextParts } from "./attempt.ts";
 import { estimatedUsageOf, wantsUsage } from "./turn_usage.ts";
-
-/** Most bytes of a whole reply. */
-export const REPLY_CAP_BYTES = 64 * 1024 * 1024;
+import { readWholeReply } from "./whole_reply.ts";
 
 /**
  * A turn whose caller and vendor speak one form: the bytes pass, but for the model's name, the gateway's own keys and the
@@ -63,7 +61,7 @@ function outboundBody(attempt: TextAttempt): Uint8Array {
 }
 
 async function answerWhole(response: OutboundResponse, attempt: TextAttempt, parts: TextParts): Promise<Response> {
-  const bytes = await response.readAll(REPLY_CAP_BYTES);
+  const bytes = await readWholeReply(response, attempt);
   const usage = await usageOfWhole(bytes, attempt);
   await Promise.all([chargeText(attempt, usage, "completed"), keepIssuedIds(bytes, attempt, parts)]);
   return new Response(bytes, { headers: answerHeaders(attempt, response, "application/json", []) });

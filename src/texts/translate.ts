@@ -14,13 +14,13 @@ import { customToolsOf } from "./custom_tools.ts";
 import { emulationFor } from "./emulation.ts";
 import { withMediaInlined } from "./inline_media.ts";
 import { ownReply } from "./own_reply.ts";
-import { REPLY_CAP_BYTES } from "./pass_through.ts";
 import { countTextTokens } from "./token_estimate.ts";
 import { vendorStream } from "./vendor_stream.ts";
 import type { Translation } from "./translation.ts";
 import { TranslateRelay } from "./translate_relay.ts";
 import { outputLimitOf, sharedForm, type TextAttempt, type TextParts, type TextTurn } from "./attempt.ts";
 import { estimatedUsageOf, wantsUsage } from "./turn_usage.ts";
+import { readWholeReply } from "./whole_reply.ts";
 
 /**
  * A turn whose caller and vendor speak different forms: the request is read into neutral words and written anew, and so is
@@ -119,7 +119,7 @@ async function answerWhole(
   parts: TextParts,
 ): Promise<Response> {
   const { turn } = attempt;
-  const bytes = await response.readAll(REPLY_CAP_BYTES);
+  const bytes = await readWholeReply(response, attempt);
   const said = replyIn(bytes, attempt);
   const reply = translation.emulation.reply(ownReply(said, translation.names));
   if (turn.codec.name === "chat") parts.memory.keep(turn.accountId, reply.parts);

@@ -82,6 +82,8 @@ export type ImageEvent =
 export interface ImageCall {
   /** Gives the signal that fires when the caller leaves. */
   readonly callerSignal: () => AbortSignal;
+  /** As in {@linkcode OutboundResponse.readAll}. Default: everything is taken. */
+  readonly reserve?: (bytes: number) => void;
 }
 
 /**

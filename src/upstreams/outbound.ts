@@ -1,4 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
+import { GatewayError } from "../lib/gateway_error.ts";
 import type { Redactor } from "../lib/redact.ts";
 import type { HttpClient } from "../net/http1/client.ts";
 import { ConnectionError } from "../net/http1/connection_error.ts";
@@ -115,12 +116,21 @@ class WatchedResponse implements OutboundResponse {
     }
   }
 
-  async readAll(capBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+  async readAll(capBytes: number, reserve: (bytes: number) => void = () => {}): Promise<Uint8Array<ArrayBuffer>> {
     const { status, response } = this;
-    const watched = { status, head: response.head, read: () => this.#watched(), cancel: () => response.cancel() };
+    const read = async () => {
+      const bytes = await this.#watched();
+      if (bytes !== null) reserve(bytes.length);
+      return bytes;
+    };
+    const watched = { status, head: response.head, read, cancel: () => response.cancel() };
     try {
       return await readAll(watched, capBytes);
     } catch (error) {
+      if (error instanceof GatewayError) { // of `reserve`
+        response.cancel();
+        throw error;
+      }
       throw failureOf(error, this.options, this.watch, this.status);
     } finally {
       this.watch.stop();

@@ -88,9 +88,10 @@ export interface OutboundResponse {
    * The whole body.
    *
    * @param capBytes Most bytes that are taken.
+   * @param reserve Called with the length of each piece that came. What it throws ends the exchange and is thrown on.
    * @throws {UpstreamFailure} As `read`, and when the body is longer.
    */
-  readAll(capBytes: number): Promise<Uint8Array<ArrayBuffer>>;
+  readAll(capBytes: number, reserve?: (bytes: number) => void): Promise<Uint8Array<ArrayBuffer>>;
   /** Stops the vendor's work as far as closing the connection does. */
   cancel(): void;
 }
@@ -103,6 +104,8 @@ export interface JsonExtras {
   readonly headers?: Readonly<Record<string, string>>;
   /** Most bytes of the answer. Default: 1 MiB. */
   readonly capBytes?: number;
+  /** As in {@linkcode OutboundResponse.readAll}. Default: everything is taken. */
+  readonly reserve?: (bytes: number) => void;
   /** Longest wait for the head of the answer. Default: the provider's own. */
   readonly firstByteMs?: number;
   /** As in {@linkcode OutboundCall}. */

@@ -33,7 +33,12 @@ export async function exchangeJson<T>(outbound: Outbound, exchange: JsonExchange
     freshConnection: extras.freshConnection,
     readError: extras.readError ?? chat.readError,
   });
-  return digest(outbound, await response.readAll(extras.capBytes ?? ANSWER_CAP_BYTES), read, extras.parse);
+  return digest(
+    outbound,
+    await response.readAll(extras.capBytes ?? ANSWER_CAP_BYTES, extras.reserve),
+    read,
+    extras.parse,
+  );
 }
 
 /** Digests the bytes of a whole answer. Throws as {@linkcode exchangeJson}. */

@@ -57,13 +57,14 @@ function edits({ images, catalog, authenticate, editForm, spool }: DefaultImageP
 }
 
 function askerOf(inbound: Inbound, { accountId }: Credential): ImageAsker {
-  const { requestId, receivedAt, request } = inbound;
+  const { requestId, receivedAt, request, memory } = inbound;
   return {
     requestId,
     accountId,
     receivedAt,
     headerPin: readHeaderPin(request.headers),
     callerSignal: () => request.signal,
+    memory,
     writeError: (error) => chat.writeError(error, requestId),
   };
 }

@@ -24,6 +24,7 @@ export function arkImages(outbound: Outbound): ImageUpstream {
     outbound.json("POST", "/images/generations", requestFor(order), (answer) => readOutcome(answer, order, outbound), {
       callerSignal: call.callerSignal,
       capBytes: IMAGE_REPLY_CAP_BYTES,
+      reserve: call.reserve,
       readError: readArkError,
     });
   return {

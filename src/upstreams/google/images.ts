@@ -44,6 +44,7 @@ export function googleImages(outbound: Outbound): ImageUpstream {
       return await outbound.json("POST", path, requestFor(order, outbound), (answer) => readOutcome(answer, outbound), {
         callerSignal: call.callerSignal,
         capBytes: IMAGE_REPLY_CAP_BYTES,
+        reserve: call.reserve,
         readError: content.readError,
       });
     },

@@ -41,6 +41,7 @@ export function openaiImages(outbound: Outbound): ImageUpstream {
     return outbound.json("POST", path, body, (answer) => readOutcome(answer, order, outbound), {
       callerSignal: call.callerSignal,
       capBytes: IMAGE_REPLY_CAP_BYTES,
+      reserve: call.reserve,
       readError: readImageError,
     });
   };

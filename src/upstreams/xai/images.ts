@@ -25,6 +25,7 @@ export function xaiImages(outbound: Outbound): ImageUpstream {
     return outbound.json("POST", path, requestFor(order), (answer) => readOutcome(answer, outbound), {
       callerSignal: call.callerSignal,
       capBytes: IMAGE_REPLY_CAP_BYTES,
+      reserve: call.reserve,
       readError: readXaiError,
     });
   };

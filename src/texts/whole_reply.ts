@@ -1,0 +1,47 @@
+import { GatewayError } from "../lib/gateway_error.ts";
+import type { OutboundResponse } from "../upstreams/outbound.ts";
+import type { TextAttempt } from "./attempt.ts";
+import { chargeText } from "./charge_text.ts";
+import { estimatedUsageOf } from "./turn_usage.ts";
+
+/** Most bytes of a whole reply. */
+export const REPLY_CAP_BYTES = 64 * 1024 * 1024;
+
+/** Bytes of memory that a byte of a whole reply costs: as it came, as text, and as values or as what is sent. */
+const REPLY_MEMORY_FACTOR = 3;
+const BYTES_PER_TOKEN = 4;
+
+/**
+ * Reads a vendor's whole reply within the account's memory. A reply for which there is no room is charged by an estimate
+ * of what came: the vendor has worked, and callers that hold up their own memory must not be served for nothing.
+ *
+ * @throws {GatewayError} `overloaded`.
+ * @throws {UpstreamFailure} As `OutboundResponse.readAll`.
+ */
+export async function readWholeReply(
+  response: OutboundResponse,
+  attempt: TextAttempt,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const { memory } = attempt.turn;
+  let came = 0;
+  try {
+    return await response.readAll(REPLY_CAP_BYTES, (bytes) => {
+      came += bytes;
+      memory.take(bytes * REPLY_MEMORY_FACTOR);
+    });
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    await chargeText(attempt, await estimatedUsageOf(attempt.turn, Math.ceil(came / BYTES_PER_TOKEN)), "cut");
+    throw new GatewayError(
+      "overloaded",
+      "Not enough memory for the reply: too much is under way. Send it again later",
+      {
+        retryAfterSeconds: error.details.retryAfterSeconds ?? RETRY_AFTER_SECONDS,
+        provider: attempt.provider.name,
+        cause: error,
+      },
+    );
+  }
+}
+
+const RETRY_AFTER_SECONDS = 5;
