@@ -6,6 +6,7 @@ import { LONGEST_SIGNED_MS } from "./files/signed_url.ts";
 import type { Route } from "./http/inbound.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { Log } from "./lib/log.ts";
+import type { MemoryBudget } from "./lib/memory_budget.ts";
 import type { EgressPolicy } from "./net/target.ts";
 import { fileRoutes } from "./protocols/default/files.ts";
 import { defaultVideoRoutes } from "./protocols/default/videos.ts";
@@ -29,6 +30,7 @@ export interface VideoEngineParts {
   readonly authenticate: Authenticate;
   readonly egress: EgressPolicy;
   readonly media: MediaWork;
+  readonly memory: MemoryBudget;
   readonly clock: Clock;
   readonly log: Log;
   readonly random: () => number;

@@ -21,10 +21,16 @@ export function isTooLong(seconds: number | null): boolean {
 export async function audioSecondsAt(
   url: string,
   accountId: string,
-  { egress, media }: { readonly egress: EgressPolicy; readonly media: MediaWork },
+  { egress, media, reserve }: {
+    readonly egress: EgressPolicy;
+    readonly media: MediaWork;
+    /** Called before bytes are fetched; throws to refuse them. Default: all are taken. */
+    readonly reserve?: (bytes: number) => void;
+  },
 ): Promise<number | null> {
   try {
-    const { bytes, mediaType } = await download(url, { maxBytes: LARGEST_AUDIO_BYTES, timeoutMs: FETCH_MS }, egress);
+    const options = { maxBytes: LARGEST_AUDIO_BYTES, timeoutMs: FETCH_MS, reserve };
+    const { bytes, mediaType } = await download(url, options, egress);
     return (await media.measureAudio(bytes, mediaType, accountId)).seconds;
   } catch (error) {
     if (error instanceof EgressError || error instanceof DownloadRefused) return null;

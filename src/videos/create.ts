@@ -1,5 +1,6 @@
 import { addHold } from "../billing/hold.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
+import type { MemoryLease } from "../lib/memory_budget.ts";
 import { writeMoney } from "../lib/money.ts";
 import { EgressError } from "../net/egress_error.ts";
 import { checkTarget } from "../net/target.ts";
@@ -23,6 +24,8 @@ export interface VideoCall {
   readonly accountId: string;
   /** The JSON body. */
   readonly body: { readonly [key: string]: unknown };
+  /** Pays for what is read for the video. Default: nobody counts. */
+  readonly memory?: MemoryLease;
 }
 
 /** The `Idempotency-Key` of a create. */
@@ -55,7 +58,7 @@ export async function createVideo(parts: VideoParts, call: VideoCall, key: Creat
   const hasInputs = request.firstFrame !== null || request.references.length > 0;
   if (hasInputs || !price.held) await refuseUnaffordable(parts, call.accountId, price);
   const id = newTaskId(parts.store.now());
-  const inputs = await keepInputs(parts, { taskId: id, accountId: call.accountId }, request);
+  const inputs = await keepInputs(parts, { taskId: id, accountId: call.accountId, memory: call.memory }, request);
   try {
     refuseUnreachable(parts, model, pin, inputs);
     const task = newTask(parts, call, { id, request, model, pin, fitted, inputs, price });

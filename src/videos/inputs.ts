@@ -1,5 +1,6 @@
 import { invalidField } from "../lib/gateway_error.ts";
 import { mediaTypeOf } from "../lib/media_type.ts";
+import type { MemoryLease } from "../lib/memory_budget.ts";
 import { EgressError } from "../net/egress_error.ts";
 import { checkTargetUrl } from "../net/target.ts";
 import type { Store } from "../store/store.ts";
@@ -23,6 +24,8 @@ export interface KeptInputs {
 interface Owner {
   readonly taskId: string;
   readonly accountId: string;
+  /** Pays for media that are fetched. Default: nobody counts. */
+  readonly memory?: MemoryLease;
 }
 
 const LARGEST_FILE_BYTES = 50_000_000;
@@ -68,12 +71,12 @@ export async function isFileKept(store: Store, name: string): Promise<boolean> {
 
 async function keepPeople(
   parts: VideoParts,
-  { taskId, accountId }: Owner,
+  { taskId, accountId, memory }: Owner,
   sent: readonly SentReference[],
   names: string[],
 ): Promise<Map<SentReference, TaskMedia>> {
   const images = sent.filter(({ medium }) => medium === "image");
-  const pictures = await preparePictures(images, accountId, parts);
+  const pictures = await preparePictures(images, accountId, fetchingFor(parts, memory));
   const kept = new Map<SentReference, TaskMedia>();
   for (const [index, image] of images.entries()) {
     const { bytes, mediaType } = pictures[index];
@@ -84,14 +87,16 @@ async function keepPeople(
 
 async function keep(
   parts: VideoParts,
-  { taskId, accountId }: Owner,
+  { taskId, accountId, memory }: Owner,
   { medium, url, field }: SentReference,
   names: string[],
 ): Promise<TaskMedia> {
   const path = `${field}.${medium}_url.url`;
   if (!isDataUri(url)) {
     refuseAddress(parts, url, path);
-    if (medium === "audio" && isTooLong(await audioSecondsAt(url, accountId, parts))) throw tooLong(path);
+    if (medium === "audio" && isTooLong(await audioSecondsAt(url, accountId, fetchingFor(parts, memory)))) {
+      throw tooLong(path);
+    }
     return { medium, at: "url", url };
   }
   const bytes = bytesOfDataUri(url);
@@ -102,6 +107,11 @@ async function keep(
   const measured = await parts.media.measureAudio(bytes, mediaType, accountId);
   if (isTooLong(measured.seconds)) throw tooLong(path);
   return await write(parts, taskId, medium, measured.bytes, mediaType, names);
+}
+
+/** What media are fetched and measured with. */
+function fetchingFor({ egress, media }: VideoParts, memory: MemoryLease | undefined) {
+  return { egress, media, reserve: (bytes: number) => memory?.take(bytes) };
 }
 
 /** Sound in an MP4 looks like a video from outside. */

@@ -4,6 +4,7 @@ import { signedUrl } from "../files/signed_url.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { joined } from "../lib/joined.ts";
 import { mediaTypeOf } from "../lib/media_type.ts";
+import type { MemoryLease } from "../lib/memory_budget.ts";
 import { download, DownloadRefused } from "../net/download.ts";
 import { EgressError } from "../net/egress_error.ts";
 import { checkTargetUrl } from "../net/target.ts";
@@ -16,6 +17,8 @@ const MOST_BYTES: Readonly<Record<Medium, number>> = { image: 30_000_000, audio:
 /** What goes inline into a vendor's request although the vendor would fetch it, too. */
 const INLINE_BYTES = 10_000_000;
 const FETCH_MS = 60_000;
+/** Bytes of memory that a byte of a medium costs: as it is, in base64, as JSON text, and as bytes to send. */
+const MEDIA_MEMORY_FACTOR = 5;
 
 /**
  * The form in which a vendor gets a medium, or null when there is none: a caller's address as it is where the vendor fetches,
@@ -48,15 +51,24 @@ export function isPublicBase({ baseUrl, egress }: Pick<VideoParts, "baseUrl" | "
 /**
  * Writes a medium in a vendor's form.
  *
- * @throws {GatewayError} `invalid_request` when it cannot be had, or the vendor takes it in no form that can be made.
+ * @param memory Pays for the medium.
+ * @throws {GatewayError} `overloaded`; `invalid_request` when it cannot be had, or the vendor takes it in no form that can be made.
  */
-export async function mediaFor(parts: VideoParts, media: TaskMedia, forms: MediaForms): Promise<VideoMedia> {
+export async function mediaFor(
+  parts: VideoParts,
+  media: TaskMedia,
+  forms: MediaForms,
+  memory: MemoryLease,
+): Promise<VideoMedia> {
+  const reserve = (bytes: number) => memory.take(bytes * MEDIA_MEMORY_FACTOR);
   const form = formFor(media, forms, isPublicBase(parts));
   if (form === null) {
     throw new GatewayError("invalid_request", `Cannot hand over a reference of type ${media.medium}_url`);
   }
   if (form === "url") return { medium: media.medium, mediaType: typeOf(media), form, value: addressOf(parts, media) };
-  const { bytes, mediaType } = media.at === "url" ? await fetched(parts, media) : await kept(parts.files, media);
+  const { bytes, mediaType } = media.at === "url"
+    ? await fetched(parts, media, reserve)
+    : await kept(parts.files, media, reserve);
   const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");
   const value = form === "base64" ? base64 : `data:${mediaType};base64,${base64}`;
   return { medium: media.medium, mediaType, form, value };
@@ -71,7 +83,8 @@ function addressOf({ baseUrl, signingKeys, settings, store }: VideoParts, media:
   return signedUrl(baseUrl(), media.name, store.now() + settings.signedUrlMs, signingKeys);
 }
 
-async function kept(files: Files, media: TaskMedia & { at: "file" }) {
+async function kept(files: Files, media: TaskMedia & { at: "file" }, reserve: (bytes: number) => void) {
+  reserve(media.bytes);
   const file = await files.find(media.name);
   if (!file) throw new GatewayError("invalid_request", "Cannot find the reference any more");
   const pieces: Uint8Array[] = [];
@@ -79,9 +92,14 @@ async function kept(files: Files, media: TaskMedia & { at: "file" }) {
   return { bytes: joined(pieces), mediaType: media.mediaType };
 }
 
-async function fetched({ egress }: VideoParts, media: TaskMedia & { at: "url" }) {
+async function fetched(
+  { egress }: VideoParts,
+  media: TaskMedia & { at: "url" },
+  reserve: (bytes: number) => void,
+) {
   try {
-    const { bytes } = await download(media.url, { maxBytes: MOST_BYTES[media.medium], timeoutMs: FETCH_MS }, egress);
+    const options = { maxBytes: MOST_BYTES[media.medium], timeoutMs: FETCH_MS, reserve };
+    const { bytes } = await download(media.url, options, egress);
     const mediaType = await mediaTypeOf(bytes);
     if (mediaType?.startsWith(`${media.medium}/`)) return { bytes, mediaType };
     throw new GatewayError("invalid_request", `Cannot use a reference: what it holds is no ${media.medium}`);

@@ -25,6 +25,13 @@ const MAX_REQUEST_PIXELS = 200_000_000;
 const LONG_SIDE = 2_048;
 const FETCH_MS = 15_000;
 
+/** Where pictures come from. */
+export interface PictureSources {
+  readonly egress: EgressPolicy;
+  /** Called before bytes are fetched; throws to refuse them. Default: all are taken. */
+  readonly reserve?: (bytes: number) => void;
+}
+
 /**
  * Prepares every picture of a request for a vendor that looks for faces: upright, at most 2,048 pixels a side, as JPEG or, where
  * it was PNG, as PNG; without any metadata. Dimensions are read before anything is decoded, in another thread.
@@ -35,12 +42,12 @@ const FETCH_MS = 15_000;
 export async function preparePictures(
   references: readonly SentReference[],
   accountId: string,
-  { egress, media }: { readonly egress: EgressPolicy; readonly media: MediaWork },
+  { egress, media, reserve }: PictureSources & { readonly media: MediaWork },
 ): Promise<PreparedPicture[]> {
   const prepared: PreparedPicture[] = [];
   const work = { bytes: 0, pixels: 0 };
   for (const reference of references) {
-    const sent = await bytesOf(reference, egress);
+    const sent = await bytesOf(reference, { egress, reserve });
     work.bytes += sent.length;
     if (work.bytes > MAX_REQUEST_BYTES) throw fault("too_large", reference);
     const look = lookAt(sent, reference);
@@ -54,7 +61,10 @@ export async function preparePictures(
   return prepared;
 }
 
-async function bytesOf(reference: SentReference, egress: EgressPolicy): Promise<Uint8Array<ArrayBuffer>> {
+async function bytesOf(
+  reference: SentReference,
+  { egress, reserve }: PictureSources,
+): Promise<Uint8Array<ArrayBuffer>> {
   if (isDataUri(reference.url)) {
     const bytes = bytesOfDataUri(reference.url);
     if (bytes === null) throw fault("bad_data_uri", reference);
@@ -62,7 +72,7 @@ async function bytesOf(reference: SentReference, egress: EgressPolicy): Promise<
     return bytes;
   }
   try {
-    const options = { maxBytes: LARGEST_BYTES, timeoutMs: FETCH_MS, accept: "image/*" };
+    const options = { maxBytes: LARGEST_BYTES, timeoutMs: FETCH_MS, accept: "image/*", reserve };
     return (await download(reference.url, options, egress)).bytes;
   } catch (error) {
     if (error instanceof DownloadRefused) throw fault("unreachable", reference, error);

@@ -1,6 +1,7 @@
 import type { JobHandler } from "../store/jobs.ts";
 import type { Job } from "../store/store.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
+import { type MemoryLease, UNLIMITED_MEMORY } from "../lib/memory_budget.ts";
 import { type Candidate, candidatesFor } from "../routing/candidates.ts";
 import { isFallbackAllowed, MEDIA_FALLBACK } from "../routing/fallback_rule.ts";
 import { gatewayErrorFor, UpstreamFailure } from "../upstreams/failure.ts";
@@ -73,7 +74,9 @@ async function offerTo(
 ): Promise<"over" | { readonly entry: TaskEntry; readonly refusal: UpstreamFailure }> {
   const { provider, model } = candidate;
   const upstream = parts.upstreams.get(provider)!;
-  const order = await orderOrError(parts, start.value, candidate, upstream);
+  // Held until the vendor has the request. Where there is no room the job is put off.
+  using memory = (parts.memory ?? UNLIMITED_MEMORY).lease(start.value.account);
+  const order = await orderOrError(parts, start.value, candidate, { upstream, memory });
   if (order instanceof GatewayError) return await fail(parts, start, job, order);
   const stage = { step: "submitting", provider, model, since: parts.store.now() } as const;
   const entry = await recordStage(parts, start, stage, (start.value.offers ?? 0) + 1);
@@ -128,7 +131,7 @@ async function orderOrError(...given: Parameters<typeof orderFor>): Promise<Vide
   try {
     return await orderFor(...given);
   } catch (error) {
-    if (error instanceof GatewayError) return error;
+    if (error instanceof GatewayError && error.code !== "overloaded") return error;
     throw error;
   }
 }
@@ -137,10 +140,10 @@ async function orderFor(
   parts: VideoParts,
   task: VideoTask,
   candidate: { readonly model: string },
-  upstream: VideoUpstream,
+  { upstream, memory }: { readonly upstream: VideoUpstream; readonly memory: MemoryLease },
 ): Promise<VideoOrder> {
   const order = task.order!;
-  const write = (media: NonNullable<typeof order.firstFrame>) => mediaFor(parts, media, upstream.mediaForms);
+  const write = (media: NonNullable<typeof order.firstFrame>) => mediaFor(parts, media, upstream.mediaForms, memory);
   return {
     ...order,
     taskId: task.id,

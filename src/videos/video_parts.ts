@@ -3,6 +3,7 @@ import type { Files } from "../files/files.ts";
 import type { SigningKeys } from "../files/signed_url.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
+import type { MemoryBudget } from "../lib/memory_budget.ts";
 import type { EgressPolicy } from "../net/target.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
 import type { Commit, Store } from "../store/store.ts";
@@ -59,6 +60,8 @@ export interface VideoParts {
   readonly breaker: CircuitBreaker;
   readonly files: Files;
   readonly signingKeys: SigningKeys;
+  /** What pays for the media of jobs; requests bring their own leases. Default: nobody counts. */
+  readonly memory?: MemoryBudget;
   /** For addresses that callers and vendors name. */
   readonly egress: EgressPolicy;
   /** What the gateway's own addresses start with; known once it listens. */

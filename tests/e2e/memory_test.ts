@@ -1,7 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { newApiKey } from "../../src/billing/api_key.ts";
-import { eventually } from "../support/purse.ts";
-import { startTestGateway } from "../support/gateway.ts";
+import { eventually, purse } from "../support/purse.ts";
+import { startTestGateway, textModel } from "../support/gateway.ts";
+import { always, answer, startScriptedUpstream } from "../support/scripted_upstream.ts";
 
 const keys = { hoarder: newApiKey(), neighbour: newApiKey() };
 const gateway = await startTestGateway({
@@ -208,6 +209,38 @@ Deno.test("a download ends when its caller leaves", async () => {
   await Promise.all([asking, cancelled.promise]);
   await eventually(() => memory.inUse === 0);
   await server.shutdown();
+});
+
+Deno.test("a reply for which there is no room is 503, is charged, and holds nothing", async () => {
+  const reply = { role: "assistant", content: "a".repeat(4_000_000) };
+  const usage = { prompt_tokens: 5, completion_tokens: 9, total_tokens: 14 };
+  const choices = [{ index: 0, message: reply, finish_reason: "stop" }];
+  const body = JSON.stringify({ id: "c", object: "chat.completion", created: 1, model: "m", choices, usage });
+  const vendor = startScriptedUpstream(always(answer(200, body)));
+  const small = await startTestGateway({
+    config: {
+      limits: { memory: "40MB" },
+      providers: { acme: { kind: "openai", base_url: vendor.baseUrl, api_key: "key-of-the-provider", speaks: "chat" } },
+      models: [textModel("acme/m", ["acme"])],
+    },
+  });
+  try {
+    const money = purse({ address: small.address, adminKey: small.adminKey });
+    const before = await money.balance();
+    const response = await fetch(`${small.address}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${small.key}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: "acme/m", messages: [{ role: "user", content: "hello" }] }),
+    });
+    assertEquals([response.status, (await response.json()).error.code], [503, "overloaded"]);
+    assertEquals(response.headers.get("retry-after"), "5");
+    assertEquals(vendor.seen.length, 1);
+    assertEquals(await money.balance() < before, true);
+    await eventually(() => small.app.memory.inUse === 0);
+  } finally {
+    await small.stop();
+    await vendor.stop();
+  }
 });
 
 Deno.test("nothing is held when replies were taken, refused or left", async () => {

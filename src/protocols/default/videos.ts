@@ -49,7 +49,14 @@ async function create(inbound: Inbound, { videos, authenticate, bodyLimits }: Vi
   const { keyId, accountId } = await authenticate(inbound);
   const idempotencyKey = readIdempotencyKey(inbound.request.headers);
   const { body, bytes } = await readJsonObject(inbound, bodyLimits);
-  const { taskId, replayed } = await videos.create({ keyId, accountId, body, bytes, idempotencyKey });
+  const { taskId, replayed } = await videos.create({
+    keyId,
+    accountId,
+    body,
+    bytes,
+    idempotencyKey,
+    memory: inbound.memory,
+  });
   const answer = { id: taskId, status: "pending", polling_url: videos.pollingUrl(taskId) };
   return Response.json(answer, { status: 202, headers: replayed ? { "idempotent-replayed": "true" } : {} });
 }
