@@ -34,6 +34,9 @@ const MOST_ROWS = 200;
 const MOST_BYTES = 48_000;
 // Marks, numbers and counters of one row, at two bytes a character, as one wide character makes all of the text wide.
 const ROW_BYTES = 320;
+/** Counters that the bytes of a row allow for; each one more takes these bytes. */
+const USUAL_COUNTERS = 8;
+const COUNTER_BYTES = 24;
 const MOST_TEXT = 200;
 
 /**
@@ -70,7 +73,8 @@ export function totalOf(rows: readonly ChargeRow[]): Money {
 export function fittingRows(rows: readonly ChargeRow[]): number {
   let bytes = 0;
   for (let count = 0; count < rows.length; count++) {
-    bytes += ROW_BYTES + 2 * textLengthOf(rows[count]);
+    const more = Math.max(0, countersOf(rows[count].usage ?? {}).length - USUAL_COUNTERS);
+    bytes += ROW_BYTES + more * COUNTER_BYTES + 2 * textLengthOf(rows[count]);
     if (count > 0 && (bytes > MOST_BYTES || count >= MOST_ROWS)) return count;
   }
   return rows.length;
@@ -96,6 +100,15 @@ const COUNTERS = [
   "outputTokens",
   "reasoningTokens",
   "estimated",
+  "imageInputTokens",
+  "imageCacheReadTokens",
+  "audioInputTokens",
+  "audioCacheReadTokens",
+  "imageOutputTokens",
+  "audioOutputTokens",
+  "videoOutputTokens",
+  "webSearches",
+  "imagesMade",
 ] as const satisfies readonly (keyof Usage)[];
 
 /**
@@ -109,8 +122,14 @@ function writeRows(rows: readonly ChargeRow[]): string {
 function writeRow({ requestId, model, provider, amount, usage, at, kind }: ChargeRow): StoredRow {
   const texts = [requestId, model, provider].map((text) => text.slice(0, MOST_TEXT)) as [string, string, string];
   const row: StoredRow = [at, kind, ...texts, amount.toString()];
-  if (usage) row.push(COUNTERS.map((name) => Number(usage[name] ?? 0)));
+  if (usage) row.push(countersOf(usage));
   return row;
+}
+
+/** The counters in their places, without zeros behind the last one that is not zero. */
+function countersOf(usage: Partial<Usage>): number[] {
+  const counters = COUNTERS.map((name) => Number(usage[name] ?? 0));
+  return counters.slice(0, counters.findLastIndex((count) => count !== 0) + 1);
 }
 
 function readRow([at, kind, requestId, model, provider, amount, counters]: StoredRow): ChargeRow {

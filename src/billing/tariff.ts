@@ -35,7 +35,7 @@ export const CHARGED_BY = {
   /** One second of a video that was made, by its resolution and sound; written as `video.price_per_second`. */
   video_second: ["video"],
   /** One image that was made, apart from its tokens. */
-  per_image: ["image"],
+  per_image: ["text", "image"],
   /** One image that was given, apart from its tokens. */
   per_input_image: ["text", "image"],
   /** One search by a vendor's own search tool. */

@@ -1,4 +1,4 @@
-import { MAX_COUNTER_TOKENS, promptTokensOf, type Usage } from "../conversation/usage.ts";
+import { MAX_COUNTER_TOKENS, promptTokensOf, type Usage, withCounters } from "../conversation/usage.ts";
 
 /** What a vendor can have consumed at most for one request. */
 export interface UsageLimits {
@@ -24,6 +24,9 @@ export type CheckedUsage =
 /** More calls of hosted tools in one reply raise the ceiling no further. */
 export const MAX_HOSTED_CALLS = 50;
 
+/** Searches that a vendor can count in one reply. */
+export const MAX_SEARCHES = 100;
+
 /**
  * Checks what a vendor reported. The ceiling is (context + output × choices) × (hosted calls + 1). See docs/money.md.
  *
@@ -34,12 +37,18 @@ export function checkUsage(reported: Usage, limits: UsageLimits, hasOutput: bool
   const output = reported.outputTokens;
   if (reported.isUnreadable || prompt <= 0 || (output <= 0 && hasOutput)) return { verdict: "unreadable" };
   const ceiling = ceilingOf(limits);
-  if (ceiling === null) {
-    const isAbsurd = prompt >= MAX_COUNTER_TOKENS || output >= MAX_COUNTER_TOKENS;
-    return isAbsurd ? { verdict: "unreadable" } : { verdict: "plausible", usage: reported };
-  }
-  if (prompt + output <= ceiling.prompt + ceiling.output) return { verdict: "plausible", usage: reported };
-  return { verdict: "above_ceiling", usage: cappedUsage(reported, ceiling) };
+  const isAbsurd = prompt >= MAX_COUNTER_TOKENS || output >= MAX_COUNTER_TOKENS;
+  if (ceiling === null && isAbsurd) return { verdict: "unreadable" };
+  const searched = withSearchesCapped(reported, limits);
+  const isAbove = ceiling !== null && prompt + output > ceiling.prompt + ceiling.output;
+  if (isAbove) return { verdict: "above_ceiling", usage: cappedUsage(searched, ceiling) };
+  return { verdict: searched === reported ? "plausible" : "above_ceiling", usage: searched };
+}
+
+/** Searches of one reply that are believed without a sign of them: as many as {@linkcode MAX_SEARCHES} for each choice. */
+function withSearchesCapped(usage: Usage, { choices, hostedCalls }: UsageLimits): Usage {
+  const ceiling = MAX_SEARCHES * choices + hostedCalls;
+  return (usage.webSearches ?? 0) > ceiling ? { ...usage, webSearches: ceiling } : usage;
 }
 
 /** The most tokens of both sides. */
@@ -62,6 +71,11 @@ function cappedUsage(usage: Usage, ceiling: UsageCeiling): Usage {
   const outputShare = usage.outputTokens === 0 ? 1 : Math.min(1, ceiling.output / usage.outputTokens);
   const prompt = (tokens: number) => Math.floor(tokens * promptShare);
   const output = (tokens: number) => Math.floor(tokens * outputShare);
+  return scaled(usage, prompt, output);
+}
+
+function scaled(usage: Usage, prompt: (tokens: number) => number, output: (tokens: number) => number): Usage {
+  const { otherModels } = usage;
   return {
     ...usage,
     freshTokens: prompt(usage.freshTokens),
@@ -71,6 +85,17 @@ function cappedUsage(usage: Usage, ceiling: UsageCeiling): Usage {
     toolPromptTokens: prompt(usage.toolPromptTokens),
     outputTokens: output(usage.outputTokens),
     reasoningTokens: output(usage.reasoningTokens),
-    ...usage.imageOutputTokens === undefined ? {} : { imageOutputTokens: output(usage.imageOutputTokens) },
+    ...withCounters({}, {
+      imageInputTokens: prompt(usage.imageInputTokens ?? 0),
+      imageCacheReadTokens: prompt(usage.imageCacheReadTokens ?? 0),
+      audioInputTokens: prompt(usage.audioInputTokens ?? 0),
+      audioCacheReadTokens: prompt(usage.audioCacheReadTokens ?? 0),
+      imageOutputTokens: output(usage.imageOutputTokens ?? 0),
+      audioOutputTokens: output(usage.audioOutputTokens ?? 0),
+      videoOutputTokens: output(usage.videoOutputTokens ?? 0),
+    }),
+    ...otherModels
+      ? { otherModels: otherModels.map((other) => ({ ...other, usage: scaled(other.usage, prompt, output) })) }
+      : {},
   };
 }

@@ -1,5 +1,8 @@
 import type { Model } from "./model.ts";
 
+/** What vendors put behind a model's name to say which version answered. */
+const VERSION_DATE = /-20\d{6}$/;
+
 /** A protocol that callers speak, each with a catalog of its own. */
 export type CatalogProtocol = "default" | "message" | "content";
 
@@ -11,6 +14,8 @@ export interface Catalog {
   readonly providers: ReadonlySet<string>;
   /** The model of that id or canonical slug, or of that bare name when only one model has it; else null. */
   find(id: string): Model | null;
+  /** The model that a provider serves under the vendor's own name, with or without a date behind it; else null. */
+  servedAs(provider: string, name: string): Model | null;
   /** The models that a protocol can reach, in the operator's order. */
   forProtocol(protocol: CatalogProtocol): readonly Model[];
 }
@@ -29,6 +34,7 @@ export function createCatalog(models: readonly Model[]): Catalog {
     }
   }
   const byBareName = bareNamesOf(models);
+  const byServing = servingsOf(models);
   const lists = {
     default: Object.freeze([...models]),
     message: Object.freeze(models.filter((model) => model.text)),
@@ -38,8 +44,25 @@ export function createCatalog(models: readonly Model[]): Catalog {
     models: lists.default,
     providers: new Set(models.map(({ id }) => providerPartOf(id))),
     find: (id) => byName.get(id) ?? byBareName.get(id) ?? null,
+    servedAs(provider, name) {
+      const served = byServing.get(provider);
+      return served?.get(name) ?? served?.get(name.replace(VERSION_DATE, "")) ?? null;
+    },
     forProtocol: (protocol) => lists[protocol],
   };
+}
+
+/** By provider and by the vendor's name; the first of two models that share one holds. */
+function servingsOf(models: readonly Model[]): ReadonlyMap<string, ReadonlyMap<string, Model>> {
+  const byProvider = new Map<string, Map<string, Model>>();
+  for (const model of models) {
+    for (const { provider, model: name } of model.serves) {
+      const served = byProvider.get(provider) ?? new Map<string, Model>();
+      if (!served.has(name)) served.set(name, model);
+      byProvider.set(provider, served);
+    }
+  }
+  return byProvider;
 }
 
 /** The first part of a catalog id: `openai` of `openai/gpt-6-sol`. */

@@ -73,6 +73,8 @@ export interface Model {
   readonly pricing: Pricing;
   /** What `pricing` says, as it is charged. */
   readonly tariff: Tariff;
+  /** What is charged in other service tiers than the usual one, by the tier's name in lower case. Default: none. */
+  readonly tiers: Readonly<Record<string, Tariff>>;
   /** Limits of the provider that serves best. */
   readonly topProvider: TopProvider;
   /** Default: null. */
@@ -98,6 +100,9 @@ export const MODEL_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\/[A-Za-z0-9][A-Za-z0-9
 
 const ID_EXPECTATION = '"<provider>/<model_name>" of letters, digits and . _ -';
 const PRICE_EXPECTATION = 'a decimal number of USD in quotes, such as "0.000005"';
+
+const TIER = /^(?!(?:auto|default|standard|standard_only|on_demand)$)[a-z0-9][a-z0-9_-]{0,31}$/;
+const TIER_EXPECTATION = "the name of a service tier such as priority or flex; the usual tier is priced by pricing";
 
 const modelId = z.string(ID_EXPECTATION).regex(MODEL_ID, ID_EXPECTATION);
 const price = z.string(PRICE_EXPECTATION).refine(isPrice, PRICE_EXPECTATION);
@@ -129,6 +134,7 @@ const written = z.strictObject({
     instruct_type: text(1, 100).nullable().default(null),
   }).prefault({}),
   pricing: pricing.prefault({}),
+  pricing_tiers: z.record(z.string(TIER_EXPECTATION).regex(TIER, TIER_EXPECTATION), pricing).default({}),
   top_provider: z.strictObject({
     context_length: tokens().optional(),
     max_completion_tokens: tokens().default(0),
@@ -180,6 +186,7 @@ function modelOf(model: Written): Model {
     architecture: architectureOf(model),
     pricing: model.pricing,
     tariff: readTariff(model.pricing),
+    tiers: tiersOf(model),
     topProvider: {
       contextLength: model.top_provider.context_length ?? model.context_length,
       maxCompletionTokens: model.top_provider.max_completion_tokens,
@@ -226,16 +233,37 @@ function isTextByItself(model: Written): boolean {
   return (model.architecture.output_modalities ?? ["text"]).includes("text");
 }
 
+/** Prices of a tier that it does not name are the model's own. */
+function tiersOf({ pricing, pricing_tiers }: Written): Readonly<Record<string, Tariff>> {
+  const tariffs = Object.entries(pricing_tiers).map(([tier, own]) => [tier, readTariff({ ...pricing, ...own })]);
+  return Object.fromEntries(tariffs);
+}
+
 /** A price that no endpoint of the model charges would be published and never taken. */
 function refuseUnchargeable(model: Written, context: z.RefinementCtx): void {
   const endpoints = endpointsOf(model);
+  refuseUnused(model.pricing, ["pricing"], endpoints, context);
+  for (const [tier, prices] of Object.entries(model.pricing_tiers)) {
+    const path = ["pricing_tiers", tier];
+    // Replies of the conversation endpoints alone name the tier that served them.
+    if (endpoints.includes("text")) refuseUnused(prices, path, ["text"], context);
+    else context.addIssue({ code: "custom", path, message: "no tiers, as only text endpoints have them" });
+  }
+}
+
+function refuseUnused(
+  prices: Written["pricing"],
+  path: readonly string[],
+  endpoints: readonly Endpoint[],
+  context: z.RefinementCtx,
+): void {
   const isUsable = (word: PriceWord) => isChargeable(word, endpoints);
-  for (const word of Object.keys(model.pricing) as PriceWord[]) {
-    if (model.pricing[word] === undefined || isUsable(word)) continue;
+  for (const word of Object.keys(prices) as PriceWord[]) {
+    if (prices[word] === undefined || isUsable(word)) continue;
     const usable = PRICE_WORDS.filter(isUsable).join(", ");
     const expected = usable === "" ? "video.price_per_second in its place" : `one of ${usable}`;
     const message = `a price that this model's endpoints can charge (${expected})`;
-    context.addIssue({ code: "custom", path: ["pricing", word], message });
+    context.addIssue({ code: "custom", path: [...path, word], message });
   }
 }
 

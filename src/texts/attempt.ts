@@ -51,6 +51,8 @@ export interface TextTurn {
 export interface TextAttempt {
   readonly turn: TextTurn;
   readonly model: Model;
+  /** Has the prices of other models that help with a reply. */
+  readonly catalog: Catalog;
   readonly candidate: Candidate;
   readonly provider: Provider;
   readonly endpoint: TextEndpoint;

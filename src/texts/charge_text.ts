@@ -1,14 +1,46 @@
+import type { Priced, Tariff } from "../billing/tariff.ts";
 import { textQuantitiesOf } from "../billing/text_quantities.ts";
 import type { EndState } from "../calls/settlement.ts";
-import type { Usage } from "../conversation/usage.ts";
+import type { Model } from "../catalog/model.ts";
+import { type Usage, withoutModels } from "../conversation/usage.ts";
 import type { TextAttempt } from "./attempt.ts";
+import { inputImagesOf } from "./input_images.ts";
 
 /** Charges a request for text by its usage; resolves when the charge is durable. A second call does nothing. */
-export async function chargeText(
-  { settlement, provider, model }: Pick<TextAttempt, "settlement" | "provider" | "model">,
-  usage: Usage,
-  state: EndState,
-): Promise<void> {
-  const parts = [{ quantities: textQuantitiesOf(usage), tariff: model.tariff }];
-  await settlement.charge({ provider: provider.name, state, parts, usage });
+export async function chargeText(attempt: TextAttempt, usage: Usage, state: EndState): Promise<void> {
+  const { settlement, provider } = attempt;
+  await settlement.charge({ provider: provider.name, state, parts: partsOf(attempt, usage), usage });
+}
+
+/** What other models consumed at their prices, the rest at the model's own; all by the tier that the reply names. */
+function partsOf(attempt: TextAttempt, usage: Usage): readonly Priced[] {
+  const { turn, model } = attempt;
+  const own = { quantities: textQuantitiesOf(withoutModels(usage), inputImagesOf(turn, model)) };
+  return [
+    { ...own, tariff: tariffOf(model, usage, attempt) },
+    ...(usage.otherModels ?? []).map((other) => ({
+      // One request is one request, whoever helps.
+      quantities: { ...textQuantitiesOf(other.usage), request: 0 },
+      tariff: tariffOf(modelNamed(other.model, attempt), usage, attempt),
+    })),
+  ];
+}
+
+function tariffOf(model: Model, { serviceTier }: Usage, { settlement, provider }: TextAttempt): Tariff {
+  if (serviceTier === undefined) return model.tariff;
+  const tariff = Object.hasOwn(model.tiers, serviceTier) ? model.tiers[serviceTier] : null;
+  if (tariff !== null) return tariff;
+  const { parts: { log }, facts: { requestId } } = settlement;
+  log.warn("tier_unpriced", { requestId, model: model.id, provider: provider.name, code: serviceTier });
+  return model.tariff;
+}
+
+/** The catalog's model of that name at the attempt's provider, else the request's own. */
+function modelNamed(name: string, { catalog, candidate, model, provider, settlement }: TextAttempt): Model {
+  if (name === candidate.model) return model;
+  const other = catalog.servedAs(provider.name, name);
+  if (other !== null) return other;
+  const { parts: { log }, facts: { requestId } } = settlement;
+  log.warn("model_unpriced", { requestId, model: model.id, provider: provider.name, code: name.slice(0, 128) });
+  return model;
 }

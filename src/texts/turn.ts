@@ -13,6 +13,7 @@ import { refuseBeyondLimit, requestedLimitOf } from "./output_limit.ts";
 import { ownEndpointOf, permittedTo } from "./own_endpoint.ts";
 import { passThrough } from "./pass_through.ts";
 import { measureOf } from "./text_measure.ts";
+import { requestedTariff } from "./service_tier.ts";
 import { textModel } from "./text_model.ts";
 import { textReserve } from "./text_reservation.ts";
 import { translate } from "./translate.ts";
@@ -36,9 +37,11 @@ export class TextTurns {
     turn.codec.checkRequest(turn.body);
     refuseLaterWork(turn.body);
     const { model, candidates: routed } = this.route(turn);
+    const tariff = requestedTariff(turn, model);
     const candidates = await permittedTo(turn, model, routed, this.parts);
     const { requestId, accountId, receivedAt } = turn;
-    const { measure, rates } = measureOf(turn, model, this.#takesAnyFile(candidates));
+    const { catalog } = this.parts;
+    const { measure, rates } = measureOf(turn, { ...model, tariff }, this.#takesAnyFile(candidates));
     return await runPaidCall({
       facts: { kind: "text", requestId, accountId, receivedAt, model },
       format: turn.codec.name,
@@ -47,7 +50,7 @@ export class TextTurns {
       reserve: textReserve(measure, rates),
       begin: (settlement) => (candidate) => {
         const toFailure = failureIn(turn, turn.memory.held);
-        return this.#attempt({ turn, measure, model, candidate, settlement }).catch(toFailure);
+        return this.#attempt({ turn, measure, model, catalog, candidate, settlement }).catch(toFailure);
       },
     }, this.parts);
   }

@@ -1,11 +1,33 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { costOf as costOfQuantities, readTariff, type Tariff } from "../../src/billing/tariff.ts";
+import {
+  CHARGED_BY,
+  costOf as costOfQuantities,
+  costOfAll,
+  type Endpoint,
+  isChargeable,
+  PRICE_KEYS,
+  PRICE_WORDS,
+  type PriceKey,
+  type Quantities,
+  readTariff,
+  secondTariff,
+  type Tariff,
+} from "../../src/billing/tariff.ts";
 import { textQuantitiesOf } from "../../src/billing/text_quantities.ts";
+import { imageQuantitiesOf } from "../../src/images/consumption.ts";
 import { NO_USAGE, type Usage } from "../../src/conversation/usage.ts";
 import { writeMoney } from "../../src/lib/money.ts";
 
-const COUNTERS = Object.keys(NO_USAGE) as (keyof typeof NO_USAGE & Exclude<keyof Usage, "estimated">)[];
+const COUNTERS = [
+  "freshTokens",
+  "cacheReadTokens",
+  "cacheWrite5mTokens",
+  "cacheWrite1hTokens",
+  "toolPromptTokens",
+  "outputTokens",
+  "reasoningTokens",
+] as const;
 const anyCount = fc.nat(10_000_000_000);
 const anyUsage: fc.Arbitrary<Usage> = fc.record({
   freshTokens: anyCount,
@@ -107,4 +129,93 @@ Deno.test("costOf() never falls when more is used", () => {
     const larger = { ...usage, [counter]: Number(usage[counter] ?? 0) + more };
     assertEquals(costOf(larger, prices) >= costOf(usage, prices), true);
   }));
+});
+
+const anyQuantities: fc.Arbitrary<Quantities> = fc.dictionary(fc.constantFrom(...PRICE_KEYS), fc.nat(10_000_000_000));
+const anyPriceList: fc.Arbitrary<Tariff> = fc.dictionary(fc.constantFrom(...PRICE_WORDS), anyPrice).map(readTariff);
+
+Deno.test("costOf() never falls when more of any one thing is consumed", () => {
+  const anyKey = fc.constantFrom(...PRICE_KEYS);
+  fc.assert(fc.property(anyQuantities, anyKey, anyCount, anyPriceList, (quantities, key, more, tariff) => {
+    const larger = { ...quantities, [key]: (quantities[key] ?? 0) + more };
+    assertEquals(costOfQuantities(larger, tariff) >= costOfQuantities(quantities, tariff), true);
+  }));
+});
+
+Deno.test("costOfAll() adds parts up exactly and rounds them once", () => {
+  fc.assert(fc.property(anyQuantities, anyQuantities, anyPriceList, (first, second, tariff) => {
+    const together = Object.fromEntries(PRICE_KEYS.map((key) => [key, (first[key] ?? 0) + (second[key] ?? 0)]));
+    const parts = [first, second].map((quantities) => ({ quantities, tariff }));
+    assertEquals(costOfAll(parts), costOfQuantities(together, tariff));
+  }));
+  const third = { quantities: { prompt: 1 }, tariff: readTariff({ prompt: "0.00000000003" }) };
+  assertEquals([costOfAll([third]), costOfAll([third, third])], [0n, 1n]);
+});
+
+Deno.test("every price key is charged by an endpoint that counts it", () => {
+  const everything: Required<Usage> = {
+    freshTokens: 9,
+    cacheReadTokens: 9,
+    cacheWrite5mTokens: 1,
+    cacheWrite1hTokens: 1,
+    toolPromptTokens: 1,
+    outputTokens: 9,
+    reasoningTokens: 1,
+    imageInputTokens: 1,
+    imageCacheReadTokens: 1,
+    audioInputTokens: 1,
+    audioCacheReadTokens: 1,
+    imageOutputTokens: 1,
+    audioOutputTokens: 1,
+    videoOutputTokens: 1,
+    webSearches: 1,
+    imagesMade: 1,
+    otherModels: [],
+    serviceTier: "flex",
+    estimated: true,
+    isUnreadable: false,
+  };
+  const consumption = { textTokens: 5, imageTokens: 5, cachedTokens: 4, outputTokens: 5 };
+  const counted: Record<Endpoint, Quantities> = {
+    text: textQuantitiesOf(everything, 1),
+    image: imageQuantitiesOf(consumption, { made: 1, given: 1 }),
+    video: { video_second: 1 },
+    cache: { input_cache_write_1h: 1 },
+  };
+  for (const key of PRICE_KEYS) {
+    const tariff = key === "video_second" ? secondTariff(10n ** 18n) : readTariff({ [key]: "1" });
+    for (const endpoint of CHARGED_BY[key]) {
+      assertEquals(costOfQuantities(counted[endpoint], tariff) > 0n, true, `${endpoint} ${key}`);
+    }
+    const charging = (Object.keys(counted) as Endpoint[]).filter((each) => (counted[each][key] ?? 0) > 0);
+    assertEquals(charging, [...CHARGED_BY[key]] as Endpoint[], key);
+  }
+});
+
+Deno.test("isChargeable() takes the keys of an endpoint and those that they follow", () => {
+  assertEquals(isChargeable("web_search", ["text"]), true);
+  assertEquals(isChargeable("web_search", ["image", "video", "cache"]), false);
+  assertEquals(isChargeable("completion", ["image"]), true);
+  assertEquals(isChargeable("input_cache_write", ["cache"]), true);
+  assertEquals(PRICE_WORDS.filter((word) => isChargeable(word, ["video"])), []);
+});
+
+Deno.test("textQuantitiesOf() charges media once, at their own price", () => {
+  const usage = usageOf({
+    freshTokens: 1_000,
+    cacheReadTokens: 100,
+    outputTokens: 500,
+    audioInputTokens: 700,
+    imageInputTokens: 600,
+    audioCacheReadTokens: 60,
+    imageCacheReadTokens: 30,
+    audioOutputTokens: 400,
+    imageOutputTokens: 50,
+    videoOutputTokens: 500,
+  });
+  const quantities = textQuantitiesOf(usage);
+  const total = (...keys: PriceKey[]) => keys.reduce((sum, key) => sum + ((quantities as Quantities)[key] ?? 0), 0);
+  assertEquals([quantities.audio, quantities.image_input, quantities.prompt], [700, 300, 0]);
+  assertEquals(total("input_cache_read", "audio_cache_read", "image_input_cache_read"), 100);
+  assertEquals(total("completion", "audio_output", "image_output", "video_output"), 500);
 });

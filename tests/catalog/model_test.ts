@@ -27,6 +27,7 @@ Deno.test("readModel() fills in what a model of two lines leaves out", () => {
     },
     pricing: {},
     tariff: readTariff({}),
+    tiers: {},
     topProvider: { contextLength: 0, maxCompletionTokens: 0, isModerated: false },
     perRequestLimits: null,
     supportedParameters: [],
@@ -109,7 +110,6 @@ Deno.test("readModel() takes every id of the form provider/name and no other", (
 });
 
 Deno.test("readModel() refuses a price that none of the model's endpoints charges", () => {
-  assertEquals(pathsOf({ pricing: { per_image: "0.04" } }), ["pricing.per_image"]);
   assertEquals(pathsOf({ image: {}, pricing: { web_search: "0.01", audio: "0.1" } }), [
     "pricing.audio",
     "pricing.web_search",
@@ -120,4 +120,14 @@ Deno.test("readModel() refuses a price that none of the model's endpoints charge
   assertEquals(modelOf({ id: "a/b", image: {}, pricing: { completion: "0.1" } }).tariff.image_output, 10n ** 17n);
   const both = modelOf({ id: "a/b", image: { series: "multimodal" }, pricing: { web_search: "0.01", per_image: "1" } });
   assertEquals([both.tariff.web_search, both.tariff.per_image], [10n ** 16n, 10n ** 18n]);
+});
+
+Deno.test("readModel() reads the prices of service tiers, which are the model's own where a tier names none", () => {
+  const pricing = { prompt: "0.1", completion: "0.2" };
+  const { tiers } = modelOf({ id: "a/b", pricing, pricing_tiers: { priority: { prompt: "0.3" } } });
+  assertEquals([tiers.priority.prompt, tiers.priority.completion], [3n * 10n ** 17n, 2n * 10n ** 17n]);
+  assertEquals(pathsOf({ pricing_tiers: { standard: {} } }), ["pricing_tiers.standard"]);
+  assertEquals(pathsOf({ pricing_tiers: { flex: { prompt: "cheap" } } }), ["pricing_tiers.flex.prompt"]);
+  assertEquals(pathsOf({ pricing_tiers: { flex: { promt: "0.1" } } }), ["pricing_tiers.flex"]);
+  assertEquals(pathsOf({ image: {}, pricing_tiers: { flex: { prompt: "0.1" } } }), ["pricing_tiers.flex"]);
 });

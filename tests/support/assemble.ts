@@ -4,6 +4,13 @@ import type { Reply, ReplyPart } from "../../src/conversation/reply.ts";
 import type { PartOpening } from "../../src/conversation/events.ts";
 import type { Seal } from "../../src/conversation/seal.ts";
 
+/** The reply as its format's own counters tell it: without what is counted by looking at its parts. */
+export function asCounted(reply: Reply): Reply {
+  if (reply.usage === null) return reply;
+  const { imagesMade: _, webSearches: __, otherModels: ___, serviceTier: ____, ...usage } = reply.usage;
+  return { ...reply, usage };
+}
+
 interface OpenPart {
   readonly opening: PartOpening;
   text: string;

@@ -1,6 +1,7 @@
 import type { Admission, Charge } from "../../src/billing/meter.ts";
 import { Settlement } from "../../src/calls/settlement.ts";
 import type { Bytes, Relay } from "../../src/calls/stream_relay.ts";
+import { createCatalog } from "../../src/catalog/catalog.ts";
 import { readModel } from "../../src/catalog/model.ts";
 import type { JsonObject } from "../../src/conversation/codec.ts";
 import type { ReplyEvent } from "../../src/conversation/events.ts";
@@ -161,6 +162,7 @@ export function attemptOf(
   return {
     turn: turnOf(form, { stream: true, ...turn }),
     model: MODEL,
+    catalog: createCatalog([MODEL]),
     candidate: MODEL.serves[0],
     provider: providerOf("acme", [endpoint], outbound),
     endpoint,

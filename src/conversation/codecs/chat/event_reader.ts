@@ -2,7 +2,7 @@ import type { EventReader, Frame, JsonObject } from "../../codec.ts";
 import type { Citation, ReasoningPart } from "../../conversation.ts";
 import type { PartOpening, ReplyEvent } from "../../events.ts";
 import type { Seal } from "../../seal.ts";
-import { laterReport, type Usage } from "../../usage.ts";
+import { laterReport, type Usage, withAtLeast } from "../../usage.ts";
 import { callsClosed, newCalls, readCallDelta, sealFirstCall } from "./call_deltas.ts";
 import type { Calls } from "./call_deltas.ts";
 import { readAnnotations, readSources } from "./citations.ts";
@@ -14,7 +14,7 @@ import { readThinking } from "./read_parts.ts";
 import { readImages } from "./read_reply.ts";
 import { plainThoughtOf, readDetail, THOUGHT_BREAK } from "./reasoning.ts";
 import { isFailure, readStop } from "./stop.ts";
-import { readUsage } from "./usage.ts";
+import { type Extras, noteExtras, readUsage } from "./usage.ts";
 
 /** A text, refusal or thought that is being streamed; calls are kept apart, as they may overlap. */
 interface OpenPart {
@@ -41,6 +41,7 @@ interface Reading {
   readonly calls: Calls;
   finishReason: string | null;
   usage: Usage | null;
+  readonly extras: Extras;
   citations: Citation[];
   readonly said: { text: boolean; refusal: boolean; call: boolean };
   readonly events: ReplyEvent[];
@@ -56,6 +57,7 @@ export function eventReader(): EventReader {
     calls: newCalls(),
     finishReason: null,
     usage: null,
+    extras: { webSearches: 0, imagesMade: 0 },
     citations: [],
     said: { text: false, refusal: false, call: false },
     events: [],
@@ -82,6 +84,7 @@ function readFrame(reading: Reading, frame: Frame): void {
   if (!chunk) return;
   if (saysSomething(chunk.error) || frame.event === "error") return fail(reading, chunk);
   reading.usage = laterReport(reading.usage, readUsage(chunk));
+  noteExtras(reading.extras, chunk);
   const choice = listOf(chunk.choices).map(objectOf).find((one) => one && (numberOrNull(one.index) ?? 0) === 0);
   if (choice) readChoice(reading, chunk, choice);
 }
@@ -236,7 +239,8 @@ function finish(reading: Reading): void {
   reading.finished = true;
   close(reading);
   reading.events.push(...callsClosed(reading.calls));
-  reading.events.push({ type: "finish", stop: readStop(reading.finishReason, reading.said), usage: reading.usage });
+  const usage = withAtLeast(reading.usage, reading.extras);
+  reading.events.push({ type: "finish", stop: readStop(reading.finishReason, reading.said), usage });
 }
 
 function fail(reading: Reading, body: unknown): void {

@@ -3,7 +3,7 @@ import type { Citation } from "../../conversation.ts";
 import type { ReplyEvent } from "../../events.ts";
 import { type Stop, stopFor } from "../../reply.ts";
 import type { Seal } from "../../seal.ts";
-import { laterReport, type Usage } from "../../usage.ts";
+import { laterReport, type Usage, withAtLeast } from "../../usage.ts";
 import { inputOf } from "../../call_input.ts";
 import { madeCallId, madeReplyId } from "./calls.ts";
 import { readCitations } from "./citations.ts";
@@ -14,7 +14,7 @@ import { addPieces, openCall, type PartialCall } from "./partial_arguments.ts";
 import { readMedia } from "./parts.ts";
 import { readReplySeal } from "./seals.ts";
 import { readStop, wasCutOff } from "./stop.ts";
-import { readUsage } from "./usage.ts";
+import { extrasOf, newShown, noteShown, readUsage, type Shown } from "./usage.ts";
 
 /**
  * Where the reading of a reply stands. Chunks hold new parts only; text goes on in the open part until another kind of
@@ -33,6 +33,8 @@ export interface Progress {
   cited: JsonObject | null;
   stop: Stop | null;
   usage: Usage | null;
+  /** What the chunks have shown without counting it. */
+  readonly shown: Shown;
   isOver: boolean;
   /** Names of what could not be read. */
   readonly beyond: Set<string>;
@@ -50,6 +52,7 @@ export function newProgress(): Progress {
     cited: null,
     stop: null,
     usage: null,
+    shown: newShown(),
     isOver: false,
     beyond: new Set(),
   };
@@ -74,7 +77,8 @@ export function readChunk(progress: Progress, chunk: unknown): ReplyEvent[] {
   if (!isObject(chunk) || progress.isOver) return [];
   if (chunk.error !== undefined && chunk.error !== null) return readFailure(progress, chunk);
   if (!isReply(chunk)) return [];
-  progress.usage = laterReport(progress.usage, readUsage(chunk));
+  noteShown(progress.shown, chunk);
+  progress.usage = withAtLeast(laterReport(progress.usage, readUsage(chunk)), extrasOf(progress.shown));
   const events: ReplyEvent[] = [];
   if (progress.id === null) events.push(startOf(progress, chunk));
   const candidates = objectsIn(chunk.candidates);

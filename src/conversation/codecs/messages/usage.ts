@@ -1,5 +1,5 @@
 import type { JsonObject, UsageFollower } from "../../codec.ts";
-import { checkedCounters, NO_USAGE, readCounter, type Usage } from "../../usage.ts";
+import { checkedCounters, NO_USAGE, readCounter, type Usage, withCounters, withTier } from "../../usage.ts";
 import { isObject, objectOf, parsedOrNull } from "../../wire_value.ts";
 
 /** The usage that a whole reply reports; null if none. */
@@ -9,17 +9,38 @@ export function readUsage(body: unknown): Usage | null {
 
 /**
  * A `usage` object in neutral words; null if it counts nothing. `iterations` list every pass over the prompt, among
- * them passes that the totals leave out (a compaction, an advisor), so their sum is what was consumed. Where another
- * model took over, the pass that was given up is not charged, and the totals hold.
+ * them passes that the totals leave out (a compaction, an advisor), so their sum is what was consumed. A pass that
+ * names a model was made by that model. Where another model took over, the pass that was given up is not charged: the
+ * totals hold, and the model that took over consumed them.
  */
 export function usageOf(usage: unknown): Usage | null {
   if (!isObject(usage)) return null;
   if (typeof usage.input_tokens !== "number" && typeof usage.output_tokens !== "number") return null;
+  const searches = isObject(usage.server_tool_use) ? readCounter(usage.server_tool_use.web_search_requests) : 0;
+  return withTier(withCounters(tokensOf(usage), { webSearches: searches }), tierOf(usage));
+}
+
+/** Fast mode is told beside the tier, and is the dearer of the two. */
+function tierOf({ service_tier, speed }: JsonObject): unknown {
+  return speed === "fast" ? speed : service_tier;
+}
+
+function tokensOf(usage: JsonObject): Usage {
   const total = countersOf(usage);
   const iterations = Array.isArray(usage.iterations) ? usage.iterations.filter(isObject) : [];
-  if (iterations.length < 2 || iterations.some(({ type }) => type === "fallback_message")) return total;
+  const successor = iterations.findLast(({ type }) => type === "fallback_message");
+  if (successor) return withOthers(total, successor.model === undefined ? [] : [{ ...usage, model: successor.model }]);
   const sum = iterations.map(countersOf).reduce(plus, { ...NO_USAGE });
-  return weightOf(sum) < weightOf(total) ? total : { ...sum, reasoningTokens: total.reasoningTokens };
+  if (iterations.length === 0 || weightOf(sum) < weightOf(total)) return total;
+  return withOthers({ ...sum, reasoningTokens: total.reasoningTokens }, iterations);
+}
+
+/** The usage with those passes as parts of it that name a model. */
+function withOthers(usage: Usage, iterations: readonly JsonObject[]): Usage {
+  const otherModels = iterations.flatMap((iteration) =>
+    typeof iteration.model === "string" ? [{ model: iteration.model, usage: countersOf(iteration) }] : []
+  );
+  return otherModels.length === 0 ? usage : { ...usage, otherModels };
 }
 
 function countersOf(usage: JsonObject): Usage {
@@ -82,6 +103,7 @@ export function writeUsage(usage: Usage | null): JsonObject {
       ephemeral_1h_input_tokens: cacheWrite1hTokens,
     },
     output_tokens: output.outputTokens,
+    ...(output.webSearches ? { server_tool_use: { web_search_requests: output.webSearches } } : {}),
     ...(output.reasoningTokens > 0 ? { output_tokens_details: { thinking_tokens: output.reasoningTokens } } : {}),
   };
 }

@@ -15,7 +15,7 @@ import {
 import { citationsOf } from "./parts.ts";
 import { pictureOf } from "./read_items.ts";
 import { callNames, readStop } from "./read_reply.ts";
-import { readUsage } from "./usage.ts";
+import { noteHosted, readUsage, withHosted } from "./usage.ts";
 import { isObject, numberOrNull, objectsOf, textOf, textOrNull } from "../../wire_value.ts";
 import { THOUGHT_SEPARATOR, thoughtsOf } from "./wire.ts";
 
@@ -38,7 +38,10 @@ const READS: ReadonlyMap<unknown, Read> = new Map<unknown, Read>([
   ["response.reasoning_text.delta", (event, reading) => thoughtDelta(event, "words", reading)],
   ["response.function_call_arguments.delta", inputDelta],
   ["response.custom_tool_call_input.delta", inputDelta],
-  ["response.output_item.done", closeOutputItem],
+  ["response.output_item.done", (event, reading) => {
+    noteHosted(reading.hosted, event.item);
+    return closeOutputItem(event, reading);
+  }],
   ["response.completed", finish],
   ["response.incomplete", finish],
   ["response.failed", (event) => [errorEvent(isObject(event.response) ? event.response : event)]],
@@ -209,7 +212,7 @@ function finish(event: JsonObject, reading: Reading): ReplyEvent[] {
   const status = event.type === "response.incomplete" ? "incomplete" : response.status;
   const stop = readStop({ ...response, status }, reading.hasCall, reading.hasRefusal);
   reading.ended = true;
-  return [...events, { type: "finish", stop, usage: readUsage(response) }];
+  return [...events, { type: "finish", stop, usage: withHosted(readUsage(response), reading.hosted) }];
 }
 
 /** HTTP statuses of the words that vendors use in the middle of a stream. */

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../codec.ts";
 import type { Citation } from "../../conversation.ts";
 import type { PartOpening, ReplyEvent } from "../../events.ts";
 import { numberOrNull } from "../../wire_value.ts";
+import { type HostedWork, newHostedWork } from "./usage.ts";
 
 /** A neutral part while it is read. */
 export interface OpenPart {
@@ -39,11 +40,21 @@ export interface Reading {
   started: boolean;
   /** True after the form's end mark or a failure: what follows means nothing. */
   ended: boolean;
+  /** Searches and pictures whose items have ended. */
+  readonly hosted: HostedWork;
 }
 
 /** The reading before the first event. */
 export function newReading(): Reading {
-  return { items: new Map(), nextIndex: 0, hasCall: false, hasRefusal: false, started: false, ended: false };
+  return {
+    items: new Map(),
+    nextIndex: 0,
+    hasCall: false,
+    hasRefusal: false,
+    started: false,
+    ended: false,
+    hosted: newHostedWork(),
+  };
 }
 
 /** The item that an event is about. */

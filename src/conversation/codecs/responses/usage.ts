@@ -1,5 +1,14 @@
 import type { JsonObject, UsageFollower } from "../../codec.ts";
-import { checkedCounters, promptTokensOf, readCounter, type Usage } from "../../usage.ts";
+import {
+  checkedCounters,
+  mediumTokensOf,
+  promptTokensOf,
+  readCounter,
+  type Usage,
+  withAtLeast,
+  withCounters,
+  withTier,
+} from "../../usage.ts";
 import { isObject, parsedOrNull } from "../../wire_value.ts";
 
 /**
@@ -18,7 +27,7 @@ export function readUsage(body: unknown): Usage | null {
   const reported = readCounter(usage.output_tokens);
   const reasoning = readCounter(outputDetails.reasoning_tokens);
   const missing = readCounter(usage.total_tokens) - prompt - reported;
-  const reading = {
+  const tokens: Usage = {
     freshTokens: prompt - read - written,
     cacheReadTokens: read,
     cacheWrite5mTokens: written,
@@ -27,7 +36,20 @@ export function readUsage(body: unknown): Usage | null {
     outputTokens: missing > 0 && missing === reasoning ? reported + missing : reported,
     reasoningTokens: reasoning,
   };
-  return checkedCounters(reading, [
+  const medium = (name: string) => mediumTokensOf(readCounter(inputDetails[name]), null, tokens);
+  const [audio, image] = [medium("audio_tokens"), medium("image_tokens")];
+  const counters = {
+    audioInputTokens: audio.fresh,
+    audioCacheReadTokens: audio.cached,
+    imageInputTokens: image.fresh,
+    imageCacheReadTokens: image.cached,
+    audioOutputTokens: readCounter(outputDetails.audio_tokens),
+    imageOutputTokens: readCounter(outputDetails.image_tokens),
+    webSearches: searchesIn(usage),
+  };
+  const hosted = newHostedWork();
+  if (Array.isArray(body.output)) { for (const item of body.output) noteHosted(hosted, item); }
+  const checked = checkedCounters(withCounters(tokens, counters), [
     usage.input_tokens,
     usage.output_tokens,
     usage.total_tokens,
@@ -35,6 +57,38 @@ export function readUsage(body: unknown): Usage | null {
     inputDetails.cache_write_tokens,
     outputDetails.reasoning_tokens,
   ]);
+  return withTier(withHosted(checked, hosted), body.service_tier);
+}
+
+/** Searches that the usage counts. Source: xAI API reference, "server_side_tool_usage_details". */
+function searchesIn({ server_side_tool_usage_details: details }: JsonObject): number {
+  if (!isObject(details)) return 0;
+  return readCounter(details.web_search_calls) + readCounter(details.x_search_calls);
+}
+
+/** What a vendor's own tools did for a response, as far as its output items tell. */
+export interface HostedWork {
+  webSearches: number;
+  imagesMade: number;
+}
+
+/** Nothing done yet. */
+export function newHostedWork(): HostedWork {
+  return { webSearches: 0, imagesMade: 0 };
+}
+
+/** Counts an output item that has ended. Opening a found page, or looking through it, is no search. */
+export function noteHosted(work: HostedWork, item: unknown): void {
+  if (!isObject(item) || item.status === "failed") return;
+  const isSearch = item.type === "web_search_call" &&
+    (!isObject(item.action) || (item.action.type ?? "search") === "search");
+  if (isSearch || item.type === "x_search_call") work.webSearches++;
+  if (item.type === "image_generation_call" && typeof item.result === "string") work.imagesMade++;
+}
+
+/** The usage with what the output items tell, where it tells less itself. */
+export function withHosted<U extends Usage | null>(usage: U, work: HostedWork): U {
+  return withAtLeast(usage, work);
 }
 
 /** The inverse of {@linkcode readUsage}; the lifetimes of cache writes and the prompts of tools are summed up. */
@@ -52,21 +106,28 @@ export function writeUsage(usage: Usage): JsonObject {
   };
 }
 
+const HOSTED_CALL = /"(?:web_search|x_search|image_generation)_call"/;
+const ITEM_DONE = /"response\.output_item\.done"/;
 const END_MARK = /"response\.(?:completed|incomplete|failed)"/;
 
-/** Usage stands in the last frame alone, the one that is also the end mark. */
+/**
+ * Usage stands in the last frame alone, the one that is also the end mark. Searches are counted as their items end, as
+ * some vendors leave the items out of the last frame.
+ */
 export function usageFollower(): UsageFollower {
   let usage: Usage | null = null;
   let ended = false;
+  const hosted = newHostedWork();
   return {
-    concerns: (data) => END_MARK.test(data),
+    concerns: (data) => END_MARK.test(data) || (HOSTED_CALL.test(data) && ITEM_DONE.test(data)),
     follow(data) {
       const event = parsedOrNull(data);
+      if (isObject(event) && event.type === "response.output_item.done") noteHosted(hosted, event.item);
       if (!isObject(event) || typeof event.type !== "string" || !END_MARK.test(`"${event.type}"`)) return;
       ended = true;
       usage = readUsage(event.response) ?? usage;
     },
-    usage: () => usage,
+    usage: () => withHosted(usage, hosted),
     ended: () => ended,
   };
 }

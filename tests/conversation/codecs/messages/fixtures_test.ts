@@ -8,7 +8,7 @@ import {
 } from "../../../../src/conversation/codecs/messages/mod.ts";
 import type { Reply } from "../../../../src/conversation/reply.ts";
 import { GatewayError } from "../../../../src/lib/gateway_error.ts";
-import { replyOf } from "../../../support/assemble.ts";
+import { asCounted, replyOf } from "../../../support/assemble.ts";
 import { contextWith, targetWith } from "./samples.ts";
 
 /** Recorded traffic of the vendor, kept beside the repository; `SWITCHYARD_FIXTURES` names another place. */
@@ -215,7 +215,7 @@ Deno.test({
       const { body } = messages.writeReply(reply, contextWith());
       const again = messages.readReply(body);
       assertEquals({ ...saidIn(again), raw: null }, { ...saidIn(reply), raw: null });
-      assertEquals([again.stop.reason, again.usage], [reply.stop.reason, reply.usage]);
+      assertEquals([again.stop.reason, asCounted(again).usage], [reply.stop.reason, asCounted(reply).usage]);
     }
     for (const [name, payloads] of streams()) {
       const reader = messages.eventReader();
