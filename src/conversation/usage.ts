@@ -49,6 +49,7 @@ export interface Usage {
 export interface ModelUsage {
   /** As the vendor calls it. */
   readonly model: string;
+  /** Its counters. */
   readonly usage: Usage;
 }
 

@@ -68,3 +68,22 @@ Deno.test("no usage that passes exceeds the ceiling, and no counter of it what w
     }
   }));
 });
+
+Deno.test("parts of a usage shrink with their side, also those of other models", () => {
+  const usage = { ...usageOf(200_000, 20_000), audioInputTokens: 100_000, imageOutputTokens: 2 };
+  const reported = { ...usage, otherModels: [{ model: "other", usage: usageOf(50_000, 10_000) }] };
+  const cut = { ...usageOf(100_000, 10_000), audioInputTokens: 50_000, imageOutputTokens: 1 };
+  assertEquals(checkUsage(reported, LIMITS, true), {
+    verdict: "above_ceiling",
+    usage: { ...cut, otherModels: [{ model: "other", usage: usageOf(25_000, 5_000) }] },
+  });
+});
+
+Deno.test("searches beyond a hundred and the calls of hosted tools are not believed, whatever the context", () => {
+  const searching = (webSearches: number) => ({ ...usageOf(5, 5), webSearches });
+  for (const contextTokens of [0, 100_000]) {
+    const limits = { ...LIMITS, contextTokens, hostedCalls: 7 };
+    assertEquals(checkUsage(searching(107), limits, true).verdict, "plausible");
+    assertEquals(checkUsage(searching(1e10), limits, true), { verdict: "above_ceiling", usage: searching(107) });
+  }
+});
