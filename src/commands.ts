@@ -24,8 +24,9 @@ const HELP = `switchyard ${VERSION}: one address in front of many model vendors
   switchyard accounts list | show ID | suspend ID | resume ID
   switchyard accounts credit ID USD [--reference TEXT]
   switchyard accounts adjust ID USD --reason TEXT [--reference TEXT] [--allow-negative]
-  switchyard accounts allow-buckets ID [BUCKET...]  none: takes all away
                                          adds to a balance, or takes away: -4.20
+  switchyard accounts allow-buckets ID [BUCKET...]
+                                         buckets that its requests may name, in the place of others
   switchyard accounts allow-buckets ID [BUCKET…]
                                          buckets that its requests may name, in the place of those before
   switchyard keys create ACCOUNT         shows the key once

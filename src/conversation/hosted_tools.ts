@@ -20,16 +20,17 @@ export interface HostedTool {
  */
 export function hostedToolsIn(form: Form, body: JsonObject): readonly HostedTool[] {
   const found: HostedTool[] = [];
-  walkRequest(form, body, ({ name, value, depth, path }) => {
-    if (isAbsent(value)) return;
+  walkRequest(form, body, (member) => {
+    const { name, value, depth } = member;
+    if (depth > 0 && name !== "tools" || isAbsent(value)) return;
     if (name === "tools") {
       const tools = isObject(value) ? [value] : objectsOf(value);
       tools.forEach((tool, index) => {
-        const field = Array.isArray(value) ? `${path()}[${index}]` : path();
+        const field = Array.isArray(value) ? `${member.path()}[${index}]` : member.path();
         for (const hosted of namesOf(form, tool)) found.push({ name: hosted, field });
       });
     } else if (depth === 0) {
-      for (const hosted of settingNames(name, value)) found.push({ name: hosted, field: path() });
+      for (const hosted of settingNames(name, value)) found.push({ name: hosted, field: member.path() });
     }
   });
   return found;

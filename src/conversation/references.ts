@@ -80,7 +80,7 @@ const ID_KEYS: ReadonlyMap<string, ReferenceKind> = new Map<string, ReferenceKin
 
 function referencesOf(form: Form, member: RequestMember): readonly Found[] {
   const { name, value, owner, depth } = member;
-  if (isAbsent(value) || value === "") return NONE;
+  if (isAbsent(value) || value === "" || !isTelling(name)) return NONE;
   const kind = ID_KEYS.get(name);
   // Elements of an array are visited one by one.
   if (kind !== undefined) return Array.isArray(value) ? oddIdsIn(kind, value) : [[kind, idOf(value), ""]];
@@ -102,6 +102,20 @@ function referencesOf(form: Form, member: RequestMember): readonly Found[] {
   const addressed = kindOfAddress(name, value);
   return addressed === null ? NONE : [[addressed, value, ""]];
 }
+
+/** Keys of members that name nothing, by far the most: remembered, as this is asked for every member of every request. */
+const SILENT = new Set<string>();
+const MAX_SILENT_KEYS = 2_000;
+
+function isTelling(name: string): boolean {
+  if (SILENT.has(name)) return false;
+  const telling = ID_KEYS.has(name) || NAMING_KEYS.has(name) || ADDRESS_KEY.test(name);
+  if (!telling && name.length <= 64 && SILENT.size < MAX_SILENT_KEYS) SILENT.add(name);
+  return telling;
+}
+
+/** Keys that hold an id or an object with one, in some places. */
+const NAMING_KEYS: ReadonlySet<string> = new Set(["conversation", "prompt", "container", "skillId", "voice", "audio"]);
 
 /** Elements of a list of ids that are not text, which no vendor documents and one may read all the same. */
 function oddIdsIn(kind: ReferenceKind, list: readonly unknown[]): readonly Found[] {

@@ -2,7 +2,7 @@ import type { JsonObject } from "../lib/json_object.ts";
 import type { Form } from "./seal.ts";
 import { isObject } from "./wire_value.ts";
 
-/** One member of an object that a vendor reads as protocol, or one scalar element of such a member's array. */
+/** One member of an object that a vendor reads as protocol, or one text of such a member's array. */
 export interface RequestMember {
   /** The key as it was sent. */
   readonly key: string;
@@ -17,6 +17,9 @@ export interface RequestMember {
   path(): string;
 }
 
+/** Looks at one member; the same object is given for each, so it must not be kept. */
+export type MemberVisitor = (member: RequestMember) => void;
+
 interface Place {
   readonly parent: Place | null;
   readonly step: string | number;
@@ -29,8 +32,8 @@ interface Place {
  *
  * @param body The parsed request. `extra_body` is not entered, because it is never sent.
  */
-export function walkRequest(form: Form, body: JsonObject, visit: (member: RequestMember) => void): void {
-  walkObject(form, body, null, 0, visit);
+export function walkRequest(form: Form, body: JsonObject, visit: MemberVisitor): void {
+  new Walk(form, visit).object(body, null, 0);
 }
 
 /** A key as protobuf's JSON mapping spells it: `file_uri` as `fileUri`. Applying it twice changes nothing more. */
@@ -38,27 +41,61 @@ export function camelCaseOf(key: string): string {
   return key.includes("_") ? key.replace(/(?<=[^_])_+([a-z0-9])/gi, (_, next: string) => next.toUpperCase()) : key;
 }
 
-function walkObject(form: Form, owner: JsonObject, at: Place | null, depth: number, visit: Visit): void {
-  for (const key of Object.keys(owner)) {
-    const name = camelCaseOf(key);
-    const member = { key, name, value: owner[key], owner, depth };
-    const place = { parent: at, step: key };
-    visit({ ...member, path: () => pathOf(place) });
-    if (!isCallersOwn(form, owner, name, depth)) walkValue(form, member, place, visit);
+/** One walk. Every request is walked, so members are shown by one object that changes, and places are made for nests alone. */
+class Walk implements RequestMember {
+  key = "";
+  name = "";
+  value: unknown;
+  owner: JsonObject = {};
+  depth = 0;
+  #parent: Place | null = null;
+  #index: number | null = null;
+
+  constructor(readonly form: Form, readonly visit: MemberVisitor) {}
+
+  path(): string {
+    const place = { parent: this.#parent, step: this.key };
+    return pathOf(this.#index === null ? place : { parent: place, step: this.#index });
   }
-}
 
-type Visit = (member: RequestMember) => void;
+  object(owner: JsonObject, parent: Place | null, depth: number): void {
+    for (const key in owner) {
+      const value = owner[key];
+      const name = camelCaseOf(key);
+      this.#show(key, name, value, owner, depth, parent, null);
+      if (typeof value !== "object" || value === null || isCallersOwn(this.form, owner, name, depth)) continue;
+      if (Array.isArray(value)) this.#list(value, key, name, owner, parent, depth);
+      else this.object(value as JsonObject, { parent, step: key }, depth + 1);
+    }
+  }
 
-function walkValue(form: Form, member: Omit<RequestMember, "path">, place: Place, visit: Visit): void {
-  const { value, depth } = member;
-  if (isObject(value)) return walkObject(form, value, place, depth + 1, visit);
-  if (!Array.isArray(value)) return;
-  for (let index = 0; index < value.length; index++) {
-    const element = { ...member, value: value[index] as unknown };
-    const inner = { parent: place, step: index };
-    if (typeof element.value === "string") visit({ ...element, path: () => pathOf(inner) });
-    else walkValue(form, element, inner, visit);
+  #list(list: readonly unknown[], key: string, name: string, owner: JsonObject, parent: Place | null, depth: number) {
+    const place = { parent, step: key };
+    for (let index = 0; index < list.length; index++) {
+      const element = list[index];
+      if (typeof element === "string") this.#show(key, name, element, owner, depth, parent, index);
+      else if (Array.isArray(element)) this.#list(element, `${key}[${index}]`, name, owner, parent, depth);
+      else if (isObject(element)) this.object(element, { parent: place, step: index }, depth + 1);
+    }
+  }
+
+  #show(
+    key: string,
+    name: string,
+    value: unknown,
+    owner: JsonObject,
+    depth: number,
+    parent: Place | null,
+    index: number | null,
+  ): void {
+    this.key = key;
+    this.name = name;
+    this.value = value;
+    this.owner = owner;
+    this.depth = depth;
+    this.#parent = parent;
+    this.#index = index;
+    this.visit(this);
   }
 }
 

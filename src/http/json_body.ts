@@ -57,7 +57,7 @@ export function jsonObjectOf(sent: Uint8Array<ArrayBuffer>, memory?: MemoryLease
   memory?.take(scan.containers * JSON_CONTAINER_BYTES);
   const body = parsed(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
   if (typeof body !== "object" || body === null || Array.isArray(body)) throw notAnObject(nameOf(body));
-  if (hasRepeatedMember(bytes, body)) {
+  if (hasRepeatedMember(scan, body)) {
     throw new GatewayError("invalid_request", "Cannot read the body: an object in it has one name twice");
   }
   return { body: body as JsonObject, bytes, scan };

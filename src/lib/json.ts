@@ -29,6 +29,8 @@ export interface JsonScan {
   readonly duplicate: string | null;
   /** The offset of the brace that closes the top object; -1 when the text is no whole object. */
   readonly objectEnd: number;
+  /** How many members all objects of a whole object have together, at any depth, doubled names counted twice. */
+  readonly memberCount: number;
 }
 
 /** Changes to the top object; see {@linkcode spliceJson}. */
@@ -69,6 +71,7 @@ export function scanJson(bytes: Uint8Array): JsonScan {
     members: [],
     duplicate: null,
     objectEnd: -1,
+    memberCount: 0,
   };
 }
 
@@ -154,6 +157,7 @@ function scanObject(bytes: Uint8Array, start: number): JsonScan {
   let depth = 1;
   let deepest = 1;
   let containers = 1;
+  let memberCount = 0;
   let keyStart = -1;
   let valueStart = -1;
   let key = "";
@@ -165,7 +169,9 @@ function scanObject(bytes: Uint8Array, start: number): JsonScan {
       if (depth === 1 && keyStart < 0) {
         keyStart = at;
         key = names.read(bytes, at, end);
-        if (names.sawTwice(key, members)) return { depth: deepest, containers, members, duplicate: key, objectEnd: -1 };
+        if (names.sawTwice(key, members)) {
+          return { depth: deepest, containers, members, duplicate: key, objectEnd: -1, memberCount };
+        }
       }
       at = end;
     } else if (meaning === OPENS) {
@@ -174,19 +180,20 @@ function scanObject(bytes: Uint8Array, start: number): JsonScan {
     } else if (meaning === CLOSES && --depth > 0) {
       continue;
     } else if (depth > 1) {
-      continue;
+      if (bytes[at] === COLON) memberCount++;
     } else if (bytes[at] === COLON) {
+      memberCount++;
       if (valueStart < 0) valueStart = skipSpace(bytes, at + 1);
     } else {
       if (keyStart >= 0 && valueStart >= 0) {
         if (members.length === MOST_MEMBERS) throw new RangeError(`Cannot read more than ${MOST_MEMBERS} members`);
         members.push({ key, keyStart, valueStart, valueEnd: trimSpace(bytes, at) });
       }
-      if (depth === 0) return { depth: deepest, containers, members, duplicate: null, objectEnd: at };
+      if (depth === 0) return { depth: deepest, containers, members, duplicate: null, objectEnd: at, memberCount };
       keyStart = valueStart = -1;
     }
   }
-  return { depth: deepest, containers, members, duplicate: null, objectEnd: -1 };
+  return { depth: deepest, containers, members, duplicate: null, objectEnd: -1, memberCount };
 }
 
 /** The names of one object: read without an allocation each where they are short and plain, and watched for doubles. */

@@ -196,7 +196,7 @@ function refusalOfTranslation(
 ): Refusal | null {
   for (const each of named) {
     const { kind, id, field } = each.reference;
-    const isAddress = kind === "asset" || (kind === "file" && /^https?:/i.test(id.trim()));
+    const isAddress = kind === "asset" || (kind === "file" && /^(https?:|files\/)/i.test(id.trim()));
     if (isAddress) {
       const refusal = refusalOf(each, provider, request);
       if (refusal !== null) return refusal;

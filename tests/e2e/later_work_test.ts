@@ -37,7 +37,7 @@ Deno.test("a content request with a field in both spellings reaches no vendor, n
       path: `/gencompat/v1beta/models/${CONTENT.ownModel}:countTokens`,
     },
     {
-      body: { model: CONTENT.ownModel, contents, ttl: "300s", systemInstruction: "a", system_instruction: "b" },
+      body: { model: CONTENT.ownModel, contents, ttl: "600s", systemInstruction: "a", system_instruction: "b" },
       path: "/gencompat/v1beta/cachedContents",
     },
   ];

@@ -1,9 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
+import { scanJson } from "../../src/lib/json.ts";
 import { hasRepeatedMember } from "../../src/lib/json_members.ts";
 
 function repeats(text: string): boolean {
-  return hasRepeatedMember(new TextEncoder().encode(text), JSON.parse(text));
+  const whole = `{"in":${text}}`;
+  return hasRepeatedMember(scanJson(new TextEncoder().encode(whole)), JSON.parse(whole));
 }
 
 Deno.test("hasRepeatedMember() is false for whatever JSON.stringify writes", () => {

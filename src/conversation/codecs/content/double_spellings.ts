@@ -11,9 +11,10 @@ import { walkRequest } from "../../request_walk.ts";
  * @throws {GatewayError} `invalid_request`, naming the second of the two.
  */
 export function refuseDoubleSpellings(body: JsonObject): void {
-  walkRequest("content", body, ({ key, name, owner, path }) => {
+  walkRequest("content", body, (member) => {
+    const { key, name, owner } = member;
     if (key !== name && Object.hasOwn(owner, name)) {
-      throw invalidField(path(), `expected one spelling of the field, got "${name}" as well`);
+      throw invalidField(member.path(), `expected one spelling of the field, got "${name}" as well`);
     }
   });
 }

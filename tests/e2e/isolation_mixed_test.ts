@@ -1,0 +1,61 @@
+import { assertEquals, assertNotEquals } from "@std/assert";
+import { newApiKey } from "../../src/billing/api_key.ts";
+import { startTestGateway } from "../support/gateway.ts";
+import { callerOf } from "../support/gateway_call.ts";
+
+const [KEY_A, KEY_B] = [newApiKey(), newApiKey()];
+const gateway = await startTestGateway({
+  config: {
+    accounts: [{ id: "anna", balance: "25.00", keys: [KEY_A] }, { id: "ben", balance: "25.00", keys: [KEY_B] }],
+  },
+});
+const [anna, ben] = [KEY_A, KEY_B].map((key) => {
+  const call = callerOf(gateway.address, { authorization: `Bearer ${key}` });
+  return (fields: object) => call("POST", "/v1/responses", { model: "sandbox/any-1", input: "hi there", ...fields });
+});
+const at = (type: string) => ({ extra_body: { provider: { type } } });
+const user = { role: "user", content: "go on" };
+
+Deno.test("an item of a translated reply goes to a provider that gets it written out, for its account alone", async () => {
+  const first = await anna(at("sandbox-anthropic"));
+  const { id } = first.json.output.find(({ type }: { type: string }) => type === "message");
+  const input = [{ type: "item_reference", id }, user];
+  for (let nth = 0; nth < 8; nth++) {
+    const { status, headers, text } = await anna({ input });
+    assertEquals(status, 200, text);
+    assertNotEquals(headers.get("x-service-provider"), "sandbox-openai");
+  }
+  const before = gateway.sandbox.seen.length;
+  for (let nth = 0; nth < 8; nth++) assertEquals((await ben({ input })).status, 404);
+  assertEquals((await anna({ input, ...at("sandbox-openai") })).status, 404);
+  assertEquals(gateway.sandbox.seen.length, before);
+});
+
+Deno.test("an item of a passed reply goes back to the provider that gave it", async () => {
+  const first = await anna(at("sandbox-openai"));
+  const { id } = first.json.output.find(({ type }: { type: string }) => type === "message");
+  const input = [{ type: "item_reference", id }, user];
+  for (let nth = 0; nth < 6; nth++) {
+    const before = gateway.sandbox.seen.length;
+    await anna({ input });
+    assertEquals(gateway.sandbox.seen.length, before + 1);
+    assertEquals(gateway.sandbox.seen.at(-1)!.path, "/openai/v1/responses");
+  }
+  assertEquals((await ben({ input })).status, 404);
+});
+
+Deno.test("a translated reply's response id leads nowhere, and a model of another format says what to send", async () => {
+  const { json } = await anna(at("sandbox-anthropic"));
+  assertEquals((await anna({ previous_response_id: json.id })).status, 404);
+  const elsewhere = await anna({ model: "sandbox/messages-1", previous_response_id: json.id });
+  assertEquals([elsewhere.status, elsewhere.json.error.param], [400, "previous_response_id"]);
+});
+
+Deno.test("hosted tools are dropped for a model of another format, and refused for one of its own", async () => {
+  const tools = [{ type: "web_search" }];
+  const dropped = await anna({ model: "sandbox/messages-1", tools });
+  assertEquals([dropped.status, dropped.headers.get("x-service-dropped")], [200, "tools.web_search"]);
+  assertEquals((await anna({ model: "sandbox/chat-1", tools })).status, 400);
+});
+
+Deno.test.afterAll(() => gateway.stop());
