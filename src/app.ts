@@ -19,6 +19,7 @@ import { renderDefaultError } from "./protocols/default/error.ts";
 import { deliveryRoutes } from "./protocols/default/deliveries.ts";
 import { createRouter, type Router } from "./router.ts";
 import { ERROR_SECTIONS, routesOf } from "./routes.ts";
+import { errorForCallerOf } from "./storage_error.ts";
 import type { EmbeddedStore } from "./store/embedded.ts";
 import type { JobRunner } from "./store/jobs.ts";
 import { createVendorState } from "./ownership/vendor_state.ts";
@@ -77,6 +78,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
       log,
       clock,
       memory: foundation.memory,
+      errorOf: errorForCallerOf,
       isDraining: () => present.isDraining,
     }),
     memory: foundation.memory,
@@ -149,6 +151,7 @@ async function routerOf(foundation: Foundation, engines: Engines, present: Prese
     textBody: { capBytes: config.limits.textBodyBytes, idleMs: config.limits.bodyIdleMs },
     readiness: readinessHandler({
       isReady: async () => !present.isDraining && await store.ready(),
+      reason: () => present.isDraining ? "the process is about to end" : store.writability.failure,
       providers: Object.keys(config.providers),
       breaker,
     }),

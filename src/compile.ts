@@ -6,7 +6,13 @@
 const OUTPUT = "dist/switchyard";
 
 /** Everything that a gateway may do: listen and connect, read and write where its configuration says, see the environment. */
-const PERMISSIONS = ["--allow-net", "--allow-env", "--allow-read", "--allow-write", "--allow-sys=uid"];
+const PERMISSIONS = [
+  "--allow-net",
+  "--allow-env",
+  "--allow-read",
+  "--allow-write",
+  "--allow-sys=uid,statfs,systemMemoryInfo",
+];
 
 /** Modules that run in threads: nothing imports them. */
 const THREADS = ["--include", "src/workers/media_entry.ts"];

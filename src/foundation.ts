@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import { type Authenticate, createAuthenticate } from "./billing/authenticate.ts";
 import { type AccountsEnsured, ensureConfiguredAccounts } from "./billing/configured_accounts.ts";
 import { createKeyRing, type KeyRing } from "./billing/key_ring.ts";
@@ -17,6 +18,7 @@ import { type CircuitBreaker, createCircuitBreaker } from "./routing/circuit_bre
 import { createCredentialMonitor } from "./routing/credential_monitor.ts";
 import type { EmbeddedStore } from "./store/embedded.ts";
 import { unwritableOf } from "./lib/unwritable.ts";
+import { freeSpaceAt } from "./store/free_space.ts";
 import { openKvStore } from "./store/kv.ts";
 import type { Provider } from "./upstreams/provider.ts";
 import { openProviders } from "./upstreams/providers.ts";
@@ -63,10 +65,10 @@ export interface Foundation extends FoundationOptions {
 export async function layFoundation(options: FoundationOptions): Promise<Foundation> {
   const { config, clock, log, mustExist } = options;
   const caCerts = config.egress.caFile === null ? [] : [await Deno.readTextFile(config.egress.caFile)];
-  const store = await openStore(config.store, { clock, log, mustExist });
+  const store = await openStore(config, { clock, log, mustExist });
   const ensured = await ensureConfiguredAccounts(store, config.accounts);
   const keys = createKeyRing({ store, clock });
-  const meter = createMeter({ store, clock, log });
+  const meter = createMeter({ store, clock, log, writability: store.writability });
   const providers = openProviders(config.providers, { clock, caCerts, proxies: config.proxies });
   const credentials = createCredentialMonitor({ providers: providers.byName, clock, log });
   const own = ownAddressesOf(config);
@@ -104,7 +106,7 @@ function ownAddressesOf({ server }: Config): OwnAddress[] {
 }
 
 async function openStore(
-  address: string,
+  { store: address, files, limits }: Config,
   options: { readonly clock: Clock; readonly log: Log; readonly mustExist?: boolean },
 ): Promise<EmbeddedStore> {
   const [engine, path] = [address.slice(0, address.indexOf(":")), address.slice(address.indexOf(":") + 1)];
@@ -112,7 +114,8 @@ async function openStore(
     throw new GatewayError("internal_error", `Cannot open the store: no engine is called "${engine}"`);
   }
   try {
-    return await openKvStore({ path, ...options });
+    const freeBytes = freeSpaceAt(path === ":memory:" ? [files] : [dirname(path), files]);
+    return await openKvStore({ path, space: { freeBytes, minFreeBytes: limits.minFreeDiskBytes }, ...options });
   } catch (error) {
     throw unwritableOf("store", path, error);
   }

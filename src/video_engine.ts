@@ -12,7 +12,7 @@ import { fileRoutes } from "./protocols/default/files.ts";
 import { defaultVideoRoutes } from "./protocols/default/videos.ts";
 import type { CircuitBreaker } from "./routing/circuit_breaker.ts";
 import { createJobRunner, type JobRunner } from "./store/jobs.ts";
-import type { Store } from "./store/store.ts";
+import type { EmbeddedStore } from "./store/embedded.ts";
 import type { Provider } from "./upstreams/provider.ts";
 import type { MediaWork } from "./workers/media_work.ts";
 import { isFileKept } from "./videos/inputs.ts";
@@ -23,7 +23,7 @@ import { createVideos, type TerminalSeam, type Videos } from "./videos/videos.ts
 /** What videos share with the rest of an app. */
 export interface VideoEngineParts {
   readonly config: Config;
-  readonly store: Store;
+  readonly store: EmbeddedStore;
   readonly catalog: Catalog;
   readonly providers: ReadonlyMap<string, Provider>;
   readonly breaker: CircuitBreaker;
@@ -62,6 +62,7 @@ export async function videoEngine(parts: VideoEngineParts): Promise<VideoEngine>
   const making = [...providers.values()].flatMap(({ name, videos }) => videos ? [[name, videos] as const] : []);
   const videos = createVideos({
     ...parts,
+    writability: store.writability,
     upstreams: new Map(making),
     isProvider: (name) => providers.has(name),
     files,

@@ -1,5 +1,6 @@
 import { GatewayError } from "../lib/gateway_error.ts";
 import { type Money, writeMoney } from "../lib/money.ts";
+import type { Writability } from "../store/write_health.ts";
 import type { ChargeRow } from "./charge.ts";
 import { type OpenCall, Purse, type PurseOptions } from "./purse.ts";
 
@@ -30,8 +31,8 @@ export interface Admission {
    * Charges the call; resolves once that is durable, at once when the amount is zero.
    *
    * @throws {RangeError} If the amount is below zero.
-   * @throws {GatewayError} `internal_error` when the store does not take the charge after several tries; it is
-   * logged as `charge_lost` then.
+   * @throws {GatewayError} `storage_unavailable` when the store does not take the charge after several tries: it is
+   * logged as `charge_delayed` and written later. `internal_error` when the store refuses it; logged as `charge_lost`.
    */
   charge(charge: Charge): Promise<void>;
   /** Ends the call without a charge. */
@@ -49,8 +50,9 @@ export interface Meter {
    * Admits a call: at once when the balance is known, else as a promise.
    *
    * @param reservation What the call may cost at most, from zero, or what decides that by the balance.
-   * @throws {GatewayError} `insufficient_credits` when the reservation does not fit into the balance less the
-   * account's other open reservations, or when the balance is zero or below.
+   * @throws {GatewayError} `storage_unavailable` when the store takes no writes; `insufficient_credits` when the
+   * reservation does not fit into the balance less the account's other open reservations, or when the balance is zero
+   * or below.
    */
   admit(accountId: string, reservation: Money | Reserve): Admission | Promise<Admission>;
   /** To be called when something else moved an account's money: the balance is read anew before the next call. */
@@ -61,6 +63,8 @@ export interface Meter {
 
 /** What a meter works with. */
 export interface MeterOptions extends Omit<PurseOptions, "lingerMs"> {
+  /** Asked before each call: no call is let in whose charge could not be written. Default: nothing is asked. */
+  readonly writability?: Writability;
   /** How long a charge waits for others to share its commit; 0, the default, only while a commit is under way. */
   readonly lingerMs?: number;
 }
@@ -101,22 +105,29 @@ export function createMeter({ lingerMs = 0, ...options }: MeterOptions): Meter {
     }
   }
 
+  function admitNow(accountId: string, reservation: Money | Reserve): Admission | Promise<Admission> {
+    const reserve = reserveOf(reservation);
+    const purse = purseOf(accountId);
+    const { ageMs } = purse;
+    if (ageMs >= TRUSTED_MS) return admitAfterReading(purse, reserve);
+    let reserved: Reserved;
+    try {
+      reserved = reservedIn(purse, reserve);
+    } catch (error) {
+      if (ageMs >= READ_EVERY_MS) return admitAfterReading(purse, reserve);
+      throw error;
+    }
+    // A failure shows itself when the balance becomes too old to be trusted.
+    if (ageMs >= READ_EVERY_MS) purse.read().catch(() => {});
+    return admission(purse, reserved, options);
+  }
+
   return {
     admit(accountId, reservation) {
-      const reserve = reserveOf(reservation);
-      const purse = purseOf(accountId);
-      const { ageMs } = purse;
-      if (ageMs >= TRUSTED_MS) return admitAfterReading(purse, reserve);
-      let reserved: Reserved;
-      try {
-        reserved = reservedIn(purse, reserve);
-      } catch (error) {
-        if (ageMs >= READ_EVERY_MS) return admitAfterReading(purse, reserve);
-        throw error;
-      }
-      // A failure shows itself when the balance becomes too old to be trusted.
-      if (ageMs >= READ_EVERY_MS) purse.read().catch(() => {});
-      return admission(purse, reserved, options);
+      const checked = options.writability?.check();
+      return checked instanceof Promise
+        ? checked.then(() => admitNow(accountId, reservation))
+        : admitNow(accountId, reservation);
     },
     invalidate: (accountId) => purses.get(accountId)?.invalidate(),
     async flush() {

@@ -4,6 +4,7 @@ import { newSortableId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
 import { type Money, writeMoney } from "../lib/money.ts";
 import type { CommitResult, Store } from "../store/store.ts";
+import { storageUnavailable } from "../store/write_health.ts";
 import { addCharge, type ChargeRow, fittingRows, totalOf } from "./charge.ts";
 
 /** What a purse works with. */
@@ -28,7 +29,17 @@ interface Waiting {
   readonly durable: PromiseWithResolvers<void>;
 }
 
+/** Charges that the store did not take, to be written under the same reference again. */
+interface Delayed {
+  readonly reference: string;
+  readonly rows: readonly ChargeRow[];
+}
+
 const RETRY_DELAYS_MS: readonly number[] = [50, 200, 800];
+const MIN_DELAY_MS = 2_000;
+const MAX_DELAY_MS = 30_000;
+/** Per account; later ones are lost. No call is admitted meanwhile, so these are calls that were under way. */
+const MAX_DELAYED_ROWS = 10_000;
 
 /**
  * One account's money as this process sees it, and the one lane on which its reads of the balance and its charges
@@ -36,6 +47,9 @@ const RETRY_DELAYS_MS: readonly number[] = [50, 200, 800];
  * still waits is exact but for others' movements: holds, credits, other processes.
  *
  *   charge(row) → waiting → (all that wait and fit, as one group) → one commit → durable
+ *
+ * A group that the store does not take in several tries is kept in memory and tried again after 2, 4 … 30 s, until it
+ * is written or the process ends. Its callers have got an error by then, and it still counts against the balance.
  *
  * Charges that come while a commit is under way form the next group, so that a busy account costs one commit at a
  * time however many requests it makes.
@@ -54,6 +68,10 @@ export class Purse {
   #lane: Promise<void> | null = null;
   #stopLingering: (() => void) | null = null;
   #hurried = false;
+  #delayed: Delayed[] = [];
+  #isRetryDue = false;
+  #stopRetry: (() => void) | null = null;
+  #delayMs = MIN_DELAY_MS;
 
   constructor(readonly account: string, private readonly options: PurseOptions) {}
 
@@ -75,7 +93,7 @@ export class Purse {
 
   /** Whether nothing is lost when the purse is dropped. */
   get isIdle(): boolean {
-    return this.users === 0 && this.#lane === null;
+    return this.users === 0 && this.#lane === null && this.#delayed.length === 0;
   }
 
   /** Reserves money for a call in memory, until {@linkcode Purse.unreserve} is called with the same call. */
@@ -108,7 +126,10 @@ export class Purse {
     return reading.promise;
   }
 
-  /** Resolves once the charge is durable; rejects with `internal_error` when it could not be made so, and logs it. */
+  /**
+   * Resolves once the charge is durable. Rejects with `storage_unavailable` when the store does not take it: it is written
+   * later. Rejects with `internal_error` when the store refuses it for good; it is logged as `charge_lost`.
+   */
   charge(row: ChargeRow): Promise<void> {
     const durable = Promise.withResolvers<void>();
     this.#undurable += row.amount;
@@ -118,11 +139,18 @@ export class Purse {
     return durable.promise;
   }
 
-  /** Sends what waits without lingering; resolves when nothing is under way. */
+  /** Sends what waits without lingering, and what was delayed once more; what is not taken then is lost. */
   async settle(): Promise<void> {
     this.#hurried = true;
     this.#stopLingering?.();
     await this.#lane;
+    if (this.#delayed.length > 0) {
+      this.#isRetryDue = true;
+      this.#run();
+      await this.#lane;
+      this.#stopRetry?.();
+      for (const { rows } of this.#delayed.splice(0)) this.#logLost(rows, "the process ends");
+    }
     this.#hurried = false;
   }
 
@@ -132,8 +160,10 @@ export class Purse {
 
   /** Never rejects: every failure reaches those who wait for it. */
   async #work(): Promise<void> {
-    while (this.#reading || this.#waiting.length > 0) {
-      if (this.#reading) {
+    while (this.#reading || this.#waiting.length > 0 || this.#isRetryDue) {
+      if (this.#isRetryDue) {
+        await this.#retryDelayed();
+      } else if (this.#reading) {
         await this.#readBalance(this.#reading);
       } else {
         // Also without lingering this lets the charges of the same turn of the event loop come along.
@@ -192,29 +222,82 @@ export class Purse {
 
   async #commitGroup(group: readonly Waiting[]): Promise<void> {
     const rows = group.map(({ row }) => row);
-    const failure = await this.#commitRows(rows);
-    const total = totalOf(rows);
-    this.#undurable -= total;
-    if (failure === null) this.#available -= total;
-    else this.#logLost(rows, failure);
+    const charge = { reference: `charge_${newSortableId(this.options.clock.now())}`, rows };
+    const failure = await this.#commitInTries(charge);
+    const error = failure === null ? null : this.#keepOrLose(charge, failure);
     for (const { durable } of group) {
-      if (failure === null) durable.resolve();
-      else durable.reject(new GatewayError("internal_error", "Cannot record the charge", { cause: failure }));
+      if (error === null) durable.resolve();
+      else durable.reject(error);
     }
   }
 
   /** Gives null when the rows are durable, else why they are not, after several tries. */
-  async #commitRows(rows: readonly ChargeRow[]): Promise<unknown> {
-    const { store, clock, log } = this.options;
-    const reference = `charge_${newSortableId(clock.now())}`;
-    const commit = addCharge({}, { account: this.account, reference, rows });
+  async #commitInTries(charge: Delayed): Promise<CommitFailure | null> {
+    const { clock, log } = this.options;
+    const { reference } = charge;
     for (let attempt = 0;; attempt++) {
-      // A repeat after an attempt that failed but had become durable is harmless: its ledger line stands already.
-      const failure = await store.commit(null, commit).then(failureOf, (thrown) => thrown ?? "no reason given");
+      const failure = await this.#commitOnce(charge);
       if (failure === null || attempt === RETRY_DELAYS_MS.length) return failure;
-      log.warn("charge_retried", { accountId: this.account, ref: reference, attempt, reason: String(failure) });
+      log.warn("charge_retried", { accountId: this.account, ref: reference, attempt, reason: String(failure.reason) });
       await sleep(clock, RETRY_DELAYS_MS[attempt]);
     }
+  }
+
+  /** A repeat after an attempt that failed but had become durable is harmless: its ledger entry stands already. */
+  async #commitOnce({ reference, rows }: Delayed): Promise<CommitFailure | null> {
+    const commit = addCharge({}, { account: this.account, reference, rows });
+    const failure = await this.options.store.commit(null, commit)
+      .then(failureOf, (thrown) => ({ reason: thrown ?? "no reason given", isFinal: false }));
+    if (failure !== null) return failure;
+    const total = totalOf(rows);
+    this.#undurable -= total;
+    this.#available -= total;
+    return null;
+  }
+
+  /** What is to become of a charge that was not written; gives the error for its callers. */
+  #keepOrLose(charge: Delayed, { reason, isFinal }: CommitFailure): GatewayError {
+    const { rows, reference } = charge;
+    const kept = this.#delayed.reduce((sum, delayed) => sum + delayed.rows.length, 0);
+    if (isFinal || kept + rows.length > MAX_DELAYED_ROWS) {
+      this.#lose(charge, reason);
+      return new GatewayError("internal_error", "Cannot record the charge", { cause: reason });
+    }
+    this.#delayed.push(charge);
+    const cost = writeMoney(totalOf(rows));
+    const facts = { accountId: this.account, ref: reference, count: rows.length, cost, reason: String(reason) };
+    this.options.log.error("charge_delayed", facts);
+    this.#retryLater();
+    return storageUnavailable(reason);
+  }
+
+  #retryLater(): void {
+    this.#stopRetry ??= this.options.clock.after(this.#delayMs, () => {
+      this.#stopRetry = null;
+      this.#isRetryDue = true;
+      this.#run();
+    });
+  }
+
+  async #retryDelayed(): Promise<void> {
+    this.#isRetryDue = false;
+    while (this.#delayed.length > 0) {
+      const [charge] = this.#delayed;
+      const failure = await this.#commitOnce(charge);
+      if (failure !== null && !failure.isFinal) {
+        this.#delayMs = Math.min(this.#delayMs * 2, MAX_DELAY_MS);
+        return this.#retryLater();
+      }
+      this.#delayed.shift();
+      if (failure !== null) this.#lose(charge, failure.reason);
+      else this.options.log.info("charge_recorded", { accountId: this.account, ref: charge.reference });
+    }
+    this.#delayMs = MIN_DELAY_MS;
+  }
+
+  #lose({ rows }: Delayed, reason: unknown): void {
+    this.#undurable -= totalOf(rows);
+    this.#logLost(rows, reason);
   }
 
   #logLost(rows: readonly ChargeRow[], failure: unknown): void {
@@ -232,7 +315,14 @@ export class Purse {
   }
 }
 
-/** A line that stands already is this very charge: no other has its reference. */
-function failureOf(result: CommitResult): unknown {
-  return result.ok || result.why === "duplicate" ? null : `refused as ${result.why}`;
+/** Why a charge was not written. */
+interface CommitFailure {
+  readonly reason: unknown;
+  /** True when it never will be. */
+  readonly isFinal: boolean;
+}
+
+/** A ledger entry that stands already is this very charge: no other has its reference. */
+function failureOf(result: CommitResult): CommitFailure | null {
+  return result.ok || result.why === "duplicate" ? null : { reason: `refused as ${result.why}`, isFinal: true };
 }

@@ -28,6 +28,8 @@ export interface LimitsConfig {
    * machine's memory; see `defaultMemoryLimit`.
    */
   readonly memoryBytes: number | null;
+  /** Bytes of disk that must be free where the store and the files lie; below, paid work is refused. Default: 64 MB. */
+  readonly minFreeDiskBytes: number;
   /** On `GET /v1/videos/{id}`. */
   readonly videoPolling: RateLimitConfig;
   /** Of video tasks under way. */
@@ -66,6 +68,7 @@ const body = () => bytes(1, LARGEST_BODY);
 
 const schema: z.ZodType<LimitsConfig> = z.strictObject({
   memory: orNothing(bytes(MIN_MEMORY_BYTES, MAX_MEMORY_BYTES)),
+  min_free_disk: bytes(0, MAX_MEMORY_BYTES).default(64_000_000),
   video_polling: z.strictObject({
     requests: wholeNumber(1, 1_000_000).default(60),
     per: seconds(0.001, DAY).default(60_000),
@@ -89,6 +92,7 @@ const schema: z.ZodType<LimitsConfig> = z.strictObject({
   signed_url: seconds(1, 7 * DAY).default(DAY * 1000),
 }).transform((limits) => ({
   memoryBytes: limits.memory,
+  minFreeDiskBytes: limits.min_free_disk,
   videoPolling: limits.video_polling,
   vendorPolling: limits.vendor_polling,
   textBodyBytes: limits.text_body,

@@ -29,6 +29,8 @@ export interface FrontDoorOptions {
   readonly isDraining?: () => boolean;
   /** What bounds the memory of all requests. Default: nothing. */
   readonly memory?: MemoryBudget;
+  /** Any thrown thing as the error to answer with. Default: {@linkcode gatewayErrorOf}. */
+  readonly errorOf?: (thrown: unknown) => GatewayError;
   /** The level of the line that each request leaves in the log. Default `info`. */
   readonly accessLevel?: "debug" | "info";
 }
@@ -43,7 +45,7 @@ export type FrontDoor = (request: Request, info: Deno.ServeHandlerInfo) => Promi
  */
 export function createFrontDoor(options: FrontDoorOptions): FrontDoor {
   const { router, log, clock, longestUrl = LONGEST_URL, isDraining = () => false, accessLevel = "info" } = options;
-  const { memory = UNLIMITED_MEMORY } = options;
+  const { memory = UNLIMITED_MEMORY, errorOf = gatewayErrorOf } = options;
 
   return async function frontDoor(request, info) {
     const arrival = new Arrival(request, info, clock.now(), memory);
@@ -53,7 +55,7 @@ export function createFrontDoor(options: FrontDoorOptions): FrontDoor {
       response = await answer(arrival);
     } catch (thrown) {
       arrival.endMemory();
-      error = gatewayErrorOf(thrown);
+      error = errorOf(thrown);
       response = failure(error, arrival);
     }
     endMemoryWhenSent(arrival);

@@ -1,4 +1,5 @@
 import type { Store } from "./store.ts";
+import type { Writability } from "./write_health.ts";
 
 /** A store that lives inside this process, with what its owner must do for it beside the port. */
 export interface EmbeddedStore extends Store {
@@ -9,6 +10,8 @@ export interface EmbeddedStore extends Store {
   publishAddress(address: string | null): Promise<void>;
   /** Wakes the kinds that have overdue jobs, for alarms that were lost; called each minute. Gives how many kinds. */
   sweep(): Promise<number>;
+  /** Whether writes get through, for paid work that is about to begin. */
+  readonly writability: Writability;
   /** Whether reads and writes get through: reads once and, after a failed write, tries a small one. Never rejects. */
   ready(): Promise<boolean>;
 }

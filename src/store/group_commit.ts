@@ -51,14 +51,17 @@ export class GroupCommit {
   #atomics = 0;
   #proposals = 0;
   #lastWriteFailed = false;
+  readonly #onWrite: (refusal: unknown) => void;
 
   /**
    * @param kv Written by nobody else.
    * @param alarms Takes what will be due.
+   * @param onWrite Called with null when the database has taken a write, else with why it has not.
    */
-  constructor(kv: Deno.Kv, alarms: AlarmSink) {
+  constructor(kv: Deno.Kv, alarms: AlarmSink, onWrite: (refusal: unknown) => void = () => {}) {
     this.#kv = kv;
     this.#alarms = alarms;
+    this.#onWrite = onWrite;
   }
 
   /** How much was written. */
@@ -178,10 +181,12 @@ export class GroupCommit {
     try {
       const written = await atomic.commit();
       this.#lastWriteFailed = false;
+      this.#onWrite(null);
       return written;
     } catch (error) {
       this.#cache.clear();
       this.#lastWriteFailed = !isRefusedBeforeWriting(error);
+      if (this.#lastWriteFailed) this.#onWrite(error);
       throw error;
     }
   }

@@ -4,7 +4,7 @@ import type { Log } from "../lib/log.ts";
 import { makePrivateFolder, tighten } from "../lib/private_path.ts";
 import { DATABASE_FILE_SUFFIXES, prepareDatabaseFile, StoreFileError, StoreMissingError } from "./database_file.ts";
 import { SCHEMA } from "./keys.ts";
-import { KvStore } from "./kv_store.ts";
+import { KvStore, type OwnedDatabase } from "./kv_store.ts";
 import { ProcessLock } from "./lock.ts";
 
 export { StoreFileError, StoreMissingError } from "./database_file.ts";
@@ -21,6 +21,8 @@ export interface KvStoreOptions {
   readonly log: Log;
   /** Whether the database must be there already. Default false: it is made when it is missing. */
   readonly mustExist?: boolean;
+  /** How much room its disk has, and should have. Default: not looked at. */
+  readonly space?: OwnedDatabase["space"];
   /** Opens the database; another only to watch or to hurt it in tests. */
   readonly openKv?: (path: string) => Promise<Deno.Kv>;
 }
@@ -33,7 +35,7 @@ export interface KvStoreOptions {
  * @throws {StoreFileError} If the file is no whole database, or a newer version's. It stays as it is.
  */
 export async function openKvStore(options: KvStoreOptions): Promise<KvStore> {
-  const { path, clock, log, mustExist = false, openKv = Deno.openKv } = options;
+  const { path, clock, log, mustExist = false, openKv = Deno.openKv, space } = options;
   if (openKv === undefined) throw new Error("Cannot open the store: Deno was started without --unstable-kv");
   if (path === ":memory:") {
     const kv = await openKv(path);
@@ -51,7 +53,7 @@ export async function openKvStore(options: KvStoreOptions): Promise<KvStore> {
     kv = await openKv(realPath);
     const generation = await beginGeneration(kv, realPath);
     const publish = (address: string | null) => lock.publish(address);
-    return new KvStore({ kv, generation, publish, release: () => lock.release() }, clock, log);
+    return new KvStore({ kv, generation, publish, release: () => lock.release(), space }, clock, log);
   } catch (error) {
     kv?.close();
     await lock.release();

@@ -9,6 +9,7 @@ import { GroupCommit, type GroupCommitCounts } from "./group_commit.ts";
 import { balanceKey, encodeKey, jobKey, type JobRecord, kvKeyOf, SCHEMA } from "./keys.ts";
 import { byUrgency, claimProposal, dueJobsOf, JOBS_PER_PROPOSAL, kindsOfJobs, renewProposal } from "./lease.ts";
 import { type Page, readLedger, readValues, scanValues } from "./read.ts";
+import { type Writability, WriteHealth, type WriteHealthOptions } from "./write_health.ts";
 import type { Balance, Commit, CommitResult, Entry, Job, Key, StoredLedgerEntry } from "./store.ts";
 
 /** An open database that nobody else writes. */
@@ -20,6 +21,8 @@ export interface OwnedDatabase {
   readonly publish: (address: string | null) => Promise<void>;
   /** Lets the next owner in. */
   readonly release: () => Promise<void>;
+  /** How much room its disk has, and should have. Default: not looked at. */
+  readonly space?: Pick<WriteHealthOptions, "freeBytes" | "minFreeBytes">;
 }
 
 const NEAR_MS = 60_000;
@@ -35,13 +38,14 @@ export class KvStore implements EmbeddedStore {
   readonly #wakes: Wakes;
   readonly #queueAlarms: QueueAlarms;
   readonly #group: GroupCommit;
+  readonly #health: WriteHealth;
   readonly #buckets = new Buckets();
   readonly #listening: Promise<void>;
   #claiming: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | null = null;
 
   /** Use `openKvStore`. Takes over the database and closes it in the end. */
-  constructor({ kv, generation, publish, release }: OwnedDatabase, clock: Clock, log: Log) {
+  constructor({ kv, generation, publish, release, space = {} }: OwnedDatabase, clock: Clock, log: Log) {
     this.#kv = kv;
     this.#generation = generation;
     this.#clock = clock;
@@ -50,8 +54,17 @@ export class KvStore implements EmbeddedStore {
     this.#release = release;
     this.#wakes = new Wakes(clock, log);
     this.#queueAlarms = new QueueAlarms(clock);
-    this.#group = new GroupCommit(kv, (atomic, due) => this.#setAlarms(atomic, due));
+    this.#health = new WriteHealth({ clock, log, probe: () => this.#group.submit(WRITE_PROBE), ...space });
+    this.#group = new GroupCommit(
+      kv,
+      (atomic, due) => this.#setAlarms(atomic, due),
+      (refusal) => refusal === null ? this.#health.noteSuccess() : this.#health.noteFailure(refusal),
+    );
     this.#listening = this.#listen();
+  }
+
+  get writability(): Writability {
+    return this.#health;
   }
 
   /** What was written since the open, for measurements. */
@@ -156,7 +169,7 @@ export class KvStore implements EmbeddedStore {
       this.#assertOpen();
       await this.#kv.get(["schema"]);
       if (this.#group.lastWriteFailed) await this.#group.submit(WRITE_PROBE);
-      return true;
+      return this.#health.failure === null;
     } catch {
       return false;
     }
@@ -168,6 +181,7 @@ export class KvStore implements EmbeddedStore {
 
   async #close(): Promise<void> {
     await this.#claiming;
+    this.#health.close();
     await this.#group.idle();
     this.#wakes.close();
     this.#kv.close();

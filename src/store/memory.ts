@@ -19,6 +19,7 @@ import type {
   StoredLedgerEntry,
   Version,
 } from "./store.ts";
+import { ALWAYS_WRITABLE, type Writability } from "./write_health.ts";
 
 interface Value {
   readonly key: Key;
@@ -155,6 +156,8 @@ class MemoryStore implements EmbeddedStore {
     for (const kind of overdue) this.#wakes.wake(kind);
     return overdue.size;
   }
+
+  readonly writability: Writability = ALWAYS_WRITABLE;
 
   ready(): Promise<boolean> {
     return Promise.resolve(this.#isOpen);

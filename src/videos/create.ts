@@ -55,6 +55,7 @@ export async function createVideo(parts: VideoParts, call: VideoCall, key: Creat
     fitted.order.durationSeconds,
     parts.settings.preauthorize,
   );
+  await parts.writability?.check();
   const hasInputs = request.firstFrame !== null || request.references.length > 0;
   if (hasInputs || !price.held) await refuseUnaffordable(parts, call.accountId, price);
   const id = newTaskId(parts.store.now());

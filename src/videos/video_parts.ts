@@ -7,6 +7,7 @@ import type { MemoryBudget } from "../lib/memory_budget.ts";
 import type { EgressPolicy } from "../net/target.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
 import type { Commit, Store } from "../store/store.ts";
+import type { Writability } from "../store/write_health.ts";
 import type { VideoUpstream } from "../upstreams/video_upstream.ts";
 import type { MediaWork } from "../workers/media_work.ts";
 import type { PollSchedule } from "./poll_schedule.ts";
@@ -50,6 +51,8 @@ export interface VideoSettings {
 /** What videos are made with. */
 export interface VideoParts {
   readonly store: Store;
+  /** Asked before anything is done for a create. Default: nothing is asked. */
+  readonly writability?: Writability;
   readonly clock: Clock;
   readonly log: Log;
   readonly catalog: Catalog;

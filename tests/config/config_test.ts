@@ -70,6 +70,7 @@ Deno.test("readConfig() gives the documented defaults for an empty file", () => 
     models: [],
     limits: {
       memoryBytes: null,
+      minFreeDiskBytes: 64_000_000,
       videoPolling: { requests: 60, perMs: 60_000, burst: 10 },
       vendorPolling: { firstMs: 10_000, leastMs: 5_000, mostMs: 30_000 },
       textBodyBytes: 20_000_000,
