@@ -10,7 +10,7 @@ import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import type { Money } from "../../src/lib/money.ts";
 import { openMemoryStore } from "../../src/store/memory.ts";
-import { aTurn, impatientClock, keptLog, manualClock, watched } from "./support.ts";
+import { aTurn, impatientClock, keptLog, type ManualClock, manualClock, watched } from "./support.ts";
 
 const CHARGE: Charge = { requestId: "req_1", kind: "text", model: "acme/large", provider: "acme", amount: 10n };
 
@@ -348,21 +348,82 @@ Deno.test("a repeat that finds its own line on the ledger is done", async () => 
   assertEquals((await store.balance("acme")).available, 90n);
 });
 
-Deno.test("a charge that the store never takes rejects, is logged with its amount and counts no more", async () => {
-  const { meter, store, log } = await meterOver(100n, impatientClock());
+/** Lets a clock run in steps of a second, with what happens between them. */
+async function letPass(clock: ManualClock, seconds: number): Promise<void> {
+  for (let second = 0; second < seconds; second++) {
+    clock.advance(1_000);
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+}
+
+/** Two charges of which the store takes none. */
+async function delayedCharges() {
+  const clock = manualClock();
+  const { meter, store, log } = await meterOver(100n, clock);
   const admissions = await Promise.all([meter.admit("acme", 10n), meter.admit("acme", 10n)]);
   store.beforeCommit = () => {
     throw new Error("disk full");
   };
   const charges = admissions.map((admission, i) => admission.charge({ ...CHARGE, requestId: `req_${i}` }));
-  for (const charge of charges) assertEquals((await assertRejects(() => charge, GatewayError)).code, "internal_error");
-  const lost = log.lines.filter(({ event }) => event === "charge_lost").map(({ fields }) => fields);
-  assertEquals(lost.map(({ requestId, cost }) => [requestId, cost]), [
+  const codes = charges.map(async (charge) => (await assertRejects(() => charge, GatewayError)).code);
+  await letPass(clock, 4);
+  assertEquals(await Promise.all(codes), ["storage_unavailable", "storage_unavailable"]);
+  const linesOf = (name: string) => log.lines.filter(({ event }) => event === name).map(({ fields }) => fields);
+  return { clock, meter, store, linesOf };
+}
+
+Deno.test("a charge that the store does not take rejects, counts on, and is written once the store takes it", async () => {
+  const { clock, meter, store, linesOf } = await delayedCharges();
+  assertEquals((await admitAll(meter, 10n)).length, 8); // what is delayed cannot be spent again
+  assertEquals(linesOf("charge_delayed").map(({ count, cost }) => [count, cost]), [[2, "0.0000000020"]]);
+  await letPass(clock, 120);
+  assertEquals((await store.balance("acme")).available, 100n);
+  assertEquals(linesOf("charge_lost"), []);
+  store.beforeCommit = () => {};
+  await letPass(clock, 31);
+  assertEquals((await store.balance("acme")).available, 80n);
+  assertEquals(linesOf("charge_recorded").length, 1);
+  await letPass(clock, 60);
+  assertEquals((await store.balance("acme")).available, 80n);
+});
+
+Deno.test("a delayed charge whose outcome was unknown is written once", async () => {
+  const { clock, store } = await delayedCharges();
+  store.beforeCommit = () => {};
+  store.afterCommit = () => {
+    throw new Error("connection lost");
+  };
+  await letPass(clock, 60);
+  store.afterCommit = () => {};
+  await letPass(clock, 60);
+  assertEquals((await store.balance("acme")).available, 80n);
+});
+
+Deno.test("flush() tries delayed charges once more, and logs with their amounts what is lost", async () => {
+  const { meter, store, linesOf } = await delayedCharges();
+  await meter.flush();
+  assertEquals(linesOf("charge_lost").map(({ requestId, cost }) => [requestId, cost]), [
     ["req_0", "0.0000000010"],
     ["req_1", "0.0000000010"],
   ]);
-  store.beforeCommit = () => {};
-  assertEquals((await admitAll(meter, 10n)).length, 10);
+  assertEquals((await store.balance("acme")).available, 100n);
+  const saved = await delayedCharges();
+  saved.store.beforeCommit = () => {};
+  await saved.meter.flush();
+  assertEquals((await saved.store.balance("acme")).available, 80n);
+});
+
+Deno.test("a call is admitted only when the store takes writes", async () => {
+  const refusal = new GatewayError("storage_unavailable", "Cannot write");
+  const checks: (() => void | Promise<void>)[] = [() => {
+    throw refusal;
+  }, () => Promise.reject(refusal)];
+  for (const check of checks) {
+    const { store, log } = await meterOver(100n, manualClock());
+    const meter = createMeter({ store, log, clock: manualClock(), writability: { failure: null, check } });
+    const error = await assertRejects(async () => await meter.admit("acme", 1n), GatewayError);
+    assertEquals(error.code, "storage_unavailable");
+  }
 });
 
 Deno.test("admit() rejects when the balance cannot be read and recovers with the store", async () => {
