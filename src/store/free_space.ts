@@ -6,7 +6,7 @@ import { statfsSync } from "node:fs";
  * @returns Of a function: null when it is not known, because a folder is not there or `--allow-sys=statfs` was not given.
  */
 export function freeSpaceAt(folders: readonly string[]): () => number | null {
-  const isPermitted = Deno.permissions.querySync({ name: "sys", kind: "statfs" as "statfs" }).state === "granted";
+  const isPermitted = Deno.permissions.querySync({ name: "sys", kind: "statfs" }).state === "granted";
   if (!isPermitted) return () => null;
   return () => {
     const known = folders.flatMap((folder) => freeBytesOf(folder) ?? []);
