@@ -3,6 +3,7 @@ import { referencesIn } from "../conversation/references.ts";
 import { invalidField } from "../lib/gateway_error.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import { readProviderPin } from "../routing/pin.ts";
+import { refusePricedOptions } from "./priced_options.ts";
 import { readReferences, type SentReferences } from "./references.ts";
 
 /** What a caller sent to create a video, in itself valid; whether the model can make it is not asked here. */
@@ -134,6 +135,7 @@ function optionsIn(provider: unknown): Readonly<Record<string, unknown>> {
   if (JSON.stringify(options).length > LONGEST_OPTIONS) {
     throw invalidField("provider.options", `expected at most ${LONGEST_OPTIONS} characters of JSON`);
   }
+  refusePricedOptions(options);
   const [named] = referencesIn("chat", options as JsonObject).filter(({ kind }) => kind !== "address");
   if (named !== undefined) {
     throw invalidField(

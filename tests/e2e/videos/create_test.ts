@@ -139,6 +139,9 @@ const REFUSALS: readonly Refusal[] = [
     { provider: { options: { video: { file_id: "file-1" } } } },
     /provider\.options\.video\.file_id/,
   ),
+  ...["frames", "num_frames", "n", "generate_audio", "Duration", "Re\u017folution", "model", "Model"].map((name) =>
+    bad(`options with ${name}`, { provider: { options: { [name]: 289 } } }, new RegExp(`provider\\.options\\.${name}`))
+  ),
   bad("options that are no object", { provider: { options: [] } }, /provider\.options/),
   bad(
     "a mode that the model lacks",
