@@ -1,4 +1,5 @@
 import type { JsonObject } from "../lib/json_object.ts";
+import { refuseOtherCase } from "./letter_case.ts";
 import { type RequestMember, walkRequest } from "./request_walk.ts";
 import type { Form } from "./seal.ts";
 import { isAbsent, isObject, listOf, objectsOf } from "./wire_value.ts";
@@ -40,16 +41,19 @@ export interface ContextReference {
 }
 
 /**
- * Every reference of a request, at any depth, in the order in which they stand. Pure; reads either spelling of the content
+ * Every reference of a request, at any depth, in the order in which they stand. Reads either spelling of the content
  * format. Ids that are not text are given as their JSON, so that none is missed.
  * Source: Responses, Chat Completions, Messages and Gemini API references; ModelArk and MiniMax for their addresses.
  *
  * @param form The wire format of the body.
  * @param body The parsed request, checked or not.
+ * @throws {GatewayError} `invalid_request` for a name that differs from a checked one in case alone; the names of the
+ * content format are read exactly by protobuf.
  */
 export function referencesIn(form: Form, body: JsonObject): readonly ContextReference[] {
   const found: ContextReference[] = [];
   walkRequest(form, body, (member) => {
+    if (form !== "content") refuseOtherCase(member);
     for (const [kind, id, step] of referencesOf(form, member)) {
       found.push({ kind, id, field: member.path() + step });
     }

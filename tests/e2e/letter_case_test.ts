@@ -1,0 +1,56 @@
+import { assertEquals, assertMatch } from "@std/assert";
+import { startTestGateway } from "../support/gateway.ts";
+import { askFace, assertErrorShape, CHAT, FACES, INVALID, MESSAGES, RESPONSES } from "./faces.ts";
+
+const gateway = await startTestGateway();
+const NAMED_IN_LOWER_CASE = FACES.filter(({ name }) => name !== "content");
+
+const TOP: Readonly<Record<string, unknown>> = {
+  Model: "sandbox/dear-1",
+  Background: true,
+  bacKground: true,
+  Previous_Response_ID: "resp_of_another",
+  "\u017ftore": true,
+  N: 128,
+  Max_Tokens: 1_000_000,
+  Service_Tier: "priority",
+  Caching: { type: "enabled" },
+};
+
+for (const face of NAMED_IN_LOWER_CASE) {
+  for (const [name, value] of Object.entries(TOP)) {
+    Deno.test(`a ${face.name} request with "${name}" reaches no vendor, as some read it in lower case`, async () => {
+      const before = gateway.sandbox.seen.length;
+      for (const model of [face.ownModel, "sandbox/any-1"]) {
+        const answer = await askFace(face, gateway, { model, extra: { [name]: value } });
+        assertEquals([answer.status, face.errorWord(answer.json)], [400, INVALID[face.name]]);
+        assertMatch(answer.json.error.message, /in lower case/);
+        assertErrorShape(face, answer);
+      }
+      assertEquals(gateway.sandbox.seen.length, before);
+    });
+  }
+}
+
+Deno.test("names of stored files and items are checked in any case, at any depth", async () => {
+  const before = gateway.sandbox.seen.length;
+  const file = [{ role: "user", content: [{ type: "input_file", File_ID: "file-of-another" }] }];
+  const item = [{ Type: "item_reference", ID: "rs_of_another" }, { role: "user", content: "hi" }];
+  const document = [{ role: "user", content: [{ type: "document", source: { Type: "file", FILE_ID: "file_1" } }] }];
+  for (const input of [file, item]) {
+    assertEquals((await askFace(RESPONSES, gateway, { extra: { input } })).status, 400);
+  }
+  assertEquals((await askFace(MESSAGES, gateway, { extra: { messages: document } })).status, 400);
+  assertEquals(gateway.sandbox.seen.length, before);
+});
+
+Deno.test("keys that callers choose may be written in any case", async () => {
+  const tools = [{
+    type: "function",
+    function: { name: "f", parameters: { type: "object", properties: { Model: {} } } },
+  }];
+  const extra = { tools, metadata: { Model: "x", ID: "y" } };
+  assertEquals((await askFace(CHAT, gateway, { extra })).status, 200);
+});
+
+Deno.test.afterAll(() => gateway.stop());
