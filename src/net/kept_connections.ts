@@ -1,5 +1,6 @@
 import type { Clock } from "../lib/clock.ts";
 import type { Connection } from "./http1/connection.ts";
+import { IoTurns } from "./io_turns.ts";
 
 /** How long and how many connections are kept. */
 export interface KeepLimits {
@@ -44,6 +45,7 @@ export class KeptConnections {
   #stopTimer: (() => void) | null = null;
   #timerAt = Infinity;
   #isClosed = false;
+  readonly #turns = new IoTurns();
 
   /** Begins with none. */
   constructor(clock: Clock, { idleMs = IDLE_MS, ageMs = AGE_MS, perHost = PER_HOST, inAll = IN_ALL }: KeepLimits = {}) {
@@ -57,6 +59,17 @@ export class KeptConnections {
   /** How many are kept now. */
   get size(): number {
     return this.#all.size;
+  }
+
+  /**
+   * As {@linkcode KeptConnections.take}, after everything that has reached this process was delivered: so what came over an
+   * idle connection has closed it, also when the event loop was held up.
+   */
+  async takeQuiet(...wanted: Parameters<KeptConnections["take"]>): Promise<Connection | null> {
+    const [isTls, host] = wanted;
+    if (!this.#byHost.has(keyOf(isTls, host))) return null;
+    await this.#turns.turn();
+    return this.take(...wanted);
   }
 
   /**
@@ -102,6 +115,7 @@ export class KeptConnections {
     for (const idle of this.#all) this.#end(idle);
     this.#stopTimer?.();
     this.#stopTimer = null;
+    this.#turns.close();
   }
 
   #add(idle: Idle): void {

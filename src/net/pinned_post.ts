@@ -161,7 +161,7 @@ class Exchange implements Watched {
     try {
       return await exchangeOver(
         {
-          take: () => kept.take(true, url.host, addresses),
+          take: () => kept.takeQuiet(true, url.host, addresses),
           open: () => this.#connect(target),
           onConnection: (connection) => this.#use(connection),
         },

@@ -66,7 +66,7 @@ class PooledClient implements HttpClient {
     const current = new Cancellation();
     onOpen?.(() => current.cancel());
     const source = {
-      take: () => this.#kept.take(origin.tls, host, null),
+      take: () => this.#kept.takeQuiet(origin.tls, host, null),
       open: () => current.unlessCancelled(this.#connect(origin, host, proxy)),
       onConnection: (connection: Connection) => current.setConnection(connection),
     };

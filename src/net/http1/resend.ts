@@ -9,7 +9,7 @@ const MAX_STALE_MS = 2_000;
 /** Where the connections of one request come from. */
 export interface ConnectionSource {
   /** A kept connection, for this request alone; null when there is none. */
-  take(): Connection | null;
+  take(): Promise<Connection | null>;
   /** A new connection. */
   open(): Promise<Connection>;
   /** Called with each connection before it is used. Whatever it throws ends the request. */
@@ -31,7 +31,7 @@ export interface Exchanged extends ReceivedHead {
 export async function exchangeOver(source: ConnectionSource, request: WireRequest, clock: Clock): Promise<Exchanged> {
   let mayTake = !request.freshConnection;
   for (;;) {
-    const kept = mayTake ? source.take() : null;
+    const kept = mayTake ? await source.take() : null;
     const connection = kept ?? await source.open();
     source.onConnection(connection);
     const sentAt = clock.now();

@@ -1,0 +1,28 @@
+import { assertEquals } from "@std/assert";
+import { systemClock } from "../../../src/lib/clock.ts";
+import { createHttpClient } from "../../../src/net/http1/client.ts";
+import { readAll } from "../../../src/net/http1/response.ts";
+import { ioTurn } from "../../support/io_turn.ts";
+
+Deno.test("a reply that comes over the idle connection while the event loop is held up answers nobody", async () => {
+  const worker = new Worker(new URL("./held_up_vendor.ts", import.meta.url), { type: "module" });
+  const flags = new Int32Array(new SharedArrayBuffer(4));
+  const port = await new Promise<number>((resolve) => {
+    worker.onmessage = ({ data }) => resolve(data);
+    worker.postMessage(flags);
+  });
+  const origin = { tls: false, hostname: "127.0.0.1", port };
+  const request = { method: "POST", path: "/", headerLines: "", body: new TextEncoder().encode("{}") };
+  const client = createHttpClient({ clock: systemClock });
+  const ask = async () => new TextDecoder().decode(await readAll(await client.send(origin, request), 100));
+  try {
+    assertEquals(await ask(), "own");
+    await ioTurn();
+    Atomics.store(flags, 0, 1);
+    while (Atomics.load(flags, 0) !== 2) Atomics.wait(flags, 0, 1); // holds the event loop up
+    assertEquals(await ask(), "own");
+  } finally {
+    client.close();
+    worker.terminate();
+  }
+});
