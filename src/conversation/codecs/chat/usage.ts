@@ -119,6 +119,9 @@ export function writeUsage(usage: Usage): JsonObject {
   };
 }
 
+/** One pass over the text. Inside of JSON text a quote is escaped, so these match keys and whole words alone. */
+const CONCERNS = /"(?:usage": ?\{|finish_reason": ?"|url_citation"|images": ?\[)|^\[DONE\]/;
+
 /**
  * Follows a stream that passes through. Beside `[DONE]` a finish reason counts as the end, as some vendors send no
  * other mark. The usage that comes last holds, unless it counts nothing: some vendors send running totals.
@@ -128,10 +131,7 @@ export function usageFollower(): UsageFollower {
   let ended = false;
   const extras = { webSearches: 0, imagesMade: 0 };
   return {
-    concerns: (data) =>
-      data.includes('"url_citation"') || data.includes('"images":[') ||
-      data.includes('"usage":{') || data.includes('"usage": {') || data.includes('"finish_reason":"') ||
-      data.includes('"finish_reason": "') || data.startsWith("[DONE]"),
+    concerns: (data) => CONCERNS.test(data),
     follow(data) {
       if (data.startsWith("[DONE]")) {
         ended = true;

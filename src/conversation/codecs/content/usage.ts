@@ -179,9 +179,9 @@ export function usageFollower(): UsageFollower {
   }
   return {
     // Inside of JSON text a quote is escaped, so these match keys alone.
-    concerns: (data) => data.includes('TokenCount"') || showsMore(data) || endsReply(data),
+    concerns: (data) => data.includes('TokenCount"') || AT_ONCE.test(data),
     follow(data) {
-      if (!showsMore(data) && !endsReply(data)) {
+      if (!AT_ONCE.test(data)) {
         if (unread === null || !COUNTS_NOTHING.test(data)) unread = data;
         return;
       }
@@ -199,14 +199,8 @@ export function usageFollower(): UsageFollower {
   };
 }
 
-/** Whether a chunk shows what its usage does not count. */
-function showsMore(data: string): boolean {
-  return data.includes('"groundingMetadata"') || data.includes('"inlineData"');
-}
-
-function endsReply(data: string): boolean {
-  return data.includes('"finishReason"') || data.includes('"blockReason"');
-}
+/** Keys of chunks that are read as they come: they may be the end, or show what their usage does not count. */
+const AT_ONCE = /"(?:finishReason|blockReason|groundingMetadata|inlineData)"/;
 
 function isEnd(body: unknown): boolean {
   if (!isObject(body)) return false;

@@ -106,8 +106,9 @@ export function writeUsage(usage: Usage): JsonObject {
   };
 }
 
+/** One pass over the text, which most frames fail. */
+const CONCERNS = /"response\.(?:completed|incomplete|failed|output_item\.done)"/;
 const HOSTED_CALL = /"(?:web_search|x_search|image_generation)_call"/;
-const ITEM_DONE = /"response\.output_item\.done"/;
 const END_MARK = /"response\.(?:completed|incomplete|failed)"/;
 
 /**
@@ -119,7 +120,7 @@ export function usageFollower(): UsageFollower {
   let ended = false;
   const hosted = newHostedWork();
   return {
-    concerns: (data) => END_MARK.test(data) || (HOSTED_CALL.test(data) && ITEM_DONE.test(data)),
+    concerns: (data) => CONCERNS.test(data) && (END_MARK.test(data) || HOSTED_CALL.test(data)),
     follow(data) {
       const event = parsedOrNull(data);
       if (isObject(event) && event.type === "response.output_item.done") noteHosted(hosted, event.item);
