@@ -2,7 +2,7 @@ import type { JsonObject } from "../lib/json_object.ts";
 import { refuseOtherCase } from "./letter_case.ts";
 import { type RequestMember, walkRequest } from "./request_walk.ts";
 import type { Form } from "./seal.ts";
-import { isAbsent, isObject, listOf, objectsOf } from "./wire_value.ts";
+import { isAbsent, isObject, listOf, objectsOf, textOf } from "./wire_value.ts";
 
 /**
  * What a reference leads to.
@@ -103,6 +103,7 @@ function referencesOf(form: Form, member: RequestMember): readonly Found[] {
       if (isObject(value) && !isAbsent(value.id)) return idIn("audio", value);
   }
   if (typeof value !== "string" || name === "serverUrl" || !ADDRESS_KEY.test(name)) return NONE;
+  if (owner.type === "search_result") return NONE; // a label
   const addressed = kindOfAddress(name, value);
   return addressed === null ? NONE : [[addressed, value, ""]];
 }
@@ -142,7 +143,8 @@ function idIn(kind: ReferenceKind, value: JsonObject): readonly Found[] {
 }
 
 /** Keys under which formats and their dialects have addresses of media. */
-const ADDRESS_KEY = /(url|uri)s?$|^(image|video|audio|file|document|media|fileData|src)s?$/i;
+const ADDRESS_KEY =
+  /(url|uri|image|video|audio)s?$|^(file|document|media|fileData|src|source|href|link|path|mask|frame|reference)s?$/i;
 
 /**
  * What an address leads to; null where the bytes themselves stand there.
@@ -193,6 +195,9 @@ const WHOLE_ITEMS: Readonly<Record<string, string>> = {
   reasoning: "encrypted_content",
   compaction: "encrypted_content",
   image_generation_call: "result",
+  // Lists and requests of a hosted server are read from what the vendor kept.
+  mcp_list_tools: "",
+  mcp_approval_request: "",
 };
 
 /**
@@ -200,10 +205,18 @@ const WHOLE_ITEMS: Readonly<Record<string, string>> = {
  * whose content is missing, such as reasoning without `encrypted_content` or a call of a hosted tool.
  */
 export function isLookedUp(item: JsonObject): boolean {
-  const kind = item.type ?? (isAbsent(item.role) ? "item_reference" : "message");
-  const content = typeof kind === "string" && Object.hasOwn(WHOLE_ITEMS, kind) ? item[WHOLE_ITEMS[kind]] : null;
-  return isAbsent(content) || content === "";
+  const kind = textOf(item.type ?? (isAbsent(item.role) ? "item_reference" : "message"));
+  if (Object.hasOwn(WHOLE_ITEMS, kind)) {
+    const content = item[WHOLE_ITEMS[kind]];
+    return isAbsent(content) || (content === "" && NEVER_EMPTY.has(kind));
+  }
+  // Of kinds that are not known, calls are a vendor's own, and an item that says nothing but its id means one that is kept.
+  return kind.endsWith("_call") || Object.keys(item).every((key) => BARE_KEYS.has(key));
 }
+
+/** Kinds whose content is never empty; a tool's input and output may be. */
+const NEVER_EMPTY: ReadonlySet<string> = new Set(["reasoning", "compaction", "image_generation_call"]);
+const BARE_KEYS: ReadonlySet<string> = new Set(["id", "type", "status", "role"]);
 
 function itemReferences(body: JsonObject): ContextReference[] {
   return listOf(body.input).flatMap((item, index): ContextReference[] => {

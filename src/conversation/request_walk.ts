@@ -63,7 +63,7 @@ class Walk implements RequestMember {
       const value = owner[key];
       const name = camelCaseOf(key);
       this.#show(key, name, value, owner, depth, parent, null);
-      if (typeof value !== "object" || value === null || isCallersOwn(this.form, owner, name, depth)) continue;
+      if (typeof value !== "object" || value === null || isCallersOwn(this.form, owner, key, depth)) continue;
       if (Array.isArray(value)) this.#list(value, key, name, owner, parent, depth);
       else this.object(value as JsonObject, { parent, step: key }, depth + 1);
     }
@@ -99,7 +99,7 @@ class Walk implements RequestMember {
   }
 }
 
-/** Keys whose values no vendor resolves, wherever they stand. */
+/** Keys whose values no vendor resolves, wherever they stand within a member of the request. */
 const OPAQUE: ReadonlySet<string> = new Set([
   "parameters",
   "parametersJsonSchema",
@@ -111,12 +111,13 @@ const OPAQUE: ReadonlySet<string> = new Set([
   "annotations",
   "citations",
 ]);
-/** The same, for members of the request itself. */
-const OPAQUE_AT_TOP: ReadonlySet<string> = new Set(["metadata", "labels", "extraBody"]);
+/** The same of members of the request itself; no format has one of the names above there. */
+const OPAQUE_AT_TOP: ReadonlySet<string> = new Set(["metadata", "labels", "extra_body"]);
 
-function isCallersOwn(form: Form, owner: JsonObject, name: string, depth: number): boolean {
+function isCallersOwn(form: Form, owner: JsonObject, key: string, depth: number): boolean {
+  if (depth === 0) return OPAQUE_AT_TOP.has(key);
+  const name = camelCaseOf(key);
   if (OPAQUE.has(name)) return true;
-  if (depth === 0) return OPAQUE_AT_TOP.has(name);
   if (form === "content") return name === "args" || name === "response";
   return form === "messages" && name === "input" && typeof owner.type === "string" && owner.type.endsWith("tool_use");
 }
