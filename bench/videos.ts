@@ -1,3 +1,4 @@
+import { createMeter } from "../src/billing/meter.ts";
 import { createCatalog } from "../src/catalog/catalog.ts";
 import { readModel } from "../src/catalog/model.ts";
 import { openDirectory } from "../src/files/directory.ts";
@@ -131,6 +132,7 @@ function engineOf(store: Store, vendor: VideoUpstream, files: string, intervalMs
   });
   return createVideos({
     store,
+    meter: createMeter({ store, clock: systemClock, log: silentLog }),
     clock: systemClock,
     log: silentLog,
     catalog: createCatalog([model]),

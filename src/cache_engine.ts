@@ -13,6 +13,7 @@ import type { Store } from "./store/store.ts";
 import type { TextParts } from "./texts/attempt.ts";
 import { countAt } from "./texts/count_tokens.ts";
 import { withMediaInlined } from "./texts/inline_media.ts";
+import { countPromptTokens } from "./texts/token_estimate.ts";
 import { textModel } from "./texts/text_model.ts";
 
 /** What cached contents share with the rest of an app. */
@@ -52,6 +53,7 @@ export async function cacheEngine(parts: CacheEngineParts): Promise<CacheEngine>
     files,
     random,
     modelOf: (name) => textModel(catalog, name, "content"),
+    countHere: countPromptTokens,
     countAt: (serving, model, question) => countAt(serving, question, model, texts),
     inlined: (conversation, { text: [endpoint] }, asker) =>
       withMediaInlined(conversation, endpoint.mustInline, inliner, asker),

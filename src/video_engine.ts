@@ -1,4 +1,5 @@
 import type { Authenticate } from "./billing/authenticate.ts";
+import type { Meter } from "./billing/meter.ts";
 import type { Catalog } from "./catalog/catalog.ts";
 import type { Config } from "./config/config.ts";
 import { openDirectory } from "./files/directory.ts";
@@ -24,6 +25,7 @@ import { createVideos, type TerminalSeam, type Videos } from "./videos/videos.ts
 export interface VideoEngineParts {
   readonly config: Config;
   readonly store: EmbeddedStore;
+  readonly meter: Meter;
   readonly catalog: Catalog;
   readonly providers: ReadonlyMap<string, Provider>;
   readonly breaker: CircuitBreaker;

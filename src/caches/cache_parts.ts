@@ -28,6 +28,8 @@ export interface CacheParts extends CallParts {
    */
   readonly modelOf: (name: string) => Model;
   readonly countAt: CountAt;
+  /** Counts the tokens of a conversation by the gateway's tokenizer. */
+  readonly countHere: (conversation: Conversation) => Promise<number>;
   /** The conversation with every addressed medium fetched that the provider's preferred form cannot name. */
   readonly inlined: (
     conversation: Conversation,

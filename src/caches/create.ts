@@ -14,6 +14,7 @@ import type { Commit, Store } from "../store/store.ts";
 import { CACHE_FALLBACK } from "../routing/fallback_rule.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { Provider } from "../upstreams/provider.ts";
+import { withBelievedTokens } from "./believed_tokens.ts";
 import type { CacheParts } from "./cache_parts.ts";
 import { type CachedContent, cacheFileOf, type CacheHome, newCacheId } from "./cached_content.ts";
 import { keepEmulated } from "./emulated.ts";
@@ -111,6 +112,7 @@ async function createAt(serving: Serving, creation: Creation): Promise<CreatedCa
   let kept: Kept;
   try {
     kept = provider.caches ? await keepNative(provider.caches, making) : await keepEmulated(parts, making);
+    kept = await withBelievedTokens(kept, making, parts, call.requestId);
   } catch (error) {
     await abandon(parts, entry, null, error);
     throw error;

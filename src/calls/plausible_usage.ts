@@ -27,15 +27,20 @@ export const MAX_HOSTED_CALLS = 50;
 /** Searches that a vendor can count in one reply. */
 export const MAX_SEARCHES = 100;
 
-/**
- * Checks what a vendor reported. The ceiling is (context + output × choices) × (hosted calls + 1). See docs/money.md.
- *
- * @param hasOutput Whether the vendor sent any text, so that it cannot have produced nothing.
- */
-export function checkUsage(reported: Usage, limits: UsageLimits, hasOutput: boolean): CheckedUsage {
+/** What cannot have consumed nothing. */
+export interface SeenUsage {
+  /** Whether the vendor counts prompts; those of pictures do not always. */
+  readonly hasPrompt: boolean;
+  /** Whether the vendor sent anything that it counts, so that it cannot have produced nothing. */
+  readonly hasOutput: boolean;
+}
+
+/** Checks what a vendor reported. The ceiling is (context + output × choices) × (hosted calls + 1). See docs/money.md. */
+export function checkUsage(reported: Usage, limits: UsageLimits, { hasPrompt, hasOutput }: SeenUsage): CheckedUsage {
   const prompt = promptTokensOf(reported);
   const output = reported.outputTokens;
-  if (reported.isUnreadable || prompt <= 0 || (output <= 0 && hasOutput)) return { verdict: "unreadable" };
+  const isMissing = (hasPrompt && prompt <= 0) || (hasOutput && output <= 0);
+  if (reported.isUnreadable || isMissing) return { verdict: "unreadable" };
   const ceiling = ceilingOf(limits);
   const isAbsurd = prompt >= MAX_COUNTER_TOKENS || output >= MAX_COUNTER_TOKENS;
   if (ceiling === null && isAbsurd) return { verdict: "unreadable" };
@@ -67,7 +72,8 @@ export function ceilingOf(limits: UsageLimits): UsageCeiling | null {
 
 /** The counters of each side, made smaller in proportion where they exceed its ceiling together. */
 function cappedUsage(usage: Usage, ceiling: UsageCeiling): Usage {
-  const promptShare = Math.min(1, ceiling.prompt / promptTokensOf(usage));
+  const reported = promptTokensOf(usage);
+  const promptShare = reported === 0 ? 1 : Math.min(1, ceiling.prompt / reported);
   const outputShare = usage.outputTokens === 0 ? 1 : Math.min(1, ceiling.output / usage.outputTokens);
   const prompt = (tokens: number) => Math.floor(tokens * promptShare);
   const output = (tokens: number) => Math.floor(tokens * outputShare);

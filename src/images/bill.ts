@@ -1,6 +1,7 @@
 import type { EndState, Settlement } from "../calls/settlement.ts";
 import { NO_USAGE } from "../conversation/usage.ts";
 import type { ImageConsumption } from "../upstreams/image_upstream.ts";
+import { believedConsumption } from "./believed_consumption.ts";
 import { estimatedConsumption, type ImageMeasure, imageQuantitiesOf } from "./consumption.ts";
 
 /** What a request for pictures is charged by. */
@@ -24,9 +25,11 @@ const NOTHING_REPORTED: ImageConsumption = { textTokens: 0, imageTokens: 0, cach
  * where pictures are priced by their tokens alone, the tokens are estimated.
  */
 export function consumptionOf(
-  { settlement, measure }: ImageBill,
-  { consumption, made }: Pick<BilledWork, "consumption" | "made">,
+  bill: ImageBill,
+  { consumption: reported, made }: Pick<BilledWork, "consumption" | "made">,
 ): ImageConsumption {
+  const { settlement, measure } = bill;
+  const consumption = reported === null ? null : believedConsumption(bill, reported, made).consumption;
   if (consumption !== null) return consumption;
   const { tariff } = settlement.facts.model;
   return tariff.per_image > 0n ? NOTHING_REPORTED : estimatedConsumption({ ...measure, count: made });
@@ -37,6 +40,7 @@ export async function chargeImages(bill: ImageBill, work: BilledWork): Promise<v
   const { settlement, measure } = bill;
   const { provider, made, state } = work;
   const consumption = consumptionOf(bill, work);
+  logImplausible(bill, work);
   const { textTokens, imageTokens, cachedTokens, outputTokens } = consumption;
   const usage = {
     ...NO_USAGE,
@@ -48,4 +52,13 @@ export async function chargeImages(bill: ImageBill, work: BilledWork): Promise<v
   const quantities = imageQuantitiesOf(consumption, { made, given: measure.given });
   const { tariff } = settlement.facts.model;
   await settlement.charge({ provider, state, parts: [{ quantities, tariff }], usage, logged: { count: made } });
+}
+
+function logImplausible(bill: ImageBill, { provider, made, consumption }: BilledWork): void {
+  const reason = consumption === null ? null : believedConsumption(bill, consumption, made).reason;
+  if (reason === null) return;
+  const { facts: { requestId, accountId, model }, parts: { log } } = bill.settlement;
+  const { textTokens, imageTokens, outputTokens } = consumption!;
+  const inputTokens = textTokens + imageTokens;
+  log.warn("usage_implausible", { requestId, accountId, model: model.id, provider, reason, inputTokens, outputTokens });
 }

@@ -94,6 +94,7 @@ export function sumOfConsumptions(parts: readonly (ImageConsumption | null)[]): 
     imageTokens: total((part) => part.imageTokens),
     cachedTokens: total((part) => part.cachedTokens),
     outputTokens: total((part) => part.outputTokens),
+    ...known.some(({ isUnreadable }) => isUnreadable) ? { isUnreadable: true } : {},
   };
 }
 

@@ -24,7 +24,7 @@ export async function believedUsage(attempt: TextAttempt, reported: Usage, seen:
     hostedCalls: seen.hostedCalls,
   };
   const counted = reported.outputTokens > 0 && !reported.isUnreadable ? null : await seen.countOutput();
-  const checked = checkUsage(reported, limits, counted !== null && counted > 0);
+  const checked = checkUsage(reported, limits, { hasPrompt: true, hasOutput: counted !== null && counted > 0 });
   if (checked.verdict === "plausible") return checked.usage;
   settlement.parts.log.warn("usage_implausible", {
     requestId: turn.requestId,
@@ -37,7 +37,10 @@ export async function believedUsage(attempt: TextAttempt, reported: Usage, seen:
   });
   if (checked.verdict === "above_ceiling") return checked.usage;
   const output = counted ?? await seen.countOutput();
-  return reported.isUnreadable ? await estimatedUsageOf(turn, output) : await usageSoFar(turn, reported, output);
+  const mended = reported.isUnreadable ? null : await usageSoFar(turn, reported, output);
+  // The side that was reported may still exceed the ceiling.
+  const again = mended && checkUsage(mended, limits, { hasPrompt: false, hasOutput: false });
+  return again === null || again.verdict === "unreadable" ? await estimatedUsageOf(turn, output) : again.usage;
 }
 
 const HOSTED_CALL =

@@ -18,7 +18,7 @@ export interface CacheOrder {
 export interface UpstreamCache {
   /** What references and deletions name. */
   readonly name: string;
-  /** How many tokens it holds, by the vendor's count. */
+  /** How many tokens it holds, by the vendor's count; 0 where that cannot be read. */
   readonly tokens: number;
   /** Unix milliseconds at which the vendor forgets it; null where it does not say. */
   readonly expiresAt: number | null;

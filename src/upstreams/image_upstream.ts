@@ -56,6 +56,8 @@ export interface ImageConsumption {
   readonly cachedTokens: number;
   /** Tokens of what was made, thoughts included where the vendor counts them. */
   readonly outputTokens: number;
+  /** True when a counter that the vendor sent was negative, fractional or no number; then all are zero. */
+  readonly isUnreadable?: boolean;
 }
 
 /** A vendor's whole answer. */

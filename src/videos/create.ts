@@ -1,4 +1,5 @@
 import { addHold } from "../billing/hold.ts";
+import type { Admission } from "../billing/meter.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import { writeMoney } from "../lib/money.ts";
@@ -166,7 +167,33 @@ function newTask(
   };
 }
 
-async function commitTask({ store }: VideoParts, task: VideoTask, key: CreateKey | null): Promise<void> {
+/**
+ * Makes the task durable. Its hold is also a reservation until the balance is read anew, so that neither takes what the
+ * account's open calls have reserved.
+ */
+async function commitTask(parts: VideoParts, task: VideoTask, key: CreateKey | null): Promise<void> {
+  const { meter } = parts;
+  const { account, price } = task;
+  if (!price.held || price.estimate === 0n) return await commitNew(parts, task, key);
+  const admission = await reserved(parts, account, price);
+  try {
+    await commitNew(parts, task, key);
+  } finally {
+    meter.invalidate(account);
+    admission.release();
+  }
+}
+
+async function reserved({ meter }: VideoParts, account: string, price: TaskPrice): Promise<Admission> {
+  try {
+    return await meter.admit(account, price.estimate);
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === "insufficient_credits") throw insufficient(price);
+    throw error;
+  }
+}
+
+async function commitNew({ store }: VideoParts, task: VideoTask, key: CreateKey | null): Promise<void> {
   let commit = addTask({}, task);
   const { account, id: reference, model, price } = task;
   if (price.held) {

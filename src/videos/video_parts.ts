@@ -1,3 +1,4 @@
+import type { Meter } from "../billing/meter.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Files } from "../files/files.ts";
 import type { SigningKeys } from "../files/signed_url.ts";
@@ -53,6 +54,8 @@ export interface VideoParts {
   readonly store: Store;
   /** Asked before anything is done for a create. Default: nothing is asked. */
   readonly writability?: Writability;
+  /** Of the calls that reserve money in memory, beside which a hold must fit. */
+  readonly meter: Pick<Meter, "admit" | "invalidate">;
   readonly clock: Clock;
   readonly log: Log;
   readonly catalog: Catalog;

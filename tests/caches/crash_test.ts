@@ -108,6 +108,7 @@ function startProcess(
     meter: FREE_METER,
     clock: world.clock,
     modelOf: () => model,
+    countHere: () => Promise.resolve(100),
     countAt: () => Promise.resolve({ tokens: 100, countedBy: null }),
     inlined: (conversation) => Promise.resolve(conversation),
     random: () => 0,

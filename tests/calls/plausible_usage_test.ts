@@ -5,17 +5,19 @@ import { NO_USAGE, promptTokensOf, type Usage } from "../../src/conversation/usa
 
 const LIMITS: UsageLimits = { contextTokens: 100_000, outputTokens: 10_000, choices: 1, hostedCalls: 0 };
 
+const SEEN = { hasPrompt: true, hasOutput: true };
+
 const usageOf = (freshTokens: number, outputTokens: number): Usage => ({ ...NO_USAGE, freshTokens, outputTokens });
 
 Deno.test("a usage up to context and output together is believed", () => {
   for (const usage of [usageOf(1, 0), usageOf(100_000, 10_000), usageOf(105_000, 5_000)]) {
-    assertEquals(checkUsage(usage, LIMITS, false), { verdict: "plausible", usage });
+    assertEquals(checkUsage(usage, LIMITS, { hasPrompt: true, hasOutput: false }), { verdict: "plausible", usage });
   }
 });
 
 Deno.test("a usage above the ceiling is cut to it on the side that exceeds it", () => {
-  assertEquals(checkUsage(usageOf(1e10, 5), LIMITS, true), { verdict: "above_ceiling", usage: usageOf(100_000, 5) });
-  assertEquals(checkUsage(usageOf(5, 1e10), LIMITS, true), { verdict: "above_ceiling", usage: usageOf(5, 10_000) });
+  assertEquals(checkUsage(usageOf(1e10, 5), LIMITS, SEEN), { verdict: "above_ceiling", usage: usageOf(100_000, 5) });
+  assertEquals(checkUsage(usageOf(5, 1e10), LIMITS, SEEN), { verdict: "above_ceiling", usage: usageOf(5, 10_000) });
 });
 
 Deno.test("choices raise the ceiling of the output, calls of hosted tools that of both sides", () => {
@@ -27,15 +29,15 @@ Deno.test("choices raise the ceiling of the output, calls of hosted tools that o
 
 Deno.test("a model of unknown context has no ceiling, and absurd counters are not believed", () => {
   const limits = { ...LIMITS, contextTokens: 0 };
-  assertEquals(checkUsage(usageOf(9e9, 9e9), limits, true).verdict, "plausible");
-  assertEquals(checkUsage(usageOf(1e10, 5), limits, true).verdict, "unreadable");
+  assertEquals(checkUsage(usageOf(9e9, 9e9), limits, SEEN).verdict, "plausible");
+  assertEquals(checkUsage(usageOf(1e10, 5), limits, SEEN).verdict, "unreadable");
 });
 
 Deno.test("a usage that counts nothing is not believed where something was there to count", () => {
-  assertEquals(checkUsage(usageOf(0, 5), LIMITS, true).verdict, "unreadable");
-  assertEquals(checkUsage(usageOf(5, 0), LIMITS, true).verdict, "unreadable");
-  assertEquals(checkUsage(usageOf(5, 0), LIMITS, false).verdict, "plausible");
-  assertEquals(checkUsage({ ...usageOf(5, 5), isUnreadable: true }, LIMITS, true).verdict, "unreadable");
+  assertEquals(checkUsage(usageOf(0, 5), LIMITS, SEEN).verdict, "unreadable");
+  assertEquals(checkUsage(usageOf(5, 0), LIMITS, SEEN).verdict, "unreadable");
+  assertEquals(checkUsage(usageOf(5, 0), LIMITS, { hasPrompt: true, hasOutput: false }).verdict, "plausible");
+  assertEquals(checkUsage({ ...usageOf(5, 5), isUnreadable: true }, LIMITS, SEEN).verdict, "unreadable");
 });
 
 Deno.test("no usage that passes exceeds the ceiling, and no counter of it what was reported", () => {
@@ -57,7 +59,7 @@ Deno.test("no usage that passes exceeds the ceiling, and no counter of it what w
     hostedCalls: fc.nat(100),
   });
   fc.assert(fc.property(anyUsage, anyLimits, (reported, limits) => {
-    const checked = checkUsage(reported, limits, true);
+    const checked = checkUsage(reported, limits, SEEN);
     if (checked.verdict === "unreadable") return;
     const { usage } = checked;
     const ceiling = ceilingOf(limits)!;
@@ -73,7 +75,7 @@ Deno.test("parts of a usage shrink with their side, also those of other models",
   const usage = { ...usageOf(200_000, 20_000), audioInputTokens: 100_000, imageOutputTokens: 2 };
   const reported = { ...usage, otherModels: [{ model: "other", usage: usageOf(50_000, 10_000) }] };
   const cut = { ...usageOf(100_000, 10_000), audioInputTokens: 50_000, imageOutputTokens: 1 };
-  assertEquals(checkUsage(reported, LIMITS, true), {
+  assertEquals(checkUsage(reported, LIMITS, SEEN), {
     verdict: "above_ceiling",
     usage: { ...cut, otherModels: [{ model: "other", usage: usageOf(25_000, 5_000) }] },
   });
@@ -83,7 +85,7 @@ Deno.test("searches beyond a hundred and the calls of hosted tools are not belie
   const searching = (webSearches: number) => ({ ...usageOf(5, 5), webSearches });
   for (const contextTokens of [0, 100_000]) {
     const limits = { ...LIMITS, contextTokens, hostedCalls: 7 };
-    assertEquals(checkUsage(searching(107), limits, true).verdict, "plausible");
-    assertEquals(checkUsage(searching(1e10), limits, true), { verdict: "above_ceiling", usage: searching(107) });
+    assertEquals(checkUsage(searching(107), limits, SEEN).verdict, "plausible");
+    assertEquals(checkUsage(searching(1e10), limits, SEEN), { verdict: "above_ceiling", usage: searching(107) });
   }
 });

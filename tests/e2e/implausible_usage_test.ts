@@ -164,6 +164,8 @@ const WRONG: readonly (readonly [name: string, counters: Counters, least: bigint
   ["a negative output", [5, -5], 50_000n, 2_000_000n],
   ["a fractional output", [5, 0.5], 50_000n, 2_000_000n],
   ["an output of zero", [5, 0], 100_000n, 2_000_000n],
+  ["a prompt of 1e18 without output", [1e18, 0], 1_000_000_000n, 1_001_000_000n],
+  ["an output of 1e18 without a prompt", [0, 1e18], 200_000_000n, 202_000_000n],
   ["nothing at all", [0, 0], 100_000n, 2_000_000n],
 ];
 

@@ -1,17 +1,34 @@
 import { assert, assertEquals } from "@std/assert";
 import { startTestGateway, type TestGateway, textModel } from "../support/gateway.ts";
 import { purse } from "../support/purse.ts";
-import { answer, type ScriptedUpstream, startScriptedUpstream, type WireSeen } from "../support/scripted_upstream.ts";
+import {
+  answer,
+  type ScriptedUpstream,
+  startScriptedUpstream,
+  STREAM_HEAD,
+  type WireSeen,
+} from "../support/scripted_upstream.ts";
 import { askFace, CHAT, CONTENT, type Face, type FaceAnswer, FACES, MESSAGES, RESPONSES } from "./faces.ts";
 
 /** A vendor of one wire format whose replies a test decides, and a gateway in front of it. */
 async function gatewayBefore(
   vendor: { readonly baseUrl: string },
-  options: { readonly kind: string; readonly balance: string; readonly model?: Record<string, unknown> },
+  options: {
+    readonly kind: string;
+    readonly balance: string;
+    readonly model?: Record<string, unknown>;
+    readonly provider?: Record<string, unknown>;
+  },
 ): Promise<TestGateway> {
-  const { kind, balance, model } = options;
+  const { kind, balance, model, provider } = options;
   const providers = {
-    vendor: { kind, base_url: vendor.baseUrl, api_key: "vendor-key", ...kind === "openai" && { speaks: "both" } },
+    vendor: {
+      kind,
+      base_url: vendor.baseUrl,
+      api_key: "vendor-key",
+      ...kind === "openai" && { speaks: "both" },
+      ...provider,
+    },
   };
   // A mid-priced model of today: three dollars a million tokens in, fifteen out.
   const pricing = { prompt: "0.000003", completion: "0.000015" };
@@ -120,12 +137,13 @@ async function withVendor(
     readonly prompt?: number;
     readonly vendor?: ScriptedUpstream;
     readonly model?: Record<string, unknown>;
+    readonly provider?: Record<string, unknown>;
   },
   test: (gateway: TestGateway, vendor: ScriptedUpstream) => Promise<void>,
 ): Promise<void> {
   const vendor = options.vendor ?? obeyingVendor(face, options.prompt ?? 100);
-  const { balance, model } = options;
-  const gateway = await gatewayBefore(vendor, { kind: KINDS[face.name], balance, model });
+  const { balance, model, provider } = options;
+  const gateway = await gatewayBefore(vendor, { kind: KINDS[face.name], balance, model, provider });
   try {
     await test(gateway, vendor);
   } finally {
@@ -247,3 +265,73 @@ Deno.test("a lone small call passes when the balance covers its prompt and 1,024
     assertEquals([(await ask(gateway, CHAT)).status, vendor.seen.length], [402, 0]);
   });
 });
+
+/** The first frames of a stream that says "one" and then waits. */
+const BEGINNINGS: Readonly<Record<Face["name"], readonly Record<string, unknown>[]>> = {
+  chat: [{
+    ...{ id: "c", object: "chat.completion.chunk", created: 1, model: "m" },
+    choices: [{ index: 0, delta: { role: "assistant", content: "one" }, finish_reason: null }],
+  }],
+  responses: [{
+    type: "response.output_text.delta",
+    output_index: 0,
+    content_index: 0,
+    item_id: "msg_1",
+    delta: "one",
+  }],
+  messages: [
+    { type: "message_start", message: { ...JSON.parse(fullReply(MESSAGES, { prompt: 20, output: 1 })), content: [] } },
+    { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+    { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "one" } },
+  ],
+  content: [{ candidates: [{ content: { role: "model", parts: [{ text: "one" }] }, index: 0 }] }],
+};
+
+/** A vendor that streams one word and then nothing, and reports far too much for whole replies. */
+function disobeyingVendor(face: Face): ScriptedUpstream {
+  return startScriptedUpstream(async (side) => {
+    for (let seen = await side.request(); seen !== null; seen = await side.request()) {
+      const isStream = JSON.parse(seen.body).stream === true || seen.path.includes("streamGenerateContent");
+      if (!isStream) {
+        await side.say(answer(200, fullReply(face, { prompt: 1e10, output: 1e10 })));
+        continue;
+      }
+      const frames = BEGINNINGS[face.name].map((frame) => `event: ${frame.type}\ndata: ${JSON.stringify(frame)}\n\n`);
+      await side.say(STREAM_HEAD + frames.join(""));
+      return await side.gone();
+    }
+  });
+}
+
+for (const vendorFace of FACES) {
+  for (const face of FACES) {
+    Deno.test(`a ${face.name} stream of an account that a ${vendorFace.name} vendor overdraws ends with an error and a charge`, async () => {
+      const kind = vendorFace === CHAT || vendorFace === RESPONSES ? { speaks: vendorFace.name } : {};
+      await withVendor(
+        vendorFace,
+        { balance: "0.5", vendor: disobeyingVendor(vendorFace), provider: kind },
+        async (gateway) => {
+          const before = await purse(gateway).balance();
+          const streaming = await fetch(gateway.address + face.path("vendor/m", true), {
+            method: "POST",
+            headers: face.headers(gateway.key),
+            body: JSON.stringify(face.body("vendor/m", "hello there", true)),
+          });
+          const reader = streaming.body!.pipeThrough(new TextDecoderStream()).getReader();
+          let text = (await reader.read()).value ?? "";
+          assertEquals((await ask(gateway, face)).status, 200);
+          for (let read = await reader.read(); !read.done; read = await reader.read()) text += read.value;
+          assert(text.includes("the balance is used up"), text);
+          const charges = gateway.logLines.filter((line) => line.includes('"call_charged"')).map((line) =>
+            JSON.parse(line)
+          );
+          assertEquals(charges.map(({ state }) => state), ["completed", "cut, estimated"]);
+          // The ceiling of 200,000 and 64,000 tokens, and what was seen of the stream.
+          const charged = before - await purse(gateway).balance();
+          assert(charged > 15_600_000_000n && charged < 15_610_000_000n, String(charged));
+          assertEquals((await ask(gateway, face)).status, 402);
+        },
+      );
+    });
+  }
+}

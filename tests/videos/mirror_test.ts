@@ -4,6 +4,7 @@ import { assertEquals } from "@std/assert";
 import { openDirectory } from "../../src/files/directory.ts";
 import { SAMPLE_VIDEO } from "../../src/sandbox/families/sample_video.ts";
 import { createVideos, USUAL_SCHEDULE } from "../../src/videos/videos.ts";
+import { createMeter } from "../../src/billing/meter.ts";
 import { createCatalog } from "../../src/catalog/catalog.ts";
 import { createCircuitBreaker } from "../../src/routing/circuit_breaker.ts";
 import { silentLog } from "../../src/lib/log.ts";
@@ -24,6 +25,7 @@ async function completedTask(open: (result: VideoResult) => Promise<AsyncIterabl
   const id = await stage.create();
   const videos = createVideos({
     store,
+    meter: createMeter({ store, clock, log: silentLog }),
     clock,
     log: silentLog,
     catalog: createCatalog([]),

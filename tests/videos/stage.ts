@@ -1,5 +1,6 @@
 import { createMediaWork } from "../../src/workers/media_work.ts";
 import { systemClock } from "../../src/lib/clock.ts";
+import { createMeter } from "../../src/billing/meter.ts";
 import { createCatalog } from "../../src/catalog/catalog.ts";
 import { readModel } from "../../src/catalog/model.ts";
 import type { Files } from "../../src/files/files.ts";
@@ -105,6 +106,7 @@ export async function openStage(log: Log = silentLog, credentials?: CredentialMo
   });
   const partsOf = (over: Store): VideoParts => ({
     store: over,
+    meter: createMeter({ store: over, clock, log }),
     clock,
     log,
     catalog: createCatalog([model]),

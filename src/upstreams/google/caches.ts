@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { content } from "../../conversation/codecs/content/mod.ts";
+import { readCounter } from "../../conversation/usage.ts";
 import type { CacheUpstream, UpstreamCache } from "../cache_upstream.ts";
 import { UpstreamFailure } from "../failure.ts";
 import type { Outbound } from "../outbound_call.ts";
@@ -9,7 +10,7 @@ const Cached = z.object({
   name: z.string().regex(/^cachedContents\/[\w-]{1,128}$/),
   displayName: z.string().nullish(),
   expireTime: z.string().nullish(),
-  usageMetadata: z.object({ totalTokenCount: z.number().int().nonnegative().max(1e10).nullish() }).nullish(),
+  usageMetadata: z.object({ totalTokenCount: z.unknown().optional() }).nullish(),
 });
 
 const Page = z.object({ cachedContents: z.array(Cached).nullish(), nextPageToken: z.string().nullish() });
@@ -64,7 +65,8 @@ export function googleCaches(outbound: Outbound): CacheUpstream {
 function readCache(answer: unknown): UpstreamCache {
   const { name, expireTime, usageMetadata } = Cached.parse(answer);
   const expiresAt = Date.parse(expireTime ?? "");
-  const tokens = usageMetadata?.totalTokenCount ?? 0;
+  const count = usageMetadata?.totalTokenCount;
+  const tokens = Number.isInteger(count) ? readCounter(count) : 0;
   return { name, tokens, expiresAt: Number.isNaN(expiresAt) ? null : expiresAt };
 }
 

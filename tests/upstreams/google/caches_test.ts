@@ -56,13 +56,20 @@ Deno.test("google caches: a refusal keeps the vendor's words, and an answer that
   const wrong = [
     {},
     { ...CACHED, name: "../models/x" },
-    { ...CACHED, usageMetadata: { totalTokenCount: -1 } },
     "<html>",
   ];
   for (const body of wrong) {
     await withCaches([{ body }], async (caches) => {
       const failure = await assertRejects(() => caches.create(ORDER), UpstreamFailure);
       assertEquals([failure.kind, failure.facts.accepted], ["broken", "unknown"]);
+    });
+  }
+});
+
+Deno.test("google caches: a count that cannot be read is none", async () => {
+  for (const totalTokenCount of [-1, 0.5, "7", null]) {
+    await withCaches([{ body: { ...CACHED, usageMetadata: { totalTokenCount } } }], async (caches) => {
+      assertEquals((await caches.create(ORDER)).tokens, 0);
     });
   }
 });

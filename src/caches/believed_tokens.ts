@@ -1,0 +1,34 @@
+import { checkUsage } from "../calls/plausible_usage.ts";
+import { content } from "../conversation/codecs/content/mod.ts";
+import { NO_USAGE, promptTokensOf } from "../conversation/usage.ts";
+import type { CacheParts } from "./cache_parts.ts";
+import type { Kept, Making } from "./making.ts";
+
+/**
+ * A cache with a token count that can be true: above the model's context and output it is cut to the context; where the
+ * vendor counts nothing or its count cannot be read, the gateway counts. Both are logged as `usage_implausible`.
+ *
+ * @param requestId For the log.
+ */
+export async function withBelievedTokens(
+  kept: Kept,
+  { id, model, content: sent }: Making,
+  { countHere, log }: Pick<CacheParts, "countHere" | "log">,
+  requestId: string,
+): Promise<Kept> {
+  const limits = {
+    contextTokens: model.contextLength,
+    outputTokens: model.topProvider.maxCompletionTokens,
+    choices: 1,
+    hostedCalls: 0,
+  };
+  const usage = { ...NO_USAGE, freshTokens: kept.tokens };
+  const checked = checkUsage(usage, limits, { hasPrompt: true, hasOutput: false });
+  if (checked.verdict === "plausible") return kept;
+  const { provider } = kept.home;
+  const reason = checked.verdict;
+  log.warn("usage_implausible", { requestId, ref: id, model: model.id, provider, reason, inputTokens: kept.tokens });
+  if (checked.verdict === "above_ceiling") return { ...kept, tokens: promptTokensOf(checked.usage) };
+  const tokens = await countHere(content.readRequest({ ...sent, model: model.id }));
+  return { ...kept, tokens, countedBy: null };
+}

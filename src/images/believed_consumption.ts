@@ -1,0 +1,54 @@
+import { checkUsage } from "../calls/plausible_usage.ts";
+import type { Settlement } from "../calls/settlement.ts";
+import { NO_USAGE } from "../conversation/usage.ts";
+import type { ImageConsumption } from "../upstreams/image_upstream.ts";
+import type { ImageMeasure } from "./consumption.ts";
+
+/** What a vendor reported, checked. */
+export interface BelievedConsumption {
+  /** Null where nothing of it can be charged. */
+  readonly consumption: ImageConsumption | null;
+  /** Why it is not what was reported; null when it is. */
+  readonly reason: "above_ceiling" | "unreadable" | null;
+}
+
+/**
+ * The consumption that is charged of what a vendor reported. Each picture may take the model's whole context and output,
+ * as each may be a call of its own. Source: docs/money.md, "Usage that is not believed".
+ *
+ * @param made How many pictures came.
+ */
+export function believedConsumption(
+  { settlement, measure }: { readonly settlement: Settlement; readonly measure: ImageMeasure },
+  reported: ImageConsumption,
+  made: number,
+): BelievedConsumption {
+  const { contextLength, topProvider, tariff } = settlement.facts.model;
+  const { textTokens, imageTokens, outputTokens, isUnreadable } = reported;
+  const usage = { ...NO_USAGE, freshTokens: textTokens + imageTokens, outputTokens, isUnreadable };
+  const limits = {
+    contextTokens: contextLength,
+    outputTokens: topProvider.maxCompletionTokens,
+    choices: 1,
+    hostedCalls: Math.max(measure.count, made, 1) - 1,
+  };
+  // Where a picture has a price of its own, vendors need not count what it takes.
+  const hasOutput = made > 0 && tariff.image_output > 0n && tariff.per_image === 0n;
+  const checked = checkUsage(usage, limits, { hasPrompt: false, hasOutput });
+  switch (checked.verdict) {
+    case "plausible":
+      return { consumption: reported, reason: null };
+    case "unreadable":
+      return { consumption: null, reason: "unreadable" };
+    case "above_ceiling": {
+      const { freshTokens, outputTokens } = checked.usage;
+      return { consumption: cappedTo(reported, freshTokens, outputTokens), reason: "above_ceiling" };
+    }
+  }
+}
+
+function cappedTo(reported: ImageConsumption, promptTokens: number, outputTokens: number): ImageConsumption {
+  const textTokens = Math.min(reported.textTokens, promptTokens);
+  const imageTokens = Math.min(reported.imageTokens, promptTokens - textTokens);
+  return { textTokens, imageTokens, cachedTokens: Math.min(reported.cachedTokens, promptTokens), outputTokens };
+}
