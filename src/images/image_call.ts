@@ -129,7 +129,7 @@ export class ImageCalls {
   }
 
   async #openStream(attempt: ImageAttempt): Promise<Response> {
-    const { request, provider, bill, link, writeError } = attempt;
+    const { request, provider, bill, link, memory, writeError } = attempt;
     const steps = this.#stepsOf(attempt);
     const { done, value } = await steps.next();
     if (done) {
@@ -138,7 +138,8 @@ export class ImageCalls {
         accepted: "unknown",
       });
     }
-    return streamedAnswer({ request, provider, first: value, rest: steps, bill, link, writeError }, this.parts);
+    const onEnd = memory.outliveRequest();
+    return streamedAnswer({ request, provider, first: value, rest: steps, bill, link, onEnd, writeError }, this.parts);
   }
 
   async *#stepsOf(attempt: ImageAttempt): AsyncGenerator<ImageStep, void> {

@@ -13,7 +13,7 @@ const REPLY_MEMORY_FACTOR = 3;
  * then has no room is paid for and lost.
  */
 export class ImageMemory {
-  readonly #memory: MemoryLease;
+  #memory: MemoryLease;
   readonly #ahead: number;
   #heldBefore: number;
   #left = 0;
@@ -41,6 +41,16 @@ export class ImageMemory {
   beginAttempt(): void {
     this.#memory.giveBackTo(this.#heldBefore);
     this.#left = this.#ahead;
+  }
+
+  /**
+   * Moves the memory out of the request, for a stream: the vendor is read to its end after the caller has left.
+   *
+   * @returns Gives the memory back. Must be called once the stream has ended; may be called twice.
+   */
+  outliveRequest(): () => void {
+    const memory = this.#memory = this.#memory.detach();
+    return () => memory.end();
   }
 
   /** Takes memory for pieces of a vendor's reply. Throws `overloaded`. */

@@ -25,6 +25,8 @@ export interface OpenedStream {
   readonly rest: AsyncIterator<ImageStep, unknown>;
   readonly bill: ImageBill;
   readonly link: CallerLink;
+  /** Called when nothing more is read from the vendor, at least once. */
+  readonly onEnd: () => void;
   /** A failure in the caller's protocol. */
   readonly writeError: (error: GatewayError) => unknown;
 }
@@ -64,7 +66,10 @@ class ImageStream implements StreamSource<Uint8Array<ArrayBuffer>>, Relay {
       const piece = this.#pieces?.next();
       if (piece && !piece.done) return piece.value;
       this.#pieces = null;
-      if (this.#isOver) return null;
+      if (this.#isOver) {
+        this.#opened.onEnd();
+        return null;
+      }
       this.#pieces = this.#framesOf(await this.#step());
     }
   }
@@ -85,6 +90,7 @@ class ImageStream implements StreamSource<Uint8Array<ArrayBuffer>>, Relay {
 
   async fail(thrown: unknown): Promise<Bytes> {
     this.#isOver = true;
+    this.#opened.onEnd();
     const error = errorFor(thrown);
     // A stream that the gateway ends for want of money is charged for what was shown. One whose caller has left is, too:
     // see `leave`.
@@ -93,7 +99,10 @@ class ImageStream implements StreamSource<Uint8Array<ArrayBuffer>>, Relay {
     return errorFrame(this.#opened.writeError(error));
   }
 
-  left(): void {}
+  left(): void {
+    // A caller that is found gone by the vendor's call: `leave` was not called, and nothing more is read.
+    if (!this.#hasLeft) this.#opened.onEnd();
+  }
 
   /** Only while nothing of an event is under way: between two pieces of one, a heartbeat would break it. */
   heartbeat(): Bytes {
@@ -110,6 +119,7 @@ class ImageStream implements StreamSource<Uint8Array<ArrayBuffer>>, Relay {
       // Ended by the timer or by the vendor; what was shown is charged below.
     } finally {
       stopTimer();
+      this.#opened.onEnd();
     }
     // Without effect where the whole was charged above.
     await this.#chargeShown("left");

@@ -147,6 +147,14 @@ export class MemoryLease implements Disposable {
     return new MemoryLease(this.budget, this.#account);
   }
 
+  /** Moves everything that is held to a new lease, for work that goes on when the request has ended. */
+  detach(): MemoryLease {
+    const detached = this.fork();
+    detached.#held = this.#held;
+    this.#held = 0;
+    return detached;
+  }
+
   /** Gives everything back; nothing can be taken afterwards. May be called twice. */
   end(): void {
     this.#isEnded = true;

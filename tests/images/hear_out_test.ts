@@ -3,11 +3,13 @@ import type { Charge } from "../../src/billing/meter.ts";
 import { Settlement } from "../../src/calls/settlement.ts";
 import { LiveStreams } from "../../src/calls/stream_relay.ts";
 import { CallerLink } from "../../src/images/caller_link.ts";
+import { ImageMemory } from "../../src/images/image_memory.ts";
 import { readGeneration } from "../../src/images/generate.ts";
 import { type ImageStep, streamedAnswer } from "../../src/images/stream.ts";
 import { createCatalog } from "../../src/catalog/catalog.ts";
 import { readModel } from "../../src/catalog/model.ts";
 import { silentLog } from "../../src/lib/log.ts";
+import { MemoryBudget } from "../../src/lib/memory_budget.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { imageModel } from "./image_gateway.ts";
 
@@ -24,8 +26,12 @@ const COMPLETED: ImageStep = {
 };
 
 /** A stream that has shown one unfinished picture; `next` gives what the vendor does then. */
-async function opened(next: (link: CallerLink) => Promise<ImageStep | null>) {
+async function opened(next: (link: CallerLink, memory: ImageMemory) => Promise<ImageStep | null>) {
   const caller = new AbortController();
+  const budget = new MemoryBudget(1_000_000_000);
+  const lease = budget.lease("a");
+  const memory = new ImageMemory(lease, 1);
+  memory.beginAttempt();
   const clock = new ManualClock();
   const charges: Charge[] = [];
   let released = 0;
@@ -45,17 +51,23 @@ async function opened(next: (link: CallerLink) => Promise<ImageStep | null>) {
     first: PARTIAL,
     rest: {
       async next() {
-        const step = await next(link);
+        const step = await next(link, memory);
         return step === null ? { done: true, value: undefined } : { done: false, value: step };
       },
     },
     bill: { settlement: new Settlement(facts, admission, parts), measure },
     link,
+    onEnd: memory.outliveRequest(),
     writeError: (error) => ({ error: error.code }),
   }, { clock, live: new LiveStreams() });
   const reader = answer.body!.getReader();
   await reader.read();
-  return { clock, charges, link, leave: () => (caller.abort(), reader.cancel()), released: () => released };
+  const leave = () => {
+    caller.abort();
+    lease.end();
+    return reader.cancel();
+  };
+  return { clock, charges, link, budget, reader, leave, released: () => released };
 }
 
 const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
@@ -81,4 +93,24 @@ Deno.test("a vendor that goes on for half a minute after its caller left is cut,
   await settled();
   // 100 tokens for the unfinished picture, 5 for the prompt
   assertEquals(charges.map(({ amount }) => amount), [10_050_000n]);
+});
+
+Deno.test("a picture that comes after its caller left finds its memory, and gives it back", async () => {
+  const { charges, leave, budget } = await opened((_, memory) => {
+    memory.reserveReply(20_000_000);
+    return Promise.resolve(COMPLETED);
+  });
+  assertEquals(budget.inUse, 8_000_000);
+  await leave();
+  await settled();
+  assertEquals(charges.map(({ amount }) => amount), [27_250_000n]);
+  assertEquals(budget.inUse, 0);
+});
+
+Deno.test("a stream gives its memory back at its end, and when it breaks", async () => {
+  for (const next of [() => Promise.resolve(COMPLETED), () => Promise.reject(new Error("cut"))]) {
+    const { reader, budget } = await opened(next);
+    while (!(await reader.read()).done);
+    assertEquals(budget.inUse, 0);
+  }
 });
