@@ -2,35 +2,51 @@ import { invalidField } from "../lib/gateway_error.ts";
 import type { RequestMember } from "./request_walk.ts";
 
 /**
- * Names of the chat, responses and messages formats that decide who serves a request, what it costs and what it may read.
- * Vendors whose JSON reader ignores case (`encoding/json` of Go does) take `Model` for `model`, which was not checked.
+ * Names that name or hold state, files and addresses, at any depth of the chat, responses and messages formats. Vendors
+ * whose JSON reader ignores case (`encoding/json` of Go does) take `File_ID` for `file_id`, which was not checked.
  */
-const CHECKED_NAMES: ReadonlySet<string> = new Set([
-  ...["model", "models", "stream", "stream_options", "include_usage", "n", "best_of", "service_tier", "modalities"],
-  ...["max_tokens", "max_completion_tokens", "max_output_tokens", "budget_tokens", "max_uses"],
-  ...["store", "background", "deferred", "async", "batch", "caching", "cache_control", "ttl", "speed", "inference_geo"],
-  ...["reasoning", "reasoning_effort", "thinking", "include", "input", "messages", "system", "instructions"],
-  ...["previous_response_id", "conversation", "prompt", "container", "container_id", "environment", "voice", "audio"],
+const REFERENCE_NAMES: readonly string[] = [
+  ...["previous_response_id", "conversation", "container", "container_id", "environment", "voice", "audio"],
   ...["id", "type", "role", "content", "output", "source", "encrypted_content", "approval_request_id", "skill_id"],
   ...["file", "file_id", "file_ids", "file_url", "file_data", "file_uri", "vector_store_id", "vector_store_ids"],
   ...["image", "image_url", "audio_url", "video_url", "url", "uri", "input_audio", "collection_ids"],
-  ...["tools", "functions", "function", "web_search_options", "search_parameters", "enable_search", "mode"],
-  ...["mcp_servers", "plugins", "provider", "extra_body", "metadata"],
-]);
+  ...["cache_control", "max_uses", "budget_tokens", "include_usage", "function", "tools"],
+];
+
+/** Names of the request itself that decide who serves it, how much is made and what it costs. */
+const REQUEST_NAMES: readonly string[] = [
+  ...["model", "models", "stream", "stream_options", "n", "best_of", "service_tier", "modalities", "provider"],
+  ...["max_tokens", "max_completion_tokens", "max_output_tokens", "speed", "inference_geo", "fallbacks"],
+  ...["store", "background", "deferred", "async", "batch", "caching", "include", "prompt", "mcp_servers", "plugins"],
+  ...["reasoning", "reasoning_effort", "thinking", "input", "messages", "system", "instructions", "metadata"],
+  ...["functions", "web_search_options", "search_parameters", "enable_search", "extra_body"],
+];
+
+const NESTED: ReadonlySet<string> = new Set(REFERENCE_NAMES);
+const TOP: ReadonlySet<string> = new Set([...REFERENCE_NAMES, ...REQUEST_NAMES]);
+
+/** The members of a request below which vendors look for state. */
+const READ_BELOW = /^(?:input|messages|system|instructions|prompt|conversation|container|audio|tools|mcp_servers)[.[]/;
 
 /** Objects whose keys a caller chooses. */
-const CALLERS_KEYS = /(?:^|\.)(?:variables|env|headers|logit_bias|chat_template_kwargs)\.[^.]+$/;
+const CALLERS_KEYS = /\.(?:variables|env|headers)\.[^.]+$/;
 
 /**
  * Refuses a member whose name differs from one that the gateway checks in the case of its letters alone, as `Model` does.
  *
  * @throws {GatewayError} `invalid_request`, naming the field.
  */
-export function refuseOtherCase({ key, path }: RequestMember): void {
-  if (!MAY_FOLD.test(key)) return;
-  const folded = foldedOf(key);
-  if (folded === key || !CHECKED_NAMES.has(folded) || CALLERS_KEYS.test(path())) return;
-  throw invalidField(path(), `expected "${folded}" in lower case, as some vendors read both names alike`);
+export function refuseOtherCase(member: RequestMember): void {
+  if (!MAY_FOLD.test(member.key)) return;
+  const folded = foldedOf(member.key);
+  if (folded === member.key || !(member.depth === 0 ? TOP.has(folded) : isReadBelow(member, folded))) return;
+  throw invalidField(member.path(), `expected "${folded}" in lower case, as some vendors read both names alike`);
+}
+
+function isReadBelow(member: RequestMember, folded: string): boolean {
+  if (!NESTED.has(folded)) return false;
+  const path = member.path();
+  return READ_BELOW.test(path) && !CALLERS_KEYS.test(path);
 }
 
 const MAY_FOLD = /[^a-z0-9_]/;

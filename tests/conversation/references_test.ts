@@ -214,3 +214,20 @@ function snakeCased(value: unknown): unknown {
   const snake = (key: string) => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [snake(key), snakeCased(inner)]));
 }
+
+Deno.test("referencesIn() refuses checked names in another case where vendors look for them, and nowhere else", () => {
+  const path = (error: unknown) => (error as { details?: { field?: string } }).details?.field;
+  const refusedAt = (body: JsonObject) => {
+    try {
+      referencesIn("responses", body);
+      return null;
+    } catch (error) {
+      return path(error);
+    }
+  };
+  assertEquals(refusedAt({ input: [user({ type: "input_file", File_Id: "file-1" })] }), "input[0].content[0].File_Id");
+  assertEquals(refusedAt({ Previous_response_id: "resp_1" }), "Previous_response_id");
+  assertEquals(refusedAt({ "bac\u212Aground": true }), "bac\u212Aground");
+  const own = { metadata: { ID: "1" }, x_own: { ID: 1, N: 2 }, prompt: { id: "p", variables: { ID: "x", Type: "y" } } };
+  assertEquals(refusedAt(own), null);
+});
