@@ -44,7 +44,7 @@ const MEDIA: ReadonlySet<string> = new Set([
 
 /** Tools of the messages and responses formats that the caller runs, although the vendor defined them. */
 const CALLERS_TOOLS =
-  /^(?:function|custom|namespace|local_shell|apply_patch|computer|bash|text_editor|memory)(?![a-z])/;
+  /^(?:function|custom|namespace|local_shell|apply_patch|computer|bash|text_editor|memory|tool_search)(?![a-z])/;
 
 /**
  * Looks through a request for everything that adds to its prompt.

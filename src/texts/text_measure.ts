@@ -38,13 +38,16 @@ export function measureOf(request: MeasuredRequest, model: Model, takesAnyFile: 
   const prompt = promptBoundOf({ body, format, bytes, model, isCacheKnown, takesAnyFile });
   const requested = requestedLimitOf(body, format);
   const ownLimit = ownLimitOf(model);
+  const limit = Math.ceil(Math.max(0, requested?.tokens ?? 0));
+  const reasoning = reasoningBeyondLimit(request);
   const measure = {
     promptTokens: prompt.tokens,
     cachedTokens: cache?.tokens ?? 0,
     pictures: prompt.pictures,
     hostedTools: prompt.hostedTools,
     searches: prompt.hostedTools === 0 ? 0 : searchesIn(body),
-    outputTokens: requested ? Math.min(ownLimit, limitWithReasoning(request, requested.tokens)) : ownLimit,
+    outputTokens: requested ? Math.min(ownLimit, limit + reasoning) : ownLimit,
+    reasoningTokens: requested ? Math.min(reasoning, Math.max(0, ownLimit - limit)) : 0,
     choices: choicesIn(body),
     limitField: requested?.field ?? null,
     isCarried: prompt.isCarried,
@@ -85,12 +88,12 @@ function searchesIn({ tools }: JsonObject): number {
     DEFAULT_SEARCHES;
 }
 
-/** A vendor of the messages format gets a limit above its budget for reasoning, and other formats set no such order. */
-function limitWithReasoning({ body, codec }: MeasuredRequest, tokens: number): number {
-  const limit = Math.ceil(Math.max(0, tokens));
-  return codec.name === "messages" || !asksForReasoning(body)
-    ? limit
-    : limit + Math.max(MIN_REASONING_TOKENS, budgetIn(body));
+/**
+ * Tokens of reasoning that a vendor may be allowed beyond the caller's limit. One of the messages format takes no budget
+ * that is not below its limit, so the limit of a caller of another format is raised.
+ */
+function reasoningBeyondLimit({ body, codec }: MeasuredRequest): number {
+  return codec.name === "messages" || !asksForReasoning(body) ? 0 : Math.max(MIN_REASONING_TOKENS, budgetIn(body));
 }
 
 function asksForReasoning(body: JsonObject): boolean {

@@ -16,6 +16,8 @@ export interface TextMeasure {
   readonly searches: number;
   /** Output tokens of one choice: the caller's limit, else the model's own. */
   readonly outputTokens: number;
+  /** How many of them are reserved beside the caller's limit, because a vendor may be told to think beyond it. */
+  readonly reasoningTokens: number;
   /** Choices that are asked for: `n`, `best_of`, `candidateCount`. */
   readonly choices: number;
   /** The field of the caller's own limit; null where the gateway may send one. */
@@ -91,14 +93,15 @@ function billOf(measure: TextMeasure, rates: TextRates): Bill {
   };
 }
 
-function callersLimitReserve({ outputTokens, limitField, isCarried }: TextMeasure, bill: Bill): Reserve {
+function callersLimitReserve(measure: TextMeasure, bill: Bill): Reserve {
+  const { outputTokens, reasoningTokens, limitField, isCarried } = measure;
   const amount = bill.costOf(outputTokens);
   const reserved = { amount, outputLimit: null };
   return (spendable) => {
     if (amount <= spendable || amount === 0n) return reserved;
-    const fitting = bill.tokensFor(spendable - bill.base - 1n);
-    if (fitting < 1) throw promptTooDear(bill.base, spendable, isCarried);
-    const why = `with "${limitField}" ${outputTokens} it may cost up to ${writeMoney(amount)} USD`;
+    const fitting = bill.tokensFor(spendable - bill.base - 1n) - reasoningTokens;
+    if (fitting < 1) throw promptTooDear(bill.costOf(reasoningTokens), spendable, isCarried);
+    const why = `with "${limitField}" ${outputTokens - reasoningTokens} it may cost up to ${writeMoney(amount)} USD`;
     throw insufficientCredits(`${why} (expected at most ${fitting})`, spendable, limitField!);
   };
 }

@@ -146,6 +146,7 @@ const MEASURE: TextMeasure = {
   hostedTools: 0,
   searches: 0,
   outputTokens: 1_000,
+  reasoningTokens: 0,
   choices: 1,
   limitField: null,
   isCarried: true,

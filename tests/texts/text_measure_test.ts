@@ -1,0 +1,79 @@
+import { assertEquals } from "@std/assert";
+import { readModel } from "../../src/catalog/model.ts";
+import type { JsonObject } from "../../src/conversation/codec.ts";
+import type { Form } from "../../src/conversation/seal.ts";
+import { readRate } from "../../src/lib/money.ts";
+import { measureOf } from "../../src/texts/text_measure.ts";
+import { CODECS } from "../support/forms.ts";
+
+const PRICES = {
+  prompt: "0.000003",
+  completion: "0.000015",
+  input_cache_write_5m: "0.00000375",
+  input_cache_write_1h: "0.000006",
+  image_input: "0.000004",
+  audio: "0.00004",
+  web_search: "0.01",
+};
+
+const MODEL = readModel({
+  id: "acme/m",
+  serves: [{ provider: "acme" }],
+  pricing: PRICES,
+  context_length: 200_000,
+  top_provider: { max_completion_tokens: 64_000 },
+});
+
+function measured(form: Form, body: JsonObject, { takesAnyFile = false } = {}) {
+  const bytes = new TextEncoder().encode(JSON.stringify(body));
+  return { bytes: bytes.length, ...measureOf({ codec: CODECS[form], body, bytes }, MODEL, takesAnyFile) };
+}
+
+const said = (content: unknown) => ({ model: "acme/m", messages: [{ role: "user", content }] });
+
+Deno.test("measureOf() takes two bytes for a token, and the model's own limit where the caller sets none", () => {
+  const { bytes, measure, rates } = measured("chat", said("hello"));
+  assertEquals([measure.promptTokens, measure.outputTokens, measure.choices], [Math.ceil(bytes / 2), 64_000, 1]);
+  assertEquals([measure.limitField, measure.isCarried], [null, true]);
+  // A vendor may write a prompt to a cache of its own.
+  assertEquals([rates.prompt, rates.output], [readRate("0.00000375"), readRate("0.000015")]);
+});
+
+Deno.test("measureOf() takes a picture for 16,000 tokens, whatever its base64 has", () => {
+  const url = `data:image/png;base64,${"A".repeat(100_000)}`;
+  const { bytes, measure } = measured("chat", said([{ type: "image_url", image_url: { url } }]));
+  assertEquals(measure.promptTokens, Math.ceil((bytes - url.length) / 2) + 16_000);
+});
+
+Deno.test("measureOf() takes the whole context, at the highest price, for what a request does not carry", () => {
+  const { measure, rates } = measured("responses", { model: "acme/m", input: "hi", previous_response_id: "resp_1" });
+  assertEquals([measure.promptTokens, measure.isCarried], [200_000, false]);
+  assertEquals(rates.prompt, readRate("0.00004"));
+});
+
+Deno.test("measureOf() takes a picture's address for a file where a vendor does", () => {
+  const body = said([{ type: "image_url", image_url: { url: "https://a.example/cat.png" } }]);
+  assertEquals(measured("chat", body).measure.isCarried, true);
+  assertEquals(measured("chat", body, { takesAnyFile: true }).measure.isCarried, false);
+});
+
+Deno.test("measureOf() looks no further into a body that fills the context by its bytes", () => {
+  const { measure } = measured("chat", { ...said("x".repeat(500_000)), n: 3 });
+  assertEquals([measure.promptTokens, measure.isCarried, measure.choices], [200_000, true, 3]);
+});
+
+Deno.test("measureOf() counts choices, searches and reasoning beyond a limit", () => {
+  const candidates = { contents: [], generation_config: { candidate_count: 4, max_output_tokens: 100 } };
+  assertEquals(measured("content", candidates).measure.choices, 4);
+  const searching = { ...said("hi"), tools: [{ type: "web_search_20250305", name: "web_search", max_uses: 3 }] };
+  assertEquals(measured("messages", searching).measure.searches, 3);
+  const thinking = measured("chat", { ...said("hi"), max_tokens: 500, reasoning_effort: "high" }).measure;
+  assertEquals([thinking.outputTokens, thinking.reasoningTokens], [1_524, 1_024]);
+  const own = measured("messages", { ...said("hi"), max_tokens: 500, thinking: { budget_tokens: 400 } }).measure;
+  assertEquals([own.outputTokens, own.reasoningTokens], [500, 0]);
+});
+
+Deno.test("measureOf() prices a prompt that is kept for an hour as such", () => {
+  const parts = [{ type: "text", text: "hi", cache_control: { type: "ephemeral", ttl: "1h" } }];
+  assertEquals(measured("messages", said(parts)).rates.prompt, readRate("0.000006"));
+});
