@@ -13,6 +13,8 @@ import { unwritableOf } from "./lib/unwritable.ts";
 import type { OwnAddress } from "./net/target.ts";
 import { imageRoutes } from "./image_routes.ts";
 import { joinRunners } from "./job_runners.ts";
+import { withLargeBodies } from "./large_requests/large_route.ts";
+import { LargeRequests } from "./large_requests/large_requests.ts";
 import { operatorRoutes } from "./operator_routes.ts";
 import { readinessHandler } from "./readiness.ts";
 import { renderDefaultError } from "./protocols/default/error.ts";
@@ -23,8 +25,9 @@ import { errorForCallerOf } from "./storage_error.ts";
 import type { EmbeddedStore } from "./store/embedded.ts";
 import type { JobRunner } from "./store/jobs.ts";
 import { createVendorState } from "./ownership/vendor_state.ts";
-import { createItemMemory } from "./texts/item_memory.ts";
-import { createReasoningMemory } from "./texts/reasoning_memory.ts";
+import { BoundedMemory } from "./texts/bounded_memory.ts";
+import { itemMemoryOver } from "./texts/item_memory.ts";
+import { type KeptReasoning, reasoningMemoryOver } from "./texts/reasoning_memory.ts";
 import { TextTurns } from "./texts/turn.ts";
 import { type VideoEngine, videoEngine } from "./video_engine.ts";
 import { createWebhooks, type Webhooks } from "./webhooks/webhooks.ts";
@@ -84,7 +87,10 @@ export async function buildApp(options: AppOptions): Promise<App> {
     memory: foundation.memory,
     store: foundation.store,
     ensured: foundation.ensured,
-    addOwnAddress: (address) => void foundation.own.push(address),
+    addOwnAddress(address) {
+      foundation.own.push(address);
+      engines.large.addOwnAddress(address);
+    },
     startJobs(address) {
       present.baseUrl ||= address;
       const { videos, webhooks, caches } = engines;
@@ -92,7 +98,10 @@ export async function buildApp(options: AppOptions): Promise<App> {
     },
     startDraining: () => void (present.isDraining = true),
     abortStreams: () => foundation.live.abortAll(),
-    close: () => foundation.close(),
+    async close() {
+      await engines.large.close();
+      await foundation.close();
+    },
   };
 }
 
@@ -117,6 +126,7 @@ interface Present {
 /** What carries out the work. */
 interface Engines {
   readonly turns: TextTurns;
+  readonly large: LargeRequests;
   readonly caches: CacheEngine;
   readonly webhooks: Webhooks;
   readonly videos: VideoEngine;
@@ -124,10 +134,12 @@ interface Engines {
 
 async function openEngines(foundation: Foundation, present: Present): Promise<Engines> {
   const { config, clock, egress } = foundation;
+  const reasoning = new BoundedMemory<KeptReasoning>(clock);
+  const items = new BoundedMemory<string>(clock);
   const turns = new TextTurns({
     ...foundation,
-    memory: createReasoningMemory(clock),
-    items: createItemMemory(clock),
+    memory: reasoningMemoryOver(reasoning),
+    items: itemMemoryOver(items),
     vendorState: createVendorState(foundation),
     inliner: createMediaInliner(egress),
   });
@@ -135,12 +147,13 @@ async function openEngines(foundation: Foundation, present: Present): Promise<En
   const webhooks = createWebhooks({ ...foundation, timeoutMs: config.webhooks.timeoutMs });
   const { onTerminal } = webhooks;
   const videos = await videoEngine({ ...foundation, baseUrl: () => present.baseUrl, onTerminal });
-  return { turns, caches, webhooks, videos };
+  return { turns, large: new LargeRequests({ ...foundation, reasoning, items }), caches, webhooks, videos };
 }
 
 async function routerOf(foundation: Foundation, engines: Engines, present: Present): Promise<Router> {
   const { config, catalog, authenticate, store, breaker } = foundation;
-  const { turns, caches, webhooks: { desk }, videos: { routes, videos, signingKeys } } = engines;
+  const { turns, large, caches, webhooks: { desk }, videos: { routes, videos, signingKeys } } = engines;
+  const limits = { capBytes: config.limits.textBodyBytes, idleMs: config.limits.bodyIdleMs };
   const table = routesOf({
     catalog,
     turns,
@@ -148,7 +161,7 @@ async function routerOf(foundation: Foundation, engines: Engines, present: Prese
     videos: [...routes, ...deliveryRoutes({ videos, desk, authenticate })],
     images: await imageRoutes(foundation),
     authenticate,
-    textBody: { capBytes: config.limits.textBodyBytes, idleMs: config.limits.bodyIdleMs },
+    textBody: limits,
     readiness: readinessHandler({
       isReady: async () => !present.isDraining && await store.ready(),
       reason: () => present.isDraining ? "the process is about to end" : store.writability.failure,
@@ -157,7 +170,11 @@ async function routerOf(foundation: Foundation, engines: Engines, present: Prese
     }),
     admin: operatorRoutes(foundation, { deliveries: desk, signingKeys }),
   });
-  return createRouter(table, { sections: ERROR_SECTIONS, renderError: renderDefaultError });
+  const largeBodies = { large, authenticate, limits, largeBytes: config.limits.largeBodyBytes };
+  return createRouter(table.map((route) => withLargeBodies(route, largeBodies)), {
+    sections: ERROR_SECTIONS,
+    renderError: renderDefaultError,
+  });
 }
 
 /** An app that listens. */

@@ -4,6 +4,7 @@ import type { Meter } from "./billing/meter.ts";
 import { type Caches, createCaches, isCacheFileKept } from "./caches/caches.ts";
 import type { Config } from "./config/config.ts";
 import { openDirectory } from "./files/directory.ts";
+import type { Files } from "./files/files.ts";
 import type { Route } from "./http/inbound.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { Log } from "./lib/log.ts";
@@ -38,10 +39,20 @@ export interface CacheEngine {
 
 /** Builds cached contents. Files that an earlier process left half-written, or without a record, are removed first. */
 export async function cacheEngine(parts: CacheEngineParts): Promise<CacheEngine> {
+  const { store, clock, log } = parts;
+  await filesOf(parts).tidy((name) => isCacheFileKept(store, name));
+  const { caches, routes } = cacheFace(parts);
+  return {
+    caches,
+    routes,
+    startJobs: () => createJobRunner({ store, clock, log, handlers: caches.handlers, concurrency: caches.concurrency }),
+  };
+}
+
+/** Builds cached contents and their endpoints over a store and a folder that another thread takes care of. */
+export function cacheFace(parts: CacheEngineParts): Pick<CacheEngine, "caches" | "routes"> {
   const { config, store, meter, authenticate, clock, log, texts } = parts;
   const { catalog, providers, breaker, inliner, random } = texts;
-  const files = openDirectory(join(config.files, "caches"));
-  await files.tidy((name) => isCacheFileKept(store, name));
   const caches = createCaches({
     store,
     vendorState: texts.vendorState,
@@ -50,7 +61,7 @@ export async function cacheEngine(parts: CacheEngineParts): Promise<CacheEngine>
     breaker,
     meter,
     clock,
-    files,
+    files: filesOf(parts),
     random,
     modelOf: (name) => textModel(catalog, name, "content"),
     countHere: countPromptTokens,
@@ -59,9 +70,9 @@ export async function cacheEngine(parts: CacheEngineParts): Promise<CacheEngine>
       withMediaInlined(conversation, endpoint.mustInline, inliner, asker),
   });
   const { textBodyBytes: capBytes, bodyIdleMs: idleMs } = config.limits;
-  return {
-    caches,
-    routes: cachedContentRoutes({ caches, authenticate, bodyLimits: { capBytes, idleMs } }),
-    startJobs: () => createJobRunner({ store, clock, log, handlers: caches.handlers, concurrency: caches.concurrency }),
-  };
+  return { caches, routes: cachedContentRoutes({ caches, authenticate, bodyLimits: { capBytes, idleMs } }) };
+}
+
+function filesOf({ config }: CacheEngineParts): Files {
+  return openDirectory(join(config.files, "caches"));
 }

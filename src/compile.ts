@@ -15,7 +15,9 @@ const PERMISSIONS = [
 ];
 
 /** Modules that run in threads: nothing imports them. */
-const THREADS = ["--include", "src/workers/media_entry.ts"];
+const THREADS = ["src/workers/media_entry.ts", "src/workers/token_entry.ts", "src/large_requests/thread.ts"].flatMap((
+  path,
+) => ["--include", path]);
 
 async function compile(): Promise<number> {
   const { code, stderr } = await new Deno.Command(Deno.execPath(), {

@@ -22,6 +22,8 @@ import { freeSpaceAt } from "./store/free_space.ts";
 import { openKvStore } from "./store/kv.ts";
 import type { Provider } from "./upstreams/provider.ts";
 import { openProviders } from "./upstreams/providers.ts";
+import { countTokensBy } from "./texts/token_estimate.ts";
+import { createTokenWork } from "./workers/token_work.ts";
 import { createMediaWork, type MediaWork } from "./workers/media_work.ts";
 
 /** What a foundation is laid with. */
@@ -73,6 +75,8 @@ export async function layFoundation(options: FoundationOptions): Promise<Foundat
   const credentials = createCredentialMonitor({ providers: providers.byName, clock, log });
   const own = ownAddressesOf(config);
   const media = createMediaWork({ clock, log });
+  const tokens = createTokenWork({ clock, log });
+  const countHere = countTokensBy((text) => tokens.count(text));
   return {
     ...options,
     store,
@@ -90,9 +94,13 @@ export async function layFoundation(options: FoundationOptions): Promise<Foundat
     live: new LiveStreams(),
     async close() {
       media.close();
+      // A caller that left is charged by a count.
+      await tokens.whenIdle();
       await meter.flush();
       await credentials.close();
       providers.close();
+      countHere();
+      tokens.close();
       await store.close();
     },
   };

@@ -36,6 +36,8 @@ export interface LimitsConfig {
   readonly vendorPolling: VendorPollingConfig;
   /** Bytes of a conversation request. Default: 20 MB. */
   readonly textBodyBytes: number;
+  /** Bytes beyond which a conversation request is answered in a thread of its own kind. Default: 128 KB. */
+  readonly largeBodyBytes: number;
   /** Bytes of an image generation request, references included. Default: 50 MB. */
   readonly imageBodyBytes: number;
   /** Bytes of an image edit request. Default: 50 MB, as SPEC "Limits" has it. */
@@ -81,6 +83,7 @@ const schema: z.ZodType<LimitsConfig> = z.strictObject({
   }).transform(({ first, least, most }) => ({ firstMs: first, leastMs: least, mostMs: Math.max(least, most) }))
     .prefault({}),
   text_body: body().default(20_000_000),
+  large_body: bytes(0, LARGEST_BODY).default(128_000),
   image_body: body().default(50_000_000),
   edit_body: body().default(50_000_000),
   edit_file: body().default(15_000_000),
@@ -96,6 +99,7 @@ const schema: z.ZodType<LimitsConfig> = z.strictObject({
   videoPolling: limits.video_polling,
   vendorPolling: limits.vendor_polling,
   textBodyBytes: limits.text_body,
+  largeBodyBytes: limits.large_body,
   imageBodyBytes: limits.image_body,
   editBodyBytes: limits.edit_body,
   editFileBytes: limits.edit_file,

@@ -9,8 +9,18 @@ interface Kept<V> {
 const KEPT_MS = 6 * 3_600_000;
 const MOST_CHARACTERS = 64_000_000;
 
+/** Values that are kept for a while, by their keys. */
+export interface KeptValues<V> {
+  /** Whether nothing was kept, or nothing is any more. */
+  readonly isEmpty: boolean;
+  /** Keeps a value in the place of the one before, with what counts of it. */
+  put(key: string, value: V, characters: number): void;
+  /** Null when it was not kept, or not any more. */
+  find(key: string): V | null;
+}
+
 /** What is kept in memory for six hours, at most 64 million characters; the oldest goes first. */
-export class BoundedMemory<V> {
+export class BoundedMemory<V> implements KeptValues<V> {
   readonly #clock: Clock;
   readonly #kept = new Map<string, Kept<V>>();
   #characters = 0;

@@ -1,6 +1,6 @@
 import type { Frame, JsonObject } from "../conversation/codec.ts";
 import type { Clock } from "../lib/clock.ts";
-import { BoundedMemory } from "./bounded_memory.ts";
+import { BoundedMemory, type KeptValues } from "./bounded_memory.ts";
 
 /**
  * Remembers the output items of translated `responses` replies, for clients that send back an id in the place of an item
@@ -22,9 +22,11 @@ const ITEM_DONE = "response.output_item.done";
 
 /** A memory bounded as {@linkcode BoundedMemory} says. */
 export function createItemMemory(clock: Clock): ItemMemory {
-  /** Items as JSON text. */
-  const memory = new BoundedMemory<string>(clock);
+  return itemMemoryOver(new BoundedMemory(clock));
+}
 
+/** A memory over kept values: items as JSON text. */
+export function itemMemoryOver(memory: KeptValues<string>): ItemMemory {
   function keep(accountId: string, item: unknown): void {
     if (!isObject(item) || typeof item.id !== "string") return;
     const text = JSON.stringify(item);

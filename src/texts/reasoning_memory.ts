@@ -2,7 +2,7 @@ import type { Conversation, ReasoningPart, ToolCallPart, Turn } from "../convers
 import type { ReplyPart } from "../conversation/reply.ts";
 import type { Seal } from "../conversation/seal.ts";
 import type { Clock } from "../lib/clock.ts";
-import { BoundedMemory } from "./bounded_memory.ts";
+import { BoundedMemory, type KeptValues } from "./bounded_memory.ts";
 
 /**
  * Remembers the proofs of reasoning that belong to a tool call, for callers whose form loses them: clients of the chat form
@@ -16,7 +16,8 @@ export interface ReasoningMemory {
   restore(accountId: string, conversation: Conversation): Conversation;
 }
 
-interface Kept {
+/** What is kept of one tool call. */
+export interface KeptReasoning {
   readonly reasoning: readonly ReasoningPart[];
   readonly seal: Seal | undefined;
 }
@@ -25,8 +26,11 @@ const MOST_CHARACTERS_OF_ONE = 1_000_000;
 
 /** A memory bounded as {@linkcode BoundedMemory} says. */
 export function createReasoningMemory(clock: Clock): ReasoningMemory {
-  const memory = new BoundedMemory<Kept>(clock);
+  return reasoningMemoryOver(new BoundedMemory(clock));
+}
 
+/** A memory over kept values. */
+export function reasoningMemoryOver(memory: KeptValues<KeptReasoning>): ReasoningMemory {
   function put(key: string, reasoning: readonly ReasoningPart[], seal: Seal | undefined): void {
     const size = reasoning.reduce((sum, part) => sum + part.text.length + (part.seal?.value.length ?? 0), 0) +
       (seal?.value.length ?? 0);
@@ -54,7 +58,7 @@ export function createReasoningMemory(clock: Clock): ReasoningMemory {
   };
 }
 
-function restored(turn: Turn, find: (callId: string) => Kept | null): Turn {
+function restored(turn: Turn, find: (callId: string) => KeptReasoning | null): Turn {
   if (turn.role !== "assistant" || !turn.parts.some(({ kind }) => kind === "tool_call")) return turn;
   const alreadyThinks = turn.parts.some((part) => part.kind === "reasoning" && part.seal);
   const reasoning: ReasoningPart[] = [];

@@ -1,3 +1,4 @@
+import { countTokensHere } from "../workers/token_job.ts";
 import type { Conversation, Part } from "../conversation/conversation.ts";
 import { NO_USAGE, type Usage } from "../conversation/usage.ts";
 
@@ -8,37 +9,31 @@ import { NO_USAGE, type Usage } from "../conversation/usage.ts";
  */
 
 const SAMPLE_CHARACTERS = 200_000;
-const PIECE_CHARACTERS = 400;
 const IMAGE_TOKENS = 1_000;
 const TURN_TOKENS = 4;
 
-let counter: Promise<(text: string) => number> | null = null;
+/** Counts the tokens of a text of at most 200,000 characters. */
+export type TokenCounter = (text: string) => Promise<number>;
+
+let counter: TokenCounter = countTokensHere;
+
+/**
+ * Lets counts run elsewhere than in this thread, where loading the tokenizer alone takes half a second.
+ *
+ * @returns Ends that: counts run in this thread again.
+ */
+export function countTokensBy(other: TokenCounter): () => void {
+  counter = other;
+  return () => {
+    if (counter === other) counter = countTokensHere;
+  };
+}
 
 /** The tokens of a text; of one beyond 200,000 characters, in proportion to its beginning. */
 export async function countTextTokens(text: string): Promise<number> {
-  // The vocabulary is two megabytes, so it is loaded when first needed.
-  counter ??= import("gpt-tokenizer").then(({ countTokens }) => (piece) =>
-    countTokens(piece, { allowedSpecial: "all" })
-  );
-  const count = await counter;
+  if (text === "") return 0;
   const sample = text.slice(0, SAMPLE_CHARACTERS);
-  let tokens = 0;
-  for (const piece of piecesOf(sample)) tokens += count(piece);
-  return Math.ceil(tokens * text.length / Math.max(sample.length, 1));
-}
-
-/**
- * A text in pieces of some hundred characters, cut before a blank where there is one, as tokens do not reach across. The
- * tokenizer's time grows with the square of a run without blanks: two seconds for twenty thousand signs of Chinese.
- */
-function* piecesOf(text: string): Generator<string> {
-  for (let start = 0; start < text.length;) {
-    const end = Math.min(start + PIECE_CHARACTERS, text.length);
-    const blank = end < text.length ? text.lastIndexOf(" ", end) : -1;
-    const cut = blank > start ? blank : end;
-    yield text.slice(start, cut);
-    start = cut;
-  }
+  return Math.ceil(await counter(sample) * text.length / sample.length);
 }
 
 /** The prompt tokens of a request: its text, its tools' definitions, a flat 1,000 for each picture or document page. */

@@ -112,7 +112,7 @@ function ownBufferOf(bytes: Uint8Array<ArrayBuffer>): ArrayBuffer {
 function refusalOf(failure: WorkerFailure): GatewayError {
   if (failure.kind === "busy") {
     const message = "Cannot look at the media now: too many wait; try again in some seconds";
-    return new GatewayError("rate_limited", message, { status: 503, retryAfterSeconds: RETRY_AFTER_SECONDS });
+    return new GatewayError("overloaded", message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
   }
   return new GatewayError("internal_error", "Cannot look at the media: the work on it failed", { cause: failure });
 }

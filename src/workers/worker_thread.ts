@@ -1,4 +1,4 @@
-import { Worker } from "node:worker_threads";
+import { type MessagePort, Worker } from "node:worker_threads";
 
 /** A thread with a memory limit of its own, to which messages are sent. */
 export interface WorkerThread {
@@ -29,6 +29,8 @@ export interface ThreadOptions {
   readonly heapMegabytes: number;
   /** Handed to the module as `workerData`. Default none. */
   readonly data?: unknown;
+  /** Ports in `data`, which move to the thread. Default none. */
+  readonly ports?: readonly MessagePort[];
 }
 
 /**
@@ -37,10 +39,11 @@ export interface ThreadOptions {
  * Threads are Node's, not the web's: only these have a memory limit. A web worker that exceeds its memory ends the
  * process. Byte arrays must be sent as their `ArrayBuffer`: the platform visits each element of a typed array.
  */
-export function threadStarter({ entry, heapMegabytes, data }: ThreadOptions): StartThread {
+export function threadStarter({ entry, heapMegabytes, data, ports = [] }: ThreadOptions): StartThread {
   return ({ onMessage, onCrash }) => {
     const worker = new Worker(entry, {
       workerData: data,
+      transferList: [...ports],
       resourceLimits: { maxOldGenerationSizeMb: heapMegabytes },
     });
     let isOver = false;

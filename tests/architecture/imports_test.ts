@@ -4,7 +4,7 @@ import { ROOT, sourceFiles } from "./source_files.ts";
 
 /** The groups of the source tree, highest first; a group may import those below it. */
 const GROUPS: readonly (readonly [name: string, members: RegExp])[] = [
-  ["whole", /^(main\.ts|src\/[^/]+\.ts|src\/(commands|config)\/)/],
+  ["whole", /^(main\.ts|src\/[^/]+\.ts|src\/(commands|config|large_requests)\/)/],
   ["faces", /^src\/(protocols|sandbox)\//],
   ["work", /^src\/(texts|images|videos)\//],
   ["shared", /^src\/(caches|webhooks)\//],

@@ -74,6 +74,7 @@ Deno.test("readConfig() gives the documented defaults for an empty file", () => 
       videoPolling: { requests: 60, perMs: 60_000, burst: 10 },
       vendorPolling: { firstMs: 10_000, leastMs: 5_000, mostMs: 30_000 },
       textBodyBytes: 20_000_000,
+      largeBodyBytes: 128_000,
       imageBodyBytes: 50_000_000,
       editBodyBytes: 50_000_000,
       editFileBytes: 15_000_000,

@@ -1,0 +1,306 @@
+import { MessageChannel } from "node:worker_threads";
+import type { Credential } from "../billing/key_ring.ts";
+import type { LiveStreams } from "../calls/stream_relay.ts";
+import type { Config } from "../config/config.ts";
+import type { Codec } from "../conversation/codec.ts";
+import type { Inbound } from "../http/inbound.ts";
+import { FairQueue } from "../lib/fair_queue.ts";
+import { GatewayError } from "../lib/gateway_error.ts";
+import type { OwnAddress } from "../net/target.ts";
+import { threadStarter, type WorkerThread, type WorkerThreadEvents } from "../workers/worker_thread.ts";
+import type { FromThread, ThreadData, ToThread } from "./messages.ts";
+import { LargeRequest } from "./large_request.ts";
+import { errorOf } from "./plain_error.ts";
+import { type SharedParts, SharedState } from "./shared_state.ts";
+
+/** A thread for large requests. */
+export interface LargeThread extends WorkerThread {
+  /** Answers a question on which the thread blocks. */
+  answer(value: unknown): void;
+}
+
+/** What {@linkcode LargeRequests} is made with. */
+export interface LargeRequestsOptions extends SharedParts {
+  readonly config: Config;
+  /** The gateway's own addresses so far. */
+  readonly own: readonly OwnAddress[];
+  readonly live: LiveStreams;
+  /** Given so that a test can replace the threads. Default: threads that run `thread.ts`. */
+  readonly start?: (events: WorkerThreadEvents) => LargeThread;
+  /** The most threads. Default: two, or one on a machine of one core. */
+  readonly maxThreads?: number;
+}
+
+const MAX_THREADS = 2;
+const MAX_QUEUED = 512;
+const MAX_QUEUED_PER_ACCOUNT = 128;
+/** The most requests that one thread carries on, most of them streams that wait for their vendor. */
+const MAX_OPEN_PER_THREAD = 1_000;
+const IDLE_MS = 300_000;
+/** Longest time in which a thread works on a request's values; 20 MB of small values take some seconds. */
+const DIGEST_MS = 60_000;
+/** How long a shutdown waits for charges that are being counted. */
+const LAST_CHARGES_MS = 5_000;
+const HEAP_MEGABYTES = 2_048;
+const RETRY_AFTER_SECONDS = 5;
+
+interface Member {
+  readonly thread: LargeThread;
+  readonly state: SharedState;
+  readonly open: Map<number, LargeRequest>;
+  /** The request whose values the thread works on; it can take no other now. */
+  digesting: number | null;
+  stopDigestTimer: () => void;
+  stopIdleTimer: () => void;
+}
+
+/**
+ * Answers requests with a large body in threads, from the bytes of the body to the bytes of the answer.
+ *
+ * Each thread carries on many requests but reads the values of one at a time. Requests wait in a bounded queue in which
+ * accounts take turns. When a thread ends by itself, its requests fail in their protocol's way, what they consumed is
+ * charged by a rough count, and another thread takes its place.
+ */
+export class LargeRequests {
+  readonly #queue = new FairQueue<LargeRequest>();
+  readonly #members = new Set<Member>();
+  readonly #own: OwnAddress[];
+  #nextId = 1;
+  #isClosed = false;
+
+  constructor(readonly options: LargeRequestsOptions) {
+    this.#own = [...options.own];
+  }
+
+  /** How many threads there are. */
+  get threads(): number {
+    return this.#members.size;
+  }
+
+  /**
+   * Answers a request.
+   *
+   * @param body Its body; the bytes move to the thread and are empty here afterwards.
+   * @param codec Of the caller's wire format.
+   * @throws {GatewayError} What the endpoint throws; `overloaded` when too many wait.
+   */
+  async answer(
+    inbound: Inbound,
+    credential: Credential,
+    body: Uint8Array<ArrayBuffer>,
+    codec: Codec,
+  ): Promise<Response> {
+    const { accountId } = credential;
+    if (this.#isClosed) throw ended();
+    if (this.#queue.size >= MAX_QUEUED || this.#queue.sizeOf(accountId) >= MAX_QUEUED_PER_ACCOUNT) throw overloaded();
+    const request = new LargeRequest({ id: this.#nextId++, inbound, credential, body, codec });
+    const { signal } = inbound.request;
+    const onLeft = () => this.#left(request);
+    signal.addEventListener("abort", onLeft);
+    request.onOver = () => signal.removeEventListener("abort", onLeft);
+    if (signal.aborted) onLeft();
+    this.#queue.push(accountId, request);
+    this.#startNext();
+    return await request.response;
+  }
+
+  /** No download may lead to that address. */
+  addOwnAddress(address: OwnAddress): void {
+    this.#own.push(address);
+    for (const { thread } of this.#members) post(thread, { type: "own-address", address });
+  }
+
+  /** Ends all threads once charges that are being counted are durable, or after five seconds. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (let next = this.#queue.shift(); next !== null; next = this.#queue.shift()) next.fail(ended());
+    const { promise: waited, resolve } = Promise.withResolvers<void>();
+    const stop = this.options.clock.after(LAST_CHARGES_MS, resolve);
+    const charged = Promise.all([...this.#members].map(({ state }) => state.whenSettled()));
+    await Promise.race([charged, waited]);
+    stop();
+    await Promise.all([...this.#members].map((member) => this.#end(member)));
+  }
+
+  #startNext(): void {
+    while (this.#queue.size > 0) {
+      const member = this.#freeMember();
+      if (member === null) return;
+      this.#give(member, this.#queue.shift()!);
+    }
+  }
+
+  /** The thread with the fewest requests, among those that can take one; a new one before a second request. */
+  #freeMember(): Member | null {
+    const free = [...this.#members].filter(({ digesting, open }) =>
+      digesting === null && open.size < MAX_OPEN_PER_THREAD
+    );
+    if (free.length > 0) return free.reduce((least, other) => other.open.size < least.open.size ? other : least);
+    const maxThreads = this.options.maxThreads ?? Math.min(MAX_THREADS, navigator.hardwareConcurrency);
+    return this.#members.size < maxThreads ? this.#startMember() : null;
+  }
+
+  #startMember(): Member {
+    const events: WorkerThreadEvents = {
+      onMessage: (message) => this.#take(member, message as FromThread),
+      onCrash: (reason) => this.#crash(member, reason),
+    };
+    const thread = this.options.start?.(events) ?? this.#startThread(events);
+    const state = new SharedState(this.options, {
+      result: (message) => post(thread, message),
+      overdrawn: (admission) => post(thread, { type: "overdrawn", admission }),
+      requestOf: (id) => member.open.get(id) ?? null,
+      onSettled: () => this.#restIfIdle(member),
+    });
+    const member: Member = {
+      thread,
+      state,
+      open: new Map(),
+      digesting: null,
+      stopDigestTimer: () => {},
+      stopIdleTimer: () => {},
+    };
+    this.#members.add(member);
+    return member;
+  }
+
+  #startThread(events: WorkerThreadEvents): LargeThread {
+    const { port1, port2 } = new MessageChannel();
+    const answered = new SharedArrayBuffer(4);
+    const flag = new Int32Array(answered);
+    const { config } = this.options;
+    const data: ThreadData = { config, own: this.#own, answers: port2, answered };
+    const entry = new URL("./thread.ts", import.meta.url);
+    const thread = threadStarter({ entry, heapMegabytes: HEAP_MEGABYTES, data, ports: [port2] })(events);
+    port1.unref();
+    return {
+      ...thread,
+      answer(value) {
+        port1.postMessage(value);
+        Atomics.store(flag, 0, 1);
+        Atomics.notify(flag, 0);
+      },
+      terminate() {
+        thread.terminate();
+        port1.close();
+      },
+    };
+  }
+
+  #give(member: Member, request: LargeRequest): void {
+    const { thread, open } = member;
+    member.stopIdleTimer();
+    thread.setReferenced(true);
+    open.set(request.id, request);
+    member.digesting = request.id;
+    member.stopDigestTimer = this.options.clock.after(DIGEST_MS, () => this.#crash(member, "it took too long"));
+    const { message, body } = request.takeMessage();
+    request.onPull = () => post(thread, { type: "pull", id: request.id });
+    request.onCancel = () => this.#left(request);
+    thread.post(message, [body]);
+  }
+
+  #take(member: Member, message: FromThread): void {
+    switch (message.type) {
+      case "digested":
+        return this.#digested(member, message.id);
+      case "head": {
+        const request = member.open.get(message.id);
+        const isWhole = message.body !== null;
+        request?.head(message);
+        if (isWhole) this.#over(member, message.id);
+        else if (request) request.onShutdown(this.options.live.add(() => this.#abortStreams()));
+        return this.#digested(member, message.id);
+      }
+      case "failed":
+        member.open.get(message.id)?.fail(errorOf(message.error));
+        this.#over(member, message.id);
+        return this.#digested(member, message.id);
+      case "piece":
+        member.open.get(message.id)?.piece(message.piece);
+        if (message.piece === null) this.#over(member, message.id);
+        return;
+      case "broke":
+        member.open.get(message.id)?.breakOff(ended());
+        return this.#over(member, message.id);
+      case "question":
+        return member.thread.answer(member.state.answer(message.question));
+      default:
+        return member.state.take(message);
+    }
+  }
+
+  #digested(member: Member, id: number): void {
+    if (member.digesting !== id) return;
+    member.digesting = null;
+    member.stopDigestTimer();
+    this.#startNext();
+  }
+
+  #over(member: Member, id: number): void {
+    const request = member.open.get(id);
+    if (!request) return;
+    member.open.delete(id);
+    request.onOver();
+    this.#restIfIdle(member);
+  }
+
+  #left(request: LargeRequest): void {
+    const gone = new GatewayError("route_error", "The caller left");
+    if (this.#queue.remove(request.accountId, request)) return request.fail(gone);
+    for (const member of this.#members) {
+      if (member.open.get(request.id) !== request) continue;
+      post(member.thread, { type: "left", id: request.id });
+      request.fail(gone);
+      this.#over(member, request.id);
+    }
+  }
+
+  #abortStreams(): void {
+    for (const { thread } of this.#members) post(thread, { type: "abort-streams" });
+  }
+
+  /** A thread without work lets the process end, and ends itself after a while. */
+  #restIfIdle(member: Member): void {
+    if (member.open.size > 0 || !member.state.isSettled || !this.#members.has(member)) return;
+    member.thread.setReferenced(false);
+    member.stopIdleTimer();
+    member.stopIdleTimer = this.options.clock.after(IDLE_MS, () => void this.#end(member));
+  }
+
+  #crash(member: Member, reason: string): void {
+    if (!this.#members.has(member)) return;
+    this.options.log.error("worker_crashed", { ref: "large requests", reason, count: member.open.size });
+    void this.#end(member);
+    this.#startNext();
+  }
+
+  async #end(member: Member): Promise<void> {
+    this.#members.delete(member);
+    member.stopDigestTimer();
+    member.stopIdleTimer();
+    member.thread.setReferenced(false);
+    member.thread.terminate();
+    const settled = member.state.abandon();
+    for (const request of member.open.values()) {
+      request.breakOff(ended());
+      request.onOver();
+    }
+    member.open.clear();
+    await settled;
+  }
+}
+
+function post(thread: WorkerThread, message: ToThread): void {
+  thread.post(message, []);
+}
+
+function ended(): GatewayError {
+  const message = "Cannot finish the request: the part of the gateway that worked on it ended; send it again";
+  return new GatewayError("route_error", message);
+}
+
+function overloaded(): GatewayError {
+  const message = "Cannot take the request now: too many large ones wait; try again in some seconds";
+  return new GatewayError("overloaded", message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
+}

@@ -1,0 +1,66 @@
+import type { Authenticate } from "../billing/authenticate.ts";
+import type { Codec } from "../conversation/codec.ts";
+import { chat } from "../conversation/codecs/chat/mod.ts";
+import { content } from "../conversation/codecs/content/mod.ts";
+import { messages } from "../conversation/codecs/messages/mod.ts";
+import { responses } from "../conversation/codecs/responses/mod.ts";
+import { type BodyLimits, readBody } from "../http/body.ts";
+import { type Carrier, CONTENT_CARRIERS } from "../http/credentials.ts";
+import type { Inbound, Route } from "../http/inbound.ts";
+import type { LargeRequests } from "./large_requests.ts";
+
+/** What decides which requests are large. */
+export interface LargeRouteOptions {
+  readonly large: LargeRequests;
+  readonly authenticate: Authenticate;
+  readonly limits: BodyLimits;
+  /** A body of more bytes is large. */
+  readonly largeBytes: number;
+}
+
+/** The wire format of a text endpoint, and where its callers put their keys. */
+interface TextFormat {
+  readonly codec: Codec;
+  readonly carriers?: readonly Carrier[];
+}
+
+/** A route whose requests with a large body are answered in threads; routes without such bodies stay as they are. */
+export function withLargeBodies(route: Route, options: LargeRouteOptions): Route {
+  const format = route.method === "POST" ? formatOf(route.path) : null;
+  if (format === null) return route;
+  return { ...route, handler: (inbound) => answer(route, inbound, format, options) };
+}
+
+/** Null for a path that is no text endpoint. */
+function formatOf(path: string): TextFormat | null {
+  if (path === "/v1/chat/completions") return { codec: chat };
+  if (path === "/v1/responses") return { codec: responses };
+  if (path.startsWith("/msgcompat/v1/messages")) return { codec: messages };
+  return path.startsWith("/gencompat/") ? { codec: content, carriers: CONTENT_CARRIERS } : null;
+}
+
+async function answer(
+  route: Route,
+  inbound: Inbound,
+  { codec, carriers }: TextFormat,
+  { large, authenticate, limits, largeBytes }: LargeRouteOptions,
+): Promise<Response> {
+  const { request } = inbound;
+  const length = request.headers.get("content-length");
+  if (length !== null && Number(length) <= largeBytes) return await route.handler(inbound);
+  const authenticated = authenticate(inbound, carriers);
+  const credential = authenticated instanceof Promise ? await authenticated : authenticated;
+  const heldBefore = inbound.memory.held;
+  const body = await readBody(inbound, limits);
+  if (body.length > largeBytes) return await large.answer(inbound, credential, body, codec);
+  inbound.memory.giveBackTo(heldBefore);
+  return await route.handler(withBody(inbound, body));
+}
+
+/** The request with its body at hand, for a handler that reads it itself. */
+function withBody(inbound: Inbound, body: Uint8Array<ArrayBuffer>): Inbound {
+  const { url, method, headers, signal } = inbound.request;
+  const request = new Request(url, { method, headers, body, signal });
+  const { path, query, params, requestId, receivedAt, remote, memory } = inbound;
+  return { request, method: inbound.method, path, query, params, requestId, receivedAt, remote, memory };
+}

@@ -1,0 +1,42 @@
+import { GatewayError } from "../lib/gateway_error.ts";
+import { UpstreamFailure } from "../upstreams/failure.ts";
+import type { PlainError } from "./messages.ts";
+
+/** An error in plain values. Of one that nobody foresaw only class and place travel: its message can repeat the input. */
+export function plainErrorOf(error: unknown): PlainError {
+  if (error instanceof GatewayError && error.code !== "internal_error") {
+    const { cause: _, ...details } = error.details;
+    return { kind: "gateway", code: error.code, message: error.message, details };
+  }
+  if (error instanceof UpstreamFailure) {
+    const { cause: _, ...facts } = error.facts;
+    return { kind: "upstream", provider: error.provider, failure: error.kind, message: error.message, facts };
+  }
+  if (error instanceof GatewayError && error.details.cause !== undefined) return plainErrorOf(error.details.cause);
+  if (error instanceof GatewayError) {
+    return { kind: "gateway", code: error.code, message: error.message, details: {} };
+  }
+  if (error instanceof RangeError) return { kind: "range", message: error.message };
+  if (!(error instanceof Error)) return { kind: "other", name: typeof error, place: "" };
+  const head = `${error.name}: ${error.message}`;
+  const place = error.stack?.startsWith(head) ? error.stack.slice(head.length) : "";
+  return { kind: "other", name: error.name, place };
+}
+
+/** The error again, as the other thread threw it. */
+export function errorOf(plain: PlainError): Error {
+  switch (plain.kind) {
+    case "gateway":
+      return new GatewayError(plain.code, plain.message, plain.details);
+    case "upstream":
+      return new UpstreamFailure(plain.provider, plain.failure, plain.message, plain.facts);
+    case "range":
+      return new RangeError(plain.message);
+    case "other": {
+      const error = new Error("An unforeseen failure in another thread");
+      error.name = plain.name;
+      error.stack = `${error.name}: ${error.message}${plain.place}`;
+      return error;
+    }
+  }
+}

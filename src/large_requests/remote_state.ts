@@ -1,0 +1,223 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
+import { type Admission, fixedReserve, insufficientCredits, type Meter, type Reserved } from "../billing/meter.ts";
+import type { Log, LogLevel } from "../lib/log.ts";
+import { MemoryLease, UNLIMITED_MEMORY } from "../lib/memory_budget.ts";
+import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
+import type { Store } from "../store/store.ts";
+import type { KeptValues } from "../texts/bounded_memory.ts";
+import type { Answers, Call, FromThread, Question, StoreMethod, ToThread } from "./messages.ts";
+import { errorOf, plainErrorOf } from "./plain_error.ts";
+
+/** What a thread knows of the request that it works on. */
+export interface RequestScope {
+  readonly id: number;
+  /** How often kept values were looked up for it. */
+  lookups: number;
+}
+
+/** The most values that are looked up for one request. A longer conversation is sent without the rest. */
+const MAX_LOOKUPS = 5_000;
+const ANSWER_MS = 30_000;
+const MAX_ADMISSION_TRIES = 20;
+
+/**
+ * The state that lives on the main thread, as a thread for large requests reaches it: by messages. Each part has the
+ * interface of what it stands for.
+ */
+export class RemoteState {
+  /** The request that the running code belongs to. */
+  readonly scope = new AsyncLocalStorage<RequestScope>();
+  readonly #pending = new Map<number, PromiseWithResolvers<unknown>>();
+  readonly #onOverdrawn = new Map<number, () => void>();
+  readonly #flag: Int32Array;
+  #nextId = 1;
+
+  /**
+   * @param port To the main thread.
+   * @param answers Where the answers to {@linkcode Question}s arrive.
+   * @param answered See `ThreadData`.
+   */
+  constructor(readonly port: MessagePort, readonly answers: MessagePort, answered: SharedArrayBuffer) {
+    this.#flag = new Int32Array(answered);
+  }
+
+  /** Sends a message; the buffers move along. */
+  post(message: FromThread, transfer: readonly ArrayBuffer[] = []): void {
+    this.port.postMessage(message, [...transfer]);
+  }
+
+  /** Takes in the result of a call. */
+  settle({ call, value, failure }: ToThread & { readonly type: "result" }): void {
+    const pending = this.#pending.get(call);
+    this.#pending.delete(call);
+    if (failure === undefined) pending?.resolve(value);
+    else pending?.reject(errorOf(failure));
+  }
+
+  /** The account of an admitted call is overdrawn. */
+  overdrawn(admission: number): void {
+    this.#onOverdrawn.get(admission)?.();
+  }
+
+  /** Memory is counted on the main thread, for the request that the running code belongs to. */
+  lease(accountId: string): MemoryLease {
+    const request = this.#request()!;
+    return new RemoteLease(accountId, {
+      take: (bytes) => {
+        const refusal = this.#ask({ name: "memory", request, bytes });
+        if (refusal !== null) throw errorOf(refusal);
+      },
+      give: (bytes) => this.post({ type: "give-memory", request, bytes }),
+    });
+  }
+
+  /** Money is reserved and charged on the main thread. */
+  readonly meter: Meter = {
+    admit: async (accountId, reservation) => {
+      const reserve = typeof reservation === "bigint" ? fixedReserve(reservation) : reservation;
+      for (let tries = 1;; tries++) {
+        const spendable = await this.#call({ name: "spendable", accountId }) as bigint;
+        const reserved = reserve(spendable);
+        const admission = await this.#call({ name: "admit", accountId, reserved }) as number | null;
+        if (admission !== null) return this.#admission(admission, reserved);
+        // Other calls of the account were admitted in between.
+        if (tries === MAX_ADMISSION_TRIES) throw insufficientCredits("other calls reserve its balance", 0n);
+      }
+    },
+    invalidate: (accountId) => this.post({ type: "invalidate", accountId }),
+    flush: () => Promise.resolve(),
+  };
+
+  /** Circuits are judged on the main thread, by what all threads saw. */
+  readonly breaker: CircuitBreaker = {
+    availabilityOf: (target, accountId) => this.#ask({ name: "availability", target, accountId }),
+    onStart: (target, accountId) => {
+      const attempt = this.#nextId++;
+      const request = this.#request();
+      this.post({ type: "attempt", attempt, request, target, accountId });
+      // The rest of the work on the request's values is done before the event loop turns.
+      if (request !== null) setTimeout(() => this.post({ type: "digested", id: request }), 0);
+      return {
+        succeeded: () => this.post({ type: "attempted", attempt, failure: null }),
+        failed: (error) => this.post({ type: "attempted", attempt, failure: plainErrorOf(error) }),
+      };
+    },
+    health: () => [],
+  };
+
+  /** The store, without what only the main thread's jobs need. */
+  readonly store: Store = {
+    now: Date.now,
+    get: (keys) => this.#store("get", keys),
+    scan: (prefix, options) => this.#store("scan", prefix, options),
+    commit: (operation, commit) => this.#store("commit", operation, commit),
+    balance: (account) => this.#store("balance", account),
+    ledger: (account, options) => this.#store("ledger", account, options),
+    take: (bucket, options) => this.#store("take", bucket, options),
+    claim: () => Promise.resolve([]),
+    renew: () => Promise.resolve([]),
+    onWake: () => () => {},
+    close: () => Promise.resolve(),
+  };
+
+  /** Reasoning that belongs to tool calls. */
+  readonly reasoning: KeptValues<unknown> = {
+    isEmpty: false,
+    put: (key, value, characters) => this.post({ type: "keep-reasoning", key, value, characters }),
+    find: (key) => this.#mayLookUp() ? this.#ask({ name: "reasoning", keys: [key] })[0] : null,
+  };
+
+  /** Output items that requests refer to. */
+  readonly items: KeptValues<string> = {
+    isEmpty: false,
+    put: (key, value, characters) => this.post({ type: "keep-item", key, value, characters }),
+    find: (key) => this.#mayLookUp() ? this.#ask({ name: "items", keys: [key] })[0] : null,
+  };
+
+  /** Lines are written by the main thread. */
+  readonly log: Log = {
+    debug: this.#logAt("debug"),
+    info: this.#logAt("info"),
+    warn: this.#logAt("warn"),
+    error: this.#logAt("error"),
+  };
+
+  #logAt(level: LogLevel): Log["info"] {
+    return (event, fields = {}) => this.post({ type: "log", level, event, fields });
+  }
+
+  #admission(admission: number, reserved: Reserved): Admission {
+    let isOver = false;
+    const end = () => {
+      const isFirst = !isOver;
+      isOver = true;
+      this.#onOverdrawn.delete(admission);
+      return isFirst;
+    };
+    return {
+      reserved,
+      charge: async (charge) => {
+        if (end()) await this.#call({ name: "charge", admission, charge });
+      },
+      release: () => {
+        if (end()) this.post({ type: "release", admission });
+      },
+      onOverdrawn: (listener) => {
+        if (!isOver) this.#onOverdrawn.set(admission, listener);
+      },
+    };
+  }
+
+  #store<R>(method: StoreMethod, ...args: readonly unknown[]): Promise<R> {
+    return this.#call({ name: "store", method, args }) as Promise<R>;
+  }
+
+  #call(what: Call): Promise<unknown> {
+    const call = this.#nextId++;
+    const pending = Promise.withResolvers<unknown>();
+    this.#pending.set(call, pending);
+    this.post({ type: "call", call, request: this.#request(), what });
+    return pending.promise;
+  }
+
+  /** Asks the main thread and blocks this one until it has answered. */
+  #ask<Q extends Question>(question: Q): Answers[Q["name"]] {
+    Atomics.store(this.#flag, 0, 0);
+    this.post({ type: "question", question });
+    const waited = Atomics.wait(this.#flag, 0, 0, ANSWER_MS);
+    const got = receiveMessageOnPort(this.answers);
+    if (waited === "timed-out" || got === undefined) throw new Error("The main thread did not answer");
+    return got.message as Answers[Q["name"]];
+  }
+
+  #request(): number | null {
+    return this.scope.getStore()?.id ?? null;
+  }
+
+  #mayLookUp(): boolean {
+    const scope = this.scope.getStore();
+    return scope === undefined || scope.lookups++ < MAX_LOOKUPS;
+  }
+}
+
+/** A lease whose bytes are counted elsewhere. */
+class RemoteLease extends MemoryLease {
+  constructor(
+    accountId: string,
+    readonly counter: { readonly take: (bytes: number) => void; readonly give: (bytes: number) => void },
+  ) {
+    super(UNLIMITED_MEMORY, accountId);
+  }
+
+  override take(bytes: number): void {
+    this.counter.take(bytes);
+    super.take(bytes);
+  }
+
+  override give(bytes: number): void {
+    const before = this.held;
+    super.give(bytes);
+    if (before > this.held) this.counter.give(before - this.held);
+  }
+}

@@ -1,0 +1,238 @@
+import { type Admission, insufficientCredits, type Meter, type Reserved } from "../billing/meter.ts";
+import { textQuantitiesOf } from "../billing/text_quantities.ts";
+import { Settlement } from "../calls/settlement.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import type { Model } from "../catalog/model.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
+import type { AttemptReport, AttemptTarget, CircuitBreaker } from "../routing/circuit_breaker.ts";
+import type { Store } from "../store/store.ts";
+import type { KeptValues } from "../texts/bounded_memory.ts";
+import type { KeptReasoning } from "../texts/reasoning_memory.ts";
+import { estimatedUsage } from "../texts/token_estimate.ts";
+import type { LargeRequest } from "./large_request.ts";
+import type { Answers, Call, CallMessage, FromThread, PlainError, Question, ToThread } from "./messages.ts";
+import { errorOf, plainErrorOf } from "./plain_error.ts";
+
+/** The state that threads share. */
+export interface SharedParts {
+  readonly meter: Meter;
+  readonly store: Store;
+  readonly breaker: CircuitBreaker;
+  readonly catalog: Catalog;
+  readonly reasoning: KeptValues<KeptReasoning>;
+  readonly items: KeptValues<string>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** How the state speaks with its thread. */
+export interface SharedLinks {
+  result(message: ToThread & { readonly type: "result" }): void;
+  overdrawn(admission: number): void;
+  /** An open request of the thread. */
+  requestOf(id: number): LargeRequest | null;
+  /** The last open admission ended. */
+  onSettled(): void;
+}
+
+/** Messages that concern the shared state. */
+type StateMessage = Exclude<
+  FromThread,
+  { readonly type: "digested" | "head" | "failed" | "piece" | "broke" | "question" }
+>;
+
+interface Admitted {
+  readonly admission: Admission;
+  readonly accountId: string;
+  readonly request: LargeRequest | null;
+}
+
+const BYTES_PER_TOKEN = 4;
+
+/** The main thread's end of one thread's {@linkcode RemoteState}. */
+export class SharedState {
+  readonly #admissions = new Map<number, Admitted>();
+  readonly #attempts = new Map<number, AttemptReport & { readonly request: LargeRequest | null }>();
+  #nextAdmission = 1;
+  #isAbandoned = false;
+  #settled: PromiseWithResolvers<void> | null = null;
+
+  constructor(readonly parts: SharedParts, readonly links: SharedLinks) {}
+
+  /** Whether no call of the thread is open. */
+  get isSettled(): boolean {
+    return this.#admissions.size === 0;
+  }
+
+  /** Resolves when no call of the thread is open. */
+  whenSettled(): Promise<void> {
+    if (this.isSettled) return Promise.resolve();
+    return (this.#settled ??= Promise.withResolvers<void>()).promise;
+  }
+
+  /** Answers what the thread must know at once. */
+  answer(question: Question): Answers[keyof Answers] {
+    switch (question.name) {
+      case "availability":
+        return this.parts.breaker.availabilityOf(question.target, question.accountId);
+      case "reasoning":
+        return question.keys.map((key) => this.parts.reasoning.find(key));
+      case "items":
+        return question.keys.map((key) => this.parts.items.find(key));
+      case "memory":
+        return this.#takeMemory(question.request, question.bytes);
+    }
+  }
+
+  #takeMemory(request: number, bytes: number): PlainError | null {
+    try {
+      this.links.requestOf(request)?.memory.take(bytes);
+      return null;
+    } catch (error) {
+      return plainErrorOf(error);
+    }
+  }
+
+  /** Takes a message of the thread. */
+  take(message: StateMessage): void {
+    switch (message.type) {
+      case "call":
+        return void this.#carryOut(message);
+      case "release":
+        this.#admissions.get(message.admission)?.admission.release();
+        return this.#ended(message.admission);
+      case "give-memory":
+        return this.links.requestOf(message.request)?.memory.give(message.bytes);
+      case "invalidate":
+        return this.parts.meter.invalidate(message.accountId);
+      case "attempt":
+        return this.#started(message);
+      case "attempted":
+        return this.#attempted(message);
+      case "keep-reasoning":
+        return this.parts.reasoning.put(message.key, message.value as KeptReasoning, message.characters);
+      case "keep-item":
+        return this.parts.items.put(message.key, message.value, message.characters);
+      case "log":
+        return this.parts.log[message.level](message.event, message.fields);
+    }
+  }
+
+  /**
+   * The thread is gone. Calls that a provider was serving are charged by a rough count: a token for each four bytes of
+   * the request and of what was sent of the answer. The reservations of all others end.
+   */
+  async abandon(): Promise<void> {
+    this.#isAbandoned = true;
+    const owed = [...this.#admissions.values()].map((admitted) => this.#settleRoughly(admitted));
+    this.#admissions.clear();
+    for (const attempt of this.#attempts.values()) attempt.failed(new Error("The thread ended"));
+    this.#attempts.clear();
+    this.#settled?.resolve();
+    await Promise.all(owed);
+  }
+
+  async #carryOut({ call, request, what }: CallMessage): Promise<void> {
+    try {
+      const value = await this.#valueOf(what, request === null ? null : this.links.requestOf(request));
+      this.links.result({ type: "result", call, value });
+    } catch (error) {
+      this.links.result({ type: "result", call, failure: plainErrorOf(error) });
+    }
+  }
+
+  async #valueOf(what: Call, request: LargeRequest | null): Promise<unknown> {
+    switch (what.name) {
+      case "admit":
+        return await this.#admit(what.accountId, what.reserved, request);
+      case "spendable":
+        return await this.#spendable(what.accountId);
+      case "charge": {
+        const admitted = this.#admissions.get(what.admission);
+        try {
+          return await admitted?.admission.charge(what.charge);
+        } finally {
+          this.#ended(what.admission);
+        }
+      }
+      case "store": {
+        const method = this.parts.store[what.method] as (...args: readonly unknown[]) => Promise<unknown>;
+        return await method.apply(this.parts.store, [...what.args]);
+      }
+    }
+  }
+
+  async #spendable(accountId: string): Promise<bigint> {
+    let found = 0n;
+    const admission = await this.parts.meter.admit(accountId, (spendable) => {
+      found = spendable;
+      return { amount: 0n, outputLimit: null };
+    });
+    admission.release();
+    return found;
+  }
+
+  async #admit(accountId: string, reserved: Reserved, request: LargeRequest | null): Promise<number | null> {
+    const admission = await this.#admission(accountId, reserved);
+    if (admission === null) return null;
+    const id = this.#nextAdmission++;
+    if (this.#isAbandoned) admission.release();
+    else this.#admissions.set(id, { admission, accountId, request });
+    admission.onOverdrawn(() => this.links.overdrawn(id));
+    return id;
+  }
+
+  /** Null when the balance has become too low since the thread asked for it. */
+  async #admission(accountId: string, reserved: Reserved): Promise<Admission | null> {
+    let isShort = false;
+    try {
+      return await this.parts.meter.admit(accountId, (spendable) => {
+        isShort = reserved.amount > 0n && reserved.amount > spendable;
+        if (isShort) throw insufficientCredits("other calls reserve its balance", spendable);
+        return reserved;
+      });
+    } catch (error) {
+      if (isShort) return null;
+      throw error;
+    }
+  }
+
+  #ended(admission: number): void {
+    if (!this.#admissions.delete(admission) || !this.isSettled) return;
+    this.#settled?.resolve();
+    this.links.onSettled();
+  }
+
+  #started({ attempt, request: id, target, accountId }: FromThread & { readonly type: "attempt" }): void {
+    const request = id === null ? null : this.links.requestOf(id);
+    if (request) request.servedAt = target;
+    const report = this.parts.breaker.onStart(target, accountId);
+    this.#attempts.set(attempt, { ...report, request });
+  }
+
+  #attempted({ attempt, failure }: FromThread & { readonly type: "attempted" }): void {
+    const report = this.#attempts.get(attempt);
+    this.#attempts.delete(attempt);
+    if (failure === null) return report?.succeeded();
+    if (report?.request) report.request.servedAt = null;
+    report?.failed(errorOf(failure));
+  }
+
+  async #settleRoughly({ admission, accountId, request }: Admitted): Promise<void> {
+    const model = request?.servedAt ? this.#modelServedAt(request.servedAt) : null;
+    if (!request?.servedAt || model === null) return admission.release();
+    const { requestId, receivedAt, sentBytes, answeredBytes, servedAt: { provider } } = request;
+    const usage = estimatedUsage(Math.ceil(sentBytes / BYTES_PER_TOKEN), Math.ceil(answeredBytes / BYTES_PER_TOKEN));
+    this.parts.log.warn("charge_counted_roughly", { requestId, accountId, provider, model: model.id });
+    const settlement = new Settlement({ kind: "text", requestId, accountId, model, receivedAt }, admission, this.parts);
+    const parts = [{ quantities: textQuantitiesOf(usage), tariff: model.tariff }];
+    await settlement.charge({ provider, state: "cut", parts, usage }).catch(() => {}); // Logged by the meter.
+  }
+
+  #modelServedAt({ provider, model: name }: AttemptTarget): Model | null {
+    return this.parts.catalog.models.find(({ serves }) =>
+      serves.some((serving) => serving.provider === provider && serving.model === name)
+    ) ?? null;
+  }
+}

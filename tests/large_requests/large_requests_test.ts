@@ -1,0 +1,308 @@
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import type { Credential } from "../../src/billing/key_ring.ts";
+import { createMeter } from "../../src/billing/meter.ts";
+import { LiveStreams } from "../../src/calls/stream_relay.ts";
+import { createCatalog } from "../../src/catalog/catalog.ts";
+import { readModel } from "../../src/catalog/model.ts";
+import { readConfig } from "../../src/config/config.ts";
+import { chat } from "../../src/conversation/codecs/chat/mod.ts";
+import { content } from "../../src/conversation/codecs/content/mod.ts";
+import type { Inbound } from "../../src/http/inbound.ts";
+import { GatewayError } from "../../src/lib/gateway_error.ts";
+import { jsonLog } from "../../src/lib/log.ts";
+import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
+import { LargeRequests, type LargeThread } from "../../src/large_requests/large_requests.ts";
+import type { FromThread, ToThread } from "../../src/large_requests/messages.ts";
+import { createCircuitBreaker } from "../../src/routing/circuit_breaker.ts";
+import { openMemoryStore } from "../../src/store/memory.ts";
+import { BoundedMemory } from "../../src/texts/bounded_memory.ts";
+import type { WorkerThreadEvents } from "../../src/workers/worker_thread.ts";
+import { ManualClock } from "../support/manual_clock.ts";
+
+/** A thread that does what a test says. */
+class StageThread implements LargeThread {
+  readonly got: ToThread[] = [];
+  readonly answers: unknown[] = [];
+  terminated = false;
+
+  constructor(readonly events: WorkerThreadEvents) {}
+
+  post(message: unknown): void {
+    this.got.push(message as ToThread);
+  }
+
+  answer(value: unknown): void {
+    this.answers.push(value);
+  }
+
+  terminate(): void {
+    this.terminated = true;
+  }
+
+  setReferenced(): void {}
+
+  say(message: FromThread): void {
+    this.events.onMessage(message);
+  }
+
+  /** The ids of the requests that it got. */
+  get requests(): number[] {
+    return this.got.flatMap((message) => message.type === "request" ? [message.id] : []);
+  }
+
+  /** The result of the latest call. */
+  async result(): Promise<unknown> {
+    for (;;) {
+      const last = this.got.at(-1);
+      if (last?.type === "result") return last.failure ?? last.value;
+      await new Promise((resolve) => setTimeout(resolve, 0));
+    }
+  }
+}
+
+const MODEL = readModel({
+  id: "acme/m",
+  pricing: { prompt: "0.000001", completion: "0.000002" },
+  serves: [{ provider: "acme", model: "m" }],
+});
+const RESERVED = { amount: 1_000n, outputLimit: null };
+const TARGET = { provider: "acme", model: "m" };
+
+async function stage({ maxThreads = 1 } = {}) {
+  const clock = new ManualClock();
+  const lines: string[] = [];
+  const log = jsonLog("debug", (line) => void lines.push(line));
+  const store = await openMemoryStore({ clock });
+  const credit = { account: "demo", available: 10_000_000_000n, held: 0n };
+  await store.commit(null, { move: [credit], ledger: [{ ...credit, operation: "credit", reference: "start" }] });
+  const threads: StageThread[] = [];
+  const meter = createMeter({ store, clock, log });
+  const live = new LiveStreams();
+  const large = new LargeRequests({
+    config: readConfig("{}", "test.json", () => undefined),
+    own: [],
+    live,
+    meter,
+    store,
+    breaker: createCircuitBreaker({ clock }),
+    catalog: createCatalog([MODEL]),
+    reasoning: new BoundedMemory(clock),
+    items: new BoundedMemory(clock),
+    clock,
+    log,
+    maxThreads,
+    start: (events) => {
+      const thread = new StageThread(events);
+      threads.push(thread);
+      return thread;
+    },
+  });
+  const ask = (options: { account?: string; bytes?: number; signal?: AbortSignal; codec?: typeof chat } = {}) => {
+    const { account = "demo", bytes = 400, signal, codec = chat } = options;
+    const request = new Request("http://gateway/v1/chat/completions", { method: "POST", body: "x", signal });
+    const inbound: Inbound = {
+      request,
+      method: "POST",
+      path: "/v1/chat/completions",
+      query: "",
+      params: {},
+      requestId: `request-${Math.random()}`,
+      receivedAt: clock.now(),
+      remote: "127.0.0.1",
+      memory: UNLIMITED_MEMORY.lease(account),
+    };
+    const credential: Credential = { accountId: account, keyId: "key" };
+    return large.answer(inbound, credential, new Uint8Array(bytes), codec);
+  };
+  const available = async () => (await store.balance("demo")).available;
+  return { clock, lines, store, meter, live, large, threads, ask, available };
+}
+
+/** Lets a thread admit a call of a request and start to be served. */
+async function admitted(thread: StageThread, id: number): Promise<number> {
+  thread.say({ type: "call", call: 1, request: id, what: { name: "admit", accountId: "demo", reserved: RESERVED } });
+  const admission = await thread.result() as number;
+  thread.say({ type: "attempt", attempt: 1, request: id, target: TARGET, accountId: "demo" });
+  return admission;
+}
+
+const head = (id: number, body: ArrayBuffer | null = null, type = "text/event-stream"): FromThread => ({
+  type: "head",
+  id,
+  status: 200,
+  headers: [["content-type", type]],
+  body,
+});
+const bufferOf = (text: string) => new TextEncoder().encode(text).buffer;
+
+Deno.test("LargeRequests gives a thread one request to digest at a time, and lets accounts take turns", async () => {
+  const { threads, ask, large } = await stage();
+  const answers = ["heavy", "heavy", "heavy", "light"].map((account) => ask({ account }));
+  const [thread] = threads;
+  const order: number[] = [];
+  for (let nth = 0; nth < 4; nth++) {
+    const id = thread.requests.at(-1)!;
+    order.push(id);
+    thread.say({ type: "digested", id });
+  }
+  assertEquals(order, [1, 2, 4, 3]);
+  for (const id of order) thread.say(head(id, bufferOf("{}"), "application/json"));
+  assertEquals(await Promise.all(answers.map(async (answer) => (await answer).text())), ["{}", "{}", "{}", "{}"]);
+  await large.close();
+});
+
+Deno.test("LargeRequests refuses an account's request with 503 when many of it wait, and no other account's", async () => {
+  const { ask, large } = await stage();
+  const waiting = Array.from({ length: 129 }, () => assertRejects(() => ask(), GatewayError));
+  const refusal = await assertRejects(() => ask(), GatewayError);
+  assertEquals([refusal.status, refusal.details.retryAfterSeconds], [503, 5]);
+  const other = assertRejects(() => ask({ account: "other" }), GatewayError, "ended");
+  await large.close();
+  await Promise.all([...waiting, other]);
+});
+
+Deno.test("LargeRequests streams a body piece by piece, each when the caller has room for it", async () => {
+  const { threads, ask, live, large } = await stage();
+  const asked = ask();
+  const [thread] = threads;
+  thread.say(head(1));
+  const reader = (await asked).body!.getReader();
+  assertEquals([live.count, thread.got.filter(({ type }) => type === "pull").length], [1, 0]);
+  const read = reader.read();
+  thread.say({ type: "piece", id: 1, piece: bufferOf("data: 1\n\n") });
+  assertEquals(new TextDecoder().decode((await read).value), "data: 1\n\n");
+  assertEquals(thread.got.filter(({ type }) => type === "pull").length, 1);
+  const last = reader.read();
+  thread.say({ type: "piece", id: 1, piece: null });
+  assertEquals([(await last).done, live.count], [true, 0]);
+  await large.close();
+});
+
+Deno.test("a crash fails requests without a head and ends streams with an error event of their protocol", async () => {
+  const { threads, ask, large } = await stage();
+  const streamed = ask();
+  threads[0].say(head(1));
+  const listed = ask({ codec: content });
+  threads[0].say(head(2, null, "application/json"));
+  const failed = ask();
+  const [events, list] = [(await streamed).text(), (await listed).text()];
+  threads[0].say({ type: "piece", id: 1, piece: bufferOf('data: {"half":') });
+  threads[0].say({ type: "piece", id: 2, piece: bufferOf("[{}") });
+  threads[0].events.onCrash("ERR_WORKER_OUT_OF_MEMORY");
+  assertEquals((await assertRejects(() => failed, GatewayError)).code, "route_error");
+  assertMatch(await events, /^data: \{"half":\n\ndata: \{"error":.*send it again/s);
+  const elements = JSON.parse(await list);
+  assertMatch(elements[1].error.message, /send it again/);
+  const next = ask();
+  threads[1].say(head(4, bufferOf("{}"), "application/json"));
+  assertEquals((await next).status, 200);
+  await large.close();
+});
+
+Deno.test("after a crash, a call that was being served is charged by a rough count", async () => {
+  const { threads, ask, meter, available, lines, large } = await stage();
+  const served = ask({ bytes: 4_000 });
+  const [thread] = threads;
+  await admitted(thread, 1);
+  thread.say(head(1));
+  const text = (await served).text();
+  thread.say({ type: "piece", id: 1, piece: bufferOf("d".repeat(400)) });
+  thread.events.onCrash("it ended");
+  await text;
+  await large.close();
+  await meter.flush();
+  // 1,000 tokens in and 100 out at the model's prices.
+  assertEquals(10_000_000_000n - await available(), 1_000n * 10_000n + 100n * 20_000n);
+  assert(lines.some((line) => line.includes('"charge_counted_roughly"')));
+});
+
+Deno.test("after a crash before any provider served it, a call is released and nothing is charged", async () => {
+  const { threads, ask, meter, available, large } = await stage();
+  const failed = assertRejects(() => ask(), GatewayError);
+  const [thread] = threads;
+  await admitted(thread, 1);
+  thread.say({
+    type: "attempted",
+    attempt: 1,
+    failure: {
+      kind: "upstream",
+      provider: "acme",
+      failure: "unavailable",
+      message: "no",
+      facts: { status: 503, accepted: "no" },
+    },
+  });
+  thread.events.onCrash("it ended");
+  await failed;
+  await large.close();
+  await meter.flush();
+  assertEquals(await available(), 10_000_000_000n);
+});
+
+Deno.test("a charge is made once and to the unit, also when the thread ends right after it", async () => {
+  const { threads, ask, meter, available, large } = await stage();
+  const asked = ask();
+  const [thread] = threads;
+  const admission = await admitted(thread, 1);
+  const usage = { freshTokens: 3, outputTokens: 4 } as never;
+  const charge = {
+    kind: "text",
+    requestId: "r",
+    model: "acme/m",
+    provider: "acme",
+    amount: 1_234_567n,
+    usage,
+  } as const;
+  thread.say({ type: "call", call: 9, request: 1, what: { name: "charge", admission, charge } });
+  thread.events.onCrash("it ended");
+  await assertRejects(() => asked, GatewayError);
+  await large.close();
+  await meter.flush();
+  assertEquals(10_000_000_000n - await available(), 1_234_567n);
+});
+
+Deno.test("a caller that leaves is told to the thread, and one that still waits is taken out of the queue", async () => {
+  const { threads, ask, large } = await stage();
+  const [first, second] = [new AbortController(), new AbortController()];
+  const running = assertRejects(() => ask({ signal: first.signal }), GatewayError);
+  const queued = assertRejects(() => ask({ signal: second.signal }), GatewayError);
+  second.abort();
+  await queued;
+  first.abort();
+  await running;
+  const [thread] = threads;
+  assertEquals(thread.got.filter(({ type }) => type === "left"), [{ type: "left", id: 1 }]);
+  assertEquals(thread.requests, [1]);
+  await large.close();
+});
+
+Deno.test("a shutdown tells threads to end their streams, and waits for charges that are being counted", async () => {
+  const { threads, ask, live, large, clock } = await stage();
+  const asked = ask();
+  const [thread] = threads;
+  const admission = await admitted(thread, 1);
+  thread.say(head(1));
+  const text = (await asked).text();
+  live.abortAll();
+  assertEquals(thread.got.at(-1), { type: "abort-streams" });
+  thread.say({ type: "piece", id: 1, piece: null });
+  assertEquals(await text, "");
+  let isClosed = false;
+  const closing = large.close().then(() => void (isClosed = true));
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  assertEquals(isClosed, false);
+  thread.say({ type: "release", admission });
+  await closing;
+  assertEquals([thread.terminated, clock.waiting], [true, 0]);
+});
+
+Deno.test("a thread without work ends after five minutes", async () => {
+  const { threads, ask, clock, large } = await stage();
+  const asked = ask();
+  threads[0].say(head(1, bufferOf("{}"), "application/json"));
+  await asked;
+  clock.advance(299_999);
+  assertEquals(large.threads, 1);
+  clock.advance(1);
+  assertEquals([large.threads, threads[0].terminated], [0, true]);
+});

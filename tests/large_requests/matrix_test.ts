@@ -1,0 +1,37 @@
+import { CLIENTS } from "../e2e/clients/all.ts";
+import { FEATURES } from "../e2e/features.ts";
+import { VENDORS } from "../e2e/vendors.ts";
+import { startTestGateway } from "../support/gateway.ts";
+import { purse } from "../support/purse.ts";
+
+/** Every request is large: answered in a thread, it must come to the same as on the main thread. */
+const gateway = await startTestGateway({ balance: "1000.00", config: { limits: { large_body: 0 } } });
+const { address, key, sandbox } = gateway;
+const account = purse(gateway);
+
+/** Each client against one vendor after another, with every third feature. */
+const cells = CLIENTS.flatMap((client, row) =>
+  FEATURES.flatMap((feature, column) => {
+    const isChosen = (row + column) % 3 === 0;
+    return isChosen ? [{ client, feature, vendor: VENDORS[(row + Math.floor(column / 3)) % VENDORS.length] }] : [];
+  })
+);
+
+for (const { client, feature, vendor } of cells) {
+  Deno.test({
+    name: `in a thread: ${client.name}, ${vendor.model}, ${feature.name}`,
+    // Clients keep connections of their own open from test to test.
+    sanitizeResources: false,
+    sanitizeOps: false,
+    fn: async () => {
+      await feature.try({ client, vendor, target: { address, key, model: vendor.model }, sandbox, purse: account });
+    },
+  });
+}
+
+Deno.test({
+  name: "the gateway of the matrix in threads stops",
+  sanitizeResources: false,
+  sanitizeOps: false,
+  fn: () => gateway.stop(),
+});

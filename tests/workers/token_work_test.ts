@@ -1,0 +1,54 @@
+import { assert, assertEquals } from "@std/assert";
+import { systemClock } from "../../src/lib/clock.ts";
+import { jsonLog, silentLog } from "../../src/lib/log.ts";
+import { countTokensHere } from "../../src/workers/token_job.ts";
+import { createTokenWork } from "../../src/workers/token_work.ts";
+
+const TEXTS = ["", "Say something in any tongue", "漢字仮名交じり文".repeat(300), "a".repeat(5_000), "😀".repeat(900)];
+
+Deno.test("tokens counted in a thread are as many as those counted in the calling thread", async () => {
+  const tokens = createTokenWork({ clock: systemClock, log: silentLog });
+  for (const text of TEXTS) assertEquals(await tokens.count(text), await countTokensHere(text));
+  tokens.close();
+});
+
+Deno.test("a count whose thread ends is a token for each four characters, and is logged", async () => {
+  const lines: string[] = [];
+  const tokens = createTokenWork({
+    clock: systemClock,
+    log: jsonLog("info", (line) => void lines.push(line)),
+    start: ({ onCrash }) => ({
+      post: () => void queueMicrotask(() => onCrash("ERR_WORKER_OUT_OF_MEMORY")),
+      terminate() {},
+      setReferenced() {},
+    }),
+  });
+  assertEquals(await tokens.count("x".repeat(401)), 101);
+  assert(lines.some((line) => line.includes('"tokens_counted_roughly"')), lines.join("\n"));
+  tokens.close();
+});
+
+Deno.test("whenIdle() waits for counts under way and for those that follow them", async () => {
+  const answers: (() => void)[] = [];
+  const tokens = createTokenWork({
+    clock: systemClock,
+    log: silentLog,
+    start: ({ onMessage }) => ({
+      post: (message) => void answers.push(() => onMessage({ id: (message as { id: number }).id, value: 1 })),
+      terminate() {},
+      setReferenced() {},
+    }),
+  });
+  const steps: string[] = [];
+  void tokens.count("reply").then(() => {
+    steps.push("reply");
+    return tokens.count("prompt");
+  }).then(() => steps.push("prompt"));
+  const idle = tokens.whenIdle().then(() => steps.push("idle"));
+  answers[0]();
+  while (answers.length < 2) await new Promise((resolve) => setTimeout(resolve, 0));
+  answers[1]();
+  await idle;
+  assertEquals(steps, ["reply", "prompt", "idle"]);
+  tokens.close();
+});
