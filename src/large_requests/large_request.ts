@@ -23,7 +23,7 @@ export class LargeRequest {
   readonly accountId: string;
   readonly requestId: string;
   readonly receivedAt: number;
-  /** What the request holds of the memory budget: at first the bytes of its body. */
+  /** What the request holds of the memory budget: at first what its body and the values in it cost. */
   readonly memory: MemoryLease;
   /** Of the body as it came. */
   readonly sentBytes: number;
@@ -62,8 +62,6 @@ export class LargeRequest {
   takeMessage(): { readonly message: RequestMessage; readonly body: ArrayBuffer } {
     const { id, inbound, credential, body } = this.#facts;
     const { request, method, path, query, requestId, receivedAt, remote } = inbound;
-    // The thread takes memory for the values as it reads them.
-    this.memory.give(body.length);
     const buffer = body.byteLength === body.buffer.byteLength ? body.buffer : new Uint8Array(body).buffer;
     const message: RequestMessage = {
       type: "request",

@@ -7,6 +7,7 @@ import { responses } from "../conversation/codecs/responses/mod.ts";
 import { type BodyLimits, readBody } from "../http/body.ts";
 import { type Carrier, CONTENT_CARRIERS } from "../http/credentials.ts";
 import type { Inbound, Route } from "../http/inbound.ts";
+import { JSON_MEMORY_FACTOR } from "../http/json_body.ts";
 import type { LargeRequests } from "./large_requests.ts";
 
 /** What decides which requests are large. */
@@ -51,7 +52,7 @@ async function answer(
   const authenticated = authenticate(inbound, carriers);
   const credential = authenticated instanceof Promise ? await authenticated : authenticated;
   const heldBefore = inbound.memory.held;
-  const body = await readBody(inbound, limits);
+  const body = await readBody(inbound, limits, JSON_MEMORY_FACTOR);
   if (body.length > largeBytes) return await large.answer(inbound, credential, body, codec);
   inbound.memory.giveBackTo(heldBefore);
   return await route.handler(withBody(inbound, body));

@@ -60,10 +60,14 @@ export class RemoteState {
     this.#onOverdrawn.get(admission)?.();
   }
 
-  /** Memory is counted on the main thread, for the request that the running code belongs to. */
-  lease(accountId: string): MemoryLease {
+  /**
+   * Memory is counted on the main thread, for the request that the running code belongs to.
+   *
+   * @param prepaidBytes What was taken for it before.
+   */
+  lease(accountId: string, prepaidBytes: number): MemoryLease {
     const request = this.#request()!;
-    return new RemoteLease(accountId, {
+    return new RemoteLease(accountId, prepaidBytes, {
       take: (bytes) => {
         const refusal = this.#ask({ name: "memory", request, bytes });
         if (refusal !== null) throw errorOf(refusal);
@@ -205,13 +209,16 @@ export class RemoteState {
 class RemoteLease extends MemoryLease {
   constructor(
     accountId: string,
+    private prepaidBytes: number,
     readonly counter: { readonly take: (bytes: number) => void; readonly give: (bytes: number) => void },
   ) {
     super(UNLIMITED_MEMORY, accountId);
   }
 
   override take(bytes: number): void {
-    this.counter.take(bytes);
+    const prepaid = Math.min(this.prepaidBytes, bytes);
+    if (bytes > prepaid) this.counter.take(bytes - prepaid);
+    this.prepaidBytes -= prepaid;
     super.take(bytes);
   }
 

@@ -4,6 +4,7 @@ import type { Authenticate } from "../billing/authenticate.ts";
 import { cacheFace } from "../cache_engine.ts";
 import { createCatalog } from "../catalog/catalog.ts";
 import type { Inbound } from "../http/inbound.ts";
+import { JSON_MEMORY_FACTOR } from "../http/json_body.ts";
 import { systemClock } from "../lib/clock.ts";
 import { LiveStreams } from "../calls/stream_relay.ts";
 import { readCidr } from "../net/address.ts";
@@ -123,7 +124,7 @@ function isListStream(path: string): boolean {
 function inboundOf(message: RequestMessage, params: Inbound["params"], signal: AbortSignal): Inbound {
   const { url, method, path, query, headers, requestId, receivedAt, remote, body } = message;
   const request = new Request(url, { method, headers: headers as [string, string][], body, signal });
-  const memory = state.lease(message.credential.accountId);
+  const memory = state.lease(message.credential.accountId, body.byteLength * JSON_MEMORY_FACTOR);
   return { request, method, path, query, params, requestId, receivedAt, remote, memory };
 }
 

@@ -1,0 +1,50 @@
+/**
+ * Small requests at a steady rate, whatever becomes of those before them. As a program it takes its
+ * {@linkcode ProbeOptions} as JSON in its one argument and prints a {@linkcode ProbeResult} as JSON.
+ */
+
+/** What to send, and for how long. */
+export interface ProbeOptions {
+  readonly port: number;
+  readonly key: string;
+  readonly model: string;
+  readonly seconds: number;
+  readonly perSecond: number;
+}
+
+/** What came of it. */
+export interface ProbeResult {
+  /** Milliseconds from each request's due time to its whole answer, in the order of sending. */
+  readonly spansMs: readonly number[];
+  readonly failures: number;
+}
+
+/** Sends the requests. */
+export async function probe({ port, key, model, seconds, perSecond }: ProbeOptions): Promise<ProbeResult> {
+  const body = JSON.stringify({ model, messages: [{ role: "user", content: "Say hello" }] });
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+  const spansMs: number[] = [];
+  let failures = 0;
+  const ask = async (dueAt: number, nth: number) => {
+    try {
+      const response = await fetch(`http://127.0.0.1:${port}/v1/chat/completions`, { method: "POST", headers, body });
+      await response.arrayBuffer();
+      if (response.status !== 200) failures++;
+    } catch {
+      failures++;
+    }
+    spansMs[nth] = performance.now() - dueAt;
+  };
+  const asked: Promise<void>[] = [];
+  const startedAt = performance.now();
+  for (let nth = 0; nth < seconds * perSecond; nth++) {
+    const dueAt = startedAt + nth * 1000 / perSecond;
+    await new Promise((resolve) => setTimeout(resolve, Math.max(0, dueAt - performance.now())));
+    // The generator's own lateness is not the gateway's.
+    asked.push(ask(performance.now(), nth));
+  }
+  await Promise.all(asked);
+  return { spansMs, failures };
+}
+
+if (import.meta.main) console.log(JSON.stringify(await probe(JSON.parse(Deno.args[0]))));
