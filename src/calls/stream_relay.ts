@@ -29,6 +29,11 @@ export interface Relay<T = Uint8Array<ArrayBuffer>> {
   heartbeat(): Bytes;
   /** True when nothing more is to be read: the caller has the whole reply. */
   readonly finished: boolean;
+  /**
+   * True while only the vendor can tell what the call consumes and has not done so: then it is heard out when the caller
+   * leaves. Default: false.
+   */
+  readonly awaitsUsage?: boolean;
 }
 
 /** Bytes for the caller, or none yet. */
@@ -90,6 +95,7 @@ export function relayed<T>(
   let isGone = false;
   let sentAt = clock.now();
   let stopHeartbeat: () => void = () => {};
+  let current: Promise<Step> = Promise.resolve({ bytes: null, isLast: false });
   const abort = (error: GatewayError) => {
     aborted = error;
     source.cancel();
@@ -105,6 +111,19 @@ export function relayed<T>(
   function left(): void {
     isGone = true;
     stopHeartbeat();
+    if (relay.awaitsUsage) void hearOut();
+    else giveUp();
+  }
+
+  /** Goes on reading without a caller. A shutdown and an overdrawn account still end the stream. */
+  async function hearOut(): Promise<void> {
+    let { isLast } = await current;
+    while (!isLast && relay.awaitsUsage) ({ isLast } = await step());
+    if (isLast) forget();
+    else giveUp();
+  }
+
+  function giveUp(): void {
     const leaving = source.leave();
     if (leaving instanceof Promise) void leaving.finally(forget);
     else forget();
@@ -157,7 +176,8 @@ export function relayed<T>(
   return new ReadableStream({
     start: (controller) => beat(controller, HEARTBEAT_MS),
     async pull(controller) {
-      const { bytes, isLast } = await step();
+      current = step();
+      const { bytes, isLast } = await current;
       if (isGone) return;
       sentAt = clock.now();
       if (bytes !== null) controller.enqueue(bytes);

@@ -15,6 +15,10 @@ export class ArrayRelay implements Relay {
     return this.inner.finished;
   }
 
+  get awaitsUsage(): boolean {
+    return this.inner.awaitsUsage ?? false;
+  }
+
   async take(bytes: Uint8Array<ArrayBuffer>): Promise<Bytes> {
     const taken = await this.inner.take(bytes);
     const text = taken === null ? "" : this.#elements(this.#frames.push(taken));

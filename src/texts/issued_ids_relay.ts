@@ -49,6 +49,10 @@ class IssuedIdsRelay implements Relay {
     return this.inner.finished;
   }
 
+  get awaitsUsage(): boolean {
+    return this.inner.awaitsUsage ?? false;
+  }
+
   take(bytes: Uint8Array<ArrayBuffer>): Bytes | Promise<Bytes> {
     const taken = this.inner.take(bytes);
     return taken instanceof Promise ? taken.then((out) => this.#held(out)) : this.#held(taken);

@@ -22,7 +22,7 @@ import {
 } from "./stream_lines.ts";
 import { StreamSample } from "./stream_sample.ts";
 import type { TextAttempt } from "./attempt.ts";
-import { usageSoFar, wantsUsage } from "./turn_usage.ts";
+import { isUsageAwaited, usageSoFar, wantsUsage } from "./turn_usage.ts";
 
 const LINE_CAP_BYTES = 1024 * 1024;
 
@@ -62,6 +62,10 @@ export class PassRelay implements Relay {
     this.#countsHostedCalls = measure.hostedTools > 0;
     this.#follower = endpoint.codec.usageFollower();
     this.#hidesUsage = endpoint.codec.name === "chat" && !wantsUsage(turn);
+  }
+
+  get awaitsUsage(): boolean {
+    return !this.#charged && isUsageAwaited(this.attempt, this.#follower.usage());
   }
 
   take(bytes: Uint8Array<ArrayBuffer>): Bytes | Promise<Bytes> {

@@ -15,7 +15,7 @@ import { PassRelay } from "./pass_relay.ts";
 import { countTextTokens } from "./token_estimate.ts";
 import { vendorStream } from "./vendor_stream.ts";
 import { outputLimitOf, type TextAttempt, type TextParts } from "./attempt.ts";
-import { estimatedUsageOf, wantsUsage } from "./turn_usage.ts";
+import { estimatedUsageOf, leavingSignalOf, wantsUsage } from "./turn_usage.ts";
 import { readWholeReply } from "./whole_reply.ts";
 
 /**
@@ -30,7 +30,7 @@ export async function passThrough(attempt: TextAttempt, parts: TextParts): Promi
     headers: turn.forwarded,
     body: outboundBody(attempt),
     firstByteMs: turn.stream ? provider.streamFirstByteMs : provider.wholeFirstByteMs,
-    callerSignal: turn.callerSignal,
+    callerSignal: leavingSignalOf(attempt),
     readError: endpoint.codec.readError,
   });
   if (!turn.stream) return await answerWhole(response, attempt, parts);

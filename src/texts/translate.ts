@@ -19,7 +19,7 @@ import { vendorStream } from "./vendor_stream.ts";
 import type { Translation } from "./translation.ts";
 import { TranslateRelay } from "./translate_relay.ts";
 import { outputLimitOf, sharedForm, type TextAttempt, type TextParts, type TextTurn } from "./attempt.ts";
-import { estimatedUsageOf, wantsUsage } from "./turn_usage.ts";
+import { estimatedUsageOf, leavingSignalOf, wantsUsage } from "./turn_usage.ts";
 import { readWholeReply } from "./whole_reply.ts";
 
 /**
@@ -36,7 +36,7 @@ export async function translate(attempt: TextAttempt, parts: TextParts): Promise
     headers: sharedForm(attempt) === null ? {} : turn.forwarded,
     body: translation.prefix?.bodyOf(translation.body) ?? jsonBytes(translation.body),
     firstByteMs: turn.stream ? provider.streamFirstByteMs : provider.wholeFirstByteMs,
-    callerSignal: turn.callerSignal,
+    callerSignal: leavingSignalOf(attempt),
     readError: endpoint.codec.readError,
   });
   if (!turn.stream) return await answerWhole(response, attempt, translation, parts);

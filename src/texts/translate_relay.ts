@@ -14,7 +14,7 @@ import { SealCollector } from "./seal_collector.ts";
 import { countTextTokens } from "./token_estimate.ts";
 import type { Translation } from "./translation.ts";
 import type { TextAttempt, TextParts } from "./attempt.ts";
-import { usageSoFar } from "./turn_usage.ts";
+import { isUsageAwaited, usageSoFar } from "./turn_usage.ts";
 
 const SAMPLE_CHARACTERS = 64_000;
 
@@ -41,6 +41,10 @@ export class TranslateRelay implements Relay {
     this.#own = ownEvents(translation.names);
     this.#emulate = translation.emulation.events();
     this.#keepsItems = attempt.turn.codec.name === "responses";
+  }
+
+  get awaitsUsage(): boolean {
+    return !this.finished && isUsageAwaited(this.attempt, this.#early);
   }
 
   take(bytes: Uint8Array<ArrayBuffer>): Bytes | Promise<Bytes> {

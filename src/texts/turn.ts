@@ -5,10 +5,12 @@ import { refuseLaterWork } from "../conversation/later_work.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { type Candidate, usableCandidates } from "../routing/candidates.ts";
 import { TEXT_FALLBACK } from "../routing/fallback_rule.ts";
+import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import type { TextEndpoint } from "../upstreams/upstream.ts";
 import type { TextAttempt, TextParts, TextTurn } from "./attempt.ts";
 import { candidatesOfCache, failureOfCache } from "./cached_turn.ts";
+import { chargeText } from "./charge_text.ts";
 import { refuseBeyondLimit, requestedLimitOf } from "./output_limit.ts";
 import { ownEndpointOf, permittedTo } from "./own_endpoint.ts";
 import { passThrough } from "./pass_through.ts";
@@ -17,6 +19,7 @@ import { requestedTariff } from "./service_tier.ts";
 import { textModel } from "./text_model.ts";
 import { textReserve } from "./text_reservation.ts";
 import { translate } from "./translate.ts";
+import { estimatedUsageOf } from "./turn_usage.ts";
 
 /** A turn that was checked: which model, and who is to serve it. */
 export interface RoutedTurn {
@@ -49,8 +52,8 @@ export class TextTurns {
       rule: TEXT_FALLBACK,
       reserve: textReserve(measure, rates),
       begin: (settlement) => (candidate) => {
-        const toFailure = failureIn(turn, turn.memory.held);
-        return this.#attempt({ turn, measure, model, catalog, candidate, settlement }).catch(toFailure);
+        const begun = { turn, measure, model, catalog, candidate, settlement };
+        return this.#attempt(begun).catch(failureIn(begun, turn.memory.held));
       },
     }, this.parts);
   }
@@ -75,14 +78,31 @@ export class TextTurns {
     };
   }
 
-  #attempt(begun: Omit<TextAttempt, "provider" | "endpoint">): Promise<Response> {
+  async #attempt(begun: BegunAttempt): Promise<Response> {
     const { turn } = begun;
     const provider = this.parts.providers.get(begun.candidate.provider)!;
     const own = ownEndpointOf(turn, provider);
-    if (own !== null) return passThrough({ ...begun, provider, endpoint: own }, this.parts);
-    const endpoint = provider.text.find(({ codec }) => codec === turn.codec) ?? endpointFor(provider, turn);
-    return translate({ ...begun, provider, endpoint }, this.parts);
+    const endpoint = own ?? provider.text.find(({ codec }) => codec === turn.codec) ?? endpointFor(provider, turn);
+    const attempt = { ...begun, provider, endpoint };
+    try {
+      return await (own === null ? translate(attempt, this.parts) : passThrough(attempt, this.parts));
+    } catch (error) {
+      await chargeIfLeft(attempt, error);
+      throw error;
+    }
   }
+}
+
+/** An attempt whose endpoint is not chosen. */
+type BegunAttempt = Omit<TextAttempt, "provider" | "endpoint">;
+
+/**
+ * Charges the prompt when the caller left after the vendor was sent it and before the reply began: the vendor has read it,
+ * and may take it. A failure is logged by the meter.
+ */
+async function chargeIfLeft(attempt: TextAttempt, error: unknown): Promise<void> {
+  if (!(error instanceof UpstreamFailure) || error.kind !== "cancelled" || error.facts.accepted === "no") return;
+  await chargeText(attempt, await estimatedUsageOf(attempt.turn, 0), "left").catch(() => {});
 }
 
 /** Where a caller of another form is served. A setting that only one of a provider's forms has decides. */
@@ -105,7 +125,7 @@ function asksForStop(body: JsonObject): boolean {
 }
 
 /** What a failure of an attempt is to be judged and reported as. What was read for the attempt is dropped. */
-function failureIn({ cache, memory }: TextTurn, heldBefore: number): (error: unknown) => never {
+function failureIn({ turn: { cache, memory } }: BegunAttempt, heldBefore: number): (error: unknown) => never {
   return (error) => {
     memory.giveBackTo(heldBefore);
     throw cache ? failureOfCache(error, cache) : error;

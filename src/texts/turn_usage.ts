@@ -1,7 +1,7 @@
 import { usageOfHit } from "../caches/hit.ts";
 import { promptTokensOf, type Usage } from "../conversation/usage.ts";
 import { countPromptTokens, estimatedUsage } from "./token_estimate.ts";
-import type { TextTurn } from "./attempt.ts";
+import type { TextAttempt, TextTurn } from "./attempt.ts";
 
 /** Whether a caller of the chat form asked for usage in the stream; callers of other forms always get theirs. */
 export function wantsUsage(turn: TextTurn): boolean {
@@ -36,4 +36,21 @@ export async function usageSoFar(turn: TextTurn, said: Usage | null, countedToke
   const outputTokens = Math.max(said?.outputTokens ?? 0, countedTokens);
   if (said !== null && promptTokensOf(said) > 0) return { ...said, outputTokens, estimated: true };
   return await estimatedUsageOf(turn, outputTokens);
+}
+
+/**
+ * Whether only the vendor can tell how large the prompt is, and has not: the request names files, stored context or hosted
+ * tools. The gateway's own count would be that of the request's few bytes.
+ *
+ * @param said What the vendor told so far.
+ */
+export function isUsageAwaited({ measure }: Pick<TextAttempt, "measure">, said: Usage | null): boolean {
+  return !measure.isCarried && (said === null || promptTokensOf(said) <= 0);
+}
+
+/** Gives the signal that ends the vendor's work when the caller leaves; null where the vendor is heard out. */
+export function leavingSignalOf(
+  { turn, measure }: Pick<TextAttempt, "turn" | "measure">,
+): TextTurn["callerSignal"] | null {
+  return measure.isCarried ? turn.callerSignal : null;
 }

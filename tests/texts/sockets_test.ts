@@ -6,6 +6,7 @@ import { openProviders } from "../../src/upstreams/providers.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
 import { answer, startScriptedUpstream, STREAM_HEAD, type VendorSide } from "../support/scripted_upstream.ts";
 import { errorOf, type Stage, stageOf } from "./stage.ts";
+import { UpstreamFailure } from "../../src/upstreams/failure.ts";
 import { bodyOf, REPLY, turnOf, wireOf } from "./support.ts";
 
 const KINDS: Readonly<Record<Form, Record<string, string>>> = {
@@ -101,21 +102,91 @@ Deno.test("a caller who leaves in mid-stream stops the vendor at once, and pays 
   }
 });
 
-Deno.test("a caller who leaves before the head stops the vendor, and pays nothing", async () => {
+for (const stream of [true, false]) {
+  const kind = stream ? "streamed" : "whole";
+  Deno.test(`a caller who leaves before the head of a ${kind} reply stops the vendor, and pays for the prompt`, async () => {
+    const caller = new AbortController();
+    let vendorSawEnd = false;
+    await play("chat", async (side) => {
+      await side.request();
+      await side.gone();
+      vendorSawEnd = true;
+    }, async ({ turns, till, vendor, vendorClock }) => {
+      const turn = { ...streamingTurn("chat"), stream, callerSignal: () => caller.signal };
+      const failing = errorOf(turns.run(turn));
+      await until(() => vendor.seen.length === 1);
+      vendorClock.advance(250 + TICK_MS);
+      caller.abort();
+      await failing;
+      await until(() => vendorSawEnd);
+      assertEquals(till.charges.length, 1);
+      assert(till.charges[0].usage!.freshTokens! > 0, "the vendor has read the prompt");
+      assertEquals([till.charges[0].usage!.outputTokens, till.charges[0].usage!.estimated], [0, true]);
+    });
+  });
+}
+
+Deno.test("a caller who leaves before the vendor is connected pays nothing", async () => {
+  const { turns, till } = stageOf({
+    providers: {
+      one: ["chat", () => new UpstreamFailure("one", "cancelled", "told to stop", { status: null, accepted: "no" })],
+    },
+  });
+  await errorOf(turns.run(streamingTurn("chat")));
+  assertEquals([till.charges.length, till.releases], [0, 1]);
+});
+
+const USAGE = { input_tokens: 90_000, output_tokens: 7, total_tokens: 90_007 };
+const PDF = { filename: "a.pdf", file_data: "data:application/pdf;base64,AAAA" };
+const DOCUMENT = { input: [{ role: "user", content: [{ type: "input_file", ...PDF }] }] };
+const replyOf = (status: string, usage: unknown) => ({
+  ...{ id: "resp_1", object: "response", created_at: 1, model: "vm", status, output: [], usage },
+});
+
+Deno.test("a reply whose prompt only the vendor knows is heard out when its caller leaves, and paid as it says", async () => {
+  const leaves = Promise.withResolvers<void>();
+  const created = JSON.stringify({ type: "response.created", response: replyOf("in_progress", null) });
+  const completed = JSON.stringify({ type: "response.completed", response: replyOf("completed", USAGE) });
+  for (const caller of ["responses", "chat"] as const) {
+    await play("responses", async (side) => {
+      await side.request();
+      await side.say(`${STREAM_HEAD}event: response.created\ndata: ${created}\n\n`);
+      await leaves.promise;
+      await side.say(`event: response.completed\ndata: ${completed}\n\n`);
+    }, async ({ turns, till, live }) => {
+      const body = caller === "responses"
+        ? bodyOf("responses", { stream: true, ...DOCUMENT })
+        : bodyOf("chat", { stream: true, messages: [{ role: "user", content: [{ type: "file", file: PDF }] }] });
+      const response = await turns.run(turnOf(caller, { body, stream: true }));
+      const reader = response.body!.getReader();
+      const reading = reader.read();
+      await reader.cancel();
+      await reading;
+      assertEquals([till.charges.length, live.count], [0, 1]);
+      leaves.resolve();
+      await until(() => till.charges.length === 1 && live.count === 0);
+      assertEquals([till.charges[0].usage!.freshTokens, till.charges[0].usage!.outputTokens], [90_000, 7]);
+    });
+  }
+});
+
+Deno.test("a whole reply whose prompt only the vendor knows is heard out when its caller leaves", async () => {
+  const leaves = Promise.withResolvers<void>();
   const caller = new AbortController();
-  let vendorSawEnd = false;
-  await play("chat", async (side) => {
+  await play("responses", async (side) => {
     await side.request();
-    await side.gone();
-    vendorSawEnd = true;
+    await leaves.promise;
+    await side.say(answer(200, JSON.stringify(replyOf("completed", USAGE))));
   }, async ({ turns, till, vendor, vendorClock }) => {
-    const failing = errorOf(turns.run({ ...streamingTurn("chat"), callerSignal: () => caller.signal }));
+    const turn = turnOf("responses", { body: bodyOf("responses", DOCUMENT), callerSignal: () => caller.signal });
+    const running = turns.run(turn);
     await until(() => vendor.seen.length === 1);
     vendorClock.advance(250 + TICK_MS);
     caller.abort();
-    await failing;
-    await until(() => vendorSawEnd);
-    assertEquals([till.charges.length, till.releases], [0, 1]);
+    vendorClock.advance(250 + TICK_MS);
+    leaves.resolve();
+    await running;
+    assertEquals([till.charges[0].usage!.freshTokens, till.charges[0].usage!.outputTokens], [90_000, 7]);
   });
 });
 
