@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
+import { startSandbox } from "../../src/sandbox/mod.ts";
 import { startTestGateway, type TestGateway, textModel } from "../support/gateway.ts";
-import { purse } from "../support/purse.ts";
+import { eventually, purse } from "../support/purse.ts";
 import {
   answer,
   type ScriptedUpstream,
@@ -10,6 +11,12 @@ import {
 } from "../support/scripted_upstream.ts";
 import { askFace, CHAT, CONTENT, type Face, type FaceAnswer, FACES, MESSAGES, RESPONSES } from "./faces.ts";
 
+/** Providers and models beside the one that a test is about. */
+interface OtherParts {
+  readonly providers: Record<string, unknown>;
+  readonly models: readonly unknown[];
+}
+
 /** A vendor of one wire format whose replies a test decides, and a gateway in front of it. */
 async function gatewayBefore(
   vendor: { readonly baseUrl: string },
@@ -18,9 +25,10 @@ async function gatewayBefore(
     readonly balance: string;
     readonly model?: Record<string, unknown>;
     readonly provider?: Record<string, unknown>;
+    readonly others?: OtherParts;
   },
 ): Promise<TestGateway> {
-  const { kind, balance, model, provider } = options;
+  const { kind, balance, model, provider, others } = options;
   const providers = {
     vendor: {
       kind,
@@ -32,13 +40,14 @@ async function gatewayBefore(
   };
   // A mid-priced model of today: three dollars a million tokens in, fifteen out.
   const pricing = { prompt: "0.000003", completion: "0.000015" };
-  const sonnet = {
+  const midPriced = {
     ...textModel("vendor/m", ["vendor"]),
     context_length: 200_000,
     pricing,
     top_provider: { max_completion_tokens: 64_000 },
   };
-  return await startTestGateway({ balance, config: { providers, models: [{ ...sonnet, ...model }] } });
+  const models = [{ ...midPriced, ...model }, ...others?.models ?? []];
+  return await startTestGateway({ balance, config: { providers: { ...providers, ...others?.providers }, models } });
 }
 
 const KINDS: Readonly<Record<Face["name"], string>> = {
@@ -138,12 +147,13 @@ async function withVendor(
     readonly vendor?: ScriptedUpstream;
     readonly model?: Record<string, unknown>;
     readonly provider?: Record<string, unknown>;
+    readonly others?: OtherParts;
   },
   test: (gateway: TestGateway, vendor: ScriptedUpstream) => Promise<void>,
 ): Promise<void> {
   const vendor = options.vendor ?? obeyingVendor(face, options.prompt ?? 100);
-  const { balance, model, provider } = options;
-  const gateway = await gatewayBefore(vendor, { kind: KINDS[face.name], balance, model, provider });
+  const { balance, model, provider, others } = options;
+  const gateway = await gatewayBefore(vendor, { kind: KINDS[face.name], balance, model, provider, others });
   try {
     await test(gateway, vendor);
   } finally {
@@ -335,3 +345,35 @@ for (const vendorFace of FACES) {
     });
   }
 }
+
+Deno.test("a video's hold does not take what an open call has reserved", async () => {
+  const sandbox = await startSandbox({ port: 0 });
+  const video = { modes: ["text2video"], price_per_second: { default: "0.08" } };
+  const config = { ark: { kind: "ark", base_url: sandbox.baseUrls.ark, api_key: "sandbox-key-ark" } };
+  const model = { id: "vendor/video", video, serves: [{ provider: "ark", model: "seedance-sandbox" }] };
+  const options = { balance: "0.5", vendor: disobeyingVendor(CHAT), others: { providers: config, models: [model] } };
+  await withVendor(CHAT, options, async (gateway) => {
+    const leaving = new AbortController();
+    // Three dollars a million tokens in, fifteen out: nearly half of the balance.
+    const body = { ...CHAT.body("vendor/m", "hello", true), max_tokens: 16_000 };
+    const headers = CHAT.headers(gateway.key);
+    const streaming = await fetch(`${gateway.address}/v1/chat/completions`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify(body),
+      signal: leaving.signal,
+    });
+    const create = async () => {
+      const prompt = "A lighthouse [[queue 0]] [[run 0]]";
+      const order = JSON.stringify({ model: "vendor/video", prompt, duration: 5 });
+      const response = await fetch(`${gateway.address}/v1/videos`, { method: "POST", headers, body: order });
+      await response.body?.cancel();
+      return response.status;
+    };
+    assertEquals(await create(), 402, "0.40 do not fit beside 0.24 of 0.50");
+    leaving.abort();
+    await streaming.body?.cancel().catch(() => {});
+    assertEquals(await eventually(async () => await create() === 202), true);
+  });
+  await sandbox.stop();
+});

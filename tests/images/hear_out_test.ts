@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import type { Charge } from "../../src/billing/meter.ts";
 import { Settlement } from "../../src/calls/settlement.ts";
 import { LiveStreams } from "../../src/calls/stream_relay.ts";
@@ -35,11 +35,12 @@ async function opened(next: (link: CallerLink, memory: ImageMemory) => Promise<I
   const clock = new ManualClock();
   const charges: Charge[] = [];
   let released = 0;
+  let overdraw = () => {};
   const admission = {
     charge: (charge: Charge) => Promise.resolve(void charges.push(charge)),
     release: () => void released++,
     reserved: { amount: 0n, outputLimit: null },
-    onOverdrawn() {},
+    onOverdrawn: (listener: () => void) => void (overdraw = listener),
   };
   const parts = { meter: { invalidate() {} }, clock, log: silentLog };
   const measure = { prompt: "a fox of twenty sig.", quality: "low", size: null, count: 1, given: 0 };
@@ -67,7 +68,7 @@ async function opened(next: (link: CallerLink, memory: ImageMemory) => Promise<I
     lease.end();
     return reader.cancel();
   };
-  return { clock, charges, link, budget, reader, leave, released: () => released };
+  return { clock, charges, link, budget, reader, leave, overdraw: () => overdraw(), released: () => released };
 }
 
 const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
@@ -113,4 +114,18 @@ Deno.test("a stream gives its memory back at its end, and when it breaks", async
     while (!(await reader.read()).done);
     assertEquals(budget.inUse, 0);
   }
+});
+
+Deno.test("a stream of an account that is overdrawn too far ends with an error, and what was shown is charged", async () => {
+  const { charges, reader, overdraw, released } = await opened((link) =>
+    new Promise((_, reject) => link.signal.addEventListener("abort", () => reject(new Error("cut"))))
+  );
+  overdraw();
+  let text = "";
+  for (let read = await reader.read(); !read.done; read = await reader.read()) {
+    text += new TextDecoder().decode(read.value);
+  }
+  assertStringIncludes(text, "insufficient_credits");
+  // 100 tokens for the unfinished picture, 5 for the prompt
+  assertEquals([charges.map(({ amount }) => amount), released()], [[10_050_000n], 0]);
 });

@@ -1,0 +1,38 @@
+import { assertEquals } from "@std/assert";
+import { withBelievedTokens } from "../../src/caches/believed_tokens.ts";
+import type { Kept, Making } from "../../src/caches/making.ts";
+import { readModel } from "../../src/catalog/model.ts";
+import { keptLog } from "../billing/support.ts";
+
+const MODEL = readModel({
+  id: "acme/m",
+  context_length: 100_000,
+  top_provider: { max_completion_tokens: 10_000 },
+  serves: [{ provider: "acme" }],
+});
+
+/** What a cache of this many tokens, by its vendor's count, is charged by, and what is logged. */
+async function believed(tokens: number): Promise<[tokens: number, countedBy: string | null, reasons: unknown[]]> {
+  const log = keptLog();
+  const kept: Kept = {
+    home: { kind: "native", provider: "acme", upstreamName: "cachedContents/x" },
+    tokens,
+    countedBy: "acme",
+    expiresAt: 0,
+    losses: [],
+  };
+  const content = { contents: [{ role: "user", parts: [{ text: "The sky is blue" }] }] };
+  const making = { id: "c1", model: MODEL, content } as unknown as Making;
+  const result = await withBelievedTokens(kept, making, { log, countHere: () => Promise.resolve(7) }, "req_1");
+  return [result.tokens, result.countedBy, log.lines.map(({ event, fields }) => [event, fields.reason])];
+}
+
+Deno.test("withBelievedTokens() believes a count up to context and output", async () => {
+  assertEquals(await believed(1), [1, "acme", []]);
+  assertEquals(await believed(110_000), [110_000, "acme", []]);
+});
+
+Deno.test("withBelievedTokens() cuts a count above the ceiling, and counts itself where the vendor counts nothing", async () => {
+  assertEquals(await believed(1e10), [100_000, "acme", [["usage_implausible", "above_ceiling"]]]);
+  assertEquals(await believed(0), [7, null, [["usage_implausible", "unreadable"]]]);
+});
