@@ -377,3 +377,38 @@ Deno.test("a video's hold does not take what an open call has reserved", async (
   });
   await sandbox.stop();
 });
+
+Deno.test("an account with a cent creates no cache of a file of unknown size, however many at once", async () => {
+  await withVendor(CONTENT, { balance: "0.01" }, async (gateway, vendor) => {
+    const parts = [{ fileData: { fileUri: "https://files.example/long.txt", mimeType: "text/plain" } }];
+    const body = JSON.stringify({ model: "vendor/m", contents: [{ role: "user", parts }], ttl: "900s" });
+    const create = async () => {
+      const path = `${gateway.address}/gencompat/v1beta/cachedContents`;
+      const response = await fetch(path, { method: "POST", headers: CONTENT.headers(gateway.key), body });
+      await response.body?.cancel();
+      return response.status;
+    };
+    const statuses = await Promise.all(Array.from({ length: 60 }, create));
+    assertEquals([new Set(statuses), vendor.seen.length], [new Set([402]), 0]);
+    assertEquals(await purse(gateway).balance(), 100_000_000n);
+  });
+});
+
+Deno.test("an account with a cent makes no pictures that it cannot pay, however many at once", async () => {
+  const model = {
+    text: false,
+    image: { series: "default" },
+    pricing: { prompt: "0.000005", image_output: "0.00004" },
+  };
+  await withVendor(CHAT, { balance: "0.01", model }, async (gateway, vendor) => {
+    const body = JSON.stringify({ model: "vendor/m", prompt: "a fox", quality: "high", n: 10 });
+    const make = async () => {
+      const path = `${gateway.address}/v1/images/generations`;
+      const response = await fetch(path, { method: "POST", headers: CHAT.headers(gateway.key), body });
+      const { error } = await response.json();
+      return [response.status, error.type].join(" ");
+    };
+    const answers = await Promise.all(Array.from({ length: 20 }, make));
+    assertEquals([new Set(answers), vendor.seen.length], [new Set(["402 insufficient_credits"]), 0]);
+  });
+});
