@@ -104,6 +104,7 @@ const OPAQUE: ReadonlySet<string> = new Set([
   "parameters",
   "parametersJsonSchema",
   "inputSchema",
+  "inputExamples",
   "outputSchema",
   "schema",
   "responseSchema",

@@ -111,7 +111,8 @@ class QueuedWriter {
       batch.set(lines, head.length);
       const written = await this.#writeAll(batch);
       if (written > 0) this.#isMidLine = batch[written - 1] !== NEWLINE;
-      if (written >= head.length) this.#dropped -= reported;
+      // Without its line end the report reads as whole too: the next write begins with a line end.
+      if (written >= head.length - 1) this.#dropped -= reported;
       this.#dropped += lineEndsIn(batch.subarray(Math.max(written, head.length)));
       if (written < batch.length) return;
     } while (this.#queue !== "" || (this.#dropped > 0 && this.droppedLine !== null));

@@ -53,4 +53,10 @@ Deno.test("keys that callers choose may be written in any case", async () => {
   assertEquals((await askFace(CHAT, gateway, { extra })).status, 200);
 });
 
+Deno.test("examples of a tool's input may have keys in any case", async () => {
+  const inputSchema = { type: "object", properties: { Id: { type: "string" } } };
+  const tools = [{ name: "f", input_schema: inputSchema, input_examples: [{ Id: "a", File_ID: "b" }] }];
+  assertEquals((await askFace(MESSAGES, gateway, { extra: { tools } })).status, 200);
+});
+
 Deno.test.afterAll(() => gateway.stop());
