@@ -1,14 +1,19 @@
 /**
- * The caller's leaving as a vendor's call sees it. Until the caller has got something, leaving ends the vendor's work; from
- * then on the vendor is heard out, because what was made must be counted.
+ * The caller's leaving as a vendor's call sees it. Until a vendor is asked, leaving ends the work; from then on the vendor is
+ * heard out: it makes the pictures and takes money for them whoever waits.
  */
 export class CallerLink {
   readonly #controller = new AbortController();
   #isTight = true;
 
-  constructor(callerSignal: AbortSignal) {
+  constructor(readonly callerSignal: AbortSignal) {
     if (callerSignal.aborted) this.end();
     callerSignal.addEventListener("abort", () => void (this.#isTight && this.end()), { once: true });
+  }
+
+  /** Whether the caller is gone. */
+  get hasLeft(): boolean {
+    return this.callerSignal.aborted;
   }
 
   /** Fires when the vendor's work is to end. */

@@ -106,7 +106,9 @@ export class ImageCalls {
   }
 
   async #attempt(attempt: ImageAttempt): Promise<Response> {
-    const { request, provider, bill } = attempt;
+    const { request, provider, bill, link } = attempt;
+    if (link.hasLeft) throw leftBefore(provider);
+    link.loosen();
     if (request.stream) return await this.#openStream(attempt);
     const work = await this.#make(attempt);
     const { consumption } = work.outcome;
@@ -149,15 +151,26 @@ export class ImageCalls {
     }
   }
 
-  async #finished(outcome: ImageOutcome, { provider, bill, link, memory }: ImageAttempt): Promise<FinishedWork> {
+  async #finished(
+    outcome: ImageOutcome,
+    { request, provider, bill, link, memory }: ImageAttempt,
+  ): Promise<FinishedWork> {
     const fetching = { signal: link.signal, reserve: memory.reserveResult };
-    const images = await Promise.all(outcome.images.map((image) => this.parts.finish(image, provider, fetching)));
+    // Nobody pays for pictures that were not asked for.
+    const asked = outcome.images.slice(0, request.count);
+    const images = await Promise.all(asked.map((image) => this.parts.finish(image, provider, fetching)));
     return {
       outcome,
       images,
       consumption: consumptionOf(bill, { consumption: outcome.consumption, made: images.length }),
     };
   }
+}
+
+/** No vendor is asked for a caller who is gone. */
+function leftBefore(provider: string): UpstreamFailure {
+  const message = `Provider "${provider}" was told to stop`;
+  return new UpstreamFailure(provider, "cancelled", message, { status: null, accepted: "no" });
 }
 
 /** The vendor's own stream, or its whole answer as the one event of one. */

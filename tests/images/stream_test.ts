@@ -79,35 +79,60 @@ Deno.test("a caller who leaves a stream pays for what the vendor finishes", asyn
   });
 });
 
-Deno.test("a caller who leaves before the first event ends the vendor's work and pays nothing", async () => {
-  const b64_json = (await pictureFile()).toBase64();
-  const gone = Promise.withResolvers<void>();
-  const came = Promise.withResolvers<void>();
-  await using vendor = startStubVendor(async (request) => {
-    request.signal.addEventListener("abort", () => gone.resolve());
-    came.resolve();
-    await gone.promise;
-    return Response.json({ data: [{ b64_json }] });
+for (const stream of [false, true]) {
+  const kind = stream ? "streamed" : "whole";
+  Deno.test(`a caller who leaves before a ${kind} answer begins pays for what the vendor makes`, async () => {
+    const b64_json = (await pictureFile()).toBase64();
+    const left = Promise.withResolvers<void>();
+    const came = Promise.withResolvers<void>();
+    let stopped = false;
+    await using vendor = startStubVendor(async (request) => {
+      request.signal.addEventListener("abort", () => stopped = true);
+      came.resolve();
+      await left.promise;
+      if (!stream) return Response.json({ data: [{ b64_json }] });
+      const event = JSON.stringify({ type: "image_generation.completed", b64_json });
+      return new Response(`data: ${event}\n\n`, { headers: { "content-type": "text/event-stream" } });
+    });
+    const gateway = await startImageGateway({
+      providers: { stub: { kind: "openai", base_url: `${vendor.address}/v1`, api_key: "stub-key" } },
+      models: [imageModel("stub/painter-1", {}, ["stub"], { pricing: { per_image: "0.5" } })],
+    });
+    try {
+      const leaving = new AbortController();
+      const body = JSON.stringify({ ...ASKED, model: "stub/painter-1", stream });
+      const headers = { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" };
+      const asked = fetch(`${gateway.address}/v1/images/generations`, {
+        method: "POST",
+        headers,
+        body,
+        signal: leaving.signal,
+      });
+      await came.promise;
+      leaving.abort();
+      await asked.catch(() => {});
+      left.resolve();
+      await until(() => gateway.logLines.some((line) => line.includes("call_charged")));
+      assertEquals([await gateway.balance(), stopped], ["24.5000000000", false]);
+    } finally {
+      await gateway.stop();
+    }
   });
+}
+
+Deno.test("a vendor that makes more pictures than were asked for is paid for those that were", async () => {
+  const b64_json = (await pictureFile()).toBase64();
+  await using vendor = startStubVendor(() =>
+    Promise.resolve(Response.json({ data: Array.from({ length: 40 }, () => ({ b64_json })) }))
+  );
   const gateway = await startImageGateway({
     providers: { stub: { kind: "openai", base_url: `${vendor.address}/v1`, api_key: "stub-key" } },
     models: [imageModel("stub/painter-1", {}, ["stub"], { pricing: { per_image: "0.5" } })],
   });
   try {
-    const leaving = new AbortController();
-    const body = JSON.stringify({ ...ASKED, model: "stub/painter-1", stream: false });
-    const headers = { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" };
-    const asked = fetch(`${gateway.address}/v1/images/generations`, {
-      method: "POST",
-      headers,
-      body,
-      signal: leaving.signal,
-    });
-    await came.promise;
-    leaving.abort();
-    await asked.catch(() => {});
-    await gone.promise;
-    assertEquals(await gateway.balance(), "25.0000000000");
+    const answer = await ask(gateway, { model: "stub/painter-1", stream: false, n: 2 });
+    assertEquals((await answer.json()).data.length, 2);
+    assertEquals(await gateway.balance(), "24.0000000000");
   } finally {
     await gateway.stop();
   }
