@@ -183,11 +183,10 @@ async function startGateway(vendorPort: number, folder: string): Promise<Server>
       logs: { level: "warn" },
     }),
   );
-  const flags = ["--allow-net", "--allow-env", "--allow-read", "--allow-write", "--allow-sys"];
   const main = fileURLToPath(new URL("./watched_gateway.ts", import.meta.url));
   return await startServer({
     name: "gateway",
-    command: [Deno.execPath(), "run", "--quiet", "--no-check", ...flags, main, path, join(folder, TURN_FILE)],
+    command: [Deno.execPath(), "run", "--quiet", "--no-check", "-A", main, path, join(folder, TURN_FILE)],
     logPath: join(folder, "gateway.log"),
     core: null,
   });

@@ -6,6 +6,7 @@ import type { Catalog } from "./catalog/catalog.ts";
 import type { Config } from "./config/config.ts";
 import { createSpool } from "./files/spool.ts";
 import type { Route } from "./http/inbound.ts";
+import { MAX_MEDIA_REQUEST_VALUES } from "./http/json_body.ts";
 import { createImageFinisher } from "./images/finished_image.ts";
 import { ImageCalls } from "./images/image_call.ts";
 import { createReferenceReader } from "./images/reference_image.ts";
@@ -45,7 +46,7 @@ export async function imageRoutes(
     images: new ImageCalls({ ...shared, readReferences, finish: createImageFinisher(egress) }),
     catalog: shared.catalog,
     authenticate,
-    generationBody: { capBytes: imageBodyBytes, idleMs },
+    generationBody: { capBytes: imageBodyBytes, idleMs, maxValues: MAX_MEDIA_REQUEST_VALUES },
     editForm: { body: { capBytes: editBodyBytes, idleMs }, fileBytes: editFileBytes },
     spool,
   });

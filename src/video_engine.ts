@@ -5,6 +5,7 @@ import type { Config } from "./config/config.ts";
 import { openDirectory } from "./files/directory.ts";
 import { LONGEST_SIGNED_MS } from "./files/signed_url.ts";
 import type { Route } from "./http/inbound.ts";
+import { MAX_MEDIA_REQUEST_VALUES } from "./http/json_body.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { Log } from "./lib/log.ts";
 import type { MemoryBudget } from "./lib/memory_budget.ts";
@@ -79,7 +80,11 @@ export async function videoEngine(parts: VideoEngineParts): Promise<VideoEngine>
     },
     onTerminal: parts.onTerminal ?? ((commit) => commit),
   }, limits.videoPolling);
-  const bodyLimits = { capBytes: limits.videoBodyBytes, idleMs: limits.bodyIdleMs };
+  const bodyLimits = {
+    capBytes: limits.videoBodyBytes,
+    idleMs: limits.bodyIdleMs,
+    maxValues: MAX_MEDIA_REQUEST_VALUES,
+  };
   return {
     routes: [
       ...defaultVideoRoutes({ videos, authenticate, bodyLimits }),

@@ -13,6 +13,8 @@ export interface BodySource {
 export interface BodyLimits {
   /** The most bytes; one more is `request_too_large`. */
   readonly capBytes: number;
+  /** The most values of a JSON body. Default: as many as there are bytes for. */
+  readonly maxValues?: number;
   /** Longest wait for the next byte. Default 15 s. */
   readonly idleMs?: number;
   /** Longest wait for the whole body, to which a second is added for every 64 KiB that came. Default 30 s. */

@@ -3,6 +3,7 @@ import { GatewayError, invalidField } from "../lib/gateway_error.ts";
 import { type JsonScan, scanJson } from "../lib/json.ts";
 import { hasRepeatedMember } from "../lib/json_members.ts";
 import type { JsonObject } from "../lib/json_object.ts";
+import { hasMoreValuesThan } from "../lib/json_values.ts";
 import { findSyntaxMistake } from "../lib/json_syntax.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import { type BodyLimits, type BodySource, readBody } from "./body.ts";
@@ -25,6 +26,9 @@ export const JSON_MEMORY_FACTOR = 4;
 /** Bytes of memory that an object or list costs beside its text. Measured with empty ones, which cost most. */
 export const JSON_CONTAINER_BYTES = 96;
 
+/** The most values of a request for pictures or videos, whose bytes are those of a few long strings. */
+export const MAX_MEDIA_REQUEST_VALUES = 100_000;
+
 /** How deep objects and lists may nest. */
 export const DEEPEST_JSON = 200;
 
@@ -41,7 +45,12 @@ export const DEEPEST_JSON = 200;
  */
 export async function readJsonObject(source: BodySource, limits: BodyLimits): Promise<JsonBody> {
   refuseOtherTypes(source.request.headers.get("content-type"));
-  return jsonObjectOf(await readBody(source, limits, JSON_MEMORY_FACTOR), source.memory);
+  const bytes = await readBody(source, limits, JSON_MEMORY_FACTOR);
+  const { maxValues } = limits;
+  if (maxValues !== undefined && await hasMoreValuesThan(bytes, maxValues)) {
+    throw new GatewayError("invalid_request", `Cannot read the body: expected at most ${maxValues} JSON values`);
+  }
+  return jsonObjectOf(bytes, source.memory);
 }
 
 /**

@@ -1,6 +1,8 @@
 import { GatewayError } from "../lib/gateway_error.ts";
+import { hasMoreValuesThan } from "../lib/json_values.ts";
 import type { OutboundResponse } from "../upstreams/outbound.ts";
 import type { TextAttempt } from "./attempt.ts";
+import { unreadable } from "./broken_stream.ts";
 import { chargeText } from "./charge_text.ts";
 import { estimatedUsageOf } from "./turn_usage.ts";
 
@@ -11,17 +13,28 @@ export const REPLY_CAP_BYTES = 64 * 1024 * 1024;
 const REPLY_MEMORY_FACTOR = 3;
 const BYTES_PER_TOKEN = 4;
 
+/** The most JSON values of a whole reply: parsing more would hold up other callers for longer than a tenth of a second. */
+export const MAX_REPLY_VALUES = 400_000;
+
 /**
  * Reads a vendor's whole reply within the account's memory. A reply for which there is no room is charged by an estimate
  * of what came: the vendor has worked, and callers that hold up their own memory must not be served for nothing.
  *
  * @throws {GatewayError} `overloaded`.
- * @throws {UpstreamFailure} As `OutboundResponse.readAll`.
+ * @throws {UpstreamFailure} As `OutboundResponse.readAll`, and for more than {@linkcode MAX_REPLY_VALUES}.
  */
 export async function readWholeReply(
   response: OutboundResponse,
   attempt: TextAttempt,
 ): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = await readWithinMemory(response, attempt);
+  if (await hasMoreValuesThan(bytes, MAX_REPLY_VALUES)) {
+    throw unreadable(attempt, new RangeError(`Cannot read more than ${MAX_REPLY_VALUES} JSON values`));
+  }
+  return bytes;
+}
+
+async function readWithinMemory(response: OutboundResponse, attempt: TextAttempt): Promise<Uint8Array<ArrayBuffer>> {
   const { memory } = attempt.turn;
   let came = 0;
   try {

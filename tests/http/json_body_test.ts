@@ -134,3 +134,18 @@ Deno.test("readJsonObject() has one rule for content types", async () => {
     assertEquals([type, error.status, error.code], [type, 415, "invalid_request"]);
   }
 });
+
+Deno.test("readJsonObject() refuses more values than its endpoint takes, before it parses them", async () => {
+  const text = `{"a":[${"0,".repeat(200_000)}0]}`;
+  const sent = () => new Request("http://h/", { method: "POST", body: bytesOf(text) });
+  const limits = { capBytes: 1_000_000 };
+  const refusal = await assertRejects(
+    () => readJsonObject({ request: sent(), memory: UNLIMITED_MEMORY.lease() }, { ...limits, maxValues: 100_000 }),
+    GatewayError,
+    "expected at most 100000 JSON values",
+  );
+  assertEquals(refusal.status, 400);
+  const taken = { ...limits, maxValues: 300_000 };
+  const { body } = await readJsonObject({ request: sent(), memory: UNLIMITED_MEMORY.lease() }, taken);
+  assertEquals((body.a as number[]).length, 200_001);
+});

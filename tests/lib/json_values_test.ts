@@ -1,0 +1,28 @@
+import { assertEquals } from "@std/assert";
+import { hasMoreValuesThan } from "../../src/lib/json_values.ts";
+
+const bytesOf = (text: string) => new TextEncoder().encode(text);
+
+Deno.test("hasMoreValuesThan() counts what stands outside of strings, across slices", async () => {
+  const quoted = JSON.stringify('[,"{\\'.repeat(300_000));
+  const text = bytesOf(`[${quoted},1,{"a":[2,3]},${quoted}]`);
+  // Each list and object counts, and each comma.
+  assertEquals([await hasMoreValuesThan(text, 6), await hasMoreValuesThan(text, 8)], [true, false]);
+});
+
+Deno.test("hasMoreValuesThan() stops at the first slice that has too many, and lets short texts pass", async () => {
+  assertEquals(await hasMoreValuesThan(bytesOf(`[${"[],".repeat(200_000)}0]`), 1_000), true);
+  assertEquals(await hasMoreValuesThan(bytesOf(`[${"[],".repeat(1_000)}0]`), 1_000), false);
+});
+
+Deno.test("hasMoreValuesThan() lets the event loop turn between slices", async () => {
+  let turns = 0;
+  let isOver = false;
+  const counting = hasMoreValuesThan(new Uint8Array(10_000_000).fill(0x20), 1).then(() => void (isOver = true));
+  while (!isOver) {
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    turns++;
+  }
+  await counting;
+  assertEquals(turns >= 9, true);
+});
