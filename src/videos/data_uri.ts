@@ -1,5 +1,3 @@
-import { Buffer } from "node:buffer";
-
 /** Whether a reference holds its medium itself. */
 export function isDataUri(url: string): boolean {
   return /^data:/i.test(url);
@@ -16,9 +14,18 @@ export function bytesOfDataUri(uri: string): Uint8Array<ArrayBuffer> | null {
   ) {
     return null;
   }
-  const text = uri.slice(comma + 1);
-  const padding = /={0,2}$/.exec(text)![0].length;
-  const isWhole = text.length > 0 && text.length % 4 === 0 &&
-    /^[A-Za-z0-9+/]*$/.test(text.slice(0, text.length - padding));
-  return isWhole ? new Uint8Array(Buffer.from(text, "base64")) : null;
+  return bytesOfBase64(uri.slice(comma + 1));
+}
+
+/** Decoded by the platform, which is many times faster than a search for strange characters in a text of 27 MB. */
+function bytesOfBase64(text: string): Uint8Array<ArrayBuffer> | null {
+  if (text.length === 0 || text.length % 4 !== 0) return null;
+  const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
+  try {
+    const bytes = Uint8Array.fromBase64(text);
+    // White space, which the platform passes over, makes the result shorter.
+    return bytes.length === text.length / 4 * 3 - padding ? bytes : null;
+  } catch {
+    return null; // it holds a character of no base64
+  }
 }
