@@ -5,6 +5,8 @@ import { isObject, listOf, objectOf, objectsOf, textOf } from "./wire_value.ts";
 const CHOICES = ["anyOf", "oneOf", "allOf"] as const;
 /** References and choices nest; a walk must end. */
 const DEEPEST = 16;
+/** Shapes, properties and demands that are read of any schema; references can multiply them at every step. */
+const MIN_PARTS = 500;
 
 /** A tool's schema as every vendor wants it: an object at the top, with properties if only none. */
 export function objectSchema(schema: JsonSchema | null): JsonSchema {
@@ -31,7 +33,7 @@ export function plainSchema(schema: JsonSchema | null, refused: readonly string[
   const unwanted = [...CHOICES, ...refused].filter((keyword) => schema[keyword] !== undefined);
   const isLoose = unwanted.length > 0 || !mayBeObject(schema);
   if (unwanted.length === 0) return { schema: objectSchema(schema), isLoose };
-  const { properties, required } = shapeOf(schema, schema, 0);
+  const { properties, required } = shapeOf(schema, readingOf(schema), 0);
   const { required: _, ...kept } = schema;
   const rest = Object.fromEntries(Object.entries(kept).filter(([keyword]) => !unwanted.includes(keyword)));
   const demanded = required.size > 0 ? { required: [...required] } : {};
@@ -59,19 +61,33 @@ interface Shape {
   readonly required: ReadonlySet<unknown>;
 }
 
-function shapeOf(schema: JsonSchema, root: JsonSchema, depth: number): Shape {
-  if (depth > DEEPEST) return { properties: new Map(), required: new Set() };
-  const inner = (shapes: unknown) => objectsOf(shapes).filter(mayBeObject).map((one) => shapeOf(one, root, depth + 1));
-  const target = targetOf(schema, root);
+/** The schema that is read, and how much of it still may be. What is beyond is left out, so that the result says less. */
+interface Reading {
+  readonly root: JsonSchema;
+  parts: number;
+  /** Of properties that are compared. */
+  characters: number;
+}
+
+/** What is read of a schema grows with its own length, so that many small ones cost no more than a large one. */
+function readingOf(root: JsonSchema): Reading {
+  const { length } = JSON.stringify(root);
+  return { root, parts: MIN_PARTS + length, characters: 8 * (MIN_PARTS + length) };
+}
+
+function shapeOf(schema: JsonSchema, reading: Reading, depth: number): Shape {
+  const own = Object.entries(objectOf(schema.properties) ?? {});
+  reading.parts -= 1 + own.length + listOf(schema.required).length;
+  if (depth > DEEPEST || reading.parts < 0) return { properties: new Map(), required: new Set() };
+  const inner = (shapes: unknown) =>
+    objectsOf(shapes).filter(mayBeObject).map((one) => shapeOf(one, reading, depth + 1));
+  const target = targetOf(schema, reading.root);
   const whole = [
-    ...(target === null ? [] : [shapeOf(target, root, depth + 1)]),
+    ...(target === null ? [] : [shapeOf(target, reading, depth + 1)]),
     ...inner(schema.allOf),
-    eitherOf(inner(schema.anyOf)),
-    eitherOf(inner(schema.oneOf)),
-    {
-      properties: new Map(Object.entries(objectOf(schema.properties) ?? {})),
-      required: new Set(listOf(schema.required)),
-    },
+    eitherOf(inner(schema.anyOf), reading),
+    eitherOf(inner(schema.oneOf), reading),
+    { properties: new Map(own), required: new Set(listOf(schema.required)) },
   ];
   return {
     properties: new Map(whole.flatMap(({ properties }) => [...properties])),
@@ -79,16 +95,26 @@ function shapeOf(schema: JsonSchema, root: JsonSchema, depth: number): Shape {
   };
 }
 
+/** Stands for the text of a property that is not compared any more. */
+const ANYTHING = "";
+
 /** A property that the shapes describe differently may be as any of them says. */
-function eitherOf(shapes: readonly Shape[]): Shape {
+function eitherOf(shapes: readonly Shape[], reading: Reading): Shape {
   const described = new Map<string, Map<string, unknown>>();
   for (const { properties } of shapes) {
     for (const [name, schema] of properties) {
       const known = described.get(name) ?? new Map<string, unknown>();
-      described.set(name, known.set(JSON.stringify(schema), schema));
+      described.set(name, known);
+      if (reading.characters <= 0) known.set(ANYTHING, {});
+      else if (!known.has(ANYTHING)) {
+        const text = JSON.stringify(schema);
+        reading.characters -= text.length;
+        known.set(text, schema);
+      }
     }
   }
   const properties = [...described].map(([name, schemas]): [string, unknown] => {
+    if (schemas.has(ANYTHING)) return [name, {}];
     const different = [...schemas.values()];
     return [name, different.length === 1 ? different[0] : { anyOf: different }];
   });

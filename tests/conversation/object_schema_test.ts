@@ -59,3 +59,22 @@ Deno.test("functionSchema() leaves out what the author refuses at the top beside
   });
   assertEquals(plainSchema({ ...plain, not: {} }), { schema: { ...plain, not: {} }, isLoose: false });
 });
+
+Deno.test("plainSchema() ends soon for references that multiply at every step", () => {
+  const again = { $ref: "#/$defs/a" };
+  const schema = {
+    anyOf: [again],
+    $defs: { a: { properties: { x: { type: "string" } }, anyOf: Array.from({ length: 30 }, () => again) } },
+  };
+  const { schema: plain, isLoose } = plainSchema(schema);
+  assertEquals([plain.type, isLoose, plain.properties], ["object", true, { x: { type: "string" } }]);
+});
+
+Deno.test("plainSchema() ends soon for properties that grow at every step", () => {
+  const branch = (next: number, nth: number) => ({ $ref: `#/$defs/s${next}`, properties: { x: { const: nth } } });
+  const step = (next: number) => ({ anyOf: Array.from({ length: 12 }, (_, nth) => branch(next, nth)) });
+  const $defs = Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`s${at}`, step(at + 1)]));
+  const schema = { anyOf: [{ $ref: "#/$defs/s0" }], $defs };
+  const written = JSON.stringify(plainSchema(schema).schema.properties).length;
+  assertEquals(written < 16 * JSON.stringify(schema).length, true);
+});

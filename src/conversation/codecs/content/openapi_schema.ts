@@ -6,7 +6,8 @@ import { mapValues } from "./schema.ts";
 
 /** Deeper schemas are cut off, recursive ones at their first return. */
 const DEPTH_MAX = 32;
-const SCHEMAS_MAX = 5000;
+/** Schemas that are written of any schema; references can double them at every step. */
+const MIN_SCHEMAS = 500;
 
 /** Keywords that the vendor's schema type has and that need no change. Source: Gemini API reference, "Schema". */
 const KEPT = [
@@ -39,7 +40,9 @@ interface Place {
  * `oneOf` as `anyOf`, `allOf` merged, null as `nullable`, constants as enumerations, and all else left out.
  */
 export function openApiSchemaOf(schema: JsonSchema): JsonSchema {
-  return convert(schema, { root: schema, path: [], depth: 0, allowance: { left: SCHEMAS_MAX } });
+  // More for a longer one, so that many small ones cost no more than a large one.
+  const allowance = { left: MIN_SCHEMAS + JSON.stringify(schema).length };
+  return convert(schema, { root: schema, path: [], depth: 0, allowance });
 }
 
 function convert(schema: unknown, place: Place): JsonObject {
@@ -70,14 +73,21 @@ function targetOf(root: JsonSchema, reference: string): JsonObject | null {
 
 function mergedOf(schema: JsonObject, place: Place): JsonObject {
   const { allOf, ...merged } = schema;
+  const properties = { ...asObject(merged.properties) };
+  const required = new Set(asList(merged.required));
   for (const branch of objectsIn(allOf)) {
     const target = typeof branch.$ref === "string" ? targetOf(place.root, branch.$ref) : null;
     const part = target ?? branch;
-    merged.properties = { ...asObject(part.properties), ...asObject(merged.properties) };
-    merged.required = [...asList(part.required), ...asList(merged.required)];
+    const added = Object.entries(asObject(part.properties));
+    place.allowance.left -= 1 + added.length + asList(part.required).length;
+    if (place.allowance.left < 0) break;
+    for (const [name, value] of added) if (!Object.hasOwn(properties, name)) properties[name] = value;
+    for (const name of asList(part.required)) required.add(name);
     for (const [key, value] of Object.entries(part)) if (merged[key] === undefined) merged[key] = value;
   }
-  if (Object.keys(asObject(merged.properties)).length === 0) delete merged.properties;
+  merged.required = [...required];
+  if (Object.keys(properties).length > 0) merged.properties = properties;
+  else delete merged.properties;
   return merged;
 }
 

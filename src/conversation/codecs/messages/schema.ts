@@ -40,22 +40,36 @@ const FORMATS = new Set(
   ["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"],
 );
 
+/** Schemas that are written of any schema; lists of types multiply what is below them at every level. */
+const MIN_SCHEMAS = 200;
+
+/** How many schemas may still be written; what is beyond says nothing. */
+interface Allowance {
+  left: number;
+}
+
 /**
  * A schema as the vendor enforces it: objects are closed, types are single, limits stand in the description.
  * Source: Messages API reference, "Structured outputs", "JSON Schema limitations".
  */
 export function strictSchema(schema: JsonSchema): JsonObject {
+  // More for a longer one, so that many small ones cost no more than a large one.
+  return strict(schema, { left: MIN_SCHEMAS + JSON.stringify(schema).length / 4 });
+}
+
+function strict(schema: JsonSchema, allowance: Allowance): JsonObject {
+  if (--allowance.left < 0) return {};
   const joined = withoutAllOf(schema);
   const types = joined.type;
   if (Array.isArray(types)) {
-    if (types.length === 1) return strictSchema({ ...joined, type: types[0] });
+    if (types.length === 1) return strict({ ...joined, type: types[0] }, allowance);
     const { type: _, description, ...rest } = joined;
-    const anyOf = types.map((type) => strictSchema(type === "null" ? { type } : { ...withoutNull(rest), type }));
+    const anyOf = types.map((type) => strict(type === "null" ? { type } : { ...withoutNull(rest), type }, allowance));
     return { ...(typeof description === "string" ? { description } : {}), anyOf };
   }
   const clean: JsonObject = {};
   for (const [key, value] of Object.entries(joined)) {
-    if (!DROPPED.includes(key)) Object.assign(clean, cleanKeyword(key, value));
+    if (!DROPPED.includes(key)) Object.assign(clean, cleanKeyword(key, value, allowance));
   }
   const words = wordsOf(joined);
   if (words !== "") clean.description = `${clean.description ?? ""} (${words})`.trimStart();
@@ -84,22 +98,24 @@ function withoutAllOf(schema: JsonSchema): JsonSchema {
   };
 }
 
-function cleanKeyword(key: string, value: unknown): JsonObject {
+function cleanKeyword(key: string, value: unknown, allowance: Allowance): JsonObject {
   if (TOLD_IN_WORDS.includes(key)) return {};
   if (key === "format") return FORMATS.has(String(value)) ? { format: value } : {};
   if (key === "minItems") return value === 0 || value === 1 ? { minItems: value } : {};
   if (key === "oneOf" || key === "anyOf") {
-    return Array.isArray(value) ? { anyOf: value.filter(isObject).map(strictSchema) } : {};
+    return Array.isArray(value) ? { anyOf: value.filter(isObject).map((inner) => strict(inner, allowance)) } : {};
   }
-  if (key === "items") return isObject(value) ? { items: strictSchema(value) } : {};
+  if (key === "items") return isObject(value) ? { items: strict(value, allowance) } : {};
   if (key === "properties" || key === "$defs" || key === "definitions") {
-    return { [key]: isObject(value) ? mapValues(value) : {} };
+    return { [key]: isObject(value) ? mapValues(value, allowance) : {} };
   }
   return { [key]: value };
 }
 
-function mapValues(schemas: JsonObject): JsonObject {
-  const entries = Object.entries(schemas).map(([name, schema]) => [name, isObject(schema) ? strictSchema(schema) : {}]);
+function mapValues(schemas: JsonObject, allowance: Allowance): JsonObject {
+  const entries = Object.entries(schemas).map((
+    [name, schema],
+  ) => [name, isObject(schema) ? strict(schema, allowance) : {}]);
   return Object.fromEntries(entries);
 }
 

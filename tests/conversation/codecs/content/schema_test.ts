@@ -88,3 +88,12 @@ Deno.test("withoutDialect takes off $schema of the whole and nothing else", () =
   const schema = { $schema: "x", $id: "y", properties: { $schema: { type: "string" } } };
   assertEquals(withoutDialect(schema), { $id: "y", properties: { $schema: { type: "string" } } });
 });
+
+Deno.test("openApiSchemaOf() ends soon for references that multiply what they lead to", () => {
+  const names = Array.from({ length: 300 }, (_, at) => `p${at}`);
+  const wide = { properties: Object.fromEntries(names.map((name) => [name, {}])), required: names };
+  const many = { allOf: Array.from({ length: 300 }, () => ({ $ref: "#/$defs/wide" })) };
+  const properties = Object.fromEntries(names.map((name) => [name, { $ref: "#/$defs/many" }]));
+  const schema = { type: "object", properties, $defs: { wide, many } };
+  assert(JSON.stringify(openApiSchemaOf(schema)).length < 4 * JSON.stringify(schema).length);
+});

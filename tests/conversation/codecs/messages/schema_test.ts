@@ -50,3 +50,10 @@ Deno.test("strictSchema() writes several types and alternatives as anyOf and lay
     { type: "object", properties: { a: {}, b: {} }, required: ["a", "b"], additionalProperties: false },
   );
 });
+
+Deno.test("strictSchema() ends soon for lists of types that multiply at every step", () => {
+  let schema: Record<string, unknown> = { type: "string" };
+  for (let depth = 0; depth < 60; depth++) schema = { type: ["object", "array"], properties: { a: schema } };
+  const written = JSON.stringify(strictSchema(schema)).length;
+  assertEquals(written < 50 * JSON.stringify(schema).length, true);
+});
