@@ -31,3 +31,21 @@ export async function hasMoreValuesThan(bytes: Uint8Array, maxValues: number): P
   }
   return false;
 }
+
+/**
+ * Whether a text of JSON holds more than so many values, for texts of some hundred kilobytes, which are counted at once.
+ */
+export function textHasMoreValuesThan(text: string, maxValues: number): boolean {
+  if (text.length <= maxValues) return false;
+  let values = 1;
+  let inString = false;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (inString) {
+      if (code === BACKSLASH) at++;
+      else if (code === QUOTE) inString = false;
+    } else if (code === QUOTE) inString = true;
+    else if ((code === COMMA || code === LIST || code === OBJECT) && ++values > maxValues) return true;
+  }
+  return false;
+}

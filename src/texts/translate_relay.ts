@@ -3,6 +3,7 @@ import type { Bytes, Relay } from "../calls/stream_relay.ts";
 import type { EventReader, EventWriter, Frame } from "../conversation/codec.ts";
 import type { ReplyEvent } from "../conversation/events.ts";
 import type { Usage } from "../conversation/usage.ts";
+import { textHasMoreValuesThan } from "../lib/json_values.ts";
 import { createFrameReader, encodeFrames } from "../http/sse.ts";
 import { believedUsage, hostedCallsIn } from "./believed_usage.ts";
 import { cutShort, reportedFailure, streamError } from "./broken_stream.ts";
@@ -16,6 +17,7 @@ import type { Translation } from "./translation.ts";
 import type { TextAttempt, TextParts } from "./attempt.ts";
 import { isUsageAwaited, usageSoFar } from "./turn_usage.ts";
 
+const MAX_FRAME_VALUES = 50_000;
 const SAMPLE_CHARACTERS = 64_000;
 
 /** A vendor's stream read into neutral events and written in the caller's form, event by event as it comes. */
@@ -79,7 +81,7 @@ export class TranslateRelay implements Relay {
     try {
       for (const frame of frames) {
         if (this.attempt.measure.hostedTools > 0) this.#hostedCalls += hostedCallsIn(frame.data);
-        const finish = this.#write(this.#reader.read(frame), out);
+        const finish = this.#write(this.#read(frame), out);
         if (finish !== null) return this.#finish(finish, out);
       }
     } catch (thrown) {
@@ -88,10 +90,18 @@ export class TranslateRelay implements Relay {
     return out.length === 0 ? null : encodeFrames(out);
   }
 
+  /** A frame of very many values is none of a reply, and parsing it would hold up other callers. */
+  #read(frame: Frame): ReplyEvent[] {
+    if (textHasMoreValuesThan(frame.data, MAX_FRAME_VALUES)) {
+      throw new RangeError(`Cannot read a frame of more than ${MAX_FRAME_VALUES} JSON values`);
+    }
+    return this.#reader.read(frame);
+  }
+
   /** The events of a frame that the stream ended in; one that was cut in two says nothing. */
   #lastEvents(): ReplyEvent[] {
     try {
-      return this.#frames.end().flatMap((frame) => this.#reader.read(frame));
+      return this.#frames.end().flatMap((frame) => this.#read(frame));
     } catch {
       return [];
     }

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { hasMoreValuesThan } from "../../src/lib/json_values.ts";
+import { hasMoreValuesThan, textHasMoreValuesThan } from "../../src/lib/json_values.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
@@ -25,4 +25,9 @@ Deno.test("hasMoreValuesThan() lets the event loop turn between slices", async (
   }
   await counting;
   assertEquals(turns >= 9, true);
+});
+
+Deno.test("textHasMoreValuesThan() counts what stands outside of strings", () => {
+  const text = `[${JSON.stringify('[,"{\\'.repeat(10))},1,{"a":[2,3]}]`;
+  assertEquals([textHasMoreValuesThan(text, 6), textHasMoreValuesThan(text, 7)], [true, false]);
 });

@@ -235,3 +235,10 @@ Deno.test("TranslateRelay stops at a frame beyond 1 MB", async () => {
   assertEquals(events.at(-1)?.type, "error");
   assertEquals(till.charges.length, 1);
 });
+
+Deno.test("TranslateRelay ends a stream with an error event when a frame holds very many values", async () => {
+  const { relay } = relayFor("messages", "chat");
+  const frame = `data: {"id":"c","choices":[],"junk":[${"[],".repeat(60_000)}0]}\n\n`;
+  const text = new TextDecoder().decode(await relay.take(new TextEncoder().encode(frame)) ?? undefined);
+  assertEquals([relay.finished, text.includes('"type":"error"')], [true, true]);
+});
