@@ -28,6 +28,8 @@ interface Reading {
   /** Open calls by the caller's id; `""` for calls without one. */
   readonly open: Map<string, OpenCall[]>;
   readonly callIds: Set<string>;
+  /** How often an id was met, so that the next free one is not looked for from the start. */
+  readonly uses: Map<string, number>;
   /** The tools of every call met, by the caller's id. */
   readonly tools: Map<string, string>;
   readonly beyond: Set<string>;
@@ -43,6 +45,7 @@ export function readMessages(
     turns: [],
     open: new Map(),
     callIds: new Set(),
+    uses: new Map(),
     tools: new Map(),
     beyond,
   };
@@ -80,7 +83,10 @@ function addInstruction(parts: readonly Part[], reading: Reading): void {
 }
 
 function addParts(role: "user" | "assistant", parts: readonly Part[], reading: Reading): void {
-  if (parts.length > 0) openTurn(role, reading).parts.push(...parts);
+  if (parts.length === 0) return;
+  const turn = openTurn(role, reading);
+  // One by one: there may be more than a call takes arguments.
+  for (const part of parts) turn.parts.push(part);
 }
 
 function addResult(result: ToolResultPart, reading: Reading): void {
@@ -143,11 +149,13 @@ function legacyId(name: unknown): string {
 /** Opens a call under an id that no other call of the conversation has: weak models repeat theirs. */
 function openCall(wireId: string, wanted: string, call: Omit<OpenCall, "callId">, reading: Reading): string {
   let callId = wanted;
-  for (let n = 2; reading.callIds.has(callId); n++) callId = `${wanted}_${n}`;
+  let uses = reading.uses.get(wanted) ?? 1;
+  while (reading.callIds.has(callId)) callId = `${wanted}_${++uses}`;
+  reading.uses.set(wanted, uses);
   reading.callIds.add(callId);
   const waiting = reading.open.get(wireId);
-  const sameMessage = waiting?.at(-1)?.madeBy === call.madeBy ? waiting : [];
-  reading.open.set(wireId, [...sameMessage, { ...call, callId }]);
+  if (waiting !== undefined && waiting.at(-1)?.madeBy === call.madeBy) waiting.push({ ...call, callId });
+  else reading.open.set(wireId, [{ ...call, callId }]);
   reading.tools.set(wireId, call.tool);
   return callId;
 }

@@ -3,6 +3,7 @@ import type { Conversation, JsonSchema, OutputFormat, Tool, ToolChoice } from ".
 import { objectOf } from "../../wire_value.ts";
 import { functionSchema, objectSchema } from "../../object_schema.ts";
 import { isStrictSchema } from "../../strict_schema.ts";
+import { toolsAmong } from "../../tools_among.ts";
 import { toolNameFor } from "./writing.ts";
 import type { Writing } from "./writing.ts";
 
@@ -20,9 +21,7 @@ export type Overflow = Map<string, string>;
  */
 export function writeTools(conversation: Conversation, writing: Writing, overflow: Overflow): JsonObject {
   const { toolChoice: choice, parallelToolCalls, tools } = conversation;
-  const offered = choice?.kind === "allowed" && writing.target.compatible
-    ? tools.filter((tool) => choice.tools.includes(tool.name))
-    : tools;
+  const offered = choice?.kind === "allowed" && writing.target.compatible ? toolsAmong(tools, choice.tools) : tools;
   if (offered.length === 0) {
     if (choice && choice.kind !== "auto" && choice.kind !== "none") writing.losses.add("tool_choice");
     return {};
@@ -115,7 +114,7 @@ function writeToolChoice(choice: ToolChoice, tools: readonly Tool[], writing: Wr
     }
     case "allowed": {
       if (writing.target.compatible) return choice.mode;
-      const allowed = tools.filter((tool) => choice.tools.includes(tool.name)).map((tool) => writeNamed(tool, writing));
+      const allowed = toolsAmong(tools, choice.tools).map((tool) => writeNamed(tool, writing));
       return { type: "allowed_tools", allowed_tools: { mode: choice.mode, tools: allowed } };
     }
   }

@@ -141,7 +141,8 @@ function callingConfigOf(choice: ToolChoice, tools: readonly Tool[]): JsonObject
     case "tool":
       return { mode: "ANY", allowedFunctionNames: [wireToolName(choice.tool)] };
     case "allowed": {
-      const declared = choice.tools.filter((name) => tools.some((tool) => tool.name === name));
+      const offered = new Set(tools.map(({ name }) => name));
+      const declared = choice.tools.filter((name) => offered.has(name));
       if (declared.length === 0) return { mode: "NONE" };
       // AUTO takes no list of names.
       return {

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../codec.ts";
 import type { Conversation, Tool, ToolChoice } from "../../conversation.ts";
 import { legalWord } from "../../legal_word.ts";
 import { objectSchema, plainSchema } from "../../object_schema.ts";
+import { toolsAmong } from "../../tools_among.ts";
 import { isOwnTool } from "./check.ts";
 import { isObject, textOrNull } from "../../wire_value.ts";
 import { type Names, readCache, writeCache } from "./fields.ts";
@@ -113,7 +114,7 @@ function offeredTools({ tools, toolChoice }: Conversation, losses: Names): Tool[
   for (const tool of tools) if (!named.has(tool.name)) named.set(tool.name, tool);
   const offered = [...named.values()];
   if (toolChoice?.kind !== "allowed") return offered;
-  const allowed = offered.filter((tool) => toolChoice.tools.includes(tool.name));
+  const allowed = toolsAmong(offered, toolChoice.tools);
   if (allowed.length === 0) losses.add("tool_choice");
   return allowed.length === 0 ? offered : allowed;
 }
@@ -168,7 +169,7 @@ function choiceBody(choice: ToolChoice, offered: readonly Tool[], losses: Names)
       losses.add("tool_choice");
       return { type: "auto" };
     case "allowed": {
-      const isKept = offered.some((tool) => choice.tools.includes(tool.name));
+      const isKept = toolsAmong(offered, choice.tools).length > 0;
       return { type: choice.mode === "required" && isKept ? "any" : "auto" };
     }
   }

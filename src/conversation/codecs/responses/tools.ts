@@ -3,6 +3,7 @@ import type { Conversation, JsonSchema, Tool, ToolChoice } from "../../conversat
 import { cutWord, legalWord } from "../../legal_word.ts";
 import { functionSchema, objectSchema } from "../../object_schema.ts";
 import { isStrictSchema } from "../../strict_schema.ts";
+import { toolsAmong } from "../../tools_among.ts";
 import { isObject, objectsOf, textOf, textOrNull } from "../../wire_value.ts";
 
 /**
@@ -139,7 +140,7 @@ export function writeTools(conversation: Conversation, compatible: boolean, loss
   };
   const choice = conversation.toolChoice;
   const offered = compatible && choice?.kind === "allowed"
-    ? conversation.tools.filter((tool) => choice.tools.includes(tool.name))
+    ? toolsAmong(conversation.tools, choice.tools)
     : conversation.tools;
   if (offered.length === 0) {
     if (choice !== null && choice.kind !== "auto" && choice.kind !== "none") losses.add("tool_choice");
