@@ -13,11 +13,16 @@ const SWITCH: LaterWork = {
   expected: "expected false: the gateway has no endpoint that fetches a later answer",
 };
 
+const OTHER_MODELS: LaterWork = {
+  asks: (value) => !Array.isArray(value) || value.length > 0,
+  expected: "expected none: the gateway chooses where a model is served, and charges the model that `model` names",
+};
+
 /**
  * Fields by which a vendor works or bills beyond the answer, in any format, because vendors of one format take each
  * other's fields. `background`: Responses API, "Background mode". `deferred`: xAI, "Deferred chat completions". `async`,
- * `batch`: dialects of the chat format. `caching`: ModelArk, a cache that is billed by the hour. `models`: OpenRouter, other
- * models than the one that is charged.
+ * `batch`: dialects of the chat format. `caching`: ModelArk, a cache that is billed by the hour. `models`: OpenRouter, and
+ * `fallbacks`: Messages API (beta), other models than the one that is charged.
  */
 const LATER_WORK: Readonly<Record<string, LaterWork>> = {
   background: SWITCH,
@@ -28,10 +33,8 @@ const LATER_WORK: Readonly<Record<string, LaterWork>> = {
     asks: (value) => !isObject(value) || value.type !== "disabled",
     expected: 'expected {"type": "disabled"}: a cache at the vendor is billed after the answer; use cached contents',
   },
-  models: {
-    asks: (value) => !Array.isArray(value) || value.length > 0,
-    expected: "expected none: the gateway chooses where a model is served, and charges the model that `model` names",
-  },
+  models: OTHER_MODELS,
+  fallbacks: OTHER_MODELS,
 };
 
 /**

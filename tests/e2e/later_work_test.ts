@@ -4,7 +4,14 @@ import { askFace, assertErrorShape, CONTENT, FACES, INVALID } from "./faces.ts";
 
 const gateway = await startTestGateway();
 const VENDORS = ["sandbox/chat-1", "sandbox/messages-1", "sandbox/content-1", "sandbox/any-1"];
-const ASKING = { background: true, deferred: true, async: true, caching: { type: "enabled" }, models: ["a/b"] };
+const ASKING = {
+  background: true,
+  deferred: true,
+  async: true,
+  caching: { type: "enabled" },
+  models: ["a/b"],
+  fallbacks: [{ model: "b" }],
+};
 
 for (const face of FACES) {
   for (const [field, value] of Object.entries(ASKING)) {
