@@ -1,44 +1,49 @@
 import { assertEquals } from "@std/assert";
-import { memoryBytes } from "../../src/config/machine_memory.ts";
+import { defaultMemoryLimit, memoryBytes, type ReportedMemory } from "../../src/config/machine_memory.ts";
 
-const MEMINFO = "MemTotal:       8000000 kB\nMemFree:        1 kB\n";
+const GB = 1_000_000_000;
 
-/** Reads from these files alone. */
-function machine(files: Readonly<Record<string, string>>): (path: string) => string {
-  return (path) => {
-    if (path in files) return files[path];
-    throw new Deno.errors.NotFound(path);
+function reported(change: { constrained?: number; total?: number; heapLimit?: number }): ReportedMemory {
+  return {
+    constrained: () => change.constrained,
+    total: () => change.total ?? 8 * GB,
+    heapLimit: () => change.heapLimit ?? 4 * GB,
   };
 }
 
 Deno.test("memoryBytes() gives the machine's memory where no control group limits it", () => {
-  const files = {
-    "/proc/meminfo": MEMINFO,
-    "/proc/self/cgroup": "0::/system.slice/switchyard.service\n",
-    "/sys/fs/cgroup/system.slice/switchyard.service/memory.max": "max\n",
-  };
-  assertEquals(memoryBytes(machine(files)), 8_000_000 * 1024);
+  // Version 1 reports about 2^63 without a limit; other systems report 0 or nothing.
+  for (const constrained of [undefined, 0, 2 ** 63]) assertEquals(memoryBytes(reported({ constrained })), 8 * GB);
 });
 
-Deno.test("memoryBytes() gives the least limit of a control group of version 2 and of those around it", () => {
-  const files = {
-    "/proc/meminfo": MEMINFO,
-    "/proc/self/cgroup": "0::/system.slice/switchyard.service\n",
-    "/sys/fs/cgroup/system.slice/memory.max": "512000000\n",
-    "/sys/fs/cgroup/system.slice/switchyard.service/memory.max": "1024000000\n",
-  };
-  assertEquals(memoryBytes(machine(files)), 512_000_000);
+Deno.test("memoryBytes() gives the lesser of the control group's limit and the machine's memory", () => {
+  assertEquals(memoryBytes(reported({ constrained: GB })), GB);
+  assertEquals(memoryBytes(reported({ constrained: 9 * GB })), 8 * GB);
 });
 
-Deno.test("memoryBytes() finds the limit of a container, whose root is its own group", () => {
-  const files = { "/proc/meminfo": MEMINFO, "/proc/self/cgroup": "0::/\n", "/sys/fs/cgroup/memory.max": "268435456\n" };
-  assertEquals(memoryBytes(machine(files)), 268_435_456);
+Deno.test("memoryBytes() assumes one gibibyte where nothing is known", () => {
+  assertEquals(memoryBytes(reported({ constrained: undefined, total: 0 })), 1_073_741_824);
 });
 
-Deno.test("memoryBytes() reads control groups of version 1, whose lack of a limit is a huge number", () => {
-  const cgroup = "5:cpu,cpuacct:/x\n4:memory:/docker/abc\n0::/\n";
-  const limit = "/sys/fs/cgroup/memory/memory.limit_in_bytes";
-  const files = { "/proc/meminfo": MEMINFO, "/proc/self/cgroup": cgroup };
-  assertEquals(memoryBytes(machine({ ...files, [limit]: "300000000\n" })), 300_000_000);
-  assertEquals(memoryBytes(machine({ ...files, [limit]: "9223372036854771712\n" })), 8_000_000 * 1024);
+Deno.test("defaultMemoryLimit() is a quarter of the memory, and at most half of the heap", () => {
+  assertEquals(defaultMemoryLimit(reported({ constrained: 2 * GB })), GB / 2);
+  assertEquals(defaultMemoryLimit(reported({ total: 100 * GB })), 2 * GB);
+});
+
+Deno.test("the platform tells a limit with the permissions of the tasks", async () => {
+  const code =
+    `import { defaultMemoryLimit } from "./src/config/machine_memory.ts"; console.log(defaultMemoryLimit());`;
+  const root = new URL("../../", import.meta.url);
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "--quiet", "--no-check", "--no-prompt", "--allow-read", "--allow-sys=systemMemoryInfo", "-"],
+    cwd: root,
+    stdin: "piped",
+    stdout: "piped",
+  }).spawn();
+  const writer = child.stdin.getWriter();
+  await writer.write(new TextEncoder().encode(code));
+  await writer.close();
+  const { success, stdout } = await child.output();
+  assertEquals(success, true);
+  assertEquals(Number(new TextDecoder().decode(stdout)), defaultMemoryLimit());
 });
