@@ -12,6 +12,12 @@ import { parsedOrNull } from "../conversation/wire_value.ts";
 import type { TextAttempt, TextParts } from "./attempt.ts";
 
 /**
+ * The most ids that are kept of one reply; later ones belong to nobody. Each is kept for weeks, so that a vendor must not
+ * be able to fill the store.
+ */
+export const MAX_IDS_PER_REPLY = 2_000;
+
+/**
  * Gives the ids of a whole reply to the account that gets it; resolves once that is durable.
  *
  * @param bytes The reply as the vendor sent it.
@@ -21,7 +27,7 @@ export async function keepIssuedIds(bytes: Uint8Array<ArrayBuffer>, attempt: Tex
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (!mayIssueIds(turn.codec.name, text)) return;
   const ids = issuedIdsIn(turn.codec.name, parsedOrNull(text.toString()), statePolicyOf(turn.body));
-  if (ids.length > 0) await parts.vendorState.keep(ownerOf(attempt), ids);
+  if (ids.length > 0) await parts.vendorState.keep(ownerOf(attempt), ids.slice(0, MAX_IDS_PER_REPLY));
 }
 
 /** The relay for a stream that passes through: one that keeps ids, where the format has any. */
@@ -87,9 +93,10 @@ class IssuedIdsRelay implements Relay {
       issuedIdsIn(this.#form, parsedOrNull(line.slice("data:".length)), this.#policy)
     );
     return ids.filter(({ kind, id }) => {
-      const isNew = !this.#kept.has(`${kind} ${id}`);
-      this.#kept.add(`${kind} ${id}`);
-      return isNew;
+      const name = `${kind} ${id}`;
+      if (this.#kept.has(name) || this.#kept.size === MAX_IDS_PER_REPLY) return false;
+      this.#kept.add(name);
+      return true;
     });
   }
 }

@@ -2,7 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
 import type { Bytes, Relay } from "../../src/calls/stream_relay.ts";
 import type { NamedState } from "../../src/ownership/records.ts";
-import { withIssuedIds } from "../../src/texts/issued_ids_relay.ts";
+import { MAX_IDS_PER_REPLY, withIssuedIds } from "../../src/texts/issued_ids_relay.ts";
 import { PassRelay } from "../../src/texts/pass_relay.ts";
 import { attemptOf, bodyOf, cutAt, textOf } from "./support.ts";
 
@@ -71,4 +71,17 @@ Deno.test("a reply that is not stored keeps only what is looked up by its id", a
 Deno.test("a stream whose ids cannot be kept fails before they leave", async () => {
   const relay = relayOf(() => Promise.reject(new Error("The disk is full")));
   await assertRejects(async () => await relay.take(new TextEncoder().encode(TEXT)), Error, "The disk is full");
+});
+
+Deno.test("a stream that hands out ids without end passes, and no more than so many are kept", async () => {
+  const events = Array.from({ length: MAX_IDS_PER_REPLY + 10 }, (_, nth) => ({
+    type: "response.output_item.added",
+    output_index: nth,
+    item: { ...ITEM, id: `msg_${nth}` },
+  }));
+  const text = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
+  let kept = 0;
+  const relay = relayOf((states) => Promise.resolve(void (kept += states.length)));
+  const sent = [await relay.take(new TextEncoder().encode(text)), await relay.take(new TextEncoder().encode(TEXT))];
+  assertEquals([textOf(sent), kept], [text + TEXT, MAX_IDS_PER_REPLY]);
 });
