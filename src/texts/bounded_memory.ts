@@ -8,6 +8,8 @@ interface Kept<V> {
 
 const KEPT_MS = 6 * 3_600_000;
 const MOST_CHARACTERS = 64_000_000;
+/** What an entry takes beside its key and value. */
+const ENTRY_CHARACTERS = 128;
 
 /** Values that are kept for a while, by their keys. */
 export interface KeptValues<V> {
@@ -38,8 +40,10 @@ export class BoundedMemory<V> implements KeptValues<V> {
   /** Keeps a value in the place of the one before, with what counts of it. */
   put(key: string, value: V, characters: number): void {
     this.#drop(key);
-    this.#kept.set(key, { value, until: this.#clock.now() + KEPT_MS, characters });
-    this.#characters += characters;
+    // The key holds ids of the vendor's choice, which are of any length.
+    const counted = characters + key.length + ENTRY_CHARACTERS;
+    this.#kept.set(key, { value, until: this.#clock.now() + KEPT_MS, characters: counted });
+    this.#characters += counted;
     for (const oldest of this.#kept.keys()) {
       if (this.#characters <= MOST_CHARACTERS) break;
       this.#drop(oldest);
