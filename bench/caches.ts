@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { ALLOW_SYS } from "./gateway.ts";
 import { type Server, startServer } from "./child.ts";
 import { processState } from "./process_state.ts";
 import { type Spread, spreadOf } from "./statistics.ts";
@@ -145,7 +146,7 @@ async function startGateway(vendorPort: number, folder: string): Promise<Server>
   await Deno.writeTextFile(config, JSON.stringify(tree));
   const repository = new URL("../", import.meta.url);
   const flags = ["--quiet", "--no-check", "--config", fileURLToPath(new URL("deno.json", repository))];
-  const permissions = ["--allow-net", "--allow-env", "--allow-read", `--allow-write=${folder}`];
+  const permissions = ["--allow-net", "--allow-env", "--allow-read", `--allow-write=${folder}`, ALLOW_SYS];
   const program = [fileURLToPath(new URL("main.ts", repository)), "serve", "--config", config];
   const command = [Deno.execPath(), "run", ...flags, ...permissions, ...program];
   return await startServer({ name: "Switchyard", command, logPath: join(folder, "gateway.log"), core: null });

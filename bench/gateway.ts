@@ -9,6 +9,8 @@ export const CALLER_KEY = "bench-caller-key-0123456789";
 
 const ADMIN_KEY = "bench-admin-key-0123456789";
 const ACCOUNT = "bench";
+/** What the tasks allow of the system. */
+export const ALLOW_SYS = "--allow-sys=uid,statfs,systemMemoryInfo";
 const REPOSITORY = new URL("../", import.meta.url);
 
 /** USD per token, in and out: a price, so that every reply is charged. */
@@ -50,7 +52,7 @@ async function startFrom(
 ): Promise<Server> {
   const config = join(folder, "switchyard.json");
   await Deno.writeTextFile(config, JSON.stringify(configOf(folder, upstreamPort)));
-  const permissions = ["--allow-net", "--allow-env", "--allow-read", `--allow-write=${folder}`];
+  const permissions = ["--allow-net", "--allow-env", "--allow-read", `--allow-write=${folder}`, ALLOW_SYS];
   const flags = ["--quiet", "--no-check", "--config", fileURLToPath(new URL("deno.json", REPOSITORY))];
   const command = [Deno.execPath(), "run", ...flags, ...permissions, ...program, config, ...rest];
   return await startServer({ name: "Switchyard", command, logPath: join(folder, "gateway.log"), core });

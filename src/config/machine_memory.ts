@@ -34,13 +34,14 @@ export function memoryBytes(reported: ReportedMemory): number {
 
 /**
  * The platform reads the control group itself. Its files are closed to programs without every permission (Deno 2.9), so that
- * they cannot be read here.
+ * they cannot be read here. Without the permission for this nothing is known.
  */
 const PLATFORM: ReportedMemory = {
-  constrained: () => process.constrainedMemory(),
-  total() {
-    const permission = Deno.permissions.querySync({ name: "sys", kind: "systemMemoryInfo" });
-    return permission.state === "granted" ? Deno.systemMemoryInfo().total : 0;
-  },
+  constrained: () => maySeeMemory() ? process.constrainedMemory() : undefined,
+  total: () => maySeeMemory() ? Deno.systemMemoryInfo().total : 0,
   heapLimit: () => v8.getHeapStatistics().heap_size_limit,
 };
+
+function maySeeMemory(): boolean {
+  return Deno.permissions.querySync({ name: "sys", kind: "systemMemoryInfo" }).state === "granted";
+}

@@ -30,20 +30,23 @@ Deno.test("defaultMemoryLimit() is a quarter of the memory, and at most half of 
   assertEquals(defaultMemoryLimit(reported({ total: 100 * GB })), 2 * GB);
 });
 
-Deno.test("the platform tells a limit with the permissions of the tasks", async () => {
-  const code =
-    `import { defaultMemoryLimit } from "./src/config/machine_memory.ts"; console.log(defaultMemoryLimit());`;
-  const root = new URL("../../", import.meta.url);
+Deno.test("the platform tells the memory with the permissions of the tasks, and nothing without them", async () => {
+  assertEquals(await limitWith("--allow-sys=systemMemoryInfo"), defaultMemoryLimit());
+  assertEquals(await limitWith("--allow-sys=uid"), 268_435_456);
+});
+
+/** The default limit in a process of its own with these permissions. */
+async function limitWith(...permissions: string[]): Promise<number> {
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--quiet", "--no-check", "--no-prompt", "--allow-read", "--allow-sys=systemMemoryInfo", "-"],
-    cwd: root,
+    args: ["run", "--quiet", "--no-check", "--no-prompt", "--allow-read", ...permissions, "-"],
+    cwd: new URL("../../", import.meta.url),
     stdin: "piped",
     stdout: "piped",
   }).spawn();
   const writer = child.stdin.getWriter();
+  const code =
+    `import { defaultMemoryLimit } from "./src/config/machine_memory.ts"; console.log(defaultMemoryLimit());`;
   await writer.write(new TextEncoder().encode(code));
   await writer.close();
-  const { success, stdout } = await child.output();
-  assertEquals(success, true);
-  assertEquals(Number(new TextDecoder().decode(stdout)), defaultMemoryLimit());
-});
+  return Number(new TextDecoder().decode((await child.output()).stdout));
+}

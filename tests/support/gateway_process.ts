@@ -40,6 +40,7 @@ export function startGatewayProcess(options: ProcessOptions): GatewayProcess {
     "--allow-env",
     "--allow-read",
     `--allow-write=${folder}`,
+    "--allow-sys=uid,statfs,systemMemoryInfo",
     `${ROOT}main.ts`,
     ...args,
   ];
