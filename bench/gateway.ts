@@ -35,7 +35,7 @@ export interface GatewayOptions {
 /** Starts the gateway as in production: a store on disk, a catalog with prices, a log at level info into a file. */
 export async function startGateway(options: GatewayOptions): Promise<Server> {
   const program = fileURLToPath(new URL("main.ts", REPOSITORY));
-  return await startFrom([program, "serve", "--config"], [], options);
+  return await startFrom([ALLOW_SYS, program, "serve", "--config"], [], options);
 }
 
 /** Starts the gateway with a profiler inside; see `profiled_gateway.ts`. Its profiles go into the folder. */
@@ -52,7 +52,7 @@ async function startFrom(
 ): Promise<Server> {
   const config = join(folder, "switchyard.json");
   await Deno.writeTextFile(config, JSON.stringify(configOf(folder, upstreamPort)));
-  const permissions = ["--allow-net", "--allow-env", "--allow-read", `--allow-write=${folder}`, ALLOW_SYS];
+  const permissions = ["--allow-net", "--allow-env", "--allow-read", `--allow-write=${folder}`];
   const flags = ["--quiet", "--no-check", "--config", fileURLToPath(new URL("deno.json", REPOSITORY))];
   const command = [Deno.execPath(), "run", ...flags, ...permissions, ...program, config, ...rest];
   return await startServer({ name: "Switchyard", command, logPath: join(folder, "gateway.log"), core });
