@@ -48,18 +48,18 @@ export function issuedIdsIn(form: Form, value: unknown, policy: StatePolicy): re
 }
 
 /**
- * Whether the bytes of a reply or stream may hand out an id: a cheap search, so that most of a stream is never parsed.
+ * Whether the text of a reply or stream may hand out an id: a cheap search, so that most of a stream is never parsed.
  *
- * @param bytes Whole lines.
+ * @param text Whole lines, a character a byte or decoded.
  */
-export function mayIssueIds(form: Form, bytes: { includes(text: string): boolean }): boolean {
+export function mayIssueIds(form: Form, text: string): boolean {
   switch (form) {
     case "responses":
-      return bytes.includes('"id"') || bytes.includes("container_");
+      return text.includes('"id"') || text.includes("container_");
     case "messages":
-      return bytes.includes('"container"') || bytes.includes('"file_id"');
+      return text.includes('"container"') || text.includes('"file_id"');
     case "chat":
-      return bytes.includes('"audio"');
+      return text.includes('"audio"');
     case "content":
       return false;
   }

@@ -1,4 +1,3 @@
-import { Buffer } from "node:buffer";
 import type { Bytes, Relay } from "../calls/stream_relay.ts";
 import {
   type IssuedId,
@@ -10,6 +9,7 @@ import {
 import type { Form } from "../conversation/seal.ts";
 import { parsedOrNull } from "../conversation/wire_value.ts";
 import type { TextAttempt, TextParts } from "./attempt.ts";
+import { latin1Of, textOfLatin1 } from "./stream_lines.ts";
 
 /**
  * The most ids that are kept of one reply; later ones belong to nobody. Each is kept for weeks, so that a vendor must not
@@ -24,9 +24,9 @@ export const MAX_IDS_PER_REPLY = 2_000;
  */
 export async function keepIssuedIds(bytes: Uint8Array<ArrayBuffer>, attempt: TextAttempt, parts: KeepingParts) {
   const { turn } = attempt;
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const text = latin1Of(bytes);
   if (!mayIssueIds(turn.codec.name, text)) return;
-  const ids = issuedIdsIn(turn.codec.name, parsedOrNull(text.toString()), statePolicyOf(turn.body));
+  const ids = issuedIdsIn(turn.codec.name, parsedOrNull(textOfLatin1(text)), statePolicyOf(turn.body));
   if (ids.length > 0) await parts.vendorState.keep(ownerOf(attempt), ids.slice(0, MAX_IDS_PER_REPLY));
 }
 
@@ -82,8 +82,8 @@ class IssuedIdsRelay implements Relay {
 
   #held(out: Bytes): Bytes | Promise<Bytes> {
     if (out === null) return null;
-    const lines = Buffer.from(out.buffer, out.byteOffset, out.byteLength);
-    const ids = mayIssueIds(this.#form, lines) ? this.#newIn(lines.toString()) : [];
+    const lines = latin1Of(out);
+    const ids = mayIssueIds(this.#form, lines) ? this.#newIn(textOfLatin1(lines)) : [];
     return ids.length === 0 ? out : this.parts.vendorState.keep(ownerOf(this.attempt), ids).then(() => out);
   }
 

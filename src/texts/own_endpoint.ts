@@ -1,4 +1,3 @@
-import { Buffer } from "node:buffer";
 import { WRAPPED_SEAL_PREFIX } from "../conversation/seal.ts";
 import type { Candidate } from "../routing/candidates.ts";
 import type { Model } from "../catalog/model.ts";
@@ -6,8 +5,9 @@ import { permittedCandidates } from "../ownership/permitted.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import type { TextEndpoint } from "../upstreams/upstream.ts";
 import type { TextParts, TextTurn } from "./attempt.ts";
+import { latin1Of } from "./stream_lines.ts";
 
-const SEAL_MARK = Buffer.from(`"${WRAPPED_SEAL_PREFIX}`);
+const SEAL_MARK = `"${WRAPPED_SEAL_PREFIX}`;
 
 /** The endpoint at which a provider gets the turn's bytes as they came; null where they must be written anew. */
 export function ownEndpointOf(turn: TextTurn, provider: Provider): TextEndpoint | null {
@@ -39,5 +39,6 @@ export async function permittedTo(
 
 /** A history that was begun with another vendor holds proofs that no vendor may see; then the bytes cannot pass. */
 function holdsWrappedSeal(bytes: Uint8Array<ArrayBuffer>): boolean {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(SEAL_MARK);
+  // A search in text takes a fraction of the time of one in bytes.
+  return latin1Of(bytes).includes(SEAL_MARK);
 }

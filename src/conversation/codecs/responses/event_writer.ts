@@ -33,7 +33,7 @@ interface Writing {
   readonly output: (JsonObject | null)[];
   /** Calls whose arguments are no JSON: whether they ended or were cut is known at the finish only. */
   readonly suspended: Item[];
-  readonly callIds: Set<string>;
+  readonly callIds: Map<string, number>;
   readonly emit: Emit;
   id: string;
   createdAt: number;
@@ -55,7 +55,7 @@ export function eventWriter(context: ReplyContext): EventWriter {
     parts: new Map(),
     output: [],
     suspended: [],
-    callIds: new Set(),
+    callIds: new Map(),
     emit: (type, fields) => ({
       event: type,
       data: JSON.stringify({ type, ...fields, sequence_number: writing.sequence++ }),

@@ -22,7 +22,7 @@ import { writeUsage } from "./usage.ts";
 interface Writing {
   readonly output: JsonObject[];
   readonly requestId: string;
-  readonly callIds: Set<string>;
+  readonly callIds: Map<string, number>;
   readonly losses: Set<string>;
 }
 
@@ -30,7 +30,7 @@ interface Writing {
 export function writeReply(reply: Reply, context: ReplyContext): Written<JsonObject> {
   const stop = stopFor(reply.stop, reply.parts.some(isToolCall));
   const ending = endingOf(stop);
-  const writing: Writing = { output: [], requestId: context.requestId, callIds: new Set(), losses: new Set() };
+  const writing: Writing = { output: [], requestId: context.requestId, callIds: new Map(), losses: new Set() };
   if (stop.sequence !== undefined) writing.losses.add("stop_sequence");
   for (const part of wholeParts(reply.parts, ending.incomplete_details !== null)) writePart(part, writing);
   if (stop.reason === "refusal" && !reply.parts.some(({ kind }) => kind === "refusal")) {
