@@ -1,6 +1,5 @@
 import type { Frame, JsonObject } from "../conversation/codec.ts";
-import type { Clock } from "../lib/clock.ts";
-import { BoundedMemory, type KeptValues } from "./bounded_memory.ts";
+import type { KeptValues } from "./bounded_memory.ts";
 
 /**
  * Remembers the output items of translated `responses` replies, for clients that send back an id in the place of an item
@@ -19,11 +18,6 @@ export interface ItemMemory {
 }
 
 const ITEM_DONE = "response.output_item.done";
-
-/** A memory bounded as {@linkcode BoundedMemory} says. */
-export function createItemMemory(clock: Clock): ItemMemory {
-  return itemMemoryOver(new BoundedMemory(clock));
-}
 
 /** A memory over kept values: items as JSON text. */
 export function itemMemoryOver(memory: KeptValues<string>): ItemMemory {

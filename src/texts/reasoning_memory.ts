@@ -1,8 +1,7 @@
 import type { Conversation, ReasoningPart, ToolCallPart, Turn } from "../conversation/conversation.ts";
 import type { ReplyPart } from "../conversation/reply.ts";
 import type { Seal } from "../conversation/seal.ts";
-import type { Clock } from "../lib/clock.ts";
-import { BoundedMemory, type KeptValues } from "./bounded_memory.ts";
+import type { KeptValues } from "./bounded_memory.ts";
 
 /**
  * Remembers the proofs of reasoning that belong to a tool call, for callers whose form loses them: clients of the chat form
@@ -23,11 +22,6 @@ export interface KeptReasoning {
 }
 
 const MOST_CHARACTERS_OF_ONE = 1_000_000;
-
-/** A memory bounded as {@linkcode BoundedMemory} says. */
-export function createReasoningMemory(clock: Clock): ReasoningMemory {
-  return reasoningMemoryOver(new BoundedMemory(clock));
-}
 
 /** A memory over kept values. */
 export function reasoningMemoryOver(memory: KeptValues<KeptReasoning>): ReasoningMemory {

@@ -1,23 +1,24 @@
 import { assertEquals } from "@std/assert";
-import { createItemMemory } from "../../src/texts/item_memory.ts";
+import { BoundedMemory } from "../../src/texts/bounded_memory.ts";
+import { itemMemoryOver } from "../../src/texts/item_memory.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 const item = { id: "msg_1", type: "message", role: "assistant", content: [{ type: "output_text", text: "Hi" }] };
 const reference = { type: "item_reference", id: "msg_1" };
 
-function resolved(memory: ReturnType<typeof createItemMemory>, item: unknown, account = "demo"): unknown {
+function resolved(memory: ReturnType<typeof itemMemoryOver>, item: unknown, account = "demo"): unknown {
   return (memory.resolve(account, { input: [item] }).input as unknown[])[0];
 }
 
 Deno.test("item memory puts an item of a whole reply in the place of its reference", () => {
-  const memory = createItemMemory(new ManualClock());
+  const memory = itemMemoryOver(new BoundedMemory(new ManualClock()));
   memory.keepReply("demo", { output: [item, { type: "no_id" }, null] });
   assertEquals(resolved(memory, reference), item);
   assertEquals(resolved(memory, { id: "msg_1" }), item, "the type may be left out");
 });
 
 Deno.test("item memory puts an item of a stream in the place of its reference", () => {
-  const memory = createItemMemory(new ManualClock());
+  const memory = itemMemoryOver(new BoundedMemory(new ManualClock()));
   const data = JSON.stringify({ type: "response.output_item.done", item });
   memory.keepFrame("demo", { event: "response.output_item.added", data });
   assertEquals(resolved(memory, reference), reference);
@@ -26,7 +27,7 @@ Deno.test("item memory puts an item of a stream in the place of its reference", 
 });
 
 Deno.test("item memory leaves whole items, unknown references and text alone", () => {
-  const memory = createItemMemory(new ManualClock());
+  const memory = itemMemoryOver(new BoundedMemory(new ManualClock()));
   memory.keepReply("demo", { output: [item] });
   const other = { id: "msg_1", type: "message", role: "user", content: "mine" };
   const said = { id: "msg_1", role: "user", content: "mine" };
@@ -38,7 +39,7 @@ Deno.test("item memory leaves whole items, unknown references and text alone", (
 
 Deno.test("item memory keeps accounts apart, and forgets after six hours", () => {
   const clock = new ManualClock();
-  const memory = createItemMemory(clock);
+  const memory = itemMemoryOver(new BoundedMemory(clock));
   memory.keepReply("demo", { output: [item] });
   assertEquals(resolved(memory, reference, "other"), reference);
   clock.advance(6 * 3_600_000 - 1);
@@ -48,7 +49,7 @@ Deno.test("item memory keeps accounts apart, and forgets after six hours", () =>
 });
 
 Deno.test("item memory lets the oldest go when it is full", () => {
-  const memory = createItemMemory(new ManualClock());
+  const memory = itemMemoryOver(new BoundedMemory(new ManualClock()));
   for (let nth = 0; nth < 4; nth++) {
     memory.keepReply("demo", { output: [{ id: `item_${nth}`, type: "message", text: "x".repeat(20_000_000) }] });
   }

@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import type { Conversation, Part } from "../../src/conversation/conversation.ts";
-import { createReasoningMemory } from "../../src/texts/reasoning_memory.ts";
+import { BoundedMemory } from "../../src/texts/bounded_memory.ts";
+import { reasoningMemoryOver } from "../../src/texts/reasoning_memory.ts";
 import { conversationOf } from "../support/conversations.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
@@ -13,7 +14,7 @@ function conversationWith(parts: readonly Part[]): Conversation {
 }
 
 Deno.test("reasoning memory puts thoughts back before the call that they belong to", () => {
-  const memory = createReasoningMemory(new ManualClock());
+  const memory = reasoningMemoryOver(new BoundedMemory(new ManualClock()));
   memory.keep("demo", [thought, call]);
   const bare = { kind: "reasoning", text: "what the client shows" } as const;
   const { turns } = memory.restore("demo", conversationWith([bare, call]));
@@ -21,14 +22,14 @@ Deno.test("reasoning memory puts thoughts back before the call that they belong 
 });
 
 Deno.test("reasoning memory puts a call's own proof back", () => {
-  const memory = createReasoningMemory(new ManualClock());
+  const memory = reasoningMemoryOver(new BoundedMemory(new ManualClock()));
   memory.keep("demo", [{ ...call, seal }]);
   assertEquals(memory.restore("demo", conversationWith([call])).turns[0].parts, [{ ...call, seal }]);
 });
 
 Deno.test("reasoning memory keeps accounts apart and forgets after some hours", () => {
   const clock = new ManualClock();
-  const memory = createReasoningMemory(clock);
+  const memory = reasoningMemoryOver(new BoundedMemory(clock));
   memory.keep("demo", [thought, call]);
   assertEquals(memory.restore("other", conversationWith([call])).turns[0].parts.length, 1);
   clock.advance(7 * 3_600_000);

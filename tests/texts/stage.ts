@@ -11,8 +11,9 @@ import type { VendorState } from "../../src/ownership/vendor_state.ts";
 import type { Store } from "../../src/store/store.ts";
 import { UNMONITORED_CREDENTIALS } from "../../src/routing/credential_monitor.ts";
 import type { TextParts } from "../../src/texts/attempt.ts";
-import { createItemMemory } from "../../src/texts/item_memory.ts";
-import { createReasoningMemory } from "../../src/texts/reasoning_memory.ts";
+import { BoundedMemory } from "../../src/texts/bounded_memory.ts";
+import { itemMemoryOver } from "../../src/texts/item_memory.ts";
+import { reasoningMemoryOver } from "../../src/texts/reasoning_memory.ts";
 import { LiveStreams } from "../../src/calls/stream_relay.ts";
 import type { TextEndpoint } from "../../src/upstreams/upstream.ts";
 import { TextTurns } from "../../src/texts/turn.ts";
@@ -122,8 +123,8 @@ export function stageOf(
     clock,
     log,
     live,
-    memory: createReasoningMemory(clock),
-    items: createItemMemory(clock),
+    memory: reasoningMemoryOver(new BoundedMemory(clock)),
+    items: itemMemoryOver(new BoundedMemory(clock)),
     store: { get: (keys: readonly unknown[]) => Promise.resolve(keys.map(() => null)) } as unknown as Store,
     vendorState: stateless,
     inliner: () => Promise.reject(new Error("nothing is to be fetched")),

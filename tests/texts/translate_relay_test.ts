@@ -6,8 +6,9 @@ import type { Form, Seal } from "../../src/conversation/seal.ts";
 import { readSeal } from "../../src/conversation/seal.ts";
 import { createFrameReader } from "../../src/http/sse.ts";
 import { emulationFor } from "../../src/texts/emulation.ts";
-import { createItemMemory } from "../../src/texts/item_memory.ts";
-import { createReasoningMemory } from "../../src/texts/reasoning_memory.ts";
+import { BoundedMemory } from "../../src/texts/bounded_memory.ts";
+import { itemMemoryOver } from "../../src/texts/item_memory.ts";
+import { reasoningMemoryOver } from "../../src/texts/reasoning_memory.ts";
 import type { TextParts } from "../../src/texts/attempt.ts";
 import type { Bytes } from "../../src/calls/stream_relay.ts";
 import { TranslateRelay } from "../../src/texts/translate_relay.ts";
@@ -26,8 +27,8 @@ const cuts = fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true
 function relayFor(caller: Form, vendor: Form, translation: Partial<Translation> = {}) {
   const till = tillOf();
   const clock = new ManualClock();
-  const memory = createReasoningMemory(clock);
-  const items = createItemMemory(clock);
+  const memory = reasoningMemoryOver(new BoundedMemory(clock));
+  const items = itemMemoryOver(new BoundedMemory(clock));
   const context = replyContextOf({
     model: "acme/m",
     includeUsage: true,
