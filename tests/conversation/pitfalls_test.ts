@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import type { JsonObject } from "../../src/conversation/codec.ts";
-import { openApiSchemaOf } from "../../src/conversation/codecs/content/openapi_schema.ts";
+import { openApiSchemaOf } from "../../src/conversation/codecs/content/upstream/openapi_schema.ts";
 import type { Conversation, Part, Turn } from "../../src/conversation/conversation.ts";
 import { isStrictSchema } from "../../src/conversation/strict_schema.ts";
 import { conversationOf } from "../support/conversations.ts";

@@ -1,4 +1,4 @@
-import { readRequest } from "../../conversation/codecs/content/read_request.ts";
+import { readRequest } from "../../conversation/codecs/content/caller/read_request.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { bodyOf, type Call, isMissingModel, jsonAnswer } from "../call.ts";
 import { readWith } from "../generate.ts";

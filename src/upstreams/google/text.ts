@@ -1,6 +1,6 @@
-import { readCount, writeCountRequest } from "../../conversation/codecs/content/count.ts";
+import { readCount, writeCountRequest } from "../../conversation/codecs/content/shared/count.ts";
 import { content } from "../../conversation/codecs/content/mod.ts";
-import { needsInlining } from "../../conversation/codecs/content/parts.ts";
+import { needsInlining } from "../../conversation/codecs/content/shared/parts.ts";
 import type { TextEndpoint } from "../upstream.ts";
 
 /** Content generation, with its counter. Source: Gemini API reference, "Generating content", "Counting tokens". */

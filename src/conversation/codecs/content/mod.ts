@@ -1,17 +1,17 @@
 import type { Codec } from "../../codec.ts";
-import { checkRequest } from "./check.ts";
-import { readError, writeError } from "./error.ts";
-import { eventReader } from "./event_reader.ts";
-import { eventWriter } from "./event_writer.ts";
-import { readRequest } from "./read_request.ts";
-import { readReply, writeReply } from "./reply.ts";
-import { readUsage, usageFollower } from "./usage.ts";
-import { writeRequest } from "./write_request.ts";
+import { checkRequest } from "./caller/check.ts";
+import { readError, writeError } from "./shared/error.ts";
+import { eventReader } from "./upstream/event_reader.ts";
+import { eventWriter } from "./caller/event_writer.ts";
+import { readRequest } from "./caller/read_request.ts";
+import { readReply, writeReply } from "./shared/reply.ts";
+import { readUsage, usageFollower } from "./shared/usage.ts";
+import { writeRequest } from "./upstream/write_request.ts";
 
-export { readCount, readCountRequest, writeCount, writeCountRequest } from "./count.ts";
-export { refuseDoubleSpellings } from "./double_spellings.ts";
-export { needsInlining } from "./parts.ts";
-export { readCachedContent } from "./read_request.ts";
+export { readCount, readCountRequest, writeCount, writeCountRequest } from "./shared/count.ts";
+export { refuseDoubleSpellings } from "./caller/double_spellings.ts";
+export { needsInlining } from "./shared/parts.ts";
+export { readCachedContent } from "./caller/read_request.ts";
 
 /**
  * The content form: `generateContent` and `streamGenerateContent`. Model and streaming are told by the path, so bodies

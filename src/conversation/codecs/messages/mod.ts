@@ -1,16 +1,16 @@
 /** The message protocol as a codec. Source: SPEC "POST /msgcompat/v1/messages"; Messages API reference. */
 import type { Codec } from "../../codec.ts";
-import { checkRequest } from "./check.ts";
-import { readError, writeError } from "./error.ts";
-import { eventReader } from "./event_reader.ts";
-import { eventWriter } from "./event_writer.ts";
-import { readRequest } from "./read_request.ts";
-import { readReply, writeReply } from "./reply.ts";
-import { readUsage, usageFollower } from "./usage.ts";
-import { writeRequest } from "./write_request.ts";
+import { checkRequest } from "./caller/check.ts";
+import { readError, writeError } from "./shared/error.ts";
+import { eventReader } from "./upstream/event_reader.ts";
+import { eventWriter } from "./caller/event_writer.ts";
+import { readRequest } from "./caller/read_request.ts";
+import { readReply, writeReply } from "./shared/reply.ts";
+import { readUsage, usageFollower } from "./shared/usage.ts";
+import { writeRequest } from "./upstream/write_request.ts";
 
-export { checkCountRequest, readCount, readCountRequest, writeCount, writeCountRequest } from "./count.ts";
-export { wireToolName } from "./tools.ts";
+export { checkCountRequest, readCount, readCountRequest, writeCount, writeCountRequest } from "./shared/count.ts";
+export { wireToolName } from "./shared/tools.ts";
 
 /** The message protocol, read and written in full. */
 export const messages: Codec = {

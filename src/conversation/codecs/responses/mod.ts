@@ -1,16 +1,16 @@
 import type { Codec } from "../../codec.ts";
-import { checkRequest } from "./check.ts";
+import { checkRequest } from "./caller/check.ts";
 import { writeDefaultError } from "../../default_error.ts";
-import { readError } from "./error.ts";
-import { eventReader } from "./event_reader.ts";
-import { eventWriter } from "./event_writer.ts";
-import { readReply } from "./read_reply.ts";
-import { readRequest } from "./read_request.ts";
-import { readUsage, usageFollower } from "./usage.ts";
-import { writeReply } from "./write_reply.ts";
-import { writeRequest } from "./write_request.ts";
+import { readError } from "./upstream/error.ts";
+import { eventReader } from "./upstream/event_reader.ts";
+import { eventWriter } from "./caller/event_writer.ts";
+import { readReply } from "./upstream/read_reply.ts";
+import { readRequest } from "./caller/read_request.ts";
+import { readUsage, usageFollower } from "./shared/usage.ts";
+import { writeReply } from "./caller/write_reply.ts";
+import { writeRequest } from "./upstream/write_request.ts";
 
-export { wireToolName } from "./tools.ts";
+export { wireToolName } from "./shared/tools.ts";
 
 /** The form of `POST /v1/responses`. Source: Responses API reference. */
 export const responses: Codec = {

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { chat } from "../../../../src/conversation/codecs/chat/mod.ts";
-import { writeUsage } from "../../../../src/conversation/codecs/chat/usage.ts";
+import { writeUsage } from "../../../../src/conversation/codecs/chat/shared/usage.ts";
 import type { JsonObject } from "../../../../src/conversation/codec.ts";
 import { MAX_COUNTER_TOKENS, NO_USAGE } from "../../../../src/conversation/usage.ts";
 

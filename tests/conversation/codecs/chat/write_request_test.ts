@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { chat } from "../../../../src/conversation/codecs/chat/mod.ts";
-import { wireCallId, wireToolName } from "../../../../src/conversation/codecs/chat/names.ts";
+import { wireCallId, wireToolName } from "../../../../src/conversation/codecs/chat/upstream/names.ts";
 import type { RequestTarget } from "../../../../src/conversation/codec.ts";
 import { NO_SAMPLING } from "../../../../src/conversation/conversation.ts";
 import type { Conversation, Part, Tool, Turn } from "../../../../src/conversation/conversation.ts";

@@ -5,7 +5,7 @@ import {
   utf16OffsetOf,
   utf8OffsetOf,
   writeCitations,
-} from "../../../../src/conversation/codecs/content/citations.ts";
+} from "../../../../src/conversation/codecs/content/shared/citations.ts";
 import { content } from "../../../../src/conversation/codecs/content/mod.ts";
 import type { Citation } from "../../../../src/conversation/conversation.ts";
 import { text } from "./arbitraries.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { openApiSchemaOf } from "../../../../src/conversation/codecs/content/openapi_schema.ts";
-import { jsonSchemaOf, withoutDialect } from "../../../../src/conversation/codecs/content/schema.ts";
+import { openApiSchemaOf } from "../../../../src/conversation/codecs/content/upstream/openapi_schema.ts";
+import { jsonSchemaOf, withoutDialect } from "../../../../src/conversation/codecs/content/shared/schema.ts";
 import type { JsonSchema } from "../../../../src/conversation/conversation.ts";
 
 const CASES: readonly (readonly [what: string, schema: JsonSchema, written: JsonSchema])[] = [

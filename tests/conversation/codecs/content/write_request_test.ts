@@ -1,9 +1,9 @@
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { GatewayError } from "../../../../src/lib/gateway_error.ts";
 import type { JsonObject, RequestTarget } from "../../../../src/conversation/codec.ts";
-import { wireToolName } from "../../../../src/conversation/codecs/content/calls.ts";
+import { wireToolName } from "../../../../src/conversation/codecs/content/shared/calls.ts";
 import { needsInlining } from "../../../../src/conversation/codecs/content/mod.ts";
-import { writeRequest } from "../../../../src/conversation/codecs/content/write_request.ts";
+import { writeRequest } from "../../../../src/conversation/codecs/content/upstream/write_request.ts";
 import {
   type Conversation,
   NO_SAMPLING,

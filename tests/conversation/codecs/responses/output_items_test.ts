@@ -1,5 +1,5 @@
 import { assertEquals, assertLess } from "@std/assert";
-import { callIdFor } from "../../../../src/conversation/codecs/responses/output_items.ts";
+import { callIdFor } from "../../../../src/conversation/codecs/responses/caller/output_items.ts";
 
 Deno.test("callIdFor() keeps the vendor's ids, and tells repeats apart", () => {
   const used = new Map<string, number>();

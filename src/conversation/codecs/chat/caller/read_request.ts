@@ -1,0 +1,117 @@
+import { invalidField } from "../../../../lib/gateway_error.ts";
+import type { JsonObject } from "../../../codec.ts";
+import { EFFORTS } from "../../../conversation.ts";
+import type { Conversation, Effort, ReasoningRequest, Sampling } from "../../../conversation.ts";
+import { checkRequest } from "./check.ts";
+import { listOf, numberOrNull, objectOf, textOf } from "../../../wire_value.ts";
+import { saysSomething } from "../shared/fields.ts";
+import { readMessages } from "../shared/read_messages.ts";
+import { readOutputFormat, readToolChoice, readTools } from "./read_tools.ts";
+
+/** Fields that are read, or that change nothing in what is said. `extra_body` is the gateway's own. */
+const KNOWN = new Set([
+  ...["model", "messages", "max_tokens", "max_completion_tokens", "temperature", "top_p", "top_k"],
+  ...["presence_penalty", "frequency_penalty", "seed", "stop", "n", "stream", "stream_options", "tools", "functions"],
+  ...["tool_choice", "function_call", "parallel_tool_calls", "response_format", "user", "safety_identifier"],
+  ...["prompt_cache_key", "verbosity", "reasoning_effort", "reasoning", "thinking", "web_search_options", "extra_body"],
+]);
+
+/** Whole numbers that JavaScript may not hold exactly: to send another number in their place would be a lie. */
+const EXACT = ["seed", "max_tokens", "max_completion_tokens", "top_k"] as const;
+
+/**
+ * A request body as a conversation.
+ *
+ * @throws {GatewayError} `invalid_request`, naming the field: what {@linkcode checkRequest} refuses, and what would
+ * mean something else to a vendor of another form.
+ */
+export function readRequest(body: JsonObject): Conversation {
+  checkRequest(body);
+  refuseUntranslatable(body);
+  const beyond = new Set<string>();
+  const { instructions, turns } = readMessages(listOf(body.messages), beyond);
+  return {
+    model: textOf(body.model),
+    instructions,
+    turns,
+    tools: readTools(body, beyond),
+    toolChoice: readToolChoice(body, beyond),
+    parallelToolCalls: typeof body.parallel_tool_calls === "boolean" ? body.parallel_tool_calls : null,
+    outputFormat: readOutputFormat(body.response_format, beyond),
+    maxOutputTokens: numberOrNull(body.max_completion_tokens) ?? numberOrNull(body.max_tokens),
+    sampling: readSampling(body),
+    reasoning: readReasoningRequest(body, beyond),
+    stream: body.stream === true,
+    user: textOf(body.safety_identifier) || textOf(body.user) || null,
+    cacheKey: textOf(body.prompt_cache_key) || null,
+    verbosity: textOf(body.verbosity) || null,
+    beyond: [...beyond, ...fieldsBeyond(body)],
+  };
+}
+
+function refuseUntranslatable(body: JsonObject): void {
+  for (const name of EXACT) {
+    const value = body[name];
+    if (typeof value === "number" && !Number.isSafeInteger(value)) {
+      throw invalidField(name, `expected an integer of at most ${Number.MAX_SAFE_INTEGER}`);
+    }
+  }
+  if (typeof body.n === "number" && body.n > 1) {
+    throw invalidField("n", "more than one answer cannot be translated for this model's vendor");
+  }
+  if (listOf(body.modalities).includes("audio")) {
+    throw invalidField("modalities", "spoken answers cannot be translated for this model's vendor");
+  }
+}
+
+function readSampling(body: JsonObject): Sampling {
+  return {
+    temperature: numberOrNull(body.temperature),
+    topP: numberOrNull(body.top_p),
+    topK: numberOrNull(body.top_k),
+    presencePenalty: numberOrNull(body.presence_penalty),
+    frequencyPenalty: numberOrNull(body.frequency_penalty),
+    seed: numberOrNull(body.seed),
+    stop: readStop(body.stop),
+  };
+}
+
+function readStop(stop: unknown): string[] {
+  const sequences = typeof stop === "string" ? [stop] : listOf(stop).map(textOf);
+  return sequences.filter((sequence) => sequence !== "");
+}
+
+/**
+ * `reasoning_effort`, and the dialects' `reasoning: {effort, max_tokens, enabled, exclude}` and `thinking: {type,
+ * budget_tokens}`.
+ */
+function readReasoningRequest(body: JsonObject, beyond: Set<string>): ReasoningRequest | null {
+  const reasoning = objectOf(body.reasoning) ?? {};
+  const thinking = objectOf(body.thinking) ?? {};
+  const word = textOf(body.reasoning_effort) || textOf(reasoning.effort);
+  const off = reasoning.enabled === false || thinking.type === "disabled";
+  const effort = EFFORTS.find((known) => known === word) ?? null;
+  if (word !== "" && effort === null) beyond.add("reasoning_effort");
+  const budgetTokens = positive(reasoning.max_tokens) ?? positive(thinking.budget_tokens);
+  const visible = typeof reasoning.exclude === "boolean" ? !reasoning.exclude : null;
+  const wanted: Effort | null = effort ?? (off ? "none" : null);
+  const on = reasoning.enabled === true || thinking.type === "enabled" || thinking.type === "adaptive";
+  if (wanted === null && budgetTokens === null && visible === null && !on) return null;
+  return { effort: wanted, budgetTokens, visible };
+}
+
+function positive(value: unknown): number | null {
+  return typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : null;
+}
+
+function fieldsBeyond(body: JsonObject): string[] {
+  return Object.keys(body).filter((name) =>
+    !KNOWN.has(name) && saysSomething(body[name]) && !isUsual(name, body[name])
+  );
+}
+
+/** Settings spelled out at the value that every vendor has anyway. */
+function isUsual(name: string, value: unknown): boolean {
+  if (name === "service_tier") return value === "auto" || value === "default";
+  return name === "modalities" && Array.isArray(value) && value.every((modality) => modality === "text");
+}

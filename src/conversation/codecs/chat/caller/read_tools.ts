@@ -1,0 +1,103 @@
+import type { JsonObject } from "../../../codec.ts";
+import type { OutputFormat, Tool, ToolChoice } from "../../../conversation.ts";
+import { listOf, objectOf, textOf } from "../../../wire_value.ts";
+import { saysSomething } from "../shared/fields.ts";
+import { cacheOf } from "../shared/read_parts.ts";
+
+/** The tools of a request, `functions` of old included; the names of hosted ones go to `beyond`. */
+export function readTools(body: JsonObject, beyond: Set<string>): Tool[] {
+  const tools: Tool[] = [];
+  for (const entry of listOf(body.tools)) {
+    const tool = readTool(objectOf(entry) ?? {}, beyond);
+    if (tool) tools.push(tool);
+  }
+  for (const entry of listOf(body.functions)) tools.push(readFunction(objectOf(entry) ?? {}, {}));
+  if (saysSomething(body.web_search_options)) beyond.add("web_search_options");
+  return tools;
+}
+
+function readTool(fields: JsonObject, beyond: Set<string>): Tool | null {
+  switch (fields.type ?? "function") {
+    case "function":
+      return readFunction(objectOf(fields.function) ?? {}, fields);
+    case "custom": {
+      const custom = objectOf(fields.custom) ?? {};
+      return {
+        kind: "custom",
+        name: textOf(custom.name),
+        description: textOf(custom.description) || null,
+        format: readFormat(objectOf(custom.format)),
+      };
+    }
+    default:
+      beyond.add(`tools.${textOf(fields.type)}`);
+      return null;
+  }
+}
+
+function readFunction(definition: JsonObject, fields: JsonObject): Tool {
+  return {
+    kind: "function",
+    name: textOf(definition.name),
+    description: textOf(definition.description) || null,
+    parameters: objectOf(definition.parameters),
+    strict: typeof definition.strict === "boolean" ? definition.strict : null,
+    ...cacheOf(fields),
+  };
+}
+
+/** This form nests a grammar, `{type, grammar: {syntax, definition}}`; the neutral one is flat. */
+function readFormat(format: JsonObject | null): unknown {
+  const grammar = objectOf(format?.grammar);
+  return grammar ? { type: "grammar", ...grammar } : format;
+}
+
+/** `tool_choice`, or `function_call` of old; null leaves the choice to the vendor. */
+export function readToolChoice(body: JsonObject, beyond: Set<string>): ToolChoice | null {
+  const legacy = objectOf(body.function_call);
+  const choice = body.tool_choice ?? (legacy ? { function: legacy } : body.function_call);
+  if (choice === "auto" || choice === "none") return { kind: choice };
+  if (choice === "required" || choice === "any") return { kind: "required" };
+  const fields = objectOf(choice);
+  if (!fields) return null;
+  const allowed = objectOf(fields.allowed_tools);
+  if (fields.type === "allowed_tools" && allowed) {
+    const tools = listOf(allowed.tools).map((tool) => toolNameOf(objectOf(tool) ?? {})).filter((name) => name !== "");
+    return { kind: "allowed", mode: allowed.mode === "required" ? "required" : "auto", tools };
+  }
+  const tool = toolNameOf(fields);
+  if (tool !== "") return { kind: "tool", tool };
+  beyond.add("tool_choice");
+  return null;
+}
+
+function toolNameOf(choice: JsonObject): string {
+  return textOf(objectOf(choice.function)?.name) || textOf(objectOf(choice.custom)?.name);
+}
+
+/** `response_format`; null for plain text. */
+export function readOutputFormat(format: unknown, beyond: Set<string>): OutputFormat | null {
+  const fields = objectOf(format);
+  switch (fields?.type) {
+    case undefined:
+    case "text":
+      return null;
+    case "json_object":
+      return { kind: "json" };
+    case "json_schema": {
+      const { name, description, schema, strict } = objectOf(fields.json_schema) ?? {};
+      const shape = objectOf(schema);
+      if (!shape) return { kind: "json" };
+      return {
+        kind: "json_schema",
+        name: textOf(name) || "reply",
+        description: textOf(description) || null,
+        schema: shape,
+        strict: typeof strict === "boolean" ? strict : null,
+      };
+    }
+    default:
+      beyond.add(`response_format.${textOf(fields?.type)}`);
+      return null;
+  }
+}

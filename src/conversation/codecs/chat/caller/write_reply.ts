@@ -1,0 +1,116 @@
+import type { JsonObject, ReplyContext, Written } from "../../../codec.ts";
+import type { ImagePart, ReasoningPart, ToolCallPart } from "../../../conversation.ts";
+import type { Reply, ReplyPart } from "../../../reply.ts";
+import { writeSeal } from "../../../seal.ts";
+import type { Seal } from "../../../seal.ts";
+import { writeAnnotations } from "../shared/citations.ts";
+import { addressOf } from "../../../media_address.ts";
+import { THOUGHT_BREAK, writeDetail } from "../shared/reasoning.ts";
+import { refusalOf, writeStop } from "../shared/stop.ts";
+import { writeUsage } from "../shared/usage.ts";
+
+/** A whole reply as this form tells it: thoughts in the dialect that most clients read. */
+export function writeReply(reply: Reply, context: ReplyContext): Written<JsonObject> {
+  const losses: string[] = [];
+  const parts = withoutPartialCall(reply, losses);
+  const message = writeMessage(parts, refusalOf(reply.stop, parts.some((part) => part.kind === "refusal")));
+  const body: JsonObject = {
+    id: replyId(reply.id, context),
+    object: "chat.completion",
+    created: reply.createdAt ?? context.createdAt,
+    model: context.model,
+    choices: [{
+      index: 0,
+      message,
+      logprobs: null,
+      finish_reason: writeStop(reply.stop, message.tool_calls !== undefined, message.refusal !== null),
+    }],
+  };
+  if (parts.filter((part) => part.kind === "text" && part.seal).length > 1) losses.push("reasoning_signature");
+  if (reply.usage) body.usage = writeUsage(reply.usage);
+  return { body, losses };
+}
+
+/** The vendor's id, or one made from the request's. */
+export function replyId(id: string, context: ReplyContext): string {
+  return id || `chatcmpl-${context.requestId}`;
+}
+
+/** A call that a limit cut short cannot be made: the caller is told of the limit alone. */
+function withoutPartialCall(reply: Reply, losses: string[]): readonly ReplyPart[] {
+  const last = reply.parts.at(-1);
+  const limited = reply.stop.reason === "max_tokens" || reply.stop.reason === "context_full";
+  if (!limited || last?.kind !== "tool_call" || last.custom || isJson(last.input)) return reply.parts;
+  losses.push("tool_call");
+  return reply.parts.slice(0, -1);
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function writeMessage(parts: readonly ReplyPart[], explanation: string): JsonObject {
+  const texts = parts.filter((part) => part.kind === "text");
+  const calls = parts.filter((part) => part.kind === "tool_call");
+  const refusal = parts.filter((part) => part.kind === "refusal").map((part) => part.text).join("") || explanation;
+  const text = texts.map((part) => part.text).join("");
+  const silent = text === "" && (calls.length > 0 || refusal !== "");
+  const message: JsonObject = { role: "assistant", content: silent ? null : text, refusal: refusal || null };
+  Object.assign(message, writeThoughts(parts.filter((part) => part.kind === "reasoning")));
+  const annotations = annotationsOf(parts);
+  if (annotations.length > 0) message.annotations = annotations;
+  const images = parts.filter((part) => part.kind === "image");
+  if (images.length > 0) message.images = images.map(writeImage);
+  if (calls.length > 0) message.tool_calls = calls.map(writeCall);
+  const seal = texts.find((part) => part.seal)?.seal;
+  if (seal) message.extra_content = sealContent(seal);
+  return message;
+}
+
+/** Offsets of annotations count the whole content. */
+function annotationsOf(parts: readonly ReplyPart[]): JsonObject[] {
+  let before = 0;
+  return parts.flatMap((part) => {
+    if (part.kind !== "text") return [];
+    const annotations = writeAnnotations(part.citations ?? [], before, part.text.length);
+    before += part.text.length;
+    return annotations;
+  });
+}
+
+/** Thoughts as `reasoning_content`, and as `reasoning_details` where a proof must travel with one. */
+function writeThoughts(parts: readonly ReasoningPart[]): JsonObject {
+  const text = parts.filter((part) => part.text !== "" && !part.redacted).map((part) => part.text);
+  const sealed = parts.some((part) => part.seal);
+  const details = parts.map((part, i) =>
+    part.seal ? writeDetail({ ...part, seal: part.seal }, i) : { type: "reasoning.text", text: part.text, index: i }
+  );
+  return {
+    ...(text.length > 0 && { reasoning_content: text.join(THOUGHT_BREAK) }),
+    ...(sealed && { reasoning_details: details }),
+  };
+}
+
+/** A picture in the dialect's shape, as the author's form has none. */
+export function writeImage(image: ImagePart): JsonObject {
+  return { type: "image_url", image_url: { url: addressOf(image.source) } };
+}
+
+function writeCall(part: ToolCallPart): JsonObject {
+  const { callId, tool, input, custom, seal } = part;
+  const called = custom ? { type: "custom", custom: { name: tool, input } } : {
+    type: "function",
+    function: { name: tool, arguments: input },
+  };
+  return { id: callId, ...called, ...(seal && { extra_content: sealContent(seal) }) };
+}
+
+/** The one slot of this form for a proof that is no thought's. */
+export function sealContent(seal: Seal): JsonObject {
+  return { google: { thought_signature: writeSeal(seal, "chat") } };
+}

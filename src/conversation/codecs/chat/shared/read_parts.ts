@@ -1,0 +1,145 @@
+import { Buffer } from "node:buffer";
+import { invalidField } from "../../../../lib/gateway_error.ts";
+import type { JsonObject } from "../../../codec.ts";
+import type { CacheMark, FilePart, ImagePart, Part, ReasoningPart, Source, TextPart } from "../../../conversation.ts";
+import { listOf, objectOf, textOf } from "../../../wire_value.ts";
+
+/**
+ * The parts of a message's content, read one by one.
+ *
+ * @param path Where the content stands, for errors: `messages[2].content`.
+ * @param beyond Takes the names of parts that the neutral form has no word for.
+ * @throws {GatewayError} `invalid_request` for a vendor's own file id, which means nothing elsewhere.
+ */
+export function readContent(content: unknown, path: string, beyond: Set<string>): Part[] {
+  if (typeof content === "string") return content === "" ? [] : [{ kind: "text", text: content }];
+  const parts: Part[] = [];
+  listOf(content).forEach((entry, i) => {
+    const fields = objectOf(entry);
+    const part = fields && readPart(fields, `${path}[${i}]`, beyond);
+    if (part) parts.push(part);
+  });
+  return parts;
+}
+
+function readPart(fields: JsonObject, path: string, beyond: Set<string>): Part | null {
+  switch (fields.type) {
+    case "text":
+      return readText(fields);
+    case "image_url":
+      return readImage(fields);
+    case "input_audio":
+      return readAudio(objectOf(fields.input_audio) ?? {});
+    case "file":
+      return readFile(objectOf(fields.file) ?? {}, `${path}.file`, cacheOf(fields), beyond);
+    case "video_url":
+      return mediaFrom(addressOf(fields.video_url), "video");
+    case "document_url":
+      return mediaFrom(addressOf(fields.document_url), "file");
+    case "thinking":
+      return readThinking(fields);
+    case "refusal":
+      return textOf(fields.refusal) === "" ? null : { kind: "refusal", text: textOf(fields.refusal) };
+    default:
+      beyond.add(`messages.content.${textOf(fields.type)}`);
+      return null;
+  }
+}
+
+/** Text as one vendor marks it: `{type: "thinking", thinking: [{type: "text", text}]}`, or the thought itself. */
+export function readThinking(fields: JsonObject): ReasoningPart | null {
+  const text = textOf(fields.thinking) ||
+    listOf(fields.thinking).map((piece) => textOf(objectOf(piece)?.text)).join("");
+  return text === "" ? null : { kind: "reasoning", text };
+}
+
+function readText(fields: JsonObject): TextPart | null {
+  const text = textOf(fields.text);
+  return text === "" ? null : { kind: "text", text, ...cacheOf(fields) };
+}
+
+/** `cache_control` as gateways spell it, `prompt_cache_breakpoint` as the form's author does. */
+export function cacheOf(fields: JsonObject): { readonly cache?: CacheMark } {
+  const control = objectOf(fields.cache_control);
+  if (!control && !objectOf(fields.prompt_cache_breakpoint)) return {};
+  const ttl = control?.ttl;
+  return { cache: { ttl: ttl === "5m" || ttl === "1h" ? ttl : null } };
+}
+
+function readImage(fields: JsonObject): Part {
+  const detail = textOf(objectOf(fields.image_url)?.detail);
+  const part = mediaFrom(addressOf(fields.image_url), "image");
+  if (part.kind !== "image") return part;
+  return { ...part, ...(detail && { detail }), ...cacheOf(fields) };
+}
+
+/** An address as an object with `url`, or bare. */
+function addressOf(value: unknown): string {
+  return textOf(value) || textOf(objectOf(value)?.url);
+}
+
+/** Media by what its data: URL says it is, since callers put documents and films into `image_url`. */
+function mediaFrom(address: string, kind: "image" | "file" | "video"): ImagePart | FilePart | Part {
+  const source = readSource(address);
+  const family = source.mediaType?.split("/", 1)[0];
+  if (family === "image") return { kind: "image", source };
+  if (family === "video") return { kind: "video", source };
+  if (family === "audio") return { kind: "audio", source };
+  if (kind === "file" || source.mediaType === "application/pdf") return { kind: "file", source, name: null };
+  return { kind, source };
+}
+
+/** Where bytes are: inside a data: URL, or at the address. */
+export function readSource(address: string): Source {
+  if (!address.startsWith("data:")) return { kind: "url", url: address, mediaType: null };
+  const comma = address.indexOf(",");
+  const [mediaType, ...parameters] = address.slice(5, comma).split(";");
+  const data = address.slice(comma + 1);
+  const encoded = parameters.some((parameter) => parameter.trim().toLowerCase() === "base64");
+  return {
+    kind: "base64",
+    mediaType: mediaType!.trim().toLowerCase() || "application/octet-stream",
+    data: encoded ? plainBase64(data) : Buffer.from(decodedText(data)).toString("base64"),
+  };
+}
+
+function decodedText(data: string): string {
+  try {
+    return decodeURIComponent(data);
+  } catch {
+    return data; // a stray percent sign: the text stands for itself
+  }
+}
+
+/** Standard base64 without line ends; callers also send the URL-safe alphabet. */
+function plainBase64(data: string): string {
+  const oneLine = /\s/.test(data) ? data.replace(/\s+/g, "") : data;
+  return /[-_]/.test(oneLine) ? oneLine.replaceAll("-", "+").replaceAll("_", "/") : oneLine;
+}
+
+const AUDIO_TYPES: Readonly<Record<string, string>> = { mp3: "audio/mpeg", wav: "audio/wav" };
+
+function readAudio(audio: JsonObject): Part {
+  const format = textOf(audio.format).toLowerCase();
+  const data = textOf(audio.data);
+  if (data.startsWith("data:")) return { kind: "audio", source: readSource(data) };
+  const mediaType = AUDIO_TYPES[format] ?? `audio/${format}`;
+  return { kind: "audio", source: { kind: "base64", mediaType, data: plainBase64(data) } };
+}
+
+function readFile(file: JsonObject, path: string, cache: { cache?: CacheMark }, beyond: Set<string>): Part | null {
+  const data = textOf(file.file_data);
+  if (data === "") {
+    if (textOf(file.file_id) !== "") {
+      throw invalidField(`${path}.file_id`, "a vendor's file id cannot be translated for this model's vendor");
+    }
+    beyond.add("messages.content.file");
+    return null;
+  }
+  const name = textOf(file.filename) || null;
+  if (data.startsWith("data:") || /^https?:\/\//.test(data)) {
+    return { kind: "file", source: readSource(data), name, ...cache };
+  }
+  const mediaType = name?.toLowerCase().endsWith(".txt") ? "text/plain" : "application/pdf";
+  return { kind: "file", source: { kind: "base64", mediaType, data: plainBase64(data) }, name, ...cache };
+}

@@ -1,0 +1,148 @@
+import type { JsonObject, UsageFollower } from "../../../codec.ts";
+import {
+  checkedCounters,
+  laterReport,
+  mediumTokensOf,
+  promptTokensOf,
+  readCounter,
+  withAtLeast,
+  withCounters,
+  withTier,
+} from "../../../usage.ts";
+import type { Usage } from "../../../usage.ts";
+import { listOf, objectOf, parsedOrNull } from "../../../wire_value.ts";
+
+/**
+ * The usage of a whole reply or of a chunk; null when it has none. `prompt_tokens` includes what a cache gave,
+ * `completion_tokens` should include reasoning: some vendors leave it out there and have it in `total_tokens` alone,
+ * so a larger total decides. Source: Chat Completions reference, "The completion object".
+ */
+export function readUsage(body: unknown): Usage | null {
+  const reply = objectOf(body);
+  const usage = objectOf(reply?.usage) ?? objectOf(objectOf(reply?.x_groq)?.usage);
+  if (!usage || (typeof usage.prompt_tokens !== "number" && typeof usage.completion_tokens !== "number")) return null;
+  const promptDetails = objectOf(usage.prompt_tokens_details);
+  const prompt = readCounter(usage.prompt_tokens);
+  const cached = promptDetails?.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens;
+  const cacheRead = Math.min(readCounter(cached), prompt);
+  const cacheWrite = Math.min(readCounter(promptDetails?.cache_write_tokens), prompt - cacheRead);
+  const completion = readCounter(usage.completion_tokens);
+  const uncounted = Math.max(0, readCounter(usage.total_tokens) - prompt - completion);
+  const output = completion + uncounted;
+  const thought = objectOf(usage.completion_tokens_details)?.reasoning_tokens ?? usage.reasoning_tokens;
+  const tokens: Usage = {
+    freshTokens: prompt - cacheRead - cacheWrite,
+    cacheReadTokens: cacheRead,
+    cacheWrite5mTokens: cacheWrite,
+    cacheWrite1hTokens: 0,
+    toolPromptTokens: 0,
+    outputTokens: output,
+    reasoningTokens: Math.min(readCounter(thought) || uncounted, output),
+  };
+  const extras = { imagesMade: 0, webSearches: 0 };
+  noteExtras(extras, reply);
+  const webSearches = searchesIn(usage) ?? extras.webSearches;
+  const { prompt_tokens, completion_tokens, total_tokens } = usage;
+  const counters = [prompt_tokens, completion_tokens, total_tokens, cached, promptDetails?.cache_write_tokens, thought];
+  const read = withCounters(tokens, { ...mediaIn(usage, tokens), ...extras, webSearches });
+  return withTier(checkedCounters(read, counters), reply?.service_tier);
+}
+
+/** What media took, by the details of both sides. `cached_tokens_details` tells what of them came from a cache. */
+function mediaIn(usage: JsonObject, tokens: Usage) {
+  const prompt = objectOf(usage.prompt_tokens_details) ?? {};
+  const completion = objectOf(usage.completion_tokens_details) ?? {};
+  const cached = objectOf(prompt.cached_tokens_details);
+  const medium = (name: string) =>
+    mediumTokensOf(readCounter(prompt[name]), cached && readCounter(cached[name]), tokens);
+  const audio = medium("audio_tokens");
+  const image = medium("image_tokens");
+  return {
+    audioInputTokens: audio.fresh,
+    audioCacheReadTokens: audio.cached,
+    imageInputTokens: image.fresh,
+    imageCacheReadTokens: image.cached,
+    audioOutputTokens: readCounter(completion.audio_tokens),
+    imageOutputTokens: readCounter(completion.image_tokens),
+    videoOutputTokens: readCounter(completion.video_tokens),
+  };
+}
+
+/**
+ * Searches as the dialects count them; null where the usage does not. Sources: Perplexity API reference, "usage"
+ * (`num_search_queries`); xAI API reference, "usage" (`num_sources_used`: live search is billed by source).
+ */
+function searchesIn(usage: JsonObject): number | null {
+  const details = objectOf(usage.server_tool_use_details) ?? objectOf(usage.server_tool_use);
+  const count = details?.web_search_requests ?? usage.num_search_queries ?? usage.num_sources_used;
+  return typeof count === "number" ? readCounter(count) : null;
+}
+
+/** What a reply shows without counting it in its usage. */
+export interface Extras {
+  /** 1 when the web is cited: the form's author does not count the one search that its search models make. */
+  webSearches: number;
+  imagesMade: number;
+}
+
+/** Notes what a reply, or a chunk of one, shows. */
+export function noteExtras(extras: Extras, reply: JsonObject | null): void {
+  for (const choice of listOf(reply?.choices)) {
+    const one = objectOf(choice);
+    const message = objectOf(one?.message) ?? objectOf(one?.delta);
+    if (!message) continue;
+    extras.imagesMade += listOf(message.images).length;
+    const isCited = listOf(message.annotations).some((annotation) => objectOf(annotation)?.type === "url_citation");
+    if (isCited) extras.webSearches = 1;
+  }
+}
+
+/** The same as this form tells it. Both lives of cache entries become one number. */
+export function writeUsage(usage: Usage): JsonObject {
+  const prompt = promptTokensOf(usage);
+  const written = usage.cacheWrite5mTokens + usage.cacheWrite1hTokens;
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: usage.outputTokens,
+    total_tokens: prompt + usage.outputTokens,
+    prompt_tokens_details: {
+      cached_tokens: usage.cacheReadTokens,
+      cache_write_tokens: written,
+      audio_tokens: (usage.audioInputTokens ?? 0) + (usage.audioCacheReadTokens ?? 0),
+    },
+    completion_tokens_details: {
+      reasoning_tokens: usage.reasoningTokens,
+      audio_tokens: usage.audioOutputTokens ?? 0,
+      accepted_prediction_tokens: 0,
+      rejected_prediction_tokens: 0,
+    },
+  };
+}
+
+/** One pass over the text. Inside of JSON text a quote is escaped, so these match keys and whole words alone. */
+const CONCERNS = /"(?:usage": ?\{|finish_reason": ?"|url_citation"|images": ?\[)|^\[DONE\]/;
+
+/**
+ * Follows a stream that passes through. Beside `[DONE]` a finish reason counts as the end, as some vendors send no
+ * other mark. The usage that comes last holds, unless it counts nothing: some vendors send running totals.
+ */
+export function usageFollower(): UsageFollower {
+  let usage: Usage | null = null;
+  let ended = false;
+  const extras = { webSearches: 0, imagesMade: 0 };
+  return {
+    concerns: (data) => CONCERNS.test(data),
+    follow(data) {
+      if (data.startsWith("[DONE]")) {
+        ended = true;
+        return;
+      }
+      const chunk = objectOf(parsedOrNull(data));
+      usage = laterReport(usage, readUsage(chunk));
+      noteExtras(extras, chunk);
+      ended ||= listOf(chunk?.choices).some((choice) => typeof objectOf(choice)?.finish_reason === "string");
+    },
+    usage: () => withAtLeast(usage, extras),
+    ended: () => ended,
+  };
+}

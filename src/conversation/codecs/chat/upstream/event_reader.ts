@@ -1,0 +1,249 @@
+import type { EventReader, Frame, JsonObject } from "../../../codec.ts";
+import type { Citation, ReasoningPart } from "../../../conversation.ts";
+import type { PartOpening, ReplyEvent } from "../../../events.ts";
+import type { Seal } from "../../../seal.ts";
+import { laterReport, type Usage, withAtLeast } from "../../../usage.ts";
+import { callsClosed, newCalls, readCallDelta, sealFirstCall } from "./call_deltas.ts";
+import type { Calls } from "./call_deltas.ts";
+import { readAnnotations, readSources } from "../shared/citations.ts";
+import { errorEventOf } from "./error.ts";
+import { listOf, numberOrNull, objectOf, textOf } from "../../../wire_value.ts";
+import { saysSomething } from "../shared/fields.ts";
+import { callSealOf } from "../shared/read_messages.ts";
+import { readThinking } from "../shared/read_parts.ts";
+import { readImages } from "./read_reply.ts";
+import { plainThoughtOf, readDetail, THOUGHT_BREAK } from "../shared/reasoning.ts";
+import { isFailure, readStop } from "../shared/stop.ts";
+import { type Extras, noteExtras, readUsage } from "../shared/usage.ts";
+
+/** A text, refusal or thought that is being streamed; calls are kept apart, as they may overlap. */
+interface OpenPart {
+  readonly index: number;
+  readonly kind: "text" | "refusal" | "reasoning";
+  /** Which entry of `reasoning_details` it is; null for plain thoughts. */
+  readonly detail: string | null;
+  /** The thought so far, by which a detail that repeats it is known. */
+  thought: string;
+  sealed: boolean;
+}
+
+/**
+ * One stream's state. It starts with the first chunk that has a choice (some vendors send a chunk about the prompt
+ * before), keeps at most one text, refusal or thought open beside any number of calls, remembers the finish reason
+ * when it comes, and finishes at `[DONE]`, so that the usage chunk between the two is counted.
+ */
+interface Reading {
+  started: boolean;
+  finished: boolean;
+  /** Index of the next part. */
+  next: number;
+  open: OpenPart | null;
+  readonly calls: Calls;
+  finishReason: string | null;
+  usage: Usage | null;
+  readonly extras: Extras;
+  citations: Citation[];
+  readonly said: { text: boolean; refusal: boolean; call: boolean };
+  readonly events: ReplyEvent[];
+}
+
+/** Reads the chunks of the form's author and of its dialects. */
+export function eventReader(): EventReader {
+  const reading: Reading = {
+    started: false,
+    finished: false,
+    next: 0,
+    open: null,
+    calls: newCalls(),
+    finishReason: null,
+    usage: null,
+    extras: { webSearches: 0, imagesMade: 0 },
+    citations: [],
+    said: { text: false, refusal: false, call: false },
+    events: [],
+  };
+  return {
+    read(frame) {
+      if (!reading.finished) readFrame(reading, frame);
+      return reading.events.splice(0);
+    },
+    end() {
+      // Vendors exist that send no `[DONE]`: a finish reason says as surely that nothing is missing.
+      if (!reading.finished && reading.finishReason !== null) finish(reading);
+      return reading.events.splice(0);
+    },
+  };
+}
+
+function readFrame(reading: Reading, frame: Frame): void {
+  if (frame.data.startsWith("[DONE]")) {
+    if (reading.started) finish(reading);
+    return;
+  }
+  const chunk = objectOf(JSON.parse(frame.data));
+  if (!chunk) return;
+  if (saysSomething(chunk.error) || frame.event === "error") return fail(reading, chunk);
+  reading.usage = laterReport(reading.usage, readUsage(chunk));
+  noteExtras(reading.extras, chunk);
+  const choice = listOf(chunk.choices).map(objectOf).find((one) => one && (numberOrNull(one.index) ?? 0) === 0);
+  if (choice) readChoice(reading, chunk, choice);
+}
+
+function readChoice(reading: Reading, chunk: JsonObject, choice: JsonObject): void {
+  start(reading, chunk);
+  if (reading.citations.length === 0) reading.citations = readSources(chunk);
+  const delta = objectOf(choice.delta) ?? objectOf(choice.message);
+  if (delta) readDelta(reading, delta);
+  if (saysSomething(choice.error)) return fail(reading, choice);
+  if (isFailure(choice.finish_reason)) return fail(reading, { error: { code: choice.finish_reason } });
+  if (typeof choice.finish_reason === "string") reading.finishReason = choice.finish_reason;
+}
+
+function start(reading: Reading, chunk: JsonObject): void {
+  if (reading.started) return;
+  reading.started = true;
+  reading.events.push({
+    type: "start",
+    id: textOf(chunk.id),
+    model: textOf(chunk.model),
+    createdAt: numberOrNull(chunk.created),
+    usage: reading.usage,
+  });
+  reading.calls.replyId = `${textOf(chunk.id)}/${numberOrNull(chunk.created) ?? ""}`;
+}
+
+function readDelta(reading: Reading, delta: JsonObject): void {
+  readThoughts(reading, delta);
+  readContent(reading, delta.content);
+  reading.citations.push(...readAnnotations(delta.annotations));
+  say(reading, "refusal", textOf(delta.refusal));
+  for (const image of readImages(delta.images)) {
+    close(reading);
+    reading.events.push({ type: "image", index: reading.next++, image });
+  }
+  const legacy = objectOf(delta.function_call);
+  const calls = legacy ? [{ index: "function_call", function: legacy }] : listOf(delta.tool_calls);
+  for (const call of calls) readCall(reading, objectOf(call) ?? {});
+  const { seal } = callSealOf(delta);
+  if (seal) sealByMessage(reading, seal);
+}
+
+function readCall(reading: Reading, fields: JsonObject): void {
+  const events = readCallDelta(reading.calls, fields, () => {
+    close(reading);
+    reading.said.call = true;
+    return reading.next++;
+  });
+  reading.events.push(...events);
+}
+
+/** Text, or one vendor's list of `text` and `thinking` parts. */
+function readContent(reading: Reading, content: unknown): void {
+  if (typeof content === "string") return say(reading, "text", content);
+  for (const entry of listOf(content)) {
+    const fields = objectOf(entry) ?? {};
+    const thought = fields.type === "thinking" ? readThinking(fields) : null;
+    if (thought) think(reading, thought.text, null);
+    else say(reading, "text", textOf(fields.text));
+  }
+}
+
+function readThoughts(reading: Reading, delta: JsonObject): void {
+  const plain = plainThoughtOf(delta);
+  const details = listOf(delta.reasoning_details).map((entry) => objectOf(entry) ?? {});
+  const telling = details.some((detail) => textOf(detail.text) !== "" || textOf(detail.summary) !== "");
+  // Where details tell the thought, the plain field beside them is the same thought again.
+  if (!telling) think(reading, plain, null);
+  for (const detail of details) {
+    const part = readDetail(detail);
+    if (part) readDetailPart(reading, part, detailKeyOf(detail));
+  }
+}
+
+/** Pieces of one detail share its place in the list and its kind. */
+function detailKeyOf(detail: JsonObject): string {
+  return `${textOf(detail.type)}:${numberOrNull(detail.index) ?? ""}`;
+}
+
+function readDetailPart(reading: Reading, part: ReasoningPart, key: string): void {
+  const { open } = reading;
+  const repeated = open?.kind === "reasoning" && open.detail === null && !open.sealed && !part.redacted &&
+    (part.text === "" || part.text === open.thought || open.thought.endsWith(THOUGHT_BREAK + part.text));
+  if (!repeated) {
+    const same = open?.kind === "reasoning" && open.detail === key && !open.sealed;
+    if (!same) openPart(reading, openingOf(part), key);
+    if (part.text !== "") addDelta(reading, part.text);
+  }
+  if (part.seal) sealOpen(reading, part.seal);
+}
+
+function openingOf(part: ReasoningPart): PartOpening {
+  return {
+    kind: "reasoning",
+    ...(part.redacted && { redacted: true }),
+    ...(part.id !== undefined && { id: part.id }),
+  };
+}
+
+function think(reading: Reading, thought: string, detail: string | null): void {
+  const afterSealed = reading.open?.kind === "reasoning" && reading.open.sealed;
+  // The break between two thoughts is no part of the second.
+  const text = afterSealed && thought.startsWith(THOUGHT_BREAK) ? thought.slice(THOUGHT_BREAK.length) : thought;
+  if (text === "") return;
+  if (reading.open?.kind !== "reasoning" || afterSealed) openPart(reading, { kind: "reasoning" }, detail);
+  addDelta(reading, text);
+}
+
+function say(reading: Reading, kind: "text" | "refusal", text: string): void {
+  if (text === "") return;
+  reading.said[kind] = true;
+  if (reading.open?.kind !== kind) openPart(reading, { kind }, null);
+  addDelta(reading, text);
+}
+
+function openPart(reading: Reading, part: PartOpening, detail: string | null): void {
+  close(reading);
+  const index = reading.next++;
+  reading.open = { index, kind: part.kind as OpenPart["kind"], detail, thought: "", sealed: false };
+  reading.events.push({ type: "part-start", index, part });
+}
+
+function addDelta(reading: Reading, text: string): void {
+  const open = reading.open!;
+  if (open.kind === "reasoning") open.thought += text;
+  reading.events.push({ type: "part-delta", index: open.index, text });
+}
+
+function sealOpen(reading: Reading, seal: Seal): void {
+  reading.open!.sealed = true;
+  reading.events.push({ type: "part-seal", index: reading.open!.index, seal });
+}
+
+/** A proof on the whole message belongs to the text that is open, else to its first call without one. */
+function sealByMessage(reading: Reading, seal: Seal): void {
+  if (reading.open?.kind === "text") return sealOpen(reading, seal);
+  const event = sealFirstCall(reading.calls, seal);
+  if (event) reading.events.push(event);
+}
+
+function close(reading: Reading): void {
+  const { open } = reading;
+  if (!open) return;
+  reading.open = null;
+  const citations = open.kind === "text" && reading.citations.length > 0 ? { citations: reading.citations } : {};
+  if (open.kind === "text") reading.citations = [];
+  reading.events.push({ type: "part-end", index: open.index, ...citations });
+}
+
+function finish(reading: Reading): void {
+  reading.finished = true;
+  close(reading);
+  reading.events.push(...callsClosed(reading.calls));
+  const usage = withAtLeast(reading.usage, reading.extras);
+  reading.events.push({ type: "finish", stop: readStop(reading.finishReason, reading.said), usage });
+}
+
+function fail(reading: Reading, body: unknown): void {
+  reading.finished = true;
+  reading.events.push(errorEventOf(body));
+}

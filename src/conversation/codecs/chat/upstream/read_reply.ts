@@ -1,0 +1,139 @@
+import { createHash } from "node:crypto";
+import type { JsonObject } from "../../../codec.ts";
+import type { Citation, ImagePart, ReasoningPart, TextPart, ToolCallPart } from "../../../conversation.ts";
+import type { Reply, ReplyPart } from "../../../reply.ts";
+import { readAnnotations, readSources } from "../shared/citations.ts";
+import { listOf, numberOrNull, objectOf, textOf } from "../../../wire_value.ts";
+import { saysSomething } from "../shared/fields.ts";
+import { callSealOf, readArguments, sealedByMessage } from "../shared/read_messages.ts";
+import { readSource, readThinking } from "../shared/read_parts.ts";
+import { readReasoning } from "../shared/reasoning.ts";
+import { isFailure, readStop } from "../shared/stop.ts";
+import { readUsage } from "../shared/usage.ts";
+
+/** Fields of a message that are read, or that say nothing of their own. */
+const KNOWN = new Set([
+  ...["role", "content", "refusal", "annotations", "tool_calls", "function_call", "images", "name", "prefix"],
+  ...["reasoning_content", "reasoning", "reasoning_details", "extra_content", "thought_signature"],
+]);
+
+/**
+ * A whole reply of the form's author or of one of its dialects.
+ *
+ * @throws {TypeError} If it is no reply of this form, or reports a failure in a reply's clothes.
+ */
+export function readReply(body: unknown): Reply {
+  const reply = objectOf(body);
+  const choices = listOf(reply?.choices);
+  const choice = objectOf(choices[0]);
+  const message = objectOf(choice?.message) ?? objectOf(choice?.delta);
+  if (!reply || !choice || !message) throw new TypeError("Cannot read the reply: expected choices with a message");
+  if (saysSomething(choice.error) || isFailure(choice.finish_reason)) {
+    throw new TypeError("Cannot read the reply: its choice reports a failure");
+  }
+  const beyond = new Set<string>();
+  const parts = readMessageParts(message, replyIdOf(reply), beyond);
+  const cited = citedParts(parts, [...readAnnotations(message.annotations), ...readSources(reply)]);
+  if (choices.length > 1) beyond.add("choices[1]");
+  if (saysSomething(choice.logprobs)) beyond.add("choices[0].logprobs");
+  if (saysSomething(reply.moderation)) beyond.add("moderation");
+  return {
+    id: textOf(reply.id),
+    model: textOf(reply.model),
+    createdAt: numberOrNull(reply.created),
+    parts: cited,
+    stop: readStop(choice.finish_reason, {
+      text: parts.some((part) => part.kind === "text"),
+      refusal: parts.some((part) => part.kind === "refusal"),
+      call: parts.some((part) => part.kind === "tool_call"),
+    }),
+    usage: readUsage(reply),
+    beyond: [...beyond],
+  };
+}
+
+/** From what an id is made where a call has none: an answer's own id, so that no two answers share one. */
+function replyIdOf(reply: JsonObject): string {
+  return `${textOf(reply.id)}/${numberOrNull(reply.created) ?? ""}`;
+}
+
+function readMessageParts(message: JsonObject, replyId: string, beyond: Set<string>): ReplyPart[] {
+  const parts: ReplyPart[] = [...readReasoning(message), ...readReplyContent(message.content, beyond)];
+  if (textOf(message.refusal) !== "") parts.push({ kind: "refusal", text: textOf(message.refusal) });
+  const transcript = textOf(objectOf(message.audio)?.transcript);
+  if (transcript !== "" && !parts.some((part) => part.kind === "text")) parts.push({ kind: "text", text: transcript });
+  parts.push(...readImages(message.images));
+  const calls = listOf(message.tool_calls).map((entry) => objectOf(entry) ?? {});
+  const legacy = objectOf(message.function_call);
+  if (legacy) calls.push({ function: legacy });
+  const callIds = new Set<string>();
+  calls.forEach((fields, k) => {
+    const call = readCall(fields, callIdOf(fields, replyId, k, callIds));
+    if (call) parts.push(call);
+    else beyond.add(`message.tool_calls.${textOf(fields.type)}`);
+  });
+  for (const name of Object.keys(message)) {
+    if (!KNOWN.has(name) && saysSomething(message[name])) beyond.add(`message.${name}`);
+  }
+  return sealedByMessage(parts, message);
+}
+
+/** Text, or one vendor's list of `text` and `thinking` parts. */
+function readReplyContent(content: unknown, beyond: Set<string>): ReplyPart[] {
+  if (typeof content === "string") return content === "" ? [] : [{ kind: "text", text: content }];
+  const parts: ReplyPart[] = [];
+  for (const entry of listOf(content)) {
+    const fields = objectOf(entry) ?? {};
+    const thought = fields.type === "thinking" ? readThinking(fields) : null;
+    if (thought) append(parts, thought);
+    else if (textOf(fields.text) !== "") append(parts, { kind: "text", text: textOf(fields.text) });
+    else if (fields.type === "image_url") parts.push(...readImages([fields]));
+    else if (fields.type !== "text" && fields.type !== "thinking") beyond.add(`message.content.${textOf(fields.type)}`);
+  }
+  return parts;
+}
+
+/** Neighbouring pieces of text or of thought are one part, as they are in a stream. */
+function append(parts: ReplyPart[], part: TextPart | ReasoningPart): void {
+  const last = parts.at(-1);
+  if (last?.kind === part.kind) parts[parts.length - 1] = { ...part, text: last.text + part.text };
+  else parts.push(part);
+}
+
+/** Pictures as some vendors return them: `images: [{type: "image_url", image_url: {url}}]`. */
+export function readImages(images: unknown): ImagePart[] {
+  const parts: ImagePart[] = [];
+  for (const entry of listOf(images)) {
+    const image = objectOf(entry)?.image_url;
+    const url = textOf(image) || textOf(objectOf(image)?.url);
+    if (url !== "") parts.push({ kind: "image", source: readSource(url) });
+  }
+  return parts;
+}
+
+function readCall(fields: JsonObject, callId: string): ToolCallPart | null {
+  const custom = fields.type === "custom";
+  const called = objectOf(custom ? fields.custom : fields.function);
+  const tool = textOf(called?.name);
+  if (!called || tool === "") return null;
+  const input = custom ? textOf(called.input) : readArguments(called.arguments);
+  return { kind: "tool_call", callId, tool, input, ...(custom && { custom }), ...callSealOf(fields) };
+}
+
+function callIdOf(fields: JsonObject, replyId: string, k: number, taken: Set<string>): string {
+  const id = textOf(fields.id);
+  const callId = id !== "" && !taken.has(id) ? id : madeCallId(replyId, k);
+  taken.add(callId);
+  return callId;
+}
+
+/** An id for a call whose vendor gave none, or one twice: the same whenever the same answer is read. */
+export function madeCallId(replyId: string, k: number): string {
+  return `call_${createHash("sha256").update(`${replyId}/${k}`).digest("base64url").slice(0, 24)}`;
+}
+
+/** Citations go to the first text, whose offsets they count. */
+function citedParts(parts: readonly ReplyPart[], citations: readonly Citation[]): ReplyPart[] {
+  const at = citations.length > 0 ? parts.findIndex((part) => part.kind === "text") : -1;
+  return parts.map((part, i) => i === at ? { ...part, citations } : part);
+}

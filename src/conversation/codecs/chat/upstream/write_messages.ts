@@ -1,0 +1,170 @@
+import type { JsonObject } from "../../../codec.ts";
+import type { Conversation, TextPart, ToolCallPart, Turn } from "../../../conversation.ts";
+import { NO_RESULT, orphanAsText, pairsOf } from "../../../pairing.ts";
+import type { PairedCall, Pairs } from "../../../pairing.ts";
+import { wireCallId } from "./names.ts";
+import { ownSeal, toolLoopStart, writeReasoning } from "./write_reasoning.ts";
+import { writeContent, writePart } from "./write_parts.ts";
+import type { SayablePart } from "./write_parts.ts";
+import { toolNameFor } from "./writing.ts";
+import type { Writing } from "./writing.ts";
+
+/** Stands in for a first word where there is none. */
+const FILLER = "Continue";
+
+interface Messages {
+  readonly list: JsonObject[];
+  /** Parts of a user's message that wait for one: media of tools' results and of the assistant's own. */
+  waiting: JsonObject[];
+  readonly pairs: Pairs;
+  /** Index of the first turn of the tool loop that the conversation ends in. */
+  readonly loopStart: number;
+  readonly writing: Writing;
+}
+
+/** Instructions and turns as messages, every call answered right behind it. */
+export function writeMessages(conversation: Conversation, writing: Writing): JsonObject[] {
+  const { instructions, turns } = conversation;
+  const messages: Messages = {
+    list: [],
+    waiting: [],
+    pairs: pairsOf(turns, wireCallId),
+    loopStart: toolLoopStart(turns),
+    writing,
+  };
+  // `system` and not `developer`: the author's new models read both alike, old ones and other vendors know no other.
+  if (instructions.length > 0) addSystem(messages, instructions);
+  turns.forEach((turn, i) => addTurn(messages, turn, i));
+  flushWaiting(messages);
+  // The author takes instructions alone; vendors that resemble it want a user's word.
+  const isWanting = messages.list.every(({ role }) => role === "system" && writing.target.compatible);
+  if (isWanting) messages.list.push({ role: "user", content: FILLER });
+  return messages.list;
+}
+
+function addTurn(messages: Messages, turn: Turn, i: number): void {
+  switch (turn.role) {
+    case "system":
+      return addSystem(messages, turn.parts.filter((part) => part.kind === "text"));
+    case "user":
+      return addUser(messages, turn);
+    case "assistant":
+      return addAssistant(messages, turn, i >= messages.loopStart);
+  }
+}
+
+function addSystem(messages: Messages, texts: readonly TextPart[]): void {
+  const content = texts.map((part) => writePart(part, messages.writing));
+  if (content.length === 0) return;
+  messages.list.push({ role: "system", content: writeContent(content, messages.writing.target.compatible) });
+}
+
+/** Results that answer a call were written behind it; others are told as text. */
+function addUser(messages: Messages, turn: Turn): void {
+  const { writing, pairs } = messages;
+  for (const part of turn.parts) {
+    if (part.kind === "tool_result") {
+      if (!pairs.orphans.has(part)) continue;
+      messages.waiting.push(...orphanAsText(part).filter(isSayable).map((said) => writePart(said, writing)));
+    } else if (isSayable(part)) messages.waiting.push(writePart(part, writing));
+  }
+  flushWaiting(messages);
+}
+
+function flushWaiting(messages: Messages): void {
+  if (messages.waiting.length === 0) return;
+  const content = writeContent(messages.waiting, messages.writing.target.compatible);
+  messages.list.push({ role: "user", content });
+  messages.waiting = [];
+}
+
+function isSayable(part: Turn["parts"][number]): part is SayablePart {
+  return part.kind !== "tool_call" && part.kind !== "tool_result" && part.kind !== "reasoning";
+}
+
+function addAssistant(messages: Messages, turn: Turn, inLoop: boolean): void {
+  const { writing, pairs } = messages;
+  const calls = turn.parts.filter((part) => part.kind === "tool_call");
+  const said = writeSaid(turn, writing);
+  const thoughts = writeReasoning(turn.parts, inLoop && calls.length > 0, writing);
+  const toolCalls = calls.map((call) => writeCall(call, pairs.calls.get(call)!, writing));
+  if (said.text || said.refusal || calls.length > 0 || Object.keys(thoughts).length > 0) {
+    messages.list.push({
+      role: "assistant",
+      // Only beside calls or a refusal may the content be null.
+      content: said.text ?? (calls.length > 0 || said.refusal ? null : ""),
+      ...(said.refusal && { refusal: said.refusal }),
+      ...thoughts,
+      ...(calls.length > 0 && { tool_calls: toolCalls }),
+    });
+  }
+  addOwnMedia(messages, turn);
+  for (const call of calls) addResult(messages, call, pairs.calls.get(call)!);
+}
+
+/** Text and refusals; a vendor that only resembles the author may have no field for the second. */
+function writeSaid(turn: Turn, writing: Writing): { text: unknown; refusal: string } {
+  const { compatible } = writing.target;
+  const texts = turn.parts.filter((part) => part.kind === "text" || (compatible && part.kind === "refusal"));
+  const refusals = turn.parts.filter((part) => part.kind === "refusal");
+  return {
+    text: texts.length > 0
+      ? writeContent(texts.map((part) => writePart(part as SayablePart, writing)), compatible)
+      : null,
+    refusal: compatible ? "" : refusals.map((part) => part.text).join(""),
+  };
+}
+
+/** What the assistant showed cannot stand in its message: the user's next one repeats it. */
+function addOwnMedia(messages: Messages, turn: Turn): void {
+  const media = turn.parts.filter((part) => isSayable(part) && part.kind !== "text" && part.kind !== "refusal");
+  if (media.length === 0) return;
+  messages.writing.losses.add("image");
+  const written = media.map((part) => writePart(part as SayablePart, messages.writing));
+  messages.waiting.push({ type: "text", text: "From your previous answer:" }, ...written);
+}
+
+function writeCall(call: ToolCallPart, { id }: PairedCall, writing: Writing): JsonObject {
+  const name = toolNameFor(writing, call.tool);
+  if (call.cache) writing.losses.add("cache_control");
+  const seal = call.seal && ownSeal(call.seal, writing);
+  const proof = seal ? { extra_content: { google: { thought_signature: seal.value } } } : {};
+  if (call.custom && !writing.target.compatible) {
+    return { id, type: "custom", custom: { name, input: call.input }, ...proof };
+  }
+  const text = call.custom ? JSON.stringify({ input: call.input }) : call.input;
+  return { id, type: "function", function: { name, arguments: text }, ...proof };
+}
+
+/** Tools answer in text: what they show else waits for the user's next message, and the text points there. */
+function addResult(messages: Messages, call: ToolCallPart, { id, result }: PairedCall): void {
+  const { writing, list } = messages;
+  if (!result) {
+    list.push({ role: "tool", tool_call_id: id, content: NO_RESULT });
+    return;
+  }
+  const { losses, target } = writing;
+  if (result.cache) losses.add("cache_control");
+  const texts: JsonObject[] = [];
+  const shown: JsonObject[] = [];
+  for (const part of result.parts) {
+    const written = writePart(part, writing);
+    (written.type === "text" ? texts : shown).push(written);
+  }
+  if (shown.length > 0) {
+    losses.add("tool_result_image");
+    texts.push({ type: "text", text: `(${shown.length} attached to the next user message)` });
+    messages.waiting.push({ type: "text", text: `Attached to the result of ${call.tool} (${id}):` }, ...shown);
+  }
+  if (result.isError) markFailed(texts, losses);
+  list.push({ role: "tool", tool_call_id: id, content: writeContent(texts, target.compatible) });
+}
+
+/** This form has no flag for a tool that failed: the text says it, if it does not already. */
+function markFailed(texts: JsonObject[], losses: Set<string>): void {
+  losses.add("tool_error");
+  const first = texts[0]?.text;
+  if (typeof first === "string" && /error|fail/i.test(first.slice(0, 200))) return;
+  if (typeof first === "string") texts[0] = { type: "text", text: `Error: ${first}` };
+  else texts.unshift({ type: "text", text: "Error: the tool failed without a message." });
+}

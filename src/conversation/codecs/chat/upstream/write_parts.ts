@@ -1,0 +1,101 @@
+import { Buffer } from "node:buffer";
+import { GatewayError } from "../../../../lib/gateway_error.ts";
+import type { JsonObject } from "../../../codec.ts";
+import type { AudioPart, FilePart, ImagePart, Part, VideoPart } from "../../../conversation.ts";
+import { portableAddressOf } from "../../../media_address.ts";
+import type { Writing } from "./writing.ts";
+
+/** Between texts that a vendor without text parts gets as one. */
+const TEXT_BREAK = "\n\n";
+
+/** What may stand in a user's message. */
+export type SayablePart = Part & { readonly kind: "text" | "image" | "file" | "audio" | "video" | "refusal" };
+
+/**
+ * One part of a user's message.
+ *
+ * @throws {GatewayError} `invalid_request` for media that this vendor's form has no word for: without them the
+ * request would mean something else.
+ */
+export function writePart(part: SayablePart, writing: Writing): JsonObject {
+  switch (part.kind) {
+    case "text":
+    case "refusal":
+      if (part.kind === "text" && part.cache) writing.losses.add("cache_control");
+      return { type: "text", text: part.text };
+    case "image":
+      return writeImage(part, writing);
+    case "file":
+      return writeFile(part, writing);
+    case "audio":
+      return writeAudio(part, writing);
+    case "video":
+      return writeVideo(part, writing);
+  }
+}
+
+/**
+ * A message's content: bare text where that says it all. Vendors that only resemble the form's author may know no
+ * parts of text, so theirs are joined.
+ */
+export function writeContent(parts: readonly JsonObject[], compatible: boolean): unknown {
+  if (parts.length === 0) return "";
+  const textOnly = parts.every((part) => part.type === "text");
+  if (textOnly && (compatible || parts.length === 1)) return parts.map((part) => part.text).join(TEXT_BREAK);
+  return parts;
+}
+
+function writeImage({ source, detail, cache }: ImagePart, { losses }: Writing): JsonObject {
+  if (cache) losses.add("cache_control");
+  // This form looks no closer than "high".
+  if (detail === "original") losses.add("image_detail");
+  const closeness = detail === undefined ? {} : { detail: detail === "original" ? "high" : detail };
+  return { type: "image_url", image_url: { url: portableAddressOf(source), ...closeness } };
+}
+
+/** Plain text is shown as text, as this form's vendors take few kinds of documents. */
+function writeFile({ source, name, cache }: FilePart, { target, losses }: Writing): JsonObject {
+  if (cache) losses.add("cache_control");
+  if (source.kind === "url") {
+    if (!target.compatible) throw unsayable("a file by its address");
+    return { type: "file", file: { filename: name ?? "document.pdf", file_data: portableAddressOf(source) } };
+  }
+  if (isText(source.mediaType)) {
+    const text = Buffer.from(source.data, "base64").toString();
+    return { type: "text", text: name === null ? text : `${name}:\n${text}` };
+  }
+  const extension = source.mediaType.split(/[/+.]/).pop();
+  return { type: "file", file: { filename: name ?? `document.${extension}`, file_data: portableAddressOf(source) } };
+}
+
+function isText(mediaType: string): boolean {
+  return mediaType.startsWith("text/") || /^application\/(json|xml|yaml|x-yaml|javascript)$/.test(mediaType);
+}
+
+const AUDIO_FORMATS: Readonly<Record<string, string>> = {
+  "audio/wav": "wav",
+  "audio/x-wav": "wav",
+  "audio/wave": "wav",
+  "audio/mpeg": "mp3",
+  "audio/mp3": "mp3",
+};
+
+function writeAudio({ source }: AudioPart, { target }: Writing): JsonObject {
+  if (source.kind === "url") throw unsayable("sound by its address");
+  const format = AUDIO_FORMATS[source.mediaType] ??
+    (target.compatible ? source.mediaType.replace(/^audio\/(x-)?/, "") : null);
+  if (format === null) throw unsayable(`sound of the type "${source.mediaType}"`);
+  return { type: "input_audio", input_audio: { data: source.data, format } };
+}
+
+function writeVideo({ source }: VideoPart, { target }: Writing): JsonObject {
+  if (!target.compatible) throw unsayable("video");
+  return { type: "video_url", video_url: { url: portableAddressOf(source) } };
+}
+
+function unsayable(what: string): GatewayError {
+  return new GatewayError(
+    "invalid_request",
+    `Cannot translate the request as this model's vendor does not take ${what}`,
+  );
+}

@@ -1,0 +1,44 @@
+import type { JsonObject, RequestTarget, Written } from "../../../codec.ts";
+import type { Conversation, TextPart } from "../../../conversation.ts";
+import { listOf, objectOf, textOf } from "../../../wire_value.ts";
+import { writeMessages } from "./write_messages.ts";
+import { writeSettings } from "./write_settings.ts";
+import { overflowText, writeOutputFormat, writeTools } from "./write_tools.ts";
+import type { Overflow } from "./write_tools.ts";
+import type { Writing } from "./writing.ts";
+
+/**
+ * A conversation as a request body, with whatever the target would refuse repaired.
+ *
+ * @throws {GatewayError} `invalid_request` for media that the target cannot be shown.
+ */
+export function writeRequest(conversation: Conversation, target: RequestTarget): Written<JsonObject> {
+  const writing: Writing = { target, losses: new Set(), toolNames: new Map() };
+  const overflow: Overflow = new Map();
+  const tools = writeTools(conversation, writing, overflow);
+  const messages = writeMessages(withInstruction(conversation, overflowText(overflow)), writing);
+  if (conversation.outputFormat?.kind === "json" && !messages.some(mentionsJson)) {
+    messages.unshift({ role: "system", content: "Answer with a JSON object." });
+  }
+  const body: JsonObject = {
+    model: target.model,
+    messages,
+    ...tools,
+    ...writeOutputFormat(conversation.outputFormat, writing),
+    ...writeSettings(conversation, writing),
+  };
+  const losses = [...writing.losses];
+  return writing.toolNames.size > 0 ? { body, losses, toolNames: writing.toolNames } : { body, losses };
+}
+
+function withInstruction(conversation: Conversation, text: string | null): Conversation {
+  if (text === null) return conversation;
+  const instruction: TextPart = { kind: "text", text };
+  return { ...conversation, instructions: [...conversation.instructions, instruction] };
+}
+
+/** `json_object` is refused unless some message speaks of JSON. Source: Chat Completions reference, "response_format". */
+function mentionsJson(message: JsonObject): boolean {
+  const texts = [textOf(message.content), ...listOf(message.content).map((part) => textOf(objectOf(part)?.text))];
+  return texts.some((text) => /json/i.test(text));
+}

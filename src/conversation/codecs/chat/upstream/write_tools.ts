@@ -1,0 +1,141 @@
+import type { JsonObject } from "../../../codec.ts";
+import type { Conversation, JsonSchema, OutputFormat, Tool, ToolChoice } from "../../../conversation.ts";
+import { objectOf } from "../../../wire_value.ts";
+import { functionSchema, objectSchema } from "../../../object_schema.ts";
+import { isStrictSchema } from "../../../strict_schema.ts";
+import { toolsAmong } from "../../../tools_among.ts";
+import { toolNameFor } from "./writing.ts";
+import type { Writing } from "./writing.ts";
+
+/** The longest description of a tool that the form's author takes. Source: Chat Completions reference, "Tools". */
+const LONGEST_DESCRIPTION = 1024;
+const CONTINUED = " … (continued in the system message)";
+
+/** The longest rest of descriptions, by tool, that go into an instruction because a definition has no room for them. */
+export type Overflow = Map<string, string>;
+
+/**
+ * `tools`, `tool_choice` and `parallel_tool_calls`; the last two only beside tools, as they are refused alone.
+ *
+ * @param overflow Takes the descriptions that are too long for a definition.
+ */
+export function writeTools(conversation: Conversation, writing: Writing, overflow: Overflow): JsonObject {
+  const { toolChoice: choice, parallelToolCalls, tools } = conversation;
+  const offered = choice?.kind === "allowed" && writing.target.compatible ? toolsAmong(tools, choice.tools) : tools;
+  if (offered.length === 0) {
+    if (choice && choice.kind !== "auto" && choice.kind !== "none") writing.losses.add("tool_choice");
+    return {};
+  }
+  const written = choice && writeToolChoice(choice, offered, writing);
+  return {
+    tools: offered.map((tool) => writeTool(tool, writing, overflow)),
+    ...(written !== null && { tool_choice: written }),
+    ...(parallelToolCalls !== null && { parallel_tool_calls: parallelToolCalls }),
+  };
+}
+
+function writeTool(tool: Tool, writing: Writing, overflow: Overflow): JsonObject {
+  const name = toolNameFor(writing, tool.name);
+  const description = writeDescription(name, tool.description, writing, overflow);
+  if (tool.kind === "function") return { type: "function", function: writeFunction(tool, name, description, writing) };
+  if (!writing.target.compatible) {
+    const format = writeFormat(objectOf(tool.format));
+    return { type: "custom", custom: { name, ...description, ...(format && { format }) } };
+  }
+  // Vendors that know only functions get one with a single text: the grammar is lost.
+  writing.losses.add("custom_tool");
+  const input = { type: "string", description: "The input of the tool, as plain text" };
+  const parameters = { type: "object", properties: { input }, required: ["input"], additionalProperties: false };
+  return { type: "function", function: { name, ...description, parameters } };
+}
+
+function writeFunction(
+  tool: Tool & { kind: "function" },
+  name: string,
+  description: JsonObject,
+  { target, losses }: Writing,
+): JsonObject {
+  if (tool.cache) losses.add("cache_control");
+  const parameters = target.compatible
+    ? objectSchema(tool.parameters)
+    : tool.parameters && parametersOf(tool.parameters, losses);
+  return { name, ...description, ...(parameters && { parameters }), ...writeStrict(tool.strict, parameters, losses) };
+}
+
+function parametersOf(parameters: JsonSchema, losses: Set<string>): JsonSchema {
+  const { schema, isLoose } = functionSchema(parameters);
+  if (isLoose) losses.add("tool_schema");
+  return schema;
+}
+
+/** A promise to keep to a schema is refused for schemas that leave anything open: then it is not asked for. */
+function writeStrict(strict: boolean | null, schema: unknown, losses: Set<string>): JsonObject {
+  if (strict === null) return {};
+  if (strict && !isStrictSchema(schema)) {
+    losses.add("tool_strict");
+    return { strict: false };
+  }
+  return { strict };
+}
+
+function writeDescription(name: string, text: string | null, { target }: Writing, overflow: Overflow): JsonObject {
+  if (text === null) return {};
+  if (target.compatible || text.length <= LONGEST_DESCRIPTION) return { description: text };
+  const room = LONGEST_DESCRIPTION - CONTINUED.length;
+  overflow.set(name, text.slice(room));
+  return { description: text.slice(0, room) + CONTINUED };
+}
+
+/** The instruction that holds what definitions had no room for; null when all had. */
+export function overflowText(overflow: Overflow): string | null {
+  if (overflow.size === 0) return null;
+  const rests = [...overflow].map(([name, rest]) => `${name}, continued: ${rest}`);
+  return ["Descriptions of tools that are too long for their definitions:", ...rests].join("\n\n");
+}
+
+/** The neutral format is flat; this form nests a grammar. */
+function writeFormat(format: JsonObject | null): JsonObject | null {
+  if (format?.type !== "grammar") return format;
+  const { type, ...grammar } = format;
+  return { type, grammar };
+}
+
+function writeToolChoice(choice: ToolChoice, tools: readonly Tool[], writing: Writing): unknown {
+  switch (choice.kind) {
+    case "auto":
+    case "none":
+    case "required":
+      return choice.kind;
+    case "tool": {
+      const tool = tools.find((offered) => offered.name === choice.tool);
+      if (tool) return writeNamed(tool, writing);
+      writing.losses.add("tool_choice");
+      return null;
+    }
+    case "allowed": {
+      if (writing.target.compatible) return choice.mode;
+      const allowed = toolsAmong(tools, choice.tools).map((tool) => writeNamed(tool, writing));
+      return { type: "allowed_tools", allowed_tools: { mode: choice.mode, tools: allowed } };
+    }
+  }
+}
+
+function writeNamed(tool: Tool, writing: Writing): JsonObject {
+  const name = toolNameFor(writing, tool.name);
+  const custom = tool.kind === "custom" && !writing.target.compatible;
+  return custom ? { type: "custom", custom: { name } } : { type: "function", function: { name } };
+}
+
+/** `response_format`; the schema's name is made legal, and a strictness that the schema does not bear is dropped. */
+export function writeOutputFormat(format: OutputFormat | null, writing: Writing): JsonObject {
+  if (format === null) return {};
+  if (format.kind === "json") return { response_format: { type: "json_object" } };
+  const losses = new Set<string>();
+  const strict = writeStrict(format.strict, format.schema, losses);
+  if (losses.size > 0) writing.losses.add("output_strict");
+  const name = format.name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "reply";
+  const described = format.description === null ? {} : { description: format.description };
+  return {
+    response_format: { type: "json_schema", json_schema: { name, ...described, schema: format.schema, ...strict } },
+  };
+}

@@ -1,0 +1,204 @@
+import type { EventWriter, Frame, JsonObject, ReplyContext } from "../../../codec.ts";
+import type { Citation, ImagePart } from "../../../conversation.ts";
+import type { PartOpening, ReplyEvent } from "../../../events.ts";
+import type { Stop } from "../../../reply.ts";
+import type { Seal } from "../../../seal.ts";
+import { failureOf } from "../../../stream_failure.ts";
+import type { Usage } from "../../../usage.ts";
+import { argumentsOf, objectIn } from "../../../call_input.ts";
+import { writeCitations } from "../shared/citations.ts";
+import { failureFrame } from "../shared/error.ts";
+import { writeReplyImage } from "../shared/parts.ts";
+import { writeReplySeal } from "../shared/seals.ts";
+import { finishReasonOf, promptFeedbackOf, wasCutOff } from "../shared/stop.ts";
+import { writeUsage } from "../shared/usage.ts";
+
+/** A part on its way out. */
+interface OutgoingPart {
+  readonly opening: PartOpening | { readonly kind: "image"; readonly image: ImagePart };
+  /** Text that is not written yet. */
+  waiting: string;
+  /** All text of it, for what counts in offsets. */
+  text: string;
+  seal: Seal | null;
+  citations: readonly Citation[];
+  ended: boolean;
+}
+
+/**
+ * Where the writing of a stream stands. Chunks have no marks of beginning or end, and a client joins neighbours of one
+ * kind: so parts are written one after the other, in the order of their opening, and those behind the first open one are
+ * held back. A call is written once it is whole.
+ */
+interface Progress {
+  readonly context: ReplyContext;
+  id: string;
+  createdAt: number | null;
+  usage: Usage | null;
+  readonly parts: OutgoingPart[];
+  /** The index of the first part that is not fully written. */
+  head: number;
+  hasContent: boolean;
+}
+
+/** See {@linkcode Codec.eventWriter}. The form has no event names and no end mark: the last chunk tells the finish. */
+export function eventWriter(context: ReplyContext): EventWriter {
+  const progress: Progress = {
+    context,
+    id: context.requestId,
+    createdAt: null,
+    usage: null,
+    parts: [],
+    head: 0,
+    hasContent: false,
+  };
+  return {
+    write: (event) => writeEvent(progress, event),
+    fail: (error) => [failureFrame(error)],
+  };
+}
+
+function writeEvent(progress: Progress, event: ReplyEvent): Frame[] {
+  switch (event.type) {
+    case "start":
+      if (event.id !== "") progress.id = event.id;
+      progress.createdAt = event.createdAt;
+      progress.usage = event.usage;
+      return [];
+    case "part-start":
+      progress.parts[event.index] = outgoing(event.part, false);
+      return [];
+    case "image":
+      progress.parts[event.index] = outgoing({ kind: "image", image: event.image }, true);
+      return flush(progress, null);
+    case "finish":
+      return finish(progress, event.stop, event.usage);
+    case "error":
+      return [failureFrame(failureOf(event))];
+    default:
+      return changePart(progress, event);
+  }
+}
+
+function outgoing(opening: OutgoingPart["opening"], ended: boolean): OutgoingPart {
+  return { opening, waiting: "", text: "", seal: null, citations: [], ended };
+}
+
+function changePart(
+  progress: Progress,
+  event: Extract<ReplyEvent, { type: "part-delta" | "part-seal" | "part-end" }>,
+): Frame[] {
+  const part = progress.parts[event.index];
+  if (!part) return [];
+  if (event.type === "part-delta") {
+    part.waiting += event.text;
+    part.text += event.text;
+  } else if (event.type === "part-seal") part.seal = event.seal;
+  else {
+    part.ended = true;
+    part.citations = event.citations ?? [];
+  }
+  return flush(progress, null);
+}
+
+/** Writes what may be written now; with a stop, all that is left. */
+function flush(progress: Progress, stop: Stop | null): Frame[] {
+  const frames: Frame[] = [];
+  for (; progress.head < progress.parts.length; progress.head++) {
+    const part = progress.parts[progress.head]!;
+    const written = part.opening.kind === "tool_call" ? flushCall(part, stop) : flushPart(part, stop !== null);
+    for (const wirePart of written.parts) frames.push(chunkOf(progress, wirePart));
+    if (!written.done) break;
+  }
+  return frames;
+}
+
+interface Flushed {
+  readonly parts: JsonObject[];
+  readonly done: boolean;
+}
+
+function flushPart(part: OutgoingPart, isFinal: boolean): Flushed {
+  const { opening } = part;
+  if (opening.kind === "image") return { parts: [writeReplyImage(opening.image)], done: true };
+  const done = part.ended || isFinal;
+  const thought = opening.kind === "reasoning" ? { thought: true } : {};
+  const parts: JsonObject[] = [];
+  if (part.waiting !== "") parts.push({ text: part.waiting, ...thought });
+  part.waiting = "";
+  if (done && part.seal !== null) {
+    const isRedacted = opening.kind === "reasoning" && opening.redacted === true;
+    parts.push({ text: "", ...thought, thoughtSignature: writeReplySeal(part.seal, isRedacted) });
+  }
+  return { parts, done };
+}
+
+/** A call whose input is no JSON waits for the stop, which tells whether it was cut off. */
+function flushCall(part: OutgoingPart, stop: Stop | null): Flushed {
+  if (!part.ended && stop === null) return { parts: [], done: false };
+  const call = part.opening as Extract<PartOpening, { kind: "tool_call" }>;
+  const input = part.text === "" && !call.custom ? "{}" : part.text;
+  const isWhole = call.custom === true || objectIn(input) !== null;
+  if (!isWhole && stop === null) return { parts: [], done: false };
+  if (!isWhole && stop !== null && wasCutOff(stop)) return { parts: [], done: true };
+  return { parts: [writeReplyCall({ ...call, input, seal: part.seal })], done: true };
+}
+
+/** The part of a reply for a call. */
+export function writeReplyCall(
+  call: { callId: string; tool: string; input: string; custom?: boolean; seal?: Seal | null },
+): JsonObject {
+  const functionCall = { id: call.callId, name: call.tool, args: argumentsOf(call) };
+  return call.seal ? { functionCall, thoughtSignature: writeReplySeal(call.seal, false) } : { functionCall };
+}
+
+function finish(progress: Progress, stop: Stop, usage: Usage | null): Frame[] {
+  const frames = flush(progress, stop);
+  const known = usage ?? progress.usage;
+  const isBlocked = stop.reason === "prompt_blocked" && !progress.hasContent;
+  const last: JsonObject = isBlocked
+    ? { promptFeedback: promptFeedbackOf(stop) }
+    // An empty text rather than no part, as clients join the texts of all chunks.
+    : { candidates: [candidateOf([{ text: "" }], stop, citedTexts(progress))] };
+  if (known !== null) last.usageMetadata = writeUsage(known);
+  frames.push(frameOf(progress, last));
+  return frames;
+}
+
+function citedTexts(progress: Progress): { text: string; citations: readonly Citation[] }[] {
+  return progress.parts.filter(({ opening }) => opening.kind === "text" || opening.kind === "refusal");
+}
+
+/** A candidate that ends the reply. */
+export function candidateOf(
+  parts: JsonObject[],
+  stop: Stop,
+  texts: readonly { text: string; citations?: readonly Citation[] }[],
+): JsonObject {
+  const candidate: JsonObject = {
+    content: parts.length === 0 ? { role: "model" } : { parts, role: "model" },
+    finishReason: finishReasonOf(stop),
+    index: 0,
+  };
+  if (stop.explanation !== undefined) candidate.finishMessage = stop.explanation;
+  const grounding = writeCitations(texts);
+  if (grounding !== null) candidate.groundingMetadata = grounding;
+  return candidate;
+}
+
+function chunkOf(progress: Progress, part: JsonObject): Frame {
+  progress.hasContent = true;
+  return frameOf(progress, { candidates: [{ content: { parts: [part], role: "model" }, index: 0 }] });
+}
+
+function frameOf(progress: Progress, body: JsonObject): Frame {
+  const data = { ...body, ...headOf(progress.id, progress.createdAt, progress.context) };
+  return { event: null, data: JSON.stringify(data) };
+}
+
+/** What every chunk, and a whole reply, says of itself. */
+export function headOf(id: string, createdAt: number | null, context: ReplyContext): JsonObject {
+  const head = { modelVersion: context.model, responseId: id === "" ? context.requestId : id };
+  const created = createdAt === null ? null : new Date(createdAt * 1000);
+  return created === null || Number.isNaN(created.getTime()) ? head : { ...head, createTime: created.toISOString() };
+}

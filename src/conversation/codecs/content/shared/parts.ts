@@ -1,0 +1,110 @@
+import { GatewayError } from "../../../../lib/gateway_error.ts";
+import type { JsonObject } from "../../../codec.ts";
+import type { AudioPart, FilePart, ImagePart, Source, VideoPart } from "../../../conversation.ts";
+import { isObject, textOrNull } from "../../../wire_value.ts";
+import { field } from "./fields.ts";
+
+/** A part whose payload is bytes or the address of a file. */
+export type MediaPart = ImagePart | FilePart | AudioPart | VideoPart;
+
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  png: "image/png",
+  jpg: "image/jpeg",
+  jpeg: "image/jpeg",
+  webp: "image/webp",
+  gif: "image/gif",
+  heic: "image/heic",
+  pdf: "application/pdf",
+  txt: "text/plain",
+  csv: "text/csv",
+  mp3: "audio/mpeg",
+  wav: "audio/wav",
+  flac: "audio/flac",
+  mp4: "video/mp4",
+  mov: "video/quicktime",
+  webm: "video/webm",
+};
+
+/**
+ * True when this form cannot name the source's address: it takes bytes, `gs://` objects, its own Files API and YouTube,
+ * but fetches nothing from the web. Such a source must be fetched and inlined before the request is written.
+ */
+export function needsInlining(source: Source): boolean {
+  if (source.kind === "base64") return false;
+  const { url } = source;
+  if (url.startsWith("gs://")) return false;
+  if (/^https:\/\/generativelanguage\.googleapis\.com\/(v\w+\/)?files\//.test(url)) return false;
+  return !isYouTube(url);
+}
+
+function isYouTube(url: string): boolean {
+  return /^https:\/\/((www|m|music)\.)?(youtube\.com|youtu\.be)\//.test(url);
+}
+
+/** The medium in `inlineData` or `fileData`, its kind told by its media type; null when the part holds neither. */
+export function readMedia(part: JsonObject): MediaPart | null {
+  const inline = field(part, "inlineData");
+  if (isObject(inline)) {
+    const mediaType = textOrNull(field(inline, "mimeType")) ?? "application/octet-stream";
+    const data = textOrNull(inline.data) ?? "";
+    return mediaOf({ kind: "base64", mediaType, data: plainBase64Of(data) }, mediaType, nameIn(inline));
+  }
+  const file = field(part, "fileData");
+  if (!isObject(file)) return null;
+  const url = textOrNull(field(file, "fileUri")) ?? "";
+  const mediaType = textOrNull(field(file, "mimeType"));
+  const told = mediaType ?? mediaTypeOf(url) ?? (isYouTube(url) ? "video/mp4" : "");
+  return mediaOf({ kind: "url", url, mediaType }, told, nameIn(file));
+}
+
+function nameIn(data: JsonObject): string | null {
+  return textOrNull(field(data, "displayName"));
+}
+
+function mediaOf(source: Source, mediaType: string, name: string | null): MediaPart {
+  if (mediaType.startsWith("image/")) return { kind: "image", source };
+  if (mediaType.startsWith("audio/")) return { kind: "audio", source };
+  if (mediaType.startsWith("video/")) return { kind: "video", source };
+  return { kind: "file", source, name };
+}
+
+/**
+ * Protobuf's JSON mapping also reads the URL-safe alphabet and leaves padding to taste; the neutral form has standard
+ * base64 without line ends.
+ */
+function plainBase64Of(data: string): string {
+  const plain = /[-_\s]/.test(data) ? data.replaceAll("-", "+").replaceAll("_", "/").replaceAll(/\s/g, "") : data;
+  return plain.length % 4 === 0 ? plain : plain.padEnd(Math.ceil(plain.length / 4) * 4, "=");
+}
+
+/**
+ * The part of this form for a medium.
+ *
+ * @throws {GatewayError} `invalid_request` if its address is one that {@linkcode needsInlining}.
+ */
+export function writeMedia(part: MediaPart): JsonObject {
+  const { source } = part;
+  if (source.kind === "base64") return { inlineData: { mimeType: source.mediaType, data: source.data } };
+  if (needsInlining(source)) {
+    throw new GatewayError("invalid_request", `Cannot send the ${part.kind} as its address was not fetched`);
+  }
+  return fileDataOf(source);
+}
+
+/** The part of a reply for a picture: any address may stand there. */
+export function writeReplyImage(image: ImagePart): JsonObject {
+  const { source } = image;
+  return source.kind === "base64"
+    ? { inlineData: { mimeType: source.mediaType, data: source.data } }
+    : fileDataOf(source);
+}
+
+function fileDataOf(source: { url: string; mediaType: string | null }): JsonObject {
+  const mimeType = source.mediaType ?? mediaTypeOf(source.url);
+  return { fileData: mimeType === null ? { fileUri: source.url } : { mimeType, fileUri: source.url } };
+}
+
+function mediaTypeOf(url: string): string | null {
+  const extension = /\.([A-Za-z0-9]+)(?:[?#].*)?$/.exec(url)?.[1]?.toLowerCase() ?? "";
+  return Object.hasOwn(MEDIA_TYPES, extension) ? MEDIA_TYPES[extension] ?? null : null;
+}

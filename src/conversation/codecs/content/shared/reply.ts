@@ -1,0 +1,95 @@
+import type { JsonObject, ReplyContext, Written } from "../../../codec.ts";
+import type { ReplyEvent } from "../../../events.ts";
+import type { Reply, ReplyPart } from "../../../reply.ts";
+import { objectIn } from "../../../call_input.ts";
+import { citationsByPart, endReply, isReply, newProgress, type Progress, readChunk } from "../upstream/event_reader.ts";
+import { candidateOf, headOf, writeReplyCall } from "../caller/event_writer.ts";
+import { isObject } from "../../../wire_value.ts";
+import { writeReplyImage } from "./parts.ts";
+import { writeReplySeal } from "./seals.ts";
+import { promptFeedbackOf, wasCutOff } from "./stop.ts";
+import { writeUsage } from "./usage.ts";
+
+/**
+ * Reads a whole reply, by the same steps as a stream of one chunk.
+ *
+ * @throws {TypeError} If it is no reply of this form.
+ */
+export function readReply(body: unknown): Reply {
+  if (!isObject(body) || !isReply(body) || isObject(body.error)) {
+    throw new TypeError("Cannot read the reply: expected candidates or promptFeedback");
+  }
+  const progress = newProgress();
+  const events = [...readChunk(progress, body), ...endReply(progress)];
+  const start = events.find((event) => event.type === "start")!;
+  const finish = events.find((event) => event.type === "finish");
+  return {
+    id: start.id,
+    model: start.model,
+    createdAt: start.createdAt,
+    parts: partsOf(events, progress),
+    stop: finish?.stop ?? { reason: "end", raw: null },
+    usage: progress.usage,
+    beyond: [...progress.beyond],
+  };
+}
+
+/** Joins the events of a whole reply to its parts. */
+function partsOf(events: readonly ReplyEvent[], progress: Progress): ReplyPart[] {
+  const parts: ReplyPart[] = [];
+  for (const event of events) {
+    if (event.type === "image") parts.push(event.image);
+    else if (event.type === "part-start") parts.push(emptyPart(event.part));
+    else if (event.type === "part-delta") parts.push(withText(parts.pop()!, event.text));
+    else if (event.type === "part-seal") parts.push({ ...parts.pop()!, seal: event.seal } as ReplyPart);
+  }
+  for (const [index, citations] of citationsByPart(progress)) {
+    const part = parts[index];
+    if (part?.kind === "text" && citations.length > 0) parts[index] = { ...part, citations };
+  }
+  if (progress.cited !== null && progress.texts.size === 0) progress.beyond.add("candidates.groundingMetadata");
+  return parts;
+}
+
+function emptyPart(opening: Extract<ReplyEvent, { type: "part-start" }>["part"]): ReplyPart {
+  return opening.kind === "tool_call" ? { ...opening, input: "" } : { ...opening, text: "" };
+}
+
+function withText(part: ReplyPart, text: string): ReplyPart {
+  if (part.kind === "tool_call") return { ...part, input: part.input + text };
+  return part.kind === "image" ? part : { ...part, text: part.text + text };
+}
+
+/** Writes a whole reply. A call that the limit cut in two is left out; a blocked prompt has no candidates. */
+export function writeReply(reply: Reply, context: ReplyContext): Written<JsonObject> {
+  const losses = new Set<string>();
+  const parts = reply.parts.flatMap((part) => writePart(part, reply, losses));
+  const texts = reply.parts.filter((part) => part.kind === "text" || part.kind === "refusal");
+  const body: JsonObject = reply.stop.reason === "prompt_blocked" && parts.length === 0
+    ? { promptFeedback: promptFeedbackOf(reply.stop) }
+    : { candidates: [candidateOf(parts, reply.stop, texts)] };
+  if (reply.usage !== null) body.usageMetadata = writeUsage(reply.usage);
+  return { body: { ...body, ...headOf(reply.id, reply.createdAt, context) }, losses: [...losses] };
+}
+
+function writePart(part: ReplyPart, { stop }: Reply, losses: Set<string>): JsonObject[] {
+  switch (part.kind) {
+    case "text": {
+      const signature = part.seal ? { thoughtSignature: writeReplySeal(part.seal, false) } : {};
+      return part.text === "" && !part.seal ? [] : [{ text: part.text, ...signature }];
+    }
+    case "refusal":
+      losses.add("refusal");
+      return part.text === "" ? [] : [{ text: part.text }];
+    case "reasoning": {
+      const signature = part.seal ? { thoughtSignature: writeReplySeal(part.seal, part.redacted === true) } : {};
+      return part.text === "" && !part.seal ? [] : [{ text: part.text, thought: true, ...signature }];
+    }
+    case "image":
+      return [writeReplyImage(part)];
+    case "tool_call": {
+      const isFragment = part.custom !== true && objectIn(part.input) === null;
+      return isFragment && wasCutOff(stop) ? [] : [writeReplyCall(part)];
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import type { JsonObject } from "../../../codec.ts";
+import type { JsonSchema } from "../../../conversation.ts";
+import { isObject } from "../../../wire_value.ts";
+
+/** Deeper schemas are cut off: no vendor takes them, and a walk must end. */
+const DEPTH_MAX = 64;
+
+/** Keywords of the vendor's own schema type in its second spelling. */
+const SNAKE_CASE: Readonly<Record<string, string>> = {
+  any_of: "anyOf",
+  min_items: "minItems",
+  max_items: "maxItems",
+  min_length: "minLength",
+  max_length: "maxLength",
+  min_properties: "minProperties",
+  max_properties: "maxProperties",
+  property_ordering: "propertyOrdering",
+  additional_properties: "additionalProperties",
+};
+
+/** 64-bit counts travel as text in protobuf's JSON mapping. */
+const COUNTS = new Set(["minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties"]);
+
+/** A schema that is passed on as JSON Schema: as it came, without `$schema`, which the vendor refuses. */
+export function withoutDialect(schema: JsonSchema): JsonSchema {
+  if (!("$schema" in schema)) return schema;
+  return Object.fromEntries(Object.entries(schema).filter(([keyword]) => keyword !== "$schema"));
+}
+
+/**
+ * The JSON Schema that a schema of the vendor's own type (a subset of OpenAPI 3.0: types in capitals, `nullable`)
+ * stands for. Names of properties stay as they are. Source: Gemini API reference, "Schema".
+ */
+export function jsonSchemaOf(schema: JsonObject, depth = 0): JsonSchema {
+  if (depth > DEPTH_MAX) return {};
+  const entries: [string, unknown][] = [];
+  for (const [key, value] of Object.entries(schema)) {
+    const keyword = Object.hasOwn(SNAKE_CASE, key) ? SNAKE_CASE[key]! : key;
+    const read = readKeyword(keyword, value, depth + 1);
+    if (read !== undefined) entries.push([keyword, read]);
+  }
+  const read: JsonObject = Object.fromEntries(entries);
+  return schema.nullable === true ? nullableOf(read) : read;
+}
+
+function readKeyword(keyword: string, value: unknown, depth: number): unknown {
+  if (value === null) return undefined;
+  switch (keyword) {
+    case "type":
+      return typeof value === "string" ? typeIn(value) : value;
+    case "nullable":
+    case "propertyOrdering":
+    case "example":
+      return undefined;
+    case "format":
+      return value === "enum" ? undefined : value;
+    case "properties":
+    case "$defs":
+    case "defs":
+      return isObject(value)
+        ? mapValues(value, (inner) => isObject(inner) ? jsonSchemaOf(inner, depth) : inner)
+        : value;
+    case "items":
+    case "additionalProperties":
+      return isObject(value) ? jsonSchemaOf(value, depth) : value;
+    case "anyOf":
+      return Array.isArray(value) ? value.map((inner) => isObject(inner) ? jsonSchemaOf(inner, depth) : inner) : value;
+    default:
+      return COUNTS.has(keyword) && typeof value === "string" ? Number(value) : value;
+  }
+}
+
+function typeIn(value: string): string | undefined {
+  return value === "TYPE_UNSPECIFIED" ? undefined : value.toLowerCase();
+}
+
+function nullableOf(schema: JsonObject): JsonSchema {
+  if (Array.isArray(schema.anyOf)) return { ...schema, anyOf: [...schema.anyOf, { type: "null" }] };
+  if (typeof schema.type !== "string") return schema;
+  const withNull = { ...schema, type: [schema.type, "null"] };
+  return Array.isArray(schema.enum) ? { ...withNull, enum: [...schema.enum, null] } : withNull;
+}
+
+/** The same object with other values; a property named `__proto__` stays a property. */
+export function mapValues(object: JsonObject, change: (value: unknown) => unknown): JsonObject {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]));
+}

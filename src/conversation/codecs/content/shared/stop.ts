@@ -1,0 +1,90 @@
+import type { JsonObject } from "../../../codec.ts";
+import type { Stop, StopReason } from "../../../reply.ts";
+import { isObject, textOrNull } from "../../../wire_value.ts";
+import { objectsIn } from "./fields.ts";
+
+/** The vendor's words for why it stopped. Source: Gemini API reference, "FinishReason". */
+const REASONS: Readonly<Record<string, StopReason>> = {
+  STOP: "end",
+  MAX_TOKENS: "max_tokens",
+  SAFETY: "content_filter",
+  RECITATION: "content_filter",
+  LANGUAGE: "content_filter",
+  BLOCKLIST: "content_filter",
+  PROHIBITED_CONTENT: "content_filter",
+  SPII: "content_filter",
+  MODEL_ARMOR: "content_filter",
+  IMAGE_SAFETY: "content_filter",
+  IMAGE_PROHIBITED_CONTENT: "content_filter",
+  IMAGE_RECITATION: "content_filter",
+  IMAGE_OTHER: "content_filter",
+  MALFORMED_FUNCTION_CALL: "bad_tool_call",
+  UNEXPECTED_TOOL_CALL: "bad_tool_call",
+  TOO_MANY_TOOL_CALLS: "bad_tool_call",
+  MALFORMED_RESPONSE: "bad_tool_call",
+  CONTINUATION: "paused",
+};
+
+const WORDS: Readonly<Record<StopReason, string>> = {
+  end: "STOP",
+  stop_sequence: "STOP",
+  tool_calls: "STOP",
+  refusal: "STOP",
+  max_tokens: "MAX_TOKENS",
+  context_full: "MAX_TOKENS",
+  content_filter: "SAFETY",
+  prompt_blocked: "PROHIBITED_CONTENT",
+  bad_tool_call: "MALFORMED_FUNCTION_CALL",
+  paused: "CONTINUATION",
+};
+
+/** Source: Gemini API reference, "BlockReason". */
+const BLOCK_REASONS = new Set([
+  "SAFETY",
+  "OTHER",
+  "BLOCKLIST",
+  "PROHIBITED_CONTENT",
+  "IMAGE_SAFETY",
+  "MODEL_ARMOR",
+  "JAILBREAK",
+]);
+
+/**
+ * The stop that a reply, or one chunk of a stream, tells; null when it tells none. A word that is not known counts as
+ * an end. A reply without candidates whose prompt was blocked is `prompt_blocked`.
+ */
+export function readStop(body: JsonObject): Stop | null {
+  const candidate = objectsIn(body.candidates)[0];
+  const raw = textOrNull(candidate?.finishReason);
+  if (raw !== null && raw !== "FINISH_REASON_UNSPECIFIED") {
+    const reason = Object.hasOwn(REASONS, raw) ? REASONS[raw]! : "end";
+    // After an end the vendor's message only says what kind of end it was.
+    const explanation = reason === "end" ? null : textOrNull(candidate?.finishMessage);
+    return explanation === null ? { reason, raw } : { reason, raw, explanation };
+  }
+  const feedback = body.promptFeedback;
+  const block = isObject(feedback) ? textOrNull(feedback.blockReason) : null;
+  if (block === null || !isObject(feedback)) return null;
+  const explanation = textOrNull(feedback.blockReasonMessage);
+  return explanation === null
+    ? { reason: "prompt_blocked", raw: block }
+    : { reason: "prompt_blocked", raw: block, explanation };
+}
+
+/** The finish reason to tell: the vendor's own word where it was one of this form. */
+export function finishReasonOf(stop: Stop): string {
+  const { raw, reason } = stop;
+  if (raw !== null && Object.hasOwn(REASONS, raw) && REASONS[raw] === reason) return raw;
+  return raw === "OTHER" && reason === "end" ? raw : WORDS[reason];
+}
+
+/** What stands in a reply instead of candidates when the prompt was blocked. */
+export function promptFeedbackOf(stop: Stop): JsonObject {
+  const blockReason = stop.raw !== null && BLOCK_REASONS.has(stop.raw) ? stop.raw : "OTHER";
+  return stop.explanation === undefined ? { blockReason } : { blockReason, blockReasonMessage: stop.explanation };
+}
+
+/** True when a limit cut the reply off, so that its last call may be a fragment. */
+export function wasCutOff(stop: Stop): boolean {
+  return stop.reason === "max_tokens" || stop.reason === "context_full";
+}

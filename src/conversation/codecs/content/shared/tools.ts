@@ -1,0 +1,154 @@
+import type { JsonObject, RequestTarget } from "../../../codec.ts";
+import type { Conversation, JsonSchema, Tool, ToolChoice } from "../../../conversation.ts";
+import { CUSTOM_INPUT } from "../../../call_input.ts";
+import { wireToolName } from "./calls.ts";
+import { isObject, textOrNull } from "../../../wire_value.ts";
+import { field, fieldsBeyond, objectsIn } from "./fields.ts";
+import { openApiSchemaOf } from "../upstream/openapi_schema.ts";
+import { jsonSchemaOf, withoutDialect } from "./schema.ts";
+
+const KNOWN_IN_DECLARATION = new Set(["name", "description", "parameters", "parametersJsonSchema"]);
+
+/**
+ * The functions declared in checked `tools`.
+ *
+ * @param beyond Receives the vendor's own tools, by name: `tools.googleSearch`.
+ */
+export function readTools(tools: unknown, beyond: Set<string>): Tool[] {
+  const read: Tool[] = [];
+  for (const tool of objectsIn(tools)) {
+    for (const key of fieldsBeyond(tool, new Set(["functionDeclarations"]))) beyond.add(`tools.${key}`);
+    for (const declaration of objectsIn(field(tool, "functionDeclarations"))) {
+      for (const key of fieldsBeyond(declaration, KNOWN_IN_DECLARATION)) {
+        beyond.add(`tools.functionDeclarations.${key}`);
+      }
+      read.push({
+        kind: "function",
+        name: textOrNull(declaration.name) ?? "",
+        description: textOrNull(declaration.description),
+        parameters: parametersIn(declaration),
+        strict: null,
+      });
+    }
+  }
+  return read;
+}
+
+function parametersIn(declaration: JsonObject): JsonSchema | null {
+  const jsonSchema = field(declaration, "parametersJsonSchema");
+  if (isObject(jsonSchema)) return jsonSchema;
+  return isObject(declaration.parameters) ? jsonSchemaOf(declaration.parameters) : null;
+}
+
+/**
+ * The choice in a checked `toolConfig`; null when it says none. `VALIDATED` without names reads as `auto`: the model is
+ * then held to the schemas more strictly, which is reported.
+ */
+export function readToolChoice(toolConfig: unknown, beyond: Set<string>): ToolChoice | null {
+  if (!isObject(toolConfig)) return null;
+  for (const key of fieldsBeyond(toolConfig, new Set(["functionCallingConfig"]))) beyond.add(`toolConfig.${key}`);
+  const config = field(toolConfig, "functionCallingConfig");
+  if (!isObject(config)) return null;
+  for (const key of fieldsBeyond(config, new Set(["mode", "allowedFunctionNames"]))) {
+    beyond.add(`toolConfig.functionCallingConfig.${key}`);
+  }
+  const allowed = field(config, "allowedFunctionNames");
+  const names = Array.isArray(allowed) ? allowed.filter((name) => typeof name === "string") : [];
+  const mode = typeof config.mode === "string" ? config.mode.toUpperCase() : "MODE_UNSPECIFIED";
+  switch (mode) {
+    case "ANY":
+      if (names.length === 0) return { kind: "required" };
+      return names.length === 1
+        ? { kind: "tool", tool: names[0]! }
+        : { kind: "allowed", mode: "required", tools: names };
+    case "VALIDATED":
+      if (names.length > 0) return { kind: "allowed", mode: "auto", tools: names };
+      beyond.add("toolConfig.functionCallingConfig.mode");
+      return { kind: "auto" };
+    case "NONE":
+      return { kind: "none" };
+    case "AUTO":
+      return { kind: "auto" };
+    case "MODE_UNSPECIFIED":
+      return null;
+    default:
+      beyond.add("toolConfig.functionCallingConfig.mode");
+      return null;
+  }
+}
+
+/** `tools` for a conversation's tools; null when it has none. */
+export function writeTools(tools: readonly Tool[], target: RequestTarget, losses: Set<string>): JsonObject[] | null {
+  if (tools.length === 0) return null;
+  return [{ functionDeclarations: tools.map((tool) => writeDeclaration(tool, target, losses)) }];
+}
+
+function writeDeclaration(tool: Tool, target: RequestTarget, losses: Set<string>): JsonObject {
+  if (tool.kind === "custom") losses.add("custom_tool");
+  else if (tool.cache) losses.add("cache_control");
+  const parameters = tool.kind === "custom" ? customParameters() : tool.parameters;
+  const declaration: JsonObject = { name: wireToolName(tool.name) };
+  if (tool.description !== null) declaration.description = tool.description;
+  // Older models refuse an object schema without properties: a tool without arguments has no schema at all.
+  if (parameters === null || takesNothing(parameters)) return declaration;
+  return target.compatible
+    ? { ...declaration, parameters: openApiSchemaOf(parameters) }
+    : { ...declaration, parametersJsonSchema: withoutDialect(parameters) };
+}
+
+function customParameters(): JsonSchema {
+  return { type: "object", properties: { [CUSTOM_INPUT]: { type: "string" } }, required: [CUSTOM_INPUT] };
+}
+
+const KEYWORDS_OF_NOTHING = new Set(["$schema", "type", "properties", "required", "additionalProperties", "title"]);
+
+function takesNothing(schema: JsonSchema): boolean {
+  const { type, properties, additionalProperties } = schema;
+  return Object.keys(schema).every((keyword) => KEYWORDS_OF_NOTHING.has(keyword)) &&
+    (type === undefined || type === "object") &&
+    (properties === undefined || (isObject(properties) && Object.keys(properties).length === 0)) &&
+    (additionalProperties === undefined || additionalProperties === false);
+}
+
+/**
+ * `toolConfig` for a conversation; null when it wishes nothing. Strict tools are asked for by the mode `VALIDATED`, the
+ * nearest that this form has, when all of them are strict and the model is free to call or not.
+ */
+export function writeToolConfig(
+  conversation: Conversation,
+  target: RequestTarget,
+  losses: Set<string>,
+): JsonObject | null {
+  const { tools, toolChoice, parallelToolCalls } = conversation;
+  if (tools.length === 0) return null;
+  if (parallelToolCalls === false) losses.add("parallel_tool_calls");
+  const strict = tools.filter((tool) => tool.kind === "function" && tool.strict === true).length;
+  const isFree = toolChoice === null || toolChoice.kind === "auto";
+  const validates = strict === tools.length && isFree && !target.compatible;
+  if (strict > 0 && !validates && toolChoice?.kind !== "none") losses.add("tool_strict");
+  const config = validates ? { mode: "VALIDATED" } : toolChoice === null ? null : callingConfigOf(toolChoice, tools);
+  return config === null ? null : { functionCallingConfig: config };
+}
+
+function callingConfigOf(choice: ToolChoice, tools: readonly Tool[]): JsonObject {
+  switch (choice.kind) {
+    case "auto":
+      return { mode: "AUTO" };
+    case "none":
+      return { mode: "NONE" };
+    case "required":
+      return { mode: "ANY" };
+    case "tool":
+      return { mode: "ANY", allowedFunctionNames: [wireToolName(choice.tool)] };
+    case "allowed": {
+      const offered = new Set(tools.map(({ name }) => name));
+      const declared = choice.tools.filter((name) => offered.has(name));
+      if (declared.length === 0) return { mode: "NONE" };
+      // AUTO takes no list of names.
+      return {
+        mode: choice.mode === "required" ? "ANY" : "VALIDATED",
+        allowedFunctionNames: declared.map(wireToolName),
+      };
+    }
+  }
+}

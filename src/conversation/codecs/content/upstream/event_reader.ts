@@ -1,0 +1,212 @@
+import type { EventReader, JsonObject } from "../../../codec.ts";
+import type { Citation } from "../../../conversation.ts";
+import type { ReplyEvent } from "../../../events.ts";
+import { type Stop, stopFor } from "../../../reply.ts";
+import type { Seal } from "../../../seal.ts";
+import { laterReport, type Usage, withAtLeast } from "../../../usage.ts";
+import { inputOf } from "../../../call_input.ts";
+import { madeCallId, madeReplyId } from "../shared/calls.ts";
+import { readCitations } from "../shared/citations.ts";
+import { readError } from "../shared/error.ts";
+import { isObject, numberOrNull, textOrNull } from "../../../wire_value.ts";
+import { objectsIn } from "../shared/fields.ts";
+import { addPieces, openCall, type PartialCall } from "./partial_arguments.ts";
+import { readMedia } from "../shared/parts.ts";
+import { readReplySeal } from "../shared/seals.ts";
+import { readStop, wasCutOff } from "../shared/stop.ts";
+import { extrasOf, newShown, noteShown, readUsage, type Shown } from "../shared/usage.ts";
+
+/**
+ * Where the reading of a reply stands. Chunks hold new parts only; text goes on in the open part until another kind of
+ * part comes, or the part was sealed. Nothing marks the end of a stream: the finish waits for it, as usage may still
+ * follow the finish reason.
+ */
+export interface Progress {
+  id: string | null;
+  next: number;
+  calls: number;
+  open: { readonly index: number; readonly kind: "text" | "reasoning"; sealed: boolean } | null;
+  partial: PartialCall | null;
+  /** The text so far of each text part, by index: what citations count in. */
+  readonly texts: Map<number, string>;
+  /** The last candidate that told citations. */
+  cited: JsonObject | null;
+  stop: Stop | null;
+  usage: Usage | null;
+  /** What the chunks have shown without counting it. */
+  readonly shown: Shown;
+  isOver: boolean;
+  /** Names of what could not be read. */
+  readonly beyond: Set<string>;
+}
+
+/** The progress before the first chunk. */
+export function newProgress(): Progress {
+  return {
+    id: null,
+    next: 0,
+    calls: 0,
+    open: null,
+    partial: null,
+    texts: new Map(),
+    cited: null,
+    stop: null,
+    usage: null,
+    shown: newShown(),
+    isOver: false,
+    beyond: new Set(),
+  };
+}
+
+/** See {@linkcode Codec.eventReader}. Pictures' signatures and citations of parts that are already closed are lost. */
+export function eventReader(): EventReader {
+  const progress = newProgress();
+  return {
+    read(frame) {
+      // Some vendors of this form send the end mark of another one.
+      if (frame.data === "" || frame.data === "[DONE]") return [];
+      const body: unknown = JSON.parse(frame.data);
+      return (Array.isArray(body) ? body : [body]).flatMap((chunk) => readChunk(progress, chunk));
+    },
+    end: () => endReply(progress),
+  };
+}
+
+/** The events of one chunk, or of a whole reply. */
+export function readChunk(progress: Progress, chunk: unknown): ReplyEvent[] {
+  if (!isObject(chunk) || progress.isOver) return [];
+  if (chunk.error !== undefined && chunk.error !== null) return readFailure(progress, chunk);
+  if (!isReply(chunk)) return [];
+  noteShown(progress.shown, chunk);
+  progress.usage = withAtLeast(laterReport(progress.usage, readUsage(chunk)), extrasOf(progress.shown));
+  const events: ReplyEvent[] = [];
+  if (progress.id === null) events.push(startOf(progress, chunk));
+  const candidates = objectsIn(chunk.candidates);
+  if (candidates.length > 1) progress.beyond.add("candidates");
+  const candidate = candidates[0];
+  if (candidate) readCandidate(progress, candidate, events);
+  progress.stop = readStop(chunk) ?? progress.stop;
+  return events;
+}
+
+/** True when an object has what every reply, and every chunk of one, has one of. */
+export function isReply(body: JsonObject): boolean {
+  return Array.isArray(body.candidates) || isObject(body.promptFeedback) || isObject(body.usageMetadata);
+}
+
+function readFailure(progress: Progress, chunk: JsonObject): ReplyEvent[] {
+  progress.isOver = true;
+  const { message, code } = readError(chunk);
+  const status = isObject(chunk.error) ? numberOrNull(chunk.error.code) : null;
+  return [{ type: "error", message, vendorCode: code, status }];
+}
+
+function startOf(progress: Progress, chunk: JsonObject): ReplyEvent {
+  progress.id = textOrNull(chunk.responseId) ?? madeReplyId();
+  const createdMs = Date.parse(textOrNull(chunk.createTime) ?? "");
+  return {
+    type: "start",
+    id: progress.id,
+    model: textOrNull(chunk.modelVersion) ?? "",
+    createdAt: Number.isNaN(createdMs) ? null : Math.floor(createdMs / 1000),
+    usage: progress.usage,
+  };
+}
+
+function readCandidate(progress: Progress, candidate: JsonObject, events: ReplyEvent[]): void {
+  const content = isObject(candidate.content) ? candidate.content : {};
+  for (const part of objectsIn(content.parts)) readPart(progress, part, events);
+  const grounding = candidate.groundingMetadata;
+  const tells = (isObject(grounding) && objectsIn(grounding.groundingChunks).length > 0) ||
+    isObject(candidate.citationMetadata);
+  if (tells) progress.cited = candidate;
+  // The mean of all tokens (`avgLogprobs`) comes unasked; this comes to who asked.
+  if (isObject(candidate.logprobsResult)) progress.beyond.add("candidates.logprobsResult");
+}
+
+function readPart(progress: Progress, part: JsonObject, events: ReplyEvent[]): void {
+  const seal = readReplySeal(part);
+  if (typeof part.text === "string") return readText(progress, part.text, part.thought === true, seal, events);
+  if (isObject(part.functionCall)) return readCall(progress, part.functionCall, seal, events);
+  // Drafts of a picture are thoughts; only the picture itself is shown.
+  if (part.thought === true && isObject(part.inlineData)) return;
+  closeOpen(progress, events);
+  const media = readMedia(part);
+  if (media?.kind === "image") {
+    events.push({ type: "image", index: progress.next++, image: media });
+    return;
+  }
+  for (const key of Object.keys(part)) {
+    if (key !== "thoughtSignature" && key !== "thought") progress.beyond.add(`candidates.content.parts.${key}`);
+  }
+}
+
+function readText(progress: Progress, text: string, isThought: boolean, seal: Seal | null, events: ReplyEvent[]): void {
+  if (text === "" && seal === null) return;
+  const kind = isThought ? "reasoning" : "text";
+  if (progress.open === null || progress.open.kind !== kind || progress.open.sealed) {
+    closeOpen(progress, events);
+    progress.open = { index: progress.next++, kind, sealed: false };
+    events.push({ type: "part-start", index: progress.open.index, part: { kind } });
+  }
+  const { index } = progress.open;
+  if (kind === "text") progress.texts.set(index, (progress.texts.get(index) ?? "") + text);
+  if (text !== "") events.push({ type: "part-delta", index, text });
+  if (seal !== null) {
+    progress.open.sealed = true;
+    events.push({ type: "part-seal", index, seal });
+  }
+}
+
+/** A call comes whole, or in pieces that are gathered until it is. */
+function readCall(progress: Progress, call: JsonObject, seal: Seal | null, events: ReplyEvent[]): void {
+  const name = textOrNull(call.name);
+  if (name !== null) {
+    closePartial(progress, events);
+    progress.partial = openCall(call, name, seal);
+  } else if (progress.partial !== null) {
+    addPieces(progress.partial, call);
+  }
+  if (call.willContinue !== true) closePartial(progress, events);
+}
+
+function closePartial(progress: Progress, events: ReplyEvent[]): void {
+  if (progress.partial === null) return;
+  const { id, name, args, seal } = progress.partial;
+  progress.partial = null;
+  closeOpen(progress, events);
+  const index = progress.next++;
+  const callId = textOrNull(id) ?? madeCallId(`${progress.id}.${progress.calls}`);
+  progress.calls++;
+  events.push({ type: "part-start", index, part: { kind: "tool_call", callId, tool: name } });
+  if (seal !== null) events.push({ type: "part-seal", index, seal });
+  events.push({ type: "part-delta", index, text: inputOf(args) });
+  events.push({ type: "part-end", index });
+}
+
+function closeOpen(progress: Progress, events: ReplyEvent[], citations: readonly Citation[] = []): void {
+  if (progress.open === null) return;
+  const { index } = progress.open;
+  progress.open = null;
+  events.push(citations.length === 0 ? { type: "part-end", index } : { type: "part-end", index, citations });
+}
+
+/** The events of the end: what is open is closed, and the finish follows if a stop reason was seen. */
+export function endReply(progress: Progress): ReplyEvent[] {
+  if (progress.isOver || progress.id === null) return [];
+  progress.isOver = true;
+  const events: ReplyEvent[] = [];
+  const { stop, usage } = progress;
+  // A call that a limit or a lost connection cut in two is no call.
+  if (stop !== null && !wasCutOff(stop)) closePartial(progress, events);
+  closeOpen(progress, events, progress.open === null ? [] : citationsByPart(progress).get(progress.open.index));
+  if (stop !== null) events.push({ type: "finish", stop: stopFor(stop, progress.calls > 0), usage });
+  return events;
+}
+
+/** The citations of each text part, by index. */
+export function citationsByPart({ cited, texts }: Progress): Map<number, Citation[]> {
+  if (cited === null) return new Map();
+  const found = readCitations([...texts.values()], cited);
+  return new Map([...texts.keys()].map((index, at) => [index, found[at]!]));
+}

@@ -1,0 +1,166 @@
+import type { JsonObject } from "../../../codec.ts";
+import type { JsonSchema } from "../../../conversation.ts";
+import { isObject, numberOrNull } from "../../../wire_value.ts";
+import { objectsIn } from "../shared/fields.ts";
+import { mapValues } from "../shared/schema.ts";
+
+/** Deeper schemas are cut off, recursive ones at their first return. */
+const DEPTH_MAX = 32;
+/** Schemas that are written of any schema; references can double them at every step. */
+const MIN_SCHEMAS = 500;
+
+/** Keywords that the vendor's schema type has and that need no change. Source: Gemini API reference, "Schema". */
+const KEPT = [
+  "title",
+  "description",
+  "minItems",
+  "maxItems",
+  "minProperties",
+  "maxProperties",
+  "minLength",
+  "maxLength",
+  "pattern",
+  "default",
+] as const;
+
+const FORMATS = new Set(["date-time", "int32", "int64", "float", "double"]);
+
+/** Where in the schema the walk is. */
+interface Place {
+  readonly root: JsonSchema;
+  /** References followed to get here. */
+  readonly path: readonly string[];
+  readonly depth: number;
+  /** How many schemas may still be written: references can double a schema at every step. */
+  readonly allowance: { left: number };
+}
+
+/**
+ * A JSON Schema in the vendor's own schema type, for models and vendors that take no JSON Schema: references inlined,
+ * `oneOf` as `anyOf`, `allOf` merged, null as `nullable`, constants as enumerations, and all else left out.
+ */
+export function openApiSchemaOf(schema: JsonSchema): JsonSchema {
+  // More for a longer one, so that many small ones cost no more than a large one.
+  const allowance = { left: MIN_SCHEMAS + JSON.stringify(schema).length };
+  return convert(schema, { root: schema, path: [], depth: 0, allowance });
+}
+
+function convert(schema: unknown, place: Place): JsonObject {
+  if (!isObject(schema) || place.depth > DEPTH_MAX || --place.allowance.left < 0) return {};
+  const deeper = { ...place, depth: place.depth + 1 };
+  if (typeof schema.$ref === "string") return convertReference(schema, schema.$ref, deeper);
+  if (Array.isArray(schema.allOf)) return convert(mergedOf(schema, deeper), deeper);
+  const choices = choicesOf(schema);
+  if (choices !== null) return convertChoices(schema, choices, deeper);
+  return convertPlain(schema, deeper);
+}
+
+function convertReference(schema: JsonObject, reference: string, place: Place): JsonObject {
+  if (place.path.includes(reference)) return { type: "OBJECT" };
+  const target = reference.startsWith("#/") ? targetOf(place.root, reference) : null;
+  const { $ref: _, ...beside } = schema;
+  return convert({ ...(target ?? { type: "object" }), ...beside }, { ...place, path: [...place.path, reference] });
+}
+
+function targetOf(root: JsonSchema, reference: string): JsonObject | null {
+  let value: unknown = root;
+  for (const step of reference.slice(2).split("/")) {
+    const key = step.replaceAll("~1", "/").replaceAll("~0", "~");
+    value = isObject(value) && Object.hasOwn(value, key) ? value[key] : null;
+  }
+  return isObject(value) ? value : null;
+}
+
+function mergedOf(schema: JsonObject, place: Place): JsonObject {
+  const { allOf, ...merged } = schema;
+  const properties = { ...asObject(merged.properties) };
+  const required = new Set(asList(merged.required));
+  for (const branch of objectsIn(allOf)) {
+    const target = typeof branch.$ref === "string" ? targetOf(place.root, branch.$ref) : null;
+    const part = target ?? branch;
+    const added = Object.entries(asObject(part.properties));
+    place.allowance.left -= 1 + added.length + asList(part.required).length;
+    if (place.allowance.left < 0) break;
+    for (const [name, value] of added) if (!Object.hasOwn(properties, name)) properties[name] = value;
+    for (const name of asList(part.required)) required.add(name);
+    for (const [key, value] of Object.entries(part)) if (merged[key] === undefined) merged[key] = value;
+  }
+  merged.required = [...required];
+  if (Object.keys(properties).length > 0) merged.properties = properties;
+  else delete merged.properties;
+  return merged;
+}
+
+/** The alternatives that a schema names by `anyOf`, `oneOf` or a list of types; null when it names none. */
+function choicesOf(schema: JsonObject): JsonObject[] | null {
+  const named = schema.anyOf ?? schema.oneOf;
+  if (Array.isArray(named)) return objectsIn(named);
+  if (!Array.isArray(schema.type)) return null;
+  return schema.type.map((type) => type === "null" ? { type } : { ...schema, type });
+}
+
+function convertChoices(schema: JsonObject, choices: readonly JsonObject[], place: Place): JsonObject {
+  const rest = choices.filter((choice) => choice.type !== "null");
+  const converted = rest.map((choice) => convert(choice, place));
+  const description = typeof schema.description === "string" ? { description: schema.description } : {};
+  const nullable = rest.length < choices.length ? { nullable: true } : {};
+  return converted.length === 1
+    ? { ...converted[0], ...description, ...nullable }
+    : { ...description, anyOf: converted, ...nullable };
+}
+
+function convertPlain(schema: JsonObject, place: Place): JsonObject {
+  const written: JsonObject = {};
+  const type = typeof schema.type === "string" ? schema.type : isObject(schema.properties) ? "object" : null;
+  if (type !== null) written.type = type.toUpperCase();
+  for (const keyword of KEPT) if (schema[keyword] !== undefined) written[keyword] = schema[keyword];
+  if (FORMATS.has(schema.format as string)) written.format = schema.format;
+  addBounds(written, schema, type);
+  addEnumeration(written, schema);
+  if (type === "object") addProperties(written, schema, place);
+  // A list of unknown things is refused; text says the least.
+  if (type === "array") written.items = isObject(schema.items) ? convert(schema.items, place) : { type: "STRING" };
+  return written;
+}
+
+function addBounds(written: JsonObject, schema: JsonObject, type: string | null): void {
+  const step = type === "integer" ? 1 : 0;
+  const above = numberOrNull(schema.exclusiveMinimum);
+  const below = numberOrNull(schema.exclusiveMaximum);
+  const minimum = numberOrNull(schema.minimum) ?? (above === null ? null : above + step);
+  const maximum = numberOrNull(schema.maximum) ?? (below === null ? null : below - step);
+  if (minimum !== null) written.minimum = minimum;
+  if (maximum !== null) written.maximum = maximum;
+}
+
+/** Enumerations are of texts only; others are told in the description. */
+function addEnumeration(written: JsonObject, schema: JsonObject): void {
+  const values = Array.isArray(schema.enum) ? schema.enum : schema.const === undefined ? [] : [schema.const];
+  if (values.length === 0) return;
+  if (values.every((value) => typeof value === "string")) {
+    written.enum = values;
+    written.type ??= "STRING";
+    return;
+  }
+  const note = `One of: ${values.map((value) => JSON.stringify(value)).join(", ")}`;
+  written.description = typeof written.description === "string" ? `${written.description} (${note})` : note;
+}
+
+function addProperties(written: JsonObject, schema: JsonObject, place: Place): void {
+  const properties = asObject(schema.properties);
+  // An object with an empty list of properties is refused.
+  if (Object.keys(properties).length === 0) return;
+  written.properties = mapValues(properties, (value) => convert(value, place));
+  const required = asList(schema.required).filter((name) =>
+    typeof name === "string" && Object.hasOwn(properties, name)
+  );
+  if (required.length > 0) written.required = [...new Set(required)];
+}
+
+function asObject(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+function asList(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}

@@ -1,0 +1,80 @@
+import type { JsonObject } from "../../../codec.ts";
+import type { Seal } from "../../../seal.ts";
+import { isObject } from "../../../wire_value.ts";
+import { objectsIn } from "../shared/fields.ts";
+
+/**
+ * A call whose arguments come in pieces (`streamFunctionCallArguments`): it opens with a name and `willContinue`, goes
+ * on with `partialArgs`, each a path and a piece of a value, and is whole once a chunk says no more `willContinue`,
+ * which may be an empty `functionCall`.
+ */
+export interface PartialCall {
+  readonly id: unknown;
+  readonly name: string;
+  readonly seal: Seal | null;
+  /** Without a prototype at any level, so that no path reaches one. */
+  readonly args: JsonObject;
+}
+
+/** Opens a call with the arguments that its first chunk may already have. */
+export function openCall(functionCall: JsonObject, name: string, seal: Seal | null): PartialCall {
+  const args: JsonObject = Object.assign(Object.create(null), isObject(functionCall.args) ? functionCall.args : {});
+  const call = { id: functionCall.id, name, seal, args };
+  addPieces(call, functionCall);
+  return call;
+}
+
+/** Puts a chunk's pieces in their places: text goes on where it stopped, other values are set. */
+export function addPieces(call: PartialCall, functionCall: JsonObject): void {
+  for (const piece of objectsIn(functionCall.partialArgs)) {
+    const steps = typeof piece.jsonPath === "string" ? stepsOf(piece.jsonPath) : [];
+    const last = steps.pop();
+    if (last === undefined) continue;
+    const holder = holderAt(call.args, steps, last);
+    if (holder !== null) place(holder, last, valueIn(piece));
+  }
+}
+
+/** `$.items[0]['a name']` as `items`, 0, `a name`. */
+function stepsOf(path: string): (string | number)[] {
+  const steps: (string | number)[] = [];
+  for (const match of path.matchAll(/\.([^.[\]]+)|\[(\d+)\]|\['([^']*)'\]|\["([^"]*)"\]/g)) {
+    steps.push(match[2] === undefined ? match[1] ?? match[3] ?? match[4] ?? "" : Number(match[2]));
+  }
+  return steps;
+}
+
+/** The object or list that holds the last step, made on the way; null where the path does not fit what is there. */
+function holderAt(args: JsonObject, steps: readonly (string | number)[], last: string | number) {
+  let holder: JsonObject | unknown[] = args;
+  for (const [index, step] of steps.entries()) {
+    const next = index + 1 < steps.length ? steps[index + 1]! : last;
+    const known = memberOf(holder, step);
+    if (known === undefined) {
+      const made: JsonObject | unknown[] = typeof next === "number" ? [] : Object.create(null);
+      if (!place(holder, step, made)) return null;
+      holder = made;
+    } else if (Array.isArray(known) || isObject(known)) {
+      holder = known;
+    } else return null;
+  }
+  return holder;
+}
+
+function memberOf(holder: JsonObject | unknown[], step: string | number): unknown {
+  return Array.isArray(holder) ? (typeof step === "number" ? holder[step] : undefined) : holder[String(step)];
+}
+
+/** A list grows by one at most, so that a wild index cannot make it huge. */
+function place(holder: JsonObject | unknown[], step: string | number, value: unknown): boolean {
+  const known = memberOf(holder, step);
+  const joined = typeof known === "string" && typeof value === "string" ? known + value : value;
+  if (!Array.isArray(holder)) holder[String(step)] = joined;
+  else if (typeof step === "number" && step <= holder.length) holder[step] = joined;
+  else return false;
+  return true;
+}
+
+function valueIn(piece: JsonObject): unknown {
+  return piece.stringValue ?? piece.numberValue ?? piece.boolValue ?? null;
+}

@@ -1,0 +1,136 @@
+import type { JsonObject, RequestTarget } from "../../../codec.ts";
+import type { Conversation, Part, ReasoningPart, TextPart, ToolCallPart } from "../../../conversation.ts";
+import { NO_RESULT } from "../../../pairing.ts";
+import { argumentsOf } from "../../../call_input.ts";
+import { wireToolName } from "../shared/calls.ts";
+import { readsMediaInAnswers } from "./models.ts";
+import { type Answer, type Draft, draftsOf } from "./drafts.ts";
+import { writeMedia } from "../shared/parts.ts";
+import { signatureFor, UNVALIDATED_SEAL } from "../shared/seals.ts";
+import { writeAnswer } from "../shared/tool_results.ts";
+
+/** Where the contents go, and what is lost on the way. */
+interface Writing {
+  readonly target: RequestTarget;
+  readonly losses: Set<string>;
+}
+
+/**
+ * `contents` for a conversation's turns.
+ *
+ * @throws {GatewayError} `invalid_request` if the address of a medium was not fetched.
+ */
+export function writeContents(conversation: Conversation, target: RequestTarget, losses: Set<string>): JsonObject[] {
+  const writing = { target, losses };
+  const contents: JsonObject[] = [];
+  for (const draft of draftsOf(conversation.turns, losses)) {
+    const parts = draft.role === "user" ? writeUser(draft, writing) : writeModel(draft, writing);
+    if (parts.length > 0) append(contents, draft.role === "user" ? "user" : "model", parts);
+  }
+  // The form wants a user's word first; instructions alone, or an assistant's opening, are not enough.
+  if (contents[0]?.role !== "user") {
+    contents.unshift({ role: "user", parts: [{ text: "Continue" }] });
+    losses.add("turn_order");
+  }
+  return contents;
+}
+
+/** A content that turned out empty was left out, so its neighbours may have one role. */
+function append(contents: JsonObject[], role: string, parts: JsonObject[]): void {
+  const last = contents.at(-1);
+  if (last?.role === role) last.parts = [...last.parts as JsonObject[], ...parts];
+  else contents.push({ role, parts });
+}
+
+function writeUser(draft: Draft, writing: Writing): JsonObject[] {
+  const answers: JsonObject[] = [];
+  const after: JsonObject[] = [];
+  for (const answer of draft.answers) answers.push(writeResponse(answer, after, writing));
+  return [...answers, ...after, ...draft.parts.flatMap((part) => writePlain(part, writing))];
+}
+
+function writeResponse({ call, id, result }: Answer, after: JsonObject[], writing: Writing): JsonObject {
+  if (result?.cache) writing.losses.add("cache_control");
+  const written = result === null
+    ? { response: { error: NO_RESULT }, inside: [], after: [] }
+    : writeAnswer(result, readsMediaInAnswers(writing.target.model) && !writing.target.compatible);
+  if (written.after.length > 0) writing.losses.add("tool_result_image");
+  after.push(...written.after);
+  const functionResponse: JsonObject = { name: wireToolName(call.tool), response: written.response };
+  if (!writing.target.compatible) functionResponse.id = id;
+  if (written.inside.length > 0) functionResponse.parts = written.inside;
+  return { functionResponse };
+}
+
+function writeModel(draft: Draft, writing: Writing): JsonObject[] {
+  const parts: JsonObject[] = [];
+  let calls = 0;
+  for (const part of draft.parts) {
+    if (part.kind === "tool_call") {
+      parts.push(writeCall(part, draft.callIds[calls] ?? part.callId, calls++ === 0, writing));
+    } else if (part.kind === "reasoning") parts.push(...writeReasoning(part, writing));
+    else parts.push(...writePlain(part, writing));
+  }
+  // A content of nothing but unsigned thoughts counts as empty.
+  if (parts.every((part) => part.thought === true && part.thoughtSignature === undefined)) {
+    if (parts.length > 0) writing.losses.add("reasoning_text");
+    return [];
+  }
+  return parts;
+}
+
+/**
+ * The vendor refuses a step whose first call has no signature, so that one gets a placeholder where its own is lost or
+ * another provider's. Later calls of the same step carry none of their own and must not get it.
+ */
+function writeCall(call: ToolCallPart, callId: string, isFirst: boolean, writing: Writing): JsonObject {
+  const { target, losses } = writing;
+  if (call.cache) losses.add("cache_control");
+  const functionCall: JsonObject = {
+    name: wireToolName(call.tool),
+    args: argumentsOf(call),
+  };
+  if (!target.compatible) functionCall.id = callId;
+  const signature = signatureFor(call.seal, target.provider);
+  if (call.seal && signature === null) losses.add("reasoning_signature");
+  if (signature !== null) return { functionCall, thoughtSignature: signature };
+  return isFirst && !target.compatible ? { functionCall, thoughtSignature: UNVALIDATED_SEAL } : { functionCall };
+}
+
+/** Thoughts of another provider are sent without their proof; those that nothing but the proof carries are left out. */
+function writeReasoning(part: ReasoningPart, writing: Writing): JsonObject[] {
+  const signature = signatureFor(part.seal, writing.target.provider);
+  if (part.seal && signature === null) writing.losses.add("reasoning_signature");
+  if (signature !== null) return [{ text: part.text, thought: true, thoughtSignature: signature }];
+  return part.text === "" || part.redacted ? [] : [{ text: part.text, thought: true }];
+}
+
+function writePlain(part: Part, writing: Writing): JsonObject[] {
+  const { losses } = writing;
+  switch (part.kind) {
+    case "text":
+      return writeText(part, writing);
+    case "refusal":
+      losses.add("refusal");
+      return part.text === "" ? [] : [{ text: part.text }];
+    case "image":
+    case "file":
+      if (part.cache) losses.add("cache_control");
+      if (part.kind === "file" && part.name !== null) losses.add("file_name");
+      return [writeMedia(part)];
+    case "audio":
+    case "video":
+      return [writeMedia(part)];
+    default:
+      return [];
+  }
+}
+
+function writeText(part: TextPart, { target, losses }: Writing): JsonObject[] {
+  if (part.cache) losses.add("cache_control");
+  if (part.citations?.length) losses.add("citations");
+  const signature = signatureFor(part.seal, target.provider);
+  if (part.seal && signature === null) losses.add("reasoning_signature");
+  if (part.text === "") return [];
+  return [signature === null ? { text: part.text } : { text: part.text, thoughtSignature: signature }];
+}

@@ -1,0 +1,49 @@
+import type { JsonObject, RequestTarget, Written } from "../../../codec.ts";
+import type { Conversation } from "../../../conversation.ts";
+import { wireToolName } from "../shared/calls.ts";
+import { writeToolConfig, writeTools } from "../shared/tools.ts";
+import { writeContents } from "./write_contents.ts";
+import { describedFormat, mustDescribeFormat, writeSettings } from "./write_settings.ts";
+
+/**
+ * Writes a request. Model and streaming are told by the path and are not in the body.
+ *
+ * @throws {GatewayError} `invalid_request` if the address of a medium was not fetched; see `needsInlining`.
+ */
+export function writeRequest(conversation: Conversation, target: RequestTarget): Written<JsonObject> {
+  const losses = new Set<string>();
+  const body: JsonObject = { contents: writeContents(conversation, target, losses) };
+  const instructions = writeInstructions(conversation, target, losses);
+  if (instructions.length > 0) body.systemInstruction = { parts: instructions };
+  const tools = writeTools(conversation.tools, target, losses);
+  if (tools !== null) body.tools = tools;
+  const toolConfig = writeToolConfig(conversation, target, losses);
+  if (toolConfig !== null) body.toolConfig = toolConfig;
+  const settings = writeSettings(conversation, target, losses);
+  if (settings !== null) body.generationConfig = settings;
+  if (conversation.user !== null) losses.add("user");
+  if (conversation.cacheKey !== null) losses.add("prompt_cache_key");
+  if (conversation.verbosity !== null) losses.add("verbosity");
+  const toolNames = rewrittenNames(conversation);
+  return toolNames.size === 0 ? { body, losses: [...losses] } : { body, losses: [...losses], toolNames };
+}
+
+function writeInstructions(conversation: Conversation, target: RequestTarget, losses: Set<string>): JsonObject[] {
+  const parts: JsonObject[] = [];
+  for (const { text, cache } of conversation.instructions) {
+    if (cache) losses.add("cache_control");
+    if (text !== "") parts.push({ text });
+  }
+  if (conversation.outputFormat !== null && mustDescribeFormat(conversation, target)) {
+    losses.add("output_format");
+    parts.push({ text: describedFormat(conversation.outputFormat) });
+  }
+  return parts;
+}
+
+/** The caller's names of tools, offered or called before, whose names are not legal here, by those on the wire. */
+function rewrittenNames({ tools, turns }: Conversation): Map<string, string> {
+  const calls = turns.flatMap(({ parts }) => parts.flatMap((part) => part.kind === "tool_call" ? [part.tool] : []));
+  const names = [...tools.map(({ name }) => name), ...calls].map((name) => [wireToolName(name), name] as const);
+  return new Map(names.filter(([wire, name]) => wire !== name));
+}

@@ -1,0 +1,157 @@
+import type { JsonObject, RequestTarget } from "../../../codec.ts";
+import type { Conversation, OutputFormat, Part, ReasoningRequest } from "../../../conversation.ts";
+import { EFFORT_SHARES, effortForShare } from "../../../effort.ts";
+import { type ModelTraits, traitsOf } from "./models.ts";
+import { openApiSchemaOf } from "./openapi_schema.ts";
+import { withoutDialect } from "../shared/schema.ts";
+
+/** Most stop sequences that the vendor takes. */
+const STOPS_MAX = 5;
+
+/** Limit of a reply where neither the caller nor the catalog says one, for reckoning shares of it. */
+const ASSUMED_OUTPUT_TOKENS = 16384;
+const THINKING_MIN = 1024;
+
+/** `generationConfig` for a conversation; null when it wishes nothing. */
+export function writeSettings(
+  conversation: Conversation,
+  target: RequestTarget,
+  losses: Set<string>,
+): JsonObject | null {
+  const config: JsonObject = {};
+  addSampling(config, conversation, losses);
+  addLimit(config, conversation, target, losses);
+  if (conversation.outputFormat !== null && !mustDescribeFormat(conversation, target)) {
+    addOutputFormat(config, conversation.outputFormat, target);
+  }
+  if (conversation.reasoning !== null) {
+    const thinking = thinkingConfigFor(conversation.reasoning, conversation.maxOutputTokens, target, losses);
+    if (thinking !== null) config.thinkingConfig = thinking;
+  }
+  addResolution(config, conversation, losses);
+  return Object.keys(config).length === 0 ? null : config;
+}
+
+function addSampling(config: JsonObject, { sampling }: Conversation, losses: Set<string>): void {
+  const { temperature, topP, topK, presencePenalty, frequencyPenalty, seed, stop } = sampling;
+  if (temperature !== null) config.temperature = temperature;
+  if (topP !== null) config.topP = topP;
+  if (topK !== null) config.topK = topK;
+  if (presencePenalty !== null) config.presencePenalty = presencePenalty;
+  if (frequencyPenalty !== null) config.frequencyPenalty = frequencyPenalty;
+  // The vendor's seeds have 32 bits.
+  if (seed !== null && (seed | 0) === seed) config.seed = seed;
+  else if (seed !== null) losses.add("seed");
+  if (stop.length > 0) config.stopSequences = stop.slice(0, STOPS_MAX);
+  if (stop.length > STOPS_MAX) losses.add("stop");
+}
+
+/** A limit beyond the model's own is refused, while agents send one limit to all models. */
+function addLimit(config: JsonObject, conversation: Conversation, target: RequestTarget, losses: Set<string>): void {
+  const { maxOutputTokens: wanted } = conversation;
+  if (wanted === null) return;
+  const limit = Math.min(wanted, target.maxOutputTokens ?? Infinity);
+  if (limit < wanted) losses.add("max_tokens");
+  config.maxOutputTokens = limit;
+}
+
+/** Models before the third generation refuse a JSON reply together with tools: the format is then told in words. */
+export function mustDescribeFormat({ outputFormat, tools }: Conversation, target: RequestTarget): boolean {
+  return outputFormat !== null && tools.length > 0 && traitsOf(target.model).generation < 3;
+}
+
+/** The words for an output format that cannot be set. */
+export function describedFormat(format: OutputFormat): string {
+  const rule = "Your final answer to the user must be one JSON value and nothing else, without a code fence";
+  return format.kind === "json"
+    ? `${rule}.`
+    : `${rule}, valid against this JSON Schema: ${JSON.stringify(format.schema)}`;
+}
+
+function addOutputFormat(config: JsonObject, format: OutputFormat, target: RequestTarget): void {
+  config.responseMimeType = "application/json";
+  if (format.kind === "json") return;
+  if (target.compatible) config.responseSchema = openApiSchemaOf(format.schema);
+  else config.responseJsonSchema = withoutDialect(format.schema);
+}
+
+/**
+ * Models of generation 2.5 are told how much to think by a budget, later ones by a level, earlier ones do not think.
+ * Source: Gemini API reference, "Thinking".
+ */
+function thinkingConfigFor(
+  reasoning: ReasoningRequest,
+  maxOutputTokens: number | null,
+  target: RequestTarget,
+  losses: Set<string>,
+): JsonObject | null {
+  const traits = traitsOf(target.model);
+  if (traits.generation < 2.5) {
+    losses.add("reasoning");
+    return null;
+  }
+  const config: JsonObject = {};
+  const limit = maxOutputTokens ?? target.maxOutputTokens ?? ASSUMED_OUTPUT_TOKENS;
+  if (traits.generation < 3) {
+    const budget = budgetFor(reasoning, limit, traits);
+    if (budget !== null) config.thinkingBudget = budget;
+    if (reasoning.effort === "none" && budget !== 0) losses.add("reasoning");
+  } else {
+    const level = levelFor(reasoning, limit, traits);
+    if (level !== null) config.thinkingLevel = level;
+    if (reasoning.effort === "none") losses.add("reasoning");
+  }
+  if (reasoning.visible !== null && reasoning.effort !== "none") config.includeThoughts = reasoning.visible;
+  return Object.keys(config).length === 0 ? null : config;
+}
+
+function budgetFor(reasoning: ReasoningRequest, limit: number, traits: ModelTraits): number | null {
+  const lowest = traits.isPro ? 128 : traits.isLite ? 512 : 1;
+  const highest = traits.isPro ? 32768 : 24576;
+  const { effort, budgetTokens } = reasoning;
+  if (budgetTokens !== null) return Math.min(Math.max(budgetTokens, lowest), highest);
+  if (effort === null) return null;
+  if (effort === "none") return traits.isPro ? lowest : 0;
+  return Math.min(Math.max(Math.round(limit * EFFORT_SHARES[effort]), THINKING_MIN), highest);
+}
+
+/** These models cannot switch thinking off: `none` asks for the least. */
+function levelFor(reasoning: ReasoningRequest, limit: number, traits: ModelTraits): string | null {
+  const effort = reasoning.effort ??
+    (reasoning.budgetTokens === null
+      ? null
+      : effortForShare(reasoning.budgetTokens / limit, ["minimal", "low", "medium", "high"]));
+  switch (effort) {
+    case null:
+      return null;
+    case "none":
+    case "minimal":
+      return traits.isPro ? "LOW" : "MINIMAL";
+    case "low":
+      return "LOW";
+    case "medium":
+      // The first Pro of the third generation knows two levels.
+      return traits.isPro && traits.generation === 3 ? "HIGH" : "MEDIUM";
+    default:
+      return "HIGH";
+  }
+}
+
+/** The vendor takes one resolution for all media of a request. */
+function addResolution(config: JsonObject, { turns }: Conversation, losses: Set<string>): void {
+  const details = new Set<string>();
+  for (const turn of turns) {
+    for (const part of turn.parts) for (const detail of detailsIn(part)) details.add(detail);
+  }
+  const wanted = [...details].filter((detail) => detail !== "auto");
+  if (wanted.length === 0) return;
+  if (details.size > 1 || wanted[0] === "original") losses.add("image_detail");
+  config.mediaResolution = wanted.every((detail) => detail === "low")
+    ? "MEDIA_RESOLUTION_LOW"
+    : "MEDIA_RESOLUTION_HIGH";
+}
+
+function detailsIn(part: Part): string[] {
+  if (part.kind === "image") return [part.detail ?? "auto"];
+  return part.kind === "tool_result" ? part.parts.flatMap(detailsIn) : [];
+}

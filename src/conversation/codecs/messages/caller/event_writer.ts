@@ -1,0 +1,233 @@
+import type { GatewayError } from "../../../../lib/gateway_error.ts";
+import type { EventWriter, Frame, JsonObject, ReplyContext } from "../../../codec.ts";
+import type { PartOpening, ReplyEvent } from "../../../events.ts";
+import type { Seal } from "../../../seal.ts";
+import { writeSeal } from "../../../seal.ts";
+import { failureOf } from "../../../stream_failure.ts";
+import type { Usage } from "../../../usage.ts";
+import { writeError } from "../shared/error.ts";
+import { callCarrier, carriesTextSeals, messageIdFor, signatureOf, textCarrier } from "../shared/reply.ts";
+import { writeStop } from "../shared/stop.ts";
+import { writeUsage } from "../shared/usage.ts";
+
+/** A part that was opened and not yet written to its end. */
+interface HeldPart {
+  readonly index: number;
+  readonly opening: PartOpening;
+  /** Text that waits for the parts before, or for the block to begin. */
+  waiting: string;
+  seal: Seal | null;
+  /** True once the block's start is written. */
+  isBegun: boolean;
+  isEnded: boolean;
+}
+
+/**
+ * What a stream has come to. Blocks of this form never overlap, so of the parts that are open the first is written as
+ * it comes, and the others wait for its end.
+ */
+interface WritingState {
+  readonly context: ReplyContext;
+  /** In order of opening; the first is being written. */
+  readonly held: HeldPart[];
+  nextBlock: number;
+  hasToolCall: boolean;
+  hasRefusal: boolean;
+  usage: Usage | null;
+}
+
+/**
+ * Writes a caller's stream of this form. Citations are left out as in a whole reply, which reports it: theirs is a
+ * vendor's `encrypted_index`, which nobody else can make. Source: Messages API reference, "Streaming messages".
+ */
+export function eventWriter(context: ReplyContext): EventWriter {
+  const state: WritingState = {
+    context,
+    held: [],
+    nextBlock: 0,
+    hasToolCall: false,
+    hasRefusal: false,
+    usage: null,
+  };
+  const fail = (error: GatewayError) => [frame({ ...writeError(error, context.requestId) })];
+  return { write: (event) => event.type === "error" ? fail(failureOf(event)) : writeEvent(state, event), fail };
+}
+
+function writeEvent(state: WritingState, event: Exclude<ReplyEvent, { type: "error" }>): Frame[] {
+  switch (event.type) {
+    case "start":
+      return writeStart(state, event);
+    case "part-start":
+      state.held.push({
+        index: event.index,
+        opening: event.part,
+        waiting: "",
+        seal: null,
+        isBegun: false,
+        isEnded: false,
+      });
+      return [];
+    case "part-delta":
+      return update(state, event.index, (part) => part.waiting += event.text);
+    case "part-seal":
+      return update(state, event.index, (part) => part.seal = event.seal);
+    case "part-end":
+      return update(state, event.index, (part) => part.isEnded = true);
+    case "image":
+      return []; // this form has no picture in a reply
+    case "finish":
+      return writeFinish(state, event);
+  }
+}
+
+function writeStart(state: WritingState, event: ReplyEvent & { type: "start" }): Frame[] {
+  state.usage = event.usage;
+  const message = {
+    id: messageIdFor(event.id, state.context),
+    type: "message",
+    role: "assistant",
+    model: state.context.model,
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage: writeUsage(event.usage),
+  };
+  return [frame({ type: "message_start", message })];
+}
+
+function update(state: WritingState, index: number, change: (part: HeldPart) => void): Frame[] {
+  const part = state.held.find((held) => held.index === index);
+  if (part) change(part);
+  return part === state.held[0] ? advance(state) : [];
+}
+
+/** Writes what can be written: of the first part all that waits, and once it has ended, the parts behind it. */
+function advance(state: WritingState): Frame[] {
+  const frames: Frame[] = [];
+  for (let part = state.held[0]; part; part = state.held[0]) {
+    frames.push(...writeWaiting(state, part));
+    if (!part.isEnded) break;
+    frames.push(...closePart(state, part));
+    state.held.shift();
+  }
+  return frames;
+}
+
+function writeWaiting(state: WritingState, part: HeldPart): Frame[] {
+  if (part.waiting === "" || isRedacted(part)) return [];
+  const text = part.waiting;
+  part.waiting = "";
+  return [...beginPart(state, part), blockDelta(state, deltaOf(part.opening, text))];
+}
+
+function isRedacted({ opening }: HeldPart): boolean {
+  return opening.kind === "reasoning" && opening.redacted === true;
+}
+
+function deltaOf(opening: PartOpening, text: string): JsonObject {
+  switch (opening.kind) {
+    case "text":
+    case "refusal":
+      return { type: "text_delta", text };
+    case "reasoning":
+      return { type: "thinking_delta", thinking: text };
+    case "tool_call":
+      return { type: "input_json_delta", partial_json: opening.custom ? JSON.stringify(text).slice(1, -1) : text };
+  }
+}
+
+/** The start of a part's block; a call's seal goes before it, on thinking without text. */
+function beginPart(state: WritingState, part: HeldPart): Frame[] {
+  if (part.isBegun) return [];
+  part.isBegun = true;
+  const { opening } = part;
+  switch (opening.kind) {
+    case "text":
+    case "refusal":
+      if (opening.kind === "refusal") state.hasRefusal = true;
+      return [beginBlock(state, { type: "text", text: "" })];
+    case "reasoning":
+      return [beginBlock(state, { type: "thinking", thinking: "", signature: "" })];
+    case "tool_call": {
+      state.hasToolCall = true;
+      const { seal } = part;
+      part.seal = null;
+      const carried = seal ? wholeThinking(state, callCarrier(seal, opening.callId, true)) : [];
+      const begin = beginBlock(state, { type: "tool_use", id: opening.callId, name: opening.tool, input: {} });
+      const custom = opening.custom
+        ? [blockDelta(state, { type: "input_json_delta", partial_json: '{"input":"' })]
+        : [];
+      return [...carried, begin, ...custom];
+    }
+  }
+}
+
+function beginBlock(state: WritingState, block: JsonObject): Frame {
+  return frame({ type: "content_block_start", index: state.nextBlock, content_block: block });
+}
+
+/** A block that carries a seal, in frames. */
+function wholeThinking(state: WritingState, { signature }: JsonObject): Frame[] {
+  return [
+    beginBlock(state, { type: "thinking", thinking: "", signature: "" }),
+    blockDelta(state, { type: "signature_delta", signature }),
+    endBlock(state),
+  ];
+}
+
+function blockDelta(state: WritingState, delta: JsonObject): Frame {
+  return frame({ type: "content_block_delta", index: state.nextBlock, delta });
+}
+
+function endBlock(state: WritingState): Frame {
+  return frame({ type: "content_block_stop", index: state.nextBlock++ });
+}
+
+/** The end of a part's block. Parts that hold nothing have no block: a client would be refused with it later. */
+function closePart(state: WritingState, part: HeldPart): Frame[] {
+  const { opening, seal } = part;
+  switch (opening.kind) {
+    case "tool_call":
+      return closeCall(state, part, opening);
+    case "reasoning":
+      return opening.redacted ? closeRedacted(state, seal) : closeThinking(state, part);
+    case "text":
+    case "refusal": {
+      const end = part.isBegun ? [endBlock(state)] : [];
+      return seal && carriesTextSeals(state.context) ? [...end, ...wholeThinking(state, textCarrier(seal))] : end;
+    }
+  }
+}
+
+function closeCall(state: WritingState, part: HeldPart, opening: PartOpening & { kind: "tool_call" }): Frame[] {
+  const begin = beginPart(state, part);
+  const custom = opening.custom ? [blockDelta(state, { type: "input_json_delta", partial_json: '"}' })] : [];
+  const frames = [...begin, ...custom, endBlock(state)];
+  // A seal that came after the first of the arguments missed its place before the call.
+  return part.seal ? [...frames, ...wholeThinking(state, callCarrier(part.seal, opening.callId, false))] : frames;
+}
+
+function closeRedacted(state: WritingState, seal: Seal | null): Frame[] {
+  if (!seal) return [];
+  return [beginBlock(state, { type: "redacted_thinking", data: writeSeal(seal, "messages") }), endBlock(state)];
+}
+
+function closeThinking(state: WritingState, part: HeldPart): Frame[] {
+  const begin = part.seal ? beginPart(state, part) : [];
+  if (!part.isBegun) return [];
+  const signature = signatureOf(part.seal ?? undefined);
+  return [...begin, blockDelta(state, { type: "signature_delta", signature }), endBlock(state)];
+}
+
+function writeFinish(state: WritingState, event: ReplyEvent & { type: "finish" }): Frame[] {
+  for (const part of state.held) part.isEnded = true;
+  const frames = advance(state);
+  const delta = writeStop(event.stop, state);
+  const usage = writeUsage(event.usage ?? state.usage);
+  return [...frames, frame({ type: "message_delta", delta, usage }), frame({ type: "message_stop" })];
+}
+
+/** The event's name is the type of its data: the official clients drop a frame without one. */
+function frame(data: JsonObject): Frame {
+  return { event: String(data.type), data: JSON.stringify(data) };
+}

@@ -1,0 +1,100 @@
+import { Buffer } from "node:buffer";
+import { invalidField } from "../../../../lib/gateway_error.ts";
+import type { JsonObject } from "../../../codec.ts";
+import type { FilePart, ImagePart, Source, TextPart } from "../../../conversation.ts";
+import { isObject, textOrNull } from "../../../wire_value.ts";
+import { type Names, readCache } from "../shared/fields.ts";
+import { readText } from "../shared/parts.ts";
+
+/** What a block of a user's message or of a tool's result can be read as. */
+export type ShownPart = TextPart | ImagePart | FilePart;
+
+/**
+ * A block that shows the model something; null for kinds that are not shown.
+ *
+ * @param path Where the block stands, for errors.
+ * @throws {GatewayError} `invalid_request` for a file id, which means something to one vendor alone.
+ */
+export function readShown(block: JsonObject, path: string, beyond: Names): ShownPart[] | null {
+  switch (block.type) {
+    case "text":
+      return presentOf(readText(block));
+    case "image":
+      return [{ kind: "image", source: readSource(block.source, path, null), ...readCache(block) }];
+    case "document":
+      return readDocument(block, path, beyond);
+    case "search_result":
+      beyond.add("messages.content.search_result");
+      return presentOf(readSearchResult(block));
+    case "tool_reference":
+      beyond.add("messages.content.tool_reference");
+      return presentOf(readText({ text: block.tool_name }));
+    default:
+      return null;
+  }
+}
+
+function presentOf<T>(part: T | null): T[] {
+  return part === null ? [] : [part];
+}
+
+function readDocument(block: JsonObject, path: string, beyond: Names): ShownPart[] {
+  const context = readText({ text: block.context });
+  if (isObject(block.citations) && block.citations.enabled === true) beyond.add("messages.content.document.citations");
+  const source = isObject(block.source) ? block.source : {};
+  if (source.type === "content") return [...presentOf(context), ...readContent(source.content, path, beyond)];
+  const file: FilePart = {
+    kind: "file",
+    source: source.type === "text" ? textSource(source.data) : readSource(source, path, "application/pdf"),
+    name: textOrNull(block.title),
+    ...readCache(block),
+  };
+  return [...presentOf(context), file];
+}
+
+/** The text or blocks of a tool's result or of a document. */
+export function readContent(content: unknown, path: string, beyond: Names): ShownPart[] {
+  if (typeof content === "string") return presentOf(readText({ text: content }));
+  if (!Array.isArray(content)) return [];
+  return content.filter(isObject).flatMap((block, place) => {
+    const parts = readShown(block, `${path}.content[${place}]`, beyond);
+    if (parts === null) beyond.add(`messages.content.tool_result.${block.type}`);
+    return parts ?? [];
+  });
+}
+
+function textSource(data: unknown): Source {
+  return { kind: "base64", mediaType: "text/plain", data: Buffer.from(textOrNull(data) ?? "").toString("base64") };
+}
+
+/** @param assumed What an address leads to, where the form allows one kind only. */
+function readSource(source: unknown, path: string, assumed: string | null): Source {
+  const { type, url, media_type: mediaType, data } = isObject(source) ? source : {};
+  if (type === "url") return { kind: "url", url: textOrNull(url) ?? "", mediaType: assumed };
+  if (type === "base64") {
+    return { kind: "base64", mediaType: textOrNull(mediaType) ?? "", data: readBase64(textOrNull(data) ?? "", path) };
+  }
+  if (type === "file") {
+    throw invalidField(
+      `${path}.source`,
+      "a file id cannot be translated for this model's vendor; send the data or a URL",
+    );
+  }
+  throw invalidField(`${path}.source.type`, 'expected "base64" or "url"');
+}
+
+/** Standard base64 on one line. */
+function readBase64(data: string, path: string): string {
+  const plain = /[^A-Za-z0-9+/=]/.test(data)
+    ? data.replaceAll("-", "+").replaceAll("_", "/").replace(/\s+/g, "")
+    : data;
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(plain)) throw invalidField(`${path}.source.data`, "expected base64");
+  return plain;
+}
+
+/** A search result in words: title and source, then its text. */
+function readSearchResult(block: JsonObject): TextPart | null {
+  const texts = Array.isArray(block.content) ? block.content.map((inner) => isObject(inner) ? inner.text : null) : [];
+  const lines = [block.title, block.source, ...texts].filter((line) => typeof line === "string" && line !== "");
+  return readText({ ...block, citations: null, text: lines.join("\n") });
+}

@@ -1,0 +1,28 @@
+import type { JsonObject } from "../../../codec.ts";
+import type { CacheMark } from "../../../conversation.ts";
+import { isObject } from "../../../wire_value.ts";
+
+/** Names of what could not be said, collected while a body is written; of what has no neutral word, while one is read. */
+export type Names = Set<string>;
+
+/** What kind of JSON value it is, for an error's text: never the value itself. */
+export function kindOf(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "an array";
+  if (typeof value === "number" && !Number.isFinite(value)) return "a number beyond range";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}
+
+/** The mark of a block as a property to spread; nothing where the block has none. */
+export function readCache(block: JsonObject): { cache?: CacheMark } {
+  const mark = block.cache_control;
+  if (!isObject(mark)) return {};
+  return { cache: { ttl: mark.ttl === "1h" || mark.ttl === "5m" ? mark.ttl : null } };
+}
+
+/** The inverse of {@linkcode readCache}. */
+export function writeCache(cache: CacheMark | undefined): { cache_control?: JsonObject } {
+  if (!cache) return {};
+  return { cache_control: cache.ttl === null ? { type: "ephemeral" } : { type: "ephemeral", ttl: cache.ttl } };
+}

@@ -1,0 +1,129 @@
+import type { JsonObject, ReplyContext, Written } from "../../../codec.ts";
+import type { ToolCallPart } from "../../../conversation.ts";
+import type { Reply, ReplyPart } from "../../../reply.ts";
+import { type Seal, writeSeal } from "../../../seal.ts";
+import { isObject, textOrNull } from "../../../wire_value.ts";
+import type { Names } from "./fields.ts";
+import { argumentsOf, isWrapped } from "../../../call_input.ts";
+import { isSkipped, readSpoken } from "./parts.ts";
+import { UNSIGNED, vendorSeal, writeCarriedSeal } from "./seals.ts";
+import { readStop, writeStop } from "./stop.ts";
+import { readUsage, writeUsage } from "./usage.ts";
+
+/**
+ * A vendor's whole reply. Blocks of its own tools are left out and named in `beyond`.
+ *
+ * @throws {TypeError} If it is no reply of this form.
+ */
+export function readReply(body: unknown): Reply {
+  if (!isObject(body) || !Array.isArray(body.content) || (body.type !== undefined && body.type !== "message")) {
+    throw new TypeError('No reply of the message form: expected an object of type "message" with content');
+  }
+  const blocks = body.content.filter(isObject);
+  return {
+    id: textOrNull(body.id) ?? "",
+    model: textOrNull(body.model) ?? "",
+    createdAt: null,
+    parts: blocks.map((block) => readSpoken(block, vendorSeal)).filter((part) => part !== null),
+    stop: readStop(body),
+    usage: readUsage(body),
+    beyond: [...new Set(blocks.filter(isSkipped).map((block) => `content.${block.type}`))],
+  };
+}
+
+/** A reply as a caller of this form reads it. */
+export function writeReply(reply: Reply, context: ReplyContext): Written<JsonObject> {
+  const losses: Names = new Set();
+  const parts = wholeParts(reply, losses);
+  const spoken = {
+    hasToolCall: parts.some((part) => part.kind === "tool_call"),
+    hasRefusal: parts.some((part) => part.kind === "refusal"),
+  };
+  const body = {
+    id: messageIdFor(reply.id, context),
+    type: "message",
+    role: "assistant",
+    model: context.model,
+    content: parts.flatMap((part) => writePart(part, context, losses)),
+    ...writeStop(reply.stop, spoken),
+    usage: writeUsage(reply.usage),
+  };
+  return { body, losses: [...losses] };
+}
+
+/** The vendor's id where it is of this form, else one made from the request's. */
+export function messageIdFor(id: string, { requestId }: ReplyContext): string {
+  return id.startsWith("msg_") ? id : `msg_${requestId.replace(/^req_/, "")}`;
+}
+
+/** The parts without a call that a limit cut off in the middle of its arguments. */
+function wholeParts({ parts, stop }: Reply, losses: Names): readonly ReplyPart[] {
+  const last = parts.at(-1);
+  const isLimit = stop.reason === "max_tokens" || stop.reason === "context_full";
+  if (!isLimit || last?.kind !== "tool_call" || last.custom || !isWrapped(argumentsOf(last))) return parts;
+  losses.add("tool_call");
+  return parts.slice(0, -1);
+}
+
+function writePart(part: ReplyPart, context: ReplyContext, losses: Names): JsonObject[] {
+  switch (part.kind) {
+    case "text":
+      if (part.citations) losses.add("citations");
+      if (part.seal && !carriesTextSeals(context)) losses.add("reasoning_signature");
+      return [...textBlocks(part.text), ...(part.seal && carriesTextSeals(context) ? [textCarrier(part.seal)] : [])];
+    case "refusal":
+      return textBlocks(part.text);
+    case "reasoning":
+      return part.redacted ? redactedBlocks(part.seal) : thinkingBlocks(part.text, part.seal);
+    case "tool_call":
+      return [...(part.seal ? [callCarrier(part.seal, part.callId, true)] : []), callBlock(part)];
+    case "image":
+      losses.add("image");
+      return [];
+  }
+}
+
+/** Empty text is left out: a client that sends it back would be refused. */
+function textBlocks(text: string): JsonObject[] {
+  return text === "" ? [] : [{ type: "text", text }];
+}
+
+function thinkingBlocks(thinking: string, seal: Seal | undefined): JsonObject[] {
+  if (thinking === "" && !seal) return [];
+  return [{ type: "thinking", thinking, signature: signatureOf(seal) }];
+}
+
+/** What stands in the field `signature`. */
+export function signatureOf(seal: Seal | undefined): string {
+  return seal ? writeSeal(seal, "messages") : UNSIGNED;
+}
+
+function redactedBlocks(seal: Seal | undefined): JsonObject[] {
+  return seal ? [{ type: "redacted_thinking", data: writeSeal(seal, "messages") }] : [];
+}
+
+function callBlock(call: ToolCallPart): JsonObject {
+  return { type: "tool_use", id: call.callId, name: call.tool, input: argumentsOf(call) };
+}
+
+/** The block that carries the seal of a call. */
+export function callCarrier(seal: Seal, callId: string, isBeforeCall: boolean): JsonObject {
+  return carrier(writeCarriedSeal(seal, { kind: "call", callId }, isBeforeCall));
+}
+
+/** The block that carries the seal of the text right before. */
+export function textCarrier(seal: Seal): JsonObject {
+  return carrier(writeCarriedSeal(seal, { kind: "text" }, false));
+}
+
+function carrier(signature: string): JsonObject {
+  return { type: "thinking", thinking: "", signature };
+}
+
+/**
+ * True when the caller asked for thinking. Only then are seals of text carried: they help the vendor but it goes on
+ * without, and a caller who expects none takes the last block for the answer. Those of calls are always carried.
+ */
+export function carriesTextSeals({ conversation }: ReplyContext): boolean {
+  return conversation !== null && conversation.reasoning !== null && conversation.reasoning.effort !== "none";
+}

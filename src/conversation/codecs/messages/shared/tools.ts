@@ -1,0 +1,176 @@
+import type { JsonObject } from "../../../codec.ts";
+import type { Conversation, Tool, ToolChoice } from "../../../conversation.ts";
+import { legalWord } from "../../../legal_word.ts";
+import { objectSchema, plainSchema } from "../../../object_schema.ts";
+import { toolsAmong } from "../../../tools_among.ts";
+import { isOwnTool } from "../caller/check.ts";
+import { isObject, textOrNull } from "../../../wire_value.ts";
+import { type Names, readCache, writeCache } from "./fields.ts";
+import type { ModelTraits } from "../upstream/model_traits.ts";
+import { strictSchema } from "../upstream/schema.ts";
+
+/** Fields of a tool that say nothing the neutral words would have to keep. */
+const READ_TOOL_FIELDS = new Set(["type", "name", "description", "input_schema", "strict", "cache_control"]);
+
+/** The tools that the caller runs itself; those of the vendor's own go to `beyond` by their kind, without its date. */
+export function readTools(tools: unknown, beyond: Names): Tool[] {
+  if (!Array.isArray(tools)) return [];
+  return tools.filter(isObject).flatMap((tool) => {
+    if (!isOwnTool(tool)) {
+      beyond.add(`tools.${String(tool.type).replace(/_\d{8}$/, "")}`);
+      return [];
+    }
+    for (const field in tool) if (!READ_TOOL_FIELDS.has(field)) beyond.add(`tools.${field}`);
+    return [{
+      kind: "function" as const,
+      name: tool.name as string,
+      description: textOrNull(tool.description) || null,
+      parameters: isObject(tool.input_schema) && !takesNothing(tool.input_schema) ? tool.input_schema : null,
+      strict: typeof tool.strict === "boolean" ? tool.strict : null,
+      ...readCache(tool),
+    }];
+  });
+}
+
+/** True for the schema by which this form says that a tool has no arguments. */
+function takesNothing(schema: JsonObject): boolean {
+  return schema.type === "object" && isObject(schema.properties) && Object.keys(schema.properties).length === 0 &&
+    Object.keys(schema).every((key) =>
+      key === "type" || key === "properties" || key === "$schema" ||
+      (key === "additionalProperties" && schema[key] === false) ||
+      (key === "required" && Array.isArray(schema[key]) && schema[key].length === 0)
+    );
+}
+
+/** The choice, and whether more than one call is allowed. */
+export function readToolChoice(choice: unknown): Pick<Conversation, "toolChoice" | "parallelToolCalls"> {
+  if (!isObject(choice)) return { toolChoice: null, parallelToolCalls: null };
+  const { disable_parallel_tool_use: disabled } = choice;
+  return { toolChoice: choiceOf(choice), parallelToolCalls: typeof disabled === "boolean" ? !disabled : null };
+}
+
+function choiceOf(choice: JsonObject): ToolChoice | null {
+  switch (choice.type) {
+    case "auto":
+    case "none":
+      return { kind: choice.type };
+    case "any":
+      return { kind: "required" };
+    case "tool":
+      return { kind: "tool", tool: choice.name as string };
+    default:
+      return null;
+  }
+}
+
+const LONGEST_NAME = 128;
+const LONGEST_ID = 64;
+
+/** A tool's name as this form allows it: letters, digits, `_` and `-`, up to 128 of them. Equal names stay equal. */
+export function wireToolName(name: string): string {
+  return legalWord(name, LONGEST_NAME);
+}
+
+/** A call's id as this form allows it. Equal ids stay equal, different ones different. */
+export function wireCallId(callId: string): string {
+  return legalWord(callId, LONGEST_ID);
+}
+
+/** Tools and choice as this form writes them; a field that is not needed is missing. */
+export interface WrittenTools {
+  /** Definitions with legal names. */
+  readonly tools?: JsonObject[];
+  /** Only where there are tools. */
+  readonly tool_choice?: JsonObject;
+}
+
+/**
+ * The tools of a request and the choice among them.
+ *
+ * @param used Wire names of the tools that the history calls: it needs at least one definition beside it.
+ */
+export function writeTools(
+  conversation: Conversation,
+  traits: ModelTraits,
+  used: ReadonlySet<string>,
+  losses: Names,
+): WrittenTools {
+  const offered = offeredTools(conversation, losses);
+  if (offered.length === 0) {
+    if (used.size === 0) return {};
+    const tools = [...used].map((name) => ({ name, input_schema: objectSchema(null) }));
+    return { tools, tool_choice: { type: "none" } };
+  }
+  const choice = writeChoice(conversation, offered, losses);
+  return {
+    tools: offered.map((tool) => writeTool(tool, traits, losses)),
+    ...(choice ? { tool_choice: choice } : {}),
+  };
+}
+
+/** The tools without second ones of a name, and only the allowed ones where the choice is among some. */
+function offeredTools({ tools, toolChoice }: Conversation, losses: Names): Tool[] {
+  const named = new Map<string, Tool>();
+  for (const tool of tools) if (!named.has(tool.name)) named.set(tool.name, tool);
+  const offered = [...named.values()];
+  if (toolChoice?.kind !== "allowed") return offered;
+  const allowed = toolsAmong(offered, toolChoice.tools);
+  if (allowed.length === 0) losses.add("tool_choice");
+  return allowed.length === 0 ? offered : allowed;
+}
+
+function writeTool(tool: Tool, traits: ModelTraits, losses: Names): JsonObject {
+  const name = wireToolName(tool.name);
+  if (tool.kind === "custom") {
+    losses.add("custom_tool");
+    return { name, ...descriptionOf(tool), input_schema: FREE_TEXT };
+  }
+  const isStrict = tool.strict === true && traits.takesSchemas;
+  if (tool.strict === true && !isStrict) losses.add("tool_strict");
+  const { schema, isLoose } = plainSchema(tool.parameters);
+  if (isLoose) losses.add("tool_schema");
+  return {
+    name,
+    ...descriptionOf(tool),
+    input_schema: isStrict ? strictSchema(schema) : schema,
+    ...(isStrict ? { strict: true } : {}),
+    ...writeCache(tool.cache),
+  };
+}
+
+function descriptionOf(tool: Tool): { description?: string } {
+  return tool.description ? { description: tool.description } : {};
+}
+
+/** A tool whose input is free text takes it as one property. */
+const FREE_TEXT: JsonObject = {
+  type: "object",
+  properties: { input: { type: "string", description: "The whole input of the tool, as plain text" } },
+  required: ["input"],
+  additionalProperties: false,
+};
+
+function writeChoice(conversation: Conversation, offered: readonly Tool[], losses: Names): JsonObject | null {
+  const { toolChoice, parallelToolCalls } = conversation;
+  const choice = toolChoice === null ? null : choiceBody(toolChoice, offered, losses);
+  if (parallelToolCalls !== false || choice?.type === "none") return choice;
+  return { ...(choice ?? { type: "auto" }), disable_parallel_tool_use: true };
+}
+
+function choiceBody(choice: ToolChoice, offered: readonly Tool[], losses: Names): JsonObject {
+  switch (choice.kind) {
+    case "auto":
+    case "none":
+      return { type: choice.kind };
+    case "required":
+      return { type: "any" };
+    case "tool":
+      if (offered.some((tool) => tool.name === choice.tool)) return { type: "tool", name: wireToolName(choice.tool) };
+      losses.add("tool_choice");
+      return { type: "auto" };
+    case "allowed": {
+      const isKept = toolsAmong(offered, choice.tools).length > 0;
+      return { type: choice.mode === "required" && isKept ? "any" : "auto" };
+    }
+  }
+}

@@ -1,0 +1,138 @@
+import type { JsonObject, UsageFollower } from "../../../codec.ts";
+import { checkedCounters, NO_USAGE, readCounter, type Usage, withCounters, withTier } from "../../../usage.ts";
+import { isObject, objectOf, parsedOrNull } from "../../../wire_value.ts";
+
+/** The usage that a whole reply reports; null if none. */
+export function readUsage(body: unknown): Usage | null {
+  return isObject(body) ? usageOf(body.usage) : null;
+}
+
+/**
+ * A `usage` object in neutral words; null if it counts nothing. `iterations` list every pass over the prompt, among
+ * them passes that the totals leave out (a compaction, an advisor), so their sum is what was consumed. A pass that
+ * names a model was made by that model. Where another model took over, the pass that was given up is not charged: the
+ * totals hold, and the model that took over consumed them.
+ */
+export function usageOf(usage: unknown): Usage | null {
+  if (!isObject(usage)) return null;
+  if (typeof usage.input_tokens !== "number" && typeof usage.output_tokens !== "number") return null;
+  const searches = isObject(usage.server_tool_use) ? readCounter(usage.server_tool_use.web_search_requests) : 0;
+  return withTier(withCounters(tokensOf(usage), { webSearches: searches }), tierOf(usage));
+}
+
+/** Fast mode is told beside the tier, and is the dearer of the two. */
+function tierOf({ service_tier, speed }: JsonObject): unknown {
+  return speed === "fast" ? speed : service_tier;
+}
+
+function tokensOf(usage: JsonObject): Usage {
+  const total = countersOf(usage);
+  const iterations = Array.isArray(usage.iterations) ? usage.iterations.filter(isObject) : [];
+  const successor = iterations.findLast(({ type }) => type === "fallback_message");
+  if (successor) return withOthers(total, successor.model === undefined ? [] : [{ ...usage, model: successor.model }]);
+  const sum = iterations.map(countersOf).reduce(plus, { ...NO_USAGE });
+  if (iterations.length === 0 || weightOf(sum) < weightOf(total)) return total;
+  return withOthers({ ...sum, reasoningTokens: total.reasoningTokens }, iterations);
+}
+
+/** The usage with those passes as parts of it that name a model. */
+function withOthers(usage: Usage, iterations: readonly JsonObject[]): Usage {
+  const otherModels = iterations.flatMap((iteration) =>
+    typeof iteration.model === "string" ? [{ model: iteration.model, usage: countersOf(iteration) }] : []
+  );
+  return otherModels.length === 0 ? usage : { ...usage, otherModels };
+}
+
+function countersOf(usage: JsonObject): Usage {
+  const written = readCounter(usage.cache_creation_input_tokens);
+  const parts = isObject(usage.cache_creation) ? usage.cache_creation : {};
+  const forAnHour = readCounter(parts.ephemeral_1h_input_tokens);
+  const forMinutes = readCounter(parts.ephemeral_5m_input_tokens);
+  // The total is the later word in a stream; the parts alone count where a vendor leaves the total out.
+  const all = written > 0 ? written : forAnHour + forMinutes;
+  const details = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
+  const outputTokens = readCounter(usage.output_tokens);
+  const read = {
+    ...NO_USAGE,
+    freshTokens: readCounter(usage.input_tokens),
+    cacheReadTokens: readCounter(usage.cache_read_input_tokens),
+    cacheWrite5mTokens: all - Math.min(all, forAnHour),
+    cacheWrite1hTokens: Math.min(all, forAnHour),
+    outputTokens,
+    reasoningTokens: Math.min(outputTokens, readCounter(details.thinking_tokens)),
+  };
+  return checkedCounters(read, [
+    usage.input_tokens,
+    usage.output_tokens,
+    usage.cache_read_input_tokens,
+    usage.cache_creation_input_tokens,
+    parts.ephemeral_1h_input_tokens,
+    parts.ephemeral_5m_input_tokens,
+    details.thinking_tokens,
+  ]);
+}
+
+function plus(a: Usage, b: Usage): Usage {
+  return {
+    freshTokens: a.freshTokens + b.freshTokens,
+    cacheReadTokens: a.cacheReadTokens + b.cacheReadTokens,
+    cacheWrite5mTokens: a.cacheWrite5mTokens + b.cacheWrite5mTokens,
+    cacheWrite1hTokens: a.cacheWrite1hTokens + b.cacheWrite1hTokens,
+    toolPromptTokens: 0,
+    outputTokens: a.outputTokens + b.outputTokens,
+    reasoningTokens: a.reasoningTokens + b.reasoningTokens,
+    ...a.isUnreadable || b.isUnreadable ? { isUnreadable: true } : {},
+  };
+}
+
+function weightOf(usage: Usage): number {
+  return usage.freshTokens + usage.cacheReadTokens + usage.cacheWrite5mTokens + usage.cacheWrite1hTokens +
+    usage.outputTokens;
+}
+
+/** The inverse of {@linkcode usageOf}; zeros where nothing is known, as clients add the counters up. */
+export function writeUsage(usage: Usage | null): JsonObject {
+  const { freshTokens, cacheReadTokens, cacheWrite5mTokens, cacheWrite1hTokens, toolPromptTokens, ...output } = usage ??
+    NO_USAGE;
+  return {
+    input_tokens: freshTokens + toolPromptTokens,
+    cache_creation_input_tokens: cacheWrite5mTokens + cacheWrite1hTokens,
+    cache_read_input_tokens: cacheReadTokens,
+    cache_creation: {
+      ephemeral_5m_input_tokens: cacheWrite5mTokens,
+      ephemeral_1h_input_tokens: cacheWrite1hTokens,
+    },
+    output_tokens: output.outputTokens,
+    ...(output.webSearches ? { server_tool_use: { web_search_requests: output.webSearches } } : {}),
+    ...(output.reasoningTokens > 0 ? { output_tokens_details: { thinking_tokens: output.reasoningTokens } } : {}),
+  };
+}
+
+/** A later report laid over an earlier one: counters are running totals, so null and a zero after a count say nothing. */
+export function laterUsage(earlier: JsonObject, later: unknown): JsonObject {
+  if (!isObject(later)) return earlier;
+  const reported = Object.entries(later).filter(([name, value]) =>
+    value !== null && value !== undefined && !(value === 0 && readCounter(earlier[name]) > 0)
+  );
+  return { ...earlier, ...Object.fromEntries(reported) };
+}
+
+/** Follows the usage of a stream that passes through. */
+export function usageFollower(): UsageFollower {
+  let usage: JsonObject = {};
+  let isEnded = false;
+  return {
+    // All three kinds of frames that matter are `message_…`; the deltas of blocks are not.
+    concerns: (data) => data.includes('"message_'),
+    follow(data) {
+      const frame = objectOf(parsedOrNull(data)) ?? {};
+      if (frame.type === "message_start") usage = laterUsage({}, isObject(frame.message) ? frame.message.usage : null);
+      else if (frame.type === "message_delta") usage = laterUsage(usage, frame.usage);
+      else if (frame.type === "message_stop") isEnded = true;
+    },
+    usage: () => usageOf(usage),
+    ended: () => isEnded,
+  };
+}
+
+/** A frame that is no JSON passes through as it is, so it must not stop the stream here. */

@@ -1,0 +1,223 @@
+import type { EventReader, Frame, JsonObject } from "../../../codec.ts";
+import type { Citation } from "../../../conversation.ts";
+import type { PartOpening, ReplyEvent } from "../../../events.ts";
+import type { Stop } from "../../../reply.ts";
+import { isObject, textOrNull } from "../../../wire_value.ts";
+import { readError, statusOf } from "../shared/error.ts";
+import { readCitations } from "../shared/parts.ts";
+import { sealOf, vendorSeal } from "../shared/seals.ts";
+import { readStop } from "../shared/stop.ts";
+import { laterUsage, usageOf } from "../shared/usage.ts";
+
+/** A block that is being streamed. It has an index of ours once it is opened, which empty text never is. */
+interface OpenBlock {
+  readonly opening: PartOpening;
+  index: number | null;
+  /** Arguments that came whole with the block's start, used when no delta follows. */
+  readonly wholeInput: string | null;
+  hasDelta: boolean;
+  readonly citations: Citation[];
+}
+
+interface ReadingState {
+  isStarted: boolean;
+  isDone: boolean;
+  nextIndex: number;
+  /** By the vendor's index; null for a block of the vendor's own tools, which is skipped. */
+  blocks: Map<unknown, OpenBlock | null>;
+  usage: JsonObject;
+  stop: Stop | null;
+}
+
+/** Reads a vendor's stream of this form. Source: Messages API reference, "Streaming messages". */
+export function eventReader(): EventReader {
+  const state: ReadingState = {
+    isStarted: false,
+    isDone: false,
+    nextIndex: 0,
+    blocks: new Map(),
+    usage: {},
+    stop: null,
+  };
+  return {
+    read: (frame) => state.isDone ? [] : readFrame(state, frame),
+    // Without `message_stop` the stream was cut, and nothing may look like an end.
+    end: () => state.isDone ? [] : closeAll(state),
+  };
+}
+
+function readFrame(state: ReadingState, { event, data }: Frame): ReplyEvent[] {
+  if (data === "" || data === "[DONE]") return [];
+  const frame: unknown = JSON.parse(data);
+  if (!isObject(frame)) return [];
+  switch (frame.type ?? event) {
+    case "message_start":
+      return readStart(state, frame);
+    case "content_block_start":
+      return [...opened(state), ...readBlockStart(state, frame)];
+    case "content_block_delta":
+      return [...opened(state), ...readBlockDelta(state, frame)];
+    case "content_block_stop":
+      return readBlockStop(state, frame.index);
+    case "message_delta":
+      return readMessageDelta(state, frame);
+    case "message_stop":
+      return [...opened(state), ...readMessageStop(state)];
+    case "error":
+      return readFailure(state, frame);
+    default:
+      return [];
+  }
+}
+
+/** A second `message_start`, as some vendors send, begins anew: its usage counts, and so do its blocks' indexes. */
+function readStart(state: ReadingState, frame: JsonObject): ReplyEvent[] {
+  const message = isObject(frame.message) ? frame.message : {};
+  state.usage = laterUsage({}, message.usage);
+  if (state.isStarted) return closeAll(state);
+  state.isStarted = true;
+  return [{
+    type: "start",
+    id: textOrNull(message.id) ?? "",
+    model: textOrNull(message.model) ?? "",
+    createdAt: null,
+    usage: usageOf(state.usage),
+  }];
+}
+
+/** The start of a stream whose vendor left it out. */
+function opened(state: ReadingState): ReplyEvent[] {
+  return state.isStarted ? [] : readStart(state, {});
+}
+
+function readBlockStart(state: ReadingState, frame: JsonObject): ReplyEvent[] {
+  const block = isObject(frame.content_block) ? frame.content_block : {};
+  const before = readBlockStop(state, frame.index); // an index that is used again ends what it stood for
+  const opening = openingOf(block, state.nextIndex);
+  if (opening === null) {
+    state.blocks.set(frame.index, null);
+    return before;
+  }
+  const whole = opening.kind === "tool_call" && isObject(block.input) && Object.keys(block.input).length > 0;
+  const open: OpenBlock = {
+    opening,
+    index: null,
+    wholeInput: whole ? JSON.stringify(block.input) : null,
+    hasDelta: false,
+    citations: readCitations(block.citations),
+  };
+  state.blocks.set(frame.index, open);
+  return [
+    ...before,
+    ...(opening.kind === "tool_call" ? startOf(state, open) : []),
+    ...deltaOf(state, open, block.text ?? block.thinking),
+    ...sealOfBlock(state, open, block.signature ?? block.data),
+  ];
+}
+
+function openingOf(block: JsonObject, index: number): PartOpening | null {
+  switch (block.type) {
+    case "text":
+      return { kind: "text" };
+    case "thinking":
+      return { kind: "reasoning" };
+    case "redacted_thinking":
+      return { kind: "reasoning", redacted: true };
+    case "tool_use":
+      return {
+        kind: "tool_call",
+        callId: textOrNull(block.id) || `call_${index}`,
+        tool: textOrNull(block.name) ?? "",
+      };
+    default:
+      return null;
+  }
+}
+
+function startOf(state: ReadingState, block: OpenBlock): ReplyEvent[] {
+  if (block.index !== null) return [];
+  block.index = state.nextIndex++;
+  return [{ type: "part-start", index: block.index, part: block.opening }];
+}
+
+function deltaOf(state: ReadingState, block: OpenBlock, text: unknown): ReplyEvent[] {
+  if (typeof text !== "string" || text === "") return [];
+  const start = startOf(state, block);
+  block.hasDelta = true;
+  return [...start, { type: "part-delta", index: block.index!, text }];
+}
+
+function sealOfBlock(state: ReadingState, block: OpenBlock, signature: unknown): ReplyEvent[] {
+  const { seal } = sealOf(signature, vendorSeal);
+  if (!seal || block.opening.kind !== "reasoning") return [];
+  const start = startOf(state, block);
+  return [...start, { type: "part-seal", index: block.index!, seal }];
+}
+
+function readBlockDelta(state: ReadingState, frame: JsonObject): ReplyEvent[] {
+  const delta = isObject(frame.delta) ? frame.delta : {};
+  const block = state.blocks.get(frame.index) ?? lateText(state, frame.index, delta);
+  if (!block) return [];
+  switch (delta.type) {
+    case "text_delta":
+      return deltaOf(state, block, delta.text);
+    case "thinking_delta":
+      return deltaOf(state, block, delta.thinking);
+    case "input_json_delta":
+      return deltaOf(state, block, delta.partial_json);
+    case "signature_delta":
+      return sealOfBlock(state, block, delta.signature);
+    case "citations_delta":
+      block.citations.push(...readCitations([delta.citation]));
+      return [];
+    default:
+      return [];
+  }
+}
+
+/** Text whose block was never opened is still text. */
+function lateText(state: ReadingState, index: unknown, delta: JsonObject): OpenBlock | null {
+  if (state.blocks.has(index) || delta.type !== "text_delta") return null;
+  const block: OpenBlock = { opening: { kind: "text" }, index: null, wholeInput: null, hasDelta: false, citations: [] };
+  state.blocks.set(index, block);
+  return block;
+}
+
+function readBlockStop(state: ReadingState, index: unknown): ReplyEvent[] {
+  const block = state.blocks.get(index);
+  state.blocks.delete(index);
+  return block ? close(state, block) : [];
+}
+
+function close(state: ReadingState, block: OpenBlock): ReplyEvent[] {
+  const rest = block.hasDelta ? [] : deltaOf(state, block, block.wholeInput);
+  if (block.index === null) return [];
+  const cited = block.opening.kind === "text" && block.citations.length > 0 ? { citations: block.citations } : {};
+  return [...rest, { type: "part-end", index: block.index, ...cited }];
+}
+
+function closeAll(state: ReadingState): ReplyEvent[] {
+  const blocks = [...state.blocks.values()];
+  state.blocks.clear();
+  return blocks.flatMap((block) => block ? close(state, block) : []);
+}
+
+function readMessageDelta(state: ReadingState, frame: JsonObject): ReplyEvent[] {
+  state.usage = laterUsage(state.usage, frame.usage);
+  if (isObject(frame.delta) && typeof frame.delta.stop_reason === "string") state.stop = readStop(frame.delta);
+  return [];
+}
+
+function readMessageStop(state: ReadingState): ReplyEvent[] {
+  state.isDone = true;
+  const stop = state.stop ?? { reason: "end", raw: null };
+  return [...closeAll(state), { type: "finish", stop, usage: usageOf(state.usage) }];
+}
+
+function readFailure(state: ReadingState, frame: JsonObject): ReplyEvent[] {
+  const { message, code } = readError(frame);
+  const start = opened(state);
+  const ends = closeAll(state);
+  state.isDone = true;
+  return [...start, ...ends, { type: "error", message, vendorCode: code, status: statusOf(code) }];
+}

@@ -1,0 +1,46 @@
+import type { Part, ToolCallPart } from "../../../conversation.ts";
+import { NO_RESULT, orphanAsText, type Pairs, pairsOf } from "../../../pairing.ts";
+import type { Names } from "../shared/fields.ts";
+import { isVisible, joinTurn, type SpokenTurn } from "./repair_turns.ts";
+import { wireCallId } from "../shared/tools.ts";
+
+/**
+ * Every call answered in the very next turn, results first there, ids legal and used once. A missing result becomes an
+ * error, one without its call becomes text.
+ *
+ * @param turns User and assistant by turns.
+ */
+export function pairCalls(turns: readonly SpokenTurn[], losses: Names): SpokenTurn[] {
+  const pairs = pairsOf(turns, wireCallId);
+  const paired: SpokenTurn[] = [];
+  for (const { role, parts } of turns) {
+    if (role === "user") {
+      joinTurn(paired, "user", parts.flatMap((part) => withoutResult(part, pairs, losses)));
+      continue;
+    }
+    const calls = parts.filter((part) => part.kind === "tool_call");
+    joinTurn(paired, "assistant", parts.map((part) => renamed(part, pairs)));
+    joinTurn(paired, "user", calls.map((call) => resultOf(call, pairs, losses)));
+  }
+  return paired;
+}
+
+function renamed(part: Part, { calls }: Pairs): Part {
+  return part.kind === "tool_call" ? { ...part, callId: calls.get(part)!.id } : part;
+}
+
+function resultOf(call: ToolCallPart, { calls }: Pairs, losses: Names): Part {
+  const { id, result } = calls.get(call)!;
+  if (result !== null) return { ...result, callId: id };
+  losses.add("turn_order");
+  const parts = [{ kind: "text" as const, text: NO_RESULT }];
+  return { kind: "tool_result", callId: id, tool: null, parts, isError: true };
+}
+
+/** Results stand behind their calls already; others are told as text. */
+function withoutResult(part: Part, { orphans }: Pairs, losses: Names): Part[] {
+  if (part.kind !== "tool_result") return [part];
+  if (!orphans.has(part)) return [];
+  losses.add("turn_order");
+  return orphanAsText(part).filter(isVisible);
+}

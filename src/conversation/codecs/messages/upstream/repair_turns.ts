@@ -1,0 +1,112 @@
+import type { RequestTarget } from "../../../codec.ts";
+import type { ImagePart, Part, TextPart, Turn } from "../../../conversation.ts";
+import type { Names } from "../shared/fields.ts";
+import { notTaken } from "./write_media.ts";
+
+/** A turn of one of the two speakers that every vendor of this form knows. */
+export interface SpokenTurn {
+  /** Never the same twice in a row. */
+  readonly role: "user" | "assistant";
+  /** What the form can say, in the words of a request. */
+  readonly parts: Part[];
+}
+
+/**
+ * The turns as this form allows them: only parts that it can say, user and assistant by turns, the user first.
+ * Instructions in between become a marked text of the user's, pictures of the assistant move to the user's next turn.
+ *
+ * @throws {GatewayError} `invalid_request` for sound or moving pictures that the model is to perceive.
+ */
+export function repairTurns(turns: readonly Turn[], target: RequestTarget, losses: Names): SpokenTurn[] {
+  const repaired: SpokenTurn[] = [];
+  let shown: ImagePart[] = [];
+  for (const turn of turns) {
+    if (turn.role === "assistant") {
+      const parts = turn.parts.flatMap((part) => sayableByAssistant(part, target, losses));
+      shown.push(...parts.filter((part) => part.kind === "image"));
+      joinTurn(repaired, "assistant", parts.filter((part) => part.kind !== "image"));
+    } else {
+      const parts = turn.role === "user" ? turn.parts.flatMap(sayableByUser) : turn.parts.flatMap(reminderOf);
+      joinTurn(repaired, "user", [...shown, ...parts]);
+      shown = [];
+    }
+  }
+  if (shown.length > 0) losses.add("image");
+  if (repaired[0]?.role !== "user") {
+    losses.add("turn_order");
+    repaired.unshift({ role: "user", parts: [{ kind: "text", text: "." }] });
+  }
+  return repaired;
+}
+
+/** Adds parts to the last turn if it is of that role, else as a turn of their own; no parts are no turn. */
+export function joinTurn(turns: SpokenTurn[], role: SpokenTurn["role"], parts: readonly Part[]): void {
+  if (parts.length === 0) return;
+  const latest = turns.at(-1);
+  if (latest?.role === role) latest.parts.push(...parts);
+  else turns.push({ role, parts: [...parts] });
+}
+
+function sayableByUser(part: Part): Part[] {
+  switch (part.kind) {
+    case "audio":
+    case "video":
+      throw notTaken(part.kind, `this model's vendor takes no ${part.kind}`);
+    case "text":
+      return spoken(part);
+    default:
+      return [part];
+  }
+}
+
+function spoken(part: TextPart): TextPart[] {
+  return isVisible(part) ? [part] : [];
+}
+
+/** False for text without a visible sign, which vendors refuse. */
+export function isVisible(part: Part): boolean {
+  return part.kind !== "text" || part.text.trim() !== "";
+}
+
+function reminderOf(part: Part): TextPart[] {
+  if (part.kind !== "text") return [];
+  return spoken(part).map(({ text, cache }) => ({
+    kind: "text",
+    text: `<system-reminder>\n${text}\n</system-reminder>`,
+    ...(cache ? { cache } : {}),
+  }));
+}
+
+function sayableByAssistant(part: Part, target: RequestTarget, losses: Names): Part[] {
+  switch (part.kind) {
+    case "text":
+      if (part.citations) losses.add("citations");
+      if (part.seal) losses.add("reasoning_signature");
+      return spoken(part);
+    case "refusal":
+      losses.add("refusal");
+      return spoken({ kind: "text", text: part.text });
+    case "audio":
+    case "video":
+    case "file":
+      losses.add(part.kind);
+      return [];
+    case "tool_call":
+      if (part.seal) losses.add("reasoning_signature");
+      return [part];
+    case "reasoning":
+      return isProven(part.seal, target) ? [part] : unproven(part.seal !== undefined, losses);
+    default:
+      return [part];
+  }
+}
+
+/** True for thinking that the target itself signed, or may have: without that it is refused. */
+function isProven(seal: { form: string; issuer: string | null } | undefined, target: RequestTarget): boolean {
+  return seal?.form === "messages" && (seal.issuer === null || seal.issuer === target.provider);
+}
+
+function unproven(hasSeal: boolean, losses: Names): Part[] {
+  losses.add(hasSeal ? "reasoning_signature" : "reasoning_text");
+  return [];
+}

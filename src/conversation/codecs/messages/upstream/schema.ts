@@ -1,0 +1,134 @@
+import type { JsonObject } from "../../../codec.ts";
+import type { JsonSchema } from "../../../conversation.ts";
+import { isObject } from "../../../wire_value.ts";
+
+/** Keywords that the vendor refuses in a schema it enforces, but that a model understands as words. */
+const TOLD_IN_WORDS = [
+  "minimum",
+  "maximum",
+  "exclusiveMinimum",
+  "exclusiveMaximum",
+  "multipleOf",
+  "minLength",
+  "maxLength",
+  "pattern",
+  "maxItems",
+  "uniqueItems",
+  "minProperties",
+  "maxProperties",
+];
+
+/** Keywords that the vendor refuses and that say little in words. */
+const DROPPED = [
+  "$schema",
+  "$id",
+  "prefixItems",
+  "if",
+  "then",
+  "else",
+  "not",
+  "contains",
+  "patternProperties",
+  "propertyNames",
+  "dependentRequired",
+  "dependentSchemas",
+  "unevaluatedProperties",
+  "unevaluatedItems",
+];
+
+const FORMATS = new Set(
+  ["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"],
+);
+
+/** Schemas that are written of any schema; lists of types multiply what is below them at every level. */
+const MIN_SCHEMAS = 200;
+
+/** How many schemas may still be written; what is beyond says nothing. */
+interface Allowance {
+  left: number;
+}
+
+/**
+ * A schema as the vendor enforces it: objects are closed, types are single, limits stand in the description.
+ * Source: Messages API reference, "Structured outputs", "JSON Schema limitations".
+ */
+export function strictSchema(schema: JsonSchema): JsonObject {
+  // More for a longer one, so that many small ones cost no more than a large one.
+  return strict(schema, { left: MIN_SCHEMAS + JSON.stringify(schema).length / 4 });
+}
+
+function strict(schema: JsonSchema, allowance: Allowance): JsonObject {
+  if (--allowance.left < 0) return {};
+  const joined = withoutAllOf(schema);
+  const types = joined.type;
+  if (Array.isArray(types)) {
+    if (types.length === 1) return strict({ ...joined, type: types[0] }, allowance);
+    const { type: _, description, ...rest } = joined;
+    const anyOf = types.map((type) => strict(type === "null" ? { type } : { ...withoutNull(rest), type }, allowance));
+    return { ...(typeof description === "string" ? { description } : {}), anyOf };
+  }
+  const clean: JsonObject = {};
+  for (const [key, value] of Object.entries(joined)) {
+    if (!DROPPED.includes(key)) Object.assign(clean, cleanKeyword(key, value, allowance));
+  }
+  const words = wordsOf(joined);
+  if (words !== "") clean.description = `${clean.description ?? ""} (${words})`.trimStart();
+  return joined.type === "object" || joined.properties ? closed(clean) : clean;
+}
+
+function withoutNull(schema: JsonSchema): JsonSchema {
+  return Array.isArray(schema.enum) ? { ...schema, enum: schema.enum.filter((value) => value !== null) } : schema;
+}
+
+function requiredOf(schema: JsonSchema): string[] {
+  return Array.isArray(schema.required) ? schema.required : [];
+}
+
+/** The branches of `allOf` laid over one another. */
+function withoutAllOf(schema: JsonSchema): JsonSchema {
+  const { allOf, ...rest } = schema;
+  if (!Array.isArray(allOf)) return schema;
+  const all = [...allOf.filter(isObject).map(withoutAllOf), rest];
+  const properties = Object.assign({}, ...all.map((part) => part.properties));
+  const required = [...new Set(all.flatMap(requiredOf))];
+  return {
+    ...Object.assign({}, ...all),
+    ...(Object.keys(properties).length > 0 ? { properties } : {}),
+    ...(required.length > 0 ? { required } : {}),
+  };
+}
+
+function cleanKeyword(key: string, value: unknown, allowance: Allowance): JsonObject {
+  if (TOLD_IN_WORDS.includes(key)) return {};
+  if (key === "format") return FORMATS.has(String(value)) ? { format: value } : {};
+  if (key === "minItems") return value === 0 || value === 1 ? { minItems: value } : {};
+  if (key === "oneOf" || key === "anyOf") {
+    return Array.isArray(value) ? { anyOf: value.filter(isObject).map((inner) => strict(inner, allowance)) } : {};
+  }
+  if (key === "items") return isObject(value) ? { items: strict(value, allowance) } : {};
+  if (key === "properties" || key === "$defs" || key === "definitions") {
+    return { [key]: isObject(value) ? mapValues(value, allowance) : {} };
+  }
+  return { [key]: value };
+}
+
+function mapValues(schemas: JsonObject, allowance: Allowance): JsonObject {
+  const entries = Object.entries(schemas).map((
+    [name, schema],
+  ) => [name, isObject(schema) ? strict(schema, allowance) : {}]);
+  return Object.fromEntries(entries);
+}
+
+function wordsOf(schema: JsonSchema): string {
+  const words = TOLD_IN_WORDS.filter((key) => schema[key] !== undefined).map((key) => `${key}: ${schema[key]}`);
+  if (schema.format !== undefined && !FORMATS.has(String(schema.format))) words.push(`format: ${schema.format}`);
+  if (typeof schema.minItems === "number" && schema.minItems > 1) words.push(`minItems: ${schema.minItems}`);
+  return words.join(", ");
+}
+
+function closed(schema: JsonObject): JsonObject {
+  const properties = isObject(schema.properties) ? schema.properties : {};
+  const required = requiredOf(schema).filter((name) => Object.hasOwn(properties, name));
+  const { required: _, ...rest } = schema;
+  return { ...rest, properties, ...(required.length > 0 ? { required } : {}), additionalProperties: false };
+}

@@ -1,0 +1,206 @@
+import type { JsonObject, RequestTarget, Written } from "../../../codec.ts";
+import type { Conversation, Part, TextPart, ToolResultPart } from "../../../conversation.ts";
+import { limitCacheMarks } from "./cache_marks.ts";
+import { type Names, writeCache } from "../shared/fields.ts";
+import { type ModelTraits, traitsOf } from "./model_traits.ts";
+import { pairCalls } from "./pair_calls.ts";
+import { argumentsOf } from "../../../call_input.ts";
+import { isVisible, repairTurns, type SpokenTurn } from "./repair_turns.ts";
+import { strictSchema } from "./schema.ts";
+import { planThinking } from "../shared/thinking.ts";
+import { wireToolName, writeTools } from "../shared/tools.ts";
+import { writeFile, writeImage } from "./write_media.ts";
+
+/**
+ * A request in this form, repaired where the vendor would refuse it.
+ *
+ * @throws {GatewayError} `invalid_request` for media that the form cannot show.
+ */
+export function writeRequest(conversation: Conversation, target: RequestTarget): Written<JsonObject> {
+  const losses: Names = new Set();
+  const traits = traitsOf(target);
+  const turns = answerable(pairCalls(repairTurns(conversation.turns, target, losses), losses), traits, losses);
+  const plan = planThinking(conversation, turns, target, traits, losses);
+  const thinks = plan.thinking !== null && plan.thinking.type !== "disabled";
+  const system = writeSystem(conversation, traits);
+  const body: JsonObject = {
+    model: target.model,
+    max_tokens: plan.maxTokens,
+    ...(system.length > 0 ? { system } : {}),
+    messages: writeTurns(turns, thinks, losses),
+    ...writeTools(conversation, traits, calledIn(turns), losses),
+    ...(plan.thinking ? { thinking: plan.thinking } : {}),
+    ...writeOutputConfig(conversation, plan.effort, traits, losses),
+    ...writeSampling(conversation, traits, thinks, losses),
+    ...(conversation.user === null ? {} : { metadata: { user_id: conversation.user } }),
+    ...(conversation.stream ? { stream: true } : {}),
+  };
+  limitCacheMarks(body, losses);
+  simplify(body);
+  if (conversation.cacheKey !== null) losses.add("prompt_cache_key");
+  if (conversation.verbosity !== null) losses.add("verbosity");
+  return { body, losses: [...losses], ...renamedTools(conversation, turns) };
+}
+
+/**
+ * A reply that the caller began with nothing but thoughts is none. Not all models go on from one that says something:
+ * the others are asked to.
+ */
+function answerable(turns: SpokenTurn[], traits: ModelTraits, losses: Names): SpokenTurn[] {
+  const last = turns.at(-1);
+  if (last?.role !== "assistant") return turns;
+  if (last.parts.every((part) => part.kind === "reasoning")) {
+    losses.add("reasoning_signature");
+    return turns.slice(0, -1);
+  }
+  if (traits.takesPrefill) return turns;
+  losses.add("turn_order");
+  return [...turns, { role: "user", parts: [{ kind: "text", text: "Continue." }] }];
+}
+
+function writeTurns(turns: readonly SpokenTurn[], thinks: boolean, losses: Names): JsonObject[] {
+  return turns.flatMap((turn, index) => {
+    const isBegun = turn.role === "assistant" && index === turns.length - 1;
+    const parts = isBegun ? begun(turn.parts, thinks, losses) : turn.parts;
+    const content = parts.map((part) => writePart(part, losses));
+    return content.length === 0 ? [] : [{ role: turn.role, content }];
+  });
+}
+
+/**
+ * A reply begun by the caller, as the model goes on from it: it ends neither in a thought nor in a space, and holds no
+ * thoughts where the model is not to think.
+ */
+function begun(parts: readonly Part[], thinks: boolean, losses: Names): Part[] {
+  const end = parts.findLastIndex((part) => part.kind !== "reasoning");
+  const kept = parts.filter((part, index) => part.kind !== "reasoning" || (thinks && index < end));
+  if (kept.length < parts.length) losses.add("reasoning_signature");
+  const last = kept.at(-1);
+  return last?.kind === "text" ? [...kept.slice(0, -1), { ...last, text: last.text.trimEnd() }] : kept;
+}
+
+/** Single texts without a mark as plain text, which every vendor of this form takes. */
+function simplify(body: JsonObject): void {
+  if (Array.isArray(body.system)) body.system = plainIfOne(body.system);
+  for (const message of body.messages as { content: unknown }[]) {
+    for (const block of message.content as JsonObject[]) {
+      if (Array.isArray(block.content)) block.content = plainIfOne(block.content);
+    }
+    message.content = plainIfOne(message.content as JsonObject[]);
+  }
+}
+
+function plainIfOne(blocks: readonly JsonObject[]): unknown {
+  const [block] = blocks;
+  return blocks.length === 1 && block.type === "text" && block.cache_control === undefined ? block.text : blocks;
+}
+
+function writePart(part: Part, losses: Names): JsonObject {
+  switch (part.kind) {
+    case "text":
+    case "refusal":
+      return writeText(part);
+    case "image":
+      return writeImage(part, losses);
+    case "file":
+      return writeFile(part, losses);
+    case "reasoning":
+      return part.redacted
+        ? { type: "redacted_thinking", data: part.seal?.value }
+        : { type: "thinking", thinking: part.text, signature: part.seal?.value };
+    case "tool_call":
+      return {
+        type: "tool_use",
+        id: part.callId,
+        name: wireToolName(part.tool),
+        input: argumentsOf(part),
+        ...writeCache(part.cache),
+      };
+    case "tool_result":
+      return writeResult(part, losses);
+    case "audio":
+    case "video":
+      throw new TypeError(`No block for "${part.kind}"`); // refused when the turns were repaired
+  }
+}
+
+function writeText(part: Pick<TextPart, "text" | "cache">): JsonObject {
+  return { type: "text", text: part.text, ...writeCache(part.cache) };
+}
+
+function writeResult(result: ToolResultPart, losses: Names): JsonObject {
+  const parts = result.parts.filter(isVisible);
+  const content = parts.map((part) => writePart(part, losses));
+  return {
+    type: "tool_result",
+    tool_use_id: result.callId,
+    ...(content.length > 0 ? { content } : {}),
+    ...(result.isError ? { is_error: true } : {}),
+    ...writeCache(result.cache),
+  };
+}
+
+function calledIn(turns: readonly SpokenTurn[]): Set<string> {
+  const calls = turns.flatMap((turn) => turn.parts).filter((part) => part.kind === "tool_call");
+  return new Set(calls.map((call) => wireToolName(call.tool)));
+}
+
+/** The caller's names of the tools whose names had to change, by the names on the wire. */
+function renamedTools({ tools }: Conversation, turns: readonly SpokenTurn[]): Pick<Written<JsonObject>, "toolNames"> {
+  const called = turns.flatMap((turn) => turn.parts).flatMap((part) => part.kind === "tool_call" ? [part.tool] : []);
+  const names = new Set([...tools.map((tool) => tool.name), ...called]);
+  const renamed = [...names].filter((name) => wireToolName(name) !== name);
+  return renamed.length > 0 ? { toolNames: new Map(renamed.map((name) => [wireToolName(name), name])) } : {};
+}
+
+function writeSystem({ instructions, outputFormat }: Conversation, traits: ModelTraits): JsonObject[] {
+  const blocks = instructions.filter((part) => part.text.trim() !== "").map(writeText);
+  if (outputFormat?.kind === "json") {
+    blocks.push(writeText({ text: "Answer with a single valid JSON object and nothing else." }));
+  } else if (outputFormat && !traits.takesSchemas) {
+    const schema = JSON.stringify(outputFormat.schema);
+    blocks.push(writeText({ text: `Answer with JSON that matches this JSON Schema and nothing else:\n${schema}` }));
+  }
+  return blocks;
+}
+
+function writeOutputConfig(
+  { outputFormat }: Conversation,
+  effort: string | null,
+  traits: ModelTraits,
+  losses: Names,
+): { output_config?: JsonObject } {
+  const config: JsonObject = effort === null ? {} : { effort };
+  if (outputFormat?.kind === "json_schema" && traits.takesSchemas) {
+    config.format = { type: "json_schema", schema: strictSchema(outputFormat.schema) };
+  } else if (outputFormat) {
+    losses.add("output_format"); // asked for in words, which no one enforces
+  }
+  return Object.keys(config).length > 0 ? { output_config: config } : {};
+}
+
+function writeSampling(
+  { sampling }: Conversation,
+  traits: ModelTraits,
+  thinks: boolean,
+  losses: Names,
+): JsonObject {
+  const { temperature, topP, topK } = sampling;
+  const stop = sampling.stop.filter((sequence) => sequence.trim() !== "");
+  if (stop.length < sampling.stop.length) losses.add("stop");
+  if (sampling.presencePenalty !== null) losses.add("presence_penalty");
+  if (sampling.frequencyPenalty !== null) losses.add("frequency_penalty");
+  if (sampling.seed !== null) losses.add("seed");
+  const isFree = traits.takesSampling && !thinks;
+  const keepsTopP = topP !== null && traits.takesSampling && (!thinks || topP >= 0.95) &&
+    (temperature === null || thinks || traits.takesBothSamplings);
+  if (temperature !== null && temperature !== 1 && (!isFree || temperature > 1)) losses.add("temperature");
+  if (topP !== null && topP !== 1 && !keepsTopP) losses.add("top_p");
+  if (topK !== null && !isFree) losses.add("top_k");
+  return {
+    ...(temperature !== null && isFree ? { temperature: Math.min(1, Math.max(0, temperature)) } : {}),
+    ...(keepsTopP ? { top_p: topP } : {}),
+    ...(topK !== null && isFree ? { top_k: topK } : {}),
+    ...(stop.length > 0 ? { stop_sequences: stop } : {}),
+  };
+}

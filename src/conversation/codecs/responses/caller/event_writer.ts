@@ -1,0 +1,236 @@
+import type { EventWriter, Frame, JsonObject, ReplyContext } from "../../../codec.ts";
+import type { Citation, ImagePart } from "../../../conversation.ts";
+import type { PartOpening, ReplyEvent } from "../../../events.ts";
+import { type Stop, stopFor } from "../../../reply.ts";
+import type { Seal } from "../../../seal.ts";
+import type { Usage } from "../../../usage.ts";
+import type { GatewayError } from "../../../../lib/gateway_error.ts";
+import { type SealBearer, writeCarriedSeal } from "../shared/carried_seal.ts";
+import { defaultErrorFields } from "../../../default_error.ts";
+import { failureOf } from "../../../stream_failure.ts";
+import { responseErrorOf } from "../upstream/error.ts";
+import { closeFrames, deltaFrames, type Emit, type Item, openFrames, prefixOf, wireItem } from "./item_frames.ts";
+import { annotationsOf } from "../shared/parts.ts";
+import { callIdFor, isWholeInput, itemIdOf, pictureItem, responseIdOf } from "./output_items.ts";
+import { type Ending, endingOf, progressFields, settingsOf } from "./response_object.ts";
+import { writeUsage } from "../shared/usage.ts";
+import { refusalTextOf } from "./write_reply.ts";
+
+interface OpenPart {
+  readonly opening: PartOpening;
+  /** Null for a call before its first delta or its end: a proof that comes first is an item before it. */
+  item: Item | null;
+  /** The proof of a text, which is an item after it. */
+  seal: Seal | null;
+}
+
+interface Writing {
+  readonly context: ReplyContext;
+  /** The settings half of the response object as JSON members: it stands in three frames. */
+  readonly settings: string;
+  readonly parts: Map<number, OpenPart>;
+  /** Closed items by `output_index`; null while one is open. */
+  readonly output: (JsonObject | null)[];
+  /** Calls whose arguments are no JSON: whether they ended or were cut is known at the finish only. */
+  readonly suspended: Item[];
+  readonly callIds: Map<string, number>;
+  readonly emit: Emit;
+  id: string;
+  createdAt: number;
+  sequence: number;
+  hasCall: boolean;
+  hasRefusal: boolean;
+  ended: boolean;
+}
+
+/**
+ * Writes the events of a response stream. Every part is an item of its own, so that parts may overlap; an item opens
+ * and closes with all the events that the official client asks for, and the last event repeats the items with the ids
+ * they had. Source: Responses API reference, "Streaming events".
+ */
+export function eventWriter(context: ReplyContext): EventWriter {
+  const writing: Writing = {
+    context,
+    settings: JSON.stringify(settingsOf(context)).slice(1, -1),
+    parts: new Map(),
+    output: [],
+    suspended: [],
+    callIds: new Map(),
+    emit: (type, fields) => ({
+      event: type,
+      data: JSON.stringify({ type, ...fields, sequence_number: writing.sequence++ }),
+    }),
+    id: responseIdOf("", context.requestId),
+    createdAt: context.createdAt,
+    sequence: 0,
+    hasCall: false,
+    hasRefusal: false,
+    ended: false,
+  };
+  return {
+    write: (event) => writing.ended ? [] : writeEvent(event, writing),
+    fail: (error) => writing.ended ? [] : fail(error, writing),
+  };
+}
+
+function writeEvent(event: ReplyEvent, writing: Writing): Frame[] {
+  switch (event.type) {
+    case "start":
+      writing.id = responseIdOf(event.id, writing.context.requestId);
+      writing.createdAt = event.createdAt ?? writing.createdAt;
+      return [
+        responseFrame("response.created", null, null, writing),
+        responseFrame("response.in_progress", null, null, writing),
+      ];
+    case "part-start":
+      return startPart(event.index, event.part, writing);
+    case "part-delta": {
+      const part = writing.parts.get(event.index);
+      return part ? [...openItem(part, writing), ...deltaFrames(part.item!, event.text, writing.emit)] : [];
+    }
+    case "part-seal":
+      return sealPart(event.index, event.seal, writing);
+    case "part-end":
+      return endPart(event.index, event.citations, writing);
+    case "image":
+      return writePicture(event.image, writing);
+    case "finish":
+      return finish(event.stop, event.usage, writing);
+    case "error":
+      return fail(failureOf(event), writing);
+  }
+}
+
+/** A frame with the response object as it stands. */
+function responseFrame(type: string, ending: Ending | null, usage: Usage | null, writing: Writing): Frame {
+  const progress = {
+    id: writing.id,
+    createdAt: writing.createdAt,
+    model: writing.context.model,
+    output: ending === null ? [] : writing.output.filter((item) => item !== null),
+    usage: usage === null ? null : writeUsage(usage),
+  };
+  const response = `${JSON.stringify(progressFields(progress, ending)).slice(0, -1)},${writing.settings}}`;
+  return { event: type, data: `{"type":"${type}","sequence_number":${writing.sequence++},"response":${response}}` };
+}
+
+function startPart(index: number, opening: PartOpening, writing: Writing): Frame[] {
+  if (opening.kind === "refusal") writing.hasRefusal = true;
+  if (opening.kind !== "tool_call") {
+    const part: OpenPart = { opening, item: null, seal: null };
+    writing.parts.set(index, part);
+    return openItem(part, writing);
+  }
+  writing.hasCall = true;
+  const callId = callIdFor(opening.callId, writing.callIds, writing.context.requestId);
+  writing.parts.set(index, { opening: { ...opening, callId }, item: null, seal: null });
+  return [];
+}
+
+function openItem(part: OpenPart, writing: Writing): Frame[] {
+  if (part.item !== null) return [];
+  const outputIndex = writing.output.push(null) - 1;
+  const id = itemIdOf(prefixOf(part.opening), writing.context.requestId, outputIndex);
+  part.item = { opening: part.opening, id, outputIndex, text: "", proof: null, annotations: [] };
+  return openFrames(part.item, writing.emit);
+}
+
+function closeItem(item: Item, writing: Writing): Frame[] {
+  const frames = closeFrames(item, writing.emit);
+  writing.output[item.outputIndex] = wireItem(item, "completed");
+  return frames;
+}
+
+function sealPart(index: number, seal: Seal, writing: Writing): Frame[] {
+  const part = writing.parts.get(index);
+  switch (part?.opening.kind) {
+    case "reasoning": {
+      const redacted = part.opening.redacted === true;
+      if (part.item) part.item.proof = writeCarriedSeal({ seal, bearer: { kind: "reasoning", redacted } });
+      return [];
+    }
+    case "tool_call":
+      return carrySeal(seal, { kind: "call", callId: part.opening.callId }, writing);
+    case "text":
+      part.seal = seal;
+      return [];
+    default:
+      return [];
+  }
+}
+
+/** An item of reasoning that holds nothing but a proof. */
+function carrySeal(seal: Seal, bearer: SealBearer, writing: Writing): Frame[] {
+  const carrier: OpenPart = { opening: { kind: "reasoning" }, item: null, seal: null };
+  const opened = openItem(carrier, writing);
+  carrier.item!.proof = writeCarriedSeal({ seal, bearer });
+  return [...opened, ...closeItem(carrier.item!, writing)];
+}
+
+function endPart(index: number, citations: readonly Citation[] | undefined, writing: Writing): Frame[] {
+  const part = writing.parts.get(index);
+  if (!part) return [];
+  writing.parts.delete(index);
+  const opened = openItem(part, writing);
+  const item = part.item!;
+  item.annotations = annotationsOf(item.text, citations);
+  if (part.opening.kind === "tool_call" && !part.opening.custom && item.text !== "" && !isWholeInput(item.text)) {
+    writing.suspended.push(item);
+    return opened;
+  }
+  const carrier = part.seal ? () => carrySeal(part.seal!, { kind: "text" }, writing) : () => [];
+  return [...opened, ...closeItem(item, writing), ...carrier()];
+}
+
+function writePicture(image: ImagePart, writing: Writing): Frame[] {
+  const outputIndex = writing.output.length;
+  const item = pictureItem(itemIdOf("ig", writing.context.requestId, outputIndex), image);
+  if (item === null) return [];
+  writing.output.push(item);
+  const { id, type } = item;
+  const at = { output_index: outputIndex };
+  return [
+    writing.emit("response.output_item.added", { ...at, item: { id, type, status: "in_progress", result: null } }),
+    writing.emit("response.image_generation_call.completed", { ...at, item_id: id }),
+    writing.emit("response.output_item.done", { ...at, item }),
+  ];
+}
+
+function finish(raw: Stop, usage: Usage | null, writing: Writing): Frame[] {
+  const stop = stopFor(raw, writing.hasCall);
+  const ending = endingOf(stop);
+  const frames = [...writing.parts.keys()].flatMap((index) => endPart(index, undefined, writing));
+  // A call that a limit cut is never closed, so that no client acts upon half of it.
+  if (ending.status !== "incomplete") frames.push(...writing.suspended.flatMap((item) => closeItem(item, writing)));
+  if (stop.reason === "refusal" && !writing.hasRefusal) frames.push(...writeRefusal(refusalTextOf(stop), writing));
+  writing.ended = true;
+  if (ending.error) {
+    const { code, message, type } = ending.error;
+    frames.push(writing.emit("error", { code, message, param: null, error: { type, code, message, param: null } }));
+  }
+  return [...frames, responseFrame(`response.${ending.status}`, ending, usage, writing)];
+}
+
+function writeRefusal(text: string, writing: Writing): Frame[] {
+  const part: OpenPart = { opening: { kind: "refusal" }, item: null, seal: null };
+  const opened = openItem(part, writing);
+  const said = deltaFrames(part.item!, text, writing.emit);
+  return [...opened, ...said, ...closeItem(part.item!, writing)];
+}
+
+/**
+ * `error` with its fields both flat and nested, as documented and as sent, then `response.failed`: some clients heed
+ * only the one, some only the other.
+ */
+function fail(error: GatewayError, writing: Writing): Frame[] {
+  writing.ended = true;
+  for (const { item } of writing.parts.values()) {
+    if (item && item.opening.kind !== "tool_call") writing.output[item.outputIndex] = wireItem(item, "incomplete");
+  }
+  const { message, type, code, param } = defaultErrorFields(error);
+  const ending: Ending = { status: "failed", incomplete_details: null, error: responseErrorOf(error) };
+  return [
+    writing.emit("error", { code, message, param, error: { type, code, message, param } }),
+    responseFrame("response.failed", ending, null, writing),
+  ];
+}

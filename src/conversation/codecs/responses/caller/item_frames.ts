@@ -1,0 +1,145 @@
+import type { Frame, JsonObject } from "../../../codec.ts";
+import type { PartOpening } from "../../../events.ts";
+import {
+  callItem,
+  type ItemPrefix,
+  type ItemStatus,
+  messageItem,
+  outputText,
+  reasoningItem,
+  refusalPart,
+} from "./output_items.ts";
+import { callerNameOf } from "../shared/tools.ts";
+
+/** Gives an event its type and the next sequence number, so it is to be called in the order of the stream. */
+export type Emit = (type: string, fields: JsonObject) => Frame;
+
+/** An output item while it is streamed. */
+export interface Item {
+  readonly opening: PartOpening;
+  readonly id: string;
+  readonly outputIndex: number;
+  /** All deltas so far. */
+  text: string;
+  /** `encrypted_content`, of reasoning alone. */
+  proof: string | null;
+  /** Of a text, known when it closes. */
+  annotations: readonly JsonObject[];
+}
+
+/** The letters that the id of an item begins with. */
+export function prefixOf(opening: PartOpening): ItemPrefix {
+  switch (opening.kind) {
+    case "reasoning":
+      return "rs";
+    case "tool_call":
+      return opening.custom ? "ctc" : "fc";
+    default:
+      return "msg";
+  }
+}
+
+/** The item as a whole, with the text it has so far. */
+export function wireItem(item: Item, status: ItemStatus): JsonObject {
+  const { opening, id, text } = item;
+  switch (opening.kind) {
+    case "reasoning":
+      return reasoningItem(id, text, item.proof);
+    case "tool_call":
+      return callItem(id, { ...opening, input: text }, status);
+    default:
+      return messageItem(id, [contentPart(item)], status);
+  }
+}
+
+function contentPart({ opening, text, annotations }: Item): JsonObject {
+  return opening.kind === "refusal" ? refusalPart(text) : outputText(text, annotations);
+}
+
+function place({ id, outputIndex }: Item): JsonObject {
+  return { item_id: id, output_index: outputIndex };
+}
+
+/** The events that open an item: the empty item, and for a message its empty content part. */
+export function openFrames(item: Item, emit: Emit): Frame[] {
+  const { opening, id, outputIndex } = item;
+  const added = (empty: JsonObject) => emit("response.output_item.added", { output_index: outputIndex, item: empty });
+  if (opening.kind === "reasoning" || opening.kind === "tool_call") return [added(wireItem(item, "in_progress"))];
+  const at = { ...place(item), content_index: 0 };
+  return [
+    added(messageItem(id, [], "in_progress")),
+    emit("response.content_part.added", { ...at, part: contentPart(item) }),
+  ];
+}
+
+/** The events of more text. */
+export function deltaFrames(item: Item, delta: string, emit: Emit): Frame[] {
+  const isFirst = item.text === "";
+  item.text += delta;
+  const at = place(item);
+  switch (item.opening.kind) {
+    case "text":
+      return [emit("response.output_text.delta", { ...at, content_index: 0, delta, logprobs: [] })];
+    case "refusal":
+      return [emit("response.refusal.delta", { ...at, content_index: 0, delta })];
+    case "tool_call":
+      return [emit(`response.${inputWord(item.opening)}.delta`, { ...at, delta })];
+    case "reasoning": {
+      const part = { type: "summary_text", text: "" };
+      const opened = isFirst ? [emit("response.reasoning_summary_part.added", { ...at, summary_index: 0, part })] : [];
+      return [...opened, emit("response.reasoning_summary_text.delta", { ...at, summary_index: 0, delta })];
+    }
+  }
+}
+
+function inputWord(opening: Extract<PartOpening, { kind: "tool_call" }>): string {
+  return opening.custom ? "custom_tool_call_input" : "function_call_arguments";
+}
+
+/** The events that close an item, the last with the item as a whole. */
+export function closeFrames(item: Item, emit: Emit): Frame[] {
+  const inner = closeContent(item, emit);
+  const whole = wireItem(item, "completed");
+  return [...inner, emit("response.output_item.done", { output_index: item.outputIndex, item: whole })];
+}
+
+function closeContent(item: Item, emit: Emit): Frame[] {
+  const at = place(item);
+  switch (item.opening.kind) {
+    case "text":
+      return [
+        ...item.annotations.map((annotation, index) =>
+          emit("response.output_text.annotation.added", {
+            ...at,
+            content_index: 0,
+            annotation_index: index,
+            annotation,
+          })
+        ),
+        emit("response.output_text.done", { ...at, content_index: 0, text: item.text, logprobs: [] }),
+        emit("response.content_part.done", { ...at, content_index: 0, part: contentPart(item) }),
+      ];
+    case "refusal":
+      return [
+        emit("response.refusal.done", { ...at, content_index: 0, refusal: item.text }),
+        emit("response.content_part.done", { ...at, content_index: 0, part: contentPart(item) }),
+      ];
+    case "tool_call":
+      return closeCall(item, item.opening, emit);
+    case "reasoning": {
+      if (item.text === "") return [];
+      const part = { type: "summary_text", text: item.text };
+      return [
+        emit("response.reasoning_summary_text.done", { ...at, summary_index: 0, text: item.text }),
+        emit("response.reasoning_summary_part.done", { ...at, summary_index: 0, part }),
+      ];
+    }
+  }
+}
+
+function closeCall(item: Item, opening: Extract<PartOpening, { kind: "tool_call" }>, emit: Emit): Frame[] {
+  // Clients that gather deltas must find JSON there, also when the model gave no arguments.
+  const delta = item.text === "" && !opening.custom ? deltaFrames(item, "{}", emit) : [];
+  const done = opening.custom ? { input: item.text } : { name: callerNameOf(opening.tool).name, arguments: item.text };
+  return [...delta, emit(`response.${inputWord(opening)}.done`, { ...place(item), ...done })];
+}

@@ -1,0 +1,145 @@
+import type { JsonObject } from "../../../codec.ts";
+import {
+  type Conversation,
+  type Effort,
+  EFFORTS,
+  NO_SAMPLING,
+  type OutputFormat,
+  type ReasoningRequest,
+  type Tool,
+} from "../../../conversation.ts";
+import { invalidField } from "../../../../lib/gateway_error.ts";
+import { checkRequest } from "./check.ts";
+import { untranslatable } from "../shared/media.ts";
+import { itemsOf, readItems } from "../shared/read_items.ts";
+import { readToolChoice, readTools } from "../shared/tools.ts";
+import { isAbsent, isObject, numberOrNull, textOf, textOrNull } from "../../../wire_value.ts";
+
+/** Fields that are read, or that have no meaning for the reply. `extra_body` is the gateway's own. */
+const READ = new Set([
+  "model",
+  "input",
+  "instructions",
+  "tools",
+  "tool_choice",
+  "parallel_tool_calls",
+  "max_output_tokens",
+  "temperature",
+  "top_p",
+  "stream",
+  "text",
+  "reasoning",
+  "user",
+  "safety_identifier",
+  "prompt_cache_key",
+  "extra_body",
+]);
+
+/** Values of other fields that ask for what happens anyway. */
+const GRANTED: Readonly<Record<string, (value: unknown) => boolean>> = {
+  background: (value) => value === false,
+  store: (value) => value === false,
+  truncation: (value) => value === "disabled",
+  service_tier: (value) => value === "auto" || value === "default",
+  top_logprobs: (value) => value === 0,
+  include: (value) => Array.isArray(value) && value.every((name) => name === "reasoning.encrypted_content"),
+  stream_options: (value) => isObject(value) && value.include_obfuscation !== true,
+  metadata: (value) => isObject(value) && Object.keys(value).length === 0,
+};
+
+/** Reads a request of the Responses API. Source: Responses API reference, "Create a model response". */
+export function readRequest(body: JsonObject): Conversation {
+  checkRequest(body);
+  refuseState(body);
+  const maxOutputTokens = numberOrNull(body.max_output_tokens);
+  if (maxOutputTokens !== null && !Number.isSafeInteger(maxOutputTokens)) {
+    throw invalidField("max_output_tokens", `expected at most ${Number.MAX_SAFE_INTEGER}`);
+  }
+  const beyond = new Set<string>();
+  const tools = readTools(body.tools, beyond);
+  const items = readItems(itemsOf(body.input), tools, beyond);
+  const instructions = textOrNull(body.instructions);
+  const text = isObject(body.text) ? body.text : {};
+  const reasoning = readReasoning(body.reasoning, beyond);
+  const toolChoice = readToolChoice(body.tool_choice, beyond);
+  const outputFormat = readFormat(text.format, beyond);
+  nameUnread(body, beyond);
+  return {
+    model: textOf(body.model),
+    instructions: [
+      ...(instructions === null ? [] : [{ kind: "text" as const, text: instructions }]),
+      ...items.instructions,
+    ],
+    turns: items.turns,
+    tools: differing([...tools, ...items.tools]),
+    toolChoice,
+    parallelToolCalls: typeof body.parallel_tool_calls === "boolean" ? body.parallel_tool_calls : null,
+    outputFormat,
+    maxOutputTokens,
+    sampling: { ...NO_SAMPLING, temperature: numberOrNull(body.temperature), topP: numberOrNull(body.top_p) },
+    reasoning,
+    stream: body.stream === true,
+    user: textOrNull(body.safety_identifier) ?? textOrNull(body.user),
+    cacheKey: textOrNull(body.prompt_cache_key),
+    verbosity: textOrNull(text.verbosity),
+    beyond: [...beyond],
+  };
+}
+
+/** Tools that are added on the way may be offered already; other vendors refuse a second one of a name. */
+function differing(tools: readonly Tool[]): Tool[] {
+  return [...new Map(tools.map((tool) => [tool.name, tool])).values()];
+}
+
+/** The gateway keeps no responses, so what stands in one cannot be handed to another vendor. */
+function refuseState(body: JsonObject): void {
+  const whole = "send the whole conversation as input";
+  if (!isAbsent(body.previous_response_id)) throw untranslatable("previous_response_id", whole);
+  if (!isAbsent(body.conversation)) throw untranslatable("conversation", whole);
+  if (!isAbsent(body.prompt)) throw untranslatable("prompt", "send its text as instructions and input");
+  if (body.background === true) throw untranslatable("background", "expected false");
+}
+
+function readReasoning(value: unknown, beyond: Set<string>): ReasoningRequest | null {
+  if (!isObject(value)) return null;
+  for (const field of Object.keys(value)) {
+    if (!["effort", "summary", "generate_summary"].includes(field) && !isAbsent(value[field])) {
+      beyond.add(`reasoning.${field}`);
+    }
+  }
+  const word = textOrNull(value.effort);
+  const effort = EFFORTS.find((known) => known === word) ?? null;
+  if (word !== null && effort === null) beyond.add("reasoning.effort");
+  const summary = textOrNull(value.summary) ?? textOrNull(value.generate_summary);
+  const visible = summary === null ? null : summary !== "none";
+  return effort === null && visible === null ? null : { effort: effort as Effort | null, budgetTokens: null, visible };
+}
+
+function readFormat(format: unknown, beyond: Set<string>): OutputFormat | null {
+  if (!isObject(format)) return null;
+  switch (format.type) {
+    case "text":
+      return null;
+    case "json_object":
+      return { kind: "json" };
+    case "json_schema":
+      return {
+        kind: "json_schema",
+        name: textOf(format.name),
+        description: textOrNull(format.description),
+        schema: isObject(format.schema) ? format.schema : {},
+        strict: typeof format.strict === "boolean" ? format.strict : null,
+      };
+    default:
+      beyond.add("text.format");
+      return null;
+  }
+}
+
+function nameUnread(body: JsonObject, beyond: Set<string>): void {
+  for (const [field, value] of Object.entries(body)) {
+    if (READ.has(field) || isAbsent(value)) continue;
+    if (Object.hasOwn(GRANTED, field) && GRANTED[field](value)) continue;
+    beyond.add(field);
+  }
+}

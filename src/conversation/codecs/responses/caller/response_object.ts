@@ -1,0 +1,112 @@
+import type { JsonObject, ReplyContext } from "../../../codec.ts";
+import type { Conversation } from "../../../conversation.ts";
+import type { Stop } from "../../../reply.ts";
+import { callerNameOf, writeTool, writeToolChoice } from "../shared/tools.ts";
+import { writeFormat } from "../upstream/write_request.ts";
+
+/** How a reply ends in this form. */
+export interface Ending {
+  readonly status: "completed" | "incomplete" | "failed";
+  readonly incomplete_details: { readonly reason: string } | null;
+  readonly error: JsonObject | null;
+}
+
+/** A reply that is whole. */
+export const COMPLETED: Ending = { status: "completed", incomplete_details: null, error: null };
+
+/** Status and reason for a stop. Source: Responses API reference, "Response", `status` and `incomplete_details`. */
+export function endingOf(stop: Stop): Ending {
+  switch (stop.reason) {
+    case "max_tokens":
+    case "context_full":
+      return { status: "incomplete", incomplete_details: { reason: "max_output_tokens" }, error: null };
+    case "content_filter":
+      return { status: "incomplete", incomplete_details: { reason: "content_filter" }, error: null };
+    case "prompt_blocked":
+      return failure("invalid_prompt", stop.explanation ?? "The prompt was blocked by the model's vendor");
+    case "bad_tool_call":
+      return failure("server_error", stop.explanation ?? "The model wrote a tool call that cannot be read");
+    default:
+      return COMPLETED;
+  }
+}
+
+function failure(code: string, message: string): Ending {
+  return { status: "failed", incomplete_details: null, error: { code, message, type: "server_error" } };
+}
+
+/**
+ * The fields of a response object that repeat the request, with the form's own defaults where the request was silent.
+ * Source: Responses API reference, "Response".
+ */
+export function settingsOf({ conversation }: ReplyContext): JsonObject {
+  return {
+    background: false,
+    instructions: conversation ? conversation.instructions.map((part) => part.text).join("\n\n") || null : null,
+    max_output_tokens: conversation?.maxOutputTokens ?? null,
+    max_tool_calls: null,
+    metadata: {},
+    parallel_tool_calls: conversation?.parallelToolCalls ?? true,
+    previous_response_id: null,
+    prompt_cache_key: conversation?.cacheKey ?? null,
+    reasoning: {
+      effort: conversation?.reasoning?.effort ?? null,
+      summary: conversation?.reasoning?.visible ? "auto" : null,
+    },
+    safety_identifier: conversation?.user ?? null,
+    service_tier: "default",
+    store: false,
+    temperature: conversation?.sampling.temperature ?? 1,
+    text: textOf(conversation),
+    ...toolsOf(conversation),
+    top_logprobs: 0,
+    top_p: conversation?.sampling.topP ?? 1,
+    truncation: "disabled",
+    user: null,
+  };
+}
+
+function textOf(conversation: Conversation | null): JsonObject {
+  const format = conversation?.outputFormat;
+  return {
+    format: format ? writeFormat(format, new Set()) : { type: "text" },
+    ...(conversation?.verbosity ? { verbosity: conversation.verbosity } : {}),
+  };
+}
+
+function toolsOf(conversation: Conversation | null): JsonObject {
+  const tools = conversation?.tools ?? [];
+  const nameOf = (tool: string) => callerNameOf(tool).name;
+  return {
+    tools: tools.map((tool) => writeTool(tool, nameOf(tool.name), true, new Set())),
+    tool_choice: conversation?.toolChoice ? writeToolChoice(conversation.toolChoice, tools, nameOf) : "auto",
+  };
+}
+
+/** The fields of a response object that change while it is made. */
+export interface Progress {
+  readonly id: string;
+  /** Unix seconds. */
+  readonly createdAt: number;
+  readonly model: string;
+  readonly output: readonly JsonObject[];
+  /** Null until the end. */
+  readonly usage: JsonObject | null;
+}
+
+/** The changing half of a response object; {@linkcode settingsOf} is the other. */
+export function progressFields(progress: Progress, ending: Ending | null): JsonObject {
+  return {
+    id: progress.id,
+    object: "response",
+    created_at: progress.createdAt,
+    // No clock here: a whole reply is dated when it began.
+    completed_at: ending?.status === "completed" ? progress.createdAt : null,
+    status: ending?.status ?? "in_progress",
+    error: ending?.error ?? null,
+    incomplete_details: ending?.incomplete_details ?? null,
+    model: progress.model,
+    output: progress.output,
+    usage: progress.usage,
+  };
+}

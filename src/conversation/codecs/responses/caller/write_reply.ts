@@ -1,0 +1,101 @@
+import type { JsonObject, ReplyContext, Written } from "../../../codec.ts";
+import { isToolCall, type Reply, type ReplyPart, type Stop, stopFor } from "../../../reply.ts";
+import type { Seal } from "../../../seal.ts";
+import { type SealBearer, writeCarriedSeal } from "../shared/carried_seal.ts";
+import {
+  callIdFor,
+  callItem,
+  isWholeInput,
+  itemIdOf,
+  type ItemPrefix,
+  messageItem,
+  outputText,
+  pictureItem,
+  reasoningItem,
+  refusalPart,
+  responseIdOf,
+} from "./output_items.ts";
+import { annotationsOf } from "../shared/parts.ts";
+import { endingOf, progressFields, settingsOf } from "./response_object.ts";
+import { writeUsage } from "../shared/usage.ts";
+
+interface Writing {
+  readonly output: JsonObject[];
+  readonly requestId: string;
+  readonly callIds: Map<string, number>;
+  readonly losses: Set<string>;
+}
+
+/** Writes a response object. A call that a limit cut short is left out, so that nobody acts upon half of it. */
+export function writeReply(reply: Reply, context: ReplyContext): Written<JsonObject> {
+  const stop = stopFor(reply.stop, reply.parts.some(isToolCall));
+  const ending = endingOf(stop);
+  const writing: Writing = { output: [], requestId: context.requestId, callIds: new Map(), losses: new Set() };
+  if (stop.sequence !== undefined) writing.losses.add("stop_sequence");
+  for (const part of wholeParts(reply.parts, ending.incomplete_details !== null)) writePart(part, writing);
+  if (stop.reason === "refusal" && !reply.parts.some(({ kind }) => kind === "refusal")) {
+    writePart({ kind: "refusal", text: refusalTextOf(stop) }, writing);
+  }
+  const progress = {
+    id: responseIdOf(reply.id, context.requestId),
+    createdAt: reply.createdAt ?? context.createdAt,
+    model: context.model,
+    output: writing.output,
+    usage: reply.usage ? writeUsage(reply.usage) : null,
+  };
+  return { body: { ...progressFields(progress, ending), ...settingsOf(context) }, losses: [...writing.losses] };
+}
+
+/** What is shown as the refusal where the vendor gave a reason to stop but no words. */
+export function refusalTextOf(stop: Stop): string {
+  return stop.explanation || "The model declined to answer";
+}
+
+function wholeParts(parts: readonly ReplyPart[], isCut: boolean): readonly ReplyPart[] {
+  const last = parts.at(-1);
+  const isHalfCall = isCut && last?.kind === "tool_call" && !last.custom && !isWholeInput(last.input);
+  return isHalfCall ? parts.slice(0, -1) : parts;
+}
+
+function writePart(part: ReplyPart, writing: Writing): void {
+  switch (part.kind) {
+    case "text":
+      writing.output.push(
+        messageItem(
+          nextId("msg", writing),
+          [outputText(part.text, annotationsOf(part.text, part.citations))],
+          "completed",
+        ),
+      );
+      if (part.seal) writeReasoning("", part.seal, { kind: "text" }, writing);
+      return;
+    case "refusal":
+      writing.output.push(messageItem(nextId("msg", writing), [refusalPart(part.text)], "completed"));
+      return;
+    case "reasoning":
+      return writeReasoning(part.text, part.seal, { kind: "reasoning", redacted: part.redacted === true }, writing);
+    case "tool_call": {
+      const callId = callIdFor(part.callId, writing.callIds, writing.requestId);
+      if (part.seal) writeReasoning("", part.seal, { kind: "call", callId }, writing);
+      const input = part.custom ? part.input : part.input || "{}";
+      writing.output.push(
+        callItem(nextId(part.custom ? "ctc" : "fc", writing), { ...part, callId, input }, "completed"),
+      );
+      return;
+    }
+    case "image": {
+      const picture = pictureItem(nextId("ig", writing), part);
+      if (picture) writing.output.push(picture);
+      else writing.losses.add("image");
+    }
+  }
+}
+
+function writeReasoning(text: string, seal: Seal | undefined, bearer: SealBearer, writing: Writing): void {
+  const proof = seal ? writeCarriedSeal({ seal, bearer }) : null;
+  writing.output.push(reasoningItem(nextId("rs", writing), text, proof));
+}
+
+function nextId(prefix: ItemPrefix, { requestId, output }: Writing): string {
+  return itemIdOf(prefix, requestId, output.length);
+}

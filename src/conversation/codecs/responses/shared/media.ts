@@ -1,0 +1,75 @@
+import { Buffer } from "node:buffer";
+import type { JsonObject } from "../../../codec.ts";
+import type { FilePart, ImagePart, Source } from "../../../conversation.ts";
+import { type GatewayError, invalidField } from "../../../../lib/gateway_error.ts";
+import { textOf, textOrNull } from "../../../wire_value.ts";
+
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+const MEDIA_TYPES_BY_ENDING: readonly (readonly [ending: string, mediaType: string])[] = [
+  [".txt", "text/plain"],
+  [".md", "text/markdown"],
+  [".csv", "text/csv"],
+  [".json", "application/json"],
+  [".html", "text/html"],
+];
+
+/** A 400 for what only the vendor's own state can resolve. */
+export function untranslatable(field: string, instead: string): GatewayError {
+  return invalidField(field, `cannot be translated for this model's vendor: ${instead}`);
+}
+
+/** @throws {GatewayError} For a provider's file id and an image that is none. */
+export function readImage(part: JsonObject, path: string): ImagePart {
+  if (textOrNull(part.file_id)) throw untranslatable(`${path}.file_id`, "send the image as image_url");
+  const source = readAddress(textOf(part.image_url), `${path}.image_url`);
+  if (source.kind === "base64" && !source.mediaType.startsWith("image/")) {
+    throw invalidField(`${path}.image_url`, "expected a data URL of an image");
+  }
+  const detail = textOrNull(part.detail);
+  return { kind: "image", source, ...(detail ? { detail } : {}) };
+}
+
+/** @throws {GatewayError} For a provider's file id and data that is no base64. */
+export function readFile(part: JsonObject, path: string): FilePart {
+  if (textOrNull(part.file_id)) throw untranslatable(`${path}.file_id`, "send the file as file_data or file_url");
+  const name = textOrNull(part.filename);
+  const data = textOf(part.file_data);
+  if (data === "") return { kind: "file", source: readAddress(textOf(part.file_url), `${path}.file_url`), name };
+  if (data.startsWith("data:")) return { kind: "file", source: readAddress(data, `${path}.file_data`), name };
+  return { kind: "file", source: base64Source(mediaTypeOf(name), data, `${path}.file_data`), name };
+}
+
+function mediaTypeOf(name: string | null): string {
+  const lower = name?.toLowerCase() ?? "";
+  return MEDIA_TYPES_BY_ENDING.find(([ending]) => lower.endsWith(ending))?.[1] ?? "application/pdf";
+}
+
+function readAddress(url: string, path: string): Source {
+  if (url.startsWith("data:")) return readDataUrl(url, path);
+  if (/^https?:\/\//i.test(url)) return { kind: "url", url, mediaType: null };
+  throw invalidField(path, "expected an http or https address or a data URL");
+}
+
+/** RFC 2397; parameters between the media type and `;base64` are left out. */
+function readDataUrl(url: string, path: string): Source {
+  const comma = url.indexOf(",");
+  const [mediaType, ...parameters] = url.slice("data:".length, Math.max(comma, 0)).split(";");
+  if (comma < 0 || mediaType === "" || parameters.at(-1) !== "base64") {
+    throw invalidField(path, 'expected "data:<media type>;base64,<data>"');
+  }
+  return base64Source(mediaType.toLowerCase(), url.slice(comma + 1), path);
+}
+
+function base64Source(mediaType: string, text: string, path: string): Source {
+  const data = /\s/.test(text) ? text.replace(/\s+/g, "") : text;
+  if (data === "" || !BASE64.test(data)) throw invalidField(path, "expected base64 data");
+  return { kind: "base64", mediaType, data };
+}
+
+/** The text of a plain text document, null for any other. Vendors of this form read PDF and little else. */
+export function plainTextOf(file: FilePart): string | null {
+  const { source } = file;
+  if (source.kind !== "base64") return null;
+  if (!source.mediaType.startsWith("text/") && source.mediaType !== "application/json") return null;
+  return Buffer.from(source.data, "base64").toString("utf8");
+}

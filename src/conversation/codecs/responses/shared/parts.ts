@@ -1,0 +1,166 @@
+import type { JsonObject } from "../../../codec.ts";
+import type {
+  AudioPart,
+  CacheMark,
+  Citation,
+  FilePart,
+  ImagePart,
+  Part,
+  TextPart,
+  ToolResultPart,
+} from "../../../conversation.ts";
+import { GatewayError, invalidField } from "../../../../lib/gateway_error.ts";
+import { portableAddressOf } from "../../../media_address.ts";
+import { plainTextOf, readFile, readImage } from "./media.ts";
+import { isObject, numberOrNull, objectsOf, textOf, textOrNull } from "../../../wire_value.ts";
+
+type Shown = TextPart | ImagePart | FilePart;
+
+/** One part of a user's, system's or developer's message; null for an empty or unknown one. */
+export function readUserPart(part: JsonObject, path: string, beyond: Set<string>): Shown | AudioPart | null {
+  if (part.type === "input_audio") return readAudio(part, path);
+  return readShown(part, path, beyond);
+}
+
+/** One part of an assistant's message; null for an empty or unknown one. */
+export function readAssistantPart(part: JsonObject, path: string, beyond: Set<string>): Part | null {
+  if (part.type === "refusal") return part.refusal ? { kind: "refusal", text: textOf(part.refusal) } : null;
+  return readShown(part, path, beyond);
+}
+
+/** What a tool answered: text, or a list of parts. */
+export function readOutput(output: unknown, path: string, beyond: Set<string>): Shown[] {
+  if (typeof output === "string") return output === "" ? [] : [{ kind: "text", text: output }];
+  return objectsOf(output).flatMap((part, index) => readShown(part, `${path}[${index}]`, beyond) ?? []);
+}
+
+function readShown(part: JsonObject, path: string, beyond: Set<string>): Shown | null {
+  const cache: { cache?: CacheMark } = isObject(part.prompt_cache_breakpoint) ? { cache: { ttl: null } } : {};
+  switch (part.type) {
+    case "input_text":
+    case "output_text":
+    case "text": {
+      const text = textOf(part.text);
+      return text === "" ? null : { kind: "text", text, ...citationsField(part), ...cache };
+    }
+    case "input_image":
+      return { ...readImage(part, path), ...cache };
+    case "input_file":
+      return { ...readFile(part, path), ...cache };
+    default:
+      beyond.add(`input.content.${textOf(part.type)}`);
+      return null;
+  }
+}
+
+function readAudio(part: JsonObject, path: string): AudioPart {
+  const audio = isObject(part.input_audio) ? part.input_audio : {};
+  const [data, format] = [textOf(audio.data), textOf(audio.format)];
+  if (data === "") throw invalidField(`${path}.input_audio.data`, "expected base64 data");
+  if (format !== "wav" && format !== "mp3") throw invalidField(`${path}.input_audio.format`, 'expected "wav" or "mp3"');
+  return { kind: "audio", source: { kind: "base64", mediaType: format === "mp3" ? "audio/mpeg" : "audio/wav", data } };
+}
+
+/** The web sources of an `output_text` as a field, left out where there are none. */
+export function citationsField(part: JsonObject): { citations?: readonly Citation[] } {
+  const citations = citationsOf(part.annotations);
+  return citations.length > 0 ? { citations } : {};
+}
+
+/** The web sources among annotations; citations of files are the vendor's own business. */
+export function citationsOf(annotations: unknown): Citation[] {
+  return objectsOf(annotations).filter(({ type }) => type === "url_citation").map((annotation) => ({
+    url: textOf(annotation.url),
+    title: textOrNull(annotation.title),
+    start: numberOrNull(annotation.start_index),
+    end: numberOrNull(annotation.end_index),
+  }));
+}
+
+/** The inverse of {@linkcode citationsOf}; a source without offsets is of the whole text. */
+export function annotationsOf(text: string, citations: readonly Citation[] = []): JsonObject[] {
+  return citations.map(({ url, title, start, end }) => ({
+    type: "url_citation",
+    url,
+    title: title ?? "",
+    start_index: start ?? 0,
+    end_index: end ?? text.length,
+  }));
+}
+
+/**
+ * One part of a user's message.
+ *
+ * @throws {GatewayError} `invalid_request` for sound and film that this form has no place for.
+ */
+export function writeUserPart(part: Part, losses: Set<string>): JsonObject | null {
+  switch (part.kind) {
+    case "audio":
+      return writeAudio(part);
+    case "video":
+      throw new GatewayError(
+        "invalid_request",
+        "Cannot send video to this model's vendor: expected text, images or files",
+      );
+    case "text":
+    case "image":
+    case "file":
+      return writeShown(part, losses);
+    default:
+      losses.add("turn_order");
+      return null;
+  }
+}
+
+function writeShown(part: Shown, losses: Set<string>): JsonObject {
+  if (part.cache) losses.add("cache_control");
+  switch (part.kind) {
+    case "text":
+      return { type: "input_text", text: part.text };
+    case "image":
+      return {
+        type: "input_image",
+        image_url: portableAddressOf(part.source),
+        ...(part.detail ? { detail: part.detail } : {}),
+      };
+    case "file":
+      return writeFile(part, losses);
+  }
+}
+
+function writeFile(part: FilePart, losses: Set<string>): JsonObject {
+  if (part.source.kind === "url") {
+    if (part.name !== null) losses.add("file_name");
+    return { type: "input_file", file_url: portableAddressOf(part.source) };
+  }
+  const text = plainTextOf(part);
+  if (text !== null) return { type: "input_text", text: part.name === null ? text : `${part.name}:\n${text}` };
+  return { type: "input_file", filename: part.name ?? "document.pdf", file_data: portableAddressOf(part.source) };
+}
+
+function writeAudio({ source }: AudioPart): JsonObject {
+  const format = source.kind === "url" ? undefined : FORMATS.get(source.mediaType);
+  if (source.kind === "url" || format === undefined) {
+    throw new GatewayError("invalid_request", "Cannot send this audio to the model's vendor: expected WAV or MP3 data");
+  }
+  return { type: "input_audio", input_audio: { data: source.data, format } };
+}
+
+const FORMATS = new Map([
+  ["audio/wav", "wav"],
+  ["audio/x-wav", "wav"],
+  ["audio/wave", "wav"],
+  ["audio/mpeg", "mp3"],
+  ["audio/mp3", "mp3"],
+]);
+
+/** What a tool answered. A lone text goes as text, which every vendor takes. */
+export function writeOutput(result: ToolResultPart, compatible: boolean, losses: Set<string>): unknown {
+  if (result.cache) losses.add("cache_control");
+  if (result.isError) losses.add("tool_error");
+  const texts = result.parts.filter((part) => part.kind === "text");
+  if (texts.length === result.parts.length && (texts.length <= 1 || compatible)) {
+    return texts.map((part) => part.text).join("\n") || (result.isError ? "Error" : "");
+  }
+  return result.parts.map((part) => writeShown(part, losses));
+}

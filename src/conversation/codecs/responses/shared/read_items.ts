@@ -1,0 +1,216 @@
+import type { JsonObject } from "../../../codec.ts";
+import type { Part, TextPart, Tool, ToolCallPart, ToolResultPart, Turn } from "../../../conversation.ts";
+import type { Seal } from "../../../seal.ts";
+import { invalidField } from "../../../../lib/gateway_error.ts";
+import { readCarriedSeal } from "./carried_seal.ts";
+import { untranslatable } from "./media.ts";
+import { readAssistantPart, readOutput, readUserPart } from "./parts.ts";
+import { isNamespaced, namespacedName, readTools } from "./tools.ts";
+import { isAbsent, textOf, textOrNull } from "../../../wire_value.ts";
+import { thoughtsOf } from "./wire.ts";
+
+/** What the input items of a request say. */
+export interface ItemsRead {
+  readonly instructions: readonly TextPart[];
+  readonly turns: readonly Turn[];
+  /** Tools that an `additional_tools` item offers. */
+  readonly tools: readonly Tool[];
+}
+
+interface Draft {
+  readonly role: Turn["role"];
+  parts: Part[];
+}
+
+interface Reading {
+  readonly instructions: TextPart[];
+  readonly turns: Draft[];
+  readonly tools: Tool[];
+  /** Neutral names of tools that stand in a namespace. */
+  readonly namespaced: ReadonlySet<string>;
+  /** The latest call of each id, and the turn it stands in. */
+  readonly calls: Map<string, { readonly turn: Draft; readonly tool: string }>;
+  /** Proofs of calls, which may come before or after the call itself. */
+  readonly callSeals: Map<string, Seal>;
+  readonly beyond: Set<string>;
+}
+
+/**
+ * Reads input items, in order, into turns: neighbours of one role become one turn, results go to the turn after their
+ * call and stand first in it, system text before the first turn becomes instructions.
+ *
+ * @param tools Those of the `tools` field, by which a call in a namespace is known.
+ * @throws {GatewayError} `invalid_request` for items that only the vendor's own state can resolve.
+ */
+export function readItems(items: readonly JsonObject[], tools: readonly Tool[], beyond: Set<string>): ItemsRead {
+  const reading: Reading = {
+    instructions: [],
+    turns: [],
+    tools: [],
+    namespaced: new Set(tools.map((tool) => tool.name).filter(isNamespaced)),
+    calls: new Map(),
+    callSeals: new Map(),
+    beyond,
+  };
+  items.forEach((item, index) => readItem(item, `input[${index}]`, reading));
+  giveSeals(reading);
+  return reading;
+}
+
+function readItem(item: JsonObject, path: string, reading: Reading): void {
+  const kind = item.type ?? "message";
+  switch (kind) {
+    case "message":
+      return readMessage(item, path, reading);
+    case "function_call":
+    case "custom_tool_call":
+      return readCall(item, kind === "custom_tool_call", reading);
+    case "function_call_output":
+    case "custom_tool_call_output":
+      return readResult(item, path, kind === "custom_tool_call_output", reading);
+    case "reasoning":
+      return readReasoning(item, reading);
+    case "image_generation_call":
+      return readPicture(item, reading);
+    case "additional_tools":
+      reading.tools.push(...readTools(item.tools, reading.beyond));
+      return;
+    case "item_reference":
+      throw untranslatable(path, 'send the item itself (clients do with "store": false)');
+    case "compaction":
+      throw untranslatable(path, "send the items that it stands for");
+    default:
+      reading.beyond.add(`input.${textOf(kind)}`);
+  }
+}
+
+function readMessage(item: JsonObject, path: string, reading: Reading): void {
+  if (!isAbsent(item.phase)) reading.beyond.add("input.phase");
+  const role = item.role === "developer" ? "system" : item.role as Turn["role"];
+  const content = typeof item.content === "string"
+    ? [{ type: "input_text", text: item.content }]
+    : item.content as JsonObject[];
+  const read = role === "assistant" ? readAssistantPart : readUserPart;
+  for (let index = 0; index < content.length; index++) {
+    const part = read(content[index], `${path}.content[${index}]`, reading.beyond);
+    if (part === null) continue;
+    if (role !== "system") add(role, part, reading);
+    else if (part.kind === "text") addInstruction(part, reading);
+    else reading.beyond.add(`input.content.${textOf(content[index].type)}`);
+  }
+}
+
+function add(role: "user" | "assistant", part: Part, reading: Reading): Draft {
+  const last = reading.turns.at(-1);
+  if (last?.role === role) {
+    last.parts.push(part);
+    return last;
+  }
+  const turn: Draft = { role, parts: [part] };
+  reading.turns.push(turn);
+  return turn;
+}
+
+function addInstruction(part: TextPart, reading: Reading): void {
+  if (reading.turns.length === 0) reading.instructions.push(part);
+  else reading.turns.push({ role: "system", parts: [part] });
+}
+
+function readCall(item: JsonObject, custom: boolean, reading: Reading): void {
+  const callId = textOf(item.call_id);
+  const inner = namespacedName(textOf(item.namespace), textOf(item.name));
+  const tool = reading.namespaced.has(inner) ? inner : textOf(item.name);
+  const call: ToolCallPart = custom
+    ? { kind: "tool_call", callId, tool, input: textOf(item.input), custom: true }
+    : { kind: "tool_call", callId, tool, input: textOf(item.arguments) || "{}" };
+  const turn = add("assistant", call, reading);
+  reading.calls.set(callId, { turn, tool });
+}
+
+function readResult(item: JsonObject, path: string, custom: boolean, reading: Reading): void {
+  const callId = textOf(item.call_id);
+  const call = reading.calls.get(callId);
+  const result: ToolResultPart = {
+    kind: "tool_result",
+    callId,
+    tool: call?.tool ?? null,
+    parts: readOutput(item.output, `${path}.output`, reading.beyond),
+    isError: false,
+    ...(custom ? { custom } : {}),
+  };
+  const turn = call ? turnAfter(call.turn, reading) : reading.turns.at(-1);
+  if (turn?.role !== "user") {
+    add("user", result, reading);
+    return;
+  }
+  const firstOther = turn.parts.findIndex((part) => part.kind !== "tool_result");
+  turn.parts.splice(firstOther < 0 ? turn.parts.length : firstOther, 0, result);
+}
+
+/** The user turn that answers a turn's calls, made where a system text or nothing follows. */
+function turnAfter(turn: Draft, reading: Reading): Draft {
+  const next = reading.turns.indexOf(turn) + 1;
+  if (reading.turns[next]?.role !== "user") reading.turns.splice(next, 0, { role: "user", parts: [] });
+  return reading.turns[next];
+}
+
+function readReasoning(item: JsonObject, reading: Reading): void {
+  const text = thoughtsOf(item);
+  const proof = textOrNull(item.encrypted_content);
+  const id = textOrNull(item.id);
+  const named = id ? { id } : {};
+  if (proof === null) {
+    if (text !== "") add("assistant", { kind: "reasoning", text, ...named }, reading);
+    return;
+  }
+  const { seal, bearer } = readCarriedSeal(proof);
+  switch (bearer.kind) {
+    case "call":
+      reading.callSeals.set(bearer.callId, seal);
+      return;
+    case "text":
+      return sealLastText(seal, reading);
+    case "reasoning": {
+      const redacted = bearer.redacted ? { redacted: true } : {};
+      add("assistant", { kind: "reasoning", text, seal, ...redacted, ...named }, reading);
+    }
+  }
+}
+
+function sealLastText(seal: Seal, reading: Reading): void {
+  const turn = reading.turns.findLast(({ role }) => role === "assistant");
+  const at = turn?.parts.findLastIndex(({ kind }) => kind === "text") ?? -1;
+  if (turn && at >= 0) turn.parts[at] = { ...turn.parts[at], seal } as TextPart;
+}
+
+/** Gives their proofs back to the calls, now that all are read. */
+function giveSeals({ turns, callSeals }: Reading): void {
+  if (callSeals.size === 0) return;
+  for (const turn of turns) {
+    turn.parts = turn.parts.map((part) => {
+      const seal = part.kind === "tool_call" ? callSeals.get(part.callId) : undefined;
+      return seal ? { ...part, seal } as ToolCallPart : part;
+    });
+  }
+}
+
+function readPicture(item: JsonObject, reading: Reading): void {
+  const picture = pictureOf(item);
+  if (picture) add("assistant", picture, reading);
+  else reading.beyond.add("input.image_generation_call");
+}
+
+/** The picture of an `image_generation_call`, null while it has none. */
+export function pictureOf(item: JsonObject): Extract<Part, { kind: "image" }> | null {
+  const data = textOf(item.result);
+  if (data === "") return null;
+  const mediaType = `image/${textOrNull(item.output_format) ?? "png"}`;
+  return { kind: "image", source: { kind: "base64", mediaType, data } };
+}
+
+/** @throws {GatewayError} When the list holds anything but objects, which the check has ruled out. */
+export function itemsOf(input: unknown): JsonObject[] {
+  if (typeof input === "string") return [{ type: "message", role: "user", content: input }];
+  if (Array.isArray(input)) return input as JsonObject[];
+  throw invalidField("input", "expected text or an array of items");
+}

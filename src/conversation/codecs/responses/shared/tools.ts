@@ -1,0 +1,173 @@
+import type { JsonObject } from "../../../codec.ts";
+import type { Conversation, JsonSchema, Tool, ToolChoice } from "../../../conversation.ts";
+import { cutWord, legalWord } from "../../../legal_word.ts";
+import { functionSchema, objectSchema } from "../../../object_schema.ts";
+import { isStrictSchema } from "../../../strict_schema.ts";
+import { toolsAmong } from "../../../tools_among.ts";
+import { isObject, objectsOf, textOf, textOrNull } from "../../../wire_value.ts";
+
+/**
+ * Between a namespace and the name of a tool in it. No vendor allows it in a name, so that it can only come from here,
+ * and every form that cannot say namespaces rewrites such a name and maps it back.
+ */
+const NAMESPACE_MARK = "/";
+
+const LONGEST_CALL_ID = 64;
+
+/** Tools as a request offers them; kinds that the vendor runs itself are named in `beyond`. */
+export function readTools(tools: unknown, beyond: Set<string>): Tool[] {
+  return objectsOf(tools).flatMap((tool): Tool[] => {
+    switch (tool.type) {
+      case "function":
+        return [readFunction(tool, textOf(tool.name))];
+      case "custom":
+        return [{
+          kind: "custom",
+          name: textOf(tool.name),
+          description: textOrNull(tool.description),
+          format: tool.format ?? null,
+        }];
+      case "namespace":
+        return readTools(tool.tools, beyond).map((inner) => ({
+          ...inner,
+          name: namespacedName(textOf(tool.name), inner.name),
+        }));
+      default:
+        beyond.add(`tools.${textOf(tool.type)}`);
+        return [];
+    }
+  });
+}
+
+function readFunction(tool: JsonObject, name: string): Tool {
+  return {
+    kind: "function",
+    name,
+    description: textOrNull(tool.description),
+    parameters: isObject(tool.parameters) ? tool.parameters : null,
+    strict: typeof tool.strict === "boolean" ? tool.strict : null,
+  };
+}
+
+/** The neutral name of a tool that stands in a namespace. */
+export function namespacedName(namespace: string, name: string): string {
+  return `${namespace}${NAMESPACE_MARK}${name}`;
+}
+
+/** True for a neutral name with a namespace in it. */
+export function isNamespaced(tool: string): boolean {
+  return tool.includes(NAMESPACE_MARK);
+}
+
+/** A neutral name as the caller knows it: with the namespace apart, where it has one. */
+export function callerNameOf(tool: string): { name: string; namespace?: string } {
+  const mark = tool.indexOf(NAMESPACE_MARK);
+  return mark < 0 ? { name: tool } : { name: tool.slice(mark + 1), namespace: tool.slice(0, mark) };
+}
+
+/** `tool_choice`; null for a vendor's own tool, which is named in `beyond`. */
+export function readToolChoice(choice: unknown, beyond: Set<string>): ToolChoice | null {
+  if (choice === "auto" || choice === "none" || choice === "required") return { kind: choice };
+  if (!isObject(choice)) return null;
+  if (choice.type === "function" || choice.type === "custom") return { kind: "tool", tool: textOf(choice.name) };
+  if (choice.type === "allowed_tools") {
+    const tools = objectsOf(choice.tools).map((tool) => textOf(tool.name)).filter((name) => name !== "");
+    return { kind: "allowed", mode: choice.mode === "required" ? "required" : "auto", tools };
+  }
+  beyond.add("tool_choice");
+  return null;
+}
+
+/**
+ * A name that this form allows for a tool: letters, digits, `_` and `-`, at most 64.
+ * Source: Responses API reference, "Function".
+ */
+export function wireToolName(name: string): string {
+  return legalWord(name, 64);
+}
+
+/**
+ * A call's id as this form allows it: at most 64 characters, the last of a longer one being a hash of the whole.
+ * Source: Responses API reference, "call_id".
+ */
+export function wireCallId(callId: string): string {
+  if (callId === "") return "call";
+  return cutWord(callId, LONGEST_CALL_ID);
+}
+
+/**
+ * One tool of a request. `strict` is always said, because leaving it out means true here and false everywhere else;
+ * it is said to be false where the schema would be refused.
+ *
+ * @param compatible True where the schema's top may be a choice between shapes.
+ */
+export function writeTool(tool: Tool, name: string, compatible: boolean, losses: Set<string>): JsonObject {
+  const described = tool.description === null ? {} : { description: tool.description };
+  if (tool.kind === "custom") {
+    return { type: "custom", name, ...described, ...(tool.format ? { format: tool.format } : {}) };
+  }
+  if (tool.cache) losses.add("cache_control");
+  const parameters = compatible ? objectSchema(tool.parameters) : parametersOf(tool.parameters, losses);
+  const strict = tool.strict === true && isStrictSchema(parameters);
+  if (tool.strict === true && !strict) losses.add("tool_strict");
+  return { type: "function", name, ...described, parameters, strict };
+}
+
+function parametersOf(parameters: JsonSchema | null, losses: Set<string>): JsonSchema {
+  const { schema, isLoose } = functionSchema(parameters);
+  if (isLoose) losses.add("tool_schema");
+  return schema;
+}
+
+/** The tools and how they are to be chosen, of a request for a vendor. */
+export interface WrittenTools {
+  readonly fields: JsonObject;
+  /** The vendor's name of a tool by its neutral name. */
+  nameOf(tool: string): string;
+  /** Neutral names by the vendor's, where they differ. */
+  readonly renamed: ReadonlyMap<string, string>;
+}
+
+/**
+ * @param compatible True for vendors that know no `allowed_tools`: they are offered the allowed ones alone.
+ */
+export function writeTools(conversation: Conversation, compatible: boolean, losses: Set<string>): WrittenTools {
+  const renamed = new Map<string, string>();
+  const nameOf = (tool: string) => {
+    const name = wireToolName(tool);
+    if (name !== tool) renamed.set(name, tool);
+    return name;
+  };
+  const choice = conversation.toolChoice;
+  const offered = compatible && choice?.kind === "allowed"
+    ? toolsAmong(conversation.tools, choice.tools)
+    : conversation.tools;
+  if (offered.length === 0) {
+    if (choice !== null && choice.kind !== "auto" && choice.kind !== "none") losses.add("tool_choice");
+    return { fields: {}, nameOf, renamed };
+  }
+  const fields: JsonObject = { tools: offered.map((tool) => writeTool(tool, nameOf(tool.name), compatible, losses)) };
+  if (choice !== null) {
+    fields.tool_choice = compatible && choice.kind === "allowed"
+      ? choice.mode
+      : writeToolChoice(choice, offered, nameOf);
+  }
+  if (conversation.parallelToolCalls !== null) fields.parallel_tool_calls = conversation.parallelToolCalls;
+  return { fields, nameOf, renamed };
+}
+
+/** The inverse of {@linkcode readToolChoice}. */
+export function writeToolChoice(choice: ToolChoice, tools: readonly Tool[], nameOf: (tool: string) => string): unknown {
+  const named = (tool: string) => ({
+    type: tools.find(({ name }) => name === tool)?.kind ?? "function",
+    name: nameOf(tool),
+  });
+  switch (choice.kind) {
+    case "tool":
+      return named(choice.tool);
+    case "allowed":
+      return { type: "allowed_tools", mode: choice.mode, tools: choice.tools.map(named) };
+    default:
+      return choice.kind;
+  }
+}

@@ -1,0 +1,134 @@
+import type { JsonObject, UsageFollower } from "../../../codec.ts";
+import {
+  checkedCounters,
+  mediumTokensOf,
+  promptTokensOf,
+  readCounter,
+  type Usage,
+  withAtLeast,
+  withCounters,
+  withTier,
+} from "../../../usage.ts";
+import { isObject, parsedOrNull } from "../../../wire_value.ts";
+
+/**
+ * The usage of a response object. `input_tokens` holds the cached and the newly cached ones, `output_tokens` holds
+ * reasoning; a vendor whose total says more than the sum leaves reasoning out of the output, and the total is right.
+ * Source: Responses API reference, "ResponseUsage".
+ */
+export function readUsage(body: unknown): Usage | null {
+  if (!isObject(body) || !isObject(body.usage)) return null;
+  const usage = body.usage;
+  const inputDetails = isObject(usage.input_tokens_details) ? usage.input_tokens_details : {};
+  const outputDetails = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
+  const prompt = readCounter(usage.input_tokens);
+  const read = Math.min(readCounter(inputDetails.cached_tokens), prompt);
+  const written = Math.min(readCounter(inputDetails.cache_write_tokens), prompt - read);
+  const reported = readCounter(usage.output_tokens);
+  const reasoning = readCounter(outputDetails.reasoning_tokens);
+  const missing = readCounter(usage.total_tokens) - prompt - reported;
+  const tokens: Usage = {
+    freshTokens: prompt - read - written,
+    cacheReadTokens: read,
+    cacheWrite5mTokens: written,
+    cacheWrite1hTokens: 0,
+    toolPromptTokens: 0,
+    outputTokens: missing > 0 && missing === reasoning ? reported + missing : reported,
+    reasoningTokens: reasoning,
+  };
+  const medium = (name: string) => mediumTokensOf(readCounter(inputDetails[name]), null, tokens);
+  const [audio, image] = [medium("audio_tokens"), medium("image_tokens")];
+  const counters = {
+    audioInputTokens: audio.fresh,
+    audioCacheReadTokens: audio.cached,
+    imageInputTokens: image.fresh,
+    imageCacheReadTokens: image.cached,
+    audioOutputTokens: readCounter(outputDetails.audio_tokens),
+    imageOutputTokens: readCounter(outputDetails.image_tokens),
+    webSearches: searchesIn(usage),
+  };
+  const hosted = newHostedWork();
+  if (Array.isArray(body.output)) { for (const item of body.output) noteHosted(hosted, item); }
+  const checked = checkedCounters(withCounters(tokens, counters), [
+    usage.input_tokens,
+    usage.output_tokens,
+    usage.total_tokens,
+    inputDetails.cached_tokens,
+    inputDetails.cache_write_tokens,
+    outputDetails.reasoning_tokens,
+  ]);
+  return withTier(withHosted(checked, hosted), body.service_tier);
+}
+
+/** Searches that the usage counts. Source: xAI API reference, "server_side_tool_usage_details". */
+function searchesIn({ server_side_tool_usage_details: details }: JsonObject): number {
+  if (!isObject(details)) return 0;
+  return readCounter(details.web_search_calls) + readCounter(details.x_search_calls);
+}
+
+/** What a vendor's own tools did for a response, as far as its output items tell. */
+export interface HostedWork {
+  webSearches: number;
+  imagesMade: number;
+}
+
+/** Nothing done yet. */
+export function newHostedWork(): HostedWork {
+  return { webSearches: 0, imagesMade: 0 };
+}
+
+/** Counts an output item that has ended. Opening a found page, or looking through it, is no search. */
+export function noteHosted(work: HostedWork, item: unknown): void {
+  if (!isObject(item) || item.status === "failed") return;
+  const isSearch = item.type === "web_search_call" &&
+    (!isObject(item.action) || (item.action.type ?? "search") === "search");
+  if (isSearch || item.type === "x_search_call") work.webSearches++;
+  if (item.type === "image_generation_call" && typeof item.result === "string") work.imagesMade++;
+}
+
+/** The usage with what the output items tell, where it tells less itself. */
+export function withHosted<U extends Usage | null>(usage: U, work: HostedWork): U {
+  return withAtLeast(usage, work);
+}
+
+/** The inverse of {@linkcode readUsage}; the lifetimes of cache writes and the prompts of tools are summed up. */
+export function writeUsage(usage: Usage): JsonObject {
+  const prompt = promptTokensOf(usage);
+  return {
+    input_tokens: prompt,
+    input_tokens_details: {
+      cached_tokens: usage.cacheReadTokens,
+      cache_write_tokens: usage.cacheWrite5mTokens + usage.cacheWrite1hTokens,
+    },
+    output_tokens: usage.outputTokens,
+    output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+    total_tokens: prompt + usage.outputTokens,
+  };
+}
+
+/** One pass over the text, which most frames fail. */
+const CONCERNS = /"response\.(?:completed|incomplete|failed|output_item\.done)"/;
+const HOSTED_CALL = /"(?:web_search|x_search|image_generation)_call"/;
+const END_MARK = /"response\.(?:completed|incomplete|failed)"/;
+
+/**
+ * Usage stands in the last frame alone, the one that is also the end mark. Searches are counted as their items end, as
+ * some vendors leave the items out of the last frame.
+ */
+export function usageFollower(): UsageFollower {
+  let usage: Usage | null = null;
+  let ended = false;
+  const hosted = newHostedWork();
+  return {
+    concerns: (data) => CONCERNS.test(data) && (END_MARK.test(data) || HOSTED_CALL.test(data)),
+    follow(data) {
+      const event = parsedOrNull(data);
+      if (isObject(event) && event.type === "response.output_item.done") noteHosted(hosted, event.item);
+      if (!isObject(event) || typeof event.type !== "string" || !END_MARK.test(`"${event.type}"`)) return;
+      ended = true;
+      usage = readUsage(event.response) ?? usage;
+    },
+    usage: () => withHosted(usage, hosted),
+    ended: () => ended,
+  };
+}

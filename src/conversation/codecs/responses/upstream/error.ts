@@ -1,0 +1,49 @@
+import type { JsonObject, VendorError } from "../../../codec.ts";
+import { defaultErrorFields } from "../../../default_error.ts";
+import type { ErrorCode, GatewayError } from "../../../../lib/gateway_error.ts";
+import { isAbsent, isObject, textOf, textOrNull } from "../../../wire_value.ts";
+
+/** Words of `response.error.code` that clients branch on; all others are told as `server_error`. */
+const RESPONSE_ERROR_CODES: Partial<Record<ErrorCode, string>> = {
+  rate_limited: "rate_limit_exceeded",
+  insufficient_credits: "insufficient_quota",
+  invalid_request: "invalid_prompt",
+};
+
+/** `error` of a failed response object. Source: Responses API reference, "ResponseError". */
+export function responseErrorOf(error: GatewayError): JsonObject {
+  const { message, type, code } = defaultErrorFields(error);
+  const word = error.details.vendorCode && error.status < 500 ? code : RESPONSE_ERROR_CODES[error.code];
+  return { code: word ?? "server_error", message, type };
+}
+
+const LONGEST_MESSAGE = 2000;
+
+/**
+ * What a vendor's error body says: `{error: {message, type, code, param}}` and its dialects (`error` as text, the fields
+ * at the top, a list of one, a failed response object). Anything else has no message.
+ */
+export function readError(body: unknown): VendorError {
+  const outer = Array.isArray(body) ? body[0] : body;
+  const inner = isObject(outer) && !isAbsent(outer.error) ? outer.error : outer;
+  if (typeof inner === "string") return vendorError(inner, null, null);
+  if (!isObject(inner)) return vendorError("", null, null);
+  const message = textOf(inner.message) || textOf(inner.detail) || textOf(inner.msg);
+  const code = typeof inner.code === "number" ? String(inner.code) : textOrNull(inner.code);
+  const type = inner.type === "error" ? null : textOrNull(inner.type);
+  return vendorError(message, code ?? type, textOrNull(inner.param));
+}
+
+function vendorError(text: string, code: string | null, field: string | null): VendorError {
+  const message = text.trimStart().startsWith("<") ? "" : text.slice(0, LONGEST_MESSAGE);
+  return { message, code, field, retryAfterSeconds: retryAfterOf(message) };
+}
+
+const SECONDS_PER = { ms: 0.001, s: 1, m: 60 } as const;
+
+/** Rate limits name the wait in words only: `Please try again in 1.5s`. */
+function retryAfterOf(message: string): number | null {
+  const match = /try again in (\d+(?:\.\d+)?) ?(ms|s|m)/i.exec(message);
+  if (!match) return null;
+  return Math.ceil(Number(match[1]) * SECONDS_PER[match[2].toLowerCase() as keyof typeof SECONDS_PER]);
+}

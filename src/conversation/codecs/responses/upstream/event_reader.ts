@@ -1,0 +1,234 @@
+import type { EventReader, Frame, JsonObject } from "../../../codec.ts";
+import type { PartOpening, ReplyEvent } from "../../../events.ts";
+import { readError } from "./error.ts";
+import {
+  closeAll,
+  endPart,
+  ensurePart,
+  itemAt,
+  more,
+  newReading,
+  type Reading,
+  type ReadItem,
+  rest,
+} from "./open_parts.ts";
+import { citationsOf } from "../shared/parts.ts";
+import { pictureOf } from "../shared/read_items.ts";
+import { callNames, readStop } from "./read_reply.ts";
+import { noteHosted, readUsage, withHosted } from "../shared/usage.ts";
+import { isObject, numberOrNull, objectsOf, textOf, textOrNull } from "../../../wire_value.ts";
+import { THOUGHT_SEPARATOR, thoughtsOf } from "../shared/wire.ts";
+
+type Read = (event: JsonObject, reading: Reading) => ReplyEvent[];
+
+/** What each kind of event means; kinds that are missing here mean nothing for the reply. */
+const READS: ReadonlyMap<unknown, Read> = new Map<unknown, Read>([
+  ["response.created", () => []],
+  ["response.in_progress", () => []],
+  ["response.queued", () => []],
+  ["response.output_item.added", openOutputItem],
+  ["response.content_part.added", openContent],
+  ["response.content_part.done", closeContent],
+  ["response.output_text.annotation.added", addCitation],
+  ["response.output_text.delta", (event, reading) => textDelta(event, "text", reading)],
+  ["response.output_text.done", (event, reading) => textDone(event, "text", textOf(event.text), reading)],
+  ["response.refusal.delta", (event, reading) => textDelta(event, "refusal", reading)],
+  ["response.refusal.done", (event, reading) => textDone(event, "refusal", textOf(event.refusal), reading)],
+  ["response.reasoning_summary_text.delta", (event, reading) => thoughtDelta(event, "summary", reading)],
+  ["response.reasoning_text.delta", (event, reading) => thoughtDelta(event, "words", reading)],
+  ["response.function_call_arguments.delta", inputDelta],
+  ["response.custom_tool_call_input.delta", inputDelta],
+  ["response.output_item.done", (event, reading) => {
+    noteHosted(reading.hosted, event.item);
+    return closeOutputItem(event, reading);
+  }],
+  ["response.completed", finish],
+  ["response.incomplete", finish],
+  ["response.failed", (event) => [errorEvent(isObject(event.response) ? event.response : event)]],
+  ["response.cancelled", () => [errorEvent({ message: "The vendor cancelled the response" })]],
+  ["error", (event) => [errorEvent(event)]],
+]);
+
+/** Reads a response stream. Source: Responses API reference, "Streaming events". */
+export function eventReader(): EventReader {
+  const reading = newReading();
+  return {
+    read: (frame) => reading.ended ? [] : readFrame(frame, reading),
+    // The form has an end mark: a stream that did not show it was cut.
+    end: () => reading.ended ? [] : closeAll(reading),
+  };
+}
+
+function readFrame(frame: Frame, reading: Reading): ReplyEvent[] {
+  if (frame.data === "" || frame.data === "[DONE]") return [];
+  const event: unknown = JSON.parse(frame.data);
+  if (!isObject(event)) return [];
+  const type = event.type ?? (isObject(event.error) ? "error" : frame.event);
+  const read = READS.get(type);
+  if (!read) return [];
+  const events = read(event, reading);
+  const failed = events.some((one) => one.type === "error");
+  if (failed) reading.ended = true;
+  return reading.started || failed ? events : [...start(event, reading), ...events];
+}
+
+/** The start, made from whatever event comes first: not every vendor sends `response.created`. */
+function start(event: JsonObject, reading: Reading): ReplyEvent[] {
+  reading.started = true;
+  const response = isObject(event.response) ? event.response : {};
+  return [{
+    type: "start",
+    id: textOf(response.id),
+    model: textOf(response.model),
+    createdAt: numberOrNull(response.created_at),
+    usage: null,
+  }];
+}
+
+function openOutputItem(event: JsonObject, reading: Reading): ReplyEvent[] {
+  const item = itemAt(event, reading);
+  const wire = isObject(event.item) ? event.item : {};
+  const opening = callOpening(wire);
+  // Without id and name it is opened by its last event, which has all.
+  return opening?.callId && opening.tool ? ensurePart(item, 0, opening, reading).events : [];
+}
+
+function callOpening(wire: JsonObject): Extract<PartOpening, { kind: "tool_call" }> | null {
+  if (wire.type === "function_call") return { kind: "tool_call", ...callNames(wire) };
+  if (wire.type === "custom_tool_call") return { kind: "tool_call", ...callNames(wire), custom: true };
+  return null;
+}
+
+function openContent(event: JsonObject, reading: Reading): ReplyEvent[] {
+  const kind = isObject(event.part) ? event.part.type : null;
+  const opening = kind === "output_text" ? "text" : kind === "refusal" ? "refusal" : null;
+  if (opening === null) return [];
+  return ensurePart(itemAt(event, reading), numberOrNull(event.content_index) ?? 0, { kind: opening }, reading).events;
+}
+
+function textDelta(event: JsonObject, kind: "text" | "refusal", reading: Reading): ReplyEvent[] {
+  const at = numberOrNull(event.content_index) ?? 0;
+  const { part, events } = ensurePart(itemAt(event, reading), at, { kind }, reading);
+  return [...events, ...more(part, textOf(event.delta))];
+}
+
+/** The part stays open: its sources may still come. */
+function textDone(event: JsonObject, kind: "text" | "refusal", whole: string, reading: Reading): ReplyEvent[] {
+  const at = numberOrNull(event.content_index) ?? 0;
+  const { part, events } = ensurePart(itemAt(event, reading), at, { kind }, reading);
+  return [...events, ...rest(part, whole)];
+}
+
+function addCitation(event: JsonObject, reading: Reading): ReplyEvent[] {
+  const part = itemAt(event, reading).parts.get(numberOrNull(event.content_index) ?? 0);
+  part?.citations.push(...citationsOf([event.annotation]));
+  return [];
+}
+
+function closeContent(event: JsonObject, reading: Reading): ReplyEvent[] {
+  const content = isObject(event.part) ? event.part : {};
+  return closePart(itemAt(event, reading), numberOrNull(event.content_index) ?? 0, content, reading);
+}
+
+/** Ends a part of a message with its whole content at hand. */
+function closePart(item: ReadItem, at: number, content: JsonObject, reading: Reading): ReplyEvent[] {
+  const kind = content.type === "output_text" ? "text" : content.type === "refusal" ? "refusal" : null;
+  if (kind === null) return [];
+  const { part, events } = ensurePart(item, at, { kind }, reading);
+  if (part.citations.length === 0) part.citations.push(...citationsOf(content.annotations));
+  const whole = textOf(kind === "text" ? content.text : content.refusal);
+  return [...events, ...rest(part, whole), ...endPart(part)];
+}
+
+function thoughtDelta(event: JsonObject, word: "summary" | "words", reading: Reading): ReplyEvent[] {
+  const item = itemAt(event, reading);
+  const at = numberOrNull(word === "summary" ? event.summary_index : event.content_index) ?? 0;
+  item.thoughts ??= { word, index: at };
+  if (item.thoughts.word !== word) return [];
+  const { part, events } = ensurePart(item, 0, reasoningOpening(textOrNull(event.item_id)), reading);
+  const isNext = item.thoughts.index !== at && part.length > 0;
+  item.thoughts.index = at;
+  return [...events, ...more(part, (isNext ? THOUGHT_SEPARATOR : "") + textOf(event.delta))];
+}
+
+function reasoningOpening(id: string | null): PartOpening {
+  return { kind: "reasoning", ...(id ? { id } : {}) };
+}
+
+function inputDelta(event: JsonObject, reading: Reading): ReplyEvent[] {
+  const part = itemAt(event, reading).parts.get(0);
+  return part ? more(part, textOf(event.delta)) : [];
+}
+
+/** The last event of an item holds all of it: what the events before it left out is given now. */
+function closeOutputItem(event: JsonObject, reading: Reading): ReplyEvent[] {
+  const item = itemAt(event, reading);
+  const wire = isObject(event.item) ? event.item : {};
+  switch (wire.type) {
+    case "message":
+      return closeMessage(item, wire, reading);
+    case "reasoning":
+      return closeReasoning(item, wire, reading);
+    case "function_call":
+    case "custom_tool_call":
+      return closeCall(item, wire, reading);
+    case "image_generation_call": {
+      const image = pictureOf(wire);
+      return image ? [{ type: "image", index: reading.nextIndex++, image }] : [];
+    }
+    default:
+      return [...item.parts.values()].flatMap(endPart);
+  }
+}
+
+function closeMessage(item: ReadItem, wire: JsonObject, reading: Reading): ReplyEvent[] {
+  const events = objectsOf(wire.content).flatMap((content, at) => closePart(item, at, content, reading));
+  return [...events, ...[...item.parts.values()].flatMap(endPart)];
+}
+
+function closeReasoning(item: ReadItem, wire: JsonObject, reading: Reading): ReplyEvent[] {
+  const value = textOrNull(wire.encrypted_content);
+  const whole = item.thoughts?.word === "summary" ? thoughtsOf({ summary: wire.summary }) : thoughtsOf(wire);
+  if (!item.parts.has(0) && whole === "" && value === null) return [];
+  const { part, events } = ensurePart(item, 0, reasoningOpening(textOrNull(wire.id)), reading);
+  const proof: ReplyEvent[] = value === null || part.ended
+    ? []
+    : [{ type: "part-seal", index: part.index, seal: { form: "responses", issuer: null, value } }];
+  return [...events, ...rest(part, whole), ...proof, ...endPart(part)];
+}
+
+function closeCall(item: ReadItem, wire: JsonObject, reading: Reading): ReplyEvent[] {
+  const { part, events } = ensurePart(item, 0, callOpening(wire)!, reading);
+  const whole = textOf(wire.type === "custom_tool_call" ? wire.input : wire.arguments);
+  return [...events, ...rest(part, whole), ...endPart(part)];
+}
+
+function finish(event: JsonObject, reading: Reading): ReplyEvent[] {
+  const response = isObject(event.response) ? event.response : {};
+  const unseen = reading.items.size > 0
+    ? []
+    : objectsOf(response.output).flatMap((item, index) => closeOutputItem({ output_index: index, item }, reading));
+  const events = [...unseen, ...closeAll(reading)];
+  const status = event.type === "response.incomplete" ? "incomplete" : response.status;
+  const stop = readStop({ ...response, status }, reading.hasCall, reading.hasRefusal);
+  reading.ended = true;
+  return [...events, { type: "finish", stop, usage: withHosted(readUsage(response), reading.hosted) }];
+}
+
+/** HTTP statuses of the words that vendors use in the middle of a stream. */
+const STATUSES: ReadonlyMap<string, number> = new Map([
+  ["rate_limit_exceeded", 429],
+  ["insufficient_quota", 429],
+  ["context_length_exceeded", 400],
+  ["invalid_prompt", 400],
+  ["invalid_request_error", 400],
+]);
+
+/** Fields at the top as documented, in `error` as recorded, or in the `error` of a failed response. */
+function errorEvent(body: JsonObject): ReplyEvent {
+  const { message, code } = readError(body);
+  const type = textOf(isObject(body.error) ? body.error.type : body.type);
+  const text = message || "The vendor reported a failure without a message";
+  const status = STATUSES.get(code ?? "") ?? STATUSES.get(type) ?? null;
+  return { type: "error", message: text, vendorCode: code, status };
+}

@@ -1,0 +1,91 @@
+import type { JsonObject } from "../../../codec.ts";
+import { isToolCall, type Reply, type ReplyPart, type Stop, stopFor } from "../../../reply.ts";
+import { citationsField } from "../shared/parts.ts";
+import { pictureOf } from "../shared/read_items.ts";
+import { readUsage } from "../shared/usage.ts";
+import { isObject, listOf, numberOrNull, objectsOf, textOf, textOrNull } from "../../../wire_value.ts";
+import { thoughtsOf } from "../shared/wire.ts";
+
+/**
+ * Reads a response object.
+ *
+ * @throws {TypeError} If it is none, or one that did not come to an end.
+ */
+export function readReply(body: unknown): Reply {
+  if (!isObject(body) || !Array.isArray(body.output) || (body.object !== "response" && !textOrNull(body.id))) {
+    throw new TypeError("Cannot read the reply as a response object");
+  }
+  const status = textOf(body.status) || "completed";
+  if (["failed", "cancelled", "queued", "in_progress"].includes(status)) {
+    throw new TypeError(`Cannot read a response that did not come to an end: got status "${status}"`);
+  }
+  const beyond = new Set<string>();
+  const parts = objectsOf(body.output).flatMap((item) => readOutputItem(item, beyond));
+  return {
+    id: textOf(body.id),
+    model: textOf(body.model),
+    createdAt: numberOrNull(body.created_at),
+    parts,
+    stop: readStop(body, parts.some(isToolCall), parts.some(({ kind }) => kind === "refusal")),
+    usage: readUsage(body),
+    beyond: [...beyond],
+  };
+}
+
+/** Why a response object ended. Source: Responses API reference, "incomplete_details". */
+export function readStop(response: JsonObject, hasToolCall: boolean, hasRefusal: boolean): Stop {
+  if (response.status !== "incomplete") {
+    const raw = textOrNull(response.status);
+    return hasRefusal && !hasToolCall ? { reason: "refusal", raw } : stopFor({ reason: "end", raw }, hasToolCall);
+  }
+  const raw = isObject(response.incomplete_details) ? textOrNull(response.incomplete_details.reason) : null;
+  if (raw === "content_filter") return { reason: "content_filter", raw };
+  return { reason: raw === "max_output_tokens" || raw === null ? "max_tokens" : "paused", raw };
+}
+
+/** The parts of one output item; items of a vendor's own tools have none and are named in `beyond`. */
+export function readOutputItem(item: JsonObject, beyond: Set<string>): ReplyPart[] {
+  switch (item.type) {
+    case "message":
+      return objectsOf(item.content).flatMap((part) => readSaid(part, beyond));
+    case "reasoning":
+      return readReasoning(item);
+    case "function_call":
+      return [{ kind: "tool_call", ...callNames(item), input: textOf(item.arguments) || "{}" }];
+    case "custom_tool_call":
+      return [{ kind: "tool_call", ...callNames(item), input: textOf(item.input), custom: true }];
+    case "image_generation_call": {
+      const picture = pictureOf(item);
+      return picture ? [picture] : [];
+    }
+    default:
+      beyond.add(`output.${textOf(item.type)}`);
+      return [];
+  }
+}
+
+function readSaid(part: JsonObject, beyond: Set<string>): ReplyPart[] {
+  if (listOf(part.logprobs).length > 0) beyond.add("output.content.logprobs");
+  if (part.type === "output_text") return [{ kind: "text", text: textOf(part.text), ...citationsField(part) }];
+  if (part.type === "refusal") return [{ kind: "refusal", text: textOf(part.refusal) }];
+  beyond.add(`output.content.${textOf(part.type)}`);
+  return [];
+}
+
+function readReasoning(item: JsonObject): ReplyPart[] {
+  const text = thoughtsOf(item);
+  const value = textOrNull(item.encrypted_content);
+  const id = textOrNull(item.id);
+  if (text === "" && value === null) return [];
+  return [{
+    kind: "reasoning",
+    text,
+    ...(value ? { seal: { form: "responses", issuer: null, value } } : {}),
+    ...(id ? { id } : {}),
+  }];
+}
+
+/** The id and the tool of a call; dialects that leave out `call_id` mean the item's own id. */
+export function callNames(item: JsonObject): { callId: string; tool: string } {
+  return { callId: textOf(item.call_id) || textOf(item.id), tool: textOf(item.name) };
+}

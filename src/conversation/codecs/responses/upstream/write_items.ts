@@ -1,0 +1,125 @@
+import type { JsonObject, RequestTarget } from "../../../codec.ts";
+import type { Part, ReasoningPart, ToolCallPart, Turn } from "../../../conversation.ts";
+import { NO_RESULT, orphanAsText, type Pairs, pairsOf } from "../../../pairing.ts";
+import type { Seal } from "../../../seal.ts";
+import { wireCallId } from "../shared/tools.ts";
+import { annotationsOf, writeOutput, writeUserPart } from "../shared/parts.ts";
+
+interface Writing {
+  readonly input: JsonObject[];
+  readonly target: RequestTarget;
+  readonly losses: Set<string>;
+  readonly pairs: Pairs;
+  nameOf(tool: string): string;
+}
+
+/**
+ * Turns as input items. Every call gets a result, made where the conversation has none, since a request with an
+ * unanswered call is refused; a result without its call becomes text.
+ *
+ * @param nameOf The vendor's name of a tool.
+ */
+export function writeItems(
+  turns: readonly Turn[],
+  target: RequestTarget,
+  nameOf: (tool: string) => string,
+  losses: Set<string>,
+): JsonObject[] {
+  const writing: Writing = { input: [], target, losses, pairs: pairsOf(turns, wireCallId), nameOf };
+  for (const turn of turns) writeTurn(turn, writing);
+  return writing.input;
+}
+
+function writeTurn(turn: Turn, writing: Writing): void {
+  switch (turn.role) {
+    case "system":
+      return writeMessage(systemRole(writing.target), turn.parts, writing);
+    case "user":
+      return writeUserTurn(turn.parts, writing);
+    case "assistant":
+      writeAssistantTurn(turn.parts, writing);
+      for (const part of turn.parts) if (part.kind === "tool_call") writeResult(part, writing);
+  }
+}
+
+/** Who gives instructions in the middle of the input: vendors that only resemble the author may know no `developer`. */
+export function systemRole({ compatible }: RequestTarget): "system" | "developer" {
+  return compatible ? "system" : "developer";
+}
+
+function writeUserTurn(parts: readonly Part[], writing: Writing): void {
+  const said = parts.flatMap((part): readonly Part[] => {
+    if (part.kind !== "tool_result") return [part];
+    return writing.pairs.orphans.has(part) ? orphanAsText(part) : [];
+  });
+  writeMessage("user", said, writing);
+}
+
+function writeMessage(role: "user" | "developer" | "system", parts: readonly Part[], { input, losses }: Writing): void {
+  const content = parts.flatMap((part) => writeUserPart(part, losses) ?? []);
+  if (content.length > 0) input.push({ type: "message", role, content });
+}
+
+function writeResult(call: ToolCallPart, { input, target, losses, pairs }: Writing): void {
+  const { id, result } = pairs.calls.get(call)!;
+  const type = call.custom ? "custom_tool_call_output" : "function_call_output";
+  const output = result === null ? NO_RESULT : writeOutput(result, target.compatible, losses);
+  input.push({ type, call_id: id, output });
+}
+
+/**
+ * Text and refusals that stand together are one message. A reasoning item waits for the item that follows it: alone at
+ * the end of a turn it would be refused. Source: Responses API, "reasoning was provided without its required following
+ * item".
+ */
+function writeAssistantTurn(parts: readonly Part[], writing: Writing): void {
+  let thoughts: JsonObject[] = [];
+  let message: JsonObject[] | null = null;
+  const push = (item: JsonObject) => {
+    writing.input.push(...thoughts, item);
+    thoughts = [];
+  };
+  for (const part of parts) {
+    if (part.kind === "text" || part.kind === "refusal") {
+      if (message === null) push({ type: "message", role: "assistant", content: message = [] });
+      message.push(writeSaid(part, writing.losses));
+      continue;
+    }
+    message = null;
+    if (part.kind === "reasoning") thoughts.push(...writeReasoning(part, writing));
+    else if (part.kind === "tool_call") push(writeCall(part, writing));
+    else writing.losses.add(part.kind === "tool_result" ? "turn_order" : part.kind);
+  }
+  if (thoughts.length > 0) writing.losses.add("reasoning_signature");
+}
+
+function writeSaid(part: Extract<Part, { kind: "text" | "refusal" }>, losses: Set<string>): JsonObject {
+  if (part.kind === "refusal") return { type: "refusal", refusal: part.text };
+  if (part.seal) losses.add("reasoning_signature");
+  if (part.cache) losses.add("cache_control");
+  return { type: "output_text", text: part.text, annotations: annotationsOf(part.text, part.citations) };
+}
+
+/** The id is left out: without stored responses it names nothing, and the proof says all. */
+function writeReasoning(part: ReasoningPart, { target, losses }: Writing): JsonObject[] {
+  if (!part.seal || !isIssuedBy(part.seal, target)) {
+    if (part.seal) losses.add("reasoning_signature");
+    if (part.text !== "") losses.add("reasoning_text");
+    return [];
+  }
+  const summary = part.text === "" ? [] : [{ type: "summary_text", text: part.text }];
+  return [{ type: "reasoning", summary, encrypted_content: part.seal.value }];
+}
+
+function isIssuedBy(seal: Seal, target: RequestTarget): boolean {
+  return seal.form === "responses" && (seal.issuer === null || seal.issuer === target.provider);
+}
+
+function writeCall(call: ToolCallPart, { losses, pairs, nameOf }: Writing): JsonObject {
+  if (call.seal) losses.add("reasoning_signature");
+  if (call.cache) losses.add("cache_control");
+  const { id } = pairs.calls.get(call)!;
+  const name = nameOf(call.tool);
+  if (call.custom) return { type: "custom_tool_call", call_id: id, name, input: call.input };
+  return { type: "function_call", call_id: id, name, arguments: call.input || "{}" };
+}

@@ -1,0 +1,142 @@
+import type { JsonObject, RequestTarget, Written } from "../../../codec.ts";
+import type { Conversation, Effort, OutputFormat, ReasoningRequest, Sampling } from "../../../conversation.ts";
+import { effortForShare, plainEffort } from "../../../effort.ts";
+import { cutWord } from "../../../legal_word.ts";
+import { isStrictSchema } from "../../../strict_schema.ts";
+import { objectsOf, textOf } from "../../../wire_value.ts";
+import { writeTools } from "../shared/tools.ts";
+import { systemRole, writeItems } from "./write_items.ts";
+
+const LEAST_OUTPUT_TOKENS = 16;
+const LONGEST_KEY = 64;
+
+/**
+ * Writes a request of the Responses API, without state: nothing is stored, and the proofs of reasoning are asked for so
+ * that the caller can bring them back. Source: Responses API reference, "Create a model response".
+ *
+ * @throws {GatewayError} `invalid_request` for media that this form has no place for.
+ */
+export function writeRequest(conversation: Conversation, target: RequestTarget): Written<JsonObject> {
+  const losses = new Set<string>();
+  const tools = writeTools(conversation, target.compatible, losses);
+  const instructions = instructionsOf(conversation, losses);
+  const input = inputOf(conversation, target, tools.nameOf, losses);
+  const body: JsonObject = {
+    model: target.model,
+    ...(instructions === "" ? {} : { instructions }),
+    input,
+    ...tools.fields,
+    ...samplingFields(conversation.sampling, losses),
+    ...limitField(conversation.maxOutputTokens, target),
+    ...reasoningField(conversation, target, losses),
+    ...textField(conversation, losses),
+    ...hintFields(conversation, target),
+    ...(conversation.stream ? { stream: true } : {}),
+    store: false,
+    ...(reasons(target.model) ? { include: ["reasoning.encrypted_content"] } : {}),
+  };
+  const written = { body, losses: [...losses] };
+  return tools.renamed.size > 0 ? { ...written, toolNames: tools.renamed } : written;
+}
+
+function inputOf(
+  { turns, outputFormat }: Conversation,
+  target: RequestTarget,
+  nameOf: (tool: string) => string,
+  losses: Set<string>,
+): JsonObject[] {
+  const items = writeItems(turns, target, nameOf, losses);
+  // A request needs input; an instruction alone is followed when a turn asks for it.
+  const input = items.length > 0 ? items : [messageOf("user", ".")];
+  if (outputFormat?.kind !== "json" || input.some(mentionsJson)) return input;
+  return [messageOf(systemRole(target), "Answer with a JSON object."), ...input];
+}
+
+function messageOf(role: string, text: string): JsonObject {
+  return { type: "message", role, content: [{ type: "input_text", text }] };
+}
+
+/**
+ * `json_object` is refused unless some message of the input speaks of JSON; instructions do not count.
+ * Source: Responses API reference, "text.format".
+ */
+function mentionsJson({ type, content }: JsonObject): boolean {
+  return type === "message" && objectsOf(content).some(({ text }) => /json/i.test(textOf(text)));
+}
+
+function instructionsOf({ instructions }: Conversation, losses: Set<string>): string {
+  if (instructions.some((part) => part.cache)) losses.add("cache_control");
+  return instructions.map((part) => part.text).join("\n\n");
+}
+
+function samplingFields(sampling: Sampling, losses: Set<string>): JsonObject {
+  if (sampling.topK !== null) losses.add("top_k");
+  if (sampling.presencePenalty !== null) losses.add("presence_penalty");
+  if (sampling.frequencyPenalty !== null) losses.add("frequency_penalty");
+  if (sampling.seed !== null) losses.add("seed");
+  if (sampling.stop.length > 0) losses.add("stop");
+  return {
+    ...(sampling.temperature === null ? {} : { temperature: Math.min(Math.max(sampling.temperature, 0), 2) }),
+    ...(sampling.topP === null ? {} : { top_p: sampling.topP }),
+  };
+}
+
+function limitField(limit: number | null, { compatible }: RequestTarget): JsonObject {
+  if (limit === null) return {};
+  return { max_output_tokens: compatible ? limit : Math.max(limit, LEAST_OUTPUT_TOKENS) };
+}
+
+function reasoningField(conversation: Conversation, target: RequestTarget, losses: Set<string>): JsonObject {
+  const wish = conversation.reasoning;
+  if (wish === null) return {};
+  if (wish.effort === "none" && target.compatible) losses.add("reasoning");
+  const effort = effortOf(wish, conversation.maxOutputTokens ?? target.maxOutputTokens ?? 32_000);
+  const reasoning = {
+    ...(effort === null
+      ? {}
+      : { effort: target.compatible ? plainEffort(effort === "none" ? "minimal" : effort) : effort }),
+    ...(wish.visible === true ? { summary: "auto" } : {}),
+  };
+  return Object.keys(reasoning).length > 0 ? { reasoning } : {};
+}
+
+function effortOf({ effort, budgetTokens }: ReasoningRequest, maxOutputTokens: number): Effort | null {
+  if (effort !== null || budgetTokens === null) return effort;
+  if (budgetTokens === 0) return "none";
+  return effortForShare(budgetTokens / maxOutputTokens, ["low", "medium", "high", "xhigh", "max"]);
+}
+
+function textField({ outputFormat, verbosity }: Conversation, losses: Set<string>): JsonObject {
+  const text = {
+    ...(outputFormat === null ? {} : { format: writeFormat(outputFormat, losses) }),
+    ...(verbosity === null ? {} : { verbosity }),
+  };
+  return Object.keys(text).length > 0 ? { text } : {};
+}
+
+/** `text.format`; strict is asked for only where the vendor takes the schema in strict mode. */
+export function writeFormat(format: OutputFormat, losses: Set<string>): JsonObject {
+  if (format.kind === "json") return { type: "json_object" };
+  const strict = format.strict === true && isStrictSchema(format.schema);
+  if (format.strict === true && !strict) losses.add("output_strict");
+  const legal = format.name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, LONGEST_KEY) || "reply";
+  return {
+    type: "json_schema",
+    name: legal,
+    ...(format.description === null ? {} : { description: format.description }),
+    schema: format.schema,
+    ...(format.strict === null ? {} : { strict }),
+  };
+}
+
+function hintFields({ user, cacheKey }: Conversation, { compatible }: RequestTarget): JsonObject {
+  return {
+    ...(user === null ? {} : { [compatible ? "user" : "safety_identifier"]: cutWord(user, LONGEST_KEY) }),
+    ...(cacheKey === null ? {} : { prompt_cache_key: cutWord(cacheKey, LONGEST_KEY) }),
+  };
+}
+
+/** Models that cannot reason refuse to be asked for the proofs of it; all of them have these names. */
+function reasons(model: string): boolean {
+  return !/(?:^|[/:])(?:gpt-[34]|chatgpt-)/.test(model);
+}
