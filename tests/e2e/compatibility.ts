@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import type { Client } from "./clients/client.ts";
 import type { Feature, Gap } from "./features.ts";
+import { filled, padded } from "../support/markdown.ts";
 import type { VendorModel } from "./vendors.ts";
 
 /** What each cell came to, by {@linkcode cellName}. */
@@ -85,31 +86,4 @@ function markOf(cell: string, found: Findings, notes: string[]): string {
   const note = `Thoughts are ${gap}: ${reason.because}.`;
   if (!notes.includes(note)) notes.push(note);
   return String(notes.indexOf(note) + 1);
-}
-
-/** A table as the formatter of the repository lays it out. */
-function padded(rows: readonly (readonly string[])[]): string[] {
-  const widths = rows[0].map((_, column) => Math.max(3, ...rows.map((row) => row[column].length)));
-  const [head, ...body] = rows.map((row) => line(row.map((cell, column) => cell.padEnd(widths[column]))));
-  return [head, line(widths.map((width) => "-".repeat(width))), ...body];
-}
-
-function line(cells: readonly string[]): string {
-  return `| ${cells.join(" | ")} |`;
-}
-
-const LINE_CHARACTERS = 120;
-
-/** A paragraph in lines as the formatter fills them; those behind the first are indented by the width of the mark. */
-function filled(text: string, mark = ""): string[] {
-  const lines = [mark];
-  let isEmpty = true;
-  for (const word of text.split(" ")) {
-    const last = lines[lines.length - 1];
-    const longer = isEmpty ? last + word : `${last} ${word}`;
-    if (longer.length <= LINE_CHARACTERS) lines[lines.length - 1] = longer;
-    else lines.push(" ".repeat(mark.length) + word);
-    isEmpty = false;
-  }
-  return lines;
 }

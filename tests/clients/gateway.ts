@@ -1,0 +1,37 @@
+import { startApp } from "../../src/app.ts";
+import { newApiKey } from "../../src/billing/api_key.ts";
+import { devConfig } from "../../src/config/dev_config.ts";
+import { readMoney } from "../../src/lib/money.ts";
+import { jsonLog } from "../../src/lib/log.ts";
+import { startSandbox } from "../../src/sandbox/mod.ts";
+
+/** The gateway that the programs are pointed at. */
+export interface ClientsGateway {
+  /** `http://127.0.0.1:<port>`, without a path. */
+  readonly address: string;
+  readonly key: string;
+  stop(): Promise<void>;
+}
+
+/** Agents send prompts of tens of thousands of tokens. */
+const BALANCE = readMoney("10000.00");
+
+/** Starts what `switchyard dev` starts: the same models in front of the same simulated vendors, kept in memory. */
+export async function startClientsGateway(): Promise<ClientsGateway> {
+  const sandbox = await startSandbox({ port: 0 });
+  const key = newApiKey();
+  const files = await Deno.makeTempDir();
+  const overrides: Record<string, string> = { PORT: "0", SWITCHYARD_STORE: "kv::memory:", SWITCHYARD_FILES: files };
+  const config = devConfig({ sandbox: sandbox.baseUrls, key, env: (name) => overrides[name] });
+  const accounts = config.accounts.map((account) => ({ ...account, balance: BALANCE }));
+  const app = await startApp({ config: { ...config, accounts }, log: jsonLog("error", console.error) });
+  return {
+    address: app.address,
+    key,
+    async stop() {
+      await app.stop();
+      await sandbox.stop();
+      await Deno.remove(files, { recursive: true });
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import { join } from "node:path";
+
+/** Where programs are installed, outside the repository, and what they run on. */
+export interface Cache {
+  /** Absolute. */
+  readonly folder: string;
+  /** The executables of one npm package with its dependencies: `<folder>/npm/<name>/node_modules/.bin`. */
+  npm(name: string, packages: readonly string[]): Promise<void>;
+  /** A virtual environment of Python with these packages: `<folder>/python/<name>`. */
+  python(name: string, packages: readonly string[]): Promise<void>;
+}
+
+/** The Node that programs run on, from npm, as some need a newer one than a machine has. */
+const NODE_PACKAGE = "node@22.23.3";
+
+/** Newest first, as far as the packages support them. */
+const PYTHONS = ["python3.12", "python3.11", "python3.13", "python3"];
+
+/**
+ * The cache: `SWITCHYARD_CLIENTS_CACHE`, else `switchyard-clients` in the user's cache folder. What is installed in the
+ * wanted versions is used again.
+ */
+export async function openCache(): Promise<Cache> {
+  const base = Deno.env.get("XDG_CACHE_HOME") ?? join(Deno.env.get("HOME") ?? "/tmp", ".cache");
+  const folder = Deno.env.get("SWITCHYARD_CLIENTS_CACHE") ?? join(base, "switchyard-clients");
+  await Deno.mkdir(folder, { recursive: true });
+  const cache: Cache = {
+    folder,
+    npm: (name, packages) =>
+      once(join(folder, "npm", name), packages, async (target) => {
+        await Deno.writeTextFile(join(target, "package.json"), '{ "private": true }\n');
+        await installer("npm", ["install", "--no-audit", "--no-fund", "--prefix", target, ...packages], target);
+      }),
+    python: (name, packages) =>
+      once(join(folder, "python", name), packages, async (target) => {
+        await installer(await python(), ["-m", "venv", target], target);
+        await installer(join(target, "bin", "pip"), ["install", "--quiet", ...packages], target);
+      }),
+  };
+  await cache.npm("node", [NODE_PACKAGE]);
+  return cache;
+}
+
+/** Folders of executables that every program finds on its PATH, after its own. */
+export function commonPath(cache: Cache): string[] {
+  return [npmBin(cache, "node"), "/usr/local/bin", "/usr/bin", "/bin"];
+}
+
+/** Where the executables of {@linkcode Cache.npm} lie. */
+export function npmBin(cache: Cache, name: string): string {
+  return join(cache.folder, "npm", name, "node_modules", ".bin");
+}
+
+/** Where the executables of {@linkcode Cache.python} lie. */
+export function pythonBin(cache: Cache, name: string): string {
+  return join(cache.folder, "python", name, "bin");
+}
+
+const running = new Map<string, Promise<void>>();
+
+/** Installs into an empty folder unless one that is marked as complete with these packages is there. */
+function once(target: string, packages: readonly string[], install: (target: string) => Promise<void>): Promise<void> {
+  const known = running.get(target);
+  if (known) return known;
+  const mark = join(target, ".installed");
+  const wanted = packages.join("\n");
+  const work = async () => {
+    if (await Deno.readTextFile(mark).catch(() => null) === wanted) return;
+    await Deno.remove(target, { recursive: true }).catch(() => {});
+    await Deno.mkdir(target, { recursive: true });
+    await install(target);
+    await Deno.writeTextFile(mark, wanted);
+  };
+  const promise = work();
+  running.set(target, promise);
+  return promise;
+}
+
+async function installer(command: string, args: readonly string[], cwd: string): Promise<void> {
+  const { success, stderr } = await new Deno.Command(command, { args: [...args], cwd, stdout: "null", stderr: "piped" })
+    .output();
+  if (success) return;
+  const words = new TextDecoder().decode(stderr).trim().split("\n").slice(-5).join("\n");
+  throw new Error(`${command} ${args.join(" ")} failed: ${words}`);
+}
+
+async function python(): Promise<string> {
+  for (const command of PYTHONS) {
+    const probe = new Deno.Command(command, { args: ["-m", "venv", "--help"], stdout: "null", stderr: "null" });
+    const found = await probe.output().then(({ success }) => success, () => false);
+    if (found) return command;
+  }
+  throw new Error(`No Python that can make virtual environments: looked for ${PYTHONS.join(", ")}`);
+}

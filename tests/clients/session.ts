@@ -1,0 +1,160 @@
+import { join } from "node:path";
+import { type Cache, commonPath } from "./install.ts";
+import { FAMILIES, type FamilyName } from "./program.ts";
+import { type Exchange, startRecordingProxy } from "./recording_proxy.ts";
+
+/** What one scenario of one program with one family runs in. */
+export interface Session {
+  readonly family: FamilyName;
+  /** The model that stands for the family. */
+  readonly model: string;
+  /** Where the program finds the gateway: `http://127.0.0.1:<port>`, without a path. */
+  readonly address: string;
+  readonly key: string;
+  readonly cache: Cache;
+  /** The program's HOME, empty at first. */
+  readonly home: string;
+  /** The folder the program runs in, a git repository without commits. */
+  readonly work: string;
+  /** What the program has sent so far, and what it got. */
+  readonly exchanges: readonly Exchange[];
+  /** Writes a file below HOME or the working folder, with the folders above it. */
+  write(path: string, text: string): Promise<void>;
+  /** Runs a program until it ends. */
+  run(command: readonly string[], options?: RunOptions): Promise<Ran>;
+}
+
+/** How a program runs. */
+export interface RunOptions {
+  /** Beside HOME and PATH, the only ones it has otherwise. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Folders of executables before the common ones. */
+  readonly path?: readonly string[];
+  /** Standard input. Default: none. */
+  readonly input?: string;
+  /** Told of each piece of standard output as it comes. */
+  readonly onOutput?: (piece: string) => void;
+}
+
+/** What a program wrote until it ended. */
+export interface Ran {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A program that runs longer hangs. */
+const MAX_RUN_MS = 120_000;
+
+/** Refuses every connection: a program has loopback and nothing else, whatever it wants to report to its maker. */
+const NO_INTERNET = "http://127.0.0.1:9";
+
+/** A session with what ends it. */
+export interface OpenSession extends Session {
+  /** What each run of a program wrote, in order. */
+  readonly runs: readonly Ran[];
+  close(): Promise<void>;
+}
+
+/** Opens a session in folders of its own and with a proxy of its own in front of the gateway. */
+export async function openSession(
+  gateway: { readonly address: string; readonly key: string },
+  cache: Cache,
+  family: FamilyName,
+): Promise<OpenSession> {
+  const folder = await Deno.makeTempDir({ dir: cache.folder, prefix: "session-" });
+  const home = join(folder, "home");
+  const work = join(folder, "work");
+  await Deno.mkdir(home);
+  await Deno.mkdir(work);
+  await new Deno.Command("git", { args: ["init", "--quiet"], cwd: work, stdout: "null", stderr: "null" }).output();
+  const proxy = startRecordingProxy(gateway.address);
+  const runs: Ran[] = [];
+  return {
+    family,
+    model: FAMILIES[family],
+    address: proxy.address,
+    key: gateway.key,
+    cache,
+    home,
+    work,
+    exchanges: proxy.exchanges,
+    async write(path, text) {
+      await Deno.mkdir(join(path, ".."), { recursive: true });
+      await Deno.writeTextFile(path, text);
+    },
+    runs,
+    async run(command, options = {}) {
+      const ran = await run(command, options, { home, work, cache });
+      runs.push(ran);
+      return ran;
+    },
+    async close() {
+      await proxy.stop();
+      await Deno.remove(folder, { recursive: true });
+    },
+  };
+}
+
+async function run(
+  [command, ...args]: readonly string[],
+  { env = {}, path = [], input, onOutput }: RunOptions,
+  { home, work, cache }: { readonly home: string; readonly work: string; readonly cache: Cache },
+): Promise<Ran> {
+  const child = new Deno.Command(command, {
+    args,
+    cwd: work,
+    clearEnv: true,
+    env: {
+      HOME: home,
+      PATH: [...path, ...commonPath(cache)].join(":"),
+      LANG: "C.UTF-8",
+      TERM: "dumb",
+      HTTPS_PROXY: NO_INTERNET,
+      https_proxy: NO_INTERNET,
+      NO_PROXY: "127.0.0.1,localhost",
+      no_proxy: "127.0.0.1,localhost",
+      ...env,
+    },
+    stdin: input === undefined ? "null" : "piped",
+    stdout: "piped",
+    stderr: "piped",
+    // A group of its own, so that what it starts ends with it.
+    detached: true,
+  }).spawn();
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    endGroup(child.pid);
+  }, MAX_RUN_MS);
+  try {
+    if (input !== undefined) await new Response(input).body!.pipeTo(child.stdin).catch(() => {});
+    const [stdout, stderr, { code }] = await Promise.all([
+      textOf(child.stdout, onOutput),
+      textOf(child.stderr),
+      // What it leaves behind would keep the output open.
+      child.status.finally(() => endGroup(child.pid)),
+    ]);
+    const late = isLate ? `\n(ended after ${MAX_RUN_MS / 1000} s)` : "";
+    return { code, stdout, stderr: stderr + late };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function endGroup(pid: number): void {
+  try {
+    Deno.kill(-pid, "SIGKILL");
+  } catch { /* All of it has ended. */ }
+}
+
+async function textOf(stream: ReadableStream<Uint8Array>, onPiece?: (piece: string) => void): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of stream) {
+    const piece = decoder.decode(chunk, { stream: true });
+    text += piece;
+    if (piece !== "") onPiece?.(piece);
+  }
+  return text;
+}

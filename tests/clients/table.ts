@@ -1,0 +1,62 @@
+import { filled, padded } from "../support/markdown.ts";
+import { FAMILIES, type FamilyName, type ScenarioName, SCENARIOS } from "./program.ts";
+import type { FamilyResult, ProgramResult } from "./results.ts";
+
+const PAGE = new URL("../../docs/clients.md", import.meta.url);
+const BEGIN = "<!-- clients: begin (written by `deno task clients`) -->";
+const END = "<!-- clients: end -->";
+
+/**
+ * Writes the table of the page, between its two marks.
+ *
+ * @throws {Error} If the page lacks a mark.
+ */
+export async function writeTable(results: readonly ProgramResult[]): Promise<void> {
+  const page = await Deno.readTextFile(PAGE);
+  const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)];
+  if (begin < 0 || end < begin) throw new Error(`docs/clients.md lacks "${BEGIN}" or "${END}"`);
+  const table = tableOf(results);
+  await Deno.writeTextFile(PAGE, `${page.slice(0, begin)}${BEGIN}\n\n${table}\n\n${page.slice(end)}`);
+}
+
+/** The table with the notes that it points to. */
+export function tableOf(results: readonly ProgramResult[]): string {
+  const notes = new Notes();
+  const scenarios = Object.keys(SCENARIOS) as ScenarioName[];
+  const rows = results.flatMap((result) => rowsOf(result, scenarios, notes));
+  const table = padded([["Client", "Version", "Vendor", ...scenarios, "dropped"], ...rows]);
+  const lines = notes.all.flatMap((note, at) => filled(note, `${at + 1}. `));
+  return [table, ...(lines.length === 0 ? [] : [lines])].map((block) => block.join("\n")).join("\n\n");
+}
+
+function rowsOf(result: ProgramResult, scenarios: readonly ScenarioName[], notes: Notes): string[][] {
+  const { name, version } = result;
+  if (result.notRun !== null) {
+    return [[name, version, "–", ...scenarios.map(() => "not run"), notes.mark(`Not run: ${result.notRun}`)]];
+  }
+  return (Object.keys(FAMILIES) as FamilyName[]).flatMap((family) => {
+    const found = result.families[family];
+    return found ? [[name, version, family, ...cellsOf(found, scenarios, notes)]] : [];
+  });
+}
+
+function cellsOf({ cells, dropped }: FamilyResult, scenarios: readonly ScenarioName[], notes: Notes): string[] {
+  const marks = scenarios.map((scenario) => {
+    const [, kind, reason] = /^(\w+)(?:: ([^]*))?$/.exec(cells[scenario])!;
+    if (kind === "yes") return "yes";
+    return `${kind === "none" ? "–" : "no"} ${notes.mark(reason)}`;
+  });
+  const names = dropped.map((name) => `\`${name}\``).join(", ");
+  return [...marks, names === "" ? "–" : notes.mark(`Dropped: ${names}.`)];
+}
+
+/** Numbered texts below the table; equal ones share a number. */
+class Notes {
+  readonly all: string[] = [];
+
+  mark(text: string): string {
+    const clean = text.replaceAll("|", "\\|").replaceAll(/\s+/g, " ");
+    if (!this.all.includes(clean)) this.all.push(clean);
+    return `(${this.all.indexOf(clean) + 1})`;
+  }
+}

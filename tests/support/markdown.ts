@@ -1,0 +1,26 @@
+/** A table as the formatter of the repository lays it out. */
+export function padded(rows: readonly (readonly string[])[]): string[] {
+  const widths = rows[0].map((_, column) => Math.max(3, ...rows.map((row) => row[column].length)));
+  const [head, ...body] = rows.map((row) => line(row.map((cell, column) => cell.padEnd(widths[column]))));
+  return [head, line(widths.map((width) => "-".repeat(width))), ...body];
+}
+
+function line(cells: readonly string[]): string {
+  return `| ${cells.join(" | ")} |`;
+}
+
+const LINE_CHARACTERS = 120;
+
+/** A paragraph in lines as the formatter fills them; those behind the first are indented by the width of the mark. */
+export function filled(text: string, mark = ""): string[] {
+  const lines = [mark];
+  let isEmpty = true;
+  for (const word of text.split(" ")) {
+    const last = lines[lines.length - 1];
+    const longer = isEmpty ? last + word : `${last} ${word}`;
+    if (longer.length <= LINE_CHARACTERS) lines[lines.length - 1] = longer;
+    else lines.push(" ".repeat(mark.length) + word);
+    isEmpty = false;
+  }
+  return lines;
+}
