@@ -17,10 +17,9 @@ import { withLargeBodies } from "./large_requests/large_route.ts";
 import { LargeRequests } from "./large_requests/large_requests.ts";
 import { operatorRoutes } from "./operator_routes.ts";
 import { readinessHandler } from "./readiness.ts";
-import { renderDefaultError } from "./protocols/default/error.ts";
 import { deliveryRoutes } from "./protocols/default/deliveries.ts";
 import { createRouter, type Router } from "./router.ts";
-import { ERROR_SECTIONS, routesOf } from "./routes.ts";
+import { addressOptions, routesOf } from "./routes.ts";
 import { errorForCallerOf } from "./storage_error.ts";
 import type { EmbeddedStore } from "./store/embedded.ts";
 import type { JobRunner } from "./store/jobs.ts";
@@ -171,10 +170,7 @@ async function routerOf(foundation: Foundation, engines: Engines, present: Prese
     admin: operatorRoutes(foundation, { deliveries: desk, signingKeys }),
   });
   const largeBodies = { large, authenticate, limits, largeBytes: config.limits.largeBodyBytes };
-  return createRouter(table.map((route) => withLargeBodies(route, largeBodies)), {
-    sections: ERROR_SECTIONS,
-    renderError: renderDefaultError,
-  });
+  return createRouter(table.map((route) => withLargeBodies(route, largeBodies)), addressOptions(() => present.baseUrl));
 }
 
 /** An app that listens. */

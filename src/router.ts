@@ -1,25 +1,40 @@
 import type { ErrorRenderer, Route } from "./http/inbound.ts";
 import { GatewayError } from "./lib/gateway_error.ts";
+import { createReaddress, type Guess } from "./readdress.ts";
 
 /** A part of the address space that reports failures in one shape. */
 export interface Section {
   /** Whole segments from the root: `/msgcompat` covers `/msgcompat` and all below, but not `/msgcompat2`. */
   readonly prefix: string;
   readonly renderError: ErrorRenderer;
+  /** Whether a path outside of every section was sent by a client of this one. Default: never. */
+  readonly isClients?: (path: string, headers: Headers) => boolean;
+  /** What a caller is told of the right addresses here. Default: nothing but the documentation. */
+  readonly advice?: () => string;
 }
 
 /** How addresses that no route serves are answered. */
 export interface RouterOptions {
-  /** The longest prefix that covers a path decides. */
+  /** The longest prefix that covers a path decides; outside of every section, the client. */
   readonly sections: readonly Section[];
-  /** For paths outside of every section. */
+  /** For paths outside of every section by clients of none. */
   readonly renderError: ErrorRenderer;
+  /** As in {@linkcode Section}, for the same paths. */
+  readonly advice?: () => string;
+  /** Addresses that stand for others; see {@linkcode createReaddress}. Default: none. */
+  readonly guesses?: readonly Guess[];
 }
 
-/** A route that serves the request, or the failure to answer with. */
+/**
+ * A route that serves the request, or the failure to answer with. `address` is the path that was looked up, in which a
+ * guess is replaced by what it stands for.
+ */
 export type Match =
-  | { readonly route: Route; readonly params: Readonly<Record<string, string>> }
-  | { readonly route: null; readonly error: GatewayError; readonly renderError: ErrorRenderer };
+  & { readonly address: string }
+  & (
+    | { readonly route: Route; readonly params: Readonly<Record<string, string>> }
+    | { readonly route: null; readonly error: GatewayError; readonly renderError: ErrorRenderer }
+  );
 
 /** The address table, ready to ask. */
 export interface Router {
@@ -28,12 +43,13 @@ export interface Router {
    * overlooked. An unknown path is `not_found`, a known one with another method `method_not_allowed`.
    *
    * @param path As sent, without the query.
+   * @param headers Tell whose client sent it where the path leaves that open. Default: none.
    */
-  match(method: string, path: string): Match;
+  match(method: string, path: string, headers?: Headers): Match;
   /** The methods that a path has, in the order of the table; empty when the path is unknown. */
-  methodsOf(path: string): readonly Route["method"][];
+  methodsOf(path: string, headers?: Headers): readonly Route["method"][];
   /** The shape in which failures under a path are reported. */
-  rendererFor(path: string): ErrorRenderer;
+  rendererFor(path: string, headers?: Headers): ErrorRenderer;
 }
 
 /**
@@ -51,29 +67,31 @@ export function createRouter(routes: readonly Route[], options: RouterOptions): 
   const statics = new Map<string, Endpoint>();
   const root = new Branch();
   for (const route of routes) addRoute(statics, root, route);
+  const readdress = createReaddress(options.guesses ?? [], statics.keys());
   const sections = [...options.sections].sort((a, b) => b.prefix.length - a.prefix.length);
 
-  function rendererFor(path: string): ErrorRenderer {
-    for (const { prefix, renderError } of sections) {
-      if (path.startsWith(prefix) && (path.length === prefix.length || path[prefix.length] === "/")) return renderError;
-    }
-    return options.renderError;
+  function sectionOf(address: string, headers: Headers): Pick<Section, "renderError" | "advice"> {
+    const covers = ({ prefix }: Section) =>
+      address.startsWith(prefix) && (address.length === prefix.length || address[prefix.length] === "/");
+    return sections.find(covers) ?? sections.find((section) => section.isClients?.(address, headers)) ?? options;
   }
 
   return {
-    match(method, path) {
+    match(method, path, headers = NO_HEADERS) {
       const wanted = method === "HEAD" ? "GET" : method;
-      const known = statics.get(path)?.get(wanted);
-      if (known !== undefined) return { route: known.route, params: NO_PARAMS };
-      const fits = fitsOf(statics, root, path);
+      const address = readdress(path, headers);
+      const known = statics.get(address)?.get(wanted);
+      if (known !== undefined) return { address, route: known.route, params: NO_PARAMS };
+      const fits = fitsOf(statics, root, address);
       for (const { endpoint, values } of fits.list) {
         const entry = endpoint.get(wanted);
-        if (entry !== undefined) return { route: entry.route, params: paramsOf(entry.names, values) };
+        if (entry !== undefined) return { address, route: entry.route, params: paramsOf(entry.names, values) };
       }
-      return { route: null, error: missOf(method, fits), renderError: rendererFor(path) };
+      const { renderError, advice } = sectionOf(address, headers);
+      return { address, route: null, error: missOf(method, path, fits, advice), renderError };
     },
-    methodsOf: (path) => methodsOf(fitsOf(statics, root, path)),
-    rendererFor,
+    methodsOf: (path, headers = NO_HEADERS) => methodsOf(fitsOf(statics, root, readdress(path, headers))),
+    rendererFor: (path, headers = NO_HEADERS) => sectionOf(readdress(path, headers), headers).renderError,
   };
 }
 
@@ -113,6 +131,7 @@ interface Fits {
 }
 
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
+const NO_HEADERS = new Headers();
 const PARAMETER = /^:([a-z_]\w*)$/i;
 const TAIL = /^:([a-z_]\w*)(?:(\*)(:[a-z_]\w*)?|:(:[a-z_]\w*))$/i;
 
@@ -237,13 +256,21 @@ function methodsOf(fits: Fits): Route["method"][] {
   return [...new Set(methods)];
 }
 
-function missOf(method: string, fits: Fits): GatewayError {
+function missOf(method: string, path: string, fits: Fits, advice = () => "see the list of endpoints"): GatewayError {
   const allow = methodsOf(fits);
   // Where verbs take this method, a path without a known verb is a path unknown, whatever a catalog would say to GET.
   if (allow.length === 0 || fits.missedVerbs.has(method)) {
-    return new GatewayError("not_found", "Cannot find what this path names: see the list of endpoints");
+    return new GatewayError("not_found", `Cannot find "${shownPath(path)}": ${advice()}`);
   }
   return new GatewayError("method_not_allowed", `Cannot serve this method here: expected ${allow.join(" or ")}`, {
     allow,
   });
+}
+
+const LONGEST_SHOWN_PATH = 100;
+
+/** A path in a message: never longer than a line, never more than one. */
+function shownPath(path: string): string {
+  const shown = path.replace(/[^\x20-\x7e]/g, "?");
+  return shown.length > LONGEST_SHOWN_PATH ? `${shown.slice(0, LONGEST_SHOWN_PATH)}…` : shown;
 }

@@ -2,6 +2,7 @@ import type { CacheEngine } from "./cache_engine.ts";
 import type { Catalog } from "./catalog/catalog.ts";
 import type { Authenticate } from "./billing/authenticate.ts";
 import type { BodyLimits } from "./http/body.ts";
+import { GUESSED_ADDRESSES, isContentClient, isMessageClient } from "./guessed_addresses.ts";
 import type { Handler, Route } from "./http/inbound.ts";
 import { renderAdminError } from "./protocols/admin/answer.ts";
 import { renderContentError } from "./protocols/content/error.ts";
@@ -14,7 +15,7 @@ import { renderVideoError } from "./protocols/default/videos.ts";
 import { renderMessageError } from "./protocols/message/error.ts";
 import { messageRoutes } from "./protocols/message/messages.ts";
 import { messageModelRoutes } from "./protocols/message/models.ts";
-import type { Section } from "./router.ts";
+import type { RouterOptions } from "./router.ts";
 import type { TextTurns } from "./texts/turn.ts";
 
 /** What the endpoints are made with. */
@@ -31,14 +32,37 @@ export interface RouteParts {
   readonly admin: readonly Route[];
 }
 
-/** How failures are reported below each prefix, also where no route matches; elsewhere as in the default protocol. */
-export const ERROR_SECTIONS: readonly Section[] = [
-  { prefix: "/msgcompat", renderError: renderMessageError },
-  { prefix: "/gencompat", renderError: renderContentError },
-  { prefix: "/admin", renderError: renderAdminError },
-  { prefix: "/v1/videos", renderError: renderVideoError },
-  { prefix: "/files", renderError: renderVideoError },
-];
+/**
+ * How addresses that no route serves are answered: in the shape of the protocol that the prefix names, or else the
+ * client; the default protocol's elsewhere. What is said names the right base address.
+ *
+ * @param baseUrl Gives what the gateway's own addresses start with.
+ */
+export function addressOptions(baseUrl: () => string): RouterOptions {
+  const advice = {
+    default: () =>
+      `the base address of OpenAI's clients is ${baseUrl()}/v1 (with /chat/completions, /responses, /models, /images and ` +
+      `/videos below it), of Anthropic's ${baseUrl()}/msgcompat and of Google's ${baseUrl()}/gencompat`,
+    message: () =>
+      `the base address of Anthropic's clients is ${baseUrl()}/msgcompat (with /v1/messages, ` +
+      `/v1/messages/count_tokens and /v1/models below it)`,
+    content: () =>
+      `the base address of Google's clients is ${baseUrl()}/gencompat (with /v1beta/models/{model}:generateContent, ` +
+      `:streamGenerateContent and :countTokens, /v1beta/models and /v1beta/cachedContents below it)`,
+  };
+  return {
+    guesses: GUESSED_ADDRESSES,
+    renderError: renderDefaultError,
+    advice: advice.default,
+    sections: [
+      { prefix: "/msgcompat", renderError: renderMessageError, isClients: isMessageClient, advice: advice.message },
+      { prefix: "/gencompat", renderError: renderContentError, isClients: isContentClient, advice: advice.content },
+      { prefix: "/admin", renderError: renderAdminError },
+      { prefix: "/v1/videos", renderError: renderVideoError, advice: advice.default },
+      { prefix: "/files", renderError: renderVideoError },
+    ],
+  };
+}
 
 /** The address table. */
 export function routesOf(

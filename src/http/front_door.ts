@@ -11,11 +11,14 @@ import type { ErrorRenderer, Inbound, Route } from "./inbound.ts";
 
 /** What the front door asks of the address table. */
 export interface AddressTable {
-  match(method: string, path: string):
-    | { readonly route: Route; readonly params: Readonly<Record<string, string>> }
-    | { readonly route: null; readonly error: GatewayError; readonly renderError: ErrorRenderer };
-  methodsOf(path: string): readonly Route["method"][];
-  rendererFor(path: string): ErrorRenderer;
+  match(method: string, path: string, headers: Headers):
+    & { readonly address: string }
+    & (
+      | { readonly route: Route; readonly params: Readonly<Record<string, string>> }
+      | { readonly route: null; readonly error: GatewayError; readonly renderError: ErrorRenderer }
+    );
+  methodsOf(path: string, headers: Headers): readonly Route["method"][];
+  rendererFor(path: string, headers: Headers): ErrorRenderer;
 }
 
 /** What the front door is built from. */
@@ -67,14 +70,16 @@ export function createFrontDoor(options: FrontDoorOptions): FrontDoor {
     const { request } = arrival;
     refuseHost(request);
     readAddress(arrival, request.url);
-    if (arrival.path.length + arrival.query.length > longestUrl) throw tooLong(longestUrl);
+    const { sentPath } = arrival;
+    if (sentPath.length + arrival.query.length > longestUrl) throw tooLong(longestUrl);
     if (isPreflight(request)) return preflightAnswer();
-    if (!METHODS.has(request.method)) throw methodRefusal(router.methodsOf(arrival.path));
+    if (!METHODS.has(request.method)) throw methodRefusal(router.methodsOf(sentPath, request.headers));
     refuseCodings(request.headers);
 
-    const match = router.match(request.method, arrival.path);
+    const match = router.match(request.method, sentPath, request.headers);
+    arrival.path = match.address;
     if (match.route === null) {
-      if (arrival.path === "/" && (request.method === "GET" || request.method === "HEAD")) return greeting();
+      if (sentPath === "/" && (request.method === "GET" || request.method === "HEAD")) return greeting();
       arrival.renderError = match.renderError;
       throw match.error;
     }
@@ -89,7 +94,7 @@ export function createFrontDoor(options: FrontDoorOptions): FrontDoor {
     }
     let rendered: Response;
     try {
-      const render = arrival.renderError ?? router.rendererFor(arrival.path);
+      const render = arrival.renderError ?? router.rendererFor(arrival.sentPath, arrival.request.headers);
       rendered = render(error, arrival.requestId);
     } catch (thrown) {
       log.error("request.unrendered", { requestId: arrival.requestId, reason: placeOf(thrown) });
@@ -112,7 +117,7 @@ export function createFrontDoor(options: FrontDoorOptions): FrontDoor {
       requestId: arrival.requestId,
       protocol: protocolOf(arrival.path),
       method: request.method,
-      path: arrival.path.slice(0, LONGEST_LOGGED_PATH),
+      path: arrival.sentPath.slice(0, LONGEST_LOGGED_PATH),
       status: response.status,
       code: error?.code,
       provider: error?.details.provider,
@@ -136,6 +141,8 @@ const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PAT
 /** A request on its way through the door; what is costly to know is looked up when it is asked for. */
 class Arrival implements Inbound {
   readonly requestId = newRequestId();
+  sentPath = "";
+  /** As sent until the address table was asked. */
   path = "";
   query = "";
   params: Readonly<Record<string, string>> = {};
@@ -189,7 +196,7 @@ function readAddress(arrival: Arrival, url: string): void {
   const start = url.indexOf("/", "http://".length + 1);
   if (start < 0) return;
   const mark = url.indexOf("?", start);
-  arrival.path = mark < 0 ? url.slice(start) : url.slice(start, mark);
+  arrival.sentPath = arrival.path = mark < 0 ? url.slice(start) : url.slice(start, mark);
   arrival.query = mark < 0 ? "" : url.slice(mark + 1);
 }
 

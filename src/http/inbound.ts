@@ -7,7 +7,7 @@ export interface Inbound {
   readonly request: Request;
   /** The method as sent, in upper case. */
   readonly method: string;
-  /** The path as sent, without the query; `%XX` untouched. */
+  /** The path as the address table knows it, without the query: as sent, but for guessed addresses; `%XX` untouched. */
   readonly path: string;
   /** The query without its question mark; may hold a credential, so it is never logged. */
   readonly query: string;
