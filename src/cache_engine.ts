@@ -1,3 +1,4 @@
+import { content } from "./conversation/codecs/content/mod.ts";
 import { join } from "node:path";
 import type { Authenticate } from "./billing/authenticate.ts";
 import type { Meter } from "./billing/meter.ts";
@@ -63,7 +64,7 @@ export function cacheFace(parts: CacheEngineParts): Pick<CacheEngine, "caches" |
     clock,
     files: filesOf(parts),
     random,
-    modelOf: (name) => textModel(catalog, name, "content"),
+    modelOf: (name) => textModel(catalog, name, content.caller),
     countHere: countPromptTokens,
     countAt: (serving, model, question) => countAt(serving, question, model, texts),
     inlined: (conversation, { text: [endpoint] }, asker) =>

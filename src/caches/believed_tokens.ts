@@ -29,6 +29,6 @@ export async function withBelievedTokens(
   const reason = checked.verdict;
   log.warn("usage_implausible", { requestId, ref: id, model: model.id, provider, reason, inputTokens: kept.tokens });
   if (checked.verdict === "above_ceiling") return { ...kept, tokens: promptTokensOf(checked.usage) };
-  const tokens = await countHere(content.readRequest({ ...sent, model: model.id }));
+  const tokens = await countHere(content.caller.read({ ...sent, model: model.id }));
   return { ...kept, tokens, countedBy: null };
 }

@@ -6,6 +6,7 @@ import { promptBoundOf } from "../calls/prompt_bound.ts";
 import type { Settlement } from "../calls/settlement.ts";
 import type { Model, Serving } from "../catalog/model.ts";
 import { NO_USAGE } from "../conversation/usage.ts";
+import { content } from "../conversation/codecs/content/mod.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import { permittedCandidates } from "../ownership/permitted.ts";
@@ -53,6 +54,8 @@ export interface CreatedCache {
  */
 const PATIENCE_MS = 600_000;
 
+const { grammar } = content.caller;
+
 /**
  * Creates a cache at one of the model's providers: natively where that has caches, else in the gateway's own files. The
  * record stands before anything is kept anywhere, so that whatever breaks off is found and removed; the charge is in the
@@ -67,10 +70,10 @@ export async function createCache(parts: CacheParts, call: CacheCall): Promise<C
   const { requestId, accountId } = call;
   const { candidates } = routeOf(model, { accountId, headerPin: call.headerPin, bodyPin: null }, parts);
   const passesTo = (provider: Provider) => provider.caches !== undefined;
-  const asked = { accountId, form: "content", body: request.content, model, passesTo } as const;
+  const asked = { accountId, grammar, body: request.content, model, passesTo } as const;
   return await runPaidCall({
     facts: { kind: "cache", requestId, accountId, receivedAt: now, model },
-    format: "content",
+    author: content.caller.author,
     candidates: await permittedCandidates(asked, candidates, parts),
     rule: CACHE_FALLBACK,
     reserve: fixedReserve(costOf(cacheQuantitiesOf(mostTokensOf(call, model)), model.tariff)),
@@ -80,7 +83,7 @@ export async function createCache(parts: CacheParts, call: CacheCall): Promise<C
 
 /** A content of files is as large as the model's context, since their sizes are not known. */
 function mostTokensOf({ body, bytes }: CacheCall, model: Model): number {
-  return promptBoundOf({ body, format: "content", bytes, model, isCacheKnown: false, takesAnyFile: true }).tokens;
+  return promptBoundOf({ body, grammar, bytes, model, isCacheKnown: false, takesAnyFile: true }).tokens;
 }
 
 /**

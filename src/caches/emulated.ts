@@ -19,9 +19,9 @@ export async function keepEmulated(parts: CacheParts, making: Making): Promise<K
   const { id, provider, serving, model, callerSignal, memory } = making;
   const [endpoint] = provider.text;
   if (!endpoint) throw new GatewayError("route_error", `Provider "${provider.name}" does not talk text`);
-  const read = content.readRequest({ ...making.content, model: model.id });
+  const read = content.caller.read({ ...making.content, model: model.id });
   const conversation = await parts.inlined(read, provider, making);
-  const { losses } = endpoint.codec.writeRequest(conversation, targetOf(making));
+  const { losses } = endpoint.format.writeRequest(conversation, targetOf(making));
   const { tokens, countedBy } = await parts.countAt(serving, model, { conversation, callerSignal, memory });
   const prefix = writePrefix(conversation);
   await parts.files.write(cacheFileOf(id), bytesOf(prefix), MOST_BYTES);
@@ -30,7 +30,7 @@ export async function keepEmulated(parts: CacheParts, making: Making): Promise<K
     tokens,
     countedBy,
     expiresAt: making.expiresAt,
-    losses: [...read.beyond, ...losses.map((loss) => content.fieldNames[loss] ?? loss)],
+    losses: [...read.beyond, ...losses.map((loss) => content.caller.fieldNames[loss] ?? loss)],
   };
 }
 

@@ -1,6 +1,6 @@
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import type { Model, Serving } from "../catalog/model.ts";
-import type { RequestTarget } from "../conversation/codec.ts";
+import type { RequestTarget } from "../conversation/upstream_format.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import type { CachedContent } from "./cached_content.ts";

@@ -32,8 +32,8 @@ export async function keepNative(upstream: CacheUpstream, making: Making): Promi
 function contentFor(making: Making): JsonObject {
   const { content: sent, model } = making;
   if (!Buffer.from(JSON.stringify(sent)).includes(`"${WRAPPED_SEAL_PREFIX}`)) return sent;
-  const { generationConfig: _config, ...kept } = content.writeRequest(
-    content.readRequest({ ...sent, model: model.id }),
+  const { generationConfig: _config, ...kept } = content.upstream.writeRequest(
+    content.caller.read({ ...sent, model: model.id }),
     targetOf(making),
   ).body;
   return kept;

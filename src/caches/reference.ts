@@ -1,4 +1,4 @@
-import type { Form } from "../conversation/seal.ts";
+import type { CallerFormat } from "../conversation/caller_format.ts";
 import { invalidField } from "../lib/gateway_error.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { CacheParts } from "./cache_parts.ts";
@@ -45,7 +45,7 @@ export interface NamedCache {
   readonly keyId: string;
   /** The model that the request names. */
   readonly model: string;
-  readonly form: Form;
+  readonly format: CallerFormat;
   readonly body: JsonObject;
 }
 
@@ -56,12 +56,12 @@ export interface NamedCache {
  * instructions or tools beside it; `model_not_found`.
  */
 export async function resolveReference(parts: CacheParts, named: NamedCache): Promise<CacheReference> {
-  const { name, field, keyId, form, body } = named;
+  const { name, field, keyId, format, body } = named;
   const { value: cache } = await ownCache(parts.store, keyId, name, field);
   if (parts.modelOf(bareModelName(named.model)).id !== cache.model) {
     throw invalidField(field, `it is bound to the model "${cache.model}", and the request names another`);
   }
-  refuseOwnSettings(form, body);
+  refuseOwnSettings(format, body);
   const { id, model, home, tokens } = cache;
   const common = { id, field, model, tokens, provider: home.provider };
   if (home.kind === "native") return { kind: "native", upstreamName: home.upstreamName ?? "", ...common };
@@ -74,25 +74,9 @@ async function open({ files }: CacheParts, id: string, headBytes: number, field:
   return await readPrefix(file, headBytes);
 }
 
-/** What a cache holds for itself, so that a request beside it may not. Source: Gemini API reference, "Caching". */
-const OWN_SETTINGS: Readonly<Record<Form, readonly string[]>> = {
-  content: ["systemInstruction", "system_instruction", "tools", "toolConfig", "tool_config"],
-  chat: ["tools", "tool_choice", "functions", "function_call"],
-  responses: ["instructions", "tools", "tool_choice"],
-  messages: ["system", "tools", "tool_choice"],
-};
-
-function refuseOwnSettings(form: Form, body: JsonObject): void {
-  for (const field of OWN_SETTINGS[form]) if (!isNothing(body[field])) throw besideCache(field);
-  const list = form === "chat" ? "messages" : "input";
-  const said = form === "chat" || form === "responses" ? body[list] : null;
-  if (!Array.isArray(said)) return;
-  const at = said.findIndex((item) => item?.role === "system" || item?.role === "developer");
-  if (at !== -1) throw besideCache(`${list}[${at}]`);
-}
-
-function isNothing(value: unknown): boolean {
-  return value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0);
+function refuseOwnSettings(format: CallerFormat, body: JsonObject): void {
+  const field = format.cacheConflict(body);
+  if (field !== null) throw besideCache(field);
 }
 
 function besideCache(field: string): Error {
@@ -105,12 +89,16 @@ function besideCache(field: string): Error {
  * @param model As the request names it.
  * @throws {GatewayError} `invalid_request` when it is no text.
  */
-export function cacheInExtraBody(body: JsonObject, form: Form, model: string): Omit<NamedCache, "keyId"> | null {
+export function cacheInExtraBody(
+  body: JsonObject,
+  format: CallerFormat,
+  model: string,
+): Omit<NamedCache, "keyId"> | null {
   const { extra_body: extra } = body;
   if (typeof extra !== "object" || extra === null || !("cached_content" in extra)) return null;
   const { cached_content: name } = extra;
   if (name === null || name === undefined) return null;
   const field = "extra_body.cached_content";
   if (typeof name !== "string" || name === "") throw invalidField(field, "expected the name of a cached content");
-  return { name, field, model, form, body };
+  return { name, field, model, format, body };
 }

@@ -57,7 +57,7 @@ function readContent(body: JsonObject): JsonObject {
     return found === null ? [] : [{ name, ...found }];
   });
   // Checked in the caller's spelling, so that a message names what was sent.
-  content.checkRequest(Object.fromEntries(sent.map(({ spelling, value }) => [spelling, value])));
+  content.caller.check(Object.fromEntries(sent.map(({ spelling, value }) => [spelling, value])));
   return Object.fromEntries(sent.map(({ name, value }) => [name, value]));
 }
 

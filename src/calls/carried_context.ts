@@ -1,5 +1,6 @@
+import type { RequestGrammar } from "../conversation/request_grammar.ts";
 import { type RequestMember, walkRequest } from "../conversation/request_walk.ts";
-import type { Form } from "../conversation/seal.ts";
+import { vendorToolsIn } from "../conversation/vendor_tools.ts";
 import { isAbsent, isObject } from "../conversation/wire_value.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 
@@ -42,17 +43,13 @@ const MEDIA: ReadonlySet<string> = new Set([
   ...["inputAudio", "audioUrl", "videoUrl"],
 ]);
 
-/** Tools of the messages and responses formats that the caller runs, although the vendor defined them. */
-const CALLERS_TOOLS =
-  /^(?:function|custom|namespace|local_shell|apply_patch|computer|bash|text_editor|memory|tool_search)(?![a-z])/;
-
 /**
  * Looks through a request for everything that adds to its prompt.
  *
  * @param isCacheKnown Whether the size of the cached content that the body may name is known, so that it counts apart.
  */
-export function carriedContextOf(form: Form, body: JsonObject, isCacheKnown: boolean): CarriedContext {
-  const hostedTools = vendorsToolsIn(form, body);
+export function carriedContextOf(grammar: RequestGrammar, body: JsonObject, isCacheKnown: boolean): CarriedContext {
+  const hostedTools = vendorToolsIn(grammar, body);
   const found: Found = {
     isCarried: hostedTools === 0,
     pictures: 0,
@@ -61,27 +58,13 @@ export function carriedContextOf(form: Form, body: JsonObject, isCacheKnown: boo
     hostedTools,
     isKeptForAnHour: false,
   };
-  walkRequest(form, body, (member) => {
-    if (isPresent(member.value)) note(form, member, isCacheKnown, found);
+  walkRequest(grammar, body, (member) => {
+    if (isPresent(member.value)) note(grammar, member, isCacheKnown, found);
   });
   return found;
 }
 
-/** How many tools a request offers that the vendor runs itself, also those that it bills by their tokens alone. */
-export function vendorsToolsIn(form: Form, body: JsonObject): number {
-  // The content format takes one tool in place of a list.
-  const tools: readonly unknown[] = Array.isArray(body.tools) ? body.tools : [body.tools];
-  return tools.filter((tool) => isObject(tool) && isVendors(tool, form)).length;
-}
-
-function isVendors(tool: JsonObject, form: Form): boolean {
-  if (form === "content") {
-    return Object.keys(tool).some((key) => !/^function_?declarations$/i.test(key) && !isAbsent(tool[key]));
-  }
-  return isPresent(tool.type) && !(typeof tool.type === "string" && CALLERS_TOOLS.test(tool.type));
-}
-
-function note(form: Form, member: RequestMember, isCacheKnown: boolean, found: Found): void {
+function note(grammar: RequestGrammar, member: RequestMember, isCacheKnown: boolean, found: Found): void {
   const { name, value, owner, depth } = member;
   if (name === "cacheControl") found.isKeptForAnHour ||= isObject(value) && value.ttl === "1h";
   else if (name === "imageUrl") addAddress(isObject(value) ? value.url : value, found);
@@ -90,16 +73,16 @@ function note(form: Form, member: RequestMember, isCacheKnown: boolean, found: F
   else if (depth === 0 && TOP_TOOLS.has(name)) {
     found.hostedTools++;
     found.isCarried = false;
-  } else if (namesContext(form, member, isCacheKnown)) found.isCarried = false;
+  } else if (namesContext(grammar, member, isCacheKnown)) found.isCarried = false;
 }
 
-function namesContext(form: Form, { name, value, depth }: RequestMember, isCacheKnown: boolean): boolean {
+function namesContext(grammar: RequestGrammar, { name, value, depth }: RequestMember, isCacheKnown: boolean): boolean {
   if (MEDIA.has(name)) return true;
   if (name === "cachedContent") return !isCacheKnown;
   if (name === "type") return value === "item_reference";
   // At the top it sets how audio is spoken; in a turn it names an earlier reply's.
   if (name === "audio") return depth > 0 && isObject(value) && isPresent(value.id);
-  return depth === 0 && (TOP_REFERENCES.has(name) || (form === "responses" && name === "prompt" && isObject(value)));
+  return depth === 0 && (TOP_REFERENCES.has(name) || (grammar.namesPrompts && name === "prompt" && isObject(value)));
 }
 
 /** A picture of the chat or responses format: an address, or a data: URI. */

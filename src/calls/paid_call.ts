@@ -1,6 +1,6 @@
 import type { Meter, Reserve } from "../billing/meter.ts";
 import type { Model } from "../catalog/model.ts";
-import type { Form } from "../conversation/seal.ts";
+import type { FormatAuthor } from "../conversation/caller_format.ts";
 import { type Candidate, candidatesFor } from "../routing/candidates.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
 import { tryInTurn } from "../routing/fallback.ts";
@@ -62,8 +62,8 @@ export interface Attempts<T> {
 /** A call that costs money. */
 export interface PaidCall<T> extends Pick<Attempts<T>, "candidates" | "rule"> {
   readonly facts: CallFacts;
-  /** The wire format of the caller, for errors; `chat` for pictures. */
-  readonly format: Form;
+  /** Who defined the caller's wire format, for errors. */
+  readonly author: FormatAuthor;
   /** Decides what is reserved while the call is open: what it may cost at most. */
   readonly reserve: Reserve;
   /** Does what comes once behind the admission, and gives the tries. They charge by the settlement. */
@@ -96,7 +96,7 @@ export async function runPaidCall<T>(call: PaidCall<T>, parts: CallParts): Promi
     return await tryCandidates({ candidates, attempt, accountId, rule, requestId }, parts);
   } catch (error) {
     settlement.release();
-    throw errorForCaller(error, { providers: parts.providers, format: call.format });
+    throw errorForCaller(error, { providers: parts.providers, author: call.author });
   }
 }
 

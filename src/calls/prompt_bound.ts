@@ -1,15 +1,16 @@
 import { Buffer } from "node:buffer";
 import type { Tariff } from "../billing/tariff.ts";
 import type { Model } from "../catalog/model.ts";
-import type { Form } from "../conversation/seal.ts";
+import type { RequestGrammar } from "../conversation/request_grammar.ts";
+import { vendorToolsIn } from "../conversation/vendor_tools.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import { highestRate, type Rate } from "../lib/money.ts";
-import { type CarriedContext, carriedContextOf, vendorsToolsIn } from "./carried_context.ts";
+import { type CarriedContext, carriedContextOf } from "./carried_context.ts";
 
 /** A request whose prompt is to be paid for. */
 export interface PromptRequest {
   readonly body: JsonObject;
-  readonly format: Form;
+  readonly grammar: RequestGrammar;
   /** The body as it came. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly model: Model;
@@ -61,9 +62,9 @@ export function promptBoundOf(request: PromptRequest): PromptBound {
 
 /** A body that fills the context by its text alone need not be looked through, however large it is. */
 function contextOf(request: PromptRequest, contextTokens: number): CarriedContext {
-  const { body, bytes, format, isCacheKnown } = request;
+  const { body, bytes, grammar, isCacheKnown } = request;
   const fillsContext = bytes.length / MIN_BYTES_PER_TOKEN >= contextTokens && !mayHoldPictures(bytes);
-  return fillsContext ? filledContext(vendorsToolsIn(format, body)) : carriedContextOf(format, body, isCacheKnown);
+  return fillsContext ? filledContext(vendorToolsIn(grammar, body)) : carriedContextOf(grammar, body, isCacheKnown);
 }
 
 function mayHoldPictures(bytes: Uint8Array<ArrayBuffer>): boolean {

@@ -1,65 +1,29 @@
 import type { JsonObject } from "../lib/json_object.ts";
+import type { ContextReference, ReferenceKind } from "./context_reference.ts";
 import { refuseOtherCase } from "./letter_case.ts";
+import type { RequestGrammar } from "./request_grammar.ts";
 import { type RequestMember, walkRequest } from "./request_walk.ts";
-import type { Form } from "./seal.ts";
-import { isAbsent, isObject, listOf, objectsOf, textOf } from "./wire_value.ts";
-
-/**
- * What a reference leads to.
- *
- * - `response`, `conversation`, `item`, `container`, `file`, `audio`: state that a vendor keeps and names in its replies.
- * - `prompt`, `vector_store`, `skill`, `voice`: state that the operator keeps at the vendor.
- * - `cached_content`: a cached content.
- * - `bucket`: an object in a bucket (`gs://`, `s3://` and the like), read with the operator's rights.
- * - `asset`: an address in a vendor's own store (`asset://`, `mm_file://`, any other scheme).
- * - `address`: a public http or https address that the vendor fetches.
- */
-export type ReferenceKind =
-  | "response"
-  | "conversation"
-  | "item"
-  | "container"
-  | "file"
-  | "audio"
-  | "prompt"
-  | "vector_store"
-  | "skill"
-  | "voice"
-  | "cached_content"
-  | "bucket"
-  | "asset"
-  | "address";
-
-/** Context that a request names instead of carrying it. */
-export interface ContextReference {
-  /** What it leads to. */
-  readonly kind: ReferenceKind;
-  /** The id or address as it was sent. */
-  readonly id: string;
-  /** Where it stands, in the caller's spelling: `input[0].content[1].file_id`. */
-  readonly field: string;
-}
+import { isAbsent, isObject } from "./wire_value.ts";
 
 /**
  * Every reference of a request, at any depth, in the order in which they stand. Reads either spelling of the content
  * format. Ids that are not text are given as their JSON, so that none is missed.
  * Source: Responses, Chat Completions, Messages and Gemini API references; ModelArk and MiniMax for their addresses.
  *
- * @param form The wire format of the body.
+ * @param grammar That of the body's wire format.
  * @param body The parsed request, checked or not.
  * @throws {GatewayError} `invalid_request` for a name that differs from a checked one in case alone; the names of the
  * content format are read exactly by protobuf.
  */
-export function referencesIn(form: Form, body: JsonObject): readonly ContextReference[] {
+export function referencesIn(grammar: RequestGrammar, body: JsonObject): readonly ContextReference[] {
   const found: ContextReference[] = [];
-  walkRequest(form, body, (member) => {
-    if (form !== "content") refuseOtherCase(member);
-    for (const [kind, id, step] of referencesOf(form, member)) {
+  walkRequest(grammar, body, (member) => {
+    if (!grammar.namesAreExact) refuseOtherCase(member);
+    for (const [kind, id, step] of referencesOf(grammar, member)) {
       found.push({ kind, id, field: member.path() + step });
     }
   });
-  if (form === "responses") found.push(...itemReferences(body));
-  if (form === "chat") found.push(...systemFiles(body));
+  found.push(...grammar.ownReferences(body));
   const cache = cacheInExtraBody(body);
   return cache === null ? found : [...found, cache];
 }
@@ -82,7 +46,7 @@ const ID_KEYS: ReadonlyMap<string, ReferenceKind> = new Map<string, ReferenceKin
   ["approvalRequestId", "item"],
 ]);
 
-function referencesOf(form: Form, member: RequestMember): readonly Found[] {
+function referencesOf(grammar: RequestGrammar, member: RequestMember): readonly Found[] {
   const { name, value, owner, depth } = member;
   if (isAbsent(value) || value === "" || !isTelling(name)) return NONE;
   const kind = ID_KEYS.get(name);
@@ -92,7 +56,7 @@ function referencesOf(form: Form, member: RequestMember): readonly Found[] {
     case "conversation":
       return depth === 0 ? namedBy("conversation", value) : NONE;
     case "prompt":
-      return depth === 0 && form === "responses" && isObject(value) ? idIn("prompt", value) : NONE;
+      return depth === 0 && grammar.namesPrompts && isObject(value) ? idIn("prompt", value) : NONE;
     case "container":
       return namedBy("container", value);
     case "skillId":
@@ -129,7 +93,8 @@ function oddIdsIn(kind: ReferenceKind, list: readonly unknown[]): readonly Found
   );
 }
 
-function idOf(value: unknown): string {
+/** An id as text; one that is no text as its JSON. */
+export function idOf(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
@@ -171,71 +136,6 @@ function isVendorsFile(address: string): boolean {
   if (!URL.canParse(address)) return false;
   const host = new URL(address).hostname.replace(/\.$/, "");
   return host.endsWith(".googleapis.com") && host !== "storage.googleapis.com";
-}
-
-/** Items that carry what they say, so that a vendor need not look them up: by the member that says it. */
-const WHOLE_ITEMS: Readonly<Record<string, string>> = {
-  message: "content",
-  function_call: "arguments",
-  function_call_output: "output",
-  custom_tool_call: "input",
-  custom_tool_call_output: "output",
-  local_shell_call: "action",
-  local_shell_call_output: "output",
-  shell_call: "action",
-  shell_call_output: "output",
-  apply_patch_call: "operation",
-  apply_patch_call_output: "status",
-  computer_call: "call_id",
-  computer_call_output: "output",
-  mcp_approval_response: "approval_request_id",
-  additional_tools: "tools",
-  tool_search_call: "arguments",
-  tool_search_output: "tools",
-  reasoning: "encrypted_content",
-  compaction: "encrypted_content",
-  image_generation_call: "result",
-  // Lists and requests of a hosted server are read from what the vendor kept.
-  mcp_list_tools: "",
-  mcp_approval_request: "",
-};
-
-/**
- * True for an item of the responses format that a vendor reads from what it kept itself: an `item_reference`, or an item
- * whose content is missing, such as reasoning without `encrypted_content` or a call of a hosted tool.
- */
-export function isLookedUp(item: JsonObject): boolean {
-  const kind = textOf(item.type ?? (isAbsent(item.role) ? "item_reference" : "message"));
-  if (Object.hasOwn(WHOLE_ITEMS, kind)) {
-    const content = item[WHOLE_ITEMS[kind]];
-    return isAbsent(content) || (content === "" && NEVER_EMPTY.has(kind));
-  }
-  // Of kinds that are not known, calls are a vendor's own, and an item that says nothing but its id means one that is kept.
-  return kind.endsWith("_call") || Object.keys(item).every((key) => BARE_KEYS.has(key));
-}
-
-/** Kinds whose content is never empty; a tool's input and output may be. */
-const NEVER_EMPTY: ReadonlySet<string> = new Set(["reasoning", "compaction", "image_generation_call"]);
-const BARE_KEYS: ReadonlySet<string> = new Set(["id", "type", "status", "role"]);
-
-function itemReferences(body: JsonObject): ContextReference[] {
-  return listOf(body.input).flatMap((item, index): ContextReference[] => {
-    if (!isObject(item) || isAbsent(item.id) || item.id === "" || !isLookedUp(item)) return [];
-    return [{ kind: "item", id: idOf(item.id), field: `input[${index}].id` }];
-  });
-}
-
-/** One vendor of the chat format reads uploaded files that a system message names: `fileid://file-abc,file-def`. */
-function systemFiles(body: JsonObject): ContextReference[] {
-  return listOf(body.messages).flatMap((message, index): ContextReference[] => {
-    if (!isObject(message) || message.role !== "system") return [];
-    const texts = typeof message.content === "string"
-      ? [message.content]
-      : objectsOf(message.content).flatMap(({ text }) => typeof text === "string" ? [text] : []);
-    return texts.flatMap((text) => text.match(/fileid:\/\/[^\s,]+/gi) ?? []).map((id) => (
-      { kind: "file", id: id.slice("fileid://".length), field: `messages[${index}].content` }
-    ));
-  });
 }
 
 /** The gateway's own key; what stands there is resolved by the gateway. */

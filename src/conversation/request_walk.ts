@@ -1,5 +1,5 @@
 import type { JsonObject } from "../lib/json_object.ts";
-import type { Form } from "./seal.ts";
+import type { RequestGrammar } from "./request_grammar.ts";
 import { isObject } from "./wire_value.ts";
 
 /** One member of an object that a vendor reads as protocol, or one text of such a member's array. */
@@ -32,8 +32,8 @@ interface Place {
  *
  * @param body The parsed request. `extra_body` is not entered, because it is never sent.
  */
-export function walkRequest(form: Form, body: JsonObject, visit: MemberVisitor): void {
-  new Walk(form, visit).object(body, null, 0);
+export function walkRequest(grammar: RequestGrammar, body: JsonObject, visit: MemberVisitor): void {
+  new Walk(grammar, visit).object(body, null, 0);
 }
 
 /** A key as protobuf's JSON mapping spells it: `file_uri` as `fileUri`. Applying it twice changes nothing more. */
@@ -51,7 +51,7 @@ class Walk implements RequestMember {
   #parent: Place | null = null;
   #index: number | null = null;
 
-  constructor(readonly form: Form, readonly visit: MemberVisitor) {}
+  constructor(readonly grammar: RequestGrammar, readonly visit: MemberVisitor) {}
 
   path(): string {
     const place = { parent: this.#parent, step: this.key };
@@ -63,7 +63,7 @@ class Walk implements RequestMember {
       const value = owner[key];
       const name = camelCaseOf(key);
       this.#show(key, name, value, owner, depth, parent, null);
-      if (typeof value !== "object" || value === null || isCallersOwn(this.form, owner, key, depth)) continue;
+      if (typeof value !== "object" || value === null || isCallersOwn(this.grammar, owner, key, depth)) continue;
       if (Array.isArray(value)) this.#list(value, key, name, owner, parent, depth);
       else this.object(value as JsonObject, { parent, step: key }, depth + 1);
     }
@@ -115,12 +115,10 @@ const OPAQUE: ReadonlySet<string> = new Set([
 /** The same of members of the request itself; no format has one of the names above there. */
 const OPAQUE_AT_TOP: ReadonlySet<string> = new Set(["metadata", "labels", "extra_body"]);
 
-function isCallersOwn(form: Form, owner: JsonObject, key: string, depth: number): boolean {
+function isCallersOwn(grammar: RequestGrammar, owner: JsonObject, key: string, depth: number): boolean {
   if (depth === 0) return OPAQUE_AT_TOP.has(key);
   const name = camelCaseOf(key);
-  if (OPAQUE.has(name)) return true;
-  if (form === "content") return name === "args" || name === "response";
-  return form === "messages" && name === "input" && typeof owner.type === "string" && owner.type.endsWith("tool_use");
+  return OPAQUE.has(name) || grammar.isCallersOwn(owner, name);
 }
 
 function pathOf(place: Place): string {

@@ -5,58 +5,21 @@
  * that belongs to one hop (RFC 9110, 7.6.1); and no caller chooses whose account is billed (`x-goog-user-project`).
  */
 
-/** A form of text, as its codec is called. */
-export type SpokenForm = "chat" | "responses" | "messages" | "content";
-
 /** Looks up a field by its name in lower case; null when it is missing. */
 export type FieldSource = (name: string) => string | null;
 
-/**
- * Features of a form that its callers ask its vendor for. The version of the messages form is not among them: it fits
- * the way the key is sent, so the provider says its own.
- */
-const FEATURES: Readonly<Record<SpokenForm, readonly string[]>> = {
-  chat: ["openai-beta"],
-  responses: ["openai-beta"],
-  messages: ["anthropic-beta"],
-  content: [],
-};
-
 /** When to come again, understood by clients of every form. */
 const WAITS: readonly string[] = ["retry-after", "retry-after-ms"];
-
-/** Source: OpenAI API reference, "Debugging requests". */
-const DEFAULT_TOLD: readonly string[] = [
-  ...WAITS,
-  ...["requests", "tokens"].flatMap((what) => ["limit", "remaining", "reset"].map((of) => `x-ratelimit-${of}-${what}`)),
-  "openai-processing-ms",
-  "openai-version",
-];
-
-/** Source: Messages API reference, "Rate limits". */
-const MESSAGES_TOLD: readonly string[] = [
-  ...WAITS,
-  ...["requests", "tokens", "input-tokens", "output-tokens"].flatMap((what) =>
-    ["limit", "remaining", "reset"].map((of) => `anthropic-ratelimit-${what}-${of}`)
-  ),
-];
-
-const TOLD: Readonly<Record<SpokenForm, readonly string[]>> = {
-  chat: DEFAULT_TOLD,
-  responses: DEFAULT_TOLD,
-  messages: MESSAGES_TOLD,
-  content: WAITS,
-};
 
 /**
  * The fields of a caller's request that go on to a vendor of the caller's form, by name in lower case. A value that could
  * not stand in a header again is left out.
  *
- * @param form The form that both speak.
+ * @param names Features of the format, in lower case.
  */
-export function requestHeadersOf(fieldOf: FieldSource, form: SpokenForm): Record<string, string> {
+export function requestHeadersOf(fieldOf: FieldSource, names: readonly string[]): Record<string, string> {
   const passed: Record<string, string> = {};
-  for (const name of FEATURES[form]) {
+  for (const name of names) {
     const value = fieldOf(name);
     if (value !== null && isFieldValue(value)) passed[name] = value;
   }
@@ -69,11 +32,11 @@ export function requestHeadersOf(fieldOf: FieldSource, form: SpokenForm): Record
  * client of the caller's form reads them. The type is not among them, as the gateway says what it has checked the body to
  * be, and neither is a request id or a `RateLimit` field, which would be taken for the gateway's own.
  *
- * @param form The form that both speak; null when they differ.
+ * @param told What vendors of the format that both speak tell, in lower case; none when they speak different ones.
  */
-export function responseHeadersOf(fieldOf: FieldSource, form: SpokenForm | null): [string, string][] {
+export function responseHeadersOf(fieldOf: FieldSource, told: readonly string[]): [string, string][] {
   const passed: [string, string][] = [];
-  for (const name of form === null ? WAITS : TOLD[form]) {
+  for (const name of [...WAITS, ...told]) {
     const value = fieldOf(name);
     if (value !== null && isFigure(value)) passed.push([name, value]);
   }

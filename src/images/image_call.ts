@@ -55,7 +55,7 @@ export class ImageCalls {
     const candidates = this.#route(request, asker);
     return await runPaidCall({
       facts: { kind: "image", requestId, accountId, receivedAt, model },
-      format: "chat",
+      author: "openai",
       candidates,
       rule: MEDIA_FALLBACK,
       reserve: fixedReserve(costOf(this.#mostQuantities(request, measure, candidates), model.tariff)),

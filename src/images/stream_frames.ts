@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { writeFrame } from "../http/sse.ts";
+import { writeFrame } from "../lib/sse.ts";
 import type { ImageEvent } from "../upstreams/image_upstream.ts";
 import { type FinishedWork, qualityUsed, sizeUsed, writeUsage } from "./answer.ts";
 import { isBase64, piecesOfText } from "./base64.ts";

@@ -1,8 +1,8 @@
 import { Buffer } from "node:buffer";
 import type { Credential } from "../billing/key_ring.ts";
-import type { Codec } from "../conversation/codec.ts";
+import type { CallerFormat } from "../conversation/caller_format.ts";
 import type { Inbound } from "../http/inbound.ts";
-import { encodeFrames } from "../http/sse.ts";
+import { encodeFrames } from "../lib/sse.ts";
 import { type GatewayError, gatewayErrorOf } from "../lib/gateway_error.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import type { AttemptTarget } from "../routing/circuit_breaker.ts";
@@ -14,7 +14,7 @@ export interface LargeRequestFacts {
   readonly inbound: Inbound;
   readonly credential: Credential;
   readonly body: Uint8Array<ArrayBuffer>;
-  readonly codec: Codec;
+  readonly format: CallerFormat;
 }
 
 /** A request that a thread answers, as the main thread sees it: its response, and what was sent of it. */
@@ -148,8 +148,8 @@ export class LargeRequest {
   }
 
   #failurePiece(error: GatewayError): Uint8Array {
-    const { codec } = this.#facts;
-    const frames = codec.eventWriter({
+    const { format } = this.#facts;
+    const frames = format.eventWriter({
       model: "",
       requestId: this.requestId,
       createdAt: Math.floor(this.receivedAt / 1000),

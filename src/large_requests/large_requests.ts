@@ -2,7 +2,7 @@ import { MessageChannel } from "node:worker_threads";
 import type { Credential } from "../billing/key_ring.ts";
 import type { LiveStreams } from "../calls/stream_relay.ts";
 import type { Config } from "../config/config.ts";
-import type { Codec } from "../conversation/codec.ts";
+import type { CallerFormat } from "../conversation/caller_format.ts";
 import type { Inbound } from "../http/inbound.ts";
 import { FairQueue } from "../lib/fair_queue.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
@@ -81,19 +81,19 @@ export class LargeRequests {
    * Answers a request.
    *
    * @param body Its body; the bytes move to the thread and are empty here afterwards.
-   * @param codec Of the caller's wire format.
+   * @param format Of the caller's wire format.
    * @throws {GatewayError} What the endpoint throws; `overloaded` when too many wait.
    */
   async answer(
     inbound: Inbound,
     credential: Credential,
     body: Uint8Array<ArrayBuffer>,
-    codec: Codec,
+    format: CallerFormat,
   ): Promise<Response> {
     const { accountId } = credential;
     if (this.#isClosed) throw ended();
     if (this.#queue.size >= MAX_QUEUED || this.#queue.sizeOf(accountId) >= MAX_QUEUED_PER_ACCOUNT) throw overloaded();
-    const request = new LargeRequest({ id: this.#nextId++, inbound, credential, body, codec });
+    const request = new LargeRequest({ id: this.#nextId++, inbound, credential, body, format });
     const { signal } = inbound.request;
     const onLeft = () => this.#left(request);
     signal.addEventListener("abort", onLeft);

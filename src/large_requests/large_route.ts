@@ -1,5 +1,5 @@
 import type { Authenticate } from "../billing/authenticate.ts";
-import type { Codec } from "../conversation/codec.ts";
+import type { CallerFormat } from "../conversation/caller_format.ts";
 import { chat } from "../conversation/codecs/chat/mod.ts";
 import { content } from "../conversation/codecs/content/mod.ts";
 import { messages } from "../conversation/codecs/messages/mod.ts";
@@ -21,7 +21,7 @@ export interface LargeRouteOptions {
 
 /** The wire format of a text endpoint, and where its callers put their keys. */
 interface TextFormat {
-  readonly codec: Codec;
+  readonly format: CallerFormat;
   readonly carriers?: readonly Carrier[];
 }
 
@@ -34,16 +34,16 @@ export function withLargeBodies(route: Route, options: LargeRouteOptions): Route
 
 /** Null for a path that is no text endpoint. */
 function formatOf(path: string): TextFormat | null {
-  if (path === "/v1/chat/completions") return { codec: chat };
-  if (path === "/v1/responses") return { codec: responses };
-  if (path.startsWith("/msgcompat/v1/messages")) return { codec: messages };
-  return path.startsWith("/gencompat/") ? { codec: content, carriers: CONTENT_CARRIERS } : null;
+  if (path === "/v1/chat/completions") return { format: chat.caller };
+  if (path === "/v1/responses") return { format: responses.caller };
+  if (path.startsWith("/msgcompat/v1/messages")) return { format: messages.caller };
+  return path.startsWith("/gencompat/") ? { format: content.caller, carriers: CONTENT_CARRIERS } : null;
 }
 
 async function answer(
   route: Route,
   inbound: Inbound,
-  { codec, carriers }: TextFormat,
+  { format, carriers }: TextFormat,
   { large, authenticate, limits, largeBytes }: LargeRouteOptions,
 ): Promise<Response> {
   const { request } = inbound;
@@ -53,7 +53,7 @@ async function answer(
   const credential = authenticated instanceof Promise ? await authenticated : authenticated;
   const heldBefore = inbound.memory.held;
   const body = await readBody(inbound, limits, JSON_MEMORY_FACTOR);
-  if (body.length > largeBytes) return await large.answer(inbound, credential, body, codec);
+  if (body.length > largeBytes) return await large.answer(inbound, credential, body, format);
   inbound.memory.giveBackTo(heldBefore);
   return await route.handler(withBody(inbound, body));
 }

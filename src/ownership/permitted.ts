@@ -3,8 +3,9 @@ import { accountKey, type AccountRecord } from "../billing/records.ts";
 import type { PriceKey } from "../billing/tariff.ts";
 import type { Model } from "../catalog/model.ts";
 import { type HostedTool, hostedToolsIn } from "../conversation/hosted_tools.ts";
-import { type ContextReference, type ReferenceKind, referencesIn } from "../conversation/references.ts";
-import type { Form } from "../conversation/seal.ts";
+import type { ContextReference, ReferenceKind } from "../conversation/context_reference.ts";
+import { referencesIn } from "../conversation/references.ts";
+import type { RequestGrammar } from "../conversation/request_grammar.ts";
 import { GatewayError, invalidField } from "../lib/gateway_error.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { Store } from "../store/store.ts";
@@ -16,7 +17,7 @@ import type { VendorState } from "./vendor_state.ts";
 /** A request that may name state at vendors. */
 export interface StateRequest {
   readonly accountId: string;
-  readonly form: Form;
+  readonly grammar: RequestGrammar;
   readonly body: JsonObject;
   readonly model: Pick<Model, "id" | "pricing">;
   /** Whether a provider gets the request as it was sent. To any other it is written anew, without ids and hosted tools. */
@@ -46,9 +47,9 @@ export async function permittedCandidates<C extends { readonly provider: string 
   candidates: readonly C[],
   parts: StateParts,
 ): Promise<readonly C[]> {
-  const { form, body } = request;
-  const references = referencesIn(form, body).filter((reference) => !isOpenToAll(form, reference));
-  const tools = hostedToolsIn(form, body);
+  const { grammar, body } = request;
+  const references = referencesIn(grammar, body).filter((reference) => !isOpenToAll(grammar, reference));
+  const tools = hostedToolsIn(grammar, body);
   if (references.length === 0 && tools.length === 0) return candidates;
   await refuseBuckets(references, request.accountId, parts.store);
   const named = await namedIn(references, parts.vendorState);
@@ -77,11 +78,10 @@ interface Refusal {
 }
 
 /** Public addresses, and the cached content that the gateway has resolved for itself. */
-function isOpenToAll(form: Form, { kind, field }: ContextReference): boolean {
+function isOpenToAll(grammar: RequestGrammar, { kind, field }: ContextReference): boolean {
   if (kind === "address") return true;
   if (kind !== "cached_content") return false;
-  return field === "extra_body.cached_content" ||
-    (form === "content" && (field === "cachedContent" || field === "cached_content"));
+  return field === "extra_body.cached_content" || grammar.cacheFields.includes(field);
 }
 
 /** A reference, what an allowance calls it, and its owner where the gateway knows one. */

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { ReferenceKind } from "../conversation/references.ts";
+import type { ReferenceKind } from "../conversation/context_reference.ts";
 import type { Commit, Entry, Key, Store } from "../store/store.ts";
 
 /** To whom state at a vendor belongs. */

@@ -1,4 +1,4 @@
-import type { Form } from "../conversation/seal.ts";
+import type { FormatAuthor } from "../conversation/caller_format.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Log, LogFields } from "../lib/log.ts";
 import { gatewayErrorFor, UpstreamFailure } from "../upstreams/failure.ts";
@@ -9,20 +9,15 @@ import type { Candidate } from "./candidates.ts";
 export interface ErrorAudience {
   /** By name. */
   readonly providers: ReadonlyMap<string, Pick<Provider, "text">>;
-  /** The wire format that the caller speaks; `chat` for pictures. */
-  readonly format: Form;
+  /** Who defined the wire format that the caller speaks. */
+  readonly author: FormatAuthor;
 }
 
 /** What no attempt could mend, as the caller is told it. A vendor's 503 and 529 are kept for callers of its own format. */
-export function errorForCaller(error: unknown, { providers, format }: ErrorAudience): unknown {
+export function errorForCaller(error: unknown, { providers, author }: ErrorAudience): unknown {
   if (!(error instanceof UpstreamFailure)) return error;
   const spoken = providers.get(error.provider)?.text ?? [];
-  return gatewayErrorFor(error, spoken.some(({ codec }) => authorOf(codec.name) === authorOf(format)));
-}
-
-/** One vendor made both formats of the default protocol, with the same errors. */
-function authorOf(format: Form): Form {
-  return format === "responses" ? "chat" : format;
+  return gatewayErrorFor(error, spoken.some(({ format }) => format.author === author));
 }
 
 /** Logs that a request goes on to another provider. */

@@ -1,4 +1,4 @@
-import { createListWriter, writeFrame } from "../http/sse.ts";
+import { createListWriter, writeFrame } from "../lib/sse.ts";
 import type { FrameEncoder } from "./beat_stream.ts";
 
 /** Server-sent events as most vendors write them. */

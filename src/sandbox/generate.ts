@@ -1,4 +1,6 @@
-import type { Codec, EventWriter, Frame, JsonObject, ReplyContext } from "../conversation/codec.ts";
+import { type CallerFormat, type EventWriter, readChecked, type ReplyContext } from "../conversation/caller_format.ts";
+import type { Frame } from "../lib/frame.ts";
+import type { JsonObject } from "../lib/json_object.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { Reply, ReplyPart, Stop } from "../conversation/reply.ts";
 import type { Usage } from "../conversation/usage.ts";
@@ -32,7 +34,8 @@ export interface Ask extends Question {
 /** What is particular about an endpoint at which a vendor holds conversations. */
 export interface Voice {
   readonly vendor: Vendor;
-  readonly codec: Codec;
+  /** What the vendor's callers speak. */
+  readonly format: CallerFormat;
   /** True for a vendor that caches only where a mark stands. */
   readonly cachesByMarks: boolean;
   /** True for a form that tells of the prompt's usage when a stream begins. */
@@ -61,7 +64,7 @@ export interface Voice {
  */
 export async function generate(question: Question, voice: Voice): Promise<Response> {
   const { call, streamed } = question;
-  const conversation = readWith(voice.codec.readRequest, question.body);
+  const conversation = readWith((body) => readChecked(voice.format, body), question.body);
   const prompt = promptTextOf(conversation);
   const directives = readDirectives(prompt, voice.vendor);
   if (directives.stallMs > 0) await stall(call, directives.stallMs);
@@ -129,7 +132,7 @@ function usageOf(
   voice: Voice,
 ): Usage {
   const segments = segmentsOf(conversation);
-  const scope = `${voice.codec.name} ${model}`;
+  const scope = `${voice.format.name} ${model}`;
   const { promptCache } = call.world;
   const shares = promptCache.account(scope, segments, voice.cachesByMarks);
   const { written5mTokens, written1hTokens } = shares;
@@ -158,7 +161,7 @@ function contextOf({ model, call, body, conversation }: Ask, voice: Voice): Repl
 
 function wholeAnswer(reply: Reply, ask: Ask, voice: Voice): Response {
   const { directives, call } = ask;
-  const written = voice.codec.writeReply(reply, contextOf(ask, voice)).body;
+  const written = voice.format.writeReply(reply, contextOf(ask, voice)).body;
   const body = directives.noUsage ? voice.withoutUsage(written) : written;
   const headers = voice.headersOf(call);
   const { cutAfter, closeAfter, truncates } = directives;
@@ -174,7 +177,7 @@ function wholeAnswer(reply: Reply, ask: Ask, voice: Voice): Response {
 }
 
 function streamAnswer(reply: Reply, ask: Ask, voice: Voice): Response {
-  const writer = voice.codec.eventWriter(contextOf(ask, voice));
+  const writer = voice.format.eventWriter(contextOf(ask, voice));
   const startUsage = voice.startsWithUsage && reply.usage ? { ...reply.usage, ...NO_OUTPUT } : null;
   const beats = beatsOf([...eventsOf(reply, startUsage)], {
     write: (event) => {

@@ -1,6 +1,6 @@
 import { responseHeadersOf } from "../http/headers.ts";
 import type { OutboundResponse } from "../upstreams/outbound.ts";
-import { outputLimitOf, sharedForm, type TextAttempt } from "./attempt.ts";
+import { outputLimitOf, speakAlike, type TextAttempt } from "./attempt.ts";
 
 const ENCODER = new TextEncoder();
 const MOST_NAMES = 32;
@@ -26,7 +26,10 @@ export function answerHeaders(
   const headers: [string, string][] = [
     ["content-type", contentType],
     ["x-service-provider", attempt.provider.name],
-    ...responseHeadersOf((name) => response.header(name), sharedForm(attempt)),
+    ...responseHeadersOf(
+      (name) => response.header(name),
+      speakAlike(attempt.turn, attempt.endpoint) ? attempt.endpoint.format.toldHeaders : [],
+    ),
   ];
   if (contentType === "text/event-stream") headers.push(["cache-control", "no-cache"]);
   const limit = outputLimitOf(attempt);

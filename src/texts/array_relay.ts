@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { Bytes, Relay } from "../calls/stream_relay.ts";
-import type { Frame } from "../conversation/codec.ts";
-import { createFrameReader, createListWriter } from "../http/sse.ts";
+import type { Frame } from "../lib/frame.ts";
+import { createFrameReader, createListWriter } from "../lib/sse.ts";
 
 /** The content form's other framing: the vendor is asked for events, the caller gets one JSON array that grows. */
 export class ArrayRelay implements Relay {

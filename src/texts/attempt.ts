@@ -4,8 +4,9 @@ import type { Settlement } from "../calls/settlement.ts";
 import type { LiveStreams } from "../calls/stream_relay.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Model } from "../catalog/model.ts";
-import type { Codec, JsonObject } from "../conversation/codec.ts";
-import type { Form } from "../conversation/seal.ts";
+import type { CallerFormat } from "../conversation/caller_format.ts";
+import type { JsonObject } from "../lib/json_object.ts";
+import type { FieldSource } from "../http/headers.ts";
 import type { JsonScan } from "../lib/json.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import type { Candidate } from "../routing/candidates.ts";
@@ -24,8 +25,8 @@ export interface TextTurn {
   readonly accountId: string;
   /** Unix milliseconds. */
   readonly receivedAt: number;
-  /** The form that the caller speaks. */
-  readonly codec: Codec;
+  /** The format that the caller speaks. */
+  readonly format: CallerFormat;
   readonly body: JsonObject;
   /** The body as it came, with its outline, for passing through. */
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -39,8 +40,8 @@ export interface TextTurn {
   readonly bodyPin: string | null;
   /** The cached content that it builds on, found and permitted; none when left out. */
   readonly cache?: CacheReference | null;
-  /** Header fields that a vendor of the caller's own form is to see, by name in lower case. */
-  readonly forwarded: Readonly<Record<string, string>>;
+  /** The header fields of the request. */
+  readonly header: FieldSource;
   /** Gives the signal that fires when the caller leaves. */
   readonly callerSignal: () => AbortSignal;
   /** Pays for what is read for the turn. */
@@ -66,9 +67,9 @@ export function outputLimitOf({ settlement }: Pick<TextAttempt, "settlement">): 
   return settlement.admission.reserved.outputLimit;
 }
 
-/** The form that caller and vendor speak both; null when they speak different ones. */
-export function sharedForm({ turn, endpoint }: TextAttempt): Form | null {
-  return turn.codec === endpoint.codec ? turn.codec.name : null;
+/** Whether caller and vendor speak one format. */
+export function speakAlike({ format }: Pick<TextTurn, "format">, endpoint: TextEndpoint): boolean {
+  return format.name === endpoint.format.name;
 }
 
 /** What turns are made with. */

@@ -58,11 +58,11 @@ export function behindPrefix(
   { turn, endpoint, provider }: TextAttempt,
 ): Conversation {
   if (prefix === null) return conversation;
-  const { name } = endpoint.codec;
+  const hint = endpoint.format.cacheHint(provider.compatible);
   return continued(prefix.conversation, {
     conversation,
-    isMarked: name === "messages",
-    isKeyed: name === "responses" || (name === "chat" && !provider.compatible),
+    isMarked: hint === "marks",
+    isKeyed: hint === "key",
     cacheKey: turn.cache?.id ?? "",
   });
 }

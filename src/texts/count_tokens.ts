@@ -1,8 +1,8 @@
 import { routeOf, tryCandidates } from "../calls/paid_call.ts";
-import type { JsonObject } from "../conversation/codec.ts";
+import type { JsonObject } from "../lib/json_object.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import type { Conversation } from "../conversation/conversation.ts";
-import type { Form } from "../conversation/seal.ts";
+import type { CallerFormat } from "../conversation/caller_format.ts";
 import { permittedCandidates } from "../ownership/permitted.ts";
 import type { Candidate } from "../routing/candidates.ts";
 import { isFallbackAllowed, TEXT_FALLBACK } from "../routing/fallback_rule.ts";
@@ -22,8 +22,8 @@ export interface CountTurn {
   readonly accountId: string;
   /** The model as the caller named it. */
   readonly model: string;
-  /** The form that the caller speaks. */
-  readonly form: Form;
+  /** The format that the caller speaks. */
+  readonly format: CallerFormat;
   /** The request that is counted, as it was sent. */
   readonly body: JsonObject;
   readonly conversation: Conversation;
@@ -51,9 +51,9 @@ const COUNT_MS = 30_000;
  * @throws {GatewayError} As the turn itself would.
  */
 export async function countTokens(turn: CountTurn, parts: TextParts): Promise<TokenCount> {
-  const model = textModel(parts.catalog, turn.model, turn.form);
+  const model = textModel(parts.catalog, turn.model, turn.format);
   const route = routeOf(model, turn, parts);
-  const request = { ...turn, model, passesTo: () => false };
+  const request = { ...turn, grammar: turn.format.grammar, model, passesTo: () => false };
   const candidates = await permittedCandidates(request, route.candidates, parts);
   const counting = candidates.filter(({ provider }) => counterAt(parts.providers.get(provider)!));
   try {
@@ -64,7 +64,7 @@ export async function countTokens(turn: CountTurn, parts: TextParts): Promise<To
     }
   } catch (error) {
     if (counting.length === candidates.length || !isFallbackAllowed(error, TEXT_FALLBACK)) {
-      throw errorForCaller(error, { providers: parts.providers, format: turn.form });
+      throw errorForCaller(error, { providers: parts.providers, author: turn.format.author });
     }
     parts.log.warn("count_estimated", { model: model.id, ...loggedFailureOf(error) });
   }
@@ -123,7 +123,7 @@ async function ask({ provider, endpoint, counter, model, body, callerSignal }: Q
     body: jsonBytes(body),
     firstByteMs: COUNT_MS,
     callerSignal,
-    readError: endpoint.codec.readError,
+    readError: endpoint.format.readError,
   });
   const bytes = await response.readAll(65_536);
   try {

@@ -1,6 +1,6 @@
 import type { Credential } from "../billing/key_ring.ts";
-import type { Codec, JsonObject } from "../conversation/codec.ts";
-import { requestHeadersOf } from "../http/headers.ts";
+import type { CallerFormat } from "../conversation/caller_format.ts";
+import type { JsonObject } from "../lib/json_object.ts";
 import type { Inbound } from "../http/inbound.ts";
 import type { JsonBody } from "../http/json_body.ts";
 import { readHeaderPin } from "../routing/pin.ts";
@@ -8,7 +8,7 @@ import type { TextTurn } from "./attempt.ts";
 
 /** What a protocol adds to a request to make it a turn. */
 export interface TurnFacts {
-  readonly codec: Codec;
+  readonly format: CallerFormat;
   /** As in {@linkcode TextTurn}: for the content form with the path's model and verb in it. */
   readonly body: JsonObject;
   readonly model: string;
@@ -33,7 +33,7 @@ export function textTurnOf(inbound: Inbound, credential: Credential, json: JsonB
     callerSignal: () => inbound.request.signal,
     memory: inbound.memory,
     framing: "sse",
-    forwarded: requestHeadersOf((name) => headers.get(name), facts.codec.name),
+    header: (name) => headers.get(name),
     ...facts,
   };
 }

@@ -1,12 +1,6 @@
 import type { Bytes, Relay } from "../calls/stream_relay.ts";
-import {
-  type IssuedId,
-  issuedIdsIn,
-  mayIssueIds,
-  type StatePolicy,
-  statePolicyOf,
-} from "../conversation/issued_ids.ts";
-import type { Form } from "../conversation/seal.ts";
+import { type IssuedId, type StatePolicy, statePolicyOf } from "../conversation/issued_ids.ts";
+import type { IssuedIdReader } from "../conversation/pass_through.ts";
 import { parsedOrNull } from "../conversation/wire_value.ts";
 import type { TextAttempt, TextParts } from "./attempt.ts";
 import { latin1Of, textOfLatin1 } from "./stream_lines.ts";
@@ -23,16 +17,17 @@ export const MAX_IDS_PER_REPLY = 2_000;
  * @param bytes The reply as the vendor sent it.
  */
 export async function keepIssuedIds(bytes: Uint8Array<ArrayBuffer>, attempt: TextAttempt, parts: KeepingParts) {
-  const { turn } = attempt;
+  const reader = attempt.endpoint.pass?.issuedIds ?? null;
   const text = latin1Of(bytes);
-  if (!mayIssueIds(turn.codec.name, text)) return;
-  const ids = issuedIdsIn(turn.codec.name, parsedOrNull(textOfLatin1(text)), statePolicyOf(turn.body));
+  if (reader === null || !reader.mayIssue(text)) return;
+  const ids = reader.issuedIn(parsedOrNull(textOfLatin1(text)), statePolicyOf(attempt.turn.body));
   if (ids.length > 0) await parts.vendorState.keep(ownerOf(attempt), ids.slice(0, MAX_IDS_PER_REPLY));
 }
 
 /** The relay for a stream that passes through: one that keeps ids, where the format has any. */
 export function withIssuedIds(inner: Relay, attempt: TextAttempt, parts: KeepingParts): Relay {
-  return attempt.turn.codec.name === "content" ? inner : new IssuedIdsRelay(inner, attempt, parts);
+  const reader = attempt.endpoint.pass?.issuedIds ?? null;
+  return reader === null ? inner : new IssuedIdsRelay(inner, reader, attempt, parts);
 }
 
 type KeepingParts = Pick<TextParts, "vendorState">;
@@ -42,12 +37,15 @@ type KeepingParts = Pick<TextParts, "vendorState">;
  * its bytes; all else passes at once.
  */
 class IssuedIdsRelay implements Relay {
-  readonly #form: Form;
   readonly #policy: StatePolicy;
   readonly #kept = new Set<string>();
 
-  constructor(readonly inner: Relay, readonly attempt: TextAttempt, readonly parts: KeepingParts) {
-    this.#form = attempt.turn.codec.name;
+  constructor(
+    readonly inner: Relay,
+    readonly reader: IssuedIdReader,
+    readonly attempt: TextAttempt,
+    readonly parts: KeepingParts,
+  ) {
     this.#policy = statePolicyOf(attempt.turn.body);
   }
 
@@ -83,15 +81,13 @@ class IssuedIdsRelay implements Relay {
   #held(out: Bytes): Bytes | Promise<Bytes> {
     if (out === null) return null;
     const lines = latin1Of(out);
-    const ids = mayIssueIds(this.#form, lines) ? this.#newIn(textOfLatin1(lines)) : [];
+    const ids = this.reader.mayIssue(lines) ? this.#newIn(textOfLatin1(lines)) : [];
     return ids.length === 0 ? out : this.parts.vendorState.keep(ownerOf(this.attempt), ids).then(() => out);
   }
 
   #newIn(text: string): IssuedId[] {
-    const lines = text.split(/\r\n|\r|\n/).filter((line) => line.startsWith("data:") && mayIssueIds(this.#form, line));
-    const ids = lines.flatMap((line) =>
-      issuedIdsIn(this.#form, parsedOrNull(line.slice("data:".length)), this.#policy)
-    );
+    const lines = text.split(/\r\n|\r|\n/).filter((line) => line.startsWith("data:") && this.reader.mayIssue(line));
+    const ids = lines.flatMap((line) => this.reader.issuedIn(parsedOrNull(line.slice("data:".length)), this.#policy));
     return ids.filter(({ kind, id }) => {
       const name = `${kind} ${id}`;
       if (this.#kept.has(name) || this.#kept.size === MAX_IDS_PER_REPLY) return false;

@@ -1,4 +1,5 @@
-import type { Frame, JsonObject } from "../conversation/codec.ts";
+import type { Frame } from "../lib/frame.ts";
+import type { JsonObject } from "../lib/json_object.ts";
 import type { KeptValues } from "./bounded_memory.ts";
 
 /**

@@ -4,14 +4,14 @@ import type { Model } from "../catalog/model.ts";
 import { permittedCandidates } from "../ownership/permitted.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import type { TextEndpoint } from "../upstreams/upstream.ts";
-import type { TextParts, TextTurn } from "./attempt.ts";
+import { speakAlike, type TextParts, type TextTurn } from "./attempt.ts";
 import { latin1Of } from "./stream_lines.ts";
 
 const SEAL_MARK = `"${WRAPPED_SEAL_PREFIX}`;
 
 /** The endpoint at which a provider gets the turn's bytes as they came; null where they must be written anew. */
 export function ownEndpointOf(turn: TextTurn, provider: Provider): TextEndpoint | null {
-  const own = provider.text.find(({ codec }) => codec === turn.codec);
+  const own = provider.text.find((endpoint) => endpoint.pass !== null && speakAlike(turn, endpoint));
   return own && turn.cache?.kind !== "emulated" && !holdsWrappedSeal(turn.bytes) ? own : null;
 }
 
@@ -28,7 +28,7 @@ export async function permittedTo(
 ): Promise<readonly Candidate[]> {
   const request = {
     accountId: turn.accountId,
-    form: turn.codec.name,
+    grammar: turn.format.grammar,
     body: turn.body,
     model,
     passesTo: (provider: Provider) => ownEndpointOf(turn, provider) !== null,

@@ -1,10 +1,9 @@
 import { Buffer } from "node:buffer";
 import type { EndState } from "../calls/settlement.ts";
 import type { Bytes, Relay } from "../calls/stream_relay.ts";
-import type { Codec, UsageFollower } from "../conversation/codec.ts";
-import type { ReplyEvent } from "../conversation/events.ts";
+import type { PassThrough, StreamWatcher } from "../conversation/pass_through.ts";
 import type { Usage } from "../conversation/usage.ts";
-import { encodeFrames } from "../http/sse.ts";
+import { encodeFrames } from "../lib/sse.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { cutShort, reportedFailure, streamError } from "./broken_stream.ts";
 import { believedUsage, hostedCallsIn } from "./believed_usage.ts";
@@ -22,7 +21,7 @@ import {
 } from "./stream_lines.ts";
 import { StreamSample } from "./stream_sample.ts";
 import type { TextAttempt } from "./attempt.ts";
-import { isUsageAwaited, usageSoFar, wantsUsage } from "./turn_usage.ts";
+import { isUsageAwaited, usageSoFar } from "./turn_usage.ts";
 
 const LINE_CAP_BYTES = 1024 * 1024;
 
@@ -33,10 +32,7 @@ const LINE_CAP_BYTES = 1024 * 1024;
  */
 export class PassRelay implements Relay {
   readonly finished = false;
-  readonly #follower: UsageFollower;
-  readonly #codec: Codec;
-  /** A caller of the chat form who did not ask for usage does not see the chunk that the gateway asked for. */
-  readonly #hidesUsage: boolean;
+  readonly #watcher: StreamWatcher;
   readonly #sample = new StreamSample();
   /** The beginning of a line whose end has not come. */
   #partial = "";
@@ -56,16 +52,13 @@ export class PassRelay implements Relay {
   /** The charge could not be made durable. */
   #chargeLost = false;
 
-  constructor(readonly attempt: TextAttempt) {
-    const { turn, endpoint, measure } = attempt;
-    this.#codec = endpoint.codec;
-    this.#countsHostedCalls = measure.hostedTools > 0;
-    this.#follower = endpoint.codec.usageFollower();
-    this.#hidesUsage = endpoint.codec.name === "chat" && !wantsUsage(turn);
+  constructor(readonly attempt: TextAttempt, pass: PassThrough) {
+    this.#countsHostedCalls = attempt.measure.hostedTools > 0;
+    this.#watcher = pass.watch(attempt.turn.body);
   }
 
   get awaitsUsage(): boolean {
-    return !this.#charged && isUsageAwaited(this.attempt, this.#follower.usage());
+    return !this.#charged && isUsageAwaited(this.attempt, this.#watcher.usage());
   }
 
   take(bytes: Uint8Array<ArrayBuffer>): Bytes | Promise<Bytes> {
@@ -91,7 +84,7 @@ export class PassRelay implements Relay {
     const rest = this.#partial;
     this.#partial = "";
     const shown = edited(rest, this.#look(rest));
-    if (!this.#charged && !this.#follower.ended()) {
+    if (!this.#charged && !this.#watcher.ended()) {
       await this.#charge("cut");
       return this.#reported ? null : this.#failure(cutShort(this.attempt));
     }
@@ -100,7 +93,7 @@ export class PassRelay implements Relay {
 
   async fail(thrown: unknown): Promise<Bytes> {
     if (this.#charged) return null;
-    const isComplete = this.#follower.ended() && !this.#chargeLost && !(thrown instanceof GatewayError);
+    const isComplete = this.#watcher.ended() && !this.#chargeLost && !(thrown instanceof GatewayError);
     await this.#charge(isComplete ? "completed" : "cut").catch(() => {}); // Logged by the meter.
     return isComplete || this.#reported ? null : this.#failure(streamError(thrown, this.attempt));
   }
@@ -110,7 +103,7 @@ export class PassRelay implements Relay {
   }
 
   heartbeat(): Bytes {
-    return endsFrame(this.#tail) ? heartbeatOf(this.#codec) : null;
+    return endsFrame(this.#tail) ? heartbeatOf(this.attempt.turn.format) : null;
   }
 
   #send(shown: string, out: Uint8Array<ArrayBuffer>): Bytes {
@@ -134,11 +127,11 @@ export class PassRelay implements Relay {
   /** Reads the lines of concern; gives what of them the caller is not to see as it is. */
   #look(lines: string): LineEdit[] {
     const mayReport = lines.includes('"error"');
-    if (!mayReport && !this.#hidesBlank && !this.#concerns(lines)) return [];
+    if (!mayReport && !this.#hidesBlank && !this.#watcher.concerns(lines)) return [];
     const edits: LineEdit[] = [];
     for (const { start, end, text } of linesIn(lines)) {
       const data = text.startsWith("data:") ? text.slice("data:".length).trim() : "";
-      if (data !== "" && this.#follower.concerns(data)) this.#follow(data);
+      if (data !== "" && this.#watcher.concerns(data)) this.#follow(data);
       const said = mayReport && hasError(data) ? this.#reportIn(data) : null;
       const instead = this.#isHidden(text, data) ? "" : said;
       if (instead !== null) edits.push({ start, end, text: instead });
@@ -146,30 +139,21 @@ export class PassRelay implements Relay {
     return edits;
   }
 
-  /** The follower is made for the data of one frame, so an end mark that is no JSON is looked for here. */
-  #concerns(lines: string): boolean {
-    return this.#follower.concerns(lines) || (this.#codec.name === "chat" && lines.includes("[DONE]"));
-  }
-
   #isHidden(line: string, data: string): boolean {
-    if (!this.#hidesUsage) return false;
     const isBlank = this.#hidesBlank && line === "";
-    this.#hidesBlank = isUsageChunk(data);
+    this.#hidesBlank = this.#watcher.isHidden(data);
     return isBlank || this.#hidesBlank;
   }
 
   #follow(data: string): void {
-    this.#follower.follow(data);
-    // A finish reason of the chat form is followed by usage, and the content form's by nothing, or by usage where it had none.
-    this.#sawMark ||= this.#codec.name === "chat"
-      ? data.startsWith("[DONE]")
-      : this.#follower.ended() && (this.#codec.name !== "content" || this.#follower.usage() !== null);
+    this.#watcher.follow(data);
+    this.#sawMark ||= this.#watcher.isFinal();
   }
 
   /** Notes a failure that the vendor reports; gives our words for it where the vendor's hold a secret. */
   #reportIn(data: string): string | null {
     const said = textOfLatin1(data);
-    const event = errorEventIn(said, this.#codec);
+    const event = this.#watcher.failureIn(said);
     if (event === null) return null;
     this.#reported = true;
     if (this.attempt.provider.redact(said) === said) return null;
@@ -187,15 +171,15 @@ export class PassRelay implements Relay {
 
   /** What the vendor said; of a stream that did not come to its end, what was produced by the gateway's own count. */
   async #usage(state: EndState): Promise<Usage> {
-    const countOutput = () => this.#sample.outputTokens(this.#codec);
+    const countOutput = () => this.#sample.outputTokens(this.attempt.endpoint.format);
     const seen = { countOutput, hostedCalls: this.#hostedCalls };
     return await believedUsage(this.attempt, await this.#reportedUsage(state), seen);
   }
 
   async #reportedUsage(state: EndState): Promise<Usage> {
-    const said = this.#follower.usage();
-    if (said !== null && (state === "completed" || this.#follower.ended())) return said;
-    return await usageSoFar(this.attempt.turn, said, await this.#sample.outputTokens(this.#codec));
+    const said = this.#watcher.usage();
+    if (said !== null && (state === "completed" || this.#watcher.ended())) return said;
+    return await usageSoFar(this.attempt.turn, said, await this.#sample.outputTokens(this.attempt.endpoint.format));
   }
 
   #failure(error: GatewayError): Bytes {
@@ -206,7 +190,7 @@ export class PassRelay implements Relay {
 
   #failureFrames(error: GatewayError): Uint8Array<ArrayBuffer> {
     const { turn } = this.attempt;
-    const writer = this.#codec.eventWriter({
+    const writer = turn.format.eventWriter({
       model: turn.model,
       requestId: turn.requestId,
       createdAt: Math.floor(turn.receivedAt / 1000),
@@ -217,21 +201,7 @@ export class PassRelay implements Relay {
   }
 }
 
-/** The chunk by which the chat form reports usage: no choices, and usage that is not null. */
-function isUsageChunk(data: string): boolean {
-  return /"choices":\s*\[\s*\]/.test(data) && /"usage":\s*\{/.test(data);
-}
-
 /** Whether a frame may report a failure: its `error` is not null, or it is of that type. */
 function hasError(data: string): boolean {
   return /"error":\s*[{"]|"type":\s*"error"/.test(data);
-}
-
-function errorEventIn(data: string, codec: Codec): ReplyEvent & { type: "error" } | null {
-  try {
-    const events = codec.eventReader().read({ event: null, data });
-    return events.find((event) => event.type === "error") ?? null;
-  } catch {
-    return null; // The frame is no JSON, which is between the vendor and the caller.
-  }
 }

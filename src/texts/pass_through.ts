@@ -1,8 +1,9 @@
 import { Buffer } from "node:buffer";
 import { relayed } from "../calls/stream_relay.ts";
+import type { PassThrough } from "../conversation/pass_through.ts";
 import type { Reply } from "../conversation/reply.ts";
 import type { Usage } from "../conversation/usage.ts";
-import { spliceJson } from "../lib/json.ts";
+import { requestHeadersOf } from "../http/headers.ts";
 import type { OutboundResponse } from "../upstreams/outbound.ts";
 import { answerHeaders, streamType } from "./answer.ts";
 import { ArrayRelay } from "./array_relay.ts";
@@ -10,35 +11,34 @@ import { believedUsage, hostedCallsIn } from "./believed_usage.ts";
 import { unreadable } from "./broken_stream.ts";
 import { chargeText } from "./charge_text.ts";
 import { keepIssuedIds, withIssuedIds } from "./issued_ids_relay.ts";
-import { limitMembers } from "./output_limit.ts";
 import { PassRelay } from "./pass_relay.ts";
 import { countTextTokens } from "./token_estimate.ts";
 import { vendorStream } from "./vendor_stream.ts";
 import { outputLimitOf, type TextAttempt, type TextParts } from "./attempt.ts";
-import { estimatedUsageOf, leavingSignalOf, wantsUsage } from "./turn_usage.ts";
+import { estimatedUsageOf, leavingSignalOf } from "./turn_usage.ts";
 import { readWholeReply } from "./whole_reply.ts";
 
 /**
  * A turn whose caller and vendor speak one form: the bytes pass, but for the model's name, the gateway's own keys and the
  * wish for usage. Usage is read on the side. Source: DESIGN section 1, sentence 2.
  */
-export async function passThrough(attempt: TextAttempt, parts: TextParts): Promise<Response> {
+export async function passThrough(attempt: TextAttempt, pass: PassThrough, parts: TextParts): Promise<Response> {
   const { turn, provider, endpoint, candidate } = attempt;
   const response = await provider.outbound.send({
     method: "POST",
     path: endpoint.path(candidate.model, turn.stream),
-    headers: turn.forwarded,
-    body: outboundBody(attempt),
+    headers: requestHeadersOf(turn.header, endpoint.format.forwardedHeaders),
+    body: outboundBody(attempt, pass),
     firstByteMs: turn.stream ? provider.streamFirstByteMs : provider.wholeFirstByteMs,
     callerSignal: leavingSignalOf(attempt),
-    readError: endpoint.codec.readError,
+    readError: endpoint.format.readError,
   });
   if (!turn.stream) return await answerWhole(response, attempt, parts);
   if (response.mediaType !== "text/event-stream") {
     response.cancel();
     throw unreadable(attempt);
   }
-  const events = withIssuedIds(new PassRelay(attempt), attempt, parts);
+  const events = withIssuedIds(new PassRelay(attempt, pass), attempt, parts);
   const relay = turn.framing === "sse" ? events : new ArrayRelay(events);
   const headers = answerHeaders(attempt, response, streamType(turn.framing), []);
   return new Response(relayed(vendorStream(response, parts.clock), relay, attempt.settlement.admission, parts), {
@@ -46,18 +46,11 @@ export async function passThrough(attempt: TextAttempt, parts: TextParts): Promi
   });
 }
 
-function outboundBody(attempt: TextAttempt): Uint8Array {
+function outboundBody(attempt: TextAttempt, pass: PassThrough): Uint8Array {
   const { turn, candidate: { model }, provider: { compatible } } = attempt;
-  const set: Record<string, unknown> = turn.codec.name === "content" ? {} : { model };
-  const limit = outputLimitOf(attempt);
-  if (limit !== null) Object.assign(set, limitMembers(turn.body, turn.codec.name, limit, compatible));
-  if (turn.codec.name === "chat" && turn.stream && !wantsUsage(turn)) {
-    const options = turn.body.stream_options;
-    set.stream_options = { ...(typeof options === "object" ? options : null), include_usage: true };
-  }
-  if (turn.cache?.kind !== "native") return spliceJson(turn.bytes, turn.scan, { set, remove: ["extra_body"] });
-  set.cachedContent = turn.cache.upstreamName;
-  return spliceJson(turn.bytes, turn.scan, { set, remove: ["extra_body", "cached_content"] });
+  const { bytes, scan, body, cache } = turn;
+  const cachedContent = cache?.kind === "native" ? cache.upstreamName : null;
+  return pass.prepare({ bytes, scan, body, model, outputLimit: outputLimitOf(attempt), cachedContent, compatible });
 }
 
 async function answerWhole(response: OutboundResponse, attempt: TextAttempt, parts: TextParts): Promise<Response> {
@@ -69,12 +62,12 @@ async function answerWhole(response: OutboundResponse, attempt: TextAttempt, par
 
 /** The usage a whole reply reports, or an estimate where it reports none. Refuses what is no reply: nothing is charged. */
 async function usageOfWhole(bytes: Uint8Array<ArrayBuffer>, attempt: TextAttempt): Promise<Usage> {
-  const { turn, endpoint: { codec }, measure } = attempt;
+  const { turn, endpoint: { format }, measure } = attempt;
   try {
     const json = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
     const body: unknown = JSON.parse(json);
-    const countReply = async () => await outputTokensOf(codec.readReply(body));
-    const reported = codec.readUsage(body);
+    const countReply = async () => await outputTokensOf(format.readReply(body));
+    const reported = format.readUsage(body);
     if (reported === null) return await estimatedUsageOf(turn, await countReply());
     // A reply without any text, such as one that a filter stopped, may be none that can be read.
     const countOutput = () => countReply().catch(() => 0);

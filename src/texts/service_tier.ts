@@ -1,26 +1,17 @@
 import type { Tariff } from "../billing/tariff.ts";
 import type { Model } from "../catalog/model.ts";
 import { isUsualTier, readTier } from "../conversation/usage.ts";
-import type { Form } from "../conversation/seal.ts";
 import { invalidField } from "../lib/gateway_error.ts";
 import type { TextTurn } from "./attempt.ts";
-
-/** Where requests name a tier. Fast mode of the messages format is one of its own. */
-const FIELDS: Readonly<Record<Form, readonly string[]>> = {
-  chat: ["service_tier"],
-  responses: ["service_tier"],
-  messages: ["service_tier", "speed"],
-  content: ["serviceTier", "service_tier"],
-};
 
 /**
  * The tariff of the tier that a request asks for; the usual one's where it asks for none.
  *
  * @throws {GatewayError} `invalid_request` naming the field, for a tier without a price on the model.
  */
-export function requestedTariff({ body, codec }: Pick<TextTurn, "body" | "codec">, model: Model): Tariff {
+export function requestedTariff({ body, format }: Pick<TextTurn, "body" | "format">, model: Model): Tariff {
   let tariff = model.tariff;
-  for (const field of FIELDS[codec.name]) {
+  for (const field of format.tierFields) {
     const value = body[field];
     if (value === undefined || value === null) continue;
     const tier = readTier(value);

@@ -1,9 +1,9 @@
 import { Buffer } from "node:buffer";
-import type { Codec } from "../conversation/codec.ts";
-import { createFrameReader } from "../http/sse.ts";
+import type { UpstreamFormat } from "../conversation/upstream_format.ts";
 import { countTextTokens } from "./token_estimate.ts";
 
 const SAMPLE_BYTES = 32 * 1024;
+const LINE_FEED = 0x0a;
 
 /** The beginning of a stream, kept for the case that its tokens must be counted, and its whole length. */
 export class StreamSample {
@@ -20,23 +20,24 @@ export class StreamSample {
   }
 
   /** The tokens produced so far; beyond the sample in proportion to the bytes. */
-  async outputTokens(codec: Codec): Promise<number> {
+  async outputTokens(format: UpstreamFormat): Promise<number> {
     if (this.#keptBytes === 0) return 0;
-    const tokens = await countTextTokens(producedText(Buffer.from(this.#kept.join(""), "latin1"), codec));
+    const tokens = await countTextTokens(producedText(Buffer.from(this.#kept.join(""), "latin1"), format));
     return Math.ceil(tokens * this.#bytes / this.#keptBytes);
   }
 }
 
-function producedText(bytes: Uint8Array, codec: Codec): string {
-  const frames = createFrameReader();
-  const reader = codec.eventReader();
+function producedText(bytes: Uint8Array, format: UpstreamFormat): string {
+  const reader = format.streamReader();
   let text = "";
-  for (const frame of frames.push(bytes)) {
+  for (let start = 0; start < bytes.length;) {
+    const end = bytes.indexOf(LINE_FEED, start) + 1 || bytes.length;
     try {
-      for (const event of reader.read(frame)) if (event.type === "part-delta") text += event.text;
+      for (const event of reader.push(bytes.subarray(start, end))) if (event.type === "part-delta") text += event.text;
     } catch {
-      // A frame that cannot be read is not paid for.
+      // A frame that cannot be read is not paid for; those behind it are.
     }
+    start = end;
   }
   return text;
 }

@@ -1,15 +1,15 @@
 import type { CacheReference } from "../caches/reference.ts";
 import { DEFAULT_CONTEXT_TOKENS, promptBoundOf } from "../calls/prompt_bound.ts";
 import type { Model } from "../catalog/model.ts";
-import type { Codec, JsonObject } from "../conversation/codec.ts";
+import type { CallerFormat } from "../conversation/caller_format.ts";
+import type { JsonObject } from "../lib/json_object.ts";
 import { isObject } from "../conversation/wire_value.ts";
 import { highestRate, type Rate } from "../lib/money.ts";
-import { requestedLimitOf } from "./output_limit.ts";
 import type { TextMeasure, TextRates } from "./text_reservation.ts";
 
 /** A request as far as it decides what it may consume. */
 export interface MeasuredRequest {
-  readonly codec: Pick<Codec, "name">;
+  readonly format: CallerFormat;
   readonly body: JsonObject;
   /** The body as it came. */
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -33,10 +33,10 @@ export interface MeasuredText {
  * @param takesAnyFile Whether a vendor of the model takes any file where a picture's address stands.
  */
 export function measureOf(request: MeasuredRequest, model: Model, takesAnyFile: boolean): MeasuredText {
-  const { body, bytes, codec: { name: format }, cache } = request;
+  const { body, bytes, format, cache } = request;
   const isCacheKnown = Boolean(cache);
-  const prompt = promptBoundOf({ body, format, bytes, model, isCacheKnown, takesAnyFile });
-  const requested = requestedLimitOf(body, format);
+  const prompt = promptBoundOf({ body, grammar: format.grammar, bytes, model, isCacheKnown, takesAnyFile });
+  const requested = format.requestedLimit(body);
   const ownLimit = ownLimitOf(model);
   const limit = Math.ceil(Math.max(0, requested?.tokens ?? 0));
   const reasoning = reasoningBeyondLimit(request);
@@ -92,8 +92,8 @@ function searchesIn({ tools }: JsonObject): number {
  * Tokens of reasoning that a vendor may be allowed beyond the caller's limit. One of the messages format takes no budget
  * that is not below its limit, so the limit of a caller of another format is raised.
  */
-function reasoningBeyondLimit({ body, codec }: MeasuredRequest): number {
-  return codec.name === "messages" || !asksForReasoning(body) ? 0 : Math.max(MIN_REASONING_TOKENS, budgetIn(body));
+function reasoningBeyondLimit({ body, format }: MeasuredRequest): number {
+  return format.limitHoldsReasoning || !asksForReasoning(body) ? 0 : Math.max(MIN_REASONING_TOKENS, budgetIn(body));
 }
 
 function asksForReasoning(body: JsonObject): boolean {

@@ -1,7 +1,9 @@
 import { relayed } from "../calls/stream_relay.ts";
-import type { ReplyContext, RequestTarget } from "../conversation/codec.ts";
+import type { ReplyContext } from "../conversation/caller_format.ts";
+import type { RequestTarget } from "../conversation/upstream_format.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { Reply } from "../conversation/reply.ts";
+import { requestHeadersOf } from "../http/headers.ts";
 import type { OutboundResponse } from "../upstreams/outbound.ts";
 import { usageOfHit } from "../caches/hit.ts";
 import { answerHeaders, jsonBytes, streamType } from "./answer.ts";
@@ -18,8 +20,8 @@ import { countTextTokens } from "./token_estimate.ts";
 import { vendorStream } from "./vendor_stream.ts";
 import type { Translation } from "./translation.ts";
 import { TranslateRelay } from "./translate_relay.ts";
-import { outputLimitOf, sharedForm, type TextAttempt, type TextParts, type TextTurn } from "./attempt.ts";
-import { estimatedUsageOf, leavingSignalOf, wantsUsage } from "./turn_usage.ts";
+import { outputLimitOf, speakAlike, type TextAttempt, type TextParts } from "./attempt.ts";
+import { estimatedUsageOf, leavingSignalOf } from "./turn_usage.ts";
 import { readWholeReply } from "./whole_reply.ts";
 
 /**
@@ -32,12 +34,12 @@ export async function translate(attempt: TextAttempt, parts: TextParts): Promise
   const response = await provider.outbound.send({
     method: "POST",
     path: endpoint.path(candidate.model, turn.stream),
-    // Features hold for a body of their own form, also one that had to be written anew.
-    headers: sharedForm(attempt) === null ? {} : turn.forwarded,
+    // Features hold for a body of their own format, also one that had to be written anew.
+    headers: speakAlike(turn, endpoint) ? requestHeadersOf(turn.header, endpoint.format.forwardedHeaders) : {},
     body: translation.prefix?.bodyOf(translation.body) ?? jsonBytes(translation.body),
     firstByteMs: turn.stream ? provider.streamFirstByteMs : provider.wholeFirstByteMs,
     callerSignal: leavingSignalOf(attempt),
-    readError: endpoint.codec.readError,
+    readError: endpoint.format.readError,
   });
   if (!turn.stream) return await answerWhole(response, attempt, translation, parts);
   if (response.mediaType !== "text/event-stream") {
@@ -57,13 +59,13 @@ async function translated(attempt: TextAttempt, parts: TextParts): Promise<Trans
   const own = limited(await conversationOf(attempt, parts), attempt);
   const prefix = await openPrefixOf(attempt);
   const conversation = behindPrefix(own, prefix, attempt);
-  const written = endpoint.codec.writeRequest(conversation, targetOf(attempt));
+  const written = endpoint.format.writeRequest(conversation, targetOf(attempt));
   const named = turn.cache?.kind === "native" ? { cachedContent: turn.cache.upstreamName } : {};
   const { emulation, losses } = emulationFor(conversation, written.losses);
   return {
     body: { ...written.body, ...named },
     prefix,
-    losses: [...conversation.beyond, ...losses.map((loss) => turn.codec.fieldNames[loss] ?? loss)],
+    losses: [...conversation.beyond, ...losses.map((loss) => turn.format.fieldNames[loss] ?? loss)],
     emulation,
     names: {
       issuer: attempt.provider.name,
@@ -71,7 +73,7 @@ async function translated(attempt: TextAttempt, parts: TextParts): Promise<Trans
       customTools: customToolsOf(conversation),
     },
     // A reply may repeat what its request said, but never what a cache holds.
-    context: replyContextOf(turn, own),
+    context: replyContextOf(attempt, own),
   };
 }
 
@@ -83,9 +85,9 @@ function limited(conversation: Conversation, attempt: TextAttempt): Conversation
 /** The caller's request in neutral words, ready to be written for the attempt's vendor. */
 export async function conversationOf(attempt: TextAttempt, parts: TextParts): Promise<Conversation> {
   const { turn, endpoint } = attempt;
-  const body = turn.codec.name === "responses" ? parts.items.resolve(turn.accountId, turn.body) : turn.body;
-  const read = turn.codec.readRequest(body);
-  const remembered = turn.codec.name === "chat" ? parts.memory.restore(turn.accountId, read) : read;
+  const body = turn.format.memory === "items" ? parts.items.resolve(turn.accountId, turn.body) : turn.body;
+  const read = turn.format.read(body);
+  const remembered = turn.format.memory === "reasoning" ? parts.memory.restore(turn.accountId, read) : read;
   return await withMediaInlined(remembered, endpoint.mustInline, parts.inliner, turn);
 }
 
@@ -102,13 +104,13 @@ export function targetOf(attempt: TextAttempt): RequestTarget {
   };
 }
 
-function replyContextOf(turn: TextTurn, conversation: Conversation): ReplyContext {
+function replyContextOf({ turn }: TextAttempt, conversation: Conversation): ReplyContext {
   return {
     model: turn.model,
     requestId: turn.requestId,
     createdAt: Math.floor(turn.receivedAt / 1000),
     conversation,
-    includeUsage: wantsUsage(turn),
+    includeUsage: turn.format.wantsUsage(turn.body),
   };
 }
 
@@ -122,23 +124,23 @@ async function answerWhole(
   const bytes = await readWholeReply(response, attempt);
   const said = replyIn(bytes, attempt);
   const reply = translation.emulation.reply(ownReply(said, translation.names));
-  if (turn.codec.name === "chat") parts.memory.keep(turn.accountId, reply.parts);
+  if (turn.format.memory === "reasoning") parts.memory.keep(turn.accountId, reply.parts);
   const countOutput = () => countTextTokens(textOf(reply));
   const hostedCalls = attempt.measure.hostedTools > 0 ? hostedCallsIn(new TextDecoder().decode(bytes)) : 0;
   const usage = reply.usage === null
     ? await estimatedUsageOf(turn, await countOutput())
     : usageOfHit(await believedUsage(attempt, reply.usage, { countOutput, hostedCalls }), turn.cache);
-  const written = turn.codec.writeReply({ ...reply, usage }, translation.context);
-  if (turn.codec.name === "responses") parts.items.keepReply(turn.accountId, written.body);
+  const written = turn.format.writeReply({ ...reply, usage }, translation.context);
+  if (turn.format.memory === "items") parts.items.keepReply(turn.accountId, written.body);
   await chargeText(attempt, usage, "completed");
-  const losses = [...translation.losses, ...written.losses.map((loss) => turn.codec.fieldNames[loss] ?? loss)];
+  const losses = [...translation.losses, ...written.losses.map((loss) => turn.format.fieldNames[loss] ?? loss)];
   const headers = answerHeaders(attempt, response, "application/json", losses);
   return new Response(jsonBytes(written.body), { headers });
 }
 
 function replyIn(bytes: Uint8Array, attempt: TextAttempt): Reply {
   try {
-    return attempt.endpoint.codec.readReply(JSON.parse(new TextDecoder().decode(bytes)));
+    return attempt.endpoint.format.readReply(JSON.parse(new TextDecoder().decode(bytes)));
   } catch (cause) {
     throw unreadable(attempt, cause);
   }

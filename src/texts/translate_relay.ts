@@ -1,10 +1,11 @@
 import type { EndState } from "../calls/settlement.ts";
 import type { Bytes, Relay } from "../calls/stream_relay.ts";
-import type { EventReader, EventWriter, Frame } from "../conversation/codec.ts";
+import type { EventWriter } from "../conversation/caller_format.ts";
+import type { StreamReader } from "../conversation/upstream_format.ts";
+import type { Frame } from "../lib/frame.ts";
 import type { ReplyEvent } from "../conversation/events.ts";
 import type { Usage } from "../conversation/usage.ts";
-import { textHasMoreValuesThan } from "../lib/json_values.ts";
-import { createFrameReader, encodeFrames } from "../http/sse.ts";
+import { encodeFrames } from "../lib/sse.ts";
 import { believedUsage, hostedCallsIn } from "./believed_usage.ts";
 import { cutShort, reportedFailure, streamError } from "./broken_stream.ts";
 import { eventOfHit } from "./cached_turn.ts";
@@ -17,14 +18,12 @@ import type { Translation } from "./translation.ts";
 import type { TextAttempt, TextParts } from "./attempt.ts";
 import { isUsageAwaited, usageSoFar } from "./turn_usage.ts";
 
-const MAX_FRAME_VALUES = 50_000;
 const SAMPLE_CHARACTERS = 64_000;
 
 /** A vendor's stream read into neutral events and written in the caller's form, event by event as it comes. */
 export class TranslateRelay implements Relay {
   finished = false;
-  readonly #frames = createFrameReader();
-  readonly #reader: EventReader;
+  readonly #reader: StreamReader;
   readonly #writer: EventWriter;
   readonly #own: (event: ReplyEvent) => ReplyEvent[];
   readonly #emulate: (event: ReplyEvent) => ReplyEvent[];
@@ -38,11 +37,12 @@ export class TranslateRelay implements Relay {
   #early: Usage | null = null;
 
   constructor(readonly attempt: TextAttempt, readonly translation: Translation, readonly parts: TextParts) {
-    this.#reader = attempt.endpoint.codec.eventReader();
-    this.#writer = attempt.turn.codec.eventWriter(translation.context);
+    const countsHosted = attempt.measure.hostedTools > 0;
+    this.#reader = attempt.endpoint.format.streamReader(countsHosted ? { seen: (data) => this.#seen(data) } : {});
+    this.#writer = attempt.turn.format.eventWriter(translation.context);
     this.#own = ownEvents(translation.names);
     this.#emulate = translation.emulation.events();
-    this.#keepsItems = attempt.turn.codec.name === "responses";
+    this.#keepsItems = attempt.turn.format.memory === "items";
   }
 
   get awaitsUsage(): boolean {
@@ -50,13 +50,20 @@ export class TranslateRelay implements Relay {
   }
 
   take(bytes: Uint8Array<ArrayBuffer>): Bytes | Promise<Bytes> {
-    return this.#pass(this.#frames.push(bytes));
+    const out: Frame[] = [];
+    try {
+      const finish = this.#write(this.#reader.push(bytes), out);
+      if (finish !== null) return this.#finish(finish, out);
+    } catch (thrown) {
+      return this.#break(thrown, out);
+    }
+    return out.length === 0 ? null : encodeFrames(out);
   }
 
   async end(): Promise<Bytes> {
     const out: Frame[] = [];
     try {
-      const finish = this.#write([...this.#lastEvents(), ...this.#reader.end()], out);
+      const finish = this.#write(this.#reader.end(), out);
       if (finish !== null) return await this.#finish(finish, out);
     } catch (thrown) {
       return await this.#break(thrown, out);
@@ -73,42 +80,15 @@ export class TranslateRelay implements Relay {
   }
 
   heartbeat(): Bytes {
-    return heartbeatOf(this.attempt.turn.codec);
+    return heartbeatOf(this.attempt.turn.format);
   }
 
-  #pass(frames: readonly Frame[]): Bytes | Promise<Bytes> {
-    const out: Frame[] = [];
-    try {
-      for (const frame of frames) {
-        if (this.attempt.measure.hostedTools > 0) this.#hostedCalls += hostedCallsIn(frame.data);
-        const finish = this.#write(this.#read(frame), out);
-        if (finish !== null) return this.#finish(finish, out);
-      }
-    } catch (thrown) {
-      return this.#break(thrown, out);
-    }
-    return out.length === 0 ? null : encodeFrames(out);
-  }
-
-  /** A frame of very many values is none of a reply, and parsing it would hold up other callers. */
-  #read(frame: Frame): ReplyEvent[] {
-    if (textHasMoreValuesThan(frame.data, MAX_FRAME_VALUES)) {
-      throw new RangeError(`Cannot read a frame of more than ${MAX_FRAME_VALUES} JSON values`);
-    }
-    return this.#reader.read(frame);
-  }
-
-  /** The events of a frame that the stream ended in; one that was cut in two says nothing. */
-  #lastEvents(): ReplyEvent[] {
-    try {
-      return this.#frames.end().flatMap((frame) => this.#read(frame));
-    } catch {
-      return [];
-    }
+  #seen(data: string): void {
+    this.#hostedCalls += hostedCallsIn(data);
   }
 
   /** Writes events as the caller's frames; stops before the finish and gives it. */
-  #write(events: readonly ReplyEvent[], out: Frame[]): ReplyEvent & { type: "finish" } | null {
+  #write(events: Iterable<ReplyEvent>, out: Frame[]): ReplyEvent & { type: "finish" } | null {
     for (const came of events) {
       for (const event of this.#own(eventOfHit(came, this.attempt.turn.cache)).flatMap(this.#emulate)) {
         if (event.type === "finish") return event;
@@ -124,7 +104,7 @@ export class TranslateRelay implements Relay {
   async #finish(event: ReplyEvent & { type: "finish" }, out: readonly Frame[]): Promise<Bytes> {
     const { turn } = this.attempt;
     const usage = await this.#believed(event.usage ?? await this.#counted());
-    if (turn.codec.name === "chat") this.parts.memory.keep(turn.accountId, this.#seals.parts());
+    if (turn.format.memory === "reasoning") this.parts.memory.keep(turn.accountId, this.#seals.parts());
     try {
       await this.#settle(usage, "completed");
     } catch (thrown) {
@@ -152,7 +132,7 @@ export class TranslateRelay implements Relay {
   }
 
   #note(event: ReplyEvent): void {
-    if (this.attempt.turn.codec.name === "chat") this.#seals.take(event);
+    if (this.attempt.turn.format.memory === "reasoning") this.#seals.take(event);
     if (event.type === "start") this.#early = event.usage;
     if (event.type !== "part-delta") return;
     this.#characters += event.text.length;

@@ -1,4 +1,5 @@
-import type { JsonObject, ReplyContext } from "../conversation/codec.ts";
+import type { ReplyContext } from "../conversation/caller_format.ts";
+import type { JsonObject } from "../lib/json_object.ts";
 import type { OpenPrefix } from "../caches/prefix.ts";
 import type { Emulation } from "./emulation.ts";
 import type { ReplyNames } from "./own_reply.ts";

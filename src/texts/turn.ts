@@ -1,6 +1,6 @@
 import { routeOf, runPaidCall } from "../calls/paid_call.ts";
 import type { Model } from "../catalog/model.ts";
-import type { JsonObject } from "../conversation/codec.ts";
+import type { JsonObject } from "../lib/json_object.ts";
 import { refuseLaterWork } from "../conversation/later_work.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { type Candidate, usableCandidates } from "../routing/candidates.ts";
@@ -8,10 +8,10 @@ import { TEXT_FALLBACK } from "../routing/fallback_rule.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import type { TextEndpoint } from "../upstreams/upstream.ts";
-import type { TextAttempt, TextParts, TextTurn } from "./attempt.ts";
+import { speakAlike, type TextAttempt, type TextParts, type TextTurn } from "./attempt.ts";
 import { candidatesOfCache, failureOfCache } from "./cached_turn.ts";
 import { chargeText } from "./charge_text.ts";
-import { refuseBeyondLimit, requestedLimitOf } from "./output_limit.ts";
+import { refuseBeyondLimit } from "./output_limit.ts";
 import { ownEndpointOf, permittedTo } from "./own_endpoint.ts";
 import { passThrough } from "./pass_through.ts";
 import { measureOf } from "./text_measure.ts";
@@ -37,7 +37,7 @@ export class TextTurns {
    * @throws {GatewayError} Before the first byte; afterwards a failure is an event of the stream.
    */
   async run(turn: TextTurn): Promise<Response> {
-    turn.codec.checkRequest(turn.body);
+    turn.format.check(turn.body);
     refuseLaterWork(turn.body);
     const { model, candidates: routed } = this.route(turn);
     const tariff = requestedTariff(turn, model);
@@ -47,7 +47,7 @@ export class TextTurns {
     const { measure, rates } = measureOf(turn, { ...model, tariff }, this.#takesAnyFile(candidates));
     return await runPaidCall({
       facts: { kind: "text", requestId, accountId, receivedAt, model },
-      format: turn.codec.name,
+      author: turn.format.author,
       candidates,
       rule: TEXT_FALLBACK,
       reserve: textReserve(measure, rates),
@@ -61,14 +61,14 @@ export class TextTurns {
   /** Vendors of the content format take any file by its address, those of the others a picture for a picture. */
   #takesAnyFile(candidates: readonly Candidate[]): boolean {
     return candidates.some(({ provider }) =>
-      this.parts.providers.get(provider)!.text.some(({ codec }) => codec.name === "content")
+      this.parts.providers.get(provider)!.text.some(({ format }) => format.takesAnyFile)
     );
   }
 
   /** The model and the providers to try. */
   route(turn: TextTurn): RoutedTurn {
-    const model = textModel(this.parts.catalog, turn.model, turn.codec.name);
-    refuseBeyondLimit(requestedLimitOf(turn.body, turn.codec.name), model);
+    const model = textModel(this.parts.catalog, turn.model, turn.format);
+    refuseBeyondLimit(turn.format.requestedLimit(turn.body), model);
     const { pin, candidates } = routeOf(model, turn, this.parts);
     if (!turn.cache) return { model, candidates };
     const context = { breaker: this.parts.breaker, accountId: turn.accountId };
@@ -82,10 +82,11 @@ export class TextTurns {
     const { turn } = begun;
     const provider = this.parts.providers.get(begun.candidate.provider)!;
     const own = ownEndpointOf(turn, provider);
-    const endpoint = own ?? provider.text.find(({ codec }) => codec === turn.codec) ?? endpointFor(provider, turn);
+    const endpoint = own ?? provider.text.find((each) => speakAlike(turn, each)) ?? endpointFor(provider, turn);
     const attempt = { ...begun, provider, endpoint };
     try {
-      return await (own === null ? translate(attempt, this.parts) : passThrough(attempt, this.parts));
+      const pass = own?.pass ?? null;
+      return await (pass === null ? translate(attempt, this.parts) : passThrough(attempt, pass, this.parts));
     } catch (error) {
       await chargeIfLeft(attempt, error);
       throw error;
@@ -108,8 +109,8 @@ async function chargeIfLeft(attempt: TextAttempt, error: unknown): Promise<void>
 /** Where a caller of another form is served. A setting that only one of a provider's forms has decides. */
 function endpointFor(provider: Provider, turn: TextTurn): TextEndpoint {
   if (provider.text.length > 1 && asksForStop(turn.body)) {
-    const chat = provider.text.find(({ codec }) => codec.name === "chat");
-    if (chat) return chat;
+    const stopping = provider.text.find(({ format }) => format.hasStop);
+    if (stopping) return stopping;
   }
   const [first] = provider.text;
   if (!first) throw new GatewayError("route_error", `Provider "${provider.name}" does not talk text`);

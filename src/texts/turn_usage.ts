@@ -3,13 +3,6 @@ import { promptTokensOf, type Usage } from "../conversation/usage.ts";
 import { countPromptTokens, estimatedUsage } from "./token_estimate.ts";
 import type { TextAttempt, TextTurn } from "./attempt.ts";
 
-/** Whether a caller of the chat form asked for usage in the stream; callers of other forms always get theirs. */
-export function wantsUsage(turn: TextTurn): boolean {
-  const options = turn.body.stream_options;
-  return typeof options === "object" && options !== null && "include_usage" in options &&
-    options.include_usage === true;
-}
-
 /** The usage of a reply whose vendor told none: the prompt by the gateway's own count, its cache by the cache's. */
 export async function estimatedUsageOf(turn: TextTurn, outputTokens: number): Promise<Usage> {
   const prompt = await promptTokensOfTurn(turn) + (turn.cache?.tokens ?? 0);
@@ -19,7 +12,7 @@ export async function estimatedUsageOf(turn: TextTurn, outputTokens: number): Pr
 /** The prompt tokens of a request by the gateway's own count. */
 export async function promptTokensOfTurn(turn: TextTurn): Promise<number> {
   try {
-    return await countPromptTokens(turn.codec.readRequest(turn.body));
+    return await countPromptTokens(turn.format.read(turn.body));
   } catch {
     // What cannot be translated can still be counted, roughly.
     return Math.ceil(turn.bytes.length / 4);

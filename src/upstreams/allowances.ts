@@ -1,4 +1,4 @@
-import type { ReferenceKind } from "../conversation/references.ts";
+import type { ReferenceKind } from "../conversation/context_reference.ts";
 
 /** What callers of a provider may use beside what belongs to their own account, as the operator names it. */
 export interface Allowances {

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../conversation/codec.ts";
+import type { JsonObject } from "../lib/json_object.ts";
 
 /** A content to be kept by a vendor, already checked. */
 export interface CacheOrder {

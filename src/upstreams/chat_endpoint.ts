@@ -9,7 +9,8 @@ import type { TextEndpoint } from "./upstream.ts";
  */
 export function chatEndpointAt(path: string): TextEndpoint {
   return {
-    codec: chat,
+    format: chat.upstream,
+    pass: chat.passThrough,
     path: () => path,
     mustInline: (part) => part.kind !== "image" && part.source.kind === "url",
     counter: null,

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { VendorError } from "../conversation/codec.ts";
+import type { VendorError } from "../conversation/upstream_format.ts";
 
 const Details = z.object({
   error: z.object({ details: z.array(z.object({ reason: z.string().optional().catch(undefined) }).catch({})) }),

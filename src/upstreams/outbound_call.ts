@@ -1,4 +1,5 @@
-import type { JsonObject, VendorError } from "../conversation/codec.ts";
+import type { VendorError } from "../conversation/upstream_format.ts";
+import type { JsonObject } from "../lib/json_object.ts";
 import type { FailureFacts, FailureKind, UpstreamFailure } from "./failure.ts";
 import type { OutboundBody } from "./outbound_body.ts";
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../conversation/codec.ts";
+import type { JsonObject } from "../lib/json_object.ts";
 import { chat } from "../conversation/codecs/chat/mod.ts";
 import { UpstreamFailure } from "./failure.ts";
 import type { JsonExtras, Outbound, OutboundCall } from "./outbound_call.ts";
@@ -31,7 +31,7 @@ export async function exchangeJson<T>(outbound: Outbound, exchange: JsonExchange
     firstByteMs: extras.firstByteMs ?? outbound.firstByteMs,
     callerSignal: extras.callerSignal ?? null,
     freshConnection: extras.freshConnection,
-    readError: extras.readError ?? chat.readError,
+    readError: extras.readError ?? chat.upstream.readError,
   });
   return digest(
     outbound,

@@ -7,5 +7,11 @@ import type { TextEndpoint, TokenCounter } from "./upstream.ts";
  * @param counter The vendor's token counter; null where it has none.
  */
 export function responsesEndpointWith(counter: TokenCounter | null): TextEndpoint {
-  return { codec: responses, path: () => "/responses", mustInline: () => false, counter };
+  return {
+    format: responses.upstream,
+    pass: responses.passThrough,
+    path: () => "/responses",
+    mustInline: () => false,
+    counter,
+  };
 }

@@ -1,4 +1,7 @@
-import type { Codec, JsonObject, RequestTarget, Written } from "../conversation/codec.ts";
+import type { PassThrough } from "../conversation/pass_through.ts";
+import type { RequestTarget, UpstreamFormat } from "../conversation/upstream_format.ts";
+import type { Written } from "../conversation/written.ts";
+import type { JsonObject } from "../lib/json_object.ts";
 import type { Conversation, MediaPart } from "../conversation/conversation.ts";
 import type { CacheUpstream } from "./cache_upstream.ts";
 import type { ImageUpstream } from "./image_upstream.ts";
@@ -8,7 +11,9 @@ import type { VideoUpstream } from "./video_upstream.ts";
 /** One address of a vendor at which it holds conversations in one wire form. */
 export interface TextEndpoint {
   /** How requests, replies, streams and errors are spelt there. */
-  readonly codec: Codec;
+  readonly format: UpstreamFormat;
+  /** How the bytes of callers of the same format pass; null where they must be written anew all the same. */
+  readonly pass: PassThrough | null;
   /**
    * The path below the provider's base address, with query.
    *

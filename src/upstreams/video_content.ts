@@ -1,4 +1,4 @@
-import type { JsonObject } from "../conversation/codec.ts";
+import type { JsonObject } from "../lib/json_object.ts";
 import type { VideoMedia, VideoOrder } from "./video_upstream.ts";
 
 /**

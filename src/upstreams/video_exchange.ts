@@ -1,4 +1,4 @@
-import type { JsonObject } from "../conversation/codec.ts";
+import type { JsonObject } from "../lib/json_object.ts";
 import { UpstreamFailure } from "./failure.ts";
 import type { JsonExtras, Outbound, VendorRefusal } from "./outbound.ts";
 

@@ -1,4 +1,5 @@
 import { VIDEO_RESOLUTIONS, type VideoResolution } from "../catalog/media_sections.ts";
+import { chat } from "../conversation/codecs/chat/mod.ts";
 import { referencesIn } from "../conversation/references.ts";
 import { invalidField } from "../lib/gateway_error.ts";
 import type { JsonObject } from "../lib/json_object.ts";
@@ -136,7 +137,7 @@ function optionsIn(provider: unknown): Readonly<Record<string, unknown>> {
     throw invalidField("provider.options", `expected at most ${LONGEST_OPTIONS} characters of JSON`);
   }
   refusePricedOptions(options);
-  const [named] = referencesIn("chat", options as JsonObject).filter(({ kind }) => kind !== "address");
+  const [named] = referencesIn(chat.caller.grammar, options as JsonObject).filter(({ kind }) => kind !== "address");
   if (named !== undefined) {
     throw invalidField(
       `provider.options.${named.field}`,

@@ -1,19 +1,19 @@
 import { assert, assertEquals } from "@std/assert";
 import { CHUNKS_PER_STREAM, type Wire } from "../../bench/ask.ts";
 import { cannedReply, USAGE } from "../../bench/canned_replies.ts";
-import type { Codec } from "../../src/conversation/codec.ts";
+import type { WireFormat } from "../../src/conversation/format.ts";
 import { chat } from "../../src/conversation/codecs/chat/mod.ts";
 import { content } from "../../src/conversation/codecs/content/mod.ts";
 import { messages } from "../../src/conversation/codecs/messages/mod.ts";
 
-const CODECS: Readonly<Record<Wire, Codec>> = { chat, messages, content };
+const CODECS: Readonly<Record<Wire, WireFormat>> = { chat, messages, content };
 
-for (const [wire, codec] of Object.entries(CODECS) as [Wire, Codec][]) {
+for (const [wire, codec] of Object.entries(CODECS) as [Wire, WireFormat][]) {
   Deno.test(`cannedReply("${wire}") is a whole reply of that form, with its usage`, () => {
     const [head, body] = new TextDecoder().decode(cannedReply(wire).whole).split("\r\n\r\n");
     assert(head.includes(`content-length: ${body.length}`));
     assert(body.length > 700 && body.length < 1300, `about 1 KB, got ${body.length}`);
-    const { usage, stop } = codec.readReply(JSON.parse(body));
+    const { usage, stop } = codec.upstream.readReply(JSON.parse(body));
     assertEquals(usage?.outputTokens, USAGE.completion);
     assertEquals(stop.reason, "end");
   });
@@ -24,7 +24,7 @@ for (const [wire, codec] of Object.entries(CODECS) as [Wire, Codec][]) {
     assertEquals(pieces.length, CHUNKS_PER_STREAM);
     pieces.forEach((piece, index) => assertEquals(text.decode(piece).match(/token\d+ /g), [`token${index} `]));
     assert(text.decode(pieces.at(-1)).endsWith("\r\n0\r\n\r\n"));
-    const follower = codec.usageFollower();
+    const follower = codec.passThrough.watch({});
     for (const line of pieces.map((piece) => text.decode(piece)).join("").split(/\r?\n/)) {
       if (line.startsWith("data: ") && follower.concerns(line.slice(6))) follower.follow(line.slice(6));
     }

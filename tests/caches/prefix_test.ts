@@ -68,7 +68,8 @@ Deno.test("a kept prefix is sent byte for byte as if it had never left the conve
       const prefix = await reopened(kept);
       for (const form of FORMS) {
         const settings = { isMarked: form === "messages", isKeyed: form === "responses", cacheKey: "key" };
-        const write = (conversation: Conversation) => CODECS[form].writeRequest(conversation, TARGETS[form]).body;
+        const write = (conversation: Conversation) =>
+          CODECS[form].upstream.writeRequest(conversation, TARGETS[form]).body;
         const whole = write(continued(kept, { conversation: asked, ...settings }));
         const streamed = await textOf(
           prefix,

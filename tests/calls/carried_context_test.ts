@@ -1,5 +1,6 @@
+import { CODECS } from "../support/forms.ts";
 import { assertEquals } from "@std/assert";
-import type { JsonObject } from "../../src/conversation/codec.ts";
+import type { JsonObject } from "../../src/lib/json_object.ts";
 import type { Form } from "../../src/conversation/seal.ts";
 import { carriedContextOf } from "../../src/calls/carried_context.ts";
 
@@ -51,7 +52,7 @@ const REFERRING: readonly (readonly [Form, JsonObject])[] = [
 
 for (const [form, body] of REFERRING) {
   Deno.test(`carriedContextOf() finds what is not carried: ${form} ${JSON.stringify(body).slice(0, 120)}`, () => {
-    assertEquals(carriedContextOf(form, body, false).isCarried, false);
+    assertEquals(carriedContextOf(CODECS[form].caller.grammar, body, false).isCarried, false);
   });
 }
 
@@ -86,7 +87,7 @@ const CARRIED: readonly (readonly [Form, JsonObject, number])[] = [
 
 for (const [form, body, pictures] of CARRIED) {
   Deno.test(`carriedContextOf() takes a request at its bytes: ${form} ${JSON.stringify(body).slice(0, 120)}`, () => {
-    const found = carriedContextOf(form, body, false);
+    const found = carriedContextOf(CODECS[form].caller.grammar, body, false);
     assertEquals([found.isCarried, found.pictures], [true, pictures]);
   });
 }
@@ -96,11 +97,11 @@ Deno.test("carriedContextOf() counts the characters of pictures and those that a
     { type: "image_url", image_url: { url: PICTURE } },
     { type: "image_url", image_url: { url: "https://a.example/cat.png" } },
   );
-  const { pictureCharacters, picturesByAddress } = carriedContextOf("chat", body, false);
+  const { pictureCharacters, picturesByAddress } = carriedContextOf(CODECS.chat.caller.grammar, body, false);
   assertEquals([pictureCharacters, picturesByAddress], [PICTURE.length, 1]);
 });
 
 Deno.test("carriedContextOf() leaves a cached content out whose size is known", () => {
   const body = { ...contents({ text: "hi" }), cachedContent: "cachedContents/x" };
-  assertEquals(carriedContextOf("content", body, true).isCarried, true);
+  assertEquals(carriedContextOf(CODECS.content.caller.grammar, body, true).isCarried, true);
 });

@@ -1,7 +1,8 @@
+import { passRelayOf } from "../texts/support.ts";
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { type Bytes, LiveStreams, type Relay, relayed } from "../../src/calls/stream_relay.ts";
 import type { Form } from "../../src/conversation/seal.ts";
-import { PassRelay } from "../../src/texts/pass_relay.ts";
+import type { PassRelay } from "../../src/texts/pass_relay.ts";
 import { vendorStream } from "../../src/texts/vendor_stream.ts";
 import { UpstreamFailure } from "../../src/upstreams/failure.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
@@ -48,7 +49,7 @@ function plainRelay() {
 
 function passRelay(form: Form, till: Till): PassRelay {
   const body = bodyOf(form, form === "chat" ? { stream_options: { include_usage: true } } : {});
-  return new PassRelay(attemptOf(form, { till, turn: { body } }));
+  return passRelayOf(attemptOf(form, { till, turn: { body } }));
 }
 
 /** What the caller gets of a vendor's response. */

@@ -104,7 +104,7 @@ function assertTold(read: Reply, reply: Reply, to: Form, name: string): void {
 /** A recorded reply in neutral words; null where the vendor did not finish it, or the stream was cut. */
 function replyIn({ form, whole, frames }: Recording): { reply: Reply; events: ReplyEvent[] | null } | null {
   if (whole?.status === "queued" || whole?.status === "in_progress") return null;
-  if (frames === null) return { reply: CODECS[form].readReply(whole), events: null };
+  if (frames === null) return { reply: CODECS[form].upstream.readReply(whole), events: null };
   const events = eventsIn(form, frames);
   return events.at(-1)?.type === "finish" ? { reply: replyOf(events), events } : null;
 }

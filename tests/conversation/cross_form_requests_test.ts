@@ -1,3 +1,4 @@
+import { readChecked } from "../../src/conversation/caller_format.ts";
 import { assert, assertEquals } from "@std/assert";
 import type { Conversation, Part, Source } from "../../src/conversation/conversation.ts";
 import type { Form } from "../../src/conversation/seal.ts";
@@ -108,10 +109,10 @@ function reasonOf(error: unknown): string {
 /** Checks one request in one form, or tells why it is refused. */
 function refusalOf({ form, request, name }: Recording, to: Form): string | null {
   try {
-    const conversation = CODECS[form].readRequest(request!);
+    const conversation = readChecked(CODECS[form].caller, request!);
     const sendable = inlined(conversation, to);
     const { read, body: written, toolNames } = throughForm(to, sendable);
-    CODECS[to].checkRequest(asRead(to, written, conversation.stream));
+    CODECS[to].caller.check(asRead(to, written, conversation.stream));
     assertKept(saidIn(sendable), saidIn(read, toolNames), `${name} as ${to}`);
     return null;
   } catch (error) {

@@ -1,5 +1,6 @@
+import { readChecked } from "../../src/conversation/caller_format.ts";
 import { assert, assertEquals } from "@std/assert";
-import type { JsonObject } from "../../src/conversation/codec.ts";
+import type { JsonObject } from "../../src/lib/json_object.ts";
 import type { Conversation, Part } from "../../src/conversation/conversation.ts";
 import { isToolCall, type Reply } from "../../src/conversation/reply.ts";
 import type { Form, Seal } from "../../src/conversation/seal.ts";
@@ -120,7 +121,7 @@ function blocksOf(chunks: readonly any[]): JsonObject[] {
 }
 
 function assertComesHome(from: Form, to: Form, body: JsonObject): void {
-  const read = CODECS[to].readRequest(nextRequest(to, sent(body)));
+  const read = readChecked(CODECS[to].caller, nextRequest(to, sent(body)));
   const turn = read.turns.find(({ role }) => role === "assistant")!;
   assertEquals(sealsOf(turn.parts), sealsOf(replyFrom(from).parts));
   assertEquals(turn.parts.filter(isToolCall).map((call) => call.callId), ["call_1", "call_2"]);
@@ -152,7 +153,7 @@ function writtenFor(form: Form, conversation: Conversation, provider: string): s
 for (const from of FORMS) {
   for (const to of FORMS) {
     Deno.test(`a proof issued in ${from} comes home byte for byte after a caller of ${to} replays its history`, () => {
-      assertComesHome(from, to, CODECS[to].writeReply(replyFrom(from), CONTEXT).body);
+      assertComesHome(from, to, CODECS[to].caller.writeReply(replyFrom(from), CONTEXT).body);
     });
 
     // Clients of the chat form join its author's own fields only; the gateway remembers proofs for them.

@@ -190,7 +190,7 @@ for (const [from, to] of PAIRS) {
       fc.property(conversation, (asked) => {
         const first = throughForm(from, asked);
         const { read, body, losses, toolNames } = throughForm(to, first.read);
-        CODECS[to].checkRequest(asRead(to, body, asked.stream));
+        CODECS[to].caller.check(asRead(to, body, asked.stream));
         assertKept(first.read, read, losses, toolNames ?? new Map());
       }),
       { numRuns: 80 },
@@ -202,12 +202,12 @@ for (const form of FORMS) {
   Deno.test(`a conversation written as ${form} twice is the same bytes, so that prompts stay cached`, () => {
     fc.assert(
       fc.property(conversation, (asked) => {
-        const write = () => JSON.stringify(CODECS[form].writeRequest(asked, TARGETS[form]).body);
+        const write = () => JSON.stringify(CODECS[form].upstream.writeRequest(asked, TARGETS[form]).body);
         assertEquals(write(), write());
         const shorter = { ...asked, turns: asked.turns.slice(0, -2) };
         if (shorter.turns.length === 0) return;
         assertEquals(
-          sent(CODECS[form].writeRequest(shorter, TARGETS[form]).body).tools,
+          sent(CODECS[form].upstream.writeRequest(shorter, TARGETS[form]).body).tools,
           sent(JSON.parse(write())).tools,
         );
       }),

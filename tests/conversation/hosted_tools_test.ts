@@ -1,6 +1,7 @@
+import { CODECS } from "../support/forms.ts";
 import { assertEquals, assertThrows } from "@std/assert";
 import { content } from "../../src/conversation/codecs/content/mod.ts";
-import type { JsonObject } from "../../src/conversation/codec.ts";
+import type { JsonObject } from "../../src/lib/json_object.ts";
 import { hostedToolsIn } from "../../src/conversation/hosted_tools.ts";
 import { refuseLaterWork } from "../../src/conversation/later_work.ts";
 import type { Form } from "../../src/conversation/seal.ts";
@@ -81,7 +82,7 @@ const CASES: readonly (readonly [Form, JsonObject, readonly string[]])[] = [
 
 for (const [form, body, lines] of CASES) {
   Deno.test(`hostedToolsIn() finds ${lines.length} in ${form} ${JSON.stringify(body).slice(0, 60)}`, () => {
-    assertEquals(hostedToolsIn(form, body).map(({ name, field }) => `${name} ${field}`), lines);
+    assertEquals(hostedToolsIn(CODECS[form].caller.grammar, body).map(({ name, field }) => `${name} ${field}`), lines);
   });
 }
 
@@ -136,14 +137,14 @@ const DOUBLES: readonly (readonly [field: string, body: JsonObject])[] = [
 
 for (const [field, body] of DOUBLES) {
   Deno.test(`content codec: checkRequest() refuses ${field} beside its other spelling`, () => {
-    const error = assertThrows(() => content.checkRequest(body), GatewayError);
+    const error = assertThrows(() => content.caller.check(body), GatewayError);
     assertEquals([error.status, error.details.field], [400, field]);
   });
 }
 
 Deno.test("content codec: checkRequest() leaves arguments, results and schemas to the caller", () => {
   const both = { my_key: 1, myKey: 2 };
-  content.checkRequest({
+  content.caller.check({
     contents: [
       { role: "model", parts: [{ functionCall: { name: "f", args: both } }] },
       { parts: [{ functionResponse: { name: "f", response: both } }] },

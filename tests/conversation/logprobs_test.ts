@@ -1,5 +1,6 @@
+import { readChecked } from "../../src/conversation/caller_format.ts";
 import { assertEquals } from "@std/assert";
-import type { JsonObject } from "../../src/conversation/codec.ts";
+import type { JsonObject } from "../../src/lib/json_object.ts";
 import type { Form } from "../../src/conversation/seal.ts";
 import { CODECS } from "../support/forms.ts";
 
@@ -25,7 +26,7 @@ const ASKED: readonly (readonly [Form, body: JsonObject, beyond: readonly string
 for (const [form, body, beyond] of ASKED) {
   const what = beyond.length > 0 ? "reports that probabilities of tokens were asked for" : "reports none unasked";
   Deno.test(`${form} request reader ${what}: ${Object.keys(body).join(", ")}`, () => {
-    assertEquals(CODECS[form].readRequest({ model: "prov/m", ...body }).beyond, beyond);
+    assertEquals(readChecked(CODECS[form].caller, { model: "prov/m", ...body }).beyond, beyond);
   });
 }
 
@@ -54,6 +55,6 @@ const GIVEN: readonly (readonly [Form, body: JsonObject, beyond: readonly string
 
 for (const [form, body, beyond] of GIVEN) {
   Deno.test(`${form} reply reader reports the probabilities of tokens that a vendor gave`, () => {
-    assertEquals(CODECS[form].readReply(body).beyond, beyond);
+    assertEquals(CODECS[form].upstream.readReply(body).beyond, beyond);
   });
 }

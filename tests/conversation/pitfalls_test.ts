@@ -1,6 +1,7 @@
+import { readChecked } from "../../src/conversation/caller_format.ts";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
-import type { JsonObject } from "../../src/conversation/codec.ts";
+import type { JsonObject } from "../../src/lib/json_object.ts";
 import { openApiSchemaOf } from "../../src/conversation/codecs/content/upstream/openapi_schema.ts";
 import type { Conversation, Part, Turn } from "../../src/conversation/conversation.ts";
 import { isStrictSchema } from "../../src/conversation/strict_schema.ts";
@@ -21,7 +22,7 @@ function turnsOf(...turns: [Turn["role"], ...Part[]][]): Turn[] {
 
 function bodyIn(form: Form, asked: Partial<Conversation>): string {
   const { body } = throughForm(form, conversationOf(asked));
-  CODECS[form].checkRequest(asRead(form, body, false));
+  CODECS[form].caller.check(asRead(form, body, false));
   return JSON.stringify(body);
 }
 
@@ -81,7 +82,7 @@ for (const form of FORMS) {
       { type: "text", text: "Be brief" },
     ];
     const body = { model: "a/m", max_tokens: 9, system, messages: [{ role: "user", content: "Hi" }] };
-    const { instructions } = CODECS.messages.readRequest(body);
+    const { instructions } = readChecked(CODECS.messages.caller, body);
     const sent = bodyIn(form, { instructions });
     assert(!sent.includes("billing"));
     assertStringIncludes(sent, "Be brief");
@@ -89,7 +90,7 @@ for (const form of FORMS) {
 
   Deno.test(`a caller's own routing key never reaches a vendor of ${form}`, () => {
     const body = { model: "a/m", messages: [{ role: "user", content: "Hi" }], extra_body: { provider: { type: "x" } } };
-    const read = CODECS.chat.readRequest(body);
+    const read = readChecked(CODECS.chat.caller, body);
     assertEquals(read.beyond, []);
     assert(!JSON.stringify(throughForm(form, read).body).includes("extra_body"));
   });
@@ -113,7 +114,7 @@ Deno.test("a cache mark never stands on a block without text", () => {
 Deno.test("thoughts that a chat caller shows without a proof are no thinking for messages, and reported", () => {
   const history = { role: "assistant", content: "Yes", reasoning_content: "hm" };
   const user = { role: "user", content: "Hi" };
-  const read = CODECS.chat.readRequest({ model: "a/m", messages: [user, history, user] });
+  const read = readChecked(CODECS.chat.caller, { model: "a/m", messages: [user, history, user] });
   const { body, losses } = throughForm("messages", read);
   assert(!JSON.stringify(body).includes("hm"));
   assertEquals(losses, ["reasoning_text"]);
@@ -122,7 +123,8 @@ Deno.test("thoughts that a chat caller shows without a proof are no thinking for
 Deno.test("a messages caller who asks for thinking is shown the thoughts of a content vendor", () => {
   const asked = (thinking: JsonObject) => {
     const body = { model: "a/m", max_tokens: 9999, messages: [{ role: "user", content: "Hi" }], thinking };
-    const config = throughForm("content", CODECS.messages.readRequest(body)).body.generationConfig as JsonObject;
+    const config = throughForm("content", readChecked(CODECS.messages.caller, body)).body
+      .generationConfig as JsonObject;
     return (config.thinkingConfig as JsonObject).includeThoughts;
   };
   assertEquals(asked({ type: "enabled", budget_tokens: 2000 }), true);
@@ -135,7 +137,7 @@ Deno.test("a budget of thinking and an effort are told to each other's models by
     const reasoning = { effort, budgetTokens: null, visible: null };
     const older = { ...TARGETS.messages, model: "claude-sonnet-4-5" };
     const { body } = throughForm("messages", conversationOf({ reasoning, maxOutputTokens: 30_000 }), older);
-    const { read } = throughForm("responses", CODECS.messages.readRequest(asRead("messages", body, false)));
+    const { read } = throughForm("responses", readChecked(CODECS.messages.caller, asRead("messages", body, false)));
     assertEquals(read.reasoning?.effort, effort);
   }
 });
@@ -165,7 +167,7 @@ Deno.test("a file in one vendor's store is refused for another vendor, as nobody
     for (const url of urls) {
       const image: Part = { kind: "image", source: { kind: "url", url, mediaType: "image/png" } };
       const written = () =>
-        CODECS[form].writeRequest(conversationOf({ turns: [{ ...HI, parts: [image] }] }), TARGETS[form]);
+        CODECS[form].upstream.writeRequest(conversationOf({ turns: [{ ...HI, parts: [image] }] }), TARGETS[form]);
       assertThrows(written, GatewayError, "stored at another vendor");
     }
   }
@@ -174,5 +176,5 @@ Deno.test("a file in one vendor's store is refused for another vendor, as nobody
 Deno.test("the same tool offered twice by a responses caller is offered once", () => {
   const tool = { type: "function", name: "f", parameters: { type: "object", properties: {} } };
   const input = [{ type: "additional_tools", tools: [tool] }, { role: "user", content: "Hi" }];
-  assertEquals(CODECS.responses.readRequest({ model: "a/m", input, tools: [tool] }).tools.length, 1);
+  assertEquals(readChecked(CODECS.responses.caller, { model: "a/m", input, tools: [tool] }).tools.length, 1);
 });

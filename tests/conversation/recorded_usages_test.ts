@@ -1,7 +1,8 @@
+import { eventReaderOf } from "../support/event_reader.ts";
 import { assert, assertEquals } from "@std/assert";
 import { type KeysOf, PRICE_KEYS } from "../../src/billing/tariff.ts";
 import { textQuantitiesOf } from "../../src/billing/text_quantities.ts";
-import type { JsonObject } from "../../src/conversation/codec.ts";
+import type { JsonObject } from "../../src/lib/json_object.ts";
 import { promptTokensOf, type Usage } from "../../src/conversation/usage.ts";
 import { CODECS } from "../support/forms.ts";
 import { type Recording, RECORDINGS, recordings } from "../support/recordings.ts";
@@ -23,8 +24,8 @@ const OUTPUT_KEYS: readonly KeysOf<"text">[] = ["completion", "audio_output", "i
 
 /** What the pass-through follower and the translating reader make of a stream. */
 function usagesOfStream({ form, frames }: Recording): [followed: Usage | null, read: Usage | null] {
-  const follower = CODECS[form].usageFollower();
-  const reader = CODECS[form].eventReader();
+  const follower = CODECS[form].passThrough.watch({});
+  const reader = eventReaderOf(CODECS[form]);
   let read: Usage | null = null;
   const events = frames!.flatMap((frame) => {
     if (follower.concerns(frame.data)) follower.follow(frame.data);
@@ -38,7 +39,7 @@ function usagesOfStream({ form, frames }: Recording): [followed: Usage | null, r
 function usages(): [name: string, usage: Usage][] {
   return recordings().flatMap((recording) => {
     const { name, form, whole } = recording;
-    const usage = whole === null ? usagesOfStream(recording)[0] : CODECS[form].readUsage(whole);
+    const usage = whole === null ? usagesOfStream(recording)[0] : CODECS[form].upstream.readUsage(whole);
     return usage === null ? [] : [[name, usage] as [string, Usage]];
   });
 }
@@ -95,7 +96,7 @@ Deno.test({
     for (const { name, form, whole } of recordings()) {
       const told = whole?.usageMetadata as JsonObject | undefined;
       if (form !== "content" || !whole || !told) continue;
-      const quantities = textQuantitiesOf(CODECS.content.readUsage(whole)!);
+      const quantities = textQuantitiesOf(CODECS.content.upstream.readUsage(whole)!);
       const cachedAudio = sumOf(told.cacheTokensDetails, "AUDIO");
       const cachedImages = sumOf(told.cacheTokensDetails, "IMAGE");
       const expected = {

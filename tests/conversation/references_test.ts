@@ -1,13 +1,14 @@
+import { CODECS } from "../support/forms.ts";
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { JsonObject } from "../../src/conversation/codec.ts";
+import type { JsonObject } from "../../src/lib/json_object.ts";
 import { referencesIn } from "../../src/conversation/references.ts";
 import { camelCaseOf } from "../../src/conversation/request_walk.ts";
 import type { Form } from "../../src/conversation/seal.ts";
 
 /** Kinds, ids and fields, one line each. */
 function linesOf(form: Form, body: JsonObject): string[] {
-  return referencesIn(form, body).map(({ kind, id, field }) => `${kind} ${id} at ${field}`);
+  return referencesIn(CODECS[form].caller.grammar, body).map(({ kind, id, field }) => `${kind} ${id} at ${field}`);
 }
 
 const user = (...content: unknown[]) => ({ role: "user", content });
@@ -203,7 +204,8 @@ Deno.test("referencesIn() finds the same in either spelling of the content forma
     contents: fc.array(fc.record({ parts: fc.array(part, { maxLength: 3 }) }), { maxLength: 3 }),
   });
   fc.assert(fc.property(body, (sent) => {
-    const kindsOf = (each: JsonObject) => referencesIn("content", each).map(({ kind, id }) => `${kind} ${id}`);
+    const kindsOf = (each: JsonObject) =>
+      referencesIn(CODECS.content.caller.grammar, each).map(({ kind, id }) => `${kind} ${id}`);
     assertEquals(kindsOf(snakeCased(sent) as JsonObject), kindsOf(sent));
   }));
 });
@@ -219,7 +221,7 @@ Deno.test("referencesIn() refuses checked names in another case where vendors lo
   const path = (error: unknown) => (error as { details?: { field?: string } }).details?.field;
   const refusedAt = (body: JsonObject) => {
     try {
-      referencesIn("responses", body);
+      referencesIn(CODECS.responses.caller.grammar, body);
       return null;
     } catch (error) {
       return path(error);

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import type { JsonObject } from "../../src/conversation/codec.ts";
+import type { JsonObject } from "../../src/lib/json_object.ts";
 import type { ReplyEvent } from "../../src/conversation/events.ts";
 import type { Reply, ReplyPart } from "../../src/conversation/reply.ts";
 import type { Form } from "../../src/conversation/seal.ts";
@@ -29,7 +29,7 @@ const END_MARKS: Readonly<Record<Form, string>> = {
 for (const form of FORMS) {
   Deno.test(`a stream that its vendor cut never looks whole to a caller of ${form}`, () => {
     const cut = streamOf(replyOfParts([{ kind: "text", text: "half an ans" }])).slice(0, -2);
-    const writer = CODECS[form].eventWriter(CONTEXT);
+    const writer = CODECS[form].caller.eventWriter(CONTEXT);
     const failure = new GatewayError("upstream_error", "The provider's stream was cut");
     const frames = [...cut.flatMap((event) => writer.write(event)), ...writer.fail(failure)];
     const data = frames.map((frame) => frame.data).join("\n");
@@ -111,11 +111,11 @@ for (const form of FORMS) {
 
   Deno.test(`web sources reach a caller of ${form} in its own shape, or are reported as lost`, () => {
     const citations = [{ url: "https://a.example/x", title: "A", start: 0, end: 4 }];
-    const { body, losses } = CODECS[form].writeReply(
+    const { body, losses } = CODECS[form].caller.writeReply(
       replyOfParts([{ kind: "text", text: "é😀b", citations }]),
       CONTEXT,
     );
-    const [part] = CODECS[form].readReply(sent(body)).parts;
+    const [part] = CODECS[form].upstream.readReply(sent(body)).parts;
     if (form === "messages") return assertEquals(losses, ["citations"]);
     assertEquals([part.kind === "text" && part.citations, losses], [citations, []]);
   });
@@ -140,9 +140,9 @@ const OVERFLOWS: readonly (readonly [Form, JsonObject])[] = [
 
 for (const [form, body] of OVERFLOWS) {
   Deno.test(`a prompt that is too long for a vendor of ${form} is told in the words that other callers' tools look for`, () => {
-    const { message, code } = CODECS[form].readError(body);
+    const { message, code } = CODECS[form].upstream.readError(body);
     const error = new GatewayError("invalid_request", message, { vendorCode: code! });
-    const told = (to: Form) => (CODECS[to].writeError(error, "req_1").error as JsonObject);
+    const told = (to: Form) => (CODECS[to].caller.writeError(error, "req_1").error as JsonObject);
     assertEquals([told("chat").code, told("responses").code], ["context_length_exceeded", "context_length_exceeded"]);
     assertStringIncludes(String(told("messages").message), "prompt is too long");
     assertEquals(told("content").status, "INVALID_ARGUMENT");

@@ -1,9 +1,10 @@
 import { assertEquals } from "@std/assert";
-import type { Frame, ReplyContext } from "../../src/conversation/codec.ts";
+import type { ReplyContext } from "../../src/conversation/caller_format.ts";
+import type { Frame } from "../../src/lib/frame.ts";
 import type { Reply, StopReason } from "../../src/conversation/reply.ts";
 import type { Form } from "../../src/conversation/seal.ts";
 import { promptTokensOf } from "../../src/conversation/usage.ts";
-import { encodeFrames } from "../../src/http/sse.ts";
+import { encodeFrames } from "../../src/lib/sse.ts";
 import { replyOf } from "../support/assemble.ts";
 import { CODECS, eventsIn, framesOf, PAIRS } from "../support/forms.ts";
 import { type Recording, RECORDINGS, recordings } from "../support/recordings.ts";
@@ -47,8 +48,8 @@ interface Rewritten {
 function rewritten({ form, whole, frames }: Recording, to: Form): Rewritten | null {
   if (whole !== null) {
     if (whole.status === "queued" || whole.status === "in_progress") return null;
-    const reply = CODECS[form].readReply(whole);
-    return { reply, bytes: JSON.stringify(CODECS[to].writeReply(reply, CONTEXT).body), isStream: false };
+    const reply = CODECS[form].upstream.readReply(whole);
+    return { reply, bytes: JSON.stringify(CODECS[to].caller.writeReply(reply, CONTEXT).body), isStream: false };
   }
   const events = eventsIn(form, frames as Frame[]);
   if (events.at(-1)?.type !== "finish") return null;

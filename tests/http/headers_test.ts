@@ -1,8 +1,8 @@
+import type { Form } from "../../src/conversation/seal.ts";
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { requestHeadersOf, responseHeadersOf, type SpokenForm } from "../../src/http/headers.ts";
-
-const FORMS: readonly SpokenForm[] = ["chat", "responses", "messages", "content"];
+import { requestHeadersOf, responseHeadersOf } from "../../src/http/headers.ts";
+import { CODECS, FORMS } from "../support/forms.ts";
 
 /** All that vendors of all forms send beside a body, and what a proxy on the way may add. */
 const ANSWER = new Headers({
@@ -57,7 +57,7 @@ const ANSWER = new Headers({
   "content-length": "3",
 });
 
-const PASSED: Readonly<Record<SpokenForm, readonly string[]>> = {
+const PASSED: Readonly<Record<Form, readonly string[]>> = {
   chat: [
     "retry-after",
     "retry-after-ms",
@@ -81,24 +81,24 @@ const PASSED: Readonly<Record<SpokenForm, readonly string[]>> = {
 
 for (const form of FORMS) {
   Deno.test(`responseHeadersOf() passes waits and the limits of the ${form} form, and nothing that is another's`, () => {
-    const passed = responseHeadersOf((name) => ANSWER.get(name), form);
+    const passed = responseHeadersOf((name) => ANSWER.get(name), CODECS[form].upstream.toldHeaders);
     assertEquals(passed.map(([name]) => name), [...PASSED[form]]);
     for (const [name, value] of passed) assertEquals(value, ANSWER.get(name));
   });
 }
 
 Deno.test("responseHeadersOf() passes waits alone where caller and vendor speak different forms", () => {
-  assertEquals(responseHeadersOf((name) => ANSWER.get(name), null), [["retry-after", "3"], ["retry-after-ms", "2500"]]);
+  assertEquals(responseHeadersOf((name) => ANSWER.get(name), []), [["retry-after", "3"], ["retry-after-ms", "2500"]]);
 });
 
 Deno.test("responseHeadersOf() passes a wait that is a date", () => {
   const date = "Wed, 21 Oct 2026 07:28:00 GMT";
-  assertEquals(responseHeadersOf((name) => name === "retry-after" ? date : null, null), [["retry-after", date]]);
+  assertEquals(responseHeadersOf((name) => name === "retry-after" ? date : null, []), [["retry-after", date]]);
 });
 
 Deno.test("responseHeadersOf() leaves out a value that is no number, span or instant", () => {
   for (const value of ["", "3\r\nset-cookie: a=b", "é", '"3"', "https://inner-host/", "a=b", "1".repeat(65)]) {
-    assertEquals([value, responseHeadersOf(() => value, "chat")], [value, []]);
+    assertEquals([value, responseHeadersOf(() => value, CODECS.chat.upstream.toldHeaders)], [value, []]);
   }
 });
 
@@ -127,7 +127,9 @@ const REQUEST = {
 
 Deno.test("requestHeadersOf() passes the features of the form alone", () => {
   const headers = new Headers(REQUEST);
-  const passed = FORMS.map((form) => requestHeadersOf((name) => headers.get(name), form));
+  const passed = FORMS.map((form) =>
+    requestHeadersOf((name) => headers.get(name), CODECS[form].upstream.forwardedHeaders)
+  );
   assertEquals(passed, [
     { "openai-beta": REQUEST["openai-beta"] },
     { "openai-beta": REQUEST["openai-beta"] },
@@ -138,8 +140,8 @@ Deno.test("requestHeadersOf() passes the features of the form alone", () => {
 
 Deno.test("requestHeadersOf() gives only what can stand in a header again", () => {
   fc.assert(fc.property(fc.string({ unit: "binary", maxLength: 40 }), (value) => {
-    const passed = requestHeadersOf(() => value, "messages")["anthropic-beta"];
+    const passed = requestHeadersOf(() => value, ["anthropic-beta"])["anthropic-beta"];
     assertEquals(passed, /^[\t\x20-\x7e]+$/.test(value) ? value : undefined);
   }));
-  assertEquals(requestHeadersOf(() => "x".repeat(8193), "messages"), {});
+  assertEquals(requestHeadersOf(() => "x".repeat(8193), ["anthropic-beta"]), {});
 });

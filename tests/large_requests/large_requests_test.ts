@@ -112,7 +112,7 @@ async function stage({ maxThreads = 1 } = {}) {
       memory: UNLIMITED_MEMORY.lease(account),
     };
     const credential: Credential = { accountId: account, keyId: "key" };
-    return large.answer(inbound, credential, new Uint8Array(bytes), codec);
+    return large.answer(inbound, credential, new Uint8Array(bytes), codec.caller);
   };
   const available = async () => (await store.balance("demo")).available;
   return { clock, lines, store, meter, live, large, threads, ask, available };

@@ -3,7 +3,7 @@ import { chat } from "../../src/conversation/codecs/chat/mod.ts";
 import { content } from "../../src/conversation/codecs/content/mod.ts";
 import { messages } from "../../src/conversation/codecs/messages/mod.ts";
 import { responses } from "../../src/conversation/codecs/responses/mod.ts";
-import type { Codec } from "../../src/conversation/codec.ts";
+import type { WireFormat } from "../../src/conversation/format.ts";
 import type {
   Conversation,
   FilePart,
@@ -192,10 +192,14 @@ function choiceOf(kind: string | null, tools: readonly Tool[]): ToolChoice | nul
 }
 
 /** Every request that a codec writes is one that its vendor takes. */
-function vendorTakes(codec: Codec, check: (body: JsonObject, model: string) => void, models: readonly string[]): void {
-  Deno.test(`${codec.name} codec: the vendor's rules let every written request pass`, () => {
+function vendorTakes(
+  codec: WireFormat,
+  check: (body: JsonObject, model: string) => void,
+  models: readonly string[],
+): void {
+  Deno.test(`${codec.caller.name} codec: the vendor's rules let every written request pass`, () => {
     fc.assert(fc.property(conversations, fc.constantFrom(...models), (conversation, model) => {
-      check(codec.writeRequest(conversation, targetOf({ model, provider: PROVIDER })).body, model);
+      check(codec.upstream.writeRequest(conversation, targetOf({ model, provider: PROVIDER })).body, model);
     }));
   });
 }

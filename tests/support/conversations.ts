@@ -1,4 +1,5 @@
-import type { ReplyContext, RequestTarget } from "../../src/conversation/codec.ts";
+import type { ReplyContext } from "../../src/conversation/caller_format.ts";
+import type { RequestTarget } from "../../src/conversation/upstream_format.ts";
 import { type Conversation, NO_SAMPLING } from "../../src/conversation/conversation.ts";
 
 /** A conversation of one user text that asks for nothing but what is given. */

@@ -1,4 +1,10 @@
-import type { Codec, Frame, JsonObject, ReplyContext, RequestTarget } from "../../src/conversation/codec.ts";
+import { eventReaderOf } from "./event_reader.ts";
+import { readChecked } from "../../src/conversation/caller_format.ts";
+import type { ReplyContext } from "../../src/conversation/caller_format.ts";
+import type { WireFormat } from "../../src/conversation/format.ts";
+import type { RequestTarget } from "../../src/conversation/upstream_format.ts";
+import type { Frame } from "../../src/lib/frame.ts";
+import type { JsonObject } from "../../src/lib/json_object.ts";
 import { chat } from "../../src/conversation/codecs/chat/mod.ts";
 import { content } from "../../src/conversation/codecs/content/mod.ts";
 import { messages } from "../../src/conversation/codecs/messages/mod.ts";
@@ -11,7 +17,7 @@ import { replyOf } from "./assemble.ts";
 import { targetOf } from "./conversations.ts";
 
 /** Every codec, by its form. */
-export const CODECS: Readonly<Record<Form, Codec>> = { chat, responses, messages, content };
+export const CODECS: Readonly<Record<Form, WireFormat>> = { chat, responses, messages, content };
 
 /** The forms, and every ordered pair of two of them. */
 export const FORMS: readonly Form[] = ["chat", "responses", "messages", "content"];
@@ -39,20 +45,20 @@ export function asRead(form: Form, body: JsonObject, stream: boolean): JsonObjec
 
 /** A conversation as it reads after it was written in a form. */
 export function throughForm(form: Form, conversation: Conversation, target = TARGETS[form]) {
-  const { body, losses, toolNames } = CODECS[form].writeRequest(conversation, target);
-  const read = CODECS[form].readRequest(asRead(form, body, conversation.stream));
+  const { body, losses, toolNames } = CODECS[form].upstream.writeRequest(conversation, target);
+  const read = readChecked(CODECS[form].caller, asRead(form, body, conversation.stream));
   return { read, body: sent(body), losses, toolNames };
 }
 
 /** The events that a form's reader tells of frames. */
 export function eventsIn(form: Form, frames: readonly Frame[]): ReplyEvent[] {
-  const reader = CODECS[form].eventReader();
+  const reader = eventReaderOf(CODECS[form]);
   return [...frames.flatMap((frame) => reader.read(frame)), ...reader.end()];
 }
 
 /** The frames by which a form tells events. */
 export function framesOf(form: Form, events: readonly ReplyEvent[], context: ReplyContext): Frame[] {
-  const writer = CODECS[form].eventWriter(context);
+  const writer = CODECS[form].caller.eventWriter(context);
   return events.flatMap((event) => writer.write(event));
 }
 
@@ -63,5 +69,5 @@ export function streamedThrough(form: Form, events: readonly ReplyEvent[], conte
 
 /** A reply as it reads after it was written whole in a form. */
 export function wholeThrough(form: Form, reply: Reply, context: ReplyContext): Reply {
-  return CODECS[form].readReply(sent(CODECS[form].writeReply(reply, context).body));
+  return CODECS[form].upstream.readReply(sent(CODECS[form].caller.writeReply(reply, context).body));
 }

@@ -1,4 +1,5 @@
-import type { Frame, JsonObject } from "../../src/conversation/codec.ts";
+import type { Frame } from "../../src/lib/frame.ts";
+import type { JsonObject } from "../../src/lib/json_object.ts";
 import type { Form } from "../../src/conversation/seal.ts";
 
 /** Where recorded traffic lies: beside the repository, or where SWITCHYARD_FIXTURES says; null when it is not there. */

@@ -1,11 +1,12 @@
+import { passRelayOf } from "./support.ts";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { Relay } from "../../src/calls/stream_relay.ts";
 import { ArrayRelay } from "../../src/texts/array_relay.ts";
-import { PassRelay } from "../../src/texts/pass_relay.ts";
+import type { PassRelay } from "../../src/texts/pass_relay.ts";
 import { attemptOf, cutAt, relayAll, REPLY, type Till, tillOf, wireOf } from "./support.ts";
 
 function passRelay(till: Till): PassRelay {
-  return new PassRelay(attemptOf("content", { till }));
+  return passRelayOf(attemptOf("content", { till }));
 }
 
 /** A relay that gives nothing. */

@@ -1,3 +1,4 @@
+import { CODECS } from "../support/forms.ts";
 import { assert, assertEquals } from "@std/assert";
 import type { Form } from "../../src/conversation/seal.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
@@ -34,7 +35,7 @@ function turnWith(fields: Partial<CountTurn> = {}): CountTurn {
   return {
     accountId: "demo",
     model: "acme/m",
-    form: "messages",
+    format: CODECS.messages.caller,
     body: {},
     conversation: conversationOf({ instructions: [{ kind: "text", text: "Be brief" }] }),
     headerPin: null,

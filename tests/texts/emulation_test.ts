@@ -1,3 +1,4 @@
+import { eventReaderOf } from "../support/event_reader.ts";
 import { assertEquals } from "@std/assert";
 import type { ReplyEvent } from "../../src/conversation/events.ts";
 import type { Reply, ReplyPart } from "../../src/conversation/reply.ts";
@@ -5,7 +6,7 @@ import { emulationFor } from "../../src/texts/emulation.ts";
 import { conversationOf } from "../support/conversations.ts";
 import { CODECS, FORMS } from "../support/forms.ts";
 import { wireOf } from "./support.ts";
-import { createFrameReader } from "../../src/http/sse.ts";
+import { createFrameReader } from "../../src/lib/sse.ts";
 
 const call = (callId: string): ReplyPart & { kind: "tool_call" } => ({
   kind: "tool_call",
@@ -64,7 +65,7 @@ Deno.test("emulation keeps the first of several calls, in a whole reply and in a
   // Content callers cannot ask for this, so their writer sees no gap in the indexes.
   for (const form of FORMS.filter((one) => one !== "content")) {
     const frames = createFrameReader().push(new TextEncoder().encode(wireOf(form, events.flatMap(emulation.events()))));
-    const reader = CODECS[form].eventReader();
+    const reader = eventReaderOf(CODECS[form]);
     const told = [...frames.flatMap((frame) => reader.read(frame)), ...reader.end()];
     const deltas = told.flatMap((event) => event.type === "part-delta" ? [event.text] : []);
     assertEquals(deltas.sort(), ["behind", '{"n":0}'], form);

@@ -1,9 +1,9 @@
+import { passRelayOf } from "./support.ts";
 import { assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
 import type { Bytes, Relay } from "../../src/calls/stream_relay.ts";
 import type { NamedState } from "../../src/ownership/records.ts";
 import { MAX_IDS_PER_REPLY, withIssuedIds } from "../../src/texts/issued_ids_relay.ts";
-import { PassRelay } from "../../src/texts/pass_relay.ts";
 import { attemptOf, bodyOf, cutAt, textOf } from "./support.ts";
 
 /** A relay of a responses stream, and what was kept before each of its bytes left. */
@@ -13,7 +13,7 @@ function relayOf(keep: (states: readonly NamedState[]) => Promise<void>, fields:
     keep: (_owner: unknown, states: readonly NamedState[]) => keep(states),
     owners: () => Promise.resolve([]),
   };
-  return withIssuedIds(new PassRelay(attempt), attempt, { vendorState });
+  return withIssuedIds(passRelayOf(attempt), attempt, { vendorState });
 }
 
 const ITEM = { id: "msg_1", type: "message", role: "assistant", content: [] };

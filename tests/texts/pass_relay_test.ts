@@ -1,8 +1,9 @@
+import { passRelayOf } from "./support.ts";
+import { eventReaderOf } from "../support/event_reader.ts";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
 import type { Form } from "../../src/conversation/seal.ts";
-import { createFrameReader } from "../../src/http/sse.ts";
-import { PassRelay } from "../../src/texts/pass_relay.ts";
+import { createFrameReader } from "../../src/lib/sse.ts";
 import type { Bytes } from "../../src/calls/stream_relay.ts";
 import { CODECS, FORMS } from "../support/forms.ts";
 import { attemptOf, bodyOf, cutAt, PROVIDER_KEY, relayAll, REPLY, textOf, tillOf, USAGE, wireOf } from "./support.ts";
@@ -14,7 +15,7 @@ const ASKS_FOR_USAGE = { body: bodyOf("chat", { stream_options: { include_usage:
 /** A relay for a caller who gets all that the vendor sends, and what is charged. */
 function relayFor(form: Form, turn = form === "chat" ? ASKS_FOR_USAGE : {}) {
   const till = tillOf();
-  return { till, relay: new PassRelay(attemptOf(form, { till, turn })) };
+  return { till, relay: passRelayOf(attemptOf(form, { till, turn })) };
 }
 
 function framesIn(text: string) {
@@ -26,7 +27,7 @@ function framesIn(text: string) {
 function failureIn(form: Form, text: string): { message: string; frames: number } | null {
   const failures = framesIn(text).flatMap((frame) => {
     try {
-      const events = CODECS[form].eventReader().read(frame);
+      const events = eventReaderOf(CODECS[form]).read(frame);
       return events.flatMap((event) => event.type === "error" ? [event.message] : []);
     } catch {
       return ["unreadable"];

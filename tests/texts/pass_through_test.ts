@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { JsonObject } from "../../src/conversation/codec.ts";
+import type { JsonObject } from "../../src/lib/json_object.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { replyOf } from "../support/assemble.ts";
 import { replyContextOf } from "../support/conversations.ts";
@@ -10,7 +10,7 @@ import { bodyOf, REPLY, responseOf, turnOf, USAGE, wireOf } from "./support.ts";
 
 for (const form of FORMS) {
   Deno.test(`TextTurns passes a whole ${form} reply byte for byte, and charges it before it leaves`, async () => {
-    const { body } = CODECS[form].writeReply(replyOf(REPLY), replyContextOf());
+    const { body } = CODECS[form].caller.writeReply(replyOf(REPLY), replyContextOf());
     const bytes = JSON.stringify({ ...body, a_new_field: { of: "the vendor's" } }, null, 1);
     const { turns, till } = stageOf({ providers: { one: [form, () => responseOf([bytes], "application/json")] } });
     const response = await turns.run(turnOf(form));
@@ -55,7 +55,7 @@ for (const form of FORMS) {
 
   Deno.test(`TextTurns estimates the usage of a whole ${form} reply that reports none`, async () => {
     for (const vendor of [form, FORMS.find((other) => other !== form)!]) {
-      const reply = CODECS[vendor].writeReply({ ...replyOf(REPLY), usage: null }, replyContextOf()).body;
+      const reply = CODECS[vendor].caller.writeReply({ ...replyOf(REPLY), usage: null }, replyContextOf()).body;
       const { usage: _usage, usageMetadata: _metadata, ...bare } = reply;
       const { turns, till } = stageOf({
         providers: { one: [vendor, () => responseOf([JSON.stringify(bare)], "application/json")] },
@@ -127,10 +127,11 @@ Deno.test("TextTurns gives a content caller one JSON list where that was asked f
 });
 
 Deno.test("TextTurns forwards the caller's flags to a vendor of the caller's form alone", async () => {
-  const forwarded = { "anthropic-beta": "a-feature" };
+  const forwarded: Record<string, string> = { "anthropic-beta": "a-feature" };
+  const header = (name: string) => forwarded[name] ?? null;
   for (const [vendor, headers] of [["messages", forwarded], ["chat", {}]] as const) {
     const { turns, sent } = stageOf({ providers: { one: [vendor, wholeReply(vendor)] } });
-    await (await turns.run(turnOf("messages", { forwarded }))).text();
+    await (await turns.run(turnOf("messages", { header }))).text();
     assertEquals(sent[0].call.headers, headers);
   }
 });

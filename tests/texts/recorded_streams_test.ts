@@ -1,6 +1,6 @@
+import { passRelayOf } from "./support.ts";
 import { assert, assertEquals } from "@std/assert";
-import { encodeFrames } from "../../src/http/sse.ts";
-import { PassRelay } from "../../src/texts/pass_relay.ts";
+import { encodeFrames } from "../../src/lib/sse.ts";
 import { RECORDINGS, recordings } from "../support/recordings.ts";
 import { CODECS } from "../support/forms.ts";
 import { attemptOf, bodyOf, cutAt, relayAll, tillOf } from "./support.ts";
@@ -17,11 +17,11 @@ Deno.test({
       const hasMark = form !== "chat" || frames.at(-1)!.data === "[DONE]";
       const sent = hasMark ? frames : [...frames, { event: null, data: "[DONE]" }];
       const wire = new TextDecoder().decode(encodeFrames(sent));
-      const follower = CODECS[form].usageFollower();
+      const follower = CODECS[form].passThrough.watch({});
       for (const { data } of sent) if (follower.concerns(data)) follower.follow(data);
       const till = tillOf();
       const asksForUsage = form === "chat" ? { stream_options: { include_usage: true } } : {};
-      const relay = new PassRelay(attemptOf(form, { till, turn: { body: bodyOf(form, asksForUsage) } }));
+      const relay = passRelayOf(attemptOf(form, { till, turn: { body: bodyOf(form, asksForUsage) } }));
       const text = await relayAll(relay, cutAt(wire, PLACES));
       assertEquals(text.slice(0, wire.length), wire, name);
       assertEquals(till.charges.length, 1, name);

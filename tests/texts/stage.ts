@@ -1,7 +1,7 @@
 import { assertRejects } from "@std/assert";
 import { createCatalog } from "../../src/catalog/catalog.ts";
 import { readModel } from "../../src/catalog/model.ts";
-import type { JsonObject } from "../../src/conversation/codec.ts";
+import type { JsonObject } from "../../src/lib/json_object.ts";
 import type { Form } from "../../src/conversation/seal.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import type { Log, LogFields } from "../../src/lib/log.ts";
@@ -141,7 +141,7 @@ const stateless: VendorState = {
 
 /** A provider's whole reply of a form. */
 export function wholeReply(form: Form): Behaviour {
-  const { body } = CODECS[form].writeReply(replyOf(REPLY), replyContextOf());
+  const { body } = CODECS[form].caller.writeReply(replyOf(REPLY), replyContextOf());
   return () => responseOf([JSON.stringify(body)], "application/json");
 }
 

@@ -1,13 +1,14 @@
+import { PassRelay } from "../../src/texts/pass_relay.ts";
 import type { Admission, Charge } from "../../src/billing/meter.ts";
 import { Settlement } from "../../src/calls/settlement.ts";
 import type { Bytes, Relay } from "../../src/calls/stream_relay.ts";
 import { createCatalog } from "../../src/catalog/catalog.ts";
 import { readModel } from "../../src/catalog/model.ts";
-import type { JsonObject } from "../../src/conversation/codec.ts";
+import type { JsonObject } from "../../src/lib/json_object.ts";
 import type { ReplyEvent } from "../../src/conversation/events.ts";
 import type { Form } from "../../src/conversation/seal.ts";
 import { NO_USAGE, type Usage } from "../../src/conversation/usage.ts";
-import { encodeFrames } from "../../src/http/sse.ts";
+import { encodeFrames } from "../../src/lib/sse.ts";
 import { scanJson } from "../../src/lib/json.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import { createRedactor } from "../../src/lib/redact.ts";
@@ -47,7 +48,7 @@ export const REPLY: readonly ReplyEvent[] = [
 
 /** Events as a form's vendor sends them: with usage, and with lines that end as given. */
 export function wireOf(form: Form, events: readonly ReplyEvent[], lineEnd = "\n"): string {
-  const writer = CODECS[form].eventWriter(replyContextOf({ includeUsage: true }));
+  const writer = CODECS[form].caller.eventWriter(replyContextOf({ includeUsage: true }));
   const bytes = encodeFrames(events.flatMap((event) => writer.write(event)));
   return new TextDecoder().decode(bytes).replaceAll("\n", lineEnd);
 }
@@ -74,7 +75,7 @@ export function turnOf(form: Form, fields: Partial<TextTurn> & { readonly text?:
     requestId: "req_1",
     accountId: "demo",
     receivedAt: 7_000,
-    codec: CODECS[form],
+    format: CODECS[form].caller,
     body: form === "content" ? { ...sent, model: "acme/m", stream } : sent,
     bytes,
     scan: scanJson(bytes),
@@ -83,7 +84,7 @@ export function turnOf(form: Form, fields: Partial<TextTurn> & { readonly text?:
     framing: "sse",
     headerPin: null,
     bodyPin: null,
-    forwarded: {},
+    header: () => null,
     callerSignal: () => new AbortController().signal,
     memory: UNLIMITED_MEMORY.lease(),
     ...others,
@@ -175,7 +176,8 @@ export function attemptOf(
 /** Where a vendor speaks one form. */
 export function endpointOf(form: Form): TextEndpoint {
   return {
-    codec: CODECS[form],
+    format: CODECS[form].upstream,
+    pass: CODECS[form].passThrough,
     path: (model, stream) => `/${form}/${model}/${stream}`,
     mustInline: () => false,
     counter: null,
@@ -283,4 +285,9 @@ export function cutAt(text: string, places: readonly number[]): Uint8Array<Array
   return [0, ...cuts].map((from, at) => bytes.slice(from, [...cuts, bytes.length][at])).filter(({ length }) =>
     length > 0
   );
+}
+
+/** A relay for a stream that passes through. */
+export function passRelayOf(attempt: TextAttempt): PassRelay {
+  return new PassRelay(attempt, attempt.endpoint.pass!);
 }

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { readModel } from "../../src/catalog/model.ts";
-import type { JsonObject } from "../../src/conversation/codec.ts";
+import type { JsonObject } from "../../src/lib/json_object.ts";
 import type { Form } from "../../src/conversation/seal.ts";
 import { readRate } from "../../src/lib/money.ts";
 import { measureOf } from "../../src/texts/text_measure.ts";
@@ -26,7 +26,7 @@ const MODEL = readModel({
 
 function measured(form: Form, body: JsonObject, { takesAnyFile = false } = {}) {
   const bytes = new TextEncoder().encode(JSON.stringify(body));
-  return { bytes: bytes.length, ...measureOf({ codec: CODECS[form], body, bytes }, MODEL, takesAnyFile) };
+  return { bytes: bytes.length, ...measureOf({ format: CODECS[form].caller, body, bytes }, MODEL, takesAnyFile) };
 }
 
 const said = (content: unknown) => ({ model: "acme/m", messages: [{ role: "user", content }] });

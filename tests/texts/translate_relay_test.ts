@@ -1,10 +1,11 @@
+import { eventReaderOf } from "../support/event_reader.ts";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
 import type { ReplyEvent } from "../../src/conversation/events.ts";
 import type { Reply } from "../../src/conversation/reply.ts";
 import type { Form, Seal } from "../../src/conversation/seal.ts";
 import { readSeal } from "../../src/conversation/seal.ts";
-import { createFrameReader } from "../../src/http/sse.ts";
+import { createFrameReader } from "../../src/lib/sse.ts";
 import { emulationFor } from "../../src/texts/emulation.ts";
 import { BoundedMemory } from "../../src/texts/bounded_memory.ts";
 import { itemMemoryOver } from "../../src/texts/item_memory.ts";
@@ -49,7 +50,7 @@ function relayFor(caller: Form, vendor: Form, translation: Partial<Translation> 
 /** What a caller of a form reads. */
 function eventsIn(form: Form, text: string): ReplyEvent[] {
   const frames = createFrameReader();
-  const reader = CODECS[form].eventReader();
+  const reader = eventReaderOf(CODECS[form]);
   const all = [...frames.push(new TextEncoder().encode(text)), ...frames.end()];
   return [...all.flatMap((frame) => reader.read(frame)), ...reader.end()];
 }

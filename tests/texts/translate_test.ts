@@ -9,12 +9,12 @@ for (const form of FORMS) {
     Deno.test(`TextTurns translates a ${form} request for a ${vendor} vendor, and its reply back`, async () => {
       const { turns, till, sent } = stageOf({ providers: { one: [vendor, wholeReply(vendor)] } });
       const response = await turns.run(turnOf(form));
-      const reply = CODECS[form].readReply(await response.json());
+      const reply = CODECS[form].upstream.readReply(await response.json());
       const text = reply.parts.map((part) => part.kind === "text" ? part.text : "").join("");
       assertEquals(text, 'Grüße, 世界! Zwei\nZeilen, ein "Zitat" und 😀.');
       assertEquals(reply.parts.find((part) => part.kind === "tool_call")?.input.replaceAll(" ", ""), '{"ort":"Köln"}');
       assertEquals(till.charges.map(({ usage }) => usage?.outputTokens), [USAGE.outputTokens]);
-      CODECS[vendor].checkRequest(vendor === "content" ? { ...sent[0].body, model: "vm" } : sent[0].body);
+      CODECS[vendor].caller.check(vendor === "content" ? { ...sent[0].body, model: "vm" } : sent[0].body);
     });
   }
 }
@@ -49,8 +49,9 @@ Deno.test("TextTurns reads and writes a history that holds a proof in its wrappi
   const body = bodyOf("messages", { messages, thinking, max_tokens: 4000 });
   const model = { top_provider: { max_completion_tokens: 8000 } };
   const { turns, sent } = stageOf({ providers: { one: ["messages", wholeReply("messages")] }, model });
-  const forwarded = { "anthropic-beta": "a-feature" };
-  await (await turns.run(turnOf("messages", { body, forwarded }))).text();
+  const forwarded: Record<string, string> = { "anthropic-beta": "a-feature" };
+  const header = (name: string) => forwarded[name] ?? null;
+  await (await turns.run(turnOf("messages", { body, header }))).text();
   assertEquals(sent[0].call.headers, forwarded, "features hold for the form, however its body came about");
   const text = JSON.stringify(sent[0].body);
   assert(!proofs.some((proof) => text.includes(proof)), "no vendor sees our wrapping");

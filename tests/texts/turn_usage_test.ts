@@ -1,6 +1,7 @@
+import { CODECS } from "../support/forms.ts";
 import { assert, assertEquals } from "@std/assert";
 import { NO_USAGE } from "../../src/conversation/usage.ts";
-import { promptTokensOfTurn, usageSoFar, wantsUsage } from "../../src/texts/turn_usage.ts";
+import { promptTokensOfTurn, usageSoFar } from "../../src/texts/turn_usage.ts";
 import { bodyOf, turnOf } from "./support.ts";
 
 Deno.test("usageSoFar() keeps what the vendor told of the prompt, and the larger count of what was made", async () => {
@@ -18,12 +19,12 @@ Deno.test("usageSoFar() counts the prompt where the vendor told nothing of it, o
 });
 
 Deno.test("promptTokensOfTurn() goes by the bytes of a request that cannot be read", async () => {
-  const turn = turnOf("chat", { body: { model: "acme/m", messages: 7 } });
+  const turn = turnOf("chat", { body: bodyOf("chat", { n: 2 }) });
   assertEquals(await promptTokensOfTurn(turn), Math.ceil(turn.bytes.length / 4));
 });
 
-Deno.test("wantsUsage() is so only for a caller who asked for it in plain words", () => {
+Deno.test("CallerFormat.wantsUsage() is so only for a caller who asked for it in plain words", () => {
   const asks = [{ include_usage: true }, { include_usage: "true" }, { include_usage: false }, null, 7, [], undefined];
-  const wanted = asks.map((stream_options) => wantsUsage(turnOf("chat", { body: bodyOf("chat", { stream_options }) })));
+  const wanted = asks.map((stream_options) => CODECS.chat.caller.wantsUsage(bodyOf("chat", { stream_options })));
   assertEquals(wanted, [true, false, false, false, false, false, false]);
 });

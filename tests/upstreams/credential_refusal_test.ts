@@ -51,7 +51,7 @@ for (
   ] as const
 ) {
   Deno.test(`blamesCredential() is ${expected} for ${what}`, () => {
-    for (const { readError } of [chat, content]) {
+    for (const { upstream: { readError } } of [chat, content]) {
       assertEquals(blamesCredential(status, body, readError(body)), expected);
     }
   });

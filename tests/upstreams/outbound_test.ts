@@ -65,7 +65,7 @@ function callWith(fields: Partial<OutboundCall> = {}): OutboundCall {
     body: new TextEncoder().encode('{"a":"ü"}'),
     firstByteMs: FIRST_BYTE_MS,
     callerSignal: null,
-    readError: messages.readError,
+    readError: messages.upstream.readError,
     ...fields,
   };
 }

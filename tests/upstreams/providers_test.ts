@@ -81,7 +81,7 @@ Deno.test("openProviders() says which forms a provider speaks, best first", () =
     anthropic: { kind: "anthropic", api_key: "k" },
     google: { kind: "google", api_key: "k" },
   });
-  const spoken = [...byName].map(([name, { text }]) => [name, ...text.map(({ codec }) => codec.name)]);
+  const spoken = [...byName].map(([name, { text }]) => [name, ...text.map(({ format }) => format.name)]);
   assertEquals(spoken, [
     ["author", "responses", "chat"],
     ["chat", "chat"],

@@ -3,4 +3,4 @@ import type { ErrorRenderer } from "../../http/inbound.ts";
 
 /** `{error: {code, message, status}}`. Source: DESIGN "Errors". */
 export const renderContentError: ErrorRenderer = (error, requestId) =>
-  Response.json(content.writeError(error, requestId), { status: error.status });
+  Response.json(content.caller.writeError(error, requestId), { status: error.status });

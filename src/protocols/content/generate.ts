@@ -4,7 +4,7 @@ import type { Caches } from "../../caches/caches.ts";
 import type { CacheReference } from "../../caches/reference.ts";
 import { readCountRequest, writeCount } from "../../conversation/codecs/content/shared/count.ts";
 import { content, readCachedContent } from "../../conversation/codecs/content/mod.ts";
-import type { JsonObject } from "../../conversation/codec.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
 import { isObject } from "../../conversation/wire_value.ts";
 import type { BodyLimits } from "../../http/body.ts";
 import { CONTENT_CARRIERS } from "../../http/credentials.ts";
@@ -50,7 +50,7 @@ function generateHandler({ turns, caches, authenticate, bodyLimits }: ContentPar
     const model = modelOf(inbound);
     const cache = await cacheIn(json.body, { caches, credential, model });
     return await turns.run(textTurnOf(inbound, credential, json, {
-      codec: content,
+      format: content.caller,
       body: { ...json.body, model, stream },
       model,
       stream,
@@ -71,7 +71,7 @@ function countHandler({ turns, caches, authenticate, bodyLimits }: ContentParts)
     const { tokens, countedBy } = await countTokens({
       accountId: credential.accountId,
       model,
-      form: "content",
+      format: content.caller,
       body: requestToCount(body),
       conversation,
       headerPin: readHeaderPin(inbound.request.headers),
@@ -103,7 +103,7 @@ async function cacheIn(body: JsonObject, { caches, credential, model }: Naming):
   const name = readCachedContent(body);
   if (name === null) return null;
   const field = "cachedContent" in body ? "cachedContent" : "cached_content";
-  return await caches.resolve({ name, field, keyId: credential.keyId, model, form: "content", body });
+  return await caches.resolve({ name, field, keyId: credential.keyId, model, format: content.caller, body });
 }
 
 /** The model of the path; a client may repeat the collection's name. */

@@ -3,4 +3,4 @@ import type { ErrorRenderer } from "../../http/inbound.ts";
 
 /** `{error: {message, type, code, param}}`. Source: DESIGN "Errors". */
 export const renderDefaultError: ErrorRenderer = (error, requestId) =>
-  Response.json(chat.writeError(error, requestId), { status: error.status });
+  Response.json(chat.caller.writeError(error, requestId), { status: error.status });

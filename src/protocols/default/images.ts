@@ -65,6 +65,6 @@ function askerOf(inbound: Inbound, { accountId }: Credential): ImageAsker {
     headerPin: readHeaderPin(request.headers),
     callerSignal: () => request.signal,
     memory,
-    writeError: (error) => chat.writeError(error, requestId),
+    writeError: (error) => chat.caller.writeError(error, requestId),
   };
 }

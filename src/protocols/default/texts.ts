@@ -1,7 +1,7 @@
 import type { Authenticate } from "../../billing/authenticate.ts";
 import type { Caches } from "../../caches/caches.ts";
 import { cacheInExtraBody } from "../../caches/reference.ts";
-import type { Codec } from "../../conversation/codec.ts";
+import type { CallerFormat } from "../../conversation/caller_format.ts";
 import { chat } from "../../conversation/codecs/chat/mod.ts";
 import { responses } from "../../conversation/codecs/responses/mod.ts";
 import type { BodyLimits } from "../../http/body.ts";
@@ -24,22 +24,22 @@ export interface DefaultTextParts {
 /** `POST /v1/chat/completions` and `POST /v1/responses`. */
 export function defaultTextRoutes(parts: DefaultTextParts): Route[] {
   return [
-    { method: "POST", path: "/v1/chat/completions", handler: textHandler(chat, parts), renderError },
-    { method: "POST", path: "/v1/responses", handler: textHandler(responses, parts), renderError },
+    { method: "POST", path: "/v1/chat/completions", handler: textHandler(chat.caller, parts), renderError },
+    { method: "POST", path: "/v1/responses", handler: textHandler(responses.caller, parts), renderError },
     { method: "GET", path: "/v1/responses", handler: refuseUpgrade, renderError },
   ];
 }
 
-function textHandler(codec: Codec, { turns, caches, authenticate, bodyLimits }: DefaultTextParts): Handler {
+function textHandler(format: CallerFormat, { turns, caches, authenticate, bodyLimits }: DefaultTextParts): Handler {
   return async (inbound) => {
     const credential = await authenticate(inbound);
     const json = await readJsonObject(inbound, bodyLimits);
     const { body } = json;
     const model = typeof body.model === "string" ? body.model : "";
     const bodyPin = readBodyPin(body);
-    const named = cacheInExtraBody(body, codec.name, model);
+    const named = cacheInExtraBody(body, format, model);
     const cache = named === null ? null : await caches.resolve({ ...named, keyId: credential.keyId });
-    const facts = { codec, body, model, stream: body.stream === true, bodyPin, cache };
+    const facts = { format, body, model, stream: body.stream === true, bodyPin, cache };
     return await turns.run(textTurnOf(inbound, credential, json, facts));
   };
 }

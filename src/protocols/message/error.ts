@@ -3,4 +3,4 @@ import type { ErrorRenderer } from "../../http/inbound.ts";
 
 /** `{type: "error", error: {type, message}, request_id}`. Source: DESIGN "Errors". */
 export const renderMessageError: ErrorRenderer = (error, requestId) =>
-  Response.json(messages.writeError(error, requestId), { status: error.status });
+  Response.json(messages.caller.writeError(error, requestId), { status: error.status });

@@ -39,10 +39,10 @@ function messagesHandler({ turns, caches, authenticate, bodyLimits }: MessagePar
     const { body } = json;
     const model = typeof body.model === "string" ? body.model : "";
     const bodyPin = readBodyPin(body);
-    const named = cacheInExtraBody(body, "messages", model);
+    const named = cacheInExtraBody(body, messages.caller, model);
     const cache = named === null ? null : await caches.resolve({ ...named, keyId: credential.keyId });
     return await turns.run(textTurnOf(inbound, credential, json, {
-      codec: messages,
+      format: messages.caller,
       body,
       model,
       stream: body.stream === true,
@@ -61,7 +61,7 @@ function countHandler({ turns, authenticate, bodyLimits }: MessageParts): Handle
     const { tokens, countedBy } = await countTokens({
       accountId,
       model: conversation.model,
-      form: "messages",
+      format: messages.caller,
       body,
       conversation,
       headerPin: readHeaderPin(inbound.request.headers),

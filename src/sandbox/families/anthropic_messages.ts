@@ -11,7 +11,7 @@ import type { Thoughts } from "../speech.ts";
 /** `POST /v1/messages`. Source: Messages API reference. */
 export const messagesVoice: Voice = {
   vendor: "anthropic",
-  codec: messages,
+  format: messages.caller,
   cachesByMarks: true,
   startsWithUsage: true,
   newReplyId: ({ world }) => `msg_01${world.nextId()}`,

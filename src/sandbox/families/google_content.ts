@@ -9,7 +9,7 @@ import { errorBody } from "./google_error.ts";
 /** `generateContent` and `streamGenerateContent`. Source: Gemini API reference, "Generating content". */
 export const contentVoice: Voice = {
   vendor: "google",
-  codec: content,
+  format: content.caller,
   cachesByMarks: false,
   startsWithUsage: false,
   newReplyId: ({ world }) => world.nextId().slice(0, 22),

@@ -1,3 +1,4 @@
+import { readChecked } from "../../conversation/caller_format.ts";
 import { responses } from "../../conversation/codecs/responses/mod.ts";
 import { bodyOf, type Call, type Family, isBadKey, isMissingModel, jsonAnswer, retryAfterHeader } from "../call.ts";
 import { generate, readWith, type Voice } from "../generate.ts";
@@ -69,7 +70,7 @@ function count(call: Call): Response {
   const body = bodyOf(call, UNREADABLE);
   checkResponsesCount(body);
   checkModel(String(body.model));
-  const inputTokens = promptTokensIn(segmentsOf(readWith(responses.readRequest, body)));
+  const inputTokens = promptTokensIn(segmentsOf(readWith((sent) => readChecked(responses.caller, sent), body)));
   return jsonAnswer({ object: "response.input_tokens", input_tokens: inputTokens }, headersOf(call));
 }
 

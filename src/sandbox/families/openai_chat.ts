@@ -12,7 +12,7 @@ export function isReasoner(model: string): boolean {
 /** `POST /v1/chat/completions`. Source: Chat Completions reference. */
 export const chatVoice: Voice = {
   vendor: "openai",
-  codec: chat,
+  format: chat.caller,
   cachesByMarks: false,
   startsWithUsage: false,
   newReplyId: ({ world }) => `chatcmpl-${world.nextId()}`,

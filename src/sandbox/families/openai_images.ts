@@ -1,4 +1,4 @@
-import { writeFrame } from "../../http/sse.ts";
+import { writeFrame } from "../../lib/sse.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { OrderedCut } from "../beat_stream.ts";
 import { bodyOf, type Call, isMissingModel, jsonAnswer } from "../call.ts";

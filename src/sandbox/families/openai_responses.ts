@@ -1,4 +1,5 @@
-import type { EventWriter, Frame } from "../../conversation/codec.ts";
+import type { EventWriter } from "../../conversation/caller_format.ts";
+import type { Frame } from "../../lib/frame.ts";
 import { responses } from "../../conversation/codecs/responses/mod.ts";
 import type { ReplyPart } from "../../conversation/reply.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
@@ -12,7 +13,7 @@ import { failureMessage } from "./openai_words.ts";
 /** `POST /v1/responses`. Source: Responses API reference. */
 export const responsesVoice: Voice = {
   vendor: "openai",
-  codec: responses,
+  format: responses.caller,
   cachesByMarks: false,
   startsWithUsage: false,
   newReplyId: () => "",

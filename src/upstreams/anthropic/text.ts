@@ -4,7 +4,8 @@ import type { TextEndpoint } from "../upstream.ts";
 
 /** Messages, with its counter. Source: Messages API reference, "Messages", "Count message tokens". */
 export const messagesEndpoint: TextEndpoint = {
-  codec: messages,
+  format: messages.upstream,
+  pass: messages.passThrough,
   path: () => "/v1/messages",
   mustInline: () => false,
   counter: {

@@ -28,6 +28,6 @@ export function isArkRefusal(code: string | null | undefined): boolean {
 
 /** Reads an error body, `{error: {code, message}}`. */
 export function readArkError(body: unknown): VendorRefusal {
-  const said = chat.readError(body);
+  const said = chat.upstream.readError(body);
   return { ...said, kind: arkFailureKindOf(said.code) ?? undefined, isContentRefusal: isArkRefusal(said.code) };
 }

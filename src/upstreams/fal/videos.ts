@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { JsonObject } from "../../conversation/codec.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
 import { chat } from "../../conversation/codecs/chat/mod.ts";
 import { type FailureKind, UpstreamFailure } from "../failure.ts";
 import type { Outbound, VendorRefusal } from "../outbound.ts";
@@ -154,7 +154,7 @@ async function cancel(exchange: VideoExchange, place: string): Promise<CancelOut
 const Detail = z.object({ detail: z.array(z.object({ type: text })).nonempty() });
 
 function readRefusal(body: unknown): VendorRefusal {
-  const said = chat.readError(body);
+  const said = chat.upstream.readError(body);
   const code = Detail.safeParse(body).data?.detail[0].type ?? said.code;
   return { ...said, code, kind: kindOf(code, said.message), isContentRefusal: isRefusal(code) };
 }

@@ -25,7 +25,7 @@ const LIST_CAP_BYTES = 4_194_304;
 
 /** Gemini's explicit caches. The mark is kept as the display name. Source: Gemini API reference, "Caching". */
 export function googleCaches(outbound: Outbound): CacheUpstream {
-  const reading = { readError: content.readError, firstByteMs: OTHER_MS };
+  const reading = { readError: content.upstream.readError, firstByteMs: OTHER_MS };
   return {
     create({ mark, model, content: kept, expiresAt, callerSignal }) {
       const body = { model: `models/${model}`, displayName: mark, ...kept, expireTime: timeOf(expiresAt) };

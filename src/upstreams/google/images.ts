@@ -45,7 +45,7 @@ export function googleImages(outbound: Outbound): ImageUpstream {
         callerSignal: call.callerSignal,
         capBytes: IMAGE_REPLY_CAP_BYTES,
         reserve: call.reserve,
-        readError: content.readError,
+        readError: content.upstream.readError,
       });
     },
     edit: null, // Pictures are changed in conversation, by the content protocol.

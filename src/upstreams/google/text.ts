@@ -5,7 +5,8 @@ import type { TextEndpoint } from "../upstream.ts";
 
 /** Content generation, with its counter. Source: Gemini API reference, "Generating content", "Counting tokens". */
 export const contentEndpoint: TextEndpoint = {
-  codec: content,
+  format: content.upstream,
+  pass: content.passThrough,
   path: (model, stream) =>
     `/v1beta/models/${encodeURI(model)}:${stream ? "streamGenerateContent?alt=sse" : "generateContent"}`,
   mustInline: ({ source }) => needsInlining(source),

@@ -52,7 +52,7 @@ const Inside = z.object({
 
 /** An error body: the newer form is the default protocol's, at times with the number of the older; neither is sure. */
 export function readRefusal(body: unknown): VendorRefusal {
-  const said = chat.readError(body);
+  const said = chat.upstream.readError(body);
   const inside = Inside.safeParse(body).data;
   const code = inside?.error?.code ?? inside?.base_resp?.status_code ?? null;
   const message = said.message || inside?.base_resp?.status_msg || "";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { createFrameReader } from "../../http/sse.ts";
+import { createFrameReader } from "../../lib/sse.ts";
 import type { Frame } from "../../lib/frame.ts";
 import type { FailureKind } from "../failure.ts";
 import { IMAGE_REPLY_CAP_BYTES } from "../image_reply.ts";

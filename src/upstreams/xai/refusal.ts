@@ -9,7 +9,7 @@ export function isXaiRefusal(said: string): boolean {
 
 /** Reads an error body, which has one of three forms; refusals are billed all the same, and say for how much. */
 export function readXaiError(body: unknown): VendorRefusal {
-  const said = chat.readError(body);
+  const said = chat.upstream.readError(body);
   const refusal = isXaiRefusal(said.message) ? { kind: "invalid", isContentRefusal: true } as const : {};
   return { ...said, ...refusal, costUsd: readCostUsd(body) ?? undefined };
 }

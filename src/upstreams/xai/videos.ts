@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { JsonObject } from "../../conversation/codec.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
 import { UpstreamFailure } from "../failure.ts";
 import type { Outbound } from "../outbound.ts";
 import { videoExchange } from "../video_exchange.ts";

@@ -1,6 +1,7 @@
+import { readChecked } from "../../../../src/conversation/caller_format.ts";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { chat } from "../../../../src/conversation/codecs/chat/mod.ts";
-import type { JsonObject } from "../../../../src/conversation/codec.ts";
+import type { JsonObject } from "../../../../src/lib/json_object.ts";
 import { GatewayError } from "../../../../src/lib/gateway_error.ts";
 
 const USER = { role: "user", content: "Hi" };
@@ -17,8 +18,8 @@ function asked(...messages: unknown[]): JsonObject {
 
 /** The field that a refusal names, read also by the reader, which checks as the check does. */
 function refusedField(request: unknown): string | undefined {
-  const error = assertThrows(() => chat.checkRequest(request as JsonObject), GatewayError);
-  assertThrows(() => chat.readRequest(request as JsonObject), GatewayError);
+  const error = assertThrows(() => chat.caller.check(request as JsonObject), GatewayError);
+  assertThrows(() => readChecked(chat.caller, request as JsonObject), GatewayError);
   assertEquals(error.code, "invalid_request");
   assertEquals(error.status, 400);
   return error.details.field;
@@ -159,7 +160,7 @@ function result(id: string): JsonObject {
 }
 
 for (const [what, request] of ACCEPTED) {
-  Deno.test(`chat check lets ${what} pass`, () => chat.checkRequest(request));
+  Deno.test(`chat check lets ${what} pass`, () => chat.caller.check(request));
 }
 
 Deno.test("chat check never repeats what was said", () => {
@@ -171,7 +172,7 @@ Deno.test("chat check never repeats what was said", () => {
       body({ stop: [secret, 1] }),
     ]
   ) {
-    const error = assertThrows(() => chat.checkRequest(request), GatewayError);
+    const error = assertThrows(() => chat.caller.check(request), GatewayError);
     assert(!error.message.includes(secret));
   }
 });

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import OpenAI from "openai";
 import { chat } from "../../../../src/conversation/codecs/chat/mod.ts";
-import type { Frame } from "../../../../src/conversation/codec.ts";
+import type { Frame } from "../../../../src/lib/frame.ts";
 import type { ReplyEvent } from "../../../../src/conversation/events.ts";
 import { NO_USAGE } from "../../../../src/conversation/usage.ts";
 import { GatewayError } from "../../../../src/lib/gateway_error.ts";
@@ -22,7 +22,7 @@ function final(client: OpenAI) {
 const START: ReplyEvent = { type: "start", id: "msg_1", model: "v", createdAt: 1, usage: null };
 
 Deno.test("chat event writer is understood by the official client: thoughts, text, parallel calls and usage", async () => {
-  const writer = chat.eventWriter({ ...CONTEXT, includeUsage: true });
+  const writer = chat.caller.eventWriter({ ...CONTEXT, includeUsage: true });
   const seal = { form: "messages" as const, issuer: "a", value: "s" };
   const events: ReplyEvent[] = [
     START,
@@ -55,7 +55,7 @@ Deno.test("chat event writer is understood by the official client: thoughts, tex
 });
 
 Deno.test("chat event writer's failure is raised by the official client", async () => {
-  const writer = chat.eventWriter(CONTEXT);
+  const writer = chat.caller.eventWriter(CONTEXT);
   const frames = [...writer.write(START), ...writer.fail(new GatewayError("upstream_error", "The stream was cut"))];
   await assertRejects(() => final(clientOf(frames)), Error, "The stream was cut");
 });

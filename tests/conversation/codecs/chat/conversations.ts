@@ -1,4 +1,5 @@
-import type { ReplyContext, RequestTarget } from "../../../../src/conversation/codec.ts";
+import type { ReplyContext } from "../../../../src/conversation/caller_format.ts";
+import type { RequestTarget } from "../../../../src/conversation/upstream_format.ts";
 import { replyContextOf, targetOf } from "../../../support/conversations.ts";
 
 /** JSON as a wire has it, looked at freely, so that a test shares no reading with the code under test. */

@@ -6,7 +6,7 @@ import type { ErrorCode, ErrorDetails } from "../../../../src/lib/gateway_error.
 const NOTHING = { message: "", code: null, field: null, retryAfterSeconds: null };
 
 function write(code: ErrorCode, details: ErrorDetails = {}) {
-  return chat.writeError(new GatewayError(code, "Because", details), "req_1").error;
+  return chat.caller.writeError(new GatewayError(code, "Because", details), "req_1").error;
 }
 
 Deno.test("chat error body names message, type, code and field", () => {
@@ -48,7 +48,7 @@ Deno.test("chat error body keeps a vendor's word for faults of the request, not 
 });
 
 Deno.test("chat error reader finds message and word in every vendor's shape", () => {
-  const read = chat.readError;
+  const read = chat.upstream.readError;
   const plain = { message: "No", code: "bad", field: "n", retryAfterSeconds: null };
   assertEquals(read({ error: { message: "No", type: "t", code: "bad", param: "n" } }), plain);
   assertEquals(read([{ error: { message: "No", code: 400, status: "INVALID_ARGUMENT" } }]).code, "INVALID_ARGUMENT");
@@ -67,6 +67,6 @@ Deno.test("chat error reader finds message and word in every vendor's shape", ()
 
 Deno.test("chat error reader finds nothing in junk", () => {
   for (const junk of [null, undefined, "<html>", 5, [], {}, { error: null }, { error: [] }]) {
-    assertEquals(chat.readError(junk), NOTHING);
+    assertEquals(chat.upstream.readError(junk), NOTHING);
   }
 });

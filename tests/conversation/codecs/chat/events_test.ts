@@ -1,6 +1,7 @@
+import { eventReaderOf } from "../../../support/event_reader.ts";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { chat } from "../../../../src/conversation/codecs/chat/mod.ts";
-import type { JsonObject } from "../../../../src/conversation/codec.ts";
+import type { JsonObject } from "../../../../src/lib/json_object.ts";
 import type { ReplyEvent } from "../../../../src/conversation/events.ts";
 import type { ReplyPart } from "../../../../src/conversation/reply.ts";
 import { NO_USAGE } from "../../../../src/conversation/usage.ts";
@@ -14,7 +15,7 @@ function chunk(delta: JsonObject, finish: string | null = null): JsonObject {
 }
 
 function read(...chunks: (JsonObject | "[DONE]")[]): ReplyEvent[] {
-  const reader = chat.eventReader();
+  const reader = eventReaderOf(chat);
   const data = chunks.map((one) => one === "[DONE]" ? one : JSON.stringify(one));
   return [...data.flatMap((line) => reader.read({ event: null, data: line })), ...reader.end()];
 }
@@ -67,7 +68,7 @@ Deno.test("chat event reader tells calls apart by index, by id, and where a vend
 
 Deno.test("chat event reader makes the ids that the whole reply's reader makes", () => {
   const call = { function: { name: "f", arguments: "{}" } };
-  const whole = chat.readReply({ ...chunk({}), choices: [{ message: { tool_calls: [call, call] } }] });
+  const whole = chat.upstream.readReply({ ...chunk({}), choices: [{ message: { tool_calls: [call, call] } }] });
   assertEquals(parts({ tool_calls: [{ index: 0, ...call }] }, { tool_calls: [{ index: 1, ...call }] }), whole.parts);
 });
 
@@ -108,7 +109,7 @@ Deno.test("chat event reader joins a thought in pieces and its signature to the 
   const piece = (more: JsonObject) => ({
     reasoning_details: [{ type: "reasoning.text", format: "v1", index: 0, ...more }],
   });
-  const whole = chat.readReply({
+  const whole = chat.upstream.readReply({
     choices: [{ message: { ...piece({ text: "hmm", signature: "s" }), content: "x" } }],
   });
   assertEquals(
@@ -145,17 +146,17 @@ Deno.test("chat event reader reports a failure in the stream and nothing after i
   const events = read(chunk({ content: "x" }), failed, chunk({ content: "y" }, "stop"), "[DONE]");
   assertEquals(events.at(-1), { type: "error", message: "Overloaded", vendorCode: null, status: 503 });
   assertEquals(read(chunk({}, "error")).at(-1)?.type, "error");
-  const reader = chat.eventReader();
+  const reader = eventReaderOf(chat);
   const [event] = reader.read({ event: "error", data: '{"message":"gone"}' });
   assertEquals(event?.type === "error" && event.message, "gone");
 });
 
 Deno.test("chat event reader throws on a frame that is no JSON and forgives other shapes", () => {
-  assertThrows(() => chat.eventReader().read({ event: null, data: "<html>" }), SyntaxError);
+  assertThrows(() => eventReaderOf(chat).read({ event: null, data: "<html>" }), SyntaxError);
   for (
     const data of ["null", "[]", '"x"', "{}", '{"choices":null}', '{"choices":[null]}', '{"choices":[{"delta":1}]}']
   ) {
-    chat.eventReader().read({ event: null, data });
+    eventReaderOf(chat).read({ event: null, data });
   }
 });
 
@@ -165,7 +166,7 @@ Deno.test("chat event reader keeps to the first choice", () => {
 });
 
 function written(events: ReplyEvent[], includeUsage = false): Loose[] {
-  const writer = chat.eventWriter({ ...CONTEXT, includeUsage });
+  const writer = chat.caller.eventWriter({ ...CONTEXT, includeUsage });
   const frames = events.flatMap((event) => writer.write(event));
   assert(frames.every(({ event }) => event === null));
   return frames.map(({ data }) => data === "[DONE]" ? data : JSON.parse(data));
@@ -263,7 +264,7 @@ Deno.test("chat event writer says tool_calls after any call, and a refusal's exp
 });
 
 Deno.test("chat event writer fails with an error frame and no end mark", () => {
-  const writer = chat.eventWriter(CONTEXT);
+  const writer = chat.caller.eventWriter(CONTEXT);
   const frames = writer.fail(new GatewayError("upstream_error", "The stream was cut"));
   assertEquals(frames.map(({ event, data }) => [event, JSON.parse(data)]), [[null, {
     error: { message: "The stream was cut", type: "upstream_error", code: "upstream_error", param: null },

@@ -1,6 +1,8 @@
+import { eventReaderOf } from "../../../support/event_reader.ts";
+import { readChecked } from "../../../../src/conversation/caller_format.ts";
 import { assert, assertEquals } from "@std/assert";
 import { chat } from "../../../../src/conversation/codecs/chat/mod.ts";
-import type { JsonObject } from "../../../../src/conversation/codec.ts";
+import type { JsonObject } from "../../../../src/lib/json_object.ts";
 import type { ReplyEvent } from "../../../../src/conversation/events.ts";
 import type { Reply, ReplyPart } from "../../../../src/conversation/reply.ts";
 import { promptTokensOf } from "../../../../src/conversation/usage.ts";
@@ -55,7 +57,7 @@ const ignore = !present();
 if (ignore) console.warn(`chat codec: recorded traffic skipped, as ${ROOT} is absent`);
 
 function eventsOf(data: readonly string[]): ReplyEvent[] {
-  const reader = chat.eventReader();
+  const reader = eventReaderOf(chat);
   return [...data.flatMap((line) => reader.read({ event: null, data: line })), ...reader.end()];
 }
 
@@ -111,7 +113,7 @@ Deno.test({
         args: call.function.arguments,
       }));
       try {
-        const reply = chat.readReply(body);
+        const reply = chat.upstream.readReply(body);
         assertSame(reply, { text: contentIn(message), thoughts: thoughtsIn(message), calls, finish });
         assertUsage(reply, usage);
       } catch (thrown) {
@@ -177,7 +179,7 @@ Deno.test({
     for (const { name, data } of recordings()) {
       const chunks = data.filter((line) => line !== "[DONE]").map((line) => JSON.parse(line) as Loose);
       if (data.length === 0 || chunks.some((chunk) => chunk.error)) continue;
-      const follower = chat.usageFollower();
+      const follower = chat.passThrough.watch({});
       for (const line of data) if (follower.concerns(line)) follower.follow(line);
       assert(follower.ended(), `${name} is seen to end`);
       assertEquals(follower.usage(), replyOf(eventsOf(data)).usage, name);
@@ -195,11 +197,11 @@ Deno.test({
       const body = JSON.parse(JSON.stringify(request));
       if (body.n > 1) continue;
       try {
-        chat.checkRequest(body);
-        const conversation = chat.readRequest(body);
+        chat.caller.check(body);
+        const conversation = readChecked(chat.caller, body);
         const target = { model: conversation.model, provider: "v", maxOutputTokens: null, compatible: true };
-        const { body: written } = chat.writeRequest(conversation, target);
-        const again = chat.readRequest(JSON.parse(JSON.stringify(written)));
+        const { body: written } = chat.upstream.writeRequest(conversation, target);
+        const again = readChecked(chat.caller, JSON.parse(JSON.stringify(written)));
         // Instructions alone are given a user's word.
         assertEquals(again.turns.length, Math.max(1, conversation.turns.length));
         assertEquals(again.tools.length, conversation.tools.length);
@@ -220,7 +222,7 @@ Deno.test({
     for (const { name, body } of recordings()) {
       const error = (body as Loose)?.error;
       if (!error) continue;
-      const seen = chat.readError(body);
+      const seen = chat.upstream.readError(body);
       assertEquals(seen.message, error.message, name);
       assertEquals(seen.field, error.param ?? null, name);
       if (typeof error.code === "string") assertEquals(seen.code, error.code, name);

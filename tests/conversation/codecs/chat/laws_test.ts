@@ -1,7 +1,11 @@
+import { eventReaderOf } from "../../../support/event_reader.ts";
+import { readChecked } from "../../../../src/conversation/caller_format.ts";
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { chat } from "../../../../src/conversation/codecs/chat/mod.ts";
-import type { JsonObject, ReplyContext, RequestTarget } from "../../../../src/conversation/codec.ts";
+import type { ReplyContext } from "../../../../src/conversation/caller_format.ts";
+import type { RequestTarget } from "../../../../src/conversation/upstream_format.ts";
+import type { JsonObject } from "../../../../src/lib/json_object.ts";
 import type {
   Conversation,
   Part,
@@ -175,9 +179,9 @@ function sent(body: unknown): JsonObject {
 
 Deno.test("chat codec: reading a request undoes writing it for every kind of part, tool and setting", () => {
   fc.assert(fc.property(conversation, (asked) => {
-    const { body, losses } = chat.writeRequest(asked, AUTHOR);
+    const { body, losses } = chat.upstream.writeRequest(asked, AUTHOR);
     assertEquals(losses, []);
-    assertEquals(chat.readRequest(sent(body)), asked);
+    assertEquals(readChecked(chat.caller, sent(body)), asked);
   }));
 });
 
@@ -252,9 +256,9 @@ const reply = fc.record({
 
 Deno.test("chat codec: reading a reply undoes writing it for every kind of part", () => {
   fc.assert(fc.property(reply, (given) => {
-    const { body, losses } = chat.writeReply(given, CONTEXT);
+    const { body, losses } = chat.caller.writeReply(given, CONTEXT);
     assertEquals(losses, []);
-    assertEquals(asCounted(chat.readReply(sent(body))), given);
+    assertEquals(asCounted(chat.upstream.readReply(sent(body))), given);
   }));
 });
 
@@ -291,9 +295,9 @@ function openingOf(part: ReplyPart): PartOpening {
 
 Deno.test("chat codec: a stream that is written and read again is the same reply", () => {
   fc.assert(fc.property(reply, fc.boolean(), (given, overlap) => {
-    const writer = chat.eventWriter(CONTEXT);
+    const writer = chat.caller.eventWriter(CONTEXT);
     const frames = eventsOf(given, overlap).flatMap((event) => writer.write(event));
-    const reader = chat.eventReader();
+    const reader = eventReaderOf(chat);
     const events = [...frames.flatMap((frame) => reader.read(frame)), ...reader.end()];
     assertEquals(asStreamed(asCounted(replyOf(events))), asStreamed(given));
   }));
@@ -311,11 +315,11 @@ function asStreamed(given: Reply): Reply {
 
 Deno.test("chat codec: a whole reply and a stream of it tell the caller the same", () => {
   fc.assert(fc.property(reply, (given) => {
-    const writer = chat.eventWriter(CONTEXT);
+    const writer = chat.caller.eventWriter(CONTEXT);
     const chunks = eventsOf(given, false).flatMap((event) => writer.write(event)).slice(0, -1)
       .map((frame) => JSON.parse(frame.data));
     const choices = chunks.flatMap((chunk) => chunk.choices);
-    const whole = sent(chat.writeReply(given, CONTEXT).body) as { choices: { message: JsonObject }[] };
+    const whole = sent(chat.caller.writeReply(given, CONTEXT).body) as { choices: { message: JsonObject }[] };
     const { message } = whole.choices[0]!;
     assertEquals(choices.map(({ delta }) => delta.content ?? "").join(""), message.content ?? "");
     assertEquals(choices.map(({ delta }) => delta.reasoning_content ?? "").join(""), message.reasoning_content ?? "");

@@ -1,3 +1,4 @@
+import { readChecked } from "../../../../src/conversation/caller_format.ts";
 import { assertEquals } from "@std/assert";
 import { chat } from "../../../../src/conversation/codecs/chat/mod.ts";
 
@@ -9,7 +10,7 @@ Deno.test("readRequest() reads a hundred thousand calls of one id, each with its
     { role: "assistant", tool_calls: many.map(() => call) },
     ...many.map((nth) => ({ role: "tool", tool_call_id: "c", content: String(nth) })),
   ];
-  const [, calls, results] = chat.readRequest({ model: "m", messages }).turns;
+  const [, calls, results] = readChecked(chat.caller, { model: "m", messages }).turns;
   const ids = (parts: typeof calls.parts) => parts.map((part) => "callId" in part ? part.callId : "");
   assertEquals(new Set(ids(calls.parts)).size, many.length);
   assertEquals(ids(calls.parts).slice(0, 3), ["c", "c_2", "c_3"]);

@@ -1,13 +1,14 @@
+import { readChecked } from "../../../../src/conversation/caller_format.ts";
 import { assertEquals, assertThrows } from "@std/assert";
 import { chat } from "../../../../src/conversation/codecs/chat/mod.ts";
-import type { JsonObject } from "../../../../src/conversation/codec.ts";
+import type { JsonObject } from "../../../../src/lib/json_object.ts";
 import { writeSeal } from "../../../../src/conversation/seal.ts";
 import { GatewayError } from "../../../../src/lib/gateway_error.ts";
 
 const USER = { role: "user", content: "Hi" };
 
 function read(fields: JsonObject) {
-  return chat.readRequest({ model: "prov/m", messages: [USER], ...fields });
+  return readChecked(chat.caller, { model: "prov/m", messages: [USER], ...fields });
 }
 
 function turns(...messages: unknown[]) {

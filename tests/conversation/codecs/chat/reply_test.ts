@@ -1,12 +1,18 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { chat } from "../../../../src/conversation/codecs/chat/mod.ts";
-import type { JsonObject } from "../../../../src/conversation/codec.ts";
+import type { JsonObject } from "../../../../src/lib/json_object.ts";
 import type { Reply } from "../../../../src/conversation/reply.ts";
 import { CONTEXT } from "./conversations.ts";
 import type { Loose } from "./conversations.ts";
 
 function read(message: JsonObject, finish: unknown = "stop", more: JsonObject = {}): Reply {
-  return chat.readReply({ id: "c1", model: "m", created: 1, choices: [{ message, finish_reason: finish }], ...more });
+  return chat.upstream.readReply({
+    id: "c1",
+    model: "m",
+    created: 1,
+    choices: [{ message, finish_reason: finish }],
+    ...more,
+  });
 }
 
 function write(fields: Partial<Reply>) {
@@ -20,7 +26,7 @@ function write(fields: Partial<Reply>) {
     beyond: [],
     ...fields,
   };
-  const { body, losses } = chat.writeReply(reply, CONTEXT);
+  const { body, losses } = chat.caller.writeReply(reply, CONTEXT);
   const choice = (body as Loose).choices[0];
   return { body: body as Loose, message: choice.message, finish: choice.finish_reason, losses };
 }
@@ -29,7 +35,7 @@ Deno.test("chat reply reader throws on what is no reply of this form", () => {
   const shapes = [null, "<html>", {}, [], { choices: [] }, { choices: [{}] }, { type: "message", content: [] }, {
     error: { message: "x" },
   }];
-  for (const body of shapes) assertThrows(() => chat.readReply(body), TypeError);
+  for (const body of shapes) assertThrows(() => chat.upstream.readReply(body), TypeError);
   assertThrows(() => read({ content: "half" }, "error"), TypeError);
 });
 
@@ -113,7 +119,7 @@ Deno.test("chat reply reader names what it has no word for", () => {
     }, {}],
     moderation: { input: {} },
   };
-  assertEquals(chat.readReply(body).beyond, [
+  assertEquals(chat.upstream.readReply(body).beyond, [
     "message.executed_tools",
     "message.audio",
     "choices[1]",

@@ -1,11 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
 import { chat } from "../../../../src/conversation/codecs/chat/mod.ts";
 import { writeUsage } from "../../../../src/conversation/codecs/chat/shared/usage.ts";
-import type { JsonObject } from "../../../../src/conversation/codec.ts";
+import type { JsonObject } from "../../../../src/lib/json_object.ts";
 import { MAX_COUNTER_TOKENS, NO_USAGE } from "../../../../src/conversation/usage.ts";
 
 function read(usage: JsonObject) {
-  return chat.readUsage({ usage });
+  return chat.upstream.readUsage({ usage });
 }
 
 Deno.test("chat usage parts the prompt into fresh, cached and written tokens", () => {
@@ -42,7 +42,10 @@ Deno.test("chat usage trusts the total where a vendor leaves reasoning out of th
 Deno.test("chat usage finds cached tokens in every dialect", () => {
   assertEquals(read({ prompt_tokens: 9, completion_tokens: 0, prompt_cache_hit_tokens: 4 })?.cacheReadTokens, 4);
   assertEquals(read({ prompt_tokens: 9, completion_tokens: 0, cached_tokens: 4 })?.cacheReadTokens, 4);
-  assertEquals(chat.readUsage({ x_groq: { usage: { prompt_tokens: 9, completion_tokens: 1 } } })?.freshTokens, 9);
+  assertEquals(
+    chat.upstream.readUsage({ x_groq: { usage: { prompt_tokens: 9, completion_tokens: 1 } } })?.freshTokens,
+    9,
+  );
 });
 
 Deno.test("chat usage is never negative or without bound, and says when a counter cannot be read", () => {
@@ -56,7 +59,7 @@ Deno.test("chat usage is never negative or without bound, and says when a counte
   const outputTokens = MAX_COUNTER_TOKENS - 5;
   assertEquals(usage, { ...NO_USAGE, cacheReadTokens: 5, outputTokens, reasoningTokens: 7, isUnreadable: true });
   for (const body of [null, "x", {}, { usage: null }, { usage: { prompt_tokens: "5" } }]) {
-    assertEquals(chat.readUsage(body), null);
+    assertEquals(chat.upstream.readUsage(body), null);
   }
 });
 
@@ -74,7 +77,7 @@ Deno.test("chat usage adds both lives of cache entries when written", () => {
 
 Deno.test("chat usage follower parses few frames, keeps the last usage and sees either end", () => {
   const text = '{"choices":[{"delta":{"content":"\\"usage\\":{"},"finish_reason":null}],"usage":null}';
-  const follower = chat.usageFollower();
+  const follower = chat.passThrough.watch({});
   assert(!follower.concerns(text));
   for (const total of [3, 5]) {
     follower.follow(`{"usage":{"prompt_tokens":1,"completion_tokens":${total - 1},"total_tokens":${total}}}`);
@@ -83,7 +86,7 @@ Deno.test("chat usage follower parses few frames, keeps the last usage and sees 
   assert(follower.concerns("[DONE]"));
   follower.follow("[DONE]");
   assert(follower.ended());
-  const unmarked = chat.usageFollower();
+  const unmarked = chat.passThrough.watch({});
   const last = '{"choices":[{"delta":{},"finish_reason":"stop"}]}';
   assert(unmarked.concerns(last));
   unmarked.follow(last);

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { chat } from "../../../../src/conversation/codecs/chat/mod.ts";
 import { wireCallId, wireToolName } from "../../../../src/conversation/codecs/chat/upstream/names.ts";
-import type { RequestTarget } from "../../../../src/conversation/codec.ts";
+import type { RequestTarget } from "../../../../src/conversation/upstream_format.ts";
 import { NO_SAMPLING } from "../../../../src/conversation/conversation.ts";
 import type { Conversation, Part, Tool, Turn } from "../../../../src/conversation/conversation.ts";
 import { GatewayError } from "../../../../src/lib/gateway_error.ts";
@@ -10,8 +10,8 @@ import { AUTHOR, VENDOR } from "./conversations.ts";
 import type { Loose } from "./conversations.ts";
 
 function write(fields: Partial<Conversation>, target: RequestTarget = AUTHOR) {
-  const { body, losses } = chat.writeRequest(conversationOf(fields), target);
-  chat.checkRequest(body);
+  const { body, losses } = chat.upstream.writeRequest(conversationOf(fields), target);
+  chat.caller.check(body);
   return { body: body as Loose, losses: [...losses].sort() };
 }
 
@@ -123,7 +123,7 @@ Deno.test("chat request writer caps ids of calls at 40 characters, on call and r
 });
 
 Deno.test("chat request writer respells names that the form does not allow, and says which", () => {
-  const written = chat.writeRequest(
+  const written = chat.upstream.writeRequest(
     conversationOf({
       tools: [fn("mcp.files:read"), fn("plain")],
       toolChoice: { kind: "tool", tool: "mcp.files:read" },
@@ -192,7 +192,7 @@ Deno.test("chat request writer keeps thoughts from the author and from vendors o
 Deno.test("chat request writer hands its own vendor's sealed thoughts back unchanged, and no other's", () => {
   const detail = { type: "reasoning.text", text: "hm", signature: "sig", format: "f-v1", index: 0 };
   const body = { choices: [{ message: { reasoning: "hm", reasoning_details: [detail], content: "Yes" } }] };
-  const [thought, text] = chat.readReply(body).parts;
+  const [thought, text] = chat.upstream.readReply(body).parts;
   const sealedBy = (issuer: string): Part => ({ ...thought, seal: { ...(thought as Loose).seal, issuer } }) as Part;
   const sent = (issuer: string) =>
     write({ turns: [HELLO, { role: "assistant", parts: [sealedBy(issuer), text as Part] }] }, VENDOR).body.messages[1];

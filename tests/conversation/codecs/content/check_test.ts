@@ -1,13 +1,14 @@
+import { readChecked } from "../../../../src/conversation/caller_format.ts";
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { GatewayError } from "../../../../src/lib/gateway_error.ts";
-import type { JsonObject } from "../../../../src/conversation/codec.ts";
+import type { JsonObject } from "../../../../src/lib/json_object.ts";
 import { content } from "../../../../src/conversation/codecs/content/mod.ts";
 
 const HI = [{ role: "user", parts: [{ text: "hi" }] }];
 const CALL = { role: "model", parts: [{ functionCall: { name: "look", args: {}, id: "c1" } }] };
 
 function refusal(body: unknown): GatewayError {
-  return assertThrows(() => content.checkRequest(body as JsonObject), GatewayError);
+  return assertThrows(() => content.caller.check(body as JsonObject), GatewayError);
 }
 
 const REFUSED: readonly (readonly [what: string, body: unknown, field: string])[] = [
@@ -123,11 +124,11 @@ const PASSED: readonly (readonly [what: string, body: JsonObject])[] = [
 ];
 
 for (const [what, body] of PASSED) {
-  Deno.test(`checkRequest lets ${what} pass`, () => content.checkRequest(body));
+  Deno.test(`checkRequest lets ${what} pass`, () => content.caller.check(body));
 }
 
 Deno.test("checkRequest does not touch the prototype of any object", () => {
-  content.checkRequest(JSON.parse(`{"contents":[{"parts":[{"text":"x"}]}],"__proto__":{"admin":true}}`));
-  content.readRequest(JSON.parse(`{"model":"a/b","contents":[{"parts":[{"__proto__":{"x":1},"text":"x"}]}]}`));
+  content.caller.check(JSON.parse(`{"contents":[{"parts":[{"text":"x"}]}],"__proto__":{"admin":true}}`));
+  readChecked(content.caller, JSON.parse(`{"model":"a/b","contents":[{"parts":[{"__proto__":{"x":1},"text":"x"}]}]}`));
   assertEquals(({} as JsonObject).admin, undefined);
 });

@@ -92,7 +92,7 @@ Deno.test("readCitations reads known works that were recited", () => {
 Deno.test("readReply and writeReply keep citations; without text they are reported", () => {
   const citations = [{ url: "https://a", title: "a", start: 2, end: 4 }];
   const context = { model: "m", requestId: "r", createdAt: 0, conversation: null, includeUsage: false };
-  const { body } = content.writeReply({
+  const { body } = content.caller.writeReply({
     id: "r",
     model: "m",
     createdAt: null,
@@ -101,7 +101,9 @@ Deno.test("readReply and writeReply keep citations; without text they are report
     usage: null,
     beyond: [],
   }, context);
-  assertEquals(content.readReply(body).parts[1], { kind: "text", text: "éé😀", citations });
+  assertEquals(content.upstream.readReply(body).parts[1], { kind: "text", text: "éé😀", citations });
   const groundingMetadata = { groundingChunks: [{ web: { uri: "https://a" } }] };
-  assertEquals(content.readReply({ candidates: [{ groundingMetadata }] }).beyond, ["candidates.groundingMetadata"]);
+  assertEquals(content.upstream.readReply({ candidates: [{ groundingMetadata }] }).beyond, [
+    "candidates.groundingMetadata",
+  ]);
 });

@@ -1,6 +1,8 @@
+import { readChecked } from "../../../../src/conversation/caller_format.ts";
 import { assertEquals, assertRejects } from "@std/assert";
 import { ApiError, GoogleGenAI } from "@google/genai";
-import type { Frame, ReplyContext } from "../../../../src/conversation/codec.ts";
+import type { ReplyContext } from "../../../../src/conversation/caller_format.ts";
+import type { Frame } from "../../../../src/lib/frame.ts";
 import { content } from "../../../../src/conversation/codecs/content/mod.ts";
 import type { ReplyEvent } from "../../../../src/conversation/events.ts";
 import type { Reply } from "../../../../src/conversation/reply.ts";
@@ -58,14 +60,14 @@ function streamOf(frames: readonly Frame[]): Response {
 }
 
 function framesOf(events: readonly ReplyEvent[]): Frame[] {
-  const writer = content.eventWriter(CONTEXT);
+  const writer = content.caller.eventWriter(CONTEXT);
   return events.flatMap((event) => writer.write(event));
 }
 
 const REQUEST = { model: "anthropic/claude", contents: "hi" };
 
 Deno.test("the official client reads a whole reply with its text, calls and usage", async () => {
-  await withClient(() => Response.json(content.writeReply(REPLY, CONTEXT).body), async (client) => {
+  await withClient(() => Response.json(content.caller.writeReply(REPLY, CONTEXT).body), async (client) => {
     const reply = await client.models.generateContent(REQUEST);
     assertEquals(reply.text, "Looking, žluťoučký 😀");
     assertEquals(reply.functionCalls?.map((call) => [call.id, call.name, call.args]), [
@@ -85,7 +87,7 @@ Deno.test("the official client reads a stream, and what it sends back reads as w
     for await (const chunk of await chat.sendMessageStream({ message: "hi" })) text += chunk.text ?? "";
     assertEquals(text, "Looking, žluťoučký 😀");
     const contents = JSON.parse(JSON.stringify(chat.getHistory(true)));
-    const [, said] = content.readRequest({ model: "anthropic/claude", contents }).turns;
+    const [, said] = readChecked(content.caller, { model: "anthropic/claude", contents }).turns;
     assertEquals(said!.parts, [...REPLY.parts]);
   });
 });
@@ -93,7 +95,7 @@ Deno.test("the official client reads a stream, and what it sends back reads as w
 Deno.test("the official client throws the error that a stream fails by, and the one before a stream", async () => {
   const error = new GatewayError("upstream_error", "The provider broke off");
   const begun = framesOf(eventsOf(REPLY, 3, false)).slice(0, 2);
-  const failed = content.eventWriter(CONTEXT).fail(error);
+  const failed = content.caller.eventWriter(CONTEXT).fail(error);
   await withClient(() => streamOf([...begun, ...failed]), async (client) => {
     const stream = await client.models.generateContentStream(REQUEST);
     const thrown = await assertRejects(async () => {
@@ -101,7 +103,7 @@ Deno.test("the official client throws the error that a stream fails by, and the 
     }, ApiError);
     assertEquals(thrown.status, 502);
   });
-  const early = () => Response.json(content.writeError(error, "req_1"), { status: error.status });
+  const early = () => Response.json(content.caller.writeError(error, "req_1"), { status: error.status });
   await withClient(early, async (client) => {
     const thrown = await assertRejects(() => client.models.generateContent(REQUEST), ApiError, "broke off");
     assertEquals(thrown.status, 502);
@@ -111,7 +113,7 @@ Deno.test("the official client throws the error that a stream fails by, and the 
 Deno.test("the official client reads a blocked prompt", async () => {
   const stop = { reason: "prompt_blocked" as const, raw: null, explanation: "not this" };
   await withClient(
-    () => Response.json(content.writeReply({ ...REPLY, parts: [], stop }, CONTEXT).body),
+    () => Response.json(content.caller.writeReply({ ...REPLY, parts: [], stop }, CONTEXT).body),
     async (client) => {
       const reply = await client.models.generateContent(REQUEST);
       assertEquals([`${reply.promptFeedback?.blockReason}`, reply.text], ["OTHER", undefined]);

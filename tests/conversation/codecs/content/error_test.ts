@@ -21,14 +21,14 @@ const STATUSES: readonly (readonly [code: ErrorCode, http: number, status: strin
 
 for (const [code, http, status] of STATUSES) {
   Deno.test(`writeError tells ${code} as ${http} ${status}`, () => {
-    const body = content.writeError(new GatewayError(code, "No"), "req_1");
+    const body = content.caller.writeError(new GatewayError(code, "No"), "req_1");
     assertEquals(body, { error: { code: http, message: "No", status } });
   });
 }
 
 for (const code of ["invalid_provider_type", "provider_type_unavailable"] as const) {
   Deno.test(`writeError names ${code} also in error.type`, () => {
-    assertEquals(content.writeError(new GatewayError(code, "No"), "req_1"), {
+    assertEquals(content.caller.writeError(new GatewayError(code, "No"), "req_1"), {
       error: { code: 400, message: "No", status: "INVALID_ARGUMENT", type: code },
     });
   });
@@ -36,7 +36,7 @@ for (const code of ["invalid_provider_type", "provider_type_unavailable"] as con
 
 Deno.test("writeError keeps a vendor's status, and tells field and delay in the vendor's kinds of details", () => {
   const details = { status: 415, field: "contents", retryAfterSeconds: 3 };
-  assertEquals(content.writeError(new GatewayError("invalid_request", "No", details), "req_1"), {
+  assertEquals(content.caller.writeError(new GatewayError("invalid_request", "No", details), "req_1"), {
     error: {
       code: 415,
       message: "No",
@@ -66,22 +66,25 @@ Deno.test("readError finds message, code, field and delay", () => {
     },
   };
   const expected = { message: "Quota", code: "RESOURCE_EXHAUSTED", field: "contents[0]", retryAfterSeconds: 35 };
-  assertEquals(content.readError(body), expected);
-  assertEquals(content.readError([body]), expected);
-  assertEquals(content.readError(JSON.stringify([body])), expected);
+  assertEquals(content.upstream.readError(body), expected);
+  assertEquals(content.upstream.readError([body]), expected);
+  assertEquals(content.upstream.readError(JSON.stringify([body])), expected);
 });
 
 Deno.test("readError prefers the reason in ErrorInfo, and looks into a message that is an error itself", () => {
   const details = [{ "@type": "…ErrorInfo", reason: "API_KEY_INVALID" }];
   const bad = { code: 400, message: "API key not valid", status: "INVALID_ARGUMENT", details };
-  assertEquals(content.readError({ error: bad }).code, "API_KEY_INVALID");
-  const nested = content.readError({ error: { code: 400, message: JSON.stringify({ error: bad }) } });
+  assertEquals(content.upstream.readError({ error: bad }).code, "API_KEY_INVALID");
+  const nested = content.upstream.readError({ error: { code: 400, message: JSON.stringify({ error: bad }) } });
   assertEquals([nested.message, nested.code], ["API key not valid", "API_KEY_INVALID"]);
 });
 
 Deno.test("readError names a prompt that is too long, for which the form has no word", () => {
   const message = "The input token count (1049000) exceeds the maximum number of tokens allowed (1048576).";
-  assertEquals(content.readError({ error: { message, status: "INVALID_ARGUMENT" } }).code, "context_length_exceeded");
+  assertEquals(
+    content.upstream.readError({ error: { message, status: "INVALID_ARGUMENT" } }).code,
+    "context_length_exceeded",
+  );
 });
 
 const JUNK: readonly (readonly [body: unknown, message: string])[] = [
@@ -97,6 +100,6 @@ const JUNK: readonly (readonly [body: unknown, message: string])[] = [
 
 for (const [body, message] of JUNK) {
   Deno.test(`readError digests ${JSON.stringify(body)}`, () => {
-    assertEquals(content.readError(body), { message, code: null, field: null, retryAfterSeconds: null });
+    assertEquals(content.upstream.readError(body), { message, code: null, field: null, retryAfterSeconds: null });
   });
 }

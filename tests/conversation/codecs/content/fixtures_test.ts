@@ -1,5 +1,7 @@
+import { eventReaderOf } from "../../../support/event_reader.ts";
+import { readChecked } from "../../../../src/conversation/caller_format.ts";
 import { assert, assertEquals } from "@std/assert";
-import type { JsonObject } from "../../../../src/conversation/codec.ts";
+import type { JsonObject } from "../../../../src/lib/json_object.ts";
 import { content, needsInlining } from "../../../../src/conversation/codecs/content/mod.ts";
 import type { Reply } from "../../../../src/conversation/reply.ts";
 import { NO_USAGE, promptTokensOf } from "../../../../src/conversation/usage.ts";
@@ -66,7 +68,7 @@ function assertHolds(reply: Reply, expected: Extract, name: string): void {
 }
 
 function replyOfChunks(chunks: readonly JsonObject[]): Reply {
-  const reader = content.eventReader();
+  const reader = eventReaderOf(content);
   const events = chunks.flatMap((chunk) => reader.read({ event: null, data: JSON.stringify(chunk) }));
   return replyOf([...events, ...reader.end()]);
 }
@@ -77,7 +79,7 @@ Deno.test({
   fn() {
     const wholes = recordings.filter((recording) => recording.whole !== null);
     assert(wholes.length > 60);
-    for (const { name, whole } of wholes) assertHolds(content.readReply(whole), extractOf([whole]), name);
+    for (const { name, whole } of wholes) assertHolds(content.upstream.readReply(whole), extractOf([whole]), name);
   },
 });
 
@@ -99,7 +101,7 @@ Deno.test({
       if (recording.whole === null) continue;
       // A reply without an id gets one by chance, from which its calls' ids follow.
       const { name, whole } = { ...recording, whole: { responseId: "r", ...recording.whole } };
-      assertEquals(replyOfChunks([whole]), { ...content.readReply(whole), beyond: [] }, name);
+      assertEquals(replyOfChunks([whole]), { ...content.upstream.readReply(whole), beyond: [] }, name);
     }
   },
 });
@@ -110,7 +112,7 @@ Deno.test({
   fn() {
     for (const { name, chunks } of recordings) {
       if (chunks === null) continue;
-      const follower = content.usageFollower();
+      const follower = content.passThrough.watch({});
       for (const data of chunks.map((chunk) => JSON.stringify(chunk))) {
         if (follower.concerns(data)) follower.follow(data);
       }
@@ -128,13 +130,13 @@ Deno.test({
     let count = 0;
     for (const { name, request } of recordings) {
       if (request === null) continue;
-      const read = content.readRequest({ ...request, model: "google/gemini-3-pro" });
+      const read = readChecked(content.caller, { ...request, model: "google/gemini-3-pro" });
       // Addresses that this vendor fetches itself for some accounts are inlined before they get here.
       if (read.turns.some((turn) => turn.parts.some((part) => "source" in part && needsInlining(part.source)))) {
         continue;
       }
-      const { body } = content.writeRequest(read, target);
-      const again = content.readRequest({ ...body, model: "google/gemini-3-pro" });
+      const { body } = content.upstream.writeRequest(read, target);
+      const again = readChecked(content.caller, { ...body, model: "google/gemini-3-pro" });
       assertEquals(again.instructions, read.instructions, name);
       assertEquals(again.tools.map((tool) => tool.name), read.tools.map((tool) => tool.name), name);
       assertEquals(again.sampling, read.sampling, name);

@@ -1,6 +1,9 @@
+import { eventReaderOf } from "../../../support/event_reader.ts";
+import { readChecked } from "../../../../src/conversation/caller_format.ts";
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { ReplyContext, RequestTarget } from "../../../../src/conversation/codec.ts";
+import type { ReplyContext } from "../../../../src/conversation/caller_format.ts";
+import type { RequestTarget } from "../../../../src/conversation/upstream_format.ts";
 import { content } from "../../../../src/conversation/codecs/content/mod.ts";
 import { type Conversation, NO_SAMPLING } from "../../../../src/conversation/conversation.ts";
 import { asCounted, replyOf } from "../../../support/assemble.ts";
@@ -69,26 +72,26 @@ function compact(value: Conversation): Conversation {
 
 Deno.test("writeRequest and readRequest undo each other on what the form can say", () => {
   fc.assert(fc.property(conversation, (asked) => {
-    const { body, losses } = content.writeRequest(asked, TARGET);
+    const { body, losses } = content.upstream.writeRequest(asked, TARGET);
     assertEquals(losses, []);
     const sent = { ...JSON.parse(JSON.stringify(body)), model: asked.model, stream: asked.stream };
-    assertEquals(content.readRequest(sent), compact(asked));
+    assertEquals(readChecked(content.caller, sent), compact(asked));
   }));
 });
 
 Deno.test("writeReply and readReply undo each other on what the form can say", () => {
   fc.assert(fc.property(reply, (answered) => {
-    const { body, losses } = content.writeReply(answered, CONTEXT);
+    const { body, losses } = content.caller.writeReply(answered, CONTEXT);
     assertEquals(losses, []);
-    assertEquals(asCounted(content.readReply(JSON.parse(JSON.stringify(body)))), answered);
+    assertEquals(asCounted(content.upstream.readReply(JSON.parse(JSON.stringify(body)))), answered);
   }));
 });
 
 Deno.test("eventWriter tells a reader the reply whose events it was given, however they are cut and interleaved", () => {
   fc.assert(fc.property(reply, fc.integer({ min: 1, max: 9 }), fc.boolean(), (answered, size, overlap) => {
-    const writer = content.eventWriter(CONTEXT);
+    const writer = content.caller.eventWriter(CONTEXT);
     const frames = eventsOf(answered, size, overlap).flatMap((event) => writer.write(event));
-    const reader = content.eventReader();
+    const reader = eventReaderOf(content);
     const events = frames.flatMap((frame) => reader.read(frame));
     assertEquals(asCounted(replyOf([...events, ...reader.end()])), answered);
   }));
@@ -96,11 +99,11 @@ Deno.test("eventWriter tells a reader the reply whose events it was given, howev
 
 Deno.test("a stream and a whole reply of the same answer read alike", () => {
   fc.assert(fc.property(reply, fc.integer({ min: 1, max: 9 }), (answered, size) => {
-    const writer = content.eventWriter(CONTEXT);
+    const writer = content.caller.eventWriter(CONTEXT);
     const frames = eventsOf(answered, size, false).flatMap((event) => writer.write(event));
-    const reader = content.eventReader();
+    const reader = eventReaderOf(content);
     const streamed = replyOf([...frames.flatMap((frame) => reader.read(frame)), ...reader.end()]);
-    assertEquals(streamed, content.readReply(content.writeReply(answered, CONTEXT).body));
+    assertEquals(streamed, content.upstream.readReply(content.caller.writeReply(answered, CONTEXT).body));
   }));
 });
 
@@ -108,8 +111,8 @@ Deno.test("a written body is legal: it passes the form's own rules, has both rol
   const target = { ...TARGET, provider: "another", compatible: true };
   fc.assert(fc.property(conversation, fc.nat(3), (asked, skipped) => {
     const cut = { ...asked, turns: asked.turns.slice(skipped), sampling: NO_SAMPLING };
-    const { body } = content.writeRequest(cut, target);
-    content.checkRequest(body);
+    const { body } = content.upstream.writeRequest(cut, target);
+    content.caller.check(body);
     const contents = body.contents as { role: string; parts: { text?: string; thoughtSignature?: string }[] }[];
     contents.forEach(({ role, parts }, at) => {
       assertEquals(role, at % 2 === 0 ? "user" : "model");

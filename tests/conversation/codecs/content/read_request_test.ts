@@ -1,7 +1,8 @@
+import { readChecked } from "../../../../src/conversation/caller_format.ts";
 import { assertEquals, assertThrows } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { GatewayError } from "../../../../src/lib/gateway_error.ts";
-import type { JsonObject } from "../../../../src/conversation/codec.ts";
+import type { JsonObject } from "../../../../src/lib/json_object.ts";
 import { content, readCachedContent } from "../../../../src/conversation/codecs/content/mod.ts";
 import type { Conversation, Part, Turn } from "../../../../src/conversation/conversation.ts";
 import { writeSeal } from "../../../../src/conversation/seal.ts";
@@ -9,7 +10,7 @@ import { writeSeal } from "../../../../src/conversation/seal.ts";
 const HI = [{ role: "user", parts: [{ text: "hi" }] }];
 
 function read(body: JsonObject): Conversation {
-  return content.readRequest({ model: "google/gemini-3-pro", ...body });
+  return readChecked(content.caller, { model: "google/gemini-3-pro", ...body });
 }
 
 function turnsOf(...contents: JsonObject[]): readonly Turn[] {
@@ -37,7 +38,7 @@ Deno.test("readRequest takes model and streaming from where the path's reader pu
   const { model, stream } = read({ contents: HI, stream: true });
   assertEquals([model, stream], ["google/gemini-3-pro", true]);
   assertEquals(read({ contents: HI }).stream, false);
-  assertThrows(() => content.readRequest({ contents: HI }), GatewayError, "model");
+  assertThrows(() => readChecked(content.caller, { contents: HI }), GatewayError, "model");
 });
 
 Deno.test("readRequest reads snake_case as it reads camelCase", () => {
@@ -223,7 +224,7 @@ Deno.test("readRequest joins the chunks of a stream that a chat client kept as c
 
 Deno.test("readRequest reads a redacted thought back as one", () => {
   const seal = { form: "messages" as const, issuer: "anthropic", value: "hidden" };
-  const { body } = content.writeReply(
+  const { body } = content.caller.writeReply(
     {
       id: "1",
       model: "m",
@@ -331,7 +332,7 @@ Deno.test("readRequest refuses several candidates, and whole numbers that JSON c
     ] as const
   ) {
     const body = { contents: HI, generationConfig: JSON.parse(config) };
-    content.checkRequest(body);
+    content.caller.check(body);
     assertEquals(assertThrows(() => read(body), GatewayError).details.field, field);
   }
 });

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../../src/conversation/codec.ts";
+import type { JsonObject } from "../../../../src/lib/json_object.ts";
 
 /** Where recorded traffic lies: beside the repository, or where SWITCHYARD_FIXTURES says; null when it is not there. */
 export const RECORDINGS: URL | null = findRecordings();

@@ -1,5 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import type { JsonObject, ReplyContext } from "../../../../src/conversation/codec.ts";
+import type { ReplyContext } from "../../../../src/conversation/caller_format.ts";
+import type { JsonObject } from "../../../../src/lib/json_object.ts";
 import { content } from "../../../../src/conversation/codecs/content/mod.ts";
 import type { Reply, ReplyPart, Stop } from "../../../../src/conversation/reply.ts";
 import { readSeal } from "../../../../src/conversation/seal.ts";
@@ -19,16 +20,16 @@ function reply(some: Partial<Reply>): Reply {
 
 function written(some: Partial<Reply>) {
   // deno-lint-ignore no-explicit-any -- tests look into bodies freely
-  return content.writeReply(reply(some), CONTEXT).body as any;
+  return content.caller.writeReply(reply(some), CONTEXT).body as any;
 }
 
 function read(...parts: JsonObject[]): Reply {
-  return content.readReply({ responseId: "r", candidates: [{ content: { parts }, finishReason: "STOP" }] });
+  return content.upstream.readReply({ responseId: "r", candidates: [{ content: { parts }, finishReason: "STOP" }] });
 }
 
 for (const body of ["<html>", "", null, {}, [], { choices: [] }, { error: { code: 400 } }, { type: "message" }]) {
   Deno.test(`readReply throws a TypeError on ${JSON.stringify(body)}`, () => {
-    assertThrows(() => content.readReply(body), TypeError);
+    assertThrows(() => content.upstream.readReply(body), TypeError);
   });
 }
 
@@ -51,7 +52,7 @@ const REASONS: readonly (readonly [word: string, reason: Stop["reason"]])[] = [
 
 for (const [word, reason] of REASONS) {
   Deno.test(`readReply reads ${word} as ${reason}, and writeReply keeps the word`, () => {
-    const { stop } = content.readReply({ candidates: [{ finishReason: word, finishMessage: "why" }] });
+    const { stop } = content.upstream.readReply({ candidates: [{ finishReason: word, finishMessage: "why" }] });
     const expected: Stop = reason === "end" ? { reason, raw: word } : { reason, raw: word, explanation: "why" };
     assertEquals(stop, expected);
     assertEquals(written({ stop }).candidates[0].finishReason, word);
@@ -82,7 +83,7 @@ Deno.test("readReply says tool_calls when there is a call, whatever the vendor s
 
 Deno.test("a blocked prompt is a reply without candidates, both ways", () => {
   const body = { promptFeedback: { blockReason: "SAFETY", blockReasonMessage: "why" }, responseId: "r" };
-  const blocked = content.readReply(body);
+  const blocked = content.upstream.readReply(body);
   assertEquals(blocked.stop, { reason: "prompt_blocked", raw: "SAFETY", explanation: "why" });
   assertEquals(blocked.parts, []);
   assertEquals(written({ stop: blocked.stop }), { ...body, modelVersion: CONTEXT.model });
@@ -99,7 +100,7 @@ Deno.test("readReply makes ids of its reply's id for calls that have none, unlik
 
 Deno.test("readReply makes unlike ids for two replies that have none themselves", () => {
   const body = { candidates: [{ content: { parts: [{ functionCall: { name: "f" } }] } }] };
-  const ids = [content.readReply(body), content.readReply(body)].map(({ parts: [part] }) =>
+  const ids = [content.upstream.readReply(body), content.upstream.readReply(body)].map(({ parts: [part] }) =>
     part!.kind === "tool_call" ? part!.callId : ""
   );
   assertEquals(ids[0] === ids[1], false);
@@ -153,7 +154,7 @@ Deno.test("writeReply leaves out the fragment of a call that a limit cut, and wr
 });
 
 Deno.test("writeReply tells a refusal as text, and reports it", () => {
-  const { body, losses } = content.writeReply(reply({ parts: [{ kind: "refusal", text: "no" }] }), CONTEXT);
+  const { body, losses } = content.caller.writeReply(reply({ parts: [{ kind: "refusal", text: "no" }] }), CONTEXT);
   assertEquals((body.candidates as JsonObject[])[0]!.content, { parts: [{ text: "no" }], role: "model" });
   assertEquals(losses, ["refusal"]);
 });

@@ -1,5 +1,8 @@
+import { eventReaderOf } from "../../../support/event_reader.ts";
 import { assertEquals, assertThrows } from "@std/assert";
-import type { EventReader, JsonObject, ReplyContext } from "../../../../src/conversation/codec.ts";
+import type { ReplyContext } from "../../../../src/conversation/caller_format.ts";
+import type { EventReader } from "../../../../src/conversation/upstream_format.ts";
+import type { JsonObject } from "../../../../src/lib/json_object.ts";
 import { content } from "../../../../src/conversation/codecs/content/mod.ts";
 import type { ReplyEvent } from "../../../../src/conversation/events.ts";
 import { GatewayError } from "../../../../src/lib/gateway_error.ts";
@@ -21,7 +24,7 @@ function feed(reader: EventReader, ...chunks: JsonObject[]): ReplyEvent[] {
 }
 
 function readAll(...chunks: JsonObject[]): ReplyEvent[] {
-  const reader = content.eventReader();
+  const reader = eventReaderOf(content);
   return [...feed(reader, ...chunks), ...reader.end()];
 }
 
@@ -33,7 +36,7 @@ const STOP = { candidates: [{ content: { role: "model" }, finishReason: "STOP", 
 
 // deno-lint-ignore no-explicit-any -- tests look into bodies freely
 function framesOf(...events: ReplyEvent[]): any[] {
-  const writer = content.eventWriter(CONTEXT);
+  const writer = content.caller.eventWriter(CONTEXT);
   return events.flatMap((event) => writer.write(event)).map((frame) => {
     assertEquals(frame.event, null);
     return JSON.parse(frame.data);
@@ -70,7 +73,7 @@ Deno.test("eventReader opens a part for each kind, and closes it when another co
 });
 
 Deno.test("eventReader waits with the finish for the end, so that usage after the finish reason counts", () => {
-  const reader = content.eventReader();
+  const reader = eventReaderOf(content);
   const before = feed(reader, parts({ text: "a" }), STOP, { usageMetadata: { promptTokenCount: 7 } });
   assertEquals(before.some((event) => event.type === "finish"), false);
   const finish = reader.end().at(-1);
@@ -79,14 +82,14 @@ Deno.test("eventReader waits with the finish for the end, so that usage after th
 });
 
 Deno.test("eventReader gives no finish when no reason was seen, and closes what is open", () => {
-  const reader = content.eventReader();
+  const reader = eventReaderOf(content);
   feed(reader, parts({ text: "a" }));
   assertEquals(reader.end(), [{ type: "part-end", index: 0 }]);
-  assertEquals(content.eventReader().end(), []);
+  assertEquals(eventReaderOf(content).end(), []);
 });
 
 Deno.test("eventReader passes the vendor's failure on, and gives nothing after it", () => {
-  const reader = content.eventReader();
+  const reader = eventReaderOf(content);
   const error = { code: 503, message: "overloaded", status: "UNAVAILABLE" };
   const events = feed(reader, parts({ text: "a" }), { error }, parts({ text: "b" }), STOP);
   assertEquals(events.at(-1), { type: "error", message: "overloaded", vendorCode: "UNAVAILABLE", status: 503 });
@@ -94,7 +97,7 @@ Deno.test("eventReader passes the vendor's failure on, and gives nothing after i
 });
 
 Deno.test("eventReader takes frames that mean nothing as such, and throws on what is no JSON", () => {
-  const reader = content.eventReader();
+  const reader = eventReaderOf(content);
   for (const data of ["", "[DONE]", "null", "{}", '{"type":"ping"}']) {
     assertEquals(reader.read({ event: null, data }), []);
   }
@@ -317,7 +320,7 @@ Deno.test("eventWriter tells a late block by the finish reason, as text was show
 });
 
 Deno.test("eventWriter fails by one frame with a numeric code", () => {
-  const writer = content.eventWriter(CONTEXT);
+  const writer = content.caller.eventWriter(CONTEXT);
   const frames = writer.fail(new GatewayError("upstream_timeout", "The provider took too long"));
   assertEquals(frames.map((frame) => [frame.event, JSON.parse(frame.data)]), [
     [null, { error: { code: 504, message: "The provider took too long", status: "DEADLINE_EXCEEDED" } }],

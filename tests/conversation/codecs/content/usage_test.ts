@@ -10,7 +10,7 @@ Deno.test("readUsage takes what came from a cache out of the prompt, and adds th
     toolUsePromptTokenCount: 10,
     totalTokenCount: 3574,
   };
-  assertEquals(content.readUsage({ usageMetadata }), {
+  assertEquals(content.upstream.readUsage({ usageMetadata }), {
     freshTokens: 8,
     cacheReadTokens: 3512,
     cacheWrite5mTokens: 0,
@@ -23,13 +23,13 @@ Deno.test("readUsage takes what came from a cache out of the prompt, and adds th
 
 Deno.test("readUsage bounds counters, says when one cannot be read, and reads none where there is none", () => {
   const usageMetadata = { promptTokenCount: -5, candidatesTokenCount: "7", thoughtsTokenCount: 1e18 };
-  const usage = content.readUsage({ usageMetadata });
+  const usage = content.upstream.readUsage({ usageMetadata });
   assertEquals([usage?.freshTokens, usage?.outputTokens, usage?.reasoningTokens], [0, 1e10, 1e10]);
   assertEquals(usage?.isUnreadable, true);
-  const greedy = content.readUsage({ usageMetadata: { promptTokenCount: 3, cachedContentTokenCount: 9 } });
+  const greedy = content.upstream.readUsage({ usageMetadata: { promptTokenCount: 3, cachedContentTokenCount: 9 } });
   assertEquals([greedy?.freshTokens, greedy?.cacheReadTokens], [0, 9]);
   for (const body of [null, "x", {}, { usageMetadata: { trafficType: "ON_DEMAND" } }]) {
-    assertEquals(content.readUsage(body), null);
+    assertEquals(content.upstream.readUsage(body), null);
   }
 });
 
@@ -39,7 +39,7 @@ Deno.test("usageFollower lets the last totals stand, parses few chunks, and know
       candidates: [{ content: { parts: [{ text: 'he said "finishReason" and "TokenCount"' }] }, finishReason: reason }],
       usageMetadata: { promptTokenCount: 5, candidatesTokenCount: count },
     });
-  const follower = content.usageFollower();
+  const follower = content.passThrough.watch({});
   assertEquals([follower.usage(), follower.ended()], [null, false]);
   follower.follow(chunk(1));
   assertEquals(follower.usage()?.outputTokens, 1);
@@ -52,7 +52,7 @@ Deno.test("usageFollower lets the last totals stand, parses few chunks, and know
 });
 
 Deno.test("usageFollower is not concerned with text that speaks of keys", () => {
-  const follower = content.usageFollower();
+  const follower = content.passThrough.watch({});
   const data = JSON.stringify({ candidates: [{ content: { parts: [{ text: '"finishReason" "TokenCount"' }] } }] });
   assertEquals(follower.concerns(data), false);
   assertEquals(follower.concerns('{"usageMetadata":{"promptTokenCount":1}}'), true);
@@ -60,7 +60,7 @@ Deno.test("usageFollower is not concerned with text that speaks of keys", () => 
 });
 
 Deno.test("usageFollower does not take a word in a call's arguments for the end", () => {
-  const follower = content.usageFollower();
+  const follower = content.passThrough.watch({});
   const functionCall = { name: "f", args: { finishReason: "STOP", blockReason: "SAFETY" } };
   const data = JSON.stringify({ candidates: [{ content: { parts: [{ functionCall }] } }] });
   if (follower.concerns(data)) follower.follow(data);
@@ -68,12 +68,12 @@ Deno.test("usageFollower does not take a word in a call's arguments for the end"
 });
 
 Deno.test("usageFollower keeps what it knows when the last chunk says nothing, or is no JSON", () => {
-  const follower = content.usageFollower();
+  const follower = content.passThrough.watch({});
   follower.follow('{"usageMetadata":{"promptTokenCount":3}}');
   follower.follow('{"candidates":[{"finishReason":"STOP"}]}');
   follower.follow('{"TokenCount":');
   assertEquals([follower.usage()?.freshTokens, follower.ended()], [3, true]);
-  const blocked = content.usageFollower();
+  const blocked = content.passThrough.watch({});
   blocked.follow('{"promptFeedback":{"blockReason":"SAFETY"}}');
   assertEquals([blocked.usage(), blocked.ended()], [null, true]);
 });

@@ -1,6 +1,7 @@
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { GatewayError } from "../../../../src/lib/gateway_error.ts";
-import type { JsonObject, RequestTarget } from "../../../../src/conversation/codec.ts";
+import type { RequestTarget } from "../../../../src/conversation/upstream_format.ts";
+import type { JsonObject } from "../../../../src/lib/json_object.ts";
 import { wireToolName } from "../../../../src/conversation/codecs/content/shared/calls.ts";
 import { needsInlining } from "../../../../src/conversation/codecs/content/mod.ts";
 import { writeRequest } from "../../../../src/conversation/codecs/content/upstream/write_request.ts";

@@ -1,11 +1,11 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { GatewayError } from "../../../../src/lib/gateway_error.ts";
-import type { JsonObject } from "../../../../src/conversation/codec.ts";
+import type { JsonObject } from "../../../../src/lib/json_object.ts";
 import { messages } from "../../../../src/conversation/codecs/messages/mod.ts";
 import { bodyWith } from "./samples.ts";
 
 function fieldRefused(body: unknown): string | undefined {
-  const error = assertThrows(() => messages.checkRequest(body as JsonObject), GatewayError);
+  const error = assertThrows(() => messages.caller.check(body as JsonObject), GatewayError);
   assertEquals(error.code, "invalid_request");
   assertEquals(error.status, 400);
   return error.details.field;
@@ -38,7 +38,7 @@ Deno.test("messages check holds temperature and top_p between 0 and 1", () => {
     for (const value of [1.01, -0.1, "0.5", Infinity, [], true]) {
       assertEquals(fieldRefusedWith({ [field]: value }), field);
     }
-    for (const value of [0, 0.5, 1, null, undefined]) messages.checkRequest(bodyWith({ [field]: value }));
+    for (const value of [0, 0.5, 1, null, undefined]) messages.caller.check(bodyWith({ [field]: value }));
   }
 });
 
@@ -93,14 +93,14 @@ Deno.test("messages check refuses pictures that are no pictures or no base64", (
   assertEquals(fieldOf({ media_type: "image/png", data: "" }), "messages[0].content[0].source.data");
   const late = "A".repeat(500) + "!" + "A".repeat(10);
   assertEquals(fieldOf({ media_type: "image/png", data: late }), "messages[0].content[0].source.data");
-  messages.checkRequest(bodyWith(image({ type: "base64", media_type: "image/png", data: "aGk=" })));
+  messages.caller.check(bodyWith(image({ type: "base64", media_type: "image/png", data: "aGk=" })));
 });
 
 Deno.test("messages check refuses a result whose call is not in the turn before, with its id", () => {
   const call = { type: "tool_use", id: "toolu_1", name: "look", input: {} };
   const result = { type: "tool_result", tool_use_id: "toolu_2", content: "x" };
   const body = bodyWith(turns(["user", "hi"], ["assistant", [call]], ["user", [result]]));
-  const error = assertThrows(() => messages.checkRequest(body), GatewayError, "toolu_2");
+  const error = assertThrows(() => messages.caller.check(body), GatewayError, "toolu_2");
   assertEquals(error.details.field, "messages[2].content[0].tool_use_id");
   const late = turns(["assistant", [call]], ["user", "no"], ["assistant", "yes"], [
     "user",
@@ -112,7 +112,7 @@ Deno.test("messages check refuses a result whose call is not in the turn before,
 Deno.test("messages check takes results spread over messages of one turn, and instructions in between", () => {
   const call = (id: string) => ({ type: "tool_use", id, name: "look", input: {} });
   const result = (id: string) => ({ type: "tool_result", tool_use_id: id, content: "x" });
-  messages.checkRequest(bodyWith(turns(
+  messages.caller.check(bodyWith(turns(
     ["assistant", [call("a")]],
     ["assistant", [call("b")]],
     ["system", "mind"],
@@ -125,9 +125,9 @@ Deno.test("messages check refuses a choice of a tool that is not there, unless a
   const choice = { tool_choice: { type: "tool", name: "look" } };
   assertEquals(fieldRefusedWith(choice), "tool_choice.name");
   assertEquals(fieldRefusedWith({ ...choice, tools: [{ name: "see", input_schema: {} }] }), "tool_choice.name");
-  messages.checkRequest(bodyWith({ ...choice, tools: [{ name: "look", input_schema: {} }] }));
-  messages.checkRequest(bodyWith({ ...choice, tools: [{ type: "mcp_toolset", mcp_server_name: "x" }] }));
-  messages.checkRequest(bodyWith({ ...choice, mcp_servers: [{}] }));
+  messages.caller.check(bodyWith({ ...choice, tools: [{ name: "look", input_schema: {} }] }));
+  messages.caller.check(bodyWith({ ...choice, tools: [{ type: "mcp_toolset", mcp_server_name: "x" }] }));
+  messages.caller.check(bodyWith({ ...choice, mcp_servers: [{}] }));
   assertEquals(fieldRefusedWith({ tool_choice: { type: "tool" } }), "tool_choice.name");
   assertEquals(fieldRefusedWith({ tool_choice: {} }), "tool_choice.type");
   assertEquals(fieldRefusedWith({ tools: [{ input_schema: {} }] }), "tools[0].name");
@@ -135,7 +135,7 @@ Deno.test("messages check refuses a choice of a tool that is not there, unless a
 });
 
 Deno.test("messages check lets pass what it does not know", () => {
-  messages.checkRequest(bodyWith({
+  messages.caller.check(bodyWith({
     tomorrow: 1,
     extra_body: { provider: { type: "x" } },
     tools: [{ type: "web_search_20300101", name: "web_search" }],
@@ -154,7 +154,7 @@ Deno.test("messages check puts no prompt text into its errors", () => {
     { system: { text: secret } },
   ];
   for (const fields of bodies) {
-    const error = assertThrows(() => messages.checkRequest(bodyWith(fields)), GatewayError);
+    const error = assertThrows(() => messages.caller.check(bodyWith(fields)), GatewayError);
     assertEquals(error.message.includes(secret), false);
   }
 });

@@ -1,6 +1,6 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { assertEquals, assertRejects } from "@std/assert";
-import type { Frame } from "../../../../src/conversation/codec.ts";
+import type { Frame } from "../../../../src/lib/frame.ts";
 import { messages } from "../../../../src/conversation/codecs/messages/mod.ts";
 import type { ReplyEvent } from "../../../../src/conversation/events.ts";
 import type { ReplyPart } from "../../../../src/conversation/reply.ts";
@@ -50,25 +50,25 @@ Deno.test("the official client puts a streamed reply together as the whole of it
       reasoningTokens: 2,
     },
   });
-  const writer = messages.eventWriter(contextWith());
+  const writer = messages.caller.eventWriter(contextWith());
   const frames = eventsOf(reply, [3, 1, 0, 2]).flatMap((event) => writer.write(event));
   const stream = clientOf(() => streamOf(frames)).messages.stream(ASK);
   const { content, stop_reason: stopReason, usage } = await stream.finalMessage();
-  const whole = messages.writeReply(reply, contextWith()).body;
+  const whole = messages.caller.writeReply(reply, contextWith()).body;
   assertEquals(JSON.parse(JSON.stringify(content)), whole.content as never);
   assertEquals(stopReason, "tool_use");
   assertEquals([usage.input_tokens, usage.cache_read_input_tokens, usage.output_tokens], [5, 4, 9]);
 });
 
 Deno.test("the official client takes a reply without usage or content", async () => {
-  const writer = messages.eventWriter(contextWith());
+  const writer = messages.caller.eventWriter(contextWith());
   const frames = eventsOf(replyWith([]), []).flatMap((event) => writer.write(event));
   const { content, usage } = await clientOf(() => streamOf(frames)).messages.stream(ASK).finalMessage();
   assertEquals([content, usage.output_tokens], [[], 0]);
 });
 
 Deno.test("the official client throws for a failure in a stream", async () => {
-  const writer = messages.eventWriter(contextWith());
+  const writer = messages.caller.eventWriter(contextWith());
   const begin: ReplyEvent = { type: "start", id: "", model: "m", createdAt: null, usage: null };
   const frames = [...writer.write(begin), ...writer.fail(new GatewayError("upstream_error", "Vendor failed"))];
   const stream = clientOf(() => streamOf(frames)).messages.stream(ASK);
@@ -77,7 +77,7 @@ Deno.test("the official client throws for a failure in a stream", async () => {
 
 Deno.test("the official client tells errors before the first byte by their type", async () => {
   const error = new GatewayError("rate_limited", "Slow down");
-  const answer = () => Response.json(messages.writeError(error, "req_1"), { status: error.status });
+  const answer = () => Response.json(messages.caller.writeError(error, "req_1"), { status: error.status });
   const thrown = await assertRejects(() => clientOf(answer).messages.create(ASK), Anthropic.RateLimitError);
   assertEquals((thrown as InstanceType<typeof Anthropic.APIError>).type, "rate_limit_error");
 });

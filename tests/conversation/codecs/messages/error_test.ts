@@ -3,17 +3,17 @@ import { type ErrorCode, GatewayError } from "../../../../src/lib/gateway_error.
 import { messages } from "../../../../src/conversation/codecs/messages/mod.ts";
 
 function typeFor(code: ErrorCode, details = {}): unknown {
-  const { error } = messages.writeError(new GatewayError(code, "x", details), "req_1");
+  const { error } = messages.caller.writeError(new GatewayError(code, "x", details), "req_1");
   return (error as { type: unknown }).type;
 }
 
 function messageFor(message: string, details = {}): unknown {
-  const { error } = messages.writeError(new GatewayError("invalid_request", message, details), "req_1");
+  const { error } = messages.caller.writeError(new GatewayError("invalid_request", message, details), "req_1");
   return (error as { message: unknown }).message;
 }
 
 Deno.test("messages error has the form's body", () => {
-  assertEquals(messages.writeError(new GatewayError("model_not_found", "No such model"), "req_1"), {
+  assertEquals(messages.caller.writeError(new GatewayError("model_not_found", "No such model"), "req_1"), {
     type: "error",
     error: { type: "not_found_error", message: "No such model" },
     request_id: "req_1",
@@ -67,7 +67,7 @@ Deno.test("messages error tells every vendor's overflow of the context in the wo
 
 Deno.test("messages error reads what a vendor says, in whatever shape", () => {
   const read = (body: unknown) => {
-    const { message, code, field } = messages.readError(body);
+    const { message, code, field } = messages.upstream.readError(body);
     return [message, code, field];
   };
   const body = (type: string, message: string) => ({ type: "error", error: { type, message } });

@@ -1,5 +1,7 @@
+import { eventReaderOf } from "../../../support/event_reader.ts";
 import { assertEquals, assertThrows } from "@std/assert";
-import type { Frame, JsonObject } from "../../../../src/conversation/codec.ts";
+import type { Frame } from "../../../../src/lib/frame.ts";
+import type { JsonObject } from "../../../../src/lib/json_object.ts";
 import { messages } from "../../../../src/conversation/codecs/messages/mod.ts";
 import type { ReplyEvent } from "../../../../src/conversation/events.ts";
 import { writeSeal } from "../../../../src/conversation/seal.ts";
@@ -14,7 +16,7 @@ function frame(data: JsonObject): Frame {
 
 /** The events of a stream that holds these frames. */
 function read(...frames: JsonObject[]): ReplyEvent[] {
-  const reader = messages.eventReader();
+  const reader = eventReaderOf(messages);
   return [...frames.flatMap((data) => reader.read(frame(data))), ...reader.end()];
 }
 
@@ -46,7 +48,7 @@ function saysText(index: number, text: string): JsonObject {
 
 /** The data of the frames written for events. */
 function write(events: readonly ReplyEvent[]): JsonObject[] {
-  const writer = messages.eventWriter(contextWith());
+  const writer = messages.caller.eventWriter(contextWith());
   return events.flatMap((event) => writer.write(event)).map(({ data }) => JSON.parse(data));
 }
 
@@ -167,7 +169,7 @@ Deno.test("messages event reader takes what vendors that resemble the form leave
     { kind: "tool_call", callId: "t", tool: "look", input: '{"at":1}' },
     { kind: "text", text: "late" },
   ]);
-  const reader = messages.eventReader();
+  const reader = eventReaderOf(messages);
   assertEquals(reader.read({ event: null, data: "" }), []);
   assertEquals(reader.read({ event: null, data: "[DONE]" }), []);
   assertEquals(reader.read({ event: "ping", data: "{}" }), []);
@@ -192,7 +194,7 @@ Deno.test("messages event writer streams the first open part and holds the other
     part: { kind: "tool_call", callId, tool: "look" },
   });
   const delta = (index: number, text: string): ReplyEvent => ({ type: "part-delta", index, text });
-  const writer = messages.eventWriter(contextWith());
+  const writer = messages.caller.eventWriter(contextWith());
   const typesOf = (event: ReplyEvent) =>
     writer.write(event).map(({ data }) => JSON.parse(data)).map(({ type, index, delta }) =>
       `${type} ${index ?? ""}${delta?.partial_json ?? ""}`
@@ -277,7 +279,7 @@ Deno.test("messages event writer wraps a custom tool's free text as JSON", () =>
 });
 
 Deno.test("messages event writer reports a failure as the form's event", () => {
-  const writer = messages.eventWriter(contextWith());
+  const writer = messages.caller.eventWriter(contextWith());
   writer.write(BEGIN);
   const failure: ReplyEvent = { type: "error", message: "Overloaded", vendorCode: "overloaded_error", status: 529 };
   const body = (type: string, message: string) => ({

@@ -1,5 +1,7 @@
+import { eventReaderOf } from "../../../support/event_reader.ts";
+import { readChecked } from "../../../../src/conversation/caller_format.ts";
 import { assert, assertEquals } from "@std/assert";
-import type { JsonObject } from "../../../../src/conversation/codec.ts";
+import type { JsonObject } from "../../../../src/lib/json_object.ts";
 import {
   messages,
   readCount,
@@ -85,7 +87,7 @@ function repliesIn(lines: readonly string[]): string[][] {
 }
 
 function readStream(payloads: readonly string[]): Reply {
-  const reader = messages.eventReader();
+  const reader = eventReaderOf(messages);
   const events = payloads.flatMap((data) => reader.read({ event: JSON.parse(data).type, data }));
   return replyOf([...events, ...reader.end()]);
 }
@@ -178,7 +180,7 @@ Deno.test({
     const replies = wholeReplies();
     assert(replies.length > 100);
     for (const [name, body] of replies) {
-      const reply = messages.readReply(body);
+      const reply = messages.upstream.readReply(body);
       assertEquals(saidIn(reply), saidInBlocks(body.content as JsonObject[], body.stop_reason), name);
       assertEquals(tokensOf(reply), tokensIn(body.usage as JsonObject), name);
     }
@@ -194,7 +196,7 @@ Deno.test({
     for (const [name, payloads] of recorded) {
       const reply = readStream(payloads);
       assertEquals(saidIn(reply), saidInPayloads(payloads), name);
-      const follower = messages.usageFollower();
+      const follower = messages.passThrough.watch({});
       for (const data of payloads.filter((payload) => follower.concerns(payload))) follower.follow(data);
       assertEquals([follower.usage(), follower.ended()], [reply.usage, true], name);
       const last = JSON.parse(payloads.findLast((data) => data.includes('"message_delta"'))!).usage;
@@ -208,18 +210,18 @@ Deno.test({
   ignore,
   fn() {
     const replies = [
-      ...wholeReplies().map(([, body]) => messages.readReply(body)),
+      ...wholeReplies().map(([, body]) => messages.upstream.readReply(body)),
       ...streams().map(([, payloads]) => readStream(payloads)),
     ];
     for (const reply of replies) {
-      const { body } = messages.writeReply(reply, contextWith());
-      const again = messages.readReply(body);
+      const { body } = messages.caller.writeReply(reply, contextWith());
+      const again = messages.upstream.readReply(body);
       assertEquals({ ...saidIn(again), raw: null }, { ...saidIn(reply), raw: null });
       assertEquals([again.stop.reason, asCounted(again).usage], [reply.stop.reason, asCounted(reply).usage]);
     }
     for (const [name, payloads] of streams()) {
-      const reader = messages.eventReader();
-      const writer = messages.eventWriter(contextWith());
+      const reader = eventReaderOf(messages);
+      const writer = messages.caller.eventWriter(contextWith());
       const events = payloads.flatMap((data) => reader.read({ event: null, data }));
       const frames = events.flatMap((event) => writer.write(event)).map(({ data }) => data);
       assertEquals(saidInPayloads(frames), saidInPayloads(payloads), name);
@@ -262,9 +264,11 @@ Deno.test({
       const counts = path.includes("count_tokens");
       const target = targetWith({ model: String(request.model) });
       try {
-        const conversation = counts ? readCountRequest(request) : messages.readRequest(request);
-        const { body } = counts ? writeCountRequest(conversation, target) : messages.writeRequest(conversation, target);
-        if (!counts) messages.checkRequest(body);
+        const conversation = counts ? readCountRequest(request) : readChecked(messages.caller, request);
+        const { body } = counts
+          ? writeCountRequest(conversation, target)
+          : messages.upstream.writeRequest(conversation, target);
+        if (!counts) messages.caller.check(body);
         const [before, after] = [heldIn(request), heldIn(body)];
         assertEquals(after.calls, before.calls, name);
         assertEquals(after.results, before.results, name);
@@ -290,7 +294,7 @@ Deno.test({
     for (const { name, path, status, body } of exchanges()) {
       if (status >= 400) {
         const { error } = body as { error: JsonObject };
-        const { message, code } = messages.readError(body);
+        const { message, code } = messages.upstream.readError(body);
         assertEquals([message, code], [error.message, error.type], name);
       } else if (path.includes("count_tokens")) assert(readCount(body) > 0, name);
     }

@@ -1,6 +1,9 @@
+import { eventReaderOf } from "../../../support/event_reader.ts";
+import { readChecked } from "../../../../src/conversation/caller_format.ts";
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { Frame, JsonObject } from "../../../../src/conversation/codec.ts";
+import type { Frame } from "../../../../src/lib/frame.ts";
+import type { JsonObject } from "../../../../src/lib/json_object.ts";
 import { messages } from "../../../../src/conversation/codecs/messages/mod.ts";
 import type { Part } from "../../../../src/conversation/conversation.ts";
 import type { ReplyEvent } from "../../../../src/conversation/events.ts";
@@ -22,7 +25,7 @@ Deno.test("messages codec: reading a request undoes writing it", () => {
     fc.property(someTurns, someSettings, (turns, settings) => {
       const signed = turns.map((turn) => ({ ...turn, parts: turn.parts.map(ownIssuer) }));
       const conversation = conversationWith({ ...settings, turns: signed, model: "claude" });
-      const read = messages.readRequest(messages.writeRequest(conversation, targetWith()).body);
+      const read = readChecked(messages.caller, messages.upstream.writeRequest(conversation, targetWith()).body);
       assertEquals(kept([read.turns, read.instructions]), kept([signed, conversation.instructions]));
       const { turns: _, instructions: __, ...said } = conversation;
       const { turns: ___, instructions: ____, ...heard } = read;
@@ -40,9 +43,9 @@ Deno.test("messages codec: what is written passes the check and is written the s
   fc.assert(
     fc.property(someTurns, someSettings, fc.boolean(), (turns, settings, compatible) => {
       const target = targetWith({ compatible });
-      const { body } = messages.writeRequest(conversationWith({ ...settings, turns }), target);
-      messages.checkRequest(body);
-      assertEquals(messages.writeRequest(messages.readRequest(body), target).body, body);
+      const { body } = messages.upstream.writeRequest(conversationWith({ ...settings, turns }), target);
+      messages.caller.check(body);
+      assertEquals(messages.upstream.writeRequest(readChecked(messages.caller, body), target).body, body);
     }),
     RUNS,
   );
@@ -51,8 +54,8 @@ Deno.test("messages codec: what is written passes the check and is written the s
 Deno.test("messages codec: reading a reply undoes writing it", () => {
   fc.assert(
     fc.property(aReply, (reply) => {
-      const { body, losses } = messages.writeReply(reply, contextWith());
-      assertEquals(messages.readReply(JSON.parse(JSON.stringify(body))), reply);
+      const { body, losses } = messages.caller.writeReply(reply, contextWith());
+      assertEquals(messages.upstream.readReply(JSON.parse(JSON.stringify(body))), reply);
       assertEquals(losses, []);
     }),
     RUNS,
@@ -60,12 +63,12 @@ Deno.test("messages codec: reading a reply undoes writing it", () => {
 });
 
 function framesOf(events: readonly ReplyEvent[], context = contextWith()): Frame[] {
-  const writer = messages.eventWriter(context);
+  const writer = messages.caller.eventWriter(context);
   return events.flatMap((event) => writer.write(event));
 }
 
 function replyIn(frames: readonly Frame[]): Reply {
-  const reader = messages.eventReader();
+  const reader = eventReaderOf(messages);
   return replyOf([...frames.flatMap((frame) => reader.read(frame)), ...reader.end()]);
 }
 
@@ -76,7 +79,7 @@ Deno.test("messages codec: a stream tells the same reply as the whole of it, how
   fc.assert(
     fc.property(aReply, someOrder, (reply, order) => {
       const frames = framesOf(eventsOf(reply, order));
-      assertEquals(replyIn(frames), messages.readReply(messages.writeReply(reply, contextWith()).body));
+      assertEquals(replyIn(frames), messages.upstream.readReply(messages.caller.writeReply(reply, contextWith()).body));
     }),
     RUNS,
   );
@@ -137,11 +140,11 @@ Deno.test("messages codec: seals of other forms come home to their parts, by rep
         usage: null,
         beyond: [],
       };
-      const whole = messages.writeReply(reply, context).body.content;
+      const whole = messages.caller.writeReply(reply, context).body.content;
       const streamed = contentIn(framesOf(eventsOf(reply, order), context));
       for (const content of [whole, streamed]) {
         const body = bodyWith({ messages: [{ role: "user", content: "hi" }, { role: "assistant", content }] });
-        assertEquals(messages.readRequest(body).turns[1].parts, parts);
+        assertEquals(readChecked(messages.caller, body).turns[1].parts, parts);
       }
     }),
     RUNS,
@@ -197,10 +200,10 @@ Deno.test("messages codec: whatever a vendor streams, the events keep their prom
 Deno.test("messages codec: whatever a vendor answers is read or refused as no reply", () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.array(fc.jsonValue()), (body, content) => {
-      messages.readReply({ type: "message", content, usage: body, stop_reason: body, stop_details: body });
-      messages.readUsage(body);
-      messages.readError(body);
-      messages.usageFollower().follow(JSON.stringify(body));
+      messages.upstream.readReply({ type: "message", content, usage: body, stop_reason: body, stop_details: body });
+      messages.upstream.readUsage(body);
+      messages.upstream.readError(body);
+      messages.passThrough.watch({}).follow(JSON.stringify(body));
     }),
     { numRuns: 300, seed: 1 },
   );
@@ -228,8 +231,8 @@ Deno.test("messages codec: whatever a caller sends is read or refused as an inva
   fc.assert(
     fc.property(fc.array(aMessage), settings, (sent, fields) => {
       try {
-        const conversation = messages.readRequest(bodyWith({ ...fields, messages: sent }));
-        messages.checkRequest(messages.writeRequest(conversation, targetWith()).body);
+        const conversation = readChecked(messages.caller, bodyWith({ ...fields, messages: sent }));
+        messages.caller.check(messages.upstream.writeRequest(conversation, targetWith()).body);
       } catch (error) {
         assert(error instanceof GatewayError && error.code === "invalid_request", String(error));
       }

@@ -1,13 +1,14 @@
+import { readChecked } from "../../../../src/conversation/caller_format.ts";
 import { assertEquals, assertThrows } from "@std/assert";
 import { GatewayError } from "../../../../src/lib/gateway_error.ts";
-import type { JsonObject } from "../../../../src/conversation/codec.ts";
+import type { JsonObject } from "../../../../src/lib/json_object.ts";
 import { messages } from "../../../../src/conversation/codecs/messages/mod.ts";
 import type { Part, Turn } from "../../../../src/conversation/conversation.ts";
 import { type Seal, writeSeal } from "../../../../src/conversation/seal.ts";
 import { bodyWith } from "./samples.ts";
 
 function read(fields: JsonObject) {
-  return messages.readRequest(bodyWith(fields));
+  return readChecked(messages.caller, bodyWith(fields));
 }
 
 function turnsOf(...sent: [role: string, content: unknown][]): readonly Turn[] {

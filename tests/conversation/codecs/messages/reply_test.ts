@@ -1,16 +1,16 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import type { JsonObject } from "../../../../src/conversation/codec.ts";
+import type { JsonObject } from "../../../../src/lib/json_object.ts";
 import { messages } from "../../../../src/conversation/codecs/messages/mod.ts";
 import type { Reply, ReplyPart, Stop } from "../../../../src/conversation/reply.ts";
 import { WRAPPED_SEAL_PREFIX, writeSeal } from "../../../../src/conversation/seal.ts";
 import { callPart, contextWith, conversationWith, replyWith, textPart } from "./samples.ts";
 
 function write(parts: readonly ReplyPart[], fields: Partial<Reply> = {}) {
-  return messages.writeReply(replyWith(parts, fields), contextWith());
+  return messages.caller.writeReply(replyWith(parts, fields), contextWith());
 }
 
 Deno.test("messages reply reads text, thinking and calls, and skips the vendor's own tools by name", () => {
-  const reply = messages.readReply({
+  const reply = messages.upstream.readReply({
     id: "msg_1",
     type: "message",
     role: "assistant",
@@ -44,7 +44,7 @@ Deno.test("messages reply reads text, thinking and calls, and skips the vendor's
 
 Deno.test("messages reply takes a wrapped signature of another gateway as its vendor's own", () => {
   const value = writeSeal({ form: "content", issuer: "google", value: "x" }, "messages");
-  const { parts } = messages.readReply({
+  const { parts } = messages.upstream.readReply({
     type: "message",
     content: [{ type: "thinking", thinking: "", signature: value }],
     stop_reason: "end_turn",
@@ -63,7 +63,7 @@ Deno.test("messages reply throws for what is no reply of this form", () => {
     { type: "message", content: "x" },
     { type: "completion", content: [] },
   ];
-  for (const body of others) assertThrows(() => messages.readReply(body), TypeError);
+  for (const body of others) assertThrows(() => messages.upstream.readReply(body), TypeError);
 });
 
 Deno.test("messages reply reads every stop of the form", () => {
@@ -79,11 +79,11 @@ Deno.test("messages reply reads every stop of the form", () => {
     [null, "end"],
   ];
   for (const [raw, reason] of stops) {
-    const { stop } = messages.readReply({ content: [], stop_reason: raw });
+    const { stop } = messages.upstream.readReply({ content: [], stop_reason: raw });
     assertEquals(stop, { reason, raw } as Stop);
   }
   assertEquals(
-    messages.readReply({
+    messages.upstream.readReply({
       content: [],
       stop_reason: "refusal",
       stop_sequence: "END",
@@ -145,7 +145,7 @@ Deno.test("messages reply labels thinking without a proof so that it is found ag
   const { body } = write([{ kind: "reasoning", text: "hm" }]);
   const [{ signature }] = body.content as JsonObject[];
   assertEquals(String(signature).startsWith(WRAPPED_SEAL_PREFIX), true);
-  assertEquals(messages.readReply(body).parts, [{ kind: "reasoning", text: "hm" }]);
+  assertEquals(messages.upstream.readReply(body).parts, [{ kind: "reasoning", text: "hm" }]);
 });
 
 Deno.test("messages reply carries a call's seal before it, and a text's only for callers who asked for thinking", () => {
@@ -154,7 +154,7 @@ Deno.test("messages reply carries a call's seal before it, and a text's only for
   const typesFor = (asked: boolean) => {
     const reasoning = asked ? { effort: "low" as const, budgetTokens: null, visible: null } : null;
     const conversation = conversationWith({ reasoning });
-    const { body, losses } = messages.writeReply(replyWith(parts), contextWith({ conversation }));
+    const { body, losses } = messages.caller.writeReply(replyWith(parts), contextWith({ conversation }));
     return [(body.content as JsonObject[]).map((block) => block.type), losses];
   };
   assertEquals(typesFor(true), [["text", "thinking", "thinking", "tool_use"], []]);

@@ -1,4 +1,6 @@
-import type { JsonObject, ReplyContext, RequestTarget } from "../../../../src/conversation/codec.ts";
+import type { ReplyContext } from "../../../../src/conversation/caller_format.ts";
+import type { RequestTarget } from "../../../../src/conversation/upstream_format.ts";
+import type { JsonObject } from "../../../../src/lib/json_object.ts";
 import type { Conversation, Part } from "../../../../src/conversation/conversation.ts";
 import type { Reply } from "../../../../src/conversation/reply.ts";
 import { conversationOf, replyContextOf, targetOf } from "../../../support/conversations.ts";

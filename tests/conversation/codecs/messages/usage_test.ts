@@ -13,7 +13,7 @@ Deno.test("messages usage: reading undoes writing", () => {
 });
 
 Deno.test("messages usage counts fresh, read and written tokens apart", () => {
-  const usage = messages.readUsage({
+  const usage = messages.upstream.readUsage({
     usage: {
       input_tokens: 10,
       cache_read_input_tokens: 20,
@@ -36,11 +36,11 @@ Deno.test("messages usage counts fresh, read and written tokens apart", () => {
 
 Deno.test("messages usage is null where none is told, is never negative or without bound, and says when a counter cannot be read", () => {
   for (const body of [null, "x", {}, { usage: null }, { usage: {} }, { usage: { input_tokens: "5" } }]) {
-    assertEquals(messages.readUsage(body), null);
+    assertEquals(messages.upstream.readUsage(body), null);
   }
   const junk = { input_tokens: -5, output_tokens: 1e18, cache_read_input_tokens: "7", cache_creation: "x" };
   const read = { ...NO_USAGE, outputTokens: MAX_COUNTER_TOKENS, isUnreadable: true };
-  assertEquals(messages.readUsage({ usage: junk }), read);
+  assertEquals(messages.upstream.readUsage({ usage: junk }), read);
 });
 
 Deno.test("messages usage adds up every pass over the prompt", () => {
@@ -70,7 +70,7 @@ Deno.test("messages usage puts prompt tokens of a vendor's tools with the fresh 
 });
 
 Deno.test("messages usage follower: later totals replace earlier ones, and null says nothing", () => {
-  const follower = messages.usageFollower();
+  const follower = messages.passThrough.watch({});
   assertEquals([follower.usage(), follower.ended()], [null, false]);
   const frames = [
     { type: "message_start", message: { usage: { input_tokens: 43, cache_read_input_tokens: 5, output_tokens: 1 } } },
@@ -85,7 +85,7 @@ Deno.test("messages usage follower: later totals replace earlier ones, and null 
 });
 
 Deno.test("messages usage follower concerns itself with few frames, and survives broken ones", () => {
-  const follower = messages.usageFollower();
+  const follower = messages.passThrough.watch({});
   const deltas = ['{"type":"ping"}', '{"type":"content_block_delta","delta":{"text":"the message_stop usage"}}'];
   for (const data of deltas) assertEquals(follower.concerns(data), false);
   for (const type of ["message_start", "message_delta", "message_stop"]) {

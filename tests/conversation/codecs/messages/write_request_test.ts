@@ -1,13 +1,15 @@
 import { assert, assertEquals, assertMatch, assertNotEquals, assertThrows } from "@std/assert";
 import { GatewayError } from "../../../../src/lib/gateway_error.ts";
-import type { JsonObject, RequestTarget, Written } from "../../../../src/conversation/codec.ts";
+import type { RequestTarget } from "../../../../src/conversation/upstream_format.ts";
+import type { Written } from "../../../../src/conversation/written.ts";
+import type { JsonObject } from "../../../../src/lib/json_object.ts";
 import { messages, wireToolName } from "../../../../src/conversation/codecs/messages/mod.ts";
 import { type Conversation, NO_SAMPLING, type Part, type Turn } from "../../../../src/conversation/conversation.ts";
 import type { Seal } from "../../../../src/conversation/seal.ts";
 import { callPart, conversationWith, LOOK, resultPart, targetWith, textPart } from "./samples.ts";
 
 function write(fields: Partial<Conversation>, target: Partial<RequestTarget> = {}): Written<JsonObject> {
-  return messages.writeRequest(conversationWith(fields), targetWith(target));
+  return messages.upstream.writeRequest(conversationWith(fields), targetWith(target));
 }
 
 /** The messages written for turns, and what was lost. */

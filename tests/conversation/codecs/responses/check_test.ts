@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import type { JsonObject } from "../../../../src/conversation/codec.ts";
+import type { JsonObject } from "../../../../src/lib/json_object.ts";
 import { responses } from "../../../../src/conversation/codecs/responses/mod.ts";
 import { GatewayError } from "../../../../src/lib/gateway_error.ts";
 
@@ -7,7 +7,7 @@ const USER = { role: "user", content: "hi" };
 const CALL = { type: "function_call", call_id: "c1", name: "f", arguments: "{}" };
 
 function fieldOf(body: unknown): string | undefined {
-  const error = assertThrows(() => responses.checkRequest(body as JsonObject), GatewayError);
+  const error = assertThrows(() => responses.caller.check(body as JsonObject), GatewayError);
   assertEquals(error.code, "invalid_request");
   return error.details.field;
 }
@@ -77,7 +77,7 @@ Deno.test("checkRequest() names the field that is missing, of the wrong type or 
 Deno.test("checkRequest() refuses an output whose call is nowhere, and names its id", () => {
   const orphan = { type: "function_call_output", call_id: "lost", output: "x" };
   const error = assertThrows(
-    () => responses.checkRequest({ model: "m", input: [USER, CALL, orphan] }),
+    () => responses.caller.check({ model: "m", input: [USER, CALL, orphan] }),
     GatewayError,
     '"lost"',
   );
@@ -86,14 +86,14 @@ Deno.test("checkRequest() refuses an output whose call is nowhere, and names its
 
 Deno.test("checkRequest() lets an output pass whose call may stand in the vendor's state", () => {
   const orphan = { type: "function_call_output", call_id: "c9", output: "x" };
-  responses.checkRequest({ model: "m", previous_response_id: "resp_1", input: [orphan] });
-  responses.checkRequest({ model: "m", conversation: { id: "conv_1" }, input: [orphan] });
-  responses.checkRequest({ model: "m", input: [{ type: "item_reference", id: "fc_1" }, orphan] });
-  responses.checkRequest({ model: "m", input: [{ type: "local_shell_call", call_id: "c9" }, orphan] });
+  responses.caller.check({ model: "m", previous_response_id: "resp_1", input: [orphan] });
+  responses.caller.check({ model: "m", conversation: { id: "conv_1" }, input: [orphan] });
+  responses.caller.check({ model: "m", input: [{ type: "item_reference", id: "fc_1" }, orphan] });
+  responses.caller.check({ model: "m", input: [{ type: "local_shell_call", call_id: "c9" }, orphan] });
 });
 
 Deno.test("checkRequest() lets unknown fields, items, parts and tools pass", () => {
-  responses.checkRequest({
+  responses.caller.check({
     model: "m",
     client_metadata: { a: 1 },
     extra_body: { provider: { type: "x" } },
@@ -109,6 +109,6 @@ Deno.test("checkRequest() lets unknown fields, items, parts and tools pass", () 
     temperature: null,
     stream: null,
   });
-  responses.checkRequest({ model: "m", prompt: { id: "pmpt_1" } });
-  responses.checkRequest(JSON.parse('{"model":"m","input":"hi","__proto__":{"stream":"x"}}'));
+  responses.caller.check({ model: "m", prompt: { id: "pmpt_1" } });
+  responses.caller.check(JSON.parse('{"model":"m","input":"hi","__proto__":{"stream":"x"}}'));
 });

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createOpenAI } from "@ai-sdk/openai";
 import { generateText, jsonSchema, streamText, tool } from "ai";
 import OpenAI from "openai";
-import type { Frame } from "../../../../src/conversation/codec.ts";
+import type { Frame } from "../../../../src/lib/frame.ts";
 import { responses } from "../../../../src/conversation/codecs/responses/mod.ts";
 import type { ReplyEvent } from "../../../../src/conversation/events.ts";
 import type { Reply } from "../../../../src/conversation/reply.ts";
@@ -58,7 +58,7 @@ function wireOf(frames: readonly Frame[]): Response {
 }
 
 function streamOf(events: readonly ReplyEvent[]): Response {
-  const writer = responses.eventWriter(CONTEXT);
+  const writer = responses.caller.eventWriter(CONTEXT);
   return wireOf(events.flatMap((event) => writer.write(event)));
 }
 
@@ -120,7 +120,7 @@ Deno.test("the AI SDK reads thoughts, text and calls of a written stream", async
 });
 
 Deno.test("the AI SDK and the official client read a written response object", async () => {
-  const answer = () => Response.json(responses.writeReply(WHOLE, CONTEXT).body);
+  const answer = () => Response.json(responses.caller.writeReply(WHOLE, CONTEXT).body);
   const generated = await generateText({ model: toolkit(answer), prompt: "hi", tools: TOOLS, maxRetries: 0 });
   assertEquals(generated.text, "Hello world");
   assertEquals(generated.reasoningText, "First this");
@@ -132,7 +132,7 @@ Deno.test("the AI SDK and the official client read a written response object", a
 
 Deno.test("both clients are told of a failure in the middle of a stream", async () => {
   const broken = () => {
-    const writer = responses.eventWriter(CONTEXT);
+    const writer = responses.caller.eventWriter(CONTEXT);
     const error = new GatewayError("upstream_error", "The vendor hung up");
     return wireOf([...LIVELY.slice(0, 8).flatMap((event) => writer.write(event)), ...writer.fail(error)]);
   };

@@ -1,5 +1,6 @@
+import { eventReaderOf } from "../../../support/event_reader.ts";
 import { assertEquals, assertThrows } from "@std/assert";
-import type { JsonObject } from "../../../../src/conversation/codec.ts";
+import type { JsonObject } from "../../../../src/lib/json_object.ts";
 import { responses } from "../../../../src/conversation/codecs/responses/mod.ts";
 import type { ReplyEvent } from "../../../../src/conversation/events.ts";
 import { replyOf } from "../../../support/assemble.ts";
@@ -8,7 +9,7 @@ const CREATED = { type: "response.created", response: { id: "resp_1", model: "m"
 const COMPLETED = { type: "response.completed", response: { id: "resp_1", status: "completed", output: [] } };
 
 function read(...wire: JsonObject[]): ReplyEvent[] {
-  const reader = responses.eventReader();
+  const reader = eventReaderOf(responses);
   const events = wire.flatMap((data) => reader.read({ event: String(data.type), data: JSON.stringify(data) }));
   return [...events, ...reader.end()];
 }
@@ -154,7 +155,7 @@ Deno.test("a stream that was cut gives no finish, but leaves no part open", () =
 });
 
 Deno.test("a frame that is no event gives nothing, one that is no JSON throws", () => {
-  const reader = responses.eventReader();
+  const reader = eventReaderOf(responses);
   assertEquals(reader.read({ event: null, data: "[DONE]" }), []);
   assertEquals(reader.read({ event: null, data: "" }), []);
   assertEquals(reader.read({ event: null, data: "[1]" }), []);

@@ -1,5 +1,7 @@
+import { readChecked } from "../../../../src/conversation/caller_format.ts";
 import { assertEquals } from "@std/assert";
-import type { Frame, JsonObject } from "../../../../src/conversation/codec.ts";
+import type { Frame } from "../../../../src/lib/frame.ts";
+import type { JsonObject } from "../../../../src/lib/json_object.ts";
 import { responses } from "../../../../src/conversation/codecs/responses/mod.ts";
 import type { ReplyEvent } from "../../../../src/conversation/events.ts";
 import type { Stop } from "../../../../src/conversation/reply.ts";
@@ -14,7 +16,7 @@ function finish(reason: Stop["reason"], extra: Partial<Stop> = {}): ReplyEvent {
 }
 
 function framesOf(events: readonly ReplyEvent[]): Frame[] {
-  const writer = responses.eventWriter(CONTEXT);
+  const writer = responses.caller.eventWriter(CONTEXT);
   return events.flatMap((event) => writer.write(event));
 }
 
@@ -149,7 +151,7 @@ Deno.test("a refusal without words of its own is written as a refusal part", () 
 });
 
 Deno.test("a failure is told twice, flat and nested, and nothing follows it", () => {
-  const writer = responses.eventWriter(CONTEXT);
+  const writer = responses.caller.eventWriter(CONTEXT);
   TEXT.slice(0, 3).forEach((event) => writer.write(event));
   const error = new GatewayError("rate_limited", "Slow down", { field: "input" });
   const [first, second] = dataOf(writer.fail(error));
@@ -179,7 +181,7 @@ Deno.test("a failure that the vendor streams keeps its message, word and class",
 });
 
 Deno.test("the response object repeats the settings of the request", () => {
-  const conversation = responses.readRequest({
+  const conversation = readChecked(responses.caller, {
     model: "openai/m",
     input: "hi",
     instructions: "Be brief",
@@ -192,7 +194,7 @@ Deno.test("the response object repeats the settings of the request", () => {
     tool_choice: "required",
     safety_identifier: "u",
   });
-  const writer = responses.eventWriter({ ...CONTEXT, conversation });
+  const writer = responses.caller.eventWriter({ ...CONTEXT, conversation });
   const created = dataOf(writer.write(START))[0].response as JsonObject;
   assertEquals(created.status, "in_progress");
   assertEquals(created.usage, null);

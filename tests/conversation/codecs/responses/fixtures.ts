@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../../src/conversation/codec.ts";
+import type { JsonObject } from "../../../../src/lib/json_object.ts";
 
 const ROOT = Deno.env.get("SWITCHYARD_FIXTURES") ??
   new URL("../../../../../shared/fixtures", import.meta.url).pathname;

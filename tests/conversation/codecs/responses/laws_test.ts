@@ -1,6 +1,8 @@
+import { eventReaderOf } from "../../../support/event_reader.ts";
+import { readChecked } from "../../../../src/conversation/caller_format.ts";
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { Frame } from "../../../../src/conversation/codec.ts";
+import type { Frame } from "../../../../src/lib/frame.ts";
 import { responses } from "../../../../src/conversation/codecs/responses/mod.ts";
 import type { Conversation, Part, Tool, Turn } from "../../../../src/conversation/conversation.ts";
 import { EFFORTS, NO_SAMPLING } from "../../../../src/conversation/conversation.ts";
@@ -147,9 +149,9 @@ function askedForJson(told: Conversation): Conversation {
 Deno.test("responses codec: reading a request undoes writing it, for every kind of part and setting", () => {
   fc.assert(
     fc.property(conversation, (told) => {
-      const written = responses.writeRequest(told, TARGET);
+      const written = responses.upstream.writeRequest(told, TARGET);
       assertEquals(written.losses, []);
-      assertEquals(responses.readRequest(JSON.parse(JSON.stringify(written.body))), told);
+      assertEquals(readChecked(responses.caller, JSON.parse(JSON.stringify(written.body))), told);
     }),
     RUNS,
   );
@@ -253,16 +255,16 @@ function openingOf(part: Openable) {
 }
 
 function reread(frames: readonly Frame[]): Reply {
-  const reader = responses.eventReader();
+  const reader = eventReaderOf(responses);
   return replyOf([...frames.flatMap((frame) => reader.read(frame)), ...reader.end()]);
 }
 
 Deno.test("responses codec: reading a reply undoes writing it", () => {
   fc.assert(
     fc.property(reply, (told) => {
-      const { body, losses } = responses.writeReply(told, CONTEXT);
+      const { body, losses } = responses.caller.writeReply(told, CONTEXT);
       assertEquals(losses, []);
-      assertEquals(plain(asCounted(responses.readReply(JSON.parse(JSON.stringify(body))))), plain(told));
+      assertEquals(plain(asCounted(responses.upstream.readReply(JSON.parse(JSON.stringify(body))))), plain(told));
     }),
     RUNS,
   );
@@ -271,7 +273,7 @@ Deno.test("responses codec: reading a reply undoes writing it", () => {
 Deno.test("responses codec: a stream reads to the reply that it was written from, wherever its text was cut", () => {
   fc.assert(
     fc.property(reply, fc.array(fc.nat(50), { minLength: 1, maxLength: 4 }), (told, cuts) => {
-      const writer = responses.eventWriter(CONTEXT);
+      const writer = responses.caller.eventWriter(CONTEXT);
       const frames = eventsOf(told, cuts).flatMap((event) => writer.write(event));
       assertEquals(plain(asCounted(reread(frames))), plain(told));
     }),
@@ -282,11 +284,11 @@ Deno.test("responses codec: a stream reads to the reply that it was written from
 Deno.test("responses codec: the last event of a stream holds the response object that is written whole", () => {
   fc.assert(
     fc.property(reply, (told) => {
-      const writer = responses.eventWriter(CONTEXT);
+      const writer = responses.caller.eventWriter(CONTEXT);
       const last = eventsOf(told, [3]).flatMap((event) => writer.write(event)).at(-1)!;
       assertEquals(
         JSON.parse(last.data).response,
-        JSON.parse(JSON.stringify(responses.writeReply(told, CONTEXT).body)),
+        JSON.parse(JSON.stringify(responses.caller.writeReply(told, CONTEXT).body)),
       );
     }),
     RUNS,
@@ -300,7 +302,7 @@ Deno.test("responses codec: parts that overlap in a stream come out whole", () =
   });
   fc.assert(
     fc.property(told, (parts) => {
-      const writer = responses.eventWriter(CONTEXT);
+      const writer = responses.caller.eventWriter(CONTEXT);
       const starts = parts.map((_, index): ReplyEvent => ({ type: "part-start", index, part: { kind: "text" } }));
       const letters = parts.flatMap((part, index) =>
         part.kind === "text" ? [...part.text].map((text, at) => ({ at, index, text })) : []

@@ -1,11 +1,12 @@
+import { readChecked } from "../../../../src/conversation/caller_format.ts";
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
-import type { JsonObject } from "../../../../src/conversation/codec.ts";
+import type { JsonObject } from "../../../../src/lib/json_object.ts";
 import { responses } from "../../../../src/conversation/codecs/responses/mod.ts";
 import type { Conversation } from "../../../../src/conversation/conversation.ts";
 import { GatewayError } from "../../../../src/lib/gateway_error.ts";
 
 function read(body: JsonObject): Conversation {
-  return responses.readRequest({ model: "openai/m", input: "hi", ...body });
+  return readChecked(responses.caller, { model: "openai/m", input: "hi", ...body });
 }
 
 function items(...input: JsonObject[]): Conversation {

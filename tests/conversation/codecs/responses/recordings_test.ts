@@ -1,5 +1,7 @@
+import { eventReaderOf } from "../../../support/event_reader.ts";
+import { readChecked } from "../../../../src/conversation/caller_format.ts";
 import { assert, assertEquals } from "@std/assert";
-import type { JsonObject } from "../../../../src/conversation/codec.ts";
+import type { JsonObject } from "../../../../src/lib/json_object.ts";
 import { responses } from "../../../../src/conversation/codecs/responses/mod.ts";
 import type { ReplyEvent } from "../../../../src/conversation/events.ts";
 import type { Reply } from "../../../../src/conversation/reply.ts";
@@ -43,7 +45,7 @@ function saidIn(reply: Reply): Told {
 }
 
 function readAll(events: readonly JsonObject[]): ReplyEvent[] {
-  const reader = responses.eventReader();
+  const reader = eventReaderOf(responses);
   const read = events.flatMap((data) => reader.read({ event: String(data.type), data: JSON.stringify(data) }));
   return [...read, ...reader.end()];
 }
@@ -55,7 +57,7 @@ Deno.test({
     const recorded = recordedReplies();
     assert(recorded.length > 50, `expected more recordings, got ${recorded.length}`);
     for (const { name, body } of recorded) {
-      const reply = responses.readReply(body);
+      const reply = responses.upstream.readReply(body);
       assertEquals(saidIn(reply), saidBy(body), name);
       assertEquals(reply.stop.reason, saidBy(body).calls.length > 0 ? "tool_calls" : "end", name);
     }
@@ -71,7 +73,7 @@ Deno.test({
     for (const { name, body } of recorded) {
       const reply = replyOf(readAll(body));
       assertEquals(saidIn(reply), saidBy(body.at(-1)!.response as JsonObject), name);
-      const follower = responses.usageFollower();
+      const follower = responses.passThrough.watch({});
       for (const data of body.map((event) => JSON.stringify(event))) {
         if (follower.concerns(data)) follower.follow(data);
       }
@@ -98,15 +100,15 @@ Deno.test({
   ignore,
   fn() {
     for (const { name, body } of recordedReplies()) {
-      const reply = responses.readReply(body);
-      const again = responses.readReply(responses.writeReply(reply, CONTEXT).body);
+      const reply = responses.upstream.readReply(body);
+      const again = responses.upstream.readReply(responses.caller.writeReply(reply, CONTEXT).body);
       assertEquals([again.parts.length, saidIn(again)], [reply.parts.length, saidIn(reply)], name);
     }
     for (const { name, body } of recordedStreams()) {
       const events = readAll(body);
       if (events.at(-1)?.type !== "finish") continue;
-      const writer = responses.eventWriter(CONTEXT);
-      const reader = responses.eventReader();
+      const writer = responses.caller.eventWriter(CONTEXT);
+      const reader = eventReaderOf(responses);
       const again = replyOf(events.flatMap((event) => writer.write(event)).flatMap((frame) => reader.read(frame)));
       assertEquals(saidIn(again), saidIn(replyOf(events)), name);
     }
@@ -121,14 +123,14 @@ Deno.test({
     assert(recorded.length > 50, `expected more recordings, got ${recorded.length}`);
     let translated = 0;
     for (const { name, body } of recorded) {
-      responses.checkRequest(body);
+      responses.caller.check(body);
       if (body.previous_response_id || body.conversation || body.background) continue;
       if (JSON.stringify(body.input).includes('"compaction"')) continue;
-      const told = responses.readRequest(body);
+      const told = readChecked(responses.caller, body);
       if (told.turns.length === 0) continue; // written with a turn to act upon
-      const written = responses.writeRequest(told, TARGET);
-      responses.checkRequest(written.body);
-      const again = responses.readRequest(JSON.parse(JSON.stringify(written.body)));
+      const written = responses.upstream.writeRequest(told, TARGET);
+      responses.caller.check(written.body);
+      const again = readChecked(responses.caller, JSON.parse(JSON.stringify(written.body)));
       assertEquals(again.turns.map(({ role }) => role), told.turns.map(({ role }) => role), name);
       translated++;
     }

@@ -1,5 +1,6 @@
+import { readChecked } from "../../../../src/conversation/caller_format.ts";
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import type { JsonObject } from "../../../../src/conversation/codec.ts";
+import type { JsonObject } from "../../../../src/lib/json_object.ts";
 import { responses } from "../../../../src/conversation/codecs/responses/mod.ts";
 import type { Reply, ReplyPart } from "../../../../src/conversation/reply.ts";
 import { NO_USAGE } from "../../../../src/conversation/usage.ts";
@@ -17,20 +18,20 @@ const REPLY: Reply = {
 };
 
 function outputOf(...parts: ReplyPart[]): JsonObject[] {
-  return responses.writeReply({ ...REPLY, parts }, CONTEXT).body.output as JsonObject[];
+  return responses.caller.writeReply({ ...REPLY, parts }, CONTEXT).body.output as JsonObject[];
 }
 
 Deno.test("readReply() refuses what is no response, and one that did not come to an end", () => {
   for (const body of ["<html>", null, {}, [], { choices: [] }, { error: { message: "x" } }, { output: [] }]) {
-    assertThrows(() => responses.readReply(body), TypeError);
+    assertThrows(() => responses.upstream.readReply(body), TypeError);
   }
   for (const status of ["failed", "cancelled", "queued", "in_progress"]) {
-    assertThrows(() => responses.readReply({ object: "response", status, output: [] }), TypeError, status);
+    assertThrows(() => responses.upstream.readReply({ object: "response", status, output: [] }), TypeError, status);
   }
 });
 
 Deno.test("readReply() names a vendor's own items and keeps the sources of its text", () => {
-  const reply = responses.readReply({
+  const reply = responses.upstream.readReply({
     object: "response",
     id: "resp_1",
     status: "completed",
@@ -54,7 +55,7 @@ Deno.test("readReply() names a vendor's own items and keeps the sources of its t
 });
 
 Deno.test("readUsage() parts what came from a cache, and believes a total that says more", () => {
-  const usage = (fields: JsonObject) => responses.readUsage({ usage: fields });
+  const usage = (fields: JsonObject) => responses.upstream.readUsage({ usage: fields });
   assertEquals(
     usage({
       input_tokens: 100,
@@ -77,11 +78,11 @@ Deno.test("readUsage() parts what came from a cache, and believes a total that s
     isUnreadable: true,
   });
   assertEquals(usage({ input_tokens: 1.5, output_tokens: 9 })?.isUnreadable, true);
-  assertEquals(responses.readUsage({ usage: null }), null);
+  assertEquals(responses.upstream.readUsage({ usage: null }), null);
 });
 
 Deno.test("a follower heeds the last event alone and knows a whole stream by it", () => {
-  const follower = responses.usageFollower();
+  const follower = responses.passThrough.watch({});
   assertEquals(follower.concerns('{"type":"response.output_text.delta","delta":"usage"}'), false);
   assertEquals(follower.ended(), false);
   const quoted = '{"type":"response.output_text.delta","delta":"\\"response.completed\\""}';
@@ -97,12 +98,12 @@ Deno.test("a follower heeds the last event alone and knows a whole stream by it"
 
 Deno.test("writeReply() makes ids from the request's and keeps the vendor's own where it is of this form", () => {
   const part: ReplyPart = { kind: "text", text: "hi" };
-  const { body } = responses.writeReply({ ...REPLY, parts: [part] }, CONTEXT);
+  const { body } = responses.caller.writeReply({ ...REPLY, parts: [part] }, CONTEXT);
   assertEquals(body.id, "resp_0123456789abcdef01234567");
   assertEquals(body.created_at, CONTEXT.createdAt);
   assertEquals(body.model, CONTEXT.model);
   assertEquals((body.output as JsonObject[])[0].id, "msg_0123456789abcdef012345670000");
-  assertEquals(responses.writeReply({ ...REPLY, id: "resp_up" }, CONTEXT).body.id, "resp_up");
+  assertEquals(responses.caller.writeReply({ ...REPLY, id: "resp_up" }, CONTEXT).body.id, "resp_up");
 });
 
 Deno.test("proofs of calls, texts and hidden thoughts come home through a client's history", () => {
@@ -124,7 +125,7 @@ Deno.test("proofs of calls, texts and hidden thoughts come home through a client
     "function_call",
     "function_call",
   ]);
-  const { turns } = responses.readRequest({ model: "m", input: [{ role: "user", content: "x" }, ...output] });
+  const { turns } = readChecked(responses.caller, { model: "m", input: [{ role: "user", content: "x" }, ...output] });
   assertEquals(
     turns[1].parts.map((part) => part.kind === "reasoning" ? { ...part, id: undefined } : part),
     [
@@ -139,7 +140,7 @@ Deno.test("proofs of calls, texts and hidden thoughts come home through a client
 
 Deno.test("writeReply() leaves out a call that a limit cut and says the limit", () => {
   const half: ReplyPart = { kind: "tool_call", callId: "c", tool: "f", input: '{"a"' };
-  const { body } = responses.writeReply(
+  const { body } = responses.caller.writeReply(
     { ...REPLY, parts: [half], stop: { reason: "max_tokens", raw: null } },
     CONTEXT,
   );
@@ -153,7 +154,10 @@ Deno.test("writeReply() leaves out a call that a limit cut and says the limit", 
 Deno.test("writeReply() reports what the form cannot say", () => {
   const linked: ReplyPart = { kind: "image", source: { kind: "url", url: "https://a.example", mediaType: null } };
   const stop = { reason: "stop_sequence", raw: null, sequence: "END" } as const;
-  assertEquals(responses.writeReply({ ...REPLY, parts: [linked], stop }, CONTEXT).losses, ["stop_sequence", "image"]);
+  assertEquals(responses.caller.writeReply({ ...REPLY, parts: [linked], stop }, CONTEXT).losses, [
+    "stop_sequence",
+    "image",
+  ]);
 });
 
 Deno.test("writeError() gives every code its type, and an upstream's own word for its 4xx", () => {
@@ -172,39 +176,39 @@ Deno.test("writeError() gives every code its type, and an upstream's own word fo
     internal_error: "api_error",
   }) as [ConstructorParameters<typeof GatewayError>[0], string][];
   for (const [code, type] of types) {
-    const body = responses.writeError(new GatewayError(code, "m"), "req_1");
+    const body = responses.caller.writeError(new GatewayError(code, "m"), "req_1");
     assertEquals(body, { error: { message: "m", type, code, param: null } });
   }
   const details = { field: "input", vendorCode: "context_length_exceeded" };
-  const own = responses.writeError(new GatewayError("invalid_request", "m", details), "req_1");
+  const own = responses.caller.writeError(new GatewayError("invalid_request", "m", details), "req_1");
   assertEquals(own.error, {
     message: "m",
     type: "invalid_request_error",
     code: "context_length_exceeded",
     param: "input",
   });
-  const hidden = responses.writeError(new GatewayError("upstream_error", "m", { vendorCode: "x" }), "req_1");
+  const hidden = responses.caller.writeError(new GatewayError("upstream_error", "m", { vendorCode: "x" }), "req_1");
   assertEquals((hidden.error as JsonObject).code, "upstream_error");
 });
 
 Deno.test("readError() reads every shape of an error body and makes nothing of junk", () => {
   const full = { message: "no", type: "invalid_request_error", code: "bad", param: "input" };
   const expected = { message: "no", code: "bad", field: "input", retryAfterSeconds: null };
-  assertEquals(responses.readError({ error: full }), expected);
-  assertEquals(responses.readError([{ error: full }]), expected);
-  assertEquals(responses.readError(full), expected);
-  assertEquals(responses.readError({ error: { ...full, code: null } }).code, "invalid_request_error");
-  assertEquals(responses.readError({ error: { ...full, code: 404 } }).code, "404");
-  assertEquals(responses.readError({ error: "plain words" }).message, "plain words");
-  assertEquals(responses.readError({ detail: "not found" }).message, "not found");
-  assertEquals(responses.readError({ object: "response", error: full }).message, "no");
+  assertEquals(responses.upstream.readError({ error: full }), expected);
+  assertEquals(responses.upstream.readError([{ error: full }]), expected);
+  assertEquals(responses.upstream.readError(full), expected);
+  assertEquals(responses.upstream.readError({ error: { ...full, code: null } }).code, "invalid_request_error");
+  assertEquals(responses.upstream.readError({ error: { ...full, code: 404 } }).code, "404");
+  assertEquals(responses.upstream.readError({ error: "plain words" }).message, "plain words");
+  assertEquals(responses.upstream.readError({ detail: "not found" }).message, "not found");
+  assertEquals(responses.upstream.readError({ object: "response", error: full }).message, "no");
   for (const junk of ["<html><body>502</body></html>", null, 5, {}, [], { error: null }, { error: { message: 7 } }]) {
-    assertEquals(responses.readError(junk), { message: "", code: null, field: null, retryAfterSeconds: null });
+    assertEquals(responses.upstream.readError(junk), { message: "", code: null, field: null, retryAfterSeconds: null });
   }
 });
 
 Deno.test("readError() finds the wait that a rate limit names in words", () => {
-  const wait = (text: string) => responses.readError({ error: { message: text } }).retryAfterSeconds;
+  const wait = (text: string) => responses.upstream.readError({ error: { message: text } }).retryAfterSeconds;
   assertEquals(wait("Rate limit reached. Please try again in 1.5s."), 2);
   assertEquals(wait("Please try again in 320ms. Visit"), 1);
   assertEquals(wait("Please try again in 2m"), 120);

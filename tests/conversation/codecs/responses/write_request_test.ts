@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
-import type { JsonObject, RequestTarget } from "../../../../src/conversation/codec.ts";
+import type { RequestTarget } from "../../../../src/conversation/upstream_format.ts";
+import type { JsonObject } from "../../../../src/lib/json_object.ts";
 import { responses, wireToolName } from "../../../../src/conversation/codecs/responses/mod.ts";
 import type { Conversation, Part, Turn } from "../../../../src/conversation/conversation.ts";
 import { GatewayError } from "../../../../src/lib/gateway_error.ts";
@@ -11,7 +12,7 @@ const STRICT_SCHEMA = { ...OPEN_SCHEMA, required: ["a"], additionalProperties: f
 const OWN_SEAL = { form: "responses", issuer: "openai", value: "gAAA" } as const;
 
 function write(change: Partial<Conversation>, target: Partial<RequestTarget> = {}) {
-  return responses.writeRequest(conversationOf(change), { ...TARGET, ...target });
+  return responses.upstream.writeRequest(conversationOf(change), { ...TARGET, ...target });
 }
 
 function inputOf(turns: readonly Turn[], target: Partial<RequestTarget> = {}) {

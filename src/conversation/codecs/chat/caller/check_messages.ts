@@ -1,6 +1,6 @@
 import { invalidField } from "../../../../lib/gateway_error.ts";
 import type { GatewayError } from "../../../../lib/gateway_error.ts";
-import type { JsonObject } from "../../../codec.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 
 /** Fields beside content that make an assistant's message worth sending. */
 const ASSISTANT_SAYS = ["refusal", "audio", "reasoning_content", "reasoning", "reasoning_details"] as const;

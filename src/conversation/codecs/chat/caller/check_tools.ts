@@ -1,5 +1,5 @@
 import { invalidField } from "../../../../lib/gateway_error.ts";
-import type { JsonObject } from "../../../codec.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 
 /** `any` is a vendor's older word for `required`. */
 const CHOICES = ["none", "auto", "required", "any"];

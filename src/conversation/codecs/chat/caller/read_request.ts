@@ -1,8 +1,7 @@
 import { invalidField } from "../../../../lib/gateway_error.ts";
-import type { JsonObject } from "../../../codec.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import { EFFORTS } from "../../../conversation.ts";
 import type { Conversation, Effort, ReasoningRequest, Sampling } from "../../../conversation.ts";
-import { checkRequest } from "./check.ts";
 import { listOf, numberOrNull, objectOf, textOf } from "../../../wire_value.ts";
 import { saysSomething } from "../shared/fields.ts";
 import { readMessages } from "../shared/read_messages.ts";
@@ -20,13 +19,12 @@ const KNOWN = new Set([
 const EXACT = ["seed", "max_tokens", "max_completion_tokens", "top_k"] as const;
 
 /**
- * A request body as a conversation.
+ * A checked request body as a conversation.
  *
- * @throws {GatewayError} `invalid_request`, naming the field: what {@linkcode checkRequest} refuses, and what would
- * mean something else to a vendor of another form.
+ * @throws {GatewayError} `invalid_request`, naming the field, for what would mean something else to a vendor of another
+ * format.
  */
 export function readRequest(body: JsonObject): Conversation {
-  checkRequest(body);
   refuseUntranslatable(body);
   const beyond = new Set<string>();
   const { instructions, turns } = readMessages(listOf(body.messages), beyond);

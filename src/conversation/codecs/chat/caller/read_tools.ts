@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../codec.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { OutputFormat, Tool, ToolChoice } from "../../../conversation.ts";
 import { listOf, objectOf, textOf } from "../../../wire_value.ts";
 import { saysSomething } from "../shared/fields.ts";

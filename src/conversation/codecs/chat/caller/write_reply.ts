@@ -1,4 +1,6 @@
-import type { JsonObject, ReplyContext, Written } from "../../../codec.ts";
+import type { ReplyContext } from "../../../caller_format.ts";
+import type { Written } from "../../../written.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { ImagePart, ReasoningPart, ToolCallPart } from "../../../conversation.ts";
 import type { Reply, ReplyPart } from "../../../reply.ts";
 import { writeSeal } from "../../../seal.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../codec.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { FilePart, ImagePart, Part, TextPart, ToolCallPart, ToolResultPart, Turn } from "../../../conversation.ts";
 import { readSeal } from "../../../seal.ts";
 import { listOf, objectOf, textOf } from "../../../wire_value.ts";

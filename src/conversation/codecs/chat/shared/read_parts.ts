@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { invalidField } from "../../../../lib/gateway_error.ts";
-import type { JsonObject } from "../../../codec.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { CacheMark, FilePart, ImagePart, Part, ReasoningPart, Source, TextPart } from "../../../conversation.ts";
 import { listOf, objectOf, textOf } from "../../../wire_value.ts";
 

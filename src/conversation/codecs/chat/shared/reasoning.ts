@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../codec.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { ReasoningPart } from "../../../conversation.ts";
 import { readSeal, WRAPPED_SEAL_PREFIX, writeSeal } from "../../../seal.ts";
 import type { Seal } from "../../../seal.ts";

@@ -1,16 +1,14 @@
-import type { JsonObject, UsageFollower } from "../../../codec.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import {
   checkedCounters,
-  laterReport,
   mediumTokensOf,
   promptTokensOf,
   readCounter,
-  withAtLeast,
   withCounters,
   withTier,
 } from "../../../usage.ts";
 import type { Usage } from "../../../usage.ts";
-import { listOf, objectOf, parsedOrNull } from "../../../wire_value.ts";
+import { listOf, objectOf } from "../../../wire_value.ts";
 
 /**
  * The usage of a whole reply or of a chunk; null when it has none. `prompt_tokens` includes what a cache gave,
@@ -116,33 +114,5 @@ export function writeUsage(usage: Usage): JsonObject {
       accepted_prediction_tokens: 0,
       rejected_prediction_tokens: 0,
     },
-  };
-}
-
-/** One pass over the text. Inside of JSON text a quote is escaped, so these match keys and whole words alone. */
-const CONCERNS = /"(?:usage": ?\{|finish_reason": ?"|url_citation"|images": ?\[)|^\[DONE\]/;
-
-/**
- * Follows a stream that passes through. Beside `[DONE]` a finish reason counts as the end, as some vendors send no
- * other mark. The usage that comes last holds, unless it counts nothing: some vendors send running totals.
- */
-export function usageFollower(): UsageFollower {
-  let usage: Usage | null = null;
-  let ended = false;
-  const extras = { webSearches: 0, imagesMade: 0 };
-  return {
-    concerns: (data) => CONCERNS.test(data),
-    follow(data) {
-      if (data.startsWith("[DONE]")) {
-        ended = true;
-        return;
-      }
-      const chunk = objectOf(parsedOrNull(data));
-      usage = laterReport(usage, readUsage(chunk));
-      noteExtras(extras, chunk);
-      ended ||= listOf(chunk?.choices).some((choice) => typeof objectOf(choice)?.finish_reason === "string");
-    },
-    usage: () => withAtLeast(usage, extras),
-    ended: () => ended,
   };
 }

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../codec.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { ReplyEvent } from "../../../events.ts";
 import type { Seal } from "../../../seal.ts";
 import { objectOf, textOf } from "../../../wire_value.ts";

@@ -1,4 +1,5 @@
-import type { JsonObject, VendorError } from "../../../codec.ts";
+import type { VendorError } from "../../../upstream_format.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { ReplyEvent } from "../../../events.ts";
 import { listOf, numberOrNull, objectOf, textOf } from "../../../wire_value.ts";
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { JsonObject } from "../../../codec.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Citation, ImagePart, ReasoningPart, TextPart, ToolCallPart } from "../../../conversation.ts";
 import type { Reply, ReplyPart } from "../../../reply.ts";
 import { readAnnotations, readSources } from "../shared/citations.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../codec.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, TextPart, ToolCallPart, Turn } from "../../../conversation.ts";
 import { NO_RESULT, orphanAsText, pairsOf } from "../../../pairing.ts";
 import type { PairedCall, Pairs } from "../../../pairing.ts";

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { GatewayError } from "../../../../lib/gateway_error.ts";
-import type { JsonObject } from "../../../codec.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { AudioPart, FilePart, ImagePart, Part, VideoPart } from "../../../conversation.ts";
 import { portableAddressOf } from "../../../media_address.ts";
 import type { Writing } from "./writing.ts";

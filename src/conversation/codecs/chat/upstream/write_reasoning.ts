@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../codec.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Part, ReasoningPart, Turn } from "../../../conversation.ts";
 import type { Seal } from "../../../seal.ts";
 import { THOUGHT_BREAK, writeOwnDetail } from "../shared/reasoning.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../codec.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, Effort, Sampling } from "../../../conversation.ts";
 import { effortForShare, plainEffort } from "../../../effort.ts";
 import { cutWord, shortHash } from "../../../legal_word.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../codec.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, JsonSchema, OutputFormat, Tool, ToolChoice } from "../../../conversation.ts";
 import { objectOf } from "../../../wire_value.ts";
 import { functionSchema, objectSchema } from "../../../object_schema.ts";

@@ -1,4 +1,4 @@
-import type { RequestTarget } from "../../../codec.ts";
+import type { RequestTarget } from "../../../upstream_format.ts";
 import { wireToolName } from "./names.ts";
 
 /** One request being written: where it goes, what it cannot say, and the tools' names that had to be respelled. */

@@ -1,5 +1,5 @@
 import { invalidField } from "../../../../lib/gateway_error.ts";
-import type { JsonObject } from "../../../codec.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import { checkSettings } from "./check_settings.ts";
 import { refuseDoubleSpellings } from "./double_spellings.ts";
 import { isAbsent, isObject } from "../../../wire_value.ts";
@@ -12,7 +12,7 @@ interface Calls {
 }
 
 /**
- * The rules of the form that hold for every vendor: see {@linkcode Codec.checkRequest}. A null field counts as absent.
+ * The rules of the form that hold for every vendor: see `CallerFormat.check`. A null field counts as absent.
  * Pairs and names are not checked where a cached content may hold the other half.
  *
  * @throws {GatewayError} `invalid_request`, naming the field.

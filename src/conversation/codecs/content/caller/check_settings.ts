@@ -1,5 +1,5 @@
 import { invalidField } from "../../../../lib/gateway_error.ts";
-import type { JsonObject } from "../../../codec.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import { isAbsent, isObject } from "../../../wire_value.ts";
 import { field, type FieldName, listIn, objectsIn, spellingOf } from "../shared/fields.ts";
 

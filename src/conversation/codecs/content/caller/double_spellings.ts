@@ -1,6 +1,7 @@
 import { invalidField } from "../../../../lib/gateway_error.ts";
-import type { JsonObject } from "../../../codec.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import { walkRequest } from "../../../request_walk.ts";
+import { grammar } from "./grammar.ts";
 
 /**
  * Refuses a request that holds one field in both spellings, at any depth and whatever the values. A vendor may take either,
@@ -11,7 +12,7 @@ import { walkRequest } from "../../../request_walk.ts";
  * @throws {GatewayError} `invalid_request`, naming the second of the two.
  */
 export function refuseDoubleSpellings(body: JsonObject): void {
-  walkRequest("content", body, (member) => {
+  walkRequest(grammar, body, (member) => {
     const { key, name, owner } = member;
     if (key !== name && Object.hasOwn(owner, name)) {
       throw invalidField(member.path(), `expected one spelling of the field, got "${name}" as well`);

@@ -1,4 +1,6 @@
-import type { EventWriter, Frame, JsonObject, ReplyContext } from "../../../codec.ts";
+import type { EventWriter, ReplyContext } from "../../../caller_format.ts";
+import type { Frame } from "../../../../lib/frame.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Citation, ImagePart } from "../../../conversation.ts";
 import type { PartOpening, ReplyEvent } from "../../../events.ts";
 import type { Stop } from "../../../reply.ts";
@@ -41,7 +43,7 @@ interface Progress {
   hasContent: boolean;
 }
 
-/** See {@linkcode Codec.eventWriter}. The form has no event names and no end mark: the last chunk tells the finish. */
+/** See `EventWriter`. The form has no event names and no end mark: the last chunk tells the finish. */
 export function eventWriter(context: ReplyContext): EventWriter {
   const progress: Progress = {
     context,

@@ -1,7 +1,6 @@
 import { invalidField } from "../../../../lib/gateway_error.ts";
-import type { JsonObject } from "../../../codec.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, TextPart } from "../../../conversation.ts";
-import { checkRequest } from "./check.ts";
 import { isObject, textOrNull } from "../../../wire_value.ts";
 import { field, fieldsBeyond, objectsIn, spellingOf } from "../shared/fields.ts";
 import { readSettings } from "./read_settings.ts";
@@ -30,7 +29,6 @@ const KNOWN = new Set([
  * @throws {GatewayError} `invalid_request`, naming the field.
  */
 export function readRequest(body: JsonObject): Conversation {
-  checkRequest(body);
   const model = textOrNull(body.model);
   if (model === null) throw invalidField("model", "expected a model's name");
   const beyond = new Set(fieldsBeyond(body, KNOWN));

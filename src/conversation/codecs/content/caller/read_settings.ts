@@ -1,5 +1,5 @@
 import { invalidField } from "../../../../lib/gateway_error.ts";
-import type { JsonObject } from "../../../codec.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Effort, OutputFormat, ReasoningRequest, Sampling } from "../../../conversation.ts";
 import { isObject, numberOrNull, textOrNull } from "../../../wire_value.ts";
 import { field, fieldsBeyond, objectsIn, spellingOf } from "../shared/fields.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../codec.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { ImagePart, Part, ReasoningPart, TextPart, Turn } from "../../../conversation.ts";
 import { inputOf } from "../../../call_input.ts";
 import { madeCallId } from "../shared/calls.ts";

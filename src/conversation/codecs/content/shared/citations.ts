@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { JsonObject } from "../../../codec.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Citation } from "../../../conversation.ts";
 import { isObject, numberOrNull, textOrNull } from "../../../wire_value.ts";
 import { objectsIn } from "./fields.ts";

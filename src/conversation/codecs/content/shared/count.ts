@@ -1,8 +1,11 @@
 import { invalidField } from "../../../../lib/gateway_error.ts";
-import type { JsonObject, RequestTarget, Written } from "../../../codec.ts";
+import type { RequestTarget } from "../../../upstream_format.ts";
+import type { Written } from "../../../written.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation } from "../../../conversation.ts";
 import { readCounter } from "../../../usage.ts";
 import { isObject } from "../../../wire_value.ts";
+import { checkRequest } from "../caller/check.ts";
 import { refuseDoubleSpellings } from "../caller/double_spellings.ts";
 import { field, spellingOf } from "./fields.ts";
 import { readRequest } from "../caller/read_request.ts";
@@ -17,9 +20,14 @@ import { writeRequest } from "../upstream/write_request.ts";
 export function readCountRequest(body: JsonObject): Conversation {
   refuseDoubleSpellings(body);
   const inner = field(body, "generateContentRequest");
-  if (inner === undefined) return readRequest(body);
+  if (inner === undefined) return readCheckedRequest(body);
   if (!isObject(inner)) throw invalidField(spellingOf(body, "generateContentRequest"), "expected an object");
-  return readRequest({ ...inner, model: body.model ?? inner.model });
+  return readCheckedRequest({ ...inner, model: body.model ?? inner.model });
+}
+
+function readCheckedRequest(body: JsonObject): Conversation {
+  checkRequest(body);
+  return readRequest(body);
 }
 
 /**

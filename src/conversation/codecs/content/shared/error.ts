@@ -1,4 +1,6 @@
-import type { Frame, JsonObject, VendorError } from "../../../codec.ts";
+import type { VendorError } from "../../../upstream_format.ts";
+import type { Frame } from "../../../../lib/frame.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { ErrorCode, GatewayError } from "../../../../lib/gateway_error.ts";
 import { isObject, numberOrNull, parsedOrNull, textOrNull } from "../../../wire_value.ts";
 import { objectsIn } from "./fields.ts";

@@ -1,5 +1,5 @@
 import { GatewayError } from "../../../../lib/gateway_error.ts";
-import type { JsonObject } from "../../../codec.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { AudioPart, FilePart, ImagePart, Source, VideoPart } from "../../../conversation.ts";
 import { isObject, textOrNull } from "../../../wire_value.ts";
 import { field } from "./fields.ts";

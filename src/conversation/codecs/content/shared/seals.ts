@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { ReasoningPart } from "../../../conversation.ts";
-import type { JsonObject } from "../../../codec.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import { readSeal, type Seal, writeSeal } from "../../../seal.ts";
 import { textOrNull } from "../../../wire_value.ts";
 import { field } from "./fields.ts";

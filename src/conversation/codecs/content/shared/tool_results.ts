@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../codec.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { FilePart, ImagePart, TextPart, ToolResultPart } from "../../../conversation.ts";
 import { objectIn } from "../../../call_input.ts";
 import { isObject } from "../../../wire_value.ts";

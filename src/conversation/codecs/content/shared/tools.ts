@@ -1,4 +1,5 @@
-import type { JsonObject, RequestTarget } from "../../../codec.ts";
+import type { RequestTarget } from "../../../upstream_format.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, JsonSchema, Tool, ToolChoice } from "../../../conversation.ts";
 import { CUSTOM_INPUT } from "../../../call_input.ts";
 import { wireToolName } from "./calls.ts";

@@ -1,17 +1,15 @@
-import type { JsonObject, UsageFollower } from "../../../codec.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import {
   checkedCounters,
-  laterReport,
   mediumTokensOf,
   promptTokensOf,
   readCounter,
   readTier,
   type Usage,
-  withAtLeast,
   withCounters,
   withTier,
 } from "../../../usage.ts";
-import { isObject, parsedOrNull, textOrNull } from "../../../wire_value.ts";
+import { isObject } from "../../../wire_value.ts";
 import { objectsIn } from "./fields.ts";
 
 const COUNTERS = [
@@ -64,7 +62,7 @@ function mediaIn(usage: JsonObject, tokens: Usage) {
 }
 
 /** A report of nothing, which no request can consume: it must not replace an earlier one. */
-const COUNTS_NOTHING = /"promptTokenCount"\s*:\s*0\s*[,}]/;
+export const COUNTS_NOTHING = /"promptTokenCount"\s*:\s*0\s*[,}]/;
 
 function tokensOf(modality: string, details: unknown): number {
   return objectsIn(details).reduce(
@@ -161,50 +159,4 @@ function detailsOf(total: number, media: Readonly<Record<string, number>>): Json
   if (told.length === 0) return [];
   const text = Math.max(0, total - told.reduce((sum, [, tokenCount]) => sum + tokenCount, 0));
   return [["TEXT", text] as const, ...told].map(([modality, tokenCount]) => ({ modality, tokenCount }));
-}
-
-/**
- * Follows a stream's usage. Every chunk carries the running totals, so a chunk is kept as text and only the last one is
- * parsed; the chunk with the finish reason is parsed at once, as it may be the end.
- */
-export function usageFollower(): UsageFollower {
-  let known: Usage | null = null;
-  let unread: string | null = null;
-  let hasEnded = false;
-  const shown = newShown();
-  function settle(): void {
-    if (unread === null) return;
-    known = laterReport(known, readUsage(parsedOrNull(unread)));
-    unread = null;
-  }
-  return {
-    // Inside of JSON text a quote is escaped, so these match keys alone.
-    concerns: (data) => data.includes('TokenCount"') || AT_ONCE.test(data),
-    follow(data) {
-      if (!AT_ONCE.test(data)) {
-        if (unread === null || !COUNTS_NOTHING.test(data)) unread = data;
-        return;
-      }
-      settle();
-      const body = parsedOrNull(data);
-      known = laterReport(known, readUsage(body));
-      noteShown(shown, body);
-      hasEnded ||= isEnd(body);
-    },
-    usage() {
-      settle();
-      return withAtLeast(known, extrasOf(shown));
-    },
-    ended: () => hasEnded,
-  };
-}
-
-/** Keys of chunks that are read as they come: they may be the end, or show what their usage does not count. */
-const AT_ONCE = /"(?:finishReason|blockReason|groundingMetadata|inlineData)"/;
-
-function isEnd(body: unknown): boolean {
-  if (!isObject(body)) return false;
-  if (isObject(body.promptFeedback) && textOrNull(body.promptFeedback.blockReason) !== null) return true;
-  const reason = textOrNull(objectsIn(body.candidates)[0]?.finishReason);
-  return reason !== null && reason !== "FINISH_REASON_UNSPECIFIED";
 }

@@ -1,4 +1,5 @@
-import type { EventReader, JsonObject } from "../../../codec.ts";
+import type { EventReader } from "../../../upstream_format.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Citation } from "../../../conversation.ts";
 import type { ReplyEvent } from "../../../events.ts";
 import { type Stop, stopFor } from "../../../reply.ts";
@@ -58,7 +59,7 @@ export function newProgress(): Progress {
   };
 }
 
-/** See {@linkcode Codec.eventReader}. Pictures' signatures and citations of parts that are already closed are lost. */
+/** See `EventReader`. Pictures' signatures and citations of parts that are already closed are lost. */
 export function eventReader(): EventReader {
   const progress = newProgress();
   return {

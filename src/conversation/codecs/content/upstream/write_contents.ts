@@ -1,4 +1,5 @@
-import type { JsonObject, RequestTarget } from "../../../codec.ts";
+import type { RequestTarget } from "../../../upstream_format.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, Part, ReasoningPart, TextPart, ToolCallPart } from "../../../conversation.ts";
 import { NO_RESULT } from "../../../pairing.ts";
 import { argumentsOf } from "../../../call_input.ts";

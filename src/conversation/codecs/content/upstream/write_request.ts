@@ -1,4 +1,6 @@
-import type { JsonObject, RequestTarget, Written } from "../../../codec.ts";
+import type { RequestTarget } from "../../../upstream_format.ts";
+import type { Written } from "../../../written.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation } from "../../../conversation.ts";
 import { wireToolName } from "../shared/calls.ts";
 import { writeToolConfig, writeTools } from "../shared/tools.ts";

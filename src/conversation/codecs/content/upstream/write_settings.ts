@@ -1,4 +1,5 @@
-import type { JsonObject, RequestTarget } from "../../../codec.ts";
+import type { RequestTarget } from "../../../upstream_format.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, OutputFormat, Part, ReasoningRequest } from "../../../conversation.ts";
 import { EFFORT_SHARES, effortForShare } from "../../../effort.ts";
 import { type ModelTraits, traitsOf } from "./models.ts";

@@ -1,5 +1,5 @@
 import { GatewayError, invalidField } from "../../../../lib/gateway_error.ts";
-import type { JsonObject } from "../../../codec.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import { checkTurns } from "./check_turns.ts";
 import { isObject } from "../../../wire_value.ts";
 import { kindOf } from "../shared/fields.ts";

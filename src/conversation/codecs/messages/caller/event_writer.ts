@@ -1,5 +1,7 @@
 import type { GatewayError } from "../../../../lib/gateway_error.ts";
-import type { EventWriter, Frame, JsonObject, ReplyContext } from "../../../codec.ts";
+import type { EventWriter, ReplyContext } from "../../../caller_format.ts";
+import type { Frame } from "../../../../lib/frame.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { PartOpening, ReplyEvent } from "../../../events.ts";
 import type { Seal } from "../../../seal.ts";
 import { writeSeal } from "../../../seal.ts";

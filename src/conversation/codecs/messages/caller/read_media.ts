@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { invalidField } from "../../../../lib/gateway_error.ts";
-import type { JsonObject } from "../../../codec.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { FilePart, ImagePart, Source, TextPart } from "../../../conversation.ts";
 import { isObject, textOrNull } from "../../../wire_value.ts";
 import { type Names, readCache } from "../shared/fields.ts";

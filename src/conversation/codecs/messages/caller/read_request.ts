@@ -1,7 +1,6 @@
 import { invalidField } from "../../../../lib/gateway_error.ts";
-import type { JsonObject } from "../../../codec.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, OutputFormat, Part, TextPart, Turn } from "../../../conversation.ts";
-import { checkRequest } from "./check.ts";
 import { isObject, numberOrNull, textOrNull } from "../../../wire_value.ts";
 import { type Names, readCache } from "../shared/fields.ts";
 import { readInstructions, readTurns } from "./read_turns.ts";
@@ -30,13 +29,12 @@ const READ_FIELDS = new Set([
 ]);
 
 /**
- * Checks a body and reads it into neutral words.
+ * A checked body in neutral words.
  *
  * @param generates False for a request that only counts tokens.
  * @throws {GatewayError} `invalid_request`, naming the field.
  */
 export function readRequest(body: JsonObject, generates: boolean = true): Conversation {
-  checkRequest(body, generates);
   const beyond: Names = new Set(Object.keys(body).filter((field) => body[field] !== null && !READ_FIELDS.has(field)));
   const turns = readTurns(body.messages as JsonObject[], beyond);
   const opening = turns.findIndex((turn) => turn.role !== "system");

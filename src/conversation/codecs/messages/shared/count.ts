@@ -1,4 +1,6 @@
-import type { JsonObject, RequestTarget, Written } from "../../../codec.ts";
+import type { RequestTarget } from "../../../upstream_format.ts";
+import type { Written } from "../../../written.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation } from "../../../conversation.ts";
 import { readCounter } from "../../../usage.ts";
 import { checkRequest } from "../caller/check.ts";
@@ -22,6 +24,7 @@ export function checkCountRequest(body: JsonObject): void {
  * @throws {GatewayError} `invalid_request`, naming the field.
  */
 export function readCountRequest(body: JsonObject): Conversation {
+  checkCountRequest(body);
   return { ...readRequest(body, false), stream: false };
 }
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../codec.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { CacheMark } from "../../../conversation.ts";
 import { isObject } from "../../../wire_value.ts";
 

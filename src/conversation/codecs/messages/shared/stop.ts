@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../codec.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import { type Stop, stopFor, type StopReason } from "../../../reply.ts";
 import { isObject, textOrNull } from "../../../wire_value.ts";
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../codec.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, Tool, ToolChoice } from "../../../conversation.ts";
 import { legalWord } from "../../../legal_word.ts";
 import { objectSchema, plainSchema } from "../../../object_schema.ts";

@@ -1,6 +1,6 @@
-import type { JsonObject, UsageFollower } from "../../../codec.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import { checkedCounters, NO_USAGE, readCounter, type Usage, withCounters, withTier } from "../../../usage.ts";
-import { isObject, objectOf, parsedOrNull } from "../../../wire_value.ts";
+import { isObject } from "../../../wire_value.ts";
 
 /** The usage that a whole reply reports; null if none. */
 export function readUsage(body: unknown): Usage | null {
@@ -116,23 +116,3 @@ export function laterUsage(earlier: JsonObject, later: unknown): JsonObject {
   );
   return { ...earlier, ...Object.fromEntries(reported) };
 }
-
-/** Follows the usage of a stream that passes through. */
-export function usageFollower(): UsageFollower {
-  let usage: JsonObject = {};
-  let isEnded = false;
-  return {
-    // All three kinds of frames that matter are `message_…`; the deltas of blocks are not.
-    concerns: (data) => data.includes('"message_'),
-    follow(data) {
-      const frame = objectOf(parsedOrNull(data)) ?? {};
-      if (frame.type === "message_start") usage = laterUsage({}, isObject(frame.message) ? frame.message.usage : null);
-      else if (frame.type === "message_delta") usage = laterUsage(usage, frame.usage);
-      else if (frame.type === "message_stop") isEnded = true;
-    },
-    usage: () => usageOf(usage),
-    ended: () => isEnded,
-  };
-}
-
-/** A frame that is no JSON passes through as it is, so it must not stop the stream here. */

@@ -1,4 +1,6 @@
-import type { EventReader, Frame, JsonObject } from "../../../codec.ts";
+import type { EventReader } from "../../../upstream_format.ts";
+import type { Frame } from "../../../../lib/frame.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Citation } from "../../../conversation.ts";
 import type { PartOpening, ReplyEvent } from "../../../events.ts";
 import type { Stop } from "../../../reply.ts";

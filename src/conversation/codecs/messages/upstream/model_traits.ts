@@ -1,4 +1,4 @@
-import type { RequestTarget } from "../../../codec.ts";
+import type { RequestTarget } from "../../../upstream_format.ts";
 
 /** What a model of this form's vendors takes; a request outside of it is refused, so the writer asks first. */
 export interface ModelTraits {

@@ -1,4 +1,4 @@
-import type { RequestTarget } from "../../../codec.ts";
+import type { RequestTarget } from "../../../upstream_format.ts";
 import type { ImagePart, Part, TextPart, Turn } from "../../../conversation.ts";
 import type { Names } from "../shared/fields.ts";
 import { notTaken } from "./write_media.ts";

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { invalidField } from "../../../../lib/gateway_error.ts";
-import type { JsonObject } from "../../../codec.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { FilePart, ImagePart, Source } from "../../../conversation.ts";
 import { portableAddressOf } from "../../../media_address.ts";
 import { type Names, writeCache } from "../shared/fields.ts";

@@ -1,4 +1,6 @@
-import type { JsonObject, RequestTarget, Written } from "../../../codec.ts";
+import type { RequestTarget } from "../../../upstream_format.ts";
+import type { Written } from "../../../written.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, Part, TextPart, ToolResultPart } from "../../../conversation.ts";
 import { limitCacheMarks } from "./cache_marks.ts";
 import { type Names, writeCache } from "../shared/fields.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../codec.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import { invalidField } from "../../../../lib/gateway_error.ts";
 import { checkItems, type ItemsSeen } from "./check_items.ts";
 import { isAbsent, isObject } from "../../../wire_value.ts";

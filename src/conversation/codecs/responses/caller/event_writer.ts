@@ -1,4 +1,6 @@
-import type { EventWriter, Frame, JsonObject, ReplyContext } from "../../../codec.ts";
+import type { EventWriter, ReplyContext } from "../../../caller_format.ts";
+import type { Frame } from "../../../../lib/frame.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Citation, ImagePart } from "../../../conversation.ts";
 import type { PartOpening, ReplyEvent } from "../../../events.ts";
 import { type Stop, stopFor } from "../../../reply.ts";

@@ -1,4 +1,5 @@
-import type { Frame, JsonObject } from "../../../codec.ts";
+import type { Frame } from "../../../../lib/frame.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { PartOpening } from "../../../events.ts";
 import {
   callItem,

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../codec.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { ImagePart, ToolCallPart } from "../../../conversation.ts";
 import { callerNameOf } from "../shared/tools.ts";
 

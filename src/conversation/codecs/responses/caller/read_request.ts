@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../codec.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import {
   type Conversation,
   type Effort,
@@ -9,7 +9,6 @@ import {
   type Tool,
 } from "../../../conversation.ts";
 import { invalidField } from "../../../../lib/gateway_error.ts";
-import { checkRequest } from "./check.ts";
 import { untranslatable } from "../shared/media.ts";
 import { itemsOf, readItems } from "../shared/read_items.ts";
 import { readToolChoice, readTools } from "../shared/tools.ts";
@@ -49,7 +48,6 @@ const GRANTED: Readonly<Record<string, (value: unknown) => boolean>> = {
 
 /** Reads a request of the Responses API. Source: Responses API reference, "Create a model response". */
 export function readRequest(body: JsonObject): Conversation {
-  checkRequest(body);
   refuseState(body);
   const maxOutputTokens = numberOrNull(body.max_output_tokens);
   if (maxOutputTokens !== null && !Number.isSafeInteger(maxOutputTokens)) {

@@ -1,4 +1,5 @@
-import type { JsonObject, ReplyContext } from "../../../codec.ts";
+import type { ReplyContext } from "../../../caller_format.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation } from "../../../conversation.ts";
 import type { Stop } from "../../../reply.ts";
 import { callerNameOf, writeTool, writeToolChoice } from "../shared/tools.ts";

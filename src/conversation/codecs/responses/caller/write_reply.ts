@@ -1,4 +1,6 @@
-import type { JsonObject, ReplyContext, Written } from "../../../codec.ts";
+import type { ReplyContext } from "../../../caller_format.ts";
+import type { Written } from "../../../written.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import { isToolCall, type Reply, type ReplyPart, type Stop, stopFor } from "../../../reply.ts";
 import type { Seal } from "../../../seal.ts";
 import { type SealBearer, writeCarriedSeal } from "../shared/carried_seal.ts";

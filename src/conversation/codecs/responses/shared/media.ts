@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { JsonObject } from "../../../codec.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { FilePart, ImagePart, Source } from "../../../conversation.ts";
 import { type GatewayError, invalidField } from "../../../../lib/gateway_error.ts";
 import { textOf, textOrNull } from "../../../wire_value.ts";

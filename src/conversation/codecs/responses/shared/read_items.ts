@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../codec.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Part, TextPart, Tool, ToolCallPart, ToolResultPart, Turn } from "../../../conversation.ts";
 import type { Seal } from "../../../seal.ts";
 import { invalidField } from "../../../../lib/gateway_error.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject, UsageFollower } from "../../../codec.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import {
   checkedCounters,
   mediumTokensOf,
@@ -9,7 +9,7 @@ import {
   withCounters,
   withTier,
 } from "../../../usage.ts";
-import { isObject, parsedOrNull } from "../../../wire_value.ts";
+import { isObject } from "../../../wire_value.ts";
 
 /**
  * The usage of a response object. `input_tokens` holds the cached and the newly cached ones, `output_tokens` holds
@@ -103,32 +103,5 @@ export function writeUsage(usage: Usage): JsonObject {
     output_tokens: usage.outputTokens,
     output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
     total_tokens: prompt + usage.outputTokens,
-  };
-}
-
-/** One pass over the text, which most frames fail. */
-const CONCERNS = /"response\.(?:completed|incomplete|failed|output_item\.done)"/;
-const HOSTED_CALL = /"(?:web_search|x_search|image_generation)_call"/;
-const END_MARK = /"response\.(?:completed|incomplete|failed)"/;
-
-/**
- * Usage stands in the last frame alone, the one that is also the end mark. Searches are counted as their items end, as
- * some vendors leave the items out of the last frame.
- */
-export function usageFollower(): UsageFollower {
-  let usage: Usage | null = null;
-  let ended = false;
-  const hosted = newHostedWork();
-  return {
-    concerns: (data) => CONCERNS.test(data) && (END_MARK.test(data) || HOSTED_CALL.test(data)),
-    follow(data) {
-      const event = parsedOrNull(data);
-      if (isObject(event) && event.type === "response.output_item.done") noteHosted(hosted, event.item);
-      if (!isObject(event) || typeof event.type !== "string" || !END_MARK.test(`"${event.type}"`)) return;
-      ended = true;
-      usage = readUsage(event.response) ?? usage;
-    },
-    usage: () => withHosted(usage, hosted),
-    ended: () => ended,
   };
 }

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../codec.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import { objectsOf, textOf } from "../../../wire_value.ts";
 
 /** The text of several summaries or thoughts of one reasoning item is one text, parted by an empty line. */

@@ -1,4 +1,5 @@
-import type { JsonObject, VendorError } from "../../../codec.ts";
+import type { VendorError } from "../../../upstream_format.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import { defaultErrorFields } from "../../../default_error.ts";
 import type { ErrorCode, GatewayError } from "../../../../lib/gateway_error.ts";
 import { isAbsent, isObject, textOf, textOrNull } from "../../../wire_value.ts";

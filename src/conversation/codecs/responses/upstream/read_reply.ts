@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../codec.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import { isToolCall, type Reply, type ReplyPart, type Stop, stopFor } from "../../../reply.ts";
 import { citationsField } from "../shared/parts.ts";
 import { pictureOf } from "../shared/read_items.ts";

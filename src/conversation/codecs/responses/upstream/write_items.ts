@@ -1,4 +1,5 @@
-import type { JsonObject, RequestTarget } from "../../../codec.ts";
+import type { RequestTarget } from "../../../upstream_format.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Part, ReasoningPart, ToolCallPart, Turn } from "../../../conversation.ts";
 import { NO_RESULT, orphanAsText, type Pairs, pairsOf } from "../../../pairing.ts";
 import type { Seal } from "../../../seal.ts";

@@ -1,4 +1,6 @@
-import type { JsonObject, RequestTarget, Written } from "../../../codec.ts";
+import type { RequestTarget } from "../../../upstream_format.ts";
+import type { Written } from "../../../written.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, Effort, OutputFormat, ReasoningRequest, Sampling } from "../../../conversation.ts";
 import { effortForShare, plainEffort } from "../../../effort.ts";
 import { cutWord } from "../../../legal_word.ts";

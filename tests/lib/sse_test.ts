@@ -1,7 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import type { Frame } from "../../src/lib/frame.ts";
-import { createFrameReader, createListWriter, encodeFrames, writeFrame } from "../../src/http/sse.ts";
+import { createFrameReader, createListWriter, encodeFrames, writeFrame } from "../../src/lib/sse.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 

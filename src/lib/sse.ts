@@ -1,5 +1,5 @@
 import { createParser } from "eventsource-parser";
-import type { Frame } from "../lib/frame.ts";
+import type { Frame } from "./frame.ts";
 
 /** Cuts the bytes of a server-sent event stream into frames. One per stream. */
 export interface FrameReader {

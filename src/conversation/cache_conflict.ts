@@ -1,0 +1,19 @@
+import type { JsonObject } from "../lib/json_object.ts";
+import { isAbsent, listOf, objectOf } from "./wire_value.ts";
+
+/** The first of these fields that says something; null when none does. */
+export function firstSaid(body: JsonObject, fields: readonly string[]): string | null {
+  return fields.find((field) => !saysNothing(body[field])) ?? null;
+}
+
+/** The first instruction in a list of turns, as `messages[0]`; null when there is none. */
+export function firstInstruction(body: JsonObject, list: string): string | null {
+  const at = listOf(body[list]).map(objectOf).findIndex((item) =>
+    item?.role === "system" || item?.role === "developer"
+  );
+  return at === -1 ? null : `${list}[${at}]`;
+}
+
+function saysNothing(value: unknown): boolean {
+  return isAbsent(value) || value === "" || (Array.isArray(value) && value.length === 0);
+}

@@ -1,0 +1,20 @@
+import { hostedNamesByType } from "../../../hosted_tools.ts";
+import type { RequestGrammar } from "../../../request_grammar.ts";
+import { isVendorKind } from "../../../vendor_tools.ts";
+import { systemFiles } from "./system_files.ts";
+
+/** Tools that the caller runs. */
+const CALLER_RUN = /^(function|custom)$/;
+
+/** What members of a chat request mean. */
+export const grammar: RequestGrammar = {
+  namesAreExact: false,
+  namesPrompts: false,
+  cacheFields: [],
+  inputField: "messages",
+  isCallersOwn: () => false,
+  ownReferences: systemFiles,
+  hostedToolNames: (tool) => hostedNamesByType(tool, "function", CALLER_RUN),
+  isVendorTool: isVendorKind,
+  isImage: ({ type }) => type === "image_url",
+};

@@ -1,0 +1,52 @@
+import { firstInstruction, firstSaid } from "../../../cache_conflict.ts";
+import type { CallerFormat } from "../../../caller_format.ts";
+import { writeDefaultError } from "../../../default_error.ts";
+import { largestLimit } from "../../../requested_limit.ts";
+import { wantsUsage } from "../shared/wants_usage.ts";
+import { checkRequest } from "./check.ts";
+import { eventWriter } from "./event_writer.ts";
+import { grammar } from "./grammar.ts";
+import { readRequest } from "./read_request.ts";
+import { writeReply } from "./write_reply.ts";
+
+/** What a cached content holds for itself, so that a request beside it may not. Source: Gemini API reference, "Caching". */
+const OWN_SETTINGS = ["tools", "tool_choice", "functions", "function_call"];
+
+/** Chat completions as callers send and get them. Source: Chat Completions reference. */
+export const caller: CallerFormat = {
+  name: "chat",
+  author: "openai",
+  fieldNames: {
+    max_tokens: "max_completion_tokens",
+    reasoning: "reasoning_effort",
+    reasoning_text: "reasoning_content",
+    reasoning_signature: "reasoning_details",
+    output_format: "response_format",
+    output_strict: "response_format.json_schema.strict",
+    tool_schema: "tools.function.parameters",
+    tool_strict: "tools.function.strict",
+    tool_description: "tools.function.description",
+    custom_tool: "tools.custom",
+    image: "image_url",
+    image_detail: "image_url.detail",
+    tool_result_image: "messages.content.image_url",
+    audio: "input_audio",
+    video: "video_url",
+    file_name: "file.filename",
+    citations: "annotations",
+  },
+  check: checkRequest,
+  read: readRequest,
+  writeReply,
+  eventWriter,
+  writeError: writeDefaultError,
+  heartbeat: "comment",
+  wantsUsage,
+  requestedLimit: (body) => largestLimit(body, ["max_completion_tokens", "max_tokens"]),
+  limitHoldsReasoning: false,
+  tierFields: ["service_tier"],
+  servesImageModels: false,
+  cacheConflict: (body) => firstSaid(body, OWN_SETTINGS) ?? firstInstruction(body, "messages"),
+  memory: "reasoning",
+  grammar,
+};

@@ -1,0 +1,16 @@
+import type { JsonObject } from "../../../../lib/json_object.ts";
+import type { ContextReference } from "../../../context_reference.ts";
+import { isObject, listOf, objectsOf } from "../../../wire_value.ts";
+
+/** One vendor of the chat format reads uploaded files that a system message names: `fileid://file-abc,file-def`. */
+export function systemFiles(body: JsonObject): ContextReference[] {
+  return listOf(body.messages).flatMap((message, index): ContextReference[] => {
+    if (!isObject(message) || message.role !== "system") return [];
+    const texts = typeof message.content === "string"
+      ? [message.content]
+      : objectsOf(message.content).flatMap(({ text }) => typeof text === "string" ? [text] : []);
+    return texts.flatMap((text) => text.match(/fileid:\/\/[^\s,]+/gi) ?? []).map((id) => (
+      { kind: "file", id: id.slice("fileid://".length), field: `messages[${index}].content` }
+    ));
+  });
+}

@@ -1,0 +1,14 @@
+import { idOfKind } from "../../../issued_ids.ts";
+import type { IssuedIdReader } from "../../../pass_through.ts";
+import { isObject, objectOf, objectsOf } from "../../../wire_value.ts";
+
+/** The ids of this format's replies: those of spoken answers. Source: Chat Completions API reference. */
+export const issuedIds: IssuedIdReader = {
+  mayIssue: (text) => text.includes('"audio"'),
+  issuedIn(value) {
+    if (!isObject(value)) return [];
+    return objectsOf(value.choices).flatMap(({ message, delta }) =>
+      idOfKind("audio", objectOf(objectOf(message)?.audio ?? objectOf(delta)?.audio)?.id)
+    );
+  },
+};

@@ -1,0 +1,21 @@
+import { spliceJson } from "../../../../lib/json.ts";
+import type { PassThrough } from "../../../pass_through.ts";
+import { objectOf } from "../../../wire_value.ts";
+import { wantsUsage } from "../shared/wants_usage.ts";
+import { issuedIds } from "./issued_ids.ts";
+import { watcher } from "./watcher.ts";
+
+/** Chat completions as they pass. Every stream is asked for its usage, which the caller sees only if it asked as well. */
+export const passThrough: PassThrough = {
+  prepare({ bytes, scan, body, model, outputLimit, compatible }) {
+    const set: Record<string, unknown> = { model };
+    // Vendors that resemble the format's author take the older name alone.
+    if (outputLimit !== null) set[compatible ? "max_tokens" : "max_completion_tokens"] = outputLimit;
+    if (body.stream === true && !wantsUsage(body)) {
+      set.stream_options = { ...objectOf(body.stream_options), include_usage: true };
+    }
+    return spliceJson(bytes, scan, { set, remove: ["extra_body"] });
+  },
+  watch: (body) => watcher(wantsUsage(body)),
+  issuedIds,
+};

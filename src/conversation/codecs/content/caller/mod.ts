@@ -1,0 +1,68 @@
+import { firstSaid } from "../../../cache_conflict.ts";
+import type { CallerFormat } from "../../../caller_format.ts";
+import { writeError } from "../shared/error.ts";
+import { largestLimit } from "../../../requested_limit.ts";
+import { checkRequest } from "./check.ts";
+import { eventWriter } from "./event_writer.ts";
+import { grammar } from "./grammar.ts";
+import { readRequest } from "./read_request.ts";
+import { writeReply } from "../shared/reply.ts";
+
+/** What a cached content holds for itself, so that a request beside it may not. Source: Gemini API reference, "Caching". */
+const OWN_SETTINGS = ["systemInstruction", "system_instruction", "tools", "toolConfig", "tool_config"];
+
+/** The two spellings of the settings, and of the limit in them. */
+const LIMIT_FIELDS = ["generationConfig", "generation_config"].flatMap((config) => [
+  `${config}.maxOutputTokens`,
+  `${config}.max_output_tokens`,
+]);
+
+/**
+ * `generateContent` and `streamGenerateContent` as callers send and get them. Model and streaming are told by the path, so
+ * bodies that are read have them put in as `model` and `stream`. Source: Gemini API reference, version v1beta.
+ */
+export const caller: CallerFormat = {
+  name: "content",
+  author: "google",
+  fieldNames: {
+    temperature: "generationConfig.temperature",
+    top_p: "generationConfig.topP",
+    top_k: "generationConfig.topK",
+    presence_penalty: "generationConfig.presencePenalty",
+    frequency_penalty: "generationConfig.frequencyPenalty",
+    seed: "generationConfig.seed",
+    stop: "generationConfig.stopSequences",
+    max_tokens: "generationConfig.maxOutputTokens",
+    reasoning: "generationConfig.thinkingConfig",
+    output_format: "generationConfig.responseSchema",
+    image_detail: "generationConfig.mediaResolution",
+    tool_choice: "toolConfig.functionCallingConfig",
+    tool_schema: "tools.functionDeclarations.parameters",
+    tool_strict: "toolConfig.functionCallingConfig.mode",
+    tool_description: "tools.functionDeclarations.description",
+    tool_result_image: "contents.parts.functionResponse.parts",
+    tool_error: "contents.parts.functionResponse.response.error",
+    image: "contents.parts.inlineData",
+    audio: "contents.parts.inlineData",
+    video: "contents.parts.inlineData",
+    file: "contents.parts.inlineData",
+    file_name: "contents.parts.inlineData.displayName",
+    reasoning_text: "contents.parts.thought",
+    reasoning_signature: "contents.parts.thoughtSignature",
+    citations: "candidates.groundingMetadata",
+  },
+  check: checkRequest,
+  read: readRequest,
+  writeReply,
+  eventWriter,
+  writeError,
+  heartbeat: null,
+  wantsUsage: () => true,
+  requestedLimit: (body) => largestLimit(body, LIMIT_FIELDS),
+  limitHoldsReasoning: false,
+  tierFields: ["serviceTier", "service_tier"],
+  servesImageModels: true,
+  cacheConflict: (body) => firstSaid(body, OWN_SETTINGS),
+  memory: null,
+  grammar,
+};

@@ -1,0 +1,26 @@
+import type { JsonObject } from "../../../../lib/json_object.ts";
+import { spliceJson } from "../../../../lib/json.ts";
+import type { PassThrough } from "../../../pass_through.ts";
+import { isObject, objectOf } from "../../../wire_value.ts";
+import { watcher } from "./watcher.ts";
+
+/** The two spellings of the format's settings. */
+const CONFIGS = ["generationConfig", "generation_config"] as const;
+
+/** Content generation as it passes. The model is named by the path. */
+export const passThrough: PassThrough = {
+  prepare({ bytes, scan, body, outputLimit, cachedContent }) {
+    const set: Record<string, unknown> = outputLimit === null ? {} : limitMember(body, outputLimit);
+    if (cachedContent === null) return spliceJson(bytes, scan, { set, remove: ["extra_body"] });
+    set.cachedContent = cachedContent;
+    return spliceJson(bytes, scan, { set, remove: ["extra_body", "cached_content"] });
+  },
+  watch: () => watcher(),
+  issuedIds: null,
+};
+
+function limitMember(body: JsonObject, tokens: number): Record<string, unknown> {
+  const config = CONFIGS.find((each) => isObject(body[each])) ?? CONFIGS[0];
+  const { max_output_tokens: _replaced, ...settings } = objectOf(body[config]) ?? {};
+  return { [config]: { ...settings, maxOutputTokens: tokens } };
+}

@@ -1,0 +1,26 @@
+import { sseStreamReader } from "../../../stream_reader.ts";
+import type { UpstreamFormat } from "../../../upstream_format.ts";
+import { readUsage } from "../shared/usage.ts";
+import { readError } from "../shared/error.ts";
+import { eventReader } from "./event_reader.ts";
+import { readReply } from "../shared/reply.ts";
+import { writeRequest } from "./write_request.ts";
+
+/**
+ * Content generation of its author. Bodies that are written name neither model nor streaming, which the path tells.
+ * Source: Gemini API reference, version v1beta.
+ */
+export const upstream: UpstreamFormat = {
+  name: "content",
+  author: "google",
+  writeRequest,
+  readReply,
+  readUsage,
+  readError,
+  streamReader: (options) => sseStreamReader(eventReader(), options),
+  forwardedHeaders: [],
+  toldHeaders: [],
+  takesAnyFile: true,
+  hasStop: true,
+  cacheHint: () => null,
+};

@@ -1,0 +1,50 @@
+import { firstSaid } from "../../../cache_conflict.ts";
+import type { CallerFormat } from "../../../caller_format.ts";
+import { writeError } from "../shared/error.ts";
+import { largestLimit } from "../../../requested_limit.ts";
+import { checkRequest } from "./check.ts";
+import { eventWriter } from "./event_writer.ts";
+import { grammar } from "./grammar.ts";
+import { readRequest } from "./read_request.ts";
+import { writeReply } from "../shared/reply.ts";
+
+/** What a cached content holds for itself, so that a request beside it may not. Source: Gemini API reference, "Caching". */
+const OWN_SETTINGS = ["system", "tools", "tool_choice"];
+
+/** The message protocol as callers send and get it. Source: SPEC "POST /msgcompat/v1/messages"; Messages API reference. */
+export const caller: CallerFormat = {
+  name: "messages",
+  author: "anthropic",
+  fieldNames: {
+    stop: "stop_sequences",
+    user: "metadata.user_id",
+    parallel_tool_calls: "tool_choice.disable_parallel_tool_use",
+    reasoning: "thinking",
+    reasoning_text: "thinking",
+    reasoning_signature: "signature",
+    output_format: "output_config.format",
+    tool_strict: "tools.strict",
+    tool_schema: "tools.input_schema",
+    tool_description: "tools.description",
+    custom_tool: "tools",
+    tool_call: "tool_use",
+    tool_error: "tool_result.is_error",
+    tool_result_image: "tool_result.content",
+    file: "document",
+    file_name: "document.title",
+  },
+  check: (body) => checkRequest(body),
+  read: (body) => readRequest(body),
+  writeReply,
+  eventWriter,
+  writeError,
+  heartbeat: { event: "ping", data: '{"type":"ping"}' },
+  wantsUsage: () => true,
+  requestedLimit: (body) => largestLimit(body, ["max_tokens"]),
+  limitHoldsReasoning: true,
+  tierFields: ["service_tier", "speed"],
+  servesImageModels: false,
+  cacheConflict: (body) => firstSaid(body, OWN_SETTINGS),
+  memory: null,
+  grammar,
+};

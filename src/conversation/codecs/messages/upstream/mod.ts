@@ -1,0 +1,31 @@
+import { sseStreamReader } from "../../../stream_reader.ts";
+import type { UpstreamFormat } from "../../../upstream_format.ts";
+import { readUsage } from "../shared/usage.ts";
+import { readError } from "../shared/error.ts";
+import { eventReader } from "./event_reader.ts";
+import { readReply } from "../shared/reply.ts";
+import { writeRequest } from "./write_request.ts";
+
+/**
+ * What the vendor tells of its limits. The version of the format is not among the features above: it fits the way the key
+ * is sent, so the provider says its own. Source: Messages API reference, "Rate limits".
+ */
+const TOLD = ["requests", "tokens", "input-tokens", "output-tokens"].flatMap((what) =>
+  ["limit", "remaining", "reset"].map((of) => `anthropic-ratelimit-${what}-${of}`)
+);
+
+/** The message protocol of its author. Source: Messages API reference. */
+export const upstream: UpstreamFormat = {
+  name: "messages",
+  author: "anthropic",
+  writeRequest,
+  readReply,
+  readUsage,
+  readError,
+  streamReader: (options) => sseStreamReader(eventReader(), options),
+  forwardedHeaders: ["anthropic-beta"],
+  toldHeaders: TOLD,
+  takesAnyFile: false,
+  hasStop: true,
+  cacheHint: () => "marks",
+};

@@ -1,0 +1,21 @@
+import { hostedNamesByType } from "../../../hosted_tools.ts";
+import type { RequestGrammar } from "../../../request_grammar.ts";
+import { isVendorKind } from "../../../vendor_tools.ts";
+import { itemReferences } from "./looked_up_items.ts";
+
+/** Tools that the caller runs, or that cost their tokens alone. */
+const CALLER_RUN =
+  /^(function|custom|namespace|local_shell|apply_patch|computer(_use)?(_preview)?|tool_search|programmatic_tool_calling)$/;
+
+/** What members of a responses request mean. */
+export const grammar: RequestGrammar = {
+  namesAreExact: false,
+  namesPrompts: true,
+  cacheFields: [],
+  inputField: "input",
+  isCallersOwn: () => false,
+  ownReferences: itemReferences,
+  hostedToolNames: (tool) => hostedNamesByType(tool, "function", CALLER_RUN),
+  isVendorTool: isVendorKind,
+  isImage: ({ type }) => type === "input_image",
+};

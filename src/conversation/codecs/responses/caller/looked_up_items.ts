@@ -1,0 +1,57 @@
+import type { JsonObject } from "../../../../lib/json_object.ts";
+import type { ContextReference } from "../../../context_reference.ts";
+import { idOf } from "../../../references.ts";
+import { isAbsent, isObject, listOf, textOf } from "../../../wire_value.ts";
+
+/** Items that carry what they say, so that a vendor need not look them up: by the member that says it. */
+const WHOLE_ITEMS: Readonly<Record<string, string>> = {
+  message: "content",
+  function_call: "arguments",
+  function_call_output: "output",
+  custom_tool_call: "input",
+  custom_tool_call_output: "output",
+  local_shell_call: "action",
+  local_shell_call_output: "output",
+  shell_call: "action",
+  shell_call_output: "output",
+  apply_patch_call: "operation",
+  apply_patch_call_output: "status",
+  computer_call: "call_id",
+  computer_call_output: "output",
+  mcp_approval_response: "approval_request_id",
+  additional_tools: "tools",
+  tool_search_call: "arguments",
+  tool_search_output: "tools",
+  reasoning: "encrypted_content",
+  compaction: "encrypted_content",
+  image_generation_call: "result",
+  // Lists and requests of a hosted server are read from what the vendor kept.
+  mcp_list_tools: "",
+  mcp_approval_request: "",
+};
+
+/**
+ * True for an item of the responses format that a vendor reads from what it kept itself: an `item_reference`, or an item
+ * whose content is missing, such as reasoning without `encrypted_content` or a call of a hosted tool.
+ */
+export function isLookedUp(item: JsonObject): boolean {
+  const kind = textOf(item.type ?? (isAbsent(item.role) ? "item_reference" : "message"));
+  if (Object.hasOwn(WHOLE_ITEMS, kind)) {
+    const content = item[WHOLE_ITEMS[kind]];
+    return isAbsent(content) || (content === "" && NEVER_EMPTY.has(kind));
+  }
+  // Of kinds that are not known, calls are a vendor's own, and an item that says nothing but its id means one that is kept.
+  return kind.endsWith("_call") || Object.keys(item).every((key) => BARE_KEYS.has(key));
+}
+
+/** Kinds whose content is never empty; a tool's input and output may be. */
+const NEVER_EMPTY: ReadonlySet<string> = new Set(["reasoning", "compaction", "image_generation_call"]);
+const BARE_KEYS: ReadonlySet<string> = new Set(["id", "type", "status", "role"]);
+
+/** The items that a request names by their ids, for the vendor to look up. */
+export function itemReferences(body: JsonObject): ContextReference[] {
+  return listOf(body.input).flatMap((item, index): ContextReference[] => {
+    if (!isObject(item) || isAbsent(item.id) || item.id === "" || !isLookedUp(item)) return [];
+    return [{ kind: "item", id: idOf(item.id), field: `input[${index}].id` }];
+  });
+}

@@ -1,0 +1,53 @@
+import { firstInstruction, firstSaid } from "../../../cache_conflict.ts";
+import type { CallerFormat } from "../../../caller_format.ts";
+import { writeDefaultError } from "../../../default_error.ts";
+import { largestLimit } from "../../../requested_limit.ts";
+import { checkRequest } from "./check.ts";
+import { eventWriter } from "./event_writer.ts";
+import { grammar } from "./grammar.ts";
+import { readRequest } from "./read_request.ts";
+import { writeReply } from "./write_reply.ts";
+
+/** What a cached content holds for itself, so that a request beside it may not. Source: Gemini API reference, "Caching". */
+const OWN_SETTINGS = ["instructions", "tools", "tool_choice"];
+
+/** `POST /v1/responses` as callers send and get it. Source: Responses API reference. */
+export const caller: CallerFormat = {
+  name: "responses",
+  author: "openai",
+  fieldNames: {
+    max_tokens: "max_output_tokens",
+    output_format: "text.format",
+    output_strict: "text.format.strict",
+    verbosity: "text.verbosity",
+    user: "safety_identifier",
+    cache_control: "prompt_cache_breakpoint",
+    reasoning_text: "reasoning.summary",
+    reasoning_signature: "reasoning.encrypted_content",
+    tool_strict: "tools.strict",
+    tool_schema: "tools.parameters",
+    tool_description: "tools.description",
+    custom_tool: "tools.custom",
+    image: "input_image",
+    image_detail: "input_image.detail",
+    audio: "input_audio",
+    file: "input_file",
+    file_name: "input_file.filename",
+    tool_result_image: "function_call_output.output",
+    citations: "annotations",
+  },
+  check: checkRequest,
+  read: readRequest,
+  writeReply,
+  eventWriter,
+  writeError: writeDefaultError,
+  heartbeat: "comment",
+  wantsUsage: () => true,
+  requestedLimit: (body) => largestLimit(body, ["max_output_tokens"]),
+  limitHoldsReasoning: false,
+  tierFields: ["service_tier"],
+  servesImageModels: false,
+  cacheConflict: (body) => firstSaid(body, OWN_SETTINGS) ?? firstInstruction(body, "input"),
+  memory: "items",
+  grammar,
+};

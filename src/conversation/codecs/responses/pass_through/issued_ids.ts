@@ -1,0 +1,47 @@
+import type { JsonObject } from "../../../../lib/json_object.ts";
+import { idOfKind, type IssuedId, type StatePolicy } from "../../../issued_ids.ts";
+import type { IssuedIdReader } from "../../../pass_through.ts";
+import { isObject, objectOf, objectsOf } from "../../../wire_value.ts";
+
+/**
+ * The ids of this format's replies. Reads only places that the vendor writes: what a model can be made to write, such as a
+ * tool's input, hands out nothing. Files that a search found are not handed out. Source: Responses API reference.
+ */
+export const issuedIds: IssuedIdReader = {
+  mayIssue: (text) => text.includes('"id"') || text.includes("container_"),
+  issuedIn: (value, policy) => isObject(value) ? idsIn(value, policy) : [],
+};
+
+function idsIn(value: JsonObject, policy: StatePolicy): IssuedId[] {
+  const response = objectOf(value.response) ?? (value.object === "response" ? value : null);
+  const items = [...objectsOf(response?.output), ...objectsOf([value.item])];
+  const annotations = [...objectsOf([value.annotation]), ...annotationsIn([value.part])];
+  return [
+    ...policy.isStored ? idOfKind("response", response?.id) : [],
+    ...idOfKind("conversation", objectOf(response?.conversation)?.id ?? response?.conversation),
+    ...items.flatMap((item) => idsOfItem(item, policy)),
+    ...annotations.flatMap(idsOfAnnotation),
+  ];
+}
+
+/** Kinds of items that a caller sends back whole, so that their ids are looked up only where the reply was stored. */
+const WHOLE_KINDS: ReadonlySet<unknown> = new Set(["message", "function_call", "custom_tool_call"]);
+
+function idsOfItem(item: JsonObject, { isStored, hasReasoning }: StatePolicy): IssuedId[] {
+  const isWhole = WHOLE_KINDS.has(item.type) || (item.type === "reasoning" && hasReasoning);
+  return [
+    ...isStored || !isWhole ? idOfKind("item", item.id) : [],
+    ...idOfKind("container", item.container_id ?? objectOf(item.environment)?.container_id),
+    ...annotationsIn(item.content).flatMap(idsOfAnnotation),
+  ];
+}
+
+function annotationsIn(parts: unknown): JsonObject[] {
+  return objectsOf(parts).flatMap(({ annotations }) => objectsOf(annotations));
+}
+
+/** A file that a hosted tool wrote; a file that was only found and cited is the operator's. */
+function idsOfAnnotation(annotation: JsonObject): IssuedId[] {
+  if (annotation.type !== "container_file_citation") return [];
+  return [...idOfKind("container", annotation.container_id), ...idOfKind("file", annotation.file_id)];
+}

@@ -1,0 +1,24 @@
+import { DEFAULT_FEATURES, DEFAULT_TOLD } from "../../../default_headers.ts";
+import { sseStreamReader } from "../../../stream_reader.ts";
+import type { UpstreamFormat } from "../../../upstream_format.ts";
+import { readUsage } from "../shared/usage.ts";
+import { readError } from "./error.ts";
+import { eventReader } from "./event_reader.ts";
+import { readReply } from "./read_reply.ts";
+import { writeRequest } from "./write_request.ts";
+
+/** Responses of their author and of vendors that resemble it. Source: Responses API reference. */
+export const upstream: UpstreamFormat = {
+  name: "responses",
+  author: "openai",
+  writeRequest,
+  readReply,
+  readUsage,
+  readError,
+  streamReader: (options) => sseStreamReader(eventReader(), options),
+  forwardedHeaders: DEFAULT_FEATURES,
+  toldHeaders: DEFAULT_TOLD,
+  takesAnyFile: false,
+  hasStop: false,
+  cacheHint: () => "key",
+};

@@ -1,0 +1,16 @@
+import type { ReplyEvent } from "./events.ts";
+import type { EventReader } from "./upstream_format.ts";
+
+/**
+ * The failure that one frame of a stream reports; null where it reports none, or is no JSON.
+ *
+ * @param reader A fresh one.
+ * @param data The frame's data.
+ */
+export function failureReportedIn(reader: EventReader, data: string): ReplyEvent & { type: "error" } | null {
+  try {
+    return reader.read({ event: null, data }).find((event) => event.type === "error") ?? null;
+  } catch {
+    return null;
+  }
+}
