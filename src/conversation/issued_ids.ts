@@ -3,7 +3,9 @@ import { listOf, textOrNull } from "./wire_value.ts";
 
 /** An id by which a vendor names state that it keeps, in a reply. */
 export interface IssuedId {
+  /** What it names. */
   readonly kind: "response" | "conversation" | "item" | "container" | "file" | "audio";
+  /** As the vendor wrote it. */
   readonly id: string;
 }
 

@@ -6,8 +6,9 @@ import type { Usage } from "./usage.ts";
 
 /** A checked request whose bytes are passed to a vendor of the caller's own format. */
 export interface PassedRequest {
-  /** The body as it came, with its outline. */
+  /** The body as it came. */
   readonly bytes: Uint8Array<ArrayBuffer>;
+  /** The outline of `bytes`. */
   readonly scan: JsonScan;
   /** The body, parsed. */
   readonly body: JsonObject;
