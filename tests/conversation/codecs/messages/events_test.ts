@@ -249,7 +249,7 @@ Deno.test("messages event writer always reports usage at the end", () => {
   assertEquals((write([BEGIN, FINISH])[1].usage as JsonObject).output_tokens, 0);
 });
 
-Deno.test("messages event writer carries a call's seal before it, or after it when it came too late", () => {
+Deno.test("messages event writer carries a call's seal before it, or before the next block when it came too late", () => {
   const seal = { form: "content" as const, issuer: "google", value: "c2ln" };
   const opened: ReplyEvent = { type: "part-start", index: 0, part: { kind: "tool_call", callId: "a", tool: "look" } };
   const sealed: ReplyEvent = { type: "part-seal", index: 0, seal };
@@ -259,7 +259,13 @@ Deno.test("messages event writer carries a call's seal before it, or after it wh
     write([BEGIN, ...events, FINISH]).filter(({ type }) => type === "content_block_start")
       .map(({ content_block: block }) => (block as JsonObject).type);
   assertEquals(blocksOf([opened, sealed, spoken, ended]), ["thinking", "tool_use"]);
-  assertEquals(blocksOf([opened, spoken, sealed, ended]), ["tool_use", "thinking"]);
+  const next: ReplyEvent[] = [
+    { type: "part-start", index: 1, part: { kind: "text" } },
+    { type: "part-delta", index: 1, text: "a" },
+    { type: "part-end", index: 1 },
+  ];
+  assertEquals(blocksOf([opened, spoken, sealed, ended, ...next]), ["tool_use", "thinking", "text"]);
+  assertEquals(blocksOf([opened, spoken, sealed, ended]), ["tool_use"]);
   const signed = write([BEGIN, opened, sealed, spoken, ended, FINISH])[2].delta;
   assertEquals(signed, { type: "signature_delta", signature: writeSeal(seal, "messages") });
 });

@@ -158,7 +158,7 @@ Deno.test("messages reply carries a call's seal before it, and a text's only for
     return [(body.content as JsonObject[]).map((block) => block.type), losses];
   };
   assertEquals(typesFor(true), [["text", "thinking", "thinking", "tool_use"], []]);
-  assertEquals(typesFor(false), [["text", "thinking", "tool_use"], ["reasoning_signature"]]);
+  assertEquals(typesFor(false), [["text", "thinking", "tool_use"], []]);
   const [, carrier] = write(parts).body.content as JsonObject[];
   assertEquals(carrier, { type: "thinking", thinking: "", signature: writeSeal(seal, "messages") });
 });

@@ -4,11 +4,17 @@ import type { Frame } from "../../../../lib/frame.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { PartOpening, ReplyEvent } from "../../../events.ts";
 import type { Seal } from "../../../seal.ts";
-import { writeSeal } from "../../../seal.ts";
 import { failureOf } from "../../../stream_failure.ts";
 import type { Usage } from "../../../usage.ts";
 import { writeError } from "../shared/error.ts";
-import { callCarrier, carriesTextSeals, messageIdFor, signatureOf, textCarrier } from "../shared/reply.ts";
+import {
+  callCarrier,
+  carriesTextSeals,
+  messageIdFor,
+  reasoningBlocks,
+  signatureOf,
+  textCarrier,
+} from "../shared/reply.ts";
 import { writeStop } from "../shared/stop.ts";
 import { writeUsage } from "../shared/usage.ts";
 
@@ -32,6 +38,8 @@ interface WritingState {
   readonly context: ReplyContext;
   /** In order of opening; the first is being written. */
   readonly held: HeldPart[];
+  /** Blocks that hold nothing but a signature. They wait for a block behind them, as no reply ends with one. */
+  readonly signatures: JsonObject[];
   nextBlock: number;
   hasToolCall: boolean;
   hasRefusal: boolean;
@@ -46,6 +54,7 @@ export function eventWriter(context: ReplyContext): EventWriter {
   const state: WritingState = {
     context,
     held: [],
+    signatures: [],
     nextBlock: 0,
     hasToolCall: false,
     hasRefusal: false,
@@ -147,14 +156,15 @@ function beginPart(state: WritingState, part: HeldPart): Frame[] {
     case "text":
     case "refusal":
       if (opening.kind === "refusal") state.hasRefusal = true;
-      return [beginBlock(state, { type: "text", text: "" })];
+      return [...waitingSignatures(state), beginBlock(state, { type: "text", text: "" })];
     case "reasoning":
-      return [beginBlock(state, { type: "thinking", thinking: "", signature: "" })];
+      return [...waitingSignatures(state), beginBlock(state, { type: "thinking", thinking: "", signature: "" })];
     case "tool_call": {
       state.hasToolCall = true;
       const { seal } = part;
       part.seal = null;
-      const carried = seal ? wholeThinking(state, callCarrier(seal, opening.callId, true)) : [];
+      if (seal) state.signatures.push(callCarrier(seal, opening.callId, true));
+      const carried = waitingSignatures(state);
       const begin = beginBlock(state, { type: "tool_use", id: opening.callId, name: opening.tool, input: {} });
       const custom = opening.custom
         ? [blockDelta(state, { type: "input_json_delta", partial_json: '{"input":"' })]
@@ -168,13 +178,16 @@ function beginBlock(state: WritingState, block: JsonObject): Frame {
   return frame({ type: "content_block_start", index: state.nextBlock, content_block: block });
 }
 
-/** A block that carries a seal, in frames. */
-function wholeThinking(state: WritingState, { signature }: JsonObject): Frame[] {
-  return [
-    beginBlock(state, { type: "thinking", thinking: "", signature: "" }),
-    blockDelta(state, { type: "signature_delta", signature }),
-    endBlock(state),
-  ];
+/** The blocks of signatures that wait, in frames: a block with words follows. */
+function waitingSignatures(state: WritingState): Frame[] {
+  return state.signatures.splice(0).flatMap((block) => {
+    if (block.type === "redacted_thinking") return [beginBlock(state, block), endBlock(state)];
+    return [
+      beginBlock(state, { ...block, signature: "" }),
+      blockDelta(state, { type: "signature_delta", signature: block.signature }),
+      endBlock(state),
+    ];
+  });
 }
 
 function blockDelta(state: WritingState, delta: JsonObject): Frame {
@@ -192,11 +205,12 @@ function closePart(state: WritingState, part: HeldPart): Frame[] {
     case "tool_call":
       return closeCall(state, part, opening);
     case "reasoning":
-      return opening.redacted ? closeRedacted(state, seal) : closeThinking(state, part);
+      return closeThinking(state, part);
     case "text":
     case "refusal": {
       const end = part.isBegun ? [endBlock(state)] : [];
-      return seal && carriesTextSeals(state.context) ? [...end, ...wholeThinking(state, textCarrier(seal))] : end;
+      if (seal && carriesTextSeals(state.context)) state.signatures.push(textCarrier(seal));
+      return end;
     }
   }
 }
@@ -204,21 +218,18 @@ function closePart(state: WritingState, part: HeldPart): Frame[] {
 function closeCall(state: WritingState, part: HeldPart, opening: PartOpening & { kind: "tool_call" }): Frame[] {
   const begin = beginPart(state, part);
   const custom = opening.custom ? [blockDelta(state, { type: "input_json_delta", partial_json: '"}' })] : [];
-  const frames = [...begin, ...custom, endBlock(state)];
   // A seal that came after the first of the arguments missed its place before the call.
-  return part.seal ? [...frames, ...wholeThinking(state, callCarrier(part.seal, opening.callId, false))] : frames;
-}
-
-function closeRedacted(state: WritingState, seal: Seal | null): Frame[] {
-  if (!seal) return [];
-  return [beginBlock(state, { type: "redacted_thinking", data: writeSeal(seal, "messages") }), endBlock(state)];
+  if (part.seal) state.signatures.push(callCarrier(part.seal, opening.callId, false));
+  return [...begin, ...custom, endBlock(state)];
 }
 
 function closeThinking(state: WritingState, part: HeldPart): Frame[] {
-  const begin = part.seal ? beginPart(state, part) : [];
-  if (!part.isBegun) return [];
+  if (!part.isBegun) {
+    state.signatures.push(...reasoningBlocks({ text: "", seal: part.seal ?? undefined, redacted: isRedacted(part) }));
+    return [];
+  }
   const signature = signatureOf(part.seal ?? undefined);
-  return [...begin, blockDelta(state, { type: "signature_delta", signature }), endBlock(state)];
+  return [blockDelta(state, { type: "signature_delta", signature }), endBlock(state)];
 }
 
 function writeFinish(state: WritingState, event: ReplyEvent & { type: "finish" }): Frame[] {

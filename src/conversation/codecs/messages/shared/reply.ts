@@ -1,7 +1,7 @@
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { ReplyContext } from "../../../caller_format.ts";
 import type { Written } from "../../../written.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { ToolCallPart } from "../../../conversation.ts";
+import type { ReasoningPart, ToolCallPart } from "../../../conversation.ts";
 import type { Reply, ReplyPart } from "../../../reply.ts";
 import { type Seal, writeSeal } from "../../../seal.ts";
 import { isObject, textOrNull } from "../../../wire_value.ts";
@@ -46,7 +46,7 @@ export function writeReply(reply: Reply, context: ReplyContext): Written<JsonObj
     type: "message",
     role: "assistant",
     model: context.model,
-    content: parts.flatMap((part) => writePart(part, context, losses)),
+    content: withoutLastSignatures(parts.flatMap((part) => writePart(part, context, losses))),
     ...writeStop(reply.stop, spoken),
     usage: writeUsage(reply.usage),
   };
@@ -71,12 +71,11 @@ function writePart(part: ReplyPart, context: ReplyContext, losses: Names): JsonO
   switch (part.kind) {
     case "text":
       if (part.citations) losses.add("citations");
-      if (part.seal && !carriesTextSeals(context)) losses.add("reasoning_signature");
       return [...textBlocks(part.text), ...(part.seal && carriesTextSeals(context) ? [textCarrier(part.seal)] : [])];
     case "refusal":
       return textBlocks(part.text);
     case "reasoning":
-      return part.redacted ? redactedBlocks(part.seal) : thinkingBlocks(part.text, part.seal);
+      return reasoningBlocks(part);
     case "tool_call":
       return [...(part.seal ? [callCarrier(part.seal, part.callId, true)] : []), callBlock(part)];
     case "image":
@@ -90,18 +89,27 @@ function textBlocks(text: string): JsonObject[] {
   return text === "" ? [] : [{ type: "text", text }];
 }
 
-function thinkingBlocks(thinking: string, seal: Seal | undefined): JsonObject[] {
-  if (thinking === "" && !seal) return [];
-  return [{ type: "thinking", thinking, signature: signatureOf(seal) }];
+/**
+ * The blocks without those at the end that hold nothing but a signature: clients take the last block for the answer.
+ * What they hold is remembered by the gateway.
+ */
+function withoutLastSignatures(blocks: JsonObject[]): JsonObject[] {
+  return blocks.slice(0, blocks.findLastIndex((block) => !isSignature(block)) + 1);
+}
+
+function isSignature(block: JsonObject): boolean {
+  return block.type === "redacted_thinking" || (block.type === "thinking" && block.thinking === "");
+}
+
+/** The block of a thought; none where it has neither text nor seal. */
+export function reasoningBlocks({ text, seal, redacted }: Omit<ReasoningPart, "kind">): JsonObject[] {
+  if (redacted) return seal ? [{ type: "redacted_thinking", data: writeSeal(seal, "messages") }] : [];
+  return text === "" && !seal ? [] : [{ type: "thinking", thinking: text, signature: signatureOf(seal) }];
 }
 
 /** What stands in the field `signature`. */
 export function signatureOf(seal: Seal | undefined): string {
   return seal ? writeSeal(seal, "messages") : UNSIGNED;
-}
-
-function redactedBlocks(seal: Seal | undefined): JsonObject[] {
-  return seal ? [{ type: "redacted_thinking", data: writeSeal(seal, "messages") }] : [];
 }
 
 function callBlock(call: ToolCallPart): JsonObject {
@@ -123,8 +131,8 @@ function carrier(signature: string): JsonObject {
 }
 
 /**
- * True when the caller asked for thinking. Only then are seals of text carried: they help the vendor but it goes on
- * without, and a caller who expects none takes the last block for the answer. Those of calls are always carried.
+ * True when the caller asked for thinking. Only then are seals of text carried in the reply: they help the vendor but it
+ * goes on without, and a caller who expects no thinking is shown none. Those of calls are always carried.
  */
 export function carriesTextSeals({ conversation }: ReplyContext): boolean {
   return conversation !== null && conversation.reasoning !== null && conversation.reasoning.effort !== "none";
