@@ -181,6 +181,22 @@ export function readCounter(value: unknown): number {
 }
 
 /**
+ * The output side as a vendor counts it. Where more was thought than produced, the vendor leaves the thoughts out of
+ * what was produced, and both count.
+ *
+ * @param producedTokens What the vendor says was produced.
+ * @param thoughtTokens What it says was thought.
+ */
+export function outputSideOf(
+  producedTokens: number,
+  thoughtTokens: number,
+): Pick<Usage, "outputTokens" | "reasoningTokens"> {
+  const isLeftOut = thoughtTokens > producedTokens;
+  const outputTokens = Math.min(isLeftOut ? producedTokens + thoughtTokens : producedTokens, MAX_COUNTER_TOKENS);
+  return { outputTokens, reasoningTokens: thoughtTokens };
+}
+
+/**
  * The usage, marked as unreadable when one of the counters that it was read from is.
  *
  * @param counters As the vendor sent them; those that are missing or null say nothing.

@@ -32,7 +32,7 @@ const STOPS: Readonly<Record<Form, Partial<Record<StopReason, StopReason>>>> = {
     prompt_blocked: "refusal",
     bad_tool_call: "end",
   },
-  content: { stop_sequence: "end", context_full: "max_tokens", refusal: "end", paused: "end" },
+  content: { stop_sequence: "end", context_full: "max_tokens", refusal: "content_filter", paused: "end" },
 };
 
 interface Told {

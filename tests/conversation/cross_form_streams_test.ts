@@ -85,9 +85,12 @@ const reply: fc.Arbitrary<Reply> = fc.record({
 /** A message of the chat form has one field for each kind of part: their order among each other is not told. */
 const FIELDS: readonly ReplyPart["kind"][] = ["reasoning", "text", "refusal", "image", "tool_call"];
 
-/** The content form tells citations at the very end, when only the last text is still open to take them. */
+/** The content form tells citations at the very end, where only the last text, or an empty one, can take them. */
 function comparable(form: Form, { parts, ...rest }: Reply) {
-  const told = parts.map(spelledAlike).map((part) => form === "content" ? { ...part, citations: undefined } : part);
+  const told = parts.map(spelledAlike).flatMap((part) => {
+    if (form !== "content") return [part];
+    return part.kind === "text" && part.text === "" && !part.seal ? [] : [{ ...part, citations: undefined }];
+  });
   return { ...rest, parts: form === "chat" ? FIELDS.map((kind) => fieldOf(told, kind)) : told, beyond: [] };
 }
 

@@ -1,3 +1,4 @@
+import { eventReaderOf } from "../../../support/event_reader.ts";
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import {
@@ -8,7 +9,12 @@ import {
 } from "../../../../src/conversation/codecs/content/shared/citations.ts";
 import { content } from "../../../../src/conversation/codecs/content/mod.ts";
 import type { Citation } from "../../../../src/conversation/conversation.ts";
+import type { Reply } from "../../../../src/conversation/reply.ts";
+import { replyOf } from "../../../support/assemble.ts";
+import { replyContextOf } from "../../../support/conversations.ts";
 import { text } from "./arbitraries.ts";
+
+const CONTEXT = replyContextOf({});
 
 Deno.test("offsets in bytes and in UTF-16 units are turned into each other at every character", () => {
   fc.assert(fc.property(text, (value) => {
@@ -89,7 +95,7 @@ Deno.test("readCitations reads known works that were recited", () => {
   assertEquals(readCitations(["one two"], { citationMetadata: { citationSources: [source] } }), expected);
 });
 
-Deno.test("readReply and writeReply keep citations; without text they are reported", () => {
+Deno.test("readReply and writeReply keep citations", () => {
   const citations = [{ url: "https://a", title: "a", start: 2, end: 4 }];
   const context = { model: "m", requestId: "r", createdAt: 0, conversation: null, includeUsage: false };
   const { body } = content.caller.writeReply({
@@ -102,8 +108,41 @@ Deno.test("readReply and writeReply keep citations; without text they are report
     beyond: [],
   }, context);
   assertEquals(content.upstream.readReply(body).parts[1], { kind: "text", text: "éé😀", citations });
-  const groundingMetadata = { groundingChunks: [{ web: { uri: "https://a" } }] };
-  assertEquals(content.upstream.readReply({ candidates: [{ groundingMetadata }] }).beyond, [
-    "candidates.groundingMetadata",
-  ]);
 });
+
+const LINKS = [{ url: "https://a.example", title: "A", start: null, end: null }];
+const GROUNDED = {
+  finishReason: "STOP",
+  groundingMetadata: { groundingChunks: [{ web: { uri: "https://a.example", title: "A" } }] },
+};
+const PICTURE = { inlineData: { mimeType: "image/png", data: "aGk=" } };
+
+Deno.test("links survive a reply that is only a picture, whole and streamed", () => {
+  const reply = { candidates: [{ content: { parts: [PICTURE] }, ...GROUNDED }] };
+  const whole = content.upstream.readReply(reply);
+  assertEquals(whole.parts.map(({ kind }) => kind), ["image", "text"]);
+  assertEquals(whole.parts[1], { kind: "text", text: "", citations: LINKS });
+  assertEquals(whole.beyond, []);
+  const chunks = [{ candidates: [{ content: { parts: [PICTURE] } }] }, { candidates: [GROUNDED] }];
+  assertEquals(streamed(chunks).parts, whole.parts);
+  const written = content.caller.writeReply(whole, CONTEXT).body as { candidates: Record<string, unknown>[] };
+  assertEquals(written.candidates[0].groundingMetadata, GROUNDED.groundingMetadata);
+  assertEquals(written.candidates[0].content, { parts: [PICTURE], role: "model" });
+});
+
+Deno.test("links that come behind a picture leave a whole reply's text as it is and follow a streamed one's", () => {
+  const text = { text: "Here" };
+  const whole = content.upstream.readReply({ candidates: [{ content: { parts: [text, PICTURE] }, ...GROUNDED }] });
+  assertEquals(whole.parts.map(({ kind }) => kind), ["text", "image"]);
+  assertEquals(whole.parts[0], { kind: "text", text: "Here", citations: LINKS });
+  const chunks = [{ candidates: [{ content: { parts: [text, PICTURE] } }] }, { candidates: [GROUNDED] }];
+  const { parts } = streamed(chunks);
+  assertEquals(parts.map(({ kind }) => kind), ["text", "image", "text"]);
+  assertEquals(parts[2], { kind: "text", text: "", citations: LINKS });
+});
+
+function streamed(chunks: readonly unknown[]): Reply {
+  const reader = eventReaderOf(content);
+  const events = chunks.flatMap((chunk) => reader.read({ event: null, data: JSON.stringify(chunk) }));
+  return replyOf([...events, ...reader.end()]);
+}

@@ -63,12 +63,13 @@ const WORDS: readonly (readonly [stop: Stop, word: string])[] = [
   [{ reason: "end", raw: "end_turn" }, "STOP"],
   [{ reason: "stop_sequence", raw: "stop_sequence", sequence: "x" }, "STOP"],
   [{ reason: "tool_calls", raw: "tool_use" }, "STOP"],
-  [{ reason: "refusal", raw: "refusal" }, "STOP"],
+  [{ reason: "refusal", raw: "refusal" }, "SAFETY"],
   [{ reason: "max_tokens", raw: "length" }, "MAX_TOKENS"],
   [{ reason: "context_full", raw: "model_context_window_exceeded" }, "MAX_TOKENS"],
   [{ reason: "content_filter", raw: "content_filter" }, "SAFETY"],
   [{ reason: "bad_tool_call", raw: null }, "MALFORMED_FUNCTION_CALL"],
   [{ reason: "paused", raw: "pause_turn" }, "CONTINUATION"],
+  [{ reason: "end", raw: "NO_IMAGE" }, "NO_IMAGE"],
 ];
 
 for (const [stop, word] of WORDS) {

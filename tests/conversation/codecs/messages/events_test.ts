@@ -116,6 +116,29 @@ Deno.test("messages event reader begins anew at a second message_start", () => {
   assertEquals(reply.usage?.freshTokens, 11);
 });
 
+Deno.test("messages event reader reads the content that stands in message_start", () => {
+  const given = (content: JsonObject[], more = {}) => ({ ...START, message: { ...START.message, content, ...more } });
+  const begun = replyOf(read(
+    given([{ type: "thinking", thinking: "hm", signature: "c2ln" }, { type: "text", text: "Hel" }]),
+    saysText(1, "lo"),
+    opens(2, { type: "tool_use", id: "toolu_1", name: "look", input: { at: 1 } }),
+    closes(2),
+    end("tool_use"),
+    STOP,
+  ));
+  assertEquals(begun.parts, [
+    { kind: "reasoning", text: "hm", seal: { form: "messages", issuer: null, value: "c2ln" } },
+    { kind: "text", text: "Hello" },
+    { kind: "tool_call", callId: "toolu_1", tool: "look", input: '{"at":1}' },
+  ]);
+  const whole = replyOf(read(given([{ type: "text", text: "Hello" }], { stop_reason: "max_tokens" }), STOP));
+  assertEquals([whole.parts, whole.stop.reason], [[{ kind: "text", text: "Hello" }], "max_tokens"]);
+  const again = replyOf(
+    read(given([{ type: "text", text: "a" }]), opens(0, { type: "text", text: "b" }), closes(0), STOP),
+  );
+  assertEquals(again.parts, [{ kind: "text", text: "a" }, { kind: "text", text: "b" }]);
+});
+
 Deno.test("messages event reader skips the vendor's own tools, unknown events and empty text", () => {
   const reply = replyOf(read(
     START,

@@ -75,7 +75,7 @@ Deno.test("the sources of a text are announced one by one and repeated with the 
   assertEquals((message.content as JsonObject[])[0].annotations, [annotation]);
 });
 
-Deno.test("a proof that comes before a call's arguments is an item before the call, a late one after it", () => {
+Deno.test("a proof that comes before a call's arguments is an item before the call, a late one before the next item", () => {
   const seal = { form: "content", issuer: "google", value: "dA==" } as const;
   const open: ReplyEvent = { type: "part-start", index: 0, part: { kind: "tool_call", callId: "c", tool: "f" } };
   const proof: ReplyEvent = { type: "part-seal", index: 0, seal };
@@ -84,7 +84,30 @@ Deno.test("a proof that comes before a call's arguments is an item before the ca
   const kinds = (...middle: ReplyEvent[]) =>
     (lastResponse(framesOf([START, ...middle, finish("end")])).output as JsonObject[]).map(({ type }) => type);
   assertEquals(kinds(open, proof, delta, end), ["reasoning", "function_call"]);
-  assertEquals(kinds(open, delta, proof, end), ["function_call", "reasoning"]);
+  const text: ReplyEvent = { type: "part-start", index: 1, part: { kind: "text" } };
+  assertEquals(kinds(open, delta, proof, end, text), ["function_call", "reasoning", "message"]);
+  assertEquals(kinds(open, delta, proof, end), ["function_call"]);
+});
+
+Deno.test("reasoning behind other items becomes an item once it has words, and none where it ends a reply with a proof", () => {
+  const said = [
+    { type: "part-start", index: 0, part: { kind: "text" } },
+    { type: "part-delta", index: 0, text: "Hi" },
+    { type: "part-seal", index: 0, seal: { form: "content", issuer: "google", value: "dA==" } },
+    { type: "part-end", index: 0 },
+  ] as const;
+  const thought: ReplyEvent = { type: "part-start", index: 1, part: { kind: "reasoning" } };
+  const seal = { form: "chat", issuer: "acme", value: "x" } as const;
+  const proof: ReplyEvent = { type: "part-seal", index: 1, seal };
+  const end: ReplyEvent = { type: "part-end", index: 1 };
+  const outputOf = (...events: ReplyEvent[]) =>
+    lastResponse(framesOf([START, ...said, ...events, finish("end")])).output as JsonObject[];
+  assertEquals(outputOf(thought, proof, end).map(({ type }) => type), ["message"]);
+  const words: ReplyEvent = { type: "part-delta", index: 1, text: "hm" };
+  const [, ofText, ofThought] = outputOf(thought, proof, words, end);
+  assertEquals([ofText.type, ofText.summary], ["reasoning", []]);
+  assertEquals(ofThought.summary, [{ type: "summary_text", text: "hm" }]);
+  assertEquals(typeof ofThought.encrypted_content, "string");
 });
 
 Deno.test("a call without arguments is written with the empty object, a custom one with its text", () => {

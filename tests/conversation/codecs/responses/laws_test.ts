@@ -191,7 +191,7 @@ const usage: fc.Arbitrary<Usage> = fc.record({
   toolPromptTokens: fc.constant(0),
   outputTokens: counter,
   reasoningTokens: counter,
-});
+}).map((counted) => ({ ...counted, outputTokens: counted.outputTokens + counted.reasoningTokens }));
 
 /** Replies that this form says without loss: its stops follow from the parts, unless a limit was met. */
 const reply: fc.Arbitrary<Reply> = fc.record({
@@ -217,9 +217,11 @@ function stopOf(parts: readonly ReplyPart[], limit: string | null): Reply["stop"
   return { reason: has("tool_call") ? "tool_calls" : has("refusal") ? "refusal" : "end", raw: "completed" };
 }
 
-/** The reply without the ids of reasoning, which the writer makes itself. */
+/** The reply without the ids of reasoning, which the writer makes itself, and without a proof behind all other parts. */
 function plain(told: Reply): Reply {
-  return { ...told, parts: told.parts.map((part) => part.kind === "reasoning" ? { ...part, id: undefined } : part) };
+  const end = told.parts.findLastIndex((part) => part.kind !== "reasoning" || part.text !== "") + 1;
+  const parts = told.parts.slice(0, Math.max(end, 1));
+  return { ...told, parts: parts.map((part) => part.kind === "reasoning" ? { ...part, id: undefined } : part) };
 }
 
 function eventsOf(told: Reply, cuts: readonly number[]): ReplyEvent[] {

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import {
   checkedCounters,
   mediumTokensOf,
+  outputSideOf,
   promptTokensOf,
   readCounter,
   withCounters,
@@ -13,7 +14,7 @@ import { listOf, objectOf } from "../../../wire_value.ts";
 /**
  * The usage of a whole reply or of a chunk; null when it has none. `prompt_tokens` includes what a cache gave,
  * `completion_tokens` should include reasoning: some vendors leave it out there and have it in `total_tokens` alone,
- * so a larger total decides. Source: Chat Completions reference, "The completion object".
+ * so a larger total decides, or more reasoning than completion. Source: Chat Completions reference, "The completion object".
  */
 export function readUsage(body: unknown): Usage | null {
   const reply = objectOf(body);
@@ -34,8 +35,7 @@ export function readUsage(body: unknown): Usage | null {
     cacheWrite5mTokens: cacheWrite,
     cacheWrite1hTokens: 0,
     toolPromptTokens: 0,
-    outputTokens: output,
-    reasoningTokens: Math.min(readCounter(thought) || uncounted, output),
+    ...outputSideOf(output, readCounter(thought) || Math.min(uncounted, output)),
   };
   const extras = { imagesMade: 0, webSearches: 0 };
   noteExtras(extras, reply);

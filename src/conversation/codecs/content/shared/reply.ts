@@ -1,6 +1,7 @@
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { ReplyContext } from "../../../caller_format.ts";
 import type { Written } from "../../../written.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
+import type { Citation } from "../../../conversation.ts";
 import type { ReplyEvent } from "../../../events.ts";
 import type { Reply, ReplyPart } from "../../../reply.ts";
 import { objectIn } from "../../../call_input.ts";
@@ -42,6 +43,7 @@ function partsOf(events: readonly ReplyEvent[], progress: Progress): ReplyPart[]
   for (const event of events) {
     if (event.type === "image") parts.push(event.image);
     else if (event.type === "part-start") parts.push(emptyPart(event.part));
+    else if (event.type === "part-end" && event.citations) parts.push(...citedAlone(parts, event.citations, progress));
     else if (event.type === "part-delta") parts.push(withText(parts.pop()!, event.text));
     else if (event.type === "part-seal") parts.push({ ...parts.pop()!, seal: event.seal } as ReplyPart);
   }
@@ -49,8 +51,18 @@ function partsOf(events: readonly ReplyEvent[], progress: Progress): ReplyPart[]
     const part = parts[index];
     if (part?.kind === "text" && citations.length > 0) parts[index] = { ...part, citations };
   }
-  if (progress.cited !== null && progress.texts.size === 0) progress.beyond.add("candidates.groundingMetadata");
   return parts;
+}
+
+/**
+ * The text that takes citations at the end of a stream: in a whole reply texts have their own, and only a reply without
+ * any needs the empty one.
+ */
+function citedAlone(parts: ReplyPart[], citations: readonly Citation[], { texts }: Progress): ReplyPart[] {
+  const last = parts.at(-1);
+  if (last?.kind !== "text" || texts.has(parts.length - 1)) return [];
+  parts.pop();
+  return texts.size === 0 ? [{ ...last, citations }] : [];
 }
 
 function emptyPart(opening: Extract<ReplyEvent, { type: "part-start" }>["part"]): ReplyPart {

@@ -22,14 +22,18 @@ const REASONS: Readonly<Record<string, StopReason>> = {
   UNEXPECTED_TOOL_CALL: "bad_tool_call",
   TOO_MANY_TOOL_CALLS: "bad_tool_call",
   MALFORMED_RESPONSE: "bad_tool_call",
+  MISSING_THOUGHT_SIGNATURE: "bad_tool_call",
   CONTINUATION: "paused",
 };
+
+/** Words that other forms have none for, so that they are read as an end. */
+const OTHER_ENDS: ReadonlySet<string> = new Set(["OTHER", "NO_IMAGE"]);
 
 const WORDS: Readonly<Record<StopReason, string>> = {
   end: "STOP",
   stop_sequence: "STOP",
   tool_calls: "STOP",
-  refusal: "STOP",
+  refusal: "SAFETY",
   max_tokens: "MAX_TOKENS",
   context_full: "MAX_TOKENS",
   content_filter: "SAFETY",
@@ -75,7 +79,7 @@ export function readStop(body: JsonObject): Stop | null {
 export function finishReasonOf(stop: Stop): string {
   const { raw, reason } = stop;
   if (raw !== null && Object.hasOwn(REASONS, raw) && REASONS[raw] === reason) return raw;
-  return raw === "OTHER" && reason === "end" ? raw : WORDS[reason];
+  return raw !== null && reason === "end" && OTHER_ENDS.has(raw) ? raw : WORDS[reason];
 }
 
 /** What stands in a reply instead of candidates when the prompt was blocked. */

@@ -59,7 +59,7 @@ export function newProgress(): Progress {
   };
 }
 
-/** See `EventReader`. Pictures' signatures and citations of parts that are already closed are lost. */
+/** See `EventReader`. Pictures' signatures are lost, and places of citations in texts before the last. */
 export function eventReader(): EventReader {
   const progress = newProgress();
   return {
@@ -200,9 +200,41 @@ export function endReply(progress: Progress): ReplyEvent[] {
   const { stop, usage } = progress;
   // A call that a limit or a lost connection cut in two is no call.
   if (stop !== null && !wasCutOff(stop)) closePartial(progress, events);
-  closeOpen(progress, events, progress.open === null ? [] : citationsByPart(progress).get(progress.open.index));
+  if (progress.cited !== null) closeCited(progress, events);
+  closeOpen(progress, events);
   if (stop !== null) events.push({ type: "finish", stop: stopFor(stop, progress.calls > 0), usage });
   return events;
+}
+
+/**
+ * Citations come with the last chunk. Those of texts that have ended go to the last text without their places; where it
+ * has ended too, or there is none, as behind a picture, to an empty text.
+ */
+function closeCited(progress: Progress, events: ReplyEvent[]): void {
+  const last = progress.open?.kind === "text" ? progress.open.index : null;
+  const byPart = citationsByPart(progress);
+  const own = last === null ? [] : byPart.get(last) ?? [];
+  const others = [...byPart].flatMap(([index, citations]) => index === last ? [] : citations);
+  const links = linksOf(byPart.size === 0 ? bareCitations(progress) : others);
+  const citations = [...own, ...links.filter(({ url }) => own.every((citation) => citation.url !== url))];
+  if (citations.length === 0) return;
+  if (last === null) {
+    closeOpen(progress, events);
+    progress.open = { index: progress.next++, kind: "text", sealed: false };
+    events.push({ type: "part-start", index: progress.open.index, part: { kind: "text" } });
+  }
+  closeOpen(progress, events, citations);
+}
+
+/** Each address once, without a place. */
+function linksOf(citations: readonly Citation[]): Citation[] {
+  const titles = new Map(citations.map(({ url, title }) => [url, title]));
+  return [...titles].map(([url, title]) => ({ url, title, start: null, end: null }));
+}
+
+/** What a reply without text cites, such as one that is only a picture. */
+export function bareCitations({ cited }: Progress): readonly Citation[] {
+  return cited === null ? [] : readCitations([""], cited)[0]!;
 }
 
 /** The citations of each text part, by index. */

@@ -1,5 +1,13 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
-import { checkedCounters, NO_USAGE, readCounter, type Usage, withCounters, withTier } from "../../../usage.ts";
+import {
+  checkedCounters,
+  NO_USAGE,
+  outputSideOf,
+  readCounter,
+  type Usage,
+  withCounters,
+  withTier,
+} from "../../../usage.ts";
 import { isObject } from "../../../wire_value.ts";
 
 /** The usage that a whole reply reports; null if none. */
@@ -51,15 +59,13 @@ function countersOf(usage: JsonObject): Usage {
   // The total is the later word in a stream; the parts alone count where a vendor leaves the total out.
   const all = written > 0 ? written : forAnHour + forMinutes;
   const details = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
-  const outputTokens = readCounter(usage.output_tokens);
   const read = {
     ...NO_USAGE,
     freshTokens: readCounter(usage.input_tokens),
     cacheReadTokens: readCounter(usage.cache_read_input_tokens),
     cacheWrite5mTokens: all - Math.min(all, forAnHour),
     cacheWrite1hTokens: Math.min(all, forAnHour),
-    outputTokens,
-    reasoningTokens: Math.min(outputTokens, readCounter(details.thinking_tokens)),
+    ...outputSideOf(readCounter(usage.output_tokens), readCounter(details.thinking_tokens)),
   };
   return checkedCounters(read, [
     usage.input_tokens,

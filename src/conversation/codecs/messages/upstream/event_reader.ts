@@ -19,6 +19,8 @@ interface OpenBlock {
   readonly wholeInput: string | null;
   hasDelta: boolean;
   readonly citations: Citation[];
+  /** True for a block that stood in `message_start`, which is whole unless a delta goes on with it. */
+  readonly isGiven: boolean;
 }
 
 interface ReadingState {
@@ -72,19 +74,28 @@ function readFrame(state: ReadingState, { event, data }: Frame): ReplyEvent[] {
   }
 }
 
-/** A second `message_start`, as some vendors send, begins anew: its usage counts, and so do its blocks' indexes. */
+/**
+ * A second `message_start`, as some vendors send, begins anew: its usage counts, and so do its blocks' indexes. Some
+ * vendors send the first blocks, or all of the message, in it.
+ */
 function readStart(state: ReadingState, frame: JsonObject): ReplyEvent[] {
   const message = isObject(frame.message) ? frame.message : {};
   state.usage = laterUsage({}, message.usage);
-  if (state.isStarted) return closeAll(state);
+  if (typeof message.stop_reason === "string") state.stop = readStop(message);
+  const begin = state.isStarted ? closeAll(state) : [startEvent(state, message)];
+  const blocks = Array.isArray(message.content) ? message.content : [];
+  return [...begin, ...blocks.flatMap((block, index) => readBlockStart(state, { index, content_block: block }, true))];
+}
+
+function startEvent(state: ReadingState, message: JsonObject): ReplyEvent {
   state.isStarted = true;
-  return [{
+  return {
     type: "start",
     id: textOrNull(message.id) ?? "",
     model: textOrNull(message.model) ?? "",
     createdAt: null,
     usage: usageOf(state.usage),
-  }];
+  };
 }
 
 /** The start of a stream whose vendor left it out. */
@@ -92,9 +103,10 @@ function opened(state: ReadingState): ReplyEvent[] {
   return state.isStarted ? [] : readStart(state, {});
 }
 
-function readBlockStart(state: ReadingState, frame: JsonObject): ReplyEvent[] {
+function readBlockStart(state: ReadingState, frame: JsonObject, isGiven = false): ReplyEvent[] {
   const block = isObject(frame.content_block) ? frame.content_block : {};
-  const before = readBlockStop(state, frame.index); // an index that is used again ends what it stood for
+  // An index that is used again ends what it stood for.
+  const before = [...closeGiven(state), ...readBlockStop(state, frame.index)];
   const opening = openingOf(block, state.nextIndex);
   if (opening === null) {
     state.blocks.set(frame.index, null);
@@ -107,6 +119,7 @@ function readBlockStart(state: ReadingState, frame: JsonObject): ReplyEvent[] {
     wholeInput: whole ? JSON.stringify(block.input) : null,
     hasDelta: false,
     citations: readCitations(block.citations),
+    isGiven,
   };
   state.blocks.set(frame.index, open);
   return [
@@ -180,9 +193,15 @@ function readBlockDelta(state: ReadingState, frame: JsonObject): ReplyEvent[] {
 /** Text whose block was never opened is still text. */
 function lateText(state: ReadingState, index: unknown, delta: JsonObject): OpenBlock | null {
   if (state.blocks.has(index) || delta.type !== "text_delta") return null;
-  const block: OpenBlock = { opening: { kind: "text" }, index: null, wholeInput: null, hasDelta: false, citations: [] };
+  const opening = { kind: "text" } as const;
+  const block = { opening, index: null, wholeInput: null, hasDelta: false, citations: [], isGiven: false };
   state.blocks.set(index, block);
   return block;
+}
+
+/** A block that stood in `message_start` ends at the latest where the next one starts. */
+function closeGiven(state: ReadingState): ReplyEvent[] {
+  return [...state.blocks].flatMap(([index, block]) => block?.isGiven ? readBlockStop(state, index) : []);
 }
 
 function readBlockStop(state: ReadingState, index: unknown): ReplyEvent[] {

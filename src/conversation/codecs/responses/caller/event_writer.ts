@@ -1,6 +1,5 @@
 import type { EventWriter, ReplyContext } from "../../../caller_format.ts";
 import type { Frame } from "../../../../lib/frame.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Citation, ImagePart } from "../../../conversation.ts";
 import type { PartOpening, ReplyEvent } from "../../../events.ts";
 import { type Stop, stopFor } from "../../../reply.ts";
@@ -11,39 +10,13 @@ import { type SealBearer, writeCarriedSeal } from "../shared/carried_seal.ts";
 import { defaultErrorFields } from "../../../default_error.ts";
 import { failureOf } from "../../../stream_failure.ts";
 import { responseErrorOf } from "../upstream/error.ts";
-import { closeFrames, deltaFrames, type Emit, type Item, openFrames, prefixOf, wireItem } from "./item_frames.ts";
+import { closeFrames, deltaFrames, type Item, openFrames, prefixOf, wireItem } from "./item_frames.ts";
 import { annotationsOf } from "../shared/parts.ts";
 import { callIdFor, isWholeInput, itemIdOf, pictureItem, responseIdOf } from "./output_items.ts";
-import { type Ending, endingOf, progressFields, settingsOf } from "./response_object.ts";
+import { type Ending, endingOf, progressFields } from "./response_object.ts";
 import { writeUsage } from "../shared/usage.ts";
-import { refusalTextOf } from "./write_reply.ts";
-
-interface OpenPart {
-  readonly opening: PartOpening;
-  /** Null for a call before its first delta or its end: a proof that comes first is an item before it. */
-  item: Item | null;
-  /** The proof of a text, which is an item after it. */
-  seal: Seal | null;
-}
-
-interface Writing {
-  readonly context: ReplyContext;
-  /** The settings half of the response object as JSON members: it stands in three frames. */
-  readonly settings: string;
-  readonly parts: Map<number, OpenPart>;
-  /** Closed items by `output_index`; null while one is open. */
-  readonly output: (JsonObject | null)[];
-  /** Calls whose arguments are no JSON: whether they ended or were cut is known at the finish only. */
-  readonly suspended: Item[];
-  readonly callIds: Map<string, number>;
-  readonly emit: Emit;
-  id: string;
-  createdAt: number;
-  sequence: number;
-  hasCall: boolean;
-  hasRefusal: boolean;
-  ended: boolean;
-}
+import { refusalTextOf, withoutLastProofs } from "./write_reply.ts";
+import { newWriting, type OpenPart, type Writing } from "./writing.ts";
 
 /**
  * Writes the events of a response stream. Every part is an item of its own, so that parts may overlap; an item opens
@@ -51,24 +24,7 @@ interface Writing {
  * they had. Source: Responses API reference, "Streaming events".
  */
 export function eventWriter(context: ReplyContext): EventWriter {
-  const writing: Writing = {
-    context,
-    settings: JSON.stringify(settingsOf(context)).slice(1, -1),
-    parts: new Map(),
-    output: [],
-    suspended: [],
-    callIds: new Map(),
-    emit: (type, fields) => ({
-      event: type,
-      data: JSON.stringify({ type, ...fields, sequence_number: writing.sequence++ }),
-    }),
-    id: responseIdOf("", context.requestId),
-    createdAt: context.createdAt,
-    sequence: 0,
-    hasCall: false,
-    hasRefusal: false,
-    ended: false,
-  };
+  const writing = newWriting(context);
   return {
     write: (event) => writing.ended ? [] : writeEvent(event, writing),
     fail: (error) => writing.ended ? [] : fail(error, writing),
@@ -109,7 +65,7 @@ function responseFrame(type: string, ending: Ending | null, usage: Usage | null,
     id: writing.id,
     createdAt: writing.createdAt,
     model: writing.context.model,
-    output: ending === null ? [] : writing.output.filter((item) => item !== null),
+    output: ending === null ? [] : withoutLastProofs(writing.output.filter((item) => item !== null)),
     usage: usage === null ? null : writeUsage(usage),
   };
   const response = `${JSON.stringify(progressFields(progress, ending)).slice(0, -1)},${writing.settings}}`;
@@ -121,7 +77,9 @@ function startPart(index: number, opening: PartOpening, writing: Writing): Frame
   if (opening.kind !== "tool_call") {
     const part: OpenPart = { opening, item: null, seal: null };
     writing.parts.set(index, part);
-    return openItem(part, writing);
+    // Behind other items it may turn out to be a proof and nothing else.
+    const mayBeProof = opening.kind === "reasoning" && writing.output.length > 0;
+    return mayBeProof ? [] : openItem(part, writing);
   }
   writing.hasCall = true;
   const callId = callIdFor(opening.callId, writing.callIds, writing.context.requestId);
@@ -131,10 +89,12 @@ function startPart(index: number, opening: PartOpening, writing: Writing): Frame
 
 function openItem(part: OpenPart, writing: Writing): Frame[] {
   if (part.item !== null) return [];
+  const before = proofItems(writing);
   const outputIndex = writing.output.push(null) - 1;
   const id = itemIdOf(prefixOf(part.opening), writing.context.requestId, outputIndex);
   part.item = { opening: part.opening, id, outputIndex, text: "", proof: null, annotations: [] };
-  return openFrames(part.item, writing.emit);
+  if (part.opening.kind === "reasoning" && part.seal) setProof(part, part.seal);
+  return [...before, ...openFrames(part.item, writing.emit)];
 }
 
 function closeItem(item: Item, writing: Writing): Frame[] {
@@ -146,13 +106,13 @@ function closeItem(item: Item, writing: Writing): Frame[] {
 function sealPart(index: number, seal: Seal, writing: Writing): Frame[] {
   const part = writing.parts.get(index);
   switch (part?.opening.kind) {
-    case "reasoning": {
-      const redacted = part.opening.redacted === true;
-      if (part.item) part.item.proof = writeCarriedSeal({ seal, bearer: { kind: "reasoning", redacted } });
+    case "reasoning":
+      part.seal = seal;
+      if (part.item) setProof(part, seal);
       return [];
-    }
     case "tool_call":
-      return carrySeal(seal, { kind: "call", callId: part.opening.callId }, writing);
+      writing.proofs.push({ seal, bearer: { kind: "call", callId: part.opening.callId } });
+      return [];
     case "text":
       part.seal = seal;
       return [];
@@ -161,37 +121,54 @@ function sealPart(index: number, seal: Seal, writing: Writing): Frame[] {
   }
 }
 
-/** An item of reasoning that holds nothing but a proof. */
-function carrySeal(seal: Seal, bearer: SealBearer, writing: Writing): Frame[] {
-  const carrier: OpenPart = { opening: { kind: "reasoning" }, item: null, seal: null };
-  const opened = openItem(carrier, writing);
-  carrier.item!.proof = writeCarriedSeal({ seal, bearer });
-  return [...opened, ...closeItem(carrier.item!, writing)];
+function setProof({ item, opening }: OpenPart, seal: Seal): void {
+  item!.proof = writeCarriedSeal({ seal, bearer: reasoningBearer(opening) });
+}
+
+function reasoningBearer(opening: PartOpening): SealBearer {
+  return { kind: "reasoning", redacted: opening.kind === "reasoning" && opening.redacted === true };
+}
+
+/** The items of proofs that wait: an item with words follows. */
+function proofItems(writing: Writing): Frame[] {
+  return writing.proofs.splice(0).flatMap(({ seal, bearer }) => {
+    const carrier: OpenPart = { opening: { kind: "reasoning" }, item: null, seal: null };
+    const opened = openItem(carrier, writing);
+    carrier.item!.proof = writeCarriedSeal({ seal, bearer });
+    return [...opened, ...closeItem(carrier.item!, writing)];
+  });
 }
 
 function endPart(index: number, citations: readonly Citation[] | undefined, writing: Writing): Frame[] {
   const part = writing.parts.get(index);
   if (!part) return [];
   writing.parts.delete(index);
+  const { opening, seal } = part;
+  if (opening.kind === "reasoning" && part.item === null) {
+    if (seal) writing.proofs.push({ seal, bearer: reasoningBearer(opening) });
+    return [];
+  }
   const opened = openItem(part, writing);
   const item = part.item!;
   item.annotations = annotationsOf(item.text, citations);
-  if (part.opening.kind === "tool_call" && !part.opening.custom && item.text !== "" && !isWholeInput(item.text)) {
+  if (opening.kind === "text" && seal) writing.proofs.push({ seal, bearer: { kind: "text" } });
+  if (opening.kind === "tool_call" && !opening.custom && item.text !== "" && !isWholeInput(item.text)) {
     writing.suspended.push(item);
     return opened;
   }
-  const carrier = part.seal ? () => carrySeal(part.seal!, { kind: "text" }, writing) : () => [];
-  return [...opened, ...closeItem(item, writing), ...carrier()];
+  return [...opened, ...closeItem(item, writing)];
 }
 
 function writePicture(image: ImagePart, writing: Writing): Frame[] {
+  if (image.source.kind === "url") return []; // the item holds base64
+  const before = proofItems(writing);
   const outputIndex = writing.output.length;
-  const item = pictureItem(itemIdOf("ig", writing.context.requestId, outputIndex), image);
-  if (item === null) return [];
+  const item = pictureItem(itemIdOf("ig", writing.context.requestId, outputIndex), image)!;
   writing.output.push(item);
   const { id, type } = item;
   const at = { output_index: outputIndex };
   return [
+    ...before,
     writing.emit("response.output_item.added", { ...at, item: { id, type, status: "in_progress", result: null } }),
     writing.emit("response.image_generation_call.completed", { ...at, item_id: id }),
     writing.emit("response.output_item.done", { ...at, item }),

@@ -18,6 +18,7 @@ import {
   responseIdOf,
 } from "./output_items.ts";
 import { annotationsOf } from "../shared/parts.ts";
+import { listOf } from "../../../wire_value.ts";
 import { endingOf, progressFields, settingsOf } from "./response_object.ts";
 import { writeUsage } from "../shared/usage.ts";
 
@@ -42,7 +43,7 @@ export function writeReply(reply: Reply, context: ReplyContext): Written<JsonObj
     id: responseIdOf(reply.id, context.requestId),
     createdAt: reply.createdAt ?? context.createdAt,
     model: context.model,
-    output: writing.output,
+    output: withoutLastProofs(writing.output),
     usage: reply.usage ? writeUsage(reply.usage) : null,
   };
   return { body: { ...progressFields(progress, ending), ...settingsOf(context) }, losses: [...writing.losses] };
@@ -51,6 +52,15 @@ export function writeReply(reply: Reply, context: ReplyContext): Written<JsonObj
 /** What is shown as the refusal where the vendor gave a reason to stop but no words. */
 export function refusalTextOf(stop: Stop): string {
   return stop.explanation || "The model declined to answer";
+}
+
+/**
+ * The items without those behind all others that hold nothing but a proof: clients take the last item for the answer.
+ * What they hold is remembered by the gateway.
+ */
+export function withoutLastProofs(output: readonly JsonObject[]): readonly JsonObject[] {
+  const end = output.findLastIndex(({ type, summary }) => type !== "reasoning" || listOf(summary).length > 0) + 1;
+  return end === 0 ? output.slice(0, 1) : output.slice(0, end);
 }
 
 function wholeParts(parts: readonly ReplyPart[], isCut: boolean): readonly ReplyPart[] {

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import {
   checkedCounters,
   mediumTokensOf,
+  outputSideOf,
   promptTokensOf,
   readCounter,
   type Usage,
@@ -33,8 +34,7 @@ export function readUsage(body: unknown): Usage | null {
     cacheWrite5mTokens: written,
     cacheWrite1hTokens: 0,
     toolPromptTokens: 0,
-    outputTokens: missing > 0 && missing === reasoning ? reported + missing : reported,
-    reasoningTokens: reasoning,
+    ...outputSideOf(missing > 0 && missing === reasoning ? reported + missing : reported, reasoning),
   };
   const medium = (name: string) => mediumTokensOf(readCounter(inputDetails[name]), null, tokens);
   const [audio, image] = [medium("audio_tokens"), medium("image_tokens")];

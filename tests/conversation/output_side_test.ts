@@ -1,0 +1,43 @@
+import { assertEquals } from "@std/assert";
+import fc from "fast-check";
+import type { Form } from "../../src/conversation/seal.ts";
+import { MAX_COUNTER_TOKENS, outputSideOf } from "../../src/conversation/usage.ts";
+import { CODECS, FORMS } from "../support/forms.ts";
+
+/** A usage as each form's vendors report it. */
+function reportOf(form: Form, produced: number, thought: number): Record<string, unknown> {
+  switch (form) {
+    case "chat": {
+      const details = { completion_tokens_details: { reasoning_tokens: thought } };
+      return { usage: { prompt_tokens: 9, completion_tokens: produced, ...details } };
+    }
+    case "responses":
+      return {
+        usage: { input_tokens: 9, output_tokens: produced, output_tokens_details: { reasoning_tokens: thought } },
+      };
+    case "messages":
+      return {
+        usage: { input_tokens: 9, output_tokens: produced, output_tokens_details: { thinking_tokens: thought } },
+      };
+    case "content":
+      return { usageMetadata: { promptTokenCount: 9, candidatesTokenCount: produced, thoughtsTokenCount: thought } };
+  }
+}
+
+for (const form of FORMS) {
+  Deno.test(`${form} usage: output is never zero beside thinking, and never less than it`, () => {
+    const usage = CODECS[form].upstream.readUsage(reportOf(form, 0, 50));
+    assertEquals([usage?.outputTokens, usage?.reasoningTokens], [50, 50]);
+  });
+}
+
+Deno.test("outputSideOf() counts thoughts that the vendor left out of the output, and believes it otherwise", () => {
+  assertEquals(outputSideOf(10, 50), { outputTokens: 60, reasoningTokens: 50 });
+  assertEquals(outputSideOf(60, 50), { outputTokens: 60, reasoningTokens: 50 });
+  const counter = fc.nat(MAX_COUNTER_TOKENS);
+  fc.assert(fc.property(counter, counter, (produced, thought) => {
+    const { outputTokens, reasoningTokens } = outputSideOf(produced, thought);
+    assertEquals(reasoningTokens <= outputTokens && outputTokens <= MAX_COUNTER_TOKENS, true);
+    assertEquals(outputTokens >= produced, true);
+  }));
+});
