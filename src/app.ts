@@ -15,12 +15,14 @@ import { imageRoutes } from "./image_routes.ts";
 import { joinRunners } from "./job_runners.ts";
 import { withLargeBodies } from "./large_requests/large_route.ts";
 import { LargeRequests } from "./large_requests/large_requests.ts";
+import { modelListEngine } from "./model_list_engine.ts";
 import { operatorRoutes } from "./operator_routes.ts";
 import { readinessHandler } from "./readiness.ts";
 import { deliveryRoutes } from "./protocols/default/deliveries.ts";
 import { createRouter, type Router } from "./router.ts";
 import { addressOptions, routesOf } from "./routes.ts";
 import { errorForCallerOf } from "./storage_error.ts";
+import type { ModelLists } from "./routing/model_lists.ts";
 import type { EmbeddedStore } from "./store/embedded.ts";
 import type { JobRunner } from "./store/jobs.ts";
 import { createVendorState } from "./ownership/vendor_state.ts";
@@ -93,11 +95,13 @@ export async function buildApp(options: AppOptions): Promise<App> {
     startJobs(address) {
       present.baseUrl ||= address;
       const { videos, webhooks, caches } = engines;
+      engines.modelLists.start();
       return joinRunners([videos.startJobs(), webhooks.startJobs(), caches.startJobs()]);
     },
     startDraining: () => void (present.isDraining = true),
     abortStreams: () => foundation.live.abortAll(),
     async close() {
+      await engines.modelLists.close();
       await engines.large.close();
       await foundation.close();
     },
@@ -126,6 +130,7 @@ interface Present {
 interface Engines {
   readonly turns: TextTurns;
   readonly large: LargeRequests;
+  readonly modelLists: ModelLists;
   readonly caches: CacheEngine;
   readonly webhooks: Webhooks;
   readonly videos: VideoEngine;
@@ -146,7 +151,16 @@ async function openEngines(foundation: Foundation, present: Present): Promise<En
   const webhooks = createWebhooks({ ...foundation, timeoutMs: config.webhooks.timeoutMs });
   const { onTerminal } = webhooks;
   const videos = await videoEngine({ ...foundation, baseUrl: () => present.baseUrl, onTerminal });
-  return { turns, large: new LargeRequests({ ...foundation, reasoning, items }), caches, webhooks, videos };
+  const large = new LargeRequests({ ...foundation, reasoning, items });
+  const modelLists = modelListEngine({
+    ...foundation,
+    onChange(models) {
+      foundation.catalog.replaceDiscovered(models);
+      large.setDiscovered(models);
+    },
+  });
+  await modelLists.open();
+  return { turns, large, modelLists, caches, webhooks, videos };
 }
 
 async function routerOf(foundation: Foundation, engines: Engines, present: Present): Promise<Router> {

@@ -4,7 +4,7 @@ import { type AccountsEnsured, ensureConfiguredAccounts } from "./billing/config
 import { createKeyRing, type KeyRing } from "./billing/key_ring.ts";
 import { createMeter, type Meter } from "./billing/meter.ts";
 import { LiveStreams } from "./calls/stream_relay.ts";
-import { type Catalog, createCatalog } from "./catalog/catalog.ts";
+import { LiveCatalog } from "./catalog/live_catalog.ts";
 import type { Config } from "./config/config.ts";
 import { defaultMemoryLimit } from "./config/machine_memory.ts";
 import type { Clock } from "./lib/clock.ts";
@@ -45,7 +45,7 @@ export interface Foundation extends FoundationOptions {
   readonly keys: KeyRing;
   readonly authenticate: Authenticate;
   readonly meter: Meter;
-  readonly catalog: Catalog;
+  readonly catalog: LiveCatalog;
   /** By their names. */
   readonly providers: ReadonlyMap<string, Provider>;
   readonly breaker: CircuitBreaker;
@@ -84,7 +84,7 @@ export async function layFoundation(options: FoundationOptions): Promise<Foundat
     keys,
     authenticate: createAuthenticate(keys),
     meter,
-    catalog: createCatalog(config.models),
+    catalog: new LiveCatalog(config.models, config.aliases),
     providers: providers.byName,
     breaker: createCircuitBreaker({ clock, credentials }),
     memory: new MemoryBudget(config.limits.memoryBytes ?? defaultMemoryLimit()),

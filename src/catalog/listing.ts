@@ -2,6 +2,7 @@ import { eTag, ifNoneMatch } from "@std/http/etag";
 import type { ErrorRenderer, Handler, Inbound, Route } from "../http/inbound.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { type Catalog, type CatalogProtocol, providerPartOf } from "./catalog.ts";
+import { modelNotFound, nearestHint, shownName } from "./model_not_found.ts";
 import type { Model } from "./model.ts";
 
 /** How one protocol shows the catalog. */
@@ -21,43 +22,68 @@ export interface CatalogStyle {
 /** A body that is made once and sent many times. */
 type Prepared = (inbound: Inbound) => Promise<Response>;
 
+/** The answers of one state of the catalog. */
+interface Answers {
+  readonly revision: number;
+  readonly all: Prepared;
+  readonly byProvider: ReadonlyMap<string, Prepared>;
+  readonly single: ReadonlyMap<Model, Prepared>;
+}
+
 /**
  * The three endpoints of one catalog: the list, the list of a provider, one model. Public: no credential is read.
- * A single segment is a provider; one with a slash in it (`openai%2Fgpt-6-sol`, as official clients send it) is a model's
- * id, and one that names no provider may be a model's bare name. It is called `model`, as that may hold a slash. Source: SPEC "Model catalogs (public, no credential)".
+ * A single segment is a provider, else a model's bare name or an alias; one with a slash in it, percent-encoded or not
+ * (`openai%2Fgpt-6-sol`, as official clients send it), is a model's id or an alias. The parameter is called `model`, as
+ * that may hold a slash. Source: SPEC "Model catalogs (public, no credential)".
  */
 export function catalogRoutes(catalog: Catalog, style: CatalogStyle, renderError: ErrorRenderer): Route[] {
-  const models = catalog.forProtocol(style.protocol);
-  const single = new Map(models.map((model) => [model, prepared(style.writeModel(model))] as const));
-  const all = listOf(style, models);
-  const byProvider = new Map<string, Prepared>();
-  for (const provider of catalog.providers) {
-    byProvider.set(provider, listOf(style, models.filter(({ id }) => providerPartOf(id) === provider)));
-  }
-  const modelNamed = (id: string): Prepared => {
-    const model = catalog.find(id);
-    const found = model && single.get(model);
-    if (!found) throw new GatewayError("model_not_found", `Cannot find the model "${shortened(id)}" in this catalog`);
-    return found;
-  };
+  let made = answersOf(catalog, style);
+  const answers = () => made.revision === catalog.revision ? made : (made = answersOf(catalog, style));
+  const all: Handler = (inbound) => answers().all(inbound);
   const listOrModel: Handler = (inbound) => {
-    const { model } = inbound.params;
-    const list = byProvider.get(model);
+    const { model: name } = inbound.params;
+    const { byProvider, single } = answers();
+    const list = byProvider.get(name);
     if (list) return list(inbound);
-    if (model.includes("/") || catalog.find(model)) return modelNamed(model)(inbound);
-    throw new GatewayError("not_found", `Cannot find the provider "${shortened(model)}" in this catalog`);
+    const named = catalog.named(name);
+    const found = named && single.get(named.model);
+    if (!found) throw missOf(catalog, name, (model) => single.has(model), named !== null);
+    return named.isAlias ? prepared(style.writeModel({ ...named.model, id: name }))(inbound) : found(inbound);
   };
   const { path } = style;
   return [
     { method: "GET", path, handler: all, renderError },
-    { method: "GET", path: `${path}/:model`, handler: listOrModel, renderError },
-    {
-      method: "GET",
-      path: `${path}/:provider/:model`,
-      handler: (inbound) => modelNamed(`${inbound.params.provider}/${inbound.params.model}`)(inbound),
-      renderError,
-    },
+    { method: "GET", path: `${path}/:model*`, handler: listOrModel, renderError },
   ];
+}
+
+function answersOf(catalog: Catalog, style: CatalogStyle): Answers {
+  const models = catalog.forProtocol(style.protocol);
+  const reachable = new Set(models);
+  const aliases = catalog.listedAliases.filter(({ model }) => reachable.has(model));
+  const single = new Map(models.map((model) => [model, prepared(style.writeModel(model))] as const));
+  const byProvider = new Map<string, Prepared>();
+  const listFor = (isListed: (model: Model) => boolean) =>
+    listOf(style, [
+      ...models.filter(isListed),
+      ...aliases.filter(({ model }) => isListed(model)).map(({ name, model }) => ({ ...model, id: name })),
+    ]);
+  for (const provider of catalog.providers) {
+    byProvider.set(provider, listFor(({ id }) => providerPartOf(id) === provider));
+  }
+  return { revision: catalog.revision, all: listFor(() => true), byProvider, single };
+}
+
+/** A single segment that is no provider is told as one, unless the model is there and other protocols reach it. */
+function missOf(
+  catalog: Catalog,
+  name: string,
+  isReachable: (model: Model) => boolean,
+  isElsewhere: boolean,
+): GatewayError {
+  if (name.includes("/") || isElsewhere) return modelNotFound(catalog, name, isReachable);
+  const hint = nearestHint(catalog, name, isReachable);
+  return new GatewayError("not_found", `Cannot find a provider or model "${shownName(name)}"${hint}`);
 }
 
 function listOf(style: CatalogStyle, models: readonly Model[]): Prepared {
@@ -81,9 +107,4 @@ function prepared(body: unknown): Prepared {
     if (!isNew) return new Response(null, { status: 304, headers });
     return new Response(bytes, { headers: { "content-type": "application/json", ...headers } });
   };
-}
-
-/** A caller's word in a message: never longer than a line, never more than one. */
-function shortened(word: string): string {
-  return word.replace(/[^\x20-\x7e]/g, "?").slice(0, 100);
 }

@@ -8,7 +8,7 @@ import {
   type Tariff,
 } from "../billing/tariff.ts";
 import { readRate } from "../lib/money.ts";
-import { isDate, plainNumber, type ReadContext, text, truth, wholeNumber } from "../lib/settings.ts";
+import { distinct, isDate, plainNumber, type ReadContext, text, truth, wholeNumber } from "../lib/settings.ts";
 import { type ImageSection, imageSection, type VideoSection, videoSection } from "./media_sections.ts";
 
 /** What goes in or comes out. */
@@ -93,18 +93,28 @@ export interface Model {
   readonly video: VideoSection | null;
   /** At least one, each provider once, not all of weight 0. */
   readonly serves: readonly Serving[];
+  /** Ids or aliases of the models to try, in order, when all of its providers failed. Default: none. */
+  readonly fallbacks: readonly string[];
 }
 
-/** A catalog id: `<provider>/<model_name>`. Each part begins with a letter or digit, so neither can be `..`. */
-export const MODEL_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\/[A-Za-z0-9][A-Za-z0-9._:@+-]{0,127}$/;
+/** The most characters of a catalog id or an alias. */
+export const MAX_NAME_LENGTH = 256;
+
+/**
+ * A catalog id: `<provider>/<model_name>`. The name may hold further slashes, as in `openrouter/meta-llama/llama-4`. No
+ * part begins with a dot, so none can be `..`.
+ */
+const MODEL_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}(?:\/[A-Za-z0-9@_~][A-Za-z0-9._:@+~-]{0,127}){1,7}$/;
 
 const ID_EXPECTATION = '"<provider>/<model_name>" of letters, digits and . _ -';
+/** The most models that stand behind one that fails. */
+export const MAX_FALLBACKS = 8;
 const PRICE_EXPECTATION = 'a decimal number of USD in quotes, such as "0.000005"';
 
 const TIER = /^(?!(?:auto|default|standard|standard_only|on_demand)$)[a-z0-9][a-z0-9_-]{0,31}$/;
 const TIER_EXPECTATION = "the name of a service tier such as priority or flex; the usual tier is priced by pricing";
 
-const modelId = z.string(ID_EXPECTATION).regex(MODEL_ID, ID_EXPECTATION);
+const modelId = z.string(ID_EXPECTATION).refine(isModelId, ID_EXPECTATION);
 const price = z.string(PRICE_EXPECTATION).refine(isPrice, PRICE_EXPECTATION);
 const modality = z.enum(["text", "image", "file", "audio", "video"]);
 const tokens = () => wholeNumber(0, 1_000_000_000, "tokens");
@@ -117,6 +127,11 @@ const serving = z.strictObject({
 });
 
 const pricing = z.strictObject(Object.fromEntries(PRICE_WORDS.map((key) => [key, price.optional()])));
+
+/** Whether a text is a catalog id: see {@linkcode MODEL_ID}; at most {@linkcode MAX_NAME_LENGTH} characters. */
+export function isModelId(text: string): boolean {
+  return text.length <= MAX_NAME_LENGTH && MODEL_ID.test(text);
+}
 
 const written = z.strictObject({
   id: modelId,
@@ -150,6 +165,8 @@ const written = z.strictObject({
   serves: z.array(serving).min(1, "a list of at least one provider")
     .refine((serves) => serves.some((each) => each.weight > 0), "at least one weight above 0")
     .superRefine(refuseRepeatedProvider),
+  fallbacks: distinct(text(1, MAX_NAME_LENGTH), 0)
+    .refine((names) => names.length <= MAX_FALLBACKS, `at most ${MAX_FALLBACKS} models`).default([]),
 });
 
 type Written = z.infer<typeof written>;
@@ -174,7 +191,8 @@ export function readModel(value: unknown, context?: ReadContext): Model {
 }
 
 function modelOf(model: Written): Model {
-  const [provider, ownName] = model.id.split("/");
+  const slash = model.id.indexOf("/");
+  const [provider, ownName] = [model.id.slice(0, slash), model.id.slice(slash + 1)];
   return {
     id: model.id,
     canonicalSlug: model.canonical_slug ?? model.id,
@@ -200,6 +218,7 @@ function modelOf(model: Written): Model {
     image: model.image ?? null,
     video: model.video ?? null,
     serves: model.serves.map((each) => ({ ...each, model: each.model ?? ownName })),
+    fallbacks: model.fallbacks,
   };
 }
 

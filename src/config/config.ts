@@ -1,14 +1,17 @@
 import { type ConfiguredAccount, configuredAccountsSchema } from "../billing/configured_accounts.ts";
 import { builtInModels } from "../catalog/built_in.ts";
+import { type Alias, ALIAS_NAME_EXPECTATION, isAliasName, readAlias } from "../catalog/alias.ts";
 import { type Model, readModel } from "../catalog/model.ts";
+import { isModelPattern, type ModelPattern, readModelPattern } from "../catalog/model_pattern.ts";
 import { NO_PROXIES, type Proxies, readProxies } from "../net/proxy.ts";
 import { isProviderName, type ProviderConfig, readProviderConfig } from "../upstreams/provider_config.ts";
-import { refuseClashes } from "./cross_checks.ts";
+import { refuseClashes, refuseUnlistable } from "./cross_checks.ts";
 import { isSection, readDocument, type Section } from "./document.ts";
 import { type EgressConfig, readEgressSection } from "./egress_section.ts";
 import { applyOverrides, providersFrom } from "./environment.ts";
 import type { Environment } from "./expansion.ts";
 import { type LimitsConfig, readLimitsSection } from "./limits_section.ts";
+import { refuseBadNames } from "./name_checks.ts";
 import { type Path, Problems, type Reader } from "./problems.ts";
 import { readServerSection, type ServerConfig } from "./server_section.ts";
 import {
@@ -46,6 +49,10 @@ export interface Config {
   readonly providers: Readonly<Record<string, ProviderConfig>>;
   /** Default: the built-in models of the providers that are there. */
   readonly models: readonly Model[];
+  /** Entries of `models` that stand for the models that a provider lists. Default: none. */
+  readonly modelPatterns: readonly ModelPattern[];
+  /** Other names of models, in the operator's order. Default: none. */
+  readonly aliases: readonly Alias[];
   /** Rates, sizes and spans. */
   readonly limits: LimitsConfig;
   /** How money is taken. */
@@ -67,6 +74,7 @@ const SECTIONS = [
   "accounts",
   "providers",
   "models",
+  "aliases",
   "limits",
   "billing",
   "webhooks",
@@ -103,13 +111,16 @@ export function readTree(tree: Section, problems: Problems): Config {
   for (const key of Object.keys(tree)) {
     if (!SECTIONS.some((section) => section === key)) problems.addUnknown([key], SECTIONS);
   }
+  const entries = tree.models == null ? null : listOf(tree.models, ["models"], problems, readModelEntry);
   const config = {
     server: problems.read(["server"], tree.server ?? {}, readServerSection),
     store: problems.read(["store"], tree.store ?? undefined, readStoreSection),
     files: problems.read(["files"], tree.files ?? undefined, readFilesSection),
     accounts: problems.read(["accounts"], tree.accounts ?? [], readAccounts),
     providers: readProviders(tree.providers ?? {}, problems),
-    models: tree.models == null ? null : listOf(tree.models, ["models"], problems, readModel),
+    models: entries?.filter((entry) => entry !== null && !isPattern(entry)) ?? null,
+    modelPatterns: entries?.filter((entry) => entry !== null && isPattern(entry)) ?? [],
+    aliases: readAliases(tree.aliases ?? {}, problems),
     limits: problems.read(["limits"], tree.limits ?? {}, readLimitsSection),
     billing: problems.read(["billing"], tree.billing ?? {}, readBillingSection),
     webhooks: problems.read(["webhooks"], tree.webhooks ?? {}, readWebhooksSection),
@@ -117,10 +128,32 @@ export function readTree(tree: Section, problems: Problems): Config {
     logs: problems.read(["logs"], tree.logs ?? {}, readLogsSection),
   };
   const providerNames = new Set(isSection(tree.providers) ? Object.keys(tree.providers) : []);
+  const models = config.models ?? builtInModels(providerNames);
   refuseClashes(tree, providerNames, problems);
+  refuseBadNames(tree, tree.models == null ? models as readonly Model[] : [], problems);
+  refuseUnlistable(tree, config.providers, problems);
   problems.throwIfAny();
   // No problem was noted, so nothing above is null but the models that were left out.
-  return { ...config, models: config.models ?? builtInModels(providerNames), proxies: NO_PROXIES } as Config;
+  return { ...config, models, proxies: NO_PROXIES } as Config;
+}
+
+const readModelEntry: Reader<Model | ModelPattern> = (value, context) =>
+  isModelPattern(value) ? readModelPattern(value, context) : readModel(value, context);
+
+function isPattern(entry: Model | ModelPattern): entry is ModelPattern {
+  return "refreshMs" in entry;
+}
+
+function readAliases(value: unknown, problems: Problems): (Alias | null)[] {
+  if (!isSection(value)) {
+    problems.add(["aliases"], "a section with a model under each alias", value);
+    return [];
+  }
+  return Object.entries(value).map(([name, alias]) => {
+    const path = ["aliases", name];
+    if (!isAliasName(name)) problems.addPlain(path, ALIAS_NAME_EXPECTATION, "another name");
+    return problems.read(path, alias, (each, context) => readAlias(name, each, context));
+  });
 }
 
 const readAccounts: Reader<ConfiguredAccount[]> = (value, context) => configuredAccountsSchema.parse(value, context);

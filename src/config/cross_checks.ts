@@ -1,3 +1,7 @@
+import { providerPartOf } from "../catalog/catalog.ts";
+import { isModelPattern } from "../catalog/model_pattern.ts";
+import { KINDS } from "../upstreams/kinds.ts";
+import { PROVIDER_KINDS, type ProviderKind } from "../upstreams/provider_config.ts";
 import { isSection, type Section } from "./document.ts";
 import type { Path, Problems } from "./problems.ts";
 import { nearestWord } from "./unknown_key.ts";
@@ -20,6 +24,26 @@ export function refuseClashes(tree: Section, providers: ReadonlySet<string>, pro
     for (const [serving, at] of sectionsOf(model.serves, [...path, "serves"])) {
       refuseUnknownProvider(serving.provider, [...at, "provider"], providers, problems);
     }
+  }
+}
+
+/** Models that a provider lists need a provider of a kind that has a list. */
+export function refuseUnlistable(
+  tree: Section,
+  providers: Readonly<Record<string, { readonly kind: ProviderKind } | null>>,
+  problems: Problems,
+): void {
+  for (const [model, path] of sectionsOf(tree.models, ["models"])) {
+    if (!isModelPattern(model)) continue;
+    const [serving] = sectionsOf(model.serves, [...path, "serves"]);
+    const [name, at] = serving
+      ? [serving[0].provider, [...serving[1], "provider"]]
+      : [providerPartOf(String(model.id)), [...path, "id"]];
+    if (!serving) refuseUnknownProvider(name, at, new Set(Object.keys(providers)), problems);
+    const kind = providers[String(name)]?.kind;
+    if (!kind || KINDS[kind].models) continue;
+    const listing = PROVIDER_KINDS.filter((each) => KINDS[each].models).join(", ");
+    problems.addPlain(at, `a provider with a list of models (kind ${listing})`, `one of kind ${kind}`);
   }
 }
 

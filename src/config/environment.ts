@@ -1,4 +1,4 @@
-import type { ProviderKind } from "../upstreams/provider_config.ts";
+import { BASE_URLS, type ProviderConfig, type ProviderKind } from "../upstreams/provider_config.ts";
 import type { Section } from "./document.ts";
 import type { Environment } from "./expansion.ts";
 import type { Path, Problems } from "./problems.ts";
@@ -45,6 +45,16 @@ export const VENDORS: readonly Vendor[] = [
   { ...vendor("fal", "fal", ["FAL"], null), keyNames: ["FAL_KEY", "FAL_API_KEY"] },
   vendor("mistral", "openai", ["MISTRAL"], "https://api.mistral.ai/v1"),
 ];
+
+/**
+ * The first part of the built-in ids of a provider's models; null when its models are not built in. A provider is known by
+ * its name, as the built-in models are without a file, or by the address of its vendor.
+ */
+export function builtInFamilyOf(name: string, { kind, baseUrl }: ProviderConfig): string | null {
+  if (VENDORS.some(({ provider }) => provider === name)) return name;
+  const isAt = (each: Vendor) => each.kind === kind && (each.baseUrl ?? BASE_URLS[each.kind]) === baseUrl;
+  return VENDORS.find(isAt)?.provider ?? null;
+}
 
 /** Sets the fields that the environment names over what the file has. */
 export function applyOverrides(tree: Section, environment: Environment, problems: Problems): void {

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { isAliasName } from "../catalog/alias.ts";
 import type { ReadContext } from "../lib/settings.ts";
 import { ConfigError } from "./config_error.ts";
 import { nearestWord } from "./unknown_key.ts";
@@ -96,10 +97,11 @@ export class Problems {
 /** A path as people write it: `accounts[0].keys[1]`. A part that could be a misplaced secret is left out. */
 export function pathText(path: Path): string {
   let text = "";
-  for (const part of path) {
+  for (const [index, part] of path.entries()) {
     if (typeof part === "number") text += `[${part}]`;
     else {
-      const name = canBeShown(String(part)) ? String(part) : "(hidden)";
+      const isShown = canBeShown(String(part)) || (index === 1 && path[0] === "aliases" && isModelName(String(part)));
+      const name = isShown ? String(part) : "(hidden)";
       text += text === "" ? name : `.${name}`;
     }
   }
@@ -114,6 +116,11 @@ function shownText(value: string): string {
 function canBeShown(value: string): boolean {
   if (value.length > 48 || !/^[\w .:/,+${}*-]*$/.test(value) || value.includes("sk-")) return false;
   return !(value.match(/[\w-]{16,}/g) ?? []).some((run) => run.length >= 24 || /\d/.test(run));
+}
+
+/** Names of models hold dates and run longer than other words, but are made of short ones: `claude-sonnet-5-20260630`. */
+function isModelName(value: string): boolean {
+  return isAliasName(value) && !value.includes("sk-") && !/[A-Za-z0-9]{16,}/.test(value);
 }
 
 function valueAt(value: unknown, path: Path): unknown {

@@ -1,6 +1,7 @@
 import type { Catalog } from "../catalog/catalog.ts";
 import type { ImageSection } from "../catalog/media_sections.ts";
 import type { Model } from "../catalog/model.ts";
+import { modelNotFound } from "../catalog/model_not_found.ts";
 import { GatewayError, invalidField } from "../lib/gateway_error.ts";
 
 /** A model that the image endpoints serve. */
@@ -12,7 +13,7 @@ export type ImageModel = Model & { readonly image: ImageSection };
  * @throws {GatewayError} `model_not_found`; `invalid_request` for a model that makes no pictures.
  */
 export function generatingModel(catalog: Catalog, name: string): ImageModel {
-  const model = modelNamed(catalog, name);
+  const model = modelNamed(catalog, name, ({ image }) => image !== null);
   if (model.image) return model as ImageModel;
   const path = model.video ? "/v1/videos" : "/v1/chat/completions";
   throw invalidField("model", `"${model.id}" does not make images; it is served by ${path}`);
@@ -24,7 +25,7 @@ export function generatingModel(catalog: Catalog, name: string): ImageModel {
  * @throws {GatewayError} `model_not_found`; `invalid_request` for a model of a series that does not edit.
  */
 export function editingModel(catalog: Catalog, name: string): ImageModel {
-  const model = modelNamed(catalog, name);
+  const model = modelNamed(catalog, name, ({ image }) => image?.edits === true);
   if (model.image?.edits) return model as ImageModel;
   throw editingUnsupported(model.id);
 }
@@ -36,10 +37,9 @@ export function editingUnsupported(model: string): GatewayError {
   });
 }
 
-function modelNamed(catalog: Catalog, name: string): Model {
+function modelNamed(catalog: Catalog, name: string, isFit: (model: Model) => boolean): Model {
   if (name === "") throw invalidField("model", "expected the id of an image model");
   const model = catalog.find(name);
-  if (model !== null) return model;
-  const shown = name.replace(/[^\x21-\x7e]/g, "?").slice(0, 128);
-  throw new GatewayError("model_not_found", `Cannot find the model "${shown}"`, { field: "model" });
+  if (model === null) throw modelNotFound(catalog, name, isFit);
+  return model;
 }

@@ -1,6 +1,7 @@
 import { MessageChannel } from "node:worker_threads";
 import type { Credential } from "../billing/key_ring.ts";
 import type { LiveStreams } from "../calls/stream_relay.ts";
+import type { Model } from "../catalog/model.ts";
 import type { Config } from "../config/config.ts";
 import type { CallerFormat } from "../conversation/caller_format.ts";
 import type { Inbound } from "../http/inbound.ts";
@@ -65,6 +66,7 @@ export class LargeRequests {
   readonly #queue = new FairQueue<LargeRequest>();
   readonly #members = new Set<Member>();
   readonly #own: OwnAddress[];
+  #discovered: readonly Model[] = [];
   #nextId = 1;
   #isClosed = false;
 
@@ -108,6 +110,12 @@ export class LargeRequests {
   addOwnAddress(address: OwnAddress): void {
     this.#own.push(address);
     for (const { thread } of this.#members) post(thread, { type: "own-address", address });
+  }
+
+  /** From now on these models are there beside the configured ones, as in the main thread's catalog. */
+  setDiscovered(models: readonly Model[]): void {
+    this.#discovered = models;
+    for (const { thread } of this.#members) post(thread, { type: "discovered", models });
   }
 
   /** Ends all threads once charges that are being counted are durable, or after five seconds. */
@@ -169,7 +177,7 @@ export class LargeRequests {
     const answered = new SharedArrayBuffer(4);
     const flag = new Int32Array(answered);
     const { config } = this.options;
-    const data: ThreadData = { config, own: this.#own, answers: port2, answered };
+    const data: ThreadData = { config, discovered: this.#discovered, own: this.#own, answers: port2, answered };
     const entry = new URL("./thread.ts", import.meta.url);
     const thread = threadStarter({ entry, heapMegabytes: HEAP_MEGABYTES, data, ports: [port2] })(events);
     port1.unref();

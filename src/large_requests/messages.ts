@@ -1,6 +1,7 @@
 import type { MessagePort } from "node:worker_threads";
 import type { Charge, Reserved } from "../billing/meter.ts";
 import type { Credential } from "../billing/key_ring.ts";
+import type { Model } from "../catalog/model.ts";
 import type { Config } from "../config/config.ts";
 import type { ErrorCode, ErrorDetails } from "../lib/gateway_error.ts";
 import type { LogFields, LogLevel } from "../lib/log.ts";
@@ -17,6 +18,8 @@ import type { FailureFacts, FailureKind } from "../upstreams/failure.ts";
 /** What a thread is started with. */
 export interface ThreadData {
   readonly config: Config;
+  /** Models that providers list, as they are now. */
+  readonly discovered: readonly Model[];
   readonly own: readonly OwnAddress[];
   /** Where the answers to {@linkcode Question}s arrive. */
   readonly answers: MessagePort;
@@ -51,6 +54,8 @@ export type ToThread =
   | { readonly type: "abort-streams" }
   /** The gateway listens at one more address, which no download may lead to. */
   | { readonly type: "own-address"; readonly address: OwnAddress }
+  /** Models that providers list, in place of those before. */
+  | { readonly type: "discovered"; readonly models: readonly Model[] }
   /** The account of an admitted call is overdrawn: see `Admission.onOverdrawn`. */
   | { readonly type: "overdrawn"; readonly admission: number }
   /** The result of a {@linkcode CallMessage}. */

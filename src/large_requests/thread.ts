@@ -2,7 +2,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { Authenticate } from "../billing/authenticate.ts";
 import { cacheFace } from "../cache_engine.ts";
-import { createCatalog } from "../catalog/catalog.ts";
+import { LiveCatalog } from "../catalog/live_catalog.ts";
 import type { Inbound } from "../http/inbound.ts";
 import { JSON_MEMORY_FACTOR } from "../http/json_body.ts";
 import { systemClock } from "../lib/clock.ts";
@@ -37,6 +37,8 @@ const state = new RemoteState(parentPort!, data.answers, data.answered);
 const own: OwnAddress[] = [...data.own];
 const live = new LiveStreams();
 const open = new Map<number, Open>();
+const catalog = new LiveCatalog(data.config.models, data.config.aliases);
+catalog.replaceDiscovered(data.discovered);
 const router = routerOf(data);
 
 parentPort!.on("message", (message: ToThread) => {
@@ -51,6 +53,8 @@ parentPort!.on("message", (message: ToThread) => {
       return live.abortAll();
     case "own-address":
       return void own.push(message.address);
+    case "discovered":
+      return catalog.replaceDiscovered(message.models);
     case "overdrawn":
       return state.overdrawn(message.admission);
     case "result":
@@ -64,7 +68,7 @@ function routerOf({ config }: ThreadData): Router {
   const caCertificates = config.egress.caFile === null ? [] : [Deno.readTextFileSync(config.egress.caFile)];
   const egress = { allow: config.egress.allow.map(readCidr), own, caCertificates, clock };
   const turns = new TextTurns({
-    catalog: createCatalog(config.models),
+    catalog,
     providers: openProviders(config.providers, { clock, caCerts: caCertificates }).byName,
     breaker,
     meter,

@@ -1,27 +1,38 @@
-import type { Catalog } from "../catalog/catalog.ts";
+import type { Catalog, NamedModel } from "../catalog/catalog.ts";
 import type { Model } from "../catalog/model.ts";
+import { modelNotFound } from "../catalog/model_not_found.ts";
 import type { CallerFormat } from "../conversation/caller_format.ts";
-import { GatewayError, invalidField } from "../lib/gateway_error.ts";
+import { invalidField } from "../lib/gateway_error.ts";
+
+/** What of a caller's format decides which models serve it. */
+type ServingFormat = Pick<CallerFormat, "servesImageModels">;
 
 /**
- * The model of a request for text.
+ * The model of a request for text, and the models behind it that talk text as well.
  *
  * @param format The caller's.
  * @throws {GatewayError} `model_not_found`; `invalid_request` naming the endpoint that serves the model.
  */
-export function textModel(catalog: Catalog, name: string, format: Pick<CallerFormat, "servesImageModels">): Model {
-  const model = catalog.find(name);
-  if (model === null) {
-    throw new GatewayError("model_not_found", `Cannot find the model "${shown(name)}"`, { field: "model" });
-  }
-  const talks = model.text || (format.servesImageModels && model.image?.series === "multimodal");
-  if (!talks) {
+export function namedTextModel(catalog: Catalog, name: string, format: ServingFormat): NamedModel {
+  const named = catalog.named(name);
+  if (named === null) throw modelNotFound(catalog, name, (model) => talks(model, format));
+  const { model, fallbacks } = named;
+  if (!talks(model, format)) {
     const path = model.video ? "/v1/videos" : "/v1/images/generations";
     throw invalidField("model", `"${model.id}" does not talk text; it is served by ${path}`);
   }
-  return model;
+  return fallbacks.length === 0 ? named : { ...named, fallbacks: fallbacks.filter((each) => talks(each, format)) };
 }
 
-function shown(name: string): string {
-  return name.replace(/[^\x21-\x7e]/g, "?").slice(0, 128);
+/**
+ * The model of a request for text.
+ *
+ * @throws {GatewayError} As {@linkcode namedTextModel}.
+ */
+export function textModel(catalog: Catalog, name: string, format: ServingFormat): Model {
+  return namedTextModel(catalog, name, format).model;
+}
+
+function talks(model: Model, format: ServingFormat): boolean {
+  return model.text || (format.servesImageModels && model.image?.series === "multimodal");
 }

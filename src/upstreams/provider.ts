@@ -2,6 +2,7 @@ import type { Redactor } from "../lib/redact.ts";
 import type { Allowances } from "./allowances.ts";
 import type { CacheUpstream } from "./cache_upstream.ts";
 import type { ImageUpstream } from "./image_upstream.ts";
+import type { ListedModel } from "./model_listing.ts";
 import type { Outbound } from "./outbound.ts";
 import type { TextEndpoint } from "./upstream.ts";
 import type { VideoUpstream } from "./video_upstream.ts";
@@ -24,6 +25,8 @@ export interface Provider {
   readonly caches?: CacheUpstream;
   /** Resolves when the vendor accepts the credential, as `CredentialProbe` of its kind; missing where it cannot be asked. */
   readonly probe?: (signal: AbortSignal) => Promise<void>;
+  /** The models that its vendor lists, as `listModels` reads them; missing where its kind has no list. */
+  readonly listModels?: (signal: AbortSignal) => Promise<readonly ListedModel[]>;
   /** What its callers may use beside what belongs to their own account; left out: nothing. */
   readonly allows?: Allowances;
   /** True when it only resembles its form's author, so that newer field names are avoided. */

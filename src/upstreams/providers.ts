@@ -4,6 +4,7 @@ import { createHttpClient } from "../net/http1/client.ts";
 import { originOf } from "../net/http1/wire_request.ts";
 import type { Proxies } from "../net/proxy.ts";
 import { KINDS } from "./kinds.ts";
+import { listModels } from "./model_listing.ts";
 import { createOutbound } from "./outbound.ts";
 import type { Provider } from "./provider.ts";
 import type { ProviderConfig, ProviderKind } from "./provider_config.ts";
@@ -60,6 +61,7 @@ function openProvider(name: string, config: ProviderConfig, { clock, caCerts, pr
     videos: kind.videos(outbound),
     caches: kind.caches?.(outbound),
     probe: kind.probe && ((signal) => kind.probe!(outbound, signal)),
+    listModels: kind.models && ((signal) => listModels(outbound, kind.models!, signal)),
     allows: config.allows,
     compatible: !OWN_FORMS.has(config.kind) && !isFormsAuthor(baseUrl.hostname),
     // A stream that is silent for longer than between two bytes is as broken before its first byte as after it.

@@ -5,6 +5,7 @@ import type { JsonObject } from "../lib/json_object.ts";
 import type { Conversation, MediaPart } from "../conversation/conversation.ts";
 import type { CacheUpstream } from "./cache_upstream.ts";
 import type { ImageUpstream } from "./image_upstream.ts";
+import type { ModelListing } from "./model_listing.ts";
 import type { Outbound } from "./outbound_call.ts";
 import type { VideoUpstream } from "./video_upstream.ts";
 
@@ -59,6 +60,8 @@ export interface UpstreamKind {
   caches?(outbound: Outbound): CacheUpstream;
   /** How to tell for nothing whether the vendor accepts the credential; missing where it has no such request. */
   readonly probe?: CredentialProbe;
+  /** How the vendor lists its models; missing where it has no list. */
+  readonly models?: ModelListing;
 }
 
 /**

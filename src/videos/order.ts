@@ -6,6 +6,7 @@ import {
   type VideoSection,
 } from "../catalog/media_sections.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import { modelNotFound } from "../catalog/model_not_found.ts";
 import { GatewayError, invalidField } from "../lib/gateway_error.ts";
 import { modeOf } from "./mode.ts";
 import type { VideoRequest } from "./request.ts";
@@ -38,10 +39,7 @@ const SHORT_SIDE: Readonly<Record<VideoResolution, number>> = {
 /** The model of a request. Throws {@linkcode GatewayError} `model_not_found`, or `invalid_request` for one of another kind. */
 export function videoModel(catalog: Catalog, name: string): VideoModel {
   const model = catalog.find(name);
-  if (model === null) {
-    const shown = name.replace(/[^\x21-\x7e]/g, "?").slice(0, 128);
-    throw new GatewayError("model_not_found", `Cannot find the model "${shown}"`, { field: "model" });
-  }
+  if (model === null) throw modelNotFound(catalog, name, isVideoModel);
   if (!isVideoModel(model)) throw invalidField("model", `"${model.id}" does not make videos`);
   return model;
 }

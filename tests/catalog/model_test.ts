@@ -37,6 +37,7 @@ Deno.test("readModel() fills in what a model of two lines leaves out", () => {
     image: null,
     video: null,
     serves: [{ provider: "one", model: "talk-2", weight: 1 }],
+    fallbacks: [],
   });
 });
 
@@ -86,7 +87,17 @@ Deno.test("readModel() names every bad field", () => {
 });
 
 Deno.test("readModel() takes every id of the form provider/name and no other", () => {
-  for (const id of ["a/b", "z-ai/glm.5_3", "minimax/MiniMax-M3", "a/b:free", "a/b@2"]) {
+  for (
+    const id of [
+      "a/b",
+      "z-ai/glm.5_3",
+      "minimax/MiniMax-M3",
+      "a/b:free",
+      "a/b@2",
+      "openrouter/meta-llama/llama-4",
+      "cloud/@cf/meta/llama-4",
+    ]
+  ) {
     assertEquals(modelOf({ id }).id, id);
   }
   for (
@@ -94,7 +105,10 @@ Deno.test("readModel() takes every id of the form provider/name and no other", (
       "a",
       "a/",
       "/b",
-      "a/b/c",
+      "a//c",
+      "a/b/",
+      "a/b/../c",
+      "a/b/.c",
       "a/b c",
       "a/.b",
       "../b",
@@ -103,6 +117,8 @@ Deno.test("readModel() takes every id of the form provider/name and no other", (
       "a/b%2F",
       "ä/b",
       `a/${"b".repeat(129)}`,
+      `a${"/b".repeat(8)}`,
+      `a/${"b".repeat(128)}/${"c".repeat(126)}`,
     ]
   ) {
     assertEquals(pathsOf({ id }), ["id"], id);

@@ -68,6 +68,8 @@ Deno.test("readConfig() gives the documented defaults for an empty file", () => 
     accounts: [],
     providers: {},
     models: [],
+    modelPatterns: [],
+    aliases: [],
     limits: {
       memoryBytes: null,
       minFreeDiskBytes: 64_000_000,

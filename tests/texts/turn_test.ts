@@ -39,7 +39,10 @@ Deno.test("TextTurns answers 402 before any upstream call", async () => {
 Deno.test("TextTurns refuses an unknown model, and one that does not talk", async () => {
   const { turns, sent } = stageOf({ providers: { one: ["chat", wholeReply("chat")] } });
   const unknown = await errorOf(turns.run(turnOf("chat", { model: "acme/\n<none>" })));
-  assertEquals([unknown.code, unknown.message], ["model_not_found", 'Cannot find the model "acme/?<none>"']);
+  assertEquals([unknown.code, unknown.message], [
+    "model_not_found",
+    'Cannot find the model "acme/?<none>"; the nearest: "acme/m"',
+  ]);
   const picture = await errorOf(turns.run(turnOf("chat", { model: "acme/picture" })));
   assertEquals(picture.status, 400);
   assertStringIncludes(picture.message, "/v1/images/generations");

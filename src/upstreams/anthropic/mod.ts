@@ -1,3 +1,4 @@
+import { anthropicListing } from "../model_listing.ts";
 import { probeByGet } from "../probe.ts";
 import type { UpstreamKind } from "../upstream.ts";
 import { messagesEndpoint } from "./text.ts";
@@ -10,4 +11,5 @@ export const anthropic: UpstreamKind = {
   images: () => null,
   videos: () => null,
   probe: probeByGet("/v1/models?limit=1"),
+  models: anthropicListing,
 };

@@ -1,3 +1,4 @@
+import { googleListing } from "../model_listing.ts";
 import { probeByGet } from "../probe.ts";
 import type { UpstreamKind } from "../upstream.ts";
 import { googleCaches } from "./caches.ts";
@@ -12,4 +13,5 @@ export const google: UpstreamKind = {
   videos: () => null,
   caches: googleCaches,
   probe: probeByGet("/v1beta/models?pageSize=1"),
+  models: googleListing,
 };

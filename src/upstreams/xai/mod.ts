@@ -1,3 +1,4 @@
+import { openaiListing } from "../model_listing.ts";
 import { probeByGet } from "../probe.ts";
 import type { UpstreamKind } from "../upstream.ts";
 import { xaiImages } from "./images.ts";
@@ -14,4 +15,5 @@ export const xai: UpstreamKind = {
   images: xaiImages,
   videos: xaiVideos,
   probe: probeByGet("/models"),
+  models: openaiListing,
 };

@@ -1,0 +1,50 @@
+import * as z from "zod";
+import { distinct, type ReadContext, text, truth } from "../lib/settings.ts";
+import { MAX_FALLBACKS, MAX_NAME_LENGTH } from "./model.ts";
+
+/** Another name of a model. Source: docs/configuration.md, "Aliases". */
+export interface Alias {
+  /** What callers send; one `*` in it stands for any characters. */
+  readonly name: string;
+  /** The id of a model or another alias; a `*` in it stands for what the `*` of the name matched. */
+  readonly model: string;
+  /** The models to try when all providers of the model failed; null: the model's own. */
+  readonly fallbacks: readonly string[] | null;
+  /** Whether the public catalogs list it. Default: false. */
+  readonly isListed: boolean;
+}
+
+/** Names are part of paths, so that no segment may begin with a dot. */
+const SEGMENT = "[A-Za-z0-9@_~*][A-Za-z0-9._:@+~*-]{0,127}";
+const ALIAS_NAME = new RegExp(`^${SEGMENT}(?:/${SEGMENT}){0,7}$`);
+
+/** What is wrong with other names, for error texts. */
+export const ALIAS_NAME_EXPECTATION = 'a model name of letters, digits and . _ - : / with at most one "*"';
+
+/** Whether a text can be an alias: the signs of model ids, and at most one `*`. */
+export function isAliasName(name: string): boolean {
+  return name.length <= MAX_NAME_LENGTH && ALIAS_NAME.test(name) && name.split("*").length <= 2;
+}
+
+const target = text(1, MAX_NAME_LENGTH).refine((value) => value.split("*").length <= 2, 'a name with at most one "*"');
+
+const long = z.strictObject({
+  model: target,
+  fallbacks: distinct(text(1, MAX_NAME_LENGTH), 0)
+    .refine((names) => names.length <= MAX_FALLBACKS, `at most ${MAX_FALLBACKS} models`).optional(),
+  listed: truth().default(false),
+});
+
+/**
+ * One entry of `aliases`: the model's name alone, or a section with it.
+ *
+ * @param name The key that it stands under.
+ * @throws {z.ZodError} With the path of every bad field.
+ */
+export function readAlias(name: string, value: unknown, context?: ReadContext): Alias {
+  if (typeof value === "string") {
+    return { name, model: target.parse(value, context), fallbacks: null, isListed: false };
+  }
+  const { model, fallbacks = null, listed } = long.parse(value, context);
+  return { name, model, fallbacks, isListed: listed };
+}

@@ -1,0 +1,45 @@
+import type { Alias } from "./alias.ts";
+
+/** An alias with a `*`, cut at it. */
+interface Pattern {
+  readonly alias: Alias;
+  readonly before: string;
+  readonly after: string;
+}
+
+/** What one alias with a `*` makes of a name. */
+export interface PatternMatch {
+  readonly alias: Alias;
+  /**
+   * Names of the model, the first that exists counts: the target with what `*` matched, then with the whole name, so that
+   * `"gpt-*": openai/*` leads from `gpt-6` to `openai/gpt-6`.
+   */
+  readonly targets: readonly string[];
+}
+
+/** Aliases with a `*`, ready to be matched. */
+export class AliasPatterns {
+  /** Longest first; among equals in the operator's order. */
+  readonly #patterns: readonly Pattern[];
+
+  /** @param aliases All aliases; those without a `*` are left out. */
+  constructor(aliases: readonly Alias[]) {
+    this.#patterns = aliases.filter(({ name }) => name.includes("*")).map((alias) => {
+      const [before, after] = alias.name.split("*");
+      return { alias, before, after };
+    }).toSorted((one, other) => other.alias.name.length - one.alias.name.length);
+  }
+
+  /** The aliases that match a name, the longest first. */
+  *matches(name: string): Generator<PatternMatch> {
+    for (const { alias, before, after } of this.#patterns) {
+      if (name.length < before.length + after.length || !name.startsWith(before) || !name.endsWith(after)) continue;
+      const matched = name.slice(before.length, name.length - after.length);
+      yield { alias, targets: [withStar(alias.model, matched), withStar(alias.model, name)] };
+    }
+  }
+}
+
+function withStar(target: string, text: string): string {
+  return target.replace("*", () => text);
+}

@@ -1,0 +1,74 @@
+import * as z from "zod";
+import { PRICE_WORDS } from "../billing/tariff.ts";
+import { type ReadContext, seconds, text } from "../lib/settings.ts";
+import { providerPartOf } from "./catalog.ts";
+import { MAX_NAME_LENGTH, readModel } from "./model.ts";
+
+/** An entry of `models` that stands for the models that a provider lists. Source: docs/routing.md, "Models that a provider lists". */
+export interface ModelPattern {
+  /** `openrouter/*` for all of them, `openrouter/meta-llama/*` for those whose name at the vendor begins so. */
+  readonly id: string;
+  /** The provider whose list it is, and who serves the models. Default: the first part of the id. */
+  readonly provider: string;
+  /** What the vendor's names begin with: `meta-llama/`, or nothing. */
+  readonly before: string;
+  /** Whether a model without a price may be used: prices, or `pricing: free`, were given. Default: false. */
+  readonly servesUnpriced: boolean;
+  /** Fields of a model, as the operator writes them, for what neither vendor nor built-in list says. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  /** Between two readings of the list, in milliseconds. Default: an hour. */
+  readonly refreshMs: number;
+}
+
+const PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\/(?:[A-Za-z0-9@_~][A-Za-z0-9._:@+~/-]{0,127})?\*$/;
+const ID_EXPECTATION = '"<provider>/*", or the beginning of names before the star, such as "openrouter/qwen/*"';
+const PRICING_EXPECTATION = "free, or a section with at least one price";
+
+const written = z.strictObject({
+  id: z.string(ID_EXPECTATION).max(MAX_NAME_LENGTH, ID_EXPECTATION).regex(PATTERN, ID_EXPECTATION),
+  serves: z.array(z.strictObject({ provider: text(1, 64) })).length(1, "a list of one provider").optional(),
+  refresh: seconds(10, 604_800).default(3_600_000),
+  pricing: z.unknown().optional(),
+  pricing_tiers: z.unknown().optional(),
+  owned_by: z.unknown().optional(),
+  context_length: z.unknown().optional(),
+  architecture: z.unknown().optional(),
+  top_provider: z.unknown().optional(),
+  per_request_limits: z.unknown().optional(),
+  supported_parameters: z.unknown().optional(),
+  default_parameters: z.unknown().optional(),
+  fallbacks: z.unknown().optional(),
+});
+
+/** Whether an entry of `models` is to be read by {@linkcode readModelPattern}: its id has a star. */
+export function isModelPattern(entry: unknown): boolean {
+  const id = typeof entry === "object" && entry !== null && "id" in entry ? entry.id : null;
+  return typeof id === "string" && id.includes("*");
+}
+
+/**
+ * An entry of `models` whose id ends in a star.
+ *
+ * @throws {z.ZodError} With the path of every bad field.
+ */
+export function readModelPattern(value: unknown, context?: ReadContext): ModelPattern {
+  const { id, serves, refresh, pricing, ...others } = written.parse(value, context);
+  const isFree = pricing === "free";
+  const isPriced = typeof pricing === "object" && pricing !== null && PRICE_WORDS.some((word) => word in pricing);
+  if (!isFree && !isPriced && pricing !== undefined) {
+    throw new z.ZodError([{ code: "custom", path: ["pricing"], message: PRICING_EXPECTATION, input: pricing }]);
+  }
+  const given = Object.entries({ ...others, ...(isPriced ? { pricing } : {}) });
+  const fields = Object.fromEntries(given.filter(([, field]) => field !== undefined));
+  const provider = serves?.[0].provider ?? providerPartOf(id);
+  // Whatever is wrong with the fields shows itself in a model that has them.
+  readModel({ ...fields, id: "any/model", serves: [{ provider }] }, context);
+  return {
+    id,
+    provider,
+    before: id.slice(id.indexOf("/") + 1, -1),
+    servesUnpriced: isFree || isPriced,
+    fields,
+    refreshMs: refresh,
+  };
+}

@@ -1,0 +1,127 @@
+import { isAliasName } from "../catalog/alias.ts";
+import { bareNameOf, providerPartOf } from "../catalog/catalog.ts";
+import { isSection, type Section } from "./document.ts";
+import type { Path, Problems } from "./problems.ts";
+import { nearestWord } from "./unknown_key.ts";
+
+/** The names that aliases and fallbacks can lead to. */
+interface Names {
+  /** Ids and canonical slugs. */
+  readonly models: ReadonlySet<string>;
+  /** Bare names by how many models have them. */
+  readonly bare: ReadonlyMap<string, number>;
+  /** What ids that a provider lists begin with: `openrouter/`. */
+  readonly listed: readonly string[];
+  /** Aliases without a star, with their target where it is text. */
+  readonly aliases: ReadonlyMap<string, string>;
+}
+
+/**
+ * What is wrong with aliases and fallbacks as names: targets that nothing has, loops, and aliases that are another name
+ * already. Looks at the tree as it was written, so that a mistake elsewhere in an entry hides nothing.
+ *
+ * @param builtIn The models that are there when the tree has no `models`.
+ */
+export function refuseBadNames(
+  tree: Section,
+  builtIn: readonly { readonly id: string; readonly canonicalSlug: string }[],
+  problems: Problems,
+): void {
+  const names = namesOf(tree, builtIn);
+  for (const [index, model] of listOf(tree.models).entries()) {
+    const id = isSection(model) ? model.id : null;
+    if (isSection(model)) refuseFallbacks(model, String(id), ["models", index], names, problems);
+  }
+  for (const [name, value] of isSection(tree.aliases) ? Object.entries(tree.aliases) : []) {
+    const path = ["aliases", name];
+    refuseTaken(name, path, names, problems);
+    if (isSection(value)) {
+      refuseTarget(name, value.model, [...path, "model"], names, problems);
+      refuseFallbacks(value, name, path, names, problems);
+      if (name.includes("*") && value.listed) {
+        problems.add([...path, "listed"], "false, as a name with a star cannot be listed", value.listed);
+      }
+    } else refuseTarget(name, value, path, names, problems);
+  }
+}
+
+function refuseTaken(name: string, path: Path, { models, listed }: Names, problems: Problems): void {
+  const taken = "a name that no model has as its id or canonical_slug, and that no model's id begins with";
+  const isFirstPart = [...models, ...listed].some((id) => providerPartOf(id) === name);
+  if (isAliasName(name) && (models.has(name) || isFirstPart)) problems.addPlain(path, taken, "one that is taken");
+}
+
+function refuseTarget(name: string, target: unknown, path: Path, names: Names, problems: Problems): void {
+  if (typeof target !== "string") return; // told where it is read
+  if (target.includes("*") && !name.includes("*")) {
+    return problems.add(path, "the name of one model, as the alias itself has no star", target);
+  }
+  if (isLoop(name, target, names)) {
+    return problems.add(path, "the name of a model, not an alias that leads back to this one", target);
+  }
+  if (!isKnown(target, names)) problems.add(path, `the name of a model or alias (${hintFor(target, names)})`, target);
+}
+
+function refuseFallbacks(entry: Section, name: string, path: Path, names: Names, problems: Problems): void {
+  for (const [index, fallback] of listOf(entry.fallbacks).entries()) {
+    if (typeof fallback !== "string") continue; // told where it is read
+    const at = [...path, "fallbacks", index];
+    if (fallback === name || fallback === entry.model) problems.add(at, "another model than the first", fallback);
+    else if (fallback.includes("*") || !isKnown(fallback, names)) {
+      problems.add(at, `the name of a model or alias (${hintFor(fallback, names)})`, fallback);
+    }
+  }
+}
+
+function isLoop(name: string, target: string, { models, aliases }: Names): boolean {
+  const seen = new Set([name]);
+  for (let next: string | undefined = target; next !== undefined; next = aliases.get(next)) {
+    if (seen.has(next)) return true;
+    if (models.has(next)) return false;
+    seen.add(next);
+  }
+  return false;
+}
+
+function isKnown(target: string, { models, bare, listed, aliases }: Names): boolean {
+  if (target.includes("*")) {
+    const [before, after] = target.split("*");
+    const fits = (id: string) =>
+      id.length >= before.length + after.length && id.startsWith(before) && id.endsWith(after);
+    return [...models, ...aliases.keys()].some(fits) ||
+      listed.some((each) => before.startsWith(each) || each.startsWith(before));
+  }
+  return models.has(target) || aliases.has(target) || bare.get(target) === 1 ||
+    listed.some((each) => target.startsWith(each) && target.length > each.length);
+}
+
+function hintFor(target: string, { models, aliases }: Names): string {
+  const nearest = nearestWord(target, [...models, ...aliases.keys()]);
+  return nearest === null ? "nothing has this name" : `did you mean "${nearest}"?`;
+}
+
+function namesOf(
+  tree: Section,
+  builtIn: readonly { readonly id: string; readonly canonicalSlug: string }[],
+): Names {
+  const written = listOf(tree.models).filter(isSection);
+  const ids = tree.models == null
+    ? builtIn.map(({ id, canonicalSlug }) => [id, canonicalSlug])
+    : written.map(({ id, canonical_slug }) => [id, canonical_slug].filter((name) => typeof name === "string"));
+  const models = ids.map((names) => names.filter((name) => !name.includes("*")));
+  const bare = new Map<string, number>();
+  for (const names of models) {
+    for (const name of new Set(names.map(bareNameOf))) bare.set(name, (bare.get(name) ?? 0) + 1);
+  }
+  const aliases = Object.entries(isSection(tree.aliases) ? tree.aliases : {}).filter(([name]) => !name.includes("*"));
+  return {
+    models: new Set(models.flat()),
+    bare,
+    listed: ids.flat().filter((id) => id.endsWith("*")).map((id) => id.slice(0, -1)),
+    aliases: new Map(aliases.map(([name, value]) => [name, String(isSection(value) ? value.model : value)])),
+  };
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

@@ -1,0 +1,81 @@
+import { builtInFacts } from "../catalog/built_in.ts";
+import { bareNameOf, providerPartOf } from "../catalog/catalog.ts";
+import { isModelId, type Model, readModel } from "../catalog/model.ts";
+import type { ModelPattern } from "../catalog/model_pattern.ts";
+import type { ListedModel } from "../upstreams/model_listing.ts";
+
+/** What a provider's list came to. */
+export interface DiscoveredModels {
+  readonly models: readonly Model[];
+  /** Models that are left out because they have no price. */
+  readonly unpriced: number;
+  /** Models that are left out because no id can be made of their name. */
+  readonly unusable: number;
+}
+
+/** After so many models requests have a turn: each takes some hundredths of a millisecond. */
+const MODELS_AT_ONCE = 100;
+
+/**
+ * The models that patterns make of one provider's list. A model that is built in has its built-in price and facts; any
+ * other one has those of the longest pattern that fits its name, and is left out when that gives no price.
+ *
+ * @param patterns All of this provider.
+ * @param family The first part of the ids of the vendor's built-in models; null when its models are not built in.
+ */
+export async function discoveredModels(
+  patterns: readonly ModelPattern[],
+  listed: readonly ListedModel[],
+  family: string | null,
+): Promise<DiscoveredModels> {
+  const longestFirst = patterns.toSorted((one, other) => other.before.length - one.before.length);
+  const models: Model[] = [];
+  let [unpriced, unusable] = [0, 0];
+  for (const [index, each] of listed.entries()) {
+    if (index % MODELS_AT_ONCE === MODELS_AT_ONCE - 1) await new Promise((resolve) => setTimeout(resolve, 0));
+    const pattern = longestFirst.find(({ before }) => each.id.startsWith(before));
+    if (pattern === undefined) continue;
+    const known = family === null ? null : builtInFacts(family, each.id);
+    const model = known === null && !pattern.servesUnpriced ? null : modelFor(pattern, each, known);
+    if (model !== null) models.push(model);
+    else if (isModelId(idFor(pattern, each))) unpriced++;
+    else unusable++;
+  }
+  return { models, unpriced, unusable };
+}
+
+function idFor({ id }: ModelPattern, listed: ListedModel): string {
+  return `${providerPartOf(id)}/${listed.id}`;
+}
+
+/** Null when no id can be made of the name. */
+function modelFor(
+  pattern: ModelPattern,
+  listed: ListedModel,
+  known: Readonly<Record<string, unknown>> | null,
+): Model | null {
+  const id = idFor(pattern, listed);
+  if (!isModelId(id)) return null;
+  const serves = [{ provider: pattern.provider, model: listed.id }];
+  const { fallbacks, owned_by } = pattern.fields;
+  if (known !== null) return readModel({ ...known, fallbacks, owned_by, id, serves });
+  return readModel({ ...pattern.fields, ...factsOf(pattern, listed), id, serves });
+}
+
+const MODALITIES = ["text", "image", "file", "audio", "video"];
+
+/** What the vendor tells of a model; what the operator wrote into the pattern goes before it. */
+function factsOf({ fields }: ModelPattern, listed: ListedModel): Record<string, unknown> {
+  const inputs = listed.inputModalities?.filter((each) => MODALITIES.includes(each)) ?? [];
+  const isTop = typeof fields.top_provider === "object" && fields.top_provider !== null;
+  return {
+    name: listed.name ?? bareNameOf(listed.id),
+    description: listed.description ?? "",
+    created: listed.created ?? 0,
+    ...(fields.context_length === undefined ? { context_length: listed.contextLength ?? 0 } : {}),
+    ...(isTop ? {} : { top_provider: { max_completion_tokens: listed.maxOutputTokens ?? 0 } }),
+    ...(fields.architecture === undefined && inputs.length > 0
+      ? { architecture: { input_modalities: [...new Set(inputs)] } }
+      : {}),
+  };
+}

@@ -1,0 +1,169 @@
+import { createHash } from "node:crypto";
+import type { Model } from "../catalog/model.ts";
+import type { ModelPattern } from "../catalog/model_pattern.ts";
+import type { Files } from "../files/files.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
+import { UpstreamFailure } from "../upstreams/failure.ts";
+import type { ListedModel } from "../upstreams/model_listing.ts";
+import type { Provider } from "../upstreams/provider.ts";
+import { discoveredModels } from "./discovered_models.ts";
+
+/** A provider whose models are discovered. */
+export interface ListedProvider {
+  readonly provider: Pick<Provider, "name" | "listModels">;
+  /** The provider's base address: a list that was kept for another one is not used. */
+  readonly baseUrl: string;
+  /** As in `discoveredModels`. */
+  readonly family: string | null;
+  readonly patterns: readonly ModelPattern[];
+}
+
+/** What the lists are read with. */
+export interface ModelListOptions {
+  readonly providers: readonly ListedProvider[];
+  /** Keeps the lists for the next start. */
+  readonly files: Files;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  /** Called with the models of all providers whenever they are others than before. */
+  readonly onChange: (models: readonly Model[]) => void;
+}
+
+/**
+ * The models of providers whose vendors list them. Lists are read in the background, each once per its patterns' shortest
+ * `refresh`, a tenth more or less. While a list cannot be read the last one stands, also after a restart, and is tried
+ * again after 10 s, 20 s and so on up to that span.
+ */
+export interface ModelLists {
+  /** Takes up the lists that were kept. Resolves when that is done; no vendor is asked. */
+  open(): Promise<void>;
+  /** Begins to read the lists. */
+  start(): void;
+  /** Ends the reading. */
+  close(): Promise<void>;
+}
+
+const READ_MS = 120_000;
+const MIN_RETRY_MS = 10_000;
+const FILE_CAP_BYTES = 8_388_608;
+
+/** Makes the lists. Nothing is read before `open` and `start`. */
+export function createModelLists(options: ModelListOptions): ModelLists {
+  const changed = () => options.onChange(lists.flatMap(({ models }) => models));
+  const lists = options.providers.map((provider) => new ModelList(provider, options, changed));
+  return {
+    async open() {
+      const opened = await Promise.all(lists.map((list) => list.open()));
+      if (opened.includes(true)) changed();
+    },
+    start: () => lists.forEach((list) => list.start()),
+    close: async () => void await Promise.all(lists.map((list) => list.close())),
+  };
+}
+
+/** The list of one provider. */
+class ModelList {
+  models: readonly Model[] = [];
+  readonly #fileName: string;
+  /** What the models were made of, as JSON. */
+  #text = "";
+  #retryMs = MIN_RETRY_MS;
+  #reading: Promise<void> | null = null;
+  #abort = new AbortController();
+  #stopTimer: () => void = () => {};
+
+  constructor(
+    readonly listed: ListedProvider,
+    readonly options: ModelListOptions,
+    readonly onChange: () => void,
+  ) {
+    const { provider: { name }, baseUrl } = listed;
+    this.#fileName = `${createHash("sha256").update(`${name} ${baseUrl}`).digest("hex").slice(0, 40)}.json`;
+  }
+
+  async open(): Promise<boolean> {
+    try {
+      const file = await this.options.files.find(this.#fileName);
+      if (file === null || file.bytes > FILE_CAP_BYTES) return false;
+      const text = await new Response(file.read()).text();
+      await this.#take(JSON.parse(text), text);
+      return true;
+    } catch (error) {
+      // The list is read anew anyway.
+      this.#log("model_list_unreadable", error);
+      return false;
+    }
+  }
+
+  start(): void {
+    if (this.#abort.signal.aborted) return;
+    this.#reading = this.#read().then((delayMs) => {
+      this.#reading = null;
+      if (!this.#abort.signal.aborted) this.#stopTimer = this.options.clock.after(delayMs, () => this.start());
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#abort.abort();
+    this.#stopTimer();
+    await this.#reading;
+  }
+
+  /** Reads the list; gives the time until the next reading. */
+  async #read(): Promise<number> {
+    const refreshMs = Math.min(...this.listed.patterns.map((pattern) => pattern.refreshMs));
+    const jitter = 0.9 + 0.2 * this.options.random();
+    const late = new AbortController();
+    const stopLate = this.options.clock.after(READ_MS, () => late.abort());
+    try {
+      const listed = await this.listed.provider.listModels!(AbortSignal.any([this.#abort.signal, late.signal]));
+      const text = JSON.stringify(listed);
+      if (text !== this.#text) {
+        await this.#take(listed, text);
+        this.onChange();
+        await this.#keep(text);
+      }
+      this.#retryMs = MIN_RETRY_MS;
+      return refreshMs * jitter;
+    } catch (error) {
+      if (!this.#abort.signal.aborted) this.#log("model_list_failed", error);
+      const delayMs = Math.min(this.#retryMs, refreshMs) * jitter;
+      this.#retryMs *= 2;
+      return delayMs;
+    } finally {
+      stopLate();
+    }
+  }
+
+  async #take(listed: readonly ListedModel[], text: string): Promise<void> {
+    const { patterns, family, provider: { name } } = this.listed;
+    const { models, unpriced, unusable } = await discoveredModels(patterns, listed, family);
+    this.models = models;
+    this.#text = text;
+    const reason = `${unpriced} without a price, ${unusable} with a name that cannot be an id`;
+    this.options.log.info("model_list_read", { provider: name, count: models.length, reason });
+  }
+
+  /** A list that cannot be kept is read again after a restart. */
+  async #keep(text: string): Promise<void> {
+    try {
+      await this.options.files.write(this.#fileName, piecesOf(text), FILE_CAP_BYTES);
+    } catch (error) {
+      this.#log("model_list_unkept", error);
+    }
+  }
+
+  #log(event: string, error: unknown): void {
+    const failed = error instanceof UpstreamFailure;
+    const reason = failed ? error.message : error instanceof Error ? error.name : typeof error;
+    const code = failed ? error.kind : undefined;
+    this.options.log.warn(event, { provider: this.listed.provider.name, code, reason });
+  }
+}
+
+async function* piecesOf(text: string): AsyncGenerator<Uint8Array> {
+  yield new TextEncoder().encode(text);
+}

@@ -1,0 +1,178 @@
+import type { Outbound } from "./outbound_call.ts";
+
+/** One model as its vendor's list tells it. Whatever a vendor does not tell, or tells in another shape, is null. */
+export interface ListedModel {
+  /** The vendor's name of it, up to {@linkcode MAX_ID_LENGTH} characters of any kind. */
+  readonly id: string;
+  readonly name: string | null;
+  readonly description: string | null;
+  /** Unix seconds. */
+  readonly created: number | null;
+  /** Tokens. */
+  readonly contextLength: number | null;
+  /** Tokens. */
+  readonly maxOutputTokens: number | null;
+  /** What it reads, in the vendor's words. */
+  readonly inputModalities: readonly string[] | null;
+}
+
+/** One answer of a vendor's list. */
+export interface ListedPage {
+  readonly models: readonly ListedModel[];
+  /** The path of the next answer; null after the last one. */
+  readonly next: string | null;
+}
+
+/** How a kind of vendor lists its models. */
+export interface ModelListing {
+  /** The path of the first answer, below the provider's base address. */
+  readonly path: string;
+  /**
+   * Reads one answer. Models that make no text are left out.
+   *
+   * @throws {TypeError} If it is no list.
+   */
+  readPage(answer: unknown): ListedPage;
+}
+
+/** The most models that one provider's list may have; what comes behind them is left out. */
+export const MAX_LISTED_MODELS = 2_000;
+const MAX_ID_LENGTH = 192;
+const MAX_PAGES = 50;
+const PAGE_CAP_BYTES = 4_194_304;
+const PAGE_MS = 30_000;
+const MAX_TOKENS = 1_000_000_000;
+
+/**
+ * The models that a vendor lists, each name once, the first counts. A vendor that lists without end is cut off after
+ * {@linkcode MAX_LISTED_MODELS} models or 50 answers.
+ *
+ * @param signal Ends the reading.
+ * @throws {UpstreamFailure}
+ */
+export async function listModels(
+  outbound: Outbound,
+  listing: ModelListing,
+  signal: AbortSignal,
+): Promise<readonly ListedModel[]> {
+  const models = new Map<string, ListedModel>();
+  let path: string | null = listing.path;
+  for (let pages = 0; path !== null && pages < MAX_PAGES && models.size < MAX_LISTED_MODELS; pages++) {
+    const page: ListedPage = await outbound.json("GET", path, null, (answer) => listing.readPage(answer), {
+      callerSignal: () => signal,
+      capBytes: PAGE_CAP_BYTES,
+      firstByteMs: Math.min(PAGE_MS, outbound.firstByteMs),
+    });
+    const before = models.size;
+    for (const model of page.models) {
+      if (models.size < MAX_LISTED_MODELS && !models.has(model.id)) models.set(model.id, model);
+    }
+    // A vendor that repeats its answers has no more to tell.
+    path = models.size > before ? page.next : null;
+  }
+  return [...models.values()];
+}
+
+/** A list as OpenAI and those who resemble it write it; some write the bare list. Source: OpenAI API reference, "List models". */
+export const openaiListing: ModelListing = {
+  path: "/models",
+  readPage(answer) {
+    const { data, has_more: hasMore, last_id: last } = Array.isArray(answer) ? { data: answer } : objectOf(answer);
+    const models = listOf(data).filter(makesText).map((model) => {
+      const top = objectOf(model.top_provider);
+      return listed(model.id, {
+        name: model.name ?? model.display_name,
+        description: model.description,
+        created: model.created,
+        contextLength: model.context_length ?? model.context_window ?? model.max_model_len ?? top.context_length,
+        maxOutputTokens: top.max_completion_tokens ?? model.max_completion_tokens,
+        inputModalities: objectOf(model.architecture).input_modalities,
+      });
+    });
+    const next = hasMore === true && typeof last === "string" ? `/models?after=${encodeURIComponent(last)}` : null;
+    return { models: models.filter((model) => model !== null), next };
+  },
+};
+
+/** Source: Messages API reference, "List models". */
+export const anthropicListing: ModelListing = {
+  path: "/v1/models?limit=1000",
+  readPage(answer) {
+    const { data, has_more: hasMore, last_id: last } = objectOf(answer);
+    const models = listOf(data).map((model) =>
+      listed(model.id, {
+        name: model.display_name,
+        created: typeof model.created_at === "string" ? Date.parse(model.created_at) / 1_000 : null,
+        contextLength: model.max_input_tokens,
+        maxOutputTokens: model.max_tokens,
+      })
+    );
+    const isMore = hasMore === true && typeof last === "string";
+    const next = isMore ? `/v1/models?limit=1000&after_id=${encodeURIComponent(last)}` : null;
+    return { models: models.filter((model) => model !== null), next };
+  },
+};
+
+/** Source: Gemini API reference, "models.list". */
+export const googleListing: ModelListing = {
+  path: "/v1beta/models?pageSize=1000",
+  readPage(answer) {
+    const { models: list, nextPageToken: token } = objectOf(answer);
+    const generating = listOf(list).filter(({ supportedGenerationMethods: methods }) =>
+      !Array.isArray(methods) || methods.includes("generateContent")
+    );
+    const models = generating.map((model) =>
+      listed(typeof model.name === "string" ? model.name.replace(/^models\//, "") : null, {
+        name: model.displayName,
+        description: model.description,
+        contextLength: model.inputTokenLimit,
+        maxOutputTokens: model.outputTokenLimit,
+      })
+    );
+    const isMore = typeof token === "string" && token !== "";
+    const next = isMore ? `/v1beta/models?pageSize=1000&pageToken=${encodeURIComponent(token)}` : null;
+    return { models: models.filter((model) => model !== null), next };
+  },
+};
+
+type Fields = { readonly [key: string]: unknown };
+
+function makesText(model: Fields): boolean {
+  const { output_modalities: made } = objectOf(model.architecture);
+  return !Array.isArray(made) || made.includes("text");
+}
+
+function listed(id: unknown, fields: Partial<Record<keyof ListedModel, unknown>>): ListedModel | null {
+  if (typeof id !== "string" || id === "" || id.length > MAX_ID_LENGTH) return null;
+  const { inputModalities: read } = fields;
+  return {
+    id,
+    name: textOf(fields.name, 200),
+    description: textOf(fields.description, 1_000),
+    created: wholeOf(fields.created, 253_402_300_799),
+    contextLength: wholeOf(fields.contextLength, MAX_TOKENS),
+    maxOutputTokens: wholeOf(fields.maxOutputTokens, MAX_TOKENS),
+    inputModalities: Array.isArray(read) ? read.slice(0, 16).filter((each) => typeof each === "string") : null,
+  };
+}
+
+/** Vendors' words on one line, cut. */
+function textOf(value: unknown, most: number): string | null {
+  if (typeof value !== "string") return null;
+  // Cut before and after, as a vendor may send megabytes of blanks.
+  const text = value.slice(0, most).replace(/[\p{Cc}\s]+/gu, " ").trim();
+  return text === "" ? null : text;
+}
+
+function wholeOf(value: unknown, most: number): number | null {
+  return typeof value === "number" && value > 0 && value <= most ? Math.floor(value) : null;
+}
+
+function objectOf(value: unknown): Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value as Fields : {};
+}
+
+function listOf(value: unknown): readonly Fields[] {
+  if (!Array.isArray(value)) throw new TypeError("Cannot read a list of models: expected a list");
+  return value.slice(0, MAX_LISTED_MODELS).map(objectOf);
+}

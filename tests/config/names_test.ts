@@ -1,0 +1,149 @@
+import { assertEquals } from "@std/assert";
+import { configOf, problemsOf } from "./support.ts";
+
+const PROVIDERS = `
+providers:
+  one: { kind: openai, base_url: "http://127.0.0.1:1/v1" }
+  two: { kind: anthropic, base_url: "http://127.0.0.1:1" }
+  three: { kind: fal, api_key: key }
+`;
+const MODELS = `${PROVIDERS}
+models:
+  - { id: one/talk, canonical_slug: one/talk-2026, serves: [{ provider: one }] }
+  - { id: two/talk, serves: [{ provider: two }] }
+  - { id: two/more/deep, serves: [{ provider: two }] }
+  - { id: "one/*", pricing: free }
+`;
+
+/** The problems of entries of `aliases`, without the file's name. */
+function aliasProblems(aliases: string, before = MODELS): string[] {
+  return problemsOf(`${before}\naliases:\n${aliases}`).map((line) => line.replace("switchyard.yaml: ", ""));
+}
+
+Deno.test("readConfig() reads aliases in both forms", () => {
+  const config = configOf(`${MODELS}
+aliases:
+  gpt: one/talk
+  deep: { model: two/more/deep, fallbacks: [one/talk, one/found, gpt], listed: true }
+  "g-*": one/*
+  any: { model: "deep" }
+  "*": gpt
+`);
+  assertEquals(config.aliases, [
+    { name: "gpt", model: "one/talk", fallbacks: null, isListed: false },
+    { name: "deep", model: "two/more/deep", fallbacks: ["one/talk", "one/found", "gpt"], isListed: true },
+    { name: "g-*", model: "one/*", fallbacks: null, isListed: false },
+    { name: "any", model: "deep", fallbacks: null, isListed: false },
+    { name: "*", model: "gpt", fallbacks: null, isListed: false },
+  ]);
+});
+
+Deno.test("config check tells each mistake in an alias with its path", () => {
+  assertEquals(aliasProblems("  gtp: tow/talk"), [
+    'aliases.gtp: expected the name of a model or alias (did you mean "two/talk"?), got "tow/talk"',
+  ]);
+  assertEquals(aliasProblems("  talky: talk")[0].startsWith("aliases.talky: expected the name of a model"), true); // two have it
+  assertEquals(aliasProblems("  one/talk: two/talk\n  one/talk-2026: two/talk\n  two: two/talk").length, 3);
+  assertEquals(aliasProblems("  a: b\n  b: c\n  c: a"), [
+    'aliases.a: expected the name of a model, not an alias that leads back to this one, got "b"',
+    'aliases.b: expected the name of a model, not an alias that leads back to this one, got "c"',
+    'aliases.c: expected the name of a model, not an alias that leads back to this one, got "a"',
+  ]);
+  assertEquals(aliasProblems("  a: a").length, 1);
+  assertEquals(aliasProblems('  "*-*": two/talk'), [
+    'aliases.*-*: expected a model name of letters, digits and . _ - : / with at most one "*", got another name',
+  ]);
+  assertEquals(aliasProblems('  a: "two/*"'), [
+    'aliases.a: expected the name of one model, as the alias itself has no star, got "two/*"',
+  ]);
+  assertEquals(aliasProblems('  "a-*": "four/*"').length, 1);
+  assertEquals(aliasProblems('  "a-*": "two/*/*"').length, 1);
+  assertEquals(aliasProblems('  "a-*": { model: two/talk, listed: true }'), [
+    "aliases.a-*.listed: expected false, as a name with a star cannot be listed, got true",
+  ]);
+  assertEquals(aliasProblems("  a: { model: two/talk, fallback: [one/talk] }")[0].includes('"fallbacks"'), true);
+  assertEquals(aliasProblems("  a: { listed: true }").length, 1);
+  assertEquals(aliasProblems("  a: [two/talk]").length, 1);
+  assertEquals(problemsOf(`${MODELS}\naliases: [a]`).length, 1);
+  assertEquals(
+    aliasProblems("  claude-sonnet-4-5-20250929: nothing-like-it")[0].split(":")[0],
+    "aliases.claude-sonnet-4-5-20250929",
+  );
+});
+
+Deno.test("config check tells each mistake in fallbacks with its path", () => {
+  const withFallbacks = (list: string) =>
+    problemsOf(`${PROVIDERS}
+models:
+  - { id: one/talk, fallbacks: ${list}, serves: [{ provider: one }] }
+  - { id: two/talk, serves: [{ provider: two }] }
+`).map((line) => line.replace("switchyard.yaml: ", ""));
+  assertEquals(withFallbacks("[two/talk]"), []);
+  assertEquals(withFallbacks("[one/talk]"), [
+    'models[0].fallbacks[0]: expected another model than the first, got "one/talk"',
+  ]);
+  assertEquals(withFallbacks("[two/talk, two/tlak]"), [
+    'models[0].fallbacks[1]: expected the name of a model or alias (did you mean "two/talk"?), got "two/tlak"',
+  ]);
+  assertEquals(withFallbacks("[two/talk, two/talk]").length, 1);
+  assertEquals(withFallbacks('["*"]').length, 1);
+  assertEquals(withFallbacks("two/talk").length, 1);
+  assertEquals(
+    aliasProblems("  a: { model: two/talk, fallbacks: [two/talk, none] }").map((line) => line.split(":")[0]),
+    [
+      "aliases.a.fallbacks[0]",
+      "aliases.a.fallbacks[1]",
+    ],
+  );
+});
+
+Deno.test("readConfig() reads an id with a star as the models that a provider lists", () => {
+  const { models, modelPatterns } = configOf(`${PROVIDERS}
+models:
+  - { id: "one/*", pricing: free, refresh: 60 }
+  - { id: "far/qwen/*", pricing: { prompt: "0.1" }, context_length: 1000, serves: [{ provider: two }] }
+  - { id: "two/*" }
+`);
+  assertEquals(models, []);
+  assertEquals(modelPatterns, [
+    { id: "one/*", provider: "one", before: "", servesUnpriced: true, fields: {}, refreshMs: 60_000 },
+    {
+      id: "far/qwen/*",
+      provider: "two",
+      before: "qwen/",
+      servesUnpriced: true,
+      fields: { context_length: 1000, pricing: { prompt: "0.1" } },
+      refreshMs: 3_600_000,
+    },
+    { id: "two/*", provider: "two", before: "", servesUnpriced: false, fields: {}, refreshMs: 3_600_000 },
+  ]);
+});
+
+Deno.test("config check tells each mistake in a model with a star with its path", () => {
+  const problemsFor = (entry: string) =>
+    problemsOf(`${PROVIDERS}\nmodels:\n  - ${entry}`).map((line) => line.replace("switchyard.yaml: models[0].", ""));
+  assertEquals(problemsFor('{ id: "four/*" }').map((line) => line.split(":")[0]), ["id"]);
+  assertEquals(problemsFor('{ id: "three/*" }'), [
+    "id: expected a provider with a list of models (kind openai, anthropic, google, xai), got one of kind fal",
+  ]);
+  assertEquals(
+    problemsFor('{ id: "a/*", serves: [{ provider: three }] }')[0].startsWith("serves[0].provider: expected"),
+    true,
+  );
+  assertEquals(problemsFor('{ id: "*" }').length, 1);
+  assertEquals(problemsFor('{ id: "one/*-mini" }').length, 1);
+  assertEquals(problemsFor('{ id: "one/*", pricing: cheap }'), [
+    'pricing: expected free, or a section with at least one price, got "cheap"',
+  ]);
+  assertEquals(problemsFor('{ id: "one/*", pricing: {} }').length, 1);
+  assertEquals(
+    problemsFor('{ id: "one/*", pricing: { prompt: abc } }')[0].startsWith("pricing.prompt: expected a decimal"),
+    true,
+  );
+  assertEquals(problemsFor('{ id: "one/*", refresh: 1 }').length, 1);
+  assertEquals(problemsFor('{ id: "one/*", image: {} }').length, 1);
+  assertEquals(problemsFor('{ id: "one/*", serves: [{ provider: one }, { provider: two }] }').length, 1);
+  assertEquals(problemsFor('{ id: "one/*", fallbacks: [none] }'), [
+    'fallbacks[0]: expected the name of a model or alias (nothing has this name), got "none"',
+  ]);
+});
