@@ -10,8 +10,8 @@ const ALLOWED_HEADERS = "Authorization, Content-Type, Accept, X-Api-Key, X-Conte
   "Msg-Version, Anthropic-Version, Anthropic-Beta, Anthropic-Dangerous-Direct-Browser-Access, OpenAI-Beta, " +
   "OpenAI-Organization, OpenAI-Project, Idempotency-Key, X-Service-Provider-Type, X-Goog-Api-Client, *";
 
-const EXPOSED_HEADERS = "X-Service-Request-Id, X-Request-Id, Request-Id, X-Service-Provider, X-Service-Dropped, " +
-  "Retry-After, RateLimit, RateLimit-Policy, Idempotent-Replayed, Content-Disposition, *";
+const EXPOSED_HEADERS = "X-Service-Request-Id, X-Request-Id, Request-Id, X-Service-Provider, X-Service-Model, " +
+  "X-Service-Dropped, Retry-After, RateLimit, RateLimit-Policy, Idempotent-Replayed, Content-Disposition, *";
 
 /** True for the question that a browser asks before the request itself. */
 export function isPreflight(request: Request): boolean {

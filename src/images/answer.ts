@@ -12,8 +12,16 @@ export interface FinishedWork {
 const ENCODER = new TextEncoder();
 
 /** Header fields of an answer that a provider gave. */
-export function answerHeaders(provider: string, contentType: string, losses: readonly string[]): [string, string][] {
-  const headers: [string, string][] = [["content-type", contentType], ["x-service-provider", provider]];
+export function answerHeaders(
+  provider: string,
+  contentType: string,
+  { model, losses }: Pick<ImageRequest, "model" | "losses">,
+): [string, string][] {
+  const headers: [string, string][] = [
+    ["content-type", contentType],
+    ["x-service-provider", provider],
+    ["x-service-model", model.id],
+  ];
   if (losses.length > 0) headers.push(["x-service-dropped", losses.join(", ")]);
   return headers;
 }
@@ -26,7 +34,7 @@ export function wholeAnswer(request: ImageRequest, work: FinishedWork, provider:
   const { images, outcome } = work;
   const created = outcome.createdAt ?? Math.floor(now / 1000);
   const rest = {
-    model: request.model.id,
+    model: request.modelName,
     size: sizeUsed(request, work),
     quality: qualityUsed(request, outcome),
     usage: writeUsage(request, work.consumption),
@@ -51,7 +59,7 @@ export function wholeAnswer(request: ImageRequest, work: FinishedWork, provider:
     }
     yield closing;
   }
-  const headers = answerHeaders(provider, "application/json", request.losses);
+  const headers = answerHeaders(provider, "application/json", request);
   return new Response(ReadableStream.from(pieces()), { headers: [...headers, ["content-length", String(length)]] });
 }
 

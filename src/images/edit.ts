@@ -29,12 +29,14 @@ const USUAL_HEAD_BYTES = 65_536;
  * @throws {GatewayError} `invalid_request`, naming the field; `model_not_found`.
  */
 export async function readEdit({ fields, images, mask }: EditForm, catalog: Catalog): Promise<ImageRequest> {
-  const model = editingModel(catalog, fields.get("model") ?? "");
+  const modelName = fields.get("model") ?? "";
+  const model = editingModel(catalog, modelName);
   const stream = truthOf("stream", truthIn(fields.get("stream")));
   const partialImages = wholeOr("partial_images", numberIn(fields.get("partial_images")), 0, MOST_PARTIALS, 0);
   return {
     kind: "edit",
     model,
+    modelName,
     prompt: promptOf(fields.get("prompt")),
     quality: qualityFor(fields.get("quality"), model.image, EDIT_QUALITIES),
     size: sizeFor(fields.get("size"), model.image),

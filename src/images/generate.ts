@@ -25,12 +25,14 @@ const MOST_REFERENCES = 3;
  * @throws {GatewayError} `invalid_request`, naming the field; `model_not_found`.
  */
 export function readGeneration(body: { readonly [key: string]: unknown }, catalog: Catalog): ImageRequest {
-  const model = generatingModel(catalog, typeof body.model === "string" ? body.model : "");
+  const modelName = typeof body.model === "string" ? body.model : "";
+  const model = generatingModel(catalog, modelName);
   const stream = truthOf("stream", body.stream);
   const partialImages = wholeOr("partial_images", body.partial_images, 0, MOST_PARTIALS, 0);
   return {
     kind: "generate",
     model,
+    modelName,
     prompt: promptOf(body.prompt),
     quality: qualityFor(body.quality, model.image),
     size: sizeFor(body.size, model.image),

@@ -22,6 +22,8 @@ export interface ImageAsker {
 export interface ImageRequest {
   readonly kind: "generate" | "edit";
   readonly model: ImageModel;
+  /** The model as the caller named it, which the answer repeats. */
+  readonly modelName: string;
   readonly prompt: string;
   /** As the vendor is asked for it. */
   readonly quality: string;

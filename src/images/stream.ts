@@ -35,7 +35,7 @@ const LONGEST_AFTERMATH_MS = 30_000;
 
 /** The answer as server-sent events. The last one leaves after the charge is durable. */
 export function streamedAnswer(opened: OpenedStream, parts: RelayParts): Response {
-  const headers = answerHeaders(opened.provider, "text/event-stream", opened.request.losses);
+  const headers = answerHeaders(opened.provider, "text/event-stream", opened.request);
   const stream = new ImageStream(opened, parts.clock);
   return new Response(relayed(stream, stream, opened.bill.settlement.admission, parts), {
     headers: [...headers, ["cache-control", "no-cache"]],

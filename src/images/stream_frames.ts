@@ -41,7 +41,7 @@ export function* completedFrames(
     const facts = {
       index,
       created_at: outcome.createdAt ?? Math.floor(now / 1000),
-      model: request.model.id,
+      model: request.modelName,
       size: sizeUsed(request, work),
       quality: qualityUsed(request, outcome),
       ...writeLook(request, outcome.images[index].mediaType),

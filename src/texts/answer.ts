@@ -26,6 +26,7 @@ export function answerHeaders(
   const headers: [string, string][] = [
     ["content-type", contentType],
     ["x-service-provider", attempt.provider.name],
+    ["x-service-model", attempt.model.id],
     ...responseHeadersOf(
       (name) => response.header(name),
       speakAlike(attempt.turn, attempt.endpoint) ? attempt.endpoint.format.toldHeaders : [],

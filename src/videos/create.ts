@@ -146,6 +146,7 @@ function newTask(
     account: accountId,
     keyId,
     model: model.id,
+    modelName: request.model,
     prompt: request.prompt,
     mode: fitted.mode,
     status: "pending",

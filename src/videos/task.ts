@@ -33,6 +33,8 @@ export interface VideoTask {
   readonly keyId: string;
   /** The catalog's id of the model. */
   readonly model: string;
+  /** The model as the caller named it, which the task object repeats; missing in records of earlier versions. */
+  readonly modelName?: string;
   readonly prompt: string;
   readonly mode: VideoMode;
   readonly status: VideoStatus;

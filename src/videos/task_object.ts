@@ -6,6 +6,7 @@ import type { TaskError, VideoStatus, VideoTask } from "./task.ts";
 export interface TaskObject {
   readonly id: string;
   readonly status: VideoStatus;
+  /** As the caller named it. */
   readonly model: string;
   readonly prompt: string;
   /** At the vendor; they die when the vendor says. */
@@ -41,7 +42,7 @@ export function taskObjectOf(task: VideoTask, now: number, parts: AddressParts):
   return {
     id: task.id,
     status: task.status,
-    model: task.model,
+    model: task.modelName ?? task.model,
     prompt: task.prompt,
     unsigned_urls: task.results.map(({ url }) => url),
     mirror_urls: task.mirrors.map((name) => mirrorUrl(name, now, parts)),
