@@ -4,7 +4,9 @@ import type { Outbound } from "./outbound_call.ts";
 export interface ListedModel {
   /** The vendor's name of it, up to {@linkcode MAX_ID_LENGTH} characters of any kind. */
   readonly id: string;
+  /** What people call it. */
   readonly name: string | null;
+  /** On one line, up to 1,000 characters. */
   readonly description: string | null;
   /** Unix seconds. */
   readonly created: number | null;
@@ -18,6 +20,7 @@ export interface ListedModel {
 
 /** One answer of a vendor's list. */
 export interface ListedPage {
+  /** In the vendor's order. */
   readonly models: readonly ListedModel[];
   /** The path of the next answer; null after the last one. */
   readonly next: string | null;
