@@ -1,5 +1,6 @@
 import type { CacheEngine } from "./cache_engine.ts";
 import type { Catalog } from "./catalog/catalog.ts";
+import type { Model } from "./catalog/model.ts";
 import type { Authenticate } from "./billing/authenticate.ts";
 import type { BodyLimits } from "./http/body.ts";
 import { GUESSED_ADDRESSES, isContentClient, isMessageClient } from "./guessed_addresses.ts";
@@ -77,10 +78,16 @@ export function routesOf(
     ...images,
     ...videos,
     ...defaultModelRoutes(catalog, renderDefaultError),
-    ...messageModelRoutes(catalog, renderMessageError),
+    ...messageModelRoutes(catalog, (model) => passesMessages(model, turns), renderMessageError),
     ...contentModelRoutes(catalog, renderContentError),
     ...admin,
     { method: "GET", path: "/healthz", handler: () => new Response("ok\n"), renderError: renderDefaultError },
     { method: "GET", path: "/readyz", handler: readiness, renderError: renderDefaultError },
   ];
+}
+
+/** Whether every provider of the model speaks the message protocol. */
+function passesMessages({ serves }: Model, { parts }: TextTurns): boolean {
+  const speaks = (name: string) => parts.providers.get(name)?.text.some(({ codec }) => codec.name === "messages");
+  return serves.every(({ provider }) => speaks(provider) === true);
 }
