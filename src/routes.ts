@@ -9,6 +9,7 @@ import { renderAdminError } from "./protocols/admin/answer.ts";
 import { renderContentError } from "./protocols/content/error.ts";
 import { contentRoutes } from "./protocols/content/generate.ts";
 import { contentModelRoutes } from "./protocols/content/models.ts";
+import { messages } from "./conversation/codecs/messages/mod.ts";
 import { renderDefaultError } from "./protocols/default/error.ts";
 import { defaultModelRoutes } from "./protocols/default/models.ts";
 import { defaultTextRoutes } from "./protocols/default/texts.ts";
@@ -88,6 +89,6 @@ export function routesOf(
 
 /** Whether every provider of the model speaks the message protocol. */
 function passesMessages({ serves }: Model, { parts }: TextTurns): boolean {
-  const speaks = (name: string) => parts.providers.get(name)?.text.some(({ codec }) => codec.name === "messages");
+  const speaks = (name: string) => parts.providers.get(name)?.text.some(({ format }) => format === messages.upstream);
   return serves.every(({ provider }) => speaks(provider) === true);
 }
