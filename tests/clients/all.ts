@@ -1,9 +1,21 @@
+import { aider } from "./aider.ts";
 import { claudeCode } from "./claude_code.ts";
+import { cline } from "./cline.ts";
 import { codex } from "./codex.ts";
+import { geminiCli } from "./gemini_cli.ts";
+import { llm } from "./llm.ts";
+import { opencode } from "./opencode.ts";
 import type { ClientProgram } from "./program.ts";
+import { qwenCode } from "./qwen_code.ts";
 
 /** Every program, in the order of the table. */
 export const PROGRAMS: readonly ClientProgram[] = [
   claudeCode,
   codex,
+  geminiCli,
+  ...opencode,
+  ...qwenCode,
+  ...cline,
+  ...aider,
+  ...llm,
 ];

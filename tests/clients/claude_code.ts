@@ -1,3 +1,4 @@
+import { expectThoughts } from "./agent_scenarios.ts";
 import { npmBin } from "./install.ts";
 import { type ClientProgram, expect, expectText } from "./program.ts";
 import type { Ran, Session } from "./session.ts";
@@ -57,8 +58,8 @@ export const claudeCode: ClientProgram = {
         }),
       );
       const deltas = events.filter(({ event }) => event?.delta?.type === "thinking_delta");
-      expect(deltas.length > 0, "no thoughts are shown");
       expectText(String(events.at(-1)?.result), "The tool Bash answered: made by the tool", "the result");
+      expectThoughts(deltas.length > 0, session);
     },
     async error(session) {
       const { code, stdout } = await claude(session, "[[fail 400 The vendor does not like this]]");

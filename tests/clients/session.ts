@@ -90,6 +90,7 @@ export async function openSession(
       return ran;
     },
     async close() {
+      await endDaemons(home);
       await proxy.stop();
       await Deno.remove(folder, { recursive: true });
     },
@@ -142,10 +143,25 @@ async function run(
   }
 }
 
+/** Ends a process with all of its group. */
 function endGroup(pid: number): void {
+  endProcess(-pid);
+}
+
+/** Ends what left its process group to go on in the background. It still has the session's HOME, as no one else has. */
+async function endDaemons(home: string): Promise<void> {
+  if (Deno.build.os !== "linux") return;
+  for await (const { name } of Deno.readDir("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    const environment = await Deno.readTextFile(`/proc/${name}/environ`).catch(() => "");
+    if (environment.split("\0").includes(`HOME=${home}`)) endProcess(Number(name));
+  }
+}
+
+function endProcess(pid: number): void {
   try {
-    Deno.kill(-pid, "SIGKILL");
-  } catch { /* All of it has ended. */ }
+    Deno.kill(pid, "SIGKILL");
+  } catch { /* It has ended. */ }
 }
 
 async function textOf(stream: ReadableStream<Uint8Array>, onPiece?: (piece: string) => void): Promise<string> {

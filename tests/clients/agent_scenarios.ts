@@ -1,0 +1,73 @@
+import { expect, expectText, type Scenario, type ScenarioName } from "./program.ts";
+import type { Ran, Session } from "./session.ts";
+
+/** A coding agent that runs one prompt without a terminal and prints the answer. */
+export interface Agent {
+  /** Gives the prompt to the program, which may run its tools without asking. */
+  run(session: Session, prompt: string): Promise<Ran>;
+  /** A directive that makes the model call the program's shell with this command. */
+  shell(command: string): string;
+}
+
+/** What every coding agent is tried with alike. */
+export function agentScenarios(
+  { run, shell }: Agent,
+): Record<Extract<ScenarioName, "plain" | "tools" | "parallel tools" | "error">, Scenario> {
+  return {
+    async plain(session) {
+      const { code, stdout } = await run(session, "[[say Hello from the model]]");
+      expectText(stdout, "Hello from the model");
+      expect(code === 0, `exit code ${code}`);
+    },
+    async tools(session) {
+      const { stdout } = await run(session, shell("echo made by the tool | tr a-z A-Z"));
+      expectText(stdout, " answered: ");
+      expectText(stdout, "MADE BY THE TOOL");
+    },
+    async "parallel tools"(session) {
+      const { stdout } = await run(
+        session,
+        `${shell("echo the first | tr a-z A-Z")} ${shell("echo the second | tr a-z A-Z")}`,
+      );
+      expectText(stdout, "THE FIRST");
+      expectText(stdout, "THE SECOND");
+    },
+    async error(session) {
+      const { code, stdout, stderr } = await run(session, "[[fail 400 The vendor does not like this]]");
+      expectText(stdout + stderr, "The vendor does not like this");
+      expect(code !== 0, "exit code 0");
+    },
+  };
+}
+
+/**
+ * Fails a scenario whose program shows no thoughts. Says so where the gateway's answers held none to show: the vendor
+ * counts thoughts and keeps them, unless it is asked to show them in a way that the program does not know.
+ *
+ * @throws {Error} If `areShown` is false.
+ */
+export function expectThoughts(areShown: boolean, { exchanges }: Session): void {
+  if (areShown) return;
+  const answers = exchanges.map(({ responseBody }) => responseBody).join("\n");
+  const counted = /"(reasoning_tokens|thinking_tokens|thoughtsTokenCount)":\s*[1-9]/.test(answers);
+  const shown = /"(reasoning_content|thinking_delta|reasoning_summary_text)|"thought":\s*true/.test(answers);
+  expect(!counted || shown, "the model thinks, and the vendor counts its thoughts and does not show them");
+  expect(counted, "the model is not asked to think");
+  throw new Error("the program does not show the thoughts");
+}
+
+/**
+ * Reads lines of JSON; others are passed over.
+ *
+ * @returns Whatever stands in them: the caller knows the program.
+ */
+// deno-lint-ignore no-explicit-any
+export function jsonLines(text: string): any[] {
+  return text.split("\n").flatMap((line) => {
+    try {
+      return [JSON.parse(line)];
+    } catch {
+      return [];
+    }
+  });
+}

@@ -1,0 +1,58 @@
+import { agentScenarios, expectThoughts, jsonLines } from "./agent_scenarios.ts";
+import { npmBin } from "./install.ts";
+import { type ClientProgram, expect, expectText } from "./program.ts";
+import type { Ran, Session } from "./session.ts";
+
+const VERSION = "3.0.65";
+
+/** Cline's program for the terminal, without one, with each of its providers that take an address. */
+export const cline: readonly ClientProgram[] = [
+  program("openai-compatible", "/v1"),
+  program("anthropic", "/msgcompat/v1"),
+  program("gemini", "/gencompat/v1beta"),
+];
+
+function program(provider: string, path: string): ClientProgram {
+  const run = (session: Session, prompt: string, args: readonly string[] = []) =>
+    clineRun(session, { provider, path }, [...args, prompt]);
+  return {
+    name: `Cline, ${provider}`,
+    version: VERSION,
+    fast: false,
+    install: (cache) => cache.npm("cline", [`cline@${VERSION}`]),
+    scenarios: {
+      ...agentScenarios({
+        run,
+        shell: (command) => `[[tool run_commands ${JSON.stringify({ commands: [command] })}]]`,
+      }),
+      async stream(session) {
+        const { stdout } = await run(session, "[[words 30]]", ["--json"]);
+        const pieces = jsonLines(stdout).filter(({ event }) => event?.type === "content_start");
+        expect(pieces.length > 1, `${pieces.length} pieces of the answer`);
+        expectText(stdout, "word29 word30");
+      },
+      structured: "has no such option",
+      async reasoning(session) {
+        const prompt = '[[tool run_commands {"commands":["echo made by the tool"]}]]';
+        const { stdout } = await run(session, prompt, ["--json", "--thinking", "high"]);
+        expectText(stdout, "made by the tool", "the stream");
+        expectThoughts(stdout.includes("Let me think about"), session);
+      },
+    },
+  };
+}
+
+interface Target {
+  readonly provider: string;
+  readonly path: string;
+}
+
+async function clineRun(session: Session, { provider, path }: Target, args: readonly string[]): Promise<Ran> {
+  const { address, key, model, cache } = session;
+  const options = { path: [npmBin(cache, "cline")] };
+  await session.run(
+    ["cline", "auth", "-p", provider, "-k", key, "-m", model, "-b", `${address}${path}`],
+    options,
+  );
+  return await session.run(["cline", ...args], options);
+}
