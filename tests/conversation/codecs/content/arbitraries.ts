@@ -51,11 +51,11 @@ const reasoning: fc.Arbitrary<ReasoningPart> = fc.oneof(
   })),
 );
 
-/** A proof alone belongs to the thought before it where that one has none. */
+/** Neighbouring thoughts are one in this form, up to a proof. */
 function withoutStrayProofs<T extends Part>(parts: readonly T[]): T[] {
   return parts.filter((part, at) => {
     const before = at === 0 ? null : parts[at - 1];
-    return part.kind !== "reasoning" || part.text !== "" || before?.kind !== "reasoning" || "seal" in before;
+    return part.kind !== "reasoning" || before?.kind !== "reasoning" || "seal" in before;
   });
 }
 
@@ -99,12 +99,12 @@ const PIXEL = {
   source: { kind: "base64" as const, mediaType: "image/png", data: "iVBORw0KGgo=" },
 };
 
-/** A proof without text belongs to the thought before it, if that one has none: this form cannot say the two apart. */
+/** A thought belongs to the one before it, if that one has no proof: this form cannot say the two apart. */
 function apart(parts: readonly Part[]): Part[] {
   return parts.filter((part, at) => {
     const previous = parts[at - 1];
     const joins = previous?.kind === "reasoning" && !previous.seal;
-    return !(joins && part.kind === "reasoning" && part.text === "");
+    return !(joins && part.kind === "reasoning");
   });
 }
 

@@ -222,6 +222,26 @@ Deno.test("readRequest joins the chunks of a stream that a chat client kept as c
   ]);
 });
 
+Deno.test("readRequest joins the thoughts of a stream whose parts a client gathered in one content", () => {
+  const [, turn] = turnsOf(
+    ...HI,
+    model(
+      { text: "h", thought: true },
+      { text: "m", thought: true },
+      { text: "", thought: true, thoughtSignature: "AAAA" },
+      { text: "again", thought: true, thoughtSignature: "BBBB" },
+      { text: "wo" },
+      { text: "rd" },
+    ),
+  );
+  assertEquals(turn!.parts, [
+    { kind: "reasoning", text: "hm", seal: { form: "content", issuer: null, value: "AAAA" } },
+    { kind: "reasoning", text: "again", seal: { form: "content", issuer: null, value: "BBBB" } },
+    { kind: "text", text: "wo" },
+    { kind: "text", text: "rd" },
+  ]);
+});
+
 Deno.test("readRequest reads a redacted thought back as one", () => {
   const seal = { form: "messages" as const, issuer: "anthropic", value: "hidden" };
   const { body } = content.caller.writeReply(

@@ -183,12 +183,15 @@ function withDetail(walk: Walk, part: JsonObject, image: ImagePart): ImagePart {
 
 /**
  * Chat clients keep every chunk of a stream as a content of its own: text or thought at the beginning of such a content
- * goes on in the part before it, up to the chunk with the proof.
+ * goes on in the part before it, up to the chunk with the proof. Other clients gather the parts of all chunks in one
+ * content. A proof covers the whole thought, so neighbouring thoughts up to the proof are one there, too. Texts are
+ * not, as this form's vendor signs the last of them alone.
  */
 function pushSpoken(walk: Walk, role: "user" | "assistant", part: TextPart | ReasoningPart): void {
   const turn = walk.turns.at(-1);
   const last = turn?.parts.at(-1);
-  if (walk.continues && turn && last?.kind === part.kind && last.seal === undefined) {
+  const continues = walk.continues || (part.kind === "reasoning" && part.redacted !== true);
+  if (continues && turn && last?.kind === part.kind && last.seal === undefined) {
     walk.continues = false;
     turn.parts[turn.parts.length - 1] = { ...part, text: last.text + part.text };
   } else push(walk, role, part);
