@@ -6,6 +6,7 @@ import { geminiCli } from "./gemini_cli.ts";
 import { llm } from "./llm.ts";
 import { opencode } from "./opencode.ts";
 import type { ClientProgram } from "./program.ts";
+import { pythonClients } from "./python_clients.ts";
 import { qwenCode } from "./qwen_code.ts";
 
 /** Every program, in the order of the table. */
@@ -18,4 +19,5 @@ export const PROGRAMS: readonly ClientProgram[] = [
   ...cline,
   ...aider,
   ...llm,
+  ...pythonClients,
 ];

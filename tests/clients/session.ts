@@ -97,6 +97,24 @@ export async function openSession(
   };
 }
 
+/**
+ * The environment of a program.
+ *
+ * @param path Folders of executables before the common ones.
+ */
+export function programEnvironment(home: string, path: readonly string[], cache: Cache): Record<string, string> {
+  return {
+    HOME: home,
+    PATH: [...path, ...commonPath(cache)].join(":"),
+    LANG: "C.UTF-8",
+    TERM: "dumb",
+    HTTPS_PROXY: NO_INTERNET,
+    https_proxy: NO_INTERNET,
+    NO_PROXY: "127.0.0.1,localhost",
+    no_proxy: "127.0.0.1,localhost",
+  };
+}
+
 async function run(
   [command, ...args]: readonly string[],
   { env = {}, path = [], input, onOutput }: RunOptions,
@@ -106,17 +124,7 @@ async function run(
     args,
     cwd: work,
     clearEnv: true,
-    env: {
-      HOME: home,
-      PATH: [...path, ...commonPath(cache)].join(":"),
-      LANG: "C.UTF-8",
-      TERM: "dumb",
-      HTTPS_PROXY: NO_INTERNET,
-      https_proxy: NO_INTERNET,
-      NO_PROXY: "127.0.0.1,localhost",
-      no_proxy: "127.0.0.1,localhost",
-      ...env,
-    },
+    env: { ...programEnvironment(home, path, cache), ...env },
     stdin: input === undefined ? "null" : "piped",
     stdout: "piped",
     stderr: "piped",
