@@ -4,6 +4,7 @@ import { cline } from "./cline.ts";
 import { codex } from "./codex.ts";
 import { geminiCli } from "./gemini_cli.ts";
 import { llm } from "./llm.ts";
+import { nodeClients } from "./node_clients.ts";
 import { opencode } from "./opencode.ts";
 import type { ClientProgram } from "./program.ts";
 import { pythonClients } from "./python_clients.ts";
@@ -20,4 +21,5 @@ export const PROGRAMS: readonly ClientProgram[] = [
   ...aider,
   ...llm,
   ...pythonClients,
+  ...nodeClients,
 ];

@@ -217,6 +217,6 @@ def _by_hand(rows: dict[str, type], runner: asyncio.Runner) -> None:
         if parts and not any(part in name for part in parts):
             continue
         for vendor, model in MODELS.items():
-            for scenario in SCENARIOS:
+            for scenario in [only] if (only := os.environ.get("SCENARIO")) else SCENARIOS:
                 outcome = Scenarios(make, Place(address, key, model), runner).run(scenario)
                 print(f"{name}, {vendor}, {scenario}: {outcome}", flush=True)

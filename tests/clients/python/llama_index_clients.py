@@ -17,7 +17,10 @@ class Degrees(BaseModel):
 
 
 class LlamaIndex:
+    shows_thoughts = True
+
     def __init__(self, place: Place) -> None:
+        self.place = place
         self.llm = self.open(place)
 
     @staticmethod
@@ -32,7 +35,12 @@ class LlamaIndex:
         return [chunk.delta or "" for chunk in self.llm.stream_chat([ChatMessage(role="user", content=prompt)])]
 
     def tool_turn(self, prompt: str, weather: Weather) -> str:
-        return self._loop(prompt, weather, self.llm.chat_with_tools)
+        return self._loop(prompt, weather, self.llm.chat_with_tools)[0]
+
+    def reasoning(self, prompt: str, weather: Weather) -> Any:
+        thinker = self.open(self.place, **self.thinking())
+        text, thoughts = self._loop(prompt, weather, thinker.chat_with_tools)
+        return (text, thoughts) if self.shows_thoughts else text
 
     def tool_turn_streamed(self, prompt: str, weather: Weather) -> str:
         def last(*arguments: Any, **named: Any) -> Any:
@@ -41,20 +49,23 @@ class LlamaIndex:
                 pass
             return reply
 
-        return self._loop(prompt, weather, last)
+        return self._loop(prompt, weather, last)[0]
 
-    def _loop(self, prompt: str, weather: Weather, ask: Any) -> str:
+    def _loop(self, prompt: str, weather: Weather, ask: Any) -> tuple[str, str]:
         def weather_of(city: str) -> str:
             """Tells the weather of a city."""
             return weather(city)
 
         tool = FunctionTool.from_defaults(fn=weather_of, name="weather")
         history = [ChatMessage(role="user", content=prompt)]
+        thoughts = ""
         while True:
             reply = ask([tool], chat_history=history, allow_parallel_tool_calls=True)
             calls = self.llm.get_tool_calls_from_response(reply, error_on_no_tool_call=False)
+            blocks = [block for block in reply.message.blocks if block.block_type == "thinking"]
+            thoughts += "".join(block.content or "" for block in blocks)
             if not calls:
-                return reply.message.content
+                return reply.message.content, thoughts
             history.append(reply.message)
             for call in calls:
                 output = tool(**call.tool_kwargs)
@@ -76,7 +87,12 @@ class OpenAI(LlamaIndex):
 
 
 class Like(OpenAI):
-    def open(self, place: Place) -> Any:
+    shows_thoughts = False
+
+    def thinking(self) -> dict[str, Any]:
+        return {"additional_kwargs": {"reasoning_effort": "high"}}
+
+    def open(self, place: Place, **more: Any) -> Any:
         from llama_index.llms.openai_like import OpenAILike
 
         return OpenAILike(
@@ -88,11 +104,19 @@ class Like(OpenAI):
             is_function_calling_model=True,
             should_use_structured_outputs=True,
             context_window=128_000,
+            **more,
         )
 
 
 class LikeResponses(OpenAI):
-    def open(self, place: Place) -> Any:
+    def thinking(self) -> dict[str, Any]:
+        # `reasoning_options` is left out for models that the package does not know.
+        return {
+            "additional_kwargs": {"reasoning": {"effort": "high", "summary": "detailed"}},
+            "include": ["reasoning.encrypted_content"],
+        }
+
+    def open(self, place: Place, **more: Any) -> Any:
         from llama_index.llms.openai_like import OpenAILikeResponses
 
         return OpenAILikeResponses(
@@ -104,27 +128,40 @@ class LikeResponses(OpenAI):
             is_function_calling_model=True,
             should_use_structured_outputs=True,
             context_window=128_000,
+            **more,
         )
 
 
 class Anthropic(LlamaIndex):
+    def thinking(self) -> dict[str, Any]:
+        return {"thinking_dict": {"type": "enabled", "budget_tokens": 1024}}
+
     errors = {"unknown": "NotFoundError", "refused": "BadRequestError", "limited": "RateLimitError"}
 
-    def open(self, place: Place) -> Any:
+    def open(self, place: Place, **more: Any) -> Any:
         from llama_index.llms.anthropic import Anthropic as Model
+        from llama_index.llms.anthropic.utils import CLAUDE_MODELS
 
-        return Model(model=place.model, base_url=place.anthropic, api_key=place.key, max_retries=0, max_tokens=1000)
+        # The package takes the models alone whose context it knows.
+        CLAUDE_MODELS.setdefault(place.model, 128_000)
+        return Model(model=place.model, base_url=place.anthropic, api_key=place.key, max_retries=0, max_tokens=4000, **more)
 
 
 class Google(LlamaIndex):
+    def thinking(self) -> dict[str, Any]:
+        from google.genai import types
+
+        thinking = types.ThinkingConfig(include_thoughts=True, thinking_budget=1024)
+        return {"generation_config": types.GenerateContentConfig(thinking_config=thinking)}
+
     errors = {"unknown": "ClientError", "refused": "ClientError", "limited": "ClientError"}
 
-    def open(self, place: Place) -> Any:
+    def open(self, place: Place, **more: Any) -> Any:
         from google.genai import types
         from llama_index.llms.google_genai import GoogleGenAI
 
         return GoogleGenAI(
-            model=place.model, api_key=place.key, http_options=types.HttpOptions(base_url=place.google), max_retries=1
+            model=place.model, api_key=place.key, http_options=types.HttpOptions(base_url=place.google), max_retries=1, **more
         )
 
 

@@ -16,6 +16,7 @@ class PydanticAI:
     errors = {"unknown": "ModelHTTPError", "refused": "ModelHTTPError", "limited": "ModelHTTPError"}
 
     has_native_output = True
+    shows_thoughts = True
 
     def __init__(self, place: Place) -> None:
         self.model = self.open(place)
@@ -50,6 +51,13 @@ class PydanticAI:
         async with self._agent(weather).run_stream(prompt) as result:
             return await result.get_output()
 
+    async def reasoning(self, prompt: str, weather: Weather) -> Any:
+        async with self._agent(weather).run_stream(prompt, model_settings=self.thinking) as result:
+            text = await result.get_output()
+        parts = [part for message in result.all_messages() for part in message.parts]
+        thoughts = "".join(part.content for part in parts if part.part_kind == "thinking")
+        return (text, thoughts) if self.shows_thoughts else text
+
     async def structured(self, prompt: str) -> dict[str, Any]:
         result = await Agent(self.model, output_type=Degrees).run(prompt)
         if self.has_native_output:
@@ -59,6 +67,9 @@ class PydanticAI:
 
 
 class Chat(PydanticAI):
+    shows_thoughts = False
+    thinking: Any = {"openai_reasoning_effort": "high"}
+
     def open(self, place: Place) -> Any:
         from pydantic_ai.models.openai import OpenAIChatModel
         from pydantic_ai.providers.openai import OpenAIProvider
@@ -67,6 +78,8 @@ class Chat(PydanticAI):
 
 
 class Responses(PydanticAI):
+    thinking: Any = {"openai_reasoning_effort": "high", "openai_reasoning_summary": "detailed"}
+
     def open(self, place: Place) -> Any:
         from pydantic_ai.models.openai import OpenAIResponsesModel
         from pydantic_ai.providers.openai import OpenAIProvider
@@ -77,6 +90,7 @@ class Responses(PydanticAI):
 class Anthropic(PydanticAI):
     # For names of Claude models alone.
     has_native_output = False
+    thinking: Any = {"anthropic_thinking": {"type": "enabled", "budget_tokens": 1024}, "max_tokens": 4000}
 
     def open(self, place: Place) -> Any:
         from anthropic import AsyncAnthropic
@@ -88,6 +102,8 @@ class Anthropic(PydanticAI):
 
 
 class Google(PydanticAI):
+    thinking: Any = {"google_thinking_config": {"include_thoughts": True, "thinking_budget": 1024}}
+
     def open(self, place: Place) -> Any:
         from pydantic_ai.models.google import GoogleModel
         from pydantic_ai.providers.google import GoogleProvider
