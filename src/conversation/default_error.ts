@@ -33,12 +33,52 @@ export interface DefaultErrorFields {
   readonly param: string | null;
 }
 
-/** A failure in the default protocol's words; a vendor's own word is the `code` where it found fault with the request. */
+/** A failure in the default protocol's words; the vendor's is the `code` where it found fault with the request. */
 export function defaultErrorFields(error: GatewayError): DefaultErrorFields {
-  const { vendorCode, field } = error.details;
-  const code = vendorCode !== undefined && error.status < 500 ? vendorCode : error.code;
-  return { message: error.message, type: TYPES[error.code], code, param: field ?? null };
+  const { details: { field, provider }, code } = error;
+  const word = vendorWordOf(error) ?? (provider === undefined ? undefined : VENDORS_WORDS[code]) ?? code;
+  return { message: error.message, type: TYPES[code], code: word, param: field ?? null };
 }
+
+/** What this protocol's own vendor calls a failure of the kind. Source: OpenAI API reference, "Error codes". */
+const VENDORS_WORDS: Partial<Record<ErrorCode, string>> = { rate_limited: "rate_limit_exceeded" };
+
+/**
+ * The vendor's machine word as clients of this protocol know it, where the vendor found fault with the request; null
+ * where it gave none, or one of another protocol's that has no counterpart here.
+ */
+export function vendorWordOf({ details: { vendorCode }, status }: GatewayError): string | null {
+  if (vendorCode === undefined || status >= 500) return null;
+  if (Object.hasOwn(COUNTERPARTS, vendorCode)) return COUNTERPARTS[vendorCode];
+  return MESSAGE_WORDS.has(vendorCode) || CONTENT_WORD.test(vendorCode) ? null : vendorCode;
+}
+
+/** Words of the other protocols that say more than the status does. */
+const COUNTERPARTS: Readonly<Record<string, string>> = {
+  SAFETY: "content_policy_violation",
+  IMAGE_SAFETY: "content_policy_violation",
+  PROHIBITED_CONTENT: "content_policy_violation",
+  IMAGE_PROHIBITED_CONTENT: "content_policy_violation",
+  BLOCKLIST: "content_policy_violation",
+};
+
+/** The message protocol's types that are none of this protocol's. Source: Messages API reference, "Errors". */
+const MESSAGE_WORDS: ReadonlySet<string> = new Set([
+  "authentication_error",
+  "billing_error",
+  "permission_error",
+  "forbidden",
+  "not_found_error",
+  "conflict_error",
+  "request_too_large",
+  "rate_limit_error",
+  "api_error",
+  "timeout_error",
+  "overloaded_error",
+]);
+
+/** How the content protocol spells statuses, reasons and ends. Source: google.rpc.Code, google.api.ErrorReason. */
+const CONTENT_WORD = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*$/;
 
 /** The body of a failure before the first byte: `{error: {message, type, code, param}}`. Source: DESIGN "Errors". */
 export function writeDefaultError(error: GatewayError): JsonObject {

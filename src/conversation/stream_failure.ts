@@ -10,7 +10,8 @@ export function failureOf({ message, vendorCode, status }: ReplyEvent & { type: 
   const word = vendorCode === null ? {} : { vendorCode };
   if (status === 429) return new GatewayError("rate_limited", words, word);
   if (status === 504) return new GatewayError("upstream_timeout", words, word);
-  if (status !== null && status >= 400 && status < 500 && status !== 401 && status !== 403) {
+  if (status === 403) return new GatewayError("permission_denied", words, word);
+  if (status !== null && status >= 400 && status < 500 && status !== 401) {
     return new GatewayError("invalid_request", words, { ...word, status });
   }
   return new GatewayError("upstream_error", words, word);

@@ -6,7 +6,7 @@ const FAILURES: readonly (readonly [status: number | null, code: string, told: n
   [400, "invalid_request", 400],
   [422, "invalid_request", 422],
   [401, "upstream_error", 502],
-  [403, "upstream_error", 502],
+  [403, "permission_denied", 403],
   [429, "rate_limited", 429],
   [500, "upstream_error", 502],
   [504, "upstream_timeout", 504],

@@ -40,7 +40,9 @@ Deno.test("messages error names each failure in the form's words", () => {
   ];
   for (const [code, type] of words) assertEquals(typeFor(code), type);
   assertEquals(typeFor("invalid_request", { status: 413 }), "request_too_large");
-  assertEquals(typeFor("upstream_error", { vendorCode: "overloaded_error" }), "overloaded_error");
+  for (const vendorCode of ["overloaded_error", "server_is_overloaded", "UNAVAILABLE"]) {
+    assertEquals(typeFor("upstream_error", { vendorCode }), "overloaded_error");
+  }
   assertEquals(typeFor("upstream_error", { status: 529 }), "overloaded_error");
 });
 

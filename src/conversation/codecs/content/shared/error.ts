@@ -39,11 +39,19 @@ const MESSAGE_MAX = 2000;
  */
 export function writeError(error: GatewayError): JsonObject {
   const { code } = error;
-  const body: JsonObject = { code: error.status, message: error.message, status: STATUSES[code] };
+  const body: JsonObject = { code: error.status, message: error.message, status: statusOf(error) };
   if (code === "invalid_provider_type" || code === "provider_type_unavailable") body.type = code;
   const details = detailsOf(error);
   if (details.length > 0) body.details = details;
   return { error: body };
+}
+
+/** A 400 has three words here; a vendor of this form knows which. */
+const WORDS_OF_400: ReadonlySet<string> = new Set(["INVALID_ARGUMENT", "FAILED_PRECONDITION", "OUT_OF_RANGE"]);
+
+function statusOf({ code, details: { vendorCode } }: GatewayError): string {
+  if (code === "invalid_request" && vendorCode !== undefined && WORDS_OF_400.has(vendorCode)) return vendorCode;
+  return STATUSES[code];
 }
 
 function detailsOf(error: GatewayError): JsonObject[] {

@@ -54,10 +54,19 @@ export function writeError(error: GatewayError, requestId: string): JsonObject {
 }
 
 function typeOf(error: GatewayError): string {
-  const isOverload = error.status === 529 || error.details.vendorCode === "overloaded_error";
+  const isOverload = error.status === 529 || OVERLOADS.has(error.details.vendorCode ?? "");
   if (error.code === "upstream_error" && isOverload) return "overloaded_error"; // clients wait longer for this one
   return error.code === "invalid_request" && error.status === 413 ? "request_too_large" : TYPES[error.code];
 }
+
+/** How vendors say that they are overloaded: this form's own word first. */
+const OVERLOADS: ReadonlySet<string> = new Set([
+  "overloaded_error",
+  "overloaded",
+  "server_is_overloaded",
+  "engine_overloaded",
+  "UNAVAILABLE",
+]);
 
 const OVERFLOW_WORDING = "prompt is too long";
 

@@ -1,6 +1,6 @@
 import type { VendorError } from "../../../upstream_format.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
-import { defaultErrorFields } from "../../../default_error.ts";
+import { defaultErrorFields, vendorWordOf } from "../../../default_error.ts";
 import type { ErrorCode, GatewayError } from "../../../../lib/gateway_error.ts";
 import { isAbsent, isObject, textOf, textOrNull } from "../../../wire_value.ts";
 
@@ -13,8 +13,8 @@ const RESPONSE_ERROR_CODES: Partial<Record<ErrorCode, string>> = {
 
 /** `error` of a failed response object. Source: Responses API reference, "ResponseError". */
 export function responseErrorOf(error: GatewayError): JsonObject {
-  const { message, type, code } = defaultErrorFields(error);
-  const word = error.details.vendorCode && error.status < 500 ? code : RESPONSE_ERROR_CODES[error.code];
+  const { message, type } = defaultErrorFields(error);
+  const word = vendorWordOf(error) ?? RESPONSE_ERROR_CODES[error.code];
   return { code: word ?? "server_error", message, type };
 }
 

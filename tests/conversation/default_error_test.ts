@@ -1,0 +1,32 @@
+import { assertEquals } from "@std/assert";
+import { writeDefaultError } from "../../src/conversation/default_error.ts";
+import { type ErrorCode, GatewayError } from "../../src/lib/gateway_error.ts";
+
+/** The code that callers see of a vendor's failure. */
+function shown(code: ErrorCode, vendorCode?: string): unknown {
+  const error = new GatewayError(code, "no", { vendorCode, provider: "some" });
+  return (writeDefaultError(error).error as { code: string }).code;
+}
+
+Deno.test("a vendor's word stays when it is one of this protocol's, or of a vendor's that resembles it", () => {
+  for (const word of ["context_length_exceeded", "insufficient_quota", "InvalidParameter", "respect_moderation"]) {
+    assertEquals(shown("invalid_request", word), word);
+  }
+});
+
+Deno.test("words of the other protocols become this one's", () => {
+  for (const word of ["RESOURCE_EXHAUSTED", "RATE_LIMIT_EXCEEDED", "rate_limit_error", undefined]) {
+    assertEquals(shown("rate_limited", word), "rate_limit_exceeded");
+  }
+  for (const word of ["PERMISSION_DENIED", "permission_error", "forbidden"]) {
+    assertEquals(shown("permission_denied", word), "permission_denied");
+  }
+  assertEquals(shown("not_found", "NOT_FOUND"), "not_found");
+  assertEquals(shown("invalid_request", "SAFETY"), "content_policy_violation");
+  assertEquals(shown("upstream_error", "server_error"), "upstream_error");
+});
+
+Deno.test("the gateway's own limit keeps the gateway's word", () => {
+  const { error } = writeDefaultError(new GatewayError("rate_limited", "no"));
+  assertEquals((error as { code: string }).code, "rate_limited");
+});
