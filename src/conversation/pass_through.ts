@@ -3,6 +3,7 @@ import type { JsonObject } from "../lib/json_object.ts";
 import type { ReplyEvent } from "./events.ts";
 import type { IssuedId, StatePolicy } from "./issued_ids.ts";
 import type { Usage } from "./usage.ts";
+import type { Written } from "./written.ts";
 
 /** A checked request whose bytes are passed to a vendor of the caller's own format. */
 export interface PassedRequest {
@@ -20,6 +21,12 @@ export interface PassedRequest {
   readonly cachedContent: string | null;
   /** As in `RequestTarget`. */
   readonly compatible: boolean;
+  /** As in `RequestTarget`: whose seals the vendor may see. */
+  readonly provider: string;
+  /** The body as Latin-1 text, for cheap searches. */
+  readonly latin1: string;
+  /** The output item of that id, where the gateway itself made it for the account; else null. */
+  readonly madeItem: (id: string) => JsonObject | null;
 }
 
 /** Follows a stream whose bytes pass through. One per stream. */
@@ -51,7 +58,7 @@ export interface IssuedIdReader {
 /** How bytes pass where caller and vendor speak one format. Source: DESIGN section 1, sentence 2. */
 export interface PassThrough {
   /** The request as the vendor gets it: the caller's bytes but for what a vendor must be told otherwise. */
-  prepare(request: PassedRequest): Uint8Array;
+  prepare(request: PassedRequest): Written<Uint8Array>;
   /** Begins to follow a stream. */
   watch(body: JsonObject): StreamWatcher;
   /** The ids that replies hand out; null where they hand out none. */

@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { type Cut, withCuts } from "./json_cuts.ts";
 
 /**
  * What must be known of a JSON text besides its value: how deep it is, whether a member of the top object comes twice,
@@ -95,13 +96,6 @@ export function spliceJson(bytes: Uint8Array, scan: JsonScan, edits: JsonEdits):
   return withCuts(bytes, cutsOf(scan, values, removed));
 }
 
-/** Bytes from `start` to `end` give way to a text. */
-interface Cut {
-  readonly start: number;
-  readonly end: number;
-  readonly text: string;
-}
-
 /** The cuts in the order of their offsets. Takes the values that found their member out of `values`. */
 function cutsOf({ members, objectEnd }: JsonScan, values: Map<string, string>, removed: Set<string>): Cut[] {
   const cuts: Cut[] = [];
@@ -133,22 +127,6 @@ function additionOf(values: ReadonlyMap<string, string>, followsAnother: boolean
   if (values.size === 0) return "";
   const texts = Array.from(values, ([key, text]) => `${JSON.stringify(key)}:${text}`);
   return `${followsAnother ? "," : ""}${texts.join(",")}`;
-}
-
-function withCuts(bytes: Uint8Array, cuts: readonly Cut[]): Uint8Array<ArrayBuffer> {
-  const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-  const texts = cuts.map(({ text }) => Buffer.from(text));
-  const added = texts.reduce((sum, text, index) => sum + text.length - (cuts[index].end - cuts[index].start), 0);
-  const result = new Uint8Array(bytes.length + added);
-  let from = 0;
-  let to = 0;
-  for (let index = 0; index < cuts.length; index++) {
-    to += source.copy(result, to, from, cuts[index].start);
-    to += texts[index].copy(result, to);
-    from = cuts[index].end;
-  }
-  source.copy(result, to, from);
-  return result;
 }
 
 function scanObject(bytes: Uint8Array, start: number): JsonScan {

@@ -22,7 +22,7 @@ export interface StateRequest {
   readonly model: Pick<Model, "id" | "pricing">;
   /** Whether a provider gets the request as it was sent. To any other it is written anew, without ids and hosted tools. */
   readonly passesTo: (provider: Provider) => boolean;
-  /** Whether the gateway itself can put an item in the place of its id, for a provider that gets the request anew. */
+  /** Whether the gateway itself made an item for the account, so that it can put it in the place of its id. */
   readonly hasItem?: (id: string) => boolean;
 }
 
@@ -142,6 +142,8 @@ function refusalOf({ reference, state, owner }: Named, provider: Provider, reque
   const { kind, field } = reference;
   const allowance = allowanceOf(provider.allows ?? NO_ALLOWANCES, kind, state.id);
   if (allowance === "exact") return null;
+  // The gateway made it for the account and puts it in the place of its id.
+  if (kind === "item" && request.hasItem?.(reference.id)) return null;
   if (owner?.account === request.accountId) {
     if (owner.provider === provider.name) return null;
     const expected = "name a model that this provider serves, and no other provider";

@@ -12,8 +12,8 @@ export interface ItemMemory {
   keepReply(accountId: string, reply: JsonObject): void;
   /** Keeps the item that a frame completes, if it completes one. */
   keepFrame(accountId: string, frame: Frame): void;
-  /** Whether an item of the account is kept. */
-  has(accountId: string, id: string): boolean;
+  /** The item of the account with that id; null when none is kept. */
+  find(accountId: string, id: string): JsonObject | null;
   /** The request with every reference that is known replaced by its item; the others stay, for the codec to refuse. */
   resolve(accountId: string, body: JsonObject): JsonObject;
 }
@@ -28,13 +28,17 @@ export function itemMemoryOver(memory: KeptValues<string>): ItemMemory {
     memory.put(`${accountId} ${item.id}`, text, text.length);
   }
 
+  function find(accountId: string, id: string): JsonObject | null {
+    const text = memory.find(`${accountId} ${id}`);
+    return text === null ? null : JSON.parse(text) as JsonObject;
+  }
+
   function resolved(accountId: string, item: unknown): unknown {
     if (!isObject(item) || typeof item.id !== "string") return item;
     // The type may be left out of a reference, whose only member is then its id.
     const isReference = item.type === "item_reference" || (item.type === undefined && item.role === undefined);
     if (!isReference) return item;
-    const found = memory.find(`${accountId} ${item.id}`);
-    return found === null ? item : JSON.parse(found);
+    return find(accountId, item.id) ?? item;
   }
 
   return {
@@ -44,7 +48,7 @@ export function itemMemoryOver(memory: KeptValues<string>): ItemMemory {
     keepFrame(accountId, { event, data }) {
       if (event === ITEM_DONE) keep(accountId, (JSON.parse(data) as { item?: unknown }).item);
     },
-    has: (accountId, id) => memory.find(`${accountId} ${id}`) !== null,
+    find,
     resolve(accountId, body) {
       if (!Array.isArray(body.input)) return body;
       return { ...body, input: body.input.map((item) => resolved(accountId, item)) };

@@ -1,18 +1,14 @@
-import { WRAPPED_SEAL_PREFIX } from "../conversation/seal.ts";
 import type { Candidate } from "../routing/candidates.ts";
 import type { Model } from "../catalog/model.ts";
 import { permittedCandidates } from "../ownership/permitted.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import type { TextEndpoint } from "../upstreams/upstream.ts";
 import { speakAlike, type TextParts, type TextTurn } from "./attempt.ts";
-import { latin1Of } from "./stream_lines.ts";
 
-const SEAL_MARK = `"${WRAPPED_SEAL_PREFIX}`;
-
-/** The endpoint at which a provider gets the turn's bytes as they came; null where they must be written anew. */
+/** The endpoint at which a provider gets the turn's own bytes; null where they must be written anew. */
 export function ownEndpointOf(turn: TextTurn, provider: Provider): TextEndpoint | null {
   const own = provider.text.find((endpoint) => endpoint.pass !== null && speakAlike(turn, endpoint));
-  return own && turn.cache?.kind !== "emulated" && !holdsWrappedSeal(turn.bytes) ? own : null;
+  return own && turn.cache?.kind !== "emulated" ? own : null;
 }
 
 /**
@@ -32,13 +28,7 @@ export async function permittedTo(
     body: turn.body,
     model,
     passesTo: (provider: Provider) => ownEndpointOf(turn, provider) !== null,
-    hasItem: (id: string) => parts.items.has(turn.accountId, id),
+    hasItem: (id: string) => parts.items.find(turn.accountId, id) !== null,
   };
   return await permittedCandidates(request, candidates, parts);
-}
-
-/** A history that was begun with another vendor holds proofs that no vendor may see; then the bytes cannot pass. */
-function holdsWrappedSeal(bytes: Uint8Array<ArrayBuffer>): boolean {
-  // A search in text takes a fraction of the time of one in bytes.
-  return latin1Of(bytes).includes(SEAL_MARK);
 }

@@ -3,6 +3,7 @@ import { relayed } from "../calls/stream_relay.ts";
 import type { PassThrough } from "../conversation/pass_through.ts";
 import type { Reply } from "../conversation/reply.ts";
 import type { Usage } from "../conversation/usage.ts";
+import type { Written } from "../conversation/written.ts";
 import { requestHeadersOf } from "../http/headers.ts";
 import type { OutboundResponse } from "../upstreams/outbound.ts";
 import { answerHeaders, streamType } from "./answer.ts";
@@ -13,6 +14,7 @@ import { chargeText } from "./charge_text.ts";
 import { keepIssuedIds, withIssuedIds } from "./issued_ids_relay.ts";
 import { PassRelay } from "./pass_relay.ts";
 import { countTextTokens } from "./token_estimate.ts";
+import { latin1Of } from "./stream_lines.ts";
 import { vendorStream } from "./vendor_stream.ts";
 import { outputLimitOf, type TextAttempt, type TextParts } from "./attempt.ts";
 import { estimatedUsageOf, leavingSignalOf } from "./turn_usage.ts";
@@ -24,40 +26,58 @@ import { readWholeReply } from "./whole_reply.ts";
  */
 export async function passThrough(attempt: TextAttempt, pass: PassThrough, parts: TextParts): Promise<Response> {
   const { turn, provider, endpoint, candidate } = attempt;
+  const { body, losses } = prepared(attempt, pass, parts);
   const response = await provider.outbound.send({
     method: "POST",
     path: endpoint.path(candidate.model, turn.stream),
     headers: requestHeadersOf(turn.header, endpoint.format.forwardedHeaders),
-    body: outboundBody(attempt, pass),
+    body,
     firstByteMs: turn.stream ? provider.streamFirstByteMs : provider.wholeFirstByteMs,
     callerSignal: leavingSignalOf(attempt),
     readError: endpoint.format.readError,
   });
-  if (!turn.stream) return await answerWhole(response, attempt, parts);
+  if (!turn.stream) return await answerWhole(response, losses, attempt, parts);
   if (response.mediaType !== "text/event-stream") {
     response.cancel();
     throw unreadable(attempt);
   }
   const events = withIssuedIds(new PassRelay(attempt, pass), attempt, parts);
   const relay = turn.framing === "sse" ? events : new ArrayRelay(events);
-  const headers = answerHeaders(attempt, response, streamType(turn.framing), []);
+  const headers = answerHeaders(attempt, response, streamType(turn.framing), losses);
   return new Response(relayed(vendorStream(response, parts.clock), relay, attempt.settlement.admission, parts), {
     headers,
   });
 }
 
-function outboundBody(attempt: TextAttempt, pass: PassThrough): Uint8Array {
-  const { turn, candidate: { model }, provider: { compatible } } = attempt;
-  const { bytes, scan, body, cache } = turn;
-  const cachedContent = cache?.kind === "native" ? cache.upstreamName : null;
-  return pass.prepare({ bytes, scan, body, model, outputLimit: outputLimitOf(attempt), cachedContent, compatible });
+/** The bytes for the vendor, and what they leave out in the caller's spelling. */
+function prepared(attempt: TextAttempt, pass: PassThrough, parts: TextParts): Written<Uint8Array> {
+  const { turn, candidate, provider } = attempt;
+  const { bytes, scan, body: sent, cache } = turn;
+  const { body, losses } = pass.prepare({
+    bytes,
+    scan,
+    body: sent,
+    model: candidate.model,
+    outputLimit: outputLimitOf(attempt),
+    cachedContent: cache?.kind === "native" ? cache.upstreamName : null,
+    compatible: provider.compatible,
+    provider: provider.name,
+    latin1: latin1Of(bytes),
+    madeItem: (id) => parts.items.find(turn.accountId, id),
+  });
+  return { body, losses: losses.map((loss) => turn.format.fieldNames[loss] ?? loss) };
 }
 
-async function answerWhole(response: OutboundResponse, attempt: TextAttempt, parts: TextParts): Promise<Response> {
+async function answerWhole(
+  response: OutboundResponse,
+  losses: readonly string[],
+  attempt: TextAttempt,
+  parts: TextParts,
+): Promise<Response> {
   const bytes = await readWholeReply(response, attempt);
   const usage = await usageOfWhole(bytes, attempt);
   await Promise.all([chargeText(attempt, usage, "completed"), keepIssuedIds(bytes, attempt, parts)]);
-  return new Response(bytes, { headers: answerHeaders(attempt, response, "application/json", []) });
+  return new Response(bytes, { headers: answerHeaders(attempt, response, "application/json", losses) });
 }
 
 /** The usage a whole reply reports, or an estimate where it reports none. Refuses what is no reply: nothing is charged. */

@@ -1,5 +1,4 @@
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { writeSeal } from "../../src/conversation/seal.ts";
+import { assertEquals } from "@std/assert";
 import { stageOf, wholeReply } from "./stage.ts";
 import { CODECS, FORMS } from "../support/forms.ts";
 import { bodyOf, turnOf, USAGE } from "./support.ts";
@@ -33,28 +32,4 @@ Deno.test("TextTurns serves an end at a stop sequence from the endpoint that has
   const both = stageOf({ providers: { one: [["responses", "chat"], wholeReply("responses")] } });
   await (await both.turns.run(turnOf("messages", { body: bodyOf("messages", { stop_sequences: [] }) }))).text();
   assertEquals(both.sent[0].call.path, "/responses/vm/false");
-});
-
-Deno.test("TextTurns reads and writes a history that holds a proof in its wrapping, also for a vendor of the caller's form", async () => {
-  const proofs = [["elsewhere", "proof"], ["one", "own proof"]].map(([issuer, value]) =>
-    writeSeal({ form: "messages", issuer, value }, "messages")
-  );
-  const thoughts = proofs.map((signature) => ({ type: "thinking", thinking: "hm", signature }));
-  const messages = [
-    { role: "user", content: "Hi" },
-    { role: "assistant", content: [...thoughts, { type: "text", text: "Hello" }] },
-    { role: "user", content: "And?" },
-  ];
-  const thinking = { type: "enabled", budget_tokens: 1024 };
-  const body = bodyOf("messages", { messages, thinking, max_tokens: 4000 });
-  const model = { top_provider: { max_completion_tokens: 8000 } };
-  const { turns, sent } = stageOf({ providers: { one: ["messages", wholeReply("messages")] }, model });
-  const forwarded: Record<string, string> = { "anthropic-beta": "a-feature" };
-  const header = (name: string) => forwarded[name] ?? null;
-  await (await turns.run(turnOf("messages", { body, header }))).text();
-  assertEquals(sent[0].call.headers, forwarded, "features hold for the form, however its body came about");
-  const text = JSON.stringify(sent[0].body);
-  assert(!proofs.some((proof) => text.includes(proof)), "no vendor sees our wrapping");
-  assert(!text.includes('"proof"'), "nor another's proof");
-  assertStringIncludes(text, '"own proof"');
 });

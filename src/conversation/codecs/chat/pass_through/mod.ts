@@ -1,20 +1,24 @@
 import { spliceJson } from "../../../../lib/json.ts";
+import { withEdits } from "../../../foreign_seals.ts";
 import type { PassThrough } from "../../../pass_through.ts";
 import { objectOf } from "../../../wire_value.ts";
 import { wantsUsage } from "../shared/wants_usage.ts";
 import { issuedIds } from "./issued_ids.ts";
+import { sealEditsOf } from "./seals.ts";
 import { watcher } from "./watcher.ts";
 
 /** Chat completions as they pass. Every stream is asked for its usage, which the caller sees only if it asked as well. */
 export const passThrough: PassThrough = {
-  prepare({ bytes, scan, body, model, outputLimit, compatible }) {
+  prepare(request) {
+    const { body, model, outputLimit, compatible } = request;
+    const { bytes, scan, losses } = withEdits(request, sealEditsOf(request));
     const set: Record<string, unknown> = { model };
     // Vendors that resemble the format's author take the older name alone.
     if (outputLimit !== null) set[compatible ? "max_tokens" : "max_completion_tokens"] = outputLimit;
     if (body.stream === true && !wantsUsage(body)) {
       set.stream_options = { ...objectOf(body.stream_options), include_usage: true };
     }
-    return spliceJson(bytes, scan, { set, remove: ["extra_body"] });
+    return { body: spliceJson(bytes, scan, { set, remove: ["extra_body"] }), losses };
   },
   watch: (body) => watcher(wantsUsage(body)),
   issuedIds,

@@ -1,7 +1,9 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import { spliceJson } from "../../../../lib/json.ts";
+import { withEdits } from "../../../foreign_seals.ts";
 import type { PassThrough } from "../../../pass_through.ts";
 import { isObject, objectOf } from "../../../wire_value.ts";
+import { sealEditsOf } from "./seals.ts";
 import { watcher } from "./watcher.ts";
 
 /** The two spellings of the format's settings. */
@@ -9,11 +11,13 @@ const CONFIGS = ["generationConfig", "generation_config"] as const;
 
 /** Content generation as it passes. The model is named by the path. */
 export const passThrough: PassThrough = {
-  prepare({ bytes, scan, body, outputLimit, cachedContent }) {
+  prepare(request) {
+    const { body, outputLimit, cachedContent } = request;
+    const { bytes, scan, losses } = withEdits(request, sealEditsOf(request));
     const set: Record<string, unknown> = outputLimit === null ? {} : limitMember(body, outputLimit);
-    if (cachedContent === null) return spliceJson(bytes, scan, { set, remove: ["extra_body"] });
+    if (cachedContent === null) return { body: spliceJson(bytes, scan, { set, remove: ["extra_body"] }), losses };
     set.cachedContent = cachedContent;
-    return spliceJson(bytes, scan, { set, remove: ["extra_body", "cached_content"] });
+    return { body: spliceJson(bytes, scan, { set, remove: ["extra_body", "cached_content"] }), losses };
   },
   watch: () => watcher(),
   issuedIds: null,

@@ -1,13 +1,17 @@
 import { spliceJson } from "../../../../lib/json.ts";
+import { withEdits } from "../../../foreign_seals.ts";
 import type { PassThrough } from "../../../pass_through.ts";
 import { issuedIds } from "./issued_ids.ts";
+import { sealEditsOf } from "./seals.ts";
 import { watcher } from "./watcher.ts";
 
 /** Messages as they pass. */
 export const passThrough: PassThrough = {
-  prepare({ bytes, scan, model, outputLimit }) {
+  prepare(request) {
+    const { model, outputLimit } = request;
+    const { bytes, scan, losses } = withEdits(request, sealEditsOf(request));
     const set = outputLimit === null ? { model } : { model, max_tokens: outputLimit };
-    return spliceJson(bytes, scan, { set, remove: ["extra_body"] });
+    return { body: spliceJson(bytes, scan, { set, remove: ["extra_body"] }), losses };
   },
   watch: () => watcher(),
   issuedIds,

@@ -1,0 +1,76 @@
+import type { JsonEdit } from "../../../../lib/json_edits.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
+import { isOwnSeal, isWrapped, NO_EDITS, type SealEdits, WRAPPED_SEAL_MARK } from "../../../foreign_seals.ts";
+import type { PassedRequest } from "../../../pass_through.ts";
+import { isObject, listOf, objectOf } from "../../../wire_value.ts";
+import { callSealOf } from "../shared/read_messages.ts";
+import { readDetail, writeOwnDetail } from "../shared/reasoning.ts";
+
+type Path = JsonEdit["path"];
+
+/**
+ * The edits by which a history that holds wrapped proofs becomes one of this provider's: its own proofs are unwrapped,
+ * those of others are left out, with the plain thoughts beside them where the vendor is the format's author, who takes none.
+ */
+export function sealEditsOf({ body, latin1, provider, compatible }: PassedRequest): SealEdits {
+  if (!latin1.includes(WRAPPED_SEAL_MARK)) return NO_EDITS;
+  const edits: JsonEdit[] = [];
+  const losses = new Set<string>();
+  listOf(body.messages).forEach((message, index) => {
+    if (!isObject(message)) return;
+    const path = ["messages", index];
+    const kept = detailsOf(message, path, provider, edits);
+    const proofs = [
+      { owner: message, path },
+      ...listOf(message.tool_calls).map((call, place) => ({ owner: call, path: [...path, "tool_calls", place] })),
+    ];
+    const isLost = proofs.map((each) => isCallSealLost(each.owner, each.path, provider, edits)).includes(true);
+    if (isLost || kept === "some" || kept === "none") losses.add("reasoning_signature");
+    if (kept !== "none" || compatible) return;
+    for (const thoughts of ["reasoning_content", "reasoning"]) {
+      if (message[thoughts] === undefined) continue;
+      edits.push({ path: [...path, thoughts], value: undefined });
+      losses.add("reasoning_text");
+    }
+  });
+  return { edits, losses: [...losses] };
+}
+
+/** Adds the edits of one message's `reasoning_details`; tells how many of them stay. */
+function detailsOf(message: JsonObject, path: Path, provider: string, edits: JsonEdit[]): "all" | "some" | "none" {
+  const details = listOf(message.reasoning_details);
+  const own: JsonEdit[] = [];
+  let foreign = 0;
+  details.forEach((entry, place) => {
+    const detail = objectOf(entry);
+    if (detail === null || !(isWrapped(detail.signature) || isWrapped(detail.data))) return;
+    const at = [...path, "reasoning_details", place];
+    const part = readDetail(detail);
+    if (part?.seal !== undefined && isOwnSeal(part.seal, "chat", provider)) {
+      const { seal } = part;
+      own.push({ path: at, value: writeOwnDetail({ ...part, seal }, place) });
+    } else {
+      foreign++;
+      own.push({ path: at, value: undefined });
+    }
+  });
+  if (foreign > 0 && foreign === details.length) {
+    edits.push({ path: [...path, "reasoning_details"], value: undefined });
+    return "none";
+  }
+  edits.push(...own);
+  return foreign === 0 ? "all" : "some";
+}
+
+/** Adds the edit of `extra_content.google.thought_signature`; true when the proof is lost. */
+function isCallSealLost(owner: unknown, path: Path, provider: string, edits: JsonEdit[]): boolean {
+  const google = isObject(owner) ? objectOf(objectOf(owner.extra_content)?.google) : null;
+  if (!isWrapped(google?.thought_signature)) return false;
+  const { seal } = callSealOf(owner as JsonObject);
+  const isOwn = seal !== undefined && isOwnSeal(seal, "chat", provider);
+  edits.push({
+    path: [...path, "extra_content", "google", "thought_signature"],
+    value: isOwn ? seal.value : undefined,
+  });
+  return !isOwn;
+}

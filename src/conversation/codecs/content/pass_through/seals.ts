@@ -1,0 +1,56 @@
+import type { JsonEdit } from "../../../../lib/json_edits.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
+import { isOwnSeal, isWrapped, NO_EDITS, type SealEdits, WRAPPED_SEAL_MARK } from "../../../foreign_seals.ts";
+import type { PassedRequest } from "../../../pass_through.ts";
+import { isAbsent, isObject, listOf } from "../../../wire_value.ts";
+import { readPartSeal, reasoningOf, UNVALIDATED_SEAL } from "../shared/seals.ts";
+
+const SPELLINGS = ["thoughtSignature", "thought_signature"] as const;
+const CALLS = ['"functionCall"', '"function_call"'];
+
+/**
+ * The edits by which a history that holds wrapped proofs becomes one of this provider's: its own proofs are unwrapped,
+ * those of others are left out. The first call of a step must have one, also where it was made by a vendor that gives none,
+ * so that it gets the documented word in its place.
+ * Source: Gemini API reference, "Thought signatures".
+ */
+export function sealEditsOf({ body, latin1, provider, compatible }: PassedRequest): SealEdits {
+  if (!latin1.includes(WRAPPED_SEAL_MARK) && !CALLS.some((mark) => latin1.includes(mark))) return NO_EDITS;
+  const edits: JsonEdit[] = [];
+  let isLost = false;
+  listOf(body.contents).forEach((content, index) => {
+    const parts = isObject(content) ? listOf(content.parts) : [];
+    let calls = 0;
+    let kept = 0;
+    parts.forEach((part, place) => {
+      if (!isObject(part)) return void kept++;
+      const isCall = !isAbsent(part.functionCall ?? part.function_call);
+      const isFirstCall = isCall && calls++ === 0;
+      const key = SPELLINGS.find((spelling) => isWrapped(part[spelling]));
+      const seal = key === undefined ? null : readPartSeal(part);
+      const path = ["contents", index, "parts", place];
+      if (isFirstCall && !compatible && SPELLINGS.every((spelling) => isAbsent(part[spelling]))) {
+        edits.push({ path, value: { ...part, [SPELLINGS[0]]: UNVALIDATED_SEAL } });
+      }
+      if (key === undefined || seal === null) return void kept++;
+      if (isOwnSeal(seal, "content", provider)) {
+        edits.push({ path: [...path, key], value: seal.value });
+        return void kept++;
+      }
+      isLost = true;
+      if (isFirstCall && !compatible) edits.push({ path: [...path, key], value: UNVALIDATED_SEAL });
+      else edits.push({ path: saysSomething(part) ? [...path, key] : path, value: undefined });
+      // A content of nothing but unsigned thoughts counts as empty.
+      if (saysSomething(part) && part.thought !== true) kept++;
+    });
+    if (kept === 0 && parts.length > 0) edits.push({ path: ["contents", index], value: undefined });
+  });
+  return { edits, losses: isLost ? ["reasoning_signature"] : [] };
+}
+
+/** Whether a part is worth sending without its proof. */
+function saysSomething(part: JsonObject): boolean {
+  if (typeof part.text !== "string") return true;
+  if (part.text === "") return false;
+  return part.thought !== true || !reasoningOf(part.text, readPartSeal(part)).redacted;
+}

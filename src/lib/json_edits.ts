@@ -1,0 +1,150 @@
+import { type Cut, withCuts } from "./json_cuts.ts";
+
+/** A change at any depth of a JSON text. */
+export interface JsonEdit {
+  /** Keys and indexes from the top to the place. */
+  readonly path: readonly (string | number)[];
+  /** What stands there afterwards, written as `JSON.stringify` does; undefined takes the member or element out. */
+  readonly value: unknown;
+}
+
+/**
+ * Changes single places of a JSON text; all other bytes stay as they are. A name that an object holds twice means the last
+ * of them, as for `JSON.parse`. A path that leads nowhere changes nothing, and neither does an edit inside of what another
+ * edit replaces.
+ *
+ * @param bytes UTF-8 that `JSON.parse` accepts.
+ */
+export function editJson(bytes: Uint8Array<ArrayBuffer>, edits: readonly JsonEdit[]): Uint8Array<ArrayBuffer> {
+  if (edits.length === 0) return bytes;
+  const cuts: Cut[] = [];
+  addCuts(bytes, skipSpace(bytes, 0), edits.map(({ path, value }) => ({ path, at: 0, value })), cuts);
+  return withCuts(bytes, cuts);
+}
+
+/** An edit on its way down: `at` steps of its path are gone. */
+interface Step extends JsonEdit {
+  readonly at: number;
+}
+
+/** A member or an element: where it begins with its name, and where its value stands. */
+interface Child {
+  readonly key: string | number;
+  readonly start: number;
+  readonly valueStart: number;
+  readonly end: number;
+}
+
+function addCuts(bytes: Uint8Array, start: number, steps: readonly Step[], cuts: Cut[]): void {
+  const byKey = new Map<string | number, Step[]>();
+  for (const step of steps) {
+    const key = step.path[step.at];
+    byKey.set(key, [...byKey.get(key) ?? [], step]);
+  }
+  const children = childrenOf(bytes, start);
+  const places = new Map(children.map(({ key }, index) => [key, index]));
+  const removed = new Set<number>();
+  const inner: [Child, readonly Step[]][] = [];
+  for (const [key, deeper] of byKey) {
+    const index = places.get(key);
+    if (index === undefined) continue;
+    const here = deeper.find(({ path, at }) => path.length === at + 1);
+    if (here !== undefined && here.value === undefined) removed.add(index);
+    else inner.push([children[index], here === undefined ? deeper : [here]]);
+  }
+  const own: Cut[] = [...removalsOf(children, removed)];
+  for (const [{ valueStart, end }, deeper] of inner) {
+    const [{ path, at, value }] = deeper;
+    if (path.length === at + 1) own.push({ start: valueStart, end, text: JSON.stringify(value) });
+    else addCuts(bytes, valueStart, deeper.map((step) => ({ ...step, at: at + 1 })), own);
+  }
+  cuts.push(...own.sort((a, b) => a.start - b.start));
+}
+
+/** What is removed takes the comma after it along; the last ones take the comma before them. */
+function removalsOf(children: readonly Child[], removed: ReadonlySet<number>): Cut[] {
+  const cuts: Cut[] = [];
+  for (let index = 0; index < children.length; index++) {
+    if (!removed.has(index)) continue;
+    const first = index;
+    while (removed.has(index + 1)) index++;
+    const next = children[index + 1];
+    if (next !== undefined) cuts.push({ start: children[first].start, end: next.start, text: "" });
+    else {
+      const start = first === 0 ? children[first].start : children[first - 1].end;
+      cuts.push({ start, end: children[index].end, text: "" });
+    }
+  }
+  return cuts;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_OBJECT = 0x7b;
+const OPEN_LIST = 0x5b;
+
+/** The members or elements of the value that begins there; none when it is neither object nor list. */
+function childrenOf(bytes: Uint8Array, start: number): Child[] {
+  const isObject = bytes[start] === OPEN_OBJECT;
+  if (!isObject && bytes[start] !== OPEN_LIST) return [];
+  const children: Child[] = [];
+  let at = skipSpace(bytes, start + 1);
+  while (at < bytes.length && bytes[at] !== OPEN_OBJECT + 2 && bytes[at] !== OPEN_LIST + 2) {
+    const begin = at;
+    let key: string | number = children.length;
+    if (isObject) {
+      const nameEnd = stringEnd(bytes, at);
+      key = JSON.parse(DECODER.decode(bytes.subarray(at, nameEnd))) as string;
+      at = skipSpace(bytes, skipSpace(bytes, nameEnd) + 1);
+    }
+    const valueStart = at;
+    const end = valueEnd(bytes, at);
+    children.push({ key, start: begin, valueStart, end });
+    at = skipSpace(bytes, end);
+    if (bytes[at] === COMMA) at = skipSpace(bytes, at + 1);
+  }
+  return children;
+}
+
+const DECODER = new TextDecoder();
+
+/** Just after the value that begins there. */
+function valueEnd(bytes: Uint8Array, start: number): number {
+  let depth = 0;
+  for (let at = start; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === QUOTE) {
+      at = stringEnd(bytes, at) - 1;
+      if (depth === 0) return at + 1;
+    } else if (byte === OPEN_OBJECT || byte === OPEN_LIST) depth++;
+    else if (byte === OPEN_OBJECT + 2 || byte === OPEN_LIST + 2) {
+      if (depth === 0) return at; // a number or word that the end of its container follows
+      if (--depth === 0) return at + 1;
+    } else if (depth === 0 && (byte === COMMA || byte === COLON || isSpace(byte))) return at;
+  }
+  return bytes.length;
+}
+
+/** Just after the quote that closes the string whose first quote stands there. */
+function stringEnd(bytes: Uint8Array, start: number): number {
+  let at = bytes.indexOf(QUOTE, start + 1);
+  while (at !== -1) {
+    let before = at - 1;
+    while (bytes[before] === BACKSLASH) before--;
+    if ((at - before) % 2 === 1) return at + 1;
+    at = bytes.indexOf(QUOTE, at + 1);
+  }
+  return bytes.length;
+}
+
+function isSpace(byte: number): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}
+
+function skipSpace(bytes: Uint8Array, start: number): number {
+  let at = start;
+  while (isSpace(bytes[at])) at++;
+  return at;
+}
