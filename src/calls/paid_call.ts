@@ -1,4 +1,4 @@
-import type { Meter, Reserve } from "../billing/meter.ts";
+import type { Meter, Reserve, Reserved } from "../billing/meter.ts";
 import type { Model } from "../catalog/model.ts";
 import type { FormatAuthor } from "../conversation/caller_format.ts";
 import { type Candidate, candidatesFor } from "../routing/candidates.ts";
@@ -62,6 +62,8 @@ export interface Attempts<T> {
 /** A call that costs money. */
 export interface PaidCall<T> extends Pick<Attempts<T>, "candidates" | "rule"> {
   readonly facts: CallFacts;
+  /** Whether what was reserved pays for a candidate. Default: for each. It does for the first at least. */
+  readonly isPaid?: (candidate: Candidate, reserved: Reserved) => boolean;
   /** Who defined the caller's wire format, for errors. */
   readonly author: FormatAuthor;
   /** Decides what is reserved while the call is open: what it may cost at most. */
@@ -92,7 +94,8 @@ export async function runPaidCall<T>(call: PaidCall<T>, parts: CallParts): Promi
   const settlement = await admit(call, parts);
   try {
     const attempt = await call.begin(settlement);
-    const { candidates, rule, facts: { requestId, accountId } } = call;
+    const { rule, isPaid = () => true, facts: { requestId, accountId } } = call;
+    const candidates = call.candidates.filter((each) => isPaid(each, settlement.admission.reserved));
     return await tryCandidates({ candidates, attempt, accountId, rule, requestId }, parts);
   } catch (error) {
     settlement.release();

@@ -42,14 +42,39 @@ export interface SettlementParts {
 
 /** Charges one call once, whichever way it ends, and logs `call_charged`. */
 export class Settlement {
-  #isSettled = false;
+  readonly #state: { isSettled: boolean };
 
-  constructor(readonly facts: CallFacts, readonly admission: Admission, readonly parts: SettlementParts) {}
+  /** @param state Whether the call has ended; shared by all settlements of one call. */
+  constructor(
+    readonly facts: CallFacts,
+    readonly admission: Admission,
+    readonly parts: SettlementParts,
+    state: { isSettled: boolean } = { isSettled: false },
+  ) {
+    this.#state = state;
+  }
+
+  /**
+   * The same call as another model serves it. Of all settlements of a call, the first that charges or releases counts.
+   *
+   * @param outputLimit The limit that its vendor must be sent, as `Reserved` has it.
+   */
+  servedBy(model: Model, outputLimit: number | null): Settlement {
+    const { admission } = this;
+    if (model === this.facts.model && outputLimit === admission.reserved.outputLimit) return this;
+    const own: Admission = {
+      reserved: { ...admission.reserved, outputLimit },
+      charge: (charge) => admission.charge(charge),
+      release: () => admission.release(),
+      onOverdrawn: (listener) => admission.onOverdrawn(listener),
+    };
+    return new Settlement({ ...this.facts, model }, own, this.parts, this.#state);
+  }
 
   /** Charges the call; resolves when the charge is durable. A second call does nothing. */
   async charge(charge: CallCharge): Promise<void> {
-    if (this.#isSettled) return;
-    this.#isSettled = true;
+    if (this.#state.isSettled) return;
+    this.#state.isSettled = true;
     const amount = costOfAll(charge.parts);
     await this.admission.charge(this.#chargeOf(charge, amount));
     this.#logCharge(charge, amount);
@@ -62,7 +87,7 @@ export class Settlement {
    * call is still open.
    */
   async chargeWithin(charge: CallCharge, commit: (charge: Charge | null) => Promise<void>): Promise<void> {
-    if (this.#isSettled) throw new Error("Cannot charge a call that has ended");
+    if (this.#state.isSettled) throw new Error("Cannot charge a call that has ended");
     const amount = costOfAll(charge.parts);
     try {
       await commit(amount > 0n ? this.#chargeOf(charge, amount) : null);
@@ -76,8 +101,8 @@ export class Settlement {
 
   /** Ends the call without a charge. Does nothing after a charge. */
   release(): void {
-    if (this.#isSettled) return;
-    this.#isSettled = true;
+    if (this.#state.isSettled) return;
+    this.#state.isSettled = true;
     this.admission.release();
   }
 

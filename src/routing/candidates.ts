@@ -46,6 +46,19 @@ export function candidatesFor(
 }
 
 /**
+ * The candidates of several models, one model behind the other, with those last whose circuit is open: each of a model that
+ * is known to fail is passed over for the next model.
+ */
+export function restingLast<C extends Candidate>(
+  candidates: readonly C[],
+  { breaker, accountId }: Pick<RoutingContext, "breaker" | "accountId">,
+): readonly C[] {
+  const isResting = new Set(candidates.filter((each) => breaker.availabilityOf(each, accountId) === "resting"));
+  if (isResting.size === 0) return candidates;
+  return [...candidates.filter((each) => !isResting.has(each)), ...isResting];
+}
+
+/**
  * The candidates without those of misconfigured providers.
  *
  * @throws {GatewayError} `upstream_auth_failed` when none is left.

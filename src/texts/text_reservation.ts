@@ -1,5 +1,6 @@
 import type { Reserve } from "../billing/meter.ts";
 import { insufficientCredits } from "../billing/meter.ts";
+import { GatewayError } from "../lib/gateway_error.ts";
 import { type BillLine, type Money, type Rate, RATE_UNITS_PER_MONEY_UNIT, sumOf, writeMoney } from "../lib/money.ts";
 
 /** What a request for text may consume at most, if its vendor keeps the limits that it is sent. */
@@ -59,6 +60,50 @@ const SHARE = 10n;
 export function textReserve(measure: TextMeasure, rates: TextRates): Reserve {
   const bill = billOf(measure, rates);
   return measure.limitField === null ? ownLimitReserve(measure, bill) : callersLimitReserve(measure, bill);
+}
+
+/**
+ * Reserves for a request that may be served by other models when the first fails: the most that any of them may cost, of
+ * those that the balance covers. The limit of output tokens is the first one's.
+ *
+ * @param reserves At least one; of the others, those that do not fit are left out.
+ */
+export function joinedReserve([first, ...others]: readonly Reserve[]): Reserve {
+  if (others.length === 0) return first;
+  return (spendable) => {
+    const reserved = first(spendable);
+    const amounts = others.map((other) => amountOrNothing(other, spendable));
+    const amount = amounts.reduce((most, each) => each > most ? each : most, reserved.amount);
+    return { ...reserved, amount };
+  };
+}
+
+function amountOrNothing(reserve: Reserve, spendable: Money): Money {
+  try {
+    return reserve(spendable).amount;
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === "insufficient_credits") return 0n;
+    throw error;
+  }
+}
+
+/**
+ * How a request fits into what is reserved for it already: the limit of output tokens that its vendor must be sent, which is
+ * null where the caller's own or none is sent. Null when it does not fit.
+ */
+export function fitWithin(
+  amount: Money,
+  measure: TextMeasure,
+  rates: TextRates,
+): { readonly outputLimit: number | null } | null {
+  const bill = billOf(measure, rates);
+  const own = measure.outputTokens;
+  if (bill.costOf(own) <= amount) return { outputLimit: null };
+  if (measure.limitField !== null) return null;
+  const most = bill.tokensFor(amount - bill.base);
+  // Parts of a bill are rounded apart from each other and together.
+  const limit = bill.costOf(most) > amount ? most - 1 : most;
+  return limit < Math.min(own, MIN_OUTPUT_LIMIT_TOKENS) ? null : { outputLimit: limit };
 }
 
 /** Costs of one request by the output tokens of each choice. */

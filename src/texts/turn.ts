@@ -1,31 +1,21 @@
-import { routeOf, runPaidCall } from "../calls/paid_call.ts";
-import type { Model } from "../catalog/model.ts";
+import type { Reserved } from "../billing/meter.ts";
+import { runPaidCall } from "../calls/paid_call.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import { refuseLaterWork } from "../conversation/later_work.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
-import { type Candidate, usableCandidates } from "../routing/candidates.ts";
 import { TEXT_FALLBACK } from "../routing/fallback_rule.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import type { TextEndpoint } from "../upstreams/upstream.ts";
 import { speakAlike, type TextAttempt, type TextParts, type TextTurn } from "./attempt.ts";
-import { candidatesOfCache, failureOfCache } from "./cached_turn.ts";
+import { failureOfCache } from "./cached_turn.ts";
 import { chargeText } from "./charge_text.ts";
-import { refuseBeyondLimit } from "./output_limit.ts";
-import { ownEndpointOf, permittedTo } from "./own_endpoint.ts";
+import { ownEndpointOf } from "./own_endpoint.ts";
 import { passThrough } from "./pass_through.ts";
-import { measureOf } from "./text_measure.ts";
-import { requestedTariff } from "./service_tier.ts";
-import { textModel } from "./text_model.ts";
-import { textReserve } from "./text_reservation.ts";
+import { type TextOption, textOptionsOf } from "./text_options.ts";
+import { fitWithin, joinedReserve, textReserve } from "./text_reservation.ts";
 import { translate } from "./translate.ts";
 import { estimatedUsageOf } from "./turn_usage.ts";
-
-/** A turn that was checked: which model, and who is to serve it. */
-export interface RoutedTurn {
-  readonly model: Model;
-  readonly candidates: readonly Candidate[];
-}
 
 /** Carries out one turn, end to end: checks, routes, admits, sends, relays, charges. */
 export class TextTurns {
@@ -39,43 +29,27 @@ export class TextTurns {
   async run(turn: TextTurn): Promise<Response> {
     turn.format.check(turn.body);
     refuseLaterWork(turn.body);
-    const { model, candidates: routed } = this.route(turn);
-    const tariff = requestedTariff(turn, model);
-    const candidates = await permittedTo(turn, model, routed, this.parts);
+    const { options, candidates, optionOf } = await textOptionsOf(turn, this.parts);
+    const [first] = options;
     const { requestId, accountId, receivedAt } = turn;
     const { catalog } = this.parts;
-    const { measure, rates } = measureOf(turn, { ...model, tariff }, this.#takesAnyFile(candidates));
+    const limitFor = (option: TextOption, { amount, outputLimit }: Reserved) =>
+      option === first ? { outputLimit } : fitWithin(amount, option.measure, option.rates);
     return await runPaidCall({
-      facts: { kind: "text", requestId, accountId, receivedAt, model },
+      facts: { kind: "text", requestId, accountId, receivedAt, model: first.model },
       author: turn.format.author,
       candidates,
+      isPaid: (candidate, reserved) => limitFor(optionOf(candidate), reserved) !== null,
       rule: TEXT_FALLBACK,
-      reserve: textReserve(measure, rates),
-      begin: (settlement) => (candidate) => {
+      reserve: joinedReserve(options.map(({ measure, rates }) => textReserve(measure, rates))),
+      begin: (admitted) => (candidate) => {
+        const option = optionOf(candidate);
+        const { model, measure } = option;
+        const settlement = admitted.servedBy(model, limitFor(option, admitted.admission.reserved)!.outputLimit);
         const begun = { turn, measure, model, catalog, candidate, settlement };
         return this.#attempt(begun).catch(failureIn(begun, turn.memory.held));
       },
     }, this.parts);
-  }
-
-  /** Vendors of the content format take any file by its address, those of the others a picture for a picture. */
-  #takesAnyFile(candidates: readonly Candidate[]): boolean {
-    return candidates.some(({ provider }) =>
-      this.parts.providers.get(provider)!.text.some(({ format }) => format.takesAnyFile)
-    );
-  }
-
-  /** The model and the providers to try. */
-  route(turn: TextTurn): RoutedTurn {
-    const model = textModel(this.parts.catalog, turn.model, turn.format);
-    refuseBeyondLimit(turn.format.requestedLimit(turn.body), model);
-    const { pin, candidates } = routeOf(model, turn, this.parts);
-    if (!turn.cache) return { model, candidates };
-    const context = { breaker: this.parts.breaker, accountId: turn.accountId };
-    return {
-      model,
-      candidates: usableCandidates(candidatesOfCache(turn.cache, pin, candidates, model.serves), context),
-    };
   }
 
   async #attempt(begun: BegunAttempt): Promise<Response> {

@@ -82,3 +82,16 @@ Deno.test("Settlement is still open when the commit with its charge fails, and h
   await settlement.chargeWithin(nothing, (row) => Promise.resolve(void rows.push(row)));
   assertEquals([rows, till.releases], [[null], 1]);
 });
+
+Deno.test("Settlement of another model charges the one call at that model's name, and ends it for all", async () => {
+  const till = tillOf();
+  const settlement = settlementOf(till);
+  const other = { id: "acme/other", tariff } as Model;
+  const served = settlement.servedBy(other, 77);
+  assertEquals([served.facts.model.id, served.admission.reserved.outputLimit], ["acme/other", 77]);
+  assertEquals(settlement.servedBy(model, settlement.admission.reserved.outputLimit), settlement);
+  await served.charge(chargeOf(USAGE));
+  settlement.release();
+  await settlement.charge(chargeOf(USAGE));
+  assertEquals([till.charges.map((charge) => charge.model), till.releases], [["acme/other"], 0]);
+});

@@ -2,7 +2,13 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { type Money, readMoney, readRate } from "../../src/lib/money.ts";
-import { type TextMeasure, type TextRates, textReserve } from "../../src/texts/text_reservation.ts";
+import {
+  fitWithin,
+  joinedReserve,
+  type TextMeasure,
+  type TextRates,
+  textReserve,
+} from "../../src/texts/text_reservation.ts";
 
 /** Three dollars a million tokens in, fifteen out. */
 const MID_PRICED: TextRates = {
@@ -149,3 +155,38 @@ function costOf(measure: TextMeasure, rates: TextRates, outputTokens: number): M
     BigInt(outputTokens * measure.choices) * rates.output;
   return (exact + 50_000_000n) / 100_000_000n;
 }
+
+Deno.test("joinedReserve() reserves for the dearest that fits, with the first one's limit", () => {
+  const dear = { ...MID_PRICED, output: MID_PRICED.output * 10n };
+  const limited = { ...DEFAULT_CALL, limitField: "max_tokens", outputTokens: 1_000 };
+  const [cheap, costly] = [textReserve(limited, MID_PRICED), textReserve(limited, dear)];
+  const joined = joinedReserve([cheap, costly]);
+  assertEquals(joined(readMoney("1")).amount, costly(readMoney("1")).amount);
+  assertEquals(joined(readMoney("0.1")), cheap(readMoney("0.1")));
+  assertThrows(() => joinedReserve([costly, cheap])(readMoney("0.1")), GatewayError);
+  const long = joinedReserve([textReserve(DEFAULT_CALL, MID_PRICED), costly])(readMoney("10"));
+  assertEquals(long, textReserve(DEFAULT_CALL, MID_PRICED)(readMoney("10")));
+});
+
+Deno.test("fitWithin() gives the limit that what is reserved pays for, to the token", () => {
+  const amounts = fc.bigInt({ min: 0n, max: readMoney("20") });
+  fc.assert(fc.property(amounts, fc.integer({ min: 1, max: 3 }), fc.boolean(), (amount, choices, isLimited) => {
+    const call = { ...DEFAULT_CALL, choices, limitField: isLimited ? "max_tokens" : null };
+    const fit = fitWithin(amount, call, MID_PRICED);
+    const costOf = (outputTokens: number) =>
+      textReserve({ ...call, outputTokens, limitField: "max_tokens" }, MID_PRICED)(readMoney("1000000")).amount;
+    const limit = fit === null ? null : fit.outputLimit ?? call.outputTokens;
+    if (limit === null) assert(costOf(isLimited ? call.outputTokens : 1_024) > amount);
+    else {
+      assert(costOf(limit) <= amount);
+      assert(limit === call.outputTokens || costOf(limit + 1) > amount);
+    }
+  }));
+});
+
+Deno.test("fitWithin() fits every call into what it reserved itself", () => {
+  for (const balance of ["0.05", "0.5", "3", "20", "500"]) {
+    const { amount, outputLimit } = textReserve(DEFAULT_CALL, MID_PRICED)(readMoney(balance));
+    assertEquals(fitWithin(amount, DEFAULT_CALL, MID_PRICED), { outputLimit });
+  }
+});

@@ -3,6 +3,7 @@ import type { JsonObject } from "../../src/lib/json_object.ts";
 import type { Form } from "../../src/conversation/seal.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import type { TextTurn } from "../../src/texts/attempt.ts";
+import { routeTo } from "../../src/texts/text_options.ts";
 import { type Behaviour, errorOf, failing, stageOf, streamed, wholeReply } from "./stage.ts";
 import { FORMS } from "../support/forms.ts";
 import { bodyOf, responseOf, turnOf } from "./support.ts";
@@ -176,7 +177,9 @@ Deno.test("TextTurns leaves misconfigured providers out, also that of a cache wh
   const providers = { one: ["content", wholeReply("content")], two: ["content", wholeReply("content")] } as const;
   const { turns } = stageOf({ providers, misconfigured: ["one"] });
   const namesFor = (cache: TextTurn["cache"]) =>
-    turns.route(turnOf("content", { cache })).candidates.map(({ provider }) => provider);
+    routeTo(turnOf("content", { cache }), turns.parts.catalog.find("acme/m")!, turns.parts).map(({ provider }) =>
+      provider
+    );
   const open = () => Promise.reject(new Error("not opened"));
   assertEquals(namesFor(null), ["two"]);
   assertEquals(namesFor({ ...CACHE, kind: "emulated", open }), ["two"]);
