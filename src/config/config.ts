@@ -5,7 +5,7 @@ import { type Model, readModel } from "../catalog/model.ts";
 import { isModelPattern, type ModelPattern, readModelPattern } from "../catalog/model_pattern.ts";
 import { NO_PROXIES, type Proxies, readProxies } from "../net/proxy.ts";
 import { isProviderName, type ProviderConfig, readProviderConfig } from "../upstreams/provider_config.ts";
-import { refuseClashes, refuseUnlistable } from "./cross_checks.ts";
+import { refuseClashes, refuseEndpointPaths, refuseUnlistable } from "./cross_checks.ts";
 import { isSection, readDocument, type Section } from "./document.ts";
 import { type EgressConfig, readEgressSection } from "./egress_section.ts";
 import { applyOverrides, providersFrom } from "./environment.ts";
@@ -130,6 +130,7 @@ export function readTree(tree: Section, problems: Problems): Config {
   const providerNames = new Set(isSection(tree.providers) ? Object.keys(tree.providers) : []);
   const models = config.models ?? builtInModels(providerNames);
   refuseClashes(tree, providerNames, problems);
+  refuseEndpointPaths(config.providers, problems);
   refuseBadNames(tree, tree.models == null ? models as readonly Model[] : [], problems);
   refuseUnlistable(tree, config.providers, problems);
   problems.throwIfAny();

@@ -1,7 +1,8 @@
 import { providerPartOf } from "../catalog/catalog.ts";
 import { isModelPattern } from "../catalog/model_pattern.ts";
 import { KINDS } from "../upstreams/kinds.ts";
-import { PROVIDER_KINDS, type ProviderKind } from "../upstreams/provider_config.ts";
+import { endpointPathIn } from "../upstreams/endpoint_path.ts";
+import { PROVIDER_KINDS, type ProviderConfig, type ProviderKind } from "../upstreams/provider_config.ts";
 import { isSection, type Section } from "./document.ts";
 import type { Path, Problems } from "./problems.ts";
 import { nearestWord } from "./unknown_key.ts";
@@ -74,4 +75,17 @@ function sectionsOf(value: unknown, path: Path): [Section, Path][] {
 
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
+}
+
+/** Refuses base addresses that were copied with the path of an endpoint: every request would go to an address twice. */
+export function refuseEndpointPaths(
+  providers: Readonly<Record<string, ProviderConfig | null>>,
+  problems: Problems,
+): void {
+  for (const [name, config] of Object.entries(providers)) {
+    const found = config && endpointPathIn(config.kind, config.baseUrl);
+    if (!found) continue;
+    const expected = `the address without "${found.surplus}" at its end, which the gateway adds`;
+    problems.addCorrection(["providers", name, "base_url"], expected, found.baseUrl, config.baseUrl);
+  }
 }

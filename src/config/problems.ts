@@ -40,6 +40,12 @@ export class Problems {
     this.addPlain(path, expected, this.#shown(path, value));
   }
 
+  /** As {@linkcode Problems.add}, with a better value named, which is shown only as far as the value there may be. */
+  addCorrection(path: Path, expected: string, corrected: string, value: unknown): void {
+    const shown = this.#shown(path, corrected);
+    this.add(path, shown.startsWith('"') ? `${shown}, ${expected}` : expected, value);
+  }
+
   /** As {@linkcode Problems.add}, with the words for what stands there. */
   addPlain(path: Path, expected: string, got: string): void {
     const place = pathText(path);

@@ -1,0 +1,56 @@
+import { assertEquals } from "@std/assert";
+import { endpointPathIn } from "../../src/upstreams/endpoint_path.ts";
+import { BASE_URLS, PROVIDER_KINDS } from "../../src/upstreams/provider_config.ts";
+
+Deno.test("endpointPathIn() finds what was copied along with a base address", () => {
+  for (
+    const [kind, address, baseUrl, surplus] of [
+      ["openai", "https://a.example/v1/chat/completions", "https://a.example/v1", "/chat/completions"],
+      ["openai", "https://a.example/v1/responses", "https://a.example/v1", "/responses"],
+      ["openai", "https://a.example/v1/models", "https://a.example/v1", "/models"],
+      ["openai", "http://10.0.0.1:8000/chat/completions", "http://10.0.0.1:8000", "/chat/completions"],
+      [
+        "openai",
+        "https://a.example/v1beta/openai/chat/completions",
+        "https://a.example/v1beta/openai",
+        "/chat/completions",
+      ],
+      ["ark", "https://a.example/api/v3/images/generations", "https://a.example/api/v3", "/images/…"],
+      ["anthropic", "https://a.example/v1/messages", "https://a.example", "/v1/messages"],
+      [
+        "anthropic",
+        "https://a.example/anthropic/v1/messages/count_tokens",
+        "https://a.example/anthropic",
+        "/v1/messages",
+      ],
+      ["anthropic", "https://api.anthropic.com/v1", "https://api.anthropic.com", "/v1"],
+      ["google", "https://a.example/v1beta/models/g-1:generateContent", "https://a.example", "/v1beta/models"],
+      ["google", "https://a.example/v1beta/models", "https://a.example", "/v1beta/models"],
+      [
+        "google",
+        "https://generativelanguage.googleapis.com/v1beta",
+        "https://generativelanguage.googleapis.com",
+        "/v1beta",
+      ],
+    ] as const
+  ) {
+    assertEquals([address, endpointPathIn(kind, address)], [address, { surplus, baseUrl }]);
+  }
+});
+
+Deno.test("endpointPathIn() leaves addresses alone that can be right", () => {
+  for (const kind of PROVIDER_KINDS) assertEquals(endpointPathIn(kind, BASE_URLS[kind]), null, kind);
+  for (
+    const [kind, address] of [
+      ["openai", "https://unit.services.ai.azure.com/models"],
+      ["openai", "https://serving.example/models/llama"],
+      ["openai", "https://chat.example"],
+      ["openai", "https://a.example/chat"],
+      ["anthropic", "https://gateway.example/v1"],
+      ["anthropic", "https://messages.example"],
+      ["google", "http://127.0.0.1:8080/v1beta"],
+    ] as const
+  ) {
+    assertEquals([address, endpointPathIn(kind, address)], [address, null]);
+  }
+});
