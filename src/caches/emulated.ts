@@ -1,4 +1,5 @@
 import { content } from "../conversation/codecs/content/mod.ts";
+import { droppedFields } from "../conversation/codecs/dropped_fields.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { CacheParts } from "./cache_parts.ts";
 import { cacheFileOf } from "./cached_content.ts";
@@ -30,7 +31,7 @@ export async function keepEmulated(parts: CacheParts, making: Making): Promise<K
     tokens,
     countedBy,
     expiresAt: making.expiresAt,
-    losses: [...read.beyond, ...losses.map((loss) => content.caller.fieldNames[loss] ?? loss)],
+    losses: [...read.beyond, ...droppedFields("content", making.content, losses)],
   };
 }
 

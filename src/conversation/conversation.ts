@@ -1,3 +1,4 @@
+import type { JsonObject } from "../lib/json_object.ts";
 import type { Seal } from "./seal.ts";
 
 /**
@@ -33,9 +34,29 @@ export interface Conversation {
   readonly cacheKey: string | null;
   /** How long an answer is wanted: `low`, `medium`, `high`. */
   readonly verbosity: string | null;
+  /** The caller's own words for its records, by their keys (`metadata`, `labels`); left out when it sent none. */
+  readonly metadata?: JsonObject;
+  /** How fast and at what price the vendor is to work; left out when the caller did not say. */
+  readonly serviceTier?: ServiceTier;
+  /** How many of the likeliest tokens are wanted with their probabilities, beside the chosen one; left out for none. */
+  readonly logprobs?: number;
+  /** Settings that the chat and responses formats share by name and meaning, as they were sent; left out for none. */
+  readonly defaultSettings?: DefaultSettings;
   /** Dotted names, in the caller's spelling, of fields that were sent and that this form has no word for. */
   readonly beyond: readonly string[];
 }
+
+/**
+ * A service tier: `auto` (the vendor chooses, and may serve at a better tier than the usual one), `standard` (the usual
+ * one), `flex`, `priority`, or a word of one vendor's own.
+ */
+export type ServiceTier = string;
+
+/** Settings that the chat and responses formats of the default protocol share. */
+export type DefaultSettings = { readonly [name in (typeof DEFAULT_SETTINGS)[number]]?: unknown };
+
+/** The names of {@linkcode DefaultSettings}. Source: Chat Completions and Responses API references, "Create". */
+export const DEFAULT_SETTINGS = ["prompt_cache_retention", "prompt_cache_options", "moderation"] as const;
 
 /** Who speaks, and what. A `system` turn is an instruction given in the middle of the conversation (text only). */
 export interface Turn {

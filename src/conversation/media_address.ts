@@ -1,4 +1,4 @@
-import { GatewayError } from "../lib/gateway_error.ts";
+import { invalidField } from "../lib/gateway_error.ts";
 import type { Source } from "./conversation.ts";
 
 /** Where bytes are, as one text: an address, or a `data:` URL that holds them. */
@@ -9,15 +9,13 @@ export function addressOf(source: Source): string {
 /**
  * The same for another vendor to read.
  *
+ * @param loss The neutral name of what has the address.
  * @throws {GatewayError} `invalid_request` for an address that only its own vendor can resolve: a bucket's object, or a
  * file that was uploaded there with the caller's key.
  */
-export function portableAddressOf(source: Source): string {
+export function portableAddressOf(source: Source, loss: "image" | "file" | "video"): string {
   if (source.kind === "url" && !isPortable(source.url)) {
-    throw new GatewayError(
-      "invalid_request",
-      "Cannot send a file that is stored at another vendor to this model's vendor: send its data or a web address",
-    );
+    throw invalidField(loss, "it is stored at another vendor than this model's: send its data or a web address");
   }
   return addressOf(source);
 }

@@ -1,6 +1,9 @@
 import { relayed } from "../calls/stream_relay.ts";
 import type { ReplyContext } from "../conversation/caller_format.ts";
+import { droppedFields, refusalInSentWords } from "../conversation/codecs/dropped_fields.ts";
 import type { RequestTarget } from "../conversation/upstream_format.ts";
+import type { Written } from "../conversation/written.ts";
+import type { JsonObject } from "../lib/json_object.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { Reply } from "../conversation/reply.ts";
 import { requestHeadersOf } from "../http/headers.ts";
@@ -55,17 +58,17 @@ export async function translate(attempt: TextAttempt, parts: TextParts): Promise
 }
 
 async function translated(attempt: TextAttempt, parts: TextParts): Promise<Translation> {
-  const { turn, endpoint } = attempt;
+  const { turn } = attempt;
   const own = limited(await conversationOf(attempt, parts), attempt);
   const prefix = await openPrefixOf(attempt);
   const conversation = behindPrefix(own, prefix, attempt);
-  const written = endpoint.format.writeRequest(conversation, targetOf(attempt));
+  const written = writtenFor(conversation, attempt);
   const named = turn.cache?.kind === "native" ? { cachedContent: turn.cache.upstreamName } : {};
   const { emulation, losses } = emulationFor(conversation, written.losses);
   return {
     body: { ...written.body, ...named },
     prefix,
-    losses: [...conversation.beyond, ...losses.map((loss) => turn.format.fieldNames[loss] ?? loss)],
+    losses: [...conversation.beyond, ...droppedFields(turn.format.name, turn.body, losses)],
     emulation,
     names: {
       issuer: attempt.provider.name,
@@ -75,6 +78,15 @@ async function translated(attempt: TextAttempt, parts: TextParts): Promise<Trans
     // A reply may repeat what its request said, but never what a cache holds.
     context: replyContextOf(attempt, own),
   };
+}
+
+function writtenFor(conversation: Conversation, attempt: TextAttempt): Written<JsonObject> {
+  const { turn, endpoint } = attempt;
+  try {
+    return endpoint.format.writeRequest(conversation, targetOf(attempt));
+  } catch (thrown) {
+    throw refusalInSentWords(thrown, turn.format.name, turn.body);
+  }
 }
 
 function limited(conversation: Conversation, attempt: TextAttempt): Conversation {

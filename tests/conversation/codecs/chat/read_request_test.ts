@@ -191,7 +191,6 @@ Deno.test("chat request reader names what it has no word for, and never the gate
     "messages.content.hologram",
     "messages.name",
     "reasoning_effort",
-    "service_tier",
     "tomorrow",
     "tools.web_search",
     "web_search_options",

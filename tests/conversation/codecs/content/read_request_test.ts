@@ -308,7 +308,7 @@ for (const [functionCallingConfig, choice] of CHOICES) {
 
 const THINKING: readonly (readonly [config: JsonObject, reasoning: unknown])[] = [
   [{ thinkingBudget: 0 }, { effort: "none", budgetTokens: null, visible: null }],
-  [{ thinkingBudget: -1 }, null],
+  [{ thinkingBudget: -1 }, { effort: null, budgetTokens: null, visible: null }],
   [{ thinkingBudget: 99, includeThoughts: true }, { effort: null, budgetTokens: 99, visible: true }],
   [{ thinkingLevel: "LOW" }, { effort: "low", budgetTokens: null, visible: null }],
   [{ thinkingLevel: "minimal", includeThoughts: false }, { effort: "minimal", budgetTokens: null, visible: false }],
@@ -333,11 +333,10 @@ Deno.test("readRequest reports what the neutral form has no word for, in the cal
   assertEquals(beyond.toSorted(), [
     "contents.parts.executableCode",
     "contents.parts.videoMetadata",
-    "generation_config.responseLogprobs",
     "generation_config.response_modalities",
     "generation_config.speechConfig",
     "safetySettings",
-    "toolConfig.retrievalConfig",
+    "tool_config.retrievalConfig",
     "tools.functionDeclarations.response",
     "tools.googleSearch",
   ]);

@@ -382,8 +382,8 @@ Deno.test("writeRequest sets a JSON format, and tells it in words to older model
   const older = write({ outputFormat, tools }, { model: "gemini-2.5-flash" });
   assertEquals(older.body.generationConfig, undefined);
   assertStringIncludes(older.body.systemInstruction.parts[0].text, '"type":"object"');
-  assertEquals(older.losses, ["output_format"]);
-  assertEquals(write({ outputFormat, tools }).losses, []);
+  assertEquals(older.losses, ["output_format", "output_name"]);
+  assertEquals(write({ outputFormat, tools }).losses, ["output_name"]);
 });
 
 Deno.test("writeRequest keeps to the vendor's limits and reports what it cut", () => {

@@ -75,10 +75,9 @@ Deno.test("messages request names in beyond what has no neutral word, and never 
   assertEquals(
     new Set(beyond),
     new Set([
-      "service_tier",
       "metadata.trace",
       "output_config.task_budget",
-      "tools.web_search",
+      "tools.web_search_20250305",
       "tools.defer_loading",
       "messages.content.container_upload",
       "messages.content.server_tool_use",

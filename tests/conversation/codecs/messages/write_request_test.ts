@@ -332,8 +332,11 @@ Deno.test("messages request asks older and resembling models for a budget below 
   };
   assertEquals(asked(10_000, null), [10_000, { type: "enabled", budget_tokens: 6000 }, []]);
   assertEquals(asked(500, null), [1524, { type: "enabled", budget_tokens: 1024 }, ["max_tokens"]]);
-  assertEquals(asked(2000, 4000), [6000, { type: "enabled", budget_tokens: 4000 }, ["max_tokens"]]);
-  assertEquals(asked(2000, 4000, 4096), [4096, { type: "enabled", budget_tokens: 3072 }, ["max_tokens"]]);
+  assertEquals(asked(2000, 4000), [6000, { type: "enabled", budget_tokens: 4000 }, ["reasoning_effort", "max_tokens"]]);
+  assertEquals(asked(2000, 4000, 4096), [4096, { type: "enabled", budget_tokens: 3072 }, [
+    "reasoning_effort",
+    "max_tokens",
+  ]]);
   assertEquals(asked(500, null, 1000), [500, { type: "disabled" }, ["reasoning"]]);
 });
 
@@ -474,7 +477,7 @@ Deno.test("messages request asks for a shape by schema where the model takes one
     strict: true,
   };
   const native = write({ outputFormat });
-  assertEquals(native.losses, []);
+  assertEquals(native.losses, ["output_name"], "the format has no place for the name");
   assertEquals(native.body.output_config, {
     format: {
       type: "json_schema",
@@ -488,7 +491,7 @@ Deno.test("messages request asks for a shape by schema where the model takes one
   const told = write({ outputFormat }, { compatible: true, model: "other" });
   assertEquals(told.body.output_config, undefined);
   assertMatch(String(told.body.system), /JSON Schema/);
-  assertEquals(told.losses, ["output_format"]);
+  assertEquals(told.losses, ["output_name", "output_format"]);
   assertMatch(String(write({ outputFormat: { kind: "json" } }).body.system), /JSON object/);
 });
 

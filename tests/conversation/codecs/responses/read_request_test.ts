@@ -59,7 +59,8 @@ Deno.test("readRequest() reads plain input and every setting", () => {
     user: "u1",
     cacheKey: "k",
     verbosity: "low",
-    beyond: [],
+    metadata: {},
+    beyond: ["user"],
   });
 });
 
@@ -182,10 +183,8 @@ Deno.test("readRequest() names what it cannot hold, in the caller's spelling", (
     "input.content.input_hologram",
     "input.phase",
     "input.web_search_call",
-    "metadata",
     "reasoning.context",
     "reasoning.effort",
-    "service_tier",
     "store",
     "tool_choice",
     "tools.mcp",

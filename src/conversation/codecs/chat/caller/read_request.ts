@@ -2,18 +2,13 @@ import { invalidField } from "../../../../lib/gateway_error.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import { EFFORTS } from "../../../conversation.ts";
 import type { Conversation, Effort, ReasoningRequest, Sampling } from "../../../conversation.ts";
-import { listOf, numberOrNull, objectOf, textOf } from "../../../wire_value.ts";
-import { saysSomething } from "../shared/fields.ts";
+import { isAbsent, listOf, numberOrNull, objectOf, textOf } from "../../../wire_value.ts";
 import { readMessages } from "../shared/read_messages.ts";
+import { readDefaultSettings } from "../../../default_settings.ts";
+import { tierField } from "../../../service_tier.ts";
+import { unreadFields } from "../../../unread_fields.ts";
 import { readOutputFormat, readToolChoice, readTools } from "./read_tools.ts";
-
-/** Fields that are read, or that change nothing in what is said. `extra_body` is the gateway's own. */
-const KNOWN = new Set([
-  ...["model", "messages", "max_tokens", "max_completion_tokens", "temperature", "top_p", "top_k"],
-  ...["presence_penalty", "frequency_penalty", "seed", "stop", "n", "stream", "stream_options", "tools", "functions"],
-  ...["tool_choice", "function_call", "parallel_tool_calls", "response_format", "user", "safety_identifier"],
-  ...["prompt_cache_key", "verbosity", "reasoning_effort", "reasoning", "thinking", "web_search_options", "extra_body"],
-]);
+import { REQUEST_SHAPE } from "./request_shape.ts";
 
 /** Whole numbers that JavaScript may not hold exactly: to send another number in their place would be a lie. */
 const EXACT = ["seed", "max_tokens", "max_completion_tokens", "top_k"] as const;
@@ -27,6 +22,7 @@ const EXACT = ["seed", "max_tokens", "max_completion_tokens", "top_k"] as const;
 export function readRequest(body: JsonObject): Conversation {
   refuseUntranslatable(body);
   const beyond = new Set<string>();
+  nameSecondSpellings(body, beyond);
   const { instructions, turns } = readMessages(listOf(body.messages), beyond);
   return {
     model: textOf(body.model),
@@ -43,7 +39,10 @@ export function readRequest(body: JsonObject): Conversation {
     user: textOf(body.safety_identifier) || textOf(body.user) || null,
     cacheKey: textOf(body.prompt_cache_key) || null,
     verbosity: textOf(body.verbosity) || null,
-    beyond: [...beyond, ...fieldsBeyond(body)],
+    ...readDefaultSettings(body),
+    ...tierField(body.service_tier),
+    ...readLogprobs(body),
+    beyond: [...beyond.union(unreadFields(body, REQUEST_SHAPE))],
   };
 }
 
@@ -60,6 +59,20 @@ function refuseUntranslatable(body: JsonObject): void {
   if (listOf(body.modalities).includes("audio")) {
     throw invalidField("modalities", "spoken answers cannot be translated for this model's vendor");
   }
+}
+
+/** Fields that say the same as another one, which is the one that is read. */
+const SECOND_SPELLINGS = [["max_tokens", "max_completion_tokens"], ["user", "safety_identifier"]] as const;
+
+function nameSecondSpellings(body: JsonObject, beyond: Set<string>): void {
+  for (const [second, first] of SECOND_SPELLINGS) {
+    if (!isAbsent(body[first]) && !isAbsent(body[second]) && body[first] !== body[second]) beyond.add(second);
+  }
+}
+
+function readLogprobs({ logprobs, top_logprobs: top }: JsonObject): Pick<Conversation, "logprobs"> {
+  const count = numberOrNull(top) ?? 0;
+  return logprobs === true || count > 0 ? { logprobs: count } : {};
 }
 
 function readSampling(body: JsonObject): Sampling {
@@ -100,16 +113,4 @@ function readReasoningRequest(body: JsonObject, beyond: Set<string>): ReasoningR
 
 function positive(value: unknown): number | null {
   return typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : null;
-}
-
-function fieldsBeyond(body: JsonObject): string[] {
-  return Object.keys(body).filter((name) =>
-    !KNOWN.has(name) && saysSomething(body[name]) && !isUsual(name, body[name])
-  );
-}
-
-/** Settings spelled out at the value that every vendor has anyway. */
-function isUsual(name: string, value: unknown): boolean {
-  if (name === "service_tier") return value === "auto" || value === "default";
-  return name === "modalities" && Array.isArray(value) && value.every((modality) => modality === "text");
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { OutputFormat, Tool, ToolChoice } from "../../../conversation.ts";
-import { listOf, objectOf, textOf } from "../../../wire_value.ts";
-import { saysSomething } from "../shared/fields.ts";
+import { UNNAMED_FORMATS } from "../../../format_name.ts";
+import { isAbsent, listOf, objectOf, textOf } from "../../../wire_value.ts";
 import { cacheOf } from "../shared/read_parts.ts";
 
 /** The tools of a request, `functions` of old included; the names of hosted ones go to `beyond`. */
@@ -12,7 +12,7 @@ export function readTools(body: JsonObject, beyond: Set<string>): Tool[] {
     if (tool) tools.push(tool);
   }
   for (const entry of listOf(body.functions)) tools.push(readFunction(objectOf(entry) ?? {}, {}));
-  if (saysSomething(body.web_search_options)) beyond.add("web_search_options");
+  if (!isAbsent(body.web_search_options)) beyond.add("web_search_options");
   return tools;
 }
 
@@ -87,10 +87,13 @@ export function readOutputFormat(format: unknown, beyond: Set<string>): OutputFo
     case "json_schema": {
       const { name, description, schema, strict } = objectOf(fields.json_schema) ?? {};
       const shape = objectOf(schema);
-      if (!shape) return { kind: "json" };
+      if (!shape) {
+        beyond.add("response_format.json_schema");
+        return { kind: "json" };
+      }
       return {
         kind: "json_schema",
-        name: textOf(name) || "reply",
+        name: textOf(name) || UNNAMED_FORMATS.chat,
         description: textOf(description) || null,
         schema: shape,
         strict: typeof strict === "boolean" ? strict : null,

@@ -136,6 +136,7 @@ function readFile(file: JsonObject, path: string, cache: { cache?: CacheMark }, 
     beyond.add("messages.content.file");
     return null;
   }
+  if (textOf(file.file_id) !== "") beyond.add("messages.content.file.file_id");
   const name = textOf(file.filename) || null;
   if (data.startsWith("data:") || /^https?:\/\//.test(data)) {
     return { kind: "file", source: readSource(data), name, ...cache };

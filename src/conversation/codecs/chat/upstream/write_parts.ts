@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { GatewayError } from "../../../../lib/gateway_error.ts";
+import { type GatewayError, invalidField } from "../../../../lib/gateway_error.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { AudioPart, FilePart, ImagePart, Part, VideoPart } from "../../../conversation.ts";
 import { portableAddressOf } from "../../../media_address.ts";
@@ -22,6 +22,7 @@ export function writePart(part: SayablePart, writing: Writing): JsonObject {
     case "text":
     case "refusal":
       if (part.kind === "text" && part.cache) writing.losses.add("cache_control");
+      if (part.kind === "text" && part.citations?.length) writing.losses.add("citations");
       return { type: "text", text: part.text };
     case "image":
       return writeImage(part, writing);
@@ -50,22 +51,25 @@ function writeImage({ source, detail, cache }: ImagePart, { losses }: Writing): 
   // This form looks no closer than "high".
   if (detail === "original") losses.add("image_detail");
   const closeness = detail === undefined ? {} : { detail: detail === "original" ? "high" : detail };
-  return { type: "image_url", image_url: { url: portableAddressOf(source), ...closeness } };
+  return { type: "image_url", image_url: { url: portableAddressOf(source, "image"), ...closeness } };
 }
 
 /** Plain text is shown as text, as this form's vendors take few kinds of documents. */
 function writeFile({ source, name, cache }: FilePart, { target, losses }: Writing): JsonObject {
   if (cache) losses.add("cache_control");
   if (source.kind === "url") {
-    if (!target.compatible) throw unsayable("a file by its address");
-    return { type: "file", file: { filename: name ?? "document.pdf", file_data: portableAddressOf(source) } };
+    if (!target.compatible) throw unsayable("file", "a file by its address");
+    return { type: "file", file: { filename: name ?? "document.pdf", file_data: portableAddressOf(source, "file") } };
   }
   if (isText(source.mediaType)) {
     const text = Buffer.from(source.data, "base64").toString();
     return { type: "text", text: name === null ? text : `${name}:\n${text}` };
   }
   const extension = source.mediaType.split(/[/+.]/).pop();
-  return { type: "file", file: { filename: name ?? `document.${extension}`, file_data: portableAddressOf(source) } };
+  return {
+    type: "file",
+    file: { filename: name ?? `document.${extension}`, file_data: portableAddressOf(source, "file") },
+  };
 }
 
 function isText(mediaType: string): boolean {
@@ -81,21 +85,19 @@ const AUDIO_FORMATS: Readonly<Record<string, string>> = {
 };
 
 function writeAudio({ source }: AudioPart, { target }: Writing): JsonObject {
-  if (source.kind === "url") throw unsayable("sound by its address");
+  if (source.kind === "url") throw unsayable("audio", "sound by its address");
   const format = AUDIO_FORMATS[source.mediaType] ??
     (target.compatible ? source.mediaType.replace(/^audio\/(x-)?/, "") : null);
-  if (format === null) throw unsayable(`sound of the type "${source.mediaType}"`);
+  if (format === null) throw unsayable("audio", `sound of the type "${source.mediaType}"`);
   return { type: "input_audio", input_audio: { data: source.data, format } };
 }
 
 function writeVideo({ source }: VideoPart, { target }: Writing): JsonObject {
-  if (!target.compatible) throw unsayable("video");
-  return { type: "video_url", video_url: { url: portableAddressOf(source) } };
+  if (!target.compatible) throw unsayable("video", "video");
+  return { type: "video_url", video_url: { url: portableAddressOf(source, "video") } };
 }
 
-function unsayable(what: string): GatewayError {
-  return new GatewayError(
-    "invalid_request",
-    `Cannot translate the request as this model's vendor does not take ${what}`,
-  );
+/** @param loss The neutral name of what the vendor does not take. */
+function unsayable(loss: string, what: string): GatewayError {
+  return invalidField(loss, `this model's vendor does not take ${what}`);
 }

@@ -3,6 +3,7 @@ import type { Conversation, Effort, Sampling } from "../../../conversation.ts";
 import { effortForShare, plainEffort } from "../../../effort.ts";
 import { cutWord, shortHash } from "../../../legal_word.ts";
 import { familyOf, weakestEffortOf } from "./model_family.ts";
+import { writeSharedSettings } from "./shared_settings.ts";
 import type { Writing } from "./writing.ts";
 
 const MOST_STOPS = 4;
@@ -15,11 +16,13 @@ const USUAL_OUTPUT_TOKENS = 32_000;
 export function writeSettings(conversation: Conversation, writing: Writing): JsonObject {
   const { target } = writing;
   const effort = effortFor(conversation, writing);
+  nameLostReasoning(conversation.reasoning, effort, writing);
   return {
     ...writeLimit(conversation, target.compatible),
     ...writeSampling(conversation.sampling, effort, writing),
     ...(effort !== null && { reasoning_effort: effort }),
     ...writeHints(conversation, writing),
+    ...writeSharedSettings(conversation, isThinking(effort, writing), writing),
     // Usage is always asked for, as it is what the caller is charged by.
     ...(conversation.stream && { stream: true, stream_options: { include_usage: true } }),
   };
@@ -31,8 +34,26 @@ function writeLimit({ maxOutputTokens }: Conversation, compatible: boolean): Jso
   return compatible ? { max_tokens: maxOutputTokens } : { max_completion_tokens: maxOutputTokens };
 }
 
-function writeSampling(sampling: Sampling, effort: Effort | null, { target, losses }: Writing): JsonObject {
-  const thinking = !target.compatible && familyOf(target.model) === "reasoning" && effort !== "none";
+/** True for a model that thinks before it answers this request: it refuses settings of sampling. */
+function isThinking(effort: Effort | null, { target }: Writing): boolean {
+  return !target.compatible && familyOf(target.model) === "reasoning" && effort !== "none";
+}
+
+/** This form says an effort, and nothing of how much of the thinking is shown. */
+function nameLostReasoning(
+  reasoning: Conversation["reasoning"],
+  effort: Effort | null,
+  { losses }: Writing,
+): void {
+  if (reasoning === null) return;
+  if (reasoning.visible !== null) losses.add("reasoning_visibility");
+  if (reasoning.effort !== null && reasoning.budgetTokens !== null) losses.add("reasoning_budget");
+  if (effort === null && reasoning.effort !== "none") losses.add("reasoning");
+}
+
+function writeSampling(sampling: Sampling, effort: Effort | null, writing: Writing): JsonObject {
+  const { losses } = writing;
+  const thinking = isThinking(effort, writing);
   const body: JsonObject = {};
   const put = (name: string, value: number | null, usual: number) => {
     if (value === null) return;

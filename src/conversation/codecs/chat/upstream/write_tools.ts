@@ -24,6 +24,7 @@ export function writeTools(conversation: Conversation, writing: Writing, overflo
   const offered = choice?.kind === "allowed" && writing.target.compatible ? toolsAmong(tools, choice.tools) : tools;
   if (offered.length === 0) {
     if (choice && choice.kind !== "auto" && choice.kind !== "none") writing.losses.add("tool_choice");
+    if (parallelToolCalls !== null) writing.losses.add("parallel_tool_calls");
     return {};
   }
   const written = choice && writeToolChoice(choice, offered, writing);

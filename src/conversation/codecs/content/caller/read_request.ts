@@ -2,25 +2,13 @@ import { invalidField } from "../../../../lib/gateway_error.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, TextPart } from "../../../conversation.ts";
 import { isObject, textOrNull } from "../../../wire_value.ts";
-import { field, fieldsBeyond, objectsIn, spellingOf } from "../shared/fields.ts";
+import { tierField } from "../../../service_tier.ts";
+import { unreadFields } from "../../../unread_fields.ts";
+import { field, objectsIn, spellingOf } from "../shared/fields.ts";
+import { REQUEST_SHAPE } from "./request_shape.ts";
 import { readSettings } from "./read_settings.ts";
 import { readTurns } from "./read_turns.ts";
 import { readToolChoice, readTools } from "../shared/tools.ts";
-
-/** Fields that are read, or that belong to the gateway or to the path. */
-const KNOWN = new Set([
-  "model",
-  "stream",
-  "contents",
-  "systemInstruction",
-  "tools",
-  "toolConfig",
-  "generationConfig",
-  // Resolved by the gateway before the body is read.
-  "cachedContent",
-  // A key of the gateway, without effect in this form. Source: SPEC "Provider routing".
-  "extra_body",
-]);
 
 /**
  * Reads a request. In this form model and streaming are told by the path: the caller of the codec puts them into the
@@ -31,18 +19,22 @@ const KNOWN = new Set([
 export function readRequest(body: JsonObject): Conversation {
   const model = textOrNull(body.model);
   if (model === null) throw invalidField("model", "expected a model's name");
-  const beyond = new Set(fieldsBeyond(body, KNOWN));
+  const beyond = new Set(unreadFields(body, REQUEST_SHAPE, true));
   const config = field(body, "generationConfig");
   const path = spellingOf(body, "generationConfig");
-  const { maxOutputTokens, sampling, outputFormat, reasoning, detail } = readSettings(
+  const { maxOutputTokens, sampling, outputFormat, reasoning, detail, logprobs } = readSettings(
     isObject(config) ? config : {},
     path,
     beyond,
   );
+  const turns = readTurns(objectsIn(body.contents), detail, beyond);
+  if (detail !== null && !turns.some(({ parts }) => parts.some(({ kind }) => kind === "image"))) {
+    beyond.add(`${path}.${spellingOf(isObject(config) ? config : {}, "mediaResolution")}`);
+  }
   return {
     model,
-    instructions: readInstructions(body, beyond),
-    turns: readTurns(objectsIn(body.contents), detail, beyond),
+    instructions: readInstructions(body),
+    turns,
     tools: readTools(body.tools, beyond),
     toolChoice: readToolChoice(field(body, "toolConfig"), beyond),
     parallelToolCalls: null,
@@ -54,17 +46,19 @@ export function readRequest(body: JsonObject): Conversation {
     user: null,
     cacheKey: null,
     verbosity: null,
+    ...(isObject(body.labels) ? { metadata: body.labels } : {}),
+    ...tierField(field(body, "serviceTier")),
+    ...(logprobs === null ? {} : { logprobs }),
     beyond: [...beyond],
   };
 }
 
-function readInstructions(body: JsonObject, beyond: Set<string>): TextPart[] {
+function readInstructions(body: JsonObject): TextPart[] {
   const instruction = field(body, "systemInstruction");
   if (typeof instruction === "string") return instruction === "" ? [] : [{ kind: "text", text: instruction }];
   if (!isObject(instruction)) return [];
   const parts: TextPart[] = [];
   for (const part of objectsIn(instruction.parts)) {
-    for (const key of fieldsBeyond(part, new Set(["text"]))) beyond.add(`systemInstruction.parts.${key}`);
     const text = textOrNull(part.text);
     if (text !== null) parts.push({ kind: "text", text });
   }

@@ -1,8 +1,9 @@
 import { invalidField } from "../../../../lib/gateway_error.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Effort, OutputFormat, ReasoningRequest, Sampling } from "../../../conversation.ts";
+import { UNNAMED_FORMATS } from "../../../format_name.ts";
 import { isObject, numberOrNull, textOrNull } from "../../../wire_value.ts";
-import { field, fieldsBeyond, objectsIn, spellingOf } from "../shared/fields.ts";
+import { field, objectsIn, spellingOf } from "../shared/fields.ts";
 import { detailOf } from "./read_turns.ts";
 import { jsonSchemaOf } from "../shared/schema.ts";
 
@@ -14,26 +15,9 @@ export interface Settings {
   readonly reasoning: ReasoningRequest | null;
   /** How closely to look at pictures, null when not said. */
   readonly detail: string | null;
+  /** How many of the likeliest tokens are wanted with their probabilities; null for none. */
+  readonly logprobs: number | null;
 }
-
-const KNOWN = new Set([
-  "temperature",
-  "topP",
-  "topK",
-  "candidateCount",
-  "maxOutputTokens",
-  "stopSequences",
-  "seed",
-  "presencePenalty",
-  "frequencyPenalty",
-  "responseMimeType",
-  "responseSchema",
-  "responseJsonSchema",
-  "responseFormat",
-  "responseModalities",
-  "thinkingConfig",
-  "mediaResolution",
-]);
 
 /**
  * Reads a checked `generationConfig`.
@@ -43,7 +27,6 @@ const KNOWN = new Set([
  * @throws {GatewayError} `invalid_request` for whole numbers too large to be kept, and for several candidates.
  */
 export function readSettings(config: JsonObject, path: string, beyond: Set<string>): Settings {
-  for (const key of fieldsBeyond(config, KNOWN)) beyond.add(`${path}.${key}`);
   const stop = field(config, "stopSequences");
   refuseCandidates(config, path);
   reportModalities(config, path, beyond);
@@ -61,6 +44,7 @@ export function readSettings(config: JsonObject, path: string, beyond: Set<strin
     outputFormat: readOutputFormat(config, path, beyond),
     reasoning: readReasoning(config, path, beyond),
     detail: readDetail(config, path, beyond),
+    logprobs: readLogprobs(config),
   };
 }
 
@@ -89,33 +73,46 @@ function reportModalities(config: JsonObject, path: string, beyond: Set<string>)
 
 function readOutputFormat(config: JsonObject, path: string, beyond: Set<string>): OutputFormat | null {
   const newer = readResponseFormat(config, path, beyond);
-  if (newer !== null) return newer;
   const type = textOrNull(field(config, "responseMimeType"));
-  if (type === null || type === "text/plain") return null;
-  if (type !== "application/json") {
+  const schemas = SCHEMAS.filter((name) => field(config, name) !== undefined);
+  const isJson = type === "application/json" || (type === null && schemas.length > 0);
+  if (type !== null && !isJson && type !== "text/plain") {
     beyond.add(`${path}.${spellingOf(config, "responseMimeType")}`);
-    return null;
   }
-  const jsonSchema = field(config, "responseJsonSchema");
-  if (isObject(jsonSchema)) return formatOf(jsonSchema);
-  const schema = field(config, "responseSchema");
-  return isObject(schema) ? formatOf(jsonSchemaOf(schema)) : { kind: "json" };
+  // The first that is an object is read. A schema asks for JSON, also where the media type is left out.
+  const read = newer === null && isJson ? schemas.find((name) => isObject(field(config, name))) : undefined;
+  for (const name of schemas) if (name !== read) beyond.add(`${path}.${spellingOf(config, name)}`);
+  if (newer !== null || !isJson) return newer;
+  if (read === undefined) return { kind: "json" };
+  const schema = field(config, read) as JsonObject;
+  return formatOf(read === "responseSchema" ? jsonSchemaOf(schema) : schema);
+}
+
+const SCHEMAS = ["responseJsonSchema", "responseSchema"] as const;
+
+/** Asked for with or without a number of alternatives. */
+function readLogprobs(config: JsonObject): number | null {
+  const count = numberOrNull(config.logprobs) ?? 0;
+  return field(config, "responseLogprobs") === true || count > 0 ? count : null;
 }
 
 /** The list of formats that newer clients send; only that of text has a neutral word. */
 function readResponseFormat(config: JsonObject, path: string, beyond: Set<string>): OutputFormat | null {
   let read: OutputFormat | null = null;
-  for (const format of objectsIn(field(config, "responseFormat"))) {
-    for (const key of fieldsBeyond(format, new Set(["text"]))) beyond.add(`${path}.responseFormat.${key}`);
-    if (!isObject(format.text)) continue;
-    if (isObject(format.text.schema)) read = formatOf(format.text.schema);
-    else if (field(format.text, "mimeType") === "application/json") read = { kind: "json" };
+  for (const { text } of objectsIn(field(config, "responseFormat"))) {
+    if (!isObject(text)) continue;
+    const type = textOrNull(field(text, "mimeType"));
+    if (isObject(text.schema)) read = formatOf(text.schema);
+    else if (type === "application/json" || type === "APPLICATION_JSON") read = { kind: "json" };
+    else if (type !== null && type !== "text/plain" && type !== "TEXT_PLAIN") {
+      beyond.add(`${path}.${spellingOf(config, "responseFormat")}.text.${spellingOf(text, "mimeType")}`);
+    }
   }
   return read;
 }
 
 function formatOf(schema: JsonObject): OutputFormat {
-  return { kind: "json_schema", name: "response", description: null, schema, strict: null };
+  return { kind: "json_schema", name: UNNAMED_FORMATS.content, description: null, schema, strict: null };
 }
 
 const LEVELS: Readonly<Record<string, Effort>> = { MINIMAL: "minimal", LOW: "low", MEDIUM: "medium", HIGH: "high" };
@@ -123,10 +120,11 @@ const LEVELS: Readonly<Record<string, Effort>> = { MINIMAL: "minimal", LOW: "low
 function readReasoning(config: JsonObject, path: string, beyond: Set<string>): ReasoningRequest | null {
   const thinking = field(config, "thinkingConfig");
   if (!isObject(thinking)) return null;
-  for (const key of fieldsBeyond(thinking, new Set(["includeThoughts", "thinkingBudget", "thinkingLevel"]))) {
-    beyond.add(`${path}.thinkingConfig.${key}`);
-  }
   const level = textOrNull(field(thinking, "thinkingLevel"))?.toUpperCase() ?? "";
+  if (level !== "" && !Object.hasOwn(LEVELS, level) && level !== "THINKING_LEVEL_UNSPECIFIED") {
+    const at = `${path}.${spellingOf(config, "thinkingConfig")}`;
+    beyond.add(`${at}.${spellingOf(thinking, "thinkingLevel")}`);
+  }
   const budget = numberOrNull(field(thinking, "thinkingBudget"));
   const includes = field(thinking, "includeThoughts");
   const reasoning: ReasoningRequest = {
@@ -135,7 +133,8 @@ function readReasoning(config: JsonObject, path: string, beyond: Set<string>): R
     budgetTokens: budget !== null && budget > 0 ? budget : null,
     visible: typeof includes === "boolean" ? includes : null,
   };
-  const saysNothing = reasoning.effort === null && reasoning.budgetTokens === null && reasoning.visible === null;
+  // A budget of -1 asks for thinking without saying how much.
+  const saysNothing = reasoning.effort === null && reasoning.visible === null && budget === null;
   return saysNothing ? null : reasoning;
 }
 

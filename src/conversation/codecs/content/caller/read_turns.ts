@@ -4,7 +4,7 @@ import { inputOf } from "../../../call_input.ts";
 import { madeCallId } from "../shared/calls.ts";
 import type { Seal } from "../../../seal.ts";
 import { isObject, textOrNull } from "../../../wire_value.ts";
-import { field, objectsIn } from "../shared/fields.ts";
+import { field, objectsIn, spellingOf } from "../shared/fields.ts";
 import { readMedia } from "../shared/parts.ts";
 import { readPartSeal, reasoningOf } from "../shared/seals.ts";
 import { readAnswer } from "../shared/tool_results.ts";
@@ -36,17 +36,7 @@ interface Walk {
   readonly beyond: Set<string>;
 }
 
-/** Modifiers and payloads of a part that are read; anything else is reported. */
-const KNOWN = new Set([
-  "text",
-  "thought",
-  "thoughtSignature",
-  "inlineData",
-  "fileData",
-  "functionCall",
-  "functionResponse",
-  "mediaResolution",
-]);
+const UNSPECIFIED_RESOLUTION = "MEDIA_RESOLUTION_UNSPECIFIED";
 
 const DETAILS: Readonly<Record<string, string>> = {
   MEDIA_RESOLUTION_LOW: "low",
@@ -87,7 +77,7 @@ export function readTurns(contents: readonly JsonObject[], detail: string | null
 }
 
 function readPart(walk: Walk, part: JsonObject, role: "user" | "assistant", at: string): void {
-  for (const key of unreadKeys(part)) walk.beyond.add(`contents.parts.${key}`);
+  nameUnreadResolution(walk, part, readMedia(part)?.kind === "image");
   if (typeof part.text === "string") return readText(walk, part, part.text, role);
   const call = field(part, "functionCall");
   if (isObject(call)) return readCall(walk, part, call, at);
@@ -96,14 +86,9 @@ function readPart(walk: Walk, part: JsonObject, role: "user" | "assistant", at: 
   if (part.thought === true) return;
   const media = readMedia(part);
   if (media === null) return;
+  if (media.kind !== "file") nameUnreadName(walk, part);
+  if (readPartSeal(part) !== null) walk.beyond.add(`contents.parts.${spellingOf(part, "thoughtSignature")}`);
   push(walk, role, media.kind === "image" ? withDetail(walk, part, media) : media);
-}
-
-function unreadKeys(part: JsonObject): string[] {
-  return Object.keys(part).filter((key) =>
-    part[key] !== null && !KNOWN.has(key) &&
-    !KNOWN.has(key.replaceAll(/_([a-z])/g, (_, letter) => letter.toUpperCase()))
-  );
 }
 
 function readText(walk: Walk, part: JsonObject, text: string, role: "user" | "assistant"): void {
@@ -173,6 +158,23 @@ function firstWaiting(queue: Queue | undefined): WaitingCall | undefined {
   if (!queue) return undefined;
   while (queue.calls[queue.next]?.answered) queue.next++;
   return queue.calls[queue.next];
+}
+
+/** Only documents have a name in the neutral form. */
+function nameUnreadName(walk: Walk, part: JsonObject): void {
+  for (const payload of ["inlineData", "fileData"] as const) {
+    const data = field(part, payload);
+    if (!isObject(data) || field(data, "displayName") === undefined) continue;
+    walk.beyond.add(`contents.parts.${spellingOf(part, payload)}.${spellingOf(data, "displayName")}`);
+  }
+}
+
+/** A resolution that no picture takes up, or that the neutral form has no word for. */
+function nameUnreadResolution(walk: Walk, part: JsonObject, isImage: boolean): void {
+  const own = field(part, "mediaResolution");
+  const level = isObject(own) ? own.level : own;
+  if (own === undefined || (isImage && (detailOf(level) !== null || level === UNSPECIFIED_RESOLUTION))) return;
+  walk.beyond.add(`contents.parts.${spellingOf(part, "mediaResolution")}`);
 }
 
 function withDetail(walk: Walk, part: JsonObject, image: ImagePart): ImagePart {

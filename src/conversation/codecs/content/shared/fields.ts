@@ -32,6 +32,8 @@ const SNAKE_CASE = {
   responseMimeType: "response_mime_type",
   responseModalities: "response_modalities",
   responseSchema: "response_schema",
+  responseLogprobs: "response_logprobs",
+  serviceTier: "service_tier",
   stopSequences: "stop_sequences",
   systemInstruction: "system_instruction",
   thinkingBudget: "thinking_budget",

@@ -1,4 +1,4 @@
-import { GatewayError } from "../../../../lib/gateway_error.ts";
+import { invalidField } from "../../../../lib/gateway_error.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { AudioPart, FilePart, ImagePart, Source, VideoPart } from "../../../conversation.ts";
 import { isObject, textOrNull } from "../../../wire_value.ts";
@@ -86,7 +86,7 @@ export function writeMedia(part: MediaPart): JsonObject {
   const { source } = part;
   if (source.kind === "base64") return { inlineData: { mimeType: source.mediaType, data: source.data } };
   if (needsInlining(source)) {
-    throw new GatewayError("invalid_request", `Cannot send the ${part.kind} as its address was not fetched`);
+    throw invalidField(part.kind, "its address was not fetched");
   }
   return fileDataOf(source);
 }

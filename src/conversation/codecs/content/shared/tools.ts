@@ -47,12 +47,8 @@ function parametersIn(declaration: JsonObject): JsonSchema | null {
  */
 export function readToolChoice(toolConfig: unknown, beyond: Set<string>): ToolChoice | null {
   if (!isObject(toolConfig)) return null;
-  for (const key of fieldsBeyond(toolConfig, new Set(["functionCallingConfig"]))) beyond.add(`toolConfig.${key}`);
   const config = field(toolConfig, "functionCallingConfig");
   if (!isObject(config)) return null;
-  for (const key of fieldsBeyond(config, new Set(["mode", "allowedFunctionNames"]))) {
-    beyond.add(`toolConfig.functionCallingConfig.${key}`);
-  }
   const allowed = field(config, "allowedFunctionNames");
   const names = Array.isArray(allowed) ? allowed.filter((name) => typeof name === "string") : [];
   const mode = typeof config.mode === "string" ? config.mode.toUpperCase() : "MODE_UNSPECIFIED";
@@ -121,7 +117,11 @@ export function writeToolConfig(
   losses: Set<string>,
 ): JsonObject | null {
   const { tools, toolChoice, parallelToolCalls } = conversation;
-  if (tools.length === 0) return null;
+  if (tools.length === 0) {
+    if (toolChoice !== null && toolChoice.kind !== "auto" && toolChoice.kind !== "none") losses.add("tool_choice");
+    if (parallelToolCalls !== null) losses.add("parallel_tool_calls");
+    return null;
+  }
   if (parallelToolCalls === false) losses.add("parallel_tool_calls");
   const strict = tools.filter((tool) => tool.kind === "function" && tool.strict === true).length;
   const isFree = toolChoice === null || toolChoice.kind === "auto";

@@ -59,6 +59,8 @@ function addUser(drafts: Draft[], turn: Turn, { orphans }: Pairs, losses: Set<st
       draftFor(drafts, "user").parts.push(...orphanAsText(part));
     } else if (turn.role === "system" && part.kind === "text") {
       losses.add("system_turn");
+      if (part.cache) losses.add("cache_control");
+      if (part.citations) losses.add("citations");
       const text = `<system-reminder>\n${part.text}\n</system-reminder>`;
       draftFor(drafts, "user").parts.push({ kind: "text", text });
     } else {

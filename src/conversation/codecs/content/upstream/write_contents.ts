@@ -51,10 +51,12 @@ function writeUser(draft: Draft, writing: Writing): JsonObject[] {
 }
 
 function writeResponse({ call, id, result }: Answer, after: JsonObject[], writing: Writing): JsonObject {
-  if (result?.cache) writing.losses.add("cache_control");
+  if (result?.cache || result?.parts.some(({ cache }) => cache)) writing.losses.add("cache_control");
   const written = result === null
     ? { response: { error: NO_RESULT }, inside: [], after: [] }
     : writeAnswer(result, readsMediaInAnswers(writing.target.model) && !writing.target.compatible);
+  if (result?.parts.some((part) => part.kind === "text" && part.citations)) writing.losses.add("citations");
+  if (result?.parts.some((part) => part.kind === "file" && part.name !== null)) writing.losses.add("file_name");
   if (written.after.length > 0) writing.losses.add("tool_result_image");
   after.push(...written.after);
   const functionResponse: JsonObject = { name: wireToolName(call.tool), response: written.response };

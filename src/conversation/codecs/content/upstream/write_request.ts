@@ -5,6 +5,9 @@ import type { Conversation } from "../../../conversation.ts";
 import { wireToolName } from "../shared/calls.ts";
 import { writeToolConfig, writeTools } from "../shared/tools.ts";
 import { writeContents } from "./write_contents.ts";
+import { writeDefaultSettings } from "../../../default_settings.ts";
+import { nameLostWords } from "../../../format_name.ts";
+import { type TierWords, writtenTier } from "../../../service_tier.ts";
 import { describedFormat, mustDescribeFormat, writeSettings } from "./write_settings.ts";
 
 /**
@@ -23,17 +26,29 @@ export function writeRequest(conversation: Conversation, target: RequestTarget):
   if (toolConfig !== null) body.toolConfig = toolConfig;
   const settings = writeSettings(conversation, target, losses);
   if (settings !== null) body.generationConfig = settings;
-  if (conversation.user !== null) losses.add("user");
-  if (conversation.cacheKey !== null) losses.add("prompt_cache_key");
-  if (conversation.verbosity !== null) losses.add("verbosity");
+  const tier = writtenTier(conversation.serviceTier, "serviceTier", target.compatible ? {} : TIERS, losses);
+  Object.assign(body, tier);
+  nameLostSettings(conversation, losses);
   const toolNames = rewrittenNames(conversation);
   return toolNames.size === 0 ? { body, losses: [...losses] } : { body, losses: [...losses], toolNames };
 }
 
+const TIERS: TierWords = { standard: "standard", flex: "flex", priority: "priority" };
+
+function nameLostSettings(conversation: Conversation, losses: Set<string>): void {
+  if (conversation.user !== null) losses.add("user");
+  if (conversation.cacheKey !== null) losses.add("prompt_cache_key");
+  if (conversation.verbosity !== null) losses.add("verbosity");
+  nameLostWords(conversation.outputFormat, losses);
+  // The Gemini API refuses labels, which its sister of the cloud takes.
+  writeDefaultSettings(conversation, false, losses);
+}
+
 function writeInstructions(conversation: Conversation, target: RequestTarget, losses: Set<string>): JsonObject[] {
   const parts: JsonObject[] = [];
-  for (const { text, cache } of conversation.instructions) {
+  for (const { text, cache, citations } of conversation.instructions) {
     if (cache) losses.add("cache_control");
+    if (citations) losses.add("citations");
     if (text !== "") parts.push({ text });
   }
   if (conversation.outputFormat !== null && mustDescribeFormat(conversation, target)) {

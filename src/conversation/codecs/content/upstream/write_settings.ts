@@ -30,6 +30,8 @@ export function writeSettings(
     if (thinking !== null) config.thinkingConfig = thinking;
   }
   addResolution(config, conversation, losses);
+  if (conversation.logprobs !== undefined) config.responseLogprobs = true;
+  if (conversation.logprobs) config.logprobs = conversation.logprobs;
   return Object.keys(config).length === 0 ? null : config;
 }
 
@@ -103,6 +105,13 @@ function thinkingConfigFor(
     if (reasoning.effort === "none") losses.add("reasoning");
   }
   if (reasoning.visible !== null && reasoning.effort !== "none") config.includeThoughts = reasoning.visible;
+  if (reasoning.effort !== null && reasoning.effort !== "none" && reasoning.budgetTokens !== null) {
+    losses.add(traits.generation < 3 ? "reasoning_effort" : "reasoning_budget");
+  }
+  if (Object.keys(config).length > 0) return config;
+  // Asked for without saying how much.
+  if (traits.generation >= 3) losses.add("reasoning");
+  else config.thinkingBudget = -1;
   return Object.keys(config).length === 0 ? null : config;
 }
 

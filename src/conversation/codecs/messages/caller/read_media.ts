@@ -24,14 +24,19 @@ export function readShown(block: JsonObject, path: string, beyond: Names): Shown
     case "document":
       return readDocument(block, path, beyond);
     case "search_result":
-      beyond.add("messages.content.search_result");
+      beyond.add(`${plainPath(path)}.search_result`);
       return presentOf(readSearchResult(block));
     case "tool_reference":
-      beyond.add("messages.content.tool_reference");
+      beyond.add(`${plainPath(path)}.tool_reference`);
       return presentOf(readText({ text: block.tool_name }));
     default:
       return null;
   }
+}
+
+/** Where a block stands, without its places in lists. */
+function plainPath(path: string): string {
+  return path.replaceAll(/\[\d+\]/g, "");
 }
 
 function presentOf<T>(part: T | null): T[] {
@@ -40,9 +45,10 @@ function presentOf<T>(part: T | null): T[] {
 
 function readDocument(block: JsonObject, path: string, beyond: Names): ShownPart[] {
   const context = readText({ text: block.context });
-  if (isObject(block.citations) && block.citations.enabled === true) beyond.add("messages.content.document.citations");
   const source = isObject(block.source) ? block.source : {};
-  if (source.type === "content") return [...presentOf(context), ...readContent(source.content, path, beyond)];
+  if (source.type === "content") {
+    return [...presentOf(context), ...readContent(source.content, `${path}.source`, beyond)];
+  }
   const file: FilePart = {
     kind: "file",
     source: source.type === "text" ? textSource(source.data) : readSource(source, path, "application/pdf"),
@@ -58,7 +64,7 @@ export function readContent(content: unknown, path: string, beyond: Names): Show
   if (!Array.isArray(content)) return [];
   return content.filter(isObject).flatMap((block, place) => {
     const parts = readShown(block, `${path}.content[${place}]`, beyond);
-    if (parts === null) beyond.add(`messages.content.tool_result.${block.type}`);
+    if (parts === null) beyond.add(`${plainPath(path)}.content.${block.type}`);
     return parts ?? [];
   });
 }

@@ -1,32 +1,15 @@
 import { invalidField } from "../../../../lib/gateway_error.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, OutputFormat, Part, TextPart, Turn } from "../../../conversation.ts";
-import { isObject, numberOrNull, textOrNull } from "../../../wire_value.ts";
+import { tierField } from "../../../service_tier.ts";
+import { unreadFields } from "../../../unread_fields.ts";
+import { UNNAMED_FORMATS } from "../../../format_name.ts";
+import { isAbsent, isObject, numberOrNull, textOrNull } from "../../../wire_value.ts";
 import { type Names, readCache } from "../shared/fields.ts";
 import { readInstructions, readTurns } from "./read_turns.ts";
-import { readReasoning } from "../shared/thinking.ts";
+import { isEffort, readReasoning } from "../shared/thinking.ts";
+import { REQUEST_SHAPE } from "./request_shape.ts";
 import { readToolChoice, readTools } from "../shared/tools.ts";
-
-/** Fields that are read, and the gateway's own. */
-const READ_FIELDS = new Set([
-  "model",
-  "messages",
-  "max_tokens",
-  "system",
-  "temperature",
-  "top_p",
-  "top_k",
-  "stop_sequences",
-  "stream",
-  "metadata",
-  "thinking",
-  "output_config",
-  "output_format",
-  "cache_control",
-  "tools",
-  "tool_choice",
-  "extra_body",
-]);
 
 /**
  * A checked body in neutral words.
@@ -35,7 +18,7 @@ const READ_FIELDS = new Set([
  * @throws {GatewayError} `invalid_request`, naming the field.
  */
 export function readRequest(body: JsonObject, generates: boolean = true): Conversation {
-  const beyond: Names = new Set(Object.keys(body).filter((field) => body[field] !== null && !READ_FIELDS.has(field)));
+  const beyond: Names = new Set(unreadFields(body, REQUEST_SHAPE));
   const turns = readTurns(body.messages as JsonObject[], beyond);
   const opening = turns.findIndex((turn) => turn.role !== "system");
   const early = turns.splice(0, opening === -1 ? turns.length : opening).flatMap((turn) => turn.parts as TextPart[]);
@@ -50,9 +33,10 @@ export function readRequest(body: JsonObject, generates: boolean = true): Conver
     sampling: readSampling(body),
     reasoning: readReasoning(body),
     stream: body.stream === true,
-    user: readUser(body.metadata, beyond),
+    user: isObject(body.metadata) ? textOrNull(body.metadata.user_id) : null,
     cacheKey: null,
     verbosity: null,
+    ...tierField(body.service_tier),
     beyond: [...beyond],
   };
 }
@@ -74,18 +58,25 @@ function readSampling(body: JsonObject): Conversation["sampling"] {
   };
 }
 
-function readUser(metadata: unknown, beyond: Names): string | null {
-  if (!isObject(metadata)) return null;
-  for (const field in metadata) if (field !== "user_id") beyond.add(`metadata.${field}`);
-  return textOrNull(metadata.user_id);
-}
-
 function readOutputFormat(body: JsonObject, beyond: Names): OutputFormat | null {
   const config = isObject(body.output_config) ? body.output_config : {};
-  for (const field in config) if (field !== "effort" && field !== "format") beyond.add(`output_config.${field}`);
-  const format = config.format ?? body.output_format; // the latter is the name of the feature's first months
-  if (!isObject(format) || format.type !== "json_schema" || !isObject(format.schema)) return null;
-  return { kind: "json_schema", name: "output", description: null, schema: format.schema, strict: null };
+  if (!isAbsent(config.effort) && !isEffort(config.effort)) beyond.add("output_config.effort");
+  // The latter is the name of the feature's first months.
+  const field = isAbsent(config.format) ? "output_format" : "output_config.format";
+  const format = config.format ?? body.output_format;
+  if (isAbsent(format)) return null;
+  if (field !== "output_format" && !isAbsent(body.output_format)) beyond.add("output_format");
+  if (!isObject(format) || format.type !== "json_schema" || !isObject(format.schema)) {
+    beyond.add(field);
+    return null;
+  }
+  return {
+    kind: "json_schema",
+    name: UNNAMED_FORMATS.messages,
+    description: null,
+    schema: format.schema,
+    strict: null,
+  };
 }
 
 /** A mark on the whole request stands for one on its last block. */

@@ -21,6 +21,11 @@ function effortIn(value: unknown): Effort | null {
   return EFFORTS.find((effort) => effort === value) ?? null;
 }
 
+/** Whether a value is one of the words for an effort. */
+export function isEffort(value: unknown): value is Effort {
+  return effortIn(value) !== null;
+}
+
 /** The smallest budget that the form allows. */
 const LEAST_BUDGET = 1024;
 
@@ -62,6 +67,10 @@ export function planThinking(
     return { maxTokens, thinking: null, effort: null };
   }
   if (reasoning.effort === "none" || reasoning.budgetTokens === 0) return off(maxTokens);
+  if (reasoning.effort !== null && reasoning.budgetTokens !== null) {
+    losses.add(traits.thinking === "adaptive" ? "reasoning_budget" : "reasoning_effort");
+  }
+  if (reasoning.visible === false && !traits.takesDisplay) losses.add("reasoning_visibility");
   if (traits.thinking === "adaptive") return adaptive(reasoning, maxTokens, traits);
   if (isForbidden(conversation, turns)) {
     losses.add("reasoning");

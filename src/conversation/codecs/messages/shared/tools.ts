@@ -9,18 +9,14 @@ import { type Names, readCache, writeCache } from "./fields.ts";
 import type { ModelTraits } from "../upstream/model_traits.ts";
 import { strictSchema } from "../upstream/schema.ts";
 
-/** Fields of a tool that say nothing the neutral words would have to keep. */
-const READ_TOOL_FIELDS = new Set(["type", "name", "description", "input_schema", "strict", "cache_control"]);
-
-/** The tools that the caller runs itself; those of the vendor's own go to `beyond` by their kind, without its date. */
+/** The tools that the caller runs itself; those of the vendor's own go to `beyond` by their kind. */
 export function readTools(tools: unknown, beyond: Names): Tool[] {
   if (!Array.isArray(tools)) return [];
   return tools.filter(isObject).flatMap((tool) => {
     if (!isOwnTool(tool)) {
-      beyond.add(`tools.${String(tool.type).replace(/_\d{8}$/, "")}`);
+      beyond.add(`tools.${String(tool.type)}`);
       return [];
     }
-    for (const field in tool) if (!READ_TOOL_FIELDS.has(field)) beyond.add(`tools.${field}`);
     return [{
       kind: "function" as const,
       name: tool.name as string,
@@ -97,6 +93,9 @@ export function writeTools(
 ): WrittenTools {
   const offered = offeredTools(conversation, losses);
   if (offered.length === 0) {
+    const { toolChoice, parallelToolCalls } = conversation;
+    if (toolChoice !== null && toolChoice.kind !== "auto" && toolChoice.kind !== "none") losses.add("tool_choice");
+    if (parallelToolCalls !== null) losses.add("parallel_tool_calls");
     if (used.size === 0) return {};
     const tools = [...used].map((name) => ({ name, input_schema: objectSchema(null) }));
     return { tools, tool_choice: { type: "none" } };

@@ -24,7 +24,7 @@ export function writeImage(part: ImagePart, losses: Names): JsonObject {
 }
 
 function imageSource(source: Source): JsonObject {
-  if (source.kind === "url") return { type: "url", url: portableAddressOf(source) };
+  if (source.kind === "url") return { type: "url", url: portableAddressOf(source, "image") };
   const told = PICTURE_STARTS.find(([start]) => source.data.startsWith(start))?.[1];
   const mediaType = told ?? source.mediaType.replace("image/jpg", "image/jpeg");
   if (!PICTURE_STARTS.some(([, known]) => known === mediaType)) {
@@ -46,7 +46,7 @@ export function writeFile(part: FilePart, losses: Names): JsonObject {
 }
 
 function documentSource(source: Source): JsonObject {
-  if (source.kind === "url") return { type: "url", url: portableAddressOf(source) };
+  if (source.kind === "url") return { type: "url", url: portableAddressOf(source, "file") };
   const mediaType = source.mediaType.split(";")[0].trim().toLowerCase();
   if (mediaType === "application/pdf") return { type: "base64", media_type: mediaType, data: source.data };
   if (!isText(mediaType)) {

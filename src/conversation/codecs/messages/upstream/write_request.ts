@@ -11,6 +11,9 @@ import { isVisible, repairTurns, type SpokenTurn } from "./repair_turns.ts";
 import { strictSchema } from "./schema.ts";
 import { planThinking } from "../shared/thinking.ts";
 import { wireToolName, writeTools } from "../shared/tools.ts";
+import { writeDefaultSettings } from "../../../default_settings.ts";
+import { nameLostWords } from "../../../format_name.ts";
+import { type TierWords, writtenTier } from "../../../service_tier.ts";
 import { writeFile, writeImage } from "./write_media.ts";
 
 /**
@@ -35,13 +38,23 @@ export function writeRequest(conversation: Conversation, target: RequestTarget):
     ...writeOutputConfig(conversation, plan.effort, traits, losses),
     ...writeSampling(conversation, traits, thinks, losses),
     ...(conversation.user === null ? {} : { metadata: { user_id: conversation.user } }),
+    ...writtenTier(conversation.serviceTier, "service_tier", target.compatible ? {} : TIERS, losses),
     ...(conversation.stream ? { stream: true } : {}),
   };
   limitCacheMarks(body, losses);
   simplify(body);
+  nameLostSettings(conversation, losses);
+  return { body, losses: [...losses], ...renamedTools(conversation, turns) };
+}
+
+/** `auto` is the better tier as far as the operator's account has any of it, else the usual one. */
+const TIERS: TierWords = { auto: "auto", standard: "standard_only", priority: "auto" };
+
+function nameLostSettings(conversation: Conversation, losses: Names): void {
   if (conversation.cacheKey !== null) losses.add("prompt_cache_key");
   if (conversation.verbosity !== null) losses.add("verbosity");
-  return { body, losses: [...losses], ...renamedTools(conversation, turns) };
+  if (conversation.logprobs !== undefined) losses.add("logprobs");
+  writeDefaultSettings(conversation, false, losses);
 }
 
 /**
@@ -173,6 +186,7 @@ function writeOutputConfig(
   losses: Names,
 ): { output_config?: JsonObject } {
   const config: JsonObject = effort === null ? {} : { effort };
+  nameLostWords(outputFormat, losses);
   if (outputFormat?.kind === "json_schema" && traits.takesSchemas) {
     config.format = { type: "json_schema", schema: strictSchema(outputFormat.schema) };
   } else if (outputFormat) {

@@ -12,39 +12,11 @@ import { invalidField } from "../../../../lib/gateway_error.ts";
 import { untranslatable } from "../shared/media.ts";
 import { itemsOf, readItems } from "../shared/read_items.ts";
 import { readToolChoice, readTools } from "../shared/tools.ts";
-import { isAbsent, isObject, numberOrNull, textOf, textOrNull } from "../../../wire_value.ts";
-
-/** Fields that are read, or that have no meaning for the reply. `extra_body` is the gateway's own. */
-const READ = new Set([
-  "model",
-  "input",
-  "instructions",
-  "tools",
-  "tool_choice",
-  "parallel_tool_calls",
-  "max_output_tokens",
-  "temperature",
-  "top_p",
-  "stream",
-  "text",
-  "reasoning",
-  "user",
-  "safety_identifier",
-  "prompt_cache_key",
-  "extra_body",
-]);
-
-/** Values of other fields that ask for what happens anyway. */
-const GRANTED: Readonly<Record<string, (value: unknown) => boolean>> = {
-  background: (value) => value === false,
-  store: (value) => value === false,
-  truncation: (value) => value === "disabled",
-  service_tier: (value) => value === "auto" || value === "default",
-  top_logprobs: (value) => value === 0,
-  include: (value) => Array.isArray(value) && value.every((name) => name === "reasoning.encrypted_content"),
-  stream_options: (value) => isObject(value) && value.include_obfuscation !== true,
-  metadata: (value) => isObject(value) && Object.keys(value).length === 0,
-};
+import { readDefaultSettings } from "../../../default_settings.ts";
+import { tierField } from "../../../service_tier.ts";
+import { unreadFields } from "../../../unread_fields.ts";
+import { isAbsent, isObject, listOf, numberOrNull, textOf, textOrNull } from "../../../wire_value.ts";
+import { REQUEST_SHAPE } from "./request_shape.ts";
 
 /** Reads a request of the Responses API. Source: Responses API reference, "Create a model response". */
 export function readRequest(body: JsonObject): Conversation {
@@ -61,7 +33,8 @@ export function readRequest(body: JsonObject): Conversation {
   const reasoning = readReasoning(body.reasoning, beyond);
   const toolChoice = readToolChoice(body.tool_choice, beyond);
   const outputFormat = readFormat(text.format, beyond);
-  nameUnread(body, beyond);
+  const { user, safety_identifier: safetyIdentifier } = body;
+  if (!isAbsent(user) && !isAbsent(safetyIdentifier) && user !== safetyIdentifier) beyond.add("user");
   return {
     model: textOf(body.model),
     instructions: [
@@ -80,8 +53,16 @@ export function readRequest(body: JsonObject): Conversation {
     user: textOrNull(body.safety_identifier) ?? textOrNull(body.user),
     cacheKey: textOrNull(body.prompt_cache_key),
     verbosity: textOrNull(text.verbosity),
-    beyond: [...beyond],
+    ...readDefaultSettings(body),
+    ...tierField(body.service_tier),
+    ...readLogprobs(body),
+    beyond: [...beyond.union(unreadFields(body, REQUEST_SHAPE))],
   };
+}
+
+function readLogprobs({ include, top_logprobs: top }: JsonObject): Pick<Conversation, "logprobs"> {
+  const count = numberOrNull(top) ?? 0;
+  return count > 0 || listOf(include).includes("message.output_text.logprobs") ? { logprobs: count } : {};
 }
 
 /** Tools that are added on the way may be offered already; other vendors refuse a second one of a name. */
@@ -100,11 +81,7 @@ function refuseState(body: JsonObject): void {
 
 function readReasoning(value: unknown, beyond: Set<string>): ReasoningRequest | null {
   if (!isObject(value)) return null;
-  for (const field of Object.keys(value)) {
-    if (!["effort", "summary", "generate_summary"].includes(field) && !isAbsent(value[field])) {
-      beyond.add(`reasoning.${field}`);
-    }
-  }
+  if (!isAbsent(value.summary) && !isAbsent(value.generate_summary)) beyond.add("reasoning.generate_summary");
   const word = textOrNull(value.effort);
   const effort = EFFORTS.find((known) => known === word) ?? null;
   if (word !== null && effort === null) beyond.add("reasoning.effort");
@@ -131,13 +108,5 @@ function readFormat(format: unknown, beyond: Set<string>): OutputFormat | null {
     default:
       beyond.add("text.format");
       return null;
-  }
-}
-
-function nameUnread(body: JsonObject, beyond: Set<string>): void {
-  for (const [field, value] of Object.entries(body)) {
-    if (READ.has(field) || isAbsent(value)) continue;
-    if (Object.hasOwn(GRANTED, field) && GRANTED[field](value)) continue;
-    beyond.add(field);
   }
 }

@@ -9,7 +9,7 @@ import type {
   TextPart,
   ToolResultPart,
 } from "../../../conversation.ts";
-import { GatewayError, invalidField } from "../../../../lib/gateway_error.ts";
+import { invalidField } from "../../../../lib/gateway_error.ts";
 import { portableAddressOf } from "../../../media_address.ts";
 import { plainTextOf, readFile, readImage } from "./media.ts";
 import { isObject, numberOrNull, objectsOf, textOf, textOrNull } from "../../../wire_value.ts";
@@ -46,6 +46,7 @@ function readShown(part: JsonObject, path: string, beyond: Set<string>): Shown |
     case "input_image":
       return { ...readImage(part, path), ...cache };
     case "input_file":
+      if (part.file_data && part.file_url) beyond.add(`${path.replace(/\[\d+\]/g, "")}.file_url`);
       return { ...readFile(part, path), ...cache };
     default:
       beyond.add(`input.content.${textOf(part.type)}`);
@@ -98,10 +99,7 @@ export function writeUserPart(part: Part, losses: Set<string>): JsonObject | nul
     case "audio":
       return writeAudio(part);
     case "video":
-      throw new GatewayError(
-        "invalid_request",
-        "Cannot send video to this model's vendor: expected text, images or files",
-      );
+      throw invalidField("video", "this model's vendor does not take video: expected text, images or files");
     case "text":
     case "image":
     case "file":
@@ -116,11 +114,12 @@ function writeShown(part: Shown, losses: Set<string>): JsonObject {
   if (part.cache) losses.add("cache_control");
   switch (part.kind) {
     case "text":
+      if (part.citations) losses.add("citations");
       return { type: "input_text", text: part.text };
     case "image":
       return {
         type: "input_image",
-        image_url: portableAddressOf(part.source),
+        image_url: portableAddressOf(part.source, "image"),
         ...(part.detail ? { detail: part.detail } : {}),
       };
     case "file":
@@ -131,17 +130,21 @@ function writeShown(part: Shown, losses: Set<string>): JsonObject {
 function writeFile(part: FilePart, losses: Set<string>): JsonObject {
   if (part.source.kind === "url") {
     if (part.name !== null) losses.add("file_name");
-    return { type: "input_file", file_url: portableAddressOf(part.source) };
+    return { type: "input_file", file_url: portableAddressOf(part.source, "file") };
   }
   const text = plainTextOf(part);
   if (text !== null) return { type: "input_text", text: part.name === null ? text : `${part.name}:\n${text}` };
-  return { type: "input_file", filename: part.name ?? "document.pdf", file_data: portableAddressOf(part.source) };
+  return {
+    type: "input_file",
+    filename: part.name ?? "document.pdf",
+    file_data: portableAddressOf(part.source, "file"),
+  };
 }
 
 function writeAudio({ source }: AudioPart): JsonObject {
   const format = source.kind === "url" ? undefined : FORMATS.get(source.mediaType);
   if (source.kind === "url" || format === undefined) {
-    throw new GatewayError("invalid_request", "Cannot send this audio to the model's vendor: expected WAV or MP3 data");
+    throw invalidField("audio", "this model's vendor does not take this audio: expected WAV or MP3 data");
   }
   return { type: "input_audio", input_audio: { data: source.data, format } };
 }

@@ -5,8 +5,8 @@ import { invalidField } from "../../../../lib/gateway_error.ts";
 import { readCarriedSeal } from "./carried_seal.ts";
 import { untranslatable } from "./media.ts";
 import { readAssistantPart, readOutput, readUserPart } from "./parts.ts";
-import { isNamespaced, namespacedName, readTools } from "./tools.ts";
-import { isAbsent, textOf, textOrNull } from "../../../wire_value.ts";
+import { namespacedName, readTools } from "./tools.ts";
+import { textOf, textOrNull } from "../../../wire_value.ts";
 import { thoughtsOf } from "./wire.ts";
 
 /** What the input items of a request say. */
@@ -26,8 +26,8 @@ interface Reading {
   readonly instructions: TextPart[];
   readonly turns: Draft[];
   readonly tools: Tool[];
-  /** Neutral names of tools that stand in a namespace. */
-  readonly namespaced: ReadonlySet<string>;
+  /** Neutral names of the tools of the `tools` field. */
+  readonly offered: ReadonlySet<string>;
   /** The latest call of each id, and the turn it stands in. */
   readonly calls: Map<string, { readonly turn: Draft; readonly tool: string }>;
   /** Proofs of calls, which may come before or after the call itself. */
@@ -47,7 +47,7 @@ export function readItems(items: readonly JsonObject[], tools: readonly Tool[], 
     instructions: [],
     turns: [],
     tools: [],
-    namespaced: new Set(tools.map((tool) => tool.name).filter(isNamespaced)),
+    offered: new Set(tools.map((tool) => tool.name)),
     calls: new Map(),
     callSeals: new Map(),
     beyond,
@@ -73,7 +73,7 @@ function readItem(item: JsonObject, path: string, reading: Reading): void {
     case "image_generation_call":
       return readPicture(item, reading);
     case "additional_tools":
-      reading.tools.push(...readTools(item.tools, reading.beyond));
+      reading.tools.push(...readTools(item.tools, reading.beyond, "input.additional_tools.tools"));
       return;
     case "item_reference":
       throw untranslatable(path, 'send the item itself (clients do with "store": false)');
@@ -85,7 +85,6 @@ function readItem(item: JsonObject, path: string, reading: Reading): void {
 }
 
 function readMessage(item: JsonObject, path: string, reading: Reading): void {
-  if (!isAbsent(item.phase)) reading.beyond.add("input.phase");
   const role = item.role === "developer" ? "system" : item.role as Turn["role"];
   const content = typeof item.content === "string"
     ? [{ type: "input_text", text: item.content }]
@@ -118,13 +117,19 @@ function addInstruction(part: TextPart, reading: Reading): void {
 
 function readCall(item: JsonObject, custom: boolean, reading: Reading): void {
   const callId = textOf(item.call_id);
-  const inner = namespacedName(textOf(item.namespace), textOf(item.name));
-  const tool = reading.namespaced.has(inner) ? inner : textOf(item.name);
+  const tool = calledTool(textOf(item.namespace), textOf(item.name), reading);
   const call: ToolCallPart = custom
     ? { kind: "tool_call", callId, tool, input: textOf(item.input), custom: true }
     : { kind: "tool_call", callId, tool, input: textOf(item.arguments) || "{}" };
   const turn = add("assistant", call, reading);
   reading.calls.set(callId, { turn, tool });
+}
+
+/** A namespace that this request no more offers still tells tools of one name apart. */
+function calledTool(namespace: string, name: string, { offered, tools }: Reading): string {
+  const inner = namespacedName(namespace, name);
+  const isPlain = namespace === "" || offered.has(name) || tools.some((tool) => tool.name === name);
+  return isPlain && !offered.has(inner) ? name : inner;
 }
 
 function readResult(item: JsonObject, path: string, custom: boolean, reading: Reading): void {

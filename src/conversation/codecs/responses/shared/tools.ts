@@ -14,8 +14,12 @@ const NAMESPACE_MARK = "/";
 
 const LONGEST_CALL_ID = 64;
 
-/** Tools as a request offers them; kinds that the vendor runs itself are named in `beyond`. */
-export function readTools(tools: unknown, beyond: Set<string>): Tool[] {
+/**
+ * Tools as a request offers them; kinds that the vendor runs itself are named in `beyond`.
+ *
+ * @param path Where they stand: `tools`, or below an item.
+ */
+export function readTools(tools: unknown, beyond: Set<string>, path: string = "tools"): Tool[] {
   return objectsOf(tools).flatMap((tool): Tool[] => {
     switch (tool.type) {
       case "function":
@@ -28,12 +32,13 @@ export function readTools(tools: unknown, beyond: Set<string>): Tool[] {
           format: tool.format ?? null,
         }];
       case "namespace":
-        return readTools(tool.tools, beyond).map((inner) => ({
+        return readTools(tool.tools, beyond, `${path}.tools`).map((inner) => ({
           ...inner,
           name: namespacedName(textOf(tool.name), inner.name),
+          description: [textOf(tool.description), inner.description].filter(Boolean).join("\n\n") || null,
         }));
       default:
-        beyond.add(`tools.${textOf(tool.type)}`);
+        beyond.add(`${path}.${textOf(tool.type)}`);
         return [];
     }
   });
@@ -52,11 +57,6 @@ function readFunction(tool: JsonObject, name: string): Tool {
 /** The neutral name of a tool that stands in a namespace. */
 export function namespacedName(namespace: string, name: string): string {
   return `${namespace}${NAMESPACE_MARK}${name}`;
-}
-
-/** True for a neutral name with a namespace in it. */
-export function isNamespaced(tool: string): boolean {
-  return tool.includes(NAMESPACE_MARK);
 }
 
 /** A neutral name as the caller knows it: with the namespace apart, where it has one. */
@@ -144,6 +144,7 @@ export function writeTools(conversation: Conversation, compatible: boolean, loss
     : conversation.tools;
   if (offered.length === 0) {
     if (choice !== null && choice.kind !== "auto" && choice.kind !== "none") losses.add("tool_choice");
+    if (conversation.parallelToolCalls !== null) losses.add("parallel_tool_calls");
     return { fields: {}, nameOf, renamed };
   }
   const fields: JsonObject = { tools: offered.map((tool) => writeTool(tool, nameOf(tool.name), compatible, losses)) };

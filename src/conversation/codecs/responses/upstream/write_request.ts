@@ -7,6 +7,7 @@ import { cutWord } from "../../../legal_word.ts";
 import { isStrictSchema } from "../../../strict_schema.ts";
 import { objectsOf, textOf } from "../../../wire_value.ts";
 import { writeTools } from "../shared/tools.ts";
+import { writeSharedSettings } from "./shared_settings.ts";
 import { systemRole, writeItems } from "./write_items.ts";
 
 const LEAST_OUTPUT_TOKENS = 16;
@@ -33,9 +34,10 @@ export function writeRequest(conversation: Conversation, target: RequestTarget):
     ...reasoningField(conversation, target, losses),
     ...textField(conversation, losses),
     ...hintFields(conversation, target),
+    ...writeSharedSettings(conversation, target, losses),
     ...(conversation.stream ? { stream: true } : {}),
     store: false,
-    ...(reasons(target.model) ? { include: ["reasoning.encrypted_content"] } : {}),
+    ...includeFields(conversation, target, losses),
   };
   const written = { body, losses: [...losses] };
   return tools.renamed.size > 0 ? { ...written, toolNames: tools.renamed } : written;
@@ -68,6 +70,7 @@ function mentionsJson({ type, content }: JsonObject): boolean {
 
 function instructionsOf({ instructions }: Conversation, losses: Set<string>): string {
   if (instructions.some((part) => part.cache)) losses.add("cache_control");
+  if (instructions.some((part) => part.citations)) losses.add("citations");
   return instructions.map((part) => part.text).join("\n\n");
 }
 
@@ -99,7 +102,11 @@ function reasoningField(conversation: Conversation, target: RequestTarget, losse
       : { effort: target.compatible ? plainEffort(effort === "none" ? "minimal" : effort) : effort }),
     ...(wish.visible === true ? { summary: "auto" } : {}),
   };
-  return Object.keys(reasoning).length > 0 ? { reasoning } : {};
+  if (wish.effort !== null && wish.budgetTokens !== null) losses.add("reasoning_budget");
+  if (Object.keys(reasoning).length > 0) return { reasoning };
+  // Thoughts are not shown unless they are asked for.
+  if (wish.visible !== false) losses.add("reasoning");
+  return {};
 }
 
 function effortOf({ effort, budgetTokens }: ReasoningRequest, maxOutputTokens: number): Effort | null {
@@ -135,6 +142,20 @@ function hintFields({ user, cacheKey }: Conversation, { compatible }: RequestTar
   return {
     ...(user === null ? {} : { [compatible ? "user" : "safety_identifier"]: cutWord(user, LONGEST_KEY) }),
     ...(cacheKey === null ? {} : { prompt_cache_key: cutWord(cacheKey, LONGEST_KEY) }),
+  };
+}
+
+/** What a reply holds only when it is asked for. Models that reason give no probabilities of tokens. */
+function includeFields({ logprobs }: Conversation, { model }: RequestTarget, losses: Set<string>): JsonObject {
+  const wantsLogprobs = logprobs !== undefined && !reasons(model);
+  if (logprobs !== undefined && !wantsLogprobs) losses.add("logprobs");
+  const include = [
+    ...(reasons(model) ? ["reasoning.encrypted_content"] : []),
+    ...(wantsLogprobs ? ["message.output_text.logprobs"] : []),
+  ];
+  return {
+    ...(include.length > 0 ? { include } : {}),
+    ...(wantsLogprobs && logprobs > 0 ? { top_logprobs: logprobs } : {}),
   };
 }
 

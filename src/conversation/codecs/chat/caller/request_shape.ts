@@ -1,0 +1,130 @@
+import { type Fields, Kinds } from "../../../unread_fields.ts";
+
+/** A mark of the prompt cache: gateways' spelling, and the author's, of whose `ttl` no other format has the words. */
+const CACHE: Fields = { cache_control: { type: true, ttl: isKnownTtl }, prompt_cache_breakpoint: { mode: true } };
+
+/** What is read of content parts, in messages of any role. Source: Chat Completions reference and its dialects. */
+const PART = new Kinds({
+  text: { type: true, text: true, ...CACHE },
+  image_url: { type: true, image_url: { url: true, detail: true }, ...CACHE },
+  input_audio: { type: true, input_audio: { data: true, format: true } },
+  file: { type: true, file: { file_data: true, file_id: true, filename: true }, ...CACHE },
+  video_url: { type: true, video_url: { url: true } },
+  document_url: { type: true, document_url: { url: true } },
+  thinking: { type: true, thinking: true },
+  refusal: { type: true, refusal: true },
+});
+
+const CALL = new Kinds({
+  function: {
+    id: true,
+    type: true,
+    index: true,
+    function: { name: true, arguments: true },
+    extra_content: { google: { thought_signature: true } },
+  },
+  custom: { id: true, type: true, index: true, custom: { name: true, input: true } },
+}, { usual: "function" });
+
+const MESSAGE = new Kinds({
+  system: { role: true, content: [PART] },
+  developer: { role: true, content: [PART] },
+  user: { role: true, content: [PART] },
+  assistant: {
+    role: true,
+    content: [PART],
+    refusal: true,
+    tool_calls: [CALL],
+    function_call: { name: true, arguments: true },
+    reasoning_content: true,
+    reasoning: true,
+    reasoning_details: true,
+    extra_content: { google: { thought_signature: true } },
+    // Replies carry them; clients send whole messages back.
+    annotations: (value) => Array.isArray(value) && value.length === 0,
+  },
+  tool: { role: true, content: [PART], tool_call_id: true, name: true },
+  function: { role: true, content: [PART], name: true },
+}, { by: "role" });
+
+const DEFINITION: Fields = { name: true, description: true, parameters: true, strict: true };
+
+const TOOL = new Kinds({
+  function: { type: true, function: DEFINITION, ...CACHE },
+  custom: {
+    type: true,
+    custom: {
+      name: true,
+      description: true,
+      format: new Kinds({
+        text: { type: true },
+        grammar: { type: true, grammar: { syntax: true, definition: true }, syntax: true, definition: true },
+      }),
+    },
+  },
+}, { usual: "function", takesOthers: true });
+
+const CHOICE = new Kinds({
+  function: { type: true, function: { name: true } },
+  custom: { type: true, custom: { name: true } },
+  allowed_tools: { type: true, allowed_tools: { mode: true, tools: true } },
+}, { usual: "function", takesOthers: true });
+
+const FORMAT = new Kinds({
+  text: { type: true },
+  json_object: { type: true },
+  json_schema: { type: true, json_schema: { name: true, description: true, schema: true, strict: true } },
+});
+
+/** What the reader of requests reads of this format; everything else is named as dropped. */
+export const REQUEST_SHAPE: Fields = {
+  model: true,
+  messages: [MESSAGE],
+  max_tokens: true,
+  max_completion_tokens: true,
+  temperature: true,
+  top_p: true,
+  top_k: true,
+  presence_penalty: true,
+  frequency_penalty: true,
+  seed: true,
+  stop: true,
+  n: true,
+  stream: true,
+  // Streams of the gateway hold no padding.
+  stream_options: { include_usage: true, include_obfuscation: isFalse },
+  tools: [TOOL],
+  functions: [{ name: true, description: true, parameters: true }],
+  tool_choice: CHOICE,
+  function_call: { name: true },
+  parallel_tool_calls: true,
+  response_format: FORMAT,
+  user: true,
+  safety_identifier: true,
+  prompt_cache_key: true,
+  prompt_cache_retention: true,
+  prompt_cache_options: true,
+  moderation: true,
+  metadata: true,
+  service_tier: true,
+  logprobs: true,
+  top_logprobs: true,
+  verbosity: true,
+  reasoning_effort: true,
+  reasoning: { effort: true, max_tokens: true, enabled: true, exclude: true },
+  thinking: { type: true, budget_tokens: true },
+  // Named with the hosted tools.
+  web_search_options: true,
+  modalities: (value) => Array.isArray(value) && value.every((modality) => modality === "text"),
+  store: isFalse,
+  // The gateway's own.
+  extra_body: true,
+};
+
+function isKnownTtl(value: unknown): boolean {
+  return value === "5m" || value === "1h";
+}
+
+function isFalse(value: unknown): boolean {
+  return value === false;
+}

@@ -1,0 +1,34 @@
+import type { JsonObject } from "../../../../lib/json_object.ts";
+import type { Conversation } from "../../../conversation.ts";
+import { writeDefaultSettings } from "../../../default_settings.ts";
+import { type TierWords, writtenTier } from "../../../service_tier.ts";
+import type { Writing } from "./writing.ts";
+
+const TIERS: TierWords = {
+  auto: "auto",
+  standard: "default",
+  flex: "flex",
+  priority: "priority",
+  scale: "scale",
+  fast: "fast",
+};
+
+/**
+ * The settings of other formats that this one has as well: tier, records and probabilities of tokens. Vendors that only
+ * resemble the author refuse fields that they do not know.
+ *
+ * @param isThinking True for a model that thinks before it answers: it gives no probabilities.
+ */
+export function writeSharedSettings(conversation: Conversation, isThinking: boolean, writing: Writing): JsonObject {
+  const { target: { compatible }, losses } = writing;
+  const { serviceTier, logprobs } = conversation;
+  if (logprobs !== undefined && isThinking) losses.add("logprobs");
+  return {
+    ...writtenTier(serviceTier, "service_tier", compatible ? {} : TIERS, losses),
+    ...writeDefaultSettings(conversation, !compatible, losses),
+    ...(logprobs === undefined || isThinking ? {} : {
+      logprobs: true,
+      ...(logprobs > 0 ? { top_logprobs: logprobs } : {}),
+    }),
+  };
+}

@@ -1,0 +1,52 @@
+import type { LossPaths } from "../../../sent_names.ts";
+
+const BYTES = ["contents.parts.inlineData", "contents.parts.fileData"];
+const RESULT_BYTES = [
+  "contents.parts.functionResponse.parts.inlineData",
+  "contents.parts.functionResponse.parts.fileData",
+];
+
+/** Where callers of this format say what a vendor may not be told, in camel case. */
+export const LOSS_PATHS: LossPaths = {
+  temperature: ["generationConfig.temperature"],
+  top_p: ["generationConfig.topP"],
+  top_k: ["generationConfig.topK"],
+  presence_penalty: ["generationConfig.presencePenalty"],
+  frequency_penalty: ["generationConfig.frequencyPenalty"],
+  seed: ["generationConfig.seed"],
+  stop: ["generationConfig.stopSequences"],
+  max_tokens: ["generationConfig.maxOutputTokens"],
+  logprobs: ["generationConfig.responseLogprobs", "generationConfig.logprobs"],
+  reasoning: ["generationConfig.thinkingConfig"],
+  reasoning_budget: ["generationConfig.thinkingConfig.thinkingBudget"],
+  reasoning_effort: ["generationConfig.thinkingConfig.thinkingLevel"],
+  reasoning_visibility: ["generationConfig.thinkingConfig.includeThoughts"],
+  reasoning_text: ["contents.parts.thought"],
+  reasoning_signature: ["contents.parts.thoughtSignature"],
+  output_format: [
+    "generationConfig.responseJsonSchema",
+    "generationConfig.responseSchema",
+    "generationConfig.responseFormat",
+    "generationConfig.responseMimeType",
+  ],
+  image_detail: ["generationConfig.mediaResolution", "contents.parts.mediaResolution"],
+  service_tier: ["serviceTier"],
+  metadata: ["labels"],
+  tool_choice: ["toolConfig.functionCallingConfig"],
+  tool_schema: [
+    "tools.functionDeclarations.parameters",
+    "tools.functionDeclarations.parametersJsonSchema",
+  ],
+  tool_description: ["tools.functionDeclarations.description"],
+  tool_strict: ["toolConfig.functionCallingConfig.mode"],
+  tool_result_image: ["contents.parts.functionResponse.parts"],
+  tool_error: ["contents.parts.functionResponse.response.error"],
+  tool_call: ["contents.parts.functionCall"],
+  image: [...BYTES, ...RESULT_BYTES],
+  audio: BYTES,
+  video: BYTES,
+  file: [...BYTES, ...RESULT_BYTES],
+  file_name: [...BYTES, ...RESULT_BYTES].map((path) => `${path}.displayName`),
+  turn_order: ["contents"],
+  tool_result: ["contents"],
+};

@@ -1,0 +1,58 @@
+import type { Fields } from "../../../unread_fields.ts";
+
+const BYTES: Fields = { mimeType: true, data: true, displayName: true };
+const FILE: Fields = { mimeType: true, fileUri: true, displayName: true };
+
+const PART: Fields = {
+  text: true,
+  thought: true,
+  thoughtSignature: true,
+  inlineData: BYTES,
+  fileData: FILE,
+  functionCall: { id: true, name: true, args: true },
+  functionResponse: {
+    id: true,
+    name: true,
+    response: true,
+    parts: [{ inlineData: BYTES, fileData: FILE }],
+  },
+  mediaResolution: { level: true },
+};
+
+/** What the reader of requests reads of this format, in camel case; everything else is named as dropped. */
+export const REQUEST_SHAPE: Fields = {
+  // Told by the path.
+  model: true,
+  stream: true,
+  contents: [{ role: true, parts: [PART] }],
+  systemInstruction: { role: true, parts: [{ text: true }] },
+  // Tools of the vendor's own are named by their reader.
+  tools: true,
+  toolConfig: { functionCallingConfig: { mode: true, allowedFunctionNames: true } },
+  generationConfig: {
+    temperature: true,
+    topP: true,
+    topK: true,
+    candidateCount: true,
+    maxOutputTokens: true,
+    stopSequences: true,
+    seed: true,
+    presencePenalty: true,
+    frequencyPenalty: true,
+    responseMimeType: true,
+    responseSchema: true,
+    responseJsonSchema: true,
+    responseFormat: [{ text: { mimeType: true, schema: true } }],
+    responseModalities: true,
+    responseLogprobs: true,
+    logprobs: true,
+    thinkingConfig: { includeThoughts: true, thinkingBudget: true, thinkingLevel: true },
+    mediaResolution: true,
+  },
+  // Put before the conversation by the gateway.
+  cachedContent: true,
+  serviceTier: true,
+  labels: true,
+  // Without effect in this format. Source: SPEC "Provider routing".
+  extraBody: true,
+};

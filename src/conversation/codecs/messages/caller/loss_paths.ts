@@ -1,0 +1,43 @@
+import type { LossPaths } from "../../../sent_names.ts";
+
+/** Where callers of this format say what a vendor may not be told. */
+export const LOSS_PATHS: LossPaths = {
+  stop: ["stop_sequences"],
+  user: ["metadata.user_id"],
+  parallel_tool_calls: ["tool_choice.disable_parallel_tool_use"],
+  reasoning: ["thinking", "output_config.effort"],
+  reasoning_budget: ["thinking.budget_tokens"],
+  reasoning_effort: ["output_config.effort"],
+  reasoning_visibility: ["thinking.display"],
+  reasoning_text: ["messages.content.thinking.thinking"],
+  reasoning_signature: ["messages.content.signature", "messages.content.redacted_thinking"],
+  output_format: ["output_config.format", "output_format"],
+  tool_strict: ["tools.strict"],
+  tool_schema: ["tools.input_schema"],
+  tool_description: ["tools.description"],
+  tool_call: ["messages.content.tool_use"],
+  tool_error: ["messages.content.is_error"],
+  tool_result_image: ["messages.content.tool_result.content"],
+  cache_control: [
+    "messages.content.cache_control",
+    "messages.content.content.cache_control",
+    "messages.content.source.content.cache_control",
+    "messages.content.content.source.content.cache_control",
+    "system.cache_control",
+    "tools.cache_control",
+    "cache_control",
+  ],
+  image: ["messages.content.image", "messages.content.content.image"],
+  file: ["messages.content.document", "messages.content.content.document"],
+  file_name: ["messages.content.document.title", "messages.content.content.document.title"],
+  citations: [
+    "messages.content.text.citations",
+    "messages.content.content.text.citations",
+    "messages.content.source.content.text.citations",
+    "messages.content.content.source.content.text.citations",
+    "system.citations",
+  ],
+  system_turn: ["messages"],
+  turn_order: ["messages"],
+  tool_result: ["messages"],
+};

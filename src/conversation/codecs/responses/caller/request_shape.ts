@@ -1,0 +1,121 @@
+import { type Fields, Kinds } from "../../../unread_fields.ts";
+
+const CACHE: Fields = { prompt_cache_breakpoint: { mode: true } };
+
+const PART = new Kinds({
+  input_text: { type: true, text: true, ...CACHE },
+  text: { type: true, text: true, ...CACHE },
+  output_text: { type: true, text: true, annotations: [citation()], logprobs: isEmpty },
+  input_image: { type: true, image_url: true, file_id: true, detail: true, ...CACHE },
+  input_file: { type: true, file_data: true, file_url: true, file_id: true, filename: true, ...CACHE },
+  input_audio: { type: true, input_audio: { data: true, format: true } },
+  refusal: { type: true, refusal: true },
+}, { isNamed: true });
+
+/** Citations of the web are read; those of files lead to what a vendor keeps. */
+function citation(): Kinds {
+  return new Kinds({ url_citation: { type: true, url: true, title: true, start_index: true, end_index: true } });
+}
+
+const FORMAT = new Kinds({
+  text: { type: true },
+  json_object: { type: true },
+  json_schema: { type: true, name: true, description: true, schema: true, strict: true },
+});
+
+const CHOICE = new Kinds({
+  function: { type: true, name: true },
+  custom: { type: true, name: true },
+  allowed_tools: { type: true, mode: true, tools: true },
+}, { takesOthers: true });
+
+const FUNCTION: Fields = {
+  type: true,
+  name: true,
+  description: true,
+  parameters: true,
+  strict: true,
+  async: isFalse,
+  defer_loading: isFalse,
+};
+
+const CUSTOM: Fields = {
+  type: true,
+  name: true,
+  description: true,
+  format: new Kinds({ text: { type: true }, grammar: { type: true, syntax: true, definition: true } }),
+  async: isFalse,
+  defer_loading: isFalse,
+};
+
+const INNER_TOOL = new Kinds({ function: FUNCTION, custom: CUSTOM }, { takesOthers: true });
+
+const TOOL = new Kinds({
+  function: FUNCTION,
+  custom: CUSTOM,
+  namespace: { type: true, name: true, description: true, tools: [INNER_TOOL] },
+}, { takesOthers: true });
+
+/** Ids lead to what a vendor keeps, which the gateway does without; an item that is no more under way is whole. */
+const ITEM: Fields = { type: true, id: true, status: (value) => value === "completed" };
+
+const ITEMS = new Kinds({
+  message: { ...ITEM, role: true, content: [PART] },
+  function_call: { ...ITEM, call_id: true, name: true, namespace: true, arguments: true },
+  custom_tool_call: { ...ITEM, call_id: true, name: true, namespace: true, input: true },
+  // The name of a result is that of its call.
+  function_call_output: { ...ITEM, call_id: true, name: true, namespace: true, output: [PART] },
+  custom_tool_call_output: { ...ITEM, call_id: true, name: true, namespace: true, output: [PART] },
+  reasoning: { ...ITEM, summary: true, content: true, encrypted_content: true },
+  image_generation_call: { ...ITEM, result: true, output_format: true },
+  additional_tools: { ...ITEM, role: true, tools: [TOOL] },
+  // Refused by the reader.
+  item_reference: true,
+  compaction: true,
+}, { usual: "message", isNamed: true });
+
+/** What the reader of requests reads of this format; everything else is named as dropped. */
+export const REQUEST_SHAPE: Fields = {
+  model: true,
+  input: [ITEMS],
+  instructions: true,
+  tools: [TOOL],
+  tool_choice: CHOICE,
+  parallel_tool_calls: true,
+  max_output_tokens: true,
+  temperature: true,
+  top_p: true,
+  top_logprobs: true,
+  stream: true,
+  stream_options: { include_obfuscation: isFalse },
+  text: { format: FORMAT, verbosity: true },
+  reasoning: { effort: true, summary: true, generate_summary: true },
+  user: true,
+  safety_identifier: true,
+  prompt_cache_key: true,
+  prompt_cache_retention: true,
+  prompt_cache_options: true,
+  moderation: true,
+  metadata: true,
+  service_tier: true,
+  include: (value) => Array.isArray(value) && value.every((name) => INCLUDED.has(name)),
+  store: isFalse,
+  background: isFalse,
+  truncation: (value) => value === "disabled",
+  // Refused by the reader.
+  previous_response_id: true,
+  conversation: true,
+  prompt: true,
+  // The gateway's own.
+  extra_body: true,
+};
+
+const INCLUDED: ReadonlySet<unknown> = new Set(["reasoning.encrypted_content", "message.output_text.logprobs"]);
+
+function isFalse(value: unknown): boolean {
+  return value === false;
+}
+
+function isEmpty(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
+}

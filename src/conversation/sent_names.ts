@@ -1,0 +1,59 @@
+import type { JsonObject } from "../lib/json_object.ts";
+import { camelCaseOf } from "./request_walk.ts";
+import { isAbsent, isObject } from "./wire_value.ts";
+
+/**
+ * Where a format's callers say what a vendor may not be told: paths of the request by the neutral name of the loss
+ * (`top_k`, `stop`). A step of a path is the name of a member, or the `type` of an object; arrays are entered.
+ */
+export type LossPaths = Readonly<Record<string, readonly string[]>>;
+
+/**
+ * Names what was lost of a request as its caller spelled it: those of the loss's paths that the request holds.
+ *
+ * @param losses Neutral names. One without paths is given as it is when the request has a member of that name.
+ * @param isTwofold True for a format with two spellings of each name, where paths are written in camel case.
+ * @returns Paths in the caller's spelling; none for what the caller did not send.
+ */
+export function sentNames(
+  body: JsonObject,
+  losses: readonly string[],
+  paths: LossPaths,
+  isTwofold: boolean = false,
+): string[] {
+  const found = new Set<string>();
+  for (const loss of losses) {
+    for (const path of Object.hasOwn(paths, loss) ? paths[loss] : [loss]) {
+      collect(body, path.split("."), "", isTwofold, found);
+    }
+  }
+  return [...found];
+}
+
+function collect(
+  value: unknown,
+  steps: readonly string[],
+  path: string,
+  isTwofold: boolean,
+  found: Set<string>,
+): void {
+  if (Array.isArray(value)) {
+    for (const element of value) collect(element, steps, path, isTwofold, found);
+    return;
+  }
+  if (steps.length === 0) {
+    if (!isAbsent(value)) found.add(path);
+    return;
+  }
+  if (!isObject(value)) return;
+  const [step, ...rest] = steps;
+  for (const key of keysOf(value, step, isTwofold)) {
+    collect(value[key], rest, path === "" ? key : `${path}.${key}`, isTwofold, found);
+  }
+  if (value.type === step) collect(value, rest, `${path}.${step}`, isTwofold, found);
+}
+
+function keysOf(object: JsonObject, name: string, isTwofold: boolean): string[] {
+  if (!isTwofold) return Object.hasOwn(object, name) ? [name] : [];
+  return Object.keys(object).filter((key) => camelCaseOf(key) === name);
+}

@@ -1,0 +1,32 @@
+import type { ServiceTier } from "./conversation.ts";
+import { readTier } from "./usage.ts";
+
+/** A format's words for service tiers, by the neutral ones; other words of the neutral form are lost in it. */
+export type TierWords = Readonly<Record<string, string>>;
+
+/** Words of all formats for the tier that is usual. */
+const STANDARD: ReadonlySet<string> = new Set(["default", "standard", "standard_only", "on_demand"]);
+
+/** The tier that a request names, as a field to spread; nothing where it names none or no word at all. */
+export function tierField(value: unknown): { readonly serviceTier?: ServiceTier } {
+  const tier = readTier(value);
+  if (tier === null || tier === "unspecified") return {};
+  return { serviceTier: STANDARD.has(tier) ? "standard" : tier };
+}
+
+/**
+ * A tier in a format's own words, as a field to spread.
+ *
+ * @param losses Receives `service_tier` for a tier without a word, unless any vendor serves at that tier by itself.
+ */
+export function writtenTier(
+  tier: ServiceTier | undefined,
+  field: string,
+  words: TierWords,
+  losses: Set<string>,
+): Readonly<Record<string, string>> {
+  if (tier === undefined) return {};
+  if (Object.hasOwn(words, tier)) return { [field]: words[tier] };
+  if (tier !== "auto" && tier !== "standard") losses.add("service_tier");
+  return {};
+}

@@ -1,0 +1,107 @@
+import type { Form } from "../../src/conversation/seal.ts";
+import type { Probe } from "./probes.ts";
+
+/** A parameter that is neither carried nor named, because the gateway or any vendor does what it asks for. */
+export interface Done {
+  readonly from: Form;
+  /** The probes, by their titles: paths and values. */
+  readonly title: RegExp;
+  /** Default: every format. */
+  readonly to?: readonly Form[];
+  readonly how: string;
+}
+
+const USUAL = "asks for what happens without it";
+
+/** All of them. */
+export const DONE: readonly Done[] = [
+  { from: "chat", title: /^(logprobs|store|stream|stream_options\.include_obfuscation) = false$/, how: USUAL },
+  { from: "chat", title: /^(modalities = "text"|response_format = \{"type":"text"\})$/, how: USUAL },
+  { from: "chat", title: /\.detail = "auto"$/, to: ["messages", "content"], how: USUAL },
+  { from: "chat", title: /^service_tier = "auto"$/, to: ["content"], how: USUAL },
+  { from: "chat", title: /^stream_options\.include_usage = /, how: "the vendor is always asked; the gateway shows it" },
+  { from: "chat", title: /^stop = /, to: ["responses"], how: "the gateway ends the text at the sequence" },
+  { from: "chat", title: /^parallel_tool_calls = true$/, to: ["messages", "content"], how: USUAL },
+  { from: "chat", title: /^parallel_tool_calls = false$/, to: ["content"], how: "the gateway keeps the first call" },
+  { from: "chat", title: /(functions|tools<function>\.function)\.parameters = \{\}$/, how: "says as much as none" },
+  { from: "chat", title: /^tools<function>\.function\.strict = false$/, how: USUAL },
+  { from: "responses", title: /<(function|custom_tool)_call_output>\.name(space)? = /, how: "its call tells it" },
+  { from: "responses", title: /tools<function>\.parameters = \{\}$/, how: "says as much as none" },
+  { from: "responses", title: /tools<function>\.strict = false$/, to: ["messages", "content"], how: USUAL },
+  { from: "responses", title: /^(background|store|stream|stream_options\.include_obfuscation) = false$/, how: USUAL },
+  { from: "responses", title: /^truncation = "disabled"$/, how: USUAL },
+  { from: "responses", title: /^text\.format = \{"type":"text"\}$/, how: USUAL },
+  { from: "responses", title: /^include = "reasoning\.encrypted_content"$/, how: "replies always hold it" },
+  { from: "responses", title: /^input<message>\.(role = "system"|type = "message")$/, how: "says the same" },
+  { from: "responses", title: /\.status = "completed"$/, how: "every item of a request is taken as whole" },
+  { from: "responses", title: /\.(async|defer_loading) = false$/, how: USUAL },
+  { from: "responses", title: /\.detail = "auto"$/, to: ["messages", "content"], how: USUAL },
+  { from: "responses", title: /\.output_format = "png"$/, how: USUAL },
+  {
+    from: "responses",
+    title: /^text\.format<json_schema>\.strict = /,
+    to: ["messages", "content"],
+    how: "always strict",
+  },
+  { from: "responses", title: /^reasoning\.effort = "none"$/, to: ["chat"], how: "the target does not reason" },
+  { from: "responses", title: /^service_tier = "auto"$/, to: ["content"], how: USUAL },
+  { from: "responses", title: /^parallel_tool_calls = true$/, to: ["messages", "content"], how: USUAL },
+  {
+    from: "responses",
+    title: /^parallel_tool_calls = false$/,
+    to: ["content"],
+    how: "the gateway keeps the first call",
+  },
+  {
+    from: "messages",
+    title: /(\.is_error|citations\.enabled|^stream|\.defer_loading|\.eager_input_streaming) = false$/,
+    how: USUAL,
+  },
+  { from: "messages", title: /^(speed = "standard"|tools<custom>\.type = "custom")$/, how: USUAL },
+  { from: "messages", title: /^thinking = \{"type":"disabled"\}$/, to: ["chat"], how: "the target does not reason" },
+  { from: "messages", title: /^tools<custom>\.input_schema = \{\}$/, how: "says as much as none" },
+  {
+    from: "messages",
+    title: /^stop_sequences = /,
+    to: ["responses"],
+    how: "the gateway ends the text at the sequence",
+  },
+  {
+    from: "messages",
+    title: /^thinking<(enabled|adaptive)>\.display = "summarized"$/,
+    how: "thoughts are shown anyway",
+  },
+  { from: "messages", title: /^tools<custom>\.strict = false$/, how: USUAL },
+  {
+    from: "messages",
+    title: /^tools<custom>\.input_schema<object>\.(properties|required) = /,
+    how: "names no property",
+  },
+  { from: "messages", title: /^service_tier = "auto"$/, to: ["content"], how: USUAL },
+  { from: "messages", title: /\.disable_parallel_tool_use = false$/, to: ["content"], how: USUAL },
+  {
+    from: "messages",
+    title: /\.disable_parallel_tool_use = true$/,
+    to: ["content"],
+    how: "the gateway keeps the first call",
+  },
+  { from: "content", title: /= "(MEDIA_RESOLUTION_|MODE_|THINKING_LEVEL_)UNSPECIFIED"$/, how: USUAL },
+  { from: "content", title: /^serviceTier = "unspecified"$/, how: USUAL },
+  { from: "content", title: /^(contents\.parts\.thought|generationConfig\.responseLogprobs) = false$/, how: USUAL },
+  { from: "content", title: /\.includeThoughts = false$/, to: ["responses"], how: USUAL },
+  { from: "content", title: /^contents\.parts\.functionCall\.args = \{\}$/, how: "says as much as none" },
+  { from: "content", title: /\.parameters(JsonSchema)? = \{\}$/, how: "says as much as none" },
+  { from: "content", title: /^cachedContent = /, how: "the gateway puts the content before the conversation" },
+  {
+    from: "content",
+    title: /^generationConfig\.stopSequences = /,
+    to: ["responses"],
+    how: "the gateway ends the text at the sequence",
+  },
+];
+
+/** How the gateway does what a parameter asks for; null when it does not. */
+export function doneByGateway(from: Form, to: Form, { title }: Probe): string | null {
+  return DONE.find((done) => done.from === from && done.title.test(title) && (done.to?.includes(to) ?? true))?.how ??
+    null;
+}

@@ -1,0 +1,59 @@
+import { assert, assertEquals } from "@std/assert";
+import { FORMS } from "../support/forms.ts";
+import { DONE, doneByGateway } from "./done_by_gateway.ts";
+import { isNameOf, isSent, type Outcome, outcomeOf } from "./outcome.ts";
+import { parametersOf } from "./parameters.ts";
+import { type Probe, probesOf } from "./probes.ts";
+
+for (const from of FORMS) {
+  for (const to of FORMS.filter((form) => form !== from)) {
+    Deno.test(`every parameter of ${from} requests is carried to ${to}, or named, or refused by its name`, async () => {
+      const baselines = new Map<string, Promise<Outcome>>();
+      const silent = new Set<string>();
+      const unsent = new Set<string>();
+      for (const probe of probesOf(from, await parametersOf(from))) {
+        const key = JSON.stringify(probe.without);
+        if (!baselines.has(key)) baselines.set(key, outcomeOf(from, to, probe.without));
+        const [outcome, baseline] = [await outcomeOf(from, to, probe.with), await baselines.get(key)!];
+        if (isSilent(probe, outcome, baseline) && doneByGateway(from, to, probe) === null) silent.add(probe.title);
+        if (outcome.kind === "sent") {
+          for (const name of outcome.dropped) if (!isSent(probe.with, name.split("."))) unsent.add(name);
+        }
+      }
+      assertEquals([...silent], []);
+      assertEquals([...unsent], [], "only what the caller sent is named");
+    });
+  }
+}
+
+Deno.test("the tables of parameters are not older than the clients that the tests use", async () => {
+  const { imports } = JSON.parse(await Deno.readTextFile(new URL("../../deno.json", import.meta.url)));
+  for (const form of FORMS) {
+    const { package: name, version } = await parametersOf(form);
+    const used = String(imports[name]).split("@").at(-1)!;
+    assert(compareVersions(version, used) >= 0, `${name} is at ${used}: run "deno task parameters"`);
+  }
+});
+
+Deno.test("everything that the gateway is said to do itself is asked for by a parameter", async () => {
+  const titles = await Promise.all(FORMS.map(async (form) => {
+    return [form, probesOf(form, await parametersOf(form)).map(({ title }) => title)] as const;
+  }));
+  const all = new Map(titles);
+  const stale = DONE.filter(({ from, title }) => !all.get(from)!.some((each) => title.test(each)));
+  assertEquals(stale, []);
+});
+
+function compareVersions(one: string, other: string): number {
+  const [ours, theirs] = [one, other].map((version) => version.split(".").map(Number));
+  const at = ours.findIndex((part, index) => part !== theirs[index]);
+  return at < 0 ? 0 : ours[at] - theirs[at];
+}
+
+function isSilent({ steps }: Probe, outcome: Outcome, baseline: Outcome): boolean {
+  // What is refused as a whole is refused with all that it holds.
+  if (baseline.kind === "refused" && isNameOf(baseline.field, steps)) return false;
+  if (outcome.kind === "refused") return !isNameOf(outcome.field, steps);
+  if (outcome.dropped.some((name) => isNameOf(name, steps))) return false;
+  return baseline.kind === "sent" && outcome.body === baseline.body;
+}

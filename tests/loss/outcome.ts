@@ -1,0 +1,76 @@
+import { refuseLaterWork } from "../../src/conversation/later_work.ts";
+import { droppedFields, refusalInSentWords } from "../../src/conversation/codecs/dropped_fields.ts";
+import { needsInlining } from "../../src/conversation/codecs/content/mod.ts";
+import type { JsonObject } from "../../src/lib/json_object.ts";
+import type { Written } from "../../src/conversation/written.ts";
+import type { Conversation } from "../../src/conversation/conversation.ts";
+import type { Form } from "../../src/conversation/seal.ts";
+import { GatewayError } from "../../src/lib/gateway_error.ts";
+import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
+import { emulationFor } from "../../src/texts/emulation.ts";
+import { withMediaInlined } from "../../src/texts/inline_media.ts";
+import { CODECS, TARGETS } from "../support/forms.ts";
+import type { Step } from "./probes.ts";
+
+/** What becomes of a request on its way to a vendor of another format. */
+export type Outcome =
+  | { readonly kind: "sent"; readonly body: string; readonly dropped: readonly string[] }
+  | { readonly kind: "refused"; readonly field: string; readonly message: string };
+
+/** Translates a request as a turn does, without sending it. */
+export async function outcomeOf(from: Form, to: Form, body: JsonObject): Promise<Outcome> {
+  try {
+    CODECS[from].caller.check(body);
+    refuseLaterWork(body);
+    const read = CODECS[from].caller.read(body);
+    const conversation = await withMediaInlined(
+      read,
+      ({ source }) => to === "content" && needsInlining(source),
+      () => Promise.resolve({ mediaType: "image/png", data: "iVBORw0KGgo=" }),
+      { memory: UNLIMITED_MEMORY.lease(), callerSignal: () => new AbortController().signal },
+    );
+    const written = writtenFor(from, to, body, conversation);
+    const { losses } = emulationFor(conversation, written.losses);
+    const dropped = [...conversation.beyond, ...droppedFields(from, body, losses)];
+    // Streaming stands in the path of one format.
+    const told = to === "content" ? { ...written.body, stream: conversation.stream } : written.body;
+    return { kind: "sent", body: JSON.stringify(told), dropped };
+  } catch (error) {
+    if (!(error instanceof GatewayError) || error.code !== "invalid_request") throw error;
+    return { kind: "refused", field: error.details.field ?? "", message: error.message };
+  }
+}
+
+function writtenFor(from: Form, to: Form, body: JsonObject, conversation: Conversation): Written<JsonObject> {
+  try {
+    return CODECS[to].upstream.writeRequest(conversation, TARGETS[to]);
+  } catch (thrown) {
+    throw refusalInSentWords(thrown, from, body);
+  }
+}
+
+/** Lists that hold the whole conversation: naming one of them names nothing. */
+const TOO_WIDE: ReadonlySet<string> = new Set(["messages", "input", "contents", "tools"]);
+
+/** True when a name stands for a parameter: it is on the parameter's path, or below it. Kinds may stand in it. */
+export function isNameOf(name: string, steps: readonly Step[]): boolean {
+  if (TOO_WIDE.has(name) && steps.length > 1) return false;
+  return follows(name.replaceAll(/\[\d+\]/g, "").split("."), steps);
+}
+
+function follows([word, ...words]: readonly string[], [step, ...steps]: readonly Step[]): boolean {
+  if (word !== step.key) return false;
+  if (steps.length === 0 || words.length === 0) return true;
+  return follows(words, steps) ||
+    (step.kinds.includes(words[0]) && (words.length === 1 || follows(words.slice(1), steps)));
+}
+
+/** True when a caller sent what a name says: each word is a member or the kind of an object. */
+export function isSent(value: unknown, words: readonly string[]): boolean {
+  if (Array.isArray(value)) return value.some((each) => isSent(each, words));
+  if (words.length === 0) return value !== null && value !== undefined;
+  if (typeof value !== "object" || value === null) return false;
+  const object = value as JsonObject;
+  if (Object.hasOwn(object, words[0]) && isSent(object[words[0]], words.slice(1))) return true;
+  return object.type === words[0] && isSent(object, words.slice(1));
+}
