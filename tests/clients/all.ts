@@ -6,6 +6,7 @@ import { geminiCli } from "./gemini_cli.ts";
 import { llm } from "./llm.ts";
 import { nodeClients } from "./node_clients.ts";
 import { opencode } from "./opencode.ts";
+import { openWebui } from "./open_webui.ts";
 import type { ClientProgram } from "./program.ts";
 import { pythonClients } from "./python_clients.ts";
 import { qwenCode } from "./qwen_code.ts";
@@ -20,6 +21,7 @@ export const PROGRAMS: readonly ClientProgram[] = [
   ...cline,
   ...aider,
   ...llm,
+  openWebui,
   ...pythonClients,
   ...nodeClients,
 ];

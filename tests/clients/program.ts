@@ -44,6 +44,8 @@ export interface ClientProgram {
   install(cache: Cache): Promise<void>;
   /** A text in place of a scenario says why the program has no such thing. */
   readonly scenarios: Readonly<Record<ScenarioName, Scenario | string>>;
+  /** Ends what the scenarios share, after the last of them. */
+  close?(): Promise<void>;
 }
 
 /**

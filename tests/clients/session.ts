@@ -85,12 +85,12 @@ export async function openSession(
     },
     runs,
     async run(command, options = {}) {
-      const ran = await run(command, options, { home, work, cache });
+      const ran = await runProgram(command, { ...options, home, work, cache });
       runs.push(ran);
       return ran;
     },
     async close() {
-      await endDaemons(home);
+      await endProcessesOf(home);
       await proxy.stop();
       await Deno.remove(folder, { recursive: true });
     },
@@ -115,10 +115,19 @@ export function programEnvironment(home: string, path: readonly string[], cache:
   };
 }
 
-async function run(
+/** What a program runs in, beside what a scenario chooses. */
+export interface Surroundings extends RunOptions {
+  readonly home: string;
+  readonly work: string;
+  readonly cache: Cache;
+  /** When it is ended at the latest. Default two minutes. */
+  readonly maxMs?: number;
+}
+
+/** Runs a program until it ends, with no more environment than it is given. */
+export async function runProgram(
   [command, ...args]: readonly string[],
-  { env = {}, path = [], input, onOutput }: RunOptions,
-  { home, work, cache }: { readonly home: string; readonly work: string; readonly cache: Cache },
+  { env = {}, path = [], input, onOutput, home, work, cache, maxMs = MAX_RUN_MS }: Surroundings,
 ): Promise<Ran> {
   const child = new Deno.Command(command, {
     args,
@@ -135,7 +144,7 @@ async function run(
   const timer = setTimeout(() => {
     isLate = true;
     endGroup(child.pid);
-  }, MAX_RUN_MS);
+  }, maxMs);
   try {
     if (input !== undefined) await new Response(input).body!.pipeTo(child.stdin).catch(() => {});
     const [stdout, stderr, { code }] = await Promise.all([
@@ -144,7 +153,7 @@ async function run(
       // What it leaves behind would keep the output open.
       child.status.finally(() => endGroup(child.pid)),
     ]);
-    const late = isLate ? `\n(ended after ${MAX_RUN_MS / 1000} s)` : "";
+    const late = isLate ? `\n(ended after ${maxMs / 1000} s)` : "";
     return { code, stdout, stderr: stderr + late };
   } finally {
     clearTimeout(timer);
@@ -156,8 +165,8 @@ function endGroup(pid: number): void {
   endProcess(-pid);
 }
 
-/** Ends what left its process group to go on in the background. It still has the session's HOME, as no one else has. */
-async function endDaemons(home: string): Promise<void> {
+/** Ends what runs with this HOME, which no one else has: also what left its process group to go on in the background. */
+export async function endProcessesOf(home: string): Promise<void> {
   if (Deno.build.os !== "linux") return;
   for await (const { name } of Deno.readDir("/proc")) {
     if (!/^\d+$/.test(name)) continue;

@@ -36,6 +36,7 @@ export async function tryProgram(program: ClientProgram, context: TryContext): P
   for (const family of Object.keys(FAMILIES) as FamilyName[]) {
     families[family] = await tryFamily(program, family, context);
   }
+  await program.close?.();
   return { name, version, notRun: null, families };
 }
 
