@@ -1,8 +1,8 @@
 import { providerPartOf } from "../catalog/catalog.ts";
 import { isModelPattern } from "../catalog/model_pattern.ts";
-import { KINDS } from "../upstreams/kinds.ts";
 import { endpointPathIn } from "../upstreams/endpoint_path.ts";
-import { PROVIDER_KINDS, type ProviderConfig, type ProviderKind } from "../upstreams/provider_config.ts";
+import { kindOf, PROVIDER_KINDS, type ProviderKind } from "../upstreams/kinds.ts";
+import type { ProviderConfig } from "../upstreams/provider_config.ts";
 import { isSection, type Section } from "./document.ts";
 import type { Path, Problems } from "./problems.ts";
 import { nearestWord } from "./unknown_key.ts";
@@ -42,8 +42,8 @@ export function refuseUnlistable(
       : [providerPartOf(String(model.id)), [...path, "id"]];
     if (!serving) refuseUnknownProvider(name, at, new Set(Object.keys(providers)), problems);
     const kind = providers[String(name)]?.kind;
-    if (!kind || KINDS[kind].models) continue;
-    const listing = PROVIDER_KINDS.filter((each) => KINDS[each].models).join(", ");
+    if (!kind || kindOf(kind).models) continue;
+    const listing = PROVIDER_KINDS.filter((each) => kindOf(each).models).join(", ");
     problems.addPlain(at, `a provider with a list of models (kind ${listing})`, `one of kind ${kind}`);
   }
 }

@@ -1,4 +1,5 @@
-import { BASE_URLS, type ProviderConfig, type ProviderKind } from "../upstreams/provider_config.ts";
+import { BASE_URLS, type ProviderConfig } from "../upstreams/provider_config.ts";
+import type { ProviderKind } from "../upstreams/kinds.ts";
 import type { Section } from "./document.ts";
 import type { Environment } from "./expansion.ts";
 import type { Path, Problems } from "./problems.ts";

@@ -8,7 +8,7 @@ import { xai } from "./xai/mod.ts";
 import type { UpstreamKind } from "./upstream.ts";
 
 /** Every kind of vendor, a line each, by the word that `kind` has in the configuration. */
-export const KINDS: Readonly<Record<string, UpstreamKind>> = {
+export const KINDS = {
   openai,
   anthropic,
   google,
@@ -16,4 +16,18 @@ export const KINDS: Readonly<Record<string, UpstreamKind>> = {
   xai,
   minimax,
   fal,
-};
+} satisfies Readonly<Record<string, UpstreamKind>>;
+
+/** A word of {@linkcode KINDS}. */
+export type ProviderKind = keyof typeof KINDS;
+
+/** The kind of that name. */
+export function kindOf(name: ProviderKind): UpstreamKind {
+  return KINDS[name];
+}
+
+/** The words in their order. */
+export const PROVIDER_KINDS: readonly [ProviderKind, ...ProviderKind[]] = Object.keys(KINDS) as [
+  ProviderKind,
+  ...ProviderKind[],
+];

@@ -6,6 +6,7 @@ import { ConnectionError } from "../net/http1/connection_error.ts";
 import { headerLinesOf } from "../net/http1/header_lines.ts";
 import { type HttpResponse, readAll } from "../net/http1/response.ts";
 import type { Origin } from "../net/http1/wire_request.ts";
+import type { HeaderFields, RequestToAuthorize } from "./authorization.ts";
 import { ExchangeWatch } from "./exchange_watch.ts";
 import { blamesCredential } from "./credential_refusal.ts";
 import { type FailureFacts, type FailureKind, failureKindOf, UpstreamFailure } from "./failure.ts";
@@ -20,7 +21,10 @@ export interface OutboundOptions {
   readonly provider: string;
   readonly baseUrl: URL;
   readonly origin: Origin;
-  readonly headers: Readonly<Record<string, string>>;
+  /** Sent with every request. */
+  readonly headers: HeaderFields;
+  /** Gives the fields that authorize one request. Default: none are needed. */
+  readonly authorize?: (request: RequestToAuthorize) => HeaderFields | Promise<HeaderFields>;
   /** Longest silence within a response. */
   readonly idleMs: number;
   /** Longest wait for the head of an answer that comes when the work is done. */
@@ -45,6 +49,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
     "user-agent": "switchyard",
     ...options.headers,
   });
+  const authorizing = options.authorize && authorizationLines(options.authorize);
   const prefix = options.baseUrl.pathname.replace(/\/+$/, "");
   const outbound: Outbound = {
     firstByteMs: options.firstByteMs,
@@ -54,7 +59,10 @@ export function createOutbound(options: OutboundOptions): Outbound {
     async send(call) {
       const streamed = isStreamedBody(call.body) ? call.body : null;
       const contentType = streamed === null ? JSON_LINE : headerLinesOf({ "content-type": streamed.contentType });
-      const headerLines = fixed + contentType + headerLinesOf(call.headers);
+      const authorized = authorizing?.({ method: call.method, path: prefix + call.path, body: bytesOf(call.body) }) ??
+        "";
+      const authorization = typeof authorized === "string" ? authorized : await authorized;
+      const headerLines = fixed + authorization + contentType + headerLinesOf(call.headers);
       const watch = new ExchangeWatch(options.clock, call.firstByteMs, call.callerSignal);
       const body = streamed === null ? call.body : watchedBody(streamed, () => watch.awaits());
       const wire = {
@@ -74,6 +82,23 @@ export function createOutbound(options: OutboundOptions): Outbound {
     },
   };
   return outbound;
+}
+
+/** The lines of what authorizes a request. Fields that are the same object as before are not written anew. */
+function authorizationLines(authorize: NonNullable<OutboundOptions["authorize"]>) {
+  let last: { readonly fields: HeaderFields; readonly lines: string } | null = null;
+  const linesOf = (fields: HeaderFields): string => {
+    if (last?.fields !== fields) last = { fields, lines: headerLinesOf(fields) };
+    return last.lines;
+  };
+  return (request: RequestToAuthorize): string | Promise<string> => {
+    const fields = authorize(request);
+    return fields instanceof Promise ? fields.then(linesOf) : linesOf(fields);
+  };
+}
+
+function bytesOf(body: OutboundCall["body"]): Uint8Array | null {
+  return body instanceof Uint8Array ? body : null;
 }
 
 async function accept(response: HttpResponse, call: OutboundCall, options: OutboundOptions, watch: ExchangeWatch) {

@@ -1,13 +1,8 @@
 import * as z from "zod";
 import { referencesSchema, toolsSchema } from "./allowance_settings.ts";
 import type { Allowances } from "./allowances.ts";
+import { PROVIDER_KINDS, type ProviderKind } from "./kinds.ts";
 import { httpAddress, orNothing, type ReadContext, seconds, secret } from "../lib/settings.ts";
-
-/** The wire APIs that can be called. A new vendor is a line here and a line in {@linkcode BASE_URLS}. */
-export const PROVIDER_KINDS = ["openai", "anthropic", "google", "ark", "xai", "minimax", "fal"] as const;
-
-/** A word of {@linkcode PROVIDER_KINDS}. */
-export type ProviderKind = typeof PROVIDER_KINDS[number];
 
 /** Which text endpoints of the openai and xai kinds a provider has: chat completions, responses or both. */
 export type SpokenForms = "chat" | "responses" | "both";

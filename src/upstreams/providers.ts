@@ -3,11 +3,14 @@ import { createRedactor } from "../lib/redact.ts";
 import { createHttpClient } from "../net/http1/client.ts";
 import { originOf } from "../net/http1/wire_request.ts";
 import type { Proxies } from "../net/proxy.ts";
-import { KINDS } from "./kinds.ts";
+import type { HeaderFields } from "./authorization.ts";
+import { kindOf } from "./kinds.ts";
 import { listModels } from "./model_listing.ts";
-import { createOutbound } from "./outbound.ts";
+import { createOutbound, type OutboundOptions } from "./outbound.ts";
+import type { UpstreamKind } from "./upstream.ts";
 import type { Provider } from "./provider.ts";
-import type { ProviderConfig, ProviderKind } from "./provider_config.ts";
+import type { ProviderConfig } from "./provider_config.ts";
+import type { ProviderKind } from "./kinds.ts";
 
 /** What providers are made with. */
 export interface ProviderParts {
@@ -34,18 +37,18 @@ export function openProviders(configs: Readonly<Record<string, ProviderConfig>>,
 }
 
 function openProvider(name: string, config: ProviderConfig, { clock, caCerts, proxies }: ProviderParts) {
-  const kind = KINDS[config.kind];
+  const kind = kindOf(config.kind);
   const baseUrl = new URL(config.baseUrl);
   const { connectMs, firstByteMs, idleMs } = config.timeouts;
   const client = createHttpClient({ clock, caCerts, proxies, connectTimeoutMs: connectMs });
   const redact = createRedactor([config.apiKey ?? "", ...Object.values(config.headers)]);
-  const credential = config.apiKey === null ? {} : kind.headers(config.apiKey);
-  const headers = { ...kind.demands, ...credential, ...config.headers };
+  const headers = { ...kind.demands, ...config.headers };
   const outbound = createOutbound({
     provider: name,
     baseUrl,
     origin: originOf(baseUrl),
     headers,
+    authorize: authorizerOf(kind, config),
     idleMs,
     firstByteMs,
     client,
@@ -69,6 +72,21 @@ function openProvider(name: string, config: ProviderConfig, { clock, caCerts, pr
     wholeFirstByteMs: firstByteMs,
   };
   return { provider, close: () => client.close() };
+}
+
+/** How the provider's requests are authorized, but for fields that the operator sets; null where it has no key. */
+function authorizerOf(kind: UpstreamKind, { apiKey, headers }: ProviderConfig): OutboundOptions["authorize"] {
+  if (apiKey === null) return undefined;
+  const credentials = { apiKey };
+  const isOurs = (fields: HeaderFields) => Object.keys(fields).every((name) => !Object.hasOwn(headers, name));
+  const ours = (fields: HeaderFields) =>
+    isOurs(fields)
+      ? fields
+      : Object.fromEntries(Object.entries(fields).filter(([name]) => !Object.hasOwn(headers, name)));
+  return (request) => {
+    const fields = kind.authorize(request, credentials);
+    return fields instanceof Promise ? fields.then(ours) : ours(fields);
+  };
 }
 
 /** Kinds of vendors that speak a form of their own; all others resemble the default protocol's author. */

@@ -3,6 +3,7 @@ import type { RequestTarget, UpstreamFormat } from "../conversation/upstream_for
 import type { Written } from "../conversation/written.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { Conversation, MediaPart } from "../conversation/conversation.ts";
+import type { Authorize } from "./authorization.ts";
 import type { CacheUpstream } from "./cache_upstream.ts";
 import type { ImageUpstream } from "./image_upstream.ts";
 import type { ModelListing } from "./model_listing.ts";
@@ -46,8 +47,8 @@ export interface TokenCounter {
  * caller, no money and no store. What a vendor lacks, its kind lacks.
  */
 export interface UpstreamKind {
-  /** Header fields that carry the key. */
-  headers(apiKey: string): Readonly<Record<string, string>>;
+  /** Shows the vendor who sends a request. */
+  readonly authorize: Authorize;
   /** Header fields that the vendor demands with every request; none when left out. */
   readonly demands?: Readonly<Record<string, string>>;
   /** Where the vendor talks text, in order of preference for a caller of another form; empty when it does not. */

@@ -1,6 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { readMoney } from "../../src/lib/money.ts";
-import { PROVIDER_KINDS } from "../../src/upstreams/provider_config.ts";
+import { PROVIDER_KINDS } from "../../src/upstreams/kinds.ts";
 import { configOf, problemsOf } from "./support.ts";
 
 const SAMPLE = `

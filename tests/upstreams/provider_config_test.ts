@@ -1,6 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import * as z from "zod";
-import { BASE_URLS, isProviderName, PROVIDER_KINDS, readProviderConfig } from "../../src/upstreams/provider_config.ts";
+import { BASE_URLS, isProviderName, readProviderConfig } from "../../src/upstreams/provider_config.ts";
+import { PROVIDER_KINDS } from "../../src/upstreams/kinds.ts";
 
 function pathsOf(provider: unknown): string[] {
   const error = assertThrows(() => readProviderConfig(provider), z.ZodError) as z.ZodError;

@@ -1,15 +1,16 @@
+import { byFixedHeaders } from "../authorization.ts";
 import { anthropicListing } from "../model_listing.ts";
 import { probeByGet } from "../probe.ts";
 import type { UpstreamKind } from "../upstream.ts";
 import { messagesEndpoint } from "./text.ts";
 
 /** Anthropic. Source: Messages API reference, "Authentication" and "Versions". */
-export const anthropic: UpstreamKind = {
-  headers: (apiKey) => ({ "x-api-key": apiKey }),
+export const anthropic = {
+  authorize: byFixedHeaders(({ apiKey }) => ({ "x-api-key": apiKey })),
   demands: { "anthropic-version": "2023-06-01" },
   text: () => [messagesEndpoint],
   images: () => null,
   videos: () => null,
   probe: probeByGet("/v1/models?limit=1"),
   models: anthropicListing,
-};
+} satisfies UpstreamKind;

@@ -1,3 +1,4 @@
+import { byFixedHeaders } from "../authorization.ts";
 import { probeByGet } from "../probe.ts";
 import type { UpstreamKind } from "../upstream.ts";
 import { arkImages } from "./images.ts";
@@ -5,11 +6,11 @@ import { chatEndpoint } from "./text.ts";
 import { arkVideos } from "./videos.ts";
 
 /** ByteDance's Ark, by the name of BytePlus ModelArk or Volcengine Ark. Source: Ark API reference, "Authentication". */
-export const ark: UpstreamKind = {
-  headers: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
+export const ark = {
+  authorize: byFixedHeaders(({ apiKey }) => ({ authorization: `Bearer ${apiKey}` })),
   text: () => [chatEndpoint],
   images: arkImages,
   videos: arkVideos,
   // The list of video tasks; a list of models is not documented.
   probe: probeByGet("/contents/generations/tasks?page_num=1&page_size=1"),
-};
+} satisfies UpstreamKind;

@@ -1,3 +1,4 @@
+import { byFixedHeaders } from "../authorization.ts";
 import { googleListing } from "../model_listing.ts";
 import { probeByGet } from "../probe.ts";
 import type { UpstreamKind } from "../upstream.ts";
@@ -6,12 +7,12 @@ import { googleImages } from "./images.ts";
 import { contentEndpoint } from "./text.ts";
 
 /** Google's Gemini API. Source: Gemini API reference, "Authentication". */
-export const google: UpstreamKind = {
-  headers: (apiKey) => ({ "x-goog-api-key": apiKey }),
+export const google = {
+  authorize: byFixedHeaders(({ apiKey }) => ({ "x-goog-api-key": apiKey })),
   text: () => [contentEndpoint],
   images: googleImages,
   videos: () => null,
   caches: googleCaches,
   probe: probeByGet("/v1beta/models?pageSize=1"),
   models: googleListing,
-};
+} satisfies UpstreamKind;

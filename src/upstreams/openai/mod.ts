@@ -1,3 +1,4 @@
+import { byFixedHeaders } from "../authorization.ts";
 import { openaiListing } from "../model_listing.ts";
 import { probeByGet } from "../probe.ts";
 import type { UpstreamKind } from "../upstream.ts";
@@ -5,8 +6,8 @@ import { openaiImages } from "./images.ts";
 import { chatEndpoint, responsesEndpoint } from "./text.ts";
 
 /** OpenAI, and every vendor that resembles it, by base address. Source: OpenAI API reference, "Authentication". */
-export const openai: UpstreamKind = {
-  headers: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
+export const openai = {
+  authorize: byFixedHeaders(({ apiKey }) => ({ authorization: `Bearer ${apiKey}` })),
   text({ speaks }) {
     // Responses shows reasoning and carries it from turn to turn, so translated conversations go there first.
     if (speaks === "both") return [responsesEndpoint, chatEndpoint];
@@ -16,4 +17,4 @@ export const openai: UpstreamKind = {
   videos: () => null,
   probe: probeByGet("/models"),
   models: openaiListing,
-};
+} satisfies UpstreamKind;

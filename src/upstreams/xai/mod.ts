@@ -1,3 +1,4 @@
+import { byFixedHeaders } from "../authorization.ts";
 import { openaiListing } from "../model_listing.ts";
 import { probeByGet } from "../probe.ts";
 import type { UpstreamKind } from "../upstream.ts";
@@ -6,8 +7,8 @@ import { chatEndpoint, responsesEndpoint } from "./text.ts";
 import { xaiVideos } from "./videos.ts";
 
 /** xAI. Source: xAI API reference, "Authentication". */
-export const xai: UpstreamKind = {
-  headers: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
+export const xai = {
+  authorize: byFixedHeaders(({ apiKey }) => ({ authorization: `Bearer ${apiKey}` })),
   text({ speaks }) {
     if (speaks === "both") return [responsesEndpoint, chatEndpoint];
     return [speaks === "responses" ? responsesEndpoint : chatEndpoint];
@@ -16,4 +17,4 @@ export const xai: UpstreamKind = {
   videos: xaiVideos,
   probe: probeByGet("/models"),
   models: openaiListing,
-};
+} satisfies UpstreamKind;

@@ -1,0 +1,80 @@
+import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
+import { createRedactor } from "../../src/lib/redact.ts";
+import { createHttpClient } from "../../src/net/http1/client.ts";
+import { originOf } from "../../src/net/http1/wire_request.ts";
+import { byFixedHeaders, type HeaderFields, type RequestToAuthorize } from "../../src/upstreams/authorization.ts";
+import { UpstreamFailure } from "../../src/upstreams/failure.ts";
+import { createOutbound } from "../../src/upstreams/outbound.ts";
+import { ManualClock } from "../support/manual_clock.ts";
+
+Deno.test("byFixedHeaders() makes the fields of a credential once", () => {
+  const authorize = byFixedHeaders(({ apiKey }) => ({ authorization: `Bearer ${apiKey}` }));
+  const request = { method: "POST", path: "/", body: null };
+  const credentials = { apiKey: "k" };
+  assertEquals(authorize(request, credentials), { authorization: "Bearer k" });
+  assertStrictEquals(authorize(request, credentials), authorize(request, credentials));
+});
+
+/** Sends two requests to a server; gives what came there of its signature. */
+async function signaturesOf(authorize: (request: RequestToAuthorize) => HeaderFields | Promise<HeaderFields>) {
+  const came: (string | null)[] = [];
+  const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, (request) => {
+    came.push(request.headers.get("x-signature"));
+    return Response.json({});
+  });
+  const clock = new ManualClock(0);
+  const client = createHttpClient({ clock });
+  const baseUrl = new URL(`http://127.0.0.1:${server.addr.port}/base`);
+  const outbound = createOutbound({
+    provider: "acme",
+    baseUrl,
+    origin: originOf(baseUrl),
+    headers: {},
+    authorize,
+    idleMs: 1_000,
+    firstByteMs: 1_000,
+    client,
+    clock,
+    redact: createRedactor([]),
+  });
+  try {
+    for (const text of ["one", "two"]) {
+      const response = await outbound.send({
+        method: "POST",
+        path: "/sign",
+        headers: {},
+        body: new TextEncoder().encode(text),
+        firstByteMs: 1_000,
+        callerSignal: null,
+        readError: () => ({ message: "", code: null, field: null, retryAfterSeconds: null }),
+      });
+      await response.readAll(100);
+    }
+    return came;
+  } finally {
+    client.close();
+    await server.shutdown();
+  }
+}
+
+const signed = ({ method, path, body }: RequestToAuthorize) => ({
+  "x-signature": `${method} ${path} ${new TextDecoder().decode(body ?? undefined)}`,
+});
+
+Deno.test("an outbound request carries a signature over its own method, path and body", async () => {
+  assertEquals(await signaturesOf(signed), ["POST /base/sign one", "POST /base/sign two"]);
+});
+
+Deno.test("an outbound request waits for a signature or token that comes later", async () => {
+  const later = async (request: RequestToAuthorize) => {
+    await Promise.resolve();
+    return signed(request);
+  };
+  assertEquals(await signaturesOf(later), ["POST /base/sign one", "POST /base/sign two"]);
+});
+
+Deno.test("an outbound request without a token fails as its authorization does", async () => {
+  const failing = () =>
+    Promise.reject(new UpstreamFailure("acme", "auth", "no token", { status: null, accepted: "no" }));
+  await assertRejects(() => signaturesOf(failing), UpstreamFailure, "no token");
+});
