@@ -1,4 +1,4 @@
-import type { ProviderKind } from "./provider_config.ts";
+import type { ProviderKind } from "./kinds.ts";
 
 /** A base address that ends in more than a base address has. */
 export interface EndpointPath {

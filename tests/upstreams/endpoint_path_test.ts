@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { endpointPathIn } from "../../src/upstreams/endpoint_path.ts";
-import { BASE_URLS, PROVIDER_KINDS } from "../../src/upstreams/provider_config.ts";
+import { BASE_URLS } from "../../src/upstreams/provider_config.ts";
+import { PROVIDER_KINDS } from "../../src/upstreams/kinds.ts";
 
 Deno.test("endpointPathIn() finds what was copied along with a base address", () => {
   for (
