@@ -98,10 +98,17 @@ Deno.test("readConfig() reads the complete file of the documentation", () => {
   const page = Deno.readTextFileSync(new URL("../../docs/configuration.md", import.meta.url));
   const [, sample] = /```yaml\n([\s\S]*?)```/.exec(page) ?? [];
   const config = configOf(sample, { OPENAI_API_KEY: "key-one", DEMO_KEY: "sixteen-letters-a" });
-  const { accounts, providers, models } = config;
-  assertEquals(config, { ...configOf(""), accounts, providers, models }); // every other section shows its defaults
+  const { accounts, providers, models, modelPatterns, aliases } = config;
+  const shown = { accounts, providers, models, modelPatterns, aliases };
+  assertEquals(config, { ...configOf(""), ...shown }); // every other section shows its defaults
   assertEquals(Object.keys(providers), ["openai", "azure"]);
-  assertEquals(models.map(({ id }) => id), ["openai/gpt-image-1.5", "example/reel-1"]);
+  assertEquals(models.map(({ id }) => id), ["openai/gpt-image-1.5", "example/reel-1", "openai/gpt-6-sol"]);
+  assertEquals(modelPatterns.map(({ id, refreshMs }) => [id, refreshMs]), [["openai/*", 3_600_000]]);
+  assertEquals(aliases.map(({ name, model }) => [name, model]), [
+    ["claude-opus-4-8", "openai/gpt-6-sol"],
+    ["gpt-*", "openai/*"],
+    ["cheap", "openai/gpt-5.4-mini"],
+  ]);
 });
 
 Deno.test("readConfig() reads the sample's sections from JSON as well", () => {

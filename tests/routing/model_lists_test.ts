@@ -1,0 +1,134 @@
+import { assertEquals } from "@std/assert";
+import type { Model } from "../../src/catalog/model.ts";
+import { readModelPattern } from "../../src/catalog/model_pattern.ts";
+import { openDirectory } from "../../src/files/directory.ts";
+import type { Log } from "../../src/lib/log.ts";
+import { createModelLists } from "../../src/routing/model_lists.ts";
+import { UpstreamFailure } from "../../src/upstreams/failure.ts";
+import type { ListedModel } from "../../src/upstreams/model_listing.ts";
+import { ManualClock } from "../support/manual_clock.ts";
+import { eventually } from "../support/purse.ts";
+
+const NOTHING = { description: null, created: null, contextLength: null, maxOutputTokens: null, inputModalities: null };
+
+/** Lists of one provider whose vendor answers what a test tells it to. */
+function stage(folder: string, baseUrl = "http://vendor") {
+  const clock = new ManualClock();
+  const changes: string[][] = [];
+  const events: string[] = [];
+  const note = (event: string) => void events.push(event);
+  const log: Log = { debug: note, info: note, warn: note, error: note };
+  const vendor = { names: ["one"] as string[] | Error, reads: 0 };
+  const listModels = (signal: AbortSignal): Promise<readonly ListedModel[]> => {
+    vendor.reads++;
+    signal.throwIfAborted();
+    const { names } = vendor;
+    if (names instanceof Error) return Promise.reject(names);
+    return Promise.resolve(names.map((id) => ({ id, name: id, ...NOTHING })));
+  };
+  const lists = createModelLists({
+    providers: [{
+      provider: { name: "far", listModels },
+      baseUrl,
+      family: null,
+      patterns: [readModelPattern({ id: "far/*", pricing: "free", refresh: 100 })],
+    }],
+    files: openDirectory(folder),
+    clock,
+    log,
+    random: () => 0.5,
+    onChange: (models: readonly Model[]) => void changes.push(models.map(({ id }) => id)),
+  });
+  const readsAre = (count: number) => eventually(() => vendor.reads === count);
+  return { lists, clock, changes, events, vendor, readsAre };
+}
+
+/** Lets what is under way come to its end. */
+async function settled(): Promise<void> {
+  for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setTimeout(resolve, 1));
+}
+
+async function inFolder(run: (folder: string) => Promise<void>) {
+  const folder = await Deno.makeTempDir({ prefix: "switchyard-lists-" });
+  try {
+    await run(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+Deno.test("a list is read at the start and each time its span has passed, and told when it is another", async () => {
+  await inFolder(async (folder) => {
+    const { lists, clock, changes, vendor, readsAre } = stage(folder);
+    await lists.open();
+    assertEquals([changes, vendor.reads], [[], 0]);
+    lists.start();
+    await eventually(() => changes.length === 1);
+    await settled();
+    clock.advance(99_000);
+    assertEquals(vendor.reads, 1);
+    clock.advance(1_000);
+    await readsAre(2);
+    await settled();
+    vendor.names = ["one", "two"];
+    clock.advance(100_000);
+    await eventually(() => changes.length === 2);
+    assertEquals(changes, [["far/one"], ["far/one", "far/two"]]);
+    await lists.close();
+    clock.advance(1_000_000);
+    assertEquals(vendor.reads, 3);
+  });
+});
+
+Deno.test("a list that cannot be read keeps the last one, and is tried again with growing delays", async () => {
+  await inFolder(async (folder) => {
+    const { lists, clock, changes, events, vendor, readsAre } = stage(folder);
+    lists.start();
+    await eventually(() => changes.length === 1);
+    await settled();
+    const facts = { status: 503, accepted: "no" } as const;
+    vendor.names = new UpstreamFailure("far", "unavailable", "Said the vendor", facts);
+    for (const [index, delayMs] of [100_000, 10_000, 20_000, 40_000, 80_000, 100_000, 100_000].entries()) {
+      clock.advance(delayMs - 1);
+      assertEquals(vendor.reads, index + 1);
+      clock.advance(1);
+      await readsAre(index + 2);
+      await settled();
+    }
+    assertEquals([changes, events.filter((event) => event === "model_list_failed").length], [[["far/one"]], 7]);
+    await lists.close();
+  });
+});
+
+Deno.test("a list survives a restart, for the same address alone", async () => {
+  await inFolder(async (folder) => {
+    const first = stage(folder);
+    first.lists.start();
+    await eventually(() => first.changes.length === 1);
+    await settled();
+    await first.lists.close();
+    const second = stage(folder);
+    second.vendor.names = new Error("gone");
+    await second.lists.open();
+    assertEquals([second.changes, second.vendor.reads], [[["far/one"]], 0]);
+    const elsewhere = stage(folder, "http://other");
+    await elsewhere.lists.open();
+    assertEquals(elsewhere.changes, []);
+    for await (const { name } of Deno.readDir(folder)) await Deno.writeTextFile(`${folder}/${name}`, '[{"id":7},');
+    const third = stage(folder);
+    await third.lists.open();
+    assertEquals([third.changes, third.events], [[], ["model_list_unreadable"]]);
+  });
+});
+
+Deno.test("a list that cannot be kept is used all the same", async () => {
+  await inFolder(async (folder) => {
+    await Deno.writeTextFile(`${folder}/file`, "");
+    const { lists, changes, events } = stage(`${folder}/file/below`);
+    await lists.open();
+    lists.start();
+    await eventually(() => events.includes("model_list_unkept"));
+    assertEquals(changes, [["far/one"]]);
+    await lists.close();
+  });
+});
