@@ -1,6 +1,7 @@
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import type { Model, Serving } from "../catalog/model.ts";
 import type { RequestTarget } from "../conversation/upstream_format.ts";
+import { modelFacts } from "../conversation/known_models.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import type { CachedContent } from "./cached_content.ts";
@@ -33,6 +34,7 @@ export function targetOf({ provider, serving, model }: Making): RequestTarget {
     model: serving.model,
     provider: provider.name,
     maxOutputTokens: model.topProvider.maxCompletionTokens || null,
-    compatible: provider.compatible,
+    facts: modelFacts(serving.model, model),
+    quirks: provider.quirks,
   };
 }

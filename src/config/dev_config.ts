@@ -28,7 +28,7 @@ const PRICING = { ...TOKEN_PRICING, input_cache_write: "0.00000125" };
 const TEXT_MODEL = {
   created: "2026-01-01",
   context_length: 128_000,
-  top_provider: { max_completion_tokens: 16_384 },
+  top_provider: { max_completion_tokens: 64_000 },
   pricing: PRICING,
   architecture: { input_modalities: ["text", "image"] },
   supported_parameters: [
@@ -104,7 +104,7 @@ export function devConfig({ sandbox, key, env }: DevOptions): Config {
     files: "./data/dev-files",
     accounts: [{ id: "demo", balance: "25.00", keys: [key] }],
     providers: {
-      "sandbox-openai": { kind: "openai", base_url: sandbox.openai, speaks: "both", ...FREE },
+      "sandbox-openai": { kind: "openai", base_url: sandbox.openai, speaks: "both", quirks: [], ...FREE },
       "sandbox-anthropic": { kind: "anthropic", base_url: sandbox.anthropic, ...FREE },
       "sandbox-google": { kind: "google", base_url: sandbox.google, ...FREE },
       "sandbox-ark": { kind: "ark", base_url: sandbox.ark, ...FREE },

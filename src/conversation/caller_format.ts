@@ -4,6 +4,7 @@ import type { JsonObject } from "../lib/json_object.ts";
 import type { Conversation } from "./conversation.ts";
 import type { ReplyEvent } from "./events.ts";
 import type { Reply } from "./reply.ts";
+import type { LoweredLimit } from "./lowered_limit.ts";
 import type { RequestGrammar } from "./request_grammar.ts";
 import type { Form } from "./seal.ts";
 import type { Written } from "./written.ts";
@@ -78,6 +79,14 @@ export interface CallerFormat {
   wantsUsage(body: JsonObject): boolean;
   /** The largest limit that the request sets, as vendors differ in which of two they take; null when it sets none. */
   requestedLimit(body: JsonObject): RequestedLimit | null;
+  /**
+   * The request with limits that its model can keep: those above it, and a budget of reasoning that no longer fits, are
+   * lowered. Agents send one limit to every model, which vendors refuse where the model's own is lower.
+   *
+   * @param most The model's limit of output tokens.
+   * @returns Null where nothing is above it.
+   */
+  lowerLimit(body: JsonObject, most: number): LoweredLimit | null;
   /** True where reasoning counts towards the request's limit by the format's own rule, so that it holds for any vendor. */
   readonly limitHoldsReasoning: boolean;
   /** Where requests name a service tier. */

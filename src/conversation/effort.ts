@@ -1,4 +1,4 @@
-import type { Effort } from "./conversation.ts";
+import { type Effort, EFFORTS } from "./conversation.ts";
 
 /**
  * The share of a whole reply that each effort may think with, for models that are told a budget of tokens.
@@ -34,15 +34,24 @@ export function effortForShare<Known extends Effort>(share: number, known: reado
   return known.find((effort) => share <= MOST_SHARE[effort]) ?? known[known.length - 1];
 }
 
-/** The effort in the three words that every vendor with efforts knows. */
-export function plainEffort(effort: Exclude<Effort, "none">): "low" | "medium" | "high" {
-  switch (effort) {
-    case "minimal":
-      return "low";
-    case "xhigh":
-    case "max":
-      return "high";
-    default:
-      return effort;
-  }
+/** The efforts that every vendor with efforts knows. */
+export const THREE_EFFORTS = ["low", "medium", "high"] as const satisfies readonly Effort[];
+
+/**
+ * The effort of those that a model takes that is nearest to the one wanted; of two that are as near, the stronger.
+ * Reasoning that was asked for is not switched off where the model can do else, however little was asked for, and `max`
+ * is used only when it was asked for.
+ *
+ * @param known At least one.
+ */
+export function nearestEffort(wanted: Effort, known: readonly Effort[]): Effort {
+  const fitting = known.filter((effort) => effort === wanted || (effort !== "none" && effort !== "max"));
+  const usable = fitting.length > 0 ? fitting : known;
+  const place = EFFORTS.indexOf(wanted);
+  const distance = (effort: Effort) => Math.abs(EFFORTS.indexOf(effort) - place);
+  return usable.reduce((best, effort) => {
+    const isNearer = distance(effort) < distance(best);
+    const isAsNear = distance(effort) === distance(best) && EFFORTS.indexOf(effort) > EFFORTS.indexOf(best);
+    return isNearer || isAsNear ? effort : best;
+  });
 }

@@ -2,6 +2,7 @@ import type { JsonScan } from "../lib/json.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { ReplyEvent } from "./events.ts";
 import type { IssuedId, StatePolicy } from "./issued_ids.ts";
+import type { Quirks } from "./quirks.ts";
 import type { Usage } from "./usage.ts";
 import type { Written } from "./written.ts";
 
@@ -13,14 +14,16 @@ export interface PassedRequest {
   readonly scan: JsonScan;
   /** The body, parsed. */
   readonly body: JsonObject;
+  /** Members of `body`'s top object that differ from `bytes`. */
+  readonly changed: Readonly<Record<string, unknown>>;
   /** The vendor's name of the model. */
   readonly model: string;
   /** A limit of output tokens that the gateway sets; null to leave the caller's. */
   readonly outputLimit: number | null;
   /** The vendor's name of the cached content that the request builds on; null when none. */
   readonly cachedContent: string | null;
-  /** As in `RequestTarget`. */
-  readonly compatible: boolean;
+  /** Of the provider. */
+  readonly quirks: Quirks;
   /** As in `RequestTarget`: whose seals the vendor may see. */
   readonly provider: string;
   /** The body as Latin-1 text, for cheap searches. */

@@ -3,12 +3,14 @@ import type { JsonObject } from "../lib/json_object.ts";
 import type { FormatAuthor } from "./caller_format.ts";
 import type { Conversation } from "./conversation.ts";
 import type { ReplyEvent } from "./events.ts";
+import type { ModelFacts } from "./model_facts.ts";
+import type { Quirks } from "./quirks.ts";
 import type { Reply } from "./reply.ts";
 import type { Form } from "./seal.ts";
 import type { Usage } from "./usage.ts";
 import type { Written } from "./written.ts";
 
-/** What a request must know of where it goes. */
+/** The model that a request goes to, and what it and its provider take. */
 export interface RequestTarget {
   /** The vendor's name of the model. */
   readonly model: string;
@@ -16,8 +18,10 @@ export interface RequestTarget {
   readonly provider: string;
   /** The model's own limit of output tokens, for formats that must name one; null when the catalog does not know. */
   readonly maxOutputTokens: number | null;
-  /** True for vendors that only resemble the format's author: newer field names are then avoided. */
-  readonly compatible: boolean;
+  /** What the model takes. */
+  readonly facts: ModelFacts;
+  /** What the provider's wire format differs in from the one that its author documents. */
+  readonly quirks: Quirks;
 }
 
 /** Turns the frames of one vendor's stream into neutral events. One per stream. */
@@ -95,9 +99,9 @@ export interface UpstreamFormat {
   /**
    * How a vendor is told that a prefix is to be cached: by marks on parts, by a key that equal prefixes share, or not.
    *
-   * @param compatible As {@linkcode RequestTarget.compatible}.
+   * @param quirks Of the provider.
    */
-  cacheHint(compatible: boolean): "marks" | "key" | null;
+  cacheHint(quirks: Quirks): "marks" | "key" | null;
 }
 
 /** A vendor's own account of a failure. */

@@ -35,7 +35,8 @@ export function answerHeaders(
   if (contentType === "text/event-stream") headers.push(["cache-control", "no-cache"]);
   const limit = outputLimitOf(attempt);
   if (limit !== null) headers.push(["x-service-output-limit", String(limit)]);
-  if (losses.length > 0) headers.push(["x-service-dropped", droppedNames(losses)]);
+  const dropped = [...attempt.turn.lowered?.fields ?? [], ...losses];
+  if (dropped.length > 0) headers.push(["x-service-dropped", droppedNames(dropped)]);
   return headers;
 }
 

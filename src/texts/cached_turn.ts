@@ -58,7 +58,7 @@ export function behindPrefix(
   { turn, endpoint, provider }: TextAttempt,
 ): Conversation {
   if (prefix === null) return conversation;
-  const hint = endpoint.format.cacheHint(provider.compatible);
+  const hint = endpoint.format.cacheHint(provider.quirks);
   return continued(prefix.conversation, {
     conversation,
     isMarked: hint === "marks",

@@ -3,6 +3,7 @@ import type { JsonObject } from "../lib/json_object.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { CallerFormat } from "../conversation/caller_format.ts";
+import { modelFacts } from "../conversation/known_models.ts";
 import { permittedCandidates } from "../ownership/permitted.ts";
 import type { Candidate } from "../routing/candidates.ts";
 import { isFallbackAllowed, TEXT_FALLBACK } from "../routing/fallback_rule.ts";
@@ -97,7 +98,8 @@ export async function countAt(
     model: candidate.model,
     provider: provider.name,
     maxOutputTokens: model.topProvider.maxCompletionTokens || null,
-    compatible: provider.compatible,
+    facts: modelFacts(candidate.model, model),
+    quirks: provider.quirks,
   };
   const conversation = await withMediaInlined(turn.conversation, endpoint.mustInline, parts.inliner, turn);
   const { body } = counter.write(conversation, target);

@@ -18,6 +18,8 @@ export interface MeasuredRequest {
 
 /** Searches of one request whose search tool has no `max_uses`. */
 const DEFAULT_SEARCHES = 5;
+/** What a vendor may be asked for at least, as one of the formats has no smaller limit. */
+const MIN_OUTPUT_TOKENS = 16;
 /** What a caller who asks for reasoning in another format than its vendor's may get beyond its own limit. */
 const MIN_REASONING_TOKENS = 1_024;
 
@@ -38,7 +40,7 @@ export function measureOf(request: MeasuredRequest, model: Model, takesAnyFile: 
   const prompt = promptBoundOf({ body, grammar: format.grammar, bytes, model, isCacheKnown, takesAnyFile });
   const requested = format.requestedLimit(body);
   const ownLimit = ownLimitOf(model);
-  const limit = Math.ceil(Math.max(0, requested?.tokens ?? 0));
+  const limit = Math.max(MIN_OUTPUT_TOKENS, Math.ceil(requested?.tokens ?? 0));
   const reasoning = reasoningBeyondLimit(request);
   const measure = {
     promptTokens: prompt.tokens,

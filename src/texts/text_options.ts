@@ -4,7 +4,6 @@ import { GatewayError } from "../lib/gateway_error.ts";
 import { type Candidate, restingLast, usableCandidates } from "../routing/candidates.ts";
 import type { TextParts, TextTurn } from "./attempt.ts";
 import { candidatesOfCache } from "./cached_turn.ts";
-import { refuseBeyondLimit } from "./output_limit.ts";
 import { permittedTo } from "./own_endpoint.ts";
 import { requestedTariff } from "./service_tier.ts";
 import { type MeasuredText, measureOf } from "./text_measure.ts";
@@ -13,6 +12,8 @@ import { namedTextModel } from "./text_model.ts";
 /** A model that may serve a turn, checked: who is to serve it there, and what it may consume. */
 export interface TextOption extends MeasuredText {
   readonly model: Model;
+  /** The turn with limits of output tokens that the model can keep. */
+  readonly turn: TextTurn;
   /** In the order in which they are tried; at least one. */
   readonly candidates: readonly Candidate[];
 }
@@ -55,16 +56,23 @@ export async function textOptionsOf(turn: TextTurn, parts: TextParts): Promise<T
   return joined(options, turn, parts);
 }
 
-async function optionOf(turn: TextTurn, model: Model, parts: TextParts): Promise<TextOption> {
+async function optionOf(asked: TextTurn, model: Model, parts: TextParts): Promise<TextOption> {
+  const turn = withModelsLimit(asked, model);
   const routed = routeTo(turn, model, parts);
   const tariff = requestedTariff(turn, model);
   const candidates = await permittedTo(turn, model, routed, parts);
-  return { model, candidates, ...measureOf(turn, { ...model, tariff }, takesAnyFile(candidates, parts)) };
+  return { model, turn, candidates, ...measureOf(turn, { ...model, tariff }, takesAnyFile(candidates, parts)) };
 }
 
-/** The providers to try for a turn at one model. Throws as `routeOf`, and for a limit above the model's own. */
+/** The turn with limits of output tokens that its model can keep, as far as the catalog knows that. */
+function withModelsLimit(turn: TextTurn, model: Model): TextTurn {
+  const most = model.topProvider.maxCompletionTokens;
+  const lowered = most === 0 ? null : turn.format.lowerLimit(turn.body, most);
+  return lowered === null ? turn : { ...turn, body: { ...turn.body, ...lowered.set }, lowered };
+}
+
+/** The providers to try for a turn at one model. Throws as `routeOf`. */
 export function routeTo(turn: TextTurn, model: Model, parts: TextParts): readonly Candidate[] {
-  refuseBeyondLimit(turn.format.requestedLimit(turn.body), model);
   const { pin, candidates } = routeOf(model, turn, parts);
   if (!turn.cache) return candidates;
   const context = { breaker: parts.breaker, accountId: turn.accountId };

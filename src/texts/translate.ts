@@ -7,6 +7,7 @@ import type { JsonObject } from "../lib/json_object.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { Reply } from "../conversation/reply.ts";
 import { requestHeadersOf } from "../http/headers.ts";
+import { modelFacts } from "../conversation/known_models.ts";
 import type { OutboundResponse } from "../upstreams/outbound.ts";
 import { usageOfHit } from "../caches/hit.ts";
 import { answerHeaders, jsonBytes, streamType } from "./answer.ts";
@@ -112,7 +113,8 @@ export function targetOf(attempt: TextAttempt): RequestTarget {
     model: candidate.model,
     provider: provider.name,
     maxOutputTokens: isLimited ? reserved : model.topProvider.maxCompletionTokens || null,
-    compatible: provider.compatible,
+    facts: modelFacts(candidate.model, model),
+    quirks: provider.quirks,
   };
 }
 

@@ -26,25 +26,25 @@ export class TextTurns {
    *
    * @throws {GatewayError} Before the first byte; afterwards a failure is an event of the stream.
    */
-  async run(turn: TextTurn): Promise<Response> {
-    turn.format.check(turn.body);
-    refuseLaterWork(turn.body);
-    const { options, candidates, optionOf } = await textOptionsOf(turn, this.parts);
+  async run(asked: TextTurn): Promise<Response> {
+    asked.format.check(asked.body);
+    refuseLaterWork(asked.body);
+    const { options, candidates, optionOf } = await textOptionsOf(asked, this.parts);
     const [first] = options;
-    const { requestId, accountId, receivedAt } = turn;
+    const { requestId, accountId, receivedAt } = asked;
     const { catalog } = this.parts;
     const limitFor = (option: TextOption, { amount, outputLimit }: Reserved) =>
       option === first ? { outputLimit } : fitWithin(amount, option.measure, option.rates);
     return await runPaidCall({
       facts: { kind: "text", requestId, accountId, receivedAt, model: first.model },
-      author: turn.format.author,
+      author: asked.format.author,
       candidates,
       isPaid: (candidate, reserved) => limitFor(optionOf(candidate), reserved) !== null,
       rule: TEXT_FALLBACK,
       reserve: joinedReserve(options.map(({ measure, rates }) => textReserve(measure, rates))),
       begin: (admitted) => (candidate) => {
         const option = optionOf(candidate);
-        const { model, measure } = option;
+        const { turn, model, measure } = option;
         const settlement = admitted.servedBy(model, limitFor(option, admitted.admission.reserved)!.outputLimit);
         const begun = { turn, measure, model, catalog, candidate, settlement };
         return this.#attempt(begun).catch(failureIn(begun, turn.memory.held));

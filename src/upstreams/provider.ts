@@ -1,3 +1,4 @@
+import type { Quirks } from "../conversation/quirks.ts";
 import type { Redactor } from "../lib/redact.ts";
 import type { Allowances } from "./allowances.ts";
 import type { CacheUpstream } from "./cache_upstream.ts";
@@ -29,8 +30,8 @@ export interface Provider {
   readonly listModels?: (signal: AbortSignal) => Promise<readonly ListedModel[]>;
   /** What its callers may use beside what belongs to their own account; left out: nothing. */
   readonly allows?: Allowances;
-  /** True when it only resembles its form's author, so that newer field names are avoided. */
-  readonly compatible: boolean;
+  /** What its wire formats differ in from those that their authors document. */
+  readonly quirks: Quirks;
   /** Longest wait for the first byte of a streamed reply. */
   readonly streamFirstByteMs: number;
   /** Longest wait for the first byte of a whole reply, which comes when the model has finished. */

@@ -2,6 +2,8 @@ import * as z from "zod";
 import { referencesSchema, toolsSchema } from "./allowance_settings.ts";
 import type { Allowances } from "./allowances.ts";
 import { PROVIDER_KINDS, type ProviderKind } from "./kinds.ts";
+import { type Quirk, QUIRKS, type Quirks } from "../conversation/quirks.ts";
+import { usualQuirks } from "./usual_quirks.ts";
 import { httpAddress, orNothing, type ReadContext, seconds, secret } from "../lib/settings.ts";
 
 /** Which text endpoints of the openai and xai kinds a provider has: chat completions, responses or both. */
@@ -33,6 +35,8 @@ export interface ProviderConfig {
   readonly timeouts: ProviderTimeouts;
   /** What callers may use beside what belongs to their own account. Default: nothing. */
   readonly allows?: Allowances;
+  /** What its wire formats differ in from those that their authors document. Default: by its address. */
+  readonly quirks: Quirks;
 }
 
 /** Where each kind's own vendor lives. */
@@ -86,6 +90,7 @@ const written = z.strictObject({
   }).prefault({}),
   allow_references: referencesSchema(),
   allow_tools: toolsSchema(),
+  quirks: z.array(z.enum(Object.keys(QUIRKS) as [Quirk, ...Quirk[]])).optional(),
 });
 
 type Written = z.infer<typeof written>;
@@ -126,6 +131,7 @@ function providerOf(provider: Written): ProviderConfig {
     headers: Object.fromEntries(Object.entries(provider.headers).map(([name, value]) => [name.toLowerCase(), value])),
     timeouts: { connectMs: connect, firstByteMs: first_byte, idleMs: idle },
     allows: { references: provider.allow_references, tools: provider.allow_tools },
+    quirks: provider.quirks ? new Set(provider.quirks) : usualQuirks(provider.kind, new URL(baseUrl)),
   };
 }
 

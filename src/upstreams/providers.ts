@@ -10,7 +10,6 @@ import { createOutbound, type OutboundOptions } from "./outbound.ts";
 import type { UpstreamKind } from "./upstream.ts";
 import type { Provider } from "./provider.ts";
 import type { ProviderConfig } from "./provider_config.ts";
-import type { ProviderKind } from "./kinds.ts";
 
 /** What providers are made with. */
 export interface ProviderParts {
@@ -66,7 +65,7 @@ function openProvider(name: string, config: ProviderConfig, { clock, caCerts, pr
     probe: kind.probe && ((signal) => kind.probe!(outbound, signal)),
     listModels: kind.models && ((signal) => listModels(outbound, kind.models!, signal)),
     allows: config.allows,
-    compatible: !OWN_FORMS.has(config.kind) && !isFormsAuthor(baseUrl.hostname),
+    quirks: config.quirks,
     // A stream that is silent for longer than between two bytes is as broken before its first byte as after it.
     streamFirstByteMs: Math.min(firstByteMs, idleMs),
     wholeFirstByteMs: firstByteMs,
@@ -87,12 +86,4 @@ function authorizerOf(kind: UpstreamKind, { apiKey, headers }: ProviderConfig): 
     const fields = kind.authorize(request, credentials);
     return fields instanceof Promise ? fields.then(ours) : ours(fields);
   };
-}
-
-/** Kinds of vendors that speak a form of their own; all others resemble the default protocol's author. */
-const OWN_FORMS: ReadonlySet<string> = new Set<ProviderKind>(["anthropic", "google"]);
-
-/** Whether the default protocol's author runs the models there, so that its newest field names are known. */
-function isFormsAuthor(hostname: string): boolean {
-  return hostname === "api.openai.com" || hostname.endsWith(".openai.azure.com");
 }

@@ -1,10 +1,11 @@
 import { readChecked } from "../../src/conversation/caller_format.ts";
+import { NO_QUIRKS } from "../../src/conversation/quirks.ts";
 import { assert, assertEquals } from "@std/assert";
 import type { JsonObject } from "../../src/lib/json_object.ts";
 import type { Conversation, Part } from "../../src/conversation/conversation.ts";
 import { isToolCall, type Reply } from "../../src/conversation/reply.ts";
 import type { Form, Seal } from "../../src/conversation/seal.ts";
-import { conversationOf, replyContextOf } from "../support/conversations.ts";
+import { conversationOf, replyContextOf, RESEMBLING_QUIRKS } from "../support/conversations.ts";
 import { CODECS, FORMS, framesOf, sent, TARGETS, throughForm } from "../support/forms.ts";
 import { streamOf } from "../support/stream_of.ts";
 
@@ -146,7 +147,7 @@ function valuesOf(form: Form): string[] {
 function writtenFor(form: Form, conversation: Conversation, provider: string): string {
   const asked = { ...conversation, reasoning: ASKED.reasoning, tools: ASKED.tools };
   // Thoughts of the chat form are those of vendors that resemble its author.
-  const target = { ...TARGETS[form], provider, compatible: form === "chat" };
+  const target = { ...TARGETS[form], provider, quirks: form === "chat" ? RESEMBLING_QUIRKS : NO_QUIRKS };
   return JSON.stringify(throughForm(form, asked, target).body);
 }
 

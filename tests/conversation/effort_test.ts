@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { type Effort, EFFORTS } from "../../src/conversation/conversation.ts";
-import { EFFORT_SHARES, effortForShare, plainEffort } from "../../src/conversation/effort.ts";
+import { EFFORT_SHARES, effortForShare, nearestEffort, THREE_EFFORTS } from "../../src/conversation/effort.ts";
 
 const THINKING = EFFORTS.filter((effort) => effort !== "none") as [Effort, ...Effort[]];
 
@@ -13,7 +13,13 @@ Deno.test("effortForShare() keeps to the efforts that the target knows", () => {
   assertEquals(effortForShare(0.99, ["low", "medium", "high"]), "high");
 });
 
-Deno.test("plainEffort() knows three words only", () => {
-  const words = THINKING.map((effort) => plainEffort(effort as Exclude<Effort, "none">));
-  assertEquals(words, ["low", "low", "medium", "high", "high", "high"]);
+Deno.test("nearestEffort() keeps to the efforts that a model takes", () => {
+  assertEquals(EFFORTS.map((effort) => nearestEffort(effort, THREE_EFFORTS)), [
+    ...["low", "low", "low", "medium", "high", "high", "high"],
+  ]);
+  assertEquals(nearestEffort("minimal", ["none", "low", "high"]), "low");
+  assertEquals(nearestEffort("medium", ["low", "high"]), "high");
+  assertEquals(nearestEffort("xhigh", ["low", "high", "max"]), "high");
+  assertEquals(nearestEffort("max", ["low", "high", "max"]), "max");
+  assertEquals(nearestEffort("low", ["none"]), "none");
 });

@@ -3,6 +3,7 @@ import { assertEquals } from "@std/assert";
 import type { JsonObject } from "../../src/lib/json_object.ts";
 import type { Form } from "../../src/conversation/seal.ts";
 import { CODECS, TARGETS } from "../support/forms.ts";
+import { retarget } from "../support/conversations.ts";
 
 // Whoever asks for probabilities of tokens gets them from vendors that have them, and is told of the others.
 
@@ -37,7 +38,7 @@ Deno.test("request writers ask for probabilities of tokens in their own words", 
     top_logprobs: 2,
   });
   const written = (form: Form, model: string) =>
-    CODECS[form].upstream.writeRequest(conversation, { ...TARGETS[form], model }).body;
+    CODECS[form].upstream.writeRequest(conversation, retarget(TARGETS[form], { model })).body;
   const { logprobs, top_logprobs: top } = written("chat", "gpt-4.1");
   assertEquals([logprobs, top], [true, 2]);
   const responses = written("responses", "gpt-4.1");
@@ -48,7 +49,9 @@ Deno.test("request writers ask for probabilities of tokens in their own words", 
 Deno.test("request writers name probabilities of tokens that a model does not give", () => {
   const conversation = readChecked(CODECS.chat.caller, { model: "prov/m", messages: HI, logprobs: true });
   for (const [form, model] of [["chat", "gpt-5"], ["responses", "gpt-5"], ["messages", "claude-opus-4-5"]] as const) {
-    assertEquals(CODECS[form].upstream.writeRequest(conversation, { ...TARGETS[form], model }).losses, ["logprobs"]);
+    assertEquals(CODECS[form].upstream.writeRequest(conversation, retarget(TARGETS[form], { model })).losses, [
+      "logprobs",
+    ]);
   }
 });
 

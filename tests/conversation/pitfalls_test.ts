@@ -1,11 +1,12 @@
 import { readChecked } from "../../src/conversation/caller_format.ts";
+import { NO_QUIRKS } from "../../src/conversation/quirks.ts";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import type { JsonObject } from "../../src/lib/json_object.ts";
 import { openApiSchemaOf } from "../../src/conversation/codecs/content/upstream/openapi_schema.ts";
 import type { Conversation, Part, Turn } from "../../src/conversation/conversation.ts";
 import { isStrictSchema } from "../../src/conversation/strict_schema.ts";
-import { conversationOf } from "../support/conversations.ts";
+import { conversationOf, RESEMBLING_QUIRKS, retarget } from "../support/conversations.ts";
 import { asRead, CODECS, FORMS, TARGETS, throughForm } from "../support/forms.ts";
 import type { Form } from "../../src/conversation/seal.ts";
 
@@ -29,7 +30,7 @@ function bodyIn(form: Form, asked: Partial<Conversation>): string {
 for (const form of FORMS) {
   Deno.test(`instructions without a conversation become a ${form} request that has a user's word`, () => {
     // The chat form's author alone takes instructions without one.
-    const target = { ...TARGETS[form], compatible: form === "chat" };
+    const target = { ...TARGETS[form], quirks: form === "chat" ? RESEMBLING_QUIRKS : NO_QUIRKS };
     const { read } = throughForm(form, conversationOf({ instructions: [text("Be brief")], turns: [] }), target);
     assertEquals(read.instructions, [text("Be brief")]);
     assertEquals(read.turns.map(({ role }) => role), ["user"]);
@@ -135,7 +136,7 @@ Deno.test("a messages caller who asks for thinking is shown the thoughts of a co
 Deno.test("a budget of thinking and an effort are told to each other's models by the same shares", () => {
   for (const effort of ["low", "medium", "high"] as const) {
     const reasoning = { effort, budgetTokens: null, visible: null };
-    const older = { ...TARGETS.messages, model: "claude-sonnet-4-5" };
+    const older = retarget(TARGETS.messages, { model: "claude-sonnet-4-5" });
     const { body } = throughForm("messages", conversationOf({ reasoning, maxOutputTokens: 30_000 }), older);
     const { read } = throughForm("responses", readChecked(CODECS.messages.caller, asRead("messages", body, false)));
     assertEquals(read.reasoning?.effort, effort);

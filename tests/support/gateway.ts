@@ -72,7 +72,13 @@ function testConfig(sandbox: Sandbox, key: string, adminKey: string, options: Te
     store: options.store ?? "kv::memory:",
     accounts: [{ id: "demo", balance: options.balance ?? "25.00", keys: [key] }],
     providers: {
-      "sandbox-openai": { kind: "openai", base_url: openai, api_key: "sandbox-key-openai", speaks: "both" },
+      "sandbox-openai": {
+        kind: "openai",
+        base_url: openai,
+        api_key: "sandbox-key-openai",
+        speaks: "both",
+        quirks: [],
+      },
       "sandbox-anthropic": { kind: "anthropic", base_url: anthropic, api_key: "sandbox-key-anthropic" },
       "sandbox-google": { kind: "google", base_url: google, api_key: "sandbox-key-google" },
     },

@@ -1,4 +1,5 @@
 import { PassRelay } from "../../src/texts/pass_relay.ts";
+import { NO_QUIRKS } from "../../src/conversation/quirks.ts";
 import type { Admission, Charge } from "../../src/billing/meter.ts";
 import { Settlement } from "../../src/calls/settlement.ts";
 import type { Bytes, Relay } from "../../src/calls/stream_relay.ts";
@@ -193,7 +194,7 @@ export function providerOf(name: string, text: readonly TextEndpoint[], outbound
     images: null,
     videos: null,
     redact: createRedactor([PROVIDER_KEY]),
-    compatible: false,
+    quirks: NO_QUIRKS,
     streamFirstByteMs: 1_000,
     wholeFirstByteMs: 1_000,
   };

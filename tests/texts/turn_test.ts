@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import type { JsonObject } from "../../src/lib/json_object.ts";
 import type { Form } from "../../src/conversation/seal.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
@@ -9,7 +9,7 @@ import { FORMS } from "../support/forms.ts";
 import { bodyOf, responseOf, turnOf } from "./support.ts";
 
 for (const form of FORMS) {
-  Deno.test(`TextTurns refuses a ${form} limit beyond the model's, naming the field`, async () => {
+  Deno.test(`TextTurns lowers a ${form} limit above the model's, names the field and reserves what is sent`, async () => {
     const { turns, sent, estimates } = stageOf({ providers: { one: [form, wholeReply(form)] } });
     const fields: Record<Form, readonly [JsonObject, string][]> = {
       chat: [[{ max_tokens: 1001 }, "max_tokens"], [{ max_completion_tokens: 1001 }, "max_completion_tokens"]],
@@ -22,12 +22,17 @@ for (const form of FORMS) {
       ],
     };
     for (const [field, name] of fields[form]) {
-      const error = await errorOf(turns.run(turnOf(form, { body: bodyOf(form, field) })));
-      assertEquals([error.status, error.details.field], [400, name]);
+      const response = await turns.run(turnOf(form, { body: bodyOf(form, field) }));
+      await response.text();
+      assertEquals(response.headers.get("x-service-dropped"), name);
+      assert(!JSON.stringify(sent.at(-1)).includes("1001"));
       const allowed = JSON.parse(JSON.stringify(field).replace("1001", "1000"));
-      await (await turns.run(turnOf(form, { body: bodyOf(form, allowed) }))).text();
+      const fitting = await turns.run(turnOf(form, { body: bodyOf(form, allowed) }));
+      await fitting.text();
+      assertEquals(fitting.headers.get("x-service-dropped"), null);
+      assertEquals(estimates.at(-1), estimates.at(-2));
     }
-    assertEquals([sent.length, estimates.length], [fields[form].length, fields[form].length]);
+    assertEquals(sent.length, fields[form].length * 2);
   });
 }
 
@@ -57,9 +62,9 @@ Deno.test("TextTurns reserves for a turn by its bytes and its limit, and for no 
     unknown: { top_provider: {} },
   };
   const outputs: Record<string, number[]> = {
-    known: [10, 1000],
-    "context only": [10, 2000, 2000],
-    unknown: [10, 1_000_000, 1_000_000],
+    known: [16, 1000],
+    "context only": [16, 2000, 2000],
+    unknown: [16, 1_000_000, 1_000_000],
   };
   for (const [name, model] of Object.entries(most)) {
     const { turns, estimates } = stageOf({ providers: { one: ["chat", wholeReply("chat")] }, model });

@@ -1,7 +1,9 @@
-import { assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
 import * as z from "zod";
+import { NO_QUIRKS } from "../../src/conversation/quirks.ts";
 import { BASE_URLS, isProviderName, readProviderConfig } from "../../src/upstreams/provider_config.ts";
 import { PROVIDER_KINDS } from "../../src/upstreams/kinds.ts";
+import { COMPATIBLE_QUIRKS, RESEMBLING_MESSAGES } from "../../src/upstreams/usual_quirks.ts";
 
 function pathsOf(provider: unknown): string[] {
   const error = assertThrows(() => readProviderConfig(provider), z.ZodError) as z.ZodError;
@@ -17,6 +19,7 @@ Deno.test("readProviderConfig() fills in the vendor's address and the usual span
     headers: {},
     timeouts: { connectMs: 10_000, firstByteMs: 600_000, idleMs: 120_000 },
     allows: { references: [], tools: [] },
+    quirks: NO_QUIRKS,
   });
   for (const kind of PROVIDER_KINDS) {
     if (BASE_URLS[kind]) assertEquals(readProviderConfig({ kind, api_key: "k" }).baseUrl, BASE_URLS[kind]);
@@ -77,4 +80,25 @@ Deno.test("isProviderName() takes words that a header and a path can carry", () 
   for (const name of ["", "OpenAI", "a b", "-a", "a/b", "__proto__", "ä", "a".repeat(65)]) {
     assertEquals(isProviderName(name), false, name);
   }
+});
+
+Deno.test("readProviderConfig() knows what vendors differ in by their address, and takes the operator's word before", () => {
+  const quirksAt = (base_url: string, fields = {}) => [
+    ...readProviderConfig({ kind: "openai", base_url, ...fields }).quirks,
+  ];
+  assertEquals(quirksAt("https://one.openai.azure.com/openai/v1"), []);
+  assertEquals(quirksAt("https://openai.azure.com.evil.example/v1"), [...COMPATIBLE_QUIRKS]);
+  assertEquals(quirksAt("http://10.0.0.1:8000/v1"), [...COMPATIBLE_QUIRKS]);
+  assert(quirksAt("https://api.mistral.ai/v1").includes("no_stream_options"));
+  assert(!quirksAt("https://openrouter.ai/api/v1").includes("three_efforts"));
+  assert(quirksAt("https://api.deepseek.com/v1").includes("thinking_switch"));
+  assertEquals(quirksAt("https://api.mistral.ai/v1", { quirks: ["max_tokens_field"] }), ["max_tokens_field"]);
+  assertEquals(quirksAt("https://api.mistral.ai/v1", { quirks: [] }), []);
+  assertEquals([...readProviderConfig({ kind: "anthropic", api_key: "k" }).quirks], []);
+  const { quirks } = readProviderConfig({ kind: "anthropic", base_url: "https://api.deepseek.com/anthropic" });
+  assertEquals([...quirks], [...RESEMBLING_MESSAGES]);
+});
+
+Deno.test("readProviderConfig() refuses a quirk that it does not know", () => {
+  assertEquals(pathsOf({ kind: "openai", api_key: "k", quirks: ["max_token_field"] }), ["quirks.0"]);
 });

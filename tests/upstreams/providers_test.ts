@@ -91,17 +91,6 @@ Deno.test("openProviders() says which forms a provider speaks, best first", () =
   ]);
 });
 
-Deno.test("openProviders() knows who only resembles the form's author", () => {
-  const { byName } = opened({
-    author: { kind: "openai", api_key: "k" },
-    azure: { kind: "openai", base_url: "https://one.openai.azure.com/openai/v1" },
-    other: { kind: "openai", base_url: "https://openai.azure.com.evil.example/v1" },
-    anthropic: { kind: "anthropic", base_url: "https://a.example" },
-  });
-  const compatible = [...byName].filter(([, provider]) => provider.compatible).map(([name]) => name);
-  assertEquals(compatible, ["other"]);
-});
-
 Deno.test("openProviders() waits no longer for a stream's first byte than between two", () => {
   const { byName } = opened({ one: { kind: "openai", api_key: "k", timeouts: { first_byte: 600, idle: 30 } } });
   const { streamFirstByteMs, wholeFirstByteMs } = byName.get("one")!;

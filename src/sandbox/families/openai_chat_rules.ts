@@ -3,6 +3,7 @@ import { isAbsent, isObject, listOf, objectsOf } from "../../conversation/wire_v
 import { Refusal } from "../refusal.ts";
 import { isReasoner } from "./openai_chat.ts";
 import { checkChatMessages } from "./openai_chat_turn_rules.ts";
+import { checkChatModel } from "./openai_model_rules.ts";
 import {
   badParameter,
   checkAnswerSchema,
@@ -40,7 +41,7 @@ export function checkChat(body: JsonObject): void {
   demand(body, "messages");
   checkChatMessages(body.messages);
   checkSettings(body);
-  checkModelSettings(body, body.model);
+  checkChatModel(body, body.model);
   checkTools(body);
   checkFormat(body);
 }
@@ -68,24 +69,6 @@ function checkSettings(body: JsonObject): void {
   }
   checkLength(body.prompt_cache_key, "prompt_cache_key", 64);
   checkLength(body.safety_identifier, "safety_identifier", 64);
-}
-
-/** Reasoning models take neither the older limit nor sampling. Source: OpenAI guide "Reasoning models". */
-function checkModelSettings(body: JsonObject, model: string): void {
-  if (!/^(o\d|gpt-5(?!.*chat))/.test(model)) return;
-  if (!isAbsent(body.max_tokens)) {
-    const message = "Unsupported parameter: 'max_tokens' is not supported with this model. Use " +
-      "'max_completion_tokens' instead.";
-    throw badParameter("max_tokens", message, "unsupported_parameter");
-  }
-  if (body.reasoning_effort === "none") return;
-  for (const name of ["temperature", "top_p"]) {
-    if (isAbsent(body[name]) || body[name] === 1) continue;
-    const message =
-      `Unsupported value: '${name}' does not support ${body[name]} with this model. Only the default (1) ` +
-      "value is supported.";
-    throw badParameter(name, message, "unsupported_value");
-  }
 }
 
 function checkTools(body: JsonObject): void {

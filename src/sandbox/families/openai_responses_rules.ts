@@ -12,6 +12,7 @@ import {
   demand,
 } from "./openai_fields.ts";
 import { checkItems } from "./openai_item_rules.ts";
+import { checkResponsesModel } from "./openai_model_rules.ts";
 
 /** Source: Responses API reference, "Create a model response", request body. */
 const FIELDS = new Set(
@@ -55,6 +56,7 @@ export function checkResponses(body: JsonObject): void {
   checkRange(body, "max_output_tokens", LEAST_OUTPUT_TOKENS, Infinity);
   checkLength(body.prompt_cache_key, "prompt_cache_key", 64);
   checkLength(body.safety_identifier, "safety_identifier", 64);
+  checkResponsesModel(body);
   listOf(body.include).forEach((name, index) => checkWord(name, `include[${index}]`, INCLUDES));
   checkContents(body);
 }

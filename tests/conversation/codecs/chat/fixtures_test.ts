@@ -8,6 +8,7 @@ import type { Reply, ReplyPart } from "../../../../src/conversation/reply.ts";
 import { promptTokensOf } from "../../../../src/conversation/usage.ts";
 import { replyOf } from "../../../support/assemble.ts";
 import type { Loose } from "./conversations.ts";
+import { RESEMBLING_QUIRKS, targetOf } from "../../../support/conversations.ts";
 
 const FOLDERS = ["openai-chat", "openai-compatible", "openrouter"];
 const ROOT = Deno.env.get("SWITCHYARD_FIXTURES") ?? new URL("../../../../../shared/fixtures", import.meta.url).pathname;
@@ -199,7 +200,7 @@ Deno.test({
       try {
         chat.caller.check(body);
         const conversation = readChecked(chat.caller, body);
-        const target = { model: conversation.model, provider: "v", maxOutputTokens: null, compatible: true };
+        const target = targetOf({ model: conversation.model, provider: "v", quirks: RESEMBLING_QUIRKS });
         const { body: written } = chat.upstream.writeRequest(conversation, target);
         const again = readChecked(chat.caller, JSON.parse(JSON.stringify(written)));
         // Instructions alone are given a user's word.

@@ -17,8 +17,9 @@ import type { PartOpening, ReplyEvent } from "../../../../src/conversation/event
 import type { Reply, ReplyPart } from "../../../../src/conversation/reply.ts";
 import type { Seal } from "../../../../src/conversation/seal.ts";
 import { asCounted, replyOf } from "../../../support/assemble.ts";
+import { targetOf } from "../../../support/conversations.ts";
 
-const AUTHOR: RequestTarget = { model: "gpt-4.1", provider: "author", maxOutputTokens: null, compatible: false };
+const AUTHOR: RequestTarget = targetOf({ model: "gpt-4.1", provider: "author" });
 const CONTEXT: ReplyContext = {
   model: "prov/model",
   requestId: "req_1",

@@ -5,7 +5,7 @@ import type { RequestTarget } from "../../../../src/conversation/upstream_format
 import { NO_SAMPLING } from "../../../../src/conversation/conversation.ts";
 import type { Conversation, Part, Tool, Turn } from "../../../../src/conversation/conversation.ts";
 import { GatewayError } from "../../../../src/lib/gateway_error.ts";
-import { conversationOf } from "../../../support/conversations.ts";
+import { conversationOf, retarget } from "../../../support/conversations.ts";
 import { AUTHOR, VENDOR } from "./conversations.ts";
 import type { Loose } from "./conversations.ts";
 
@@ -220,7 +220,7 @@ Deno.test("chat request writer always sends a message", () => {
 
 Deno.test("chat request writer gives the author's reasoning models no sampling that they refuse", () => {
   const sampling = { ...NO_SAMPLING, temperature: 0.5, topP: 1, stop: ["x"], seed: 3 };
-  const gpt5 = { ...AUTHOR, model: "gpt-5-mini" };
+  const gpt5 = retarget(AUTHOR, { model: "gpt-5-mini" });
   const { body, losses } = write({ sampling }, gpt5);
   assertEquals(losses, ["stop", "temperature"]);
   assertEquals(Object.keys(body), ["model", "messages", "seed"]);
@@ -232,10 +232,12 @@ Deno.test("chat request writer gives the author's reasoning models no sampling t
 Deno.test("chat request writer asks for thought in words that the model has", () => {
   const effort = (wanted: Loose, target: RequestTarget) =>
     write({ reasoning: { effort: null, budgetTokens: null, visible: null, ...wanted } }, target).body.reasoning_effort;
-  const model = (name: string) => ({ ...AUTHOR, model: name });
+  const model = (name: string) => retarget(AUTHOR, { model: name });
   assertEquals(effort({ effort: "xhigh" }, model("gpt-5.2")), "xhigh");
   assertEquals(effort({ effort: "none" }, model("gpt-5.2")), "none");
   assertEquals(effort({ effort: "none" }, model("gpt-5-nano")), "minimal");
+  assertEquals(effort({ effort: "minimal" }, model("openai/gpt-5.1")), "low");
+  assertEquals(effort({ effort: "max" }, model("gpt-5-pro")), "high");
   assertEquals(effort({ effort: "none" }, model("o3")), "low");
   assertEquals(effort({ effort: "high" }, model("gpt-4o")), undefined);
   assertEquals(effort({ effort: "max" }, VENDOR), "high");

@@ -6,6 +6,7 @@ import {
   writeCountRequest,
 } from "../../../../src/conversation/codecs/content/mod.ts";
 import { GatewayError } from "../../../../src/lib/gateway_error.ts";
+import { targetOf } from "../../../support/conversations.ts";
 
 const CONTENTS = [{ role: "user", parts: [{ text: "hi" }] }];
 
@@ -29,7 +30,7 @@ Deno.test("writeCountRequest asks to count the whole request, under the vendor's
     contents: CONTENTS,
     systemInstruction: { parts: [{ text: "be kind" }] },
   });
-  const target = { model: "gemini-3-pro", provider: "google", maxOutputTokens: null, compatible: false };
+  const target = targetOf({ model: "gemini-3-pro", provider: "google" });
   assertEquals(writeCountRequest(conversation, target), {
     body: {
       generateContentRequest: {

@@ -7,6 +7,7 @@ import type { Reply } from "../../../../src/conversation/reply.ts";
 import { NO_USAGE, promptTokensOf } from "../../../../src/conversation/usage.ts";
 import { replyOf } from "../../../support/assemble.ts";
 import { contentRecordings, RECORDINGS } from "./recordings.ts";
+import { targetOf } from "../../../support/conversations.ts";
 
 const ignore = RECORDINGS === null;
 const where = ignore ? " (skipped: no recordings beside the repository)" : "";
@@ -126,7 +127,7 @@ Deno.test({
   name: `readRequest accepts every recorded request, and what it reads can be written and read again${where}`,
   ignore,
   fn() {
-    const target = { model: "gemini-3-pro", provider: "google", maxOutputTokens: null, compatible: false };
+    const target = targetOf({ model: "gemini-3-pro", provider: "google" });
     let count = 0;
     for (const { name, request } of recordings) {
       if (request === null) continue;

@@ -8,13 +8,9 @@ import { content } from "../../../../src/conversation/codecs/content/mod.ts";
 import { type Conversation, NO_SAMPLING } from "../../../../src/conversation/conversation.ts";
 import { asCounted, replyOf } from "../../../support/assemble.ts";
 import { eventsOf, reply, text, turns } from "./arbitraries.ts";
+import { RESEMBLING_QUIRKS, targetOf } from "../../../support/conversations.ts";
 
-const TARGET: RequestTarget = {
-  model: "gemini-3-pro",
-  provider: "google",
-  maxOutputTokens: null,
-  compatible: false,
-};
+const TARGET: RequestTarget = targetOf({ model: "gemini-3-pro", provider: "google" });
 
 const CONTEXT: ReplyContext = {
   model: "google/gemini-3-pro",
@@ -108,7 +104,7 @@ Deno.test("a stream and a whole reply of the same answer read alike", () => {
 });
 
 Deno.test("a written body is legal: it passes the form's own rules, has both roles in turn and no empty part", () => {
-  const target = { ...TARGET, provider: "another", compatible: true };
+  const target = { ...TARGET, provider: "another", quirks: RESEMBLING_QUIRKS };
   fc.assert(fc.property(conversation, fc.nat(3), (asked, skipped) => {
     const cut = { ...asked, turns: asked.turns.slice(skipped), sampling: NO_SAMPLING };
     const { body } = content.upstream.writeRequest(cut, target);

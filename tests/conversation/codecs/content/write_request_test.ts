@@ -14,14 +14,14 @@ import {
   type Turn,
 } from "../../../../src/conversation/conversation.ts";
 import type { Seal } from "../../../../src/conversation/seal.ts";
-import { conversationOf, targetOf } from "../../../support/conversations.ts";
+import { conversationOf, RESEMBLING_QUIRKS, retarget, targetOf } from "../../../support/conversations.ts";
 
 const TARGET = targetOf({ model: "gemini-3-flash", provider: "google" });
 
 const HI: Turn = { role: "user", parts: [{ kind: "text", text: "hi" }] };
 
 function write(some: Partial<Conversation>, target: Partial<RequestTarget> = {}) {
-  const { body, losses, toolNames } = writeRequest(conversationOf({ turns: [HI], ...some }), { ...TARGET, ...target });
+  const { body, losses, toolNames } = writeRequest(conversationOf({ turns: [HI], ...some }), retarget(TARGET, target));
   // deno-lint-ignore no-explicit-any -- tests look into bodies freely
   return { body: body as any, losses, toolNames };
 }
@@ -152,7 +152,7 @@ for (const [what, seal, signature, expected] of SEALS) {
 Deno.test("writeRequest keeps a later call's own seal, and gives a resembling vendor no placeholder", () => {
   const turns = [HI, say("assistant", call("a", "f"), call("b", "f", { seal: ISSUED }))];
   assertEquals(write({ turns }).body.contents[1].parts[1].thoughtSignature, "c2ln");
-  const { body } = write({ turns }, { compatible: true });
+  const { body } = write({ turns }, { quirks: RESEMBLING_QUIRKS });
   assertEquals(body.contents[1].parts[0], { functionCall: { name: "f", args: {} } });
 });
 
@@ -434,7 +434,7 @@ Deno.test("writeRequest speaks to resembling vendors in the form's older words",
   const { body } = write({
     tools: [{ kind: "function", name: "f", description: null, parameters: schema, strict: null }],
     outputFormat: { kind: "json_schema", name: "a", description: null, schema, strict: null },
-  }, { compatible: true });
+  }, { quirks: RESEMBLING_QUIRKS });
   const written = { type: "OBJECT", properties: { a: { type: "STRING", nullable: true } } };
   assertEquals(body.tools[0].functionDeclarations, [{ name: "f", parameters: written }]);
   assertEquals(body.generationConfig, { responseMimeType: "application/json", responseSchema: written });

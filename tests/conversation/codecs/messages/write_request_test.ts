@@ -7,6 +7,7 @@ import { messages, wireToolName } from "../../../../src/conversation/codecs/mess
 import { type Conversation, NO_SAMPLING, type Part, type Turn } from "../../../../src/conversation/conversation.ts";
 import type { Seal } from "../../../../src/conversation/seal.ts";
 import { callPart, conversationWith, LOOK, resultPart, targetWith, textPart } from "./samples.ts";
+import { RESEMBLING_QUIRKS } from "../../../support/conversations.ts";
 
 function write(fields: Partial<Conversation>, target: Partial<RequestTarget> = {}): Written<JsonObject> {
   return messages.upstream.writeRequest(conversationWith(fields), targetWith(target));
@@ -62,7 +63,10 @@ Deno.test("messages request clamps temperature and leaves out top_p beside it", 
   const { body, losses } = write({ sampling });
   assertEquals([body.temperature, body.top_p], [1, undefined]);
   assertEquals(losses, ["temperature", "top_p"]);
-  const resembling = write({ sampling: { ...sampling, temperature: 0.7 } }, { compatible: true, model: "other" });
+  const resembling = write({ sampling: { ...sampling, temperature: 0.7 } }, {
+    quirks: RESEMBLING_QUIRKS,
+    model: "other",
+  });
   assertEquals([resembling.body.temperature, resembling.body.top_p], [0.7, 0.9]);
 });
 
@@ -488,7 +492,7 @@ Deno.test("messages request asks for a shape by schema where the model takes one
       },
     },
   });
-  const told = write({ outputFormat }, { compatible: true, model: "other" });
+  const told = write({ outputFormat }, { quirks: RESEMBLING_QUIRKS, model: "other" });
   assertEquals(told.body.output_config, undefined);
   assertMatch(String(told.body.system), /JSON Schema/);
   assertEquals(told.losses, ["output_name", "output_format"]);
@@ -499,6 +503,6 @@ Deno.test("messages request enforces a strict tool's schema where the model take
   const tools = [{ ...LOOK, strict: true }];
   const [tool] = write({ tools }).body.tools as JsonObject[];
   assertEquals([tool.strict, (tool.input_schema as JsonObject).additionalProperties], [true, false]);
-  const { body, losses } = write({ tools }, { compatible: true, model: "other" });
+  const { body, losses } = write({ tools }, { quirks: RESEMBLING_QUIRKS, model: "other" });
   assertEquals([(body.tools as JsonObject[])[0].strict, losses], [undefined, ["tool_strict"]]);
 });

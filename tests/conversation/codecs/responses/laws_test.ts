@@ -7,6 +7,7 @@ import { responses } from "../../../../src/conversation/codecs/responses/mod.ts"
 import type { Conversation, Part, Tool, Turn } from "../../../../src/conversation/conversation.ts";
 import { EFFORTS, NO_SAMPLING } from "../../../../src/conversation/conversation.ts";
 import type { ReplyEvent } from "../../../../src/conversation/events.ts";
+import { UNKNOWN_FACTS } from "../../../../src/conversation/model_facts.ts";
 import type { Reply, ReplyPart } from "../../../../src/conversation/reply.ts";
 import type { Usage } from "../../../../src/conversation/usage.ts";
 import { asCounted, replyOf } from "../../../support/assemble.ts";
@@ -149,7 +150,7 @@ function askedForJson(told: Conversation): Conversation {
 Deno.test("responses codec: reading a request undoes writing it, for every kind of part and setting", () => {
   fc.assert(
     fc.property(conversation, (told) => {
-      const written = responses.upstream.writeRequest(told, TARGET);
+      const written = responses.upstream.writeRequest(told, { ...TARGET, facts: UNKNOWN_FACTS });
       assertEquals(written.losses, []);
       assertEquals(readChecked(responses.caller, JSON.parse(JSON.stringify(written.body))), told);
     }),

@@ -2,9 +2,10 @@ import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import type { RequestTarget } from "../../../../src/conversation/upstream_format.ts";
 import type { JsonObject } from "../../../../src/lib/json_object.ts";
 import { responses, wireToolName } from "../../../../src/conversation/codecs/responses/mod.ts";
-import type { Conversation, Part, Turn } from "../../../../src/conversation/conversation.ts";
+import type { Conversation, Effort, Part, Turn } from "../../../../src/conversation/conversation.ts";
+import { NO_SAMPLING } from "../../../../src/conversation/conversation.ts";
 import { GatewayError } from "../../../../src/lib/gateway_error.ts";
-import { conversationOf } from "../../../support/conversations.ts";
+import { conversationOf, RESEMBLING_QUIRKS, retarget } from "../../../support/conversations.ts";
 import { TARGET } from "./context.ts";
 
 const OPEN_SCHEMA = { type: "object", properties: { a: { type: "string" } } };
@@ -12,7 +13,7 @@ const STRICT_SCHEMA = { ...OPEN_SCHEMA, required: ["a"], additionalProperties: f
 const OWN_SEAL = { form: "responses", issuer: "openai", value: "gAAA" } as const;
 
 function write(change: Partial<Conversation>, target: Partial<RequestTarget> = {}) {
-  return responses.upstream.writeRequest(conversationOf(change), { ...TARGET, ...target });
+  return responses.upstream.writeRequest(conversationOf(change), retarget(TARGET, target));
 }
 
 function inputOf(turns: readonly Turn[], target: Partial<RequestTarget> = {}) {
@@ -70,14 +71,54 @@ Deno.test("writeRequest() reports the settings that this form has no word for", 
       seed: 7,
       stop: ["x"],
     },
-  });
+  }, { model: "gpt-4.1" });
   assertEquals([body.temperature, body.top_p], [2, 0.5]);
   assertEquals([...losses].sort(), ["frequency_penalty", "presence_penalty", "seed", "stop", "top_k"]);
 });
 
+Deno.test("writeRequest() sends no sampling to models that refuse it, and names it", () => {
+  const sampling = { ...NO_SAMPLING, temperature: 0.2, topP: 0.5 };
+  for (const model of ["gpt-5", "gpt-5-mini", "o3", "o4-mini", "openai/gpt-5.5", "gpt-5.2-codex"]) {
+    const { body, losses } = write({ sampling }, { model });
+    assertEquals([body.temperature, body.top_p, losses], [undefined, undefined, ["temperature", "top_p"]], model);
+  }
+  for (const model of ["gpt-4.1", "gpt-4o-mini", "gpt-5.1", "gpt-5-chat-latest", "my-deployment"]) {
+    const { body, losses } = write({ sampling }, { model });
+    assertEquals([body.temperature, body.top_p, losses], [0.2, 0.5, []], model);
+  }
+  const thinking = { effort: "low", budgetTokens: null, visible: null } as const;
+  assertEquals(write({ sampling, reasoning: thinking }, { model: "gpt-5.1" }).losses, ["temperature", "top_p"]);
+  const usual = { ...NO_SAMPLING, temperature: 1, topP: 1 };
+  assertEquals(write({ sampling: usual }, { model: "gpt-5" }).losses, []);
+});
+
+Deno.test("writeRequest() asks models that do not reason for no reasoning, and names it", () => {
+  const high = { effort: "high", budgetTokens: null, visible: true } as const;
+  for (const model of ["gpt-4.1", "gpt-4o", "gpt-4o-mini", "gpt-3.5-turbo", "gpt-5-chat-latest", "chatgpt-4o-latest"]) {
+    const { body, losses } = write({ reasoning: high }, { model });
+    assertEquals([body.reasoning, body.include, losses], [undefined, undefined, ["reasoning"]], model);
+  }
+  assertEquals(write({ reasoning: { ...high, effort: "none" } }, { model: "gpt-4.1" }).losses, []);
+  assertEquals(write({ reasoning: high }, { model: "gpt-5" }).body.reasoning, { effort: "high", summary: "auto" });
+});
+
+Deno.test("writeRequest() asks for an effort that the model takes", () => {
+  const effort = (wanted: Effort, model: string) => {
+    const { body, losses } = write({ reasoning: { effort: wanted, budgetTokens: null, visible: null } }, { model });
+    return [(body.reasoning as { effort: Effort }).effort, ...losses];
+  };
+  assertEquals(effort("none", "gpt-5"), ["minimal", "reasoning"]);
+  assertEquals(effort("none", "gpt-5.1"), ["none"]);
+  assertEquals(effort("minimal", "gpt-5.2"), ["low"]);
+  assertEquals(effort("max", "o3"), ["high"]);
+  assertEquals(effort("xhigh", "gpt-5.2"), ["xhigh"]);
+  assertEquals(effort("low", "gpt-5-pro"), ["high"]);
+});
+
 Deno.test("writeRequest() raises a limit to the least that the form's author takes", () => {
-  assertEquals(write({ maxOutputTokens: 5 }).body.max_output_tokens, 16);
-  assertEquals(write({ maxOutputTokens: 5 }, { compatible: true }).body.max_output_tokens, 5);
+  const raised = write({ maxOutputTokens: 5 });
+  assertEquals([raised.body.max_output_tokens, raised.losses], [16, ["max_tokens"]]);
+  assertEquals(write({ maxOutputTokens: 5 }, { quirks: RESEMBLING_QUIRKS }).body.max_output_tokens, 5);
   assertEquals(write({ maxOutputTokens: 500 }).body.max_output_tokens, 500);
 });
 
@@ -119,7 +160,7 @@ Deno.test("writeRequest() offers the allowed tools alone where allowed_tools is 
     mode: "required",
     tools: [{ type: "function", name: "g" }],
   });
-  const { body } = write({ tools, toolChoice }, { compatible: true });
+  const { body } = write({ tools, toolChoice }, { quirks: RESEMBLING_QUIRKS });
   assertEquals((body.tools as JsonObject[]).map(({ name }) => name), ["g"]);
   assertEquals(body.tool_choice, "required");
 });
@@ -281,21 +322,22 @@ Deno.test("writeRequest() gives instructions a turn to act upon", () => {
 Deno.test("writeRequest() writes text of the system in the middle as developer, or system for resemblers", () => {
   const turns: Turn[] = [user(text("a")), { role: "system", parts: [text("rule")] }];
   assertEquals(inputOf(turns).input[1].role, "developer");
-  assertEquals(inputOf(turns, { compatible: true }).input[1].role, "system");
+  assertEquals(inputOf(turns, { quirks: RESEMBLING_QUIRKS }).input[1].role, "system");
 });
 
 Deno.test("writeRequest() turns a budget of thinking into the nearest effort", () => {
   const effort = (budgetTokens: number | null, change: Partial<RequestTarget> = {}, maxOutputTokens = 10_000) =>
-    write({ reasoning: { effort: null, budgetTokens, visible: true }, maxOutputTokens }, change).body.reasoning;
+    write({ reasoning: { effort: null, budgetTokens, visible: true }, maxOutputTokens }, { model: "other", ...change })
+      .body.reasoning;
   assertEquals(effort(0), { effort: "none", summary: "auto" });
   assertEquals(effort(1024), { effort: "low", summary: "auto" });
   assertEquals(effort(3000), { effort: "medium", summary: "auto" });
   assertEquals(effort(6000), { effort: "high", summary: "auto" });
   assertEquals(effort(9000), { effort: "xhigh", summary: "auto" });
-  assertEquals(effort(9000, { compatible: true }), { effort: "high", summary: "auto" });
+  assertEquals(effort(9000, { quirks: RESEMBLING_QUIRKS }), { effort: "high", summary: "auto" });
   assertEquals(effort(null), { summary: "auto" });
   const off = { effort: "none", budgetTokens: null, visible: null } as const;
-  assertEquals(write({ reasoning: off }, { compatible: true }).losses, ["reasoning"]);
+  assertEquals(write({ reasoning: off }, { quirks: RESEMBLING_QUIRKS }).losses, ["reasoning"]);
 });
 
 Deno.test("writeRequest() writes format, verbosity and hints, cut to what the vendor takes", () => {
@@ -311,7 +353,7 @@ Deno.test("writeRequest() writes format, verbosity and hints, cut to what the ve
   });
   assertEquals((body.safety_identifier as string).length, 64);
   assertEquals(body.prompt_cache_key, "k");
-  assertEquals(write({ user: "u" }, { compatible: true }).body.user, "u");
+  assertEquals(write({ user: "u" }, { quirks: RESEMBLING_QUIRKS }).body.user, "u");
   assertEquals(write({ outputFormat: { kind: "json" } }).body.text, { format: { type: "json_object" } });
 });
 
@@ -333,7 +375,7 @@ Deno.test("writeRequest() offers a function whose top is no plain object as one,
   assertEquals(body.tools, [{ type: "function", name: "f", parameters: folded, strict: false }]);
   assertEquals(losses, ["tool_schema"]);
   assertEquals(write({ tools: [{ ...tool, parameters: { type: "string" } }] }).losses, ["tool_schema"]);
-  const other = write({ tools: [tool] }, { compatible: true });
+  const other = write({ tools: [tool] }, { quirks: RESEMBLING_QUIRKS });
   const kept = { type: "object", properties: {}, ...parameters };
   assertEquals(other.body.tools, [{ type: "function", name: "f", parameters: kept, strict: false }]);
   assertEquals(other.losses, []);
@@ -345,7 +387,7 @@ Deno.test("writeRequest() speaks of JSON in the input where the format wants it 
   const [added, ...rest] = write({ outputFormat, instructions }).body.input as JsonObject[];
   assertEquals([added.role, rest.length], ["developer", 1]);
   assertMatch(JSON.stringify(added.content), /JSON/);
-  const empty = write({ outputFormat, turns: [] }, { compatible: true }).body.input as JsonObject[];
+  const empty = write({ outputFormat, turns: [] }, { quirks: RESEMBLING_QUIRKS }).body.input as JsonObject[];
   assertEquals(empty.map(({ role }) => role), ["system", "user"]);
   assertEquals((write({ outputFormat, turns: [user(text("json, please"))] }).body.input as JsonObject[]).length, 1);
 });

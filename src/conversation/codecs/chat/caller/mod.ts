@@ -1,6 +1,7 @@
 import { firstInstruction, firstSaid } from "../../../cache_conflict.ts";
 import type { CallerFormat } from "../../../caller_format.ts";
 import { writeDefaultError } from "../../../default_error.ts";
+import { topLimitsLowered } from "../../../lowered_limit.ts";
 import { largestLimit } from "../../../requested_limit.ts";
 import { wantsUsage } from "../shared/wants_usage.ts";
 import { checkRequest } from "./check.ts";
@@ -43,6 +44,7 @@ export const caller: CallerFormat = {
   heartbeat: "comment",
   wantsUsage,
   requestedLimit: (body) => largestLimit(body, ["max_completion_tokens", "max_tokens"]),
+  lowerLimit: (body, most) => topLimitsLowered(body, ["max_completion_tokens", "max_tokens"], most),
   limitHoldsReasoning: false,
   tierFields: ["service_tier"],
   servesImageModels: false,

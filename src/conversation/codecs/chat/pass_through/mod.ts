@@ -10,11 +10,15 @@ import { watcher } from "./watcher.ts";
 /** Chat completions as they pass. Every stream is asked for its usage, which the caller sees only if it asked as well. */
 export const passThrough: PassThrough = {
   prepare(request) {
-    const { body, model, outputLimit, compatible } = request;
+    const { body, changed, model, outputLimit, quirks } = request;
     const { bytes, scan, losses } = withEdits(request, sealEditsOf(request));
-    const set: Record<string, unknown> = { model };
-    // Vendors that resemble the format's author take the older name alone.
-    if (outputLimit !== null) set[compatible ? "max_tokens" : "max_completion_tokens"] = outputLimit;
+    const set: Record<string, unknown> = { ...changed, model };
+    if (outputLimit !== null) {
+      set[quirks.has("max_tokens_field") ? "max_tokens" : "max_completion_tokens"] = outputLimit;
+    }
+    if (quirks.has("no_stream_options")) {
+      return { body: spliceJson(bytes, scan, { set, remove: ["extra_body", "stream_options"] }), losses };
+    }
     if (body.stream === true && !wantsUsage(body)) {
       set.stream_options = { ...objectOf(body.stream_options), include_usage: true };
     }

@@ -12,7 +12,7 @@ type Path = JsonEdit["path"];
  * The edits by which a history that holds wrapped proofs becomes one of this provider's: its own proofs are unwrapped,
  * those of others are left out, with the plain thoughts beside them where the vendor is the format's author, who takes none.
  */
-export function sealEditsOf({ body, latin1, provider, compatible }: PassedRequest): SealEdits {
+export function sealEditsOf({ body, latin1, provider, quirks }: PassedRequest): SealEdits {
   if (!latin1.includes(WRAPPED_SEAL_MARK)) return NO_EDITS;
   const edits: JsonEdit[] = [];
   const losses = new Set<string>();
@@ -26,7 +26,7 @@ export function sealEditsOf({ body, latin1, provider, compatible }: PassedReques
     ];
     const isLost = proofs.map((each) => isCallSealLost(each.owner, each.path, provider, edits)).includes(true);
     if (isLost || kept === "some" || kept === "none") losses.add("reasoning_signature");
-    if (kept !== "none" || compatible) return;
+    if (kept !== "none" || quirks.has("reasoning_in_history")) return;
     for (const thoughts of ["reasoning_content", "reasoning"]) {
       if (message[thoughts] === undefined) continue;
       edits.push({ path: [...path, thoughts], value: undefined });

@@ -20,5 +20,5 @@ export const upstream: UpstreamFormat = {
   toldHeaders: DEFAULT_TOLD,
   takesAnyFile: false,
   hasStop: true,
-  cacheHint: (compatible) => compatible ? null : "key",
+  cacheHint: (quirks) => quirks.has("no_prompt_cache_key") ? null : "key",
 };

@@ -14,18 +14,18 @@ const TIERS: TierWords = {
 };
 
 /**
- * The settings of other formats that this one has as well: tier, records and probabilities of tokens. Vendors that only
- * resemble the author refuse fields that they do not know.
+ * The settings of other formats that this one has as well: tier, records and probabilities of tokens. Not every
+ * vendor takes them.
  *
  * @param isThinking True for a model that thinks before it answers: it gives no probabilities.
  */
 export function writeSharedSettings(conversation: Conversation, isThinking: boolean, writing: Writing): JsonObject {
-  const { target: { compatible }, losses } = writing;
+  const { target: { quirks }, losses } = writing;
   const { serviceTier, logprobs } = conversation;
   if (logprobs !== undefined && isThinking) losses.add("logprobs");
   return {
-    ...writtenTier(serviceTier, "service_tier", compatible ? {} : TIERS, losses),
-    ...writeDefaultSettings(conversation, !compatible, losses),
+    ...writtenTier(serviceTier, "service_tier", quirks.has("no_service_tier") ? {} : TIERS, losses),
+    ...writeDefaultSettings(conversation, !quirks.has("no_metadata"), losses),
     ...(logprobs === undefined || isThinking ? {} : {
       logprobs: true,
       ...(logprobs > 0 ? { top_logprobs: logprobs } : {}),

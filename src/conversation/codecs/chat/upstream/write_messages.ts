@@ -28,7 +28,7 @@ export function writeMessages(conversation: Conversation, writing: Writing): Jso
   const messages: Messages = {
     list: [],
     waiting: [],
-    pairs: pairsOf(turns, wireCallId),
+    pairs: pairsOf(turns, (id) => wireCallId(id, writing.target.quirks)),
     loopStart: toolLoopStart(turns),
     writing,
   };
@@ -36,8 +36,10 @@ export function writeMessages(conversation: Conversation, writing: Writing): Jso
   if (instructions.length > 0) addSystem(messages, instructions);
   turns.forEach((turn, i) => addTurn(messages, turn, i));
   flushWaiting(messages);
-  // The author takes instructions alone; vendors that resemble it want a user's word.
-  const isWanting = messages.list.every(({ role }) => role === "system" && writing.target.compatible);
+  // The author takes instructions alone; some vendors want a user's word.
+  const isWanting = messages.list.every(({ role }) =>
+    role === "system" && writing.target.quirks.has("needs_user_message")
+  );
   if (isWanting) messages.list.push({ role: "user", content: FILLER });
   return messages.list;
 }
@@ -56,7 +58,7 @@ function addTurn(messages: Messages, turn: Turn, i: number): void {
 function addSystem(messages: Messages, texts: readonly TextPart[]): void {
   const content = texts.map((part) => writePart(part, messages.writing));
   if (content.length === 0) return;
-  messages.list.push({ role: "system", content: writeContent(content, messages.writing.target.compatible) });
+  messages.list.push({ role: "system", content: writeContent(content, messages.writing) });
 }
 
 /** Results that answer a call were written behind it; others are told as text. */
@@ -73,7 +75,7 @@ function addUser(messages: Messages, turn: Turn): void {
 
 function flushWaiting(messages: Messages): void {
   if (messages.waiting.length === 0) return;
-  const content = writeContent(messages.waiting, messages.writing.target.compatible);
+  const content = writeContent(messages.waiting, messages.writing);
   messages.list.push({ role: "user", content });
   messages.waiting = [];
 }
@@ -102,16 +104,14 @@ function addAssistant(messages: Messages, turn: Turn, inLoop: boolean): void {
   for (const call of calls) addResult(messages, call, pairs.calls.get(call)!);
 }
 
-/** Text and refusals; a vendor that only resembles the author may have no field for the second. */
+/** Text and refusals; not every vendor has a field for the second. */
 function writeSaid(turn: Turn, writing: Writing): { text: unknown; refusal: string } {
-  const { compatible } = writing.target;
-  const texts = turn.parts.filter((part) => part.kind === "text" || (compatible && part.kind === "refusal"));
+  const isText = writing.target.quirks.has("no_refusal_field");
+  const texts = turn.parts.filter((part) => part.kind === "text" || (isText && part.kind === "refusal"));
   const refusals = turn.parts.filter((part) => part.kind === "refusal");
   return {
-    text: texts.length > 0
-      ? writeContent(texts.map((part) => writePart(part as SayablePart, writing)), compatible)
-      : null,
-    refusal: compatible ? "" : refusals.map((part) => part.text).join(""),
+    text: texts.length > 0 ? writeContent(texts.map((part) => writePart(part as SayablePart, writing)), writing) : null,
+    refusal: isText ? "" : refusals.map((part) => part.text).join(""),
   };
 }
 
@@ -129,7 +129,7 @@ function writeCall(call: ToolCallPart, { id }: PairedCall, writing: Writing): Js
   if (call.cache) writing.losses.add("cache_control");
   const seal = call.seal && ownSeal(call.seal, writing);
   const proof = seal ? { extra_content: { google: { thought_signature: seal.value } } } : {};
-  if (call.custom && !writing.target.compatible) {
+  if (call.custom && !writing.target.quirks.has("no_custom_tools")) {
     return { id, type: "custom", custom: { name, input: call.input }, ...proof };
   }
   const text = call.custom ? JSON.stringify({ input: call.input }) : call.input;
@@ -143,7 +143,7 @@ function addResult(messages: Messages, call: ToolCallPart, { id, result }: Paire
     list.push({ role: "tool", tool_call_id: id, content: NO_RESULT });
     return;
   }
-  const { losses, target } = writing;
+  const { losses } = writing;
   if (result.cache) losses.add("cache_control");
   const texts: JsonObject[] = [];
   const shown: JsonObject[] = [];
@@ -157,7 +157,7 @@ function addResult(messages: Messages, call: ToolCallPart, { id, result }: Paire
     messages.waiting.push({ type: "text", text: `Attached to the result of ${call.tool} (${id}):` }, ...shown);
   }
   if (result.isError) markFailed(texts, losses);
-  list.push({ role: "tool", tool_call_id: id, content: writeContent(texts, target.compatible) });
+  list.push({ role: "tool", tool_call_id: id, content: writeContent(texts, writing) });
 }
 
 /** This form has no flag for a tool that failed: the text says it, if it does not already. */

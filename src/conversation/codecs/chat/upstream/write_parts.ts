@@ -35,14 +35,13 @@ export function writePart(part: SayablePart, writing: Writing): JsonObject {
   }
 }
 
-/**
- * A message's content: bare text where that says it all. Vendors that only resemble the form's author may know no
- * parts of text, so theirs are joined.
- */
-export function writeContent(parts: readonly JsonObject[], compatible: boolean): unknown {
+/** A message's content: bare text where that says it all, and where the vendor knows no parts of text. */
+export function writeContent(parts: readonly JsonObject[], { target }: Pick<Writing, "target">): unknown {
   if (parts.length === 0) return "";
   const textOnly = parts.every((part) => part.type === "text");
-  if (textOnly && (compatible || parts.length === 1)) return parts.map((part) => part.text).join(TEXT_BREAK);
+  if (textOnly && (parts.length === 1 || target.quirks.has("no_text_parts"))) {
+    return parts.map((part) => part.text).join(TEXT_BREAK);
+  }
   return parts;
 }
 
@@ -58,7 +57,7 @@ function writeImage({ source, detail, cache }: ImagePart, { losses }: Writing): 
 function writeFile({ source, name, cache }: FilePart, { target, losses }: Writing): JsonObject {
   if (cache) losses.add("cache_control");
   if (source.kind === "url") {
-    if (!target.compatible) throw unsayable("file", "a file by its address");
+    if (!target.quirks.has("file_addresses")) throw unsayable("file", "a file by its address");
     return { type: "file", file: { filename: name ?? "document.pdf", file_data: portableAddressOf(source, "file") } };
   }
   if (isText(source.mediaType)) {
@@ -87,13 +86,13 @@ const AUDIO_FORMATS: Readonly<Record<string, string>> = {
 function writeAudio({ source }: AudioPart, { target }: Writing): JsonObject {
   if (source.kind === "url") throw unsayable("audio", "sound by its address");
   const format = AUDIO_FORMATS[source.mediaType] ??
-    (target.compatible ? source.mediaType.replace(/^audio\/(x-)?/, "") : null);
+    (target.quirks.has("any_audio_format") ? source.mediaType.replace(/^audio\/(x-)?/, "") : null);
   if (format === null) throw unsayable("audio", `sound of the type "${source.mediaType}"`);
   return { type: "input_audio", input_audio: { data: source.data, format } };
 }
 
 function writeVideo({ source }: VideoPart, { target }: Writing): JsonObject {
-  if (!target.compatible) throw unsayable("video", "video");
+  if (!target.quirks.has("video_parts")) throw unsayable("video", "video");
   return { type: "video_url", video_url: { url: portableAddressOf(source, "video") } };
 }
 

@@ -11,7 +11,7 @@ export function toolLoopStart(turns: readonly Turn[]): number {
 }
 
 /**
- * The thoughts of an assistant's turn in a request. The form's author takes none. Vendors that resemble it get back
+ * The thoughts of an assistant's turn in a request. The form's author takes none. Other vendors get back
  * what they sealed, and plain thoughts where some of them insist: beside the calls of a tool loop that still runs.
  */
 export function writeReasoning(parts: readonly Part[], inToolLoop: boolean, writing: Writing): JsonObject {
@@ -32,7 +32,7 @@ export function writeReasoning(parts: readonly Part[], inToolLoop: boolean, writ
 
 function addPlain(part: ReasoningPart, plain: string[], inToolLoop: boolean, writing: Writing): void {
   if (part.text === "" || part.redacted) return;
-  if (inToolLoop && writing.target.compatible) plain.push(part.text);
+  if (inToolLoop && writing.target.quirks.has("reasoning_in_history")) plain.push(part.text);
   else writing.losses.add("reasoning_text");
 }
 
@@ -46,7 +46,8 @@ function writeTextSeal(parts: readonly Part[], writing: Writing): JsonObject {
 
 /** The seal if its issuer is the vendor that the request goes to, in this form; else null, and a loss. */
 export function ownSeal(seal: Seal, { target, losses }: Writing): Seal | null {
-  const own = seal.form === "chat" && (seal.issuer === target.provider || (seal.issuer === null && target.compatible));
+  const isTaken = seal.issuer === null && target.quirks.has("reasoning_in_history");
+  const own = seal.form === "chat" && (seal.issuer === target.provider || isTaken);
   if (!own) losses.add("reasoning_signature");
   return own ? seal : null;
 }

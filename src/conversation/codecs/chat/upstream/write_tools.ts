@@ -21,7 +21,9 @@ export type Overflow = Map<string, string>;
  */
 export function writeTools(conversation: Conversation, writing: Writing, overflow: Overflow): JsonObject {
   const { toolChoice: choice, parallelToolCalls, tools } = conversation;
-  const offered = choice?.kind === "allowed" && writing.target.compatible ? toolsAmong(tools, choice.tools) : tools;
+  const offered = choice?.kind === "allowed" && writing.target.quirks.has("no_allowed_tools")
+    ? toolsAmong(tools, choice.tools)
+    : tools;
   if (offered.length === 0) {
     if (choice && choice.kind !== "auto" && choice.kind !== "none") writing.losses.add("tool_choice");
     if (parallelToolCalls !== null) writing.losses.add("parallel_tool_calls");
@@ -39,7 +41,7 @@ function writeTool(tool: Tool, writing: Writing, overflow: Overflow): JsonObject
   const name = toolNameFor(writing, tool.name);
   const description = writeDescription(name, tool.description, writing, overflow);
   if (tool.kind === "function") return { type: "function", function: writeFunction(tool, name, description, writing) };
-  if (!writing.target.compatible) {
+  if (!writing.target.quirks.has("no_custom_tools")) {
     const format = writeFormat(objectOf(tool.format));
     return { type: "custom", custom: { name, ...description, ...(format && { format }) } };
   }
@@ -57,7 +59,7 @@ function writeFunction(
   { target, losses }: Writing,
 ): JsonObject {
   if (tool.cache) losses.add("cache_control");
-  const parameters = target.compatible
+  const parameters = target.quirks.has("union_schemas")
     ? objectSchema(tool.parameters)
     : tool.parameters && parametersOf(tool.parameters, losses);
   return { name, ...description, ...(parameters && { parameters }), ...writeStrict(tool.strict, parameters, losses) };
@@ -81,7 +83,7 @@ function writeStrict(strict: boolean | null, schema: unknown, losses: Set<string
 
 function writeDescription(name: string, text: string | null, { target }: Writing, overflow: Overflow): JsonObject {
   if (text === null) return {};
-  if (target.compatible || text.length <= LONGEST_DESCRIPTION) return { description: text };
+  if (target.quirks.has("long_tool_descriptions") || text.length <= LONGEST_DESCRIPTION) return { description: text };
   const room = LONGEST_DESCRIPTION - CONTINUED.length;
   overflow.set(name, text.slice(room));
   return { description: text.slice(0, room) + CONTINUED };
@@ -114,7 +116,7 @@ function writeToolChoice(choice: ToolChoice, tools: readonly Tool[], writing: Wr
       return null;
     }
     case "allowed": {
-      if (writing.target.compatible) return choice.mode;
+      if (writing.target.quirks.has("no_allowed_tools")) return choice.mode;
       const allowed = toolsAmong(tools, choice.tools).map((tool) => writeNamed(tool, writing));
       return { type: "allowed_tools", allowed_tools: { mode: choice.mode, tools: allowed } };
     }
@@ -123,7 +125,7 @@ function writeToolChoice(choice: ToolChoice, tools: readonly Tool[], writing: Wr
 
 function writeNamed(tool: Tool, writing: Writing): JsonObject {
   const name = toolNameFor(writing, tool.name);
-  const custom = tool.kind === "custom" && !writing.target.compatible;
+  const custom = tool.kind === "custom" && !writing.target.quirks.has("no_custom_tools");
   return custom ? { type: "custom", custom: { name } } : { type: "function", function: { name } };
 }
 

@@ -5,6 +5,7 @@ import { largestLimit } from "../../../requested_limit.ts";
 import { checkRequest } from "./check.ts";
 import { eventWriter } from "./event_writer.ts";
 import { grammar } from "./grammar.ts";
+import { lowerLimit } from "./lower_limit.ts";
 import { readRequest } from "./read_request.ts";
 import { writeReply } from "../shared/reply.ts";
 
@@ -59,6 +60,7 @@ export const caller: CallerFormat = {
   heartbeat: null,
   wantsUsage: () => true,
   requestedLimit: (body) => largestLimit(body, LIMIT_FIELDS),
+  lowerLimit,
   limitHoldsReasoning: false,
   tierFields: ["serviceTier", "service_tier"],
   servesImageModels: true,

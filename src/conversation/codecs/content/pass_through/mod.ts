@@ -12,9 +12,9 @@ const CONFIGS = ["generationConfig", "generation_config"] as const;
 /** Content generation as it passes. The model is named by the path. */
 export const passThrough: PassThrough = {
   prepare(request) {
-    const { body, outputLimit, cachedContent } = request;
+    const { body, changed, outputLimit, cachedContent } = request;
     const { bytes, scan, losses } = withEdits(request, sealEditsOf(request));
-    const set: Record<string, unknown> = outputLimit === null ? {} : limitMember(body, outputLimit);
+    const set: Record<string, unknown> = outputLimit === null ? { ...changed } : limitMember(body, outputLimit);
     if (cachedContent === null) return { body: spliceJson(bytes, scan, { set, remove: ["extra_body"] }), losses };
     set.cachedContent = cachedContent;
     return { body: spliceJson(bytes, scan, { set, remove: ["extra_body", "cached_content"] }), losses };

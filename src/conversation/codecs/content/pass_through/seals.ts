@@ -14,8 +14,9 @@ const CALLS = ['"functionCall"', '"function_call"'];
  * so that it gets the documented word in its place.
  * Source: Gemini API reference, "Thought signatures".
  */
-export function sealEditsOf({ body, latin1, provider, compatible }: PassedRequest): SealEdits {
+export function sealEditsOf({ body, latin1, provider, quirks }: PassedRequest): SealEdits {
   if (!latin1.includes(WRAPPED_SEAL_MARK) && !CALLS.some((mark) => latin1.includes(mark))) return NO_EDITS;
+  const isPlaced = !quirks.has("no_signature_placeholder");
   const edits: JsonEdit[] = [];
   let isLost = false;
   listOf(body.contents).forEach((content, index) => {
@@ -29,7 +30,7 @@ export function sealEditsOf({ body, latin1, provider, compatible }: PassedReques
       const key = SPELLINGS.find((spelling) => isWrapped(part[spelling]));
       const seal = key === undefined ? null : readPartSeal(part);
       const path = ["contents", index, "parts", place];
-      if (isFirstCall && !compatible && SPELLINGS.every((spelling) => isAbsent(part[spelling]))) {
+      if (isFirstCall && isPlaced && SPELLINGS.every((spelling) => isAbsent(part[spelling]))) {
         edits.push({ path, value: { ...part, [SPELLINGS[0]]: UNVALIDATED_SEAL } });
       }
       if (key === undefined || seal === null) return void kept++;
@@ -38,7 +39,7 @@ export function sealEditsOf({ body, latin1, provider, compatible }: PassedReques
         return void kept++;
       }
       isLost = true;
-      if (isFirstCall && !compatible) edits.push({ path: [...path, key], value: UNVALIDATED_SEAL });
+      if (isFirstCall && isPlaced) edits.push({ path: [...path, key], value: UNVALIDATED_SEAL });
       else edits.push({ path: saysSomething(part) ? [...path, key] : path, value: undefined });
       // A content of nothing but unsigned thoughts counts as empty.
       if (saysSomething(part) && part.thought !== true) kept++;

@@ -88,7 +88,7 @@ function writeDeclaration(tool: Tool, target: RequestTarget, losses: Set<string>
   if (tool.description !== null) declaration.description = tool.description;
   // Older models refuse an object schema without properties: a tool without arguments has no schema at all.
   if (parameters === null || takesNothing(parameters)) return declaration;
-  return target.compatible
+  return target.quirks.has("openapi_schemas")
     ? { ...declaration, parameters: openApiSchemaOf(parameters) }
     : { ...declaration, parametersJsonSchema: withoutDialect(parameters) };
 }
@@ -125,7 +125,7 @@ export function writeToolConfig(
   if (parallelToolCalls === false) losses.add("parallel_tool_calls");
   const strict = tools.filter((tool) => tool.kind === "function" && tool.strict === true).length;
   const isFree = toolChoice === null || toolChoice.kind === "auto";
-  const validates = strict === tools.length && isFree && !target.compatible;
+  const validates = strict === tools.length && isFree && !target.quirks.has("no_validated_mode");
   if (strict > 0 && !validates && toolChoice?.kind !== "none") losses.add("tool_strict");
   const config = validates ? { mode: "VALIDATED" } : toolChoice === null ? null : callingConfigOf(toolChoice, tools);
   return config === null ? null : { functionCallingConfig: config };

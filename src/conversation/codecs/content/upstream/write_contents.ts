@@ -4,7 +4,6 @@ import type { Conversation, Part, ReasoningPart, TextPart, ToolCallPart } from "
 import { NO_RESULT } from "../../../pairing.ts";
 import { argumentsOf } from "../../../call_input.ts";
 import { wireToolName } from "../shared/calls.ts";
-import { readsMediaInAnswers } from "./models.ts";
 import { type Answer, type Draft, draftsOf } from "./drafts.ts";
 import { writeMedia } from "../shared/parts.ts";
 import { signatureFor, UNVALIDATED_SEAL } from "../shared/seals.ts";
@@ -54,15 +53,19 @@ function writeResponse({ call, id, result }: Answer, after: JsonObject[], writin
   if (result?.cache || result?.parts.some(({ cache }) => cache)) writing.losses.add("cache_control");
   const written = result === null
     ? { response: { error: NO_RESULT }, inside: [], after: [] }
-    : writeAnswer(result, readsMediaInAnswers(writing.target.model) && !writing.target.compatible);
+    : writeAnswer(result, readsMediaInResults(writing.target));
   if (result?.parts.some((part) => part.kind === "text" && part.citations)) writing.losses.add("citations");
   if (result?.parts.some((part) => part.kind === "file" && part.name !== null)) writing.losses.add("file_name");
   if (written.after.length > 0) writing.losses.add("tool_result_image");
   after.push(...written.after);
   const functionResponse: JsonObject = { name: wireToolName(call.tool), response: written.response };
-  if (!writing.target.compatible) functionResponse.id = id;
+  if (!writing.target.quirks.has("no_call_ids")) functionResponse.id = id;
   if (written.inside.length > 0) functionResponse.parts = written.inside;
   return { functionResponse };
+}
+
+function readsMediaInResults({ facts, quirks }: RequestTarget): boolean {
+  return facts.mediaInToolResults === true && !quirks.has("no_media_in_tool_results");
 }
 
 function writeModel(draft: Draft, writing: Writing): JsonObject[] {
@@ -93,11 +96,12 @@ function writeCall(call: ToolCallPart, callId: string, isFirst: boolean, writing
     name: wireToolName(call.tool),
     args: argumentsOf(call),
   };
-  if (!target.compatible) functionCall.id = callId;
+  if (!target.quirks.has("no_call_ids")) functionCall.id = callId;
   const signature = signatureFor(call.seal, target.provider);
   if (call.seal && signature === null) losses.add("reasoning_signature");
   if (signature !== null) return { functionCall, thoughtSignature: signature };
-  return isFirst && !target.compatible ? { functionCall, thoughtSignature: UNVALIDATED_SEAL } : { functionCall };
+  const isPlaced = isFirst && !target.quirks.has("no_signature_placeholder");
+  return isPlaced ? { functionCall, thoughtSignature: UNVALIDATED_SEAL } : { functionCall };
 }
 
 /** Thoughts of another provider are sent without their proof; those that nothing but the proof carries are left out. */

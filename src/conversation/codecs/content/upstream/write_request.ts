@@ -26,7 +26,12 @@ export function writeRequest(conversation: Conversation, target: RequestTarget):
   if (toolConfig !== null) body.toolConfig = toolConfig;
   const settings = writeSettings(conversation, target, losses);
   if (settings !== null) body.generationConfig = settings;
-  const tier = writtenTier(conversation.serviceTier, "serviceTier", target.compatible ? {} : TIERS, losses);
+  const tier = writtenTier(
+    conversation.serviceTier,
+    "serviceTier",
+    target.quirks.has("no_service_tier") ? {} : TIERS,
+    losses,
+  );
   Object.assign(body, tier);
   nameLostSettings(conversation, losses);
   const toolNames = rewrittenNames(conversation);

@@ -1,8 +1,8 @@
 import type { RequestTarget } from "../../../upstream_format.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Conversation, OutputFormat, Part, ReasoningRequest } from "../../../conversation.ts";
-import { EFFORT_SHARES, effortForShare } from "../../../effort.ts";
-import { type ModelTraits, traitsOf } from "./models.ts";
+import type { Conversation, Effort, OutputFormat, Part, ReasoningRequest } from "../../../conversation.ts";
+import { EFFORT_SHARES, effortForShare, nearestEffort } from "../../../effort.ts";
+import type { ModelFacts } from "../../../model_facts.ts";
 import { openApiSchemaOf } from "./openapi_schema.ts";
 import { withoutDialect } from "../shared/schema.ts";
 
@@ -58,9 +58,9 @@ function addLimit(config: JsonObject, conversation: Conversation, target: Reques
   config.maxOutputTokens = limit;
 }
 
-/** Models before the third generation refuse a JSON reply together with tools: the format is then told in words. */
+/** Some models refuse a JSON reply together with tools: the format is then told in words. */
 export function mustDescribeFormat({ outputFormat, tools }: Conversation, target: RequestTarget): boolean {
-  return outputFormat !== null && tools.length > 0 && traitsOf(target.model).generation < 3;
+  return outputFormat !== null && tools.length > 0 && target.facts.schemasBesideTools === false;
 }
 
 /** The words for an output format that cannot be set. */
@@ -74,77 +74,67 @@ export function describedFormat(format: OutputFormat): string {
 function addOutputFormat(config: JsonObject, format: OutputFormat, target: RequestTarget): void {
   config.responseMimeType = "application/json";
   if (format.kind === "json") return;
-  if (target.compatible) config.responseSchema = openApiSchemaOf(format.schema);
+  if (target.quirks.has("openapi_schemas")) config.responseSchema = openApiSchemaOf(format.schema);
   else config.responseJsonSchema = withoutDialect(format.schema);
 }
 
 /**
- * Models of generation 2.5 are told how much to think by a budget, later ones by a level, earlier ones do not think.
+ * How much to think: by a budget of tokens for models that take one, else by a level.
  * Source: Gemini API reference, "Thinking".
  */
 function thinkingConfigFor(
   reasoning: ReasoningRequest,
   maxOutputTokens: number | null,
-  target: RequestTarget,
+  { facts, maxOutputTokens: modelLimit }: RequestTarget,
   losses: Set<string>,
 ): JsonObject | null {
-  const traits = traitsOf(target.model);
-  if (traits.generation < 2.5) {
-    losses.add("reasoning");
+  if (facts.reasons === false) {
+    if (reasoning.effort !== "none") losses.add("reasoning");
     return null;
   }
   const config: JsonObject = {};
-  const limit = maxOutputTokens ?? target.maxOutputTokens ?? ASSUMED_OUTPUT_TOKENS;
-  if (traits.generation < 3) {
-    const budget = budgetFor(reasoning, limit, traits);
+  const limit = maxOutputTokens ?? modelLimit ?? ASSUMED_OUTPUT_TOKENS;
+  if (facts.reasoningBy === "budget") {
+    const budget = budgetFor(reasoning, limit, facts);
     if (budget !== null) config.thinkingBudget = budget;
     if (reasoning.effort === "none" && budget !== 0) losses.add("reasoning");
   } else {
-    const level = levelFor(reasoning, limit, traits);
+    const level = levelFor(reasoning, limit, facts);
     if (level !== null) config.thinkingLevel = level;
     if (reasoning.effort === "none") losses.add("reasoning");
   }
   if (reasoning.visible !== null && reasoning.effort !== "none") config.includeThoughts = reasoning.visible;
   if (reasoning.effort !== null && reasoning.effort !== "none" && reasoning.budgetTokens !== null) {
-    losses.add(traits.generation < 3 ? "reasoning_effort" : "reasoning_budget");
+    losses.add(facts.reasoningBy === "budget" ? "reasoning_effort" : "reasoning_budget");
   }
   if (Object.keys(config).length > 0) return config;
   // Asked for without saying how much.
-  if (traits.generation >= 3) losses.add("reasoning");
+  if (facts.reasoningBy !== "budget") losses.add("reasoning");
   else config.thinkingBudget = -1;
   return Object.keys(config).length === 0 ? null : config;
 }
 
-function budgetFor(reasoning: ReasoningRequest, limit: number, traits: ModelTraits): number | null {
-  const lowest = traits.isPro ? 128 : traits.isLite ? 512 : 1;
-  const highest = traits.isPro ? 32768 : 24576;
-  const { effort, budgetTokens } = reasoning;
-  if (budgetTokens !== null) return Math.min(Math.max(budgetTokens, lowest), highest);
+const ANY_BUDGET = { min: 1, max: 24_576 };
+
+function budgetFor({ effort, budgetTokens }: ReasoningRequest, limit: number, facts: ModelFacts): number | null {
+  const { min, max } = facts.budget ?? ANY_BUDGET;
+  if (budgetTokens !== null) return Math.min(Math.max(budgetTokens, min), max);
   if (effort === null) return null;
-  if (effort === "none") return traits.isPro ? lowest : 0;
-  return Math.min(Math.max(Math.round(limit * EFFORT_SHARES[effort]), THINKING_MIN), highest);
+  if (effort === "none") return facts.efforts?.includes("none") === false ? min : 0;
+  return Math.min(Math.max(Math.round(limit * EFFORT_SHARES[effort]), THINKING_MIN), max);
 }
 
-/** These models cannot switch thinking off: `none` asks for the least. */
-function levelFor(reasoning: ReasoningRequest, limit: number, traits: ModelTraits): string | null {
+/** The levels of a model of which nothing is known. They cannot switch thinking off: `none` asks for the least. */
+const LEVELS: readonly Effort[] = ["minimal", "low", "medium", "high"];
+
+function levelFor(reasoning: ReasoningRequest, limit: number, { efforts }: ModelFacts): string | null {
   const effort = reasoning.effort ??
     (reasoning.budgetTokens === null
       ? null
       : effortForShare(reasoning.budgetTokens / limit, ["minimal", "low", "medium", "high"]));
-  switch (effort) {
-    case null:
-      return null;
-    case "none":
-    case "minimal":
-      return traits.isPro ? "LOW" : "MINIMAL";
-    case "low":
-      return "LOW";
-    case "medium":
-      // The first Pro of the third generation knows two levels.
-      return traits.isPro && traits.generation === 3 ? "HIGH" : "MEDIUM";
-    default:
-      return "HIGH";
-  }
+  if (effort === null) return null;
+  const levels = (efforts ?? LEVELS).filter((level) => LEVELS.includes(level));
+  return nearestEffort(effort, levels.length > 0 ? levels : LEVELS).toUpperCase();
 }
 
 /** The vendor takes one resolution for all media of a request. */

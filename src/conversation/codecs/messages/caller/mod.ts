@@ -5,6 +5,7 @@ import { largestLimit } from "../../../requested_limit.ts";
 import { checkRequest } from "./check.ts";
 import { eventWriter } from "./event_writer.ts";
 import { grammar } from "./grammar.ts";
+import { lowerLimit } from "./lower_limit.ts";
 import { readRequest } from "./read_request.ts";
 import { writeReply } from "../shared/reply.ts";
 
@@ -41,6 +42,7 @@ export const caller: CallerFormat = {
   heartbeat: { event: "ping", data: '{"type":"ping"}' },
   wantsUsage: () => true,
   requestedLimit: (body) => largestLimit(body, ["max_tokens"]),
+  lowerLimit,
   limitHoldsReasoning: true,
   tierFields: ["service_tier", "speed"],
   servesImageModels: false,

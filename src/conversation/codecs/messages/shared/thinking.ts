@@ -2,7 +2,7 @@ import type { RequestTarget } from "../../../upstream_format.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, Effort, ReasoningRequest, Turn } from "../../../conversation.ts";
 import { EFFORTS } from "../../../conversation.ts";
-import { EFFORT_SHARES, effortForShare } from "../../../effort.ts";
+import { EFFORT_SHARES, effortForShare, nearestEffort } from "../../../effort.ts";
 import { isObject, numberOrNull } from "../../../wire_value.ts";
 import type { Names } from "./fields.ts";
 import type { ModelTraits } from "../upstream/model_traits.ts";
@@ -101,18 +101,13 @@ function adaptive(reasoning: ReasoningRequest, maxTokens: number, traits: ModelT
   return {
     maxTokens,
     thinking: { type: "adaptive", ...displayOf(reasoning, traits) },
-    effort: effort === null ? null : wireEffort(effort, traits),
+    effort: effort === null ? null : nearestEffort(effort, traits.efforts),
   };
 }
 
 function displayOf({ visible }: ReasoningRequest, traits: ModelTraits): { display?: string } {
   if (visible === null || !traits.takesDisplay) return {};
   return { display: visible ? "summarized" : "omitted" };
-}
-
-function wireEffort(effort: Effort, traits: ModelTraits): string {
-  if (effort === "minimal") return "low";
-  return effort === "xhigh" && !traits.takesXhigh ? "high" : effort;
 }
 
 /**

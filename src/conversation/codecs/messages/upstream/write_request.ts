@@ -38,7 +38,7 @@ export function writeRequest(conversation: Conversation, target: RequestTarget):
     ...writeOutputConfig(conversation, plan.effort, traits, losses),
     ...writeSampling(conversation, traits, thinks, losses),
     ...(conversation.user === null ? {} : { metadata: { user_id: conversation.user } }),
-    ...writtenTier(conversation.serviceTier, "service_tier", target.compatible ? {} : TIERS, losses),
+    ...writtenTier(conversation.serviceTier, "service_tier", target.quirks.has("no_service_tier") ? {} : TIERS, losses),
     ...(conversation.stream ? { stream: true } : {}),
   };
   limitCacheMarks(body, losses);

@@ -1,6 +1,7 @@
 import { firstInstruction, firstSaid } from "../../../cache_conflict.ts";
 import type { CallerFormat } from "../../../caller_format.ts";
 import { writeDefaultError } from "../../../default_error.ts";
+import { topLimitsLowered } from "../../../lowered_limit.ts";
 import { largestLimit } from "../../../requested_limit.ts";
 import { checkRequest } from "./check.ts";
 import { eventWriter } from "./event_writer.ts";
@@ -44,6 +45,7 @@ export const caller: CallerFormat = {
   heartbeat: "comment",
   wantsUsage: () => true,
   requestedLimit: (body) => largestLimit(body, ["max_output_tokens"]),
+  lowerLimit: (body, most) => topLimitsLowered(body, ["max_output_tokens"], most),
   limitHoldsReasoning: false,
   tierFields: ["service_tier"],
   servesImageModels: false,

@@ -1,9 +1,13 @@
 import type { ReplyContext } from "../../../caller_format.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
+import type { Quirks } from "../../../quirks.ts";
 import type { Conversation } from "../../../conversation.ts";
 import type { Stop } from "../../../reply.ts";
 import { callerNameOf, writeTool, writeToolChoice } from "../shared/tools.ts";
 import { writeFormat } from "../upstream/write_request.ts";
+
+/** Tools are repeated as the caller offered them, whatever a vendor would take of their schemas. */
+const AS_OFFERED: Quirks = new Set(["union_schemas"]);
 
 /** How a reply ends in this form. */
 export interface Ending {
@@ -79,7 +83,7 @@ function toolsOf(conversation: Conversation | null): JsonObject {
   const tools = conversation?.tools ?? [];
   const nameOf = (tool: string) => callerNameOf(tool).name;
   return {
-    tools: tools.map((tool) => writeTool(tool, nameOf(tool.name), true, new Set())),
+    tools: tools.map((tool) => writeTool(tool, nameOf(tool.name), AS_OFFERED, new Set())),
     tool_choice: conversation?.toolChoice ? writeToolChoice(conversation.toolChoice, tools, nameOf) : "auto",
   };
 }

@@ -8,9 +8,9 @@ import { watcher } from "./watcher.ts";
 /** Responses as they pass. */
 export const passThrough: PassThrough = {
   prepare(request) {
-    const { model, outputLimit } = request;
+    const { changed, model, outputLimit } = request;
     const { bytes, scan, losses } = withEdits(request, sealEditsOf(request));
-    const set = outputLimit === null ? { model } : { model, max_output_tokens: outputLimit };
+    const set = outputLimit === null ? { ...changed, model } : { ...changed, model, max_output_tokens: outputLimit };
     return { body: spliceJson(bytes, scan, { set, remove: ["extra_body"] }), losses };
   },
   watch: () => watcher(),

@@ -11,6 +11,7 @@ import type {
 } from "../../../conversation.ts";
 import { invalidField } from "../../../../lib/gateway_error.ts";
 import { portableAddressOf } from "../../../media_address.ts";
+import type { Quirks } from "../../../quirks.ts";
 import { plainTextOf, readFile, readImage } from "./media.ts";
 import { isObject, numberOrNull, objectsOf, textOf, textOrNull } from "../../../wire_value.ts";
 
@@ -158,11 +159,11 @@ const FORMATS = new Map([
 ]);
 
 /** What a tool answered. A lone text goes as text, which every vendor takes. */
-export function writeOutput(result: ToolResultPart, compatible: boolean, losses: Set<string>): unknown {
+export function writeOutput(result: ToolResultPart, quirks: Quirks, losses: Set<string>): unknown {
   if (result.cache) losses.add("cache_control");
   if (result.isError) losses.add("tool_error");
   const texts = result.parts.filter((part) => part.kind === "text");
-  if (texts.length === result.parts.length && (texts.length <= 1 || compatible)) {
+  if (texts.length === result.parts.length && (texts.length <= 1 || quirks.has("no_text_parts"))) {
     return texts.map((part) => part.text).join("\n") || (result.isError ? "Error" : "");
   }
   return result.parts.map((part) => writeShown(part, losses));

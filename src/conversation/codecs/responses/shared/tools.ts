@@ -2,6 +2,7 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, JsonSchema, Tool, ToolChoice } from "../../../conversation.ts";
 import { cutWord, legalWord } from "../../../legal_word.ts";
 import { functionSchema, objectSchema } from "../../../object_schema.ts";
+import type { Quirks } from "../../../quirks.ts";
 import { isStrictSchema } from "../../../strict_schema.ts";
 import { toolsAmong } from "../../../tools_among.ts";
 import { isObject, objectsOf, textOf, textOrNull } from "../../../wire_value.ts";
@@ -98,16 +99,16 @@ export function wireCallId(callId: string): string {
 /**
  * One tool of a request. `strict` is always said, because leaving it out means true here and false everywhere else;
  * it is said to be false where the schema would be refused.
- *
- * @param compatible True where the schema's top may be a choice between shapes.
  */
-export function writeTool(tool: Tool, name: string, compatible: boolean, losses: Set<string>): JsonObject {
+export function writeTool(tool: Tool, name: string, quirks: Quirks, losses: Set<string>): JsonObject {
   const described = tool.description === null ? {} : { description: tool.description };
   if (tool.kind === "custom") {
     return { type: "custom", name, ...described, ...(tool.format ? { format: tool.format } : {}) };
   }
   if (tool.cache) losses.add("cache_control");
-  const parameters = compatible ? objectSchema(tool.parameters) : parametersOf(tool.parameters, losses);
+  const parameters = quirks.has("union_schemas")
+    ? objectSchema(tool.parameters)
+    : parametersOf(tool.parameters, losses);
   const strict = tool.strict === true && isStrictSchema(parameters);
   if (tool.strict === true && !strict) losses.add("tool_strict");
   return { type: "function", name, ...described, parameters, strict };
@@ -128,10 +129,8 @@ export interface WrittenTools {
   readonly renamed: ReadonlyMap<string, string>;
 }
 
-/**
- * @param compatible True for vendors that know no `allowed_tools`: they are offered the allowed ones alone.
- */
-export function writeTools(conversation: Conversation, compatible: boolean, losses: Set<string>): WrittenTools {
+/** Tools and choice of a request. */
+export function writeTools(conversation: Conversation, quirks: Quirks, losses: Set<string>): WrittenTools {
   const renamed = new Map<string, string>();
   const nameOf = (tool: string) => {
     const name = wireToolName(tool);
@@ -139,7 +138,8 @@ export function writeTools(conversation: Conversation, compatible: boolean, loss
     return name;
   };
   const choice = conversation.toolChoice;
-  const offered = compatible && choice?.kind === "allowed"
+  const offersAllowedAlone = quirks.has("no_allowed_tools");
+  const offered = offersAllowedAlone && choice?.kind === "allowed"
     ? toolsAmong(conversation.tools, choice.tools)
     : conversation.tools;
   if (offered.length === 0) {
@@ -147,9 +147,9 @@ export function writeTools(conversation: Conversation, compatible: boolean, loss
     if (conversation.parallelToolCalls !== null) losses.add("parallel_tool_calls");
     return { fields: {}, nameOf, renamed };
   }
-  const fields: JsonObject = { tools: offered.map((tool) => writeTool(tool, nameOf(tool.name), compatible, losses)) };
+  const fields: JsonObject = { tools: offered.map((tool) => writeTool(tool, nameOf(tool.name), quirks, losses)) };
   if (choice !== null) {
-    fields.tool_choice = compatible && choice.kind === "allowed"
+    fields.tool_choice = offersAllowedAlone && choice.kind === "allowed"
       ? choice.mode
       : writeToolChoice(choice, offered, nameOf);
   }

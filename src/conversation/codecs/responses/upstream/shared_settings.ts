@@ -17,11 +17,11 @@ const TIERS: TierWords = {
 /** The settings of other formats that this one has as well: tier and records. */
 export function writeSharedSettings(
   conversation: Conversation,
-  { compatible }: RequestTarget,
+  { quirks }: RequestTarget,
   losses: Set<string>,
 ): JsonObject {
   return {
-    ...writtenTier(conversation.serviceTier, "service_tier", compatible ? {} : TIERS, losses),
-    ...writeDefaultSettings(conversation, !compatible, losses),
+    ...writtenTier(conversation.serviceTier, "service_tier", quirks.has("no_service_tier") ? {} : TIERS, losses),
+    ...writeDefaultSettings(conversation, !quirks.has("no_metadata"), losses),
   };
 }

@@ -43,9 +43,9 @@ function writeTurn(turn: Turn, writing: Writing): void {
   }
 }
 
-/** Who gives instructions in the middle of the input: vendors that only resemble the author may know no `developer`. */
-export function systemRole({ compatible }: RequestTarget): "system" | "developer" {
-  return compatible ? "system" : "developer";
+/** Who gives instructions in the middle of the input. */
+export function systemRole({ quirks }: RequestTarget): "system" | "developer" {
+  return quirks.has("no_developer_role") ? "system" : "developer";
 }
 
 function writeUserTurn(parts: readonly Part[], writing: Writing): void {
@@ -64,7 +64,7 @@ function writeMessage(role: "user" | "developer" | "system", parts: readonly Par
 function writeResult(call: ToolCallPart, { input, target, losses, pairs }: Writing): void {
   const { id, result } = pairs.calls.get(call)!;
   const type = call.custom ? "custom_tool_call_output" : "function_call_output";
-  const output = result === null ? NO_RESULT : writeOutput(result, target.compatible, losses);
+  const output = result === null ? NO_RESULT : writeOutput(result, target.quirks, losses);
   input.push({ type, call_id: id, output });
 }
 

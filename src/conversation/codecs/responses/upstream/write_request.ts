@@ -2,15 +2,16 @@ import type { RequestTarget } from "../../../upstream_format.ts";
 import type { Written } from "../../../written.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, Effort, OutputFormat, ReasoningRequest, Sampling } from "../../../conversation.ts";
-import { effortForShare, plainEffort } from "../../../effort.ts";
+import { effortForShare, nearestEffort, THREE_EFFORTS } from "../../../effort.ts";
 import { cutWord } from "../../../legal_word.ts";
+import { takesSampling } from "../../../sampling.ts";
 import { isStrictSchema } from "../../../strict_schema.ts";
 import { objectsOf, textOf } from "../../../wire_value.ts";
 import { writeTools } from "../shared/tools.ts";
 import { writeSharedSettings } from "./shared_settings.ts";
 import { systemRole, writeItems } from "./write_items.ts";
 
-const LEAST_OUTPUT_TOKENS = 16;
+const MIN_OUTPUT_TOKENS = 16;
 const LONGEST_KEY = 64;
 
 /**
@@ -21,7 +22,8 @@ const LONGEST_KEY = 64;
  */
 export function writeRequest(conversation: Conversation, target: RequestTarget): Written<JsonObject> {
   const losses = new Set<string>();
-  const tools = writeTools(conversation, target.compatible, losses);
+  const tools = writeTools(conversation, target.quirks, losses);
+  const reasoning = reasoningField(conversation, target, losses);
   const instructions = instructionsOf(conversation, losses);
   const input = inputOf(conversation, target, tools.nameOf, losses);
   const body: JsonObject = {
@@ -29,9 +31,9 @@ export function writeRequest(conversation: Conversation, target: RequestTarget):
     ...(instructions === "" ? {} : { instructions }),
     input,
     ...tools.fields,
-    ...samplingFields(conversation.sampling, losses),
-    ...limitField(conversation.maxOutputTokens, target),
-    ...reasoningField(conversation, target, losses),
+    ...samplingFields(conversation.sampling, target, reasoning.effort ?? null, losses),
+    ...limitField(conversation.maxOutputTokens, target, losses),
+    ...(Object.keys(reasoning).length > 0 ? { reasoning } : {}),
     ...textField(conversation, losses),
     ...hintFields(conversation, target),
     ...writeSharedSettings(conversation, target, losses),
@@ -74,39 +76,64 @@ function instructionsOf({ instructions }: Conversation, losses: Set<string>): st
   return instructions.map((part) => part.text).join("\n\n");
 }
 
-function samplingFields(sampling: Sampling, losses: Set<string>): JsonObject {
+function samplingFields(
+  sampling: Sampling,
+  { facts }: RequestTarget,
+  effort: Effort | null,
+  losses: Set<string>,
+): JsonObject {
   if (sampling.topK !== null) losses.add("top_k");
   if (sampling.presencePenalty !== null) losses.add("presence_penalty");
   if (sampling.frequencyPenalty !== null) losses.add("frequency_penalty");
   if (sampling.seed !== null) losses.add("seed");
   if (sampling.stop.length > 0) losses.add("stop");
+  const { temperature, topP } = sampling;
+  if (!takesSampling(facts, effort)) {
+    // The value that holds anyway is not missed.
+    if (temperature !== null && temperature !== 1) losses.add("temperature");
+    if (topP !== null && topP !== 1) losses.add("top_p");
+    return {};
+  }
   return {
-    ...(sampling.temperature === null ? {} : { temperature: Math.min(Math.max(sampling.temperature, 0), 2) }),
-    ...(sampling.topP === null ? {} : { top_p: sampling.topP }),
+    ...(temperature === null ? {} : { temperature: Math.min(Math.max(temperature, 0), 2) }),
+    ...(topP === null ? {} : { top_p: topP }),
   };
 }
 
-function limitField(limit: number | null, { compatible }: RequestTarget): JsonObject {
+/** A limit below the least that the author takes is raised, which is named. */
+function limitField(limit: number | null, { quirks }: RequestTarget, losses: Set<string>): JsonObject {
   if (limit === null) return {};
-  return { max_output_tokens: compatible ? limit : Math.max(limit, LEAST_OUTPUT_TOKENS) };
+  if (limit >= MIN_OUTPUT_TOKENS || quirks.has("small_output_limits")) return { max_output_tokens: limit };
+  losses.add("max_tokens");
+  return { max_output_tokens: MIN_OUTPUT_TOKENS };
 }
 
-function reasoningField(conversation: Conversation, target: RequestTarget, losses: Set<string>): JsonObject {
-  const wish = conversation.reasoning;
+/** `reasoning`, empty where nothing is said: of models that do not reason, no member of it is taken. */
+function reasoningField(
+  conversation: Conversation,
+  target: RequestTarget,
+  losses: Set<string>,
+): { effort?: Effort; summary?: "auto" } {
+  const { reasoning: wish, maxOutputTokens } = conversation;
   if (wish === null) return {};
-  if (wish.effort === "none" && target.compatible) losses.add("reasoning");
-  const effort = effortOf(wish, conversation.maxOutputTokens ?? target.maxOutputTokens ?? 32_000);
-  const reasoning = {
-    ...(effort === null
-      ? {}
-      : { effort: target.compatible ? plainEffort(effort === "none" ? "minimal" : effort) : effort }),
-    ...(wish.visible === true ? { summary: "auto" } : {}),
-  };
+  if (target.facts.reasons === false) {
+    if (wish.effort !== "none" && wish.budgetTokens !== 0) losses.add("reasoning");
+    return {};
+  }
+  const wanted = effortOf(wish, maxOutputTokens ?? target.maxOutputTokens ?? 32_000);
+  const effort = wanted === null ? null : takenEffort(wanted, target, losses);
   if (wish.effort !== null && wish.budgetTokens !== null) losses.add("reasoning_budget");
-  if (Object.keys(reasoning).length > 0) return { reasoning };
   // Thoughts are not shown unless they are asked for.
-  if (wish.visible !== false) losses.add("reasoning");
-  return {};
+  if (effort === null && wish.visible === null) losses.add("reasoning");
+  return { ...(effort === null ? {} : { effort }), ...(wish.visible === true ? { summary: "auto" } : {}) };
+}
+
+/** The nearest effort that the model takes; reasoning that cannot be switched off is named. */
+function takenEffort(wanted: Effort, { facts, quirks }: RequestTarget, losses: Set<string>): Effort {
+  const known = facts.efforts ?? (quirks.has("three_efforts") ? THREE_EFFORTS : null);
+  if (known === null || known.length === 0) return wanted;
+  if (wanted === "none" && !known.includes("none")) losses.add("reasoning");
+  return nearestEffort(wanted, known);
 }
 
 function effortOf({ effort, budgetTokens }: ReasoningRequest, maxOutputTokens: number): Effort | null {
@@ -138,28 +165,23 @@ export function writeFormat(format: OutputFormat, losses: Set<string>): JsonObje
   };
 }
 
-function hintFields({ user, cacheKey }: Conversation, { compatible }: RequestTarget): JsonObject {
+function hintFields({ user, cacheKey }: Conversation, { quirks }: RequestTarget): JsonObject {
   return {
-    ...(user === null ? {} : { [compatible ? "user" : "safety_identifier"]: cutWord(user, LONGEST_KEY) }),
+    ...(user === null ? {} : { [quirks.has("user_field") ? "user" : "safety_identifier"]: cutWord(user, LONGEST_KEY) }),
     ...(cacheKey === null ? {} : { prompt_cache_key: cutWord(cacheKey, LONGEST_KEY) }),
   };
 }
 
 /** What a reply holds only when it is asked for. Models that reason give no probabilities of tokens. */
-function includeFields({ logprobs }: Conversation, { model }: RequestTarget, losses: Set<string>): JsonObject {
-  const wantsLogprobs = logprobs !== undefined && !reasons(model);
+function includeFields({ logprobs }: Conversation, { facts }: RequestTarget, losses: Set<string>): JsonObject {
+  const wantsLogprobs = logprobs !== undefined && facts.reasons === false;
   if (logprobs !== undefined && !wantsLogprobs) losses.add("logprobs");
   const include = [
-    ...(reasons(model) ? ["reasoning.encrypted_content"] : []),
+    ...(facts.reasons === false ? [] : ["reasoning.encrypted_content"]),
     ...(wantsLogprobs ? ["message.output_text.logprobs"] : []),
   ];
   return {
     ...(include.length > 0 ? { include } : {}),
     ...(wantsLogprobs && logprobs > 0 ? { top_logprobs: logprobs } : {}),
   };
-}
-
-/** Models that cannot reason refuse to be asked for the proofs of it; all of them have these names. */
-function reasons(model: string): boolean {
-  return !/(?:^|[/:])(?:gpt-[34]|chatgpt-)/.test(model);
 }

@@ -1,0 +1,33 @@
+import type { JsonObject } from "../../../../lib/json_object.ts";
+import { LimitLowering, type LoweredLimit, withBudgetLowered } from "../../../lowered_limit.ts";
+import { isObject } from "../../../wire_value.ts";
+
+/** `maxOutputTokens` and, where it no longer fits, the budget of thinking, in either spelling. */
+export function lowerLimit(body: JsonObject, most: number): LoweredLimit | null {
+  const lowering = new LimitLowering(most);
+  for (const config of ["generationConfig", "generation_config"]) {
+    const settings = body[config];
+    if (isObject(settings)) lowerSettings(config, settings, lowering);
+  }
+  return lowering.result();
+}
+
+function lowerSettings(config: string, settings: JsonObject, lowering: LimitLowering): void {
+  let lowered = settings;
+  const fields: string[] = [];
+  for (const key of ["maxOutputTokens", "max_output_tokens"]) {
+    const before = lowered;
+    lowered = lowering.limitIn(lowered, key);
+    if (lowered !== before) fields.push(`${config}.${key}`);
+  }
+  if (fields.length === 0) return;
+  for (const key of ["thinkingConfig", "thinking_config"]) {
+    for (const budget of ["thinkingBudget", "thinking_budget"]) {
+      const thinking = withBudgetLowered(lowered[key], budget, lowering);
+      if (thinking === null) continue;
+      lowered = { ...lowered, [key]: thinking };
+      fields.push(`${config}.${key}.${budget}`);
+    }
+  }
+  for (const field of fields) lowering.lower(field, config, lowered);
+}

@@ -1,0 +1,50 @@
+import { type ModelFacts, UNKNOWN_FACTS } from "./model_facts.ts";
+import { anthropicFacts } from "./model_families/anthropic.ts";
+import { googleFacts } from "./model_families/google.ts";
+import { openaiFacts } from "./model_families/openai.ts";
+
+/** What a catalog entry says about its model. */
+export interface CatalogFacts {
+  /** `<provider>/<model_name>`. */
+  readonly id: string;
+  /** Request parameters by their names in the chat format; empty where the operator named none. */
+  readonly supportedParameters: readonly string[];
+}
+
+/**
+ * The facts of a model: those of its family, told by the vendor's name of it, else by the name in its catalog id, and
+ * over them what the catalog entry says itself. A non-empty `supported_parameters` is taken for complete: a model that
+ * lists neither `reasoning` nor `reasoning_effort` does not reason, and one that does not list `temperature` refuses
+ * sampling.
+ *
+ * @param upstreamName The vendor's name of the model, possibly with its maker before a slash.
+ */
+export function modelFacts(upstreamName: string, entry: CatalogFacts): ModelFacts {
+  const family = familyFacts(upstreamName) ?? familyFacts(entry.id) ?? {};
+  return { ...UNKNOWN_FACTS, ...family, ...catalogFacts(entry.supportedParameters, family) };
+}
+
+const FAMILIES = [openaiFacts, anthropicFacts, googleFacts];
+
+/** The facts of a family of models; null for a name that belongs to none. */
+function familyFacts(name: string): Partial<ModelFacts> | null {
+  const ownName = name.slice(name.lastIndexOf("/") + 1).toLowerCase();
+  for (const factsOf of FAMILIES) {
+    const facts = factsOf(ownName);
+    if (facts !== null) return facts;
+  }
+  return null;
+}
+
+const REASONING_PARAMETERS = ["reasoning", "reasoning_effort", "thinking"];
+
+function catalogFacts(parameters: readonly string[], family: Partial<ModelFacts>): Partial<ModelFacts> {
+  if (parameters.length === 0) return {};
+  const reasons = REASONING_PARAMETERS.some((name) => parameters.includes(name));
+  const samples = parameters.includes("temperature");
+  return {
+    reasons,
+    // Which samplings go together is told by the family alone.
+    ...(samples ? (family.samples === "never" ? { samples: "always" as const } : {}) : { samples: "never" as const }),
+  };
+}

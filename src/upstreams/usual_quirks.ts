@@ -1,0 +1,119 @@
+import { NO_QUIRKS, type Quirk, type Quirks } from "../conversation/quirks.ts";
+
+/**
+ * Quirks of vendors that offer the formats of the default protocol without being their author, unless more is known of
+ * them: newer fields are avoided, and what these vendors add is used.
+ */
+export const COMPATIBLE_QUIRKS: readonly Quirk[] = [
+  "max_tokens_field",
+  "no_developer_role",
+  "needs_user_message",
+  "no_text_parts",
+  "no_refusal_field",
+  "reasoning_in_history",
+  "no_custom_tools",
+  "no_allowed_tools",
+  "long_tool_descriptions",
+  "union_schemas",
+  "three_efforts",
+  "no_verbosity",
+  "no_prompt_cache_key",
+  "no_service_tier",
+  "no_metadata",
+  "user_field",
+  "small_output_limits",
+  "file_addresses",
+  "video_parts",
+  "any_audio_format",
+];
+
+/** Quirks of vendors that offer the messages format without being its author, unless more is known of them. */
+export const RESEMBLING_MESSAGES: readonly Quirk[] = [
+  "thinking_budgets",
+  "temperature_with_top_p",
+  "no_output_schemas",
+  "no_thinking_display",
+  "no_threads",
+  "no_service_tier",
+];
+
+/** What is known of one vendor, by its host or a host above it. */
+interface Vendor {
+  readonly host: string;
+  readonly quirks: readonly Quirk[];
+}
+
+/** Where the formats of the default protocol differ from what most vendors beside their author offer. */
+const DEFAULT_PROTOCOL_VENDORS: readonly Vendor[] = [
+  { host: "api.openai.com", quirks: [] },
+  // Source: Azure OpenAI documentation, "v1 API", "Endpoints".
+  { host: "openai.azure.com", quirks: [] },
+  { host: "services.ai.azure.com", quirks: [] },
+  // Source: OpenRouter documentation, "Reasoning Tokens" (efforts from none to xhigh for every model), "Parameters".
+  { host: "openrouter.ai", quirks: compatibleWithout("three_efforts", "no_verbosity") },
+  // Source: Mistral API reference, "Chat": other fields are refused ("Extra inputs are not permitted").
+  {
+    host: "api.mistral.ai",
+    quirks: [
+      ...compatibleWithout("reasoning_in_history", "video_parts", "any_audio_format"),
+      "no_stream_options",
+      "no_user_field",
+      "random_seed_field",
+      "nine_character_call_ids",
+    ],
+  },
+  // Source: DeepSeek API documentation, "Thinking Mode".
+  { host: "api.deepseek.com", quirks: [...COMPATIBLE_QUIRKS, "thinking_switch"] },
+  // Source: Z.AI API reference, "Chat Completion", `thinking`.
+  { host: "api.z.ai", quirks: [...COMPATIBLE_QUIRKS, "thinking_switch"] },
+  { host: "open.bigmodel.cn", quirks: [...COMPATIBLE_QUIRKS, "thinking_switch"] },
+];
+
+/** Source: ModelArk API reference, "Chat API", `thinking`. */
+const ARK: readonly Quirk[] = [...COMPATIBLE_QUIRKS, "thinking_switch"];
+
+/**
+ * The quirks of a provider whose configuration names none.
+ *
+ * @param kind The provider's kind, as the configuration spells it.
+ */
+export function usualQuirks(kind: string, baseUrl: URL): Quirks {
+  switch (kind) {
+    case "google":
+      return NO_QUIRKS;
+    case "anthropic":
+      return new Set(isAnthropicsOwn(baseUrl.hostname) ? [] : RESEMBLING_MESSAGES);
+    case "ark":
+      return new Set(ARK);
+    default: {
+      const vendor = DEFAULT_PROTOCOL_VENDORS.find(({ host }) => isAt(baseUrl.hostname, host));
+      return new Set(vendor?.quirks ?? COMPATIBLE_QUIRKS);
+    }
+  }
+}
+
+/** Hosts of vendors that are known to offer the messages format beside the author's; any other counts as a relay of it. */
+const RESEMBLING_HOSTS = [
+  "api.deepseek.com",
+  "api.z.ai",
+  "open.bigmodel.cn",
+  "api.moonshot.ai",
+  "api.moonshot.cn",
+  "api.minimax.io",
+  "api.minimaxi.com",
+  "dashscope-intl.aliyuncs.com",
+  "dashscope.aliyuncs.com",
+  "openrouter.ai",
+];
+
+function isAnthropicsOwn(hostname: string): boolean {
+  return !RESEMBLING_HOSTS.some((host) => isAt(hostname, host));
+}
+
+function isAt(hostname: string, host: string): boolean {
+  return hostname === host || hostname.endsWith(`.${host}`);
+}
+
+function compatibleWithout(...others: readonly Quirk[]): readonly Quirk[] {
+  return COMPATIBLE_QUIRKS.filter((quirk) => !others.includes(quirk));
+}
