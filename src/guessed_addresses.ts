@@ -1,16 +1,14 @@
 import type { Guess } from "./readdress.ts";
 
 /** Calls of the content protocol end in these, whatever comes before. */
-const CONTENT_CALL = /:(?:generateContent|streamGenerateContent|countTokens)\/?$/;
-
-const isContentCall = (path: string) => CONTENT_CALL.test(path);
+const CONTENT_CALLS = [":generateContent", ":streamGenerateContent", ":countTokens"];
 
 /** Only clients of the content protocol send these. */
-export const isContentClient = (_path: string, headers: Headers): boolean =>
+export const isContentClient = (headers: Headers): boolean =>
   headers.has("x-goog-api-key") || headers.has("x-goog-api-client");
 
 /** Every client of the message protocol names its version. */
-export const isMessageClient = (_path: string, headers: Headers): boolean =>
+export const isMessageClient = (headers: Headers): boolean =>
   headers.has("anthropic-version") || headers.has("msg-version");
 
 /**
@@ -53,10 +51,10 @@ export const GUESSED_ADDRESSES: readonly Guess[] = [
   { from: "/v1alpha", to: "/gencompat/v1beta" },
   { from: "/cachedContents", to: "/gencompat/v1beta/cachedContents" },
   { from: "/v1/cachedContents", to: "/gencompat/v1/cachedContents" },
-  { from: "/v1", to: "/gencompat/v1", when: isContentCall },
-  { from: "/v1/models", to: "/msgcompat/v1/models", when: isMessageClient },
-  { from: "/v1/models", to: "/gencompat/v1/models", when: isContentClient },
-  { from: "/models", to: "/gencompat/v1beta/models", when: isContentCall },
+  { from: "/v1", to: "/gencompat/v1", endings: CONTENT_CALLS },
+  { from: "/v1/models", to: "/msgcompat/v1/models", isClients: isMessageClient },
+  { from: "/v1/models", to: "/gencompat/v1/models", isClients: isContentClient },
+  { from: "/models", to: "/gencompat/v1beta/models", endings: CONTENT_CALLS },
   { from: "/models", to: "/v1/models" },
   { from: "/chat/completions", to: "/v1/chat/completions" },
   { from: "/responses", to: "/v1/responses" },

@@ -7,8 +7,10 @@ export interface Guess {
   readonly from: string;
   /** What stands in its place. */
   readonly to: string;
-  /** Asked where the beginning alone leaves open what is meant. Default: it always holds. */
-  readonly when?: (path: string, headers: Headers) => boolean;
+  /** What the path must end in, one of these, where its beginning leaves open what is meant. Default: anything. */
+  readonly endings?: readonly string[];
+  /** Whose client it must come from, where the path leaves that open. Default: anybody's. */
+  readonly isClients?: (headers: Headers) => boolean;
 }
 
 /** Gives the address that a path stands for; the path itself when it is no guess. */
@@ -30,14 +32,14 @@ export function createReaddress(guesses: readonly Guess[], settled: Iterable<str
     bySegment.set(segment, [...bySegment.get(segment) ?? [], guess]);
   }
   const exact = new Set<string>();
-  for (const path of settled) if (!guesses.some(({ from }) => isBelow(path, from))) exact.add(path);
+  for (const path of settled) if (!guesses.some((guess) => concerns(guess, path))) exact.add(path);
 
   return (sent, headers) => {
     if (exact.has(sent)) return sent;
     let path = sent;
     for (let step = 0; step < MOST_STEPS; step++) {
-      const guess = bySegment.get(firstSegmentOf(path))?.find(({ from, when }) =>
-        isBelow(path, from) && (when === undefined || when(path, headers))
+      const guess = bySegment.get(firstSegmentOf(path))?.find((each) =>
+        concerns(each, path) && (each.isClients === undefined || each.isClients(headers))
       );
       if (guess === undefined) return path;
       path = guess.to + path.slice(guess.from.length);
@@ -46,8 +48,9 @@ export function createReaddress(guesses: readonly Guess[], settled: Iterable<str
   };
 }
 
-function isBelow(path: string, from: string): boolean {
-  return path.startsWith(from) && (path.length === from.length || path[from.length] === "/");
+function concerns({ from, endings }: Guess, path: string): boolean {
+  const isBelow = path.startsWith(from) && (path.length === from.length || path[from.length] === "/");
+  return isBelow && (endings === undefined || endings.some((ending) => path.endsWith(ending)));
 }
 
 function firstSegmentOf(path: string): string {

@@ -8,7 +8,7 @@ export interface Section {
   readonly prefix: string;
   readonly renderError: ErrorRenderer;
   /** Whether a path outside of every section was sent by a client of this one. Default: never. */
-  readonly isClients?: (path: string, headers: Headers) => boolean;
+  readonly isClients?: (headers: Headers) => boolean;
   /** What a caller is told of the right addresses here. Default: nothing but the documentation. */
   readonly advice?: () => string;
 }
@@ -73,7 +73,7 @@ export function createRouter(routes: readonly Route[], options: RouterOptions): 
   function sectionOf(address: string, headers: Headers): Pick<Section, "renderError" | "advice"> {
     const covers = ({ prefix }: Section) =>
       address.startsWith(prefix) && (address.length === prefix.length || address[prefix.length] === "/");
-    return sections.find(covers) ?? sections.find((section) => section.isClients?.(address, headers)) ?? options;
+    return sections.find(covers) ?? sections.find((section) => section.isClients?.(headers)) ?? options;
   }
 
   return {

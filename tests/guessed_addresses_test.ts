@@ -71,11 +71,12 @@ Deno.test("whole segments count, and no other spelling of them", () => {
 Deno.test("every row is of use: it changes what begins with it, and no row before it takes that away", () => {
   const headers = new Headers({ "anthropic-version": "2023-06-01" });
   const google = new Headers({ "x-goog-api-key": "k" });
-  for (const [at, { from, to, when }] of GUESSED_ADDRESSES.entries()) {
-    const path = from + (when ? "/p/m" : "") + (when?.("/m:generateContent", NONE) ? ":generateContent" : "");
-    const asking = when?.(path, headers) ? headers : when?.(path, google) ? google : NONE;
+  for (const [at, { from, to, endings, isClients }] of GUESSED_ADDRESSES.entries()) {
+    const path = from + (endings || isClients ? "/p/m" : "") + (endings?.[0] ?? "");
+    const asking = [NONE, headers, google].find((each) => isClients?.(each) ?? true)!;
     const fits = (row: typeof GUESSED_ADDRESSES[number]) =>
-      (path === row.from || path.startsWith(`${row.from}/`)) && (row.when?.(path, asking) ?? true);
+      (path === row.from || path.startsWith(`${row.from}/`)) &&
+      (row.endings?.some((ending) => path.endsWith(ending)) ?? true) && (row.isClients?.(asking) ?? true);
     assertEquals(GUESSED_ADDRESSES.findIndex(fits), at, `${from} to ${to}`);
   }
 });
@@ -115,9 +116,13 @@ Deno.test("whatever is sent leads into the three protocols or stays, and is then
 });
 
 Deno.test("settled paths are looked up whole, unless a row concerns them", () => {
-  const asked: string[] = [];
-  const rows = [{ from: "/v1", to: "/x", when: (path: string) => asked.push(path) < 0 }];
-  const settled = createReaddress(rows, ["/v2/a", "/v1/models"]);
-  for (const path of ["/v2/a", "/v1/models"]) assertEquals(settled(path, NONE), path);
-  assertEquals(asked, ["/v1/models"]);
+  let asked = 0;
+  const rows = [
+    { from: "/v1/models", to: "/x", isClients: () => asked++ < 0 },
+    { from: "/v1", to: "/y", endings: [":go"], isClients: () => asked++ < 0 },
+  ];
+  const settled = createReaddress(rows, ["/v1/chat", "/v1/models"]);
+  for (const [path, times] of [["/v1/chat", 0], ["/v1/models", 1], ["/v1/m:go", 2]] as const) {
+    assertEquals([settled(path, NONE), asked], [path, times]);
+  }
 });
