@@ -3,6 +3,7 @@ import type { GatewayError } from "../lib/gateway_error.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { Conversation } from "./conversation.ts";
 import type { ReplyEvent } from "./events.ts";
+import type { BegunStream } from "./pass_through.ts";
 import type { Reply } from "./reply.ts";
 import type { LoweredLimit } from "./lowered_limit.ts";
 import type { RequestGrammar } from "./request_grammar.ts";
@@ -21,6 +22,8 @@ export interface ReplyContext {
   readonly conversation: Conversation | null;
   /** True when the caller asked for usage in the stream (chat format: `stream_options.include_usage`). */
   readonly includeUsage: boolean;
+  /** What the caller was told already, where a failure is written behind a vendor's own frames; absent otherwise. */
+  readonly begun?: BegunStream | null;
 }
 
 /** Turns neutral events into the frames of one caller's stream. One per stream. */

@@ -34,7 +34,12 @@ export interface PassedRequest {
 
 /** Follows a stream whose bytes pass through. One per stream. */
 export interface StreamWatcher {
-  /** True when the text could matter: a cheap search, so that most of a stream is never parsed. */
+  /**
+   * True when the text could matter: a cheap search, so that most of a stream is never parsed.
+   *
+   * @param text Whole frames as they came, or the data of one. Blanks and ends of lines may stand between any two signs
+   *   of its JSON, and a line of data may end there.
+   */
   concerns(text: string): boolean;
   /** Reads the data of such a frame. A running total of usage replaces the one before. */
   follow(data: string): void;
@@ -46,8 +51,24 @@ export interface StreamWatcher {
   isFinal(): boolean;
   /** True for the data of a frame that the gateway asked for and the caller did not. */
   isHidden(data: string): boolean;
+  /**
+   * What the stream has told of itself, in formats whose failures repeat it; absent in others.
+   *
+   * @param last The last frames that the caller was sent, as they came.
+   */
+  begun?(last: string): BegunStream | null;
   /** The failure that a frame reports; null where it reports none. */
   failureIn(data: string): ReplyEvent & { readonly type: "error" } | null;
+}
+
+/** What a stream that passes through has told of itself. */
+export interface BegunStream {
+  /** The vendor's id of the reply. */
+  readonly id: string;
+  /** Unix seconds; null where the vendor did not say. */
+  readonly createdAt: number | null;
+  /** The number that the next event gets. */
+  readonly sequence: number;
 }
 
 /** Where replies of a format hand out ids of state that the vendor keeps. */

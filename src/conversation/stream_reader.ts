@@ -12,6 +12,7 @@ export function sseStreamReader(events: EventReader, { seen }: StreamReaderOptio
   const frames = createFrameReader();
 
   function read(frame: Frame): ReplyEvent[] {
+    if (frame.data.trim() === "") return []; // a sign of life, as some vendors send
     seen?.(frame.data);
     if (textHasMoreValuesThan(frame.data, MAX_FRAME_VALUES)) {
       throw new RangeError(`Cannot read a frame of more than ${MAX_FRAME_VALUES} JSON values`);

@@ -3,6 +3,7 @@ import { type IssuedId, type StatePolicy, statePolicyOf } from "../conversation/
 import type { IssuedIdReader } from "../conversation/pass_through.ts";
 import { parsedOrNull } from "../conversation/wire_value.ts";
 import type { TextAttempt, TextParts } from "./attempt.ts";
+import { framesIn } from "./stream_frames.ts";
 import { latin1Of, textOfLatin1 } from "./stream_lines.ts";
 
 /**
@@ -86,8 +87,9 @@ class IssuedIdsRelay implements Relay {
   }
 
   #newIn(text: string): IssuedId[] {
-    const lines = text.split(/\r\n|\r|\n/).filter((line) => line.startsWith("data:") && this.reader.mayIssue(line));
-    const ids = lines.flatMap((line) => this.reader.issuedIn(parsedOrNull(line.slice("data:".length)), this.#policy));
+    const ids = framesIn(text).flatMap(({ data }) =>
+      data !== null && this.reader.mayIssue(data) ? this.reader.issuedIn(parsedOrNull(data), this.#policy) : []
+    );
     return ids.filter(({ kind, id }) => {
       const name = `${kind} ${id}`;
       if (this.#kept.has(name) || this.#kept.size === MAX_IDS_PER_REPLY) return false;

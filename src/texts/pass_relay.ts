@@ -9,36 +9,28 @@ import { cutShort, reportedFailure, streamError } from "./broken_stream.ts";
 import { believedUsage, hostedCallsIn } from "./believed_usage.ts";
 import { chargeText } from "./charge_text.ts";
 import { heartbeatOf } from "./heartbeat.ts";
-import {
-  bytesOfLatin1,
-  edited,
-  endsFrame,
-  lastLineEnd,
-  latin1Of,
-  type LineEdit,
-  linesIn,
-  textOfLatin1,
-} from "./stream_lines.ts";
+import { FrameBuffer } from "./frame_buffer.ts";
+import { framesIn, isWholeData, type RawFrame } from "./stream_frames.ts";
+import { bytesOfLatin1, edited, endsFrame, latin1Of, type LineEdit, textOfLatin1 } from "./stream_lines.ts";
 import { StreamSample } from "./stream_sample.ts";
 import type { TextAttempt } from "./attempt.ts";
 import { isUsageAwaited, usageSoFar } from "./turn_usage.ts";
 
-const LINE_CAP_BYTES = 1024 * 1024;
-
 /**
- * Watches a stream's bytes go by, whole lines at a time; only those that the follower is concerned with are parsed. Bytes
- * that are whole lines pass as they came. The beginning of a line waits for its end, so that a stream which breaks off
- * leaves no half of an event behind.
+ * Watches a stream's bytes go by, whole frames at a time. The text is searched for the few names that matter, which stand
+ * in it unbroken however the stream is framed; only where one occurs it is cut into frames, and only frames with one are
+ * parsed. Bytes that are whole frames pass as they came. The beginning of a frame waits for its end, so that a stream
+ * which breaks off leaves no half of an event behind.
  */
 export class PassRelay implements Relay {
   readonly finished = false;
   readonly #watcher: StreamWatcher;
   readonly #sample = new StreamSample();
-  /** The beginning of a line whose end has not come. */
-  #partial = "";
-  /** The last signs that were sent. */
+  readonly #buffer = new FrameBuffer();
+  /** The last signs that were sent, and the last text that may hold a frame. */
   #tail = "";
-  /** The next line, if it is empty, ends a frame that was taken out. */
+  #sent = "";
+  /** The empty line of a frame that was taken out is still to come. */
   #hidesBlank = false;
   /** The form's own end mark was seen, after which nothing is to be charged. */
   #sawMark = false;
@@ -64,26 +56,22 @@ export class PassRelay implements Relay {
   take(bytes: Uint8Array<ArrayBuffer>): Bytes | Promise<Bytes> {
     const text = latin1Of(bytes);
     this.#sample.add(text);
-    const end = lastLineEnd(text);
-    const before = this.#partial;
-    this.#partial = end === 0 ? before + text : text.slice(end);
-    if (this.#partial.length > LINE_CAP_BYTES) throw new RangeError("Cannot read a stream line beyond 1 MB");
-    if (end === 0) return null;
-    const lines = before + text.slice(0, end);
-    if (this.#countsHostedCalls) this.#hostedCalls += hostedCallsIn(lines);
-    const edits = this.#look(lines);
-    const shown = edits.length === 0 ? lines : edited(lines, edits);
-    const asItCame = before === "" && edits.length === 0;
-    const out = asItCame ? bytes.subarray(0, end) : bytesOfLatin1(shown);
+    const isFresh = this.#buffer.isEmpty;
+    const frames = this.#buffer.push(text);
+    if (frames === "") return null;
+    if (this.#countsHostedCalls) this.#hostedCalls += hostedCallsIn(unfolded(frames));
+    const edits = this.#look(frames);
+    const shown = edits.length === 0 ? frames : edited(frames, edits);
+    const asItCame = isFresh && edits.length === 0;
+    const out = asItCame ? bytes.subarray(0, frames.length) : bytesOfLatin1(shown);
     if (this.#sawMark && !this.#charged) return this.#chargeThenSend(shown, out);
     if (this.#reported && !this.#charged) return this.#chargeThenReport(shown, out);
     return this.#send(shown, out);
   }
 
   async end(): Promise<Bytes> {
-    const rest = this.#partial;
-    this.#partial = "";
-    const shown = edited(rest, this.#look(rest));
+    const rest = this.#buffer.end();
+    const shown = this.#closed(edited(rest, [...this.#look(rest), ...halfFrameIn(rest)]));
     if (!this.#charged && !this.#watcher.ended()) {
       await this.#charge("cut");
       return this.#reported ? null : this.#failure(cutShort(this.attempt));
@@ -107,8 +95,16 @@ export class PassRelay implements Relay {
   }
 
   #send(shown: string, out: Uint8Array<ArrayBuffer>): Bytes {
-    this.#tail = (this.#tail + shown.slice(-4)).slice(-4);
+    this.#tail = shown.length < 4 ? (this.#tail + shown).slice(-4) : shown.slice(-4);
+    if (shown.length >= LEAST_FRAME_CHARACTERS) this.#sent = shown;
     return out.length === 0 ? null : out;
+  }
+
+  /** The end of the stream with the empty line that its last frame may lack: clients drop a frame without one. */
+  #closed(shown: string): string {
+    const sent = this.#tail + shown;
+    if (endsFrame(sent)) return shown;
+    return shown + (/[\r\n]$/.test(sent) ? "\n" : "\n\n");
   }
 
   async #chargeThenSend(shown: string, out: Uint8Array<ArrayBuffer>): Promise<Bytes> {
@@ -124,25 +120,30 @@ export class PassRelay implements Relay {
     return this.#send(shown, out);
   }
 
-  /** Reads the lines of concern; gives what of them the caller is not to see as it is. */
-  #look(lines: string): LineEdit[] {
-    const mayReport = lines.includes('"error"');
-    if (!mayReport && !this.#hidesBlank && !this.#watcher.concerns(lines)) return [];
+  /** Reads the frames of concern; gives what of them the caller is not to see as it is. */
+  #look(text: string): LineEdit[] {
+    const mayReport = text.includes('"error"');
+    if (!mayReport && !this.#hidesBlank && !this.#watcher.concerns(text)) return [];
     const edits: LineEdit[] = [];
-    for (const { start, end, text } of linesIn(lines)) {
-      const data = text.startsWith("data:") ? text.slice("data:".length).trim() : "";
-      if (data !== "" && this.#watcher.concerns(data)) this.#follow(data);
-      const said = mayReport && hasError(data) ? this.#reportIn(data) : null;
-      const instead = this.#isHidden(text, data) ? "" : said;
+    for (const { start, end, data } of framesIn(text)) {
+      const instead = data === null
+        ? this.#blankInstead(text.slice(start, end))
+        : this.#shownInstead(data, text, start);
       if (instead !== null) edits.push({ start, end, text: instead });
+      this.#hidesBlank = instead === "" && !endsFrame(text.slice(start, end));
     }
     return edits;
   }
 
-  #isHidden(line: string, data: string): boolean {
-    const isBlank = this.#hidesBlank && line === "";
-    this.#hidesBlank = this.#watcher.isHidden(data);
-    return isBlank || this.#hidesBlank;
+  #blankInstead(frame: string): string | null {
+    return this.#hidesBlank && !/[^\r\n]/.test(frame) ? "" : null;
+  }
+
+  /** What is shown in the place of a frame with data; null for the frame itself. */
+  #shownInstead(data: string, text: string, start: number): string | null {
+    if (this.#watcher.concerns(data)) this.#follow(data);
+    const said = hasError(data) ? this.#reportIn(data, text.slice(0, start)) : null;
+    return this.#watcher.isHidden(data) ? "" : said;
   }
 
   #follow(data: string): void {
@@ -150,14 +151,18 @@ export class PassRelay implements Relay {
     this.#sawMark ||= this.#watcher.isFinal();
   }
 
-  /** Notes a failure that the vendor reports; gives our words for it where the vendor's hold a secret. */
-  #reportIn(data: string): string | null {
+  /**
+   * Notes a failure that the vendor reports; gives our words for it where the vendor's hold a secret.
+   *
+   * @param before What is sent in front of it.
+   */
+  #reportIn(data: string, before: string): string | null {
     const said = textOfLatin1(data);
     const event = this.#watcher.failureIn(said);
     if (event === null) return null;
     this.#reported = true;
     if (this.attempt.provider.redact(said) === said) return null;
-    return latin1Of(this.#failureFrames(reportedFailure(event, this.attempt)));
+    return latin1Of(this.#failureFrames(reportedFailure(event, this.attempt), before));
   }
 
   async #charge(state: EndState): Promise<void> {
@@ -188,7 +193,7 @@ export class PassRelay implements Relay {
     return Buffer.concat([Buffer.from(gap), this.#failureFrames(error)]) as Uint8Array<ArrayBuffer>;
   }
 
-  #failureFrames(error: GatewayError): Uint8Array<ArrayBuffer> {
+  #failureFrames(error: GatewayError, before = ""): Uint8Array<ArrayBuffer> {
     const { turn } = this.attempt;
     const writer = turn.format.eventWriter({
       model: turn.model,
@@ -196,12 +201,27 @@ export class PassRelay implements Relay {
       createdAt: Math.floor(turn.receivedAt / 1000),
       conversation: null,
       includeUsage: true,
+      begun: this.#watcher.begun?.(before.length < LEAST_FRAME_CHARACTERS ? this.#sent : before) ?? null,
     });
     return encodeFrames(writer.fail(error));
   }
 }
 
+/** Shorter text holds no frame that counts: a comment, or an empty line. */
+const LEAST_FRAME_CHARACTERS = 40;
+
+/** Text whose frames have their data in one line each, for a search that must not stop at the end of a line. */
+function unfolded(frames: string): string {
+  return frames.replace(/(?:\r\n|\r|\n)data: ?/g, "\n");
+}
+
+/** The frame that the stream broke off in: half an event says nothing. */
+function halfFrameIn(rest: string): LineEdit[] {
+  const last: RawFrame | undefined = framesIn(rest).at(-1);
+  return last === undefined || last.data === null || isWholeData(last.data) ? [] : [{ ...last, text: "" }];
+}
+
 /** Whether a frame may report a failure: its `error` is not null, or it is of that type. */
 function hasError(data: string): boolean {
-  return /"error":\s*[{"]|"type":\s*"error"/.test(data);
+  return /"error"\s*:\s*[{"]|"type"\s*:\s*"error"/.test(data);
 }

@@ -34,14 +34,6 @@ export function textOfLatin1(text: string): string {
   return Buffer.from(text, "latin1").toString();
 }
 
-/** The place after the last end of line; 0 when there is none. */
-export function lastLineEnd(text: string): number {
-  const afterLf = text.lastIndexOf("\n") + 1;
-  if (afterLf > 0 || text.length < 2) return afterLf;
-  // JSON writes neither sign raw, so a stream that ends its lines in CR holds no LF. A CR that comes last may begin a CRLF.
-  return text.lastIndexOf("\r", text.length - 2) + 1;
-}
-
 /** The lines of a text; its end counts as the end of the last. */
 export function linesIn(text: string): Line[] {
   const lines: Line[] = [];

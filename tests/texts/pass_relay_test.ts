@@ -5,7 +5,10 @@ import fc from "fast-check";
 import type { Form } from "../../src/conversation/seal.ts";
 import { createFrameReader } from "../../src/lib/sse.ts";
 import type { Bytes } from "../../src/calls/stream_relay.ts";
+import type { Frame } from "../../src/lib/frame.ts";
 import { CODECS, FORMS } from "../support/forms.ts";
+import { FRAMED_REPLIES } from "../support/framed_replies.ts";
+import { FRAMINGS } from "../support/framings.ts";
 import { attemptOf, bodyOf, cutAt, PROVIDER_KEY, relayAll, REPLY, textOf, tillOf, USAGE, wireOf } from "./support.ts";
 
 const LINE_ENDS = { LF: "\n", CRLF: "\r\n", CR: "\r" };
@@ -262,4 +265,50 @@ Deno.test("PassRelay sends no failure behind a reply that was complete, however 
     assertEquals(await relay.fail(new Error("connection reset")), null);
     assertEquals(till.charges.map(({ usage }) => usage), [USAGE]);
   }
+});
+
+/** The failure frames of a responses stream that broke off after some of its frames. */
+async function brokenResponses(write: (frames: readonly Frame[]) => string, count: number) {
+  const { relay } = relayFor("responses");
+  const sent = await relayAll(relay, [new TextEncoder().encode(write(FRAMED_REPLIES.responses.slice(0, count)))]);
+  return framesIn(sent).slice(-2).map(({ data }) => JSON.parse(data));
+}
+
+Deno.test("PassRelay ends a responses stream that broke off with the numbers and the id that the vendor began, in every framing", async () => {
+  for (const [name, write] of Object.entries(FRAMINGS)) {
+    const [error, failed] = await brokenResponses(write, 4);
+    assertEquals([error.type, error.sequence_number], ["error", 4], name);
+    assertEquals([failed.type, failed.sequence_number], ["response.failed", 5], name);
+    assertEquals([failed.response.id, failed.response.created_at], ["resp_1", 7], name);
+  }
+  const [error, failed] = await brokenResponses(FRAMINGS.LF!, 0);
+  assertEquals([error.sequence_number, failed.sequence_number], [0, 1]);
+});
+
+Deno.test("PassRelay goes on counting behind a responses vendor's failure that holds a secret", async () => {
+  const begun = FRAMINGS.LF!(FRAMED_REPLIES.responses.slice(0, 3));
+  const failure = {
+    type: "error",
+    code: "server_error",
+    message: `no ${PROVIDER_KEY}`,
+    param: null,
+    sequence_number: 3,
+  };
+  const last = `event: error\ndata: ${JSON.stringify(failure)}\n\n`;
+  for (const pieces of [[begun + last], [begun, last]]) {
+    const each = relayFor("responses").relay;
+    const sent = await relayAll(each, pieces.map((piece) => new TextEncoder().encode(piece)));
+    assertEquals(sent.includes(PROVIDER_KEY), false);
+    const [error, failed] = framesIn(sent).slice(-2).map(({ data }) => JSON.parse(data));
+    assertEquals([error.sequence_number, failed.sequence_number, failed.response.id], [3, 4, "resp_1"]);
+  }
+});
+
+Deno.test("PassRelay drops half an event behind the finish reason, and closes the last frame", async () => {
+  const whole = wireOf("chat", REPLY);
+  const { relay, till } = relayFor("chat");
+  const cut = whole.slice(0, whole.lastIndexOf('"usage":{'));
+  const sent = await relayAll(relay, [new TextEncoder().encode(cut)]);
+  assertEquals(sent, whole.slice(0, cut.lastIndexOf("data:")));
+  assertEquals(till.charges[0].usage!.estimated, true);
 });

@@ -1,15 +1,7 @@
 import { Buffer } from "node:buffer";
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import {
-  bytesOfLatin1,
-  edited,
-  endsFrame,
-  lastLineEnd,
-  latin1Of,
-  linesIn,
-  textOfLatin1,
-} from "../../src/texts/stream_lines.ts";
+import { bytesOfLatin1, edited, endsFrame, latin1Of, linesIn, textOfLatin1 } from "../../src/texts/stream_lines.ts";
 
 const texts = fc.string({ unit: fc.constantFrom("a", "\n", "\r", "b") });
 
@@ -25,16 +17,6 @@ Deno.test("linesIn() parts a text into lines that make it up again", () => {
       );
     }),
   );
-});
-
-Deno.test("lastLineEnd() is no place inside of a CRLF that was cut in two", () => {
-  assertEquals([lastLineEnd("data: 1"), lastLineEnd("a\n"), lastLineEnd("a\r"), lastLineEnd("\r")], [0, 2, 0, 0]);
-  assertEquals([lastLineEnd("a\r\nb"), lastLineEnd("a\r\n\r"), lastLineEnd("a\rb"), lastLineEnd("a\r\r")], [
-    3,
-    3,
-    2,
-    2,
-  ]);
 });
 
 Deno.test("edited() replaces stretches and nothing else", () => {

@@ -1,12 +1,15 @@
 import type { StreamWatcher } from "../../../pass_through.ts";
 import { failureReportedIn } from "../../../reported_failure.ts";
 import { laterReport, type Usage, withAtLeast } from "../../../usage.ts";
-import { listOf, objectOf, parsedOrNull } from "../../../wire_value.ts";
+import { isObject, listOf, objectOf, parsedOrNull } from "../../../wire_value.ts";
 import { noteExtras, readUsage } from "../shared/usage.ts";
 import { eventReader } from "../upstream/event_reader.ts";
 
-/** One pass over the text. Inside of JSON text a quote is escaped, so these match keys and whole words alone. */
-const CONCERNS = /"(?:usage": ?\{|finish_reason": ?"|url_citation"|images": ?\[)|\[DONE\]/;
+/**
+ * One pass over the text. Inside of JSON text a quote is escaped, so these match keys and whole words alone. Only a value
+ * that says nothing is told by its spelling, as every chunk has some; any other is looked at.
+ */
+const CONCERNS = /"(?:usage|finish_reason)"(?!\s*:\s*null)|"url_citation"|"images"(?!\s*:\s*(?:null|\[\s*\]))|\[DONE\]/;
 
 /**
  * Follows a stream that passes through. Beside `[DONE]` a finish reason counts as the end, as some vendors send no
@@ -39,5 +42,7 @@ export function watcher(wantsUsage: boolean): StreamWatcher {
 
 /** The chunk by which the format reports usage: no choices, and usage that is not null. */
 function isUsageChunk(data: string): boolean {
-  return /"choices":\s*\[\s*\]/.test(data) && /"usage":\s*\{/.test(data);
+  if (!data.includes('"usage"')) return false;
+  const chunk = objectOf(parsedOrNull(data));
+  return Array.isArray(chunk?.choices) && chunk.choices.length === 0 && isObject(chunk.usage);
 }

@@ -1,0 +1,102 @@
+import { linesIn } from "./stream_lines.ts";
+
+/**
+ * The frames of a stream of events as stretches of its text, so that those which are not changed can be sent as they
+ * came. Source: WHATWG HTML, 9.2.6 "Interpreting an event stream".
+ */
+
+/** One frame with its empty line. */
+export interface RawFrame {
+  /** Where it begins. */
+  readonly start: number;
+  /** Where the next one begins. */
+  readonly end: number;
+  /** What its `data` lines say, joined by LF; null for one without any, such as a comment. */
+  readonly data: string | null;
+}
+
+/** How a byte order mark of UTF-8 reads as Latin-1. It may stand before the first line. */
+const BYTE_ORDER_MARK = "\u00ef\u00bb\u00bf";
+
+/**
+ * The frames of a text, which make it up again; its end ends the last one. A line whose data is whole by itself ends its
+ * frame where another line of data follows: some vendors leave out the empty line, and JSON in several lines is whole
+ * only with the last.
+ *
+ * @param text Latin-1 or decoded.
+ */
+export function framesIn(text: string): readonly RawFrame[] {
+  const only = onlyFrameIn(text);
+  if (only !== null) return [only];
+  const frames: RawFrame[] = [];
+  let start = 0;
+  let data: string[] = [];
+  const close = (end: number) => {
+    if (end > start) frames.push({ start, end, data: data.length === 0 ? null : data.join("\n") });
+    start = end;
+    data = [];
+  };
+  for (const line of linesIn(text)) {
+    const value = dataOf(line.text);
+    if (value !== null) {
+      if (data.length === 1 && isWholeData(data[0]!)) close(line.start);
+      data.push(value);
+    }
+    if (line.text === "") close(line.end);
+  }
+  close(text.length);
+  return frames;
+}
+
+/** The frame of a text that is one line of data and an empty line, as most reads of some formats are. */
+function onlyFrameIn(text: string): RawFrame | null {
+  if (!text.startsWith("data:")) return null;
+  const { length } = text;
+  const lineEnd = text.indexOf("\n");
+  const isCrlf = lineEnd === length - 3 && text.endsWith("\r\n\r\n");
+  if (!isCrlf && (lineEnd !== length - 2 || !text.endsWith("\n\n"))) return null;
+  const end = isCrlf ? lineEnd - 1 : lineEnd;
+  const carriageReturn = text.indexOf("\r");
+  if (carriageReturn >= 0 && carriageReturn < end) return null;
+  return { start: 0, end: length, data: text.slice(text[5] === " " ? 6 : 5, end) };
+}
+
+/** The value of a `data` line; null for any other. */
+function dataOf(line: string): string | null {
+  const field = line.startsWith(BYTE_ORDER_MARK) ? line.slice(BYTE_ORDER_MARK.length) : line;
+  if (!field.startsWith("data")) return null;
+  if (field.length === 4) return "";
+  if (field[4] !== ":") return null;
+  return field.slice(field[5] === " " ? 6 : 5);
+}
+
+/** Whether data is a whole JSON value or the end mark of chat completions. */
+export function isWholeData(data: string): boolean {
+  if (data.startsWith("[DONE]")) return true;
+  try {
+    JSON.parse(data);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The place after the last empty line; 0 when there is none. A CR ends its line whatever follows: a LF that comes later
+ * belongs to it, and reads as an empty line between frames, which says nothing.
+ */
+export function lastFrameEnd(text: string): number {
+  // JSON writes neither sign raw, so most text is passed over in one search.
+  const last = text.lastIndexOf("\n\n");
+  if (!text.includes("\r")) return last < 0 ? 0 : last + 2;
+  for (let at = text.length - 1; at > 0; at--) {
+    const lineStart = isLineEnd(text, at) ? at - (text[at] === "\n" && text[at - 1] === "\r" ? 1 : 0) : 0;
+    if (lineStart > 0 && isLineEnd(text, lineStart - 1)) return at + 1;
+  }
+  return 0;
+}
+
+function isLineEnd(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return code === 0x0a || code === 0x0d;
+}

@@ -1,0 +1,143 @@
+import { assertEquals } from "@std/assert";
+import fc from "fast-check";
+import type { Bytes, Relay } from "../../src/calls/stream_relay.ts";
+import { isToolCall } from "../../src/conversation/reply.ts";
+import type { Form } from "../../src/conversation/seal.ts";
+import { createFrameReader } from "../../src/lib/sse.ts";
+import type { NamedState } from "../../src/ownership/records.ts";
+import { ArrayRelay } from "../../src/texts/array_relay.ts";
+import { withIssuedIds } from "../../src/texts/issued_ids_relay.ts";
+import { replyOf } from "../support/assemble.ts";
+import { FRAMED_IDS, FRAMED_REPLIES, FRAMED_TEXT, FRAMED_TOKENS } from "../support/framed_replies.ts";
+import { FRAMINGS } from "../support/framings.ts";
+import { CODECS, FORMS } from "../support/forms.ts";
+import { attemptOf, bodyOf, cutAt, passRelayOf, relayAll, tillOf } from "./support.ts";
+
+/** What came of a stream: the caller's bytes, what was charged, and the ids that were kept. */
+interface Passed {
+  readonly sent: string;
+  readonly tokens: readonly number[][];
+  readonly ids: readonly string[];
+}
+
+interface Options {
+  readonly asksForUsage?: boolean;
+  readonly isArray?: boolean;
+}
+
+async function passed(form: Form, pieces: readonly Uint8Array<ArrayBuffer>[], options: Options = {}): Promise<Passed> {
+  const till = tillOf();
+  const asked = form === "chat" && options.asksForUsage ? { stream_options: { include_usage: true } } : {};
+  const attempt = attemptOf(form, { till, turn: { body: bodyOf(form, { stream: true, ...asked }) } });
+  const ids: string[] = [];
+  const vendorState = {
+    keep: (_owner: unknown, states: readonly NamedState[]) =>
+      Promise.resolve(void ids.push(...states.map(({ kind, id }) => `${kind} ${id}`))),
+    owners: () => Promise.resolve([]),
+  };
+  const events: Relay = withIssuedIds(passRelayOf(attempt), attempt, { vendorState });
+  const sent = await relayAll(options.isArray ? new ArrayRelay(events) : events, pieces);
+  const tokens = till.charges.map(({ usage }) => [usage!.freshTokens ?? 0, usage!.outputTokens ?? 0]);
+  return { sent, tokens, ids };
+}
+
+/** What a client reads of a stream; equal bytes are read once. */
+function heard(form: Form, sent: string): ReturnType<typeof readBack> {
+  const key = `${form} ${sent}`;
+  const known = READ.get(key) ?? readBack(form, sent);
+  READ.set(key, known);
+  return known;
+}
+
+const READ = new Map<string, ReturnType<typeof readBack>>();
+
+function readBack(form: Form, sent: string) {
+  const frames = createFrameReader();
+  const reader = CODECS[form].upstream.streamReader();
+  const data = frames.push(new TextEncoder().encode(sent)).map((frame) => frame.data).filter((text) => text !== "");
+  const reply = replyOf([...reader.push(new TextEncoder().encode(sent)), ...reader.end()]);
+  const text = reply.parts.map((part) => isToolCall(part) ? "" : "text" in part ? part.text : "").join("");
+  const values = data.filter((one) => one !== "[DONE]").map((one) => JSON.parse(one));
+  return { text, stop: reply.stop.reason, values };
+}
+
+function assertSame(form: Form, { sent, tokens, ids }: Passed, hidesUsage: boolean, name: string): void {
+  const told = heard(form, sent);
+  assertEquals([told.text, told.stop], [FRAMED_TEXT, "end"], name);
+  const values = FRAMED_REPLIES[form].filter(({ data }) => data !== "[DONE]").map(({ data }) => JSON.parse(data));
+  assertEquals(told.values, hidesUsage ? values.filter(({ choices }) => choices.length > 0) : values, name);
+  assertEquals([tokens, ids], [[[...FRAMED_TOKENS]], FRAMED_IDS[form]], name);
+}
+
+/** A stream in two reads, cut at each byte in turn, and in reads of one byte. */
+function* cutsOf(wire: string): Generator<readonly [string, Uint8Array<ArrayBuffer>[]]> {
+  const bytes = new TextEncoder().encode(wire);
+  for (let at = 1; at < bytes.length; at++) yield [`cut at ${at}`, [bytes.slice(0, at), bytes.slice(at)]];
+  yield ["byte by byte", Array.from(bytes, (byte) => Uint8Array.of(byte))];
+  yield ["whole", [bytes]];
+}
+
+for (const form of FORMS) {
+  for (const [framing, write] of Object.entries(FRAMINGS)) {
+    const wire = write(FRAMED_REPLIES[form]);
+
+    Deno.test(`a ${form} stream with ${framing} passes with the same text, charge, end and ids, cut at every byte`, async () => {
+      for (const [name, pieces] of cutsOf(wire)) {
+        assertSame(form, await passed(form, pieces, { asksForUsage: true }), false, name);
+        if (form === "chat") assertSame(form, await passed(form, pieces), true, `usage hidden, ${name}`);
+      }
+    });
+
+    Deno.test(`a ${form} stream with ${framing} is read to the same events, cut at every byte`, () => {
+      const expected = eventsIn(form, [new TextEncoder().encode(FRAMINGS.LF(FRAMED_REPLIES[form]))]);
+      for (const [name, pieces] of cutsOf(wire)) assertEquals(eventsIn(form, pieces), expected, name);
+    });
+
+    if (form !== "content") continue;
+    Deno.test(`a content stream with ${framing} becomes the same JSON list, cut at every byte`, async () => {
+      const values = FRAMED_REPLIES.content.map(({ data }) => JSON.parse(data));
+      for (const [name, pieces] of cutsOf(wire)) {
+        const { sent, tokens } = await passed("content", pieces, { isArray: true });
+        assertEquals([JSON.parse(sent), tokens], [values, [[...FRAMED_TOKENS]]], name);
+      }
+    });
+  }
+
+  Deno.test(`a ${form} stream passes alike in every framing, wherever the cuts fall`, async () => {
+    const framings = fc.constantFrom(...Object.entries(FRAMINGS));
+    const places = fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), { maxLength: 20 });
+    await fc.assert(
+      fc.asyncProperty(framings, places, async ([framing, write], cuts) => {
+        const pieces = cutAt(write(FRAMED_REPLIES[form]), cuts);
+        assertSame(form, await passed(form, pieces, { asksForUsage: true }), false, framing);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  Deno.test(`a ${form} stream passes byte for byte in every framing that is closed, but for frames that are hidden`, async () => {
+    for (const [framing, write] of Object.entries(FRAMINGS)) {
+      const wire = write(FRAMED_REPLIES[form]).replace("\ufeff", ""); // which the decoder of the test leaves out
+      const { sent } = await passed(form, [new TextEncoder().encode(write(FRAMED_REPLIES[form]))], {
+        asksForUsage: true,
+      });
+      assertEquals(sent.startsWith(wire), true, framing);
+      assertEquals(/^[\r\n]*$/.test(sent.slice(wire.length)), true, framing);
+    }
+  });
+}
+
+function eventsIn(form: Form, pieces: readonly Uint8Array[]) {
+  const reader = CODECS[form].upstream.streamReader();
+  return [...pieces.flatMap((piece) => [...reader.push(piece)]), ...reader.end()];
+}
+
+Deno.test("a vendor that ends data by one line end is heard line by line", async () => {
+  const lines = FRAMED_REPLIES.chat.map(({ data }) => `data: ${data}\n`);
+  const relay = passRelayOf(attemptOf("chat"));
+  const sent: Bytes[] = [];
+  for (const line of lines.slice(0, -1)) sent.push(await relay.take(new TextEncoder().encode(line)));
+  assertEquals(sent.map((bytes) => bytes !== null), [true, true, true, true, false]);
+  const { tokens } = await passed("chat", [new TextEncoder().encode(lines.join(""))]);
+  assertEquals(tokens, [[...FRAMED_TOKENS]]);
+});

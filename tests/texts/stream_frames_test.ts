@@ -1,0 +1,72 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import fc from "fast-check";
+import { createFrameReader } from "../../src/lib/sse.ts";
+import { FrameBuffer } from "../../src/texts/frame_buffer.ts";
+import { framesIn, lastFrameEnd } from "../../src/texts/stream_frames.ts";
+
+/** Lines of every kind that the standard tells apart, with data that is whole only with its last line. */
+const lines = fc.constantFrom(
+  "data: {",
+  "data:}",
+  "data",
+  "data: ",
+  "event: x",
+  ": data: {",
+  "",
+  "",
+  "id: 1",
+  "dat: {",
+);
+const ends = fc.constantFrom("\n", "\r\n", "\r");
+const texts = fc.array(fc.tuple(lines, ends), { maxLength: 20 }).map((all) => all.flat().join(""));
+
+function dataIn(text: string): string[] {
+  return framesIn(text).flatMap(({ data }) => data === null ? [] : [data]);
+}
+
+Deno.test("framesIn() tells the data that the standard tells, and its frames make the text up again", () => {
+  fc.assert(
+    fc.property(texts, (text) => {
+      const frames = framesIn(text);
+      assertEquals(frames.map(({ start, end }) => text.slice(start, end)).join(""), text);
+      const reader = createFrameReader();
+      const read = [...reader.push(new TextEncoder().encode(text)), ...reader.end()].map(({ data }) => data);
+      assertEquals(dataIn(text), read);
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+Deno.test("framesIn() parts lines of data that are whole by themselves, and no others", () => {
+  assertEquals(dataIn('data: {"a":1}\ndata: {"b":2}\ndata: [DONE]\n\n'), ['{"a":1}', '{"b":2}', "[DONE]"]);
+  assertEquals(dataIn('data: {"a":{}\ndata: ,"b":2}\n\n'), ['{"a":{}\n,"b":2}']);
+  assertEquals(dataIn("\u00ef\u00bb\u00bfdata: 1\n\n"), ["1"]);
+});
+
+Deno.test("lastFrameEnd() is behind the last empty line, whatever its kind", () => {
+  for (const text of ["a\n\n", "a\r\n\r\n", "a\r\r", "a\n\r\n", "a\r\n\n", "a\n\r", "a\r\n\r"]) {
+    assertEquals([lastFrameEnd(text), lastFrameEnd(text + "b")], [text.length, text.length], JSON.stringify(text));
+  }
+  assertEquals(["", "a", "a\n", "a\r", "a\r\n", "\n", "a\rb\nc\r\nd"].map(lastFrameEnd), [0, 0, 0, 0, 0, 0, 0]);
+});
+
+Deno.test("FrameBuffer gives every sign once, in order, and frames only when they are whole", () => {
+  fc.assert(
+    fc.property(texts, fc.array(fc.nat(200), { maxLength: 8 }), (text, places) => {
+      const cuts = [0, ...places.map((place) => place % (text.length + 1)).toSorted((a, b) => a - b), text.length];
+      const buffer = new FrameBuffer();
+      const given = cuts.slice(1).map((to, at) => buffer.push(text.slice(cuts[at], to)));
+      const rest = buffer.end();
+      assertEquals(given.join("") + rest, text);
+      assertEquals([...given, rest].flatMap(dataIn), dataIn(text));
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+Deno.test("FrameBuffer gives up at a frame of more than a megabyte", () => {
+  const buffer = new FrameBuffer();
+  const part = "a".repeat(600_000);
+  assertEquals(buffer.push(`data: ${part}`), "");
+  assertThrows(() => buffer.push(part), RangeError, "1 MB");
+});
