@@ -42,6 +42,17 @@ export interface RequestedLimit {
   readonly tokens: number;
 }
 
+/** What callers of a format do not send back. */
+export interface CallerMemory {
+  /**
+   * The seals of a reply: `all`; `last`, those that would end it, so that its writer leaves them out; `none` where the
+   * format carries all.
+   */
+  readonly seals: "all" | "last" | "none";
+  /** Whether output items come back by their ids alone. */
+  readonly items: boolean;
+}
+
 /**
  * The side of a wire format that faces callers: requests are read, replies are written. Pure: no clock, no fetch, no
  * store. Tests hold it and the other side, {@linkcode UpstreamFormat}, to each other.
@@ -98,11 +109,8 @@ export interface CallerFormat {
   readonly servesImageModels: boolean;
   /** The field of the first setting that a request may not have beside a cached content, which holds its own; else null. */
   cacheConflict(body: JsonObject): string | null;
-  /**
-   * What the gateway must remember for its callers between requests: `reasoning`, the seals that they do not send back;
-   * `items`, the output items that they send back by their ids alone.
-   */
-  readonly memory: "reasoning" | "items" | null;
+  /** What the gateway must remember for its callers between requests. */
+  readonly memory: CallerMemory;
   /** Where a request names state at vendors, offers hosted tools and holds what is the caller's own. */
   readonly grammar: RequestGrammar;
 }

@@ -1,69 +1,108 @@
-import type { Conversation, ReasoningPart, ToolCallPart, Turn } from "../conversation/conversation.ts";
+import { createHash } from "node:crypto";
+import type { CallerMemory } from "../conversation/caller_format.ts";
+import type { Conversation, Part, ReasoningPart, Turn } from "../conversation/conversation.ts";
 import type { ReplyPart } from "../conversation/reply.ts";
 import type { Seal } from "../conversation/seal.ts";
 import type { KeptValues } from "./bounded_memory.ts";
 
 /**
- * Remembers the proofs of reasoning that belong to a tool call, for callers whose form loses them: clients of the chat form
- * send back a call's id and arguments and nothing else, but some vendors refuse a tool's result without the proof that came
- * with the call. Kept in memory for some hours; when it is gone, codecs send what their vendor accepts in its place.
+ * Remembers the seals of a reply that do not come back with its history. Clients of the chat format send back a call's id
+ * and arguments and nothing else, but some vendors refuse a tool's result without the seal that came with the call. Other
+ * formats carry seals, but for those behind the last words, which would end a reply with a block that says nothing. A seal
+ * is found again by the call's id, or by the text that it was put on. Kept in memory for some hours; when it is gone,
+ * codecs send what their vendor accepts in its place.
  */
 export interface ReasoningMemory {
-  /** Keeps what a reply's calls need to be told of. */
-  keep(accountId: string, parts: readonly ReplyPart[]): void;
-  /** The conversation with what was kept put back before and onto its calls. */
+  /**
+   * Keeps what a reply's calls and texts need to be told of.
+   *
+   * @param seals Which of them the caller's format does not carry.
+   */
+  keep(accountId: string, parts: readonly ReplyPart[], seals: CallerMemory["seals"]): void;
+  /** The conversation with what was kept put back before and onto its calls and texts. */
   restore(accountId: string, conversation: Conversation): Conversation;
 }
 
-/** What is kept of one tool call. */
+/** What is kept of one tool call or text. */
 export interface KeptReasoning {
+  /** The thoughts with seals that belong to it. */
   readonly reasoning: readonly ReasoningPart[];
+  /** Its own seal; undefined when it has none. */
   readonly seal: Seal | undefined;
 }
 
-const MOST_CHARACTERS_OF_ONE = 1_000_000;
+const MAX_CHARACTERS = 1_000_000;
+
+/** Shorter texts are not told apart: "Yes." may be the answer to anything. */
+const MIN_TEXT_CHARACTERS = 24;
 
 /** A memory over kept values. */
 export function reasoningMemoryOver(memory: KeptValues<KeptReasoning>): ReasoningMemory {
-  function put(key: string, reasoning: readonly ReasoningPart[], seal: Seal | undefined): void {
+  function put(key: string | null, reasoning: readonly ReasoningPart[], seal: Seal | undefined): void {
+    if (key === null || (reasoning.length === 0 && !seal)) return;
     const size = reasoning.reduce((sum, part) => sum + part.text.length + (part.seal?.value.length ?? 0), 0) +
       (seal?.value.length ?? 0);
-    if (size <= MOST_CHARACTERS_OF_ONE) memory.put(key, { reasoning, seal }, size);
+    if (size <= MAX_CHARACTERS) memory.put(key, { reasoning, seal }, size);
+  }
+
+  /** The thoughts stand before the first call of their turn; later calls only have a seal of their own. */
+  function keepCalls(accountId: string, parts: readonly ReplyPart[]): void {
+    const calls = parts.filter(({ kind }) => kind === "tool_call");
+    const reasoning = parts.filter(isSealedThought);
+    for (const [nth, call] of calls.entries()) put(keyOf(accountId, call), nth === 0 ? reasoning : [], sealIn(call));
+  }
+
+  /** What stands behind the last words or call, and its seal. */
+  function keepLast(accountId: string, parts: readonly ReplyPart[]): void {
+    const at = parts.findLastIndex((part) => part.kind !== "reasoning" || part.text !== "");
+    if (at >= 0) put(keyOf(accountId, parts[at]!), parts.slice(at + 1).filter(isSealedThought), sealIn(parts[at]!));
   }
 
   return {
-    keep(accountId, parts) {
-      const reasoning = parts.filter((part): part is ReasoningPart => part.kind === "reasoning" && !!part.seal);
-      let first = true;
-      for (const part of parts) {
-        if (part.kind !== "tool_call") continue;
-        // The thoughts stand before the first call of their turn; later calls only have a proof of their own.
-        if ((first && reasoning.length > 0) || part.seal) {
-          put(`${accountId} ${part.callId}`, first ? reasoning : [], part.seal);
-        }
-        first = false;
-      }
+    keep(accountId, parts, seals) {
+      if (seals === "none") return;
+      for (const part of parts) if (part.kind === "text") put(keyOf(accountId, part), [], part.seal);
+      if (seals === "all") keepCalls(accountId, parts);
+      else keepLast(accountId, parts);
     },
     restore(accountId, conversation) {
       if (memory.isEmpty) return conversation;
-      const turns = conversation.turns.map((turn) => restored(turn, (callId) => memory.find(`${accountId} ${callId}`)));
-      return { ...conversation, turns };
+      const find = (part: Part) => {
+        const key = keyOf(accountId, part);
+        return key === null ? null : memory.find(key);
+      };
+      return { ...conversation, turns: conversation.turns.map((turn) => restored(turn, find)) };
     },
   };
 }
 
-function restored(turn: Turn, find: (callId: string) => KeptReasoning | null): Turn {
-  if (turn.role !== "assistant" || !turn.parts.some(({ kind }) => kind === "tool_call")) return turn;
-  const alreadyThinks = turn.parts.some((part) => part.kind === "reasoning" && part.seal);
+/** By what a part is found again; null where it cannot be. */
+function keyOf(accountId: string, part: Part): string | null {
+  if (part.kind === "tool_call") return `${accountId} ${part.callId}`;
+  if (part.kind !== "text" || part.text.length < MIN_TEXT_CHARACTERS) return null;
+  return `${accountId} text ${createHash("sha256").update(part.text).digest("base64")}`;
+}
+
+function isSealedThought(part: Part): part is ReasoningPart {
+  return part.kind === "reasoning" && part.seal !== undefined;
+}
+
+function sealIn(part: ReplyPart): Seal | undefined {
+  return "seal" in part ? part.seal : undefined;
+}
+
+function restored(turn: Turn, find: (part: Part) => KeptReasoning | null): Turn {
+  if (turn.role !== "assistant") return turn;
+  const alreadyThinks = turn.parts.some(isSealedThought);
   const reasoning: ReasoningPart[] = [];
   const parts = turn.parts.map((part) => {
-    if (part.kind !== "tool_call") return part;
-    const found = find(part.callId);
+    if (part.kind !== "tool_call" && part.kind !== "text") return part;
+    const found = find(part);
     if (!found) return part;
     reasoning.push(...found.reasoning);
-    return { ...part, seal: part.seal ?? found.seal } satisfies ToolCallPart;
+    return { ...part, seal: part.seal ?? found.seal };
   });
   if (alreadyThinks || reasoning.length === 0) return { ...turn, parts };
-  // What the client shows of the thoughts has no proof and makes way for what the vendor said.
+  // What the client shows of the thoughts has no seal and makes way for what the vendor said.
   return { ...turn, parts: [...reasoning, ...parts.filter(({ kind }) => kind !== "reasoning")] };
 }

@@ -1,9 +1,19 @@
-import type { ReasoningPart, ToolCallPart } from "../conversation/conversation.ts";
+import type { ReasoningPart, TextPart, ToolCallPart } from "../conversation/conversation.ts";
 import type { ReplyEvent } from "../conversation/events.ts";
+import type { Seal } from "../conversation/seal.ts";
 
-/** Gathers, from a stream's events, the reasoning that carries a proof and the calls that it belongs to. */
+/** A part that bears a seal, or is borne by one. */
+export type SealedPart = ReasoningPart | TextPart | ToolCallPart;
+
+interface Gathered {
+  readonly part: SealedPart;
+  text: string;
+  seal: Seal | null;
+}
+
+/** Gathers, from a stream's events, what carries a seal and what seals belong to. Of calls it keeps no arguments. */
 export class SealCollector {
-  readonly #parts = new Map<number, ReasoningPart | ToolCallPart>();
+  readonly #parts = new Map<number, Gathered>();
 
   /** Looks at one event. */
   take(event: ReplyEvent): void {
@@ -11,24 +21,41 @@ export class SealCollector {
       case "part-start":
         return this.#start(event.index, event.part);
       case "part-delta": {
-        const part = this.#parts.get(event.index);
-        if (part?.kind === "reasoning") this.#parts.set(event.index, { ...part, text: part.text + event.text });
+        const gathered = this.#parts.get(event.index);
+        if (gathered && gathered.part.kind !== "tool_call") gathered.text += event.text;
         return;
       }
       case "part-seal": {
-        const part = this.#parts.get(event.index);
-        if (part) this.#parts.set(event.index, { ...part, seal: event.seal });
+        const gathered = this.#parts.get(event.index);
+        if (gathered) gathered.seal = event.seal;
       }
     }
   }
 
   /** What was gathered, in the order of the reply. */
-  parts(): (ReasoningPart | ToolCallPart)[] {
-    return [...this.#parts.values()];
+  parts(): SealedPart[] {
+    return [...this.#parts.values()].map(({ part, text, seal }) => ({
+      ...part,
+      ...part.kind === "tool_call" ? {} : { text },
+      ...seal === null ? {} : { seal },
+    }));
   }
 
   #start(index: number, part: (ReplyEvent & { type: "part-start" })["part"]): void {
-    if (part.kind === "reasoning") this.#parts.set(index, { ...part, kind: "reasoning", text: "" });
-    if (part.kind === "tool_call") this.#parts.set(index, { ...part, kind: "tool_call", input: "{}" });
+    const opened = openedPart(part);
+    if (opened !== null) this.#parts.set(index, { part: opened, text: "", seal: null });
+  }
+}
+
+function openedPart(part: (ReplyEvent & { type: "part-start" })["part"]): SealedPart | null {
+  switch (part.kind) {
+    case "reasoning":
+      return { ...part, text: "" };
+    case "text":
+      return { ...part, text: "" };
+    case "tool_call":
+      return { ...part, input: "{}" };
+    case "refusal":
+      return null;
   }
 }

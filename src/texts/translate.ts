@@ -98,9 +98,9 @@ function limited(conversation: Conversation, attempt: TextAttempt): Conversation
 /** The caller's request in neutral words, ready to be written for the attempt's vendor. */
 export async function conversationOf(attempt: TextAttempt, parts: TextParts): Promise<Conversation> {
   const { turn, endpoint } = attempt;
-  const body = turn.format.memory === "items" ? parts.items.resolve(turn.accountId, turn.body) : turn.body;
+  const body = turn.format.memory.items ? parts.items.resolve(turn.accountId, turn.body) : turn.body;
   const read = turn.format.read(body);
-  const remembered = turn.format.memory === "reasoning" ? parts.memory.restore(turn.accountId, read) : read;
+  const remembered = turn.format.memory.seals === "none" ? read : parts.memory.restore(turn.accountId, read);
   return await withMediaInlined(remembered, endpoint.mustInline, parts.inliner, turn);
 }
 
@@ -138,14 +138,14 @@ async function answerWhole(
   const bytes = await readWholeReply(response, attempt);
   const said = replyIn(bytes, attempt);
   const reply = translation.emulation.reply(ownReply(said, translation.names));
-  if (turn.format.memory === "reasoning") parts.memory.keep(turn.accountId, reply.parts);
+  parts.memory.keep(turn.accountId, reply.parts, turn.format.memory.seals);
   const countOutput = () => countTextTokens(textOf(reply));
   const hostedCalls = attempt.measure.hostedTools > 0 ? hostedCallsIn(new TextDecoder().decode(bytes)) : 0;
   const usage = reply.usage === null
     ? await estimatedUsageOf(turn, await countOutput())
     : usageOfHit(await believedUsage(attempt, reply.usage, { countOutput, hostedCalls }), turn.cache);
   const written = turn.format.writeReply({ ...reply, usage }, translation.context);
-  if (turn.format.memory === "items") parts.items.keepReply(turn.accountId, written.body);
+  if (turn.format.memory.items) parts.items.keepReply(turn.accountId, written.body);
   await chargeText(attempt, usage, "completed");
   const losses = [...translation.losses, ...written.losses.map((loss) => turn.format.fieldNames[loss] ?? loss)];
   const headers = answerHeaders(attempt, response, "application/json", losses);

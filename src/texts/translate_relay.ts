@@ -42,7 +42,7 @@ export class TranslateRelay implements Relay {
     this.#writer = attempt.turn.format.eventWriter(translation.context);
     this.#own = ownEvents(translation.names);
     this.#emulate = translation.emulation.events();
-    this.#keepsItems = attempt.turn.format.memory === "items";
+    this.#keepsItems = attempt.turn.format.memory.items;
   }
 
   get awaitsUsage(): boolean {
@@ -104,7 +104,7 @@ export class TranslateRelay implements Relay {
   async #finish(event: ReplyEvent & { type: "finish" }, out: readonly Frame[]): Promise<Bytes> {
     const { turn } = this.attempt;
     const usage = await this.#believed(event.usage ?? await this.#counted());
-    if (turn.format.memory === "reasoning") this.parts.memory.keep(turn.accountId, this.#seals.parts());
+    this.parts.memory.keep(turn.accountId, this.#seals.parts(), turn.format.memory.seals);
     try {
       await this.#settle(usage, "completed");
     } catch (thrown) {
@@ -132,7 +132,7 @@ export class TranslateRelay implements Relay {
   }
 
   #note(event: ReplyEvent): void {
-    if (this.attempt.turn.format.memory === "reasoning") this.#seals.take(event);
+    if (this.attempt.turn.format.memory.seals !== "none") this.#seals.take(event);
     if (event.type === "start") this.#early = event.usage;
     if (event.type !== "part-delta") return;
     this.#characters += event.text.length;

@@ -15,7 +15,7 @@ function conversationWith(parts: readonly Part[]): Conversation {
 
 Deno.test("reasoning memory puts thoughts back before the call that they belong to", () => {
   const memory = reasoningMemoryOver(new BoundedMemory(new ManualClock()));
-  memory.keep("demo", [thought, call]);
+  memory.keep("demo", [thought, call], "all");
   const bare = { kind: "reasoning", text: "what the client shows" } as const;
   const { turns } = memory.restore("demo", conversationWith([bare, call]));
   assertEquals(turns[0].parts, [thought, { ...call, seal: undefined }]);
@@ -23,15 +23,49 @@ Deno.test("reasoning memory puts thoughts back before the call that they belong 
 
 Deno.test("reasoning memory puts a call's own proof back", () => {
   const memory = reasoningMemoryOver(new BoundedMemory(new ManualClock()));
-  memory.keep("demo", [{ ...call, seal }]);
+  memory.keep("demo", [{ ...call, seal }], "all");
   assertEquals(memory.restore("demo", conversationWith([call])).turns[0].parts, [{ ...call, seal }]);
 });
 
 Deno.test("reasoning memory keeps accounts apart and forgets after some hours", () => {
   const clock = new ManualClock();
   const memory = reasoningMemoryOver(new BoundedMemory(clock));
-  memory.keep("demo", [thought, call]);
+  memory.keep("demo", [thought, call], "all");
   assertEquals(memory.restore("other", conversationWith([call])).turns[0].parts.length, 1);
   clock.advance(7 * 3_600_000);
   assertEquals(memory.restore("demo", conversationWith([call])).turns[0].parts.length, 1);
+});
+
+const said = { kind: "text", text: "Here is what I found, in some words." } as const;
+const late = { kind: "reasoning", text: "", redacted: true, seal } as const;
+
+Deno.test("reasoning memory puts the seal of a text back, for who sends nothing back and for who sends all but the last", () => {
+  for (const seals of ["all", "last"] as const) {
+    const memory = reasoningMemoryOver(new BoundedMemory(new ManualClock()));
+    memory.keep("demo", [{ ...said, seal }], seals);
+    assertEquals(memory.restore("demo", conversationWith([said])).turns[0].parts, [{ ...said, seal }]);
+    assertEquals(memory.restore("other", conversationWith([said])).turns[0].parts, [said]);
+    const other = { ...said, text: `${said.text} ` };
+    assertEquals(memory.restore("demo", conversationWith([other])).turns[0].parts, [other]);
+  }
+});
+
+Deno.test("reasoning memory keeps no seal of a text that may stand anywhere", () => {
+  const memory = reasoningMemoryOver(new BoundedMemory(new ManualClock()));
+  memory.keep("demo", [{ kind: "text", text: "Yes.", seal }], "all");
+  const turn = conversationWith([{ kind: "text", text: "Yes." }]);
+  assertEquals(memory.restore("demo", turn), turn);
+});
+
+Deno.test("reasoning memory keeps what stands behind the last words, and of others what their format does not carry", () => {
+  const memory = reasoningMemoryOver(new BoundedMemory(new ManualClock()));
+  memory.keep("demo", [thought, said, late], "last");
+  assertEquals(memory.restore("demo", conversationWith([said])).turns[0].parts, [late, { ...said, seal: undefined }]);
+  assertEquals(memory.restore("demo", conversationWith([thought, said])).turns[0].parts[0], thought);
+  memory.keep("demo", [thought, { ...call, callId: "c2" }, { ...call, seal }], "last");
+  const both = memory.restore("demo", conversationWith([{ ...call, callId: "c2" }, call])).turns[0].parts;
+  assertEquals(both, [{ ...call, callId: "c2" }, { ...call, seal }]);
+  const none = reasoningMemoryOver(new BoundedMemory(new ManualClock()));
+  none.keep("demo", [{ ...said, seal }], "none");
+  assertEquals(none.restore("demo", conversationWith([said])).turns[0].parts, [said]);
 });

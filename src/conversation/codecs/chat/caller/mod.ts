@@ -49,6 +49,6 @@ export const caller: CallerFormat = {
   tierFields: ["service_tier"],
   servesImageModels: false,
   cacheConflict: (body) => firstSaid(body, OWN_SETTINGS) ?? firstInstruction(body, "messages"),
-  memory: "reasoning",
+  memory: { seals: "all", items: false },
   grammar,
 };

@@ -65,6 +65,6 @@ export const caller: CallerFormat = {
   tierFields: ["serviceTier", "service_tier"],
   servesImageModels: true,
   cacheConflict: (body) => firstSaid(body, OWN_SETTINGS),
-  memory: null,
+  memory: { seals: "none", items: false },
   grammar,
 };

@@ -47,6 +47,6 @@ export const caller: CallerFormat = {
   tierFields: ["service_tier", "speed"],
   servesImageModels: false,
   cacheConflict: (body) => firstSaid(body, OWN_SETTINGS),
-  memory: null,
+  memory: { seals: "last", items: false },
   grammar,
 };

@@ -50,6 +50,6 @@ export const caller: CallerFormat = {
   tierFields: ["service_tier"],
   servesImageModels: false,
   cacheConflict: (body) => firstSaid(body, OWN_SETTINGS) ?? firstInstruction(body, "input"),
-  memory: "items",
+  memory: { seals: "last", items: true },
   grammar,
 };
