@@ -5,6 +5,8 @@ import { responses } from "../../../../src/conversation/codecs/responses/mod.ts"
 import type { Reply, ReplyPart } from "../../../../src/conversation/reply.ts";
 import { NO_USAGE } from "../../../../src/conversation/usage.ts";
 import { GatewayError } from "../../../../src/lib/gateway_error.ts";
+import { NO_SAMPLING } from "../../../../src/conversation/conversation.ts";
+import { conversationOf } from "../../../support/conversations.ts";
 import { CONTEXT } from "./context.ts";
 
 const REPLY: Reply = {
@@ -213,4 +215,42 @@ Deno.test("readError() finds the wait that a rate limit names in words", () => {
   assertEquals(wait("Please try again in 320ms. Visit"), 1);
   assertEquals(wait("Please try again in 2m"), 120);
   assertEquals(wait("Please try again later"), null);
+});
+
+Deno.test("a response object holds every field that the open specification requires, also those that say nothing", () => {
+  const required = [
+    ...["id", "object", "created_at", "completed_at", "status", "incomplete_details", "model", "previous_response_id"],
+    ...[
+      "instructions",
+      "output",
+      "error",
+      "tools",
+      "tool_choice",
+      "truncation",
+      "parallel_tool_calls",
+      "text",
+      "top_p",
+    ],
+    ...["presence_penalty", "frequency_penalty", "top_logprobs", "temperature", "reasoning", "usage", "metadata"],
+    ...["max_output_tokens", "max_tool_calls", "store", "background", "service_tier", "safety_identifier"],
+    "prompt_cache_key",
+  ];
+  const { body } = responses.caller.writeReply(REPLY, CONTEXT);
+  for (const name of required) assert(name in body, name);
+  assertEquals([body.presence_penalty, body.frequency_penalty], [0, 0]);
+});
+
+Deno.test("a response object repeats penalties, tools without a description and shapes in full", () => {
+  const parameters = { type: "object", properties: {} };
+  const conversation = conversationOf({
+    sampling: { ...NO_SAMPLING, presencePenalty: 0.5, frequencyPenalty: -1 },
+    tools: [{ kind: "function", name: "look", description: null, parameters, strict: null }],
+    outputFormat: { kind: "json_schema", name: "shape", description: null, schema: parameters, strict: null },
+  });
+  const { body } = responses.caller.writeReply(REPLY, { ...CONTEXT, conversation });
+  assertEquals([body.presence_penalty, body.frequency_penalty], [0.5, -1]);
+  const [tool] = body.tools as JsonObject[];
+  assertEquals([tool.description, tool.strict, Object.keys(tool).includes("description")], [null, false, true]);
+  const { format } = body.text as { format: JsonObject };
+  assertEquals([format.description, format.strict, format.name], [null, false, "shape"]);
 });

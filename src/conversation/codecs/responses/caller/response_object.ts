@@ -42,16 +42,19 @@ function failure(code: string, message: string): Ending {
 
 /**
  * The fields of a response object that repeat the request, with the form's own defaults where the request was silent.
- * Source: Responses API reference, "Response".
+ * All that the open specification of the format requires are there, as its clients check.
+ * Sources: Responses API reference, "Response"; Open Responses specification, "ResponseResource".
  */
 export function settingsOf({ conversation }: ReplyContext): JsonObject {
   return {
     background: false,
+    frequency_penalty: conversation?.sampling.frequencyPenalty ?? 0,
     instructions: conversation ? conversation.instructions.map((part) => part.text).join("\n\n") || null : null,
     max_output_tokens: conversation?.maxOutputTokens ?? null,
     max_tool_calls: null,
     metadata: {},
     parallel_tool_calls: conversation?.parallelToolCalls ?? true,
+    presence_penalty: conversation?.sampling.presencePenalty ?? 0,
     previous_response_id: null,
     prompt_cache_key: conversation?.cacheKey ?? null,
     reasoning: {
@@ -74,7 +77,7 @@ export function settingsOf({ conversation }: ReplyContext): JsonObject {
 function textOf(conversation: Conversation | null): JsonObject {
   const format = conversation?.outputFormat;
   return {
-    format: format ? writeFormat(format, new Set()) : { type: "text" },
+    format: format ? describedFormat(writeFormat(format, new Set())) : { type: "text" },
     ...(conversation?.verbosity ? { verbosity: conversation.verbosity } : {}),
   };
 }
@@ -83,9 +86,19 @@ function toolsOf(conversation: Conversation | null): JsonObject {
   const tools = conversation?.tools ?? [];
   const nameOf = (tool: string) => callerNameOf(tool).name;
   return {
-    tools: tools.map((tool) => writeTool(tool, nameOf(tool.name), AS_OFFERED, new Set())),
+    tools: tools.map((tool) => described(writeTool(tool, nameOf(tool.name), AS_OFFERED, new Set()))),
     tool_choice: conversation?.toolChoice ? writeToolChoice(conversation.toolChoice, tools, nameOf) : "auto",
   };
+}
+
+/** A tool of a reply says that it has no description. */
+function described(tool: JsonObject): JsonObject {
+  const { type, name, description = null, ...rest } = tool;
+  return type === "function" ? { type, name, description, ...rest } : tool;
+}
+
+function describedFormat(format: JsonObject): JsonObject {
+  return format.type === "json_schema" ? { description: null, strict: false, ...format } : format;
 }
 
 /** The fields of a response object that change while it is made. */
