@@ -72,11 +72,13 @@ export class PassRelay implements Relay {
   async end(): Promise<Bytes> {
     const rest = this.#buffer.end();
     const shown = this.#closed(edited(rest, [...this.#look(rest), ...halfFrameIn(rest)]));
+    const out = bytesOfLatin1(shown);
     if (!this.#charged && !this.#watcher.ended()) {
       await this.#charge("cut");
-      return this.#reported ? null : this.#failure(cutShort(this.attempt));
+      const sent = this.#send(shown, out);
+      return this.#reported ? sent : joined(sent, this.#failure(cutShort(this.attempt)));
     }
-    return await this.#chargeThenSend(shown, bytesOfLatin1(shown));
+    return await this.#chargeThenSend(shown, out);
   }
 
   async fail(thrown: unknown): Promise<Bytes> {
@@ -209,6 +211,12 @@ export class PassRelay implements Relay {
 
 /** Shorter text holds no frame that counts: a comment, or an empty line. */
 const LEAST_FRAME_CHARACTERS = 40;
+
+function joined(first: Bytes, second: Bytes): Bytes {
+  return first === null || second === null
+    ? first ?? second
+    : Buffer.concat([first, second]) as Uint8Array<ArrayBuffer>;
+}
 
 /** Text whose frames have their data in one line each, for a search that must not stop at the end of a line. */
 function unfolded(frames: string): string {
