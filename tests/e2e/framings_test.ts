@@ -1,0 +1,156 @@
+import { assert, assertEquals } from "@std/assert";
+import type { Form } from "../../src/conversation/seal.ts";
+import { replyOf } from "../support/assemble.ts";
+import { FRAMED_REPLIES, FRAMED_TEXT, FRAMED_TOKENS } from "../support/framed_replies.ts";
+import { FRAMINGS } from "../support/framings.ts";
+import { CODECS } from "../support/forms.ts";
+import { startTestGateway, textModel } from "../support/gateway.ts";
+import { purse } from "../support/purse.ts";
+import { askFace, CHAT, CONTENT, type Face, FACES, type Json, MESSAGES, RESPONSES } from "./faces.ts";
+
+/** What the vendor sends next: the pieces of a stream, or one whole reply. */
+let served: readonly Uint8Array<ArrayBuffer>[] | string = "";
+/** The body of the last request to the vendor. */
+let received = "";
+
+const vendor = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
+  received = await request.text();
+  if (typeof served === "string") return new Response(served, { headers: { "content-type": "application/json" } });
+  const pieces = served;
+  const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    async start(controller) {
+      for (const piece of pieces) {
+        controller.enqueue(piece);
+        await new Promise((resolve) => setTimeout(resolve)); // so that pieces are reads of their own
+      }
+      controller.close();
+    },
+  });
+  return new Response(body, { headers: { "content-type": "text/event-stream" } });
+});
+const root = `http://127.0.0.1:${vendor.addr.port}`;
+
+const gateway = await startTestGateway({
+  config: {
+    providers: {
+      chat: { kind: "openai", base_url: `${root}/v1`, api_key: "vendor-key-1", speaks: "chat" },
+      responses: { kind: "openai", base_url: `${root}/v1`, api_key: "vendor-key-2", speaks: "responses" },
+      messages: { kind: "anthropic", base_url: root, api_key: "vendor-key-3" },
+      content: { kind: "google", base_url: root, api_key: "vendor-key-4" },
+    },
+    models: FACES.map(({ name }) => ({
+      ...textModel(`framed/${name}`, []),
+      serves: [{ provider: name, model: "vendor-model" }],
+    })),
+  },
+});
+const money = purse(gateway);
+
+function replyIn(form: Form, sent: string) {
+  const reader = CODECS[form].upstream.streamReader();
+  return replyOf([...reader.push(new TextEncoder().encode(sent)), ...reader.end()]);
+}
+
+function piecesOf(wire: string, size: number): Uint8Array<ArrayBuffer>[] {
+  const bytes = new TextEncoder().encode(wire);
+  return Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) => bytes.slice(at * size, (at + 1) * size));
+}
+
+async function assertHeard(vendorForm: Form, face: Face, name: string): Promise<void> {
+  const answer = await askFace(face, gateway, { model: `framed/${vendorForm}`, stream: true });
+  const reply = replyIn(face.name, answer.text);
+  const text = reply.parts.map((part) => part.kind === "text" ? part.text : "").join("");
+  assertEquals([answer.status, text, reply.stop.reason], [200, FRAMED_TEXT, "end"], name);
+  const charge = await money.latestCharge();
+  assertEquals(charge?.request_id, answer.headers.get("x-request-id"), name);
+  assertEquals([charge?.usage.fresh_tokens, charge?.usage.output_tokens], [...FRAMED_TOKENS], name);
+}
+
+for (const form of FACES.map(({ name }) => name)) {
+  Deno.test(`a ${form} vendor's stream gives every caller the same text, charge and end in every framing`, async () => {
+    for (const [nth, [framing, write]] of Object.entries(FRAMINGS).entries()) {
+      served = piecesOf(write(FRAMED_REPLIES[form]), [7, 64, 1_000][nth % 3]!);
+      const others = FACES.filter(({ name }) => name !== form);
+      const own = FACES.find(({ name }) => name === form)!;
+      for (const face of [own, others[nth % others.length]!]) {
+        await assertHeard(form, face, `${framing} to ${face.name}`);
+      }
+    }
+  });
+}
+
+const SAID = "Here is all that there is to say.";
+const HISTORY = [
+  { role: "user", content: "Go on" },
+  { role: "assistant", content: SAID },
+  { role: "user", content: "And?" },
+];
+
+/** A reply of a vendor that signs its text at the end, as Gemini models do. */
+const SIGNED = [
+  { candidates: [{ content: { role: "model", parts: [{ text: "hm", thought: true }] } }], responseId: "r" },
+  { candidates: [{ content: { role: "model", parts: [{ text: SAID }] } }] },
+  {
+    candidates: [{
+      content: { role: "model", parts: [{ text: "", thoughtSignature: "c2lnbmVk" }] },
+      finishReason: "STOP",
+    }],
+    usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 9 },
+  },
+];
+
+Deno.test("the last block of a reply holds its text where the vendor signs it at the end, and the signature goes home", async () => {
+  const thinks = { thinking: { type: "enabled", budget_tokens: 1024 } };
+  served = SIGNED.map((chunk) => new TextEncoder().encode(`data: ${JSON.stringify(chunk)}\r\n\r\n`));
+  const messages = await askFace(MESSAGES, gateway, { model: "framed/content", stream: true, extra: thinks });
+  assertEquals(replyIn("messages", messages.text).parts.map(({ kind }) => kind), ["reasoning", "text"]);
+  const responses = await askFace(RESPONSES, gateway, { model: "framed/content", stream: true });
+  assertEquals(replyIn("responses", responses.text).parts.map(({ kind }) => kind), ["reasoning", "text"]);
+  const parts = SIGNED.flatMap(({ candidates }) => candidates[0].content.parts);
+  const whole = { candidates: [{ content: { role: "model", parts }, finishReason: "STOP" }] };
+  served = JSON.stringify({ ...whole, usageMetadata: SIGNED[2].usageMetadata });
+  const { json } = await askFace(MESSAGES, gateway, { model: "framed/content", extra: thinks });
+  assertEquals(json.content.at(-1).text, SAID);
+  const asked = await askFace(RESPONSES, gateway, { model: "framed/content" });
+  assertEquals(asked.json.output.at(-1).content[0].text, SAID);
+  for (const [face, turns] of [[MESSAGES, { messages: HISTORY }], [RESPONSES, { input: HISTORY }]] as const) {
+    await askFace(face, gateway, { model: "framed/content", extra: turns });
+    assertEquals(JSON.parse(received).contents[1].parts, [{ text: SAID, thoughtSignature: "c2lnbmVk" }], face.name);
+  }
+});
+
+Deno.test("a content caller sees another vendor's refusal as SAFETY, whole and streamed, and the model as it was named", async () => {
+  const stop = { stop_reason: "refusal", stop_details: { type: "refusal", explanation: "I must not." } };
+  const usage = { input_tokens: 3, output_tokens: 1 };
+  served = JSON.stringify({ id: "msg_1", type: "message", role: "assistant", model: "m", content: [], ...stop, usage });
+  const { json } = await askFace(CONTENT, gateway, { model: "framed/messages" });
+  assertEquals([json.candidates[0].finishReason, json.modelVersion], ["SAFETY", "framed/messages"]);
+  const events = [
+    { type: "message_start", message: { id: "msg_1", model: "m", usage } },
+    { type: "message_delta", delta: stop, usage },
+    { type: "message_stop" },
+  ];
+  served = events.map((event) => new TextEncoder().encode(`data: ${JSON.stringify(event)}\n\n`));
+  const { text } = await askFace(CONTENT, gateway, { model: "framed/messages", stream: true });
+  const chunks: Json[] = text.split(/\r?\n\r?\n/).filter(Boolean).map((frame) => JSON.parse(frame.slice(6)));
+  assertEquals(chunks.at(-1).candidates[0].finishReason, "SAFETY");
+  assert(chunks.every(({ modelVersion }) => modelVersion === "framed/messages"));
+});
+
+Deno.test("a translated reply names the model as the caller did, in every format", async () => {
+  const reply = FRAMINGS.LF!(FRAMED_REPLIES.messages);
+  for (const face of [CHAT, RESPONSES, CONTENT]) {
+    served = [new TextEncoder().encode(reply)];
+    const { text } = await askFace(face, gateway, { model: "framed/messages", stream: true });
+    assertEquals(replyIn(face.name, text).model, "framed/messages");
+  }
+});
+
+Deno.test({
+  name: "the gateway and the vendor stop",
+  sanitizeResources: false,
+  async fn() {
+    await gateway.stop();
+    await vendor.shutdown();
+  },
+});
