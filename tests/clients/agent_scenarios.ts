@@ -20,7 +20,11 @@ export function agentScenarios(
       expect(code === 0, `exit code ${code}`);
     },
     async tools(session) {
-      const { stdout } = await run(session, shell("echo made by the tool | tr a-z A-Z"));
+      const order = shell("echo made by the tool | tr a-z A-Z");
+      const { stdout } = await run(session, order);
+      const name = /\[\[tool (\S+)/.exec(order)![1];
+      const isOffered = session.exchanges.some(({ requestBody }) => offersTool(requestBody, name));
+      expect(isOffered, "the program does not offer its tools to the model");
       expectText(stdout, " answered: ");
       expectText(stdout, "MADE BY THE TOOL");
     },
@@ -38,6 +42,11 @@ export function agentScenarios(
       expect(code !== 0, "exit code 0");
     },
   };
+}
+
+/** True where a request declares the tool, in any of the wire formats: the simulated model calls what it is told to. */
+function offersTool(requestBody: string, name: string): boolean {
+  return jsonLines(requestBody).some(({ tools }) => JSON.stringify(tools ?? []).includes(`"name":"${name}"`));
 }
 
 /**

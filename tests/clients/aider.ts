@@ -9,6 +9,8 @@ const VERSION = "0.86.2";
 interface Way {
   /** The prefix by which LiteLLM, which aider calls vendors with, chooses a wire format. */
   readonly prefix: string;
+  /** Options by which a model thinks that aider does not know. */
+  readonly thinks: readonly string[];
   env(session: Session): Record<string, string>;
 }
 
@@ -16,14 +18,17 @@ interface Way {
 export const aider: readonly ClientProgram[] = [
   program({
     prefix: "openai",
+    thinks: ["--reasoning-effort", "high"],
     env: ({ address, key }) => ({ OPENAI_API_BASE: `${address}/v1`, OPENAI_API_KEY: key }),
   }),
   program({
     prefix: "anthropic",
+    thinks: ["--thinking-tokens", "2048"],
     env: ({ address, key }) => ({ ANTHROPIC_API_BASE: `${address}/msgcompat`, ANTHROPIC_API_KEY: key }),
   }),
   program({
     prefix: "gemini",
+    thinks: ["--thinking-tokens", "2048"],
     env: ({ address, key }) => ({ GEMINI_API_BASE: `${address}/gencompat/v1beta`, GEMINI_API_KEY: key }),
   }),
 ];
@@ -65,12 +70,8 @@ function program(way: Way): ClientProgram {
       "parallel tools": "offers no tools: edits are text",
       structured: "has no such option",
       async reasoning(session) {
-        const { stdout } = await run(session, "Say hello", [
-          "--no-stream",
-          "--reasoning-effort",
-          "high",
-          "--no-check-model-accepts-settings",
-        ]);
+        const args = ["--no-stream", "--no-check-model-accepts-settings", ...way.thinks];
+        const { stdout } = await run(session, "Say hello", args);
         expectThoughts(stdout.includes("Let me think about this"), session);
       },
       async error(session) {

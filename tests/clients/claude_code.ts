@@ -29,6 +29,10 @@ export const claudeCode: ClientProgram = {
       const prompt = '[[tool Bash {"command":"echo made by the tool","description":"Says it"}]]';
       const { stdout } = await claude(session, prompt, ["--allowedTools", "Bash"]);
       expectText(stdout, "The tool Bash answered: made by the tool");
+      // Most of its tools are not declared before the model has searched for them.
+      const search = await claude(session, '[[tool ToolSearch {"query":"select:WebFetch","max_results":1}]]');
+      expectText(search.stdout, "The tool ToolSearch answered: WebFetch");
+      expect(session.exchanges.every(({ status }) => status === 200), "a request with tools was refused");
     },
     async "parallel tools"(session) {
       const prompt = ["first", "second"].map((word) =>

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { agentScenarios, expectThoughts, jsonLines } from "./agent_scenarios.ts";
 import { npmBin } from "./install.ts";
 import { type ClientProgram, expect, expectText } from "./program.ts";
@@ -48,11 +49,15 @@ interface Target {
 }
 
 async function clineRun(session: Session, { provider, path }: Target, args: readonly string[]): Promise<Ran> {
-  const { address, key, model, cache } = session;
-  const options = { path: [npmBin(cache, "cline")] };
-  await session.run(
-    ["cline", "auth", "-p", provider, "-k", key, "-m", model, "-b", `${address}${path}`],
-    options,
-  );
-  return await session.run(["cline", ...args], options);
+  const { address, key, model, cache, home } = session;
+  const settings = { provider, apiKey: key, model, baseUrl: `${address}${path}` };
+  const providers = {
+    version: 1,
+    lastUsedProvider: provider,
+    modes: {},
+    providers: { [provider]: { settings, updatedAt: new Date().toISOString(), tokenSource: "manual" } },
+  };
+  // `cline auth` writes the same, but takes an address for openai-compatible alone.
+  await session.write(join(home, ".cline", "data", "settings", "providers.json"), JSON.stringify(providers));
+  return await session.run(["cline", ...args], { path: [npmBin(cache, "cline")] });
 }

@@ -49,7 +49,7 @@ function program(way: Way): ClientProgram {
   return {
     name: way.name,
     version: way.version,
-    fast: true,
+    fast: way.name.includes("chat"),
     install: (cache) => cache.python("llm", [`llm==${VERSION}`, `llm-anthropic==${ANTHROPIC_VERSION}`]),
     scenarios: scenariosOf((session, args, options) => llmRun(session, way, args, options)),
   };

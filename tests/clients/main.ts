@@ -13,6 +13,7 @@ const { values: options } = parseArgs({
     fast: { type: "boolean", default: false },
     check: { type: "boolean", default: false },
     table: { type: "boolean", default: false },
+    "keep-logs": { type: "boolean", default: false },
     jobs: { type: "string", default: "2" },
   },
 });
@@ -34,6 +35,10 @@ if (!options.check) {
 for (const problem of problems) console.error(problem);
 Deno.exit(problems.length === 0 ? 0 : 1);
 
+function report(line: string): void {
+  console.log(line);
+}
+
 /** Tries the chosen programs, some at a time; keeps what was found, or with `--check` compares it. */
 async function tryAll(): Promise<string[]> {
   const cache = await openCache();
@@ -42,7 +47,12 @@ async function tryAll(): Promise<string[]> {
   const queue = [...chosen];
   const work = async () => {
     for (let program = queue.shift(); program; program = queue.shift()) {
-      const result: ProgramResult = await tryProgram(program, { cache, gateway, report: (line) => console.log(line) });
+      const result: ProgramResult = await tryProgram(program, {
+        cache,
+        gateway,
+        keepsLogs: options["keep-logs"],
+        report,
+      });
       if (options.check) problems.push(...differences(await readResult(program.name), result));
       else await writeResult(result);
     }

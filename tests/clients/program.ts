@@ -58,12 +58,13 @@ export function expect(condition: boolean, message: string): asserts condition {
 }
 
 /**
- * Fails a scenario unless a text holds another; shows the end of the text.
+ * Fails a scenario unless a text holds another, however the lines are broken; shows the end of the text.
  *
  * @throws {Error} If `text` does not hold `part`.
  */
 export function expectText(text: string, part: string, where = "the output"): void {
-  if (text.includes(part)) return;
-  const end = text.trim().slice(-160).replaceAll(/\s+/g, " ");
+  const line = text.replaceAll(/\s+/g, " ");
+  if (line.includes(part)) return;
+  const end = line.trim().slice(-160);
   throw new Error(end === "" ? `${where} is empty` : `${where} lacks "${part}": … ${end}`);
 }

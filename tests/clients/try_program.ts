@@ -16,6 +16,8 @@ import { type OpenSession, openSession } from "./session.ts";
 export interface TryContext {
   readonly cache: Cache;
   readonly gateway: ClientsGateway;
+  /** Keeps what passed scenarios sent and wrote, too. */
+  readonly keepsLogs: boolean;
   /** Told of each cell as it is found. */
   readonly report: (line: string) => void;
 }
@@ -67,12 +69,18 @@ interface CellTry {
   readonly dropped: Set<string>;
 }
 
-async function tryCell({ name }: ClientProgram, tried: CellTry, { cache, gateway }: TryContext): Promise<Cell> {
+async function tryCell(
+  { name }: ClientProgram,
+  tried: CellTry,
+  { cache, gateway, keepsLogs, report }: TryContext,
+): Promise<Cell> {
   const session = await openSession(gateway, cache, tried.family);
   const log = join(cache.folder, "logs", fileNameOf(name), `${tried.family}-${fileNameOf(tried.scenario)}.json`);
   try {
     await tried.attempt(session);
-    await Deno.remove(log).catch(() => {});
+    if (keepsLogs) await writeLog(log, session, null);
+    else await Deno.remove(log).catch(() => {});
+    if (tried.scenario !== "error") reportRefusals(session, report);
     return "yes";
   } catch (error) {
     await writeLog(log, session, error);
@@ -86,9 +94,16 @@ async function tryCell({ name }: ClientProgram, tried: CellTry, { cache, gateway
   }
 }
 
+/** A program may go on after a refusal, as if nothing were wrong: its side requests deserve a look too. */
+function reportRefusals({ exchanges }: OpenSession, report: (line: string) => void): void {
+  for (const { method, path, status, responseBody } of exchanges) {
+    if (status >= 400) report(`  refused: ${method} ${path} ${status} ${responseBody.slice(0, 300)}`);
+  }
+}
+
 async function writeLog(path: string, { runs, exchanges }: OpenSession, error: unknown): Promise<void> {
   await Deno.mkdir(join(path, ".."), { recursive: true });
-  await Deno.writeTextFile(path, JSON.stringify({ error: String(error), runs, exchanges }, null, 2));
+  await Deno.writeTextFile(path, JSON.stringify({ error: error && String(error), runs, exchanges }, null, 2));
 }
 
 function firstLine(error: unknown): string {

@@ -13,6 +13,9 @@ const thought = { type: "thinking", thinking: "Well", signature: issueSeal("mess
 const thinking = { type: "enabled", budget_tokens: 1024 };
 const tool = { name: "f", input_schema: { type: "object" } };
 const limit = { max_tokens: 2000 };
+const reference = { type: "tool_reference", tool_name: "g" };
+const found = { ...result, content: [reference] };
+const deferred = { name: "g", input_schema: { type: "object" }, defer_loading: true };
 
 refuses("messages", [
   ["an unknown field", { extra_body: {} }, "extra_body: Extra inputs are not permitted"],
@@ -52,6 +55,16 @@ refuses("messages", [
     tools: [tool],
     messages: [user(), assistant(use), user(result)],
   }, "Expected `thinking` or `redacted_thinking`, but found `tool_use`"],
+  [
+    "a reference to a tool outside a result",
+    { messages: [user(reference)], tools: [tool, deferred] },
+    "tool_reference",
+  ],
+  [
+    "a reference to a tool that is not there",
+    { messages: [user(), assistant(use), user(found)], tools: [tool] },
+    "Tool reference 'g' has no corresponding tool definition",
+  ],
   ["a small budget", { thinking: { type: "enabled", budget_tokens: 500 } }, "greater than or equal to 1024"],
   ["a budget beyond the limit", { max_tokens: 1000, thinking }, "must be greater than `thinking.budget_tokens`"],
   [
@@ -86,6 +99,10 @@ refuses("messages", [
 
 takes("messages", [
   ["a call with its result", { messages: [user(), assistant(use), user(result)] }],
+  ["a reference to a tool that waits to be loaded", {
+    messages: [user(), assistant(use), user(found)],
+    tools: [tool, deferred],
+  }],
   ["thinking as it was shown", { messages: [user(), assistant(thought, say("a")), user()] }],
   ["temperature and top_p together from an older model", { model: "claude-3-7-sonnet", temperature: 1, top_p: 1 }],
   ["neighbours of one role", { messages: [user(), user()] }],

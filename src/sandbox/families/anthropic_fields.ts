@@ -28,6 +28,7 @@ const BLOCK_FIELDS: Readonly<Record<string, ReadonlySet<string>>> = {
   redacted_thinking: fieldsOf("type data"),
   tool_use: fieldsOf("type id input name cache_control caller toolset_name"),
   tool_result: fieldsOf("type tool_use_id cache_control content is_error toolset_name"),
+  tool_reference: fieldsOf("type tool_name cache_control"),
 };
 const TOOL_FIELDS = fieldsOf(
   "type name description input_schema allowed_callers cache_control defer_loading eager_input_streaming input_examples " +

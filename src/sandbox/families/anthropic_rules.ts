@@ -31,7 +31,7 @@ function checkContents(body: JsonObject): void {
   checkSystem(body.system);
   checkTools(body);
   checkThinking(body);
-  checkTurns(body.messages, isObject(body.thinking) && body.thinking.type === "enabled");
+  checkTurns(body.messages, isObject(body.thinking) && body.thinking.type === "enabled", body.tools);
   checkMarks(body);
   checkFormat(body.output_config);
 }

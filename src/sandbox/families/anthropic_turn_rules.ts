@@ -22,14 +22,16 @@ interface Turn {
  * Source: Messages API reference, "messages", "Tool use", "Extended thinking"; the vendor's error messages.
  *
  * @param thinks True when the request switches thinking on by a budget.
+ * @param tools The request's tools; results of a caller's own search may refer to them by name.
  * @throws {Refusal}
  */
-export function checkTurns(messages: unknown, thinks: boolean): void {
+export function checkTurns(messages: unknown, thinks: boolean, tools: unknown): void {
   if (!Array.isArray(messages)) throw invalid("messages", "Input should be a valid list");
   if (messages.length === 0) throw invalid("messages", "at least one message is required");
   const turns: Turn[] = [];
   messages.forEach((message, index) => addMessage(turns, message, index, messages.length));
   for (const { role, blocks } of turns) for (const placed of blocks) checkBlock(placed, role);
+  checkReferences(turns, new Set(objectsOf(tools).map(({ name }) => name)));
   checkPairs(turns);
   checkEnding(turns, thinks);
 }
@@ -100,10 +102,14 @@ function checkBlock({ block, path }: PlacedBlock, role: string): void {
       }
       if (!isObject(block.input)) throw invalid(`${path}.tool_use.input`, "Input should be a valid dictionary");
       return;
+    case "tool_reference":
+      throw invalid(path, "`tool_reference` blocks can only be in the content of `tool_result` blocks");
     case "tool_result":
-      return objectsOf(block.content).forEach((part, at) =>
-        checkBlock({ block: part, path: `${path}.content.${at}` }, role)
-      );
+      return objectsOf(block.content).forEach((part, at) => {
+        const partPath = `${path}.content.${at}`;
+        if (part.type === "tool_reference") checkBlockFields(part, partPath);
+        else checkBlock({ block: part, path: partPath }, role);
+      });
     case "thinking":
       return checkSignature(block, path);
     case "redacted_thinking":
@@ -140,6 +146,17 @@ function checkSignature({ thinking, signature }: JsonObject, path: string): void
   if (typeof thinking !== "string") throw invalid(`${path}.thinking.thinking`, "Field required");
   if (typeof signature !== "string") throw invalid(`${path}.thinking.signature`, "Field required");
   if (!isIssuedFor("messages", signature, thinking)) throw invalid(path, "Invalid `signature` in `thinking` block");
+}
+
+/** Source: "Tool search tool", "Custom tool search implementation" and "Error handling". */
+function checkReferences(turns: readonly Turn[], names: ReadonlySet<unknown>): void {
+  for (const { block } of turns.flatMap(({ blocks }) => blocks)) {
+    if (block.type !== "tool_result") continue;
+    for (const { type, tool_name: name } of objectsOf(block.content)) {
+      if (type !== "tool_reference" || names.has(name)) continue;
+      throw invalid("", `Tool reference '${name}' has no corresponding tool definition`);
+    }
+  }
 }
 
 function checkPairs(turns: readonly Turn[]): void {
