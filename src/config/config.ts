@@ -11,7 +11,7 @@ import { type EgressConfig, readEgressSection } from "./egress_section.ts";
 import { applyOverrides, providersFrom } from "./environment.ts";
 import type { Environment } from "./expansion.ts";
 import { type LimitsConfig, readLimitsSection } from "./limits_section.ts";
-import { refuseBadNames } from "./name_checks.ts";
+import { refuseBadNames, refuseUnfitFallbacks } from "./name_checks.ts";
 import { type Path, Problems, type Reader } from "./problems.ts";
 import { readServerSection, type ServerConfig } from "./server_section.ts";
 import {
@@ -132,6 +132,7 @@ export function readTree(tree: Section, problems: Problems): Config {
   refuseClashes(tree, providerNames, problems);
   refuseEndpointPaths(config.providers, problems);
   refuseBadNames(tree, tree.models == null ? models as readonly Model[] : [], problems);
+  refuseUnfitFallbacks(modelsIn(entries ?? []), problems);
   refuseUnlistable(tree, config.providers, problems);
   problems.throwIfAny();
   // No problem was noted, so nothing above is null but the models that were left out.
@@ -140,6 +141,10 @@ export function readTree(tree: Section, problems: Problems): Config {
 
 const readModelEntry: Reader<Model | ModelPattern> = (value, context) =>
   isModelPattern(value) ? readModelPattern(value, context) : readModel(value, context);
+
+function modelsIn(entries: readonly (Model | ModelPattern | null)[]): [number, Model][] {
+  return entries.flatMap((entry, index) => entry === null || isPattern(entry) ? [] : [[index, entry]]);
+}
 
 function isPattern(entry: Model | ModelPattern): entry is ModelPattern {
   return "refreshMs" in entry;

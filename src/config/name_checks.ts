@@ -4,6 +4,40 @@ import { isSection, type Section } from "./document.ts";
 import type { Path, Problems } from "./problems.ts";
 import { nearestWord } from "./unknown_key.ts";
 
+/** What a model serves, as far as a fallback must serve it too. */
+export interface NamedKind {
+  readonly id: string;
+  readonly canonicalSlug: string;
+  readonly text: boolean;
+  readonly image: unknown;
+  readonly video: unknown;
+}
+
+/**
+ * Fallbacks that no request of their model can be served by: those of another kind of model, and all of videos.
+ *
+ * @param models Those that could be read, with their places in the list.
+ */
+export function refuseUnfitFallbacks(
+  models: readonly (readonly [index: number, model: NamedKind & { readonly fallbacks: readonly string[] }])[],
+  problems: Problems,
+): void {
+  const byName = new Map<string, NamedKind>(
+    models.flatMap(([, model]) => [[model.canonicalSlug, model], [model.id, model]]),
+  );
+  for (const [index, model] of models) {
+    model.fallbacks.forEach((name, at) => {
+      const fallback = byName.get(name);
+      if (model.video) {
+        problems.add(["models", index, "fallbacks"], "none, as videos have no fallbacks", model.fallbacks);
+      } else if (fallback && !((model.text && fallback.text) || (model.image && fallback.image))) {
+        const kind = model.text ? "texts" : "pictures";
+        problems.add(["models", index, "fallbacks", at], `a model that makes ${kind}, as this one does`, name);
+      }
+    });
+  }
+}
+
 /** The names that aliases and fallbacks can lead to. */
 interface Names {
   /** Ids and canonical slugs. */

@@ -1,9 +1,12 @@
+import { joinedReserve } from "../billing/joined_reserve.ts";
 import { fixedReserve } from "../billing/meter.ts";
 import { costOf, type Quantities } from "../billing/tariff.ts";
+import { type CallOption, joinOptions, makeOptions } from "../calls/options.ts";
 import { type CallParts, routeOf, runPaidCall } from "../calls/paid_call.ts";
 import type { RelayParts } from "../calls/stream_relay.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
+import type { Money } from "../lib/money.ts";
 import type { Candidate } from "../routing/candidates.ts";
 import { MEDIA_FALLBACK } from "../routing/fallback_rule.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
@@ -27,6 +30,13 @@ export interface ImageParts extends CallParts, RelayParts {
   readonly finish: ImageFinisher;
 }
 
+/** A request at one model that may serve it, and what that may cost at most. */
+interface ImageOption extends CallOption {
+  readonly request: ImageRequest;
+  readonly measure: ImageMeasure;
+  readonly amount: Money;
+}
+
 /** One request on its way to one provider. */
 interface ImageAttempt {
   readonly request: ImageRequest;
@@ -46,39 +56,49 @@ export class ImageCalls {
   /**
    * Answers with the pictures.
    *
+   * @param requests The request at the model that it names, then at those that are tried when all providers of that fail.
    * @throws {GatewayError} Before the first byte; afterwards a failure is an event of the stream.
    */
-  async run(request: ImageRequest, asker: ImageAsker): Promise<Response> {
+  async run(requests: readonly ImageRequest[], asker: ImageAsker): Promise<Response> {
     const { requestId, accountId, receivedAt, writeError } = asker;
-    const { model } = request;
-    const measure = measureOf(request);
-    const candidates = this.#route(request, asker);
+    const made = await makeOptions(requests, (request) => this.#optionOf(request, asker));
+    const { options, candidates, optionOf } = joinOptions(made, { breaker: this.parts.breaker, accountId });
+    const [{ request: first }] = options;
     return await runPaidCall({
-      facts: { kind: "image", requestId, accountId, receivedAt, model },
+      facts: { kind: "image", requestId, accountId, receivedAt, model: first.model },
       author: "openai",
       candidates,
+      isPaid: (candidate, { amount }) => optionOf(candidate).amount <= amount,
       rule: MEDIA_FALLBACK,
-      reserve: fixedReserve(costOf(this.#mostQuantities(request, measure, candidates), model.tariff)),
+      reserve: joinedReserve(options.map(({ amount }) => fixedReserve(amount))),
       begin: async (settlement) => {
         const link = new CallerLink(asker.callerSignal());
-        const bill = { settlement, measure };
-        const memory = new ImageMemory(asker.memory, request.count);
-        const images = request.references.length === 0
-          ? request.images
-          : await this.parts.readReferences(request.references, {
-            accountId,
-            signal: link.signal,
-            reserve: memory.reserveReference,
-          });
+        const memory = new ImageMemory(asker.memory, first.count);
+        const { references } = first;
+        const read = references.length === 0 ? [] : await this.parts.readReferences(references, {
+          accountId,
+          signal: link.signal,
+          reserve: memory.reserveReference,
+        });
         return (candidate) => {
+          const { request, measure } = optionOf(candidate);
           const upstream = this.#upstreamOf(candidate)!;
+          const images = request.references.length === 0 ? request.images : read;
           const order = orderOf(request, candidate.model, images);
+          const bill = { settlement: settlement.servedBy(request.model, null), measure };
           memory.beginAttempt();
           const { provider } = candidate;
           return this.#attempt({ request, order, provider, upstream, bill, link, memory, writeError });
         };
       },
     }, this.parts);
+  }
+
+  #optionOf(request: ImageRequest, asker: ImageAsker): ImageOption {
+    const candidates = this.#route(request, asker);
+    const measure = measureOf(request);
+    const amount = costOf(this.#mostQuantities(request, measure, candidates), request.model.tariff);
+    return { request, candidates, measure, amount };
   }
 
   /** The providers to try. */

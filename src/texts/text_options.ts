@@ -1,7 +1,7 @@
+import { type CallOption, type CallOptions, joinOptions, makeOptions } from "../calls/options.ts";
 import { routeOf } from "../calls/paid_call.ts";
 import type { Model } from "../catalog/model.ts";
-import { GatewayError } from "../lib/gateway_error.ts";
-import { type Candidate, restingLast, usableCandidates } from "../routing/candidates.ts";
+import { type Candidate, usableCandidates } from "../routing/candidates.ts";
 import type { TextParts, TextTurn } from "./attempt.ts";
 import { candidatesOfCache } from "./cached_turn.ts";
 import { permittedTo } from "./own_endpoint.ts";
@@ -10,20 +10,10 @@ import { type MeasuredText, measureOf } from "./text_measure.ts";
 import { namedTextModel } from "./text_model.ts";
 
 /** A model that may serve a turn, checked: who is to serve it there, and what it may consume. */
-export interface TextOption extends MeasuredText {
+export interface TextOption extends MeasuredText, CallOption {
   readonly model: Model;
   /** The turn with limits of output tokens that the model can keep. */
   readonly turn: TextTurn;
-  /** In the order in which they are tried; at least one. */
-  readonly candidates: readonly Candidate[];
-}
-
-/** The options of a turn, the preferred first, and all their candidates in the order in which they are tried. */
-export interface TextOptions {
-  readonly options: readonly TextOption[];
-  readonly candidates: readonly Candidate[];
-  /** The option that a candidate belongs to. */
-  optionOf(candidate: Candidate): TextOption;
 }
 
 /**
@@ -34,26 +24,11 @@ export interface TextOptions {
  * @throws {GatewayError} What keeps the named model from serving the turn; misconfigured providers only when no fallback
  * is left.
  */
-export async function textOptionsOf(turn: TextTurn, parts: TextParts): Promise<TextOptions> {
+export async function textOptionsOf(turn: TextTurn, parts: TextParts): Promise<CallOptions<TextOption>> {
   const { model, fallbacks } = namedTextModel(parts.catalog, turn.model, turn.format);
-  if (fallbacks.length === 0 || turn.cache) return joined([await optionOf(turn, model, parts)], turn, parts);
-  const options: TextOption[] = [];
-  let misconfigured: unknown = null;
-  try {
-    options.push(await optionOf(turn, model, parts));
-  } catch (error) {
-    if (!(error instanceof GatewayError) || error.code !== "upstream_auth_failed") throw error;
-    misconfigured = error;
-  }
-  for (const fallback of fallbacks) {
-    try {
-      options.push(await optionOf(turn, fallback, parts));
-    } catch (error) {
-      if (!(error instanceof GatewayError)) throw error;
-    }
-  }
-  if (options.length === 0) throw misconfigured;
-  return joined(options, turn, parts);
+  const models = turn.cache ? [model] : [model, ...fallbacks];
+  const options = await makeOptions(models, (each) => optionOf(turn, each, parts));
+  return joinOptions(options, { breaker: parts.breaker, accountId: turn.accountId });
 }
 
 async function optionOf(asked: TextTurn, model: Model, parts: TextParts): Promise<TextOption> {
@@ -82,15 +57,4 @@ export function routeTo(turn: TextTurn, model: Model, parts: TextParts): readonl
 /** Vendors of the content format take any file by its address, those of the others a picture for a picture. */
 function takesAnyFile(candidates: readonly Candidate[], { providers }: TextParts): boolean {
   return candidates.some(({ provider }) => providers.get(provider)!.text.some(({ format }) => format.takesAnyFile));
-}
-
-function joined(options: readonly TextOption[], { accountId }: TextTurn, { breaker }: TextParts): TextOptions {
-  const [first] = options;
-  if (options.length === 1) return { options, candidates: first.candidates, optionOf: () => first };
-  const owners = new Map(options.flatMap((option) => option.candidates.map((each) => [each, option] as const)));
-  return {
-    options,
-    candidates: restingLast([...owners.keys()], { breaker, accountId }),
-    optionOf: (candidate) => owners.get(candidate)!,
-  };
 }

@@ -1,6 +1,5 @@
 import type { Reserve } from "../billing/meter.ts";
 import { insufficientCredits } from "../billing/meter.ts";
-import { GatewayError } from "../lib/gateway_error.ts";
 import { type BillLine, type Money, type Rate, RATE_UNITS_PER_MONEY_UNIT, sumOf, writeMoney } from "../lib/money.ts";
 
 /** What a request for text may consume at most, if its vendor keeps the limits that it is sent. */
@@ -60,31 +59,6 @@ const SHARE = 10n;
 export function textReserve(measure: TextMeasure, rates: TextRates): Reserve {
   const bill = billOf(measure, rates);
   return measure.limitField === null ? ownLimitReserve(measure, bill) : callersLimitReserve(measure, bill);
-}
-
-/**
- * Reserves for a request that may be served by other models when the first fails: the most that any of them may cost, of
- * those that the balance covers. The limit of output tokens is the first one's.
- *
- * @param reserves At least one; of the others, those that do not fit are left out.
- */
-export function joinedReserve([first, ...others]: readonly Reserve[]): Reserve {
-  if (others.length === 0) return first;
-  return (spendable) => {
-    const reserved = first(spendable);
-    const amounts = others.map((other) => amountOrNothing(other, spendable));
-    const amount = amounts.reduce((most, each) => each > most ? each : most, reserved.amount);
-    return { ...reserved, amount };
-  };
-}
-
-function amountOrNothing(reserve: Reserve, spendable: Money): Money {
-  try {
-    return reserve(spendable).amount;
-  } catch (error) {
-    if (error instanceof GatewayError && error.code === "insufficient_credits") return 0n;
-    throw error;
-  }
 }
 
 /**

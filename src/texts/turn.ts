@@ -1,3 +1,4 @@
+import { joinedReserve } from "../billing/joined_reserve.ts";
 import type { Reserved } from "../billing/meter.ts";
 import { runPaidCall } from "../calls/paid_call.ts";
 import type { JsonObject } from "../lib/json_object.ts";
@@ -13,7 +14,7 @@ import { chargeText } from "./charge_text.ts";
 import { ownEndpointOf } from "./own_endpoint.ts";
 import { passThrough } from "./pass_through.ts";
 import { type TextOption, textOptionsOf } from "./text_options.ts";
-import { fitWithin, joinedReserve, textReserve } from "./text_reservation.ts";
+import { fitWithin, textReserve } from "./text_reservation.ts";
 import { translate } from "./translate.ts";
 import { estimatedUsageOf } from "./turn_usage.ts";
 

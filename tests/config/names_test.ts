@@ -147,3 +147,25 @@ Deno.test("config check tells each mistake in a model with a star with its path"
     'fallbacks[0]: expected the name of a model or alias (nothing has this name), got "none"',
   ]);
 });
+
+Deno.test("config check refuses fallbacks that can serve none of the model's requests", () => {
+  const image = "image: {}";
+  const video = 'video: { modes: [text2video], price_per_second: { default: "1" } }';
+  const problemsFor = (first: string, second: string) =>
+    problemsOf(`${PROVIDERS}
+models:
+  - { id: one/first, ${first}, fallbacks: [one/second], serves: [{ provider: one }] }
+  - { id: one/second, ${second}, serves: [{ provider: one }] }
+`).map((line) => line.replace("switchyard.yaml: ", ""));
+  assertEquals(problemsFor("created: 1", "created: 1"), []);
+  assertEquals(problemsFor(image, image), []);
+  assertEquals(problemsFor(image, "created: 1"), [
+    'models[0].fallbacks[0]: expected a model that makes pictures, as this one does, got "one/second"',
+  ]);
+  assertEquals(problemsFor("created: 1", video), [
+    'models[0].fallbacks[0]: expected a model that makes texts, as this one does, got "one/second"',
+  ]);
+  assertEquals(problemsFor(video, video), [
+    "models[0].fallbacks: expected none, as videos have no fallbacks, got a list of 1",
+  ]);
+});

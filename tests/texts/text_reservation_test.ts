@@ -1,14 +1,9 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
+import { joinedReserve } from "../../src/billing/joined_reserve.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { type Money, readMoney, readRate } from "../../src/lib/money.ts";
-import {
-  fitWithin,
-  joinedReserve,
-  type TextMeasure,
-  type TextRates,
-  textReserve,
-} from "../../src/texts/text_reservation.ts";
+import { fitWithin, type TextMeasure, type TextRates, textReserve } from "../../src/texts/text_reservation.ts";
 
 /** Three dollars a million tokens in, fifteen out. */
 const MID_PRICED: TextRates = {

@@ -1,6 +1,7 @@
 import type { Authenticate } from "../../billing/authenticate.ts";
 import type { Credential } from "../../billing/key_ring.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
+import type { Model } from "../../catalog/model.ts";
 import { chat } from "../../conversation/codecs/chat/mod.ts";
 import type { Spool } from "../../files/spool.ts";
 import type { BodyLimits } from "../../http/body.ts";
@@ -8,6 +9,7 @@ import type { Handler, Inbound, Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
 import { readEdit } from "../../images/edit.ts";
 import { type EditFormLimits, readEditForm } from "../../images/edit_form.ts";
+import { withFallbacks } from "../../images/fallbacks.ts";
 import { readGeneration } from "../../images/generate.ts";
 import type { ImageCalls } from "../../images/image_call.ts";
 import type { ImageAsker } from "../../images/image_request.ts";
@@ -38,7 +40,9 @@ function generations({ images, catalog, authenticate, generationBody }: DefaultI
   return async (inbound) => {
     const credential = await authenticate(inbound);
     const { body } = await readJsonObject(inbound, generationBody);
-    return await images.run(readGeneration(body, catalog), askerOf(inbound, credential));
+    const read = (model?: string) => readGeneration(model === undefined ? body : { ...body, model }, catalog);
+    const requests = await withFallbacks(read(), catalog, ({ id }) => read(id));
+    return await images.run(requests, askerOf(inbound, credential));
   };
 }
 
@@ -48,7 +52,9 @@ function edits({ images, catalog, authenticate, editForm, spool }: DefaultImageP
     const room = spool.room();
     try {
       const form = await readEditForm(inbound, editForm, room);
-      return await images.run(await readEdit(form, catalog), askerOf(inbound, credential));
+      const read = ({ id }: Model) => readEdit({ ...form, fields: new Map(form.fields).set("model", id) }, catalog);
+      const requests = await withFallbacks(await readEdit(form, catalog), catalog, read);
+      return await images.run(requests, askerOf(inbound, credential));
     } finally {
       // The vendor has read the uploads when its answer begins.
       await room.clear();

@@ -1,0 +1,64 @@
+import { GatewayError } from "../lib/gateway_error.ts";
+import { type Candidate, restingLast, type RoutingContext } from "../routing/candidates.ts";
+
+/** A model that may serve a call, and who is to serve it there, in the order in which they are tried; at least one. */
+export interface CallOption {
+  readonly candidates: readonly Candidate[];
+}
+
+/** The options of a call, the preferred first, and all their candidates in the order in which they are tried. */
+export interface CallOptions<O extends CallOption> {
+  readonly options: readonly O[];
+  readonly candidates: readonly Candidate[];
+  /** The option that a candidate belongs to. */
+  optionOf(candidate: Candidate): O;
+}
+
+/**
+ * Makes the options of a call: what keeps the first from serving it is thrown, a later one that cannot serve it is left
+ * out. Misconfigured providers count as providers that fail, so that they are told only when no option is left.
+ *
+ * @throws {GatewayError} What `make` throws for the first.
+ */
+export async function makeOptions<T, O extends CallOption>(
+  [first, ...others]: readonly T[],
+  make: (item: T) => O | Promise<O>,
+): Promise<readonly O[]> {
+  const options: O[] = [];
+  let misconfigured: unknown = null;
+  try {
+    options.push(await make(first));
+  } catch (error) {
+    const isMisconfigured = error instanceof GatewayError && error.code === "upstream_auth_failed";
+    if (!isMisconfigured) throw error;
+    misconfigured = error;
+  }
+  for (const other of others) {
+    try {
+      options.push(await make(other));
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+    }
+  }
+  if (options.length === 0) throw misconfigured;
+  return options;
+}
+
+/**
+ * Joins the options of a call: one behind the other, with candidates whose circuit is open behind all others.
+ *
+ * @param options At least one. No two share a candidate.
+ */
+export function joinOptions<O extends CallOption>(
+  options: readonly O[],
+  context: Pick<RoutingContext, "breaker" | "accountId">,
+): CallOptions<O> {
+  const [first] = options;
+  if (options.length === 1) return { options, candidates: first.candidates, optionOf: () => first };
+  const owners = new Map(options.flatMap((option) => option.candidates.map((each) => [each, option] as const)));
+  return {
+    options,
+    candidates: restingLast([...owners.keys()], context),
+    optionOf: (candidate) => owners.get(candidate)!,
+  };
+}

@@ -1,0 +1,30 @@
+import type { Catalog } from "../catalog/catalog.ts";
+import type { Model } from "../catalog/model.ts";
+import { GatewayError } from "../lib/gateway_error.ts";
+import type { ImageRequest } from "./image_request.ts";
+
+/**
+ * A request at the model that it names, then at the fallbacks of that name. A fallback that cannot serve the request (another
+ * series, a size or quality that it lacks, references that it does not take) is left out.
+ *
+ * @param read Reads the request as if it named another model.
+ */
+export async function withFallbacks(
+  first: ImageRequest,
+  catalog: Catalog,
+  read: (model: Model) => ImageRequest | Promise<ImageRequest>,
+): Promise<readonly ImageRequest[]> {
+  const requests = [first];
+  for (const model of catalog.named(first.modelName)?.fallbacks ?? []) {
+    try {
+      const { modelName, references } = first;
+      const request = await read(model);
+      if (references.length === 0 || request.references.length > 0) {
+        requests.push({ ...request, modelName, references });
+      }
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+    }
+  }
+  return requests;
+}
