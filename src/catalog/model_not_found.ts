@@ -1,10 +1,10 @@
 import { distance } from "fastest-levenshtein";
 import { GatewayError } from "../lib/gateway_error.ts";
-import { bareNameOf, type Catalog } from "./catalog.ts";
-import { MAX_NAME_LENGTH, type Model } from "./model.ts";
+import type { Catalog } from "./catalog.ts";
+import type { Model } from "./model.ts";
 
 const MAX_SUGGESTIONS = 3;
-/** Names are compared by their beginning, so that a caller's long name costs no more than a short one. */
+/** Longer names are compared with nothing, and longer ids by their beginning: a comparison of two names takes microseconds. */
 const MAX_COMPARED_CHARACTERS = 96;
 const MAX_SHOWN_CHARACTERS = 128;
 
@@ -29,24 +29,25 @@ export function nearestHint(catalog: Catalog, name: string, isFit: (model: Model
 }
 
 /**
- * Up to three ids and listed aliases that differ from a name by the fewest edits, the nearest first. A model is compared by
- * its id and by its bare name, without regard to case. Aliases that are not listed are never suggested, and a name that is
- * longer than any id has no nearest one.
+ * Up to three ids and listed aliases that differ from a name by the fewest edits, the nearest first. A name without a slash
+ * is compared with what stands behind the last slash of ids. Case makes no difference. Aliases that are not listed are
+ * never suggested, and a name of more than 96 characters has no nearest one.
  */
 export function nearestNames(catalog: Catalog, name: string, isFit: (model: Model) => boolean): string[] {
-  if (name === "" || name.length > MAX_NAME_LENGTH) return [];
-  const sought = name.slice(0, MAX_COMPARED_CHARACTERS).toLowerCase();
+  if (name === "" || name.length > MAX_COMPARED_CHARACTERS) return [];
+  const sought = name.toLowerCase();
+  const comparedOf = sought.includes("/") ? (id: string) => id : (id: string) => id.slice(id.lastIndexOf("/") + 1);
   const nearest: { readonly name: string; readonly edits: number }[] = [];
-  const offer = (candidate: string, spellings: readonly string[]) => {
+  const offer = (candidate: string) => {
     const worst = nearest.length < MAX_SUGGESTIONS ? Infinity : nearest[MAX_SUGGESTIONS - 1].edits;
-    const edits = Math.min(...spellings.map((spelling) => editsBetween(sought, spelling, worst)));
+    const edits = editsBetween(sought, comparedOf(candidate), worst);
     if (edits >= worst) return;
     const at = nearest.findIndex((each) => edits < each.edits);
     nearest.splice(at === -1 ? nearest.length : at, 0, { name: candidate, edits });
     nearest.length = Math.min(nearest.length, MAX_SUGGESTIONS);
   };
-  for (const model of catalog.models) if (isFit(model)) offer(model.id, [model.id, bareNameOf(model.id)]);
-  for (const alias of catalog.listedAliases) if (isFit(alias.model)) offer(alias.name, [alias.name]);
+  for (const model of catalog.models) if (isFit(model)) offer(model.id);
+  for (const alias of catalog.listedAliases) if (isFit(alias.model)) offer(alias.name);
   return nearest.map((each) => each.name);
 }
 

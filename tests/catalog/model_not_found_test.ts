@@ -19,10 +19,10 @@ const CATALOG = createCatalog([
 
 const messageFor = (name: string) => modelNotFound(CATALOG, name, ({ text }) => text).message;
 
-Deno.test("modelNotFound() names the three nearest, by id, bare name or listed alias, without regard to case", () => {
+Deno.test("modelNotFound() names the three nearest, by id, last part or listed alias, without regard to case", () => {
   assertEquals(
     messageFor("openai/gpt-66"),
-    'Cannot find the model "openai/gpt-66"; the nearest: "openai/gpt-6", "openai/gpt-6-mini", "anthropic/claude-opus-5"',
+    'Cannot find the model "openai/gpt-66"; the nearest: "openai/gpt-6", "openai/gpt-6-mini", "claude-opus"',
   );
   assertEquals(
     messageFor("CLAUDE-OPUS-6"),
