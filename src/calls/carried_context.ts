@@ -26,7 +26,12 @@ export interface CarriedContext {
 type Found = { -readonly [K in keyof CarriedContext]: CarriedContext[K] };
 
 /** Members of the request itself that name stored context, by their camel case spelling. */
-const TOP_REFERENCES: ReadonlySet<string> = new Set(["previousResponseId", "conversation", "container"]);
+const TOP_REFERENCES: ReadonlySet<string> = new Set([
+  "previousResponseId",
+  "conversation",
+  "container",
+  "thread",
+]);
 
 /** Members of the request itself that switch on hosted tools. */
 const TOP_TOOLS: ReadonlySet<string> = new Set([

@@ -1,7 +1,7 @@
 /**
  * What a reference leads to.
  *
- * - `response`, `conversation`, `item`, `container`, `file`, `audio`: state that a vendor keeps and names in its replies.
+ * - `response`, `conversation`, `thread`, `item`, `container`, `file`, `audio`: state that a vendor keeps and names in its replies.
  * - `prompt`, `vector_store`, `skill`, `voice`: state that the operator keeps at the vendor.
  * - `cached_content`: a cached content.
  * - `bucket`: an object in a bucket (`gs://`, `s3://` and the like), read with the operator's rights.
@@ -11,6 +11,7 @@
 export type ReferenceKind =
   | "response"
   | "conversation"
+  | "thread"
   | "item"
   | "container"
   | "file"

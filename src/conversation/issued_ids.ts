@@ -1,10 +1,10 @@
 import type { JsonObject } from "../lib/json_object.ts";
-import { listOf, textOrNull } from "./wire_value.ts";
+import { isObject, listOf, textOrNull } from "./wire_value.ts";
 
 /** An id by which a vendor names state that it keeps, in a reply. */
 export interface IssuedId {
   /** What it names. */
-  readonly kind: "response" | "conversation" | "item" | "container" | "file" | "audio";
+  readonly kind: "response" | "conversation" | "thread" | "item" | "container" | "file" | "audio";
   /** As the vendor wrote it. */
   readonly id: string;
 }
@@ -15,13 +15,16 @@ export interface StatePolicy {
   readonly isStored: boolean;
   /** Whether reasoning comes with its encrypted content, so that nobody looks it up by id. */
   readonly hasReasoning: boolean;
+  /** Whether the vendor keeps the conversation under the reply's id. */
+  readonly isThread: boolean;
 }
 
-/** What a request of a format says about the state of its reply. Source: Responses API reference, "store", "include". */
+/** What a request of a format says about the state of its reply. Source: Responses API reference, "store", "include"; Messages API reference, "thread". */
 export function statePolicyOf(body: JsonObject): StatePolicy {
   return {
     isStored: body.store !== false,
     hasReasoning: listOf(body.include).includes("reasoning.encrypted_content"),
+    isThread: isObject(body.thread),
   };
 }
 

@@ -74,7 +74,7 @@ export interface BegunStream {
 /** Where replies of a format hand out ids of state that the vendor keeps. */
 export interface IssuedIdReader {
   /** Whether text may hand out an id: a cheap search. @param text Whole lines, a character a byte or decoded. */
-  mayIssue(text: string): boolean;
+  mayIssue(text: string, policy: StatePolicy): boolean;
   /** The ids that a whole reply, or the data of one frame of a stream, hands out. @param value It, parsed. */
   issuedIn(value: unknown, policy: StatePolicy): readonly IssuedId[];
 }

@@ -1,4 +1,5 @@
 import type { Frame } from "../lib/frame.ts";
+import type { FailureReason } from "../lib/gateway_error.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { FormatAuthor } from "./caller_format.ts";
 import type { Conversation } from "./conversation.ts";
@@ -112,6 +113,8 @@ export interface VendorError {
   readonly code: string | null;
   /** The field it names, null when none. */
   readonly field: string | null;
+  /** By what clients tell failures of one code apart; left out when the body has none. */
+  readonly reason?: FailureReason;
   /** From `RetryInfo` and the like; null when the body has none. */
   readonly retryAfterSeconds: number | null;
 }

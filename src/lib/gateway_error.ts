@@ -39,12 +39,22 @@ export interface ErrorDetails {
   readonly finerCode?: FinerCode;
   /** The vendor's own machine word (`context_length_exceeded`), kept where the caller's protocol has a place for it. */
   readonly vendorCode?: string;
+  /** By what clients tell failures of one code apart, rendered as `error.details` by the message protocol alone. */
+  readonly reason?: FailureReason;
   /** The name of the provider that failed, rendered as `X-Service-Provider`. */
   readonly provider?: string;
   /** True when the connection must not be used again. */
   readonly closeConnection?: boolean;
   /** For the log, never for the caller. */
   readonly cause?: unknown;
+}
+
+/** Why a request failed, for client code. Source: Messages API reference, "Errors", `error.details`. */
+export interface FailureReason {
+  /** `thread_not_found`. */
+  readonly errorCode: string;
+  /** The features that cannot be had together with the rest of the request. */
+  readonly unsupported?: readonly string[];
 }
 
 /** Words that only the video endpoints have; each is an invalid request of its own kind. Source: SPEC "Errors". */

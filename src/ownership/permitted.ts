@@ -95,6 +95,7 @@ interface Named {
 const HANDED_OUT: Partial<Readonly<Record<ReferenceKind, string>>> = {
   response: "response",
   conversation: "conversation",
+  thread: "message thread",
   item: "item",
   container: "container",
   file: "file",
@@ -146,6 +147,8 @@ function refusalOf({ reference, state, owner }: Named, provider: Provider, reque
   if (kind === "item" && request.hasItem?.(reference.id)) return null;
   if (owner?.account === request.accountId) {
     if (owner.provider === provider.name) return null;
+    // Its clients begin the thread anew with the whole conversation.
+    if (kind === "thread") return notFound(kind, field);
     const expected = "name a model that this provider serves, and no other provider";
     const error = invalidField(field, `it belongs to the provider "${owner.provider}"; ${expected}`);
     return { error, isElsewhere: true };
@@ -158,7 +161,8 @@ function refusalOf({ reference, state, owner }: Named, provider: Provider, reque
 function notFound(kind: ReferenceKind, field: string): Refusal {
   const message = `Cannot use "${field}": the account has no ${HANDED_OUT[kind]} with this id`;
   const vendorCode = kind === "response" ? "previous_response_not_found" : undefined;
-  return { error: new GatewayError("not_found", message, { field, vendorCode }), isElsewhere: false };
+  const reason = kind === "thread" ? { errorCode: "thread_not_found" } : undefined;
+  return { error: new GatewayError("not_found", message, { field, vendorCode, reason }), isElsewhere: false };
 }
 
 function notAllowed(kind: ReferenceKind, field: string): Refusal {

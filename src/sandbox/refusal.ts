@@ -8,6 +8,8 @@ export interface RefusalDetails {
   readonly violations?: readonly { readonly field: string; readonly description: string }[];
   /** Google's status word where it does not follow from the HTTP status. */
   readonly grpcStatus?: string;
+  /** `error.details` of Anthropic. */
+  readonly shown?: Readonly<Record<string, unknown>>;
   /** Whole seconds until a retry can help. */
   readonly retryAfterSeconds?: number;
 }

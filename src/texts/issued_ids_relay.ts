@@ -20,8 +20,9 @@ export const MAX_IDS_PER_REPLY = 2_000;
 export async function keepIssuedIds(bytes: Uint8Array<ArrayBuffer>, attempt: TextAttempt, parts: KeepingParts) {
   const reader = attempt.endpoint.pass?.issuedIds ?? null;
   const text = latin1Of(bytes);
-  if (reader === null || !reader.mayIssue(text)) return;
-  const ids = reader.issuedIn(parsedOrNull(textOfLatin1(text)), statePolicyOf(attempt.turn.body));
+  const policy = statePolicyOf(attempt.turn.body);
+  if (reader === null || !reader.mayIssue(text, policy)) return;
+  const ids = reader.issuedIn(parsedOrNull(textOfLatin1(text)), policy);
   if (ids.length > 0) await parts.vendorState.keep(ownerOf(attempt), ids.slice(0, MAX_IDS_PER_REPLY));
 }
 
@@ -82,13 +83,15 @@ class IssuedIdsRelay implements Relay {
   #held(out: Bytes): Bytes | Promise<Bytes> {
     if (out === null) return null;
     const lines = latin1Of(out);
-    const ids = this.reader.mayIssue(lines) ? this.#newIn(textOfLatin1(lines)) : [];
+    const ids = this.reader.mayIssue(lines, this.#policy) ? this.#newIn(textOfLatin1(lines)) : [];
     return ids.length === 0 ? out : this.parts.vendorState.keep(ownerOf(this.attempt), ids).then(() => out);
   }
 
   #newIn(text: string): IssuedId[] {
     const ids = framesIn(text).flatMap(({ data }) =>
-      data !== null && this.reader.mayIssue(data) ? this.reader.issuedIn(parsedOrNull(data), this.#policy) : []
+      data !== null && this.reader.mayIssue(data, this.#policy)
+        ? this.reader.issuedIn(parsedOrNull(data), this.#policy)
+        : []
     );
     return ids.filter(({ kind, id }) => {
       const name = `${kind} ${id}`;

@@ -3,6 +3,7 @@ import type { Model } from "../catalog/model.ts";
 import { permittedCandidates } from "../ownership/permitted.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import type { TextEndpoint } from "../upstreams/upstream.ts";
+import { invalidField } from "../lib/gateway_error.ts";
 import { speakAlike, type TextParts, type TextTurn } from "./attempt.ts";
 
 /** The endpoint at which a provider gets the turn's own bytes; null where they must be written anew. */
@@ -30,5 +31,19 @@ export async function permittedTo(
     passesTo: (provider: Provider) => ownEndpointOf(turn, provider) !== null,
     hasItem: (id: string) => parts.items.find(turn.accountId, id) !== null,
   };
-  return await permittedCandidates(request, candidates, parts);
+  return await permittedCandidates(request, threadable(turn, candidates, parts), parts);
+}
+
+/** The candidates that can keep a turn's conversation, where it asks for that. */
+function threadable(turn: TextTurn, candidates: readonly Candidate[], parts: TextParts): readonly Candidate[] {
+  if (!turn.format.grammar.isThreaded(turn.body)) return candidates;
+  const able = candidates.filter((candidate) => {
+    const provider = parts.providers.get(candidate.provider)!;
+    return ownEndpointOf(turn, provider) !== null && !provider.quirks.has("no_threads");
+  });
+  if (able.length > 0) return able;
+  const expected = "none, as the model's vendor keeps no conversations; send the whole conversation";
+  throw invalidField("thread", expected, {
+    reason: { errorCode: "thread_unsupported_request", unsupported: ["thread"] },
+  });
 }

@@ -1,4 +1,4 @@
-import { type ErrorCode, GatewayError } from "../lib/gateway_error.ts";
+import { type ErrorCode, type FailureReason, GatewayError } from "../lib/gateway_error.ts";
 
 /**
  * What went wrong between us and a vendor, as words to decide by. `unreachable`: no connection; `timeout`: no answer in
@@ -35,6 +35,8 @@ export interface FailureFacts {
   readonly vendorCode?: string;
   /** The field that the vendor names. */
   readonly field?: string;
+  /** By what clients tell failures of one code apart. */
+  readonly reason?: FailureReason;
   /** True when the vendor's content rules forbid it, so that the same request fails there every time. */
   readonly isContentRefusal?: boolean;
   /** Decimal USD that the vendor takes although it failed; for the operator's log, never for the caller. */
@@ -112,8 +114,8 @@ const RETRY_STATUSES: ReadonlySet<number | null> = new Set([503, 529]);
  * @param isCallersFormat Whether the caller speaks the vendor's own format, so that its client knows a 503 or 529 of it.
  */
 export function gatewayErrorFor(failure: UpstreamFailure, isCallersFormat = false): GatewayError {
-  const { status, retryAfterSeconds, vendorCode, field } = failure.facts;
-  const details = { retryAfterSeconds, vendorCode, field, provider: failure.provider, cause: failure };
+  const { status, retryAfterSeconds, vendorCode, field, reason } = failure.facts;
+  const details = { retryAfterSeconds, vendorCode, field, reason, provider: failure.provider, cause: failure };
   const said = failure.message;
   switch (failure.kind) {
     case "auth":

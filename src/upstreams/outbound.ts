@@ -191,6 +191,7 @@ function refusalOf(response: HttpResponse, bytes: Uint8Array, call: OutboundCall
       retryAfterSeconds: retryAfterOf(response, options.clock) ?? said.retryAfterSeconds ?? undefined,
       vendorCode: said.code === null ? undefined : options.redact(said.code),
       field: said.field === null ? undefined : options.redact(said.field),
+      reason: said.reason,
       isContentRefusal: said.isContentRefusal,
       costUsd: said.costUsd,
     },

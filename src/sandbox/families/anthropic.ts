@@ -3,8 +3,9 @@ import { bodyOf, type Call, type Family, isBadKey, isMissingModel, jsonAnswer, r
 import { generate, readWith } from "../generate.ts";
 import { Refusal } from "../refusal.ts";
 import { promptTokensIn, segmentsOf } from "../tokens.ts";
-import { headersOf, messagesVoice } from "./anthropic_messages.ts";
+import { headersOf } from "./anthropic_messages.ts";
 import { checkMessage, checkMessageCount } from "./anthropic_rules.ts";
+import { threaded } from "./anthropic_threads.ts";
 
 const UNREADABLE = "The request body is not valid JSON";
 
@@ -28,8 +29,9 @@ export const anthropic: Family = {
   },
   refuse: (refusal, call) => {
     const { status, message, details } = refusal;
-    const { code } = details;
-    const body = { type: "error", error: { type: code ?? typeFor(status), message }, request_id: call.requestId };
+    const { code, shown } = details;
+    const error = { type: code ?? typeFor(status), message, ...(shown && { details: shown }) };
+    const body = { type: "error", error, request_id: call.requestId };
     return jsonAnswer(body, { ...headersOf(call), ...retryAfterHeader(refusal) }, status);
   },
 };
@@ -42,11 +44,11 @@ const MODEL = {
 };
 
 function ask(call: Call): Promise<Response> {
-  const body = bodyOf(call, UNREADABLE);
+  const { body, voice } = threaded(bodyOf(call, UNREADABLE), call);
   checkMessage(body);
   const model = String(body.model);
   checkModel(model);
-  return generate({ call, body, model, streamed: body.stream === true }, messagesVoice);
+  return generate({ call, body, model, streamed: body.stream === true }, voice);
 }
 
 function count(call: Call): Response {

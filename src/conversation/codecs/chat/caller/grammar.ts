@@ -14,6 +14,7 @@ export const grammar: RequestGrammar = {
   inputField: "messages",
   isCallersOwn: () => false,
   ownReferences: systemFiles,
+  isThreaded: () => false,
   hostedToolNames: (tool) => hostedNamesByType(tool, "function", CALLER_RUN),
   isVendorTool: isVendorKind,
   isImage: ({ type }) => type === "image_url",

@@ -27,6 +27,7 @@ export const grammar: RequestGrammar = {
   inputField: "contents",
   isCallersOwn: (_, name) => name === "args" || name === "response",
   ownReferences: () => [],
+  isThreaded: () => false,
   hostedToolNames: (tool) =>
     kindsOf(tool).filter((kind) => !CALLER_RUN.has(kind)).map((kind) => NAMES[kind] ?? snakeCaseOf(kind)),
   isVendorTool: (tool) => kindsOf(tool).some((kind) => kind.toLowerCase() !== "functiondeclarations"),

@@ -28,9 +28,24 @@ export function checkRequest(body: JsonObject, generates: boolean = true): void 
   checkNumber(body, "top_k", Number.MAX_VALUE);
   checkSettings(body);
   checkSystem(body.system);
-  checkTurns(body.messages);
+  const continuesThread = checkThread(body.thread);
+  checkTurns(body.messages, continuesThread);
   checkTools(body.tools);
-  checkToolChoice(body);
+  // The tools of a thread that is continued are with the vendor.
+  if (!continuesThread) checkToolChoice(body);
+}
+
+/** Tells whether the request continues a conversation that the vendor keeps, and so holds only what is new of it. */
+function checkThread(thread: unknown): boolean {
+  if (thread === undefined || thread === null) return false;
+  if (!isObject(thread)) throw invalidField("thread", `expected an object, got ${kindOf(thread)}`);
+  if (typeof thread.type !== "string") {
+    throw invalidField("thread.type", `expected "create" or "continue", got ${kindOf(thread.type)}`);
+  }
+  if (thread.type !== "continue") return false;
+  const id = thread.previous_message_id;
+  if (typeof id === "string" && id !== "") return true;
+  throw invalidField("thread.previous_message_id", `expected the id of the previous reply, got ${kindOf(id)}`);
 }
 
 function checkMaxTokens(value: unknown): void {

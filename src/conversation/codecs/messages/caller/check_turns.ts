@@ -7,19 +7,23 @@ import { kindOf } from "../shared/fields.ts";
 interface Calls {
   ids: Set<string> | null;
   latest: "user" | "assistant" | null;
+  /** True while calls of turns that the vendor keeps may be answered. */
+  areKept: boolean;
 }
 
 /**
  * Roles, contents, blocks, and that every result answers a call of the turn before. Unknown kinds of blocks pass.
  *
+ * @param continuesThread True where the vendor keeps what came before: results may then answer calls of its, and there
+ * may be nothing new.
  * @throws {GatewayError} `invalid_request`, naming the message and block.
  */
-export function checkTurns(messages: unknown): void {
-  if (!Array.isArray(messages) || messages.length === 0) {
+export function checkTurns(messages: unknown, continuesThread: boolean = false): void {
+  if (!Array.isArray(messages) || (messages.length === 0 && !continuesThread)) {
     const got = Array.isArray(messages) ? "an empty one" : kindOf(messages);
     throw invalidField("messages", `expected an array of at least one message, got ${got}`);
   }
-  const calls: Calls = { ids: null, latest: null };
+  const calls: Calls = { ids: null, latest: null, areKept: continuesThread };
   for (let index = 0; index < messages.length; index++) {
     const message = messages[index];
     if (!isObject(message)) throw invalidField(`messages[${index}]`, `expected a message, got ${kindOf(message)}`);
@@ -37,6 +41,7 @@ function checkRole(role: unknown, index: number, calls: Calls): void {
   if (role === "assistant") {
     if (calls.latest !== "assistant") calls.ids = null;
     calls.latest = "assistant";
+    calls.areKept = false;
   } else if (role === "user") {
     calls.latest = "user";
   } else if (role !== "system") {
@@ -90,7 +95,7 @@ function checkResult(block: JsonObject, index: number, place: number, role: unkn
   if (typeof id !== "string") {
     throw blockFault(index, place, ".tool_use_id", `expected the id of a call, got ${kindOf(id)}`);
   }
-  if (!calls.ids?.has(id)) {
+  if (!calls.ids?.has(id) && !calls.areKept) {
     throw blockFault(
       index,
       place,

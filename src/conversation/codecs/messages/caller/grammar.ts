@@ -1,6 +1,9 @@
 import { hostedNamesByType } from "../../../hosted_tools.ts";
+import type { ContextReference } from "../../../context_reference.ts";
 import type { RequestGrammar } from "../../../request_grammar.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import { isVendorKind } from "../../../vendor_tools.ts";
+import { isAbsent, isObject } from "../../../wire_value.ts";
 
 /** Tools that the caller runs, or that cost their tokens alone. */
 const CALLER_RUN = /^(custom|(bash|text_editor|computer|memory|tool_search_tool_\w+|web_fetch|advisor)_\d+)$/;
@@ -12,8 +15,17 @@ export const grammar: RequestGrammar = {
   cacheFields: [],
   inputField: "messages",
   isCallersOwn: ({ type }, name) => name === "input" && typeof type === "string" && type.endsWith("tool_use"),
-  ownReferences: () => [],
+  ownReferences: threadReferences,
+  isThreaded: ({ thread }) => isObject(thread),
   hostedToolNames: (tool) => hostedNamesByType(tool, "custom", CALLER_RUN),
   isVendorTool: isVendorKind,
   isImage: ({ type }) => type === "image",
 };
+
+/** The conversation that a vendor keeps under the id of its last reply. Source: Messages API reference, "thread". */
+function threadReferences({ thread }: JsonObject): ContextReference[] {
+  if (!isObject(thread) || isAbsent(thread.previous_message_id)) return [];
+  const { previous_message_id: id } = thread;
+  const text = typeof id === "string" ? id : JSON.stringify(id);
+  return [{ kind: "thread", id: text, field: "thread.previous_message_id" }];
+}

@@ -1,7 +1,7 @@
 import type { VendorError } from "../../../upstream_format.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { ErrorCode, GatewayError } from "../../../../lib/gateway_error.ts";
-import { isObject, textOrNull } from "../../../wire_value.ts";
+import type { ErrorCode, FailureReason, GatewayError } from "../../../../lib/gateway_error.ts";
+import { isObject, listOf, textOrNull } from "../../../wire_value.ts";
 
 /** The form's word for each of the gateway's codes. Source: DESIGN "Errors". */
 const TYPES: Readonly<Record<ErrorCode, string>> = {
@@ -50,7 +50,17 @@ export function statusOf(code: string | null): number | null {
 
 /** The body of an error, before the first byte or in a stream. Source: DESIGN "Errors". */
 export function writeError(error: GatewayError, requestId: string): JsonObject {
-  return { type: "error", error: { type: typeOf(error), message: messageOf(error) }, request_id: requestId };
+  const { reason } = error.details;
+  const details = reason && { details: { error_code: reason.errorCode, ...unsupportedIn(reason) } };
+  return {
+    type: "error",
+    error: { type: typeOf(error), message: messageOf(error), ...details },
+    request_id: requestId,
+  };
+}
+
+function unsupportedIn({ unsupported }: FailureReason): JsonObject {
+  return unsupported === undefined ? {} : { unsupported };
 }
 
 function typeOf(error: GatewayError): string {
@@ -95,6 +105,21 @@ export function readError(body: unknown): VendorError {
     code: isOwnOverflow(message) ? "context_length_exceeded" : type,
     field: /^([a-z_]+(?:\.[\w.]+)?): /.exec(message)?.[1] ?? null,
     retryAfterSeconds: null,
+    ...reasonIn(isObject(error) ? error.details : null),
+  };
+}
+
+const REASON = /^[a-z][a-z0-9_]{0,63}$/;
+
+/** Words alone are read, which hold no secret. */
+function reasonIn(details: unknown): { reason?: FailureReason } {
+  if (!isObject(details) || typeof details.error_code !== "string" || !REASON.test(details.error_code)) return {};
+  const unsupported = listOf(details.unsupported).filter((word) => typeof word === "string" && REASON.test(word));
+  return {
+    reason: {
+      errorCode: details.error_code,
+      ...(unsupported.length > 0 ? { unsupported: unsupported as string[] } : {}),
+    },
   };
 }
 

@@ -15,6 +15,7 @@ export const grammar: RequestGrammar = {
   inputField: "input",
   isCallersOwn: () => false,
   ownReferences: itemReferences,
+  isThreaded: () => false,
   hostedToolNames: (tool) => hostedNamesByType(tool, "function", CALLER_RUN),
   isVendorTool: isVendorKind,
   isImage: ({ type }) => type === "input_image",

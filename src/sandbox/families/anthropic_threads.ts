@@ -1,0 +1,97 @@
+import { messages } from "../../conversation/codecs/messages/mod.ts";
+import { isAbsent, isObject, listOf } from "../../conversation/wire_value.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import type { Call } from "../call.ts";
+import type { Ask, Voice } from "../generate.ts";
+import { Refusal } from "../refusal.ts";
+import type { World } from "../world.ts";
+import { invalid } from "./anthropic_fields.ts";
+import { messagesVoice } from "./anthropic_messages.ts";
+
+/** A conversation as the vendor keeps it under the id of its last reply. */
+interface KeptThread {
+  readonly system: unknown;
+  readonly tools: unknown;
+  readonly messages: readonly unknown[];
+  isContinued: boolean;
+}
+
+/** The oldest are forgotten beyond this many. */
+const MAX_THREADS = 1_000;
+const BETA = /(^|,)\s*message-threads-2026-08-12\s*(,|$)/;
+
+const threadsOf = new WeakMap<World, Map<string, KeptThread>>();
+
+/** A request with what the vendor keeps of its thread, and the voice that keeps its reply. */
+export interface ThreadedQuestion {
+  readonly body: JsonObject;
+  readonly voice: Voice;
+}
+
+/**
+ * The whole of a request that may be a part of a thread.
+ * Source: Messages API reference, "thread"; error codes of the official clients.
+ *
+ * @throws {Refusal}
+ */
+export function threaded(body: JsonObject, call: Call): ThreadedQuestion {
+  const { thread, ...rest } = body;
+  if (isAbsent(thread)) return { body: rest, voice: messagesVoice };
+  if (!BETA.test(call.headers.get("anthropic-beta") ?? "")) throw invalid("thread", "Extra inputs are not permitted");
+  const { type, previous_message_id: id } = isObject(thread) ? thread : {};
+  if (type === "create") return { body: rest, voice: keepingVoice(call.world) };
+  if (type !== "continue") {
+    throw invalid("thread", `Input tag '${type}' found using 'type' does not match any of the expected tags`);
+  }
+  if (typeof id !== "string") throw invalid("thread.continue.previous_message_id", "Field required");
+  for (const name of ["system", "tools"]) {
+    if (!isAbsent(body[name])) throw invalid(name, "must not be set when continuing a thread");
+  }
+  const kept = threadsOf.get(call.world)?.get(id);
+  if (kept === undefined) throw refusal(404, "thread_not_found", `No thread found for message ${id}`);
+  if (kept.isContinued) throw refusal(400, "thread_already_continued", `Message ${id} was already continued`);
+  kept.isContinued = true;
+  const { system, tools } = kept;
+  const whole: JsonObject = {
+    ...rest,
+    ...(isAbsent(system) ? {} : { system }),
+    ...(isAbsent(tools) ? {} : { tools }),
+    messages: [...kept.messages, ...listOf(body.messages)],
+  };
+  return { body: whole, voice: keepingVoice(call.world) };
+}
+
+function refusal(status: number, errorCode: string, message: string): Refusal {
+  return new Refusal(status, message, { shown: { error_code: errorCode } });
+}
+
+/** Keeps the conversation with the reply under the reply's id, which is made before the reply. */
+function keepingVoice(world: World): Voice {
+  let kept: ((id: string) => void) | null = null;
+  return {
+    ...messagesVoice,
+    partsOf(speech, ask) {
+      const said = messagesVoice.partsOf(speech, ask);
+      kept = (id) => keep(world, id, ask, said);
+      return said;
+    },
+    newReplyId(call) {
+      const id = messagesVoice.newReplyId(call);
+      kept?.(id);
+      return id;
+    },
+  };
+}
+
+function keep(world: World, id: string, ask: Ask, said: ReturnType<Voice["partsOf"]>): void {
+  const { body, model, call, conversation } = ask;
+  const reply = { id, model, createdAt: 0, ...said, usage: null, beyond: [] };
+  const context = { model, requestId: call.requestId, createdAt: 0, conversation, includeUsage: true };
+  const { content } = messages.caller.writeReply(reply, context).body;
+  const threads = threadsOf.get(world) ?? new Map<string, KeptThread>();
+  threadsOf.set(world, threads);
+  if (threads.size === MAX_THREADS) threads.delete(threads.keys().next().value!);
+  const { system, tools } = body;
+  const whole = [...listOf(body.messages), { role: "assistant", content }];
+  threads.set(id, { system, tools, messages: whole, isContinued: false });
+}
