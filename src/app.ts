@@ -28,6 +28,7 @@ import type { JobRunner } from "./store/jobs.ts";
 import { createVendorState } from "./ownership/vendor_state.ts";
 import { BoundedMemory } from "./texts/bounded_memory.ts";
 import { itemMemoryOver } from "./texts/item_memory.ts";
+import { MissingCounters } from "./texts/missing_counters.ts";
 import { type KeptReasoning, reasoningMemoryOver } from "./texts/reasoning_memory.ts";
 import { TextTurns } from "./texts/turn.ts";
 import { type VideoEngine, videoEngine } from "./video_engine.ts";
@@ -146,6 +147,7 @@ async function openEngines(foundation: Foundation, present: Present): Promise<En
     items: itemMemoryOver(items),
     vendorState: createVendorState(foundation),
     inliner: createMediaInliner(egress),
+    missingCounters: new MissingCounters(clock),
   });
   const caches = await cacheEngine({ ...foundation, texts: turns.parts });
   const webhooks = createWebhooks({ ...foundation, timeoutMs: config.webhooks.timeoutMs });

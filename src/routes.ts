@@ -1,5 +1,6 @@
 import type { CacheEngine } from "./cache_engine.ts";
 import type { Catalog } from "./catalog/catalog.ts";
+import type { Model } from "./catalog/model.ts";
 import type { Authenticate } from "./billing/authenticate.ts";
 import type { BodyLimits } from "./http/body.ts";
 import { GUESSED_ADDRESSES, isContentClient, isMessageClient } from "./guessed_addresses.ts";
@@ -8,6 +9,7 @@ import { renderAdminError } from "./protocols/admin/answer.ts";
 import { renderContentError } from "./protocols/content/error.ts";
 import { contentRoutes } from "./protocols/content/generate.ts";
 import { contentModelRoutes } from "./protocols/content/models.ts";
+import { messages } from "./conversation/codecs/messages/mod.ts";
 import { renderDefaultError } from "./protocols/default/error.ts";
 import { defaultModelRoutes } from "./protocols/default/models.ts";
 import { defaultTextRoutes } from "./protocols/default/texts.ts";
@@ -77,10 +79,16 @@ export function routesOf(
     ...images,
     ...videos,
     ...defaultModelRoutes(catalog, renderDefaultError),
-    ...messageModelRoutes(catalog, renderMessageError),
+    ...messageModelRoutes(catalog, (model) => passesMessages(model, turns), renderMessageError),
     ...contentModelRoutes(catalog, renderContentError),
     ...admin,
     { method: "GET", path: "/healthz", handler: () => new Response("ok\n"), renderError: renderDefaultError },
     { method: "GET", path: "/readyz", handler: readiness, renderError: renderDefaultError },
   ];
+}
+
+/** Whether every provider of the model speaks the message protocol. */
+function passesMessages({ serves }: Model, { parts }: TextTurns): boolean {
+  const speaks = (name: string) => parts.providers.get(name)?.text.some(({ format }) => format === messages.upstream);
+  return serves.every(({ provider }) => speaks(provider) === true);
 }

@@ -16,6 +16,7 @@ import { defaultTextRoutes } from "../protocols/default/texts.ts";
 import { messageRoutes } from "../protocols/message/messages.ts";
 import { createRouter, type Router } from "../router.ts";
 import { itemMemoryOver } from "../texts/item_memory.ts";
+import { MissingCounters } from "../texts/missing_counters.ts";
 import { type KeptReasoning, reasoningMemoryOver } from "../texts/reasoning_memory.ts";
 import type { KeptValues } from "../texts/bounded_memory.ts";
 import { createVendorState } from "../ownership/vendor_state.ts";
@@ -80,6 +81,7 @@ function routerOf({ config }: ThreadData): Router {
     store,
     vendorState: createVendorState({ store, log }),
     inliner: createMediaInliner(egress),
+    missingCounters: new MissingCounters(clock),
     random: Math.random,
   });
   const authenticate: Authenticate = () => Promise.resolve(openNow().message.credential);

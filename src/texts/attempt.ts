@@ -17,6 +17,7 @@ import type { Provider } from "../upstreams/provider.ts";
 import type { TextEndpoint } from "../upstreams/upstream.ts";
 import type { MediaInliner } from "./inline_media.ts";
 import type { ItemMemory } from "./item_memory.ts";
+import type { MissingCounters } from "./missing_counters.ts";
 import type { ReasoningMemory } from "./reasoning_memory.ts";
 import type { TextMeasure } from "./text_reservation.ts";
 
@@ -84,4 +85,5 @@ export interface TextParts extends CallParts {
   readonly store: Store;
   readonly vendorState: VendorState;
   readonly inliner: MediaInliner;
+  readonly missingCounters: MissingCounters;
 }

@@ -14,6 +14,7 @@ import type { TextEndpoint, TokenCounter } from "../upstreams/upstream.ts";
 import { jsonBytes } from "./answer.ts";
 import { withMediaInlined } from "./inline_media.ts";
 import { errorForCaller, loggedFailureOf } from "../routing/judgement.ts";
+import { saysNoCounter } from "./missing_counters.ts";
 import { countPromptTokens } from "./token_estimate.ts";
 import type { TextParts } from "./attempt.ts";
 import { textModel } from "./text_model.ts";
@@ -46,8 +47,8 @@ const COUNT_MS = 30_000;
 
 /**
  * Counts the tokens of a prompt by the vendor's own counter where one of the model's providers has one. The gateway's
- * tokenizer stands in for providers that have none, and like them it comes behind: when no counter has answered, in
- * cases in which a turn would go on to the next provider.
+ * tokenizer stands in for providers that have none, or whose vendor answers that it has none, and like them it comes
+ * behind: when no counter has answered, in cases in which a turn would go on to the next provider.
  *
  * @throws {GatewayError} As the turn itself would.
  */
@@ -56,15 +57,16 @@ export async function countTokens(turn: CountTurn, parts: TextParts): Promise<To
   const route = routeOf(model, turn, parts);
   const request = { ...turn, grammar: turn.format.grammar, model, passesTo: () => false };
   const candidates = await permittedCandidates(request, route.candidates, parts);
-  const counting = candidates.filter(({ provider }) => counterAt(parts.providers.get(provider)!));
+  const counters = () => candidates.filter((candidate) => hasCounter(candidate, parts));
+  const counting = counters();
   try {
     if (counting.length > 0) {
-      const attempt = (candidate: Candidate) => countAt(candidate, turn, model, parts);
+      const attempt = (candidate: Candidate) => askCounter(candidate, turn, model, parts);
       const { accountId } = turn;
       return await tryCandidates({ candidates: counting, attempt, accountId, rule: TEXT_FALLBACK }, parts);
     }
   } catch (error) {
-    if (counting.length === candidates.length || !isFallbackAllowed(error, TEXT_FALLBACK)) {
+    if (counters().length === candidates.length || !isFallbackAllowed(error, TEXT_FALLBACK)) {
       throw errorForCaller(error, { providers: parts.providers, author: turn.format.author });
     }
     parts.log.warn("count_estimated", { model: model.id, ...loggedFailureOf(error) });
@@ -73,11 +75,25 @@ export async function countTokens(turn: CountTurn, parts: TextParts): Promise<To
   return { tokens: await countPromptTokens(turn.conversation), countedBy: null };
 }
 
-/** Where a provider counts, and how; null where it does not. */
-function counterAt(provider: Provider): { readonly endpoint: TextEndpoint; readonly counter: TokenCounter } | null {
+/** Where a provider counts, and how. */
+interface Counter {
+  readonly endpoint: TextEndpoint;
+  readonly counter: TokenCounter;
+}
+
+/** Null where the provider's kind has no counter. */
+function counterAt(provider: Provider): Counter | null {
   for (const endpoint of provider.text) if (endpoint.counter !== null) return { endpoint, counter: endpoint.counter };
   return null;
 }
+
+/** Whether the provider has a counter, and the vendor has not said lately that it has none for the model. */
+function hasCounter({ provider, model }: Candidate, { providers, missingCounters }: TextParts): boolean {
+  return counterAt(providers.get(provider)!) !== null && !missingCounters.has(provider, model);
+}
+
+/** What is counted for whom. */
+type Counted = Pick<CountTurn, "conversation" | "callerSignal" | "memory">;
 
 /**
  * Counts at one provider: by its own counter, else by the gateway's tokenizer.
@@ -86,14 +102,26 @@ function counterAt(provider: Provider): { readonly endpoint: TextEndpoint; reado
  */
 export async function countAt(
   candidate: Candidate,
-  turn: Pick<CountTurn, "conversation" | "callerSignal" | "memory">,
+  turn: Counted,
   model: Model,
   parts: TextParts,
 ): Promise<TokenCount> {
+  try {
+    if (hasCounter(candidate, parts)) return await askCounter(candidate, turn, model, parts);
+  } catch (error) {
+    if (hasCounter(candidate, parts)) throw error;
+  }
+  return { tokens: await countPromptTokens(turn.conversation), countedBy: null };
+}
+
+/**
+ * Asks the provider's own counter, and remembers it when there turns out to be none.
+ *
+ * @throws {UpstreamFailure} `forbidden` when there is none, so that the next provider is asked and this one is not blamed.
+ */
+async function askCounter(candidate: Candidate, turn: Counted, model: Model, parts: TextParts): Promise<TokenCount> {
   const provider = parts.providers.get(candidate.provider)!;
-  const counting = counterAt(provider);
-  if (counting === null) return { tokens: await countPromptTokens(turn.conversation), countedBy: null };
-  const { endpoint, counter } = counting;
+  const { endpoint, counter } = counterAt(provider)!;
   const target = {
     model: candidate.model,
     provider: provider.name,
@@ -103,8 +131,21 @@ export async function countAt(
   };
   const conversation = await withMediaInlined(turn.conversation, endpoint.mustInline, parts.inliner, turn);
   const { body } = counter.write(conversation, target);
-  const tokens = await ask({ provider, endpoint, counter, model: target.model, body, callerSignal: turn.callerSignal });
-  return { tokens, countedBy: provider.name };
+  try {
+    const { callerSignal } = turn;
+    const tokens = await ask({ provider, endpoint, counter, model: target.model, body, callerSignal });
+    return { tokens, countedBy: provider.name };
+  } catch (error) {
+    if (!(error instanceof UpstreamFailure) || !saysNoCounter(error, target.model)) throw error;
+    parts.missingCounters.add(provider.name, target.model);
+    parts.log.info("counter_missing", { provider: provider.name, model: target.model, ...loggedFailureOf(error) });
+    const { status, accepted } = error.facts;
+    throw new UpstreamFailure(provider.name, "forbidden", `Provider "${provider.name}" has no token counter`, {
+      status,
+      accepted,
+      cause: error,
+    });
+  }
 }
 
 interface Question {

@@ -13,6 +13,7 @@ import { UNMONITORED_CREDENTIALS } from "../../src/routing/credential_monitor.ts
 import type { TextParts } from "../../src/texts/attempt.ts";
 import { BoundedMemory } from "../../src/texts/bounded_memory.ts";
 import { itemMemoryOver } from "../../src/texts/item_memory.ts";
+import { MissingCounters } from "../../src/texts/missing_counters.ts";
 import { reasoningMemoryOver } from "../../src/texts/reasoning_memory.ts";
 import { LiveStreams } from "../../src/calls/stream_relay.ts";
 import type { TextEndpoint } from "../../src/upstreams/upstream.ts";
@@ -128,6 +129,7 @@ export function stageOf(
     store: { get: (keys: readonly unknown[]) => Promise.resolve(keys.map(() => null)) } as unknown as Store,
     vendorState: stateless,
     inliner: () => Promise.reject(new Error("nothing is to be fetched")),
+    missingCounters: new MissingCounters(clock),
     random,
   };
   return { turns: new TextTurns(parts), till, estimates, sent, lines, clock, live };

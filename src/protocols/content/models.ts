@@ -24,7 +24,10 @@ export function contentModelRoutes(catalog: Catalog, renderError: ErrorRenderer)
   });
 }
 
-/** One model in the content style: camelCase outside, snake_case inside. Source: SPEC "Model objects". */
+/**
+ * One model in the content style: camelCase outside, snake_case inside. Source: SPEC "Model objects"; of `thinking` and
+ * the defaults: Gemini API reference, "Models".
+ */
 export function writeContentModel(model: Model): Record<string, unknown> {
   return {
     name: `models/${model.id}`,
@@ -42,7 +45,16 @@ export function writeContentModel(model: Model): Record<string, unknown> {
     topProvider: writeTopProvider(model.topProvider),
     supportedParameters: model.supportedParameters,
     expirationDate: model.expirationDate,
+    thinking: model.supportedParameters.includes("reasoning"),
+    ...defaultSamplingOf(model),
   };
+}
+
+/** The settings that a model has unless a request says otherwise, where the operator wrote them down. */
+function defaultSamplingOf({ defaultParameters }: Model): Record<string, number> {
+  const { temperature, top_p: topP, top_k: topK } = defaultParameters ?? {};
+  const written = Object.entries({ temperature, topP, topK });
+  return Object.fromEntries(written.filter((entry): entry is [string, number] => typeof entry[1] === "number"));
 }
 
 /** What the permanent slug has beyond the id (`2025-12`), else `001`, as a first version is called in this style. */

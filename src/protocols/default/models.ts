@@ -15,7 +15,7 @@ export function defaultModelRoutes(catalog: Catalog, renderError: ErrorRenderer)
   return catalogRoutes(catalog, style, renderError);
 }
 
-/** One model in the default style. Source: SPEC "Model objects". */
+/** One model in the default style. Source: SPEC "Model objects"; of `shutdown_date`: Models API reference. */
 export function writeDefaultModel(model: Model): Record<string, unknown> {
   return {
     id: model.id,
@@ -33,5 +33,6 @@ export function writeDefaultModel(model: Model): Record<string, unknown> {
     supported_parameters: model.supportedParameters,
     default_parameters: model.defaultParameters,
     expiration_date: model.expirationDate,
+    ...model.expirationDate !== null && { shutdown_date: model.expirationDate },
   };
 }

@@ -3,28 +3,42 @@ import { catalogRoutes } from "../../catalog/listing.ts";
 import type { Model } from "../../catalog/model.ts";
 import { writeArchitecture, writePricing, writeTopProvider } from "../../catalog/written.ts";
 import type { ErrorRenderer, Route } from "../../http/inbound.ts";
+import { capabilitiesOf, lineOf } from "./capabilities.ts";
 
 const MOST_PER_PAGE = 1000;
 
+/** Tells whether every provider of a model speaks the message protocol, so that its requests pass unchanged. */
+export type PassesMessages = (model: Model) => boolean;
+
 /** `GET /msgcompat/v1/models`, with a provider behind it, with a provider and a model behind it. */
-export function messageModelRoutes(catalog: Catalog, renderError: ErrorRenderer): Route[] {
+export function messageModelRoutes(catalog: Catalog, passes: PassesMessages, renderError: ErrorRenderer): Route[] {
   const style = {
     protocol: "message",
     path: "/msgcompat/v1/models",
-    writeModel: writeMessageModel,
+    writeModel: (model: Model) => writeMessageModel(model, passes(model)),
     writeList: (data: readonly unknown[], models: readonly Model[]) => listOf(data, models, false),
     writePage: writeMessagePage,
   } as const;
   return catalogRoutes(catalog, style, renderError);
 }
 
-/** One model in the message style. Source: SPEC "Model objects". */
-export function writeMessageModel(model: Model): Record<string, unknown> {
+/**
+ * One model in the message style, with the fields that its vendor's clients know. A model with a date of its end counts
+ * as deprecated. Source: SPEC "Model objects"; Messages API reference, "Models", `ModelInfo`.
+ */
+function writeMessageModel(model: Model, passes: boolean): Record<string, unknown> {
   return {
     type: "model",
     id: model.id,
     display_name: model.name,
     created_at: new Date(model.created * 1000).toISOString().replace(".000Z", "Z"),
+    max_input_tokens: model.topProvider.contextLength || null,
+    max_tokens: model.topProvider.maxCompletionTokens || null,
+    capabilities: capabilitiesOf(model, passes),
+    lifecycle: lifecycleOf(model),
+    line: lineOf(model),
+    deprecated_at: null,
+    retires_at: model.expirationDate === null ? null : `${model.expirationDate}T00:00:00Z`,
     owned_by: model.ownedBy,
     canonical_slug: model.canonicalSlug,
     description: model.description,
@@ -37,17 +51,30 @@ export function writeMessageModel(model: Model): Record<string, unknown> {
   };
 }
 
+function lifecycleOf({ expirationDate }: Model): "active" | "deprecated" {
+  return expirationDate === null ? "active" : "deprecated";
+}
+
 /**
  * The part of the list that a client's paging asks for: at most `limit` models behind `after_id`, or the last of those
- * before `before_id`. An unknown id and a limit that is no positive number are passed over. A list that is shown
- * without a limit ends where it ends, as SPEC's does. Source: Messages API reference, "List models".
+ * before `before_id`, of those in the stages of `lifecycle`. An unknown id and a limit that is no positive number are
+ * passed over. A list that is shown without a limit ends where it ends, as SPEC's does. Source: Messages API reference,
+ * "List models".
  */
-function writeMessagePage(data: readonly unknown[], models: readonly Model[], query: URLSearchParams): unknown | null {
+function writeMessagePage(
+  written: readonly unknown[],
+  listed: readonly Model[],
+  query: URLSearchParams,
+): unknown | null {
+  const stages = [...query.getAll("lifecycle"), ...query.getAll("lifecycle[]")];
+  const isWanted = (model: Model) => stages.length === 0 || stages.includes(lifecycleOf(model));
+  const models = listed.filter(isWanted);
+  const data = written.filter((_, index) => isWanted(listed[index]));
   const position = (name: string) => models.findIndex(({ id }) => id === query.get(name));
   const after = position("after_id");
   const before = position("before_id");
   const limit = limitOf(query.get("limit"));
-  if (after < 0 && before < 0 && limit === null) return null;
+  if (after < 0 && before < 0 && limit === null && stages.length === 0) return null;
   const most = limit ?? models.length;
   if (before >= 0) {
     const start = Math.max(0, before - most);

@@ -8,7 +8,7 @@ const routes = contentModelRoutes(sampleCatalog(), plainErrors);
 const IDS = ["a/1", "a/2", "b/3", "b/4", "b/5"];
 const many = contentModelRoutes(createCatalog(IDS.map((id) => modelOf({ id }))), plainErrors);
 
-Deno.test("GET /gencompat/v1beta/models/{provider}/{model_id} has the fields of SPEC's content style, no more and no less", async () => {
+Deno.test("GET /gencompat/v1beta/models/{provider}/{model_id} has the fields of SPEC's content style and its client's", async () => {
   const expected = {
     name: "models/lumen/talk-2",
     version: "2026-05",
@@ -36,6 +36,7 @@ Deno.test("GET /gencompat/v1beta/models/{provider}/{model_id} has the fields of 
     topProvider: { context_length: 200_000, max_completion_tokens: 8192, is_moderated: true },
     supportedParameters: ["temperature", "tools"],
     expirationDate: "2027-05-04",
+    thinking: false,
   };
   assertEquals(await getJson(routes, "/gencompat/v1beta/models/lumen/talk-2"), expected);
   assertEquals(await getJson(routes, "/gencompat/v1/models/lumen/talk-2"), expected);
@@ -86,5 +87,27 @@ Deno.test("the google client pages to the end and gets models", async () => {
       }
       assertEquals((await client.models.get({ model: "b/4" })).displayName, "4");
     }
+  });
+});
+
+Deno.test("the google client reads limits, thinking and defaults of a model", async () => {
+  const routes = contentModelRoutes(
+    createCatalog([modelOf({
+      id: "a/1",
+      context_length: 9000,
+      top_provider: { max_completion_tokens: 500 },
+      supported_parameters: ["reasoning"],
+      default_parameters: { temperature: 0.7, top_p: 0.9, top_k: 40, stop: null },
+    })]),
+    plainErrors,
+  );
+  await withServer(routes, async (base) => {
+    const client = new GoogleGenAI({ apiKey: "any", httpOptions: { baseUrl: `${base}/gencompat` } });
+    const { inputTokenLimit, outputTokenLimit, thinking, temperature, topP, topK, supportedActions } = await client
+      .models
+      .get({ model: "a/1" });
+    assertEquals([inputTokenLimit, outputTokenLimit, thinking], [9000, 500, true]);
+    assertEquals([temperature, topP, topK], [0.7, 0.9, 40]);
+    assertEquals(supportedActions, ["generateContent", "streamGenerateContent", "countTokens", "createCachedContent"]);
   });
 });

@@ -5,7 +5,7 @@ import { getJson, plainErrors, sampleCatalog, withServer } from "../../catalog/s
 
 const routes = defaultModelRoutes(sampleCatalog(), plainErrors);
 
-Deno.test("GET /v1/models/{provider}/{model_id} has the fields of SPEC's default style, no more and no less", async () => {
+Deno.test("GET /v1/models/{provider}/{model_id} has the fields of SPEC's default style and its client's", async () => {
   assertEquals(await getJson(routes, "/v1/models/lumen/talk-2"), {
     id: "lumen/talk-2",
     object: "model",
@@ -28,6 +28,7 @@ Deno.test("GET /v1/models/{provider}/{model_id} has the fields of SPEC's default
     supported_parameters: ["temperature", "tools"],
     default_parameters: null,
     expiration_date: "2027-05-04",
+    shutdown_date: "2027-05-04",
   });
 });
 
@@ -53,6 +54,8 @@ Deno.test("the openai client lists and retrieves models", async () => {
     const ids = [];
     for await (const model of client.models.list()) ids.push(model.id);
     assertEquals(ids, sampleCatalog().models.map(({ id }) => id));
-    assertEquals((await client.models.retrieve("lumen/talk-2")).owned_by, "lumen");
+    const model = await client.models.retrieve("lumen/talk-2");
+    assertEquals([model.owned_by, model.shutdown_date], ["lumen", "2027-05-04"]);
+    assertEquals((await client.models.retrieve("other/talk-9")).shutdown_date, undefined);
   });
 });

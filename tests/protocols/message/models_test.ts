@@ -4,9 +4,9 @@ import { createCatalog } from "../../../src/catalog/catalog.ts";
 import { messageModelRoutes } from "../../../src/protocols/message/models.ts";
 import { getJson, modelOf, plainErrors, sampleCatalog, withServer } from "../../catalog/support.ts";
 
-const routes = messageModelRoutes(sampleCatalog(), plainErrors);
+const routes = messageModelRoutes(sampleCatalog(), () => false, plainErrors);
 const IDS = ["a/1", "a/2", "b/3", "b/4", "b/5"];
-const many = messageModelRoutes(createCatalog(IDS.map((id) => modelOf({ id }))), plainErrors);
+const many = messageModelRoutes(createCatalog(IDS.map((id) => modelOf({ id }))), () => false, plainErrors);
 
 /** The ids of a page and its three paging fields. */
 async function pageOf(path: string): Promise<unknown[]> {
@@ -14,12 +14,31 @@ async function pageOf(path: string): Promise<unknown[]> {
   return [(data as { id: string }[]).map(({ id }) => id), has_more, first_id, last_id];
 }
 
-Deno.test("GET /msgcompat/v1/models/{provider}/{model_id} has the fields of SPEC's message style, no more and no less", async () => {
-  assertEquals(await getJson(routes, "/msgcompat/v1/models/lumen/talk-2"), {
+Deno.test("GET /msgcompat/v1/models/{provider}/{model_id} has the fields of SPEC's message style and its client's", async () => {
+  const { capabilities, ...fields } = await getJson(routes, "/msgcompat/v1/models/lumen/talk-2");
+  assertEquals(Object.keys(capabilities as object), [
+    "batch",
+    "citations",
+    "code_execution",
+    "context_management",
+    "effort",
+    "image_input",
+    "pdf_input",
+    "server_tools",
+    "structured_outputs",
+    "thinking",
+  ]);
+  assertEquals(fields, {
     type: "model",
     id: "lumen/talk-2",
     display_name: "Lumen Talk 2",
     created_at: "2026-05-04T00:00:00Z",
+    max_input_tokens: 200_000,
+    max_tokens: 8192,
+    lifecycle: "deprecated",
+    line: null,
+    deprecated_at: null,
+    retires_at: "2027-05-04T00:00:00Z",
     owned_by: "lumen",
     canonical_slug: "lumen/talk-2-2026-05",
     description: "Talks.",
@@ -75,4 +94,25 @@ Deno.test("the anthropic client pages to the end and retrieves models", async ()
     }
     assertEquals((await client.models.retrieve("b/4")).display_name, "4");
   });
+});
+
+Deno.test("GET /msgcompat/v1/models shows the models in the stages that lifecycle asks for", async () => {
+  const idsOf = async (query: string) => {
+    const list = await getJson(routes, `/msgcompat/v1/models${query}`);
+    return [(list.data as { id: string }[]).map(({ id }) => id), list.first_id, list.has_more];
+  };
+  assertEquals(await idsOf("?lifecycle=active"), [["other/talk-9"], "other/talk-9", false]);
+  assertEquals(await idsOf("?lifecycle[]=deprecated&lifecycle[]=retired"), [["lumen/talk-2"], "lumen/talk-2", false]);
+  assertEquals(await idsOf("?lifecycle=active&lifecycle=deprecated&limit=1"), [["lumen/talk-2"], "lumen/talk-2", true]);
+  assertEquals(await idsOf("?lifecycle=retired"), [[], null, false]);
+  await withServer(routes, async (base) => {
+    const client = new Anthropic({ baseURL: `${base}/msgcompat`, apiKey: "any", maxRetries: 0 });
+    const active = await Array.fromAsync(client.models.list({ lifecycle: ["active"] }));
+    assertEquals(active.map(({ id, lifecycle }) => [id, lifecycle]), [["other/talk-9", "active"]]);
+  });
+});
+
+Deno.test("limits that are not known are null, as the client types them", async () => {
+  const { max_input_tokens, max_tokens } = await getJson(many, "/msgcompat/v1/models/a/1");
+  assertEquals([max_input_tokens, max_tokens], [null, null]);
 });
