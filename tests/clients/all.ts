@@ -14,7 +14,7 @@ import { qwenCode } from "./qwen_code.ts";
 /** Every program, in the order of the table. */
 export const PROGRAMS: readonly ClientProgram[] = [
   claudeCode,
-  codex,
+  ...codex,
   geminiCli,
   ...opencode,
   ...qwenCode,

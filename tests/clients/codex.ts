@@ -1,67 +1,108 @@
 import { join } from "node:path";
+import { legalWord } from "../../src/conversation/legal_word.ts";
+import { expectThoughts } from "./agent_scenarios.ts";
+import { aliasOf } from "./gateway.ts";
 import { npmBin } from "./install.ts";
-import { type ClientProgram, expect, expectText } from "./program.ts";
+import { type ClientProgram, expect, expectText, type Scenario } from "./program.ts";
 import type { Ran, Session } from "./session.ts";
 
 const VERSION = "0.169.0";
 
-/** Codex CLI, without a terminal (`codex exec`). */
-export const codex: ClientProgram = {
-  name: "Codex CLI",
-  version: VERSION,
-  fast: true,
-  install: (cache) => cache.npm("codex", [`@openai/codex@${VERSION}`]),
-  scenarios: {
-    async plain(session) {
-      const { code, stdout } = await codexExec(session, "[[say Hello from the model]]");
-      expectText(stdout, "Hello from the model");
-      expect(code === 0, `exit code ${code}`);
-    },
-    stream: "`codex exec` shows whole messages; all its requests are streams",
-    async tools(session) {
-      const { stdout } = await codexExec(session, '[[tool exec_command {"cmd":"echo made by the tool"}]]');
-      expectText(stdout, "The tool exec_command answered");
-      expectText(stdout, "made by the tool");
-    },
-    async "parallel tools"(session) {
-      const prompt = ["first", "second"].map((word) => `[[tool exec_command {"cmd":"echo the ${word} call"}]]`);
-      const { stdout } = await codexExec(session, prompt.join(" "));
-      expectText(stdout, "the first call");
-      expectText(stdout, "the second call");
-    },
-    async structured(session) {
-      const schema = {
-        type: "object",
-        properties: { city: { type: "string" } },
-        required: ["city"],
-        additionalProperties: false,
-      };
-      await session.write(join(session.work, "schema.json"), JSON.stringify(schema));
-      const { stdout } = await codexExec(session, "Name a city", ["--output-schema", "schema.json"]);
-      expectText(stdout, '{"city":');
-    },
-    async reasoning(session) {
-      const { stdout, stderr } = await codexExec(session, '[[tool exec_command {"cmd":"echo made by the tool"}]]', [
-        "-c",
-        "model_reasoning_effort=high",
-        "-c",
-        "model_reasoning_summary=detailed",
-        "-c",
-        "model_supports_reasoning_summaries=true",
-      ]);
-      expectText(stderr, "Let me think about this", "the log");
-      expectText(stdout, "made by the tool");
-    },
-    async error(session) {
-      const { code, stderr } = await codexExec(session, "[[fail 400 The vendor does not like this]]");
-      expectText(stderr, "The vendor does not like this", "the log");
-      expect(code !== 0, "exit code 0");
-    },
-  },
-};
+interface Way {
+  readonly name: string;
+  modelOf(session: Session): string;
+  /** A directive that makes the model run this command. */
+  shell(command: string): string;
+  /** Why there are no two calls in one answer; null where there are. */
+  readonly oneCall: string | null;
+}
 
-async function codexExec(session: Session, prompt: string, args: readonly string[] = []): Promise<Ran> {
-  const { address, key, model, cache, home } = session;
+/** Codex CLI, without a terminal (`codex exec`): with a model that it does not know, and with one of a known name. */
+export const codex: readonly ClientProgram[] = [
+  program({
+    name: "Codex CLI",
+    modelOf: ({ model }) => model,
+    shell: (cmd) => `[[tool exec_command ${JSON.stringify({ cmd })}]]`,
+    oneCall: null,
+  }),
+  program({
+    name: "Codex CLI, gpt-6-sol by alias",
+    modelOf: ({ family }) => aliasOf("gpt-6-sol", family),
+    shell: programDirective,
+    oneCall: "asks for one call at a time (`parallel_tool_calls: false`)",
+  }),
+];
+
+/**
+ * For models that it knows, Codex offers one tool that takes a program as free text, in a namespace. Vendors other than
+ * OpenAI get it as a function with a text as its argument, and under a name that they allow.
+ */
+function programDirective(cmd: string): string {
+  const code = `text((await tools.exec_command(${JSON.stringify({ cmd })})).output)`;
+  const name = "functions/exec";
+  const call = `tool ${legalWord(name, 64)} ${JSON.stringify({ input: code })}`;
+  return `[[openai: tool ${name} ${code}]] [[anthropic: ${call}]] [[google: ${call}]]`;
+}
+
+function program({ name, modelOf, shell, oneCall }: Way): ClientProgram {
+  const run = (session: Session, prompt: string, args: readonly string[] = []) =>
+    codexExec(session, modelOf(session), [...args, prompt]);
+  const parallel: Scenario = async (session) => {
+    const { stdout } = await run(session, `${shell("echo the first call")} ${shell("echo the second call")}`);
+    expectText(stdout, "the first call");
+    expectText(stdout, "the second call");
+  };
+  return {
+    name,
+    version: VERSION,
+    fast: true,
+    install: (cache) => cache.npm("codex", [`@openai/codex@${VERSION}`]),
+    scenarios: {
+      async plain(session) {
+        const { code, stdout } = await run(session, "[[say Hello from the model]]");
+        expectText(stdout, "Hello from the model");
+        expect(code === 0, `exit code ${code}`);
+      },
+      stream: "`codex exec` shows whole messages; all its requests are streams",
+      async tools(session) {
+        const { stdout } = await run(session, shell("echo made by the tool | tr a-z A-Z"));
+        expectText(stdout, " answered: ");
+        expectText(stdout, "MADE BY THE TOOL");
+      },
+      "parallel tools": oneCall ?? parallel,
+      async structured(session) {
+        const schema = {
+          type: "object",
+          properties: { city: { type: "string" } },
+          required: ["city"],
+          additionalProperties: false,
+        };
+        await session.write(join(session.work, "schema.json"), JSON.stringify(schema));
+        const { stdout } = await run(session, "Name a city", ["--output-schema", "schema.json"]);
+        expectText(stdout, '{"city":');
+      },
+      async reasoning(session) {
+        const { stdout, stderr } = await run(session, shell("echo made by the tool | tr a-z A-Z"), THINKS);
+        expectText(stdout, "MADE BY THE TOOL");
+        expectThoughts(stderr.includes("Let me think about this"), session);
+      },
+      async error(session) {
+        const { code, stderr } = await run(session, "[[fail 400 The vendor does not like this]]");
+        expectText(stderr, "The vendor does not like this", "the log");
+        expect(code !== 0, "exit code 0");
+      },
+    },
+  };
+}
+
+const THINKS = [
+  "model_reasoning_effort=high",
+  "model_reasoning_summary=detailed",
+  "model_supports_reasoning_summaries=true",
+].flatMap((setting) => ["-c", setting]);
+
+async function codexExec(session: Session, model: string, args: readonly string[]): Promise<Ran> {
+  const { address, key, cache, home } = session;
   await session.write(
     join(home, ".codex", "config.toml"),
     `model = "${model}"
@@ -74,7 +115,7 @@ env_key = "SWITCHYARD_API_KEY"
 wire_api = "responses"
 `,
   );
-  return await session.run(["codex", "exec", "--sandbox", "danger-full-access", ...args, prompt], {
+  return await session.run(["codex", "exec", "--sandbox", "danger-full-access", ...args], {
     path: [npmBin(cache, "codex")],
     env: { SWITCHYARD_API_KEY: key },
   });

@@ -4,6 +4,7 @@ import { devConfig } from "../../src/config/dev_config.ts";
 import { readMoney } from "../../src/lib/money.ts";
 import { jsonLog } from "../../src/lib/log.ts";
 import { startSandbox } from "../../src/sandbox/mod.ts";
+import { FAMILIES, type FamilyName } from "./program.ts";
 
 /** The gateway that the programs are pointed at. */
 export interface ClientsGateway {
@@ -16,6 +17,15 @@ export interface ClientsGateway {
 /** Agents send prompts of tens of thousands of tokens. */
 const BALANCE = readMoney("10000.00");
 
+/**
+ * A name by which a program takes a family's model for one that it knows.
+ *
+ * @param known What the name begins with.
+ */
+export function aliasOf(known: string, family: FamilyName): string {
+  return `${known}-${family}`;
+}
+
 /** Starts what `switchyard dev` starts: the same models in front of the same simulated vendors, kept in memory. */
 export async function startClientsGateway(): Promise<ClientsGateway> {
   const sandbox = await startSandbox({ port: 0 });
@@ -24,7 +34,13 @@ export async function startClientsGateway(): Promise<ClientsGateway> {
   const overrides: Record<string, string> = { PORT: "0", SWITCHYARD_STORE: "kv::memory:", SWITCHYARD_FILES: files };
   const config = devConfig({ sandbox: sandbox.baseUrls, key, env: (name) => overrides[name] });
   const accounts = config.accounts.map((account) => ({ ...account, balance: BALANCE }));
-  const app = await startApp({ config: { ...config, accounts }, log: jsonLog("error", console.error) });
+  const aliases = Object.entries(FAMILIES).map(([family, model]) => ({
+    name: aliasOf("*", family as FamilyName),
+    model,
+    fallbacks: null,
+    isListed: false,
+  }));
+  const app = await startApp({ config: { ...config, accounts, aliases }, log: jsonLog("error", console.error) });
   return {
     address: app.address,
     key,
