@@ -1,4 +1,5 @@
 import type { JsonObject } from "../lib/json_object.ts";
+import type { TokenLogprob } from "./logprobs.ts";
 import type { Seal } from "./seal.ts";
 
 /**
@@ -101,6 +102,8 @@ export interface TextPart {
   readonly seal?: Seal;
   /** Web sources that a reply's text names. */
   readonly citations?: readonly Citation[];
+  /** The tokens of a reply's text with their probabilities, where they were asked for. */
+  readonly logprobs?: readonly TokenLogprob[];
 }
 
 /** A web address that a stretch of text rests on; offsets count UTF-16 units of that text, null where not given. */

@@ -1,4 +1,5 @@
 import type { Citation, ImagePart } from "./conversation.ts";
+import type { TokenLogprob } from "./logprobs.ts";
 import type { Stop } from "./reply.ts";
 import type { Seal } from "./seal.ts";
 import type { Usage } from "./usage.ts";
@@ -27,8 +28,13 @@ export type ReplyEvent =
     readonly usage: Usage | null;
   }
   | { readonly type: "part-start"; readonly index: number; readonly part: PartOpening }
-  /** More text, thought, refusal, or JSON text of a call's arguments. Never empty. */
-  | { readonly type: "part-delta"; readonly index: number; readonly text: string }
+  /** More text, thought, refusal, or JSON text of a call's arguments. Never empty. A text's tokens, where asked for. */
+  | {
+    readonly type: "part-delta";
+    readonly index: number;
+    readonly text: string;
+    readonly logprobs?: readonly TokenLogprob[];
+  }
   | { readonly type: "part-seal"; readonly index: number; readonly seal: Seal }
   /** Citations of a text part, where the form tells them in a stream; their offsets count from the part's beginning. */
   | { readonly type: "part-end"; readonly index: number; readonly citations?: readonly Citation[] }

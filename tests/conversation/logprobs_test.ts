@@ -2,8 +2,10 @@ import { readChecked } from "../../src/conversation/caller_format.ts";
 import { assertEquals } from "@std/assert";
 import type { JsonObject } from "../../src/lib/json_object.ts";
 import type { Form } from "../../src/conversation/seal.ts";
-import { CODECS, TARGETS } from "../support/forms.ts";
-import { retarget } from "../support/conversations.ts";
+import { replyContextOf, retarget } from "../support/conversations.ts";
+import { CODECS, streamedThrough, TARGETS, wholeThrough } from "../support/forms.ts";
+import type { ReplyEvent } from "../../src/conversation/events.ts";
+import type { Reply } from "../../src/conversation/reply.ts";
 
 // Whoever asks for probabilities of tokens gets them from vendors that have them, and is told of the others.
 
@@ -55,31 +57,37 @@ Deno.test("request writers name probabilities of tokens that a model does not gi
   }
 });
 
-const TOKEN = { token: "Hi", logprob: -0.1, bytes: null, top_logprobs: [] };
-
-const GIVEN: readonly (readonly [Form, body: JsonObject, beyond: readonly string[]])[] = [
-  ["chat", {
-    id: "c",
-    choices: [{ message: { role: "assistant", content: "Hi" }, finish_reason: "stop", logprobs: { content: [TOKEN] } }],
-  }, ["choices[0].logprobs"]],
-  ["responses", {
-    id: "r",
-    object: "response",
-    status: "completed",
-    output: [{ type: "message", content: [{ type: "output_text", text: "Hi", logprobs: [TOKEN] }] }],
-  }, ["output.content.logprobs"]],
-  ["content", {
-    candidates: [{
-      content: { role: "model", parts: [{ text: "Hi" }] },
-      finishReason: "STOP",
-      avgLogprobs: -0.1,
-      logprobsResult: { chosenCandidates: [{ token: "Hi", logProbability: -0.1 }] },
-    }],
-  }, ["candidates.logprobsResult"]],
+/** A text of two tokens, as each format gives it. */
+const TOKENS = [
+  { token: "He", logprob: -0.5, bytes: null, alternatives: [{ token: "Ho", logprob: -1.5, bytes: null }] },
+  { token: "y", logprob: -0.25, bytes: null, alternatives: [] },
+];
+const REPLY = {
+  id: "r",
+  model: "m",
+  createdAt: 1,
+  parts: [{ kind: "text" as const, text: "Hey", logprobs: TOKENS }],
+  stop: { reason: "end" as const, raw: null },
+  usage: null,
+  beyond: [],
+};
+const EVENTS: readonly ReplyEvent[] = [
+  { type: "start", id: "r", model: "m", createdAt: 1, usage: null },
+  { type: "part-start", index: 0, part: { kind: "text" } },
+  { type: "part-delta", index: 0, text: "He", logprobs: TOKENS.slice(0, 1) },
+  { type: "part-delta", index: 0, text: "y", logprobs: TOKENS.slice(1) },
+  { type: "part-end", index: 0 },
+  { type: "finish", stop: REPLY.stop, usage: null },
 ];
 
-for (const [form, body, beyond] of GIVEN) {
-  Deno.test(`${form} reply reader reports the probabilities of tokens that a vendor gave`, () => {
-    assertEquals(CODECS[form].upstream.readReply(body).beyond, beyond);
+for (const form of ["chat", "responses", "content"] as const) {
+  Deno.test(`${form} replies keep the probabilities of tokens, whole and streamed`, () => {
+    const tokensOf = ({ parts }: Reply) => parts.map((part) => part.kind === "text" && part.logprobs);
+    assertEquals(tokensOf(wholeThrough(form, REPLY, replyContextOf())), [TOKENS]);
+    assertEquals(tokensOf(streamedThrough(form, EVENTS, replyContextOf())), [TOKENS]);
   });
 }
+
+Deno.test("messages replies name the probabilities of tokens that they have no place for", () => {
+  assertEquals(CODECS.messages.caller.writeReply(REPLY, replyContextOf()).losses, ["logprobs"]);
+});

@@ -1,4 +1,5 @@
 import type { Citation } from "../../src/conversation/conversation.ts";
+import { logprobsField, type TokenLogprob } from "../../src/conversation/logprobs.ts";
 import type { ReplyEvent } from "../../src/conversation/events.ts";
 import type { Reply, ReplyPart } from "../../src/conversation/reply.ts";
 import type { PartOpening } from "../../src/conversation/events.ts";
@@ -14,6 +15,7 @@ export function asCounted(reply: Reply): Reply {
 interface OpenPart {
   readonly opening: PartOpening;
   text: string;
+  readonly logprobs: TokenLogprob[];
   seal: Seal | null;
   citations: readonly Citation[];
   ended: boolean;
@@ -46,11 +48,12 @@ function applyTo(parts: (OpenPart | ReplyPart)[], event: ReplyEvent): void {
   switch (event.type) {
     case "part-start":
       expectNext(parts, event.index);
-      parts.push({ opening: event.part, text: "", seal: null, citations: [], ended: false });
+      parts.push({ opening: event.part, text: "", logprobs: [], seal: null, citations: [], ended: false });
       return;
     case "part-delta":
       if (event.text === "") throw new Error(`A delta is never empty: part ${event.index}`);
       openPart(parts, event.index).text += event.text;
+      openPart(parts, event.index).logprobs.push(...event.logprobs ?? []);
       return;
     case "part-seal":
       openPart(parts, event.index).seal = event.seal;
@@ -83,12 +86,18 @@ function endPart(part: OpenPart, citations: readonly Citation[]): void {
   part.ended = true;
 }
 
-function closedPart({ opening, text, seal, citations, ended }: OpenPart): ReplyPart {
+function closedPart({ opening, text, logprobs, seal, citations, ended }: OpenPart): ReplyPart {
   if (!ended) throw new Error(`A part was left open: "${opening.kind}"`);
   const sealed = seal ? { seal } : {};
   switch (opening.kind) {
     case "text":
-      return { kind: "text", text, ...sealed, ...(citations.length > 0 ? { citations } : {}) };
+      return {
+        kind: "text",
+        text,
+        ...sealed,
+        ...(citations.length > 0 ? { citations } : {}),
+        ...logprobsField(logprobs),
+      };
     case "refusal":
       return { kind: "refusal", text };
     case "reasoning":

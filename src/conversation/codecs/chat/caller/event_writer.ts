@@ -11,7 +11,8 @@ import { failureOf } from "../../../stream_failure.ts";
 import { THOUGHT_BREAK, writeDetail } from "../shared/reasoning.ts";
 import { refusalOf, writeStop } from "../shared/stop.ts";
 import { writeUsage } from "../shared/usage.ts";
-import { replyId, sealContent, writeImage } from "./write_reply.ts";
+import type { TokenLogprob } from "../../../logprobs.ts";
+import { replyId, sealContent, writeChoiceLogprobs, writeImage } from "./write_reply.ts";
 
 /** A part that has started and not ended. */
 interface OpenPart {
@@ -71,7 +72,7 @@ function writeEvent(writing: Writing, event: ReplyEvent): Frame[] {
     case "part-start":
       return startPart(writing, event.index, event.part);
     case "part-delta":
-      return writeDelta(writing, event.index, event.text);
+      return writeDelta(writing, event.index, event.text, event.logprobs);
     case "part-seal":
       return sealPart(writing, event.index, event.seal);
     case "part-end":
@@ -94,8 +95,14 @@ function setHead(writing: Writing, { id, createdAt }: { id: string; createdAt: n
   writing.tail = includeUsage ? `],"usage":null}` : "]}";
 }
 
-function chunk(writing: Writing, delta: JsonObject, finishReason: string | null = null): Frame {
-  const choice = `{"index":0,"delta":${JSON.stringify(delta)},"logprobs":null,"finish_reason":${
+function chunk(
+  writing: Writing,
+  delta: JsonObject,
+  finishReason: string | null = null,
+  logprobs: readonly TokenLogprob[] = [],
+): Frame {
+  const tokens = logprobs.length === 0 ? "null" : JSON.stringify(writeChoiceLogprobs(logprobs));
+  const choice = `{"index":0,"delta":${JSON.stringify(delta)},"logprobs":${tokens},"finish_reason":${
     JSON.stringify(finishReason)
   }}`;
   return frame(writing.head + choice + writing.tail);
@@ -119,14 +126,14 @@ function startPart(writing: Writing, index: number, opening: PartOpening): Frame
   return [];
 }
 
-function writeDelta(writing: Writing, index: number, text: string): Frame[] {
+function writeDelta(writing: Writing, index: number, text: string, logprobs?: readonly TokenLogprob[]): Frame[] {
   const part = writing.open.get(index);
   if (!part) return [];
   switch (part.opening.kind) {
     case "text":
       writing.contentLength += text.length;
       part.text += text;
-      return [chunk(writing, { content: text })];
+      return [chunk(writing, { content: text }, null, logprobs)];
     case "refusal":
       return [chunk(writing, { refusal: text })];
     case "reasoning":

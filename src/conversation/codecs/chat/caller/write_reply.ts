@@ -5,6 +5,7 @@ import type { ImagePart, ReasoningPart, ToolCallPart } from "../../../conversati
 import type { Reply, ReplyPart } from "../../../reply.ts";
 import { writeSeal } from "../../../seal.ts";
 import type { Seal } from "../../../seal.ts";
+import { type TokenLogprob, writeTokenLogprobs } from "../../../logprobs.ts";
 import { writeAnnotations } from "../shared/citations.ts";
 import { addressOf } from "../../../media_address.ts";
 import { THOUGHT_BREAK, writeDetail } from "../shared/reasoning.ts";
@@ -24,13 +25,18 @@ export function writeReply(reply: Reply, context: ReplyContext): Written<JsonObj
     choices: [{
       index: 0,
       message,
-      logprobs: null,
+      logprobs: writeChoiceLogprobs(parts.flatMap((part) => part.kind === "text" ? part.logprobs ?? [] : [])),
       finish_reason: writeStop(reply.stop, message.tool_calls !== undefined, message.refusal !== null),
     }],
   };
   if (parts.filter((part) => part.kind === "text" && part.seal).length > 1) losses.push("reasoning_signature");
   if (reply.usage) body.usage = writeUsage(reply.usage);
   return { body, losses };
+}
+
+/** `logprobs` of a choice; null where nobody asked for them. */
+export function writeChoiceLogprobs(tokens: readonly TokenLogprob[]): JsonObject | null {
+  return tokens.length === 0 ? null : { content: writeTokenLogprobs(tokens), refusal: null };
 }
 
 /** The vendor's id, or one made from the request's. */

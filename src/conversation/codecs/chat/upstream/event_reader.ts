@@ -7,6 +7,7 @@ import type { Seal } from "../../../seal.ts";
 import { laterReport, type Usage, withAtLeast } from "../../../usage.ts";
 import { callsClosed, newCalls, readCallDelta, sealFirstCall } from "./call_deltas.ts";
 import type { Calls } from "./call_deltas.ts";
+import { logprobsField, readTokenLogprobs, type TokenLogprob } from "../../../logprobs.ts";
 import { readAnnotations, readSources } from "../shared/citations.ts";
 import { errorEventOf } from "./error.ts";
 import { listOf, numberOrNull, objectOf, textOf } from "../../../wire_value.ts";
@@ -45,6 +46,8 @@ interface Reading {
   usage: Usage | null;
   readonly extras: Extras;
   citations: Citation[];
+  /** Tokens whose text has not come yet. */
+  logprobs: TokenLogprob[];
   readonly said: { text: boolean; refusal: boolean; call: boolean };
   readonly events: ReplyEvent[];
 }
@@ -61,6 +64,7 @@ export function eventReader(): EventReader {
     usage: null,
     extras: { webSearches: 0, imagesMade: 0 },
     citations: [],
+    logprobs: [],
     said: { text: false, refusal: false, call: false },
     events: [],
   };
@@ -95,6 +99,8 @@ function readChoice(reading: Reading, chunk: JsonObject, choice: JsonObject): vo
   start(reading, chunk);
   if (reading.citations.length === 0) reading.citations = readSources(chunk);
   const delta = objectOf(choice.delta) ?? objectOf(choice.message);
+  const logprobs = objectOf(choice.logprobs);
+  if (logprobs) reading.logprobs.push(...readTokenLogprobs(logprobs.content));
   if (delta) readDelta(reading, delta);
   if (saysSomething(choice.error)) return fail(reading, choice);
   if (isFailure(choice.finish_reason)) return fail(reading, { error: { code: choice.finish_reason } });
@@ -213,7 +219,8 @@ function openPart(reading: Reading, part: PartOpening, detail: string | null): v
 function addDelta(reading: Reading, text: string): void {
   const open = reading.open!;
   if (open.kind === "reasoning") open.thought += text;
-  reading.events.push({ type: "part-delta", index: open.index, text });
+  const tokens = open.kind === "text" ? logprobsField(reading.logprobs.splice(0)) : {};
+  reading.events.push({ type: "part-delta", index: open.index, text, ...tokens });
 }
 
 function sealOpen(reading: Reading, seal: Seal): void {

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Citation, ImagePart, ReasoningPart, TextPart, ToolCallPart } from "../../../conversation.ts";
 import type { Reply, ReplyPart } from "../../../reply.ts";
+import { readTokenLogprobs, type TokenLogprob } from "../../../logprobs.ts";
 import { readAnnotations, readSources } from "../shared/citations.ts";
 import { listOf, numberOrNull, objectOf, textOf } from "../../../wire_value.ts";
 import { saysSomething } from "../shared/fields.ts";
@@ -35,13 +36,14 @@ export function readReply(body: unknown): Reply {
   const parts = readMessageParts(message, replyIdOf(reply), beyond);
   const cited = citedParts(parts, [...readAnnotations(message.annotations), ...readSources(reply)]);
   if (choices.length > 1) beyond.add("choices[1]");
-  if (saysSomething(choice.logprobs)) beyond.add("choices[0].logprobs");
+  const logprobs = objectOf(choice.logprobs);
+  if (listOf(logprobs?.refusal).length > 0) beyond.add("choices[0].logprobs.refusal");
   if (saysSomething(reply.moderation)) beyond.add("moderation");
   return {
     id: textOf(reply.id),
     model: textOf(reply.model),
     createdAt: numberOrNull(reply.created),
-    parts: cited,
+    parts: withLogprobs(cited, readTokenLogprobs(logprobs?.content)),
     stop: readStop(choice.finish_reason, {
       text: parts.some((part) => part.kind === "text"),
       refusal: parts.some((part) => part.kind === "refusal"),
@@ -130,6 +132,12 @@ function callIdOf(fields: JsonObject, replyId: string, k: number, taken: Set<str
 /** An id for a call whose vendor gave none, or one twice: the same whenever the same answer is read. */
 export function madeCallId(replyId: string, k: number): string {
   return `call_${createHash("sha256").update(`${replyId}/${k}`).digest("base64url").slice(0, 24)}`;
+}
+
+/** Tokens go to the first text; this format tells them for all of a choice. */
+function withLogprobs(parts: readonly ReplyPart[], logprobs: readonly TokenLogprob[]): readonly ReplyPart[] {
+  const at = logprobs.length > 0 ? parts.findIndex((part) => part.kind === "text") : -1;
+  return at < 0 ? parts : parts.map((part, i) => i === at ? { ...part, logprobs } as ReplyPart : part);
 }
 
 /** Citations go to the first text, whose offsets they count. */

@@ -8,6 +8,8 @@ import type { Seal } from "../../../seal.ts";
 import { failureOf } from "../../../stream_failure.ts";
 import type { Usage } from "../../../usage.ts";
 import { argumentsOf, objectIn } from "../../../call_input.ts";
+import type { TokenLogprob } from "../../../logprobs.ts";
+import { writeLogprobs } from "../shared/logprobs.ts";
 import { writeCitations } from "../shared/citations.ts";
 import { failureFrame } from "../shared/error.ts";
 import { writeReplyImage } from "../shared/parts.ts";
@@ -24,6 +26,8 @@ interface OutgoingPart {
   text: string;
   seal: Seal | null;
   citations: readonly Citation[];
+  /** Tokens of the text that is not written yet. */
+  logprobs: TokenLogprob[];
   ended: boolean;
 }
 
@@ -83,7 +87,7 @@ function writeEvent(progress: Progress, event: ReplyEvent): Frame[] {
 }
 
 function outgoing(opening: OutgoingPart["opening"], ended: boolean): OutgoingPart {
-  return { opening, waiting: "", text: "", seal: null, citations: [], ended };
+  return { opening, waiting: "", text: "", seal: null, citations: [], logprobs: [], ended };
 }
 
 function changePart(
@@ -95,6 +99,7 @@ function changePart(
   if (event.type === "part-delta") {
     part.waiting += event.text;
     part.text += event.text;
+    if (event.logprobs) part.logprobs.push(...event.logprobs);
   } else if (event.type === "part-seal") part.seal = event.seal;
   else {
     part.ended = true;
@@ -109,7 +114,7 @@ function flush(progress: Progress, stop: Stop | null): Frame[] {
   for (; progress.head < progress.parts.length; progress.head++) {
     const part = progress.parts[progress.head]!;
     const written = part.opening.kind === "tool_call" ? flushCall(part, stop) : flushPart(part, stop !== null);
-    for (const wirePart of written.parts) frames.push(chunkOf(progress, wirePart));
+    for (const wirePart of written.parts) frames.push(chunkOf(progress, wirePart, part.logprobs.splice(0)));
     if (!written.done) break;
   }
   return frames;
@@ -175,7 +180,7 @@ function citedTexts(progress: Progress): { text: string; citations: readonly Cit
 export function candidateOf(
   parts: JsonObject[],
   stop: Stop,
-  texts: readonly { text: string; citations?: readonly Citation[] }[],
+  texts: readonly { text: string; citations?: readonly Citation[]; logprobs?: readonly TokenLogprob[] }[],
 ): JsonObject {
   const candidate: JsonObject = {
     content: parts.length === 0 ? { role: "model" } : { parts, role: "model" },
@@ -183,14 +188,16 @@ export function candidateOf(
     index: 0,
   };
   if (stop.explanation !== undefined) candidate.finishMessage = stop.explanation;
+  Object.assign(candidate, writeLogprobs(texts.flatMap(({ logprobs }) => logprobs ?? [])));
   const grounding = writeCitations(texts);
   if (grounding !== null) candidate.groundingMetadata = grounding;
   return candidate;
 }
 
-function chunkOf(progress: Progress, part: JsonObject): Frame {
+function chunkOf(progress: Progress, part: JsonObject, logprobs: readonly TokenLogprob[]): Frame {
   progress.hasContent = true;
-  return frameOf(progress, { candidates: [{ content: { parts: [part], role: "model" }, index: 0 }] });
+  const candidate = { content: { parts: [part], role: "model" }, index: 0, ...writeLogprobs(logprobs) };
+  return frameOf(progress, { candidates: [candidate] });
 }
 
 function frameOf(progress: Progress, body: JsonObject): Frame {

@@ -10,6 +10,7 @@ import { candidateOf, headOf, writeReplyCall } from "../caller/event_writer.ts";
 import { isObject } from "../../../wire_value.ts";
 import { writeReplyImage } from "./parts.ts";
 import { writeReplySeal } from "./seals.ts";
+import { logprobsField } from "../../../logprobs.ts";
 import { promptFeedbackOf, wasCutOff } from "./stop.ts";
 import { writeUsage } from "./usage.ts";
 
@@ -44,7 +45,7 @@ function partsOf(events: readonly ReplyEvent[], progress: Progress): ReplyPart[]
     if (event.type === "image") parts.push(event.image);
     else if (event.type === "part-start") parts.push(emptyPart(event.part));
     else if (event.type === "part-end" && event.citations) parts.push(...citedAlone(parts, event.citations, progress));
-    else if (event.type === "part-delta") parts.push(withText(parts.pop()!, event.text));
+    else if (event.type === "part-delta") parts.push(withText(parts.pop()!, event));
     else if (event.type === "part-seal") parts.push({ ...parts.pop()!, seal: event.seal } as ReplyPart);
   }
   for (const [index, citations] of citationsByPart(progress)) {
@@ -69,7 +70,8 @@ function emptyPart(opening: Extract<ReplyEvent, { type: "part-start" }>["part"])
   return opening.kind === "tool_call" ? { ...opening, input: "" } : { ...opening, text: "" };
 }
 
-function withText(part: ReplyPart, text: string): ReplyPart {
+function withText(part: ReplyPart, { text, logprobs }: Extract<ReplyEvent, { type: "part-delta" }>): ReplyPart {
+  if (part.kind === "text") return { ...part, text: part.text + text, ...logprobsField(part.logprobs, logprobs) };
   if (part.kind === "tool_call") return { ...part, input: part.input + text };
   return part.kind === "image" ? part : { ...part, text: part.text + text };
 }

@@ -7,6 +7,8 @@ import type { Seal } from "../../../seal.ts";
 import { laterReport, type Usage, withAtLeast } from "../../../usage.ts";
 import { inputOf } from "../../../call_input.ts";
 import { madeCallId, madeReplyId } from "../shared/calls.ts";
+import { logprobsField, type TokenLogprob } from "../../../logprobs.ts";
+import { readLogprobsResult } from "../shared/logprobs.ts";
 import { readCitations } from "../shared/citations.ts";
 import { readError } from "../shared/error.ts";
 import { isObject, numberOrNull, textOrNull } from "../../../wire_value.ts";
@@ -32,6 +34,8 @@ export interface Progress {
   readonly texts: Map<number, string>;
   /** The last candidate that told citations. */
   cited: JsonObject | null;
+  /** Tokens whose text has not come yet. */
+  readonly logprobs: TokenLogprob[];
   stop: Stop | null;
   usage: Usage | null;
   /** What the chunks have shown without counting it. */
@@ -51,6 +55,7 @@ export function newProgress(): Progress {
     partial: null,
     texts: new Map(),
     cited: null,
+    logprobs: [],
     stop: null,
     usage: null,
     shown: newShown(),
@@ -116,13 +121,13 @@ function startOf(progress: Progress, chunk: JsonObject): ReplyEvent {
 
 function readCandidate(progress: Progress, candidate: JsonObject, events: ReplyEvent[]): void {
   const content = isObject(candidate.content) ? candidate.content : {};
+  const tokens = readLogprobsResult(candidate.logprobsResult);
+  if (tokens.length > 0) progress.logprobs.push(...tokens);
   for (const part of objectsIn(content.parts)) readPart(progress, part, events);
   const grounding = candidate.groundingMetadata;
   const tells = (isObject(grounding) && objectsIn(grounding.groundingChunks).length > 0) ||
     isObject(candidate.citationMetadata);
   if (tells) progress.cited = candidate;
-  // The mean of all tokens (`avgLogprobs`) comes unasked; this comes to who asked.
-  if (isObject(candidate.logprobsResult)) progress.beyond.add("candidates.logprobsResult");
 }
 
 function readPart(progress: Progress, part: JsonObject, events: ReplyEvent[]): void {
@@ -152,7 +157,8 @@ function readText(progress: Progress, text: string, isThought: boolean, seal: Se
   }
   const { index } = progress.open;
   if (kind === "text") progress.texts.set(index, (progress.texts.get(index) ?? "") + text);
-  if (text !== "") events.push({ type: "part-delta", index, text });
+  const tokens = kind === "text" && progress.logprobs.length > 0 ? logprobsField(progress.logprobs.splice(0)) : {};
+  if (text !== "") events.push({ type: "part-delta", index, text, ...tokens });
   if (seal !== null) {
     progress.open.sealed = true;
     events.push({ type: "part-seal", index, seal });

@@ -71,6 +71,7 @@ function writePart(part: ReplyPart, context: ReplyContext, losses: Names): JsonO
   switch (part.kind) {
     case "text":
       if (part.citations) losses.add("citations");
+      if (part.logprobs) losses.add("logprobs");
       return [...textBlocks(part.text), ...(part.seal && carriesTextSeals(context) ? [textCarrier(part.seal)] : [])];
     case "refusal":
       return textBlocks(part.text);

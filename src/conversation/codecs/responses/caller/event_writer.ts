@@ -44,7 +44,9 @@ function writeEvent(event: ReplyEvent, writing: Writing): Frame[] {
       return startPart(event.index, event.part, writing);
     case "part-delta": {
       const part = writing.parts.get(event.index);
-      return part ? [...openItem(part, writing), ...deltaFrames(part.item!, event.text, writing.emit)] : [];
+      return part
+        ? [...openItem(part, writing), ...deltaFrames(part.item!, event.text, writing.emit, event.logprobs)]
+        : [];
     }
     case "part-seal":
       return sealPart(event.index, event.seal, writing);
@@ -92,7 +94,7 @@ function openItem(part: OpenPart, writing: Writing): Frame[] {
   const before = proofItems(writing);
   const outputIndex = writing.output.push(null) - 1;
   const id = itemIdOf(prefixOf(part.opening), writing.context.requestId, outputIndex);
-  part.item = { opening: part.opening, id, outputIndex, text: "", proof: null, annotations: [] };
+  part.item = { opening: part.opening, id, outputIndex, text: "", proof: null, annotations: [], logprobs: [] };
   if (part.opening.kind === "reasoning" && part.seal) setProof(part, part.seal);
   return [...before, ...openFrames(part.item, writing.emit)];
 }

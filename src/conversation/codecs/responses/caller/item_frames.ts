@@ -10,6 +10,7 @@ import {
   reasoningItem,
   refusalPart,
 } from "./output_items.ts";
+import { type TokenLogprob, writeTokenLogprobs } from "../../../logprobs.ts";
 import { callerNameOf } from "../shared/tools.ts";
 
 /** Gives an event its type and the next sequence number, so it is to be called in the order of the stream. */
@@ -26,6 +27,8 @@ export interface Item {
   proof: string | null;
   /** Of a text, known when it closes. */
   annotations: readonly JsonObject[];
+  /** Of a text: its tokens so far, where they were asked for. */
+  readonly logprobs: TokenLogprob[];
 }
 
 /** The letters that the id of an item begins with. */
@@ -53,8 +56,8 @@ export function wireItem(item: Item, status: ItemStatus): JsonObject {
   }
 }
 
-function contentPart({ opening, text, annotations }: Item): JsonObject {
-  return opening.kind === "refusal" ? refusalPart(text) : outputText(text, annotations);
+function contentPart({ opening, text, annotations, logprobs }: Item): JsonObject {
+  return opening.kind === "refusal" ? refusalPart(text) : outputText(text, annotations, logprobs);
 }
 
 function place({ id, outputIndex }: Item): JsonObject {
@@ -73,14 +76,17 @@ export function openFrames(item: Item, emit: Emit): Frame[] {
   ];
 }
 
-/** The events of more text. */
-export function deltaFrames(item: Item, delta: string, emit: Emit): Frame[] {
+/** The events of more text, with the tokens of a text where they were asked for. */
+export function deltaFrames(item: Item, delta: string, emit: Emit, logprobs: readonly TokenLogprob[] = []): Frame[] {
+  item.logprobs.push(...logprobs);
   const isFirst = item.text === "";
   item.text += delta;
   const at = place(item);
   switch (item.opening.kind) {
     case "text":
-      return [emit("response.output_text.delta", { ...at, content_index: 0, delta, logprobs: [] })];
+      return [
+        emit("response.output_text.delta", { ...at, content_index: 0, delta, logprobs: writeTokenLogprobs(logprobs) }),
+      ];
     case "refusal":
       return [emit("response.refusal.delta", { ...at, content_index: 0, delta })];
     case "tool_call":
@@ -117,7 +123,12 @@ function closeContent(item: Item, emit: Emit): Frame[] {
             annotation,
           })
         ),
-        emit("response.output_text.done", { ...at, content_index: 0, text: item.text, logprobs: [] }),
+        emit("response.output_text.done", {
+          ...at,
+          content_index: 0,
+          text: item.text,
+          logprobs: writeTokenLogprobs(item.logprobs),
+        }),
         emit("response.content_part.done", { ...at, content_index: 0, part: contentPart(item) }),
       ];
     case "refusal":

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { ImagePart, ToolCallPart } from "../../../conversation.ts";
+import { type TokenLogprob, writeTokenLogprobs } from "../../../logprobs.ts";
 import { callerNameOf } from "../shared/tools.ts";
 
 /** How an item stands: still being written, whole, or cut short by a limit. */
@@ -39,8 +40,12 @@ export function callIdFor(callId: string, used: Map<string, number>, requestId: 
 }
 
 /** A content part of a message with a text. */
-export function outputText(text: string, annotations: readonly JsonObject[] = []): JsonObject {
-  return { type: "output_text", text, annotations, logprobs: [] };
+export function outputText(
+  text: string,
+  annotations: readonly JsonObject[] = [],
+  logprobs: readonly TokenLogprob[] = [],
+): JsonObject {
+  return { type: "output_text", text, annotations, logprobs: writeTokenLogprobs(logprobs) };
 }
 
 /** A content part of a message with a refusal. */

@@ -67,7 +67,7 @@ export function settingsOf({ conversation }: ReplyContext): JsonObject {
     temperature: conversation?.sampling.temperature ?? 1,
     text: textOf(conversation),
     ...toolsOf(conversation),
-    top_logprobs: 0,
+    top_logprobs: conversation?.logprobs ?? 0,
     top_p: conversation?.sampling.topP ?? 1,
     truncation: "disabled",
     user: null,

@@ -75,7 +75,7 @@ function writePart(part: ReplyPart, writing: Writing): void {
       writing.output.push(
         messageItem(
           nextId("msg", writing),
-          [outputText(part.text, annotationsOf(part.text, part.citations))],
+          [outputText(part.text, annotationsOf(part.text, part.citations), part.logprobs)],
           "completed",
         ),
       );

@@ -14,6 +14,7 @@ import {
   type ReadItem,
   rest,
 } from "./open_parts.ts";
+import { readTokenLogprobs } from "../../../logprobs.ts";
 import { citationsOf } from "../shared/parts.ts";
 import { pictureOf } from "../shared/read_items.ts";
 import { callNames, readStop } from "./read_reply.ts";
@@ -111,7 +112,7 @@ function openContent(event: JsonObject, reading: Reading): ReplyEvent[] {
 function textDelta(event: JsonObject, kind: "text" | "refusal", reading: Reading): ReplyEvent[] {
   const at = numberOrNull(event.content_index) ?? 0;
   const { part, events } = ensurePart(itemAt(event, reading), at, { kind }, reading);
-  return [...events, ...more(part, textOf(event.delta))];
+  return [...events, ...more(part, textOf(event.delta), readTokenLogprobs(event.logprobs))];
 }
 
 /** The part stays open: its sources may still come. */

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Citation } from "../../../conversation.ts";
 import type { PartOpening, ReplyEvent } from "../../../events.ts";
+import { logprobsField, type TokenLogprob } from "../../../logprobs.ts";
 import { numberOrNull } from "../../../wire_value.ts";
 import { type HostedWork, newHostedWork } from "../shared/usage.ts";
 
@@ -81,11 +82,11 @@ export function ensurePart(
   return { part, events: [{ type: "part-start", index: part.index, part: opening }] };
 }
 
-/** Text that goes on in a part; none for a part that has ended. */
-export function more(part: OpenPart, text: string): ReplyEvent[] {
+/** Text that goes on in a part, with its tokens; none for a part that has ended. */
+export function more(part: OpenPart, text: string, logprobs: readonly TokenLogprob[] = []): ReplyEvent[] {
   if (text === "" || part.ended) return [];
   part.length += text.length;
-  return [{ type: "part-delta", index: part.index, text }];
+  return [{ type: "part-delta", index: part.index, text, ...logprobsField(logprobs) }];
 }
 
 /** What of a whole text has not come in deltas. */

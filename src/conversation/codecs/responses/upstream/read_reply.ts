@@ -1,9 +1,10 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import { isToolCall, type Reply, type ReplyPart, type Stop, stopFor } from "../../../reply.ts";
+import { logprobsField, readTokenLogprobs } from "../../../logprobs.ts";
 import { citationsField } from "../shared/parts.ts";
 import { pictureOf } from "../shared/read_items.ts";
 import { readUsage } from "../shared/usage.ts";
-import { isObject, listOf, numberOrNull, objectsOf, textOf, textOrNull } from "../../../wire_value.ts";
+import { isObject, numberOrNull, objectsOf, textOf, textOrNull } from "../../../wire_value.ts";
 import { thoughtsOf } from "../shared/wire.ts";
 
 /**
@@ -65,8 +66,10 @@ export function readOutputItem(item: JsonObject, beyond: Set<string>): ReplyPart
 }
 
 function readSaid(part: JsonObject, beyond: Set<string>): ReplyPart[] {
-  if (listOf(part.logprobs).length > 0) beyond.add("output.content.logprobs");
-  if (part.type === "output_text") return [{ kind: "text", text: textOf(part.text), ...citationsField(part) }];
+  if (part.type === "output_text") {
+    const tokens = logprobsField(readTokenLogprobs(part.logprobs));
+    return [{ kind: "text", text: textOf(part.text), ...citationsField(part), ...tokens }];
+  }
   if (part.type === "refusal") return [{ kind: "refusal", text: textOf(part.refusal) }];
   beyond.add(`output.content.${textOf(part.type)}`);
   return [];
