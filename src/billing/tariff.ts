@@ -114,6 +114,11 @@ export function readTariff(pricing: Readonly<Record<string, unknown>>): Tariff {
   });
 }
 
+/** For each thing the higher price of two tariffs. */
+export function dearerOf(one: Tariff, other: Tariff): Tariff {
+  return tariffOf((key) => one[key] > other[key] ? one[key] : other[key]);
+}
+
 /** The tariff of one second of video at a rate; all else is free. */
 export function secondTariff(rate: Rate): Tariff {
   return tariffOf((key) => key === "video_second" ? rate : 0n);

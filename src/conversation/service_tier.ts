@@ -11,7 +11,12 @@ const STANDARD: ReadonlySet<string> = new Set(["default", "standard", "standard_
 export function tierField(value: unknown): { readonly serviceTier?: ServiceTier } {
   const tier = readTier(value);
   if (tier === null || tier === "unspecified") return {};
-  return { serviceTier: STANDARD.has(tier) ? "standard" : tier };
+  return { serviceTier: neutralTierOf(tier) };
+}
+
+/** A format's word for a tier, in lower case, as the neutral one. */
+export function neutralTierOf(tier: string): ServiceTier {
+  return STANDARD.has(tier) ? "standard" : tier;
 }
 
 /**

@@ -1,15 +1,38 @@
-import type { Tariff } from "../billing/tariff.ts";
+import { dearerOf, type Tariff } from "../billing/tariff.ts";
 import type { Model } from "../catalog/model.ts";
+import { isTierCarried } from "../conversation/codecs/carried_tiers.ts";
 import { isUsualTier, readTier } from "../conversation/usage.ts";
 import { invalidField } from "../lib/gateway_error.ts";
+import type { Provider } from "../upstreams/provider.ts";
 import type { TextTurn } from "./attempt.ts";
+import { ownEndpointOf } from "./own_endpoint.ts";
+
+/** Whether every provider that may serve a turn can be asked for a tier, in the word of the caller's format. */
+export type TierTaken = (tier: string) => boolean;
+
+/** The same of some providers: those that get the bytes as they came, and those whose formats have a word for the tier. */
+export function tierTakenBy(providers: readonly Provider[], turn: TextTurn): TierTaken {
+  return (tier) =>
+    providers.every((provider) =>
+      ownEndpointOf(turn, provider) !== null ||
+      // Vendors that only resemble a format's author may not know its tiers.
+      (!provider.quirks.has("no_service_tier") && provider.text.every(({ format }) => isTierCarried(format.name, tier)))
+    );
+}
 
 /**
- * The tariff of the tier that a request asks for; the usual one's where it asks for none.
+ * The tariff that a request is reserved by: that of the tier that it asks for, and the usual one's where it asks for none.
+ * A vendor that cannot be asked for the tier serves at the usual one, so that the dearer of both is reserved beside such a
+ * vendor.
  *
+ * @param isTaken Of the providers that may serve the request.
  * @throws {GatewayError} `invalid_request` naming the field, for a tier without a price on the model.
  */
-export function requestedTariff({ body, format }: Pick<TextTurn, "body" | "format">, model: Model): Tariff {
+export function reservedTariff(
+  { body, format }: Pick<TextTurn, "body" | "format">,
+  model: Model,
+  isTaken: TierTaken,
+): Tariff {
   let tariff = model.tariff;
   for (const field of format.tierFields) {
     const value = body[field];
@@ -17,7 +40,8 @@ export function requestedTariff({ body, format }: Pick<TextTurn, "body" | "forma
     const tier = readTier(value);
     if (tier !== null && isUsualTier(tier)) continue;
     if (tier === null || !Object.hasOwn(model.tiers, tier)) throw unpriced(field, value, model);
-    tariff = model.tiers[tier];
+    const own = model.tiers[tier];
+    tariff = isTaken(tier) ? own : dearerOf(own, model.tariff);
   }
   return tariff;
 }

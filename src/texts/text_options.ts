@@ -5,7 +5,7 @@ import { type Candidate, usableCandidates } from "../routing/candidates.ts";
 import type { TextParts, TextTurn } from "./attempt.ts";
 import { candidatesOfCache } from "./cached_turn.ts";
 import { permittedTo } from "./own_endpoint.ts";
-import { requestedTariff } from "./service_tier.ts";
+import { reservedTariff, tierTakenBy } from "./service_tier.ts";
 import { type MeasuredText, measureOf } from "./text_measure.ts";
 import { namedTextModel } from "./text_model.ts";
 
@@ -34,7 +34,8 @@ export async function textOptionsOf(turn: TextTurn, parts: TextParts): Promise<C
 async function optionOf(asked: TextTurn, model: Model, parts: TextParts): Promise<TextOption> {
   const turn = withModelsLimit(asked, model);
   const routed = routeTo(turn, model, parts);
-  const tariff = requestedTariff(turn, model);
+  const providers = routed.map(({ provider }) => parts.providers.get(provider)!);
+  const tariff = reservedTariff(turn, model, tierTakenBy(providers, turn));
   const candidates = await permittedTo(turn, model, routed, parts);
   return { model, turn, candidates, ...measureOf(turn, { ...model, tariff }, takesAnyFile(candidates, parts)) };
 }

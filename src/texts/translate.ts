@@ -147,7 +147,8 @@ async function answerWhole(
   const written = turn.format.writeReply({ ...reply, usage }, translation.context);
   if (turn.format.memory.items) parts.items.keepReply(turn.accountId, written.body);
   await chargeText(attempt, usage, "completed");
-  const losses = [...translation.losses, ...written.losses.map((loss) => turn.format.fieldNames[loss] ?? loss)];
+  const unsaid = written.losses.map((loss) => turn.format.fieldNames[loss] ?? loss);
+  const losses = [...translation.losses, ...said.beyond, ...unsaid];
   const headers = answerHeaders(attempt, response, "application/json", losses);
   return new Response(jsonBytes(written.body), { headers });
 }

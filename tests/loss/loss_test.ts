@@ -1,9 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
 import { FORMS } from "../support/forms.ts";
 import { DONE, doneByGateway } from "./done_by_gateway.ts";
-import { isNameOf, isSent, type Outcome, outcomeOf } from "./outcome.ts";
+import { isSilent } from "./judgement.ts";
+import { isSent, type Outcome, outcomeOf } from "./outcome.ts";
 import { parametersOf } from "./parameters.ts";
-import { type Probe, probesOf } from "./probes.ts";
+import { probesOf } from "./probes.ts";
 
 for (const from of FORMS) {
   for (const to of FORMS.filter((form) => form !== from)) {
@@ -48,12 +49,4 @@ function compareVersions(one: string, other: string): number {
   const [ours, theirs] = [one, other].map((version) => version.split(".").map(Number));
   const at = ours.findIndex((part, index) => part !== theirs[index]);
   return at < 0 ? 0 : ours[at] - theirs[at];
-}
-
-function isSilent({ steps }: Probe, outcome: Outcome, baseline: Outcome): boolean {
-  // What is refused as a whole is refused with all that it holds.
-  if (baseline.kind === "refused" && isNameOf(baseline.field, steps)) return false;
-  if (outcome.kind === "refused") return !isNameOf(outcome.field, steps);
-  if (outcome.dropped.some((name) => isNameOf(name, steps))) return false;
-  return baseline.kind === "sent" && outcome.body === baseline.body;
 }

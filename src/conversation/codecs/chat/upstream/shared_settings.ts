@@ -1,17 +1,9 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation } from "../../../conversation.ts";
 import { writeDefaultSettings } from "../../../default_settings.ts";
-import { type TierWords, writtenTier } from "../../../service_tier.ts";
+import { writtenTier } from "../../../service_tier.ts";
+import { TIER_WORDS } from "./tier_words.ts";
 import type { Writing } from "./writing.ts";
-
-const TIERS: TierWords = {
-  auto: "auto",
-  standard: "default",
-  flex: "flex",
-  priority: "priority",
-  scale: "scale",
-  fast: "fast",
-};
 
 /**
  * The settings of other formats that this one has as well: tier, records and probabilities of tokens. Not every
@@ -24,7 +16,7 @@ export function writeSharedSettings(conversation: Conversation, isThinking: bool
   const { serviceTier, logprobs } = conversation;
   if (logprobs !== undefined && isThinking) losses.add("logprobs");
   return {
-    ...writtenTier(serviceTier, "service_tier", quirks.has("no_service_tier") ? {} : TIERS, losses),
+    ...writtenTier(serviceTier, "service_tier", quirks.has("no_service_tier") ? {} : TIER_WORDS, losses),
     ...writeDefaultSettings(conversation, !quirks.has("no_metadata"), losses),
     ...(logprobs === undefined || isThinking ? {} : {
       logprobs: true,

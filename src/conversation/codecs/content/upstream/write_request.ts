@@ -7,7 +7,8 @@ import { writeToolConfig, writeTools } from "../shared/tools.ts";
 import { writeContents } from "./write_contents.ts";
 import { writeDefaultSettings } from "../../../default_settings.ts";
 import { nameLostWords } from "../../../format_name.ts";
-import { type TierWords, writtenTier } from "../../../service_tier.ts";
+import { writtenTier } from "../../../service_tier.ts";
+import { TIER_WORDS } from "./tier_words.ts";
 import { describedFormat, mustDescribeFormat, writeSettings } from "./write_settings.ts";
 
 /**
@@ -29,7 +30,7 @@ export function writeRequest(conversation: Conversation, target: RequestTarget):
   const tier = writtenTier(
     conversation.serviceTier,
     "serviceTier",
-    target.quirks.has("no_service_tier") ? {} : TIERS,
+    target.quirks.has("no_service_tier") ? {} : TIER_WORDS,
     losses,
   );
   Object.assign(body, tier);
@@ -37,8 +38,6 @@ export function writeRequest(conversation: Conversation, target: RequestTarget):
   const toolNames = rewrittenNames(conversation);
   return toolNames.size === 0 ? { body, losses: [...losses] } : { body, losses: [...losses], toolNames };
 }
-
-const TIERS: TierWords = { standard: "standard", flex: "flex", priority: "priority" };
 
 function nameLostSettings(conversation: Conversation, losses: Set<string>): void {
   if (conversation.user !== null) losses.add("user");

@@ -1,5 +1,5 @@
 import type { RequestTarget } from "../../../upstream_format.ts";
-import type { ImagePart, Part, TextPart, Turn } from "../../../conversation.ts";
+import type { ImagePart, Part, ReasoningPart, TextPart, Turn } from "../../../conversation.ts";
 import type { Names } from "../shared/fields.ts";
 import { notTaken } from "./write_media.ts";
 
@@ -95,7 +95,7 @@ function sayableByAssistant(part: Part, target: RequestTarget, losses: Names): P
       if (part.seal) losses.add("reasoning_signature");
       return [part];
     case "reasoning":
-      return isProven(part.seal, target) ? [part] : unproven(part.seal !== undefined, losses);
+      return isProven(part.seal, target) ? [part] : unproven(part, losses);
     default:
       return [part];
   }
@@ -106,7 +106,8 @@ function isProven(seal: { form: string; issuer: string | null } | undefined, tar
   return seal?.form === "messages" && (seal.issuer === null || seal.issuer === target.provider);
 }
 
-function unproven(hasSeal: boolean, losses: Names): Part[] {
-  losses.add(hasSeal ? "reasoning_signature" : "reasoning_text");
+function unproven({ seal, text }: ReasoningPart, losses: Names): Part[] {
+  if (seal) losses.add("reasoning_signature");
+  if (text !== "") losses.add("reasoning_text");
   return [];
 }

@@ -13,7 +13,8 @@ import { planThinking } from "../shared/thinking.ts";
 import { wireToolName, writeTools } from "../shared/tools.ts";
 import { writeDefaultSettings } from "../../../default_settings.ts";
 import { nameLostWords } from "../../../format_name.ts";
-import { type TierWords, writtenTier } from "../../../service_tier.ts";
+import { writtenTier } from "../../../service_tier.ts";
+import { TIER_WORDS } from "./tier_words.ts";
 import { writeFile, writeImage } from "./write_media.ts";
 
 /**
@@ -38,7 +39,12 @@ export function writeRequest(conversation: Conversation, target: RequestTarget):
     ...writeOutputConfig(conversation, plan.effort, traits, losses),
     ...writeSampling(conversation, traits, thinks, losses),
     ...(conversation.user === null ? {} : { metadata: { user_id: conversation.user } }),
-    ...writtenTier(conversation.serviceTier, "service_tier", target.quirks.has("no_service_tier") ? {} : TIERS, losses),
+    ...writtenTier(
+      conversation.serviceTier,
+      "service_tier",
+      target.quirks.has("no_service_tier") ? {} : TIER_WORDS,
+      losses,
+    ),
     ...(conversation.stream ? { stream: true } : {}),
   };
   limitCacheMarks(body, losses);
@@ -46,9 +52,6 @@ export function writeRequest(conversation: Conversation, target: RequestTarget):
   nameLostSettings(conversation, losses);
   return { body, losses: [...losses], ...renamedTools(conversation, turns) };
 }
-
-/** `auto` is the better tier as far as the operator's account has any of it, else the usual one. */
-const TIERS: TierWords = { auto: "auto", standard: "standard_only", priority: "auto" };
 
 function nameLostSettings(conversation: Conversation, losses: Names): void {
   if (conversation.cacheKey !== null) losses.add("prompt_cache_key");

@@ -1,0 +1,11 @@
+import type { TierWords } from "../../../service_tier.ts";
+
+/** The author's words for service tiers. Source: Chat Completions reference, "service_tier". */
+export const TIER_WORDS: TierWords = {
+  auto: "auto",
+  standard: "default",
+  flex: "flex",
+  priority: "priority",
+  scale: "scale",
+  fast: "fast",
+};

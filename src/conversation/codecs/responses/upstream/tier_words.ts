@@ -1,0 +1,12 @@
+import type { TierWords } from "../../../service_tier.ts";
+
+/** The author's words for service tiers. Source: Responses API reference, "service_tier". */
+export const TIER_WORDS: TierWords = {
+  auto: "auto",
+  standard: "default",
+  flex: "flex",
+  priority: "priority",
+  scale: "scale",
+  fast: "fast",
+  ultrafast: "ultrafast",
+};

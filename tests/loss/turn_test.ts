@@ -1,0 +1,48 @@
+import { assertEquals } from "@std/assert";
+import { GatewayError } from "../../src/lib/gateway_error.ts";
+import type { JsonObject } from "../../src/lib/json_object.ts";
+import type { Form } from "../../src/conversation/seal.ts";
+import { FORMS, PAIRS } from "../support/forms.ts";
+import { stageOf, wholeReply } from "../texts/stage.ts";
+import { turnOf } from "../texts/support.ts";
+import { doneByGateway } from "./done_by_gateway.ts";
+import { isSilent } from "./judgement.ts";
+import type { Outcome } from "./outcome.ts";
+import { parametersOf } from "./parameters.ts";
+import { type Probe, probesOf } from "./probes.ts";
+
+const MODEL = {
+  top_provider: { max_completion_tokens: 64_000 },
+  pricing_tiers: { flex: {}, priority: {}, scale: {}, fast: {}, ultrafast: {} },
+};
+
+/** Every parameter of the request itself, and of what stands directly in one. */
+const probes = new Map<Form, readonly Probe[]>();
+for (const form of FORMS) {
+  const all = probesOf(form, await parametersOf(form));
+  probes.set(form, all.filter(({ steps }) => steps.length <= 2 && steps[0].key !== "stream"));
+}
+
+for (const [from, to] of PAIRS) {
+  Deno.test(`a ${from} request to a ${to} vendor has its fields sent, or in X-Service-Dropped, or refused`, async () => {
+    const stage = stageOf({ providers: { one: [to, wholeReply(to)] }, model: MODEL });
+    const silent: string[] = [];
+    for (const probe of probes.get(from)!) {
+      const [outcome, baseline] = [await run(probe.with), await run(probe.without)];
+      if (isSilent(probe, outcome, baseline) && doneByGateway(from, to, probe) === null) silent.push(probe.title);
+    }
+    assertEquals(silent, []);
+
+    async function run(body: JsonObject): Promise<Outcome> {
+      try {
+        const response = await stage.turns.run(turnOf(from, { body, stream: false }));
+        const dropped = response.headers.get("x-service-dropped")?.split(", ") ?? [];
+        await response.body?.cancel();
+        return { kind: "sent", body: JSON.stringify(stage.sent.at(-1)!.body), dropped };
+      } catch (error) {
+        if (!(error instanceof GatewayError)) throw error;
+        return { kind: "refused", field: error.details.field ?? "", message: error.message };
+      }
+    }
+  });
+}
