@@ -284,8 +284,8 @@ Deno.test("messages request sends thinking only to whoever signed it", () => {
   const signed = [{ type: "thinking", thinking: "hm", signature: "c2ln" }, { type: "text", text: "b" }];
   assertEquals(sentWith(OWN), [signed, []]);
   assertEquals(sentWith({ ...OWN, issuer: null }), [signed, []]);
-  assertEquals(sentWith({ ...OWN, issuer: "other" }), ["b", ["reasoning_signature"]]);
-  assertEquals(sentWith({ ...OWN, form: "content" }), ["b", ["reasoning_signature"]]);
+  assertEquals(sentWith({ ...OWN, issuer: "other" }), ["b", ["reasoning_signature", "reasoning_text"]]);
+  assertEquals(sentWith({ ...OWN, form: "content" }), ["b", ["reasoning_signature", "reasoning_text"]]);
   assertEquals(sentWith(), ["b", ["reasoning_text"]]);
 });
 
