@@ -272,10 +272,11 @@ Deno.test("writeRequest offers a free-text tool as a function of one text", () =
   const { body, losses } = write({ tools: [{ kind: "custom", name: "sh", description: "runs", format: null }] });
   assertEquals(body.tools[0].functionDeclarations[0].parametersJsonSchema, {
     type: "object",
-    properties: { input: { type: "string" } },
+    properties: { input: { type: "string", description: "The whole input of the tool, as plain text" } },
     required: ["input"],
+    additionalProperties: false,
   });
-  assertEquals(losses, ["custom_tool"]);
+  assertEquals(losses, []);
 });
 
 Deno.test("writeRequest rewrites names that the form forbids, alike everywhere, and tells which", () => {

@@ -260,7 +260,12 @@ Deno.test("messages request says every choice of tools", () => {
 
 Deno.test("messages request takes free text of a custom tool as one property", () => {
   const { body, losses } = write({
-    tools: [{ kind: "custom", name: "patch", description: "Patches", format: { type: "grammar" } }],
+    tools: [{
+      kind: "custom",
+      name: "patch",
+      description: "Patches",
+      format: { type: "grammar", syntax: "lark", definition: "start: A" },
+    }],
     turns: [
       { role: "user", parts: [textPart("hi")] },
       { role: "assistant", parts: [{ ...callPart("a", "patch", "*** Begin"), custom: true }] },
@@ -269,7 +274,11 @@ Deno.test("messages request takes free text of a custom tool as one property", (
   assertEquals((body.tools as JsonObject[])[0].name, "patch");
   const [call] = (body.messages as JsonObject[])[1].content as JsonObject[];
   assertEquals(call.input, { input: "*** Begin" });
-  assert(losses.includes("custom_tool"));
+  assert(losses.includes("custom_format"));
+  assertEquals(
+    (body.tools as JsonObject[])[0].description,
+    "Patches\n\nThe input must match this lark grammar:\nstart: A",
+  );
 });
 
 Deno.test("messages request sends thinking only to whoever signed it", () => {

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, JsonSchema, OutputFormat, Tool, ToolChoice } from "../../../conversation.ts";
+import { CUSTOM_PARAMETERS, customDescription } from "../../../custom_as_function.ts";
 import { objectOf } from "../../../wire_value.ts";
 import { functionSchema, objectSchema } from "../../../object_schema.ts";
 import { isStrictSchema } from "../../../strict_schema.ts";
@@ -39,17 +40,13 @@ export function writeTools(conversation: Conversation, writing: Writing, overflo
 
 function writeTool(tool: Tool, writing: Writing, overflow: Overflow): JsonObject {
   const name = toolNameFor(writing, tool.name);
-  const description = writeDescription(name, tool.description, writing, overflow);
+  const asFunction = tool.kind === "custom" && writing.target.quirks.has("no_custom_tools");
+  const text = asFunction ? customDescription(tool, writing.losses) : tool.description;
+  const description = writeDescription(name, text, writing, overflow);
   if (tool.kind === "function") return { type: "function", function: writeFunction(tool, name, description, writing) };
-  if (!writing.target.quirks.has("no_custom_tools")) {
-    const format = writeFormat(objectOf(tool.format));
-    return { type: "custom", custom: { name, ...description, ...(format && { format }) } };
-  }
-  // Vendors that know only functions get one with a single text: the grammar is lost.
-  writing.losses.add("custom_tool");
-  const input = { type: "string", description: "The input of the tool, as plain text" };
-  const parameters = { type: "object", properties: { input }, required: ["input"], additionalProperties: false };
-  return { type: "function", function: { name, ...description, parameters } };
+  if (asFunction) return { type: "function", function: { name, ...description, parameters: CUSTOM_PARAMETERS } };
+  const format = writeFormat(objectOf(tool.format));
+  return { type: "custom", custom: { name, ...description, ...(format && { format }) } };
 }
 
 function writeFunction(

@@ -1,7 +1,7 @@
 import type { RequestTarget } from "../../../upstream_format.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, JsonSchema, Tool, ToolChoice } from "../../../conversation.ts";
-import { CUSTOM_INPUT } from "../../../call_input.ts";
+import { CUSTOM_PARAMETERS, customDescription } from "../../../custom_as_function.ts";
 import { wireToolName } from "./calls.ts";
 import { isObject, textOrNull } from "../../../wire_value.ts";
 import { field, fieldsBeyond, objectsIn } from "./fields.ts";
@@ -81,20 +81,16 @@ export function writeTools(tools: readonly Tool[], target: RequestTarget, losses
 }
 
 function writeDeclaration(tool: Tool, target: RequestTarget, losses: Set<string>): JsonObject {
-  if (tool.kind === "custom") losses.add("custom_tool");
-  else if (tool.cache) losses.add("cache_control");
-  const parameters = tool.kind === "custom" ? customParameters() : tool.parameters;
+  const description = tool.kind === "custom" ? customDescription(tool, losses) : tool.description;
+  if (tool.kind === "function" && tool.cache) losses.add("cache_control");
+  const parameters = tool.kind === "custom" ? CUSTOM_PARAMETERS : tool.parameters;
   const declaration: JsonObject = { name: wireToolName(tool.name) };
-  if (tool.description !== null) declaration.description = tool.description;
+  if (description !== null) declaration.description = description;
   // Older models refuse an object schema without properties: a tool without arguments has no schema at all.
   if (parameters === null || takesNothing(parameters)) return declaration;
   return target.quirks.has("openapi_schemas")
     ? { ...declaration, parameters: openApiSchemaOf(parameters) }
     : { ...declaration, parametersJsonSchema: withoutDialect(parameters) };
-}
-
-function customParameters(): JsonSchema {
-  return { type: "object", properties: { [CUSTOM_INPUT]: { type: "string" } }, required: [CUSTOM_INPUT] };
 }
 
 const KEYWORDS_OF_NOTHING = new Set(["$schema", "type", "properties", "required", "additionalProperties", "title"]);

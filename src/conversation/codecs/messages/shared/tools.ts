@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, Tool, ToolChoice } from "../../../conversation.ts";
+import { CUSTOM_PARAMETERS, customDescription } from "../../../custom_as_function.ts";
 import { legalWord } from "../../../legal_word.ts";
 import { objectSchema, plainSchema } from "../../../object_schema.ts";
 import { toolsAmong } from "../../../tools_among.ts";
@@ -121,8 +122,8 @@ function offeredTools({ tools, toolChoice }: Conversation, losses: Names): Tool[
 function writeTool(tool: Tool, traits: ModelTraits, losses: Names): JsonObject {
   const name = wireToolName(tool.name);
   if (tool.kind === "custom") {
-    losses.add("custom_tool");
-    return { name, ...descriptionOf(tool), input_schema: FREE_TEXT };
+    const description = customDescription(tool, losses);
+    return { name, ...(description ? { description } : {}), input_schema: CUSTOM_PARAMETERS };
   }
   const isStrict = tool.strict === true && traits.takesSchemas;
   if (tool.strict === true && !isStrict) losses.add("tool_strict");
@@ -140,14 +141,6 @@ function writeTool(tool: Tool, traits: ModelTraits, losses: Names): JsonObject {
 function descriptionOf(tool: Tool): { description?: string } {
   return tool.description ? { description: tool.description } : {};
 }
-
-/** A tool whose input is free text takes it as one property. */
-const FREE_TEXT: JsonObject = {
-  type: "object",
-  properties: { input: { type: "string", description: "The whole input of the tool, as plain text" } },
-  required: ["input"],
-  additionalProperties: false,
-};
 
 function writeChoice(conversation: Conversation, offered: readonly Tool[], losses: Names): JsonObject | null {
   const { toolChoice, parallelToolCalls } = conversation;

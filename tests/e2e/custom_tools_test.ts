@@ -1,0 +1,89 @@
+import { assert, assertEquals } from "@std/assert";
+import OpenAI from "openai";
+import { wireToolName as contentName } from "../../src/conversation/codecs/content/shared/calls.ts";
+import { wireToolName as messagesName } from "../../src/conversation/codecs/messages/shared/tools.ts";
+import { startTestGateway } from "../support/gateway.ts";
+import type { Json } from "./faces.ts";
+
+const gateway = await startTestGateway();
+const client = () => new OpenAI({ baseURL: `${gateway.address}/v1`, apiKey: gateway.key, maxRetries: 0 });
+
+const GRAMMAR = 'start: "begin" LINE+';
+const EXEC = { type: "custom", name: "exec", description: "Runs a script" };
+const PATCH = { ...EXEC, name: "apply_patch", format: { type: "grammar", syntax: "lark", definition: GRAMMAR } };
+const INPUT = 'ls -la "My Files"\n';
+/** The sandbox calls as its prompt says, in the vendor's words: the arguments of a function. */
+const orderOf = (name: string) => `[[tool ${name} ${JSON.stringify({ input: INPUT })}]] List the files`;
+
+const NAMES: Readonly<Record<string, (tool: string) => string>> = {
+  "sandbox/messages-1": messagesName,
+  "sandbox/content-1": contentName,
+};
+
+const OFFERS: Readonly<Record<string, Json>> = {
+  "in tools": { tools: [EXEC, PATCH] },
+  "in the input": { input: [{ type: "additional_tools", role: "developer", tools: [EXEC, PATCH] }] },
+  "in a namespace": { tools: [{ type: "namespace", name: "functions", tools: [EXEC, PATCH] }] },
+};
+
+for (const model of ["sandbox/messages-1", "sandbox/content-1"]) {
+  for (const [place, { tools, input = [] }] of Object.entries(OFFERS)) {
+    for (const stream of [false, true]) {
+      Deno.test({
+        name: `custom tools ${place} work on ${model}, ${stream ? "streamed" : "whole"}`,
+        sanitizeResources: false,
+        sanitizeOps: false,
+        async fn() {
+          const name = place === "in a namespace" ? NAMES[model]("functions/exec") : "exec";
+          const asked = [...input, { role: "user", content: orderOf(name) }];
+          const first = await respond({ model, input: asked, tools }, stream);
+          const call: Json = first.output.find(({ type }: Json) => type === "custom_tool_call");
+          assertEquals([call?.name, call?.input], ["exec", INPUT]);
+          const sent = JSON.stringify(gateway.sandbox.seen.at(-1)!.body);
+          assert(sent.includes("LINE+"), sent);
+          const output = { type: "custom_tool_call_output", call_id: call.call_id, output: "a.txt" };
+          const second = await respond({ model, input: [...asked, ...first.output, output], tools }, stream);
+          assert(/The tool .*exec answered: .*a\.txt/.test(second.output_text), second.output_text);
+        },
+      });
+    }
+  }
+}
+
+Deno.test({
+  name: "a grammar is told in the description and named as lost; a custom tool alone loses nothing",
+  sanitizeResources: false,
+  sanitizeOps: false,
+  async fn() {
+    for (const model of ["sandbox/messages-1", "sandbox/content-1"]) {
+      const ask = (tools: Json) => client().responses.create({ model, input: "hi", tools }).asResponse();
+      assertEquals((await ask([EXEC])).headers.get("x-service-dropped"), null);
+      assertEquals((await ask([PATCH])).headers.get("x-service-dropped"), "tools.format");
+    }
+  },
+});
+
+/** The response, as the client gathers it. */
+async function respond(body: Json, stream: boolean): Promise<Json> {
+  if (!stream) return await client().responses.create(body);
+  const items: Json[] = [];
+  let text = "";
+  const deltas: string[] = [];
+  for await (
+    const event of await client().responses.create({ ...body, stream: true }) as unknown as AsyncIterable<Json>
+  ) {
+    if (event.type === "response.custom_tool_call_input.delta") deltas.push(event.delta);
+    if (event.type === "response.output_item.done") items.push(event.item);
+    if (event.type === "response.output_text.delta") text += event.delta;
+  }
+  const call = items.find(({ type }) => type === "custom_tool_call");
+  if (call) assertEquals(deltas.join(""), call.input);
+  return { output: items, output_text: text };
+}
+
+Deno.test({
+  name: "the gateway of the custom tools stops",
+  sanitizeResources: false,
+  sanitizeOps: false,
+  fn: gateway.stop,
+});
