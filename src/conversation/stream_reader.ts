@@ -1,6 +1,6 @@
 import type { Frame } from "../lib/frame.ts";
 import { textHasMoreValuesThan } from "../lib/json_values.ts";
-import { createFrameReader } from "../lib/sse.ts";
+import { createFrameReader, MAX_PICTURE_FRAME_BYTES } from "../lib/sse.ts";
 import type { ReplyEvent } from "./events.ts";
 import type { EventReader, StreamReader, StreamReaderOptions } from "./upstream_format.ts";
 
@@ -8,8 +8,10 @@ import type { EventReader, StreamReader, StreamReaderOptions } from "./upstream_
 const MAX_FRAME_VALUES = 50_000;
 
 /** A stream reader for vendors that frame their events as WHATWG HTML, 9.2 says. */
-export function sseStreamReader(events: EventReader, { seen }: StreamReaderOptions = {}): StreamReader {
-  const frames = createFrameReader();
+export function sseStreamReader(events: EventReader, { seen, held }: StreamReaderOptions = {}): StreamReader {
+  // Pictures come as base64 in one frame.
+  const frames = createFrameReader({ longestFrame: MAX_PICTURE_FRAME_BYTES });
+  let open = 0;
 
   function read(frame: Frame): ReplyEvent[] {
     if (frame.data.trim() === "") return []; // a sign of life, as some vendors send
@@ -31,7 +33,14 @@ export function sseStreamReader(events: EventReader, { seen }: StreamReaderOptio
 
   return {
     *push(bytes) {
-      for (const frame of frames.push(bytes)) yield* read(frame);
+      open += bytes.length;
+      held?.(open);
+      const whole = frames.push(bytes);
+      if (whole.length > 0) {
+        open = 0;
+        held?.(0);
+      }
+      for (const frame of whole) yield* read(frame);
     },
     *end() {
       yield* last();

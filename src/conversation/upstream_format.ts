@@ -58,6 +58,8 @@ export interface StreamReader {
 export interface StreamReaderOptions {
   /** Is shown the data of each frame before it is read. */
   readonly seen?: (data: string) => void;
+  /** Is told how many bytes of an unfinished frame are held at most; what it throws ends the reading. */
+  readonly held?: (bytes: number) => void;
 }
 
 /**

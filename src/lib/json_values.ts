@@ -38,14 +38,22 @@ export async function hasMoreValuesThan(bytes: Uint8Array, maxValues: number): P
 export function textHasMoreValuesThan(text: string, maxValues: number): boolean {
   if (text.length <= maxValues) return false;
   let values = 1;
-  let inString = false;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
-    if (inString) {
-      if (code === BACKSLASH) at++;
-      else if (code === QUOTE) inString = false;
-    } else if (code === QUOTE) inString = true;
+    if (code === QUOTE) at = endOfString(text, at);
     else if ((code === COMMA || code === LIST || code === OBJECT) && ++values > maxValues) return true;
   }
   return false;
+}
+
+/** The place of the quote that ends a string; the text's length where none does. Long strings are passed in one search. */
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1;;) {
+    const quote = text.indexOf('"', at);
+    if (quote < 0) return text.length;
+    let before = quote;
+    while (text.charCodeAt(before - 1) === BACKSLASH) before--;
+    if ((quote - before) % 2 === 0) return quote;
+    at = quote + 1;
+  }
 }

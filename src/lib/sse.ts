@@ -21,6 +21,9 @@ export interface FrameReaderOptions {
 
 const LONGEST_FRAME = 1_048_576;
 
+/** The most bytes of one frame that may hold a picture as base64. */
+export const MAX_PICTURE_FRAME_BYTES = 33_554_432;
+
 /**
  * Reads frames as the HTML standard says ("Parsing an event stream"): lines end in LF, CR or CRLF, comments and a byte
  * order mark are passed over, several `data` lines make one text. Equal bytes give equal frames however they are cut.

@@ -1,6 +1,6 @@
+import { MAX_PICTURE_FRAME_BYTES } from "../lib/sse.ts";
+import type { FrameMemory } from "./frame_memory.ts";
 import { framesIn, isWholeData, lastFrameEnd } from "./stream_frames.ts";
-
-const MAX_FRAME_BYTES = 1024 * 1024;
 
 /** How data ends that may be whole: looked at first, as it is cheap. */
 const WHOLE_END = /[}\]]\s*$/;
@@ -16,6 +16,9 @@ export class FrameBuffer {
   /** What is held has data in several lines, which nothing but an empty line ends. */
   #isFolded = false;
 
+  /** @param memory Counts what is held. */
+  constructor(readonly memory: Pick<FrameMemory, "hold">) {}
+
   /** True when nothing is held. */
   get isEmpty(): boolean {
     return this.#held === "";
@@ -25,7 +28,8 @@ export class FrameBuffer {
    * The frames that a read completes; empty when it completes none. Where nothing was held, they are its beginning.
    *
    * @param text Latin-1.
-   * @throws {RangeError} For a frame of more than a megabyte.
+   * @throws {RangeError} For a frame of more than {@linkcode MAX_PICTURE_FRAME_BYTES}.
+   * @throws {GatewayError} `overloaded` when there is no room for it.
    */
   push(text: string): string {
     // Most reads are whole frames, or hold no end of a line at all.
@@ -54,7 +58,10 @@ export class FrameBuffer {
   }
 
   #hold(rest: string, seam: string, isFolded: boolean): void {
-    if (rest.length > MAX_FRAME_BYTES) throw new RangeError("Cannot read a stream event beyond 1 MB");
+    if (rest.length > MAX_PICTURE_FRAME_BYTES) {
+      throw new RangeError(`Cannot read a stream event of more than ${MAX_PICTURE_FRAME_BYTES} bytes`);
+    }
+    this.memory.hold(rest.length);
     this.#held = rest;
     this.#seam = seam;
     this.#isFolded = isFolded;

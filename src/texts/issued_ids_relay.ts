@@ -3,7 +3,7 @@ import { type IssuedId, type StatePolicy, statePolicyOf } from "../conversation/
 import type { IssuedIdReader } from "../conversation/pass_through.ts";
 import { parsedOrNull } from "../conversation/wire_value.ts";
 import type { TextAttempt, TextParts } from "./attempt.ts";
-import { framesIn } from "./stream_frames.ts";
+import { framesIn, refuseManyValues } from "./stream_frames.ts";
 import { latin1Of, textOfLatin1 } from "./stream_lines.ts";
 
 /**
@@ -88,11 +88,11 @@ class IssuedIdsRelay implements Relay {
   }
 
   #newIn(text: string): IssuedId[] {
-    const ids = framesIn(text).flatMap(({ data }) =>
-      data !== null && this.reader.mayIssue(data, this.#policy)
-        ? this.reader.issuedIn(parsedOrNull(data), this.#policy)
-        : []
-    );
+    const ids = framesIn(text).flatMap(({ data }) => {
+      if (data === null || !this.reader.mayIssue(data, this.#policy)) return [];
+      refuseManyValues(data);
+      return this.reader.issuedIn(parsedOrNull(data), this.#policy);
+    });
     return ids.filter(({ kind, id }) => {
       const name = `${kind} ${id}`;
       if (this.#kept.has(name) || this.#kept.size === MAX_IDS_PER_REPLY) return false;

@@ -10,7 +10,8 @@ import { believedUsage, hostedCallsIn } from "./believed_usage.ts";
 import { chargeText } from "./charge_text.ts";
 import { heartbeatOf } from "./heartbeat.ts";
 import { FrameBuffer } from "./frame_buffer.ts";
-import { framesIn, isWholeData, type RawFrame } from "./stream_frames.ts";
+import { FrameMemory } from "./frame_memory.ts";
+import { framesIn, isWholeData, type RawFrame, refuseManyValues } from "./stream_frames.ts";
 import { bytesOfLatin1, edited, endsFrame, latin1Of, type LineEdit, textOfLatin1 } from "./stream_lines.ts";
 import { StreamSample } from "./stream_sample.ts";
 import type { TextAttempt } from "./attempt.ts";
@@ -26,7 +27,8 @@ export class PassRelay implements Relay {
   readonly finished = false;
   readonly #watcher: StreamWatcher;
   readonly #sample = new StreamSample();
-  readonly #buffer = new FrameBuffer();
+  readonly #memory: FrameMemory;
+  readonly #buffer: FrameBuffer;
   /** The last signs that were sent, and the last text that may hold a frame. */
   #tail = "";
   #sent = "";
@@ -46,6 +48,8 @@ export class PassRelay implements Relay {
 
   constructor(readonly attempt: TextAttempt, pass: PassThrough) {
     this.#countsHostedCalls = attempt.measure.hostedTools > 0;
+    this.#memory = new FrameMemory(attempt.turn.memory);
+    this.#buffer = new FrameBuffer(this.#memory);
     this.#watcher = pass.watch(attempt.turn.body);
   }
 
@@ -143,6 +147,7 @@ export class PassRelay implements Relay {
 
   /** What is shown in the place of a frame with data; null for the frame itself. */
   #shownInstead(data: string, text: string, start: number): string | null {
+    refuseManyValues(data);
     if (this.#watcher.concerns(data)) this.#follow(data);
     const said = hasError(data) ? this.#reportIn(data, text.slice(0, start)) : null;
     return this.#watcher.isHidden(data) ? "" : said;
@@ -168,6 +173,7 @@ export class PassRelay implements Relay {
   }
 
   async #charge(state: EndState): Promise<void> {
+    this.#memory.hold(0);
     try {
       await chargeText(this.attempt, await this.#usage(state), state);
     } catch (thrown) {

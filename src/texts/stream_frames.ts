@@ -1,3 +1,4 @@
+import { textHasMoreValuesThan } from "../lib/json_values.ts";
 import { linesIn } from "./stream_lines.ts";
 
 /**
@@ -68,6 +69,20 @@ function dataOf(line: string): string | null {
   if (field.length === 4) return "";
   if (field[4] !== ":") return null;
   return field.slice(field[5] === " " ? 6 : 5);
+}
+
+/** Data up to this size is parsed whatever it holds. */
+const SMALL_DATA_CHARACTERS = 1_048_576;
+const MAX_VALUES = 50_000;
+
+/**
+ * Refuses large data that is none of a reply: to parse it would hold up other callers. Pictures are few values.
+ *
+ * @throws {RangeError} For more than 50,000 values in more than a megabyte.
+ */
+export function refuseManyValues(data: string): void {
+  if (data.length <= SMALL_DATA_CHARACTERS || !textHasMoreValuesThan(data, MAX_VALUES)) return;
+  throw new RangeError(`Cannot read a stream event of more than ${MAX_VALUES} JSON values`);
 }
 
 /** Whether data is a whole JSON value or the end mark of chat completions. */

@@ -10,6 +10,7 @@ import { believedUsage, hostedCallsIn } from "./believed_usage.ts";
 import { cutShort, reportedFailure, streamError } from "./broken_stream.ts";
 import { eventOfHit } from "./cached_turn.ts";
 import { chargeText } from "./charge_text.ts";
+import { FrameMemory } from "./frame_memory.ts";
 import { heartbeatOf } from "./heartbeat.ts";
 import { ownEvents } from "./own_reply.ts";
 import { SealCollector } from "./seal_collector.ts";
@@ -23,6 +24,7 @@ const SAMPLE_CHARACTERS = 64_000;
 /** A vendor's stream read into neutral events and written in the caller's form, event by event as it comes. */
 export class TranslateRelay implements Relay {
   finished = false;
+  readonly #memory: FrameMemory;
   readonly #reader: StreamReader;
   readonly #writer: EventWriter;
   readonly #own: (event: ReplyEvent) => ReplyEvent[];
@@ -38,7 +40,10 @@ export class TranslateRelay implements Relay {
 
   constructor(readonly attempt: TextAttempt, readonly translation: Translation, readonly parts: TextParts) {
     const countsHosted = attempt.measure.hostedTools > 0;
-    this.#reader = attempt.endpoint.format.streamReader(countsHosted ? { seen: (data) => this.#seen(data) } : {});
+    const held = (bytes: number) => this.#memory.hold(bytes);
+    const seen = (data: string) => this.#seen(data);
+    this.#memory = new FrameMemory(attempt.turn.memory);
+    this.#reader = attempt.endpoint.format.streamReader(countsHosted ? { seen, held } : { held });
     this.#writer = attempt.turn.format.eventWriter(translation.context);
     this.#own = ownEvents(translation.names);
     this.#emulate = translation.emulation.events();
@@ -164,6 +169,7 @@ export class TranslateRelay implements Relay {
   }
 
   async #settle(usage: Usage, state: EndState): Promise<void> {
+    this.#memory.hold(0);
     await chargeText(this.attempt, usage, state);
   }
 }

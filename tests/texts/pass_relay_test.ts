@@ -6,6 +6,7 @@ import type { Form } from "../../src/conversation/seal.ts";
 import { createFrameReader } from "../../src/lib/sse.ts";
 import type { Bytes } from "../../src/calls/stream_relay.ts";
 import type { Frame } from "../../src/lib/frame.ts";
+import { MemoryBudget } from "../../src/lib/memory_budget.ts";
 import { CODECS, FORMS } from "../support/forms.ts";
 import { FRAMED_REPLIES } from "../support/framed_replies.ts";
 import { FRAMINGS } from "../support/framings.ts";
@@ -162,9 +163,9 @@ for (const form of FORMS) {
     assert(!text.includes(PROVIDER_KEY));
   });
 
-  Deno.test(`PassRelay stops a ${form} stream whose line grows beyond 1 MB, with a failure that can be read`, async () => {
+  Deno.test(`PassRelay stops a ${form} stream whose event grows beyond 32 MB, with a failure that can be read`, async () => {
     const { relay, till } = relayFor(form);
-    const piece = `data: {"x":"${"y".repeat(300_000)}`;
+    const piece = `data: {"x":"${"y".repeat(7_000_000)}`;
     const text = await relayAll(relay, Array.from({ length: 5 }, () => new TextEncoder().encode(piece)));
     assertEquals(failureIn(form, text)!.message, 'Provider "acme" sent an answer that cannot be read');
     assert(text.length < 5_000);
@@ -311,4 +312,31 @@ Deno.test("PassRelay drops half an event behind the finish reason, and closes th
   const sent = await relayAll(relay, [new TextEncoder().encode(cut)]);
   assertEquals(sent, whole.slice(0, cut.lastIndexOf("data:")));
   assertEquals(till.charges[0].usage!.estimated, true);
+});
+
+Deno.test("PassRelay passes a picture of several megabytes in one event", async () => {
+  const { relay, till } = relayFor("content");
+  const picture = { inlineData: { mimeType: "image/png", data: "a".repeat(5_000_000) } };
+  const candidates = [{ content: { parts: [picture] }, finishReason: "STOP" }];
+  const usageMetadata = { promptTokenCount: 12, candidatesTokenCount: 30 };
+  const wire = `data: ${JSON.stringify({ candidates, usageMetadata })}\r\n\r\n`;
+  const sent = await relayAll(relay, cutAt(wire, Array.from({ length: 300 }, (_, nth) => nth / 300)));
+  assertEquals([sent.length, sent === wire], [wire.length, true]);
+  assertEquals([till.charges[0].usage!.outputTokens, till.charges[0].usage!.imagesMade], [30, 1]);
+  const reader = CODECS.content.upstream.streamReader();
+  const pieces = cutAt(wire, [0.2, 0.4, 0.6]);
+  const events = [...pieces.flatMap((piece) => [...reader.push(piece)]), ...reader.end()];
+  assertEquals(events.map(({ type }) => type), ["start", "image", "finish"]);
+});
+
+Deno.test("PassRelay ends a stream whose event finds no room in the account's memory", async () => {
+  const budget = new MemoryBudget(8_000_000);
+  const till = tillOf();
+  const attempt = attemptOf("content", { till, turn: { memory: budget.lease("demo") } });
+  const relay = passRelayOf(attempt);
+  const pieces = ['data: {"a":"', ...Array<string>(16).fill("a".repeat(500_000))];
+  const sent = await relayAll(relay, pieces.map((piece) => new TextEncoder().encode(piece)));
+  assertEquals(JSON.parse(sent.slice("data: ".length)).error.code, 503);
+  assertEquals(till.charges.length, 1);
+  assert(budget.hasRoomFor("demo", 2_000_000));
 });

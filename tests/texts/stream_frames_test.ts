@@ -2,7 +2,9 @@ import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { createFrameReader } from "../../src/lib/sse.ts";
 import { FrameBuffer } from "../../src/texts/frame_buffer.ts";
-import { framesIn, lastFrameEnd } from "../../src/texts/stream_frames.ts";
+import { framesIn, lastFrameEnd, refuseManyValues } from "../../src/texts/stream_frames.ts";
+
+const UNCOUNTED = { hold() {} };
 
 /** Lines of every kind that the standard tells apart, with data that is whole only with its last line. */
 const lines = fc.constantFrom(
@@ -54,7 +56,7 @@ Deno.test("FrameBuffer gives every sign once, in order, and frames only when the
   fc.assert(
     fc.property(texts, fc.array(fc.nat(200), { maxLength: 8 }), (text, places) => {
       const cuts = [0, ...places.map((place) => place % (text.length + 1)).toSorted((a, b) => a - b), text.length];
-      const buffer = new FrameBuffer();
+      const buffer = new FrameBuffer(UNCOUNTED);
       const given = cuts.slice(1).map((to, at) => buffer.push(text.slice(cuts[at], to)));
       const rest = buffer.end();
       assertEquals(given.join("") + rest, text);
@@ -64,9 +66,19 @@ Deno.test("FrameBuffer gives every sign once, in order, and frames only when the
   );
 });
 
-Deno.test("FrameBuffer gives up at a frame of more than a megabyte", () => {
-  const buffer = new FrameBuffer();
-  const part = "a".repeat(600_000);
-  assertEquals(buffer.push(`data: ${part}`), "");
-  assertThrows(() => buffer.push(part), RangeError, "1 MB");
+Deno.test("FrameBuffer holds a frame with a picture, counts it, and gives up at what is larger than any", () => {
+  const held: number[] = [];
+  const buffer = new FrameBuffer({ hold: (bytes) => void held.push(bytes) });
+  const part = "a".repeat(8_000_000);
+  assertEquals(buffer.push(`data: "${part}`), "");
+  assertEquals(buffer.push('"\n\n').length, part.length + 10);
+  assertEquals([held[0], held.at(-1)], [part.length + 7, 0]);
+  for (let parts = 0; parts < 4; parts++) buffer.push(part);
+  assertThrows(() => buffer.push(part), RangeError, "33554432 bytes");
+});
+
+Deno.test("refuseManyValues() refuses large data of very many values, and no picture", () => {
+  refuseManyValues(JSON.stringify({ data: "a".repeat(2_000_000) }));
+  refuseManyValues(`[${"1,".repeat(60_000)}1]`);
+  assertThrows(() => refuseManyValues(`[${"1,".repeat(600_000)}1]`), RangeError, "50000 JSON values");
 });

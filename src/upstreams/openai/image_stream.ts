@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { createFrameReader } from "../../lib/sse.ts";
+import { createFrameReader, MAX_PICTURE_FRAME_BYTES } from "../../lib/sse.ts";
 import type { Frame } from "../../lib/frame.ts";
 import type { FailureKind } from "../failure.ts";
 import { IMAGE_REPLY_CAP_BYTES } from "../image_reply.ts";
@@ -9,7 +9,6 @@ import { digest } from "../outbound_json.ts";
 import { readImageError } from "./image_error.ts";
 
 /** Most characters of one event: a picture of 4K in base64 stays below it. */
-const LONGEST_FRAME = 33_554_432;
 
 const AnyEvent = z.object({ type: z.string().nullish() });
 
@@ -52,7 +51,7 @@ export async function* readImageStream(
 }
 
 async function* framesOf(response: OutboundResponse, outbound: Outbound): AsyncGenerator<Frame> {
-  const reader = createFrameReader({ longestFrame: LONGEST_FRAME });
+  const reader = createFrameReader({ longestFrame: MAX_PICTURE_FRAME_BYTES });
   try {
     for (let bytes = await response.read(); bytes !== null; bytes = await response.read()) {
       yield* pushed(reader, bytes, outbound);
