@@ -2,11 +2,12 @@ import { aider } from "./aider.ts";
 import { claudeCode } from "./claude_code.ts";
 import { cline } from "./cline.ts";
 import { codex } from "./codex.ts";
+import { compiledClients } from "./compiled_clients.ts";
 import { geminiCli } from "./gemini_cli.ts";
 import { llm } from "./llm.ts";
 import { nodeClients } from "./node_clients.ts";
-import { opencode } from "./opencode.ts";
 import { openWebui } from "./open_webui.ts";
+import { opencode } from "./opencode.ts";
 import type { ClientProgram } from "./program.ts";
 import { pythonClients } from "./python_clients.ts";
 import { qwenCode } from "./qwen_code.ts";
@@ -24,4 +25,5 @@ export const PROGRAMS: readonly ClientProgram[] = [
   openWebui,
   ...pythonClients,
   ...nodeClients,
+  ...compiledClients,
 ];

@@ -8,6 +8,13 @@ export interface Cache {
   npm(name: string, packages: readonly string[]): Promise<void>;
   /** A virtual environment of Python with these packages: `<folder>/python/<name>`. */
   python(name: string, packages: readonly string[]): Promise<void>;
+  /**
+   * A folder that a build fills, `<folder>/built/<name>`.
+   *
+   * @param sources What is built; a change of it builds anew.
+   * @param build Gets the folder's path.
+   */
+  built(name: string, sources: readonly string[], build: (target: string) => Promise<void>): Promise<void>;
 }
 
 /** The Node that programs run on, from npm, as some need a newer one than a machine has. */
@@ -36,6 +43,7 @@ export async function openCache(): Promise<Cache> {
         await installer(await python(), ["-m", "venv", target], target);
         await installer(join(target, "bin", "pip"), ["install", "--quiet", ...packages], target);
       }),
+    built: (name, sources, build) => once(builtFolder(cache, name), sources, build),
   };
   await cache.npm("node", [NODE_PACKAGE]);
   return cache;
@@ -54,6 +62,11 @@ export function npmBin(cache: Cache, name: string): string {
 /** Where the executables of {@linkcode Cache.python} lie. */
 export function pythonBin(cache: Cache, name: string): string {
   return join(cache.folder, "python", name, "bin");
+}
+
+/** Where the results of {@linkcode Cache.built} lie. */
+export function builtFolder(cache: Cache, name: string): string {
+  return join(cache.folder, "built", name);
 }
 
 const running = new Map<string, Promise<void>>();
@@ -76,7 +89,12 @@ function once(target: string, packages: readonly string[], install: (target: str
   return promise;
 }
 
-async function installer(command: string, args: readonly string[], cwd: string): Promise<void> {
+/**
+ * Runs a program that installs or builds.
+ *
+ * @throws {Error} If it fails, with the end of what it wrote.
+ */
+export async function installer(command: string, args: readonly string[], cwd: string): Promise<void> {
   const { success, stderr } = await new Deno.Command(command, { args: [...args], cwd, stdout: "null", stderr: "piped" })
     .output();
   if (success) return;
