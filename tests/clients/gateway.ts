@@ -14,6 +14,13 @@ export interface ClientsGateway {
   stop(): Promise<void>;
 }
 
+/** Names of models for packages that take no others than these. */
+const ALIASES: Readonly<Record<string, string>> = {
+  "claude-haiku-4-5": FAMILIES.openai,
+  "claude-sonnet-4-5": FAMILIES.anthropic,
+  "claude-opus-4-1": FAMILIES.google,
+};
+
 /** Agents send prompts of tens of thousands of tokens. */
 const BALANCE = readMoney("10000.00");
 
@@ -34,12 +41,14 @@ export async function startClientsGateway(): Promise<ClientsGateway> {
   const overrides: Record<string, string> = { PORT: "0", SWITCHYARD_STORE: "kv::memory:", SWITCHYARD_FILES: files };
   const config = devConfig({ sandbox: sandbox.baseUrls, key, env: (name) => overrides[name] });
   const accounts = config.accounts.map((account) => ({ ...account, balance: BALANCE }));
-  const aliases = Object.entries(FAMILIES).map(([family, model]) => ({
+  const byFamily = Object.entries(FAMILIES).map(([family, model]) => ({
     name: aliasOf("*", family as FamilyName),
     model,
     fallbacks: null,
     isListed: false,
   }));
+  const byName = Object.entries(ALIASES).map(([name, model]) => ({ name, model, fallbacks: null, isListed: false }));
+  const aliases = [...byFamily, ...byName];
   const app = await startApp({ config: { ...config, accounts, aliases }, log: jsonLog("error", console.error) });
   return {
     address: app.address,

@@ -16,6 +16,13 @@ class Degrees(BaseModel):
     degrees: int
 
 
+ALIASES = {
+    "sandbox/chat-1": "claude-haiku-4-5",
+    "sandbox/messages-1": "claude-sonnet-4-5",
+    "sandbox/content-1": "claude-opus-4-1",
+}
+
+
 class LlamaIndex:
     shows_thoughts = True
 
@@ -142,9 +149,10 @@ class Anthropic(LlamaIndex):
         from llama_index.llms.anthropic import Anthropic as Model
         from llama_index.llms.anthropic.utils import CLAUDE_MODELS
 
-        # The package takes the models alone whose context it knows.
-        CLAUDE_MODELS.setdefault(place.model, 128_000)
-        return Model(model=place.model, base_url=place.anthropic, api_key=place.key, max_retries=0, max_tokens=4000, **more)
+        # The package takes the models alone whose context it knows: these are aliases at the gateway.
+        model = ALIASES.get(place.model, place.model)
+        CLAUDE_MODELS.setdefault(model, 128_000)
+        return Model(model=model, base_url=place.anthropic, api_key=place.key, max_retries=0, max_tokens=4000, **more)
 
 
 class Google(LlamaIndex):
