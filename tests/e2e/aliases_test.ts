@@ -19,11 +19,6 @@ const gateway = await startTestGateway({
         pricing: { per_image: "0.04" },
         serves: [{ provider: "sandbox-openai", model: "gpt-image-1.5" }],
       },
-      {
-        id: "sandbox/reel-1",
-        video: { modes: ["text2video"], price_per_second: { default: "0.1" } },
-        serves: [{ provider: "sandbox-openai", model: "seedance" }],
-      },
     ],
     aliases: {
       "talk": "sandbox/chat-1",
@@ -32,7 +27,6 @@ const gateway = await startTestGateway({
       "*-anything": "sandbox/messages-1",
       "llama": "far/meta-llama/llama-4",
       "picture": "sandbox/image-1",
-      "film": "sandbox/reel-1",
     },
   },
 });
@@ -140,7 +134,7 @@ Deno.test("tokens are counted, and contents cached, by alias", async () => {
   }
 });
 
-Deno.test("pictures and videos are made by alias, and their answers name it", async () => {
+Deno.test("pictures are made by alias, and their answers name it", async () => {
   const { data: made, response } = await openai.images.generate({ model: "picture", prompt: "a fox", quality: "low" })
     .withResponse();
   assertEquals((made as unknown as { model: string }).model, "picture");
