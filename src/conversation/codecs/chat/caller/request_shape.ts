@@ -111,6 +111,7 @@ export const REQUEST_SHAPE: Fields = {
   top_logprobs: true,
   verbosity: true,
   reasoning_effort: true,
+  usage: { include: true },
   reasoning: { effort: true, max_tokens: true, enabled: true, exclude: true },
   thinking: { type: true, budget_tokens: true },
   // Named with the hosted tools.

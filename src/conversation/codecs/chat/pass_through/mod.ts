@@ -2,7 +2,7 @@ import { spliceJson } from "../../../../lib/json.ts";
 import { withEdits } from "../../../foreign_seals.ts";
 import type { PassThrough } from "../../../pass_through.ts";
 import { objectOf } from "../../../wire_value.ts";
-import { wantsUsage } from "../shared/wants_usage.ts";
+import { hasUsageOption, wantsUsage } from "../shared/wants_usage.ts";
 import { issuedIds } from "./issued_ids.ts";
 import { sealEditsOf } from "./seals.ts";
 import { watcher } from "./watcher.ts";
@@ -19,7 +19,7 @@ export const passThrough: PassThrough = {
     if (quirks.has("no_stream_options")) {
       return { body: spliceJson(bytes, scan, { set, remove: ["extra_body", "stream_options"] }), losses };
     }
-    if (body.stream === true && !wantsUsage(body)) {
+    if (body.stream === true && !hasUsageOption(body)) {
       set.stream_options = { ...objectOf(body.stream_options), include_usage: true };
     }
     return { body: spliceJson(bytes, scan, { set, remove: ["extra_body"] }), losses };
