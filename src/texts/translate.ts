@@ -148,7 +148,7 @@ async function answerWhole(
   if (turn.format.memory.items) parts.items.keepReply(turn.accountId, written.body);
   await chargeText(attempt, usage, "completed");
   const unsaid = written.losses.map((loss) => turn.format.fieldNames[loss] ?? loss);
-  const losses = [...translation.losses, ...said.beyond, ...unsaid];
+  const losses = [...translation.losses, ...unsaid];
   const headers = answerHeaders(attempt, response, "application/json", losses);
   return new Response(jsonBytes(written.body), { headers });
 }
