@@ -1,5 +1,6 @@
 """LiteLLM as a client: `openai/…`, `anthropic/…`, `gemini/…`, and its responses."""
 
+import copy
 import json
 import os
 from typing import Any
@@ -29,6 +30,8 @@ class Completion:
     ]
 
     def __init__(self, place: Place) -> None:
+        # The package changes schemas in place.
+        self.tools = copy.deepcopy(self.tools)
         self.options: dict[str, Any] = {
             "model": f"{self.provider}/{place.model}",
             "api_base": self.base(place),
