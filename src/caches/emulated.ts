@@ -1,5 +1,6 @@
 import { content } from "../conversation/codecs/content/mod.ts";
 import { droppedFields } from "../conversation/codecs/dropped_fields.ts";
+import { withoutSearch } from "../conversation/offered_search.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { CacheParts } from "./cache_parts.ts";
 import { cacheFileOf } from "./cached_content.ts";
@@ -20,7 +21,7 @@ export async function keepEmulated(parts: CacheParts, making: Making): Promise<K
   const { id, provider, serving, model, callerSignal, memory } = making;
   const [endpoint] = provider.text;
   if (!endpoint) throw new GatewayError("route_error", `Provider "${provider.name}" does not talk text`);
-  const read = content.caller.read({ ...making.content, model: model.id });
+  const read = withoutSearch(content.caller.read({ ...making.content, model: model.id }));
   const conversation = await parts.inlined(read, provider, making);
   const { losses } = endpoint.format.writeRequest(conversation, targetOf(making));
   const { tokens, countedBy } = await parts.countAt(serving, model, { conversation, callerSignal, memory });

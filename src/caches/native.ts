@@ -34,7 +34,8 @@ function contentFor(making: Making): JsonObject {
   if (!Buffer.from(JSON.stringify(sent)).includes(`"${WRAPPED_SEAL_PREFIX}`)) return sent;
   const { generationConfig: _config, ...kept } = content.upstream.writeRequest(
     content.caller.read({ ...sent, model: model.id }),
-    targetOf(making),
+    // What the cache offers was permitted when it was asked for.
+    { ...targetOf(making), searches: true },
   ).body;
   return kept;
 }

@@ -89,7 +89,7 @@ const IMAGE_MODELS = [
 ];
 
 /** The sandbox bills nothing, so that its hosted tools need no price. */
-const FREE = { api_key: "sandbox", allow_tools: ["*"] };
+const FREE = { api_key: "sandbox", allow_tools: ["*", "web_search"] };
 
 /**
  * The configuration of `deno task dev`: sandbox vendors in place of real ones, a small catalog with a price on

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../lib/json_object.ts";
 import type { TokenLogprob } from "./logprobs.ts";
 import type { Seal } from "./seal.ts";
+import type { WebSearch, WebSearchPart } from "./web_search.ts";
 
 /**
  * A request in neutral words: what a caller of any protocol asks of a model. Fields that a caller left out are null
@@ -15,6 +16,8 @@ export interface Conversation {
   readonly turns: readonly Turn[];
   /** What the model may call; empty when the caller offers nothing. */
   readonly tools: readonly Tool[];
+  /** A search by the model's vendor; left out when the caller offers or allows none. */
+  readonly webSearch?: WebSearch;
   /** Null when the caller did not say: the vendor's default holds. */
   readonly toolChoice: ToolChoice | null;
   /** False forbids more than one call in a reply; null leaves it to the vendor. */
@@ -77,7 +80,8 @@ export type Part =
   | ReasoningPart
   | RefusalPart
   | ToolCallPart
-  | ToolResultPart;
+  | ToolResultPart
+  | WebSearchPart;
 
 /** A mark that everything up to here may be kept in the vendor's prompt cache (`cache_control`). */
 export interface CacheMark {
@@ -116,6 +120,10 @@ export interface Citation {
   readonly start: number | null;
   /** Where the stretch ends, exclusive. */
   readonly end: number | null;
+  /** What of the page is cited, where the vendor tells. */
+  readonly citedText?: string;
+  /** The vendor's own mark of the place on the page, which it wants back. */
+  readonly seal?: Seal;
 }
 
 /** A picture. */

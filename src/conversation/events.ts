@@ -3,6 +3,7 @@ import type { TokenLogprob } from "./logprobs.ts";
 import type { Stop } from "./reply.ts";
 import type { Seal } from "./seal.ts";
 import type { Usage } from "./usage.ts";
+import type { WebSearchPart } from "./web_search.ts";
 
 /** How a streamed part opens. Text of it follows in deltas. */
 export type PartOpening =
@@ -26,6 +27,8 @@ export type ReplyEvent =
     readonly createdAt: number | null;
     /** What is known of the prompt so far; null where the form tells only at the end. */
     readonly usage: Usage | null;
+    /** True where the form tells searches behind the text that rests on them. */
+    readonly tellsSearchesLast?: boolean;
   }
   | { readonly type: "part-start"; readonly index: number; readonly part: PartOpening }
   /** More text, thought, refusal, or JSON text of a call's arguments. Never empty. A text's tokens, where asked for. */
@@ -40,6 +43,8 @@ export type ReplyEvent =
   | { readonly type: "part-end"; readonly index: number; readonly citations?: readonly Citation[] }
   /** A picture, which comes whole; it has an index of its own and no start, delta or end. */
   | { readonly type: "image"; readonly index: number; readonly image: ImagePart }
+  /** A search that the vendor has run, which comes whole as a picture does. */
+  | { readonly type: "web_search"; readonly index: number; readonly search: WebSearchPart }
   | { readonly type: "finish"; readonly stop: Stop; readonly usage: Usage | null }
   | {
     readonly type: "error";

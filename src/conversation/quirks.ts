@@ -26,6 +26,10 @@ export const QUIRKS = {
   file_addresses: "chat: `file_data` may be an address",
   video_parts: "chat: `video_url` parts are taken",
   any_audio_format: "chat: `input_audio` of other formats than wav and mp3 is taken",
+  no_web_search:
+    "all: the vendor has no web search, but for models with a price for it or where `allow_tools` names it",
+  no_max_tool_calls: "responses: `max_tool_calls` is unknown",
+  no_tool_combination: "content: functions beside `googleSearch` are refused",
   no_service_tier: "all: `service_tier` is unknown",
   no_metadata: "chat, responses: `metadata` and `prompt_cache_retention` are unknown",
   openapi_schemas: "content: schemas are those of OpenAPI (`parameters`, `responseSchema`), not JSON Schema",

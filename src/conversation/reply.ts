@@ -1,8 +1,9 @@
 import type { ImagePart, Part, ReasoningPart, RefusalPart, TextPart, ToolCallPart } from "./conversation.ts";
 import type { Usage } from "./usage.ts";
+import type { WebSearchPart } from "./web_search.ts";
 
 /** What a part of a reply can be. */
-export type ReplyPart = TextPart | ImagePart | ReasoningPart | RefusalPart | ToolCallPart;
+export type ReplyPart = TextPart | ImagePart | ReasoningPart | RefusalPart | ToolCallPart | WebSearchPart;
 
 /** A model's whole answer in neutral words. */
 export interface Reply {

@@ -23,6 +23,8 @@ export interface RequestTarget {
   readonly facts: ModelFacts;
   /** What the provider's wire format differs in from the one that its author documents. */
   readonly quirks: Quirks;
+  /** True when the model's vendor has a search of the web that the caller may use. */
+  readonly searches?: boolean;
 }
 
 /** Turns the frames of one vendor's stream into neutral events. One per stream. */
@@ -78,6 +80,8 @@ export interface UpstreamFormat {
    * @throws {GatewayError} `invalid_request` when the format cannot say what the request depends on.
    */
   writeRequest(conversation: Conversation, target: RequestTarget): Written<JsonObject>;
+  /** Whether the author's model of this name searches the web when a request of this format asks for it. */
+  searches(model: string): boolean;
   /**
    * Reads the whole reply of a vendor that does not stream.
    *

@@ -38,6 +38,8 @@ export interface Directives {
   /** True when the thoughts are hidden, only their proof shown. */
   readonly redacts: boolean;
   readonly say: string | null;
+  /** What to search the web for, where the request offers a search; null for nothing. */
+  readonly search: string | null;
   readonly words: number | null;
   readonly stop: StopReason | null;
   readonly refuses: boolean;
@@ -61,6 +63,7 @@ export const NO_DIRECTIVES: Directives = {
   thoughts: null,
   redacts: false,
   say: null,
+  search: null,
   words: null,
   stop: null,
   refuses: false,
@@ -150,6 +153,7 @@ const READERS: Readonly<Record<string, (argument: string, before: Directives) =>
   think: (argument) => argument === "" ? null : { thoughts: argument },
   redact: (argument) => ({ thoughts: argument || "Hidden thoughts", redacts: true }),
   say: (argument) => ({ say: argument }),
+  search: (argument) => argument === "" ? null : { search: argument },
   stop: (argument) => {
     const stop = STOPS.find((reason) => reason === argument);
     return stop === undefined ? null : { stop };

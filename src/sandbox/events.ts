@@ -21,6 +21,10 @@ function* partEvents(part: ReplyPart, index: number): Generator<ReplyEvent> {
     yield { type: "image", index, image: part };
     return;
   }
+  if (part.kind === "web_search") {
+    yield { type: "web_search", index, search: part };
+    return;
+  }
   const seal = "seal" in part && part.seal ? [{ type: "part-seal" as const, index, seal: part.seal }] : [];
   yield { type: "part-start", index, part: openingOf(part) };
   // The proof of a call is known before its arguments; that of a text or thought when it is whole.
@@ -29,10 +33,11 @@ function* partEvents(part: ReplyPart, index: number): Generator<ReplyEvent> {
     yield { type: "part-delta", index, text };
   }
   if (part.kind !== "tool_call") yield* seal;
-  yield { type: "part-end", index };
+  const cited = part.kind === "text" && part.citations ? { citations: part.citations } : {};
+  yield { type: "part-end", index, ...cited };
 }
 
-function openingOf(part: Exclude<ReplyPart, { kind: "image" }>): PartOpening {
+function openingOf(part: Exclude<ReplyPart, { kind: "image" | "web_search" }>): PartOpening {
   switch (part.kind) {
     case "reasoning":
       return { kind: "reasoning", ...(part.redacted ? { redacted: true } : {}) };

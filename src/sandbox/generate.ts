@@ -127,7 +127,7 @@ function replyTo(ask: Ask, voice: Voice): Reply {
 }
 
 function usageOf(
-  { thoughts, parts }: Speech,
+  { thoughts, parts, finding }: Speech,
   { call, conversation, model, cachedTokens = 0 }: Ask,
   voice: Voice,
 ): Usage {
@@ -138,14 +138,16 @@ function usageOf(
   const { written5mTokens, written1hTokens } = shares;
   const readTokens = Math.max(shares.readTokens, cachedTokens);
   const reasoningTokens = thoughts === null ? 0 : tokensOf(thoughts.text);
+  const found = finding === null ? 0 : tokensOf(finding.opening + finding.cited);
   return {
     freshTokens: Math.max(0, promptTokensIn(segments) - readTokens - written5mTokens - written1hTokens),
     cacheReadTokens: readTokens,
     cacheWrite5mTokens: written5mTokens,
     cacheWrite1hTokens: written1hTokens,
     toolPromptTokens: 0,
-    outputTokens: replyTokensOf(parts) + reasoningTokens,
+    outputTokens: replyTokensOf(parts) + found + reasoningTokens,
     reasoningTokens,
+    ...(finding === null ? {} : { webSearches: 1 }),
   };
 }
 

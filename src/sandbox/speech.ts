@@ -11,6 +11,7 @@ import type { Directives, OrderedCall } from "./directives.ts";
 import { answersTools, digestOf } from "./digest.ts";
 import { instanceOf } from "./schema_instance.ts";
 import { tokensOf } from "./tokens.ts";
+import { type Finding, findingFor } from "./web_search.ts";
 
 /** What was thought before speaking. */
 export interface Thoughts {
@@ -24,6 +25,8 @@ export interface Speech {
   readonly thoughts: Thoughts | null;
   readonly parts: readonly (TextPart | RefusalPart | ToolCallPart)[];
   readonly stop: Stop;
+  /** A search that stands before the parts, and the answer that rests on it; null when none was made. */
+  readonly finding: Finding | null;
 }
 
 /**
@@ -37,16 +40,19 @@ export function speechFor(conversation: Conversation, directives: Directives, ne
   if (directives.refuses) {
     const explanation = "The sandbox was told to refuse";
     const refusal: RefusalPart = { kind: "refusal", text: "I cannot help with that." };
-    return { thoughts, parts: [refusal], stop: { reason: "refusal", raw: null, explanation } };
+    return { thoughts, parts: [refusal], stop: { reason: "refusal", raw: null, explanation }, finding: null };
   }
   const calls = callsFor(conversation, directives);
-  const spoken = calls.length === 0 || directives.say !== null || directives.words !== null;
+  const finding = calls.length === 0 ? findingFor(conversation, directives) : null;
+  const isOrdered = directives.say !== null || directives.words !== null;
+  const spoken = isOrdered || (calls.length === 0 && finding === null);
   const { text, stop } = limited(spoken ? textFor(conversation, directives) : "", thoughts, conversation);
   const callParts = calls.map((call) => callPart(call, conversation.tools, newCallId));
   return {
     thoughts,
     parts: [...(text === "" ? [] : [{ kind: "text" as const, text }]), ...callParts],
     stop: stopOf(directives, stop, calls.length > 0),
+    finding: finding && (isOrdered ? { ...finding, opening: "", cited: "" } : finding),
   };
 }
 

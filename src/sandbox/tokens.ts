@@ -51,6 +51,8 @@ function partTokensOf(part: Part): number {
       return callTokensOf(part.tool, part.input);
     case "tool_result":
       return part.parts.reduce((sum, inner) => sum + partTokensOf(inner), 0);
+    case "web_search":
+      return 0;
     default:
       return MEDIUM_TOKENS;
   }

@@ -128,6 +128,8 @@ async function askCounter(candidate: Candidate, turn: Counted, model: Model, par
     maxOutputTokens: model.topProvider.maxCompletionTokens || null,
     facts: modelFacts(candidate.model, model),
     quirks: provider.quirks,
+    // Counting asks for no search, so that it needs no price.
+    searches: !provider.quirks.has("no_web_search"),
   };
   const conversation = await withMediaInlined(turn.conversation, endpoint.mustInline, parts.inliner, turn);
   const { body } = counter.write(conversation, target);

@@ -1,6 +1,7 @@
 import type { ReplyEvent } from "../conversation/events.ts";
 import type { Reply, ReplyPart } from "../conversation/reply.ts";
 import type { Seal } from "../conversation/seal.ts";
+import type { WebSearchPart } from "../conversation/web_search.ts";
 import { customToolUnwrapper, unwrappedPart } from "./custom_tools.ts";
 
 /** What only the translator knows of a reply: who gave it, and what the caller calls its tools. */
@@ -25,12 +26,34 @@ export function ownEvents(names: ReplyNames): (event: ReplyEvent) => ReplyEvent[
 }
 
 function ownEvent(event: ReplyEvent, names: ReplyNames): ReplyEvent {
+  if (event.type === "web_search") return { ...event, search: ownSearch(event.search, names) };
+  if (event.type === "part-end" && event.citations) {
+    return { ...event, citations: event.citations.map((citation) => ownMarked(citation, names)) };
+  }
   if (event.type === "part-seal") return { ...event, seal: issued(event.seal, names) };
   if (event.type !== "part-start" || event.part.kind !== "tool_call") return event;
   return { ...event, part: { ...event.part, tool: names.tools.get(event.part.tool) ?? event.part.tool } };
 }
 
 function ownPart(part: ReplyPart, names: ReplyNames): ReplyPart {
+  if (part.kind === "web_search") return ownSearch(part, names);
+  const cited = part.kind === "text" && part.citations
+    ? { ...part, citations: part.citations.map((citation) => ownMarked(citation, names)) }
+    : part;
+  return ownNamed(cited, names);
+}
+
+/** A search and its results belong to the provider that ran it. */
+function ownSearch(search: WebSearchPart, names: ReplyNames): WebSearchPart {
+  const results = search.results && search.results.map((result) => ownMarked(result, names));
+  return { ...search, results, origin: { ...search.origin, issuer: names.issuer } };
+}
+
+function ownMarked<T extends { readonly seal?: Seal }>(marked: T, names: ReplyNames): T {
+  return marked.seal ? { ...marked, seal: issued(marked.seal, names) } : marked;
+}
+
+function ownNamed(part: ReplyPart, names: ReplyNames): ReplyPart {
   const named = part.kind === "tool_call" ? { ...part, tool: names.tools.get(part.tool) ?? part.tool } : part;
   const own = unwrappedPart(named, names.customTools);
   return "seal" in own && own.seal ? { ...own, seal: issued(own.seal, names) } : own;

@@ -18,6 +18,7 @@ import { behindPrefix, openPrefixOf } from "./cached_turn.ts";
 import { chargeText } from "./charge_text.ts";
 import { customToolsOf } from "./custom_tools.ts";
 import { emulationFor } from "./emulation.ts";
+import { canSearch } from "./hosted_search.ts";
 import { withMediaInlined } from "./inline_media.ts";
 import { ownReply } from "./own_reply.ts";
 import { countTextTokens } from "./token_estimate.ts";
@@ -106,7 +107,7 @@ export async function conversationOf(attempt: TextAttempt, parts: TextParts): Pr
 
 /** What the vendor's codec must know of the attempt. Whatever the codec adds to a limit stays within what is reserved. */
 export function targetOf(attempt: TextAttempt): RequestTarget {
-  const { candidate, provider, model, measure } = attempt;
+  const { candidate, provider, model, measure, endpoint } = attempt;
   const isLimited = outputLimitOf(attempt) !== null || measure.limitField !== null;
   const reserved = outputLimitOf(attempt) ?? measure.outputTokens;
   return {
@@ -115,6 +116,7 @@ export function targetOf(attempt: TextAttempt): RequestTarget {
     maxOutputTokens: isLimited ? reserved : model.topProvider.maxCompletionTokens || null,
     facts: modelFacts(candidate.model, model),
     quirks: provider.quirks,
+    searches: canSearch({ model, provider, endpoint, name: candidate.model }),
   };
 }
 

@@ -1,17 +1,13 @@
 import { joinedReserve } from "../billing/joined_reserve.ts";
 import type { Reserved } from "../billing/meter.ts";
 import { runPaidCall } from "../calls/paid_call.ts";
-import type { JsonObject } from "../lib/json_object.ts";
 import { refuseLaterWork } from "../conversation/later_work.ts";
-import { GatewayError } from "../lib/gateway_error.ts";
 import { TEXT_FALLBACK } from "../routing/fallback_rule.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
-import type { Provider } from "../upstreams/provider.ts";
-import type { TextEndpoint } from "../upstreams/upstream.ts";
-import { speakAlike, type TextAttempt, type TextParts, type TextTurn } from "./attempt.ts";
+import type { TextAttempt, TextParts, TextTurn } from "./attempt.ts";
 import { failureOfCache } from "./cached_turn.ts";
 import { chargeText } from "./charge_text.ts";
-import { ownEndpointOf } from "./own_endpoint.ts";
+import { ownEndpointOf, rewritingEndpointOf } from "./own_endpoint.ts";
 import { passThrough } from "./pass_through.ts";
 import { type TextOption, textOptionsOf } from "./text_options.ts";
 import { fitWithin, textReserve } from "./text_reservation.ts";
@@ -57,7 +53,7 @@ export class TextTurns {
     const { turn } = begun;
     const provider = this.parts.providers.get(begun.candidate.provider)!;
     const own = ownEndpointOf(turn, provider);
-    const endpoint = own ?? provider.text.find((each) => speakAlike(turn, each)) ?? endpointFor(provider, turn);
+    const endpoint = own ?? rewritingEndpointOf(turn, provider, begun);
     const attempt = { ...begun, provider, endpoint };
     try {
       const pass = own?.pass ?? null;
@@ -79,25 +75,6 @@ type BegunAttempt = Omit<TextAttempt, "provider" | "endpoint">;
 async function chargeIfLeft(attempt: TextAttempt, error: unknown): Promise<void> {
   if (!(error instanceof UpstreamFailure) || error.kind !== "cancelled" || error.facts.accepted === "no") return;
   await chargeText(attempt, await estimatedUsageOf(attempt.turn, 0), "left").catch(() => {});
-}
-
-/** Where a caller of another form is served. A setting that only one of a provider's forms has decides. */
-function endpointFor(provider: Provider, turn: TextTurn): TextEndpoint {
-  if (provider.text.length > 1 && asksForStop(turn.body)) {
-    const stopping = provider.text.find(({ format }) => format.hasStop);
-    if (stopping) return stopping;
-  }
-  const [first] = provider.text;
-  if (!first) throw new GatewayError("route_error", `Provider "${provider.name}" does not talk text`);
-  return first;
-}
-
-function asksForStop(body: JsonObject): boolean {
-  const generation = body.generationConfig ?? body.generation_config;
-  const inner = typeof generation === "object" && generation !== null ? generation as JsonObject : {};
-  return [body.stop, body.stop_sequences, inner.stopSequences, inner.stop_sequences].some((stop) =>
-    Array.isArray(stop) ? stop.length > 0 : typeof stop === "string"
-  );
 }
 
 /** What a failure of an attempt is to be judged and reported as. What was read for the attempt is dropped. */

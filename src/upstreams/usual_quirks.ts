@@ -25,6 +25,8 @@ export const COMPATIBLE_QUIRKS: readonly Quirk[] = [
   "file_addresses",
   "video_parts",
   "any_audio_format",
+  "no_web_search",
+  "no_max_tool_calls",
 ];
 
 /** Quirks of vendors that offer the messages format without being its author, unless more is known of them. */
@@ -34,6 +36,7 @@ export const RESEMBLING_MESSAGES: readonly Quirk[] = [
   "no_output_schemas",
   "no_thinking_display",
   "no_threads",
+  "no_web_search",
   "no_service_tier",
 ];
 

@@ -51,11 +51,20 @@ Deno.test("a translated reply's response id leads nowhere, and a model of anothe
   assertEquals([elsewhere.status, elsewhere.json.error.param], [400, "previous_response_id"]);
 });
 
-Deno.test("hosted tools are dropped for a model of another format, and refused for one of its own", async () => {
-  const tools = [{ type: "web_search" }];
+Deno.test("hosted tools without a price are dropped for a model of another format, and refused for one of its own", async () => {
+  const tools = [{ type: "file_search", vector_store_ids: [] }];
   const dropped = await anna({ model: "sandbox/messages-1", tools });
-  assertEquals([dropped.status, dropped.headers.get("x-service-dropped")], [200, "tools.web_search"]);
+  assertEquals([dropped.status, dropped.headers.get("x-service-dropped")], [200, "tools.file_search"]);
   assertEquals((await anna({ model: "sandbox/chat-1", tools })).status, 400);
+});
+
+Deno.test("a search without a price is refused where it is all that is offered, and else dropped", async () => {
+  const tools = [{ type: "web_search" }];
+  const refused = await anna({ model: "sandbox/messages-1", tools });
+  assertEquals([refused.status, refused.json.error.param], [400, "tools[0]"]);
+  const beside = [...tools, { type: "function", name: "look", parameters: { type: "object" } }];
+  const dropped = await anna({ model: "sandbox/messages-1", tools: beside });
+  assertEquals([dropped.status, dropped.headers.get("x-service-dropped")], [200, "tools.web_search"]);
 });
 
 Deno.test.afterAll(() => gateway.stop());

@@ -65,6 +65,10 @@ function applyTo(parts: (OpenPart | ReplyPart)[], event: ReplyEvent): void {
       expectNext(parts, event.index);
       parts.push(event.image);
       return;
+    case "web_search":
+      expectNext(parts, event.index);
+      parts.push(event.search);
+      return;
     default:
       throw new Error(`No "${event.type}" between "start" and "finish"`);
   }

@@ -13,6 +13,7 @@ export function streamOf(reply: Reply, size = 7): ReplyEvent[] {
 
 function eventsOf(part: ReplyPart, index: number, size: number): ReplyEvent[] {
   if (part.kind === "image") return [{ type: "image", index, image: part }];
+  if (part.kind === "web_search") return [{ type: "web_search", index, search: part }];
   const text = part.kind === "tool_call" ? part.input : part.text;
   const pieces = Array.from(
     { length: Math.ceil(text.length / size) },
@@ -29,7 +30,7 @@ function eventsOf(part: ReplyPart, index: number, size: number): ReplyEvent[] {
   ];
 }
 
-function openingOf(part: Exclude<ReplyPart, { kind: "image" }>): PartOpening {
+function openingOf(part: Exclude<ReplyPart, { kind: "image" | "web_search" }>): PartOpening {
   switch (part.kind) {
     case "reasoning": {
       const { kind, redacted, id } = part;

@@ -63,6 +63,23 @@ export function checkToolFields(tool: JsonObject, path: string): void {
   refuseOthers(tool, TOOL_FIELDS, path);
 }
 
+/** Source: Messages API reference, "Web search tool". */
+const SEARCH_FIELDS = fieldsOf(
+  "type name allowed_callers allowed_domains blocked_domains cache_control defer_loading max_uses response_inclusion strict " +
+    "user_location",
+);
+
+/** @throws {Refusal} For a search that the vendor does not offer so. */
+export function checkSearchTool(tool: JsonObject, path: string): void {
+  refuseOthers(tool, SEARCH_FIELDS, path);
+  if (tool.name !== "web_search") throw invalid(`${path}.name`, "Input should be 'web_search'");
+  const { max_uses: most, allowed_domains: allowed, blocked_domains: blocked } = tool;
+  if (typeof most === "number" && most < 1) throw invalid(`${path}.max_uses`, "Input should be greater than 0");
+  if (Array.isArray(allowed) && Array.isArray(blocked)) {
+    throw invalid(path, "Cannot specify both `allowed_domains` and `blocked_domains`.");
+  }
+}
+
 function refuseOthers(object: JsonObject, known: ReadonlySet<string>, path: string): void {
   const unknown = Object.keys(object).find((name) => !known.has(name));
   if (unknown !== undefined) {

@@ -6,6 +6,7 @@ import { encodeSse } from "../encoders.ts";
 import type { Voice } from "../generate.ts";
 import { isObject } from "../../conversation/wire_value.ts";
 import { issueSeal } from "../seals.ts";
+import { foundBlocks } from "../web_search.ts";
 import type { Thoughts } from "../speech.ts";
 
 /** `POST /v1/messages`. Source: Messages API reference. */
@@ -16,8 +17,9 @@ export const messagesVoice: Voice = {
   startsWithUsage: true,
   newReplyId: ({ world }) => `msg_01${world.nextId()}`,
   newCallId: ({ world }) => `toolu_01${world.nextId()}`,
-  partsOf({ thoughts, parts, stop }, { body }) {
-    const said = stop.reason === "refusal" ? [] : parts; // a refusal is told by the stop alone
+  partsOf({ thoughts, parts, stop, finding }, { body, call }) {
+    const found = foundBlocks(finding, "messages", () => `srvtoolu_01${call.world.nextId()}`);
+    const said = stop.reason === "refusal" ? [] : [...found, ...parts]; // a refusal is told by the stop alone
     return { parts: thoughts === null ? said : [thinkingPart(thoughts, body), ...said], stop };
   },
   tellsUsage: () => true,

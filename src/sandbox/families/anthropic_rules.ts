@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../lib/json_object.ts";
 import { isAbsent, isObject, listOf, objectsOf } from "../../conversation/wire_value.ts";
-import { checkToolFields, checkTopFields, invalid } from "./anthropic_fields.ts";
+import { checkSearchTool, checkToolFields, checkTopFields, invalid } from "./anthropic_fields.ts";
 import { checkMarks } from "./anthropic_mark_rules.ts";
 import { checkTurns } from "./anthropic_turn_rules.ts";
 
@@ -70,7 +70,11 @@ const NAME = /^[a-zA-Z0-9_-]{1,128}$/;
 function checkTools(body: JsonObject): void {
   const names = new Set<unknown>();
   objectsOf(body.tools).forEach((tool, index) => {
-    if (!isAbsent(tool.type) && tool.type !== "custom") return; // a tool of the vendor's own
+    if (!isAbsent(tool.type) && tool.type !== "custom") {
+      if (String(tool.type).startsWith("web_search_")) checkSearchTool(tool, `tools.${index}.${tool.type}`);
+      if (!isAbsent(tool.name)) names.add(tool.name);
+      return; // a tool of the vendor's own
+    }
     const path = `tools.${index}.custom`;
     checkToolFields(tool, path);
     if (isAbsent(tool.name)) throw invalid(`${path}.name`, "Field required");

@@ -79,10 +79,13 @@ const WRITERS: Readonly<Record<string, string>> = {
   thinking: "assistant",
   redacted_thinking: "assistant",
   tool_result: "user",
+  server_tool_use: "assistant",
+  web_search_tool_result: "assistant",
   image: "user",
   document: "user",
 };
 const ID = /^[a-zA-Z0-9_-]+$/;
+const SEARCH_ID = /^srvtoolu_[a-zA-Z0-9_]+$/;
 
 function checkBlock({ block, path }: PlacedBlock, role: string): void {
   checkBlockFields(block, path);
@@ -93,7 +96,11 @@ function checkBlock({ block, path }: PlacedBlock, role: string): void {
   }
   switch (type) {
     case "text":
-      return checkText(block.text, path);
+      checkText(block.text, path);
+      return objectsOf(block.citations).forEach(({ encrypted_index: index }, at) => {
+        if (index === undefined || isIssued("messages", String(index))) return;
+        throw invalid(`${path}.text.citations.${at}`, "Invalid `encrypted_index` in `web_search_result_location`");
+      });
     case "image":
       return checkImage(block.source, `${path}.image.source`);
     case "tool_use":
@@ -112,6 +119,16 @@ function checkBlock({ block, path }: PlacedBlock, role: string): void {
       });
     case "thinking":
       return checkSignature(block, path);
+    case "server_tool_use":
+      if (!SEARCH_ID.test(String(block.id))) {
+        throw invalid(`${path}.server_tool_use.id`, `String should match pattern '${SEARCH_ID.source}'`);
+      }
+      return;
+    case "web_search_tool_result":
+      return objectsOf(block.content).forEach((page, at) => {
+        if (isIssued("messages", String(page.encrypted_content))) return;
+        throw invalid(`${path}.content.${at}`, "Invalid `encrypted_content` in `search_result` block");
+      });
     case "redacted_thinking":
       if (!isIssued("messages", String(block.data))) throw invalid(path, "Invalid `data` in `redacted_thinking` block");
   }

@@ -3,6 +3,7 @@ import type { ReplyPart, Stop } from "../../conversation/reply.ts";
 import { encodeCrlfSse, encodeList } from "../encoders.ts";
 import type { Ask, Voice } from "../generate.ts";
 import { issueSeal } from "../seals.ts";
+import { foundText } from "../web_search.ts";
 import type { Speech } from "../speech.ts";
 import { errorBody } from "./google_error.ts";
 
@@ -28,13 +29,18 @@ export const contentVoice: Voice = {
  * Thoughts are shown where they were asked for, and carry no proof themselves: the first call does, in any case, or else
  * the text that the thoughts led to.
  */
-function partsOf({ thoughts, parts, stop }: Speech, { conversation, call }: Ask): { parts: ReplyPart[]; stop: Stop } {
+function partsOf(
+  { thoughts, parts: spoken, stop, finding }: Speech,
+  { conversation, call }: Ask,
+): { parts: ReplyPart[]; stop: Stop } {
   if (stop.reason === "refusal") {
     return { parts: [], stop: { ...stop, reason: "prompt_blocked", raw: "PROHIBITED_CONTENT" } };
   }
+  const parts = [...foundText(finding, "content"), ...spoken];
   const { reasoning } = conversation;
   const isShown = thoughts !== null && !thoughts.redacted && (reasoning === null || reasoning.visible === true);
-  const bearer = parts.find(({ kind }) => kind === "tool_call") ?? (thoughts === null ? undefined : parts[0]);
+  const bearer = parts.find(({ kind }) => kind === "tool_call") ??
+    (thoughts === null ? undefined : parts.find(({ kind }) => kind !== "web_search"));
   const seal = issueSeal("content", call.requestId);
   return {
     parts: [

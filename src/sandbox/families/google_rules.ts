@@ -48,6 +48,7 @@ function checkRequest(body: JsonObject, model: string, cached: JsonObject | null
   }
   checkContents([...listIn(cached?.contents), ...listIn(body.contents)], model);
   checkTools(body, model);
+  checkSearch(body, model);
   checkToolConfig(body);
   checkConfig(fieldOf(body, "generationConfig"));
 }
@@ -74,6 +75,20 @@ function checkTools(body: JsonObject, model: string): void {
   });
 }
 
+/** Source: Gemini API reference, "Combine built-in tools and function calling"; the vendor's error messages. */
+function checkSearch(body: JsonObject, model: string): void {
+  const tools = listIn(body.tools);
+  const hasSearch = tools.some((tool) => fieldOf(tool, "googleSearch") !== undefined);
+  if (!hasSearch || !tools.some((tool) => listIn(fieldOf(tool, "functionDeclarations")).length > 0)) return;
+  if (/gemini-[12]/.test(model)) throw new Refusal(400, "Tool use with function calling is unsupported");
+  const config = fieldOf(body, "toolConfig");
+  if (isObject(config) && fieldOf(config, "includeServerSideToolInvocations") === true) return;
+  throw new Refusal(
+    400,
+    "Please enable tool_config.include_server_side_tool_invocations to use Built-in tools with Function calling.",
+  );
+}
+
 /** Source: Gemini API reference, "Schema". */
 function checkSchema(schema: JsonObject, path: string, model: string): void {
   const type = String(schema.type ?? "").toUpperCase();
@@ -97,6 +112,9 @@ function checkToolConfig(body: JsonObject): void {
   const config = fieldOf(body, "toolConfig");
   const calling = isObject(config) ? fieldOf(config, "functionCallingConfig") : undefined;
   if (!isObject(calling)) return;
+  if (!listIn(body.tools).some((tool) => listIn(fieldOf(tool, "functionDeclarations")).length > 0)) {
+    throw new Refusal(400, "Function calling config is set without function_declarations.");
+  }
   const mode = String(calling.mode ?? "AUTO");
   if (!MODES.includes(mode)) {
     throw new Refusal(400, `Invalid value at 'tool_config.function_calling_config.mode' (TYPE_ENUM), "${mode}"`);

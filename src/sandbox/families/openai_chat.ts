@@ -1,6 +1,7 @@
 import { chat } from "../../conversation/codecs/chat/mod.ts";
 import { encodeSse } from "../encoders.ts";
 import type { Voice } from "../generate.ts";
+import { foundText } from "../web_search.ts";
 import { isObject } from "../../conversation/wire_value.ts";
 import { failureMessage } from "./openai_words.ts";
 
@@ -17,7 +18,9 @@ export const chatVoice: Voice = {
   startsWithUsage: false,
   newReplyId: ({ world }) => `chatcmpl-${world.nextId()}`,
   newCallId: ({ world }) => `call_${world.nextId()}`,
-  partsOf({ thoughts, parts, stop }, { model }) {
+  partsOf({ thoughts, parts: spoken, stop, finding }, { model }) {
+    // The form tells the sources of a text, and no search.
+    const parts = [...foundText(finding, "chat").filter(({ kind }) => kind === "text"), ...spoken];
     // The author hides thoughts and counts them.
     const shown = thoughts !== null && !thoughts.redacted && isReasoner(model);
     return { parts: shown ? [{ kind: "reasoning", text: thoughts.text }, ...parts] : parts, stop };

@@ -47,6 +47,10 @@ export function checkChat(body: JsonObject): void {
 }
 
 function checkSettings(body: JsonObject): void {
+  if (!isAbsent(body.web_search_options) && !/search/.test(String(body.model))) {
+    const message = "Web search options not supported with this model.";
+    throw badParameter("web_search_options", message, "invalid_parameter");
+  }
   checkRange(body, "temperature", 0, 2);
   checkRange(body, "top_p", 0, 1);
   checkRange(body, "presence_penalty", -2, 2);

@@ -17,6 +17,7 @@ const ID_PREFIXES: Readonly<Record<string, string>> = {
   function_call: "fc",
   custom_tool_call: "ctc",
   reasoning: "rs",
+  web_search_call: "ws",
 };
 const CALLS: Readonly<Record<string, string>> = {
   function_call: "function_call_output",
@@ -163,7 +164,7 @@ function checkFollowers(items: readonly JsonObject[]): void {
     if (typeOf(item) !== "reasoning") return;
     const next = items[index + 1];
     const type = next === undefined ? "none" : typeOf(next);
-    const follows = type === "reasoning" || Object.hasOwn(CALLS, type) ||
+    const follows = type === "reasoning" || type === "web_search_call" || Object.hasOwn(CALLS, type) ||
       (type === "message" && next?.role === "assistant");
     if (follows) return;
     const name = typeof item.id === "string" ? item.id : `input[${index}]`;

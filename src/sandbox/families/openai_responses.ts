@@ -7,6 +7,7 @@ import { encodeSse } from "../encoders.ts";
 import type { Ask, Voice } from "../generate.ts";
 import { isAbsent, isObject, listOf } from "../../conversation/wire_value.ts";
 import { issueSeal } from "../seals.ts";
+import { foundText } from "../web_search.ts";
 import type { Thoughts } from "../speech.ts";
 import { failureMessage } from "./openai_words.ts";
 
@@ -18,7 +19,8 @@ export const responsesVoice: Voice = {
   startsWithUsage: false,
   newReplyId: () => "",
   newCallId: ({ world }) => `call_${world.nextId()}`,
-  partsOf({ thoughts, parts, stop }, ask) {
+  partsOf({ thoughts, parts: spoken, stop, finding }, ask) {
+    const parts = [...foundText(finding, "responses").map((part) => shownPart(part, ask)), ...spoken];
     return { parts: thoughts === null ? parts : [reasoningPart(thoughts, ask), ...parts], stop };
   },
   tellsUsage: () => true,
@@ -29,6 +31,12 @@ export const responsesVoice: Voice = {
   headersOf: ({ requestId }) => ({ "x-request-id": requestId }),
   streamType: "text/event-stream; charset=utf-8",
 };
+
+/** The pages of a search are told where `include` names them. */
+function shownPart(part: ReplyPart, { body }: Ask): ReplyPart {
+  if (part.kind !== "web_search" || listOf(body.include).includes("web_search_call.action.sources")) return part;
+  return { ...part, results: null };
+}
 
 /**
  * Thoughts as the vendor shows them: a summary where one was asked for (or nothing was asked and a directive makes it

@@ -102,14 +102,40 @@ function checkTools(body: JsonObject): void {
       const message = `Missing required parameter: 'tools[${index}].type'.`;
       throw badParameter(`tools[${index}].type`, message, "missing_required_parameter");
     }
+    if (SEARCHES.includes(String(tool.type))) checkSearch(tool, `tools[${index}]`);
     if (tool.type !== "function" && tool.type !== "custom") return;
     // The nested shape of chat completions ends here, as it has no name at the top.
     checkName(tool.name, `tools[${index}].name`);
     checkParameters(tool.parameters, tool.name, `tools[${index}].parameters`, tool.strict === true);
   });
   const { tool_choice: choice } = body;
+  const isSearch = isObject(choice) && SEARCHES.includes(String(choice.type));
+  if (isSearch && !listOf(body.tools).some((tool) => isObject(tool) && SEARCHES.includes(String(tool.type)))) {
+    throw badParameter("tool_choice", `Tool choice '${choice.type}' not found in 'tools' parameter.`);
+  }
   if (listOf(body.tools).length > 0 || isAbsent(choice) || choice === "none" || choice === "auto") return;
   throw badParameter("tool_choice", "Tool choices other than 'auto' and 'none' are only allowed with 'tools'.");
+}
+
+const SEARCHES = ["web_search", "web_search_2025_08_26", "web_search_preview", "web_search_preview_2025_03_11"];
+
+/** Source: Responses API reference, "Web search" and "Web search preview". */
+const SEARCH_FIELDS = ["type", "filters", "search_context_size", "user_location", "external_web_access"];
+
+function checkSearch(tool: JsonObject, path: string): void {
+  const known = String(tool.type).includes("preview") ? [...SEARCH_FIELDS, "search_content_types"] : SEARCH_FIELDS;
+  const unknown = Object.keys(tool).find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    throw badParameter(`${path}.${unknown}`, `Unknown parameter: '${path}.${unknown}'.`, "unknown_parameter");
+  }
+  const filters = isObject(tool.filters) ? tool.filters : {};
+  const filter = Object.keys(filters).find((name) => name !== "allowed_domains");
+  if (filter === undefined) return;
+  throw badParameter(
+    `${path}.filters.${filter}`,
+    `Unknown parameter: '${path}.filters.${filter}'.`,
+    "unknown_parameter",
+  );
 }
 
 function checkFormat(body: JsonObject): void {

@@ -200,12 +200,18 @@ Deno.test({
       try {
         chat.caller.check(body);
         const conversation = readChecked(chat.caller, body);
-        const target = targetOf({ model: conversation.model, provider: "v", quirks: RESEMBLING_QUIRKS });
+        const target = targetOf({
+          model: conversation.model,
+          provider: "v",
+          quirks: RESEMBLING_QUIRKS,
+          searches: true,
+        });
         const { body: written } = chat.upstream.writeRequest(conversation, target);
         const again = readChecked(chat.caller, JSON.parse(JSON.stringify(written)));
         // Instructions alone are given a user's word.
         assertEquals(again.turns.length, Math.max(1, conversation.turns.length));
         assertEquals(again.tools.length, conversation.tools.length);
+        assertEquals(again.webSearch, conversation.webSearch);
       } catch (thrown) {
         throw new Error(`In ${name}`, { cause: thrown });
       }

@@ -270,6 +270,7 @@ function eventsOf(given: Reply, overlap: boolean): ReplyEvent[] {
   const held: ReplyEvent[] = [];
   parts.forEach((part, index) => {
     if (part.kind === "image") return events.push({ type: "image", index, image: part });
+    if (part.kind === "web_search") return events.push({ type: "web_search", index, search: part });
     const ends = overlap && part.kind === "tool_call" ? held : events;
     events.push({ type: "part-start", index, part: openingOf(part) });
     const whole = part.kind === "tool_call" ? part.input : part.text;

@@ -174,7 +174,6 @@ Deno.test("chat request reader names what it has no word for, and never the gate
   const { beyond } = read({
     messages: [{ role: "user", name: "Bob", content: [{ type: "hologram" }, { type: "text", text: "Hi" }] }],
     tools: [{ type: "web_search" }],
-    web_search_options: { search_context_size: "low" },
     logit_bias: { "1": 2 },
     service_tier: "flex",
     tomorrow: 1,
@@ -193,7 +192,6 @@ Deno.test("chat request reader names what it has no word for, and never the gate
     "reasoning_effort",
     "tomorrow",
     "tools.web_search",
-    "web_search_options",
   ]);
 });
 

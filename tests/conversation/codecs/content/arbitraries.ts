@@ -185,6 +185,7 @@ export function eventsOf(whole: Reply, size: number, overlap: boolean): ReplyEve
       opened.push({ type: "image", index, image: part });
       return;
     }
+    if (part.kind === "web_search") throw new Error("These replies hold no search");
     opened.push({ type: "part-start", index, part: openingOf(part) });
     filled.push(piecesOf(part, index, size));
     closed.push({ type: "part-end", index });
@@ -197,12 +198,18 @@ export function eventsOf(whole: Reply, size: number, overlap: boolean): ReplyEve
   ];
 }
 
-function openingOf(part: Exclude<ReplyPart, { kind: "image" }>): Extract<ReplyEvent, { type: "part-start" }>["part"] {
+function openingOf(
+  part: Exclude<ReplyPart, { kind: "image" | "web_search" }>,
+): Extract<ReplyEvent, { type: "part-start" }>["part"] {
   if (part.kind === "tool_call") return { kind: "tool_call", callId: part.callId, tool: part.tool };
   return { kind: part.kind };
 }
 
-function piecesOf(part: Exclude<ReplyPart, { kind: "image" }>, index: number, size: number): ReplyEvent[] {
+function piecesOf(
+  part: Exclude<ReplyPart, { kind: "image" | "web_search" }>,
+  index: number,
+  size: number,
+): ReplyEvent[] {
   const whole = part.kind === "tool_call" ? part.input : part.text;
   const pieces: ReplyEvent[] = [];
   for (let at = 0; at < whole.length; at += size) {

@@ -5,7 +5,7 @@ import {
   readCitations,
   utf16OffsetOf,
   utf8OffsetOf,
-  writeCitations,
+  writeGrounding,
 } from "../../../../src/conversation/codecs/content/shared/citations.ts";
 import { content } from "../../../../src/conversation/codecs/content/mod.ts";
 import type { Citation } from "../../../../src/conversation/conversation.ts";
@@ -30,7 +30,7 @@ Deno.test("offsets in bytes and in UTF-16 units are turned into each other at ev
   assertEquals(utf16OffsetOf("ab", 99), 2);
 });
 
-Deno.test("readCitations and writeCitations undo each other, over several texts of many characters", () => {
+Deno.test("readCitations and writeGrounding undo each other, over several texts of many characters", () => {
   const parts = fc.array(fc.tuple(text, fc.nat(20), fc.nat(20)), { minLength: 1, maxLength: 3 });
   fc.assert(fc.property(parts, (drawn) => {
     const texts = drawn.map(([value, from, length], at) => {
@@ -40,7 +40,7 @@ Deno.test("readCitations and writeCitations undo each other, over several texts 
       const citation: Citation = { url: `https://example.org/${at}`, title: at === 1 ? "t" : null, start, end };
       return { text: value, citations: whole && end > start && isWhole(value, end) ? [citation] : [] };
     });
-    const groundingMetadata = writeCitations(texts) ?? {};
+    const groundingMetadata = writeGrounding(texts, []) ?? {};
     const read = readCitations(texts.map((part) => part.text), { groundingMetadata });
     assertEquals(read, texts.map((part) => part.citations));
   }));
@@ -50,13 +50,13 @@ function isWhole(value: string, at: number): boolean {
   return utf16OffsetOf(value, utf8OffsetOf(value, at)) === at;
 }
 
-Deno.test("writeCitations counts bytes over all texts", () => {
+Deno.test("writeGrounding counts bytes over all texts", () => {
   const citations = [{ url: "https://a", title: "a", start: 1, end: 2 }];
-  assertEquals(writeCitations([{ text: "é😀" }, { text: "žá", citations }]), {
+  assertEquals(writeGrounding([{ text: "é😀" }, { text: "žá", citations }], []), {
     groundingChunks: [{ web: { uri: "https://a", title: "a" } }],
     groundingSupports: [{ segment: { startIndex: 8, endIndex: 10, text: "á" }, groundingChunkIndices: [0] }],
   });
-  assertEquals(writeCitations([{ text: "x" }]), null);
+  assertEquals(writeGrounding([{ text: "x" }], []), null);
 });
 
 Deno.test("readCitations gives addresses without a stretch of text to the last text, from any kind of chunk", () => {

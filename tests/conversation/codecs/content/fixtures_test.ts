@@ -127,7 +127,7 @@ Deno.test({
   name: `readRequest accepts every recorded request, and what it reads can be written and read again${where}`,
   ignore,
   fn() {
-    const target = targetOf({ model: "gemini-3-pro", provider: "google" });
+    const target = targetOf({ model: "gemini-3-pro", provider: "google", searches: true });
     let count = 0;
     for (const { name, request } of recordings) {
       if (request === null) continue;

@@ -324,7 +324,7 @@ Deno.test("readRequest reports what the neutral form has no word for, in the cal
   const { beyond } = read({
     contents: [user({ text: "x", videoMetadata: { fps: 1 } }, { executableCode: { code: "1" } })],
     safetySettings: [],
-    tools: [{ googleSearch: {} }, { functionDeclarations: [{ name: "f", response: {} }] }],
+    tools: [{ codeExecution: {} }, { functionDeclarations: [{ name: "f", response: {} }] }],
     tool_config: { retrievalConfig: {} },
     generation_config: { response_modalities: ["IMAGE"], speechConfig: {}, responseLogprobs: true },
     extra_body: { provider: { type: "nosuch" } },
@@ -337,8 +337,8 @@ Deno.test("readRequest reports what the neutral form has no word for, in the cal
     "generation_config.speechConfig",
     "safetySettings",
     "tool_config.retrievalConfig",
+    "tools.codeExecution",
     "tools.functionDeclarations.response",
-    "tools.googleSearch",
   ]);
 });
 

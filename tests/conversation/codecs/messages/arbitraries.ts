@@ -7,6 +7,7 @@ import type {
   TextPart,
   Turn,
 } from "../../../../src/conversation/conversation.ts";
+import type { WebSearchPart } from "../../../../src/conversation/web_search.ts";
 import type { ReplyEvent } from "../../../../src/conversation/events.ts";
 import type { Reply, ReplyPart, Stop } from "../../../../src/conversation/reply.ts";
 import type { Seal } from "../../../../src/conversation/seal.ts";
@@ -203,6 +204,7 @@ export function eventsOf(reply: Reply, order: readonly number[]): ReplyEvent[] {
 
 function laneOf(part: ReplyPart, index: number): ReplyEvent[] {
   if (part.kind === "image") return [{ type: "image", index, image: part }];
+  if (part.kind === "web_search") return [{ type: "web_search", index, search: part }];
   const text = part.kind === "tool_call" ? part.input : part.text;
   const seal = "seal" in part && part.seal ? [{ type: "part-seal" as const, index, seal: part.seal }] : [];
   const half = Math.ceil(text.length / 2);
@@ -211,7 +213,7 @@ function laneOf(part: ReplyPart, index: number): ReplyEvent[] {
   return [{ type: "part-start", index, part: openingOf(part) }, ...deltas, ...seal, { type: "part-end", index }];
 }
 
-function openingOf(part: Exclude<ReplyPart, ImagePart>): (ReplyEvent & { type: "part-start" })["part"] {
+function openingOf(part: Exclude<ReplyPart, ImagePart | WebSearchPart>): (ReplyEvent & { type: "part-start" })["part"] {
   switch (part.kind) {
     case "text":
     case "refusal":

@@ -142,10 +142,10 @@ Deno.test("messages event reader reads the content that stands in message_start"
 Deno.test("messages event reader skips the vendor's own tools, unknown events and empty text", () => {
   const reply = replyOf(read(
     START,
-    opens(0, { type: "server_tool_use", id: "s", name: "web_search", input: {} }),
-    says(0, { type: "input_json_delta", partial_json: '{"query":"x"}' }),
+    opens(0, { type: "server_tool_use", id: "s", name: "web_fetch", input: {} }),
+    says(0, { type: "input_json_delta", partial_json: '{"url":"x"}' }),
     closes(0),
-    opens(1, { type: "web_search_tool_result", content: [] }),
+    opens(1, { type: "web_fetch_tool_result", content: [] }),
     closes(1),
     opens(2, { type: "text", text: "" }),
     closes(2),
@@ -172,7 +172,7 @@ Deno.test("messages event reader tells the web sources of a text when it closes 
     end("end_turn"),
     STOP,
   );
-  const place = { title: "T", start: null, end: null };
+  const place = { title: "T", start: 0, end: 3, seal: { form: "messages" as const, issuer: null, value: "x" } };
   const citations = [{ url: "https://a", ...place }, { url: "https://b", ...place }];
   assertEquals(replyOf(events).parts, [{ kind: "text", text: "Yes", citations }]);
 });

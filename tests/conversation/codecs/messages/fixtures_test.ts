@@ -262,7 +262,7 @@ Deno.test({
     let refused = 0;
     for (const { name, path, request } of exchanges()) {
       const counts = path.includes("count_tokens");
-      const target = targetWith({ model: String(request.model) });
+      const target = targetWith({ model: String(request.model), searches: true });
       try {
         const conversation = counts ? readCountRequest(request) : readChecked(messages.caller, request);
         const { body } = counts

@@ -64,12 +64,12 @@ Deno.test("messages request names in beyond what has no neutral word, and never 
     output_config: { task_budget: {} },
     extra_body: {},
     tools: [
-      { type: "web_search_20250305", name: "web_search" },
+      { type: "code_execution_20250825", name: "code_execution" },
       { name: "look", input_schema: { type: "object" }, defer_loading: true },
     ],
     messages: [
       { role: "user", content: [{ type: "container_upload", file_id: "f" }, { type: "text", text: "hi" }] },
-      { role: "assistant", content: [{ type: "server_tool_use", id: "s", name: "web_search", input: {} }] },
+      { role: "assistant", content: [{ type: "server_tool_use", id: "s", name: "code_execution", input: {} }] },
     ],
   });
   assertEquals(
@@ -77,7 +77,7 @@ Deno.test("messages request names in beyond what has no neutral word, and never 
     new Set([
       "metadata.trace",
       "output_config.task_budget",
-      "tools.web_search_20250305",
+      "tools.code_execution_20250825",
       "tools.defer_loading",
       "messages.content.container_upload",
       "messages.content.server_tool_use",
@@ -223,7 +223,7 @@ Deno.test("messages request gives a seal of the content form on empty thinking t
   );
 });
 
-Deno.test("messages request keeps the text and web sources around a server tool's blocks", () => {
+Deno.test("messages request reads a search, its text and the sources of that", () => {
   const citations = [{ type: "web_search_result_location", url: "https://e.com", title: "E", cited_text: "x" }];
   assertEquals(
     ownParts(
@@ -231,7 +231,21 @@ Deno.test("messages request keeps the text and web sources around a server tool'
       { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [] },
       { type: "text", text: "It says", citations },
     ),
-    [{ kind: "text", text: "It says", citations: [{ url: "https://e.com", title: "E", start: null, end: null }] }],
+    [
+      {
+        kind: "web_search",
+        callId: "srvtoolu_1",
+        queries: [],
+        results: [],
+        failure: null,
+        origin: { form: "messages", issuer: null },
+      },
+      {
+        kind: "text",
+        text: "It says",
+        citations: [{ url: "https://e.com", title: "E", start: 0, end: 7, citedText: "x" }],
+      },
+    ],
   );
 });
 

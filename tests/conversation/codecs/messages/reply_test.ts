@@ -17,8 +17,8 @@ Deno.test("messages reply reads text, thinking and calls, and skips the vendor's
     model: "claude-sonnet-4-5",
     content: [
       { type: "thinking", thinking: "hm", signature: "c2ln" },
-      { type: "server_tool_use", id: "s", name: "web_search", input: {} },
-      { type: "web_search_tool_result", tool_use_id: "s", content: [] },
+      { type: "server_tool_use", id: "s", name: "web_fetch", input: {} },
+      { type: "web_fetch_tool_result", tool_use_id: "s", content: [] },
       { type: "text", text: "", citations: null },
       {
         type: "text",
@@ -34,12 +34,12 @@ Deno.test("messages reply reads text, thinking and calls, and skips the vendor's
   });
   assertEquals(reply.parts, [
     { kind: "reasoning", text: "hm", seal: { form: "messages", issuer: null, value: "c2ln" } },
-    { kind: "text", text: "Yes", citations: [{ url: "https://e.com", title: null, start: null, end: null }] },
+    { kind: "text", text: "Yes", citations: [{ url: "https://e.com", title: null, start: 0, end: 3 }] },
     { kind: "tool_call", callId: "toolu_1", tool: "look", input: '{"at":"a"}' },
   ]);
   assertEquals(reply.stop, { reason: "tool_calls", raw: "tool_use" });
   assertEquals(reply.usage?.freshTokens, 5);
-  assertEquals(reply.beyond, ["content.server_tool_use", "content.web_search_tool_result", "content.hologram"]);
+  assertEquals(reply.beyond, ["content.server_tool_use", "content.web_fetch_tool_result", "content.hologram"]);
 });
 
 Deno.test("messages reply takes a wrapped signature of another gateway as its vendor's own", () => {
@@ -166,7 +166,7 @@ Deno.test("messages reply carries a call's seal before it, and a text's only for
 Deno.test("messages reply leaves out what the form has no place for, and says so", () => {
   const { body, losses } = write([
     { kind: "image", source: { kind: "base64", mediaType: "image/png", data: "aGk=" } },
-    { ...textPart("a"), citations: [{ url: "https://e.com", title: null, start: 0, end: 1 }] },
+    textPart("a"),
     textPart(""),
     { kind: "reasoning", text: "" },
     { kind: "reasoning", text: "", redacted: true },
@@ -176,5 +176,5 @@ Deno.test("messages reply leaves out what the form has no place for, and says so
     { type: "text", text: "a" },
     { type: "tool_use", id: "c", name: "patch", input: { input: "free" } },
   ]);
-  assertEquals(losses, ["image", "citations"]);
+  assertEquals(losses, ["image"]);
 });

@@ -90,9 +90,9 @@ Deno.test("words of thought are read once where the vendor also sends their summ
 Deno.test("a vendor's own tools leave nothing but the text around them, a picture comes whole", () => {
   const reply = replyOf(read(
     CREATED,
-    added(0, { type: "web_search_call", status: "in_progress" }),
-    { type: "response.web_search_call.searching", output_index: 0 },
-    done(0, { type: "web_search_call", status: "completed" }),
+    added(0, { type: "file_search_call", status: "in_progress" }),
+    { type: "response.file_search_call.searching", output_index: 0 },
+    done(0, { type: "file_search_call", status: "completed" }),
     added(1, { type: "image_generation_call" }),
     done(1, { type: "image_generation_call", result: "AAAA", output_format: "jpeg" }),
     { type: "response.refusal.done", output_index: 2, content_index: 0, refusal: "no" },

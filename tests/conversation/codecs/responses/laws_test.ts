@@ -228,6 +228,7 @@ function plain(told: Reply): Reply {
 function eventsOf(told: Reply, cuts: readonly number[]): ReplyEvent[] {
   const middle = told.parts.flatMap((part, index): ReplyEvent[] => {
     if (part.kind === "image") return [{ type: "image", index, image: part }];
+    if (part.kind === "web_search") return [{ type: "web_search", index, search: part }];
     const [opening, text, seal] = openingOf(part);
     const cut = (cuts[index % cuts.length] ?? 0) % (text.length + 1);
     const deltas = [text.slice(0, cut), text.slice(cut)].filter((piece) => piece !== "");
@@ -242,7 +243,7 @@ function eventsOf(told: Reply, cuts: readonly number[]): ReplyEvent[] {
   return [{ type: "start", id, model, createdAt, usage: null }, ...middle, { type: "finish", stop, usage }];
 }
 
-type Openable = Exclude<ReplyPart, { kind: "image" }>;
+type Openable = Exclude<ReplyPart, { kind: "image" | "web_search" }>;
 
 function openingOf(part: Openable) {
   switch (part.kind) {

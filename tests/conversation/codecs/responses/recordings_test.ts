@@ -128,7 +128,7 @@ Deno.test({
       if (JSON.stringify(body.input).includes('"compaction"')) continue;
       const told = readChecked(responses.caller, body);
       if (told.turns.length === 0) continue; // written with a turn to act upon
-      const written = responses.upstream.writeRequest(told, TARGET);
+      const written = responses.upstream.writeRequest(told, { ...TARGET, searches: true });
       responses.caller.check(written.body);
       const again = readChecked(responses.caller, JSON.parse(JSON.stringify(written.body)));
       assertEquals(again.turns.map(({ role }) => role), told.turns.map(({ role }) => role), name);

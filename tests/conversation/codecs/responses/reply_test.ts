@@ -38,7 +38,7 @@ Deno.test("readReply() names a vendor's own items and keeps the sources of its t
     id: "resp_1",
     status: "completed",
     output: [
-      { type: "web_search_call", id: "ws_1" },
+      { type: "file_search_call", id: "fs_1" },
       {
         type: "message",
         content: [
@@ -53,7 +53,7 @@ Deno.test("readReply() names a vendor's own items and keeps the sources of its t
     text: "see",
     citations: [{ url: "https://a.example", title: null, start: null, end: null }],
   }]);
-  assertEquals(reply.beyond, ["output.web_search_call", "output.content.hologram"]);
+  assertEquals(reply.beyond, ["output.file_search_call", "output.content.hologram"]);
 });
 
 Deno.test("readUsage() parts what came from a cache, and believes a total that says more", () => {

@@ -24,7 +24,7 @@ const INTEGERS: readonly (readonly [name: string, least: number, most: number])[
 
 const BOOLEANS = ["stream", "parallel_tool_calls", "logprobs", "store"] as const;
 const TEXTS = ["user", "safety_identifier", "prompt_cache_key", "reasoning_effort", "verbosity"] as const;
-const OBJECTS = ["stream_options", "metadata", "logit_bias", "audio", "extra_body"] as const;
+const OBJECTS = ["stream_options", "metadata", "logit_bias", "audio", "web_search_options", "extra_body"] as const;
 
 /**
  * Refuses what every vendor of the chat form refuses; what one of them may take, passes. Written by hand, as it runs

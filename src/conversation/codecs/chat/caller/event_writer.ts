@@ -79,6 +79,8 @@ function writeEvent(writing: Writing, event: ReplyEvent): Frame[] {
       return endPart(writing, event);
     case "image":
       return [chunk(writing, { images: [writeImage(event.image)] })];
+    case "web_search":
+      return []; // this form tells what a text rests on alone
     case "finish":
       return finish(writing, event);
     case "error":

@@ -2,6 +2,7 @@ import type { LossPaths } from "../../../sent_names.ts";
 
 /** Where callers of this format say what a vendor may not be told. */
 export const LOSS_PATHS: LossPaths = {
+  web_search_call: ["messages.annotations"],
   max_tokens: ["max_completion_tokens", "max_tokens"],
   reasoning: ["reasoning_effort", "reasoning", "thinking"],
   reasoning_budget: ["reasoning.max_tokens", "thinking.budget_tokens"],

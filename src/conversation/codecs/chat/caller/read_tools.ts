@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { OutputFormat, Tool, ToolChoice } from "../../../conversation.ts";
 import { UNNAMED_FORMATS } from "../../../format_name.ts";
-import { isAbsent, listOf, objectOf, textOf } from "../../../wire_value.ts";
+import { listOf, objectOf, textOf } from "../../../wire_value.ts";
 import { cacheOf } from "../shared/read_parts.ts";
 
 /** The tools of a request, `functions` of old included; the names of hosted ones go to `beyond`. */
@@ -12,7 +12,6 @@ export function readTools(body: JsonObject, beyond: Set<string>): Tool[] {
     if (tool) tools.push(tool);
   }
   for (const entry of listOf(body.functions)) tools.push(readFunction(objectOf(entry) ?? {}, {}));
-  if (!isAbsent(body.web_search_options)) beyond.add("web_search_options");
   return tools;
 }
 

@@ -1,6 +1,7 @@
 import { DEFAULT_FEATURES, DEFAULT_TOLD } from "../../../default_headers.ts";
 import { sseStreamReader } from "../../../stream_reader.ts";
 import type { UpstreamFormat } from "../../../upstream_format.ts";
+import { searchesByName } from "../shared/search_options.ts";
 import { readUsage } from "../shared/usage.ts";
 import { readError } from "./error.ts";
 import { eventReader } from "./event_reader.ts";
@@ -12,6 +13,7 @@ export const upstream: UpstreamFormat = {
   name: "chat",
   author: "openai",
   writeRequest,
+  searches: searchesByName,
   readReply,
   readUsage,
   readError,

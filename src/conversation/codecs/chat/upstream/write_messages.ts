@@ -81,13 +81,15 @@ function flushWaiting(messages: Messages): void {
 }
 
 function isSayable(part: Turn["parts"][number]): part is SayablePart {
-  return part.kind !== "tool_call" && part.kind !== "tool_result" && part.kind !== "reasoning";
+  return part.kind !== "tool_call" && part.kind !== "tool_result" && part.kind !== "reasoning" &&
+    part.kind !== "web_search";
 }
 
 function addAssistant(messages: Messages, turn: Turn, inLoop: boolean): void {
   const { writing, pairs } = messages;
   const calls = turn.parts.filter((part) => part.kind === "tool_call");
   const said = writeSaid(turn, writing);
+  if (turn.parts.some(({ kind }) => kind === "web_search")) writing.losses.add("web_search_call");
   const thoughts = writeReasoning(turn.parts, inLoop && calls.length > 0, writing);
   const toolCalls = calls.map((call) => writeCall(call, pairs.calls.get(call)!, writing));
   if (said.text || said.refusal || calls.length > 0 || Object.keys(thoughts).length > 0) {

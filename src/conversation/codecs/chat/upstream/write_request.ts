@@ -3,6 +3,7 @@ import type { Written } from "../../../written.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, TextPart } from "../../../conversation.ts";
 import { listOf, objectOf, textOf } from "../../../wire_value.ts";
+import { writeSearch } from "../shared/search_options.ts";
 import { writeMessages } from "./write_messages.ts";
 import { writeSettings } from "./write_settings.ts";
 import { overflowText, writeOutputFormat, writeTools } from "./write_tools.ts";
@@ -26,6 +27,7 @@ export function writeRequest(conversation: Conversation, target: RequestTarget):
     model: target.model,
     messages,
     ...tools,
+    ...writeSearch(conversation, target.searches === true, writing.losses),
     ...writeOutputFormat(conversation.outputFormat, writing),
     ...writeSettings(conversation, writing),
   };

@@ -7,10 +7,11 @@ import type { Stop } from "../../../reply.ts";
 import type { Seal } from "../../../seal.ts";
 import { failureOf } from "../../../stream_failure.ts";
 import type { Usage } from "../../../usage.ts";
+import type { WebSearchPart } from "../../../web_search.ts";
 import { argumentsOf, objectIn } from "../../../call_input.ts";
 import type { TokenLogprob } from "../../../logprobs.ts";
 import { writeLogprobs } from "../shared/logprobs.ts";
-import { writeCitations } from "../shared/citations.ts";
+import { writeGrounding } from "../shared/citations.ts";
 import { failureFrame } from "../shared/error.ts";
 import { writeReplyImage } from "../shared/parts.ts";
 import { writeReplySeal } from "../shared/seals.ts";
@@ -44,6 +45,7 @@ interface Progress {
   readonly parts: OutgoingPart[];
   /** The index of the first part that is not fully written. */
   head: number;
+  readonly searches: WebSearchPart[];
   hasContent: boolean;
 }
 
@@ -56,6 +58,7 @@ export function eventWriter(context: ReplyContext): EventWriter {
     usage: null,
     parts: [],
     head: 0,
+    searches: [],
     hasContent: false,
   };
   return {
@@ -76,6 +79,10 @@ function writeEvent(progress: Progress, event: ReplyEvent): Frame[] {
       return [];
     case "image":
       progress.parts[event.index] = outgoing({ kind: "image", image: event.image }, true);
+      return flush(progress, null);
+    case "web_search":
+      progress.searches.push(event.search);
+      progress.parts[event.index] = outgoing({ kind: "text" }, true);
       return flush(progress, null);
     case "finish":
       return finish(progress, event.stop, event.usage);
@@ -166,7 +173,7 @@ function finish(progress: Progress, stop: Stop, usage: Usage | null): Frame[] {
   const last: JsonObject = isBlocked
     ? { promptFeedback: promptFeedbackOf(stop) }
     // An empty text rather than no part, as clients join the texts of all chunks.
-    : { candidates: [candidateOf([{ text: "" }], stop, citedTexts(progress))] };
+    : { candidates: [candidateOf([{ text: "" }], stop, citedTexts(progress), progress.searches)] };
   if (known !== null) last.usageMetadata = writeUsage(known);
   frames.push(frameOf(progress, last));
   return frames;
@@ -181,6 +188,7 @@ export function candidateOf(
   parts: JsonObject[],
   stop: Stop,
   texts: readonly { text: string; citations?: readonly Citation[]; logprobs?: readonly TokenLogprob[] }[],
+  searches: readonly WebSearchPart[],
 ): JsonObject {
   const candidate: JsonObject = {
     content: parts.length === 0 ? { role: "model" } : { parts, role: "model" },
@@ -189,7 +197,7 @@ export function candidateOf(
   };
   if (stop.explanation !== undefined) candidate.finishMessage = stop.explanation;
   Object.assign(candidate, writeLogprobs(texts.flatMap(({ logprobs }) => logprobs ?? [])));
-  const grounding = writeCitations(texts);
+  const grounding = writeGrounding(texts, searches);
   if (grounding !== null) candidate.groundingMetadata = grounding;
   return candidate;
 }

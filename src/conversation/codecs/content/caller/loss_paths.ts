@@ -8,6 +8,7 @@ const RESULT_BYTES = [
 
 /** Where callers of this format say what a vendor may not be told, in camel case. */
 export const LOSS_PATHS: LossPaths = {
+  web_search_call: ["contents.parts.toolCall"],
   temperature: ["generationConfig.temperature"],
   top_p: ["generationConfig.topP"],
   top_k: ["generationConfig.topK"],

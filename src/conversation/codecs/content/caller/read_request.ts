@@ -1,6 +1,7 @@
 import { invalidField } from "../../../../lib/gateway_error.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, TextPart } from "../../../conversation.ts";
+import { offeredSearch } from "../../../offered_search.ts";
 import { isObject, textOrNull } from "../../../wire_value.ts";
 import { tierField } from "../../../service_tier.ts";
 import { unreadFields } from "../../../unread_fields.ts";
@@ -8,6 +9,7 @@ import { field, objectsIn, spellingOf } from "../shared/fields.ts";
 import { REQUEST_SHAPE } from "./request_shape.ts";
 import { readSettings } from "./read_settings.ts";
 import { readTurns } from "./read_turns.ts";
+import { readSearch } from "../shared/search.ts";
 import { readToolChoice, readTools } from "../shared/tools.ts";
 
 /**
@@ -36,6 +38,7 @@ export function readRequest(body: JsonObject): Conversation {
     instructions: readInstructions(body),
     turns,
     tools: readTools(body.tools, beyond),
+    ...offeredSearch(readSearch(body.tools)),
     toolChoice: readToolChoice(field(body, "toolConfig"), beyond),
     parallelToolCalls: null,
     outputFormat,

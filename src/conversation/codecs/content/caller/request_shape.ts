@@ -28,7 +28,11 @@ export const REQUEST_SHAPE: Fields = {
   systemInstruction: { role: true, parts: [{ text: true }] },
   // Tools of the vendor's own are named by their reader.
   tools: true,
-  toolConfig: { functionCallingConfig: { mode: true, allowedFunctionNames: true } },
+  toolConfig: {
+    functionCallingConfig: { mode: true, allowedFunctionNames: true },
+    // Other formats tell the calls of a search anyway.
+    includeServerSideToolInvocations: true,
+  },
   generationConfig: {
     temperature: true,
     topP: true,

@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Citation } from "../../../conversation.ts";
+import type { WebSearchPart } from "../../../web_search.ts";
 import { isObject, numberOrNull, textOrNull } from "../../../wire_value.ts";
 import { objectsIn } from "./fields.ts";
 
@@ -96,8 +97,11 @@ export interface CitedText {
   readonly citations?: readonly Citation[];
 }
 
-/** `groundingMetadata` for the text parts of a reply; null when they cite nothing. */
-export function writeCitations(parts: readonly CitedText[]): JsonObject | null {
+/**
+ * `groundingMetadata` for the text parts of a reply and its searches; null when they tell nothing. Without citations the
+ * pages that were found stand in it, which rest on nothing.
+ */
+export function writeGrounding(parts: readonly CitedText[], searches: readonly WebSearchPart[]): JsonObject | null {
   const chunks: JsonObject[] = [];
   const indexes = new Map<string, number>();
   const supports: JsonObject[] = [];
@@ -110,11 +114,23 @@ export function writeCitations(parts: readonly CitedText[]): JsonObject | null {
     }
     before += Buffer.byteLength(text);
   }
-  if (chunks.length === 0) return null;
-  return supports.length === 0 ? { groundingChunks: chunks } : { groundingChunks: chunks, groundingSupports: supports };
+  if (chunks.length === 0) {
+    for (const { results } of searches) results?.forEach((page) => chunkFor(page, chunks, indexes));
+  }
+  const queries = searches.flatMap((search) => search.queries);
+  if (chunks.length + queries.length === 0) return null;
+  return {
+    ...(queries.length > 0 ? { webSearchQueries: [...new Set(queries)] } : {}),
+    ...(chunks.length > 0 ? { groundingChunks: chunks } : {}),
+    ...(supports.length > 0 ? { groundingSupports: supports } : {}),
+  };
 }
 
-function chunkFor({ url, title }: Citation, chunks: JsonObject[], indexes: Map<string, number>): number {
+function chunkFor(
+  { url, title }: Pick<Citation, "url" | "title">,
+  chunks: JsonObject[],
+  indexes: Map<string, number>,
+): number {
   const key = JSON.stringify([url, title]);
   const known = indexes.get(key);
   if (known !== undefined) return known;

@@ -20,6 +20,8 @@ const SNAKE_CASE = {
   functionResponse: "function_response",
   generateContentRequest: "generate_content_request",
   generationConfig: "generation_config",
+  googleSearch: "google_search",
+  includeServerSideToolInvocations: "include_server_side_tool_invocations",
   includeThoughts: "include_thoughts",
   inlineData: "inline_data",
   maxOutputTokens: "max_output_tokens",

@@ -43,6 +43,7 @@ function partsOf(events: readonly ReplyEvent[], progress: Progress): ReplyPart[]
   const parts: ReplyPart[] = [];
   for (const event of events) {
     if (event.type === "image") parts.push(event.image);
+    else if (event.type === "web_search") parts.push(event.search);
     else if (event.type === "part-start") parts.push(emptyPart(event.part));
     else if (event.type === "part-end" && event.citations) parts.push(...citedAlone(parts, event.citations, progress));
     else if (event.type === "part-delta") parts.push(withText(parts.pop()!, event));
@@ -73,7 +74,7 @@ function emptyPart(opening: Extract<ReplyEvent, { type: "part-start" }>["part"])
 function withText(part: ReplyPart, { text, logprobs }: Extract<ReplyEvent, { type: "part-delta" }>): ReplyPart {
   if (part.kind === "text") return { ...part, text: part.text + text, ...logprobsField(part.logprobs, logprobs) };
   if (part.kind === "tool_call") return { ...part, input: part.input + text };
-  return part.kind === "image" ? part : { ...part, text: part.text + text };
+  return part.kind === "image" || part.kind === "web_search" ? part : { ...part, text: part.text + text };
 }
 
 /** Writes a whole reply. A call that the limit cut in two is left out; a blocked prompt has no candidates. */
@@ -83,7 +84,7 @@ export function writeReply(reply: Reply, context: ReplyContext): Written<JsonObj
   const texts = reply.parts.filter((part) => part.kind === "text" || part.kind === "refusal");
   const body: JsonObject = reply.stop.reason === "prompt_blocked" && parts.length === 0
     ? { promptFeedback: promptFeedbackOf(reply.stop) }
-    : { candidates: [candidateOf(parts, reply.stop, texts)] };
+    : { candidates: [candidateOf(parts, reply.stop, texts, reply.parts.filter((part) => part.kind === "web_search"))] };
   if (reply.usage !== null) body.usageMetadata = writeUsage(reply.usage);
   return { body: { ...body, ...headOf(reply.id, reply.createdAt, context) }, losses: [...losses] };
 }
@@ -103,6 +104,8 @@ function writePart(part: ReplyPart, { stop }: Reply, losses: Set<string>): JsonO
     }
     case "image":
       return [writeReplyImage(part)];
+    case "web_search":
+      return []; // told in the grounding
     case "tool_call": {
       const isFragment = part.custom !== true && objectIn(part.input) === null;
       return isFragment && wasCutOff(stop) ? [] : [writeReplyCall(part)];

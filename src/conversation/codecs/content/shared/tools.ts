@@ -3,12 +3,16 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, JsonSchema, Tool, ToolChoice } from "../../../conversation.ts";
 import { CUSTOM_PARAMETERS, customDescription } from "../../../custom_as_function.ts";
 import { wireToolName } from "./calls.ts";
+import type { WrittenSearch } from "./search.ts";
 import { isObject, textOrNull } from "../../../wire_value.ts";
 import { field, fieldsBeyond, objectsIn } from "./fields.ts";
 import { openApiSchemaOf } from "../upstream/openapi_schema.ts";
 import { jsonSchemaOf, withoutDialect } from "./schema.ts";
 
 const KNOWN_IN_DECLARATION = new Set(["name", "description", "parameters", "parametersJsonSchema"]);
+
+/** Of several searches the first is read. */
+const READ_KEYS = new Set(["functionDeclarations", "googleSearch"]);
 
 /**
  * The functions declared in checked `tools`.
@@ -18,7 +22,7 @@ const KNOWN_IN_DECLARATION = new Set(["name", "description", "parameters", "para
 export function readTools(tools: unknown, beyond: Set<string>): Tool[] {
   const read: Tool[] = [];
   for (const tool of objectsIn(tools)) {
-    for (const key of fieldsBeyond(tool, new Set(["functionDeclarations"]))) beyond.add(`tools.${key}`);
+    for (const key of fieldsBeyond(tool, READ_KEYS)) beyond.add(`tools.${key}`);
     for (const declaration of objectsIn(field(tool, "functionDeclarations"))) {
       for (const key of fieldsBeyond(declaration, KNOWN_IN_DECLARATION)) {
         beyond.add(`tools.functionDeclarations.${key}`);
@@ -74,10 +78,18 @@ export function readToolChoice(toolConfig: unknown, beyond: Set<string>): ToolCh
   }
 }
 
-/** `tools` for a conversation's tools; null when it has none. */
-export function writeTools(tools: readonly Tool[], target: RequestTarget, losses: Set<string>): JsonObject[] | null {
-  if (tools.length === 0) return null;
-  return [{ functionDeclarations: tools.map((tool) => writeDeclaration(tool, target, losses)) }];
+/** `tools` for a conversation's tools and the vendor's own search; null when it has none. */
+export function writeTools(
+  tools: readonly Tool[],
+  target: RequestTarget,
+  search: WrittenSearch | null,
+  losses: Set<string>,
+): JsonObject[] | null {
+  const declared = search === null || search.keepsFunctions ? tools : [];
+  const functions = declared.map((tool) => writeDeclaration(tool, target, losses));
+  const written = functions.length > 0 ? [{ functionDeclarations: functions }] : [];
+  if (search !== null) return [search.tool, ...written];
+  return written.length > 0 ? written : null;
 }
 
 function writeDeclaration(tool: Tool, target: RequestTarget, losses: Set<string>): JsonObject {
@@ -110,21 +122,24 @@ function takesNothing(schema: JsonSchema): boolean {
 export function writeToolConfig(
   conversation: Conversation,
   target: RequestTarget,
+  search: WrittenSearch | null,
   losses: Set<string>,
 ): JsonObject | null {
+  const told = search?.tellsCalls ? { includeServerSideToolInvocations: true } : null;
   const { tools, toolChoice, parallelToolCalls } = conversation;
-  if (tools.length === 0) {
+  if (tools.length === 0 && search === null) {
     if (toolChoice !== null && toolChoice.kind !== "auto" && toolChoice.kind !== "none") losses.add("tool_choice");
     if (parallelToolCalls !== null) losses.add("parallel_tool_calls");
     return null;
   }
+  if (tools.length === 0 || search?.keepsFunctions === false) return told;
   if (parallelToolCalls === false) losses.add("parallel_tool_calls");
   const strict = tools.filter((tool) => tool.kind === "function" && tool.strict === true).length;
   const isFree = toolChoice === null || toolChoice.kind === "auto";
   const validates = strict === tools.length && isFree && !target.quirks.has("no_validated_mode");
   if (strict > 0 && !validates && toolChoice?.kind !== "none") losses.add("tool_strict");
   const config = validates ? { mode: "VALIDATED" } : toolChoice === null ? null : callingConfigOf(toolChoice, tools);
-  return config === null ? null : { functionCallingConfig: config };
+  return config === null ? told : { functionCallingConfig: config, ...told };
 }
 
 function callingConfigOf(choice: ToolChoice, tools: readonly Tool[]): JsonObject {

@@ -11,10 +11,12 @@ import { logprobsField, type TokenLogprob } from "../../../logprobs.ts";
 import { readLogprobsResult } from "../shared/logprobs.ts";
 import { readCitations } from "../shared/citations.ts";
 import { readError } from "../shared/error.ts";
-import { isObject, numberOrNull, textOrNull } from "../../../wire_value.ts";
+import { isObject, listOf, numberOrNull, textOrNull } from "../../../wire_value.ts";
+import type { WebSearchPart } from "../../../web_search.ts";
 import { objectsIn } from "../shared/fields.ts";
 import { addPieces, openCall, type PartialCall } from "./partial_arguments.ts";
 import { readMedia } from "../shared/parts.ts";
+import { readGrounding, readToolCall } from "../shared/search.ts";
 import { readReplySeal } from "../shared/seals.ts";
 import { readStop, wasCutOff } from "../shared/stop.ts";
 import { extrasOf, newShown, noteShown, readUsage, type Shown } from "../shared/usage.ts";
@@ -32,6 +34,9 @@ export interface Progress {
   partial: PartialCall | null;
   /** The text so far of each text part, by index: what citations count in. */
   readonly texts: Map<number, string>;
+  /** Searches so far, and what they were for. */
+  searches: number;
+  readonly queries: Set<string>;
   /** The last candidate that told citations. */
   cited: JsonObject | null;
   /** Tokens whose text has not come yet. */
@@ -54,6 +59,8 @@ export function newProgress(): Progress {
     open: null,
     partial: null,
     texts: new Map(),
+    searches: 0,
+    queries: new Set(),
     cited: null,
     logprobs: [],
     stop: null,
@@ -116,6 +123,7 @@ function startOf(progress: Progress, chunk: JsonObject): ReplyEvent {
     model: textOrNull(chunk.modelVersion) ?? "",
     createdAt: Number.isNaN(createdMs) ? null : Math.floor(createdMs / 1000),
     usage: progress.usage,
+    tellsSearchesLast: true,
   };
 }
 
@@ -125,15 +133,37 @@ function readCandidate(progress: Progress, candidate: JsonObject, events: ReplyE
   if (tokens.length > 0) progress.logprobs.push(...tokens);
   for (const part of objectsIn(content.parts)) readPart(progress, part, events);
   const grounding = candidate.groundingMetadata;
-  const tells = (isObject(grounding) && objectsIn(grounding.groundingChunks).length > 0) ||
-    isObject(candidate.citationMetadata);
-  if (tells) progress.cited = candidate;
+  if (tellsGrounding(grounding) || isObject(candidate.citationMetadata)) progress.cited = candidate;
+}
+
+function tellsGrounding(grounding: unknown): boolean {
+  return isObject(grounding) &&
+    (objectsIn(grounding.groundingChunks).length > 0 || listOf(grounding.webSearchQueries).length > 0);
+}
+
+/** A search that a part of its own tells, where the request asked for that. */
+function readToolPart(progress: Progress, call: JsonObject, events: ReplyEvent[]): void {
+  const search = readToolCall(call, nextSearchId(progress));
+  if (search === null) return void progress.beyond.add("candidates.content.parts.toolCall");
+  closeOpen(progress, events);
+  addSearch(progress, search, events);
+}
+
+function nextSearchId(progress: Progress): string {
+  return madeCallId(`${progress.id}.search.${progress.searches++}`);
+}
+
+function addSearch(progress: Progress, search: WebSearchPart, events: ReplyEvent[]): void {
+  for (const query of search.queries) progress.queries.add(query);
+  events.push({ type: "web_search", index: progress.next++, search });
 }
 
 function readPart(progress: Progress, part: JsonObject, events: ReplyEvent[]): void {
   const seal = readReplySeal(part);
   if (typeof part.text === "string") return readText(progress, part.text, part.thought === true, seal, events);
   if (isObject(part.functionCall)) return readCall(progress, part.functionCall, seal, events);
+  if (isObject(part.toolCall)) return readToolPart(progress, part.toolCall, events);
+  if (isObject(part.toolResponse)) return; // what a search found is told with the grounding
   // Drafts of a picture are thoughts; only the picture itself is shown.
   if (part.thought === true && isObject(part.inlineData)) return;
   closeOpen(progress, events);
@@ -208,6 +238,8 @@ export function endReply(progress: Progress): ReplyEvent[] {
   if (stop !== null && !wasCutOff(stop)) closePartial(progress, events);
   if (progress.cited !== null) closeCited(progress, events);
   closeOpen(progress, events);
+  const search = readGrounding(progress.cited?.groundingMetadata, progress.queries, nextSearchId(progress));
+  if (search !== null) addSearch(progress, search, events);
   if (stop !== null) events.push({ type: "finish", stop: stopFor(stop, progress.calls > 0), usage });
   return events;
 }

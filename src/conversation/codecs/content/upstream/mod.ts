@@ -1,5 +1,6 @@
 import { sseStreamReader } from "../../../stream_reader.ts";
 import type { UpstreamFormat } from "../../../upstream_format.ts";
+import { searchesByName } from "../shared/search.ts";
 import { readUsage } from "../shared/usage.ts";
 import { readError } from "../shared/error.ts";
 import { eventReader } from "./event_reader.ts";
@@ -14,6 +15,7 @@ export const upstream: UpstreamFormat = {
   name: "content",
   author: "google",
   writeRequest,
+  searches: searchesByName,
   readReply,
   readUsage,
   readError,

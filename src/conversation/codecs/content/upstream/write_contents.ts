@@ -128,6 +128,9 @@ function writePlain(part: Part, writing: Writing): JsonObject[] {
     case "audio":
     case "video":
       return [writeMedia(part)];
+    case "web_search":
+      losses.add("web_search_call"); // this form has no place for what was found
+      return [];
     default:
       return [];
   }

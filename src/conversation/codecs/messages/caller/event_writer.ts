@@ -2,10 +2,13 @@ import type { GatewayError } from "../../../../lib/gateway_error.ts";
 import type { EventWriter, ReplyContext } from "../../../caller_format.ts";
 import type { Frame } from "../../../../lib/frame.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
+import type { Citation } from "../../../conversation.ts";
 import type { PartOpening, ReplyEvent } from "../../../events.ts";
+import { withSearchesFirst } from "../../../search_order.ts";
 import type { Seal } from "../../../seal.ts";
 import { failureOf } from "../../../stream_failure.ts";
 import type { Usage } from "../../../usage.ts";
+import type { WebSearchPart } from "../../../web_search.ts";
 import { writeError } from "../shared/error.ts";
 import {
   callCarrier,
@@ -15,16 +18,18 @@ import {
   signatureOf,
   textCarrier,
 } from "../shared/reply.ts";
+import { searchBlocks, writeCitations } from "../shared/search_blocks.ts";
 import { writeStop } from "../shared/stop.ts";
 import { writeUsage } from "../shared/usage.ts";
 
 /** A part that was opened and not yet written to its end. */
 interface HeldPart {
   readonly index: number;
-  readonly opening: PartOpening;
+  readonly opening: PartOpening | WebSearchPart;
   /** Text that waits for the parts before, or for the block to begin. */
   waiting: string;
   seal: Seal | null;
+  citations: readonly Citation[];
   /** True once the block's start is written. */
   isBegun: boolean;
   isEnded: boolean;
@@ -46,10 +51,7 @@ interface WritingState {
   usage: Usage | null;
 }
 
-/**
- * Writes a caller's stream of this form. Citations are left out as in a whole reply, which reports it: theirs is a
- * vendor's `encrypted_index`, which nobody else can make. Source: Messages API reference, "Streaming messages".
- */
+/** Writes a caller's stream of this form. Source: Messages API reference, "Streaming messages", "Web search tool". */
 export function eventWriter(context: ReplyContext): EventWriter {
   const state: WritingState = {
     context,
@@ -61,7 +63,8 @@ export function eventWriter(context: ReplyContext): EventWriter {
     usage: null,
   };
   const fail = (error: GatewayError) => [frame({ ...writeError(error, context.requestId) })];
-  return { write: (event) => event.type === "error" ? fail(failureOf(event)) : writeEvent(state, event), fail };
+  const write = (event: ReplyEvent) => event.type === "error" ? fail(failureOf(event)) : writeEvent(state, event);
+  return withSearchesFirst({ write, fail }, context);
 }
 
 function writeEvent(state: WritingState, event: Exclude<ReplyEvent, { type: "error" }>): Frame[] {
@@ -69,26 +72,33 @@ function writeEvent(state: WritingState, event: Exclude<ReplyEvent, { type: "err
     case "start":
       return writeStart(state, event);
     case "part-start":
-      state.held.push({
-        index: event.index,
-        opening: event.part,
-        waiting: "",
-        seal: null,
-        isBegun: false,
-        isEnded: false,
-      });
+      state.held.push(heldPart(event.index, event.part));
       return [];
     case "part-delta":
       return update(state, event.index, (part) => part.waiting += event.text);
     case "part-seal":
       return update(state, event.index, (part) => part.seal = event.seal);
     case "part-end":
-      return update(state, event.index, (part) => part.isEnded = true);
+      return update(state, event.index, (part) => {
+        part.isEnded = true;
+        part.citations = event.citations ?? [];
+      });
     case "image":
       return []; // this form has no picture in a reply
+    case "web_search":
+      return writeSearch(state, event.index, event.search);
     case "finish":
       return writeFinish(state, event);
   }
+}
+
+function heldPart(index: number, opening: HeldPart["opening"]): HeldPart {
+  return { index, opening, waiting: "", seal: null, citations: [], isBegun: false, isEnded: false };
+}
+
+function writeSearch(state: WritingState, index: number, search: WebSearchPart): Frame[] {
+  state.held.push({ ...heldPart(index, search), isEnded: true });
+  return advance(state);
 }
 
 function writeStart(state: WritingState, event: ReplyEvent & { type: "start" }): Frame[] {
@@ -135,7 +145,7 @@ function isRedacted({ opening }: HeldPart): boolean {
   return opening.kind === "reasoning" && opening.redacted === true;
 }
 
-function deltaOf(opening: PartOpening, text: string): JsonObject {
+function deltaOf(opening: HeldPart["opening"], text: string): JsonObject {
   switch (opening.kind) {
     case "text":
     case "refusal":
@@ -144,6 +154,8 @@ function deltaOf(opening: PartOpening, text: string): JsonObject {
       return { type: "thinking_delta", thinking: text };
     case "tool_call":
       return { type: "input_json_delta", partial_json: opening.custom ? JSON.stringify(text).slice(1, -1) : text };
+    case "web_search":
+      return {}; // comes whole, without deltas
   }
 }
 
@@ -171,6 +183,8 @@ function beginPart(state: WritingState, part: HeldPart): Frame[] {
         : [];
       return [...carried, begin, ...custom];
     }
+    case "web_search":
+      return [];
   }
 }
 
@@ -208,11 +222,21 @@ function closePart(state: WritingState, part: HeldPart): Frame[] {
       return closeThinking(state, part);
     case "text":
     case "refusal": {
-      const end = part.isBegun ? [endBlock(state)] : [];
+      const cited = part.isBegun ? writeCitations(part.citations) : [];
+      const deltas = cited.map((citation) => blockDelta(state, { type: "citations_delta", citation }));
       if (seal && carriesTextSeals(state.context)) state.signatures.push(textCarrier(seal));
-      return end;
+      return part.isBegun ? [...deltas, endBlock(state)] : [];
     }
+    case "web_search":
+      return searchBlocks(opening).flatMap((block) => wholeSearchBlock(state, block));
   }
+}
+
+/** The input of a call comes in a delta, as of any call; results come whole with their block's start. */
+function wholeSearchBlock(state: WritingState, block: JsonObject): Frame[] {
+  if (block.type !== "server_tool_use") return [beginBlock(state, block), endBlock(state)];
+  const delta = { type: "input_json_delta", partial_json: JSON.stringify(block.input) };
+  return [beginBlock(state, { ...block, input: {} }), blockDelta(state, delta), endBlock(state)];
 }
 
 function closeCall(state: WritingState, part: HeldPart, opening: PartOpening & { kind: "tool_call" }): Frame[] {

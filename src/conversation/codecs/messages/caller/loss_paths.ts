@@ -2,6 +2,7 @@ import type { LossPaths } from "../../../sent_names.ts";
 
 /** Where callers of this format say what a vendor may not be told. */
 export const LOSS_PATHS: LossPaths = {
+  web_search_call: ["messages.content.server_tool_use"],
   stop: ["stop_sequences"],
   user: ["metadata.user_id"],
   parallel_tool_calls: ["tool_choice.disable_parallel_tool_use"],

@@ -17,6 +17,8 @@ export const caller: CallerFormat = {
   name: "messages",
   author: "anthropic",
   fieldNames: {
+    web_search_call: "messages.content.server_tool_use",
+    citations: "messages.content.text.citations",
     stop: "stop_sequences",
     user: "metadata.user_id",
     parallel_tool_calls: "tool_choice.disable_parallel_tool_use",

@@ -9,6 +9,8 @@ import { type Names, readCache } from "../shared/fields.ts";
 import { readInstructions, readTurns } from "./read_turns.ts";
 import { isEffort, readReasoning } from "../shared/thinking.ts";
 import { REQUEST_SHAPE } from "./request_shape.ts";
+import { offeredSearch } from "../../../offered_search.ts";
+import { readSearch } from "./read_search.ts";
 import { readToolChoice, readTools } from "../shared/tools.ts";
 
 /**
@@ -27,7 +29,7 @@ export function readRequest(body: JsonObject, generates: boolean = true): Conver
     instructions: [...readInstructions(body.system, beyond), ...early],
     turns: markedAtEnd(turns, body),
     tools: readTools(body.tools, beyond),
-    ...readToolChoice(body.tool_choice),
+    ...readSearchAndChoice(body),
     outputFormat: readOutputFormat(body, beyond),
     maxOutputTokens: generates ? readMaxTokens(body.max_tokens as number) : null,
     sampling: readSampling(body),
@@ -39,6 +41,13 @@ export function readRequest(body: JsonObject, generates: boolean = true): Conver
     ...tierField(body.service_tier),
     beyond: [...beyond],
   };
+}
+
+/** A choice that insists on the search is no choice among the caller's own tools. */
+function readSearchAndChoice(body: JsonObject): Pick<Conversation, "webSearch" | "toolChoice" | "parallelToolCalls"> {
+  const webSearch = readSearch(body);
+  const choice = readToolChoice(body.tool_choice);
+  return { ...offeredSearch(webSearch), ...choice, ...(webSearch?.isForced ? { toolChoice: null } : {}) };
 }
 
 function readMaxTokens(value: number): number {
@@ -90,5 +99,5 @@ function markedAtEnd(turns: readonly Turn[], body: JsonObject): Turn[] {
 
 function canBeMarked(part: Part): boolean {
   return !("cache" in part) && part.kind !== "reasoning" && part.kind !== "refusal" && part.kind !== "audio" &&
-    part.kind !== "video";
+    part.kind !== "video" && part.kind !== "web_search";
 }

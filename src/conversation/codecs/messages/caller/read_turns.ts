@@ -5,6 +5,7 @@ import { isObject } from "../../../wire_value.ts";
 import { type Names, readCache } from "../shared/fields.ts";
 import { isSkipped, readSpoken, readText } from "../shared/parts.ts";
 import { readContent, readShown } from "./read_media.ts";
+import { searchResultsIn } from "../shared/search_blocks.ts";
 import { callerSeal, readCarriedSeal } from "../shared/seals.ts";
 
 /** A turn that is still being gathered from neighbours of one role. */
@@ -21,13 +22,16 @@ interface OpenTurn {
  */
 export function readTurns(messages: readonly JsonObject[], beyond: Names): Turn[] {
   const tools = new Map<string, string>();
+  const found = searchResultsIn(
+    messages.flatMap(({ role, content }) => role === "assistant" && Array.isArray(content) ? content : []),
+  );
   const turns: OpenTurn[] = [];
   messages.forEach(({ role, content }, index) => {
     const blocks = typeof content === "string" ? [{ type: "text", text: content }] : content as JsonObject[];
     const parts = blocks.flatMap((block, place) =>
       role === "user"
         ? readUserBlock(block, `messages[${index}].content[${place}]`, tools, beyond)
-        : readOwnBlock(block, role, tools, beyond)
+        : readOwnBlock(block, role, { tools, found }, beyond)
     );
     join(turns, role as Turn["role"], parts);
   });
@@ -66,13 +70,20 @@ function readResult(block: JsonObject, path: string, tools: Map<string, string>,
   };
 }
 
+/** What the blocks of a request call, and what those of the vendor's own search found. */
+interface Called {
+  /** Tools by the ids of their calls. */
+  readonly tools: Map<string, string>;
+  readonly found: ReadonlyMap<unknown, JsonObject>;
+}
+
 /** A block of an assistant or system message. */
-function readOwnBlock(block: JsonObject, role: unknown, tools: Map<string, string>, beyond: Names): Part[] {
+function readOwnBlock(block: JsonObject, role: unknown, { tools, found }: Called, beyond: Names): Part[] {
   if (isSkipped(block) || (role === "system" && block.type !== "text")) {
     beyond.add(`messages.content.${block.type}`);
     return [];
   }
-  const part = readSpoken(block, callerSeal);
+  const part = readSpoken(block, callerSeal, found);
   if (part?.kind === "tool_call") tools.set(part.callId, part.tool);
   return part === null ? [] : [part];
 }

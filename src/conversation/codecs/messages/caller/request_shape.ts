@@ -4,7 +4,7 @@ const CACHE: Fields = { cache_control: { type: true, ttl: (value) => value === "
 
 /** Citations of the web are read; those of documents need the documents' own places. */
 const CITATION = new Kinds({
-  web_search_result_location: { type: true, url: true, title: true },
+  web_search_result_location: { type: true, url: true, title: true, cited_text: true, encrypted_index: true },
 });
 
 const TEXT: Fields = { type: true, text: true, citations: [CITATION], ...CACHE };
@@ -57,6 +57,9 @@ const BLOCK = new Kinds({
   tool_result: { type: true, tool_use_id: true, content: [RESULT_CONTENT], is_error: true, ...CACHE },
   thinking: { type: true, thinking: true, signature: true },
   redacted_thinking: { type: true, data: true },
+  // Calls of other tools of the vendor's own are named by their reader.
+  server_tool_use: true,
+  web_search_tool_result: true,
 }, { isNamed: true });
 
 const TOOL: Fields = {

@@ -4,28 +4,37 @@ import { isOwnSeal, isWrapped, NO_EDITS, type SealEdits, WRAPPED_SEAL_MARK } fro
 import type { PassedRequest } from "../../../pass_through.ts";
 import { isObject, listOf, objectOf, objectsOf } from "../../../wire_value.ts";
 import { callerSeal } from "../shared/seals.ts";
+import { searchEditsOf } from "./search_seals.ts";
 
 /** Blocks of thinking, by the member that proves them. */
 const PROOFS: Readonly<Record<string, string>> = { thinking: "signature", redacted_thinking: "data" };
 
 /**
  * The edits by which a history that holds wrapped proofs becomes one of this provider's: its own proofs are unwrapped,
- * thinking of others is left out. Source: Messages API reference, "Extended thinking".
+ * thinking, searches and citations of others are left out. Source: Messages API reference, "Extended thinking".
  */
 export function sealEditsOf({ body, latin1, provider }: PassedRequest): SealEdits {
   if (!latin1.includes(WRAPPED_SEAL_MARK)) return NO_EDITS;
   const edits: JsonEdit[] = [];
+  const searchLosses = new Set<string>();
+  const searchEdits: JsonEdit[] = [];
   const emptied = new Set<number>();
   let opensWithoutThinking = false;
   listOf(body.messages).forEach((message, index) => {
     if (!isObject(message) || message.role !== "assistant" || !Array.isArray(message.content)) return;
-    const kept = editBlocks(message.content, ["messages", index, "content"], provider, edits);
+    const path = ["messages", index, "content"];
+    const search = searchEditsOf(message.content, path, provider);
+    searchEdits.push(...search.edits);
+    for (const loss of search.losses) searchLosses.add(loss);
+    const kept = editBlocks(message.content, path, provider, edits, search.removed);
     if (kept.length === 0 && message.content.length > 0) emptied.add(index);
     // Only the turn that is being answered must begin with its thinking.
     opensWithoutThinking = kept.length > 0 && kept.length < message.content.length && !isThinking(kept[0]);
   });
+  const isLost = edits.some(({ value }) => value === undefined);
   for (const index of emptied) edits.push({ path: ["messages", index], value: undefined });
-  const losses = edits.some(({ value }) => value === undefined) ? ["reasoning_signature"] : [];
+  edits.push(...searchEdits);
+  const losses = [...isLost ? ["reasoning_signature"] : [], ...searchLosses];
   if (!opensWithoutThinking || !isAnswered(body) || objectOf(body.thinking)?.type !== "enabled") {
     return { edits, losses };
   }
@@ -33,14 +42,20 @@ export function sealEditsOf({ body, latin1, provider }: PassedRequest): SealEdit
   return { edits: [...edits, ...withoutClearing(body)], losses: [...losses, "reasoning"] };
 }
 
-/** Adds the edits of one message; gives the blocks that stay. */
+/**
+ * Adds the edits of one message; gives the blocks that stay.
+ *
+ * @param removed Places of blocks that are left out for other reasons.
+ */
 function editBlocks(
   blocks: readonly unknown[],
   path: JsonEdit["path"],
   provider: string,
   edits: JsonEdit[],
+  removed: ReadonlySet<number>,
 ): unknown[] {
   return blocks.filter((block, place) => {
+    if (removed.has(place)) return false;
     const proof = isObject(block) && typeof block.type === "string" ? PROOFS[block.type] : undefined;
     const value = proof === undefined ? null : (block as JsonObject)[proof];
     if (!isWrapped(value)) return true;

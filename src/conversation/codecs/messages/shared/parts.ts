@@ -1,19 +1,26 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Citation, TextPart, ToolCallPart } from "../../../conversation.ts";
+import type { TextPart, ToolCallPart } from "../../../conversation.ts";
 import type { ReplyPart } from "../../../reply.ts";
-import { isObject, textOrNull } from "../../../wire_value.ts";
+import { textOrNull } from "../../../wire_value.ts";
 import { readCache } from "./fields.ts";
 import { inputOf } from "../../../call_input.ts";
-import { sealOf, type SealReading } from "./seals.ts";
+import { isSearchCall, readCitations, readSearch } from "./search_blocks.ts";
+import { callerSeal, sealOf, type SealReading } from "./seals.ts";
 
 /**
- * A block that the model spoke, in a reply or in the history of a request. Null for one without content and for the
- * vendor's own tools, their results and kinds unknown here; {@linkcode isSkipped} tells the two apart.
+ * A block that the model spoke, in a reply or in the history of a request. Null for one without content, for the results
+ * of a search, for others of the vendor's own tools and for kinds unknown here; {@linkcode isSkipped} tells which.
+ *
+ * @param found The results of searches, by the ids of their calls.
  */
-export function readSpoken(block: JsonObject, readSeal: SealReading): ReplyPart | null {
+export function readSpoken(
+  block: JsonObject,
+  readSeal: SealReading,
+  found: ReadonlyMap<unknown, JsonObject>,
+): ReplyPart | null {
   switch (block.type) {
     case "text":
-      return readText(block);
+      return readText(block, readSeal);
     case "thinking": {
       const text = textOrNull(block.thinking) ?? "";
       const seal = sealOf(block.signature, readSeal);
@@ -25,6 +32,8 @@ export function readSpoken(block: JsonObject, readSeal: SealReading): ReplyPart 
     }
     case "tool_use":
       return readCall(block);
+    case "server_tool_use":
+      return isSearchCall(block) ? readSearch(block, null, found.get(block.id), readSeal) : null;
     default:
       return null;
   }
@@ -33,14 +42,14 @@ export function readSpoken(block: JsonObject, readSeal: SealReading): ReplyPart 
 /** True for a block that holds something the neutral words do not. */
 export function isSkipped(block: JsonObject): boolean {
   return block.type !== "text" && block.type !== "thinking" && block.type !== "redacted_thinking" &&
-    block.type !== "tool_use";
+    block.type !== "tool_use" && block.type !== "web_search_tool_result" && !isSearchCall(block);
 }
 
 /** A text block; null when it is empty. */
-export function readText(block: JsonObject): TextPart | null {
+export function readText(block: JsonObject, readSeal: SealReading = callerSeal): TextPart | null {
   const text = textOrNull(block.text);
   if (!text) return null;
-  const citations = readCitations(block.citations);
+  const citations = readCitations(block.citations, text.length, readSeal);
   return { kind: "text", text, ...readCache(block), ...(citations.length > 0 ? { citations } : {}) };
 }
 
@@ -52,11 +61,4 @@ function readCall(block: JsonObject): ToolCallPart {
     input: inputOf(block.input),
     ...readCache(block),
   };
-}
-
-/** The web sources among a block's citations. They rest on the whole block: this form gives no offsets. */
-export function readCitations(value: unknown): Citation[] {
-  if (!Array.isArray(value)) return [];
-  return value.filter((citation) => isObject(citation) && typeof citation.url === "string")
-    .map(({ url, title }) => ({ url, title: textOrNull(title), start: null, end: null }));
 }

@@ -1,13 +1,15 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { ReplyContext } from "../../../caller_format.ts";
 import type { Written } from "../../../written.ts";
-import type { ReasoningPart, ToolCallPart } from "../../../conversation.ts";
+import type { Citation, ReasoningPart, ToolCallPart } from "../../../conversation.ts";
 import type { Reply, ReplyPart } from "../../../reply.ts";
 import { type Seal, writeSeal } from "../../../seal.ts";
 import { isObject, textOrNull } from "../../../wire_value.ts";
+import { searchesFirst } from "../../../search_order.ts";
 import type { Names } from "./fields.ts";
 import { argumentsOf, isWrapped } from "../../../call_input.ts";
 import { isSkipped, readSpoken } from "./parts.ts";
+import { searchBlocks, searchResultsIn, writeCitations } from "./search_blocks.ts";
 import { UNSIGNED, vendorSeal, writeCarriedSeal } from "./seals.ts";
 import { readStop, writeStop } from "./stop.ts";
 import { readUsage, writeUsage } from "./usage.ts";
@@ -22,11 +24,12 @@ export function readReply(body: unknown): Reply {
     throw new TypeError('No reply of the message form: expected an object of type "message" with content');
   }
   const blocks = body.content.filter(isObject);
+  const found = searchResultsIn(blocks);
   return {
     id: textOrNull(body.id) ?? "",
     model: textOrNull(body.model) ?? "",
     createdAt: null,
-    parts: blocks.map((block) => readSpoken(block, vendorSeal)).filter((part) => part !== null),
+    parts: blocks.map((block) => readSpoken(block, vendorSeal, found)).filter((part) => part !== null),
     stop: readStop(body),
     usage: readUsage(body),
     beyond: [...new Set(blocks.filter(isSkipped).map((block) => `content.${block.type}`))],
@@ -36,7 +39,7 @@ export function readReply(body: unknown): Reply {
 /** A reply as a caller of this form reads it. */
 export function writeReply(reply: Reply, context: ReplyContext): Written<JsonObject> {
   const losses: Names = new Set();
-  const parts = wholeParts(reply, losses);
+  const parts = searchesFirst(wholeParts(reply, losses));
   const spoken = {
     hasToolCall: parts.some((part) => part.kind === "tool_call"),
     hasRefusal: parts.some((part) => part.kind === "refusal"),
@@ -70,15 +73,19 @@ function wholeParts({ parts, stop }: Reply, losses: Names): readonly ReplyPart[]
 function writePart(part: ReplyPart, context: ReplyContext, losses: Names): JsonObject[] {
   switch (part.kind) {
     case "text":
-      if (part.citations) losses.add("citations");
       if (part.logprobs) losses.add("logprobs");
-      return [...textBlocks(part.text), ...(part.seal && carriesTextSeals(context) ? [textCarrier(part.seal)] : [])];
+      return [
+        ...textBlocks(part.text, part.citations),
+        ...(part.seal && carriesTextSeals(context) ? [textCarrier(part.seal)] : []),
+      ];
     case "refusal":
       return textBlocks(part.text);
     case "reasoning":
       return reasoningBlocks(part);
     case "tool_call":
       return [...(part.seal ? [callCarrier(part.seal, part.callId, true)] : []), callBlock(part)];
+    case "web_search":
+      return searchBlocks(part);
     case "image":
       losses.add("image");
       return [];
@@ -86,8 +93,9 @@ function writePart(part: ReplyPart, context: ReplyContext, losses: Names): JsonO
 }
 
 /** Empty text is left out: a client that sends it back would be refused. */
-function textBlocks(text: string): JsonObject[] {
-  return text === "" ? [] : [{ type: "text", text }];
+function textBlocks(text: string, citations: readonly Citation[] = []): JsonObject[] {
+  if (text === "") return [];
+  return [{ type: "text", text, ...(citations.length > 0 ? { citations: writeCitations(citations) } : {}) }];
 }
 
 /**

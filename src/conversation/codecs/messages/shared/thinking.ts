@@ -115,8 +115,8 @@ function displayOf({ visible }: ReasoningRequest, traits: ModelTraits): { displa
  * last turn does not start with thinking. Adaptive thinking goes with all of them.
  * Source: Messages API reference, "Extended thinking", "Thinking with tool use".
  */
-function isForbidden({ toolChoice }: Conversation, turns: readonly Turn[]): boolean {
-  const forcesCall = toolChoice?.kind === "required" || toolChoice?.kind === "tool" ||
+function isForbidden({ toolChoice, webSearch }: Conversation, turns: readonly Turn[]): boolean {
+  const forcesCall = webSearch?.isForced === true || toolChoice?.kind === "required" || toolChoice?.kind === "tool" ||
     (toolChoice?.kind === "allowed" && toolChoice.mode === "required");
   if (forcesCall) return true;
   const latest = turns.at(-1);

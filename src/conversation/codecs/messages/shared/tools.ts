@@ -5,15 +5,19 @@ import { legalWord } from "../../../legal_word.ts";
 import { objectSchema, plainSchema } from "../../../object_schema.ts";
 import { toolsAmong } from "../../../tools_among.ts";
 import { isOwnTool } from "../caller/check.ts";
+import { isSearchTool } from "../caller/read_search.ts";
 import { isObject, textOrNull } from "../../../wire_value.ts";
 import { type Names, readCache, writeCache } from "./fields.ts";
 import type { ModelTraits } from "../upstream/model_traits.ts";
 import { strictSchema } from "../upstream/schema.ts";
+import type { WrittenSearch } from "../upstream/write_search.ts";
 
-/** The tools that the caller runs itself; those of the vendor's own go to `beyond` by their kind. */
+/** The tools that the caller runs itself; those of the vendor's own, but for its search, go to `beyond` by their kind. */
 export function readTools(tools: unknown, beyond: Names): Tool[] {
   if (!Array.isArray(tools)) return [];
+  const search = tools.find((tool) => isObject(tool) && isSearchTool(tool));
   return tools.filter(isObject).flatMap((tool) => {
+    if (tool === search) return [];
     if (!isOwnTool(tool)) {
       beyond.add(`tools.${String(tool.type)}`);
       return [];
@@ -85,15 +89,17 @@ export interface WrittenTools {
  * The tools of a request and the choice among them.
  *
  * @param used Wire names of the tools that the history calls: it needs at least one definition beside it.
+ * @param search The vendor's own search, offered behind the caller's tools.
  */
 export function writeTools(
   conversation: Conversation,
   traits: ModelTraits,
   used: ReadonlySet<string>,
+  search: WrittenSearch | null,
   losses: Names,
 ): WrittenTools {
-  const offered = offeredTools(conversation, losses);
-  if (offered.length === 0) {
+  const offered = offeredTools(conversation, search !== null, losses);
+  if (offered.length === 0 && search === null) {
     const { toolChoice, parallelToolCalls } = conversation;
     if (toolChoice !== null && toolChoice.kind !== "auto" && toolChoice.kind !== "none") losses.add("tool_choice");
     if (parallelToolCalls !== null) losses.add("parallel_tool_calls");
@@ -101,22 +107,24 @@ export function writeTools(
     const tools = [...used].map((name) => ({ name, input_schema: objectSchema(null) }));
     return { tools, tool_choice: { type: "none" } };
   }
-  const choice = writeChoice(conversation, offered, losses);
+  const own = offered.map((tool) => writeTool(tool, traits, losses));
+  const choice = writeChoice(conversation, offered, search, losses);
   return {
-    tools: offered.map((tool) => writeTool(tool, traits, losses)),
+    tools: search === null ? own : [...own, search.tool],
     ...(choice ? { tool_choice: choice } : {}),
   };
 }
 
 /** The tools without second ones of a name, and only the allowed ones where the choice is among some. */
-function offeredTools({ tools, toolChoice }: Conversation, losses: Names): Tool[] {
+function offeredTools({ tools, toolChoice }: Conversation, hasSearch: boolean, losses: Names): Tool[] {
   const named = new Map<string, Tool>();
   for (const tool of tools) if (!named.has(tool.name)) named.set(tool.name, tool);
   const offered = [...named.values()];
   if (toolChoice?.kind !== "allowed") return offered;
   const allowed = toolsAmong(offered, toolChoice.tools);
-  if (allowed.length === 0) losses.add("tool_choice");
-  return allowed.length === 0 ? offered : allowed;
+  if (allowed.length > 0 || hasSearch) return allowed;
+  losses.add("tool_choice");
+  return offered;
 }
 
 function writeTool(tool: Tool, traits: ModelTraits, losses: Names): JsonObject {
@@ -142,9 +150,14 @@ function descriptionOf(tool: Tool): { description?: string } {
   return tool.description ? { description: tool.description } : {};
 }
 
-function writeChoice(conversation: Conversation, offered: readonly Tool[], losses: Names): JsonObject | null {
-  const { toolChoice, parallelToolCalls } = conversation;
-  const choice = toolChoice === null ? null : choiceBody(toolChoice, offered, losses);
+function writeChoice(
+  { toolChoice, parallelToolCalls }: Conversation,
+  offered: readonly Tool[],
+  search: WrittenSearch | null,
+  losses: Names,
+): JsonObject | null {
+  const own = toolChoice === null ? null : choiceBody(toolChoice, offered, losses);
+  const choice = search?.isForced ? { type: "tool", name: search.tool.name } : own;
   if (parallelToolCalls !== false || choice?.type === "none") return choice;
   return { ...(choice ?? { type: "auto" }), disable_parallel_tool_use: true };
 }

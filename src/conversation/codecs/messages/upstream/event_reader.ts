@@ -6,7 +6,9 @@ import type { PartOpening, ReplyEvent } from "../../../events.ts";
 import type { Stop } from "../../../reply.ts";
 import { isObject, textOrNull } from "../../../wire_value.ts";
 import { readError, statusOf } from "../shared/error.ts";
-import { readCitations } from "../shared/parts.ts";
+import type { WebSearchPart } from "../../../web_search.ts";
+import { readCitations } from "../shared/search_blocks.ts";
+import { addSearchInput, type OpenSearch, readSearchBlock, unfinishedSearches } from "./open_searches.ts";
 import { sealOf, vendorSeal } from "../shared/seals.ts";
 import { readStop } from "../shared/stop.ts";
 import { laterUsage, usageOf } from "../shared/usage.ts";
@@ -21,6 +23,8 @@ interface OpenBlock {
   readonly citations: Citation[];
   /** True for a block that stood in `message_start`, which is whole unless a delta goes on with it. */
   readonly isGiven: boolean;
+  /** UTF-16 units of its text so far. */
+  length: number;
 }
 
 interface ReadingState {
@@ -29,6 +33,8 @@ interface ReadingState {
   nextIndex: number;
   /** By the vendor's index; null for a block of the vendor's own tools, which is skipped. */
   blocks: Map<unknown, OpenBlock | null>;
+  /** Searches without a result yet, in order. */
+  readonly searches: OpenSearch[];
   usage: JsonObject;
   stop: Stop | null;
 }
@@ -40,6 +46,7 @@ export function eventReader(): EventReader {
     isDone: false,
     nextIndex: 0,
     blocks: new Map(),
+    searches: [],
     usage: {},
     stop: null,
   };
@@ -110,7 +117,7 @@ function readBlockStart(state: ReadingState, frame: JsonObject, isGiven = false)
   const opening = openingOf(block, state.nextIndex);
   if (opening === null) {
     state.blocks.set(frame.index, null);
-    return before;
+    return [...before, ...searchEvents(state, readSearchBlock(state.searches, block))];
   }
   const whole = opening.kind === "tool_call" && isObject(block.input) && Object.keys(block.input).length > 0;
   const open: OpenBlock = {
@@ -118,7 +125,8 @@ function readBlockStart(state: ReadingState, frame: JsonObject, isGiven = false)
     index: null,
     wholeInput: whole ? JSON.stringify(block.input) : null,
     hasDelta: false,
-    citations: readCitations(block.citations),
+    length: 0,
+    citations: readCitations(block.citations, null, vendorSeal),
     isGiven,
   };
   state.blocks.set(frame.index, open);
@@ -159,6 +167,7 @@ function deltaOf(state: ReadingState, block: OpenBlock, text: unknown): ReplyEve
   if (typeof text !== "string" || text === "") return [];
   const start = startOf(state, block);
   block.hasDelta = true;
+  block.length += text.length;
   return [...start, { type: "part-delta", index: block.index!, text }];
 }
 
@@ -171,6 +180,7 @@ function sealOfBlock(state: ReadingState, block: OpenBlock, signature: unknown):
 
 function readBlockDelta(state: ReadingState, frame: JsonObject): ReplyEvent[] {
   const delta = isObject(frame.delta) ? frame.delta : {};
+  if (state.blocks.get(frame.index) === null) addSearchInput(state.searches, delta);
   const block = state.blocks.get(frame.index) ?? lateText(state, frame.index, delta);
   if (!block) return [];
   switch (delta.type) {
@@ -183,7 +193,7 @@ function readBlockDelta(state: ReadingState, frame: JsonObject): ReplyEvent[] {
     case "signature_delta":
       return sealOfBlock(state, block, delta.signature);
     case "citations_delta":
-      block.citations.push(...readCitations([delta.citation]));
+      block.citations.push(...readCitations([delta.citation], null, vendorSeal));
       return [];
     default:
       return [];
@@ -193,8 +203,15 @@ function readBlockDelta(state: ReadingState, frame: JsonObject): ReplyEvent[] {
 /** Text whose block was never opened is still text. */
 function lateText(state: ReadingState, index: unknown, delta: JsonObject): OpenBlock | null {
   if (state.blocks.has(index) || delta.type !== "text_delta") return null;
-  const opening = { kind: "text" } as const;
-  const block = { opening, index: null, wholeInput: null, hasDelta: false, citations: [], isGiven: false };
+  const block: OpenBlock = {
+    opening: { kind: "text" },
+    index: null,
+    wholeInput: null,
+    hasDelta: false,
+    length: 0,
+    citations: [],
+    isGiven: false,
+  };
   state.blocks.set(index, block);
   return block;
 }
@@ -213,14 +230,25 @@ function readBlockStop(state: ReadingState, index: unknown): ReplyEvent[] {
 function close(state: ReadingState, block: OpenBlock): ReplyEvent[] {
   const rest = block.hasDelta ? [] : deltaOf(state, block, block.wholeInput);
   if (block.index === null) return [];
-  const cited = block.opening.kind === "text" && block.citations.length > 0 ? { citations: block.citations } : {};
+  const cited = block.opening.kind === "text" && block.citations.length > 0 ? { citations: wholeCitations(block) } : {};
   return [...rest, { type: "part-end", index: block.index, ...cited }];
 }
 
+/** A citation rests on the whole text of its block, whose length is known at its end. */
+function wholeCitations({ citations, length }: OpenBlock): Citation[] {
+  return citations.map((citation) => citation.end === null ? { ...citation, start: 0, end: length } : citation);
+}
+
+/** Ends all blocks; a search whose results did not come, as in a paused turn, is told without them. */
 function closeAll(state: ReadingState): ReplyEvent[] {
   const blocks = [...state.blocks.values()];
   state.blocks.clear();
-  return blocks.flatMap((block) => block ? close(state, block) : []);
+  const ends = blocks.flatMap((block) => block ? close(state, block) : []);
+  return [...ends, ...searchEvents(state, unfinishedSearches(state.searches))];
+}
+
+function searchEvents(state: ReadingState, searches: readonly WebSearchPart[]): ReplyEvent[] {
+  return searches.map((search) => ({ type: "web_search", index: state.nextIndex++, search }));
 }
 
 function readMessageDelta(state: ReadingState, frame: JsonObject): ReplyEvent[] {

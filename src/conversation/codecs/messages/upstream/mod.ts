@@ -1,5 +1,6 @@
 import { sseStreamReader } from "../../../stream_reader.ts";
 import type { UpstreamFormat } from "../../../upstream_format.ts";
+import { searchesByName } from "./model_traits.ts";
 import { readUsage } from "../shared/usage.ts";
 import { readError } from "../shared/error.ts";
 import { eventReader } from "./event_reader.ts";
@@ -19,6 +20,7 @@ export const upstream: UpstreamFormat = {
   name: "messages",
   author: "anthropic",
   writeRequest,
+  searches: searchesByName,
   readReply,
   readUsage,
   readError,

@@ -36,3 +36,11 @@ export function traitsOf({ facts, quirks }: Pick<RequestTarget, "facts" | "quirk
     takesDisplay: facts.displaysThinking !== false && !quirks.has("no_thinking_display"),
   };
 }
+
+/** Names of models without a search: it came with version 3.5. Source: Messages API reference, "Web search tool". */
+const WITHOUT_SEARCH = /claude-(?:[12](?!\d)|instant|3-(?:opus|sonnet|haiku))/i;
+
+/** Whether a model of the author's searches the web. */
+export function searchesByName(model: string): boolean {
+  return !WITHOUT_SEARCH.test(model);
+}

@@ -1,5 +1,7 @@
 import type { RequestTarget } from "../../../upstream_format.ts";
 import type { ImagePart, Part, ReasoningPart, TextPart, Turn } from "../../../conversation.ts";
+import type { Seal } from "../../../seal.ts";
+import type { WebSearchPart } from "../../../web_search.ts";
 import type { Names } from "../shared/fields.ts";
 import { notTaken } from "./write_media.ts";
 
@@ -80,9 +82,12 @@ function reminderOf(part: Part): TextPart[] {
 function sayableByAssistant(part: Part, target: RequestTarget, losses: Names): Part[] {
   switch (part.kind) {
     case "text":
-      if (part.citations) losses.add("citations");
       if (part.seal) losses.add("reasoning_signature");
-      return spoken(part);
+      return spoken(withOwnCitations(part, target, losses));
+    case "web_search":
+      if (isProven(part.origin, target)) return [bareSearch(part)];
+      losses.add("web_search_call");
+      return [];
     case "refusal":
       losses.add("refusal");
       return spoken({ kind: "text", text: part.text });
@@ -99,6 +104,24 @@ function sayableByAssistant(part: Part, target: RequestTarget, losses: Names): P
     default:
       return [part];
   }
+}
+
+/** Citations bear the vendor's mark of the place that is cited, and are refused without it. */
+function withOwnCitations({ citations, ...part }: TextPart, target: RequestTarget, losses: Names): TextPart {
+  if (!citations) return part;
+  const own = citations.filter(({ seal }) => isProven(seal, target));
+  if (own.length < citations.length) losses.add("citations");
+  return own.length === 0 ? part : { ...part, citations: own.map(bare) };
+}
+
+/** A search with the vendor's own marks as the vendor gave them. */
+function bareSearch(search: WebSearchPart): WebSearchPart {
+  const results = search.results && search.results.map(bare);
+  return { ...search, results, origin: { ...search.origin, issuer: null } };
+}
+
+function bare<T extends { readonly seal?: Seal }>(marked: T): T {
+  return marked.seal ? { ...marked, seal: { ...marked.seal, issuer: null } } : marked;
 }
 
 /** True for thinking that the target itself signed, or may have: without that it is refused. */

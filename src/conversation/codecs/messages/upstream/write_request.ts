@@ -15,7 +15,9 @@ import { writeDefaultSettings } from "../../../default_settings.ts";
 import { nameLostWords } from "../../../format_name.ts";
 import { writtenTier } from "../../../service_tier.ts";
 import { TIER_WORDS } from "./tier_words.ts";
+import { searchBlocks, writeCitations } from "../shared/search_blocks.ts";
 import { writeFile, writeImage } from "./write_media.ts";
+import { writeSearch } from "./write_search.ts";
 
 /**
  * A request in this form, repaired where the vendor would refuse it.
@@ -29,12 +31,13 @@ export function writeRequest(conversation: Conversation, target: RequestTarget):
   const plan = planThinking(conversation, turns, target, traits, losses);
   const thinks = plan.thinking !== null && plan.thinking.type !== "disabled";
   const system = writeSystem(conversation, traits);
+  const search = writeSearch(conversation, target.searches === true, losses);
   const body: JsonObject = {
     model: target.model,
     max_tokens: plan.maxTokens,
     ...(system.length > 0 ? { system } : {}),
     messages: writeTurns(turns, thinks, losses),
-    ...writeTools(conversation, traits, calledIn(turns), losses),
+    ...writeTools(conversation, traits, calledIn(turns), search, losses),
     ...(plan.thinking ? { thinking: plan.thinking } : {}),
     ...writeOutputConfig(conversation, plan.effort, traits, losses),
     ...writeSampling(conversation, traits, thinks, losses),
@@ -80,7 +83,7 @@ function writeTurns(turns: readonly SpokenTurn[], thinks: boolean, losses: Names
   return turns.flatMap((turn, index) => {
     const isBegun = turn.role === "assistant" && index === turns.length - 1;
     const parts = isBegun ? begun(turn.parts, thinks, losses) : turn.parts;
-    const content = parts.map((part) => writePart(part, losses));
+    const content = parts.flatMap((part) => writePart(part, losses));
     return content.length === 0 ? [] : [{ role: turn.role, content }];
   });
 }
@@ -110,10 +113,13 @@ function simplify(body: JsonObject): void {
 
 function plainIfOne(blocks: readonly JsonObject[]): unknown {
   const [block] = blocks;
-  return blocks.length === 1 && block.type === "text" && block.cache_control === undefined ? block.text : blocks;
+  return blocks.length === 1 && block.type === "text" && block.cache_control === undefined &&
+      block.citations === undefined
+    ? block.text
+    : blocks;
 }
 
-function writePart(part: Part, losses: Names): JsonObject {
+function writePart(part: Part, losses: Names): JsonObject | JsonObject[] {
   switch (part.kind) {
     case "text":
     case "refusal":
@@ -136,19 +142,23 @@ function writePart(part: Part, losses: Names): JsonObject {
       };
     case "tool_result":
       return writeResult(part, losses);
+    case "web_search":
+      return searchBlocks(part);
     case "audio":
     case "video":
       throw new TypeError(`No block for "${part.kind}"`); // refused when the turns were repaired
   }
 }
 
-function writeText(part: Pick<TextPart, "text" | "cache">): JsonObject {
-  return { type: "text", text: part.text, ...writeCache(part.cache) };
+function writeText(part: Pick<TextPart, "text" | "cache" | "citations">): JsonObject {
+  const { text, cache, citations = [] } = part;
+  const cited = citations.length > 0 ? { citations: writeCitations(citations) } : {};
+  return { type: "text", text, ...cited, ...writeCache(cache) };
 }
 
 function writeResult(result: ToolResultPart, losses: Names): JsonObject {
   const parts = result.parts.filter(isVisible);
-  const content = parts.map((part) => writePart(part, losses));
+  const content = parts.flatMap((part) => writePart(part, losses));
   return {
     type: "tool_result",
     tool_use_id: result.callId,

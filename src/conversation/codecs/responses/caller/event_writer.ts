@@ -3,14 +3,17 @@ import type { Frame } from "../../../../lib/frame.ts";
 import type { Citation, ImagePart } from "../../../conversation.ts";
 import type { PartOpening, ReplyEvent } from "../../../events.ts";
 import { type Stop, stopFor } from "../../../reply.ts";
+import { withSearchesFirst } from "../../../search_order.ts";
 import type { Seal } from "../../../seal.ts";
 import type { Usage } from "../../../usage.ts";
+import type { WebSearchPart } from "../../../web_search.ts";
 import type { GatewayError } from "../../../../lib/gateway_error.ts";
 import { type SealBearer, writeCarriedSeal } from "../shared/carried_seal.ts";
 import { defaultErrorFields } from "../../../default_error.ts";
 import { failureOf } from "../../../stream_failure.ts";
 import { responseErrorOf } from "../upstream/error.ts";
-import { closeFrames, deltaFrames, type Item, openFrames, prefixOf, wireItem } from "./item_frames.ts";
+import { closeFrames, deltaFrames, type Item, openFrames, prefixOf, searchFrames, wireItem } from "./item_frames.ts";
+import { searchItem } from "../shared/search_items.ts";
 import { annotationsOf } from "../shared/parts.ts";
 import { callIdFor, isWholeInput, itemIdOf, pictureItem, responseIdOf } from "./output_items.ts";
 import { type Ending, endingOf, progressFields } from "./response_object.ts";
@@ -25,10 +28,11 @@ import { newWriting, type OpenPart, type Writing } from "./writing.ts";
  */
 export function eventWriter(context: ReplyContext): EventWriter {
   const writing = newWriting(context);
-  return {
+  const writer: EventWriter = {
     write: (event) => writing.ended ? [] : writeEvent(event, writing),
     fail: (error) => writing.ended ? [] : fail(error, writing),
   };
+  return withSearchesFirst(writer, context);
 }
 
 function writeEvent(event: ReplyEvent, writing: Writing): Frame[] {
@@ -54,6 +58,8 @@ function writeEvent(event: ReplyEvent, writing: Writing): Frame[] {
       return endPart(event.index, event.citations, writing);
     case "image":
       return writePicture(event.image, writing);
+    case "web_search":
+      return writeSearch(event.search, writing);
     case "finish":
       return finish(event.stop, event.usage, writing);
     case "error":
@@ -175,6 +181,14 @@ function writePicture(image: ImagePart, writing: Writing): Frame[] {
     writing.emit("response.image_generation_call.completed", { ...at, item_id: id }),
     writing.emit("response.output_item.done", { ...at, item }),
   ];
+}
+
+/** What was searched for stands in the item from its beginning, as it comes whole. */
+function writeSearch(search: WebSearchPart, writing: Writing): Frame[] {
+  const outputIndex = writing.output.length;
+  const item = searchItem(itemIdOf("ws", writing.context.requestId, outputIndex), search);
+  writing.output.push(item);
+  return searchFrames(item, outputIndex, writing.emit);
 }
 
 function finish(raw: Stop, usage: Usage | null, writing: Writing): Frame[] {

@@ -155,3 +155,20 @@ function closeCall(item: Item, opening: Extract<PartOpening, { kind: "tool_call"
   const done = opening.custom ? { input: item.text } : { name: callerNameOf(opening.tool).name, arguments: item.text };
   return [...delta, emit(`response.${inputWord(opening)}.done`, { ...place(item), ...done })];
 }
+
+/**
+ * The events of an item of a search, in their order. Source: Responses API reference, "Streaming events",
+ * `response.web_search_call`.
+ */
+export function searchFrames(item: JsonObject, outputIndex: number, emit: Emit): Frame[] {
+  const { id, type, action } = item;
+  const at = { output_index: outputIndex };
+  const step = (name: string) => emit(`response.web_search_call.${name}`, { ...at, item_id: id });
+  return [
+    emit("response.output_item.added", { ...at, item: { id, type, status: "in_progress", action } }),
+    step("in_progress"),
+    step("searching"),
+    step("completed"),
+    emit("response.output_item.done", { ...at, item }),
+  ];
+}

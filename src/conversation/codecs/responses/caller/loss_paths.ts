@@ -2,6 +2,7 @@ import type { LossPaths } from "../../../sent_names.ts";
 
 /** Where callers of this format say what a vendor may not be told. */
 export const LOSS_PATHS: LossPaths = {
+  web_search_call: ["input.web_search_call"],
   max_tokens: ["max_output_tokens"],
   reasoning: ["reasoning"],
   reasoning_effort: ["reasoning.effort"],

@@ -17,6 +17,7 @@ export const caller: CallerFormat = {
   name: "responses",
   author: "openai",
   fieldNames: {
+    web_search_call: "input.web_search_call",
     max_tokens: "max_output_tokens",
     output_format: "text.format",
     output_strict: "text.format.strict",

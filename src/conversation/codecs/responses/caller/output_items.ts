@@ -7,7 +7,7 @@ import { callerNameOf } from "../shared/tools.ts";
 export type ItemStatus = "in_progress" | "completed" | "incomplete";
 
 /** What kind of item an id names: the letters that clients know it by. */
-export type ItemPrefix = "msg" | "rs" | "fc" | "ctc" | "ig";
+export type ItemPrefix = "msg" | "rs" | "fc" | "ctc" | "ig" | "ws";
 
 /** The id of an output item, made from the gateway's id of the request so that a reply can be written twice alike. */
 export function itemIdOf(prefix: ItemPrefix, requestId: string, outputIndex: number): string {

@@ -9,8 +9,10 @@ import {
   type Tool,
 } from "../../../conversation.ts";
 import { invalidField } from "../../../../lib/gateway_error.ts";
+import { offeredSearch } from "../../../offered_search.ts";
 import { untranslatable } from "../shared/media.ts";
 import { itemsOf, readItems } from "../shared/read_items.ts";
+import { readSearch } from "../shared/search_tool.ts";
 import { readToolChoice, readTools } from "../shared/tools.ts";
 import { readDefaultSettings } from "../../../default_settings.ts";
 import { tierField } from "../../../service_tier.ts";
@@ -31,7 +33,10 @@ export function readRequest(body: JsonObject): Conversation {
   const instructions = textOrNull(body.instructions);
   const text = isObject(body.text) ? body.text : {};
   const reasoning = readReasoning(body.reasoning, beyond);
-  const toolChoice = readToolChoice(body.tool_choice, beyond);
+  const webSearch = readSearch(body);
+  // A choice that insists on the search is no choice among the caller's own tools.
+  const toolChoice = webSearch?.isForced ? null : readToolChoice(body.tool_choice, beyond);
+  if (webSearch === null && !isAbsent(body.max_tool_calls)) beyond.add("max_tool_calls");
   const outputFormat = readFormat(text.format, beyond);
   const { user, safety_identifier: safetyIdentifier } = body;
   if (!isAbsent(user) && !isAbsent(safetyIdentifier) && user !== safetyIdentifier) beyond.add("user");
@@ -43,6 +48,7 @@ export function readRequest(body: JsonObject): Conversation {
     ],
     turns: items.turns,
     tools: differing([...tools, ...items.tools]),
+    ...offeredSearch(webSearch),
     toolChoice,
     parallelToolCalls: typeof body.parallel_tool_calls === "boolean" ? body.parallel_tool_calls : null,
     outputFormat,

@@ -67,6 +67,8 @@ const ITEMS = new Kinds({
   function_call_output: { ...ITEM, call_id: true, name: true, namespace: true, output: [PART] },
   custom_tool_call_output: { ...ITEM, call_id: true, name: true, namespace: true, output: [PART] },
   reasoning: { ...ITEM, summary: true, content: true, encrypted_content: true },
+  // Pages that were opened or looked through are named by their reader.
+  web_search_call: true,
   image_generation_call: { ...ITEM, result: true, output_format: true },
   additional_tools: { ...ITEM, role: true, tools: [TOOL] },
   // Refused by the reader.
@@ -83,6 +85,8 @@ export const REQUEST_SHAPE: Fields = {
   tool_choice: CHOICE,
   parallel_tool_calls: true,
   max_output_tokens: true,
+  // Limits a search, and is named by the reader where there is none.
+  max_tool_calls: true,
   temperature: true,
   top_p: true,
   top_logprobs: true,
@@ -110,7 +114,11 @@ export const REQUEST_SHAPE: Fields = {
   extra_body: true,
 };
 
-const INCLUDED: ReadonlySet<unknown> = new Set(["reasoning.encrypted_content", "message.output_text.logprobs"]);
+const INCLUDED: ReadonlySet<unknown> = new Set([
+  "reasoning.encrypted_content",
+  "message.output_text.logprobs",
+  "web_search_call.action.sources",
+]);
 
 function isFalse(value: unknown): boolean {
   return value === false;

@@ -51,7 +51,7 @@ export function settingsOf({ conversation }: ReplyContext): JsonObject {
     frequency_penalty: conversation?.sampling.frequencyPenalty ?? 0,
     instructions: conversation ? conversation.instructions.map((part) => part.text).join("\n\n") || null : null,
     max_output_tokens: conversation?.maxOutputTokens ?? null,
-    max_tool_calls: null,
+    max_tool_calls: conversation?.webSearch?.maxUses ?? null,
     metadata: {},
     parallel_tool_calls: conversation?.parallelToolCalls ?? true,
     presence_penalty: conversation?.sampling.presencePenalty ?? 0,
@@ -85,9 +85,15 @@ function textOf(conversation: Conversation | null): JsonObject {
 function toolsOf(conversation: Conversation | null): JsonObject {
   const tools = conversation?.tools ?? [];
   const nameOf = (tool: string) => callerNameOf(tool).name;
+  const own = tools.map((tool) => described(writeTool(tool, nameOf(tool.name), AS_OFFERED, new Set())));
+  const search = conversation?.webSearch?.sent.form === "responses" ? conversation.webSearch : null;
   return {
-    tools: tools.map((tool) => described(writeTool(tool, nameOf(tool.name), AS_OFFERED, new Set()))),
-    tool_choice: conversation?.toolChoice ? writeToolChoice(conversation.toolChoice, tools, nameOf) : "auto",
+    tools: search === null ? own : [...own, search.sent.tool],
+    tool_choice: search?.isForced
+      ? { type: search.sent.tool.type }
+      : conversation?.toolChoice
+      ? writeToolChoice(conversation.toolChoice, tools, nameOf)
+      : "auto",
   };
 }
 

@@ -2,6 +2,7 @@ import type { ReplyContext } from "../../../caller_format.ts";
 import type { Written } from "../../../written.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import { isToolCall, type Reply, type ReplyPart, type Stop, stopFor } from "../../../reply.ts";
+import { searchesFirst } from "../../../search_order.ts";
 import type { Seal } from "../../../seal.ts";
 import { type SealBearer, writeCarriedSeal } from "../shared/carried_seal.ts";
 import {
@@ -19,6 +20,7 @@ import {
 } from "./output_items.ts";
 import { annotationsOf } from "../shared/parts.ts";
 import { listOf } from "../../../wire_value.ts";
+import { searchItem } from "../shared/search_items.ts";
 import { endingOf, progressFields, settingsOf } from "./response_object.ts";
 import { writeUsage } from "../shared/usage.ts";
 
@@ -35,7 +37,8 @@ export function writeReply(reply: Reply, context: ReplyContext): Written<JsonObj
   const ending = endingOf(stop);
   const writing: Writing = { output: [], requestId: context.requestId, callIds: new Map(), losses: new Set() };
   if (stop.sequence !== undefined) writing.losses.add("stop_sequence");
-  for (const part of wholeParts(reply.parts, ending.incomplete_details !== null)) writePart(part, writing);
+  const parts = searchesFirst(wholeParts(reply.parts, ending.incomplete_details !== null));
+  for (const part of parts) writePart(part, writing);
   if (stop.reason === "refusal" && !reply.parts.some(({ kind }) => kind === "refusal")) {
     writePart({ kind: "refusal", text: refusalTextOf(stop) }, writing);
   }
@@ -95,6 +98,9 @@ function writePart(part: ReplyPart, writing: Writing): void {
       );
       return;
     }
+    case "web_search":
+      writing.output.push(searchItem(nextId("ws", writing), part));
+      return;
     case "image": {
       const picture = pictureItem(nextId("ig", writing), part);
       if (picture) writing.output.push(picture);

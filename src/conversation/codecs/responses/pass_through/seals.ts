@@ -17,14 +17,16 @@ const ITEM_ID = /"(?:rs|msg|fc|ctc|ws)_/;
 export function sealEditsOf({ body, latin1, provider, madeItem }: PassedRequest): SealEdits {
   if (!latin1.includes(WRAPPED_SEAL_MARK) && !ITEM_ID.test(latin1)) return NO_EDITS;
   const edits: JsonEdit[] = [];
+  const losses = new Set<string>();
   listOf(body.input).forEach((item, index) => {
     if (!isObject(item)) return;
     const made = isLookedUp(item) ? madeItem(textOrNull(item.id) ?? "") : null;
     // Of what the gateway made, an item that says nothing itself (thoughts without a proof, a search) is of no use here.
     const own = made !== null && isLookedUp(made) ? null : ownItem(made ?? item, provider);
     if (own !== item) edits.push({ path: ["input", index], value: own ?? undefined });
+    if (own === null) losses.add((made ?? item).type === "web_search_call" ? "web_search_call" : "reasoning_signature");
   });
-  return { edits, losses: edits.some(({ value }) => value === undefined) ? ["reasoning_signature"] : [] };
+  return { edits, losses: [...losses] };
 }
 
 /** An item as this provider may see it; null where nothing of it is left. */

@@ -4,6 +4,7 @@ import type { Seal } from "../../../seal.ts";
 import { invalidField } from "../../../../lib/gateway_error.ts";
 import { readCarriedSeal } from "./carried_seal.ts";
 import { untranslatable } from "./media.ts";
+import { readSearchItem } from "./search_items.ts";
 import { readAssistantPart, readOutput, readUserPart } from "./parts.ts";
 import { namespacedName, readTools } from "./tools.ts";
 import { textOf, textOrNull } from "../../../wire_value.ts";
@@ -72,6 +73,8 @@ function readItem(item: JsonObject, path: string, reading: Reading): void {
       return readReasoning(item, reading);
     case "image_generation_call":
       return readPicture(item, reading);
+    case "web_search_call":
+      return readSearch(item, reading);
     case "additional_tools":
       reading.tools.push(...readTools(item.tools, reading.beyond, "input.additional_tools.tools"));
       return;
@@ -197,6 +200,12 @@ function giveSeals({ turns, callSeals }: Reading): void {
       return seal ? { ...part, seal } as ToolCallPart : part;
     });
   }
+}
+
+function readSearch(item: JsonObject, reading: Reading): void {
+  const search = readSearchItem(item);
+  if (search) add("assistant", search, reading);
+  else reading.beyond.add("input.web_search_call");
 }
 
 function readPicture(item: JsonObject, reading: Reading): void {

@@ -4,6 +4,7 @@ import { cutWord, legalWord } from "../../../legal_word.ts";
 import { functionSchema, objectSchema } from "../../../object_schema.ts";
 import type { Quirks } from "../../../quirks.ts";
 import { isStrictSchema } from "../../../strict_schema.ts";
+import { isSearchTool, type WrittenSearch } from "./search_tool.ts";
 import { toolsAmong } from "../../../tools_among.ts";
 import { isObject, objectsOf, textOf, textOrNull } from "../../../wire_value.ts";
 
@@ -16,11 +17,12 @@ const NAMESPACE_MARK = "/";
 const LONGEST_CALL_ID = 64;
 
 /**
- * Tools as a request offers them; kinds that the vendor runs itself are named in `beyond`.
+ * Tools as a request offers them; kinds that the vendor runs itself, but for its search, are named in `beyond`.
  *
  * @param path Where they stand: `tools`, or below an item.
  */
 export function readTools(tools: unknown, beyond: Set<string>, path: string = "tools"): Tool[] {
+  const search = objectsOf(tools).find(isSearchTool);
   return objectsOf(tools).flatMap((tool): Tool[] => {
     switch (tool.type) {
       case "function":
@@ -39,7 +41,7 @@ export function readTools(tools: unknown, beyond: Set<string>, path: string = "t
           description: [textOf(tool.description), inner.description].filter(Boolean).join("\n\n") || null,
         }));
       default:
-        beyond.add(`${path}.${textOf(tool.type)}`);
+        if (tool !== search) beyond.add(`${path}.${textOf(tool.type)}`);
         return [];
     }
   });
@@ -129,8 +131,17 @@ export interface WrittenTools {
   readonly renamed: ReadonlyMap<string, string>;
 }
 
-/** Tools and choice of a request. */
-export function writeTools(conversation: Conversation, quirks: Quirks, losses: Set<string>): WrittenTools {
+/**
+ * Tools and choice of a request.
+ *
+ * @param search The vendor's own search, offered behind the caller's tools.
+ */
+export function writeTools(
+  conversation: Conversation,
+  quirks: Quirks,
+  search: WrittenSearch | null,
+  losses: Set<string>,
+): WrittenTools {
   const renamed = new Map<string, string>();
   const nameOf = (tool: string) => {
     const name = wireToolName(tool);
@@ -142,16 +153,18 @@ export function writeTools(conversation: Conversation, quirks: Quirks, losses: S
   const offered = offersAllowedAlone && choice?.kind === "allowed"
     ? toolsAmong(conversation.tools, choice.tools)
     : conversation.tools;
-  if (offered.length === 0) {
+  if (offered.length === 0 && search === null) {
     if (choice !== null && choice.kind !== "auto" && choice.kind !== "none") losses.add("tool_choice");
     if (conversation.parallelToolCalls !== null) losses.add("parallel_tool_calls");
     return { fields: {}, nameOf, renamed };
   }
-  const fields: JsonObject = { tools: offered.map((tool) => writeTool(tool, nameOf(tool.name), quirks, losses)) };
-  if (choice !== null) {
+  const own = offered.map((tool) => writeTool(tool, nameOf(tool.name), quirks, losses));
+  const fields: JsonObject = { tools: search === null ? own : [...own, search.tool], ...search?.fields };
+  if (search?.choice) fields.tool_choice = search.choice;
+  else if (choice !== null) {
     fields.tool_choice = offersAllowedAlone && choice.kind === "allowed"
       ? choice.mode
-      : writeToolChoice(choice, offered, nameOf);
+      : withSearchAllowed(writeToolChoice(choice, offered, nameOf), search);
   }
   if (conversation.parallelToolCalls !== null) fields.parallel_tool_calls = conversation.parallelToolCalls;
   return { fields, nameOf, renamed };
@@ -171,4 +184,10 @@ export function writeToolChoice(choice: ToolChoice, tools: readonly Tool[], name
     default:
       return choice.kind;
   }
+}
+
+/** Where a search is offered, a choice among some tools allows it too: one that does not is read as offering none. */
+function withSearchAllowed(choice: unknown, search: WrittenSearch | null): unknown {
+  if (search === null || !isObject(choice) || choice.type !== "allowed_tools") return choice;
+  return { ...choice, tools: [...objectsOf(choice.tools), { type: search.tool.type }] };
 }

@@ -16,6 +16,7 @@ import {
 } from "./open_parts.ts";
 import { readTokenLogprobs } from "../../../logprobs.ts";
 import { citationsOf } from "../shared/parts.ts";
+import { readSearchItem } from "../shared/search_items.ts";
 import { pictureOf } from "../shared/read_items.ts";
 import { callNames, readStop } from "./read_reply.ts";
 import { noteHosted, readUsage, withHosted } from "../shared/usage.ts";
@@ -175,6 +176,10 @@ function closeOutputItem(event: JsonObject, reading: Reading): ReplyEvent[] {
     case "function_call":
     case "custom_tool_call":
       return closeCall(item, wire, reading);
+    case "web_search_call": {
+      const search = readSearchItem(wire);
+      return search ? [{ type: "web_search", index: reading.nextIndex++, search }] : [];
+    }
     case "image_generation_call": {
       const image = pictureOf(wire);
       return image ? [{ type: "image", index: reading.nextIndex++, image }] : [];

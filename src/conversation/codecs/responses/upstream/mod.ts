@@ -5,13 +5,14 @@ import { readUsage } from "../shared/usage.ts";
 import { readError } from "./error.ts";
 import { eventReader } from "./event_reader.ts";
 import { readReply } from "./read_reply.ts";
-import { writeRequest } from "./write_request.ts";
+import { searchesByName, writeRequest } from "./write_request.ts";
 
 /** Responses of their author and of vendors that resemble it. Source: Responses API reference. */
 export const upstream: UpstreamFormat = {
   name: "responses",
   author: "openai",
   writeRequest,
+  searches: searchesByName,
   readReply,
   readUsage,
   readError,

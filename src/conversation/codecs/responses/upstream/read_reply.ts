@@ -2,6 +2,7 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import { isToolCall, type Reply, type ReplyPart, type Stop, stopFor } from "../../../reply.ts";
 import { logprobsField, readTokenLogprobs } from "../../../logprobs.ts";
 import { citationsField } from "../shared/parts.ts";
+import { readSearchItem } from "../shared/search_items.ts";
 import { pictureOf } from "../shared/read_items.ts";
 import { readUsage } from "../shared/usage.ts";
 import { isObject, numberOrNull, objectsOf, textOf, textOrNull } from "../../../wire_value.ts";
@@ -55,6 +56,11 @@ export function readOutputItem(item: JsonObject, beyond: Set<string>): ReplyPart
       return [{ kind: "tool_call", ...callNames(item), input: textOf(item.arguments) || "{}" }];
     case "custom_tool_call":
       return [{ kind: "tool_call", ...callNames(item), input: textOf(item.input), custom: true }];
+    case "web_search_call": {
+      const search = readSearchItem(item);
+      if (search === null) beyond.add("output.web_search_call");
+      return search ? [search] : [];
+    }
     case "image_generation_call": {
       const picture = pictureOf(item);
       return picture ? [picture] : [];

@@ -3,6 +3,8 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Part, ReasoningPart, ToolCallPart, Turn } from "../../../conversation.ts";
 import { NO_RESULT, orphanAsText, type Pairs, pairsOf } from "../../../pairing.ts";
 import type { Seal } from "../../../seal.ts";
+import type { WebSearchPart } from "../../../web_search.ts";
+import { searchItem } from "../shared/search_items.ts";
 import { wireCallId } from "../shared/tools.ts";
 import { annotationsOf, writeOutput, writeUserPart } from "../shared/parts.ts";
 
@@ -87,6 +89,11 @@ function writeAssistantTurn(parts: readonly Part[], writing: Writing): void {
       continue;
     }
     message = null;
+    if (part.kind === "web_search") {
+      const search = writeSearch(part, writing);
+      if (search) push(search);
+      continue;
+    }
     if (part.kind === "reasoning") thoughts.push(...writeReasoning(part, writing));
     else if (part.kind === "tool_call") push(writeCall(part, writing));
     else writing.losses.add(part.kind === "tool_result" ? "turn_order" : part.kind);
@@ -99,6 +106,17 @@ function writeSaid(part: Extract<Part, { kind: "text" | "refusal" }>, losses: Se
   if (part.seal) losses.add("reasoning_signature");
   if (part.cache) losses.add("cache_control");
   return { type: "output_text", text: part.text, annotations: annotationsOf(part.text, part.citations) };
+}
+
+/** A search goes back to who ran it. Without its id, as nothing is stored, and without its pages, which the vendor knows. */
+function writeSearch(part: WebSearchPart, { target, losses }: Writing): JsonObject | null {
+  const { form, issuer } = part.origin;
+  if (form === "responses" && !target.quirks.has("no_web_search") && (issuer === null || issuer === target.provider)) {
+    const { id: _, ...item } = searchItem("", { ...part, results: null });
+    return item;
+  }
+  losses.add("web_search_call");
+  return null;
 }
 
 /** The id is left out: without stored responses it names nothing, and the proof says all. */

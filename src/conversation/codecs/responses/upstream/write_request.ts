@@ -7,6 +7,7 @@ import { cutWord } from "../../../legal_word.ts";
 import { takesSampling } from "../../../sampling.ts";
 import { isStrictSchema } from "../../../strict_schema.ts";
 import { objectsOf, textOf } from "../../../wire_value.ts";
+import { writeSearch } from "../shared/search_tool.ts";
 import { writeTools } from "../shared/tools.ts";
 import { writeSharedSettings } from "./shared_settings.ts";
 import { systemRole, writeItems } from "./write_items.ts";
@@ -22,7 +23,8 @@ const LONGEST_KEY = 64;
  */
 export function writeRequest(conversation: Conversation, target: RequestTarget): Written<JsonObject> {
   const losses = new Set<string>();
-  const tools = writeTools(conversation, target.quirks, losses);
+  const search = writeSearch(conversation, target, losses);
+  const tools = writeTools(conversation, target.quirks, search, losses);
   const reasoning = reasoningField(conversation, target, losses);
   const instructions = instructionsOf(conversation, losses);
   const input = inputOf(conversation, target, tools.nameOf, losses);
@@ -39,7 +41,7 @@ export function writeRequest(conversation: Conversation, target: RequestTarget):
     ...writeSharedSettings(conversation, target, losses),
     ...(conversation.stream ? { stream: true } : {}),
     store: false,
-    ...includeFields(conversation, target, losses),
+    ...includeFields(conversation, target, search !== null, losses),
   };
   const written = { body, losses: [...losses] };
   return tools.renamed.size > 0 ? { ...written, toolNames: tools.renamed } : written;
@@ -173,15 +175,29 @@ function hintFields({ user, cacheKey }: Conversation, { quirks }: RequestTarget)
 }
 
 /** What a reply holds only when it is asked for. Models that reason give no probabilities of tokens. */
-function includeFields({ logprobs }: Conversation, { facts }: RequestTarget, losses: Set<string>): JsonObject {
+function includeFields(
+  { logprobs }: Conversation,
+  { facts }: RequestTarget,
+  searches: boolean,
+  losses: Set<string>,
+): JsonObject {
   const wantsLogprobs = logprobs !== undefined && facts.reasons === false;
   if (logprobs !== undefined && !wantsLogprobs) losses.add("logprobs");
   const include = [
     ...(facts.reasons === false ? [] : ["reasoning.encrypted_content"]),
     ...(wantsLogprobs ? ["message.output_text.logprobs"] : []),
+    ...(searches ? ["web_search_call.action.sources"] : []),
   ];
   return {
     ...(include.length > 0 ? { include } : {}),
     ...(wantsLogprobs && logprobs > 0 ? { top_logprobs: logprobs } : {}),
   };
+}
+
+/** Names of models without a search. Source: OpenAI guide "Web search", "Limitations"; the models' pages. */
+const WITHOUT_SEARCH = /(?:^|[/:])(?:gpt-3|gpt-4(?![.o\d])|gpt-4\.1-nano|chatgpt-|o1)/;
+
+/** Whether a model of the author's searches the web. */
+export function searchesByName(model: string): boolean {
+  return !WITHOUT_SEARCH.test(model);
 }

@@ -1,0 +1,59 @@
+import type { JsonObject } from "../../../../lib/json_object.ts";
+import type { Conversation } from "../../../conversation.ts";
+import { readUserLocation, searchToWrite, writeUserLocation } from "../../../offered_search.ts";
+import { NO_SEARCH_SETTINGS, type WebSearch } from "../../../web_search.ts";
+import { isAbsent, objectOf, textOf } from "../../../wire_value.ts";
+
+const NAME = "web_search_options";
+
+const READ = new Set(["search_context_size", "user_location"]);
+
+/** The search that checked `web_search_options` ask for, also where they are empty; null when there are none. */
+export function readSearch({ web_search_options: options, tool_choice: choice }: JsonObject): WebSearch | null {
+  const fields = objectOf(options);
+  if (fields === null || choice === "none") return null;
+  return {
+    ...NO_SEARCH_SETTINGS,
+    field: NAME,
+    name: NAME,
+    isForced: false,
+    contextSize: textOf(fields.search_context_size) || null,
+    userLocation: readUserLocation(objectOf(fields.user_location)?.approximate),
+    names: { contextSize: `${NAME}.search_context_size`, userLocation: `${NAME}.user_location` },
+    sent: { form: "chat", tool: fields },
+    beyond: Object.keys(fields).filter((key) => !READ.has(key) && !isAbsent(fields[key])).map((key) =>
+      `${NAME}.${key}`
+    ),
+  };
+}
+
+const TAKES = { form: "chat", takes: ["contextSize", "userLocation"] } as const;
+
+/**
+ * `web_search_options` for a conversation; no field when it offers no search. Who answers a request with them searches, so
+ * that nobody need insist.
+ *
+ * @throws {GatewayError} As {@linkcode searchToWrite}.
+ */
+export function writeSearch(
+  conversation: Conversation,
+  canSearch: boolean,
+  losses: Set<string>,
+): { web_search_options?: JsonObject } {
+  const search = searchToWrite(conversation, canSearch, TAKES, losses);
+  if (search === null) return {};
+  if (search.sent.form === "chat") return { web_search_options: search.sent.tool };
+  const { contextSize, userLocation } = search;
+  const approximate = userLocation && writeUserLocation(userLocation);
+  return {
+    web_search_options: {
+      ...(contextSize === null ? {} : { search_context_size: contextSize }),
+      ...(approximate ? { user_location: { type: "approximate", approximate } } : {}),
+    },
+  };
+}
+
+/** Only models with search in their names take the options. Source: OpenAI guide "Web search", "Chat Completions". */
+export function searchesByName(model: string): boolean {
+  return /search/.test(model);
+}

@@ -1,0 +1,43 @@
+import type { JsonObject } from "../../../../lib/json_object.ts";
+import { readUserLocation, textsOrNull } from "../../../offered_search.ts";
+import type { SearchSetting, WebSearch } from "../../../web_search.ts";
+import { isAbsent, isObject, numberOrNull, objectsOf } from "../../../wire_value.ts";
+
+/** True for a tool by which this form asks for a search, in any of its versions. */
+export function isSearchTool({ type }: JsonObject): boolean {
+  return typeof type === "string" && /^web_search_\d{8}$/.test(type);
+}
+
+const NAMES: Readonly<Record<string, SearchSetting>> = {
+  max_uses: "maxUses",
+  allowed_domains: "allowedDomains",
+  blocked_domains: "blockedDomains",
+  user_location: "userLocation",
+};
+
+/** Fields that say what happens anyway, or that the tool's place says. */
+const READ = new Set(["type", "name", "cache_control"]);
+
+/** The search that checked `tools` offer and `tool_choice` allows; null when there is none. */
+export function readSearch({ tools, tool_choice: choice }: JsonObject): WebSearch | null {
+  const index = Array.isArray(tools) ? tools.findIndex((tool) => isObject(tool) && isSearchTool(tool)) : -1;
+  const word = isObject(choice) ? choice.type : null;
+  if (index < 0 || word === "none") return null;
+  const tool = (tools as JsonObject[])[index];
+  const name = `tools.${tool.type}`;
+  const isOnly = objectsOf(tools).length === 1;
+  const fields = Object.keys(tool).filter((field) => !isAbsent(tool[field]) && !READ.has(field));
+  return {
+    field: `tools[${index}]`,
+    name,
+    isForced: (word === "any" && isOnly) || (isObject(choice) && word === "tool" && choice.name === tool.name),
+    maxUses: numberOrNull(tool.max_uses),
+    allowedDomains: textsOrNull(tool.allowed_domains),
+    blockedDomains: textsOrNull(tool.blocked_domains),
+    contextSize: null,
+    userLocation: readUserLocation(tool.user_location),
+    names: Object.fromEntries(Object.entries(NAMES).map(([field, setting]) => [setting, `${name}.${field}`])),
+    sent: { form: "messages", tool },
+    beyond: fields.filter((field) => !Object.hasOwn(NAMES, field)).map((field) => `${name}.${field}`),
+  };
+}

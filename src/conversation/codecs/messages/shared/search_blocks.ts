@@ -1,0 +1,137 @@
+import type { JsonObject } from "../../../../lib/json_object.ts";
+import type { Citation } from "../../../conversation.ts";
+import { type Seal, writeSeal } from "../../../seal.ts";
+import type { SearchOrigin, SearchResult, WebSearchPart } from "../../../web_search.ts";
+import { isObject, objectsOf, parsedOrNull, textOrNull } from "../../../wire_value.ts";
+import type { SealReading } from "./seals.ts";
+
+/** The name by which this form calls and forces its search. */
+export const SEARCH_NAME = "web_search";
+
+/** How ids of searches begin that no vendor of this form ran. The form allows letters, digits and `_` in such an id. */
+const FOREIGN_ID = "srvtoolu_sy_";
+
+/** True for the id of a search that a vendor of another form ran. */
+export function isForeignSearch(callId: unknown): boolean {
+  return typeof callId === "string" && callId.startsWith(FOREIGN_ID);
+}
+
+/** True for the call of a search, in a reply or in a history. */
+export function isSearchCall(block: JsonObject): boolean {
+  return block.type === "server_tool_use" && block.name === SEARCH_NAME;
+}
+
+/** The blocks with what searches found, by the ids of their calls. */
+export function searchResultsIn(blocks: readonly JsonObject[]): Map<unknown, JsonObject> {
+  return new Map(
+    blocks.filter(({ type }) => type === "web_search_tool_result").map((block) => [block.tool_use_id, block]),
+  );
+}
+
+/**
+ * A search from the block of its call.
+ *
+ * @param input The call's input where it was streamed, as JSON text; null to take the block's own.
+ * @param result The block of its results; undefined where the reply has none.
+ */
+export function readSearch(
+  call: JsonObject,
+  input: string | null,
+  result: JsonObject | undefined,
+  readSeal: SealReading,
+): WebSearchPart {
+  const callId = textOrNull(call.id) ?? "";
+  const told = input === null || input === "" ? call.input : parsedOrNull(input);
+  const query = isObject(told) ? textOrNull(told.query) : null;
+  const failure = isObject(result?.content) ? textOrNull(result.content.error_code) ?? "unavailable" : null;
+  const found = result === undefined ? null : objectsOf(result.content).map((page) => readPage(page, readSeal));
+  return {
+    kind: "web_search",
+    callId,
+    queries: query === null || query === "" ? [] : [query],
+    results: failure === null ? found && found.map(({ page }) => page) : null,
+    failure,
+    origin: found?.[0]?.origin ?? { form: isForeignSearch(callId) ? "chat" : "messages", issuer: null },
+  };
+}
+
+function readPage(
+  { url, title, page_age: age, encrypted_content: content }: JsonObject,
+  readSeal: SealReading,
+): { page: SearchResult; origin: SearchOrigin } {
+  const seal = readSeal(textOrNull(content) ?? "");
+  const page = { url: textOrNull(url) ?? "", title: textOrNull(title), age: textOrNull(age) };
+  return { page: seal.value === "" ? page : { ...page, seal }, origin: { form: seal.form, issuer: seal.issuer } };
+}
+
+/**
+ * A search as the blocks of its call and of its results. Vendors of other forms may search for several things at once,
+ * which stand in one query here. A page without a title is called by its address, as the form wants one.
+ */
+export function searchBlocks(search: WebSearchPart): JsonObject[] {
+  const { queries, results, failure, origin } = search;
+  const id = searchIdOf(search);
+  const caller = { type: "direct" };
+  const call = { type: "server_tool_use", id, name: SEARCH_NAME, input: { query: queries.join("; ") }, caller };
+  // A paused search of this form has no results yet, and goes on from its call.
+  if (results === null && failure === null && origin.form === "messages") return [call];
+  const content = failure === null
+    ? (results ?? []).map((page) => writePage(page, origin))
+    : { type: "web_search_tool_result_error", error_code: failure };
+  return [call, { type: "web_search_tool_result", tool_use_id: id, content, caller }];
+}
+
+function searchIdOf({ callId, origin }: WebSearchPart): string {
+  if (origin.form === "messages" || isForeignSearch(callId)) return callId;
+  return FOREIGN_ID + callId.replace(/[^a-zA-Z0-9_]/g, "_");
+}
+
+function writePage({ url, title, age, seal }: SearchResult, { form, issuer }: SearchOrigin): JsonObject {
+  const content = writeSeal(seal ?? { form, issuer, value: "" }, "messages");
+  return { type: "web_search_result", url, title: title ?? url, encrypted_content: content, page_age: age };
+}
+
+/**
+ * The web sources among a block's citations. This form has no offsets: a citation rests on the whole block, unless the
+ * gateway wrote it and put them into its mark.
+ *
+ * @param length UTF-16 units of the block's text; null while they are not known.
+ */
+export function readCitations(value: unknown, length: number | null, readSeal: SealReading): Citation[] {
+  if (!Array.isArray(value)) return [];
+  return value.filter((citation) => isObject(citation) && typeof citation.url === "string").map((citation) => {
+    const { url, title, cited_text: text, encrypted_index: index } = citation;
+    const seal = typeof index === "string" && index !== "" ? readSeal(index) : null;
+    const span = seal === null ? null : spanIn(seal);
+    return {
+      url,
+      title: textOrNull(title),
+      ...span ?? { start: length === null ? null : 0, end: length },
+      ...(textOrNull(text) ? { citedText: text } : {}),
+      ...(seal !== null && span === null ? { seal } : {}),
+    };
+  });
+}
+
+/** The citations of a text as this form has them. */
+export function writeCitations(citations: readonly Citation[]): JsonObject[] {
+  return citations.map(({ url, title, start, end, citedText, seal }) => ({
+    type: "web_search_result_location",
+    url,
+    title,
+    cited_text: citedText ?? "",
+    encrypted_index: writeSeal(seal ?? spanSeal(start, end), "messages"),
+  }));
+}
+
+/** A mark that no vendor made: a wrapped seal, so that a body which brings it back is found by the same search. */
+function spanSeal(start: number | null, end: number | null): Seal {
+  return { form: "chat", issuer: null, value: `cite.${start ?? ""}.${end ?? ""}` };
+}
+
+function spanIn({ form, value }: Seal): Pick<Citation, "start" | "end"> | null {
+  const [mark, start, end] = form === "chat" ? /^cite\.(\d*)\.(\d*)$/.exec(value) ?? [] : [];
+  if (mark === undefined) return null;
+  const numberIn = (digits: string) => digits === "" ? null : Number(digits);
+  return { start: numberIn(start), end: numberIn(end) };
+}

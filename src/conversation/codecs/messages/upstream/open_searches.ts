@@ -1,0 +1,33 @@
+import type { JsonObject } from "../../../../lib/json_object.ts";
+import type { WebSearchPart } from "../../../web_search.ts";
+import { isSearchCall, readSearch } from "../shared/search_blocks.ts";
+import { vendorSeal } from "../shared/seals.ts";
+
+/** A search of a stream that was called and whose results, a block of their own, have not come. */
+export interface OpenSearch {
+  /** The block of the call. */
+  readonly call: JsonObject;
+  /** Its input so far, as JSON text. */
+  input: string;
+}
+
+/** Adds to the input of the latest search: blocks do not overlap. */
+export function addSearchInput(searches: readonly OpenSearch[], { partial_json: text }: JsonObject): void {
+  const latest = searches.at(-1);
+  if (latest && typeof text === "string") latest.input += text;
+}
+
+/** Reads a block that begins. A search is told once its results are there. */
+export function readSearchBlock(searches: OpenSearch[], block: JsonObject): WebSearchPart[] {
+  if (isSearchCall(block)) searches.push({ call: block, input: "" });
+  if (block.type !== "web_search_tool_result") return [];
+  const at = searches.findIndex(({ call }) => call.id === block.tool_use_id);
+  if (at < 0) return [];
+  const [{ call, input }] = searches.splice(at, 1);
+  return [readSearch(call, input, block, vendorSeal)];
+}
+
+/** Searches whose results did not come, as in a paused turn. */
+export function unfinishedSearches(searches: OpenSearch[]): WebSearchPart[] {
+  return searches.splice(0).map(({ call, input }) => readSearch(call, input, undefined, vendorSeal));
+}

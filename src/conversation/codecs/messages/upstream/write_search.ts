@@ -1,0 +1,43 @@
+import type { JsonObject } from "../../../../lib/json_object.ts";
+import type { Conversation } from "../../../conversation.ts";
+import { searchToWrite, writeUserLocation } from "../../../offered_search.ts";
+import { SEARCH_NAME } from "../shared/search_blocks.ts";
+
+/** The version that all models with a search know. Source: Messages API reference, "Web search tool". */
+const SEARCH_TYPE = "web_search_20250305";
+
+const TAKES = { form: "messages", takes: ["maxUses", "allowedDomains", "blockedDomains", "userLocation"] } as const;
+
+/** The search of a request as this form offers it. */
+export interface WrittenSearch {
+  readonly tool: JsonObject;
+  readonly isForced: boolean;
+}
+
+/**
+ * The tool for a conversation's search; null when it offers none. Of two lists of domains, of which this form takes one
+ * alone, the allowed one is kept.
+ *
+ * @throws {GatewayError} As {@linkcode searchToWrite}.
+ */
+export function writeSearch(
+  conversation: Conversation,
+  canSearch: boolean,
+  losses: Set<string>,
+): WrittenSearch | null {
+  const search = searchToWrite(conversation, canSearch, TAKES, losses);
+  if (search === null) return null;
+  const { maxUses, allowedDomains, blockedDomains, userLocation, isForced, sent, names } = search;
+  if (sent.form === "messages") return { tool: sent.tool, isForced };
+  const isBoth = allowedDomains !== null && blockedDomains !== null;
+  if (isBoth) losses.add(names.blockedDomains ?? search.name);
+  const tool = {
+    type: SEARCH_TYPE,
+    name: SEARCH_NAME,
+    ...(maxUses === null ? {} : { max_uses: maxUses }),
+    ...(allowedDomains === null ? {} : { allowed_domains: allowedDomains }),
+    ...(blockedDomains === null || isBoth ? {} : { blocked_domains: blockedDomains }),
+    ...(userLocation === null ? {} : { user_location: { type: "approximate", ...writeUserLocation(userLocation) } }),
+  };
+  return { tool, isForced };
+}

@@ -1,0 +1,46 @@
+import type { JsonObject } from "../../../../lib/json_object.ts";
+import type { SearchOrigin, WebSearchPart } from "../../../web_search.ts";
+import { isObject, listOf, objectsOf, parsedOrNull, textOf, textOrNull } from "../../../wire_value.ts";
+
+/** What every vendor of this form that tells a search at all tells by. */
+const BARE: SearchOrigin = { form: "responses", issuer: null };
+
+/**
+ * The search that a `web_search_call` tells; null for a page that was opened or looked through. Its pages are there where
+ * `include` asked for `web_search_call.action.sources`, without titles. One vendor tells the query in `arguments`.
+ * Source: Responses API reference, "Web search call"; xAI API reference.
+ */
+export function readSearchItem(item: JsonObject): WebSearchPart | null {
+  const action = isObject(item.action) ? item.action : {};
+  if ((action.type ?? "search") !== "search") return null;
+  const told = parsedOrNull(textOf(item.arguments));
+  const queries = listOf(action.queries).filter((query) => typeof query === "string" && query !== "") as string[];
+  const query = textOrNull(action.query) || (isObject(told) ? textOrNull(told.query) : null);
+  const sources = Array.isArray(action.sources)
+    ? objectsOf(action.sources).filter(({ url }) => typeof url === "string")
+    : null;
+  return {
+    kind: "web_search",
+    callId: textOf(item.id),
+    queries: queries.length > 0 ? queries : query ? [query] : [],
+    results: sources && sources.map(({ url, title }) => ({ url: textOf(url), title: textOrNull(title), age: null })),
+    failure: item.status === "failed" ? "unavailable" : null,
+    origin: BARE,
+  };
+}
+
+/** The action of a search; without pages that nobody told. */
+export function searchAction({ queries, results }: WebSearchPart): JsonObject {
+  return {
+    type: "search",
+    query: queries[0] ?? "",
+    ...(queries.length > 0 ? { queries } : {}),
+    ...(results === null ? {} : { sources: results.map(({ url }) => ({ type: "url", url })) }),
+  };
+}
+
+/** The item of a search in a reply. */
+export function searchItem(id: string, search: WebSearchPart): JsonObject {
+  const status = search.failure === null ? "completed" : "failed";
+  return { id, type: "web_search_call", status, action: searchAction(search) };
+}

@@ -1,0 +1,106 @@
+import type { JsonObject } from "../../../../lib/json_object.ts";
+import type { Conversation } from "../../../conversation.ts";
+import type { RequestTarget } from "../../../upstream_format.ts";
+import { readUserLocation, searchToWrite, textsOrNull, writeUserLocation } from "../../../offered_search.ts";
+import type { SearchSetting, WebSearch } from "../../../web_search.ts";
+import { isAbsent, isObject, numberOrNull, objectsOf, textOrNull } from "../../../wire_value.ts";
+
+/** True for a tool, or a choice of one, that is the vendor's search, by any of its names. */
+export function isSearchTool({ type }: JsonObject): boolean {
+  return typeof type === "string" && /^web_search(_preview)?(_\d{4}_\d{2}_\d{2})?$/.test(type);
+}
+
+const READ = new Set(["type", "filters", "search_context_size", "user_location"]);
+const FILTERS: Readonly<Record<string, SearchSetting>> = {
+  allowed_domains: "allowedDomains",
+  blocked_domains: "blockedDomains",
+};
+
+/** The search that checked `tools` offer and `tool_choice` allows; null when there is none. */
+export function readSearch({ tools, tool_choice: choice, max_tool_calls: most }: JsonObject): WebSearch | null {
+  const index = Array.isArray(tools) ? tools.findIndex((tool) => isObject(tool) && isSearchTool(tool)) : -1;
+  if (index < 0 || !isAllowed(choice)) return null;
+  const tool = (tools as JsonObject[])[index];
+  const name = `tools.${tool.type}`;
+  const filters = isObject(tool.filters) ? tool.filters : {};
+  return {
+    field: `tools[${index}]`,
+    name,
+    isForced: isForcedBy(choice, objectsOf(tools).length === 1),
+    maxUses: numberOrNull(most),
+    allowedDomains: textsOrNull(filters.allowed_domains),
+    blockedDomains: textsOrNull(filters.blocked_domains),
+    contextSize: textOrNull(tool.search_context_size),
+    userLocation: readUserLocation(tool.user_location),
+    names: {
+      maxUses: "max_tool_calls",
+      allowedDomains: `${name}.filters.allowed_domains`,
+      blockedDomains: `${name}.filters.blocked_domains`,
+      contextSize: `${name}.search_context_size`,
+      userLocation: `${name}.user_location`,
+    },
+    sent: { form: "responses", tool },
+    beyond: [
+      ...fieldsBeyond(tool, READ).map((field) => `${name}.${field}`),
+      ...fieldsBeyond(filters, new Set(Object.keys(FILTERS))).map((field) => `${name}.filters.${field}`),
+    ],
+  };
+}
+
+function isAllowed(choice: unknown): boolean {
+  if (choice === "none") return false;
+  return !isObject(choice) || choice.type !== "allowed_tools" || objectsOf(choice.tools).some(isSearchTool);
+}
+
+function isForcedBy(choice: unknown, isOnly: boolean): boolean {
+  if (!isObject(choice)) return choice === "required" && isOnly;
+  if (choice.type !== "allowed_tools") return isSearchTool(choice);
+  return choice.mode === "required" && objectsOf(choice.tools).every(isSearchTool);
+}
+
+function fieldsBeyond(object: JsonObject, known: ReadonlySet<string>): string[] {
+  return Object.keys(object).filter((field) => !isAbsent(object[field]) && !known.has(field));
+}
+
+const TAKES = ["allowedDomains", "contextSize", "userLocation"] as const;
+
+/** The search of a request as this form offers it. */
+export interface WrittenSearch {
+  readonly tool: JsonObject;
+  /** `tool_choice`; null where the caller does not insist. */
+  readonly choice: JsonObject | null;
+  /** Other fields of the request. */
+  readonly fields: JsonObject;
+}
+
+/**
+ * The tool for a conversation's search; null when it offers none.
+ *
+ * @throws {GatewayError} As {@linkcode searchToWrite}.
+ */
+export function writeSearch(
+  conversation: Conversation,
+  { searches, quirks }: RequestTarget,
+  losses: Set<string>,
+): WrittenSearch | null {
+  const takesLimit = !quirks.has("no_max_tool_calls");
+  const takes = takesLimit ? [...TAKES, "maxUses" as const] : TAKES;
+  const search = searchToWrite(conversation, searches === true, { form: "responses", takes }, losses);
+  if (search === null) return null;
+  const tool = search.sent.form === "responses" ? search.sent.tool : searchTool(search);
+  const { maxUses } = search;
+  return {
+    tool,
+    choice: search.isForced ? { type: tool.type } : null,
+    fields: takesLimit && maxUses !== null ? { max_tool_calls: maxUses } : {},
+  };
+}
+
+function searchTool({ allowedDomains, contextSize, userLocation }: WebSearch): JsonObject {
+  return {
+    type: "web_search",
+    ...(allowedDomains === null ? {} : { filters: { allowed_domains: allowedDomains } }),
+    ...(contextSize === null ? {} : { search_context_size: contextSize }),
+    ...(userLocation === null ? {} : { user_location: { type: "approximate", ...writeUserLocation(userLocation) } }),
+  };
+}

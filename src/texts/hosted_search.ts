@@ -1,0 +1,84 @@
+import type { Model } from "../catalog/model.ts";
+import { isSearchNeeded, searchUnavailable } from "../conversation/offered_search.ts";
+import { isAbsent, isObject, objectsOf } from "../conversation/wire_value.ts";
+import type { Conversation } from "../conversation/conversation.ts";
+import { GatewayError } from "../lib/gateway_error.ts";
+import { allowsTool, NO_ALLOWANCES } from "../upstreams/allowances.ts";
+import type { Candidate } from "../routing/candidates.ts";
+import type { Provider } from "../upstreams/provider.ts";
+import type { TextEndpoint } from "../upstreams/upstream.ts";
+import type { TextTurn } from "./attempt.ts";
+
+const SEARCH = "web_search";
+
+/** Where a request with a search may go. */
+interface SearchRoute {
+  readonly model: Pick<Model, "pricing">;
+  readonly provider: Provider;
+  readonly endpoint: Pick<TextEndpoint, "format">;
+  /** The vendor's name of the model. */
+  readonly name: string;
+}
+
+/**
+ * Whether a request that is written anew may ask the vendor to search. The search needs a price on the model or an
+ * allowance of the provider, as it does where the request passes through. A vendor with the quirk
+ * `no_web_search` has one where the operator says so, by a price or by its name in `allow_tools`.
+ */
+export function canSearch({ model, provider, endpoint, name }: SearchRoute): boolean {
+  const { allows = NO_ALLOWANCES, quirks } = provider;
+  const isPriced = Object.hasOwn(model.pricing, SEARCH);
+  if (quirks.has("no_web_search")) return isPriced || allows.tools.includes(SEARCH);
+  const isFree = Object.keys(model.pricing).length === 0;
+  return (isPriced || isFree || allowsTool(allows, SEARCH)) && endpoint.format.searches(name);
+}
+
+/** How one candidate would serve a turn. */
+export interface CandidateRoute<C> {
+  readonly candidate: C;
+  readonly provider: Provider;
+  /** Where the request is written anew; null where its bytes pass. */
+  readonly endpoint: TextEndpoint | null;
+}
+
+/** A request as far as it offers a search. */
+type SearchingTurn = Pick<TextTurn, "format" | "body">;
+
+/** Whether a request offers a search. */
+export function offersSearch({ format, body }: SearchingTurn): boolean {
+  if (!isAbsent(body.web_search_options)) return true;
+  const tools = isObject(body.tools) ? [body.tools] : objectsOf(body.tools);
+  return tools.some((tool) => format.grammar.hostedToolNames(tool).includes(SEARCH));
+}
+
+/**
+ * The candidates without those that cannot search, where the turn means nothing without a search. Those that get the bytes
+ * as they came were judged before.
+ *
+ * @throws {GatewayError} `invalid_request`, naming the tool, when none is left.
+ */
+export function searchingCandidates<C extends Candidate>(
+  turn: SearchingTurn,
+  model: Model,
+  routes: readonly CandidateRoute<C>[],
+): readonly C[] {
+  const all = routes.map(({ candidate }) => candidate);
+  if (routes.every(({ endpoint }) => endpoint === null)) return all;
+  const conversation = readOrNull(turn);
+  if (conversation === null || !isSearchNeeded(conversation)) return all;
+  const able = routes.filter(({ candidate, provider, endpoint }) =>
+    endpoint === null || canSearch({ model, provider, endpoint, name: candidate.model })
+  );
+  if (able.length === 0) throw searchUnavailable(conversation.webSearch!);
+  return able.map(({ candidate }) => candidate);
+}
+
+/** What cannot be read for another format is refused by the attempt that needs it read. */
+function readOrNull({ format, body }: SearchingTurn): Conversation | null {
+  try {
+    return format.read(body);
+  } catch (error) {
+    if (error instanceof GatewayError) return null;
+    throw error;
+  }
+}
