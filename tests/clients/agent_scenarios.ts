@@ -61,7 +61,9 @@ export function expectThoughts(areShown: boolean, { exchanges }: Session): void 
   const counted = /"(reasoning_tokens|thinking_tokens|thoughtsTokenCount)":\s*[1-9]/.test(answers);
   const shown = /"(reasoning_content|thinking_delta|reasoning_summary_text)|"thought":\s*true/.test(answers);
   expect(!counted || shown, "the model thinks, and the vendor counts its thoughts and does not show them");
-  expect(counted, "the model is not asked to think");
+  const asked = exchanges.some(({ requestBody }) => /"(reasoning_effort|reasoning|thinking)":/.test(requestBody));
+  expect(counted || asked, "the model is not asked to think");
+  expect(shown, "the model is asked to think, and the vendor does not show its thoughts");
   throw new Error("the program does not show the thoughts");
 }
 
