@@ -103,6 +103,8 @@ export interface UpstreamFormat {
   readonly takesAnyFile: boolean;
   /** Whether the format has settings for stop sequences. */
   readonly hasStop: boolean;
+  /** Whether its vendors take sound in a turn. */
+  readonly takesAudio: boolean;
   /**
    * How a vendor is told that a prefix is to be cached: by marks on parts, by a key that equal prefixes share, or not.
    *

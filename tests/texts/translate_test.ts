@@ -1,4 +1,5 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
+import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { stageOf, wholeReply } from "./stage.ts";
 import { CODECS, FORMS } from "../support/forms.ts";
 import { bodyOf, turnOf, USAGE } from "./support.ts";
@@ -32,4 +33,20 @@ Deno.test("TextTurns serves an end at a stop sequence from the endpoint that has
   const both = stageOf({ providers: { one: [["responses", "chat"], wholeReply("responses")] } });
   await (await both.turns.run(turnOf("messages", { body: bodyOf("messages", { stop_sequences: [] }) }))).text();
   assertEquals(both.sent[0].call.path, "/responses/vm/false");
+});
+
+const SOUND = { inlineData: { mimeType: "audio/wav", data: "AAAA" } };
+
+Deno.test("TextTurns serves sound from the endpoint that takes it", async () => {
+  const { turns, sent } = stageOf({ providers: { one: [["responses", "chat"], wholeReply("chat")] } });
+  const body = { model: "acme/m", contents: [{ role: "user", parts: [{ text: "What is said?" }, SOUND] }] };
+  await (await turns.run(turnOf("content", { body }))).text();
+  assertEquals(sent[0].call.path, "/chat/vm/false");
+});
+
+Deno.test("TextTurns refuses sound for a vendor that has no place for it, naming the caller's field", async () => {
+  const { turns } = stageOf({ providers: { one: ["responses", wholeReply("responses")] } });
+  const body = { model: "acme/m", contents: [{ role: "user", parts: [{ text: "What is said?" }, SOUND] }] };
+  const error = await assertRejects(() => turns.run(turnOf("content", { body })), GatewayError);
+  assertEquals([error.code, error.details.field], ["invalid_request", "contents.parts.inlineData"]);
 });

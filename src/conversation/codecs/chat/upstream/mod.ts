@@ -22,5 +22,6 @@ export const upstream: UpstreamFormat = {
   toldHeaders: DEFAULT_TOLD,
   takesAnyFile: false,
   hasStop: true,
+  takesAudio: true,
   cacheHint: (quirks) => quirks.has("no_prompt_cache_key") ? null : "key",
 };

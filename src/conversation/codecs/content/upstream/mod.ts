@@ -24,5 +24,6 @@ export const upstream: UpstreamFormat = {
   toldHeaders: [],
   takesAnyFile: true,
   hasStop: true,
+  takesAudio: true,
   cacheHint: () => null,
 };

@@ -29,5 +29,6 @@ export const upstream: UpstreamFormat = {
   toldHeaders: TOLD,
   takesAnyFile: false,
   hasStop: true,
+  takesAudio: false,
   cacheHint: () => "marks",
 };

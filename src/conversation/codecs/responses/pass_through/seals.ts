@@ -22,11 +22,17 @@ export function sealEditsOf({ body, latin1, provider, madeItem }: PassedRequest)
     if (!isObject(item)) return;
     const made = isLookedUp(item) ? madeItem(textOrNull(item.id) ?? "") : null;
     // Of what the gateway made, an item that says nothing itself (thoughts without a proof, a search) is of no use here.
-    const own = made !== null && isLookedUp(made) ? null : ownItem(made ?? item, provider);
+    const own = made === null ? ownItem(item, provider) : isLookedUp(made) ? null : ownItem(withoutId(made), provider);
     if (own !== item) edits.push({ path: ["input", index], value: own ?? undefined });
     if (own === null) losses.add((made ?? item).type === "web_search_call" ? "web_search_call" : "reasoning_signature");
   });
   return { edits, losses: [...losses] };
+}
+
+/** No vendor knows the ids that the gateway made; thoughts with a proof are this vendor's own. */
+function withoutId(item: JsonObject): JsonObject {
+  const { id: _made, ...others } = item;
+  return item.type === "reasoning" ? item : others;
 }
 
 /** An item as this provider may see it; null where nothing of it is left. */

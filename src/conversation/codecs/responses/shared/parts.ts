@@ -98,7 +98,8 @@ export function annotationsOf(text: string, citations: readonly Citation[] = [])
 export function writeUserPart(part: Part, losses: Set<string>): JsonObject | null {
   switch (part.kind) {
     case "audio":
-      return writeAudio(part);
+      // The clients type `input_audio`, and the vendor refuses it. Source: Responses API reference, "Input audio".
+      throw invalidField("audio", "this model's vendor does not take audio here: expected text, images or files");
     case "video":
       throw invalidField("video", "this model's vendor does not take video: expected text, images or files");
     case "text":
@@ -141,22 +142,6 @@ function writeFile(part: FilePart, losses: Set<string>): JsonObject {
     file_data: portableAddressOf(part.source, "file"),
   };
 }
-
-function writeAudio({ source }: AudioPart): JsonObject {
-  const format = source.kind === "url" ? undefined : FORMATS.get(source.mediaType);
-  if (source.kind === "url" || format === undefined) {
-    throw invalidField("audio", "this model's vendor does not take this audio: expected WAV or MP3 data");
-  }
-  return { type: "input_audio", input_audio: { data: source.data, format } };
-}
-
-const FORMATS = new Map([
-  ["audio/wav", "wav"],
-  ["audio/x-wav", "wav"],
-  ["audio/wave", "wav"],
-  ["audio/mpeg", "mp3"],
-  ["audio/mp3", "mp3"],
-]);
 
 /** What a tool answered. A lone text goes as text, which every vendor takes. */
 export function writeOutput(result: ToolResultPart, quirks: Quirks, losses: Set<string>): unknown {

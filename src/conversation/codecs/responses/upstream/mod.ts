@@ -21,5 +21,6 @@ export const upstream: UpstreamFormat = {
   toldHeaders: DEFAULT_TOLD,
   takesAnyFile: false,
   hasStop: false,
+  takesAudio: false,
   cacheHint: () => "key",
 };

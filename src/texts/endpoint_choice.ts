@@ -1,0 +1,60 @@
+import type { Model } from "../catalog/model.ts";
+import type { JsonObject } from "../lib/json_object.ts";
+import { GatewayError } from "../lib/gateway_error.ts";
+import type { Candidate } from "../routing/candidates.ts";
+import type { Provider } from "../upstreams/provider.ts";
+import type { TextEndpoint } from "../upstreams/upstream.ts";
+import { speakAlike, type TextTurn } from "./attempt.ts";
+import { canSearch, offersSearch } from "./hosted_search.ts";
+import { latin1Of } from "./stream_lines.ts";
+
+/** What a request is written anew for. */
+interface Rewriting {
+  readonly model: Model;
+  readonly candidate: Pick<Candidate, "model">;
+}
+
+/**
+ * Where a request is served that must be written anew: in the caller's own format where the provider has it. A search that
+ * only one of a provider's formats has decides first.
+ */
+export function rewritingEndpointOf(
+  turn: TextTurn,
+  provider: Provider,
+  { model, candidate: { model: name } }: Rewriting,
+): TextEndpoint {
+  const alike = provider.text.find((each) => speakAlike(turn, each));
+  if (provider.text.length > 1 && offersSearch(turn)) {
+    const able = provider.text.filter((endpoint) => canSearch({ model, provider, endpoint, name }));
+    if (able.length > 0) return alike && able.includes(alike) ? alike : able[0];
+  }
+  return alike ?? endpointFor(provider, turn);
+}
+
+/**
+ * Where a caller of another format is served: by the provider's first format, unless the request needs what only another
+ * one has.
+ *
+ * @throws {GatewayError} `route_error` for a provider without text.
+ */
+function endpointFor(provider: Provider, turn: TextTurn): TextEndpoint {
+  const [first] = provider.text;
+  if (!first) throw new GatewayError("route_error", `Provider "${provider.name}" does not talk text`);
+  if (provider.text.length === 1) return first;
+  const stops = asksForStop(turn.body);
+  const sounds = mayHoldAudio(turn.bytes);
+  return provider.text.find(({ format }) => (format.hasStop || !stops) && (format.takesAudio || !sounds)) ?? first;
+}
+
+function asksForStop(body: JsonObject): boolean {
+  const generation = body.generationConfig ?? body.generation_config;
+  const inner = typeof generation === "object" && generation !== null ? generation as JsonObject : {};
+  return [body.stop, body.stop_sequences, inner.stopSequences, inner.stop_sequences].some((stop) =>
+    Array.isArray(stop) ? stop.length > 0 : typeof stop === "string"
+  );
+}
+
+/** A search in the text: the type of the default protocol's parts, or a media type. */
+function mayHoldAudio(bytes: Uint8Array<ArrayBuffer>): boolean {
+  return /"input_audio"|"audio\//.test(latin1Of(bytes));
+}
