@@ -1,11 +1,11 @@
 import { Buffer } from "node:buffer";
 import type { Bytes, Relay } from "../calls/stream_relay.ts";
 import type { Frame } from "../lib/frame.ts";
-import { createFrameReader, createListWriter } from "../lib/sse.ts";
+import { createFrameReader, createListWriter, MAX_PICTURE_FRAME_BYTES } from "../lib/sse.ts";
 
 /** The content form's other framing: the vendor is asked for events, the caller gets one JSON array that grows. */
 export class ArrayRelay implements Relay {
-  readonly #frames = createFrameReader();
+  readonly #frames = createFrameReader({ longestFrame: MAX_PICTURE_FRAME_BYTES });
   readonly #list = createListWriter();
 
   /** @param inner The same stream as events. */
@@ -51,7 +51,7 @@ export class ArrayRelay implements Relay {
       return [...bytes === null ? [] : this.#frames.push(bytes), ...this.#frames.end()];
     } catch {
       // A frame without an end made the reader give up; what the relay says last still stands for itself.
-      return bytes === null ? [] : createFrameReader().push(bytes);
+      return bytes === null ? [] : createFrameReader({ longestFrame: MAX_PICTURE_FRAME_BYTES }).push(bytes);
     }
   }
 

@@ -43,8 +43,16 @@ Deno.test("ArrayRelay stays readable when the stream is cut, breaks, or holds wh
   await relay.take(odd);
   assertEquals(relay.heartbeat(), null);
   assert(new TextDecoder().decode((await relay.fail(new TypeError("broken")))!).endsWith("\n]"));
-  const endless = new TextEncoder().encode(`data: ${"x".repeat(700_000)}`);
+  const endless = new TextEncoder().encode(`data: ${"x".repeat(17 * 1024 * 1024)}`);
   const last = JSON.parse(await relayAll(new ArrayRelay(passRelay(tillOf())), [endless, endless]));
   assertStringIncludes(last.at(-1).error.message, "cannot be read");
   assertEquals(await relayAll(new ArrayRelay(SILENT), []), "[]");
+});
+
+Deno.test("ArrayRelay gives an event with a picture of more than a megabyte", async () => {
+  const data = "A".repeat(2 * 1024 * 1024);
+  const chunk = { candidates: [{ content: { parts: [{ inlineData: { mimeType: "image/png", data } }] } }] };
+  const wire = new TextEncoder().encode(`data: ${JSON.stringify(chunk)}\n\n`);
+  const list = JSON.parse(await relayAll(new ArrayRelay(passRelay(tillOf())), [wire]));
+  assertEquals(list[0], chunk);
 });
