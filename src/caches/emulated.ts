@@ -1,5 +1,4 @@
 import { content } from "../conversation/codecs/content/mod.ts";
-import { droppedFields } from "../conversation/codecs/dropped_fields.ts";
 import { withoutSearch } from "../conversation/offered_search.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { CacheParts } from "./cache_parts.ts";
@@ -32,7 +31,7 @@ export async function keepEmulated(parts: CacheParts, making: Making): Promise<K
     tokens,
     countedBy,
     expiresAt: making.expiresAt,
-    losses: [...read.beyond, ...droppedFields("content", making.content, losses)],
+    losses: [...read.beyond, ...content.caller.droppedFields(making.content, losses)],
   };
 }
 

@@ -62,8 +62,14 @@ export interface CallerFormat {
   readonly name: Form;
   /** Who defined the format; formats of one author share their errors. */
   readonly author: FormatAuthor;
-  /** How this format spells a loss in its own words; a name without an entry is reported as it is. */
-  readonly fieldNames: Readonly<Record<string, string>>;
+  /** How this format spells what a reply could not be told; a name without an entry is reported as it is. */
+  readonly replyNames: Readonly<Record<string, string>>;
+  /**
+   * The fields of a request that a vendor could not be told, as the caller spelled them.
+   *
+   * @param losses Neutral names, from the writer of the vendor's format.
+   */
+  droppedFields(body: JsonObject, losses: readonly string[]): string[];
 
   /**
    * The rules that hold for every target, checked also when the bytes pass through: required fields, types, ranges,

@@ -19,6 +19,11 @@ export function neutralTierOf(tier: string): ServiceTier {
   return STANDARD.has(tier) ? "standard" : tier;
 }
 
+/** Whether a format has a word for a tier, as a request names it, in lower case. */
+export function hasWordFor(tier: string, words: TierWords): boolean {
+  return Object.hasOwn(words, neutralTierOf(tier));
+}
+
 /**
  * A tier in a format's own words, as a field to spread.
  *

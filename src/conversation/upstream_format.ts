@@ -105,6 +105,8 @@ export interface UpstreamFormat {
   readonly hasStop: boolean;
   /** Whether its vendors take sound in a turn. */
   readonly takesAudio: boolean;
+  /** Whether a request that is translated can ask for a service tier, as a request names it, in lower case. */
+  carriesTier(tier: string): boolean;
   /**
    * How a vendor is told that a prefix is to be cached: by marks on parts, by a key that equal prefixes share, or not.
    *

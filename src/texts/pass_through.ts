@@ -66,7 +66,7 @@ function prepared(attempt: TextAttempt, pass: PassThrough, parts: TextParts): Wr
     latin1: latin1Of(bytes),
     madeItem: (id) => parts.items.find(turn.accountId, id),
   });
-  return { body, losses: losses.map((loss) => turn.format.fieldNames[loss] ?? loss) };
+  return { body, losses: turn.format.droppedFields(sent, losses) };
 }
 
 async function answerWhole(

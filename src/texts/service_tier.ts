@@ -1,6 +1,5 @@
 import { dearerOf, type Tariff } from "../billing/tariff.ts";
 import type { Model } from "../catalog/model.ts";
-import { isTierCarried } from "../conversation/codecs/carried_tiers.ts";
 import { isUsualTier, readTier } from "../conversation/usage.ts";
 import { invalidField } from "../lib/gateway_error.ts";
 import type { Provider } from "../upstreams/provider.ts";
@@ -16,7 +15,7 @@ export function tierTakenBy(providers: readonly Provider[], turn: TextTurn): Tie
     providers.every((provider) =>
       ownEndpointOf(turn, provider) !== null ||
       // Vendors that only resemble a format's author may not know its tiers.
-      (!provider.quirks.has("no_service_tier") && provider.text.every(({ format }) => isTierCarried(format.name, tier)))
+      (!provider.quirks.has("no_service_tier") && provider.text.every(({ format }) => format.carriesTier(tier)))
     );
 }
 

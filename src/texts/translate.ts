@@ -1,6 +1,6 @@
 import { relayed } from "../calls/stream_relay.ts";
 import type { ReplyContext } from "../conversation/caller_format.ts";
-import { droppedFields, refusalInSentWords } from "../conversation/codecs/dropped_fields.ts";
+import { refusalInSentWords } from "../conversation/sent_refusal.ts";
 import type { RequestTarget } from "../conversation/upstream_format.ts";
 import type { Written } from "../conversation/written.ts";
 import type { JsonObject } from "../lib/json_object.ts";
@@ -70,7 +70,7 @@ async function translated(attempt: TextAttempt, parts: TextParts): Promise<Trans
   return {
     body: { ...written.body, ...named },
     prefix,
-    losses: [...conversation.beyond, ...droppedFields(turn.format.name, turn.body, losses)],
+    losses: [...conversation.beyond, ...turn.format.droppedFields(turn.body, losses)],
     emulation,
     names: {
       issuer: attempt.provider.name,
@@ -87,7 +87,7 @@ function writtenFor(conversation: Conversation, attempt: TextAttempt): Written<J
   try {
     return endpoint.format.writeRequest(conversation, targetOf(attempt));
   } catch (thrown) {
-    throw refusalInSentWords(thrown, turn.format.name, turn.body);
+    throw refusalInSentWords(thrown, turn.format, turn.body);
   }
 }
 
@@ -149,7 +149,7 @@ async function answerWhole(
   const written = turn.format.writeReply({ ...reply, usage }, translation.context);
   if (turn.format.memory.items) parts.items.keepReply(turn.accountId, written.body);
   await chargeText(attempt, usage, "completed");
-  const unsaid = written.losses.map((loss) => turn.format.fieldNames[loss] ?? loss);
+  const unsaid = written.losses.map((loss) => turn.format.replyNames[loss] ?? loss);
   const losses = [...translation.losses, ...unsaid];
   const headers = answerHeaders(attempt, response, "application/json", losses);
   return new Response(jsonBytes(written.body), { headers });

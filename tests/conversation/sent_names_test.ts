@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { droppedFields, refusalInSentWords } from "../../src/conversation/codecs/dropped_fields.ts";
+import { refusalInSentWords } from "../../src/conversation/sent_refusal.ts";
+import { CODECS } from "../support/forms.ts";
 import type { JsonObject } from "../../src/lib/json_object.ts";
 import type { Form } from "../../src/conversation/seal.ts";
 import { type GatewayError, invalidField } from "../../src/lib/gateway_error.ts";
@@ -27,17 +28,17 @@ const CASES: readonly (readonly [Form, JsonObject, losses: readonly string[], na
 
 for (const [format, body, losses, names] of CASES) {
   Deno.test(`droppedFields() names ${losses} of ${format} ${JSON.stringify(body)} as the caller does`, () => {
-    assertEquals(droppedFields(format, body, losses), [...names]);
+    assertEquals(CODECS[format].caller.droppedFields(body, losses), [...names]);
   });
 }
 
 Deno.test("refusalInSentWords() names the caller's field in place of the neutral one", () => {
   const body = { messages: [{ content: [{ type: "input_audio", input_audio: { data: "", format: "wav" } }] }] };
-  const told = refusalInSentWords(invalidField("audio", "no ears"), "chat", body) as GatewayError;
+  const told = refusalInSentWords(invalidField("audio", "no ears"), CODECS.chat.caller, body) as GatewayError;
   assertEquals([told.details.field, told.message], [
     "messages.content.input_audio",
     'Cannot read "messages.content.input_audio": no ears',
   ]);
   const other = new TypeError("x");
-  assertEquals(refusalInSentWords(other, "chat", body), other);
+  assertEquals(refusalInSentWords(other, CODECS.chat.caller, body), other);
 });

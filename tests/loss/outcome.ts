@@ -1,5 +1,5 @@
 import { refuseLaterWork } from "../../src/conversation/later_work.ts";
-import { droppedFields, refusalInSentWords } from "../../src/conversation/codecs/dropped_fields.ts";
+import { refusalInSentWords } from "../../src/conversation/sent_refusal.ts";
 import { needsInlining } from "../../src/conversation/codecs/content/mod.ts";
 import type { JsonObject } from "../../src/lib/json_object.ts";
 import type { Written } from "../../src/conversation/written.ts";
@@ -31,7 +31,7 @@ export async function outcomeOf(from: Form, to: Form, body: JsonObject): Promise
     );
     const written = writtenFor(from, to, body, conversation);
     const { losses } = emulationFor(conversation, written.losses);
-    const dropped = [...conversation.beyond, ...droppedFields(from, body, losses)];
+    const dropped = [...conversation.beyond, ...CODECS[from].caller.droppedFields(body, losses)];
     // Streaming stands in the path of one format.
     const told = to === "content" ? { ...written.body, stream: conversation.stream } : written.body;
     return { kind: "sent", body: JSON.stringify(told), dropped };
@@ -45,7 +45,7 @@ function writtenFor(from: Form, to: Form, body: JsonObject, conversation: Conver
   try {
     return CODECS[to].upstream.writeRequest(conversation, TARGETS[to]);
   } catch (thrown) {
-    throw refusalInSentWords(thrown, from, body);
+    throw refusalInSentWords(thrown, CODECS[from].caller, body);
   }
 }
 

@@ -4,9 +4,11 @@ import { writeDefaultError } from "../../../default_error.ts";
 import { topLimitsLowered } from "../../../lowered_limit.ts";
 import { largestLimit } from "../../../requested_limit.ts";
 import { wantsUsage } from "../shared/wants_usage.ts";
+import { sentNames } from "../../../sent_names.ts";
 import { checkRequest } from "./check.ts";
 import { eventWriter } from "./event_writer.ts";
 import { grammar } from "./grammar.ts";
+import { LOSS_PATHS } from "./loss_paths.ts";
 import { readRequest } from "./read_request.ts";
 import { writeReply } from "./write_reply.ts";
 
@@ -17,7 +19,7 @@ const OWN_SETTINGS = ["tools", "tool_choice", "functions", "function_call"];
 export const caller: CallerFormat = {
   name: "chat",
   author: "openai",
-  fieldNames: {
+  replyNames: {
     max_tokens: "max_completion_tokens",
     reasoning: "reasoning_effort",
     reasoning_text: "reasoning_content",
@@ -36,6 +38,7 @@ export const caller: CallerFormat = {
     file_name: "file.filename",
     citations: "annotations",
   },
+  droppedFields: (body, losses) => sentNames(body, losses, LOSS_PATHS),
   check: checkRequest,
   read: readRequest,
   writeReply,

@@ -1,4 +1,5 @@
 import { DEFAULT_FEATURES, DEFAULT_TOLD } from "../../../default_headers.ts";
+import { hasWordFor } from "../../../service_tier.ts";
 import { sseStreamReader } from "../../../stream_reader.ts";
 import type { UpstreamFormat } from "../../../upstream_format.ts";
 import { searchesByName } from "../shared/search_options.ts";
@@ -6,6 +7,7 @@ import { readUsage } from "../shared/usage.ts";
 import { readError } from "./error.ts";
 import { eventReader } from "./event_reader.ts";
 import { readReply } from "./read_reply.ts";
+import { TIER_WORDS } from "./tier_words.ts";
 import { writeRequest } from "./write_request.ts";
 
 /** Chat completions of their author and of the many vendors that resemble it. Source: Chat Completions reference. */
@@ -23,5 +25,6 @@ export const upstream: UpstreamFormat = {
   takesAnyFile: false,
   hasStop: true,
   takesAudio: true,
+  carriesTier: (tier) => hasWordFor(tier, TIER_WORDS),
   cacheHint: (quirks) => quirks.has("no_prompt_cache_key") ? null : "key",
 };

@@ -2,10 +2,12 @@ import { firstSaid } from "../../../cache_conflict.ts";
 import type { CallerFormat } from "../../../caller_format.ts";
 import { writeError } from "../shared/error.ts";
 import { largestLimit } from "../../../requested_limit.ts";
+import { sentNames } from "../../../sent_names.ts";
 import { checkRequest } from "./check.ts";
 import { eventWriter } from "./event_writer.ts";
 import { grammar } from "./grammar.ts";
 import { lowerLimit } from "./lower_limit.ts";
+import { LOSS_PATHS } from "./loss_paths.ts";
 import { readRequest } from "./read_request.ts";
 import { writeReply } from "../shared/reply.ts";
 
@@ -25,7 +27,7 @@ const LIMIT_FIELDS = ["generationConfig", "generation_config"].flatMap((config) 
 export const caller: CallerFormat = {
   name: "content",
   author: "google",
-  fieldNames: {
+  replyNames: {
     temperature: "generationConfig.temperature",
     top_p: "generationConfig.topP",
     top_k: "generationConfig.topK",
@@ -52,6 +54,7 @@ export const caller: CallerFormat = {
     reasoning_signature: "contents.parts.thoughtSignature",
     citations: "candidates.groundingMetadata",
   },
+  droppedFields: (body, losses) => sentNames(body, losses, LOSS_PATHS, true),
   check: checkRequest,
   read: readRequest,
   writeReply,

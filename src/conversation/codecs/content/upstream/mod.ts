@@ -1,3 +1,4 @@
+import { hasWordFor } from "../../../service_tier.ts";
 import { sseStreamReader } from "../../../stream_reader.ts";
 import type { UpstreamFormat } from "../../../upstream_format.ts";
 import { searchesByName } from "../shared/search.ts";
@@ -5,6 +6,7 @@ import { readUsage } from "../shared/usage.ts";
 import { readError } from "../shared/error.ts";
 import { eventReader } from "./event_reader.ts";
 import { readReply } from "../shared/reply.ts";
+import { TIER_WORDS } from "./tier_words.ts";
 import { writeRequest } from "./write_request.ts";
 
 /**
@@ -25,5 +27,6 @@ export const upstream: UpstreamFormat = {
   takesAnyFile: true,
   hasStop: true,
   takesAudio: true,
+  carriesTier: (tier) => hasWordFor(tier, TIER_WORDS),
   cacheHint: () => null,
 };

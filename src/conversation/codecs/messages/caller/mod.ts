@@ -2,10 +2,12 @@ import { firstSaid } from "../../../cache_conflict.ts";
 import type { CallerFormat } from "../../../caller_format.ts";
 import { writeError } from "../shared/error.ts";
 import { largestLimit } from "../../../requested_limit.ts";
+import { sentNames } from "../../../sent_names.ts";
 import { checkRequest } from "./check.ts";
 import { eventWriter } from "./event_writer.ts";
 import { grammar } from "./grammar.ts";
 import { lowerLimit } from "./lower_limit.ts";
+import { LOSS_PATHS } from "./loss_paths.ts";
 import { readRequest } from "./read_request.ts";
 import { writeReply } from "../shared/reply.ts";
 
@@ -16,7 +18,7 @@ const OWN_SETTINGS = ["system", "tools", "tool_choice"];
 export const caller: CallerFormat = {
   name: "messages",
   author: "anthropic",
-  fieldNames: {
+  replyNames: {
     web_search_call: "messages.content.server_tool_use",
     citations: "messages.content.text.citations",
     stop: "stop_sequences",
@@ -36,6 +38,7 @@ export const caller: CallerFormat = {
     file: "document",
     file_name: "document.title",
   },
+  droppedFields: (body, losses) => sentNames(body, losses, LOSS_PATHS),
   check: (body) => checkRequest(body),
   read: (body) => readRequest(body),
   writeReply,

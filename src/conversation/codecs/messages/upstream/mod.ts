@@ -1,3 +1,4 @@
+import { hasWordFor } from "../../../service_tier.ts";
 import { sseStreamReader } from "../../../stream_reader.ts";
 import type { UpstreamFormat } from "../../../upstream_format.ts";
 import { searchesByName } from "./model_traits.ts";
@@ -5,6 +6,7 @@ import { readUsage } from "../shared/usage.ts";
 import { readError } from "../shared/error.ts";
 import { eventReader } from "./event_reader.ts";
 import { readReply } from "../shared/reply.ts";
+import { TIER_WORDS } from "./tier_words.ts";
 import { writeRequest } from "./write_request.ts";
 
 /**
@@ -30,5 +32,6 @@ export const upstream: UpstreamFormat = {
   takesAnyFile: false,
   hasStop: true,
   takesAudio: false,
+  carriesTier: (tier) => hasWordFor(tier, TIER_WORDS),
   cacheHint: () => "marks",
 };

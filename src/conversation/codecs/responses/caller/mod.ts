@@ -3,9 +3,11 @@ import type { CallerFormat } from "../../../caller_format.ts";
 import { writeDefaultError } from "../../../default_error.ts";
 import { topLimitsLowered } from "../../../lowered_limit.ts";
 import { largestLimit } from "../../../requested_limit.ts";
+import { sentNames } from "../../../sent_names.ts";
 import { checkRequest } from "./check.ts";
 import { eventWriter } from "./event_writer.ts";
 import { grammar } from "./grammar.ts";
+import { LOSS_PATHS } from "./loss_paths.ts";
 import { readRequest } from "./read_request.ts";
 import { writeReply } from "./write_reply.ts";
 
@@ -16,7 +18,7 @@ const OWN_SETTINGS = ["instructions", "tools", "tool_choice"];
 export const caller: CallerFormat = {
   name: "responses",
   author: "openai",
-  fieldNames: {
+  replyNames: {
     web_search_call: "input.web_search_call",
     max_tokens: "max_output_tokens",
     output_format: "text.format",
@@ -38,6 +40,7 @@ export const caller: CallerFormat = {
     tool_result_image: "function_call_output.output",
     citations: "annotations",
   },
+  droppedFields: (body, losses) => sentNames(body, losses, LOSS_PATHS),
   check: checkRequest,
   read: readRequest,
   writeReply,

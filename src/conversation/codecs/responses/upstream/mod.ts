@@ -1,10 +1,12 @@
 import { DEFAULT_FEATURES, DEFAULT_TOLD } from "../../../default_headers.ts";
+import { hasWordFor } from "../../../service_tier.ts";
 import { sseStreamReader } from "../../../stream_reader.ts";
 import type { UpstreamFormat } from "../../../upstream_format.ts";
 import { readUsage } from "../shared/usage.ts";
 import { readError } from "./error.ts";
 import { eventReader } from "./event_reader.ts";
 import { readReply } from "./read_reply.ts";
+import { TIER_WORDS } from "./tier_words.ts";
 import { searchesByName, writeRequest } from "./write_request.ts";
 
 /** Responses of their author and of vendors that resemble it. Source: Responses API reference. */
@@ -22,5 +24,6 @@ export const upstream: UpstreamFormat = {
   takesAnyFile: false,
   hasStop: false,
   takesAudio: false,
+  carriesTier: (tier) => hasWordFor(tier, TIER_WORDS),
   cacheHint: () => "key",
 };
