@@ -11,6 +11,8 @@ export interface WebSearch extends SearchSettings {
   readonly isForced: boolean;
   /** The caller's dotted names of the settings that it sent. */
   readonly names: Readonly<Partial<Record<SearchSetting, string>>>;
+  /** The caller's name of the field by which it asks for the pages that are found; absent where it does not. */
+  readonly wantsPages?: string;
   /** The tool as it was sent, for a vendor of the caller's own form. */
   readonly sent: { readonly form: Form; readonly tool: JsonObject };
   /** Dotted names, in the caller's spelling, of what it says beyond these words. */

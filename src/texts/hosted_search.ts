@@ -47,8 +47,12 @@ type SearchingTurn = Pick<TextTurn, "format" | "body">;
 /** Whether a request offers a search. */
 export function offersSearch({ format, body }: SearchingTurn): boolean {
   if (!isAbsent(body.web_search_options)) return true;
-  const tools = isObject(body.tools) ? [body.tools] : objectsOf(body.tools);
-  return tools.some((tool) => format.grammar.hostedToolNames(tool).includes(SEARCH));
+  const holdsSearch = (tools: unknown) =>
+    (isObject(tools) ? [tools] : objectsOf(tools)).some((tool) =>
+      format.grammar.hostedToolNames(tool).includes(SEARCH)
+    );
+  // Items of one format's input add tools.
+  return holdsSearch(body.tools) || objectsOf(body.input).some(({ tools }) => holdsSearch(tools));
 }
 
 /**

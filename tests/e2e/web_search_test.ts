@@ -336,6 +336,24 @@ for (const { name, body } of REPEATS) {
   }
 }
 
+Deno.test("a search that the input adds runs, is refused or is named like one of the request's own tools", async () => {
+  const responses = CALLERS.find(({ name }) => name === "responses")!;
+  const send = (model: string, text: string, others: readonly Json[]) => {
+    const added = { type: "additional_tools", role: "developer", tools: [{ type: "web_search" }, ...others] };
+    return ask(responses, model, { model, input: [added, { role: "user", content: text }] }, false);
+  };
+  for (const model of ["sandbox/messages-1", "sandbox/content-1"]) {
+    const { status, reply, dropped } = await send(model, QUERY, []);
+    assertEquals([status, dropped], [200, null], JSON.stringify(reply));
+    assertEquals(responses.read(reply).queries, [QUERY]);
+  }
+  const refused = await send("sandbox/plain-1", QUERY, []);
+  assertEquals(refused.status, 400);
+  assertMatch(JSON.stringify(refused.reply), /input\[0\]\.tools\[0\]/);
+  const left = await send("sandbox/plain-1", "hello", [{ type: "function", strict: false, ...FUNCTION }]);
+  assertEquals([left.status, left.dropped], [200, "input.additional_tools.tools.web_search"]);
+});
+
 Deno.test("a pass-through search costs what a translated one does", async () => {
   const charges: bigint[] = [];
   for (const [model, name] of Object.entries(OWN)) {

@@ -21,8 +21,6 @@ export const LOSS_PATHS: LossPaths = {
   tool_choice: ["tool_choice", "function_call"],
   tool_schema: ["tools.function.parameters", "functions.parameters"],
   tool_strict: ["tools.function.strict"],
-  tool_description: ["tools.function.description", "tools.custom.description", "functions.description"],
-  custom_tool: ["tools.custom"],
   custom_format: ["tools.custom.format"],
   user: ["safety_identifier", "user"],
   logprobs: ["logprobs", "top_logprobs"],

@@ -31,7 +31,7 @@ const TAKES = { form: "chat", takes: ["contextSize", "userLocation"] } as const;
 
 /**
  * `web_search_options` for a conversation; no field when it offers no search. Who answers a request with them searches, so
- * that nobody need insist.
+ * that nobody need insist. The pages that are found are not told, but for those that the text cites.
  *
  * @throws {GatewayError} As {@linkcode searchToWrite}.
  */
@@ -43,6 +43,7 @@ export function writeSearch(
   const search = searchToWrite(conversation, canSearch, TAKES, losses);
   if (search === null) return {};
   if (search.sent.form === "chat") return { web_search_options: search.sent.tool };
+  if (search.wantsPages !== undefined) losses.add(search.wantsPages);
   const { contextSize, userLocation } = search;
   const approximate = userLocation && writeUserLocation(userLocation);
   return {

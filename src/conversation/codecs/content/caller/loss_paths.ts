@@ -38,7 +38,6 @@ export const LOSS_PATHS: LossPaths = {
     "tools.functionDeclarations.parameters",
     "tools.functionDeclarations.parametersJsonSchema",
   ],
-  tool_description: ["tools.functionDeclarations.description"],
   tool_strict: ["toolConfig.functionCallingConfig.mode"],
   tool_result_image: ["contents.parts.functionResponse.parts"],
   tool_error: ["contents.parts.functionResponse.response.error"],

@@ -30,8 +30,8 @@ export const REQUEST_SHAPE: Fields = {
   tools: true,
   toolConfig: {
     functionCallingConfig: { mode: true, allowedFunctionNames: true },
-    // Other formats tell the calls of a search anyway.
-    includeServerSideToolInvocations: true,
+    // Of searches that other formats tell, this one shows what they found, without parts for their calls.
+    includeServerSideToolInvocations: (value) => value === false,
   },
   generationConfig: {
     temperature: true,

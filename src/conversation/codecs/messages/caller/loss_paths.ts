@@ -2,7 +2,7 @@ import type { LossPaths } from "../../../sent_names.ts";
 
 /** Where callers of this format say what a vendor may not be told. */
 export const LOSS_PATHS: LossPaths = {
-  web_search_call: ["messages.content.server_tool_use"],
+  web_search_call: ["messages.content.server_tool_use", "messages.content.web_search_tool_result"],
   stop: ["stop_sequences"],
   user: ["metadata.user_id"],
   parallel_tool_calls: ["tool_choice.disable_parallel_tool_use"],
@@ -15,7 +15,6 @@ export const LOSS_PATHS: LossPaths = {
   output_format: ["output_config.format", "output_format"],
   tool_strict: ["tools.strict"],
   tool_schema: ["tools.input_schema"],
-  tool_description: ["tools.description"],
   tool_call: ["messages.content.tool_use"],
   tool_error: ["messages.content.is_error"],
   tool_result_image: ["messages.content.tool_result.content"],
@@ -38,6 +37,8 @@ export const LOSS_PATHS: LossPaths = {
     "messages.content.content.source.content.text.citations",
     "system.citations",
   ],
+  cited_text: ["messages.content.text.citations.cited_text"],
+  citation_mark: ["messages.content.text.citations.encrypted_index"],
   system_turn: ["messages"],
   turn_order: ["messages"],
   tool_result: ["messages"],

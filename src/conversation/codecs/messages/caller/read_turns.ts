@@ -5,7 +5,7 @@ import { isObject } from "../../../wire_value.ts";
 import { type Names, readCache } from "../shared/fields.ts";
 import { isSkipped, readSpoken, readText } from "../shared/parts.ts";
 import { readContent, readShown } from "./read_media.ts";
-import { searchResultsIn } from "../shared/search_blocks.ts";
+import { isSearchCall, searchResultsIn } from "../shared/search_blocks.ts";
 import { callerSeal, readCarriedSeal } from "../shared/seals.ts";
 
 /** A turn that is still being gathered from neighbours of one role. */
@@ -22,16 +22,16 @@ interface OpenTurn {
  */
 export function readTurns(messages: readonly JsonObject[], beyond: Names): Turn[] {
   const tools = new Map<string, string>();
-  const found = searchResultsIn(
-    messages.flatMap(({ role, content }) => role === "assistant" && Array.isArray(content) ? content : []),
-  );
+  const own = messages.flatMap(({ role, content }) => role === "assistant" && Array.isArray(content) ? content : []);
+  const found = searchResultsIn(own);
+  const searches = new Set<unknown>(own.filter(isSearchCall).map(({ id }) => id));
   const turns: OpenTurn[] = [];
   messages.forEach(({ role, content }, index) => {
     const blocks = typeof content === "string" ? [{ type: "text", text: content }] : content as JsonObject[];
     const parts = blocks.flatMap((block, place) =>
       role === "user"
         ? readUserBlock(block, `messages[${index}].content[${place}]`, tools, beyond)
-        : readOwnBlock(block, role, { tools, found }, beyond)
+        : readOwnBlock(block, role, { tools, found, searches }, beyond)
     );
     join(turns, role as Turn["role"], parts);
   });
@@ -75,11 +75,15 @@ interface Called {
   /** Tools by the ids of their calls. */
   readonly tools: Map<string, string>;
   readonly found: ReadonlyMap<unknown, JsonObject>;
+  /** The ids of the calls of that search. */
+  readonly searches: ReadonlySet<unknown>;
 }
 
 /** A block of an assistant or system message. */
-function readOwnBlock(block: JsonObject, role: unknown, { tools, found }: Called, beyond: Names): Part[] {
-  if (isSkipped(block) || (role === "system" && block.type !== "text")) {
+function readOwnBlock(block: JsonObject, role: unknown, { tools, found, searches }: Called, beyond: Names): Part[] {
+  // What a search found is read with its call, and means nothing without one.
+  const isOrphan = block.type === "web_search_tool_result" && !searches.has(block.tool_use_id);
+  if (isSkipped(block) || isOrphan || (role === "system" && block.type !== "text")) {
     beyond.add(`messages.content.${block.type}`);
     return [];
   }

@@ -12,7 +12,7 @@ import { invalidField } from "../../../../lib/gateway_error.ts";
 import { offeredSearch } from "../../../offered_search.ts";
 import { untranslatable } from "../shared/media.ts";
 import { itemsOf, readItems } from "../shared/read_items.ts";
-import { readSearch } from "../shared/search_tool.ts";
+import { readSearch, searchToolIn } from "../shared/search_tool.ts";
 import { readToolChoice, readTools } from "../shared/tools.ts";
 import { readDefaultSettings } from "../../../default_settings.ts";
 import { tierField } from "../../../service_tier.ts";
@@ -28,8 +28,9 @@ export function readRequest(body: JsonObject): Conversation {
     throw invalidField("max_output_tokens", `expected at most ${Number.MAX_SAFE_INTEGER}`);
   }
   const beyond = new Set<string>();
-  const tools = readTools(body.tools, beyond);
-  const items = readItems(itemsOf(body.input), tools, beyond);
+  const searchTool = searchToolIn(body)?.tool ?? null;
+  const tools = readTools(body.tools, searchTool, beyond);
+  const items = readItems(itemsOf(body.input), tools, searchTool, beyond);
   const instructions = textOrNull(body.instructions);
   const text = isObject(body.text) ? body.text : {};
   const reasoning = readReasoning(body.reasoning, beyond);

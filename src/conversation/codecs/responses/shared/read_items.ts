@@ -33,6 +33,8 @@ interface Reading {
   readonly calls: Map<string, { readonly turn: Draft; readonly tool: string }>;
   /** Proofs of calls, which may come before or after the call itself. */
   readonly callSeals: Map<string, Seal>;
+  /** The tool that is read as the request's search. */
+  readonly search: JsonObject | null;
   readonly beyond: Set<string>;
 }
 
@@ -41,9 +43,15 @@ interface Reading {
  * call and stand first in it, system text before the first turn becomes instructions.
  *
  * @param tools Those of the `tools` field, by which a call in a namespace is known.
+ * @param search The tool that is read as the request's search; null when it offers none.
  * @throws {GatewayError} `invalid_request` for items that only the vendor's own state can resolve.
  */
-export function readItems(items: readonly JsonObject[], tools: readonly Tool[], beyond: Set<string>): ItemsRead {
+export function readItems(
+  items: readonly JsonObject[],
+  tools: readonly Tool[],
+  search: JsonObject | null,
+  beyond: Set<string>,
+): ItemsRead {
   const reading: Reading = {
     instructions: [],
     turns: [],
@@ -51,6 +59,7 @@ export function readItems(items: readonly JsonObject[], tools: readonly Tool[], 
     offered: new Set(tools.map((tool) => tool.name)),
     calls: new Map(),
     callSeals: new Map(),
+    search,
     beyond,
   };
   items.forEach((item, index) => readItem(item, `input[${index}]`, reading));
@@ -76,7 +85,7 @@ function readItem(item: JsonObject, path: string, reading: Reading): void {
     case "web_search_call":
       return readSearch(item, reading);
     case "additional_tools":
-      reading.tools.push(...readTools(item.tools, reading.beyond, "input.additional_tools.tools"));
+      reading.tools.push(...readTools(item.tools, reading.search, reading.beyond, "input.additional_tools.tools"));
       return;
     case "item_reference":
       throw untranslatable(path, 'send the item itself (clients do with "store": false)');

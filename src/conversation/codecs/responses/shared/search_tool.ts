@@ -3,7 +3,7 @@ import type { Conversation } from "../../../conversation.ts";
 import type { RequestTarget } from "../../../upstream_format.ts";
 import { readUserLocation, searchToWrite, textsOrNull, writeUserLocation } from "../../../offered_search.ts";
 import type { SearchSetting, WebSearch } from "../../../web_search.ts";
-import { isAbsent, isObject, numberOrNull, objectsOf, textOrNull } from "../../../wire_value.ts";
+import { isAbsent, isObject, listOf, numberOrNull, objectsOf, textOrNull } from "../../../wire_value.ts";
 
 /** True for a tool, or a choice of one, that is the vendor's search, by any of its names. */
 export function isSearchTool({ type }: JsonObject): boolean {
@@ -16,17 +16,47 @@ const FILTERS: Readonly<Record<string, SearchSetting>> = {
   blocked_domains: "blockedDomains",
 };
 
-/** The search that checked `tools` offer and `tool_choice` allows; null when there is none. */
-export function readSearch({ tools, tool_choice: choice, max_tool_calls: most }: JsonObject): WebSearch | null {
-  const index = Array.isArray(tools) ? tools.findIndex((tool) => isObject(tool) && isSearchTool(tool)) : -1;
-  if (index < 0 || !isAllowed(choice)) return null;
-  const tool = (tools as JsonObject[])[index];
-  const name = `tools.${tool.type}`;
+/** A tool, and where it stands in a request. */
+export interface PlacedTool {
+  /** The tool as it was sent. */
+  readonly tool: JsonObject;
+  /** For errors: `tools[0]`, `input[2].tools[0]`. */
+  readonly field: string;
+  /** For the names of losses: `tools.web_search`, `input.additional_tools.tools.web_search`. */
+  readonly name: string;
+}
+
+/** The tools of a checked request: its own, then those that items of its input add. */
+function* toolsIn({ tools, input }: JsonObject): Generator<PlacedTool> {
+  yield* placed(tools, "tools", "tools");
+  for (const [index, item] of listOf(input).entries()) {
+    if (!isObject(item) || item.type !== "additional_tools") continue;
+    yield* placed(item.tools, `input[${index}].tools`, "input.additional_tools.tools");
+  }
+}
+
+function* placed(tools: unknown, field: string, path: string): Generator<PlacedTool> {
+  for (const [index, tool] of objectsOf(tools).entries()) {
+    yield { tool, field: `${field}[${index}]`, name: `${path}.${tool.type}` };
+  }
+}
+
+/** The tool of a checked request that is read as its search: the first one; null when there is none. */
+export function searchToolIn(body: JsonObject): PlacedTool | null {
+  return toolsIn(body).find(({ tool }) => isSearchTool(tool)) ?? null;
+}
+
+/** The search that a checked request offers and its `tool_choice` allows; null when there is none. */
+export function readSearch(body: JsonObject): WebSearch | null {
+  const { tool_choice: choice, max_tool_calls: most, include } = body;
+  const offered = searchToolIn(body);
+  if (offered === null || !isAllowed(choice)) return null;
+  const { tool, field, name } = offered;
   const filters = isObject(tool.filters) ? tool.filters : {};
   return {
-    field: `tools[${index}]`,
+    field,
     name,
-    isForced: isForcedBy(choice, objectsOf(tools).length === 1),
+    isForced: isForcedBy(choice, toolsIn(body).drop(1).next().done === true),
     maxUses: numberOrNull(most),
     allowedDomains: textsOrNull(filters.allowed_domains),
     blockedDomains: textsOrNull(filters.blocked_domains),
@@ -39,6 +69,7 @@ export function readSearch({ tools, tool_choice: choice, max_tool_calls: most }:
       contextSize: `${name}.search_context_size`,
       userLocation: `${name}.user_location`,
     },
+    ...(listOf(include).includes("web_search_call.action.sources") ? { wantsPages: "include" } : {}),
     sent: { form: "responses", tool },
     beyond: [
       ...fieldsBeyond(tool, READ).map((field) => `${name}.${field}`),

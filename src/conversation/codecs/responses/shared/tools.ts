@@ -4,7 +4,7 @@ import { cutWord, legalWord } from "../../../legal_word.ts";
 import { functionSchema, objectSchema } from "../../../object_schema.ts";
 import type { Quirks } from "../../../quirks.ts";
 import { isStrictSchema } from "../../../strict_schema.ts";
-import { isSearchTool, type WrittenSearch } from "./search_tool.ts";
+import type { WrittenSearch } from "./search_tool.ts";
 import { toolsAmong } from "../../../tools_among.ts";
 import { isObject, objectsOf, textOf, textOrNull } from "../../../wire_value.ts";
 
@@ -17,12 +17,17 @@ const NAMESPACE_MARK = "/";
 const LONGEST_CALL_ID = 64;
 
 /**
- * Tools as a request offers them; kinds that the vendor runs itself, but for its search, are named in `beyond`.
+ * Tools as a request offers them; kinds that the vendor runs itself are named in `beyond`.
  *
+ * @param search The tool that is read as the request's search; null when it offers none.
  * @param path Where they stand: `tools`, or below an item.
  */
-export function readTools(tools: unknown, beyond: Set<string>, path: string = "tools"): Tool[] {
-  const search = objectsOf(tools).find(isSearchTool);
+export function readTools(
+  tools: unknown,
+  search: JsonObject | null,
+  beyond: Set<string>,
+  path: string = "tools",
+): Tool[] {
   return objectsOf(tools).flatMap((tool): Tool[] => {
     switch (tool.type) {
       case "function":
@@ -35,7 +40,7 @@ export function readTools(tools: unknown, beyond: Set<string>, path: string = "t
           format: tool.format ?? null,
         }];
       case "namespace":
-        return readTools(tool.tools, beyond, `${path}.tools`).map((inner) => ({
+        return readTools(tool.tools, null, beyond, `${path}.tools`).map((inner) => ({
           ...inner,
           name: namespacedName(textOf(tool.name), inner.name),
           description: [textOf(tool.description), inner.description].filter(Boolean).join("\n\n") || null,

@@ -105,6 +105,8 @@ function writeSaid(part: Extract<Part, { kind: "text" | "refusal" }>, losses: Se
   if (part.kind === "refusal") return { type: "refusal", refusal: part.text };
   if (part.seal) losses.add("reasoning_signature");
   if (part.cache) losses.add("cache_control");
+  if (part.citations?.some(({ citedText }) => citedText !== undefined)) losses.add("cited_text");
+  if (part.citations?.some(({ seal }) => seal !== undefined)) losses.add("citation_mark");
   return { type: "output_text", text: part.text, annotations: annotationsOf(part.text, part.citations) };
 }
 
