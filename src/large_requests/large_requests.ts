@@ -40,6 +40,8 @@ const MAX_OPEN_PER_THREAD = 1_000;
 const IDLE_MS = 300_000;
 /** Longest time in which a thread works on a request's values; 20 MB of small values take some seconds. */
 const DIGEST_MS = 60_000;
+/** Longest time in which a new thread starts, beside that: it compiles the gateway's code first. */
+const START_MS = 60_000;
 /** How long a shutdown waits for charges that are being counted. */
 const LAST_CHARGES_MS = 5_000;
 const HEAP_MEGABYTES = 2_048;
@@ -52,6 +54,8 @@ interface Member {
   /** The request whose values the thread works on; it can take no other now. */
   digesting: number | null;
   stopDigestTimer: () => void;
+  /** Whether the thread has said anything, by which it is known to have started. */
+  hasStarted: boolean;
   stopIdleTimer: () => void;
 }
 
@@ -166,6 +170,7 @@ export class LargeRequests {
       open: new Map(),
       digesting: null,
       stopDigestTimer: () => {},
+      hasStarted: false,
       stopIdleTimer: () => {},
     };
     this.#members.add(member);
@@ -201,7 +206,8 @@ export class LargeRequests {
     thread.setReferenced(true);
     open.set(request.id, request);
     member.digesting = request.id;
-    member.stopDigestTimer = this.options.clock.after(DIGEST_MS, () => this.#crash(member, "it took too long"));
+    const patienceMs = DIGEST_MS + (member.hasStarted ? 0 : START_MS);
+    member.stopDigestTimer = this.options.clock.after(patienceMs, () => this.#crash(member, "it took too long"));
     const { message, body } = request.takeMessage();
     request.onPull = () => post(thread, { type: "pull", id: request.id });
     request.onCancel = () => this.#left(request);
@@ -209,6 +215,7 @@ export class LargeRequests {
   }
 
   #take(member: Member, message: FromThread): void {
+    member.hasStarted = true;
     switch (message.type) {
       case "digested":
         return this.#digested(member, message.id);

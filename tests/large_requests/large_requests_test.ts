@@ -306,3 +306,15 @@ Deno.test("a thread without work ends after five minutes", async () => {
   clock.advance(1);
   assertEquals([large.threads, threads[0].terminated], [0, true]);
 });
+
+Deno.test("a thread has a minute for the values of a request, and one more to start", async () => {
+  const { threads, ask, clock, large } = await stage();
+  const first = ask();
+  clock.advance(119_000);
+  threads[0].say(head(1, bufferOf("{}"), "application/json"));
+  assertEquals((await first).status, 200);
+  const second = assertRejects(() => ask(), GatewayError, "send it again");
+  clock.advance(61_000);
+  await second;
+  await large.close();
+});
