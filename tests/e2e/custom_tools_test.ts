@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import OpenAI from "openai";
 import { wireToolName as contentName } from "../../src/conversation/codecs/content/shared/calls.ts";
-import { wireToolName as messagesName } from "../../src/conversation/codecs/messages/shared/tools.ts";
+import { wireToolName as messagesName } from "../../src/conversation/codecs/messages/upstream/write_tools.ts";
 import { startTestGateway } from "../support/gateway.ts";
 import type { Json } from "./faces.ts";
 

@@ -2,7 +2,7 @@ import type { Authenticate } from "../../billing/authenticate.ts";
 import type { Credential } from "../../billing/key_ring.ts";
 import type { Caches } from "../../caches/caches.ts";
 import type { CacheReference } from "../../caches/reference.ts";
-import { readCountRequest, writeCount } from "../../conversation/codecs/content/shared/count.ts";
+import { readCountRequest, writeCount } from "../../conversation/codecs/content/caller/count.ts";
 import { content, readCachedContent } from "../../conversation/codecs/content/mod.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { isObject } from "../../conversation/wire_value.ts";

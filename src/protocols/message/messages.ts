@@ -1,7 +1,7 @@
 import type { Authenticate } from "../../billing/authenticate.ts";
 import type { Caches } from "../../caches/caches.ts";
 import { cacheInExtraBody } from "../../caches/reference.ts";
-import { readCountRequest, writeCount } from "../../conversation/codecs/messages/shared/count.ts";
+import { readCountRequest, writeCount } from "../../conversation/codecs/messages/caller/count.ts";
 import { messages } from "../../conversation/codecs/messages/mod.ts";
 import type { BodyLimits } from "../../http/body.ts";
 import { checkMessageVersion } from "../../http/credentials.ts";

@@ -1,4 +1,4 @@
-import { readCount, writeCountRequest } from "../../conversation/codecs/messages/shared/count.ts";
+import { readCount, writeCountRequest } from "../../conversation/codecs/messages/upstream/count.ts";
 import { messages } from "../../conversation/codecs/messages/mod.ts";
 import type { TextEndpoint } from "../upstream.ts";
 

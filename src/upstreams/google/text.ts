@@ -1,4 +1,4 @@
-import { readCount, writeCountRequest } from "../../conversation/codecs/content/shared/count.ts";
+import { readCount, writeCountRequest } from "../../conversation/codecs/content/upstream/count.ts";
 import { content } from "../../conversation/codecs/content/mod.ts";
 import { needsInlining } from "../../conversation/codecs/content/shared/parts.ts";
 import type { TextEndpoint } from "../upstream.ts";

@@ -3,7 +3,8 @@ import { caller } from "./caller/mod.ts";
 import { passThrough } from "./pass_through/mod.ts";
 import { upstream } from "./upstream/mod.ts";
 
-export { readCount, readCountRequest, writeCount, writeCountRequest } from "./shared/count.ts";
+export { readCountRequest, writeCount } from "./caller/count.ts";
+export { readCount, writeCountRequest } from "./upstream/count.ts";
 export { refuseDoubleSpellings } from "./caller/double_spellings.ts";
 export { needsInlining } from "./shared/parts.ts";
 export { readCachedContent } from "./caller/read_request.ts";

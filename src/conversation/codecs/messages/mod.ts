@@ -3,8 +3,9 @@ import { caller } from "./caller/mod.ts";
 import { passThrough } from "./pass_through/mod.ts";
 import { upstream } from "./upstream/mod.ts";
 
-export { checkCountRequest, readCount, readCountRequest, writeCount, writeCountRequest } from "./shared/count.ts";
-export { wireToolName } from "./shared/tools.ts";
+export { checkCountRequest, readCountRequest, writeCount } from "./caller/count.ts";
+export { readCount, writeCountRequest } from "./upstream/count.ts";
+export { wireToolName } from "./upstream/write_tools.ts";
 
 /** The message protocol. Source: Messages API reference. */
 export const messages: WireFormat = { caller, upstream, passThrough };

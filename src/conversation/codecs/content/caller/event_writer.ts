@@ -12,7 +12,7 @@ import { argumentsOf, objectIn } from "../../../call_input.ts";
 import type { TokenLogprob } from "../../../logprobs.ts";
 import { writeLogprobs } from "../shared/logprobs.ts";
 import { writeGrounding } from "../shared/citations.ts";
-import { failureFrame } from "../shared/error.ts";
+import { failureFrame } from "./error.ts";
 import { writeReplyImage } from "../shared/parts.ts";
 import { writeReplySeal } from "../shared/seals.ts";
 import { finishReasonOf, promptFeedbackOf, wasCutOff } from "../shared/stop.ts";

@@ -10,7 +10,7 @@ import { REQUEST_SHAPE } from "./request_shape.ts";
 import { readSettings } from "./read_settings.ts";
 import { readTurns } from "./read_turns.ts";
 import { readSearch } from "../shared/search.ts";
-import { readToolChoice, readTools } from "../shared/tools.ts";
+import { readToolChoice, readTools } from "./read_tools.ts";
 
 /**
  * Reads a request. In this form model and streaming are told by the path: the caller of the codec puts them into the

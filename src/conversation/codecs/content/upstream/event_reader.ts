@@ -10,7 +10,7 @@ import { madeCallId, madeReplyId } from "../shared/calls.ts";
 import { logprobsField, type TokenLogprob } from "../../../logprobs.ts";
 import { readLogprobsResult } from "../shared/logprobs.ts";
 import { readCitations } from "../shared/citations.ts";
-import { readError } from "../shared/error.ts";
+import { readError } from "./error.ts";
 import { isObject, listOf, numberOrNull, textOrNull } from "../../../wire_value.ts";
 import type { WebSearchPart } from "../../../web_search.ts";
 import { objectsIn } from "../shared/fields.ts";

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation } from "../../../conversation.ts";
 import { wireToolName } from "../shared/calls.ts";
 import { writeSearch } from "../shared/search.ts";
-import { writeToolConfig, writeTools } from "../shared/tools.ts";
+import { writeToolConfig, writeTools } from "./write_tools.ts";
 import { writeContents } from "./write_contents.ts";
 import { writeDefaultSettings } from "../../../default_settings.ts";
 import { nameLostWords } from "../../../format_name.ts";

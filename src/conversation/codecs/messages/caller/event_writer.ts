@@ -9,7 +9,7 @@ import type { Seal } from "../../../seal.ts";
 import { failureOf } from "../../../stream_failure.ts";
 import type { Usage } from "../../../usage.ts";
 import type { WebSearchPart } from "../../../web_search.ts";
-import { writeError } from "../shared/error.ts";
+import { writeError } from "./error.ts";
 import {
   callCarrier,
   carriesTextSeals,
@@ -17,7 +17,7 @@ import {
   reasoningBlocks,
   signatureOf,
   textCarrier,
-} from "../shared/reply.ts";
+} from "./write_reply.ts";
 import { searchBlocks, writeCitations } from "../shared/search_blocks.ts";
 import { writeStop } from "../shared/stop.ts";
 import { writeUsage } from "../shared/usage.ts";

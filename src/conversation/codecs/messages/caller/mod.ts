@@ -1,6 +1,6 @@
 import { firstSaid } from "../../../cache_conflict.ts";
 import type { CallerFormat } from "../../../caller_format.ts";
-import { writeError } from "../shared/error.ts";
+import { writeError } from "./error.ts";
 import { largestLimit } from "../../../requested_limit.ts";
 import { sentNames } from "../../../sent_names.ts";
 import { checkRequest } from "./check.ts";
@@ -9,7 +9,7 @@ import { grammar } from "./grammar.ts";
 import { lowerLimit } from "./lower_limit.ts";
 import { LOSS_PATHS } from "./loss_paths.ts";
 import { readRequest } from "./read_request.ts";
-import { writeReply } from "../shared/reply.ts";
+import { writeReply } from "./write_reply.ts";
 
 /** What a cached content holds for itself, so that a request beside it may not. Source: Gemini API reference, "Caching". */
 const OWN_SETTINGS = ["system", "tools", "tool_choice"];

@@ -7,11 +7,11 @@ import { UNNAMED_FORMATS } from "../../../format_name.ts";
 import { isAbsent, isObject, numberOrNull, textOrNull } from "../../../wire_value.ts";
 import { type Names, readCache } from "../shared/fields.ts";
 import { readInstructions, readTurns } from "./read_turns.ts";
-import { isEffort, readReasoning } from "../shared/thinking.ts";
+import { isEffort, readReasoning } from "./read_reasoning.ts";
 import { REQUEST_SHAPE } from "./request_shape.ts";
 import { offeredSearch } from "../../../offered_search.ts";
 import { readSearch } from "./read_search.ts";
-import { readToolChoice, readTools } from "../shared/tools.ts";
+import { readToolChoice, readTools } from "./read_tools.ts";
 
 /**
  * A checked body in neutral words.

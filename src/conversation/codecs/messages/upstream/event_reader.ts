@@ -5,7 +5,7 @@ import type { Citation } from "../../../conversation.ts";
 import type { PartOpening, ReplyEvent } from "../../../events.ts";
 import type { Stop } from "../../../reply.ts";
 import { isObject, textOrNull } from "../../../wire_value.ts";
-import { readError, statusOf } from "../shared/error.ts";
+import { readError, statusOf } from "./error.ts";
 import type { WebSearchPart } from "../../../web_search.ts";
 import { readCitations } from "../shared/search_blocks.ts";
 import { addSearchInput, type OpenSearch, readSearchBlock, unfinishedSearches } from "./open_searches.ts";

@@ -3,9 +3,9 @@ import { sseStreamReader } from "../../../stream_reader.ts";
 import type { UpstreamFormat } from "../../../upstream_format.ts";
 import { searchesByName } from "./model_traits.ts";
 import { readUsage } from "../shared/usage.ts";
-import { readError } from "../shared/error.ts";
+import { readError } from "./error.ts";
 import { eventReader } from "./event_reader.ts";
-import { readReply } from "../shared/reply.ts";
+import { readReply } from "./read_reply.ts";
 import { TIER_WORDS } from "./tier_words.ts";
 import { writeRequest } from "./write_request.ts";
 

@@ -2,7 +2,7 @@ import type { Part, ToolCallPart } from "../../../conversation.ts";
 import { NO_RESULT, orphanAsText, type Pairs, pairsOf } from "../../../pairing.ts";
 import type { Names } from "../shared/fields.ts";
 import { isVisible, joinTurn, type SpokenTurn } from "./repair_turns.ts";
-import { wireCallId } from "../shared/tools.ts";
+import { wireCallId } from "./write_tools.ts";
 
 /**
  * Every call answered in the very next turn, results first there, ids legal and used once. A missing result becomes an

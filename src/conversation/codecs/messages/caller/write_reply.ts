@@ -4,37 +4,13 @@ import type { Written } from "../../../written.ts";
 import type { Citation, ReasoningPart, ToolCallPart } from "../../../conversation.ts";
 import type { Reply, ReplyPart } from "../../../reply.ts";
 import { type Seal, writeSeal } from "../../../seal.ts";
-import { isObject, textOrNull } from "../../../wire_value.ts";
 import { searchesFirst } from "../../../search_order.ts";
-import type { Names } from "./fields.ts";
+import type { Names } from "../shared/fields.ts";
 import { argumentsOf, isWrapped } from "../../../call_input.ts";
-import { isSkipped, readSpoken } from "./parts.ts";
-import { searchBlocks, searchResultsIn, writeCitations } from "./search_blocks.ts";
-import { UNSIGNED, vendorSeal, writeCarriedSeal } from "./seals.ts";
-import { readStop, writeStop } from "./stop.ts";
-import { readUsage, writeUsage } from "./usage.ts";
-
-/**
- * A vendor's whole reply. Blocks of its own tools are left out and named in `beyond`.
- *
- * @throws {TypeError} If it is no reply of this form.
- */
-export function readReply(body: unknown): Reply {
-  if (!isObject(body) || !Array.isArray(body.content) || (body.type !== undefined && body.type !== "message")) {
-    throw new TypeError('No reply of the message form: expected an object of type "message" with content');
-  }
-  const blocks = body.content.filter(isObject);
-  const found = searchResultsIn(blocks);
-  return {
-    id: textOrNull(body.id) ?? "",
-    model: textOrNull(body.model) ?? "",
-    createdAt: null,
-    parts: blocks.map((block) => readSpoken(block, vendorSeal, found)).filter((part) => part !== null),
-    stop: readStop(body),
-    usage: readUsage(body),
-    beyond: [...new Set(blocks.filter(isSkipped).map((block) => `content.${block.type}`))],
-  };
-}
+import { searchBlocks, writeCitations } from "../shared/search_blocks.ts";
+import { UNSIGNED, writeCarriedSeal } from "../shared/seals.ts";
+import { writeStop } from "../shared/stop.ts";
+import { writeUsage } from "../shared/usage.ts";
 
 /** A reply as a caller of this form reads it. */
 export function writeReply(reply: Reply, context: ReplyContext): Written<JsonObject> {

@@ -4,67 +4,13 @@ import { CUSTOM_PARAMETERS, customDescription } from "../../../custom_as_functio
 import { legalWord } from "../../../legal_word.ts";
 import { objectSchema, plainSchema } from "../../../object_schema.ts";
 import { toolsAmong } from "../../../tools_among.ts";
-import { isOwnTool } from "../caller/check.ts";
-import { isSearchTool } from "../caller/read_search.ts";
-import { isObject, textOrNull } from "../../../wire_value.ts";
-import { type Names, readCache, writeCache } from "./fields.ts";
-import type { ModelTraits } from "../upstream/model_traits.ts";
-import { strictSchema } from "../upstream/schema.ts";
-import type { WrittenSearch } from "../upstream/write_search.ts";
-
-/** The tools that the caller runs itself; those of the vendor's own, but for its search, go to `beyond` by their kind. */
-export function readTools(tools: unknown, beyond: Names): Tool[] {
-  if (!Array.isArray(tools)) return [];
-  const search = tools.find((tool) => isObject(tool) && isSearchTool(tool));
-  return tools.filter(isObject).flatMap((tool) => {
-    if (tool === search) return [];
-    if (!isOwnTool(tool)) {
-      beyond.add(`tools.${String(tool.type)}`);
-      return [];
-    }
-    return [{
-      kind: "function" as const,
-      name: tool.name as string,
-      description: textOrNull(tool.description) || null,
-      parameters: isObject(tool.input_schema) && !takesNothing(tool.input_schema) ? tool.input_schema : null,
-      strict: typeof tool.strict === "boolean" ? tool.strict : null,
-      ...readCache(tool),
-    }];
-  });
-}
-
-/** True for the schema by which this form says that a tool has no arguments. */
-function takesNothing(schema: JsonObject): boolean {
-  return schema.type === "object" && isObject(schema.properties) && Object.keys(schema.properties).length === 0 &&
-    Object.keys(schema).every((key) =>
-      key === "type" || key === "properties" || key === "$schema" ||
-      (key === "additionalProperties" && schema[key] === false) ||
-      (key === "required" && Array.isArray(schema[key]) && schema[key].length === 0)
-    );
-}
-
-/** The choice, and whether more than one call is allowed. */
-export function readToolChoice(choice: unknown): Pick<Conversation, "toolChoice" | "parallelToolCalls"> {
-  if (!isObject(choice)) return { toolChoice: null, parallelToolCalls: null };
-  const { disable_parallel_tool_use: disabled } = choice;
-  return { toolChoice: choiceOf(choice), parallelToolCalls: typeof disabled === "boolean" ? !disabled : null };
-}
-
-function choiceOf(choice: JsonObject): ToolChoice | null {
-  switch (choice.type) {
-    case "auto":
-    case "none":
-      return { kind: choice.type };
-    case "any":
-      return { kind: "required" };
-    case "tool":
-      return { kind: "tool", tool: choice.name as string };
-    default:
-      return null;
-  }
-}
+import { type Names, writeCache } from "../shared/fields.ts";
+import type { ModelTraits } from "./model_traits.ts";
+import { strictSchema } from "./schema.ts";
+import type { WrittenSearch } from "./write_search.ts";
 
 const LONGEST_NAME = 128;
+
 const LONGEST_ID = 64;
 
 /** A tool's name as this form allows it: letters, digits, `_` and `-`, up to 128 of them. Equal names stay equal. */

@@ -1,30 +1,9 @@
 import type { RequestTarget } from "../../../upstream_format.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Conversation, Effort, ReasoningRequest, Turn } from "../../../conversation.ts";
-import { EFFORTS } from "../../../conversation.ts";
+import type { Conversation, ReasoningRequest, Turn } from "../../../conversation.ts";
 import { EFFORT_SHARES, effortForShare, nearestEffort } from "../../../effort.ts";
-import { isObject, numberOrNull } from "../../../wire_value.ts";
-import type { Names } from "./fields.ts";
-import type { ModelTraits } from "../upstream/model_traits.ts";
-
-/** What `thinking` and `output_config.effort` ask for; null when neither was sent. */
-export function readReasoning(body: JsonObject): ReasoningRequest | null {
-  const thinking = isObject(body.thinking) ? body.thinking : null;
-  const effort = isObject(body.output_config) ? effortIn(body.output_config.effort) : null;
-  if (thinking?.type === "disabled") return { effort: "none", budgetTokens: null, visible: null };
-  if (thinking === null) return effort === null ? null : { effort, budgetTokens: null, visible: null };
-  const budgetTokens = thinking.type === "enabled" ? numberOrNull(thinking.budget_tokens) : null;
-  return { effort, budgetTokens, visible: thinking.display !== "omitted" };
-}
-
-function effortIn(value: unknown): Effort | null {
-  return EFFORTS.find((effort) => effort === value) ?? null;
-}
-
-/** Whether a value is one of the words for an effort. */
-export function isEffort(value: unknown): value is Effort {
-  return effortIn(value) !== null;
-}
+import type { Names } from "../shared/fields.ts";
+import type { ModelTraits } from "./model_traits.ts";
 
 /** The smallest budget that the form allows. */
 const LEAST_BUDGET = 1024;

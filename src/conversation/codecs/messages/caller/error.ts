@@ -1,7 +1,6 @@
-import type { VendorError } from "../../../upstream_format.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { ErrorCode, FailureReason, GatewayError } from "../../../../lib/gateway_error.ts";
-import { isObject, listOf, textOrNull } from "../../../wire_value.ts";
+import { OVERFLOW_WORDING } from "../shared/overflow_wording.ts";
 
 /** The form's word for each of the gateway's codes. Source: DESIGN "Errors". */
 const TYPES: Readonly<Record<ErrorCode, string>> = {
@@ -26,27 +25,6 @@ const TYPES: Readonly<Record<ErrorCode, string>> = {
   upstream_timeout: "timeout_error",
   internal_error: "api_error",
 };
-
-/** The HTTP status of each of the form's own words. Source: Messages API reference, "Errors". */
-const STATUS: Readonly<Record<string, number>> = {
-  invalid_request_error: 400,
-  context_length_exceeded: 400,
-  authentication_error: 401,
-  billing_error: 402,
-  permission_error: 403,
-  not_found_error: 404,
-  conflict_error: 409,
-  request_too_large: 413,
-  rate_limit_error: 429,
-  api_error: 500,
-  timeout_error: 504,
-  overloaded_error: 529,
-};
-
-/** The HTTP status that a word of the form stands for; null for others. */
-export function statusOf(code: string | null): number | null {
-  return code !== null && Object.hasOwn(STATUS, code) ? STATUS[code] : null;
-}
 
 /** The body of an error, before the first byte or in a stream. Source: DESIGN "Errors". */
 export function writeError(error: GatewayError, requestId: string): JsonObject {
@@ -78,8 +56,6 @@ const OVERLOADS: ReadonlySet<string> = new Set([
   "UNAVAILABLE",
 ]);
 
-const OVERFLOW_WORDING = "prompt is too long";
-
 /** How other vendors say that a prompt does not fit. */
 const OVERFLOW = /maximum context length|context window|exceeds the maximum number of tokens|context_length_exceeded/i;
 
@@ -93,43 +69,4 @@ function messageOf({ code, message, details }: GatewayError): string {
   );
   const [most, least] = [Math.max(...numbers), Math.min(...numbers)];
   return most > least ? `${OVERFLOW_WORDING}: ${most} tokens > ${least} maximum` : `${OVERFLOW_WORDING}: ${message}`;
-}
-
-/** What a vendor's error body says. Tolerant: vendors that resemble the form also send plain texts and pages. */
-export function readError(body: unknown): VendorError {
-  const error = isObject(body) ? body.error ?? body : body;
-  const message = isObject(error) ? textOrNull(error.message) ?? textOrNull(error.detail) ?? "" : plainText(error);
-  const type = isObject(error) ? textOrNull(error.type) : null;
-  return {
-    message,
-    code: isOwnOverflow(message) ? "context_length_exceeded" : type,
-    field: /^([a-z_]+(?:\.[\w.]+)?): /.exec(message)?.[1] ?? null,
-    retryAfterSeconds: null,
-    ...reasonIn(isObject(error) ? error.details : null),
-  };
-}
-
-const REASON = /^[a-z][a-z0-9_]{0,63}$/;
-
-/** Words alone are read, which hold no secret. */
-function reasonIn(details: unknown): { reason?: FailureReason } {
-  if (!isObject(details) || typeof details.error_code !== "string" || !REASON.test(details.error_code)) return {};
-  const unsupported = listOf(details.unsupported).filter((word) => typeof word === "string" && REASON.test(word));
-  return {
-    reason: {
-      errorCode: details.error_code,
-      ...(unsupported.length > 0 ? { unsupported: unsupported as string[] } : {}),
-    },
-  };
-}
-
-function isOwnOverflow(message: string): boolean {
-  return message.includes(OVERFLOW_WORDING) || message.includes("exceed context limit");
-}
-
-const LONGEST_PLAIN_TEXT = 1000;
-
-function plainText(value: unknown): string {
-  if (typeof value !== "string" || /^\s*</.test(value)) return "";
-  return value.trim().slice(0, LONGEST_PLAIN_TEXT);
 }

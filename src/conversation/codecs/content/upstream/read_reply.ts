@@ -1,18 +1,9 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { ReplyContext } from "../../../caller_format.ts";
-import type { Written } from "../../../written.ts";
 import type { Citation } from "../../../conversation.ts";
 import type { ReplyEvent } from "../../../events.ts";
 import type { Reply, ReplyPart } from "../../../reply.ts";
-import { objectIn } from "../../../call_input.ts";
-import { citationsByPart, endReply, isReply, newProgress, type Progress, readChunk } from "../upstream/event_reader.ts";
-import { candidateOf, headOf, writeReplyCall } from "../caller/event_writer.ts";
+import { citationsByPart, endReply, isReply, newProgress, type Progress, readChunk } from "./event_reader.ts";
 import { isObject } from "../../../wire_value.ts";
-import { writeReplyImage } from "./parts.ts";
-import { writeReplySeal } from "./seals.ts";
 import { logprobsField } from "../../../logprobs.ts";
-import { promptFeedbackOf, wasCutOff } from "./stop.ts";
-import { writeUsage } from "./usage.ts";
 
 /**
  * Reads a whole reply, by the same steps as a stream of one chunk.
@@ -75,40 +66,4 @@ function withText(part: ReplyPart, { text, logprobs }: Extract<ReplyEvent, { typ
   if (part.kind === "text") return { ...part, text: part.text + text, ...logprobsField(part.logprobs, logprobs) };
   if (part.kind === "tool_call") return { ...part, input: part.input + text };
   return part.kind === "image" || part.kind === "web_search" ? part : { ...part, text: part.text + text };
-}
-
-/** Writes a whole reply. A call that the limit cut in two is left out; a blocked prompt has no candidates. */
-export function writeReply(reply: Reply, context: ReplyContext): Written<JsonObject> {
-  const losses = new Set<string>();
-  const parts = reply.parts.flatMap((part) => writePart(part, reply, losses));
-  const texts = reply.parts.filter((part) => part.kind === "text" || part.kind === "refusal");
-  const body: JsonObject = reply.stop.reason === "prompt_blocked" && parts.length === 0
-    ? { promptFeedback: promptFeedbackOf(reply.stop) }
-    : { candidates: [candidateOf(parts, reply.stop, texts, reply.parts.filter((part) => part.kind === "web_search"))] };
-  if (reply.usage !== null) body.usageMetadata = writeUsage(reply.usage);
-  return { body: { ...body, ...headOf(reply.id, reply.createdAt, context) }, losses: [...losses] };
-}
-
-function writePart(part: ReplyPart, { stop }: Reply, losses: Set<string>): JsonObject[] {
-  switch (part.kind) {
-    case "text": {
-      const signature = part.seal ? { thoughtSignature: writeReplySeal(part.seal, false) } : {};
-      return part.text === "" && !part.seal ? [] : [{ text: part.text, ...signature }];
-    }
-    case "refusal":
-      losses.add("refusal");
-      return part.text === "" ? [] : [{ text: part.text }];
-    case "reasoning": {
-      const signature = part.seal ? { thoughtSignature: writeReplySeal(part.seal, part.redacted === true) } : {};
-      return part.text === "" && !part.seal ? [] : [{ text: part.text, thought: true, ...signature }];
-    }
-    case "image":
-      return [writeReplyImage(part)];
-    case "web_search":
-      return []; // told in the grounding
-    case "tool_call": {
-      const isFragment = part.custom !== true && objectIn(part.input) === null;
-      return isFragment && wasCutOff(stop) ? [] : [writeReplyCall(part)];
-    }
-  }
 }

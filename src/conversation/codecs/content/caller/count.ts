@@ -1,0 +1,32 @@
+import { invalidField } from "../../../../lib/gateway_error.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
+import type { Conversation } from "../../../conversation.ts";
+import { isObject } from "../../../wire_value.ts";
+import { checkRequest } from "./check.ts";
+import { refuseDoubleSpellings } from "./double_spellings.ts";
+import { field, spellingOf } from "../shared/fields.ts";
+import { readRequest } from "./read_request.ts";
+
+/**
+ * Reads a `countTokens` request: `{contents, …}` or `{generateContentRequest: {…}}`. As in `readRequest`, the model of
+ * the path stands in `body.model`; it wins over the one in the inner request.
+ *
+ * @throws {GatewayError} `invalid_request`, naming the field.
+ */
+export function readCountRequest(body: JsonObject): Conversation {
+  refuseDoubleSpellings(body);
+  const inner = field(body, "generateContentRequest");
+  if (inner === undefined) return readCheckedRequest(body);
+  if (!isObject(inner)) throw invalidField(spellingOf(body, "generateContentRequest"), "expected an object");
+  return readCheckedRequest({ ...inner, model: body.model ?? inner.model });
+}
+
+function readCheckedRequest(body: JsonObject): Conversation {
+  checkRequest(body);
+  return readRequest(body);
+}
+
+/** A `countTokens` reply. */
+export function writeCount(totalTokens: number): JsonObject {
+  return { totalTokens };
+}

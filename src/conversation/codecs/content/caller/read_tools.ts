@@ -1,0 +1,74 @@
+import type { JsonObject } from "../../../../lib/json_object.ts";
+import type { JsonSchema, Tool, ToolChoice } from "../../../conversation.ts";
+import { isObject, textOrNull } from "../../../wire_value.ts";
+import { field, fieldsBeyond, objectsIn } from "../shared/fields.ts";
+import { jsonSchemaOf } from "../shared/schema.ts";
+
+const KNOWN_IN_DECLARATION = new Set(["name", "description", "parameters", "parametersJsonSchema"]);
+
+/** Of several searches the first is read. */
+const READ_KEYS = new Set(["functionDeclarations", "googleSearch"]);
+
+/**
+ * The functions declared in checked `tools`.
+ *
+ * @param beyond Receives the vendor's own tools, by name: `tools.googleSearch`.
+ */
+export function readTools(tools: unknown, beyond: Set<string>): Tool[] {
+  const read: Tool[] = [];
+  for (const tool of objectsIn(tools)) {
+    for (const key of fieldsBeyond(tool, READ_KEYS)) beyond.add(`tools.${key}`);
+    for (const declaration of objectsIn(field(tool, "functionDeclarations"))) {
+      for (const key of fieldsBeyond(declaration, KNOWN_IN_DECLARATION)) {
+        beyond.add(`tools.functionDeclarations.${key}`);
+      }
+      read.push({
+        kind: "function",
+        name: textOrNull(declaration.name) ?? "",
+        description: textOrNull(declaration.description),
+        parameters: parametersIn(declaration),
+        strict: null,
+      });
+    }
+  }
+  return read;
+}
+
+function parametersIn(declaration: JsonObject): JsonSchema | null {
+  const jsonSchema = field(declaration, "parametersJsonSchema");
+  if (isObject(jsonSchema)) return jsonSchema;
+  return isObject(declaration.parameters) ? jsonSchemaOf(declaration.parameters) : null;
+}
+
+/**
+ * The choice in a checked `toolConfig`; null when it says none. `VALIDATED` without names reads as `auto`: the model is
+ * then held to the schemas more strictly, which is reported.
+ */
+export function readToolChoice(toolConfig: unknown, beyond: Set<string>): ToolChoice | null {
+  if (!isObject(toolConfig)) return null;
+  const config = field(toolConfig, "functionCallingConfig");
+  if (!isObject(config)) return null;
+  const allowed = field(config, "allowedFunctionNames");
+  const names = Array.isArray(allowed) ? allowed.filter((name) => typeof name === "string") : [];
+  const mode = typeof config.mode === "string" ? config.mode.toUpperCase() : "MODE_UNSPECIFIED";
+  switch (mode) {
+    case "ANY":
+      if (names.length === 0) return { kind: "required" };
+      return names.length === 1
+        ? { kind: "tool", tool: names[0]! }
+        : { kind: "allowed", mode: "required", tools: names };
+    case "VALIDATED":
+      if (names.length > 0) return { kind: "allowed", mode: "auto", tools: names };
+      beyond.add("toolConfig.functionCallingConfig.mode");
+      return { kind: "auto" };
+    case "NONE":
+      return { kind: "none" };
+    case "AUTO":
+      return { kind: "auto" };
+    case "MODE_UNSPECIFIED":
+      return null;
+    default:
+      beyond.add("toolConfig.functionCallingConfig.mode");
+      return null;
+  }
+}

@@ -1,0 +1,46 @@
+import type { JsonObject } from "../../../../lib/json_object.ts";
+import type { ReplyContext } from "../../../caller_format.ts";
+import type { Written } from "../../../written.ts";
+import type { Reply, ReplyPart } from "../../../reply.ts";
+import { objectIn } from "../../../call_input.ts";
+import { candidateOf, headOf, writeReplyCall } from "./event_writer.ts";
+import { writeReplyImage } from "../shared/parts.ts";
+import { writeReplySeal } from "../shared/seals.ts";
+import { promptFeedbackOf, wasCutOff } from "../shared/stop.ts";
+import { writeUsage } from "../shared/usage.ts";
+
+/** Writes a whole reply. A call that the limit cut in two is left out; a blocked prompt has no candidates. */
+export function writeReply(reply: Reply, context: ReplyContext): Written<JsonObject> {
+  const losses = new Set<string>();
+  const parts = reply.parts.flatMap((part) => writePart(part, reply, losses));
+  const texts = reply.parts.filter((part) => part.kind === "text" || part.kind === "refusal");
+  const body: JsonObject = reply.stop.reason === "prompt_blocked" && parts.length === 0
+    ? { promptFeedback: promptFeedbackOf(reply.stop) }
+    : { candidates: [candidateOf(parts, reply.stop, texts, reply.parts.filter((part) => part.kind === "web_search"))] };
+  if (reply.usage !== null) body.usageMetadata = writeUsage(reply.usage);
+  return { body: { ...body, ...headOf(reply.id, reply.createdAt, context) }, losses: [...losses] };
+}
+
+function writePart(part: ReplyPart, { stop }: Reply, losses: Set<string>): JsonObject[] {
+  switch (part.kind) {
+    case "text": {
+      const signature = part.seal ? { thoughtSignature: writeReplySeal(part.seal, false) } : {};
+      return part.text === "" && !part.seal ? [] : [{ text: part.text, ...signature }];
+    }
+    case "refusal":
+      losses.add("refusal");
+      return part.text === "" ? [] : [{ text: part.text }];
+    case "reasoning": {
+      const signature = part.seal ? { thoughtSignature: writeReplySeal(part.seal, part.redacted === true) } : {};
+      return part.text === "" && !part.seal ? [] : [{ text: part.text, thought: true, ...signature }];
+    }
+    case "image":
+      return [writeReplyImage(part)];
+    case "web_search":
+      return []; // told in the grounding
+    case "tool_call": {
+      const isFragment = part.custom !== true && objectIn(part.input) === null;
+      return isFragment && wasCutOff(stop) ? [] : [writeReplyCall(part)];
+    }
+  }
+}

@@ -1,0 +1,23 @@
+import type { JsonObject } from "../../../../lib/json_object.ts";
+import type { Effort, ReasoningRequest } from "../../../conversation.ts";
+import { EFFORTS } from "../../../conversation.ts";
+import { isObject, numberOrNull } from "../../../wire_value.ts";
+
+/** What `thinking` and `output_config.effort` ask for; null when neither was sent. */
+export function readReasoning(body: JsonObject): ReasoningRequest | null {
+  const thinking = isObject(body.thinking) ? body.thinking : null;
+  const effort = isObject(body.output_config) ? effortIn(body.output_config.effort) : null;
+  if (thinking?.type === "disabled") return { effort: "none", budgetTokens: null, visible: null };
+  if (thinking === null) return effort === null ? null : { effort, budgetTokens: null, visible: null };
+  const budgetTokens = thinking.type === "enabled" ? numberOrNull(thinking.budget_tokens) : null;
+  return { effort, budgetTokens, visible: thinking.display !== "omitted" };
+}
+
+function effortIn(value: unknown): Effort | null {
+  return EFFORTS.find((effort) => effort === value) ?? null;
+}
+
+/** Whether a value is one of the words for an effort. */
+export function isEffort(value: unknown): value is Effort {
+  return effortIn(value) !== null;
+}

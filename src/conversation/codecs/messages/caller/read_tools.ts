@@ -1,0 +1,58 @@
+import type { JsonObject } from "../../../../lib/json_object.ts";
+import type { Conversation, Tool, ToolChoice } from "../../../conversation.ts";
+import { isOwnTool } from "./check.ts";
+import { isSearchTool } from "./read_search.ts";
+import { isObject, textOrNull } from "../../../wire_value.ts";
+import { type Names, readCache } from "../shared/fields.ts";
+
+/** The tools that the caller runs itself; those of the vendor's own, but for its search, go to `beyond` by their kind. */
+export function readTools(tools: unknown, beyond: Names): Tool[] {
+  if (!Array.isArray(tools)) return [];
+  const search = tools.find((tool) => isObject(tool) && isSearchTool(tool));
+  return tools.filter(isObject).flatMap((tool) => {
+    if (tool === search) return [];
+    if (!isOwnTool(tool)) {
+      beyond.add(`tools.${String(tool.type)}`);
+      return [];
+    }
+    return [{
+      kind: "function" as const,
+      name: tool.name as string,
+      description: textOrNull(tool.description) || null,
+      parameters: isObject(tool.input_schema) && !takesNothing(tool.input_schema) ? tool.input_schema : null,
+      strict: typeof tool.strict === "boolean" ? tool.strict : null,
+      ...readCache(tool),
+    }];
+  });
+}
+
+/** True for the schema by which this form says that a tool has no arguments. */
+function takesNothing(schema: JsonObject): boolean {
+  return schema.type === "object" && isObject(schema.properties) && Object.keys(schema.properties).length === 0 &&
+    Object.keys(schema).every((key) =>
+      key === "type" || key === "properties" || key === "$schema" ||
+      (key === "additionalProperties" && schema[key] === false) ||
+      (key === "required" && Array.isArray(schema[key]) && schema[key].length === 0)
+    );
+}
+
+/** The choice, and whether more than one call is allowed. */
+export function readToolChoice(choice: unknown): Pick<Conversation, "toolChoice" | "parallelToolCalls"> {
+  if (!isObject(choice)) return { toolChoice: null, parallelToolCalls: null };
+  const { disable_parallel_tool_use: disabled } = choice;
+  return { toolChoice: choiceOf(choice), parallelToolCalls: typeof disabled === "boolean" ? !disabled : null };
+}
+
+function choiceOf(choice: JsonObject): ToolChoice | null {
+  switch (choice.type) {
+    case "auto":
+    case "none":
+      return { kind: choice.type };
+    case "any":
+      return { kind: "required" };
+    case "tool":
+      return { kind: "tool", tool: choice.name as string };
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,29 @@
+import type { Reply } from "../../../reply.ts";
+import { isObject, textOrNull } from "../../../wire_value.ts";
+import { isSkipped, readSpoken } from "../shared/parts.ts";
+import { searchResultsIn } from "../shared/search_blocks.ts";
+import { vendorSeal } from "../shared/seals.ts";
+import { readStop } from "../shared/stop.ts";
+import { readUsage } from "../shared/usage.ts";
+
+/**
+ * A vendor's whole reply. Blocks of its own tools are left out and named in `beyond`.
+ *
+ * @throws {TypeError} If it is no reply of this form.
+ */
+export function readReply(body: unknown): Reply {
+  if (!isObject(body) || !Array.isArray(body.content) || (body.type !== undefined && body.type !== "message")) {
+    throw new TypeError('No reply of the message form: expected an object of type "message" with content');
+  }
+  const blocks = body.content.filter(isObject);
+  const found = searchResultsIn(blocks);
+  return {
+    id: textOrNull(body.id) ?? "",
+    model: textOrNull(body.model) ?? "",
+    createdAt: null,
+    parts: blocks.map((block) => readSpoken(block, vendorSeal, found)).filter((part) => part !== null),
+    stop: readStop(body),
+    usage: readUsage(body),
+    beyond: [...new Set(blocks.filter(isSkipped).map((block) => `content.${block.type}`))],
+  };
+}
