@@ -52,6 +52,16 @@ const REASONS: readonly { readonly gap: string; readonly where: RegExp; readonly
     because: "this client has no field for thoughts in chat completions; " +
       "they are remembered by the gateway and carried on with the tool's answer",
   },
+  {
+    gap: "not offered",
+    where: /: hosted search$/,
+    because: "this client has no way to ask for a vendor's search in chat completions",
+  },
+  {
+    gap: "not this model's",
+    where: /^openai chat\.completions × openai: hosted search$/,
+    because: "both ends speak chat completions, where this vendor searches with models of its own kind alone",
+  },
 ];
 
 function tableOf({ clients, vendors, features }: Tried, found: Findings): string {
@@ -75,7 +85,9 @@ const INTRODUCTION =
   "vendors; a test holds this page to what the run finds. A number points to a line below the table.";
 const EXPLANATION =
   "In each cell the text, the calls, the reason of the end and the counts of tokens that the client shows are " +
-  "checked, and the charge is those tokens at the catalog's prices, to the last unit.";
+  "checked, and the charge is those tokens at the catalog's prices, to the last unit, and the price of a search. The " +
+  "small limit is the format's least, the large one above the model's: the reply names the field that was lowered. " +
+  "`@ai-sdk/google` sends a search only with ids of Gemini 2 and later, so it is tried under such an id.";
 
 function markOf(cell: string, found: Findings, notes: string[]): string {
   const gap = found.get(cell);
@@ -83,7 +95,7 @@ function markOf(cell: string, found: Findings, notes: string[]): string {
   if (gap === null) return "yes";
   const reason = REASONS.find((each) => each.gap === gap && each.where.test(cell));
   if (!reason) throw new Error(`Nothing explains this gap: ${cell}: ${gap}`);
-  const note = `Thoughts are ${gap}: ${reason.because}.`;
+  const note = `${cell.endsWith("hosted search") ? "A search is" : "Thoughts are"} ${gap}: ${reason.because}.`;
   if (!notes.includes(note)) notes.push(note);
   return String(notes.indexOf(note) + 1);
 }

@@ -27,6 +27,11 @@ export const VENDORS: readonly VendorModel[] = [
   },
 ];
 
+/** An id under which the gateway of the matrix serves a vendor's model, and which a client takes for a Gemini's. */
+export function geminiNamed({ name }: VendorModel): string {
+  return `sandbox/gemini-3-pro-by-${name}`;
+}
+
 function textOf(body: unknown): string {
   return JSON.stringify(body) ?? "";
 }

@@ -7,6 +7,7 @@ type Body = Anthropic.MessageCreateParamsNonStreaming;
 export const anthropicMessages: Client = {
   name: "@anthropic-ai/sdk messages",
   stops: { end: "end_turn", tools: "tool_use" },
+  offersSearch: true,
   open({ address, key, model }): Talk {
     const client = new Anthropic({ baseURL: `${address}/msgcompat`, apiKey: key, maxRetries: 0 });
     const messages: Anthropic.MessageParam[] = [];
@@ -38,7 +39,7 @@ function contentOf(said: Said): Anthropic.ContentBlockParam[] {
   return [{ type: "image", source: { type: "base64", media_type: "image/png", data: said.png } }, text];
 }
 
-function settingsOf({ tools, schema, thinks }: Asking) {
+function settingsOf({ tools, schema, thinks, most, searches }: Asking) {
   return {
     ...(tools && {
       tools: tools.map((tool) => ({
@@ -47,6 +48,8 @@ function settingsOf({ tools, schema, thinks }: Asking) {
         input_schema: schemaOf(tool),
       })),
     }),
+    ...(most !== undefined && { max_tokens: most }),
+    ...(searches && { tools: [{ type: "web_search_20250305" as const, name: "web_search" as const }] }),
     ...(schema && { output_config: { format: { type: "json_schema" as const, schema } } }),
     ...(thinks && { thinking: { type: "enabled" as const, budget_tokens: 1024 } }),
   };
@@ -65,6 +68,8 @@ function answerOf({ content, stop_reason, usage }: Anthropic.Message): Answer {
     calls: content.flatMap((block) =>
       block.type === "tool_use" ? [{ id: block.id, name: block.name, input: block.input }] : []
     ),
+    cited: content.flatMap((block) => block.type === "text" ? block.citations ?? [] : [])
+      .flatMap((citation) => citation.type === "web_search_result_location" ? [citation.url] : []),
     stop: stop_reason ?? "",
     tokens: {
       fresh: usage.input_tokens,

@@ -43,6 +43,10 @@ export interface Asking {
   readonly schema?: Readonly<Record<string, unknown>>;
   /** Asks for thoughts that are shown, by whatever option the client has for it. */
   readonly thinks?: boolean;
+  /** The most tokens of output. */
+  readonly most?: number;
+  /** Offers the vendor's own search of the web. */
+  readonly searches?: boolean;
   /** Told of each piece of text of a stream as it comes. */
   readonly onText?: (piece: string) => void;
   readonly signal?: AbortSignal;
@@ -63,6 +67,8 @@ export interface Answer {
   readonly calls: readonly Call[];
   /** In the client's own word. */
   readonly stop: string;
+  /** Addresses of the pages that the client's own types cite. */
+  readonly cited: readonly string[];
   readonly tokens: Tokens;
 }
 
@@ -86,6 +92,8 @@ export interface Client {
   readonly name: string;
   /** The client's words for a reply that is complete, and for one that calls tools. */
   readonly stops: { readonly end: string; readonly tools: string };
+  /** False where the client has no way to offer the vendor's search. */
+  readonly offersSearch: boolean;
   open(target: Target): Talk;
   shownError(thrown: unknown): ShownError;
 }

@@ -5,6 +5,7 @@ import { type Answer, type Asking, type Client, type Said, schemaOf, type Talk }
 export const googleContent: Client = {
   name: "@google/genai",
   stops: { end: "STOP", tools: "STOP" },
+  offersSearch: true,
   open({ address, key, model }): Talk {
     const client = new GoogleGenAI({ apiKey: key, httpOptions: { baseUrl: `${address}/gencompat` } });
     let chat = client.chats.create({ model });
@@ -39,7 +40,7 @@ function partsOf(said: Said): Part[] {
   return [{ inlineData: { mimeType: "image/png", data: said.png } }, { text: said.text }];
 }
 
-function configOf({ tools, schema, thinks, signal }: Asking) {
+function configOf({ tools, schema, thinks, signal, most, searches }: Asking) {
   return {
     ...(signal && { abortSignal: signal }),
     ...(tools && {
@@ -51,6 +52,8 @@ function configOf({ tools, schema, thinks, signal }: Asking) {
         })),
       }],
     }),
+    ...(most !== undefined && { maxOutputTokens: most }),
+    ...(searches && { tools: [{ googleSearch: {} }] }),
     ...(schema && { responseMimeType: "application/json", responseJsonSchema: schema }),
     ...(thinks && { thinkingConfig: { includeThoughts: true, thinkingBudget: 1024 } }),
   };
@@ -79,6 +82,8 @@ function answerOf(parts: readonly Part[], replies: readonly GenerateContentRespo
     calls: parts.flatMap(({ functionCall }) =>
       functionCall ? [{ id: functionCall.id ?? "", name: functionCall.name ?? "", input: functionCall.args ?? {} }] : []
     ),
+    cited: replies.flatMap((reply) => reply.candidates?.[0]?.groundingMetadata?.groundingChunks ?? [])
+      .map(({ web }) => web?.uri ?? ""),
     stop: replies.at(-1)?.candidates?.[0]?.finishReason ?? "",
     tokens: {
       fresh: (usage?.promptTokenCount ?? 0) - cacheRead,

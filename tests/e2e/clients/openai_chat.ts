@@ -7,6 +7,7 @@ type Message = OpenAI.ChatCompletionMessageParam;
 export const openaiChat: Client = {
   name: "openai chat.completions",
   stops: { end: "stop", tools: "tool_calls" },
+  offersSearch: true,
   open({ address, key, model }): Talk {
     const client = new OpenAI({ baseURL: `${address}/v1`, apiKey: key, maxRetries: 0 });
     const messages: Message[] = [];
@@ -37,7 +38,7 @@ function messagesOf(said: Said): Message[] {
   return [{ role: "user", content: [{ type: "text", text: said.text }, { type: "image_url", image_url: { url } }] }];
 }
 
-function settingsOf({ tools, schema, thinks }: Asking) {
+function settingsOf({ tools, schema, thinks, most, searches }: Asking) {
   return {
     ...(tools && {
       tools: tools.map((tool) => ({
@@ -45,6 +46,8 @@ function settingsOf({ tools, schema, thinks }: Asking) {
         function: { name: tool.name, description: tool.description, parameters: schemaOf(tool), strict: true },
       })),
     }),
+    ...(most !== undefined && { max_completion_tokens: most }),
+    ...(searches && { web_search_options: {} }),
     ...(schema && {
       response_format: { type: "json_schema" as const, json_schema: { name: "answer", strict: true, schema } },
     }),
@@ -87,6 +90,7 @@ function answerOf({ choices: [{ message, finish_reason }], usage }: OpenAI.ChatC
         ? [{ id: call.id, name: call.function.name, input: JSON.parse(call.function.arguments) }]
         : []
     ),
+    cited: (message.annotations ?? []).map(({ url_citation }) => url_citation.url),
     stop: finish_reason,
     tokens: {
       fresh: (usage?.prompt_tokens ?? 0) - cacheRead - cacheWrite,

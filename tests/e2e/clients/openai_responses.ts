@@ -8,6 +8,7 @@ type Response = OpenAI.Responses.Response;
 export const openaiResponses: Client = {
   name: "openai responses",
   stops: { end: "completed", tools: "completed" },
+  offersSearch: true,
   open({ address, key, model }): Talk {
     const client = new OpenAI({ baseURL: `${address}/v1`, apiKey: key, maxRetries: 0 });
     const input: Item[] = [];
@@ -45,7 +46,7 @@ function itemsOf(said: Said): Item[] {
   }];
 }
 
-function settingsOf({ tools, schema, thinks }: Asking) {
+function settingsOf({ tools, schema, thinks, most, searches }: Asking) {
   return {
     ...(tools && {
       tools: tools.map((tool) => ({
@@ -56,6 +57,8 @@ function settingsOf({ tools, schema, thinks }: Asking) {
         strict: true,
       })),
     }),
+    ...(most !== undefined && { max_output_tokens: most }),
+    ...(searches && { tools: [{ type: "web_search" as const }] }),
     ...(schema && { text: { format: { type: "json_schema" as const, name: "answer", strict: true, schema } } }),
     ...(thinks && {
       reasoning: { effort: "low" as const, summary: "auto" as const },
@@ -96,6 +99,8 @@ function answerOf({ output, status, usage }: Response): Answer {
     calls: output.flatMap((item) =>
       item.type === "function_call" ? [{ id: item.call_id, name: item.name, input: JSON.parse(item.arguments) }] : []
     ),
+    cited: texts.flatMap((part) => part.type === "output_text" ? part.annotations : [])
+      .flatMap((annotation) => annotation.type === "url_citation" ? [annotation.url] : []),
     stop: status ?? "",
     tokens: {
       fresh: (usage?.input_tokens ?? 0) - cacheRead - cacheWrite,

@@ -1,6 +1,6 @@
-import { createAnthropic } from "@ai-sdk/anthropic";
-import { createGoogleGenerativeAI } from "@ai-sdk/google";
-import { createOpenAI } from "@ai-sdk/openai";
+import { anthropic, createAnthropic } from "@ai-sdk/anthropic";
+import { createGoogleGenerativeAI, google } from "@ai-sdk/google";
+import { createOpenAI, openai } from "@ai-sdk/openai";
 import {
   AISDKError,
   APICallError,
@@ -16,38 +16,69 @@ import {
 import { type Answer, type Asking, type Client, EventOfFailure, type Said, schemaOf, type Target } from "./client.ts";
 
 /** `ai` with `@ai-sdk/openai`, whose models speak responses by default. */
-export const toolkitResponses = toolkitClient("ai, @ai-sdk/openai", ({ address, key, model }) => {
-  return createOpenAI({ baseURL: `${address}/v1`, apiKey: key })(model);
-}, { openai: { reasoningEffort: "low", reasoningSummary: "auto", forceReasoning: true, store: false } });
+export const toolkitResponses = toolkitClient(
+  "ai, @ai-sdk/openai",
+  ({ address, key, model }) => {
+    return createOpenAI({ baseURL: `${address}/v1`, apiKey: key })(model);
+  },
+  { openai: { reasoningEffort: "low", reasoningSummary: "auto", forceReasoning: true, store: false } },
+  {
+    web_search: openai.tools.webSearch(),
+  },
+);
 
 /** `ai` with `@ai-sdk/openai`, `.chat()`. */
-export const toolkitChat = toolkitClient("ai, @ai-sdk/openai .chat()", ({ address, key, model }) => {
-  return createOpenAI({ baseURL: `${address}/v1`, apiKey: key }).chat(model);
-}, { openai: { reasoningEffort: "low", forceReasoning: true } });
+export const toolkitChat = toolkitClient(
+  "ai, @ai-sdk/openai .chat()",
+  ({ address, key, model }) => {
+    return createOpenAI({ baseURL: `${address}/v1`, apiKey: key }).chat(model);
+  },
+  { openai: { reasoningEffort: "low", forceReasoning: true } },
+  null,
+);
 
 /** `ai` with `@ai-sdk/anthropic`. */
-export const toolkitMessages = toolkitClient("ai, @ai-sdk/anthropic", ({ address, key, model }) => {
-  return createAnthropic({ baseURL: `${address}/msgcompat/v1`, apiKey: key })(model);
-}, { anthropic: { thinking: { type: "enabled", budgetTokens: 1024 } } });
+export const toolkitMessages = toolkitClient(
+  "ai, @ai-sdk/anthropic",
+  ({ address, key, model }) => {
+    return createAnthropic({ baseURL: `${address}/msgcompat/v1`, apiKey: key })(model);
+  },
+  { anthropic: { thinking: { type: "enabled", budgetTokens: 1024 } } },
+  { web_search: anthropic.tools.webSearch_20250305() },
+);
 
 /** `ai` with `@ai-sdk/google`. */
-export const toolkitContent = toolkitClient("ai, @ai-sdk/google", ({ address, key, model }) => {
-  return createGoogleGenerativeAI({ baseURL: `${address}/gencompat/v1beta`, apiKey: key })(model);
-}, { google: { thinkingConfig: { includeThoughts: true, thinkingBudget: 1024 } } });
+export const toolkitContent = toolkitClient(
+  "ai, @ai-sdk/google",
+  ({ address, key, model }) => {
+    return createGoogleGenerativeAI({ baseURL: `${address}/gencompat/v1beta`, apiKey: key })(model);
+  },
+  { google: { thinkingConfig: { includeThoughts: true, thinkingBudget: 1024 } } },
+  { google_search: google.tools.googleSearch({}) },
+);
 
 type ThinkingOptions = NonNullable<Parameters<typeof generateText>[0]["providerOptions"]>;
 
-function toolkitClient(name: string, modelOf: (target: Target) => LanguageModel, thinking: ThinkingOptions): Client {
+type Tools = NonNullable<Parameters<typeof generateText>[0]["tools"]>;
+
+/** `search` is the vendor's search as the client writes it; null where it has no way to ask for one. */
+function toolkitClient(
+  name: string,
+  modelOf: (target: Target) => LanguageModel,
+  thinking: ThinkingOptions,
+  search: Tools | null,
+): Client {
   return {
     name,
     stops: { end: "stop", tools: "tool-calls" },
+    offersSearch: search !== null,
     open(target) {
       const messages: ModelMessage[] = [];
       return {
         async say(said, asking = {}) {
           messages.push(messageOf(said));
           const model = modelOf({ ...target, model: asking.model ?? target.model });
-          const request = { model, messages: [...messages], maxRetries: 0, ...settingsOf(asking, thinking) };
+          const request = { model, messages: [...messages], maxRetries: 0, ...settingsOf(asking, thinking, search) };
           const shown = asking.stream ? await streamed(request, asking) : await generateText(request);
           const { messages: replied } = await shown.response;
           messages.push(...replied);
@@ -85,12 +116,18 @@ function messageOf(said: Said): ModelMessage {
   };
 }
 
-function settingsOf({ tools = [], schema, thinks, signal }: Asking, thinking: ThinkingOptions) {
+function settingsOf(
+  { tools = [], schema, thinks, signal, most, searches }: Asking,
+  thinking: ThinkingOptions,
+  search: Tools | null,
+) {
   const offered = tools.map((each) =>
     [each.name, tool({ description: each.description, inputSchema: jsonSchema(schemaOf(each)) })] as const
   );
   return {
     ...(offered.length > 0 && { tools: Object.fromEntries(offered) }),
+    ...(searches && search && { tools: search }),
+    ...(most !== undefined && { maxOutputTokens: most }),
     ...(schema && { output: Output.object({ schema: jsonSchema(schema) }) }),
     ...(thinks && { providerOptions: thinking }),
     ...(signal && { abortSignal: signal }),
@@ -117,8 +154,14 @@ interface Shown {
   readonly text: PromiseLike<string> | string;
   readonly reasoningText: PromiseLike<string | undefined> | string | undefined;
   readonly toolCalls: PromiseLike<readonly ShownCall[]> | readonly ShownCall[];
+  readonly sources: PromiseLike<readonly ShownSource[]> | readonly ShownSource[];
   readonly finishReason: PromiseLike<string> | string;
   readonly usage: PromiseLike<LanguageModelUsage> | LanguageModelUsage;
+}
+
+interface ShownSource {
+  readonly type: string;
+  readonly url?: string;
 }
 
 interface ShownCall {
@@ -139,6 +182,7 @@ async function answerOf(shown: Shown): Promise<Answer> {
       name: toolName,
       input,
     })),
+    cited: (await shown.sources).map(({ url }) => url ?? ""),
     stop: await shown.finishReason,
     tokens: {
       fresh: (inputTokens ?? 0) - cacheRead - cacheWrite,
