@@ -18,6 +18,8 @@ import { renderMessageError } from "./protocols/message/error.ts";
 import { messageRoutes } from "./protocols/message/messages.ts";
 import { messageModelRoutes } from "./protocols/message/models.ts";
 import type { RouterOptions } from "./router.ts";
+import { canSearch } from "./texts/hosted_search.ts";
+import type { MessageService } from "./protocols/message/capabilities.ts";
 import type { TextTurns } from "./texts/turn.ts";
 
 /** What the endpoints are made with. */
@@ -79,12 +81,26 @@ export function routesOf(
     ...images,
     ...videos,
     ...defaultModelRoutes(catalog, renderDefaultError),
-    ...messageModelRoutes(catalog, (model) => passesMessages(model, turns), renderMessageError),
+    ...messageModelRoutes(catalog, (model) => serviceOf(model, turns), renderMessageError),
     ...contentModelRoutes(catalog, renderContentError),
     ...admin,
     { method: "GET", path: "/healthz", handler: () => new Response("ok\n"), renderError: renderDefaultError },
     { method: "GET", path: "/readyz", handler: readiness, renderError: renderDefaultError },
   ];
+}
+
+/** How the providers of a model serve callers of the message protocol. */
+function serviceOf(model: Model, turns: TextTurns): MessageService {
+  return { passes: passesMessages(model, turns), searches: searchesFor(model, turns) };
+}
+
+/** Whether a provider of the model may search the web for requests that are translated. */
+function searchesFor(model: Model, { parts }: TextTurns): boolean {
+  if (!model.architecture.outputModalities.includes("text")) return false;
+  return model.serves.some(({ provider: id, model: name }) => {
+    const provider = parts.providers.get(id);
+    return provider?.text.some((endpoint) => canSearch({ model, provider, endpoint, name })) ?? false;
+  });
 }
 
 /** Whether every provider of the model speaks the message protocol. */

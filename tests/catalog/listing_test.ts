@@ -6,7 +6,7 @@ import { get, plainErrors, sampleCatalog } from "./support.ts";
 
 const CATALOGS = {
   "/v1/models": defaultModelRoutes(sampleCatalog(), plainErrors),
-  "/msgcompat/v1/models": messageModelRoutes(sampleCatalog(), () => false, plainErrors),
+  "/msgcompat/v1/models": messageModelRoutes(sampleCatalog(), () => ({ passes: false, searches: false }), plainErrors),
   "/gencompat/v1beta/models": contentModelRoutes(sampleCatalog(), plainErrors),
   "/gencompat/v1/models": contentModelRoutes(sampleCatalog(), plainErrors),
 };

@@ -81,6 +81,18 @@ Deno.test("a forced search at a provider that has none is refused, naming the fi
   assertEquals([await account.balance(), sandbox.seen.length], [before, seen]);
 });
 
+Deno.test("the list of models tells which may search", async () => {
+  const headers = { "x-api-key": gateway.key, "anthropic-version": "2023-06-01" };
+  const { data }: Json = await (await fetch(`${gateway.address}/msgcompat/v1/models`, { headers })).json();
+  const able = data.filter(({ capabilities }: Json) => capabilities.server_tools.web_search.supported);
+  assertEquals(able.map(({ id }: Json) => id.split("/")[1]).toSorted(), [
+    "allowing-google",
+    "allowing-openai",
+    "priced-google",
+    "priced-openai",
+  ]);
+});
+
 Deno.test({
   name: "the gateway of the forced searches stops",
   sanitizeOps: false,

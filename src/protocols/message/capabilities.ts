@@ -8,6 +8,14 @@ interface Support {
   readonly supported: boolean;
 }
 
+/** How the providers of a model serve callers of the message protocol. */
+export interface MessageService {
+  /** Whether all of them speak it, so that requests pass unchanged. */
+  readonly passes: boolean;
+  /** Whether one of them may search the web for a request that is translated. */
+  readonly searches: boolean;
+}
+
 /** The member `capabilities` of a model. Source: Messages API reference, "Models", `ModelCapabilities`. */
 export interface Capabilities {
   readonly batch: Support;
@@ -31,9 +39,9 @@ const THINKING_TYPES = ["adaptive", "between_tools", "disabled", "enabled"] as c
  * catalog says of it and the translation carries; for a Claude model behind its author's own protocol, what the version
  * in its name takes. False where neither is known to hold. Batches are not served.
  *
- * @param passes Whether every provider of the model speaks the message protocol.
+ * @param service How its providers serve such callers.
  */
-export function capabilitiesOf(model: Model, passes: boolean): Capabilities {
+export function capabilitiesOf(model: Model, { passes, searches }: MessageService): Capabilities {
   const claude = passes ? claudeNameOf(model) : null;
   const thinking = claude === null ? translatedThinking(model) : claudeThinking(claude);
   const does = claude === null ? NOTHING : claudeFeatures(claude);
@@ -49,7 +57,7 @@ export function capabilitiesOf(model: Model, passes: boolean): Capabilities {
     pdf_input: support(takes("file") || (claude !== null && takes("image"))),
     server_tools: group(["code_execution", "web_search"], [
       ...does.codeExecution ? ["code_execution"] : [],
-      ...does.webSearch ? ["web_search"] : [],
+      ...does.webSearch || searches ? ["web_search"] : [],
     ]),
     structured_outputs: support(does.schemas || model.supportedParameters.includes("response_format")),
     thinking: { ...support(thinking.reasons), types: members(THINKING_TYPES, thinking.types) },

@@ -3,19 +3,19 @@ import { catalogRoutes } from "../../catalog/listing.ts";
 import type { Model } from "../../catalog/model.ts";
 import { writeArchitecture, writePricing, writeTopProvider } from "../../catalog/written.ts";
 import type { ErrorRenderer, Route } from "../../http/inbound.ts";
-import { capabilitiesOf, lineOf } from "./capabilities.ts";
+import { capabilitiesOf, lineOf, type MessageService } from "./capabilities.ts";
 
 const MOST_PER_PAGE = 1000;
 
-/** Tells whether every provider of a model speaks the message protocol, so that its requests pass unchanged. */
-export type PassesMessages = (model: Model) => boolean;
+/** Tells how the providers of a model serve callers of the message protocol. */
+export type ServiceOf = (model: Model) => MessageService;
 
 /** `GET /msgcompat/v1/models`, with a provider behind it, with a provider and a model behind it. */
-export function messageModelRoutes(catalog: Catalog, passes: PassesMessages, renderError: ErrorRenderer): Route[] {
+export function messageModelRoutes(catalog: Catalog, serviceOf: ServiceOf, renderError: ErrorRenderer): Route[] {
   const style = {
     protocol: "message",
     path: "/msgcompat/v1/models",
-    writeModel: (model: Model) => writeMessageModel(model, passes(model)),
+    writeModel: (model: Model) => writeMessageModel(model, serviceOf(model)),
     writeList: (data: readonly unknown[], models: readonly Model[]) => listOf(data, models, false),
     writePage: writeMessagePage,
   } as const;
@@ -26,7 +26,7 @@ export function messageModelRoutes(catalog: Catalog, passes: PassesMessages, ren
  * One model in the message style, with the fields that its vendor's clients know. A model with a date of its end counts
  * as deprecated. Source: SPEC "Model objects"; Messages API reference, "Models", `ModelInfo`.
  */
-function writeMessageModel(model: Model, passes: boolean): Record<string, unknown> {
+function writeMessageModel(model: Model, service: MessageService): Record<string, unknown> {
   return {
     type: "model",
     id: model.id,
@@ -34,7 +34,7 @@ function writeMessageModel(model: Model, passes: boolean): Record<string, unknow
     created_at: new Date(model.created * 1000).toISOString().replace(".000Z", "Z"),
     max_input_tokens: model.topProvider.contextLength || null,
     max_tokens: model.topProvider.maxCompletionTokens || null,
-    capabilities: capabilitiesOf(model, passes),
+    capabilities: capabilitiesOf(model, service),
     lifecycle: lifecycleOf(model),
     line: lineOf(model),
     deprecated_at: null,

@@ -4,8 +4,8 @@ import { capabilitiesOf, lineOf } from "../../../src/protocols/message/capabilit
 import { modelOf } from "../../catalog/support.ts";
 
 /** Names of the capabilities that a model has; groups as `effort: low high`. */
-function supported(model: ReturnType<typeof modelOf>, passes: boolean): string[] {
-  const capabilities: Anthropic.ModelCapabilities = capabilitiesOf(model, passes);
+function supported(model: ReturnType<typeof modelOf>, passes: boolean, searches = false): string[] {
+  const capabilities: Anthropic.ModelCapabilities = capabilitiesOf(model, { passes, searches });
   return Object.entries(capabilities).flatMap(([name, { supported, types, ...rest }]) => {
     const members = Object.entries<{ supported: boolean }>(types ?? rest).filter(([, each]) => each.supported);
     return supported ? [[name, ...members.map(([member]) => member)].join(" ")] : [];
@@ -17,7 +17,8 @@ const vision = { input_modalities: ["text", "image"] };
 Deno.test("capabilities of a translated model are what its catalog entry says", () => {
   const plain = modelOf({ id: "a/plain" });
   assertEquals(supported(plain, false), []);
-  assertEquals(capabilitiesOf(plain, false).thinking.types.disabled, { supported: true });
+  assertEquals(supported(plain, false, true), ["server_tools web_search"]);
+  assertEquals(capabilitiesOf(plain, { passes: false, searches: false }).thinking.types.disabled, { supported: true });
   const able = modelOf({
     id: "a/able",
     architecture: { input_modalities: ["text", "image", "file"] },
