@@ -54,6 +54,23 @@ const REASONS: readonly { readonly gap: string; readonly where: RegExp; readonly
   },
   {
     gap: "not offered",
+    where: /: tool runner$/,
+    because: "this client has no loop of its own that runs a tool",
+  },
+  {
+    gap: "not offered",
+    where: /: threads$/,
+    because: "conversations that the vendor keeps by message belong to the message protocol and its author's client",
+  },
+  {
+    gap: "refused",
+    where: /: threads$/,
+    because:
+      "this vendor keeps none; the client is told in its own class of error, at which its tool runner sends the " +
+      "whole conversation",
+  },
+  {
+    gap: "not offered",
     where: /: hosted search$/,
     because: "this client has no way to ask for a vendor's search in chat completions",
   },
@@ -89,13 +106,17 @@ const EXPLANATION =
   "small limit is the format's least, the large one above the model's: the reply names the field that was lowered. " +
   "`@ai-sdk/google` sends a search only with ids of Gemini 2 and later, so it is tried under such an id.";
 
+/** What a note is about, by the end of the cell's name. */
+const SUBJECTS = { "hosted search": "A search is", "tool runner": "A tool runner is", threads: "Threads are" };
+
 function markOf(cell: string, found: Findings, notes: string[]): string {
   const gap = found.get(cell);
   if (gap === undefined) return "no";
   if (gap === null) return "yes";
   const reason = REASONS.find((each) => each.gap === gap && each.where.test(cell));
   if (!reason) throw new Error(`Nothing explains this gap: ${cell}: ${gap}`);
-  const note = `${cell.endsWith("hosted search") ? "A search is" : "Thoughts are"} ${gap}: ${reason.because}.`;
+  const subject = Object.entries(SUBJECTS).find(([name]) => cell.endsWith(name))?.[1] ?? "Thoughts are";
+  const note = `${subject} ${gap}: ${reason.because}.`;
   if (!notes.includes(note)) notes.push(note);
   return String(notes.indexOf(note) + 1);
 }

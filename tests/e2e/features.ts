@@ -1,7 +1,14 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import type { Sandbox } from "../../src/sandbox/mod.ts";
 import { eventually, type Purse } from "../support/purse.ts";
-import type { Answer, Client, OfferedTool, Target, Tokens } from "./clients/client.ts";
+import {
+  type Answer,
+  type Client,
+  type OfferedTool,
+  type Target,
+  ThreadRefusal,
+  type Tokens,
+} from "./clients/client.ts";
 import { geminiNamed, type VendorModel } from "./vendors.ts";
 
 /** One cell of the matrix: a client in front of a vendor's model. */
@@ -45,6 +52,8 @@ export const FEATURES: readonly Feature[] = [
   { name: "tools", try: (cell) => toolsAndBack(cell, false) },
   { name: "streamed tools", try: (cell) => toolsAndBack(cell, true) },
   { name: "parallel tools", try: parallelTools },
+  { name: "tool runner", try: toolRunner },
+  { name: "threads", try: threads },
   { name: "image input", try: imageInput },
   { name: "structured output", try: structuredOutput },
   { name: "thinking", try: (cell) => thinking(cell, false) },
@@ -147,6 +156,31 @@ async function thinking(cell: Cell, stream: boolean): Promise<Gap> {
   if (first.answer.thoughts !== "") assertMatch(first.answer.thoughts, /think about this/);
   const missing = [first.answer.thoughts === "" ? "not shown" : "", carried ? "" : "not carried on"];
   return missing.filter((word) => word !== "").join(", ") || null;
+}
+
+async function toolRunner({ client, target }: Cell): Promise<Gap> {
+  if (client.runTools === null) return "not offered";
+  const asked: unknown[] = [];
+  const text = await client.runTools(target, {
+    text: '[[tool weather {"city":"Bern"}]] Weather in Bern?',
+    tool: WEATHER,
+    run: (input) => `sunny, call ${asked.push(input)}`,
+  });
+  assertMatch(text, /The tool weather answered: .*sunny, call 1/);
+  assertEquals(asked, [{ city: "Bern" }]);
+  return null;
+}
+
+async function threads({ client, target }: Cell): Promise<Gap> {
+  if (client.keepThread === null) return "not offered";
+  try {
+    const { fresh, cacheRead, cacheWrite } = await client.keepThread(target);
+    assert(fresh + cacheRead + cacheWrite > 4, "the vendor reads what it keeps");
+    return null;
+  } catch (thrown) {
+    if (thrown instanceof ThreadRefusal) return "refused";
+    throw thrown;
+  }
 }
 
 async function hostedSearch(cell: Cell): Promise<Gap> {

@@ -1,5 +1,15 @@
 import Anthropic, { APIError } from "@anthropic-ai/sdk";
-import { type Answer, type Asking, type Client, type Said, schemaOf, type Talk } from "./client.ts";
+import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";
+import {
+  type Answer,
+  type Asking,
+  type Client,
+  type Said,
+  schemaOf,
+  type Talk,
+  ThreadRefusal,
+  type Tokens,
+} from "./client.ts";
 
 type Body = Anthropic.MessageCreateParamsNonStreaming;
 
@@ -8,6 +18,29 @@ export const anthropicMessages: Client = {
   name: "@anthropic-ai/sdk messages",
   stops: { end: "end_turn", tools: "tool_use" },
   offersSearch: true,
+  async runTools({ address, key, model }, { text, tool, run }) {
+    const client = new Anthropic({ baseURL: `${address}/msgcompat`, apiKey: key, maxRetries: 0 });
+    const { name, description } = tool;
+    const message = await client.beta.messages.toolRunner({
+      model,
+      max_tokens: 500,
+      messages: [{ role: "user", content: text }],
+      tools: [betaTool({ name, description, inputSchema: schemaOf(tool), run })],
+    }).runUntilDone();
+    return message.content.map((block) => block.type === "text" ? block.text : "").join("");
+  },
+  async keepThread({ address, key, model }) {
+    const client = new Anthropic({ baseURL: `${address}/msgcompat`, apiKey: key, maxRetries: 0 });
+    const thread = client.beta.messages.thread({ model, max_tokens: 100 });
+    try {
+      await thread.send({ role: "user", content: "one two three" });
+    } catch (thrown) {
+      if ((thrown as Error).constructor.name !== "ThreadUnsupportedRequestError") throw thrown;
+      throw new ThreadRefusal((thrown as Error).message);
+    }
+    const { usage } = await thread.send({ role: "user", content: "four" });
+    return tokensOf(usage);
+  },
   open({ address, key, model }): Talk {
     const client = new Anthropic({ baseURL: `${address}/msgcompat`, apiKey: key, maxRetries: 0 });
     const messages: Anthropic.MessageParam[] = [];
@@ -71,11 +104,20 @@ function answerOf({ content, stop_reason, usage }: Anthropic.Message): Answer {
     cited: content.flatMap((block) => block.type === "text" ? block.citations ?? [] : [])
       .flatMap((citation) => citation.type === "web_search_result_location" ? [citation.url] : []),
     stop: stop_reason ?? "",
-    tokens: {
-      fresh: usage.input_tokens,
-      cacheRead: usage.cache_read_input_tokens ?? 0,
-      cacheWrite: usage.cache_creation_input_tokens ?? 0,
-      output: usage.output_tokens,
-    },
+    tokens: tokensOf(usage),
+  };
+}
+
+type Counted = Pick<
+  Anthropic.Usage,
+  "input_tokens" | "output_tokens" | "cache_read_input_tokens" | "cache_creation_input_tokens"
+>;
+
+function tokensOf(usage: Counted): Tokens {
+  return {
+    fresh: usage.input_tokens,
+    cacheRead: usage.cache_read_input_tokens ?? 0,
+    cacheWrite: usage.cache_creation_input_tokens ?? 0,
+    output: usage.output_tokens,
   };
 }

@@ -94,6 +94,10 @@ export interface Client {
   readonly stops: { readonly end: string; readonly tools: string };
   /** False where the client has no way to offer the vendor's search. */
   readonly offersSearch: boolean;
+  /** The client's own loop: runs a tool until the model answers, and gives the answer's text; null where it has none. */
+  readonly runTools: ((target: Target, wish: ToolWish) => Promise<string>) | null;
+  /** Two turns of a conversation that the vendor keeps; null where the client has none. Gives what the second turn read. */
+  readonly keepThread: ((target: Target) => Promise<Tokens>) | null;
   open(target: Target): Talk;
   shownError(thrown: unknown): ShownError;
 }
@@ -103,11 +107,24 @@ export class EventOfFailure extends Error {
   override readonly name = "EventOfFailure";
 }
 
+/** What a client's own loop is asked. */
+export interface ToolWish {
+  readonly text: string;
+  readonly tool: OfferedTool;
+  /** Answers a call. */
+  readonly run: (input: unknown) => string;
+}
+
+/** A refusal of a vendor that keeps no conversations, by the client's own class for it. */
+export class ThreadRefusal extends Error {
+  override readonly name = "ThreadRefusal";
+}
+
 /** The JSON Schema of a tool's arguments. */
 export function schemaOf({ fields }: OfferedTool) {
   return {
     type: "object" as const,
-    properties: Object.fromEntries(fields.map((field) => [field, { type: "string" }])),
+    properties: Object.fromEntries(fields.map((field) => [field, { type: "string" as const }])),
     required: [...fields],
     additionalProperties: false,
   };

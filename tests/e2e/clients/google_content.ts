@@ -6,6 +6,8 @@ export const googleContent: Client = {
   name: "@google/genai",
   stops: { end: "STOP", tools: "STOP" },
   offersSearch: true,
+  runTools: null,
+  keepThread: null,
   open({ address, key, model }): Talk {
     const client = new GoogleGenAI({ apiKey: key, httpOptions: { baseUrl: `${address}/gencompat` } });
     let chat = client.chats.create({ model });

@@ -8,6 +8,20 @@ export const openaiChat: Client = {
   name: "openai chat.completions",
   stops: { end: "stop", tools: "tool_calls" },
   offersSearch: true,
+  async runTools({ address, key, model }, { text, tool, run }) {
+    const client = new OpenAI({ baseURL: `${address}/v1`, apiKey: key, maxRetries: 0 });
+    const { name, description } = tool;
+    const runner = client.chat.completions.runTools({
+      model,
+      messages: [{ role: "user", content: text }],
+      tools: [{
+        type: "function",
+        function: { name, description, parameters: schemaOf(tool), parse: JSON.parse, function: run },
+      }],
+    });
+    return await runner.finalContent() ?? "";
+  },
+  keepThread: null,
   open({ address, key, model }): Talk {
     const client = new OpenAI({ baseURL: `${address}/v1`, apiKey: key, maxRetries: 0 });
     const messages: Message[] = [];

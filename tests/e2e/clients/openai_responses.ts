@@ -9,6 +9,8 @@ export const openaiResponses: Client = {
   name: "openai responses",
   stops: { end: "completed", tools: "completed" },
   offersSearch: true,
+  runTools: null,
+  keepThread: null,
   open({ address, key, model }): Talk {
     const client = new OpenAI({ baseURL: `${address}/v1`, apiKey: key, maxRetries: 0 });
     const input: Item[] = [];

@@ -10,6 +10,7 @@ import {
   type LanguageModelUsage,
   type ModelMessage,
   Output,
+  stepCountIs,
   streamText,
   tool,
 } from "ai";
@@ -72,6 +73,20 @@ function toolkitClient(
     name,
     stops: { end: "stop", tools: "tool-calls" },
     offersSearch: search !== null,
+    async runTools(target, wish) {
+      const { name, description } = wish.tool;
+      const execute = (input: unknown) => Promise.resolve(wish.run(input));
+      const offered = tool({ description, inputSchema: jsonSchema(schemaOf(wish.tool)), execute });
+      const { text } = await generateText({
+        model: modelOf(target),
+        prompt: wish.text,
+        tools: { [name]: offered },
+        stopWhen: stepCountIs(5),
+        maxRetries: 0,
+      });
+      return text;
+    },
+    keepThread: null,
     open(target) {
       const messages: ModelMessage[] = [];
       return {
