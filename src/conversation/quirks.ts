@@ -10,6 +10,7 @@ export const QUIRKS = {
   no_text_parts: "chat, responses: several texts are sent as one string",
   no_refusal_field: "chat: `refusal` of an assistant's message is unknown; it is sent as text",
   reasoning_in_history: "chat: `reasoning_content` and `reasoning_details` of earlier turns are taken back",
+  reasoning_object: "chat: the objects `reasoning` and `usage` are taken, as OpenRouter does",
   no_custom_tools: "chat: tools of the type `custom` are unknown; they are offered as functions",
   no_allowed_tools: "chat, responses: `allowed_tools` is unknown; only the allowed tools are offered",
   long_tool_descriptions: "chat: descriptions of tools may be longer than 1,024 characters",

@@ -11,6 +11,7 @@ export const COMPATIBLE_QUIRKS: readonly Quirk[] = [
   "no_text_parts",
   "no_refusal_field",
   "reasoning_in_history",
+  "reasoning_object",
   "no_custom_tools",
   "no_allowed_tools",
   "long_tool_descriptions",
