@@ -1,29 +1,15 @@
 import { CLIENTS } from "./clients/all.ts";
 import { cellName, checkCompatibility, type Findings } from "./compatibility.ts";
 import { FEATURES } from "./features.ts";
-import { PRICING, startTestGateway, textModel } from "../support/gateway.ts";
+import { startTestGateway } from "../support/gateway.ts";
 import { purse } from "../support/purse.ts";
-import { geminiNamed, type VendorModel, VENDORS } from "./vendors.ts";
+import { MATRIX_MODELS } from "./matrix_models.ts";
+import { VENDORS } from "./vendors.ts";
 
-const gateway = await startTestGateway({
-  balance: "1000.00",
-  config: {
-    models: VENDORS.flatMap((vendor) => [
-      searching(vendor, vendor.model),
-      {
-        ...searching(vendor, geminiNamed(vendor)),
-        serves: [{ provider: `sandbox-${vendor.name}`, model: vendor.model }],
-      },
-    ]),
-  },
-});
+const gateway = await startTestGateway({ balance: "1000.00", config: { models: MATRIX_MODELS } });
 const { address, key, sandbox } = gateway;
 const account = purse(gateway);
 const found: Findings = new Map();
-
-function searching({ name }: VendorModel, id: string) {
-  return { ...textModel(id, [`sandbox-${name}`]), pricing: { ...PRICING, web_search: "0.01" } };
-}
 
 for (const client of CLIENTS) {
   for (const vendor of VENDORS) {

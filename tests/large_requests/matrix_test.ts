@@ -1,11 +1,15 @@
 import { CLIENTS } from "../e2e/clients/all.ts";
 import { FEATURES } from "../e2e/features.ts";
+import { MATRIX_MODELS } from "../e2e/matrix_models.ts";
 import { VENDORS } from "../e2e/vendors.ts";
 import { startTestGateway } from "../support/gateway.ts";
 import { purse } from "../support/purse.ts";
 
 /** Every request is large: answered in a thread, it must come to the same as on the main thread. */
-const gateway = await startTestGateway({ balance: "1000.00", config: { limits: { large_body: 0 } } });
+const gateway = await startTestGateway({
+  balance: "1000.00",
+  config: { models: MATRIX_MODELS, limits: { large_body: 0 } },
+});
 const { address, key, sandbox } = gateway;
 const account = purse(gateway);
 

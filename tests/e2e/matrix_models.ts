@@ -1,0 +1,15 @@
+import { PRICING, textModel } from "../support/gateway.ts";
+import { geminiNamed, type VendorModel, VENDORS } from "./vendors.ts";
+
+/** The models of the matrix as a gateway's configuration has them: with a price for searches, and under Gemini's names. */
+export const MATRIX_MODELS: readonly object[] = VENDORS.flatMap((vendor) => [
+  searching(vendor, vendor.model),
+  {
+    ...searching(vendor, geminiNamed(vendor)),
+    serves: [{ provider: `sandbox-${vendor.name}`, model: vendor.model }],
+  },
+]);
+
+function searching({ name }: VendorModel, id: string) {
+  return { ...textModel(id, [`sandbox-${name}`]), pricing: { ...PRICING, web_search: "0.01" } };
+}
