@@ -19,9 +19,10 @@ export const MAX_IDS_PER_REPLY = 2_000;
  */
 export async function keepIssuedIds(bytes: Uint8Array<ArrayBuffer>, attempt: TextAttempt, parts: KeepingParts) {
   const reader = attempt.endpoint.pass?.issuedIds ?? null;
+  if (reader === null) return;
   const text = latin1Of(bytes);
   const policy = statePolicyOf(attempt.turn.body);
-  if (reader === null || !reader.mayIssue(text, policy)) return;
+  if (!reader.mayIssue(text, policy)) return;
   const ids = reader.issuedIn(parsedOrNull(textOfLatin1(text)), policy);
   if (ids.length > 0) await parts.vendorState.keep(ownerOf(attempt), ids.slice(0, MAX_IDS_PER_REPLY));
 }

@@ -77,11 +77,11 @@ function openProvider(name: string, config: ProviderConfig, { clock, caCerts, pr
 function authorizerOf(kind: UpstreamKind, { apiKey, headers }: ProviderConfig): OutboundOptions["authorize"] {
   if (apiKey === null) return undefined;
   const credentials = { apiKey };
-  const isOurs = (fields: HeaderFields) => Object.keys(fields).every((name) => !Object.hasOwn(headers, name));
-  const ours = (fields: HeaderFields) =>
-    isOurs(fields)
-      ? fields
-      : Object.fromEntries(Object.entries(fields).filter(([name]) => !Object.hasOwn(headers, name)));
+  const set = Object.keys(headers);
+  const ours = (fields: HeaderFields) => {
+    if (!set.some((name) => Object.hasOwn(fields, name))) return fields;
+    return Object.fromEntries(Object.entries(fields).filter(([name]) => !Object.hasOwn(headers, name)));
+  };
   return (request) => {
     const fields = kind.authorize(request, credentials);
     return fields instanceof Promise ? fields.then(ours) : ours(fields);
