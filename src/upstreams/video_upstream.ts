@@ -33,8 +33,8 @@ export interface VideoOrder {
   readonly mode: VideoOrderMode;
   /** What is to be seen, in the caller's words. */
   readonly prompt: string;
-  /** Whole seconds, within what the model makes. */
-  readonly durationSeconds: number;
+  /** Whole seconds, within what the model makes; null where the vendor decides, as for a reference video that is edited. */
+  readonly durationSeconds: number | null;
   /** `480p` … `4K`; beside a size what it is priced as, or null. */
   readonly resolution: string | null;
   /** `16:9` …; null when nothing was said or a size was given. */
@@ -51,8 +51,10 @@ export interface VideoOrder {
   readonly generateAudio: boolean | null;
   /** Asks for the same video each time, as far as a vendor keeps to it; null when nothing was said. */
   readonly seed: number | null;
-  /** `provider.options` of the caller, passed on as it is; own fields win over it. */
+  /** What the caller set for this vendor alone, free of {@linkcode VideoUpstream.refusedOptions}; own fields win over it. */
   readonly options: Readonly<Record<string, unknown>>;
+  /** The gateway's own address for the vendor's news of this job, which it takes as a reason to poll; null for none. */
+  readonly callbackUrl: string | null;
 }
 
 /** What must be kept to ask about a job again: its id, and whatever else its address needs (kind of path, host). */
@@ -65,10 +67,28 @@ export interface VideoJobHandle {
 
 /** One result. */
 export interface VideoResult {
-  /** Where the vendor keeps the video. */
-  readonly url: string;
+  /** Where the vendor keeps the video; null when its bytes come in an answer, from which `open` takes them. */
+  readonly url: string | null;
   /** True when only the vendor's key opens it; then it is fetched from the provider's own host alone. */
   readonly needsCredential: boolean;
+}
+
+/** Something else that a vendor makes beside the video. */
+export interface VideoExtra {
+  /** `last_frame`: the video's last picture, to begin the next one with. `thumbnail`: a picture that stands for it. */
+  readonly type: "last_frame" | "thumbnail";
+  /** Where the vendor keeps it. */
+  readonly url: string;
+}
+
+/** What a vendor tells of a job that goes on. Missing or null for what it does not tell. */
+export interface VideoProgressDetails {
+  /** 0 to 100. */
+  readonly progressPercent?: number | null;
+  /** How many jobs are before it; 0 when it is next. */
+  readonly queuePosition?: number | null;
+  /** Unix milliseconds at which the vendor began with it. */
+  readonly startedAt?: number | null;
 }
 
 /** What a vendor reports of its consumption. Null for what it does not report. */
@@ -81,7 +101,7 @@ export interface VideoConsumption {
 
 /** How a job stands. Words of a vendor that nobody knows mean `pending`. */
 export type VideoProgress =
-  | {
+  | VideoProgressDetails & {
     readonly status: "pending";
     /** True once the vendor works on it, so that a queue's cancel comes too late; null where it does not say. */
     readonly isRunning: boolean | null;
@@ -90,7 +110,13 @@ export type VideoProgress =
     /** The vendor asks to be left alone for so long. */
     readonly retryAfterSeconds?: number;
   }
-  | { readonly status: "completed"; readonly results: readonly VideoResult[]; readonly consumption: VideoConsumption }
+  | {
+    readonly status: "completed";
+    readonly results: readonly VideoResult[];
+    /** Missing where there is none. */
+    readonly extras?: readonly VideoExtra[];
+    readonly consumption: VideoConsumption;
+  }
   | {
     readonly status: "failed";
     /** `content_policy_violation` for a refusal, else `upstream_error`. */
@@ -103,6 +129,12 @@ export type VideoProgress =
 
 /** How a cancel ended. `too_late`: the vendor only cancels before it begins. `gone`: the job had ended already. */
 export type CancelOutcome = "cancelled" | "requested" | "too_late" | "gone";
+
+/**
+ * Options of a vendor that no caller may set, by their names in small letters without `_` and `-`; the value says what to use
+ * instead, or why not, for the error. They stand at any depth. Those that every vendor has in common need not be repeated.
+ */
+export type RefusedOptions = Readonly<Record<string, string>>;
 
 /**
  * A vendor that makes videos. Knows no caller, no money and no store; every failure is an {@linkcode UpstreamFailure}. What a
@@ -118,6 +150,15 @@ export interface VideoUpstream {
   create(order: VideoOrder): Promise<VideoJobHandle>;
   /** Asks how a job stands. */
   poll(job: VideoJobHandle): Promise<VideoProgress>;
+  /**
+   * Asks for many jobs at once; missing where the vendor cannot be asked so. A job that the answer does not hold is missing in
+   * the result, by {@linkcode VideoJobHandle.id}, and is asked for by itself.
+   */
+  readonly pollMany?: {
+    /** How many jobs one question may name. */
+    readonly limit: number;
+    ask(jobs: readonly VideoJobHandle[]): Promise<ReadonlyMap<string, VideoProgress>>;
+  };
   /** Null where the vendor cannot stop a job: the caller gets `cancel_not_supported`. */
   readonly cancel: ((job: VideoJobHandle) => Promise<CancelOutcome>) | null;
   /**
@@ -127,6 +168,24 @@ export interface VideoUpstream {
    * @param createdAfter Unix milliseconds; older jobs are not looked at.
    */
   readonly find: ((order: VideoOrder, createdAfter: number) => Promise<VideoJobHandle | null>) | null;
-  /** Opens a result that needs the credential: the answer's body, to be streamed; null where no result ever does. */
-  readonly open: ((result: VideoResult) => Promise<AsyncIterable<Uint8Array<ArrayBuffer>>>) | null;
+  /**
+   * Opens a result that needs the credential, or whose bytes come in an answer: the video's bytes, to be streamed; null where no
+   * result ever does.
+   */
+  readonly open:
+    | ((result: VideoResult, job: VideoJobHandle) => Promise<AsyncIterable<Uint8Array<ArrayBuffer>>>)
+    | null;
+  /** What no caller may set in `provider.options`: what decides length, count, size, sound or tier, and where news is sent. */
+  readonly refusedOptions?: RefusedOptions;
+  /**
+   * Names the fields of an order, as the caller wrote them, that this vendor's request cannot hold and that are therefore not
+   * sent: `seed`, `generate_audio`. Values of media are not looked at. Missing where everything is sent or refused.
+   */
+  readonly dropped?: (order: VideoOrder) => readonly string[];
+  /** Schemes of addresses of files that the operator's account at this vendor keeps, such as `asset:`. Missing: none. */
+  readonly ownSchemes?: readonly string[];
+  /** Whether a poll of a finished job gives its results new addresses. Default: false. */
+  readonly renewsAddresses?: boolean;
+  /** For how long the addresses of results work, in milliseconds. Default: 24 hours. */
+  readonly resultLifeMs?: number;
 }

@@ -83,16 +83,17 @@ async function copy(parts: VideoParts, task: VideoTask, result: VideoResult, nam
 }
 
 async function sourceOf(parts: VideoParts, task: VideoTask, result: VideoResult): Promise<AsyncIterable<Uint8Array>> {
-  if (!result.needsCredential) {
+  const { stage } = task;
+  if (result.url !== null && !result.needsCredential) {
     const options = { maxBytes: LARGEST_RESULT_BYTES, timeoutMs: DOWNLOAD_MS };
     return (await openDownload(result.url, options, parts.egress)).body;
   }
-  const provider = task.stage.step === "submitted" ? task.stage.provider : "";
+  const provider = stage.step === "submitted" ? stage.provider : "";
   const open = parts.upstreams.get(provider)?.open;
-  if (!open) {
+  if (!open || stage.step !== "submitted") {
     throw new UpstreamFailure(provider, "invalid", "cannot open its results", { status: null, accepted: "no" });
   }
-  return await open(result);
+  return await open(result, stage.job);
 }
 
 async function finish(parts: VideoParts, entry: TaskEntry, job: Job, mirrors: readonly string[]): Promise<void> {

@@ -150,6 +150,7 @@ async function orderFor(
     model: candidate.model,
     mode: task.mode,
     prompt: task.prompt,
+    callbackUrl: null,
     firstFrame: order.firstFrame && await write(order.firstFrame),
     lastFrame: order.lastFrame && await write(order.lastFrame),
     references: await Promise.all(order.references.map(write)),
@@ -222,7 +223,7 @@ async function lookFor(
   if (task.stage.step !== "submitting") return "unknown";
   const { provider, model, since } = task.stage;
   // Media are not needed to recognise a task, and may be gone.
-  const order = { ...task.order!, firstFrame: null, lastFrame: null, references: [] };
+  const order = { ...task.order!, firstFrame: null, lastFrame: null, references: [], callbackUrl: null };
   const sought = { ...order, taskId: task.id, model, mode: task.mode, prompt: task.prompt };
   try {
     return await find(sought, since - CLOCK_SKEW_MS) ?? "absent";

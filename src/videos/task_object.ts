@@ -44,7 +44,7 @@ export function taskObjectOf(task: VideoTask, now: number, parts: AddressParts):
     status: task.status,
     model: task.modelName ?? task.model,
     prompt: task.prompt,
-    unsigned_urls: task.results.map(({ url }) => url),
+    unsigned_urls: task.results.flatMap(({ url }) => url ?? []),
     mirror_urls: task.mirrors.map((name) => mirrorUrl(name, now, parts)),
     usage: { video_seconds: task.usage?.seconds ?? 0, video_cost: writeMoney(task.usage?.cost ?? NOTHING) },
     created_at: Math.floor(task.createdAt / 1000),

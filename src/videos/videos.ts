@@ -84,8 +84,8 @@ export function createVideos(parts: VideoParts, polling: PollingTerms): Videos {
       const task = await own(keyId, id);
       const [mirror] = task.mirrors;
       if (mirror !== undefined) return mirrorUrl(mirror, parts.store.now(), parts);
-      const open = task.results.find(({ needsCredential }) => !needsCredential);
-      if (open) return open.url;
+      const open = task.results.find(({ url, needsCredential }) => url !== null && !needsCredential)?.url;
+      if (open) return open;
       throw taskNotFound();
     },
     whenMirrored: (name) => whenMirrored(parts, name),

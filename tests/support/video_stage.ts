@@ -104,6 +104,7 @@ export function videoOrder(change: Partial<VideoOrder> = {}): VideoOrder {
     generateAudio: null,
     seed: null,
     options: {},
+    callbackUrl: null,
     ...change,
   };
 }

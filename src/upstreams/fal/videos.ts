@@ -69,7 +69,7 @@ function bodyOf(outbound: Outbound, order: VideoOrder, inputs: FalInputs): JsonO
   return {
     ...order.options,
     prompt: order.prompt,
-    duration: durationAs(inputs.duration, order.durationSeconds),
+    ...(order.durationSeconds !== null && { duration: durationAs(inputs.duration, order.durationSeconds) }),
     ...(resolution !== null && { resolution }),
     ...(ratio !== null && { aspect_ratio: ratio }),
     ...(firstFrame !== null && { [first]: firstFrame.value }),

@@ -104,7 +104,7 @@ function bodyOf(outbound: Outbound, order: VideoOrder): JsonObject {
     ...order.options,
     model: order.model,
     prompt: order.prompt,
-    duration: order.durationSeconds,
+    ...(order.durationSeconds !== null && { duration: order.durationSeconds }),
     ...(resolution !== null && { resolution }),
     ...(firstFrame !== null && { first_frame_image: firstFrame.value }),
     ...(lastFrame !== null && { last_frame_image: lastFrame.value }),

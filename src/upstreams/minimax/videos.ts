@@ -74,7 +74,7 @@ function bodyOf(outbound: Outbound, order: VideoOrder): JsonObject {
     ...order.options,
     model: order.model,
     content: contentPartsOf(order),
-    duration: order.durationSeconds,
+    ...(order.durationSeconds !== null && { duration: order.durationSeconds }),
     ...(resolution !== null && { resolution }),
     // A frame has a ratio of its own.
     ...(shape !== null && order.firstFrame === null && { ratio: shape }),

@@ -68,7 +68,7 @@ function bodyOf(outbound: Outbound, order: VideoOrder): JsonObject {
     ...order.options,
     model: order.model,
     prompt: order.prompt,
-    duration: order.durationSeconds,
+    ...(order.durationSeconds !== null && { duration: order.durationSeconds }),
     ...(resolution !== null && { resolution }),
     ...(ratio !== null && { aspect_ratio: ratio }),
     ...(firstFrame !== null && { image: { url: firstFrame.value } }),
