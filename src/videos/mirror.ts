@@ -30,6 +30,9 @@ export function mirrorHandler(parts: VideoParts): JobHandler {
     const { value: task } = entry;
     try {
       for (const [index, result] of task.results.entries()) await copy(parts, task, result, task.mirrors[index]);
+      for (const [index, { url }] of (task.extras ?? []).entries()) {
+        await copy(parts, task, { url, needsCredential: false }, task.extraMirrors![index]);
+      }
     } catch (error) {
       const reason = reasonOf(error);
       if (reason === null) throw error;
@@ -49,9 +52,10 @@ export function forgetHandler({ store, files }: VideoParts): JobHandler {
   return async (job) => {
     const entry = await readTask(store, job.ref);
     if (!entry) return void await store.commit(null, { settle: [job] });
-    const { inputs, mirrors } = entry.value;
-    for (const name of [...inputs, ...mirrors]) await files.remove(name);
-    const { ok } = await store.commit(null, settleJob(changeTask({}, entry, { inputs: [], mirrors: [] }), job));
+    const { inputs, mirrors, extraMirrors = [] } = entry.value;
+    for (const name of [...inputs, ...mirrors, ...extraMirrors]) await files.remove(name);
+    const forgotten = changeTask({}, entry, { inputs: [], mirrors: [], extraMirrors: [] });
+    const { ok } = await store.commit(null, settleJob(forgotten, job));
     if (!ok) await postponeJob(store, job, store.now(), job.attempt + 1);
   };
 }

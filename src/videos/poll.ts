@@ -18,6 +18,7 @@ type Final = Exclude<VideoProgress, { readonly status: "pending" }>;
 /** An address of a result, in characters; all must fit into the task's record. */
 const LONGEST_RESULT = 4_096;
 const MOST_RESULTS = 8;
+const MOST_EXTRAS = 2;
 /** At one provider at once. */
 const MOST_LOOKS = 192;
 
@@ -64,7 +65,9 @@ export function endOf(egress: EgressPolicy, progress: Final): TaskEnd {
     const message = "The provider reported success without a result that can be fetched";
     return { status: "failed", error: { code: "upstream_error", message } };
   }
-  return { status: "completed", results, seconds: progress.consumption.seconds };
+  const extras = (progress.extras ?? []).filter(({ url }) => isFetchable({ url, needsCredential: false }, egress))
+    .slice(0, MOST_EXTRAS);
+  return { status: "completed", results, extras, seconds: progress.consumption.seconds };
 }
 
 /** The vendor's word; while it cannot be had, the task is pending. */

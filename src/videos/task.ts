@@ -1,6 +1,6 @@
 import type { VideoMode, VideoResolution } from "../catalog/media_sections.ts";
 import type { Money } from "../lib/money.ts";
-import type { VideoJobHandle, VideoResult } from "../upstreams/video_upstream.ts";
+import type { VideoExtra, VideoJobHandle, VideoResult } from "../upstreams/video_upstream.ts";
 
 /**
  * A video task, from its creation to long after its end. `pending` goes to one terminal status, once, by one commit that
@@ -57,8 +57,12 @@ export interface VideoTask {
   readonly price: TaskPrice;
   /** The vendor's results; empty unless completed. */
   readonly results: readonly VideoResult[];
-  /** Names in the file store: there, or on their way. */
+  /** Names in the file store of the copies of the results, in their order: there, or on their way. */
   readonly mirrors: readonly string[];
+  /** What the vendor made beside the results; missing when it made nothing else. */
+  readonly extras?: readonly VideoExtra[];
+  /** Names in the file store of the copies of the extras, in their order; missing when there are none. */
+  readonly extraMirrors?: readonly string[];
   /** True from the completion until the copies are there or were given up. */
   readonly mirroring: boolean;
   /** Null until completed. */
@@ -149,6 +153,8 @@ export type TaskEnd =
   | {
     readonly status: "completed";
     readonly results: readonly VideoResult[];
+    /** What was made beside them. Default: nothing. */
+    readonly extras?: readonly VideoExtra[];
     /** As the vendor reports it; null when it does not. */
     readonly seconds: number | null;
   }

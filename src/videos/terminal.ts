@@ -3,6 +3,7 @@ import { captureHold, readHold, releaseHold } from "../billing/hold.ts";
 import { writeMoney } from "../lib/money.ts";
 import type { Commit, Job } from "../store/store.ts";
 import { usageOf } from "./price.ts";
+import { extraMirrorNamesOf, mirrorNamesOf } from "./mirror_names.ts";
 import { addJob, changeTask, settleJob, type TaskEntry } from "./records.ts";
 import type { TaskEnd, VideoTask } from "./task.ts";
 import { taskObjectOf } from "./task_object.ts";
@@ -60,8 +61,9 @@ function changeOf(task: VideoTask, end: TaskEnd): Partial<VideoTask> {
   const common = { status: end.status, order: null };
   if (end.status === "failed") return { ...common, error: { ...end.error, message: end.error.message.slice(0, 500) } };
   if (end.status !== "completed") return common;
-  const mirrors = end.results.map((_, index) => `${task.id}-${index}.mp4`);
-  return { ...common, results: end.results, mirrors, mirroring: true };
+  const { results, extras = [] } = end;
+  const made = { ...common, results, mirrors: mirrorNamesOf(task.id, results), mirroring: true };
+  return extras.length === 0 ? made : { ...made, extras, extraMirrors: extraMirrorNamesOf(task.id, extras) };
 }
 
 /** Captures, charges or releases; null when the hold has ended. What a video costs beyond its hold nobody pays: the price list was wrong, which is logged. */

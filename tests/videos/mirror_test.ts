@@ -9,6 +9,7 @@ import { createCatalog } from "../../src/catalog/catalog.ts";
 import { createCircuitBreaker } from "../../src/routing/circuit_breaker.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import { CALLER, DONE, failure, openStage, runDue } from "./stage.ts";
+import { readTask } from "../../src/videos/records.ts";
 import type { VideoResult } from "../../src/upstreams/video_upstream.ts";
 
 const RETENTION_MS = 86_400_000;
@@ -115,4 +116,19 @@ Deno.test("nobody waits for a file that no task promises", async () => {
   await task.mirror();
   task.clock.advance(200);
   assertEquals([await waiting, DONE.status], [true, "completed"]);
+});
+
+Deno.test("what a vendor makes beside the video is kept in the task's record, one of each that can be fetched", async () => {
+  const stage = await openStage();
+  const extras = [
+    { type: "last_frame", url: "https://vendor.example/last.png" },
+    { type: "thumbnail", url: "http://10.0.0.1/thumbnail.webp" },
+  ] as const;
+  stage.vendor.progress = () => ({ ...DONE, extras }) as typeof DONE;
+  const id = await stage.create();
+  await stage.runDue();
+  stage.clock.advance(20_000);
+  await stage.runDue();
+  const task = (await readTask(stage.store, id))!.value;
+  assertEquals([task.extras, task.extraMirrors], [[extras[0]], [`${id}-extra-0.png`]]);
 });
