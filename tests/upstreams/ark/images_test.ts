@@ -1,6 +1,26 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
+import { arkImages } from "../../../src/upstreams/ark/images.ts";
+import { imageUpstreamContract } from "../../contract/image_upstream.ts";
+import { ok } from "../../support/video_stage.ts";
 import { CALL, orderOf, pictureOf, RECORDED, recordedAnswer, VENDOR_KEY, withImageVendor } from "../vendor.ts";
+
+imageUpstreamContract("ark", {
+  open: arkImages,
+  basePath: "/api/v3",
+  order: orderOf({ model: "seedream-4-5-251128" }),
+  successes: [{
+    answers: [ok({ created: 1, data: [{ b64_json: "AAAA", size: "2048x2048" }] })],
+    images: [{ result: { kind: "base64", data: "AAAA" }, mediaType: null }],
+  }],
+  emptySuccesses: [[ok({})], [ok({ data: [] })], [ok({ data: [{ url: "" }] })]],
+  contentRefusals: [
+    [{ status: 400, body: { error: { code: "InputTextSensitiveContentDetected", message: "No" } } }],
+    [ok({ data: [{ error: { code: "OutputImageSensitiveContentDetected", message: "No" } }] })],
+  ],
+  refusal: (message) => ({ error: { code: "Something", message } }),
+  edits: "without_mask",
+});
 
 const PLAIN = { model: "m", created: 1_793_491_200, data: [{ b64_json: "AAAA", size: "2048x2048" }] };
 

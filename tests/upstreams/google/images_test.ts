@@ -1,6 +1,37 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
+import { googleImages } from "../../../src/upstreams/google/images.ts";
+import { imageUpstreamContract } from "../../contract/image_upstream.ts";
+import { ok } from "../../support/video_stage.ts";
 import { CALL, orderOf, pictureOf, RECORDED, recordedAnswer, VENDOR_KEY, withImageVendor } from "../vendor.ts";
+
+imageUpstreamContract("google", {
+  open: googleImages,
+  basePath: "",
+  order: orderOf({ model: "gemini-3-pro-image" }),
+  successes: [{
+    answers: [ok({
+      candidates: [{
+        content: {
+          parts: [
+            { thought: true, inlineData: { mimeType: "image/png", data: "BBBB" } },
+            { text: "Here" },
+            { inlineData: { mimeType: "image/jpeg", data: "AAAA" } },
+          ],
+        },
+        finishReason: "STOP",
+      }],
+    })],
+    images: [{ result: { kind: "base64", data: "AAAA" }, mediaType: "image/jpeg" }],
+  }],
+  emptySuccesses: [[ok({})], [ok({ candidates: [] })], [ok({ candidates: [{ content: { parts: [] } }] })]],
+  contentRefusals: [
+    [ok({ promptFeedback: { blockReason: "PROHIBITED_CONTENT" } })],
+    [ok({ candidates: [{ finishReason: "IMAGE_SAFETY" }] })],
+  ],
+  refusal: (message) => ({ error: { code: 400, message, status: "SOMETHING" } }),
+  edits: "none",
+});
 
 const PICTURE = { inlineData: { mimeType: "image/jpeg", data: "AAAA" } };
 const answerOf = (parts: readonly unknown[], more: Record<string, unknown> = {}) => ({

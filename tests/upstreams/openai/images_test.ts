@@ -1,5 +1,8 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
+import { openaiImages } from "../../../src/upstreams/openai/images.ts";
+import { imageUpstreamContract } from "../../contract/image_upstream.ts";
+import { ok } from "../../support/video_stage.ts";
 import type { ImageEvent, ImageOrder } from "../../../src/upstreams/image_upstream.ts";
 import {
   CALL,
@@ -11,6 +14,34 @@ import {
   VENDOR_KEY,
   withImageVendor,
 } from "../vendor.ts";
+
+imageUpstreamContract("openai", {
+  open: openaiImages,
+  basePath: "/v1",
+  order: orderOf({ model: "gpt-image-2" }),
+  successes: [
+    {
+      answers: [ok({ created: 1, data: [{ b64_json: "AAAA" }], output_format: "png", size: "1024x1024" })],
+      images: [{ result: { kind: "base64", data: "AAAA" }, mediaType: "image/png" }],
+    },
+    {
+      answers: [ok({ data: [{ url: "https://vendor.example/1.png" }, { url: "data:image/webp;base64,AAAA" }] })],
+      images: [
+        { result: { kind: "url", url: "https://vendor.example/1.png" }, mediaType: null },
+        { result: { kind: "base64", data: "AAAA" }, mediaType: "image/webp" },
+      ],
+    },
+  ],
+  emptySuccesses: [[ok({ data: [] })], [ok({ data: [{ b64_json: null, url: "" }] })], [ok({})]],
+  contentRefusals: [
+    [{
+      status: 400,
+      body: { error: { message: "No", type: "image_generation_user_error", code: "moderation_blocked" } },
+    }],
+  ],
+  refusal: (message) => ({ error: { message, type: "invalid_request_error", param: null, code: null } }),
+  edits: "with_mask",
+});
 
 const PLAIN = { created: 1_793_491_200, data: [{ b64_json: "AAAA" }] };
 

@@ -1,7 +1,27 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
+import { xaiImages } from "../../../src/upstreams/xai/images.ts";
+import { imageUpstreamContract } from "../../contract/image_upstream.ts";
+import { ok } from "../../support/video_stage.ts";
 import type { ImageOrder } from "../../../src/upstreams/image_upstream.ts";
 import { CALL, orderOf, pictureOf, RECORDED, recordedAnswer, VENDOR_KEY, withImageVendor } from "../vendor.ts";
+
+imageUpstreamContract("xai", {
+  open: xaiImages,
+  basePath: "/v1",
+  order: orderOf({ model: "grok-imagine-image-2.0" }),
+  successes: [{
+    answers: [ok({ data: [{ b64_json: "AAAA", mime_type: "image/jpeg", respect_moderation: true }] })],
+    images: [{ result: { kind: "base64", data: "AAAA" }, mediaType: "image/jpeg" }],
+  }],
+  emptySuccesses: [[ok({})], [ok({ data: [] })], [ok({ data: [{ url: null }] })]],
+  contentRefusals: [
+    [{ status: 400, body: { code: "invalid-argument", error: "Image rejected by content moderation." } }],
+    [ok({ data: [{ url: null, respect_moderation: false }] })],
+  ],
+  refusal: (error) => ({ code: "invalid-argument", error }),
+  edits: "without_mask",
+});
 
 const PLAIN = { data: [{ b64_json: "AAAA", mime_type: "image/jpeg" }] };
 

@@ -1,0 +1,368 @@
+/** The laws of the port to vendors of pictures: one suite, run over every adapter. */
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import type { Clock } from "../../src/lib/clock.ts";
+import { GatewayError } from "../../src/lib/gateway_error.ts";
+import { UpstreamFailure } from "../../src/upstreams/failure.ts";
+import type { ImageOrder, ImageUpstream, MadeImage } from "../../src/upstreams/image_upstream.ts";
+import type { Outbound } from "../../src/upstreams/outbound.ts";
+import { ManualClock, until } from "../support/manual_clock.ts";
+import { answer, type WireSeen } from "../support/scripted_upstream.ts";
+import { STAGE_KEY, type VendorAnswer, type VideoStage, withAnswers, withVendor } from "../support/video_stage.ts";
+import { CALL, pictureOf } from "../upstreams/vendor.ts";
+
+/** One adapter, and what its vendor says in each situation. */
+export interface ImageDialect {
+  /** @param clock What a vendor that is polled is waited for by. */
+  readonly open: (outbound: Outbound, clock: Clock) => ImageUpstream;
+  /** Behind the host in the vendor's base address. */
+  readonly basePath: string;
+  /** Of words alone. */
+  readonly order: ImageOrder;
+  /** The model that takes pictures, where it is another one. Default: that of the order. */
+  readonly editor?: string;
+  /** Answers that lead to pictures, one to a request, and the pictures. At least one. */
+  readonly successes: readonly { readonly answers: readonly VendorAnswer[]; readonly images: readonly MadeImage[] }[];
+  /** Success in which no picture stands. */
+  readonly emptySuccesses: readonly (readonly VendorAnswer[])[];
+  /** Refusals of an order for its content, at once or later. */
+  readonly contentRefusals: readonly (readonly VendorAnswer[])[];
+  /** An error body of the vendor with these words. */
+  readonly refusal: (words: string) => unknown;
+  /** Whether pictures can be changed, and whether beside a mask. */
+  readonly edits: "none" | "without_mask" | "with_mask";
+  /** How a vendor is polled whose pictures are jobs; missing where the answer holds the pictures. */
+  readonly job?: {
+    readonly created: VendorAnswer;
+    /** A poll of a job that goes on. */
+    readonly pending: VendorAnswer;
+    /** A poll of a job whose pictures are those of the first success. */
+    readonly done: readonly VendorAnswer[];
+    /** What a cancel is answered with; null where the vendor has none. */
+    readonly cancelled: VendorAnswer | null;
+  };
+}
+
+const PICTURE_BYTES = new TextEncoder().encode("the bytes of a picture that nobody else has");
+
+/** Registers every law as a test of that adapter. */
+export function imageUpstreamContract(vendor: string, dialect: ImageDialect): void {
+  const { basePath, order, job } = dialect;
+  const law = (promise: string, play: () => Promise<void>) => Deno.test(`${vendor} images: ${promise}`, play);
+  const answering = <T>(
+    answers: readonly VendorAnswer[],
+    play: (images: ImageUpstream, stage: VideoStage) => Promise<T>,
+  ) =>
+    withAnswers(answers, (stage) => {
+      const clock = new ManualClock();
+      return whilePassing(clock, () => play(dialect.open(stage.outbound, clock), stage));
+    }, basePath);
+  const failing = (answers: readonly VendorAnswer[]) =>
+    answering(answers, (images) => assertRejects(() => images.generate(order, CALL), UpstreamFailure));
+  const failingIn = ({ outbound }: VideoStage, clock: Clock) =>
+    assertRejects(() => dialect.open(outbound, clock).generate(order, CALL), UpstreamFailure);
+  /** Plays with a vendor that answers every request by what it is, and how many came before it. */
+  const replying = (
+    reply: (request: WireSeen, nth: number) => VendorAnswer,
+    play: (stage: VideoStage) => Promise<void>,
+  ) => {
+    let asked = 0;
+    return withVendor(
+      async (side) => {
+        for (let request = await side.request(); request !== null; request = await side.request()) {
+          const { status, body, headers } = reply(request, asked++);
+          await side.say(answer(status, typeof body === "string" ? body : JSON.stringify(body), headers));
+        }
+      },
+      play,
+      basePath,
+    );
+  };
+  const withPicture = { ...order, model: dialect.editor ?? order.model, images: [pictureOf(PICTURE_BYTES)] };
+
+  law("generate() orders once and gives what the vendor made", async () => {
+    for (const { answers, images: expected } of dialect.successes) {
+      await answering(answers, async (images, { vendor }) => {
+        const outcome = await images.generate(order, CALL);
+        assertEquals(outcome.images, expected, JSON.stringify(answers));
+        assertEquals(vendor.seen.map(({ method }) => method), ["POST", ...Array(answers.length - 1).fill("GET")]);
+        assert(vendor.seen.every(({ path }) => path.startsWith(`${basePath}/`)));
+        assert(outcome.size === null || /^\d+x\d+$/.test(outcome.size), `${outcome.size}`);
+      });
+    }
+  });
+
+  law("success without a picture is an answer that cannot be read, and leaves open what was made", async () => {
+    for (const answers of dialect.emptySuccesses) {
+      const failure = await failing(answers);
+      assertEquals([failure.kind, failure.facts.accepted], ["broken", "unknown"], JSON.stringify(answers));
+    }
+  });
+
+  law("an answer that is none leaves open what was made", async () => {
+    for (const body of ["", "<html>ok</html>", "null", "[]", "7", '{"id":']) {
+      const failure = await failing([{ status: 200, body }]);
+      assertEquals([failure.kind, failure.facts.accepted], ["broken", "unknown"], String(body));
+    }
+  });
+
+  law("a 4xx is told by its kind and words, and nothing was made", async () => {
+    const kinds = {
+      400: "invalid",
+      401: "auth",
+      402: "unavailable",
+      403: "forbidden",
+      404: "invalid",
+      422: "invalid",
+      429: "rate_limited",
+    };
+    for (const [status, kind] of Object.entries(kinds)) {
+      const { kind: told, message, facts } = await failing([
+        { status: Number(status), body: dialect.refusal("no such thing") },
+      ]);
+      assertEquals([told, facts.accepted, facts.status, message], [kind, "no", Number(status), "no such thing"]);
+    }
+  });
+
+  law("a 429 tells how long the vendor wants to be left alone", async () => {
+    const body = dialect.refusal("slowly");
+    const failure = await failing([{ status: 429, body, headers: { "retry-after": "7" } }]);
+    assertEquals(failure.facts.retryAfterSeconds, 7);
+  });
+
+  law("a 5xx is the vendor's own failure, and one of a server in front leaves open what was made", async () => {
+    for (const status of [500, 502, 503, 504]) {
+      const failure = await failing([{ status, body: "" }]);
+      assert(failure.isProvidersFault && !failure.facts.isContentRefusal, String(status));
+      if (status === 502 || status === 504) assertEquals(failure.facts.accepted, "unknown", String(status));
+    }
+  });
+
+  law("a redirect is followed nowhere", async () => {
+    const failure = await failing([{ status: 302, body: "", headers: { location: "http://127.0.0.1:1/elsewhere" } }]);
+    assertEquals(failure.kind, "broken");
+  });
+
+  law("a refusal for content is told from others, and made nothing", async () => {
+    for (const answers of dialect.contentRefusals) {
+      const { kind, facts } = await failing(answers);
+      assertEquals([kind, facts.accepted, facts.isContentRefusal], ["invalid", "no", true], JSON.stringify(answers));
+    }
+    const other = await failing([{ status: 400, body: dialect.refusal("the size is too large") }]);
+    assert(!other.facts.isContentRefusal);
+  });
+
+  law("the key never shows in what the vendor is quoted with", async () => {
+    const { message } = await failing([{ status: 400, body: dialect.refusal(`the key ${STAGE_KEY} is odd`) }]);
+    assertEquals(message, "the key [redacted] is odd");
+  });
+
+  law("silence ends in a failure that leaves open what was made", () =>
+    withVendor(async (side) => {
+      await side.request();
+      await side.gone();
+    }, async ({ outbound, vendor, clock }) => {
+      const ending = assertRejects(() => dialect.open(outbound, clock).generate(order, CALL), UpstreamFailure);
+      await until(() => vendor.seen.length === 1);
+      clock.advance(outbound.firstByteMs + 1_000);
+      const failure = await ending;
+      assertEquals([failure.kind, failure.facts.accepted], ["timeout", "unknown"]);
+    }, basePath));
+
+  law(
+    "a vendor that was not reached has made nothing",
+    () =>
+      withVendor(() => Promise.resolve(), async ({ outbound, vendor, clock }) => {
+        await vendor.stop();
+        const failure = await assertRejects(() => dialect.open(outbound, clock).generate(order, CALL), UpstreamFailure);
+        assertEquals([failure.kind, failure.facts.accepted], ["unreachable", "no"]);
+      }, basePath).catch((thrown) => {
+        // The stage stops the vendor once more, which is no news.
+        if (!(thrown instanceof Deno.errors.BadResource)) throw thrown;
+      }),
+  );
+
+  law("the caller's signal ends the call", () =>
+    withVendor(async (side) => {
+      await side.request();
+      await side.gone();
+    }, async ({ outbound, vendor, clock }) => {
+      const caller = new AbortController();
+      const images = dialect.open(outbound, clock);
+      const ending = assertRejects(
+        () => images.generate(order, { callerSignal: () => caller.signal }),
+        UpstreamFailure,
+      );
+      await until(() => vendor.seen.length === 1);
+      caller.abort();
+      clock.advance(1_000); // The signal is looked at only after a while.
+      assertEquals((await ending).kind, "cancelled");
+    }, basePath));
+
+  law("bytes for which there is no room end the call", async () => {
+    const [{ answers }] = dialect.successes;
+    const full = new GatewayError("overloaded", "Cannot hold the answer");
+    await answering(answers, async (images) => {
+      const reserve = () => {
+        throw full;
+      };
+      // A vendor whose answers hold addresses alone needs none.
+      const thrown = await images.generate(order, { ...CALL, reserve }).catch((error) => error);
+      const isInline = dialect.successes[0].images.some(({ result }) => result.kind === "base64");
+      assert(isInline ? thrown === full : thrown === full || thrown.images !== undefined);
+    });
+  });
+
+  law("mostPerCall is at least one, and an order of that many names it or is one", async () => {
+    const [{ answers }] = dialect.successes;
+    await answering(answers, async (images, { vendor }) => {
+      assert(Number.isInteger(images.mostPerCall) && images.mostPerCall >= 1);
+      await images.generate({ ...order, count: images.mostPerCall }, CALL);
+      const { body } = vendor.seen[0];
+      assert(images.mostPerCall === 1 || body.includes(`:${images.mostPerCall}`), body);
+    });
+  });
+
+  law(
+    "pictures of an order reach the vendor whole",
+    () =>
+      answering(dialect.successes[0].answers, async (images, { vendor }) => {
+        await images.generate(withPicture, CALL);
+        const { body } = vendor.seen[0];
+        assert(body.includes(PICTURE_BYTES.toBase64()) || body.includes(new TextDecoder().decode(PICTURE_BYTES)));
+      }),
+  );
+
+  if (dialect.edits === "none") {
+    law("edit() is not there", () =>
+      answering([], (images) => {
+        assertEquals(images.edit, null);
+        return Promise.resolve();
+      }));
+  } else {
+    law(
+      "edit() sends the picture that is to be changed",
+      () =>
+        answering(dialect.successes[0].answers, async (images, { vendor }) => {
+          const outcome = await images.edit!(withPicture, CALL);
+          assertEquals(outcome.images, dialect.successes[0].images);
+          const { body } = vendor.seen[0];
+          assert(body.includes(PICTURE_BYTES.toBase64()) || body.includes(new TextDecoder().decode(PICTURE_BYTES)));
+        }),
+    );
+  }
+
+  if (dialect.edits === "without_mask") {
+    law("a mask is refused before anything is sent", () =>
+      answering([], async (images) => {
+        const masked = { ...withPicture, mask: pictureOf([1]) };
+        const failure = await assertRejects(() => images.edit!(masked, CALL), UpstreamFailure);
+        assertEquals([failure.kind, failure.facts.accepted, failure.facts.field], ["invalid", "no", "mask"]);
+      }));
+  }
+
+  if (dialect.edits === "with_mask") {
+    law(
+      "edit() sends the mask beside the picture",
+      () =>
+        answering(dialect.successes[0].answers, async (images, { vendor }) => {
+          const mask = new TextEncoder().encode("the bytes of a mask");
+          await images.edit!({ ...withPicture, mask: pictureOf(mask) }, CALL);
+          const { body } = vendor.seen[0];
+          assert(body.includes(mask.toBase64()) || body.includes(new TextDecoder().decode(mask)));
+        }),
+    );
+  }
+
+  if (job !== undefined) {
+    const { created, pending, done, cancelled } = job;
+
+    law(
+      "a job is asked for until its pictures are there",
+      () =>
+        answering([created, pending, pending, pending, ...done], async (images) => {
+          assertEquals((await images.generate(order, CALL)).images, dialect.successes[0].images);
+        }),
+    );
+
+    law("a poll that fails loses no job that is paid for", () => {
+      const failures = [429, 500, 502, 503, 504].map((status) => ({ status, body: dialect.refusal("not now") }));
+      const unreadable = { status: 200, body: "<html>busy</html>" };
+      return answering([created, ...failures, pending, unreadable, ...failures, ...done], async (images) => {
+        assertEquals((await images.generate(order, CALL)).images, dialect.successes[0].images);
+      });
+    });
+
+    law(
+      "a vendor that wants to be left alone is asked no sooner",
+      () =>
+        withAnswers([created, { status: 429, body: "", headers: { "retry-after": "40" } }, ...done], async (stage) => {
+          const clock = new ManualClock();
+          const begin = clock.now();
+          await whilePassing(clock, () => dialect.open(stage.outbound, clock).generate(order, CALL));
+          assert(clock.now() - begin >= 40_000);
+        }, basePath),
+    );
+
+    law(
+      "a job that cannot be asked for with this credential ends the call, and leaves open what was made",
+      () =>
+        replying(
+          (_, nth) => nth === 0 ? created : { status: 401, body: dialect.refusal("who are you") },
+          async (stage) => {
+            const clock = new ManualClock();
+            const failure = await whilePassing(clock, () => failingIn(stage, clock));
+            assertEquals([failure.kind, failure.facts.accepted], ["auth", "unknown"]);
+          },
+        ),
+    );
+
+    law(
+      "a job that does not end is given up, and cancelled where that is possible",
+      () =>
+        replying(({ method }, nth) => method === "GET" ? pending : nth === 0 ? created : cancelled!, async (stage) => {
+          const { outbound, vendor } = stage;
+          const clock = new ManualClock();
+          const begin = clock.now();
+          const failure = await whilePassing(clock, () => failingIn(stage, clock));
+          assertEquals([failure.kind, failure.facts.accepted], ["timeout", "unknown"]);
+          const waited = clock.now() - begin;
+          assert(waited >= outbound.firstByteMs && waited <= outbound.firstByteMs + 60_000, String(waited));
+          const cancels = vendor.seen.slice(1).filter(({ method }) => method !== "GET").length;
+          assertEquals(cancels, cancelled === null ? 0 : 1);
+        }),
+    );
+
+    law(
+      "the caller's signal ends the waiting, and cancels the job where that is possible",
+      () =>
+        withAnswers([created, pending, ...cancelled === null ? [] : [cancelled]], async ({ outbound, vendor }) => {
+          const clock = new ManualClock();
+          const caller = new AbortController();
+          const images = dialect.open(outbound, clock);
+          const ending = assertRejects(
+            () => images.generate(order, { callerSignal: () => caller.signal }),
+            UpstreamFailure,
+          );
+          await until(() => clock.waiting > 0);
+          clock.advance(60_000);
+          await until(() => vendor.seen.length === 2 && clock.waiting > 0);
+          caller.abort();
+          const failure = await ending;
+          assertEquals([failure.kind, failure.facts.accepted], ["cancelled", "unknown"]);
+          assertEquals(clock.waiting, 0);
+        }, basePath),
+    );
+  }
+}
+
+/** Lets the time of `clock` pass, a wait at a time, until the play is over. */
+async function whilePassing<T>(clock: ManualClock, play: () => Promise<T>): Promise<T> {
+  let isOver = false;
+  const playing = play().finally(() => isOver = true);
+  playing.catch(() => {});
+  while (!isOver) {
+    await until(() => isOver || clock.waiting > 0);
+    if (!isOver) clock.advance(1_000);
+  }
+  return await playing;
+}
