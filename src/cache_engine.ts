@@ -63,6 +63,8 @@ export function cacheFace(parts: CacheEngineParts): Pick<CacheEngine, "caches" |
     meter,
     clock,
     files: filesOf(parts),
+    caps: config.limits.cachedContents,
+    maxLifeMs: config.retention.cachedContentsMs,
     random,
     modelOf: (name) => textModel(catalog, name, content.caller),
     countHere: countPromptTokens,

@@ -14,6 +14,13 @@ export type CountAt = (
   question: Pick<Making, "callerSignal" | "memory"> & { readonly conversation: Conversation },
 ) => Promise<{ readonly tokens: number; readonly countedBy: string | null }>;
 
+/** What one credential may have at a time. */
+export interface CacheCaps {
+  readonly count: number;
+  /** As sent or as kept in files, whichever is more. */
+  readonly bytes: number;
+}
+
 /** What caches are made with. */
 export interface CacheParts extends CallParts {
   /** Its clock is theirs. */
@@ -21,6 +28,9 @@ export interface CacheParts extends CallParts {
   readonly vendorState: VendorState;
   /** A folder of their own. */
   readonly files: Files;
+  readonly caps: CacheCaps;
+  /** The longest life of a cache from its creation, in milliseconds, however often its end is moved; null for any. */
+  readonly maxLifeMs: number | null;
   /**
    * The text model of that name.
    *

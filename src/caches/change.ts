@@ -4,6 +4,7 @@ import { gatewayErrorFor, UpstreamFailure } from "../upstreams/failure.ts";
 import type { CacheParts } from "./cache_parts.ts";
 import { type CachedContent, cacheNotFound } from "./cached_content.ts";
 import { GRACE_MS } from "./expire.ts";
+import { endWithin } from "./lifetime.ts";
 import { ownCache } from "./read.ts";
 import { addExpiry, changeCache, endCache } from "./records.ts";
 import { readCachePatch } from "./request.ts";
@@ -33,7 +34,8 @@ export async function patchCache(parts: CacheParts, patch: CachePatch): Promise<
   for (let race = 0; race < MOST_RACES; race++) {
     const entry = await ownCache(store, patch.keyId, patch.name);
     const now = store.now();
-    const expiresAt = readCachePatch(patch.body, patch.updateMask, now);
+    const asked = readCachePatch(patch.body, patch.updateMask, now);
+    const expiresAt = endWithin(parts.maxLifeMs, entry.value.createdAt, asked);
     await extendAtHome(parts, entry.value, expiresAt);
     const { id, revision } = entry.value;
     const change = { expiresAt, updatedAt: now, revision: revision + 1 };

@@ -17,12 +17,23 @@ import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import { withBelievedTokens } from "./believed_tokens.ts";
 import type { CacheParts } from "./cache_parts.ts";
+import { refuseAboveCaps } from "./caps.ts";
 import { type CachedContent, cacheFileOf, type CacheHome, newCacheId } from "./cached_content.ts";
 import { keepEmulated } from "./emulated.ts";
 import { GRACE_MS } from "./expire.ts";
+import { endWithin } from "./lifetime.ts";
 import type { Kept, Making } from "./making.ts";
 import { keepNative } from "./native.ts";
-import { addCache, addExpiry, type CacheEntry, changeCache, dropCache, endCache, readCacheEntry } from "./records.ts";
+import {
+  addCache,
+  addExpiry,
+  type CacheEntry,
+  changeCache,
+  dropCache,
+  endCache,
+  readCacheEntry,
+  setBytes,
+} from "./records.ts";
 import { bareModelName, type CacheRequest, readCacheRequest } from "./request.ts";
 
 /** Who creates a cache, and what was sent. */
@@ -109,13 +120,17 @@ async function createAt(serving: Serving, creation: Creation): Promise<CreatedCa
   const provider = parts.providers.get(serving.provider)!;
   const entry = await begin(provider, creation);
   const { id } = entry.value;
-  const { content, expiresAt } = request;
+  const { content } = request;
+  const { expiresAt } = entry.value;
   const { callerSignal, memory } = call;
   const making: Making = { id, provider, serving, model, content, expiresAt, callerSignal, memory };
   let kept: Kept;
   try {
+    await refuseAboveCaps(parts, entry.value, call.bytes.length);
     kept = provider.caches ? await keepNative(provider.caches, making) : await keepEmulated(parts, making);
     kept = await withBelievedTokens(kept, making, parts, call.requestId);
+    // What it refers to was fetched meanwhile, and others were created.
+    if (kept.bytes > call.bytes.length) await refuseAboveCaps(parts, entry.value, kept.bytes);
   } catch (error) {
     await abandon(parts, entry, null, error);
     throw error;
@@ -125,7 +140,8 @@ async function createAt(serving: Serving, creation: Creation): Promise<CreatedCa
 
 async function begin(provider: Provider, { parts, call, request, model, now }: Creation): Promise<CacheEntry> {
   const { store } = parts;
-  const { modelName, displayName, expiresAt } = request;
+  const { modelName, displayName } = request;
+  const expiresAt = endWithin(parts.maxLifeMs, now, request.expiresAt);
   const cache: CachedContent = {
     id: newCacheId(store.now()),
     account: call.accountId,
@@ -144,7 +160,8 @@ async function begin(provider: Provider, { parts, call, request, model, now }: C
     countedBy: null,
     revision: 0,
   };
-  const result = await store.commit(null, addExpiry(addCache({}, cache), cache.id, 0, store.now() + PATIENCE_MS));
+  const added = addCache({}, cache, call.bytes.length);
+  const result = await store.commit(null, addExpiry(added, cache.id, 0, store.now() + PATIENCE_MS));
   const entry = result.ok ? await readCacheEntry(store, cache.id) : null;
   if (entry === null) throw new GatewayError("internal_error", "Cannot store the cached content");
   return entry;
@@ -167,7 +184,8 @@ async function finish(
   } as const;
   const { accountId, keyId, requestId } = call;
   await settlement.chargeWithin(charge, async (row) => {
-    const ready = addExpiry(changeCache({}, entry, change), id, 1, expiresAt + GRACE_MS);
+    const made = setBytes(changeCache({}, entry, change), entry.value, Math.max(kept.bytes, call.bytes.length));
+    const ready = addExpiry(made, id, 1, expiresAt + GRACE_MS);
     const rows = row === null ? [] : [{ ...row, at: parts.store.now() }];
     const commit = row === null ? ready : addCharge(ready, { account: accountId, reference: `cache_${id}`, rows });
     if (await commitSurely(parts.store, `cache_ready_${id}`, commit)) return;

@@ -34,6 +34,11 @@ export function readNewExpiry(body: JsonObject, now: number): number {
   return readExpiry(body, now) ?? now + LEAST_SECONDS * 1000;
 }
 
+/** The end that was asked for, or the latest that a cache of this creation may have. All in Unix milliseconds. */
+export function endWithin(maxLifeMs: number | null, createdAt: number, expiresAt: number): number {
+  return maxLifeMs === null ? expiresAt : Math.min(expiresAt, createdAt + maxLifeMs);
+}
+
 function readTtlSeconds(value: unknown, field: string): number {
   const digits = typeof value === "string" ? /^(\d{1,9})s$/.exec(value)?.[1] : undefined;
   const seconds = Number(digits ?? NaN);

@@ -24,6 +24,8 @@ export interface Making {
 
 /** What became of the content at a provider. */
 export interface Kept extends Pick<CachedContent, "home" | "tokens" | "countedBy" | "expiresAt"> {
+  /** What the gateway keeps of it; 0 when that is nothing. */
+  readonly bytes: number;
   /** Names, in the caller's spelling, of what the model will not be told. */
   readonly losses: readonly string[];
 }

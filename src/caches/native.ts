@@ -24,6 +24,7 @@ export async function keepNative(upstream: CacheUpstream, making: Making): Promi
     tokens,
     countedBy: provider.name,
     expiresAt: Math.min(expiresAt ?? making.expiresAt, making.expiresAt),
+    bytes: 0,
     losses: [],
   };
 }

@@ -37,13 +37,28 @@ export async function readOwnCaches(
   return ids.map((id, at) => ({ id, cache: entries[at]?.value ?? null }));
 }
 
-/** The commit with a new cache in it. */
-export function addCache(commit: Commit, cache: CachedContent): Commit {
+/** What a credential's caches that have not ended come to. Those of earlier versions have no bytes. */
+export async function readOwnUse(
+  store: Store,
+  keyId: string,
+  { exceptId, most }: { readonly exceptId: string; readonly most: number },
+): Promise<{ readonly count: number; readonly bytes: number }> {
+  const index = await store.scan<number | true>(ownCaches(keyId), { limit: most + 1 });
+  const others = index.filter(({ key }) => key[key.length - 1] !== exceptId);
+  const bytes = others.reduce((sum, { value }) => sum + (value === true ? 0 : value), 0);
+  return { count: others.length, bytes };
+}
+
+/** The commit with a new cache in it. `bytes` as it counts for {@linkcode readOwnUse}. */
+export function addCache(commit: Commit, cache: CachedContent, bytes: number): Commit {
   const key = cacheKey(cache.id);
-  return joined(commit, {
-    check: [{ key, version: null }],
-    set: [{ key, value: cache }, { key: ownCacheKey(cache.keyId, cache.id), value: true }],
-  });
+  const counted = setBytes(commit, cache, bytes);
+  return joined(counted, { check: [{ key, version: null }], set: [{ key, value: cache }] });
+}
+
+/** The commit with a cache's bytes in it, as they count for {@linkcode readOwnUse}. */
+export function setBytes(commit: Commit, { keyId, id }: Pick<CachedContent, "keyId" | "id">, bytes: number): Commit {
+  return joined(commit, { set: [{ key: ownCacheKey(keyId, id), value: bytes }] });
 }
 
 /** The commit with a change of a cache in it, refused as `conflict` when the cache is not as it was read any more. */
@@ -68,8 +83,12 @@ export function readExpiryRef(ref: string): { readonly id: string; readonly revi
   return { id, revision: Number(revision) };
 }
 
-/** The commit with the end of a cache's life in it, and the job that removes what is left of it. */
+/** The commit with the end of a cache's life in it, and the job that removes what is left of it; it counts no more. */
 export function endCache(commit: Commit, entry: CacheEntry, now: number): Commit {
+  const { keyId, id } = entry.value;
   const ended = changeCache(commit, entry, { state: "ended", updatedAt: now });
-  return joined(ended, { add: [{ kind: "cache_delete" satisfies CacheJobKind, ref: entry.value.id, dueAt: now }] });
+  return joined(ended, {
+    delete: [ownCacheKey(keyId, id)],
+    add: [{ kind: "cache_delete" satisfies CacheJobKind, ref: id, dueAt: now }],
+  });
 }

@@ -13,6 +13,7 @@ import type { Environment } from "./expansion.ts";
 import { type LimitsConfig, readLimitsSection } from "./limits_section.ts";
 import { refuseBadNames, refuseUnfitFallbacks } from "./name_checks.ts";
 import { type Path, Problems, type Reader } from "./problems.ts";
+import { readRetentionSection, type RetentionConfig } from "./retention_section.ts";
 import { readServerSection, type ServerConfig } from "./server_section.ts";
 import {
   type BillingConfig,
@@ -31,6 +32,7 @@ export type {
   Environment,
   LimitsConfig,
   LogsConfig,
+  RetentionConfig,
   ServerConfig,
   WebhooksConfig,
 };
@@ -55,6 +57,8 @@ export interface Config {
   readonly aliases: readonly Alias[];
   /** Rates, sizes and spans. */
   readonly limits: LimitsConfig;
+  /** How long what has ended is kept. */
+  readonly retention: RetentionConfig;
   /** How money is taken. */
   readonly billing: BillingConfig;
   /** How webhooks are delivered. */
@@ -76,6 +80,7 @@ const SECTIONS = [
   "models",
   "aliases",
   "limits",
+  "retention",
   "billing",
   "webhooks",
   "egress",
@@ -122,6 +127,7 @@ export function readTree(tree: Section, problems: Problems): Config {
     modelPatterns: entries?.filter((entry) => entry !== null && isPattern(entry)) ?? [],
     aliases: readAliases(tree.aliases ?? {}, problems),
     limits: problems.read(["limits"], tree.limits ?? {}, readLimitsSection),
+    retention: problems.read(["retention"], tree.retention ?? {}, readRetentionSection),
     billing: problems.read(["billing"], tree.billing ?? {}, readBillingSection),
     webhooks: problems.read(["webhooks"], tree.webhooks ?? {}, readWebhooksSection),
     egress: problems.read(["egress"], tree.egress ?? {}, readEgressSection),

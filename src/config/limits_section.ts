@@ -21,6 +21,14 @@ export interface VendorPollingConfig {
   readonly mostMs: number;
 }
 
+/** How many cached contents one credential may have at a time, and how much in them. */
+export interface CachedContentLimits {
+  /** Default: 1000. */
+  readonly count: number;
+  /** Bytes, as sent or as kept in files, whichever is more. Default: 1 GB. */
+  readonly bytes: number;
+}
+
 /** What a single caller may ask of the gateway. */
 export interface LimitsConfig {
   /**
@@ -30,6 +38,10 @@ export interface LimitsConfig {
   readonly memoryBytes: number | null;
   /** Bytes of disk that must be free where the store and the files lie; below, paid work is refused. Default: 64 MB. */
   readonly minFreeDiskBytes: number;
+  /** Bytes that copies of results may take up on disk. Default, as null: what the disk has, less `minFreeDiskBytes`. */
+  readonly filesQuotaBytes: number | null;
+  /** On cached contents of one credential. */
+  readonly cachedContents: CachedContentLimits;
   /** On `GET /v1/videos/{id}`. */
   readonly videoPolling: RateLimitConfig;
   /** Of video tasks under way. */
@@ -65,12 +77,18 @@ const LARGEST_BODY = 1_000_000_000;
 const DAY = 86_400;
 const MIN_MEMORY_BYTES = 16_000_000;
 const MAX_MEMORY_BYTES = 1_000_000_000_000;
+const MAX_DISK_BYTES = 999_999_999_999_999;
 
 const body = () => bytes(1, LARGEST_BODY);
 
 const schema: z.ZodType<LimitsConfig> = z.strictObject({
   memory: orNothing(bytes(MIN_MEMORY_BYTES, MAX_MEMORY_BYTES)),
   min_free_disk: bytes(0, MAX_MEMORY_BYTES).default(64_000_000),
+  files_quota: orNothing(bytes(0, MAX_DISK_BYTES)),
+  cached_contents: z.strictObject({
+    count: wholeNumber(0, 1_000_000).default(1_000),
+    bytes: bytes(0, MAX_DISK_BYTES).default(1_000_000_000),
+  }).prefault({}),
   video_polling: z.strictObject({
     requests: wholeNumber(1, 1_000_000).default(60),
     per: seconds(0.001, DAY).default(60_000),
@@ -96,6 +114,8 @@ const schema: z.ZodType<LimitsConfig> = z.strictObject({
 }).transform((limits) => ({
   memoryBytes: limits.memory,
   minFreeDiskBytes: limits.min_free_disk,
+  filesQuotaBytes: limits.files_quota,
+  cachedContents: limits.cached_contents,
   videoPolling: limits.video_polling,
   vendorPolling: limits.vendor_polling,
   textBodyBytes: limits.text_body,

@@ -19,6 +19,7 @@ async function believed(tokens: number): Promise<[tokens: number, countedBy: str
     tokens,
     countedBy: "acme",
     expiresAt: 0,
+    bytes: 0,
     losses: [],
   };
   const content = { contents: [{ role: "user", parts: [{ text: "The sky is blue" }] }] };

@@ -49,6 +49,10 @@ export interface CacheGatewayOptions {
   /** Providers beside the usual ones. */
   readonly providers?: (sandbox: Sandbox) => Readonly<Record<string, unknown>>;
   readonly random?: () => number;
+  /** Of the configuration. */
+  readonly limits?: Readonly<Record<string, unknown>>;
+  /** Of the configuration. */
+  readonly retention?: Readonly<Record<string, unknown>>;
 }
 
 /** What is cached unless a test says otherwise: a thousand words, and the model's word that it has read them. */
@@ -119,7 +123,7 @@ function treeOf(
   keys: readonly string[],
   adminKey: string,
   files: string,
-  { balance = "25.00", models = [], providers = () => ({}) }: CacheGatewayOptions,
+  { balance = "25.00", models = [], providers = () => ({}), limits = {}, retention = {} }: CacheGatewayOptions,
 ): Record<string, unknown> {
   const { openai, anthropic, google } = sandbox.baseUrls;
   const openaiKind = { kind: "openai", base_url: openai, api_key: "sandbox-key-openai" };
@@ -149,6 +153,8 @@ function treeOf(
       ...models,
     ],
     egress: { allow: ["127.0.0.1/32"] },
+    limits,
+    retention,
   };
 }
 

@@ -101,6 +101,8 @@ function startProcess(
   const caches = createCaches({
     store,
     vendorState: createVendorState({ store, log: silentLog }),
+    caps: { count: 1_000, bytes: 1_000_000_000 },
+    maxLifeMs: null,
     files,
     log: silentLog,
     providers: new Map([["acme", provider]]),

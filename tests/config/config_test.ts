@@ -73,6 +73,8 @@ Deno.test("readConfig() gives the documented defaults for an empty file", () => 
     limits: {
       memoryBytes: null,
       minFreeDiskBytes: 64_000_000,
+      filesQuotaBytes: null,
+      cachedContents: { count: 1_000, bytes: 1_000_000_000 },
       videoPolling: { requests: 60, perMs: 60_000, burst: 10 },
       vendorPolling: { firstMs: 10_000, leastMs: 5_000, mostMs: 30_000 },
       textBodyBytes: 20_000_000,
@@ -87,6 +89,7 @@ Deno.test("readConfig() gives the documented defaults for an empty file", () => 
       videoDoubtMs: 300_000,
       signedUrlMs: 86_400_000,
     },
+    retention: { tasksMs: null, deliveriesMs: null, filesMs: 604_800_000, cachedContentsMs: null },
     billing: { preauthorize: true },
     webhooks: { timeoutMs: 10_000 },
     egress: { allow: [], caFile: null },

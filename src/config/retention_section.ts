@@ -1,0 +1,39 @@
+import * as z from "zod";
+import { orNothing, type ReadContext, seconds } from "../lib/settings.ts";
+
+/** How long what has ended is kept. All in milliseconds, null for ever. */
+export interface RetentionConfig {
+  /** Finished video tasks, from their end. Default: for ever, so that the final state stays available. */
+  readonly tasksMs: number | null;
+  /** Webhook deliveries with their attempts, from the delivery or the last attempt. Default: for ever. */
+  readonly deliveriesMs: number | null;
+  /** Copies of results, from the end of their task. Default: seven days. */
+  readonly filesMs: number | null;
+  /** Cached contents, from their creation, however often their end is moved. Default: as long as their end is moved. */
+  readonly cachedContentsMs: number | null;
+}
+
+const DAY_SECONDS = 86_400;
+const MAX_SECONDS = 3_650 * DAY_SECONDS;
+const MIN_SECONDS = 60;
+/** The shortest life that a cached content can be given. */
+const MIN_CACHED_CONTENT_SECONDS = 600;
+
+const span = () => orNothing(seconds(MIN_SECONDS, MAX_SECONDS));
+
+const schema: z.ZodType<RetentionConfig> = z.strictObject({
+  tasks: span(),
+  deliveries: span(),
+  files: span().prefault(7 * DAY_SECONDS),
+  cached_contents: orNothing(seconds(MIN_CACHED_CONTENT_SECONDS, MAX_SECONDS)),
+}).transform(({ tasks, deliveries, files, cached_contents }) => ({
+  tasksMs: tasks,
+  deliveriesMs: deliveries,
+  filesMs: files,
+  cachedContentsMs: cached_contents,
+}));
+
+/** The `retention` section. Throws {@linkcode z.ZodError} with the path of every bad field. */
+export function readRetentionSection(value: unknown, context?: ReadContext): RetentionConfig {
+  return schema.parse(value, context);
+}
