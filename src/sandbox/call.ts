@@ -57,6 +57,12 @@ export function retryAfterHeader({ details }: Refusal): Record<string, string> {
   return retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) };
 }
 
+/** True when the request carries a bearer token that its vendor takes. */
+export function hasGoodBearer(call: Call): boolean {
+  const key = /^Bearer +(\S+)$/i.exec(call.headers.get("authorization") ?? "")?.[1];
+  return key !== undefined && !isBadKey(key);
+}
+
 /** True for a key that its vendor refuses. */
 export function isBadKey(key: string): boolean {
   return key.startsWith("bad");

@@ -1,26 +1,11 @@
-import { sleep } from "../../lib/clock.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
-import { bodyOf, type Call, type Family, isBadKey, isMissingModel, jsonAnswer } from "../call.ts";
+import { bodyOf, type Call, type Family, hasGoodBearer, isMissingModel, jsonAnswer } from "../call.ts";
 import { Refusal } from "../refusal.ts";
-import type { World } from "../world.ts";
 import { promptOf, refuseBadTask } from "./ark_video_rules.ts";
-import { SAMPLE_VIDEO } from "./sample_video.ts";
-import { readVideoDirectives, type VideoDirectives } from "./video_directives.ts";
+import type { VideoDirectives } from "./video_directives.ts";
+import { creationAnswer, stateOf, type VideoJob, videoJobsByWorld, videoOf } from "./video_jobs.ts";
 
-/** A job of the simulated vendor; how it stands follows from the clock. */
-interface VideoJob {
-  readonly id: string;
-  readonly body: JsonObject;
-  readonly directives: VideoDirectives;
-  /** Unix milliseconds. */
-  readonly createdAt: number;
-  cancelledAt: number | null;
-}
-
-/** Each sandbox's jobs, oldest first. */
-const JOBS = new WeakMap<World, Map<string, VideoJob>>();
-/** How often a prompt was refused, for directives that count. */
-const FAILURES = new WeakMap<World, Map<string, number>>();
+const jobsOf = videoJobsByWorld();
 
 const TASKS = "/generations/tasks";
 
@@ -29,9 +14,8 @@ export const arkVideos: Family = {
   prefix: "/ark/api/v3/contents",
   async answer(call) {
     const result = /^\/results\/([\w-]+)\.mp4$/.exec(call.path);
-    if (result) return resultOf(call, result[1]); // pre-signed at the real vendor: no key
-    const key = /^Bearer +(\S+)$/i.exec(call.headers.get("authorization") ?? "")?.[1];
-    if (key === undefined || isBadKey(key)) {
+    if (result) return videoOf(call.world, jobsOf(call.world).get(result[1])); // pre-signed at the real vendor: no key
+    if (!hasGoodBearer(call)) {
       throw new Refusal(401, "The API key is missing or invalid.", { code: "AuthenticationError" });
     }
     if (call.path === TASKS) return call.method === "POST" ? await create(call) : list(call);
@@ -54,49 +38,29 @@ export const arkVideos: Family = {
 async function create(call: Call): Promise<Response> {
   const { world } = call;
   const body = bodyOf(call, "The request body is not valid JSON.");
-  const prompt = promptOf(body);
-  const directives = readVideoDirectives(prompt);
-  if (directives.stallMs > 0) await sleep(world.clock, directives.stallMs);
-  if (isMissingModel(String(body.model))) {
-    throw new Refusal(404, "The model does not exist.", { code: "ModelNotFound" });
-  }
-  refuseBadTask(body);
-  if (directives.rejects) {
-    throw new Refusal(400, "The text may contain sensitive information.", {
-      code: "InputTextSensitiveContentDetected",
-    });
-  }
-  refuseAsOrdered(world, prompt, directives);
-  const id = `cgt-${world.nextId()}`;
-  jobsOf(world).set(id, { id, body, directives, createdAt: world.clock.now(), cancelledAt: null });
-  return directives.cuts ? brokenOff() : jsonAnswer({ id });
-}
-
-function refuseAsOrdered(world: World, prompt: string, { fail }: VideoDirectives): void {
-  if (!fail) return;
-  const failures = FAILURES.get(world) ?? new Map<string, number>();
-  FAILURES.set(world, failures);
-  const times = (failures.get(prompt) ?? 0) + 1;
-  failures.set(prompt, times);
-  if (times > fail.times) return;
-  const code = fail.status === 429 ? "RateLimitExceeded.EndpointRPMExceeded" : "InternalServiceError";
-  throw new Refusal(fail.status, "The service is not able to take the request.", { code });
-}
-
-/** The head of an answer whose body never comes whole. */
-function brokenOff(): Response {
-  const body = new ReadableStream({
-    pull(controller) {
-      controller.error(new Error("cut as ordered"));
-    },
+  const order = { prompt: promptOf(body), body, newId: () => `cgt-${world.nextId()}` };
+  const job = await jobsOf(world).create(call, order, REFUSALS, () => {
+    if (isMissingModel(String(body.model))) {
+      throw new Refusal(404, "The model does not exist.", { code: "ModelNotFound" });
+    }
+    refuseBadTask(body);
   });
-  return new Response(body, { headers: { "content-type": "application/json" } });
+  return creationAnswer(job, jsonAnswer({ id: job.id }));
 }
+
+const REFUSALS = {
+  forbidden: () =>
+    new Refusal(400, "The text may contain sensitive information.", { code: "InputTextSensitiveContentDetected" }),
+  failing(status: number) {
+    const code = status === 429 ? "RateLimitExceeded.EndpointRPMExceeded" : "InternalServiceError";
+    return new Refusal(status, "The service is not able to take the request.", { code });
+  },
+};
 
 function list(call: Call): Response {
   const size = Math.min(Number(call.query.get("page_size")) || 10, 500);
   const page = Number(call.query.get("page_num")) || 1;
-  const newestFirst = [...jobsOf(call.world).values()].reverse();
+  const newestFirst = jobsOf(call.world).newestFirst();
   const items = newestFirst.slice((page - 1) * size, page * size).map((job) => taskOf(call, job));
   return jsonAnswer({ items, total: newestFirst.length });
 }
@@ -112,17 +76,6 @@ function cancel(call: Call, job: VideoJob): Response {
       jobsOf(call.world).delete(job.id);
       return jsonAnswer({});
   }
-}
-
-type State = "queued" | "running" | "succeeded" | "failed" | "cancelled" | "expired";
-
-function stateOf({ clock }: World, { createdAt, cancelledAt, directives }: VideoJob): State {
-  if (cancelledAt !== null) return "cancelled";
-  const age = clock.now() - createdAt;
-  if (age < directives.queueMs) return "queued";
-  if (age < directives.queueMs + directives.runMs || directives.end === "never") return "running";
-  if (directives.end === "expiry") return "expired";
-  return directives.end === "refusal" || directives.end === "failure" ? "failed" : "succeeded";
 }
 
 function taskOf(call: Call, job: VideoJob): JsonObject {
@@ -153,18 +106,4 @@ function errorOf({ end }: VideoDirectives): JsonObject {
   return end === "refusal"
     ? { code: "OutputVideoSensitiveContentDetected", message: "The video may contain sensitive information." }
     : { code: "InternalServiceError", message: "The service encountered an error." };
-}
-
-function resultOf(call: Call, id: string): Response {
-  const job = jobsOf(call.world).get(id);
-  if (!job || job.directives.missing || stateOf(call.world, job) !== "succeeded") {
-    return new Response("Not found", { status: 404 });
-  }
-  return new Response(SAMPLE_VIDEO, { headers: { "content-type": "video/mp4" } });
-}
-
-function jobsOf(world: World): Map<string, VideoJob> {
-  const jobs = JOBS.get(world) ?? new Map<string, VideoJob>();
-  JOBS.set(world, jobs);
-  return jobs;
 }
