@@ -178,6 +178,11 @@ export interface VideoUpstream {
   /** What no caller may set in `provider.options`: what decides length, count, size, sound or tier, and where news is sent. */
   readonly refusedOptions?: RefusedOptions;
   /**
+   * The first word of a prompt that this vendor would read as an option, such as `--dur`, and that decides what the video costs;
+   * null when there is none. Missing where prompts are words alone.
+   */
+  readonly optionInPrompt?: (prompt: string) => string | null;
+  /**
    * Names the fields of an order, as the caller wrote them, that this vendor's request cannot hold and that are therefore not
    * sent: `seed`, `generate_audio`. Values of media are not looked at. Missing where everything is sent or refused.
    */

@@ -1,6 +1,6 @@
 import { addHold } from "../billing/hold.ts";
 import type { Admission } from "../billing/meter.ts";
-import { GatewayError } from "../lib/gateway_error.ts";
+import { GatewayError, invalidField } from "../lib/gateway_error.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import { writeMoney } from "../lib/money.ts";
 import { EgressError } from "../net/egress_error.ts";
@@ -12,10 +12,11 @@ import { dropInputs, keepInputs, type KeptInputs } from "./inputs.ts";
 import { formFor, isPublicBase } from "./media_publishing.ts";
 import { fitOrder, type FittedOrder, type VideoModel, videoModel } from "./order.ts";
 import { priceOf } from "./price.ts";
+import { optionsByProvider } from "./provider_options.ts";
 import { addIdempotency, addTask, type IdempotencyRecord } from "./records.ts";
 import { videoRefusal } from "./refusal.ts";
 import { readVideoRequest, type VideoRequest } from "./request.ts";
-import type { TaskMedia, TaskPrice, VideoTask } from "./task.ts";
+import type { ProviderOptions, TaskMedia, TaskPrice, VideoTask } from "./task.ts";
 import { newTaskId } from "./task_id.ts";
 import type { VideoParts } from "./video_parts.ts";
 
@@ -47,6 +48,8 @@ export async function createVideo(parts: VideoParts, call: VideoCall, key: Creat
   const model = videoModel(parts.catalog, request.model);
   const pin = resolvePin(null, request.pin, model.id, model.serves, parts.isProvider);
   const fitted = fitOrder(request, model);
+  const options = ownOptions(parts, request, model, pin);
+  refusePromptOptions(parts, request.prompt, model, pin);
   await refuseCallback(parts, request.callbackUrl);
   refuseMisconfigured(parts, model, pin, call.accountId);
   const price = priceOf(
@@ -63,7 +66,7 @@ export async function createVideo(parts: VideoParts, call: VideoCall, key: Creat
   const inputs = await keepInputs(parts, { taskId: id, accountId: call.accountId, memory: call.memory }, request);
   try {
     refuseUnreachable(parts, model, pin, inputs);
-    const task = newTask(parts, call, { id, request, model, pin, fitted, inputs, price });
+    const task = newTask(parts, call, { id, request, model, pin, fitted, options, inputs, price });
     await commitTask(parts, task, key);
     const { accountId, keyId } = call;
     parts.log.info("video_created", { ref: id, accountId, keyId, model: model.id, cost: writeMoney(price.estimate) });
@@ -78,6 +81,25 @@ export async function createVideo(parts: VideoParts, call: VideoCall, key: Creat
 function refuseMisconfigured(parts: VideoParts, model: VideoModel, pin: string | null, accountId: string): void {
   const able = model.serves.filter(({ provider }) => parts.upstreams.has(provider) && (pin ?? provider) === provider);
   usableCandidates(able, { breaker: parts.breaker, accountId });
+}
+
+function ownOptions(
+  { isProvider, upstreams }: VideoParts,
+  { options }: VideoRequest,
+  { id, serves }: VideoModel,
+  pin: string | null,
+): ProviderOptions {
+  const serving = serves.map(({ provider }) => provider);
+  return optionsByProvider(options, { model: id, serving, pin, isProvider, upstreams });
+}
+
+/** Throws when a vendor that may be asked would read an option in the prompt, as that would stand outside the price. */
+function refusePromptOptions({ upstreams }: VideoParts, prompt: string, model: VideoModel, pin: string | null): void {
+  for (const { provider } of model.serves) {
+    const option = (pin ?? provider) === provider ? upstreams.get(provider)?.optionInPrompt?.(prompt) : null;
+    if (!option) continue;
+    throw invalidField("prompt", `"${option}" is an option to the provider; use the field of the request in its place`);
+  }
 }
 
 async function refuseCallback({ egress }: VideoParts, url: string | null): Promise<void> {
@@ -131,6 +153,7 @@ interface NewTask {
   readonly model: VideoModel;
   readonly pin: string | null;
   readonly fitted: FittedOrder;
+  readonly options: ProviderOptions;
   readonly inputs: KeptInputs;
   readonly price: TaskPrice;
 }
@@ -138,7 +161,7 @@ interface NewTask {
 function newTask(
   { store, settings }: VideoParts,
   { keyId, accountId }: VideoCall,
-  { id, request, model, pin, fitted, inputs, price }: NewTask,
+  { id, request, model, pin, fitted, options, inputs, price }: NewTask,
 ): VideoTask {
   const now = store.now();
   return {
@@ -155,7 +178,7 @@ function newTask(
     deadlineAt: now + settings.deadlineMs,
     callbackUrl: request.callbackUrl,
     pin,
-    order: { ...fitted.order, ...inputs.media },
+    order: { ...fitted.order, ...inputs.media, optionsByProvider: options },
     inputs: inputs.names,
     stage: { step: "waiting" },
     offers: 0,

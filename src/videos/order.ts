@@ -17,10 +17,10 @@ export interface VideoModel extends Model {
   readonly video: VideoSection;
 }
 
-/** What the model will make of a request; media are missing still. */
+/** What the model will make of a request; media and options are missing still. */
 export interface FittedOrder {
   readonly mode: VideoMode;
-  readonly order: Omit<TaskOrder, "firstFrame" | "lastFrame" | "references">;
+  readonly order: Omit<TaskOrder, "firstFrame" | "lastFrame" | "references" | "options" | "optionsByProvider">;
   /** What it is priced as, also where a size was given. */
   readonly pricedAs: VideoResolution;
   readonly withAudio: boolean;
@@ -77,7 +77,6 @@ export function fitOrder(request: VideoRequest, { id, video }: VideoModel): Fitt
       size: request.size,
       generateAudio,
       seed: request.seed,
-      options: request.options,
     },
   };
 }

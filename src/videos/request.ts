@@ -1,10 +1,8 @@
 import { VIDEO_RESOLUTIONS, type VideoResolution } from "../catalog/media_sections.ts";
-import { chat } from "../conversation/codecs/chat/mod.ts";
-import { referencesIn } from "../conversation/references.ts";
 import { invalidField } from "../lib/gateway_error.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import { readProviderPin } from "../routing/pin.ts";
-import { refusePricedOptions } from "./priced_options.ts";
+import { readSentOptions } from "./provider_options.ts";
 import { readReferences, type SentReferences } from "./references.ts";
 
 /** What a caller sent to create a video, in itself valid; whether the model can make it is not asked here. */
@@ -21,7 +19,8 @@ export interface VideoRequest extends SentReferences {
   readonly callbackUrl: string | null;
   /** The provider that was named; null for any. */
   readonly pin: string | null;
-  readonly options: Readonly<Record<string, unknown>>;
+  /** As they were sent; see {@linkcode optionsByProvider}. */
+  readonly options: JsonObject;
 }
 
 type Body = { readonly [key: string]: unknown };
@@ -30,8 +29,6 @@ const ASPECT_RATIOS = ["16:9", "9:16", "1:1", "4:3", "3:4", "3:2", "2:3", "21:9"
 
 /** Characters as JavaScript counts them. */
 const LONGEST_PROMPT = 10_000;
-/** Characters of `provider.options` as JSON. */
-const LONGEST_OPTIONS = 4_000;
 const LONGEST_SECONDS = 3_600;
 const PIXELS = { least: 64, most: 8_192 };
 /** 21:9 and a little. */
@@ -62,7 +59,7 @@ export function readVideoRequest(body: Body): VideoRequest {
     seed: wholeIn(body, "seed", -1, Number.MAX_SAFE_INTEGER),
     callbackUrl: callbackIn(body),
     pin: readProviderPin(body.provider, "provider"),
-    options: optionsIn(body.provider),
+    options: readSentOptions(body.provider),
   };
   if (request.size && (request.resolution || request.aspectRatio)) {
     throw invalidField("size", "expected it without resolution and aspect_ratio, which say the same");
@@ -125,24 +122,4 @@ function callbackIn(body: Body): string | null {
   const value = given(body, "callback_url");
   // Of whatever else it is, the check of the address says what is wrong with it, under the right code.
   return value === undefined ? null : typeof value === "string" ? value : "";
-}
-
-function optionsIn(provider: unknown): Readonly<Record<string, unknown>> {
-  const options = (provider as Body | null | undefined)?.options;
-  if (options === undefined || options === null) return {};
-  if (typeof options !== "object" || Array.isArray(options)) {
-    throw invalidField("provider.options", "expected an object");
-  }
-  if (JSON.stringify(options).length > LONGEST_OPTIONS) {
-    throw invalidField("provider.options", `expected at most ${LONGEST_OPTIONS} characters of JSON`);
-  }
-  refusePricedOptions(options);
-  const [named] = referencesIn(chat.caller.grammar, options as JsonObject).filter(({ kind }) => kind !== "address");
-  if (named !== undefined) {
-    throw invalidField(
-      `provider.options.${named.field}`,
-      "it names something at the operator's vendor account; send data or a web address as a reference",
-    );
-  }
-  return options as Record<string, unknown>;
 }

@@ -9,6 +9,7 @@ import type { VideoJobHandle, VideoOrder, VideoUpstream } from "../upstreams/vid
 import { endOverdue } from "./expire.ts";
 import { mediaFor } from "./media_publishing.ts";
 import { nextPollMs } from "./poll_schedule.ts";
+import { orderAt } from "./provider_options.ts";
 import { addJob, changeTask, postponeJob, readTask, settleJob, type TaskEntry } from "./records.ts";
 import { Seats } from "./seats.ts";
 import type { TaskError, TaskStage, VideoTask } from "./task.ts";
@@ -139,10 +140,10 @@ async function orderOrError(...given: Parameters<typeof orderFor>): Promise<Vide
 async function orderFor(
   parts: VideoParts,
   task: VideoTask,
-  candidate: { readonly model: string },
+  candidate: Candidate,
   { upstream, memory }: { readonly upstream: VideoUpstream; readonly memory: MemoryLease },
 ): Promise<VideoOrder> {
-  const order = task.order!;
+  const order = orderAt(task.order!, candidate.provider);
   const write = (media: NonNullable<typeof order.firstFrame>) => mediaFor(parts, media, upstream.mediaForms, memory);
   return {
     ...order,
@@ -223,7 +224,13 @@ async function lookFor(
   if (task.stage.step !== "submitting") return "unknown";
   const { provider, model, since } = task.stage;
   // Media are not needed to recognise a task, and may be gone.
-  const order = { ...task.order!, firstFrame: null, lastFrame: null, references: [], callbackUrl: null };
+  const order = {
+    ...orderAt(task.order!, provider),
+    firstFrame: null,
+    lastFrame: null,
+    references: [],
+    callbackUrl: null,
+  };
   const sought = { ...order, taskId: task.id, model, mode: task.mode, prompt: task.prompt };
   try {
     return await find(sought, since - CLOCK_SKEW_MS) ?? "absent";

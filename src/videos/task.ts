@@ -91,8 +91,14 @@ export interface TaskOrder {
   readonly references: readonly TaskMedia[];
   readonly generateAudio: boolean | null;
   readonly seed: number | null;
-  readonly options: Readonly<Record<string, unknown>>;
+  /** What each provider alone is sent, by its name; missing in records of earlier versions. */
+  readonly optionsByProvider?: ProviderOptions;
+  /** Of records of earlier versions: what every provider is sent. */
+  readonly options?: Readonly<Record<string, unknown>>;
 }
+
+/** What providers are sent beside the request's own fields, by their names. */
+export type ProviderOptions = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 /** A picture, sound or video that an order refers to: at the caller's address, or in the file store. */
 export type TaskMedia =

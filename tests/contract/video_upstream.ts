@@ -186,6 +186,17 @@ export function videoUpstreamContract(vendor: string, dialect: VideoDialect): vo
     assertEquals(message, "the key [redacted] is odd");
   });
 
+  law(
+    "options that are refused are named in small letters and digits alone, each with what to do instead",
+    () =>
+      answering([], (videos) => {
+        for (const [name, why] of Object.entries(videos.refusedOptions ?? {})) {
+          assert(/^[a-z0-9]+$/.test(name) && why.length > 20, name);
+        }
+        return Promise.resolve();
+      }),
+  );
+
   if (dialect.cancels === null) {
     law("cancel() is not there", () =>
       answering([], (videos) => {

@@ -5,7 +5,7 @@ import { contentPartsOf } from "../video_content.ts";
 import { videoExchange } from "../video_exchange.ts";
 import { cancelWaiting, failed, finished, progressOfStatus } from "../video_progress.ts";
 import { shapeOf, type VideoShapes } from "../video_shape.ts";
-import type { VideoJobHandle, VideoOrder, VideoProgress, VideoUpstream } from "../video_upstream.ts";
+import type { RefusedOptions, VideoJobHandle, VideoOrder, VideoProgress, VideoUpstream } from "../video_upstream.ts";
 import { isArkRefusal, readArkError } from "./failure_kind.ts";
 
 /** Seedance on Ark. Source: Ark API reference, "Video generation API" (create, query, list, cancel or delete). */
@@ -43,6 +43,24 @@ const List = z.object({
 const PAGE_SIZE = 100;
 const MOST_PAGES = 5;
 
+const MEDIA = 'it is what the video is made from; use "frame_images" or "input_references"';
+const UNPRICED = "it changes what the video costs, which the model's price does not tell";
+
+/** `frames` counts more than `duration`; a draft is sold by other rules, and so is what runs before or behind others. */
+const REFUSED_OPTIONS: RefusedOptions = {
+  content: MEDIA,
+  draft: UNPRICED,
+  draftvideo: UNPRICED,
+  drafttask: UNPRICED,
+  drafttaskid: UNPRICED,
+  priority: UNPRICED,
+  tools: UNPRICED,
+};
+
+/** Source: Ark API reference, "Create a video generation task", "Parameters in the text prompt": all forms, in any place. */
+const OPTION_IN_PROMPT =
+  /--(?:dur|duration|frames|fr|rs|resolution|fps|framespersecond|generate_?audio|service_?tier|draft)(?![\w-])/i;
+
 /** Ark as a video upstream. */
 export function arkVideos(outbound: Outbound): VideoUpstream {
   const exchange = videoExchange(outbound, readArkError);
@@ -70,6 +88,8 @@ export function arkVideos(outbound: Outbound): VideoUpstream {
       return null;
     },
     open: null,
+    refusedOptions: REFUSED_OPTIONS,
+    optionInPrompt: (prompt) => OPTION_IN_PROMPT.exec(prompt)?.[0] ?? null,
   };
 }
 

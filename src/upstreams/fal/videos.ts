@@ -6,7 +6,14 @@ import type { Outbound, VendorRefusal } from "../outbound.ts";
 import { type VideoExchange, videoExchange } from "../video_exchange.ts";
 import { failed, failedWith, finished, pending, pendingAs } from "../video_progress.ts";
 import { shapeOf, type VideoShapes } from "../video_shape.ts";
-import type { CancelOutcome, VideoJobHandle, VideoOrder, VideoProgress, VideoUpstream } from "../video_upstream.ts";
+import type {
+  CancelOutcome,
+  RefusedOptions,
+  VideoJobHandle,
+  VideoOrder,
+  VideoProgress,
+  VideoUpstream,
+} from "../video_upstream.ts";
 import { endpointFor, type FalInputs } from "./inputs.ts";
 
 /** fal's queue. Source: fal documentation, "Queue API" (submit, status, result, cancel) and "Errors". */
@@ -27,6 +34,28 @@ const Result = z.object({
   has_nsfw_concepts: z.array(z.boolean()).nullish().catch(null),
 });
 
+/** What models price beside their length. Source: fal, "Model API reference", the input schemas and prices of each. */
+const UNPRICED = "it changes what the video costs, which the model's price does not tell";
+const MEDIA = 'it is what the video is made from; use "frame_images" or "input_references"';
+
+/** `num_frames` overrides `duration`; a length is also that of a video or sound to follow. */
+const REFUSED_OPTIONS: RefusedOptions = {
+  ...refusals(UNPRICED, [
+    ...["acceleration", "priority", "draft", "draftmode", "interpolatormodel", "adjustfpsforinterpolation"],
+    ...["loras", "voiceids", "voicelist", "endframenum", "startframenum", "extend", "extendduration", "autoduration"],
+  ]),
+  ...refusals(MEDIA, [
+    ...["image", "imageurl", "imageurls", "images", "startimageurl", "endimageurl", "tailimageurl", "firstframeurl"],
+    ...["lastframeurl", "firstimageurl", "lastimageurl", "referenceimageurl", "referenceimageurls", "referenceimages"],
+    ...["subjectreferenceimageurl", "video", "videourl", "videourls", "referencevideourl", "referencevideourls"],
+    ...["audiourl", "audiourls", "referenceaudiourl", "referenceaudiourls", "maskurl", "maskimageurl", "keyframes"],
+  ]),
+};
+
+function refusals(why: string, names: readonly string[]): RefusedOptions {
+  return Object.fromEntries(names.map((name) => [name, why]));
+}
+
 /** fal as a video upstream. It repeats nothing of ours by which a job could be found again. */
 export function falVideos(outbound: Outbound): VideoUpstream {
   const exchange = videoExchange(outbound, readRefusal);
@@ -43,6 +72,7 @@ export function falVideos(outbound: Outbound): VideoUpstream {
     cancel: (job) => cancel(exchange, placeIn(job)),
     find: null,
     open: null,
+    refusedOptions: REFUSED_OPTIONS,
   };
 }
 

@@ -5,7 +5,7 @@ import { contentPartsOf } from "../video_content.ts";
 import { videoExchange } from "../video_exchange.ts";
 import { cancelWaiting, failed, finished, progressOfStatus } from "../video_progress.ts";
 import { shapeOf, type VideoShapes } from "../video_shape.ts";
-import type { VideoJobHandle, VideoOrder, VideoProgress, VideoUpstream } from "../video_upstream.ts";
+import type { RefusedOptions, VideoJobHandle, VideoOrder, VideoProgress, VideoUpstream } from "../video_upstream.ts";
 import { createHailuo, HAILUO, isHailuo, pollHailuo } from "./hailuo.ts";
 import { codeNumber, readRefusal, verdictOn } from "./refusal.ts";
 
@@ -38,6 +38,17 @@ const Answer = z.object({
   }),
 });
 
+const MEDIA = 'it is what the video is made from; use "frame_images" or "input_references"';
+
+/** Of both versions. The length of a video that is edited (`base_video`) is that of the video. */
+const REFUSED_OPTIONS: RefusedOptions = {
+  content: MEDIA,
+  basevideo: MEDIA,
+  firstframeimage: MEDIA,
+  lastframeimage: MEDIA,
+  subjectreference: MEDIA,
+};
+
 /**
  * MiniMax as a video upstream: H3 by version 2 of its API, Hailuo by version 1. It repeats nothing of ours by which a
  * job could be found again.
@@ -64,6 +75,7 @@ export function minimaxVideos(outbound: Outbound): VideoUpstream {
     },
     find: null,
     open: null,
+    refusedOptions: REFUSED_OPTIONS,
   };
 }
 

@@ -5,7 +5,7 @@ import type { Outbound } from "../outbound.ts";
 import { videoExchange } from "../video_exchange.ts";
 import { failed, failedWith, finished, pending, pendingAs } from "../video_progress.ts";
 import { shapeOf, type VideoShapes } from "../video_shape.ts";
-import type { VideoMedia, VideoOrder, VideoProgress, VideoUpstream } from "../video_upstream.ts";
+import type { RefusedOptions, VideoMedia, VideoOrder, VideoProgress, VideoUpstream } from "../video_upstream.ts";
 import { readCostUsd } from "./cost.ts";
 import { isXaiRefusal, readXaiError } from "./refusal.ts";
 
@@ -34,6 +34,22 @@ const Job = z.object({
   error: z.object({ code: text, message: text }).nullish().catch(null),
 });
 
+const MEDIA =
+  'it is what the video is made from, and each picture is charged; use "frame_images" or "input_references"';
+
+/** Source: xAI API reference, "Video generations", and its price list: a picture costs extra. */
+const REFUSED_OPTIONS: RefusedOptions = {
+  image: MEDIA,
+  images: MEDIA,
+  imageurl: MEDIA,
+  lastframe: MEDIA,
+  keyframes: MEDIA,
+  referenceimages: MEDIA,
+  referenceaudios: MEDIA,
+  video: MEDIA,
+  videourl: MEDIA,
+};
+
 /** xAI as a video upstream. It cannot stop a job, and repeats nothing of ours by which one could be found again. */
 export function xaiVideos(outbound: Outbound): VideoUpstream {
   const exchange = videoExchange(outbound, readXaiError);
@@ -56,6 +72,7 @@ export function xaiVideos(outbound: Outbound): VideoUpstream {
     cancel: null,
     find: null,
     open: null,
+    refusedOptions: REFUSED_OPTIONS,
   };
 }
 

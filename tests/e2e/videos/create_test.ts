@@ -59,7 +59,7 @@ for (const [mode, fields, roles] of MODES) {
 }
 
 Deno.test("POST /v1/videos passes provider.options through and lets its own fields win over them", async () => {
-  const options = { watermark: false, duration: 9 };
+  const options = { watermark: false, seed: 9 };
   const id = await create({ duration: 4, aspect_ratio: "9:16", seed: 7, provider: { type: "ark", options } });
   await until(id, "completed");
   const body = gateway.created().map((seen) => seen.body as Record<string, unknown>)
@@ -130,17 +130,14 @@ const REFUSALS: readonly Refusal[] = [
   ...["asset://a", "mm_file://1", "gs://bucket/a.png", "s3://bucket/a.png"].map((url) =>
     bad(
       `options with ${url}`,
-      { provider: { options: { images: [{ image_url: { url } }] } } },
-      /provider\.options\.images\[0\]/,
+      { provider: { options: { ark: { images: [{ image_url: { url } }] } } } },
+      /provider\.options\.ark\.images\[0\]/,
     )
   ),
   bad(
     "options with a file id",
-    { provider: { options: { video: { file_id: "file-1" } } } },
+    { provider: { type: "ark", options: { video: { file_id: "file-1" } } } },
     /provider\.options\.video\.file_id/,
-  ),
-  ...["frames", "num_frames", "n", "generate_audio", "Duration", "Re\u017folution", "model", "Model"].map((name) =>
-    bad(`options with ${name}`, { provider: { options: { [name]: 289 } } }, new RegExp(`provider\\.options\\.${name}`))
   ),
   bad("options that are no object", { provider: { options: [] } }, /provider\.options/),
   bad(
@@ -211,7 +208,7 @@ Deno.test("the largest order that the rules allow is accepted, kept and carried 
     video(long("https://media.example.com")),
   ];
   const prompt = `[[queue 0]] [[run 0]] ${"\u6f22".repeat(9_978)}`;
-  const options = { note: "\u6f22".repeat(3_980) };
+  const options = { ark: { note: "\u6f22".repeat(3_970) } };
   const callback_url = long("https://8.8.8.8");
   const task = await until(
     await create({ prompt, input_references, provider: { options }, callback_url }),

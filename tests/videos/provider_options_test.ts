@@ -1,0 +1,65 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { GatewayError } from "../../src/lib/gateway_error.ts";
+import type { JsonObject } from "../../src/lib/json_object.ts";
+import { arkVideos } from "../../src/upstreams/ark/videos.ts";
+import { falVideos } from "../../src/upstreams/fal/videos.ts";
+import { minimaxVideos } from "../../src/upstreams/minimax/videos.ts";
+import type { Outbound } from "../../src/upstreams/outbound.ts";
+import { xaiVideos } from "../../src/upstreams/xai/videos.ts";
+import { optionsByProvider, orderAt } from "../../src/videos/provider_options.ts";
+import type { TaskOrder } from "../../src/videos/task.ts";
+
+const NOWHERE = {} as Outbound;
+const upstreams = new Map([
+  ["ark", arkVideos(NOWHERE)],
+  ["fal", falVideos(NOWHERE)],
+  ["minimax", minimaxVideos(NOWHERE)],
+  ["xai", xaiVideos(NOWHERE)],
+]);
+const OWNERS = {
+  model: "a-model",
+  serving: [...upstreams.keys()],
+  pin: null,
+  isProvider: (name: string) => upstreams.has(name),
+  upstreams,
+};
+
+const REFUSED: readonly [provider: string, names: string][] = [
+  ["ark", "frames num_frames draft draft_task priority service_tier tools content callback_url generate_audio"],
+  ["fal", "num_frames frames_per_second generate_audio audio image_url end_image_url video_urls audio_url loras"],
+  ["fal", "fal_webhook webhook_url num_videos image_size width acceleration"],
+  ["minimax", "base_video content first_frame_image subject_reference callback_url Duration"],
+  ["xai", "image last_frame keyframes reference_images video storage_options n generate_audio"],
+];
+
+for (const [provider, names] of REFUSED) {
+  for (const name of names.split(" ")) {
+    Deno.test(`optionsByProvider() refuses ${name} for ${provider}, at any depth`, () => {
+      const { details } = assertThrows(
+        () => optionsByProvider({ [provider]: { a: [{ [name]: 1 }] } }, OWNERS),
+        GatewayError,
+      );
+      assertEquals(details.field, `provider.options.${provider}.a[0].${name}`);
+    });
+  }
+}
+
+Deno.test("optionsByProvider() takes what the vendors have beside the request's own fields", () => {
+  const sent: JsonObject = {
+    ark: { watermark: false, camera_fixed: true, return_last_frame: true, safety_identifier: "u", ratio: "adaptive" },
+    fal: { negative_prompt: "rain", enable_safety_checker: true, cfg_scale: 0.5, camera_control: { pan: 1 } },
+    minimax: { prompt_optimizer: false, fast_pretreatment: true, aigc_watermark: false },
+    xai: { user: "u" },
+  };
+  assertEquals(optionsByProvider(sent, OWNERS), sent as Record<string, JsonObject>);
+});
+
+Deno.test("orderAt() gives each provider its own options; a record of an earlier version gives them to all", () => {
+  const order = { seed: 1 } as TaskOrder;
+  const keyed = { ...order, optionsByProvider: { ark: { watermark: false } } };
+  assertEquals(orderAt(keyed, "ark"), { ...order, options: { watermark: false } });
+  assertEquals(orderAt(keyed, "fal").options, {});
+  assertEquals(orderAt(keyed, "constructor").options, {});
+  assertEquals(orderAt({ ...order, options: { watermark: true } }, "fal").options, { watermark: true });
+  assertEquals(orderAt(order, "fal").options, {});
+});
