@@ -171,6 +171,8 @@ function newTask(
     model: model.id,
     modelName: request.model,
     prompt: request.prompt,
+    ...(request.metadata ? { metadata: request.metadata } : {}),
+    ...(request.size ? { size: `${request.size.width}x${request.size.height}` } : {}),
     mode: fitted.mode,
     status: "pending",
     createdAt: now,

@@ -1,6 +1,7 @@
 import { joined } from "../billing/records.ts";
 import type { TimePlace } from "../lib/time_place.ts";
 import type { Commit, Entry, Job, Key, Store } from "../store/store.ts";
+import { ownIndexKeysOf } from "./own_index.ts";
 import type { VideoStatus, VideoTask } from "./task.ts";
 
 /** A task as it was read, with the version to check. */
@@ -28,37 +29,18 @@ export type VideoJobKind = "video_submit" | "video_poll" | "video_mirror" | "vid
 
 const TASKS: Key = ["video", "task"];
 const taskKey = (id: string): Key => [...TASKS, id];
-const ownTasks = (keyId: string): Key => ["video", "own", keyId];
-const ownTaskKey = (keyId: string, id: string): Key => [...ownTasks(keyId), id];
 /** Tasks of one status in the order of their creation: everybody's, or an account's. Each holds the task's model. */
 const line = ({ account, status }: TaskLine): Key =>
   account === null ? ["video", "time", status] : ["video", "account_time", account, status];
 const lineKey = (of: TaskLine, { createdAt, id }: TaskPlace): Key => [...line(of), createdAt, id];
-/** There once every task stands in its lines. */
-const LINES_KEPT: Key = ["video", "lines_kept"];
+/** There once every task stands in the index as it is today. */
+const INDEX_KEPT: Key = ["video", "index_kept", 2];
 const idempotencyKey = (keyId: string, key: string): Key => ["video", "idempotency", keyId, key];
 
 /** A task by its id; null when there is none. */
 export async function readTask(store: Store, id: string): Promise<TaskEntry | null> {
   const [entry] = await store.get<VideoTask>([taskKey(id)]);
   return entry;
-}
-
-/**
- * A credential's tasks, newest first.
- *
- * @param after The id to go on behind; null to begin.
- */
-export async function readOwnTasks(
-  store: Store,
-  keyId: string,
-  after: string | null,
-  limit: number,
-): Promise<VideoTask[]> {
-  const place = after === null ? {} : { after: ownTaskKey(keyId, after) };
-  const index = await store.scan(ownTasks(keyId), { ...place, limit, reverse: true });
-  const ids = index.map(({ key }) => String(key[key.length - 1]));
-  return await readTasks(store, ids);
 }
 
 /** The tasks of these ids, in their order; those that are not there are left out. */
@@ -88,30 +70,32 @@ export async function scanLine(
 }
 
 /**
- * Enters tasks that were written before there were lines; once for a store. Nobody may change a task meanwhile, so it
- * comes before the first request and the first job.
+ * Enters tasks that an earlier version wrote into the index as it is today; once for a store. Nobody may change a task
+ * meanwhile, so it comes before the first request and the first job.
  */
 export async function enterOldTasks(store: Store): Promise<void> {
-  const [kept] = await store.get([LINES_KEPT]);
+  const [kept] = await store.get([INDEX_KEPT]);
   if (kept) return;
   let tasks: Entry<VideoTask>[];
   let after: Key | undefined;
   do {
     tasks = await store.scan<VideoTask>(TASKS, { after, limit: TASKS_A_COMMIT });
     after = tasks[tasks.length - 1]?.key;
-    if (tasks.length > 0) await store.commit(null, { set: tasks.flatMap(({ value }) => entriesInLines(value)) });
+    if (tasks.length > 0) await store.commit(null, { set: tasks.flatMap(({ value }) => indexOf(value)) });
   } while (tasks.length === TASKS_A_COMMIT);
-  await store.commit(null, { set: [{ key: LINES_KEPT, value: true }] });
+  await store.commit(null, { set: [{ key: INDEX_KEPT, value: true }] });
 }
 
-const TASKS_A_COMMIT = 100;
+const TASKS_A_COMMIT = 40;
 
-function linesOf({ account, status }: VideoTask): TaskLine[] {
-  return [{ account: null, status }, { account, status }];
-}
-
-function entriesInLines(task: VideoTask): NonNullable<Commit["set"]>[number][] {
-  return linesOf(task).map((of) => ({ key: lineKey(of, task), value: task.model }));
+/** The entries of a task in all lists: everybody's and its account's by time, and those of its credential. */
+function indexOf(task: VideoTask): NonNullable<Commit["set"]>[number][] {
+  const { account, status, model } = task;
+  const lines: TaskLine[] = [{ account: null, status }, { account, status }];
+  return [
+    ...lines.map((of) => ({ key: lineKey(of, task), value: model })),
+    ...ownIndexKeysOf(task).map((key) => ({ key, value: true })),
+  ];
 }
 
 /** The commit with a new task in it, and the job that hands it to a vendor. */
@@ -119,7 +103,7 @@ export function addTask(commit: Commit, task: VideoTask): Commit {
   const key = taskKey(task.id);
   return joined(commit, {
     check: [{ key, version: null }],
-    set: [{ key, value: task }, { key: ownTaskKey(task.keyId, task.id), value: true }, ...entriesInLines(task)],
+    set: [{ key, value: task }, ...indexOf(task)],
     add: [{ kind: "video_submit" satisfies VideoJobKind, ref: task.id, dueAt: task.createdAt }],
   });
 }
@@ -130,8 +114,17 @@ export function changeTask(commit: Commit, entry: TaskEntry, change: Partial<Vid
   const after = { ...before, ...change };
   const changed = joined(commit, { check: [{ key, version }], set: [{ key, value: after }] });
   if (before.status === after.status) return changed;
-  const left = linesOf(before).map((of) => lineKey(of, before));
-  return joined(changed, { delete: left, set: entriesInLines(after) });
+  const [left, entered] = [indexOf(before), indexOf(after)];
+  return joined(changed, {
+    delete: withoutKeysOf(left, entered).map(({ key }) => key),
+    set: withoutKeysOf(entered, left),
+  });
+}
+
+/** Those entries whose keys the others do not have. */
+function withoutKeysOf<E extends { readonly key: Key }>(entries: readonly E[], others: readonly E[]): E[] {
+  const known = new Set(others.map(({ key }) => JSON.stringify(key)));
+  return entries.filter(({ key }) => !known.has(JSON.stringify(key)));
 }
 
 /** The commit with a job in it. */

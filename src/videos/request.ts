@@ -2,6 +2,7 @@ import { VIDEO_RESOLUTIONS, type VideoResolution } from "../catalog/media_sectio
 import { invalidField } from "../lib/gateway_error.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import { readProviderPin } from "../routing/pin.ts";
+import { readMetadata } from "./metadata.ts";
 import { readSentOptions } from "./provider_options.ts";
 import { readReferences, type SentReferences } from "./references.ts";
 
@@ -17,6 +18,8 @@ export interface VideoRequest extends SentReferences {
   readonly generateAudio: boolean | null;
   readonly seed: number | null;
   readonly callbackUrl: string | null;
+  /** The caller's own pairs; null when there are none. */
+  readonly metadata: Readonly<Record<string, string>> | null;
   /** The provider that was named; null for any. */
   readonly pin: string | null;
   /** As they were sent; see {@linkcode optionsByProvider}. */
@@ -58,6 +61,7 @@ export function readVideoRequest(body: Body): VideoRequest {
     generateAudio: truthIn(body, "generate_audio"),
     seed: wholeIn(body, "seed", -1, Number.MAX_SAFE_INTEGER),
     callbackUrl: callbackIn(body),
+    metadata: readMetadata(body.metadata),
     pin: readProviderPin(body.provider, "provider"),
     options: readSentOptions(body.provider),
   };

@@ -1,6 +1,6 @@
 import type { VideoMode, VideoResolution } from "../catalog/media_sections.ts";
 import type { Money } from "../lib/money.ts";
-import type { VideoExtra, VideoJobHandle, VideoResult } from "../upstreams/video_upstream.ts";
+import type { VideoExtra, VideoJobHandle, VideoProgressDetails, VideoResult } from "../upstreams/video_upstream.ts";
 
 /**
  * A video task, from its creation to long after its end. `pending` goes to one terminal status, once, by one commit that
@@ -36,6 +36,10 @@ export interface VideoTask {
   /** The model as the caller named it, which the task object repeats; missing in records of earlier versions. */
   readonly modelName?: string;
   readonly prompt: string;
+  /** The caller's own pairs, which the task object repeats; missing when there are none. */
+  readonly metadata?: Readonly<Record<string, string>>;
+  /** `<WIDTH>x<HEIGHT>` as the caller ordered it; missing when no size was given. */
+  readonly size?: string;
   readonly mode: VideoMode;
   readonly status: VideoStatus;
   /** Unix milliseconds, as every `…At` here. */
@@ -51,6 +55,8 @@ export interface VideoTask {
   /** Names in the file store of what the order refers to. */
   readonly inputs: readonly string[];
   readonly stage: TaskStage;
+  /** What the vendor told last of how far it is; missing until it tells. */
+  readonly progress?: VideoProgressDetails;
   /** How often a provider was asked to make it; missing in records of the first version. */
   readonly offers?: number;
   /** Of the day of creation: what the task costs does not change with the catalog. */

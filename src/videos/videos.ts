@@ -6,11 +6,12 @@ import { IdempotentCreates, type IdempotentTask } from "./idempotency.ts";
 import { forgetHandler, mirrorHandler, whenMirrored } from "./mirror.ts";
 import { pollHandler } from "./poll.ts";
 import { PollingLimit, type PollingTerms, type PollingVerdict } from "./polling_limit.ts";
-import { readOwnTasks, readTask, type VideoJobKind } from "./records.ts";
+import { listOwnTasks, type OwnTaskFilter, type OwnTaskPageRequest } from "./own_tasks.ts";
+import { readTask, type VideoJobKind } from "./records.ts";
 import { taskNotFound } from "./refusal.ts";
 import { submitHandler } from "./submit.ts";
 import { isTaskId } from "./task_id.ts";
-import { mirrorUrl, type TaskObject, taskObjectOf } from "./task_object.ts";
+import { mirrorUrl, pollingUrlOf, type TaskObject, taskObjectOf } from "./task_object.ts";
 import type { VideoTask } from "./task.ts";
 import type { VideoParts } from "./video_parts.ts";
 
@@ -39,8 +40,13 @@ export interface Videos {
   countLook(keyId: string): Promise<PollingVerdict>;
   /** The task; throws `not_found`, the same for an unknown and for a foreign one. */
   read(keyId: string, id: string): Promise<TaskObject>;
-  /** Newest first. @throws {GatewayError} `invalid_request` for an `after` that is no id. */
-  list(keyId: string, after: string | null, limit: number): Promise<TaskPage>;
+  /**
+   * In the order of creation.
+   *
+   * @param filter `model`: any name that the catalog knows it by.
+   * @throws {GatewayError} `invalid_request` for an `after` that is no id.
+   */
+  list(keyId: string, filter: OwnTaskFilter, page: OwnTaskPageRequest): Promise<TaskPage>;
   cancel(keyId: string, id: string): Promise<TaskObject>;
   /** The address of the first result: our copy where there is one or will be, else the vendor's. Throws `not_found`. */
   contentOf(keyId: string, id: string): Promise<string>;
@@ -70,11 +76,11 @@ export function createVideos(parts: VideoParts, polling: PollingTerms): Videos {
     },
     countLook: (keyId) => limit.take(keyId),
     read: async (keyId, id) => objectOf(await own(keyId, id)),
-    async list(keyId, after, most) {
-      if (after !== null && !isTaskId(after)) throw invalidField("after", "expected the id of a task");
-      const tasks = await readOwnTasks(parts.store, keyId, after, most + 1);
-      const page = tasks.slice(0, most);
-      return { tasks: page.map(objectOf), next: tasks.length > most ? page[page.length - 1].id : null };
+    async list(keyId, filter, page) {
+      if (page.after !== null && !isTaskId(page.after)) throw invalidField("after", "expected the id of a task");
+      const model = filter.model === null ? null : parts.catalog.find(filter.model)?.id ?? filter.model;
+      const { tasks, next } = await listOwnTasks(parts.store, keyId, { ...filter, model }, page);
+      return { tasks: tasks.map(objectOf), next };
     },
     async cancel(keyId, id) {
       if (!isTaskId(id)) throw taskNotFound();
@@ -89,7 +95,7 @@ export function createVideos(parts: VideoParts, polling: PollingTerms): Videos {
       throw taskNotFound();
     },
     whenMirrored: (name) => whenMirrored(parts, name),
-    pollingUrl: (id) => `${parts.baseUrl()}/v1/videos/${id}`,
+    pollingUrl: (id) => pollingUrlOf(id, parts),
     handlers: {
       video_submit: submitHandler(parts),
       video_poll: pollHandler(parts),

@@ -9,38 +9,10 @@ import { VIDEO_STATUSES, type VideoStatus, type VideoTask } from "../../src/vide
 import { MOST_LOOKED, openTaskDesk, type TaskFilter } from "../../src/videos/task_desk.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { openStage } from "./stage.ts";
+import { MODELS, taskOf } from "./tasks.ts";
 
 const ALL: TaskFilter = { account: null, status: null, model: null, from: 0, to: Number.MAX_SAFE_INTEGER };
 const ACCOUNTS = ["acme", "acme-two", "b"];
-const MODELS = ["one/model", "two/model"];
-
-function taskOf(n: number, over: Partial<VideoTask> = {}): VideoTask {
-  return {
-    id: `00000000-0000-7000-8000-${String(n).padStart(12, "0")}`,
-    account: "acme",
-    keyId: "key",
-    model: MODELS[0],
-    prompt: "A lighthouse",
-    mode: "text2video",
-    status: "pending",
-    createdAt: 1_000,
-    updatedAt: 1_000,
-    deadlineAt: 2_000,
-    callbackUrl: null,
-    pin: null,
-    order: null,
-    inputs: [],
-    stage: { step: "waiting" },
-    offers: 0,
-    price: { perSecond: 1n, seconds: 5, estimate: 5n, held: false },
-    results: [],
-    mirrors: [],
-    mirroring: false,
-    usage: null,
-    error: null,
-    ...over,
-  };
-}
 
 /** A store with these tasks: created pending, then ended where they have. */
 async function storeWith(tasks: readonly VideoTask[]): Promise<Store> {

@@ -2,10 +2,11 @@ import type { Authenticate } from "../../billing/authenticate.ts";
 import type { BodyLimits } from "../../http/body.ts";
 import type { ErrorRenderer, Handler, Inbound, Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
-import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
+import { GatewayError } from "../../lib/gateway_error.ts";
 import { readIdempotencyKey } from "../../videos/idempotency.ts";
 import { pollingRefusal } from "../../videos/polling_limit.ts";
 import type { Videos } from "../../videos/videos.ts";
+import { readVideoListQuery } from "./video_list_query.ts";
 
 /** What the video endpoints are made with. */
 export interface VideoRouteParts {
@@ -13,9 +14,6 @@ export interface VideoRouteParts {
   readonly authenticate: Authenticate;
   readonly bodyLimits: BodyLimits;
 }
-
-const USUAL_PAGE = 20;
-const LARGEST_PAGE = 100;
 
 /**
  * `{error: {code, message}}`; the two routing errors carry `type` as well. Source: SPEC "Errors" of the video endpoints, rule 4.
@@ -75,9 +73,10 @@ async function read(inbound: Inbound, { videos, authenticate }: VideoRouteParts)
 
 async function list(inbound: Inbound, { videos, authenticate }: VideoRouteParts): Promise<Response> {
   const { keyId } = await authenticate(inbound);
-  const query = new URLSearchParams(inbound.query);
-  const { tasks, next } = await videos.list(keyId, query.get("after"), pageSizeIn(query));
-  return Response.json({ object: "list", data: tasks, has_more: next !== null, next });
+  const { filter, page } = readVideoListQuery(inbound.query);
+  const { tasks, next } = await videos.list(keyId, filter, page);
+  const ids = { first_id: tasks[0]?.id ?? null, last_id: next ?? tasks[tasks.length - 1]?.id ?? null };
+  return Response.json({ object: "list", data: tasks, has_more: next !== null, next, ...ids });
 }
 
 async function cancel(inbound: Inbound, { videos, authenticate }: VideoRouteParts): Promise<Response> {
@@ -89,12 +88,4 @@ async function content(inbound: Inbound, { videos, authenticate }: VideoRoutePar
   const { keyId } = await authenticate(inbound);
   const location = await videos.contentOf(keyId, inbound.params.id);
   return new Response(null, { status: 302, headers: { location, "cache-control": "private, no-store" } });
-}
-
-function pageSizeIn(query: URLSearchParams): number {
-  const text = query.get("limit");
-  if (text === null) return USUAL_PAGE;
-  const limit = /^[1-9][0-9]{0,2}$/.test(text) ? Number(text) : 0;
-  if (limit < 1 || limit > LARGEST_PAGE) throw invalidField("limit", `expected 1 to ${LARGEST_PAGE}`);
-  return limit;
 }

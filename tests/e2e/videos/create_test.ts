@@ -26,7 +26,7 @@ Deno.test("POST /v1/videos answers 202 with id, status and polling_url, and the 
   assertEquals([json.status, json.polling_url], ["pending", `${gateway.address}/v1/videos/${json.id}`]);
   const task = await until(json.id, "completed", "failed");
   assertEquals(task.status, "completed");
-  assertEquals(task.usage, { video_seconds: 5, video_cost: "0.5000000000" });
+  assertEquals(task.usage, { video_seconds: 5, video_cost: "0.5000000000", cost: 0.5 });
   assertEquals([task.model, task.prompt, task.provider], ["sandbox/video-1", GOOD.prompt, "ark"]);
   const after = await money();
   assertEquals([before.held, after.held], ["0.0000000000", "0.0000000000"]);

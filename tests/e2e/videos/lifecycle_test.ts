@@ -25,7 +25,7 @@ for (const [how, directives, status, code] of ENDS) {
     uncharged(async () => {
       const task = await until(await create(ordered(directives)), "completed", "failed", "cancelled", "expired");
       assertEquals([task.status, (task.error as { code?: string })?.code], [status, code]);
-      assertEquals(task.usage, { video_seconds: 0, video_cost: "0.0000000000" });
+      assertEquals(task.usage, { video_seconds: 0, video_cost: "0.0000000000", cost: 0 });
       assertEquals([task.unsigned_urls, task.mirror_urls], [[], []]);
     }));
 }
@@ -61,11 +61,11 @@ Deno.test("a status word that nobody knows is pending, and logged once", async (
 
 Deno.test("a vendor that makes more seconds than ordered is paid at most the hold; fewer are charged as they are", async () => {
   const longer = await until(await create(ordered("[[seconds 9]]")), "completed");
-  assertEquals(longer.usage, { video_seconds: 9, video_cost: "0.5000000000" });
+  assertEquals(longer.usage, { video_seconds: 9, video_cost: "0.5000000000", cost: 0.5 });
   const shorter = await until(await create(ordered("[[seconds 3]]")), "completed");
-  assertEquals(shorter.usage, { video_seconds: 3, video_cost: "0.3000000000" });
+  assertEquals(shorter.usage, { video_seconds: 3, video_cost: "0.3000000000", cost: 0.3 });
   const rounded = await until(await create(ordered("[[seconds 5.056]]")), "completed");
-  assertEquals(rounded.usage, { video_seconds: 5, video_cost: "0.5000000000" });
+  assertEquals(rounded.usage, { video_seconds: 5, video_cost: "0.5000000000", cost: 0.5 });
   assert(gateway.logLines.some((line) => line.includes("video_cost_above_hold")));
 });
 

@@ -38,7 +38,7 @@ Deno.test("without preauthorization nothing is held, the cost is charged at the 
   const gateway = await startVideoGateway({ balance: "0.10", config: { billing: { preauthorize: false } } });
   const id = await gateway.create();
   const task = await gateway.until(id, "completed");
-  assertEquals(task.usage, { video_seconds: 5, video_cost: "0.5000000000" });
+  assertEquals(task.usage, { video_seconds: 5, video_cost: "0.5000000000", cost: 0.5 });
   assertEquals(await gateway.money(), { balance: "-0.4000000000", held: "0.0000000000" });
   assertEquals((await gateway.call("POST", "/v1/videos", GOOD)).json.error.code, "insufficient_credits");
   assertEquals((await gateway.call("POST", "/v1/videos", { ...GOOD, model: "sandbox/video-free" })).status, 202);

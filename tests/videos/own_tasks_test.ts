@@ -1,0 +1,190 @@
+import { assert, assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { joined } from "../../src/billing/records.ts";
+import { openMemoryStore } from "../../src/store/memory.ts";
+import type { Commit, Store } from "../../src/store/store.ts";
+import { listOwnTasks, MAX_PAGE_SCANS, type OwnTaskFilter } from "../../src/videos/own_tasks.ts";
+import { addTask, changeTask, enterOldTasks, readTask } from "../../src/videos/records.ts";
+import { VIDEO_STATUSES, type VideoStatus, type VideoTask } from "../../src/videos/task.ts";
+import { ManualClock } from "../support/manual_clock.ts";
+import { MODELS, taskOf } from "./tasks.ts";
+
+const ALL: OwnTaskFilter = { status: null, model: null, metadata: [] };
+const KEYS = ["key", "key-two"];
+const VALUES = ["a", "b"];
+
+/** A store with these tasks: created pending, then ended where they have. */
+async function storeWith(tasks: readonly VideoTask[]): Promise<Store> {
+  const store = await openMemoryStore({ clock: new ManualClock() });
+  for (const task of tasks) {
+    await store.commit(null, { ...addTask({}, { ...task, status: "pending" }), add: [] });
+    if (task.status === "pending") continue;
+    const entry = await readTask(store, task.id);
+    assert((await store.commit(null, changeTask({}, entry!, { status: task.status }))).ok);
+  }
+  return store;
+}
+
+/** What a filter leaves, told the long way. */
+function naively(tasks: readonly VideoTask[], keyId: string, filter: OwnTaskFilter, reverse: boolean): string[] {
+  const ids = tasks
+    .filter((task) => task.keyId === keyId)
+    .filter(({ status }) => filter.status === null || status === filter.status)
+    .filter(({ model }) => filter.model === null || model === filter.model)
+    .filter(({ metadata }) => filter.metadata.every(([key, value]) => metadata?.[key] === value))
+    .map(({ id }) => id).toSorted();
+  return reverse ? ids.reverse() : ids;
+}
+
+async function pagedIds(store: Store, keyId: string, filter: OwnTaskFilter, limit: number, reverse: boolean) {
+  const ids: string[] = [];
+  for (let after: string | null = null;;) {
+    const { tasks, next } = await listOwnTasks(store, keyId, filter, { after, limit, reverse });
+    assert(tasks.length <= limit);
+    ids.push(...tasks.map(({ id }) => id));
+    if (next === null) return ids;
+    after = next;
+  }
+}
+
+const taskArbitrary = fc.record({
+  keyId: fc.constantFrom(...KEYS),
+  model: fc.constantFrom(...MODELS),
+  status: fc.constantFrom<VideoStatus>(...VIDEO_STATUSES),
+  metadata: fc.constantFrom<Record<string, string> | undefined>(undefined, { env: "a" }, { env: "b" }, {
+    env: "a",
+    "team.x": "b",
+  }),
+});
+
+const filterArbitrary: fc.Arbitrary<OwnTaskFilter> = fc.record({
+  status: fc.constantFrom<VideoStatus | null>(null, ...VIDEO_STATUSES),
+  model: fc.constantFrom(null, ...MODELS),
+  metadata: fc.uniqueArray(fc.tuple(fc.constantFrom("env", "team.x"), fc.constantFrom(...VALUES)), {
+    maxLength: 2,
+    selector: ([key]) => key,
+  }),
+});
+
+Deno.test("listOwnTasks() gives what a filter leaves, page by page, either way", async () => {
+  const property = fc.asyncProperty(
+    fc.array(taskArbitrary, { maxLength: 20 }),
+    filterArbitrary,
+    fc.integer({ min: 1, max: 4 }),
+    fc.boolean(),
+    async (overs, filter, limit, reverse) => {
+      const tasks = overs.map((over, n) => taskOf(n, over));
+      const store = await storeWith(tasks);
+      for (const keyId of KEYS) {
+        assertEquals(await pagedIds(store, keyId, filter, limit, reverse), naively(tasks, keyId, filter, reverse));
+      }
+    },
+  );
+  await fc.assert(property, { numRuns: 150 });
+});
+
+/** A store with many tasks of one key: every tenth `env: a`, the others `env: b`; the last has failed, the others not. */
+async function crowdedStore(count: number) {
+  const store = await openMemoryStore({ clock: new ManualClock() });
+  let commit: Commit = {};
+  for (let n = 0; n < count; n++) {
+    const status = n === 0 ? "failed" : "completed";
+    const task = taskOf(n, { status, model: MODELS[n % 2], metadata: { env: n % 10 === 0 ? "a" : "b" } });
+    commit = joined(commit, { set: addTask({}, task).set });
+    if ((n + 1) % 50 > 0) continue;
+    await store.commit(null, commit);
+    commit = {};
+  }
+  const spent = { scans: 0, tasks: 0 };
+  const counting = new Proxy(store, {
+    get(target, name: keyof Store) {
+      if (name === "scan") {
+        return (...given: Parameters<Store["scan"]>) => {
+          spent.scans++;
+          return target.scan(...given);
+        };
+      }
+      if (name === "get") {
+        return (keys: Parameters<Store["get"]>[0]) => {
+          spent.tasks += keys.length;
+          return target.get(keys);
+        };
+      }
+      return target[name].bind(target);
+    },
+  });
+  return { store: counting, spent };
+}
+
+let made: ReturnType<typeof crowdedStore> | null = null;
+const crowded = () => made ??= crowdedStore(12_000);
+
+Deno.test("listOwnTasks() reads the index and no more tasks than it gives, however many a key has", async () => {
+  const { store, spent } = await crowded();
+  const page = { after: null, limit: 20, reverse: true };
+  const costs: [filter: OwnTaskFilter, found: number, scans: number][] = [
+    [ALL, 20, 1],
+    [{ ...ALL, status: "completed" }, 20, 1],
+    [{ ...ALL, status: "failed" }, 1, 1],
+    [{ ...ALL, status: "pending" }, 0, 1],
+    [{ ...ALL, status: "failed", model: MODELS[0], metadata: [["env", "a"]] }, 1, 4],
+    [{ ...ALL, status: "completed", metadata: [["env", "nowhere"]] }, 0, 1],
+  ];
+  for (const [filter, found, scans] of costs) {
+    Object.assign(spent, { scans: 0, tasks: 0 });
+    const { tasks } = await listOwnTasks(store, "key", filter, page);
+    assertEquals([tasks.length, spent.tasks], [found, found], JSON.stringify(filter));
+    assert(spent.scans <= scans, `${spent.scans} scans for ${JSON.stringify(filter)}`);
+  }
+});
+
+Deno.test("listOwnTasks() ends a page whose terms never meet after so many reads, and the next goes on", async () => {
+  const { store, spent } = await crowded();
+  // Odd numbers have the other model, and `env: a` only every tenth: two long lists without a common task.
+  const filter = { ...ALL, model: MODELS[1], metadata: [["env", "a"]] } as const;
+  let pages = 0;
+  for (let after: string | null = null;;) {
+    Object.assign(spent, { scans: 0, tasks: 0 });
+    const { tasks, next } = await listOwnTasks(store, "key", filter, { after, limit: 20, reverse: true });
+    assertEquals(tasks, []);
+    assert(spent.scans <= MAX_PAGE_SCANS);
+    pages++;
+    if (next === null) break;
+    assert(after === null || next < after, "every page gets on");
+    after = next;
+  }
+  assert(pages > 1);
+});
+
+Deno.test("listOwnTasks() leaves out a task that ended while the page was read", async () => {
+  const store = await storeWith([taskOf(0), taskOf(1)]);
+  const racing = new Proxy(store, {
+    get(target, name: keyof Store) {
+      if (name !== "scan") return target[name].bind(target);
+      return async (...given: Parameters<Store["scan"]>) => {
+        const entries = await target.scan(...given);
+        const entry = await readTask(target, taskOf(0).id);
+        await target.commit(null, changeTask({}, entry!, { status: "completed" }));
+        return entries;
+      };
+    },
+  });
+  const page = { after: null, limit: 20, reverse: true };
+  const { tasks } = await listOwnTasks(racing, "key", { ...ALL, status: "pending" }, page);
+  assertEquals(tasks.map(({ id }) => id), [taskOf(1).id]);
+});
+
+Deno.test("enterOldTasks() makes tasks of earlier versions findable by status and model", async () => {
+  const store = await openMemoryStore({ clock: new ManualClock() });
+  const tasks = Array.from(
+    { length: 90 },
+    (_, n) => taskOf(n, { status: VIDEO_STATUSES[n % 5], model: MODELS[n % 2] }),
+  );
+  for (const task of tasks) {
+    const { set = [] } = addTask({}, task);
+    await store.commit(null, { set: set.filter(({ key }) => key[1] !== "own_by") });
+  }
+  await enterOldTasks(store);
+  const filter = { ...ALL, status: "failed", model: MODELS[1] } as const;
+  assertEquals(await pagedIds(store, "key", filter, 4, true), naively(tasks, "key", filter, true));
+});

@@ -1,0 +1,33 @@
+import type { VideoTask } from "../../src/videos/task.ts";
+
+/** Models of {@linkcode taskOf}. */
+export const MODELS = ["one/model", "two/model"];
+
+/** A task as it stands in the store, numbered in the order of creation; of the key `key` unless a test says otherwise. */
+export function taskOf(n: number, over: Partial<VideoTask> = {}): VideoTask {
+  return {
+    id: `00000000-0000-7000-8000-${String(n).padStart(12, "0")}`,
+    account: "acme",
+    keyId: "key",
+    model: MODELS[0],
+    prompt: "A lighthouse",
+    mode: "text2video",
+    status: "pending",
+    createdAt: 1_000,
+    updatedAt: 1_000,
+    deadlineAt: 2_000,
+    callbackUrl: null,
+    pin: null,
+    order: null,
+    inputs: [],
+    stage: { step: "waiting" },
+    offers: 0,
+    price: { perSecond: 1n, seconds: 5, estimate: 5n, held: false },
+    results: [],
+    mirrors: [],
+    mirroring: false,
+    usage: null,
+    error: null,
+    ...over,
+  };
+}
