@@ -75,6 +75,32 @@ function changeDelivery(commit: Commit, { key, version, value: before }: Deliver
   });
 }
 
+/** How many attempts one commit removes. */
+const MAX_REMOVED_ATTEMPTS = 300;
+
+/**
+ * Removes a delivered or exhausted delivery with its attempts and its body. The delivery itself is removed by the last commit,
+ * so a removal that was interrupted is finished by the next call.
+ *
+ * @param settledBefore Unix milliseconds: a delivery that was settled then or later is left alone. Default: none is.
+ * @returns False if nothing was removed: there is no such delivery, it is pending, or it was settled too late.
+ */
+export async function removeEndedDelivery(store: Store, id: string, settledBefore = Infinity): Promise<boolean> {
+  const entry = await readDelivery(store, id);
+  if (!entry || !(entry.value.settledAt !== null && entry.value.settledAt < settledBefore)) return false;
+  const { key, version, value: { state, body } } = entry;
+  const check = [{ key, version }];
+  for (;;) {
+    const attempts = (await store.scan(attemptsOf(id), { limit: MAX_REMOVED_ATTEMPTS })).map((attempt) => attempt.key);
+    if (attempts.length === MAX_REMOVED_ATTEMPTS) {
+      if (!(await store.commit(null, { check, delete: attempts })).ok) return false;
+      continue;
+    }
+    const rest = [key, timelineKey(state, entry.value), ...pieceKeys(id, body), ...attempts];
+    return (await store.commit(null, { check, delete: rest })).ok;
+  }
+}
+
 /** Null when nothing is owed, or not yet. */
 export async function readDelivery(store: Store, id: string): Promise<DeliveryEntry | null> {
   const [entry] = await store.get<Delivery>([deliveryKey(id)]);
@@ -84,11 +110,14 @@ export async function readDelivery(store: Store, id: string): Promise<DeliveryEn
 /** The body, byte for byte as it was rendered. */
 export async function readBody(store: Store, { id, body }: Delivery): Promise<Uint8Array<ArrayBuffer>> {
   if ("whole" in body) return body.whole;
-  const keys = Array.from({ length: body.pieces }, (_, piece) => pieceKey(id, piece));
-  const pieces = (await store.get<Uint8Array>(keys)).flatMap((entry) => entry ? [entry.value] : []);
+  const pieces = (await store.get<Uint8Array>(pieceKeys(id, body))).flatMap((entry) => entry ? [entry.value] : []);
   const whole = joined(pieces);
   if (whole.length !== body.bytes) throw new Error(`The body of delivery ${id} is not whole`);
   return whole;
+}
+
+function pieceKeys(id: string, body: StoredBody): Key[] {
+  return "whole" in body ? [] : Array.from({ length: body.pieces }, (_, piece) => pieceKey(id, piece));
 }
 
 /** The attempts of a delivery, oldest first. */
