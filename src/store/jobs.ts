@@ -1,7 +1,8 @@
 /**
  * Runs due jobs. What a piece of work can come to:
  *
- *     claimed ─┬─ handler returns ──────→ done; if it left its job open, that is put off like a failure
+ *     claimed ─┬─ handler returns the commit that settled or postponed its job → done
+ *              ├─ handler returns nothing → done; if it left its job open, that is put off like a failure
  *              ├─ handler throws ───────→ put off by min(2^attempt, 60) s, attempt + 1
  *              ├─ runs past `timeoutMs` → signal aborted, put off alike
  *              ├─ lease not renewed ────→ signal aborted before the lease ends, nothing written: the job is another's
@@ -12,7 +13,7 @@
  */
 import type { Clock } from "../lib/clock.ts";
 import type { Log, LogFields } from "../lib/log.ts";
-import type { Job, Store } from "./store.ts";
+import type { CommitResult, Job, Store } from "./store.ts";
 
 /** What a handler is given beside its job. */
 export interface JobContext {
@@ -22,8 +23,12 @@ export interface JobContext {
   readonly renewals: number;
 }
 
-/** Does one job and commits `settle` or `postpone` for it together with what it changed. */
-export type JobHandler = (job: Job, context: JobContext) => Promise<void>;
+/**
+ * Does one job and commits `settle` or `postpone` for it together with what it changed.
+ *
+ * @returns The result of that commit. Without it, the runner finds out by a commit of its own whether the job is still open.
+ */
+export type JobHandler = (job: Job, context: JobContext) => Promise<CommitResult | void>;
 
 /** What a runner needs. */
 export interface JobRunnerOptions {
@@ -61,7 +66,9 @@ export function jobBackoffMs(attempt: number): number {
 }
 
 type Drop = "lost" | "hung" | "given_back";
-type Outcome = { readonly how: "returned" | Drop } | { readonly how: "threw"; readonly error: unknown };
+type Outcome =
+  | { readonly how: "closed" | "returned" | Drop }
+  | { readonly how: "threw"; readonly error: unknown };
 
 const GIVEN_BACK: Outcome = { how: "given_back" };
 
@@ -87,13 +94,13 @@ class Work {
     // deno-lint-ignore no-this-alias -- the context's getter has a `this` of its own
     const work = this;
     try {
-      await handler(this.job, {
+      const result = await handler(this.job, {
         signal: this.controller.signal,
         get renewals() {
           return work.renewals;
         },
       });
-      return { how: "returned" };
+      return { how: result && isClosed(result) ? "closed" : "returned" };
     } catch (error) {
       return { how: "threw", error };
     }
@@ -226,6 +233,7 @@ class Runner implements JobRunner {
   }
 
   async #end({ job }: Work, outcome: Outcome): Promise<void> {
+    if (outcome.how === "closed") return;
     const fields = { jobKind: job.kind, ref: job.ref, attempt: job.attempt };
     if (outcome.how === "lost") return this.#log.warn("job_lease_lost", fields);
     const later = { dueAt: this.#clock.now() + jobBackoffMs(job.attempt), attempt: job.attempt + 1 };
@@ -272,6 +280,11 @@ class Runner implements JobRunner {
   #leftOf(job: Job): number {
     return job.dueAt - this.#clock.now();
   }
+}
+
+/** Whether a job is no longer its worker's after a commit that was to settle or postpone it. */
+function isClosed(result: CommitResult): boolean {
+  return result.ok || result.why === "fenced";
 }
 
 function reasonOf(error: unknown): string {

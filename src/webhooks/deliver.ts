@@ -2,7 +2,7 @@ import { readWebhookSecrets } from "../billing/webhook_secret.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { JobHandler } from "../store/jobs.ts";
-import type { Job, Store } from "../store/store.ts";
+import type { CommitResult, Job, Store } from "../store/store.ts";
 import { type EndedAttempt, makeAttempt, type Post } from "./attempt.ts";
 import { afterAttempt, type Delivery } from "./delivery.ts";
 import type { Destinations } from "./destination.ts";
@@ -27,11 +27,11 @@ export function deliverHandler(parts: DeliverParts): JobHandler {
   const { store, destinations } = parts;
   return async (job, { signal }) => {
     const entry = await readDelivery(store, job.ref);
-    if (entry?.value.state !== "pending") return void await store.commit(null, { settle: [job] });
+    if (entry?.value.state !== "pending") return await store.commit(null, { settle: [job] });
     const host = new URL(entry.value.url).host;
     const passage = await destinations.enter(host, signal);
     if (!passage.granted) {
-      return void await store.commit(null, { postpone: [{ job, dueAt: passage.untilMs, attempt: 0 }] });
+      return await store.commit(null, { postpone: [{ job, dueAt: passage.untilMs, attempt: 0 }] });
     }
     let ended: EndedAttempt | null = null;
     try {
@@ -39,7 +39,7 @@ export function deliverHandler(parts: DeliverParts): JobHandler {
     } finally {
       destinations.leave(host, ended?.attempt.durationMs ?? null);
     }
-    await record(parts, entry, job, ended);
+    return await record(parts, entry, job, ended);
   };
 }
 
@@ -57,9 +57,9 @@ async function record(
   entry: DeliveryEntry,
   job: Job,
   { attempt, retryAfterMs }: EndedAttempt,
-): Promise<void> {
+): Promise<CommitResult> {
   const after = afterAttempt(entry.value, attempt, retryAfterMs, random);
-  const { ok } = await store.commit(null, addAttempt({}, entry, attempt, after, job));
+  const result = await store.commit(null, addAttempt({}, entry, attempt, after, job));
   const fields = {
     ref: after.id,
     accountId: after.account,
@@ -70,7 +70,8 @@ async function record(
     reason: attempt.reason ?? undefined,
     state: after.state,
   };
-  if (!ok) log.warn("webhook_attempt_unrecorded", fields); // the job became another's meanwhile, who tries again
+  if (!result.ok) log.warn("webhook_attempt_unrecorded", fields); // the job became another's meanwhile, who tries again
   else if (after.state === "delivered") log.info("webhook_delivered", fields);
   else log.warn(after.state === "exhausted" ? "webhook_exhausted" : "webhook_attempt_failed", fields);
+  return result;
 }

@@ -3,7 +3,7 @@ import type { Log, LogFields } from "../../src/lib/log.ts";
 import type { EmbeddedStore } from "../../src/store/embedded.ts";
 import { createJobRunner, jobBackoffMs, type JobRunner, type JobRunnerOptions } from "../../src/store/jobs.ts";
 import { openMemoryStore } from "../../src/store/memory.ts";
-import type { Job, Store } from "../../src/store/store.ts";
+import type { Commit, Job, Store } from "../../src/store/store.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
 
 const LEASE_MS = 30_000;
@@ -285,6 +285,43 @@ test("puts off a job that its handler left open, and says so", async ({ store, c
   await until(() => starts === 2 && runner.running === 0);
   assertEquals(logged.length, 1);
 });
+
+test("commits nothing itself for a job whose handler returns the commit that ended it", async ({ store, run, logged }) => {
+  const { counted, commits } = counting(store);
+  const runner = run({ store: counted, handlers: { k: (job) => settle(counted, job) } });
+  await add(store, "t");
+  await until(() => commits.length > 0 && runner.running === 0);
+  await settled();
+  assertEquals([commits.length, logged], [1, []]);
+});
+
+test("puts off a job whose own commit was refused for another reason than its lease", async ({ store, clock, run }) => {
+  const { counted, commits } = counting(store);
+  const refused = { check: [{ key: ["none"], version: "1" }] };
+  let starts = 0;
+  const handler = (job: Job) => counted.commit(null, { ...starts++ === 0 ? refused : {}, settle: [job] });
+  const runner = run({ store: counted, handlers: { k: handler } });
+  await add(store, "t");
+  await until(() => commits.length === 2 && runner.running === 0);
+  clock.advance(1_000);
+  await until(() => commits.length === 3 && runner.running === 0);
+  assertEquals((await store.claim(["k"], 1, 1)).length, 0);
+});
+
+/** The store, with every commit that is asked of it. */
+function counting(store: Store): { readonly counted: Store; readonly commits: Commit[] } {
+  const commits: Commit[] = [];
+  const counted: Store = Object.create(store);
+  for (const name of ["claim", "renew", "onWake"] as const) {
+    Object.defineProperty(counted, name, { value: store[name].bind(store) });
+  }
+  const commit: Store["commit"] = (operation, wanted) => {
+    commits.push(wanted);
+    return store.commit(operation, wanted);
+  };
+  Object.defineProperty(counted, "commit", { value: commit });
+  return { counted, commits };
+}
 
 test("goes on after the store failed to claim", async ({ store, clock, logged, run }) => {
   let failures = 1;
