@@ -73,6 +73,7 @@ export function falVideos(outbound: Outbound): VideoUpstream {
     find: null,
     open: null,
     refusedOptions: REFUSED_OPTIONS,
+    dropped: droppedOf,
   };
 }
 
@@ -94,39 +95,81 @@ function placeIn({ id, place }: VideoJobHandle): string {
 
 function bodyOf(outbound: Outbound, order: VideoOrder, inputs: FalInputs): JsonObject {
   const { resolution, ratio } = shapeOf(outbound, order, shapesOf(inputs));
-  const { firstFrame, lastFrame } = order;
-  const first = lastFrame !== null && inputs.firstOfTwo || inputs.firstFrame;
+  const { firstFrame, lastFrame, generateAudio } = order;
+  const place = (field: string | undefined, value: string, what: string): JsonObject => {
+    if (field !== undefined) return { [field]: value };
+    throw outbound.failure("invalid", `"${order.model}" takes no ${what}`);
+  };
   return {
     ...order.options,
     prompt: order.prompt,
-    ...(order.durationSeconds !== null && { duration: durationAs(inputs.duration, order.durationSeconds) }),
+    ...(order.durationSeconds !== null && inputs.duration && {
+      duration: durationAs(inputs.duration, order.durationSeconds),
+    }),
     ...(resolution !== null && { resolution }),
-    ...(ratio !== null && { aspect_ratio: ratio }),
-    ...(firstFrame !== null && { [first]: firstFrame.value }),
-    ...(lastFrame !== null && { [inputs.lastFrame]: lastFrame.value }),
-    ...listOf(inputs.images, order, "image"),
-    ...listOf(inputs.videos, order, "video"),
-    ...listOf(inputs.audios, order, "audio"),
-    ...(order.generateAudio !== null && { [inputs.sound]: order.generateAudio }),
-    ...(order.seed !== null && { seed: order.seed }),
+    ...(ratio !== null && ratioOf(outbound, order, inputs, ratio)),
+    ...(firstFrame !== null && place(inputs.firstFrame, firstFrame.value, "first frame")),
+    ...(lastFrame !== null && place(inputs.lastFrame, lastFrame.value, "last frame")),
+    ...referencesOf(outbound, order, inputs),
+    ...(generateAudio !== null && inputs.sound && { [inputs.sound]: generateAudio }),
+    ...(order.seed !== null && inputs.takesSeed && { seed: order.seed }),
   };
+}
+
+/** What a request cannot hold. Sound is there or not, as the model has it. */
+function droppedOf({ model, mode, seed, generateAudio, durationSeconds }: VideoOrder): string[] {
+  const inputs = endpointFor(model, mode)?.inputs;
+  if (inputs === undefined) return [];
+  return [
+    ...(durationSeconds !== null && !inputs.duration ? ["duration"] : []),
+    ...(generateAudio !== null && !inputs.sound ? ["generate_audio"] : []),
+    ...(seed !== null && !inputs.takesSeed ? ["seed"] : []),
+  ];
+}
+
+/** A frame decides the ratio where the model takes none beside it. */
+function ratioOf(outbound: Outbound, { model, firstFrame }: VideoOrder, inputs: FalInputs, ratio: string): JsonObject {
+  if (inputs.takesRatio) return { aspect_ratio: ratio };
+  if (firstFrame !== null) return {};
+  throw outbound.failure("invalid", `"${model}" takes no aspect ratio`, { field: "aspect_ratio" });
 }
 
 function shapesOf({ resolutions }: FalInputs): VideoShapes {
   const rows = Object.entries({ "480p": 480, "720p": 720, "1080p": 1_080, "2K": 1_440, "4K": 2_160 });
   const row = ([ours, shortSide]: [string, number]) =>
-    [ours, { word: resolutions[ours] ?? ours.toLowerCase(), shortSide }] as const;
+    [ours, { word: wordFor(ours, shortSide, resolutions), shortSide }] as const;
   return { resolutions: Object.fromEntries(rows.map(row)), ratios: RATIOS };
 }
 
-function durationAs(form: FalInputs["duration"], seconds: number): number | string {
+/** The model's own word, else that of its next larger resolution: `768P` for 720p. */
+function wordFor(ours: string, shortSide: number, words: readonly string[] | undefined): string {
+  const same = words?.find((word) => word.toLowerCase() === ours.toLowerCase());
+  const larger = words?.filter((word) => pixelsOf(word) >= shortSide).sort((a, b) => pixelsOf(a) - pixelsOf(b))[0];
+  return same ?? larger ?? ours.toLowerCase();
+}
+
+/** Of the short side: of `768P`, or of `4K`, which names the long one. */
+function pixelsOf(word: string): number {
+  const number = parseInt(word);
+  return /k$/i.test(word) ? number * 540 : number;
+}
+
+function durationAs(form: NonNullable<FalInputs["duration"]>, seconds: number): number | string {
   if (form === "number") return seconds;
   return form === "text" ? String(seconds) : `${seconds}s`;
 }
 
-function listOf(field: string, { references }: VideoOrder, medium: string): JsonObject {
-  const values = references.filter((media) => media.medium === medium).map(({ value }) => value);
-  return values.length === 0 ? {} : { [field]: values };
+const MEDIA = [["image", "images"], ["video", "videos"], ["audio", "audios"]] as const;
+
+function referencesOf(outbound: Outbound, { model, references }: VideoOrder, inputs: FalInputs): JsonObject {
+  const lists = MEDIA.map(([medium, list]) => {
+    const values = references.filter((media) => media.medium === medium).map(({ value }) => value);
+    if (values.length === 0) return {};
+    const field = inputs[list];
+    if (field !== undefined) return { [field]: values };
+    throw outbound.failure("invalid", `"${model}" takes no ${medium} references`, { field: "input_references" });
+  });
+  return Object.assign({}, ...lists) as JsonObject;
 }
 
 async function progressOf(outbound: Outbound, exchange: VideoExchange, place: string): Promise<VideoProgress> {

@@ -1,0 +1,117 @@
+/**
+ * Writes what fal's models that make videos call their inputs, from the types of its newest official client:
+ * `deno task fal-endpoints`. Needs npm and a package registry.
+ */
+import ts from "typescript";
+import type { FalInputs } from "../../../src/upstreams/fal/inputs.ts";
+
+const TABLE = new URL("../../../src/upstreams/fal/endpoints.json", import.meta.url);
+
+/** Names of inputs by what they hold, the better one first. */
+const NAMES = {
+  firstFrame: ["first_frame_url", "start_image_url", "first_image_url", "image_url"],
+  lastFrame: ["last_frame_url", "end_image_url", "tail_image_url", "last_image_url"],
+  images: ["reference_image_urls", "image_urls", "ref_image_urls", "input_image_urls"],
+  videos: ["reference_video_urls", "video_urls"],
+  audios: ["reference_audio_urls", "audio_urls"],
+  sound: ["generate_audio", "generate_audio_switch", "enable_audio", "audio"],
+} as const;
+
+/** Inputs that a caller of ours cannot give: what needs one of them is made from something else than words and references. */
+const FOREIGN = ["video_url", "audio_url", "mask_url", "mask_video_url", "mask_image_url", "video", "text_input"];
+
+interface Field {
+  readonly isOptional: boolean;
+  readonly type: string;
+}
+
+const folder = await Deno.makeTempDir();
+await Deno.writeTextFile(`${folder}/package.json`, "{}");
+await npmInstall("@fal-ai/client@latest");
+const path = `${folder}/node_modules/@fal-ai/client/src/types/endpoints.d.ts`;
+const source = ts.createSourceFile(path, await Deno.readTextFile(path), ts.ScriptTarget.Latest, true);
+await Deno.remove(folder, { recursive: true });
+
+const aliases = new Map(
+  source.statements.filter(ts.isTypeAliasDeclaration).map((each) => [each.name.text, each.type]),
+);
+const endpoints = [...fieldTypes(aliases.get("EndpointTypeMap"))].flatMap(([address, both]) => {
+  const sides = fieldTypes(both.type);
+  const inputs = fieldsOf(sides.get("input")?.type);
+  const output = fieldsOf(sides.get("output")?.type);
+  if (!output.has("video") && !output.has("videos")) return [];
+  if (!inputs.has("prompt") || FOREIGN.some((name) => inputs.get(name)?.isOptional === false)) return [];
+  return [[address, inputsOf(inputs)] as const];
+});
+const groups = Map.groupBy(endpoints.toSorted(([a], [b]) => a < b ? -1 : 1), ([, inputs]) => JSON.stringify(inputs));
+const table = [...groups].map(([inputs, members]) => ({
+  inputs: JSON.parse(inputs) as FalInputs,
+  addresses: members.map(([address]) => address),
+}));
+await Deno.writeTextFile(TABLE, `${JSON.stringify(table, null, 2)}\n`);
+
+function inputsOf(fields: ReadonlyMap<string, Field>): FalInputs {
+  const nameOf = (names: readonly string[]) => names.find((name) => fields.has(name)) ?? null;
+  return withoutGaps({
+    firstFrame: nameOf(NAMES.firstFrame),
+    lastFrame: nameOf(NAMES.lastFrame),
+    images: nameOf(NAMES.images),
+    videos: nameOf(NAMES.videos),
+    audios: nameOf(NAMES.audios),
+    sound: nameOf(NAMES.sound.filter((name) => fields.get(name)?.type === "boolean")),
+    duration: durationOf(fields.get("duration")?.type),
+    takesRatio: fields.has("aspect_ratio"),
+    takesSeed: fields.has("seed"),
+    resolutions: wordsIn(fields.get("resolution")?.type),
+  });
+}
+
+/** The inputs that are there. */
+function withoutGaps(inputs: Record<string, unknown>): FalInputs {
+  return Object.fromEntries(Object.entries(inputs).filter(([, value]) => value)) as FalInputs;
+}
+
+function durationOf(type: string | undefined): FalInputs["duration"] {
+  if (type === undefined) return undefined;
+  if (/"\d+s"/.test(type)) return "text_with_unit";
+  return type.includes("number") || /(^|\| )\d/.test(type) ? "number" : "text";
+}
+
+/** The words that a type lists; undefined for one that lists none. */
+function wordsIn(type: string | undefined): string[] | undefined {
+  const words = [...(type ?? "").matchAll(/"([^"]+)"/g)].map(([, word]) => word).filter((word) =>
+    /^\d+[pPkK]$/.test(word)
+  );
+  return words.length > 0 ? words : undefined;
+}
+
+function fieldsOf(type: ts.TypeNode | undefined): ReadonlyMap<string, Field> {
+  return new Map([...fieldTypes(type)].map(([name, { isOptional, type }]) => [
+    name,
+    { isOptional, type: type.getText().replace(/\s+/g, " ") },
+  ]));
+}
+
+function fieldTypes(
+  type: ts.TypeNode | undefined,
+): ReadonlyMap<string, { readonly isOptional: boolean; readonly type: ts.TypeNode }> {
+  if (type === undefined) return new Map();
+  if (ts.isIntersectionTypeNode(type)) return new Map(type.types.flatMap((each) => [...fieldTypes(each)]));
+  if (ts.isTypeReferenceNode(type)) return fieldTypes(aliases.get(type.typeName.getText()));
+  if (!ts.isTypeLiteralNode(type)) return new Map();
+  return new Map(
+    type.members.filter(ts.isPropertySignature).map((member) => [
+      (member.name as ts.Identifier | ts.StringLiteral).text,
+      { isOptional: member.questionToken !== undefined, type: member.type! },
+    ]),
+  );
+}
+
+async function npmInstall(name: string): Promise<void> {
+  const { success } = await new Deno.Command("npm", {
+    args: ["install", "--ignore-scripts", "--no-audit", "--no-fund", name],
+    cwd: folder,
+    stdout: "null",
+  }).output();
+  if (!success) throw new Error(`Cannot install ${name}`);
+}
