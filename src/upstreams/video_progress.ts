@@ -1,10 +1,17 @@
 import type { UpstreamFailure } from "./failure.ts";
 import type { Outbound } from "./outbound.ts";
-import type { CancelOutcome, VideoConsumption, VideoJobHandle, VideoProgress } from "./video_upstream.ts";
+import type {
+  CancelOutcome,
+  VideoConsumption,
+  VideoExtra,
+  VideoJobHandle,
+  VideoProgress,
+  VideoProgressDetails,
+} from "./video_upstream.ts";
 
 /** The vendor has the job still; see the contract for `isRunning`. */
-export function pending(isRunning: boolean | null): VideoProgress {
-  return { status: "pending", isRunning };
+export function pending(isRunning: boolean | null, details: VideoProgressDetails = {}): VideoProgress {
+  return { status: "pending", isRunning, ...details };
 }
 
 /** A word that the adapter does not know means that the job goes on. */
@@ -44,16 +51,19 @@ export function progressOfStatus(
  * A job that the vendor calls finished.
  *
  * @param urls Whatever stands where results stand; success without a single address is a failure.
+ * @param extras Addresses of what else was made, by what it is; null for what was not.
  */
 export function finished(
   outbound: Outbound,
   urls: readonly (string | null | undefined)[],
   consumption: VideoConsumption,
+  extras: Readonly<Partial<Record<VideoExtra["type"], string | null>>> = {},
 ): VideoProgress {
   const results = urls.filter((url) => typeof url === "string" && url !== "")
     .map((url) => ({ url: url as string, needsCredential: false }));
   if (results.length === 0) return failed(outbound, "The vendor reported success without a result");
-  return { status: "completed", results, consumption };
+  const made = Object.entries(extras).flatMap(([type, url]) => url ? [{ type: type as VideoExtra["type"], url }] : []);
+  return { status: "completed", results, ...(made.length > 0 && { extras: made }), consumption };
 }
 
 /**

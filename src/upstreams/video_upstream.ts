@@ -33,7 +33,10 @@ export interface VideoOrder {
   readonly mode: VideoOrderMode;
   /** What is to be seen, in the caller's words. */
   readonly prompt: string;
-  /** Whole seconds, within what the model makes; null where the vendor decides, as for a reference video that is edited. */
+  /**
+   * Whole seconds, within what the model makes; -1 where the caller leaves the length to the vendor; null where nothing is said
+   * of it, as for a reference video whose own length holds.
+   */
   readonly durationSeconds: number | null;
   /** `480p` … `4K`; beside a size what it is priced as, or null. */
   readonly resolution: string | null;

@@ -29,7 +29,7 @@ const Created = z.object({ id: z.string().min(1) });
 
 const Task = z.object({
   status: z.string(),
-  content: z.object({ video_url: text }).nullish().catch(null),
+  content: z.object({ video_url: text, last_frame_url: text }).nullish().catch(null),
   error: z.object({ code: text, message: text }).nullish().catch(null),
   duration: number,
   frames: number,
@@ -90,6 +90,7 @@ export function arkVideos(outbound: Outbound): VideoUpstream {
     open: null,
     refusedOptions: REFUSED_OPTIONS,
     optionInPrompt: (prompt) => OPTION_IN_PROMPT.exec(prompt)?.[0] ?? null,
+    ownSchemes: ["asset:"],
   };
 }
 
@@ -126,7 +127,10 @@ function listPathOf({ options }: VideoOrder, page: number): string {
 function progressOf(outbound: Outbound, answer: unknown): VideoProgress {
   const task = Task.parse(answer);
   return progressOfStatus(task.status, {
-    succeeded: () => finished(outbound, [task.content?.video_url], { seconds: secondsOf(task), costUsd: null }),
+    succeeded: () =>
+      finished(outbound, [task.content?.video_url], { seconds: secondsOf(task), costUsd: null }, {
+        last_frame: task.content?.last_frame_url,
+      }),
     failed: () => failed(outbound, task.error?.message || task.error?.code || "", isArkRefusal(task.error?.code)),
   });
 }

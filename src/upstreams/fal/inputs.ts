@@ -14,7 +14,7 @@ export interface FalInputs {
   readonly duration?: "number" | "text" | "text_with_unit";
   readonly takesRatio?: boolean;
   readonly takesSeed?: boolean;
-  /** The vendor's words, such as `768P`; missing where it lists none, so that ours pass in small letters. */
+  /** The vendor's words, such as `768P`; empty where it lists none, so that ours pass in small letters. */
   readonly resolutions?: readonly string[];
 }
 
@@ -35,6 +35,7 @@ const COMMON: FalInputs = {
   duration: "text",
   takesRatio: true,
   takesSeed: true,
+  resolutions: [],
 };
 
 const REFERENCES = { images: "reference_image_urls", videos: "reference_video_urls" };

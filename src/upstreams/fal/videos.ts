@@ -24,7 +24,12 @@ const text = z.string().nullish().catch(null);
 
 const Created = z.object({ request_id: z.string().min(1), response_url: text });
 
-const Status = z.object({ status: z.string(), error: text, error_type: text });
+const Status = z.object({
+  status: z.string(),
+  queue_position: z.int().nonnegative().nullish().catch(null),
+  error: text,
+  error_type: text,
+});
 
 const File = z.object({ url: text, duration: z.number().nonnegative().nullish().catch(null) });
 
@@ -106,7 +111,7 @@ function bodyOf(outbound: Outbound, order: VideoOrder, inputs: FalInputs): JsonO
     ...(order.durationSeconds !== null && inputs.duration && {
       duration: durationAs(inputs.duration, order.durationSeconds),
     }),
-    ...(resolution !== null && { resolution }),
+    ...(resolution !== null && inputs.resolutions && { resolution }),
     ...(ratio !== null && ratioOf(outbound, order, inputs, ratio)),
     ...(firstFrame !== null && place(inputs.firstFrame, firstFrame.value, "first frame")),
     ...(lastFrame !== null && place(inputs.lastFrame, lastFrame.value, "last frame")),
@@ -173,10 +178,13 @@ function referencesOf(outbound: Outbound, { model, references }: VideoOrder, inp
 }
 
 async function progressOf(outbound: Outbound, exchange: VideoExchange, place: string): Promise<VideoProgress> {
-  const { status, error, error_type } = await exchange.ask(`${place}/status`, (answer) => Status.parse(answer));
+  const { status, queue_position, error, error_type } = await exchange.ask(
+    `${place}/status`,
+    (answer) => Status.parse(answer),
+  );
   switch (status.toUpperCase()) {
     case "IN_QUEUE":
-      return pending(false);
+      return pending(false, { queuePosition: queue_position });
     case "IN_PROGRESS":
       return pending(true);
     case "COMPLETED":

@@ -76,6 +76,14 @@ export function minimaxVideos(outbound: Outbound): VideoUpstream {
     find: null,
     open: null,
     refusedOptions: REFUSED_OPTIONS,
+    // H3 always makes sound, Hailuo never does.
+    dropped: ({ model, seed, generateAudio }) => [
+      ...(seed !== null ? ["seed"] : []),
+      ...(generateAudio === isHailuo(model) ? ["generate_audio"] : []),
+    ],
+    ownSchemes: ["mm_file:"],
+    renewsAddresses: true,
+    resultLifeMs: 9 * 3_600_000,
   };
 }
 

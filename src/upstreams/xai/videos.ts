@@ -31,6 +31,7 @@ const Job = z.object({
     duration: z.number().nonnegative().nullish().catch(null),
     respect_moderation: z.boolean().nullish().catch(null),
   }).nullish().catch(null),
+  progress: z.number().min(0).max(100).nullish().catch(null),
   error: z.object({ code: text, message: text }).nullish().catch(null),
 });
 
@@ -73,6 +74,9 @@ export function xaiVideos(outbound: Outbound): VideoUpstream {
     find: null,
     open: null,
     refusedOptions: REFUSED_OPTIONS,
+    dropped: ({ seed }) => seed === null ? [] : ["seed"],
+    // Its addresses carry a signature of hours.
+    resultLifeMs: 3_600_000,
   };
 }
 
@@ -80,7 +84,7 @@ function bodyOf(outbound: Outbound, order: VideoOrder): JsonObject {
   const { firstFrame, lastFrame } = order;
   const { resolution, ratio } = shapeOf(outbound, order, SHAPES);
   const images = addressesOf(order, "image");
-  const audios = addressesOf(order, "audio");
+  const audios = [...addressesOf(order, "audio"), ...voicesIn(order.options)];
   return {
     ...order.options,
     model: order.model,
@@ -97,6 +101,12 @@ function bodyOf(outbound: Outbound, order: VideoOrder): JsonObject {
   };
 }
 
+/** Voices that the vendor has, which stand in the same list as clips that were sent. */
+function voicesIn({ reference_audios: audios }: VideoOrder["options"]): JsonObject[] {
+  const voices = Array.isArray(audios) ? audios.map((each) => (each as { voice_id?: unknown } | null)?.voice_id) : [];
+  return voices.filter((id) => typeof id === "string").map((voice_id) => ({ voice_id }));
+}
+
 function addressesOf({ references }: VideoOrder, medium: VideoMedia["medium"]): JsonObject[] {
   return references.filter((media) => media.medium === medium).map(({ value }) => ({ url: value }));
 }
@@ -104,10 +114,10 @@ function addressesOf({ references }: VideoOrder, medium: VideoMedia["medium"]): 
 function progressOf(outbound: Outbound, answer: unknown): VideoProgress {
   // A pending job is a 202, at times without a body.
   if (answer === null) return pending(null);
-  const { status, video, error } = Job.parse(answer);
+  const { status, video, progress, error } = Job.parse(answer);
   switch (status?.toLowerCase() ?? (video?.url ? "done" : "")) {
     case "pending":
-      return pending(null);
+      return pending(null, progress == null ? {} : { progressPercent: progress });
     case "done":
       // A refusal is told as success: without an address, and with this mark or not.
       if (video?.respect_moderation === false) return failed(outbound, REFUSED, true);

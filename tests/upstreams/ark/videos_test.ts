@@ -239,6 +239,7 @@ Deno.test({
     assertEquals(await progress("shape-video-succeeded-full"), {
       status: "completed",
       results: [{ url: "https://example.invalid/out.mp4?X-Tos-Expires=86400", needsCredential: false }],
+      extras: [{ type: "last_frame", url: "https://example.invalid/last.png" }],
       consumption: { seconds: 5, costUsd: null },
     });
     assertEquals((await progress("video-cancelled")).status, "cancelled");

@@ -33,7 +33,7 @@ videoUpstreamContract("fal", {
   longId: { answer: ok('{"request_id":9007199254740993}'), id: "9007199254740993" },
   job: JOB,
   progress: [
-    { answers: [inQueue], means: { status: "pending", isRunning: false } },
+    { answers: [inQueue], means: { status: "pending", isRunning: false, queuePosition: 3 } },
     { answers: [{ status: 202, body: { status: "IN_PROGRESS" } }], means: { status: "pending", isRunning: true } },
     { answers: [ended, ok({ video: { url: URL, duration: 5.04 }, seed: 1 })], means: completed(5.04) },
     { answers: [ended, ok({ video: { url: URL, duration: null } })], means: completed(null) },
@@ -131,6 +131,27 @@ Deno.test("fal videos: the mode gives a known model its verb, and the model name
     "5",
     "720p",
   ]);
+});
+
+Deno.test("fal videos: a model of the client's table gets the inputs that it has, and the rest is named as dropped", async () => {
+  const frames = {
+    mode: "img2video_end" as const,
+    firstFrame: mediaAt("image", "https://example.invalid/a"),
+    lastFrame: mediaAt("image", "https://example.invalid/b"),
+    aspectRatio: "16:9",
+    seed: 7,
+    generateAudio: true,
+  };
+  const { path, body } = await sent({ model: "fal-ai/kling-video/v2.5-turbo/pro", ...frames });
+  assertEquals([path, Object.keys(body).sort()], [
+    "/fal-ai/kling-video/v2.5-turbo/pro/image-to-video",
+    ["duration", "image_url", "prompt", "tail_image_url"],
+  ]);
+  const dropped = await withAnswers([], ({ outbound }) => {
+    const { dropped } = falVideos(outbound);
+    return Promise.resolve(dropped!(videoOrder({ model: "fal-ai/kling-video/v2.5-turbo/pro", ...frames })));
+  });
+  assertEquals(dropped, ["generate_audio", "seed"]);
 });
 
 Deno.test("fal videos: a model that is not known, or names its verb, is an address by itself", async () => {

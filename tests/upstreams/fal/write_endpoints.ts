@@ -77,12 +77,11 @@ function durationOf(type: string | undefined): FalInputs["duration"] {
   return type.includes("number") || /(^|\| )\d/.test(type) ? "number" : "text";
 }
 
-/** The words that a type lists; undefined for one that lists none. */
+/** The words that a type lists; undefined for a field that is not there. */
 function wordsIn(type: string | undefined): string[] | undefined {
-  const words = [...(type ?? "").matchAll(/"([^"]+)"/g)].map(([, word]) => word).filter((word) =>
-    /^\d+[pPkK]$/.test(word)
-  );
-  return words.length > 0 ? words : undefined;
+  if (type === undefined) return undefined;
+  const words = [...type.matchAll(/"([^"]+)"/g)].map(([, word]) => word).filter((word) => /^\d+[pPkK]$/.test(word));
+  return words;
 }
 
 function fieldsOf(type: ts.TypeNode | undefined): ReadonlyMap<string, Field> {

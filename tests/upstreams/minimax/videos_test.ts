@@ -133,6 +133,19 @@ Deno.test("MiniMax H3 videos: words alone are given a ratio, as the vendor has n
   assertEquals((await sent({ aspectRatio: "9:16" })).body.ratio, "9:16");
 });
 
+Deno.test("MiniMax videos: a seed, and sound other than the model's, are named as dropped", async () => {
+  await withAnswers([], ({ outbound }) => {
+    const { dropped } = minimaxVideos(outbound);
+    const named = (model: string, generateAudio: boolean | null, seed: number | null = null) =>
+      dropped!(videoOrder({ model, generateAudio, seed }));
+    assertEquals(named("MiniMax-H3", false, 7), ["seed", "generate_audio"]);
+    assertEquals([named("MiniMax-H3", true), named("MiniMax-H3", null)], [[], []]);
+    assertEquals(named("MiniMax-Hailuo-2.3", true), ["generate_audio"]);
+    assertEquals(named("MiniMax-Hailuo-2.3", false), []);
+    return Promise.resolve();
+  });
+});
+
 Deno.test("MiniMax H3 videos: frames keep their own ratio, references take the caller's", async () => {
   const frame = await sent({ mode: "img2video", aspectRatio: "1:1", firstFrame: mediaAt("image") });
   assertEquals(["ratio" in frame.body, frame.body.content[1].role], [false, "first_frame"]);

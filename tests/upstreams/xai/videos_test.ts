@@ -30,7 +30,7 @@ videoUpstreamContract("xAI", {
     { answers: [{ status: 202, body: "" }], means: { status: "pending", isRunning: null } },
     {
       answers: [{ status: 202, body: { status: "pending", progress: 40 } }],
-      means: { status: "pending", isRunning: null },
+      means: { status: "pending", isRunning: null, progressPercent: 40 },
     },
     { answers: [ok({ status: "pending" })], means: { status: "pending", isRunning: null } },
     { answers: [done({ url: URL, duration: 5 })], means: completed({ seconds: 5, costUsd: null }) },
@@ -116,6 +116,25 @@ Deno.test("xAI videos: frames and references are objects with an address", async
     [{ url: "https://example.invalid/image" }],
     [{ url: "https://example.invalid/audio" }],
   ]);
+});
+
+Deno.test("xAI videos: voices that the vendor has stand beside the clips that are sent", async () => {
+  const options = { reference_audios: [{ voice_id: "ara" }, { url: "https://example.invalid/foreign" }, 7] };
+  const references = [mediaAt("image"), mediaAt("audio")];
+  assertEquals((await sent({ mode: "mixref2video", references, options })).reference_audios, [
+    { url: "https://example.invalid/audio" },
+    { voice_id: "ara" },
+  ]);
+  const { reference_audios } = await sent({ mode: "imgref2video", references: [mediaAt("image")], options });
+  assertEquals(reference_audios, [{ voice_id: "ara" }]);
+});
+
+Deno.test("xAI videos: a seed is named as dropped", async () => {
+  await withAnswers([], ({ outbound }) => {
+    const { dropped } = xaiVideos(outbound);
+    assertEquals([dropped!(videoOrder({ seed: 7 })), dropped!(videoOrder())], [["seed"], []]);
+    return Promise.resolve();
+  });
 });
 
 Deno.test("xAI videos: a size becomes resolution and ratio", async () => {
