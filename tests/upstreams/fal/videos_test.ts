@@ -113,7 +113,7 @@ Deno.test("fal videos: the mode gives a known model its verb, and the model name
     "start_image_url",
     "end_image_url",
     "5",
-    "720p",
+    undefined,
   ]);
   assertEquals(await fieldsOf("fal-ai/minimax/hailuo-02/standard", frames), [
     "/fal-ai/minimax/hailuo-02/standard/image-to-video",
