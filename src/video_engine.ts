@@ -15,6 +15,7 @@ import { defaultVideoRoutes } from "./protocols/default/videos.ts";
 import type { CircuitBreaker } from "./routing/circuit_breaker.ts";
 import { createJobRunner, type JobRunner } from "./store/jobs.ts";
 import type { EmbeddedStore } from "./store/embedded.ts";
+import { NO_ALLOWANCES } from "./upstreams/allowances.ts";
 import type { Provider } from "./upstreams/provider.ts";
 import type { MediaWork } from "./workers/media_work.ts";
 import { isFileKept } from "./videos/inputs.ts";
@@ -67,6 +68,7 @@ export async function videoEngine(parts: VideoEngineParts): Promise<VideoEngine>
     ...parts,
     writability: store.writability,
     upstreams: new Map(making),
+    allowancesOf: (name) => providers.get(name)?.allows ?? NO_ALLOWANCES,
     isProvider: (name) => providers.has(name),
     files,
     signingKeys: signingKeys.keys,

@@ -46,6 +46,19 @@ export type VideoResolution = typeof VIDEO_RESOLUTIONS[number];
 /** Every {@linkcode VideoResolution}, smallest first. */
 export const VIDEO_RESOLUTIONS = ["480p", "720p", "1K", "1080p", "2K", "4K"] as const;
 
+/** Every aspect ratio that a caller can ask for, `<width>:<height>`. Source: SPEC "Video task". */
+export const VIDEO_RATIOS = ["16:9", "9:16", "1:1", "4:3", "3:4", "3:2", "2:3", "21:9", "9:21"] as const;
+
+/** How many references of each kind a caller can send. Source: SPEC "Limits". */
+export const MAX_REFERENCES: VideoReferenceLimits = { image: 9, audio: 3, video: 1 };
+
+/** How many references of each kind a model takes. */
+export interface VideoReferenceLimits {
+  readonly image: number;
+  readonly audio: number;
+  readonly video: number;
+}
+
 /** What the video endpoint knows about a model. */
 export interface VideoSection {
   /** At least one. */
@@ -59,6 +72,10 @@ export interface VideoSection {
   readonly resolutions: readonly VideoResolution[];
   /** Taken when the caller names none. Default: 720p where the model has it, else its smallest. */
   readonly defaultResolution: VideoResolution;
+  /** Of {@linkcode VIDEO_RATIOS}, what its vendor makes. Default: all. */
+  readonly aspectRatios: readonly string[];
+  /** In `input_references`, by kind. Default: {@linkcode MAX_REFERENCES}. */
+  readonly references: VideoReferenceLimits;
   /** How long a video may be. */
   readonly duration: VideoDuration;
   /** Whether sound comes never, always, or as `generate_audio` says. Default: `never`. */
@@ -87,6 +104,7 @@ const SIZE = /^(auto|[1-9]\d{1,4}x[1-9]\d{1,4})$/;
 const SIZE_EXPECTATION = "auto, or width and height in pixels, such as 1536x1024";
 const WORD = /^[a-z0-9_-]{1,32}$/;
 const resolution = z.enum(VIDEO_RESOLUTIONS);
+const referenceCount = (most: number) => wholeNumber(0, most, "references").default(most);
 const length = () => wholeNumber(1, 3600, "seconds");
 
 /** The schema of a model's `image` section. */
@@ -123,6 +141,12 @@ export function videoSection(price: z.ZodType<string>): z.ZodType<VideoSection> 
     price_per_second: z.record(priceKey, price),
     resolutions: distinct(resolution, 1).optional(),
     default_resolution: resolution.optional(),
+    aspect_ratios: distinct(z.enum(VIDEO_RATIOS), 1).default([...VIDEO_RATIOS]),
+    references: z.strictObject({
+      image: referenceCount(MAX_REFERENCES.image),
+      audio: referenceCount(MAX_REFERENCES.audio),
+      video: referenceCount(MAX_REFERENCES.video),
+    }).prefault({}),
     duration: z.strictObject({ min: length().default(1), max: length().default(60), default: length().optional() })
       .refine(({ min, max }) => min <= max, { path: ["min"], error: "at most duration.max" })
       .refine((span) => span.default === undefined || (span.default >= span.min && span.default <= span.max), {
@@ -148,6 +172,8 @@ interface WrittenVideo {
   price_per_second: Prices;
   resolutions?: VideoResolution[];
   default_resolution?: VideoResolution;
+  aspect_ratios: string[];
+  references: VideoReferenceLimits;
   duration: VideoDuration;
   audio: VideoSection["audio"];
 }
@@ -159,6 +185,8 @@ function videoOf(video: WrittenVideo): VideoSection {
     pricePerSecond: video.price_per_second,
     resolutions,
     defaultResolution: video.default_resolution ?? (resolutions.includes("720p") ? "720p" : resolutions[0]),
+    aspectRatios: video.aspect_ratios,
+    references: video.references,
     duration: video.duration,
     audio: video.audio,
   };

@@ -47,3 +47,18 @@ export function writePricing(model: Model): Record<string, string> {
     if (price !== null) written[key] = price;
   }
 }
+
+/** What a model's videos may be, as the default catalog shows it; null for a model that makes none. */
+export function writeVideo({ video }: Model): Record<string, unknown> | null {
+  if (video === null) return null;
+  const { leastSeconds, mostSeconds, defaultSeconds } = video.duration;
+  return {
+    modes: video.modes,
+    resolutions: video.resolutions,
+    default_resolution: video.defaultResolution,
+    aspect_ratios: video.aspectRatios,
+    duration: { min: leastSeconds, max: mostSeconds, default: defaultSeconds },
+    audio: video.audio,
+    max_references: video.references,
+  };
+}

@@ -18,6 +18,7 @@ import { videoRefusal } from "./refusal.ts";
 import { readVideoRequest, type VideoRequest } from "./request.ts";
 import type { ProviderOptions, TaskMedia, TaskPrice, VideoTask } from "./task.ts";
 import { newTaskId } from "./task_id.ts";
+import { vendorAssetsOf } from "./vendor_assets.ts";
 import type { VideoParts } from "./video_parts.ts";
 
 /** Who creates a video, and what was sent. */
@@ -46,7 +47,9 @@ export interface CreateKey extends Pick<IdempotencyRecord, "bodyHash"> {
 export async function createVideo(parts: VideoParts, call: VideoCall, key: CreateKey | null): Promise<string> {
   const request = readVideoRequest(call.body);
   const model = videoModel(parts.catalog, request.model);
-  const pin = resolvePin(null, request.pin, model.id, model.serves, parts.isProvider);
+  const namedPin = resolvePin(null, request.pin, model.id, model.serves, parts.isProvider);
+  const assets = vendorAssetsOf(parts, request, model, namedPin);
+  const { pin } = assets;
   const fitted = fitOrder(request, model);
   const options = ownOptions(parts, request, model, pin);
   refusePromptOptions(parts, request.prompt, model, pin);
@@ -63,7 +66,12 @@ export async function createVideo(parts: VideoParts, call: VideoCall, key: Creat
   const hasInputs = request.firstFrame !== null || request.references.length > 0;
   if (hasInputs || !price.held) await refuseUnaffordable(parts, call.accountId, price);
   const id = newTaskId(parts.store.now());
-  const inputs = await keepInputs(parts, { taskId: id, accountId: call.accountId, memory: call.memory }, request);
+  const inputs = await keepInputs(parts, {
+    taskId: id,
+    accountId: call.accountId,
+    memory: call.memory,
+    assets: assets.urls,
+  }, request);
   try {
     refuseUnreachable(parts, model, pin, inputs);
     const task = newTask(parts, call, { id, request, model, pin, fitted, options, inputs, price });

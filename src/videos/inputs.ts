@@ -26,6 +26,8 @@ interface Owner {
   readonly accountId: string;
   /** Pays for media that are fetched. Default: nobody counts. */
   readonly memory?: MemoryLease;
+  /** Addresses that a vendor's own store holds: the vendor alone can read them. */
+  readonly assets: ReadonlySet<string>;
 }
 
 const LARGEST_FILE_BYTES = 50_000_000;
@@ -87,10 +89,11 @@ async function keepPeople(
 
 async function keep(
   parts: VideoParts,
-  { taskId, accountId, memory }: Owner,
+  { taskId, accountId, memory, assets }: Owner,
   { medium, url, field }: SentReference,
   names: string[],
 ): Promise<TaskMedia> {
+  if (assets.has(url)) return { medium, at: "url", url };
   const path = `${field}.${medium}_url.url`;
   if (!isDataUri(url)) {
     refuseAddress(parts, url, path);

@@ -9,6 +9,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import { modelNotFound } from "../catalog/model_not_found.ts";
 import { GatewayError, invalidField } from "../lib/gateway_error.ts";
 import { modeOf } from "./mode.ts";
+import { refuseBeyondModel } from "./model_limits.ts";
 import type { VideoRequest } from "./request.ts";
 import type { TaskOrder } from "./task.ts";
 
@@ -58,6 +59,7 @@ export function fitOrder(request: VideoRequest, { id, video }: VideoModel): Fitt
     }`;
     throw new GatewayError("invalid_request", message, { field: "model" });
   }
+  refuseBeyondModel(request, video, id);
   const pricedAs = resolutionOf(request, video);
   const { leastSeconds, mostSeconds, defaultSeconds } = video.duration;
   const durationSeconds = request.durationSeconds ?? defaultSeconds;

@@ -1,3 +1,4 @@
+import { MAX_REFERENCES } from "../catalog/media_sections.ts";
 import { invalidField } from "../lib/gateway_error.ts";
 import { videoRefusal } from "./refusal.ts";
 import type { Medium } from "./task.ts";
@@ -18,8 +19,6 @@ export interface SentReferences {
   readonly references: readonly SentReference[];
 }
 
-/** Source: SPEC "Limits". */
-const MOST: Readonly<Record<Medium, number>> = { image: 9, audio: 3, video: 1 };
 const MEDIA: readonly Medium[] = ["image", "audio", "video"];
 
 /**
@@ -50,14 +49,14 @@ function listIn(value: unknown, field: string): readonly unknown[] {
 function refuseTooMany(list: readonly unknown[], field: string): void {
   for (const medium of MEDIA) {
     const count = list.filter((element) => isObject(element) && element.type === `${medium}_url`).length;
-    if (count <= MOST[medium]) continue;
+    if (count <= MAX_REFERENCES[medium]) continue;
     throw videoRefusal(
       "too_many_references",
-      `Cannot use ${count} references of type ${medium}_url in "${field}": expected at most ${MOST[medium]}`,
+      `Cannot use ${count} references of type ${medium}_url in "${field}": expected at most ${MAX_REFERENCES[medium]}`,
       field,
     );
   }
-  const most = MOST.image + MOST.audio + MOST.video;
+  const most = MAX_REFERENCES.image + MAX_REFERENCES.audio + MAX_REFERENCES.video;
   if (list.length > most) {
     throw videoRefusal("too_many_references", `Cannot use ${list.length} references: expected at most ${most}`, field);
   }

@@ -1,4 +1,4 @@
-import { VIDEO_RESOLUTIONS, type VideoResolution } from "../catalog/media_sections.ts";
+import { VIDEO_RATIOS, VIDEO_RESOLUTIONS, type VideoResolution } from "../catalog/media_sections.ts";
 import { invalidField } from "../lib/gateway_error.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import { readProviderPin } from "../routing/pin.ts";
@@ -28,8 +28,6 @@ export interface VideoRequest extends SentReferences {
 
 type Body = { readonly [key: string]: unknown };
 
-const ASPECT_RATIOS = ["16:9", "9:16", "1:1", "4:3", "3:4", "3:2", "2:3", "21:9", "9:21"] as const;
-
 /** Characters as JavaScript counts them. */
 const LONGEST_PROMPT = 10_000;
 const LONGEST_SECONDS = 3_600;
@@ -55,7 +53,7 @@ export function readVideoRequest(body: Body): VideoRequest {
     ...references,
     durationSeconds: wholeIn(body, "duration", 1, LONGEST_SECONDS),
     resolution: oneOf(body, "resolution", VIDEO_RESOLUTIONS),
-    aspectRatio: oneOf(body, "aspect_ratio", ASPECT_RATIOS),
+    aspectRatio: oneOf(body, "aspect_ratio", VIDEO_RATIOS),
     size: sizeIn(body),
     realPerson: truthIn(body, "real_person") ?? false,
     generateAudio: truthIn(body, "generate_audio"),

@@ -9,6 +9,7 @@ import type { EgressPolicy } from "../net/target.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
 import type { Commit, Store } from "../store/store.ts";
 import type { Writability } from "../store/write_health.ts";
+import type { Allowances } from "../upstreams/allowances.ts";
 import type { VideoUpstream } from "../upstreams/video_upstream.ts";
 import type { MediaWork } from "../workers/media_work.ts";
 import type { PollSchedule } from "./poll_schedule.ts";
@@ -61,6 +62,8 @@ export interface VideoParts {
   readonly catalog: Catalog;
   /** Providers that make videos, by name. */
   readonly upstreams: ReadonlyMap<string, VideoUpstream>;
+  /** What callers may use of a provider's own account beside what is theirs. Default: nothing. */
+  readonly allowancesOf?: (provider: string) => Allowances;
   /** Whether a name is that of any configured provider. */
   readonly isProvider: (name: string) => boolean;
   readonly breaker: CircuitBreaker;

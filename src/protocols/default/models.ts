@@ -1,7 +1,7 @@
 import type { Catalog } from "../../catalog/catalog.ts";
 import { catalogRoutes } from "../../catalog/listing.ts";
 import type { Model } from "../../catalog/model.ts";
-import { writeArchitecture, writePricing, writeTopProvider } from "../../catalog/written.ts";
+import { writeArchitecture, writePricing, writeTopProvider, writeVideo } from "../../catalog/written.ts";
 import type { ErrorRenderer, Route } from "../../http/inbound.ts";
 
 /** `GET /v1/models`, `/v1/models/{provider}` and `/v1/models/{provider}/{model_id}`. */
@@ -17,6 +17,7 @@ export function defaultModelRoutes(catalog: Catalog, renderError: ErrorRenderer)
 
 /** One model in the default style. Source: SPEC "Model objects"; of `shutdown_date`: Models API reference. */
 export function writeDefaultModel(model: Model): Record<string, unknown> {
+  const video = writeVideo(model);
   return {
     id: model.id,
     object: "model",
@@ -33,6 +34,7 @@ export function writeDefaultModel(model: Model): Record<string, unknown> {
     supported_parameters: model.supportedParameters,
     default_parameters: model.defaultParameters,
     expiration_date: model.expirationDate,
+    ...video !== null && { video },
     ...model.expirationDate !== null && { shutdown_date: model.expirationDate },
   };
 }

@@ -38,7 +38,10 @@ export function refuseBadTask(body: JsonObject): void {
   refuseOther(body.ratio, RATIOS, "ratio");
   refuseOther(body.resolution, RESOLUTIONS, "resolution");
   const { duration } = body;
-  if (duration !== undefined && (!Number.isInteger(duration) || Number(duration) < 1 || Number(duration) > 60)) {
+  if (
+    duration !== undefined && duration !== -1 &&
+    (!Number.isInteger(duration) || Number(duration) < 1 || Number(duration) > 60)
+  ) {
     throw new Refusal(400, "duration is out of range.");
   }
 }

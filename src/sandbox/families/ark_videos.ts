@@ -3,7 +3,10 @@ import { bodyOf, type Call, type Family, hasGoodBearer, isMissingModel, jsonAnsw
 import { Refusal } from "../refusal.ts";
 import { promptOf, refuseBadTask } from "./ark_video_rules.ts";
 import type { VideoDirectives } from "./video_directives.ts";
-import { creationAnswer, stateOf, type VideoJob, videoJobsByWorld, videoOf } from "./video_jobs.ts";
+import { creationAnswer, lastFrameOf, stateOf, type VideoJob, videoJobsByWorld, videoOf } from "./video_jobs.ts";
+
+/** What the vendor makes when the length is left to it. */
+const OWN_SECONDS = 5;
 
 const jobsOf = videoJobsByWorld();
 
@@ -13,8 +16,9 @@ const TASKS = "/generations/tasks";
 export const arkVideos: Family = {
   prefix: "/ark/api/v3/contents",
   async answer(call) {
-    const result = /^\/results\/([\w-]+)\.mp4$/.exec(call.path);
-    if (result) return videoOf(call.world, jobsOf(call.world).get(result[1])); // pre-signed at the real vendor: no key
+    const result = /^\/results\/([\w-]+)\.(mp4|png)$/.exec(call.path);
+    // Pre-signed at the real vendor: no key.
+    if (result) return (result[2] === "png" ? lastFrameOf : videoOf)(call.world, jobsOf(call.world).get(result[1]));
     if (!hasGoodBearer(call)) {
       throw new Refusal(401, "The API key is missing or invalid.", { code: "AuthenticationError" });
     }
@@ -81,8 +85,11 @@ function cancel(call: Call, job: VideoJob): Response {
 function taskOf(call: Call, job: VideoJob): JsonObject {
   const state = stateOf(call.world, job);
   const { directives, body } = job;
-  const url = `http://${call.headers.get("host")}/ark/api/v3/contents/results/${job.id}.mp4?token=presigned`;
-  const seconds = directives.seconds ?? Number(body.duration ?? 5);
+  const addressOf = (ending: string) =>
+    `http://${call.headers.get("host")}/ark/api/v3/contents/results/${job.id}.${ending}?token=presigned`;
+  const ordered = Number(body.duration ?? OWN_SECONDS);
+  const seconds = directives.seconds ?? (ordered === -1 ? OWN_SECONDS : ordered);
+  const lastFrame = body.return_last_frame === true ? { last_frame_url: addressOf("png") } : {};
   return {
     id: job.id,
     model: body.model,
@@ -93,7 +100,7 @@ function taskOf(call: Call, job: VideoJob): JsonObject {
     error: state === "failed" ? errorOf(directives) : null,
     ...(state === "succeeded"
       ? {
-        content: directives.end === "no_result" ? {} : { video_url: url },
+        content: directives.end === "no_result" ? {} : { video_url: addressOf("mp4"), ...lastFrame },
         usage: { completion_tokens: 1_000 * seconds, total_tokens: 1_000 * seconds },
         duration: seconds,
         resolution: body.resolution ?? "720p",

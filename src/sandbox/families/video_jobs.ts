@@ -3,7 +3,7 @@ import type { JsonObject } from "../../lib/json_object.ts";
 import type { Call } from "../call.ts";
 import type { Refusal } from "../refusal.ts";
 import type { World } from "../world.ts";
-import { SAMPLE_VIDEO } from "./sample_video.ts";
+import { SAMPLE_FRAME, SAMPLE_VIDEO } from "./sample_video.ts";
 import { readVideoDirectives, type VideoDirectives } from "./video_directives.ts";
 
 /** A job of a simulated vendor of videos; how it stands follows from the clock. */
@@ -112,10 +112,19 @@ export function shareDone({ clock }: World, { createdAt, directives }: VideoJob)
 
 /** The video of a job that succeeded; 404 for every other, and for a job whose prompt orders that. */
 export function videoOf(world: World, job: VideoJob | undefined): Response {
+  return resultOf(world, job, SAMPLE_VIDEO, "video/mp4");
+}
+
+/** The last picture of such a video. */
+export function lastFrameOf(world: World, job: VideoJob | undefined): Response {
+  return resultOf(world, job, SAMPLE_FRAME, "image/png");
+}
+
+function resultOf(world: World, job: VideoJob | undefined, bytes: Uint8Array<ArrayBuffer>, mediaType: string) {
   if (!job || job.directives.missing || stateOf(world, job) !== "succeeded") {
     return new Response("Not found", { status: 404 });
   }
-  return new Response(SAMPLE_VIDEO, { headers: { "content-type": "video/mp4" } });
+  return new Response(bytes, { headers: { "content-type": mediaType } });
 }
 
 /** The answer to a creation: the given one, or the head of one whose body never comes where the prompt orders that. */
