@@ -51,6 +51,9 @@ const REFUSED_OPTIONS: RefusedOptions = {
   videourl: MEDIA,
 };
 
+/** Source: xAI documentation, "Text to speech", "Voices". */
+const VOICES: readonly unknown[] = ["ara", "eve", "leo", "rex", "sal"];
+
 /** xAI as a video upstream. It cannot stop a job, and repeats nothing of ours by which one could be found again. */
 export function xaiVideos(outbound: Outbound): VideoUpstream {
   const exchange = videoExchange(outbound, readXaiError);
@@ -84,9 +87,10 @@ function bodyOf(outbound: Outbound, order: VideoOrder): JsonObject {
   const { firstFrame, lastFrame } = order;
   const { resolution, ratio } = shapeOf(outbound, order, SHAPES);
   const images = addressesOf(order, "image");
-  const audios = [...addressesOf(order, "audio"), ...voicesIn(order.options)];
+  const { reference_voice_ids: voices, ...options } = order.options;
+  const audios = [...addressesOf(order, "audio"), ...voicesOf(outbound, voices)];
   return {
-    ...order.options,
+    ...options,
     model: order.model,
     prompt: order.prompt,
     ...(order.durationSeconds !== null && { duration: order.durationSeconds }),
@@ -101,10 +105,15 @@ function bodyOf(outbound: Outbound, order: VideoOrder): JsonObject {
   };
 }
 
-/** Voices that the vendor has, which stand in the same list as clips that were sent. */
-function voicesIn({ reference_audios: audios }: VideoOrder["options"]): JsonObject[] {
-  const voices = Array.isArray(audios) ? audios.map((each) => (each as { voice_id?: unknown } | null)?.voice_id) : [];
-  return voices.filter((id) => typeof id === "string").map((voice_id) => ({ voice_id }));
+/** The vendor's own voices stand in the same list as clips that were sent. Custom ones are the operator's. */
+function voicesOf(outbound: Outbound, names: unknown): JsonObject[] {
+  if (names === undefined || names === null) return [];
+  if (Array.isArray(names) && names.every((name) => VOICES.includes(name))) {
+    return names.map((id) => ({ voice_id: id }));
+  }
+  throw outbound.failure("invalid", `Cannot use "reference_voice_ids": expected a list of ${VOICES.join(", ")}`, {
+    field: "provider.options",
+  });
 }
 
 function addressesOf({ references }: VideoOrder, medium: VideoMedia["medium"]): JsonObject[] {

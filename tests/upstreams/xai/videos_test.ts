@@ -1,4 +1,5 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
+import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
 import type { VideoConsumption, VideoOrder, VideoProgress } from "../../../src/upstreams/video_upstream.ts";
 import { xaiVideos } from "../../../src/upstreams/xai/videos.ts";
 import { videoUpstreamContract } from "../../contract/video_upstream.ts";
@@ -119,14 +120,22 @@ Deno.test("xAI videos: frames and references are objects with an address", async
 });
 
 Deno.test("xAI videos: voices that the vendor has stand beside the clips that are sent", async () => {
-  const options = { reference_audios: [{ voice_id: "ara" }, { url: "https://example.invalid/foreign" }, 7] };
-  const references = [mediaAt("image"), mediaAt("audio")];
-  assertEquals((await sent({ mode: "mixref2video", references, options })).reference_audios, [
-    { url: "https://example.invalid/audio" },
-    { voice_id: "ara" },
+  const options = { reference_voice_ids: ["ara"] };
+  const both = await sent({ mode: "mixref2video", references: [mediaAt("image"), mediaAt("audio")], options });
+  assertEquals([both.reference_audios, "reference_voice_ids" in both], [
+    [{ url: "https://example.invalid/audio" }, { voice_id: "ara" }],
+    false,
   ]);
   const { reference_audios } = await sent({ mode: "imgref2video", references: [mediaAt("image")], options });
   assertEquals(reference_audios, [{ voice_id: "ara" }]);
+  for (const custom of [["voice-of-the-operator"], "ara", [7]]) {
+    const order = videoOrder({ options: { reference_voice_ids: custom } });
+    await withAnswers(
+      [],
+      ({ outbound }) =>
+        assertRejects(() => xaiVideos(outbound).create(order), UpstreamFailure, "expected a list of ara"),
+    );
+  }
 });
 
 Deno.test("xAI videos: a seed is named as dropped", async () => {
