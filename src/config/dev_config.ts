@@ -14,6 +14,7 @@ export interface DevOptions {
     readonly anthropic: string;
     readonly google: string;
     readonly ark: string;
+    readonly bfl: string;
   };
   /** The demo account's API key. */
   readonly key: string;
@@ -86,6 +87,14 @@ const IMAGE_MODELS = [
     image: { series: "reference" },
     serves: [{ provider: "sandbox-ark", model: "seedream-5-0-pro" }],
   },
+  {
+    id: "sandbox/image-job-1",
+    name: "Sandbox Image Job",
+    description: "A simulated image model whose pictures are jobs, which are waited for.",
+    pricing: { per_image: "0.03", per_input_image: "0.01" },
+    image: { series: "reference", edits: true, sizes: IMAGE_SIZES },
+    serves: [{ provider: "sandbox-bfl", model: "flux-2-pro" }],
+  },
 ];
 
 /** The sandbox bills nothing, so that its hosted tools need no price. */
@@ -108,6 +117,7 @@ export function devConfig({ sandbox, key, env }: DevOptions): Config {
       "sandbox-anthropic": { kind: "anthropic", base_url: sandbox.anthropic, ...FREE },
       "sandbox-google": { kind: "google", base_url: sandbox.google, ...FREE },
       "sandbox-ark": { kind: "ark", base_url: sandbox.ark, ...FREE },
+      "sandbox-bfl": { kind: "bfl", base_url: sandbox.bfl, ...FREE },
     },
     models: [
       servedBy("sandbox/chat-1", "Sandbox Chat", "Speaks chat completions and responses.", { "sandbox-openai": 1 }),

@@ -44,6 +44,7 @@ export const VENDORS: readonly Vendor[] = [
   vendor("zai", "openai", ["ZAI"], "https://api.z.ai/api/paas/v4"),
   vendor("minimax", "minimax", ["MINIMAX"], null),
   { ...vendor("fal", "fal", ["FAL"], null), keyNames: ["FAL_KEY", "FAL_API_KEY"] },
+  vendor("black-forest-labs", "bfl", ["BFL"], null),
   vendor("mistral", "openai", ["MISTRAL"], "https://api.mistral.ai/v1"),
 ];
 

@@ -4,6 +4,7 @@ import { OrderedCut } from "./beat_stream.ts";
 import { anthropic } from "./families/anthropic.ts";
 import { arkImages } from "./families/ark_images.ts";
 import { arkVideos } from "./families/ark_videos.ts";
+import { bfl } from "./families/bfl.ts";
 import { google } from "./families/google.ts";
 import { openai } from "./families/openai.ts";
 import { xai } from "./families/xai.ts";
@@ -39,6 +40,8 @@ export interface Sandbox {
     readonly ark: string;
     /** Ends in `/xai/v1`. */
     readonly xai: string;
+    /** Ends in `/bfl/v1`. */
+    readonly bfl: string;
   };
   /** The latest 1,000 requests, oldest first. */
   readonly seen: readonly SeenRequest[];
@@ -47,7 +50,7 @@ export interface Sandbox {
 }
 
 // The first whose prefix covers a path answers.
-const FAMILIES: readonly Family[] = [arkVideos, arkImages, openai, anthropic, google, xai];
+const FAMILIES: readonly Family[] = [arkVideos, arkImages, openai, anthropic, google, xai, bfl];
 
 /**
  * Starts a sandbox. Its answers follow from the request and from what came before; see `docs/sandbox.md`.
@@ -80,6 +83,7 @@ export function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       google: `${origin}/google`,
       ark: `${origin}/ark/api/v3`,
       xai: `${origin}/xai/v1`,
+      bfl: `${origin}/bfl/v1`,
     },
     seen: log.entries,
     async stop() {
@@ -99,7 +103,8 @@ async function answer(
   const { pathname, searchParams } = new URL(request.url);
   const family = FAMILIES.find(({ prefix }) => pathname === prefix || pathname.startsWith(`${prefix}/`));
   if (!family) {
-    return new Response("Not found: the sandbox has /openai, /anthropic, /google, /ark and /xai\n", { status: 404 });
+    const known = new Set(FAMILIES.map(({ prefix }) => `/${prefix.split("/")[1]}`));
+    return new Response(`Not found: the sandbox has ${[...known].join(", ")}\n`, { status: 404 });
   }
   const call: Call = {
     method: request.method,

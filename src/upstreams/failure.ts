@@ -88,6 +88,16 @@ export class UpstreamFailure extends Error {
   }
 }
 
+/** The failure of a job's creation: a 5xx or a redirect may have come after the job began. */
+export function withDoubt(failure: UpstreamFailure): UpstreamFailure {
+  const { status } = failure.facts;
+  if (status === null || (status >= 400 && status < 500)) return failure;
+  return new UpstreamFailure(failure.provider, failure.kind, failure.message, {
+    ...failure.facts,
+    accepted: "unknown",
+  });
+}
+
 function isSuccess(status: number | null): boolean {
   return status !== null && status >= 200 && status < 300;
 }

@@ -1,5 +1,6 @@
 import { anthropic } from "./anthropic/mod.ts";
 import { ark } from "./ark/mod.ts";
+import { bfl } from "./bfl/mod.ts";
 import { fal } from "./fal/mod.ts";
 import { google } from "./google/mod.ts";
 import { minimax } from "./minimax/mod.ts";
@@ -16,6 +17,7 @@ export const KINDS = {
   xai,
   minimax,
   fal,
+  bfl,
 } satisfies Readonly<Record<string, UpstreamKind>>;
 
 /** A word of {@linkcode KINDS}. */

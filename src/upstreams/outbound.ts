@@ -5,7 +5,7 @@ import type { HttpClient } from "../net/http1/client.ts";
 import { ConnectionError } from "../net/http1/connection_error.ts";
 import { headerLinesOf } from "../net/http1/header_lines.ts";
 import { type HttpResponse, readAll } from "../net/http1/response.ts";
-import type { Origin } from "../net/http1/wire_request.ts";
+import { type Origin, originOf } from "../net/http1/wire_request.ts";
 import type { HeaderFields, RequestToAuthorize } from "./authorization.ts";
 import { ExchangeWatch } from "./exchange_watch.ts";
 import { blamesCredential } from "./credential_refusal.ts";
@@ -56,6 +56,13 @@ export function createOutbound(options: OutboundOptions): Outbound {
     json: (method, path, body, read, extras = {}) => exchangeJson(outbound, { method, path, body, read, extras }),
     failure: (kind, said, facts = {}) => toldFailureOf(kind, said, facts, options),
     pathOf: (address) => pathBelow(options.baseUrl.origin, prefix, address),
+    siblingOf(address, domains) {
+      const url = URL.parse(address);
+      if (url === null || !isSibling(url, options.baseUrl, domains)) return null;
+      const baseUrl = new URL(url.origin);
+      const sibling = createOutbound({ ...options, baseUrl, origin: originOf(baseUrl) });
+      return { outbound: sibling, path: url.pathname + url.search };
+    },
     async send(call) {
       const streamed = isStreamedBody(call.body) ? call.body : null;
       const contentType = streamed === null ? JSON_LINE : headerLinesOf({ "content-type": streamed.contentType });
@@ -263,6 +270,11 @@ function pathBelow(origin: string, prefix: string, address: string): string | nu
   const url = URL.parse(address);
   if (url === null || url.origin !== origin || !url.pathname.startsWith(`${prefix}/`)) return null;
   return url.pathname.slice(prefix.length) + url.search;
+}
+
+function isSibling(url: URL, own: URL, domains: readonly string[]): boolean {
+  if (url.protocol !== "https:" || url.port !== "" || url.username !== "" || url.password !== "") return false;
+  return domains.some((domain) => url.hostname.endsWith(`.${domain}`) && own.hostname.endsWith(`.${domain}`));
 }
 
 function messageOf(options: OutboundOptions, what: string): string {

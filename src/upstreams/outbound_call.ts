@@ -71,8 +71,24 @@ export interface Outbound {
    * else, so that the key cannot follow it there.
    */
   pathOf(address: string): string | null;
+  /**
+   * The way to an address that the vendor named at another of its hosts, with the same credential. Null unless it is https on
+   * the usual port, and both its host and the provider's own stand below the same one of the domains: the key goes nowhere
+   * else.
+   *
+   * @param domains The vendor's own, such as `vendor.example`.
+   */
+  siblingOf(address: string, domains: readonly string[]): SiblingAddress | null;
   /** Longest wait for the head of an answer that comes when the work is done, in milliseconds. */
   readonly firstByteMs: number;
+}
+
+/** An address at another host of a vendor. */
+export interface SiblingAddress {
+  /** The way out to that host; its paths begin at the root. */
+  readonly outbound: Outbound;
+  /** With query. */
+  readonly path: string;
 }
 
 /** A 2xx whose silence is watched. */

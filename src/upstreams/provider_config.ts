@@ -48,6 +48,7 @@ export const BASE_URLS: Readonly<Record<ProviderKind, string>> = {
   xai: "https://api.x.ai/v1",
   minimax: "https://api.minimax.io",
   fal: "https://queue.fal.run",
+  bfl: "https://api.bfl.ai/v1",
 };
 
 /** Whether the text can name a provider: lower-case letters, digits and `. _ -`, a letter or digit first. */

@@ -59,7 +59,7 @@ function openProvider(name: string, config: ProviderConfig, { clock, caCerts, pr
     outbound,
     redact,
     text: kind.text({ speaks: config.speaks }),
-    images: kind.images(outbound),
+    images: kind.images(outbound, clock),
     videos: kind.videos(outbound),
     caches: kind.caches?.(outbound),
     probe: kind.probe && ((signal) => kind.probe!(outbound, signal)),

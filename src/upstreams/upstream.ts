@@ -1,6 +1,7 @@
 import type { PassThrough } from "../conversation/pass_through.ts";
 import type { RequestTarget, UpstreamFormat } from "../conversation/upstream_format.ts";
 import type { Written } from "../conversation/written.ts";
+import type { Clock } from "../lib/clock.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { Conversation, MediaPart } from "../conversation/conversation.ts";
 import type { Authorize } from "./authorization.ts";
@@ -53,8 +54,12 @@ export interface UpstreamKind {
   readonly demands?: Readonly<Record<string, string>>;
   /** Where the vendor talks text, in order of preference for a caller of another form; empty when it does not. */
   text(settings: TextSettings): readonly TextEndpoint[];
-  /** How the vendor makes pictures; null when it does not. */
-  images(outbound: Outbound): ImageUpstream | null;
+  /**
+   * How the vendor makes pictures; null when it does not.
+   *
+   * @param clock For the pauses between the polls of a vendor whose pictures are jobs.
+   */
+  images(outbound: Outbound, clock: Clock): ImageUpstream | null;
   /** How the vendor makes videos; null when it does not. */
   videos(outbound: Outbound): VideoUpstream | null;
   /** How the vendor keeps contents under a name; missing where it does not. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../lib/json_object.ts";
-import { UpstreamFailure } from "./failure.ts";
+import { UpstreamFailure, withDoubt } from "./failure.ts";
 import type { JsonExtras, Outbound, VendorRefusal } from "./outbound.ts";
 
 /** The exchanges of an adapter for videos with its vendor; `read` digests an answer, null when it is empty. */
@@ -48,16 +48,6 @@ export function videoExchange(outbound: Outbound, readError: (body: unknown) => 
     ask: (path, read) => outbound.json("GET", path, null, read, extras),
     tell: (method, path) => outbound.json(method, path, null, () => {}, { ...extras, parse: () => null }),
   };
-}
-
-/** The same failure; a 5xx or a redirect may have come after the work began. */
-function withDoubt(failure: UpstreamFailure): UpstreamFailure {
-  const { status } = failure.facts;
-  if (status === null || (status >= 400 && status < 500)) return failure;
-  return new UpstreamFailure(failure.provider, failure.kind, failure.message, {
-    ...failure.facts,
-    accepted: "unknown",
-  });
 }
 
 /**

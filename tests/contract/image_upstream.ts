@@ -6,7 +6,7 @@ import { UpstreamFailure } from "../../src/upstreams/failure.ts";
 import type { ImageOrder, ImageUpstream, MadeImage } from "../../src/upstreams/image_upstream.ts";
 import type { Outbound } from "../../src/upstreams/outbound.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
-import { answer, type WireSeen } from "../support/scripted_upstream.ts";
+import { whilePassing } from "../support/passing_time.ts";
 import { STAGE_KEY, type VendorAnswer, type VideoStage, withAnswers, withVendor } from "../support/video_stage.ts";
 import { CALL, pictureOf } from "../upstreams/vendor.ts";
 
@@ -30,23 +30,13 @@ export interface ImageDialect {
   readonly refusal: (words: string) => unknown;
   /** Whether pictures can be changed, and whether beside a mask. */
   readonly edits: "none" | "without_mask" | "with_mask";
-  /** How a vendor is polled whose pictures are jobs; missing where the answer holds the pictures. */
-  readonly job?: {
-    readonly created: VendorAnswer;
-    /** A poll of a job that goes on. */
-    readonly pending: VendorAnswer;
-    /** A poll of a job whose pictures are those of the first success. */
-    readonly done: readonly VendorAnswer[];
-    /** What a cancel is answered with; null where the vendor has none. */
-    readonly cancelled: VendorAnswer | null;
-  };
 }
 
 const PICTURE_BYTES = new TextEncoder().encode("the bytes of a picture that nobody else has");
 
 /** Registers every law as a test of that adapter. */
 export function imageUpstreamContract(vendor: string, dialect: ImageDialect): void {
-  const { basePath, order, job } = dialect;
+  const { basePath, order } = dialect;
   const law = (promise: string, play: () => Promise<void>) => Deno.test(`${vendor} images: ${promise}`, play);
   const answering = <T>(
     answers: readonly VendorAnswer[],
@@ -58,25 +48,6 @@ export function imageUpstreamContract(vendor: string, dialect: ImageDialect): vo
     }, basePath);
   const failing = (answers: readonly VendorAnswer[]) =>
     answering(answers, (images) => assertRejects(() => images.generate(order, CALL), UpstreamFailure));
-  const failingIn = ({ outbound }: VideoStage, clock: Clock) =>
-    assertRejects(() => dialect.open(outbound, clock).generate(order, CALL), UpstreamFailure);
-  /** Plays with a vendor that answers every request by what it is, and how many came before it. */
-  const replying = (
-    reply: (request: WireSeen, nth: number) => VendorAnswer,
-    play: (stage: VideoStage) => Promise<void>,
-  ) => {
-    let asked = 0;
-    return withVendor(
-      async (side) => {
-        for (let request = await side.request(); request !== null; request = await side.request()) {
-          const { status, body, headers } = reply(request, asked++);
-          await side.say(answer(status, typeof body === "string" ? body : JSON.stringify(body), headers));
-        }
-      },
-      play,
-      basePath,
-    );
-  };
   const withPicture = { ...order, model: dialect.editor ?? order.model, images: [pictureOf(PICTURE_BYTES)] };
 
   law("generate() orders once and gives what the vendor made", async () => {
@@ -198,17 +169,13 @@ export function imageUpstreamContract(vendor: string, dialect: ImageDialect): vo
       assertEquals((await ending).kind, "cancelled");
     }, basePath));
 
-  law("bytes for which there is no room end the call", async () => {
-    const [{ answers }] = dialect.successes;
+  law("bytes for which there is no room end the call", () => {
     const full = new GatewayError("overloaded", "Cannot hold the answer");
-    await answering(answers, async (images) => {
-      const reserve = () => {
-        throw full;
-      };
-      // A vendor whose answers hold addresses alone needs none.
-      const thrown = await images.generate(order, { ...CALL, reserve }).catch((error) => error);
-      const isInline = dialect.successes[0].images.some(({ result }) => result.kind === "base64");
-      assert(isInline ? thrown === full : thrown === full || thrown.images !== undefined);
+    const reserve = () => {
+      throw full;
+    };
+    return answering([dialect.successes[0].answers[0]], async (images) => {
+      assertEquals(await images.generate(order, { ...CALL, reserve }).catch((thrown) => thrown), full);
     });
   });
 
@@ -272,97 +239,4 @@ export function imageUpstreamContract(vendor: string, dialect: ImageDialect): vo
         }),
     );
   }
-
-  if (job !== undefined) {
-    const { created, pending, done, cancelled } = job;
-
-    law(
-      "a job is asked for until its pictures are there",
-      () =>
-        answering([created, pending, pending, pending, ...done], async (images) => {
-          assertEquals((await images.generate(order, CALL)).images, dialect.successes[0].images);
-        }),
-    );
-
-    law("a poll that fails loses no job that is paid for", () => {
-      const failures = [429, 500, 502, 503, 504].map((status) => ({ status, body: dialect.refusal("not now") }));
-      const unreadable = { status: 200, body: "<html>busy</html>" };
-      return answering([created, ...failures, pending, unreadable, ...failures, ...done], async (images) => {
-        assertEquals((await images.generate(order, CALL)).images, dialect.successes[0].images);
-      });
-    });
-
-    law(
-      "a vendor that wants to be left alone is asked no sooner",
-      () =>
-        withAnswers([created, { status: 429, body: "", headers: { "retry-after": "40" } }, ...done], async (stage) => {
-          const clock = new ManualClock();
-          const begin = clock.now();
-          await whilePassing(clock, () => dialect.open(stage.outbound, clock).generate(order, CALL));
-          assert(clock.now() - begin >= 40_000);
-        }, basePath),
-    );
-
-    law(
-      "a job that cannot be asked for with this credential ends the call, and leaves open what was made",
-      () =>
-        replying(
-          (_, nth) => nth === 0 ? created : { status: 401, body: dialect.refusal("who are you") },
-          async (stage) => {
-            const clock = new ManualClock();
-            const failure = await whilePassing(clock, () => failingIn(stage, clock));
-            assertEquals([failure.kind, failure.facts.accepted], ["auth", "unknown"]);
-          },
-        ),
-    );
-
-    law(
-      "a job that does not end is given up, and cancelled where that is possible",
-      () =>
-        replying(({ method }, nth) => method === "GET" ? pending : nth === 0 ? created : cancelled!, async (stage) => {
-          const { outbound, vendor } = stage;
-          const clock = new ManualClock();
-          const begin = clock.now();
-          const failure = await whilePassing(clock, () => failingIn(stage, clock));
-          assertEquals([failure.kind, failure.facts.accepted], ["timeout", "unknown"]);
-          const waited = clock.now() - begin;
-          assert(waited >= outbound.firstByteMs && waited <= outbound.firstByteMs + 60_000, String(waited));
-          const cancels = vendor.seen.slice(1).filter(({ method }) => method !== "GET").length;
-          assertEquals(cancels, cancelled === null ? 0 : 1);
-        }),
-    );
-
-    law(
-      "the caller's signal ends the waiting, and cancels the job where that is possible",
-      () =>
-        withAnswers([created, pending, ...cancelled === null ? [] : [cancelled]], async ({ outbound, vendor }) => {
-          const clock = new ManualClock();
-          const caller = new AbortController();
-          const images = dialect.open(outbound, clock);
-          const ending = assertRejects(
-            () => images.generate(order, { callerSignal: () => caller.signal }),
-            UpstreamFailure,
-          );
-          await until(() => clock.waiting > 0);
-          clock.advance(60_000);
-          await until(() => vendor.seen.length === 2 && clock.waiting > 0);
-          caller.abort();
-          const failure = await ending;
-          assertEquals([failure.kind, failure.facts.accepted], ["cancelled", "unknown"]);
-          assertEquals(clock.waiting, 0);
-        }, basePath),
-    );
-  }
-}
-
-/** Lets the time of `clock` pass, a wait at a time, until the play is over. */
-async function whilePassing<T>(clock: ManualClock, play: () => Promise<T>): Promise<T> {
-  let isOver = false;
-  const playing = play().finally(() => isOver = true);
-  playing.catch(() => {});
-  while (!isOver) {
-    await until(() => isOver || clock.waiting > 0);
-    if (!isOver) clock.advance(1_000);
-  }
-  return await playing;
 }

@@ -75,10 +75,14 @@ export async function startImageGateway(options: ImageGatewayOptions = {}): Prom
       serves: [{ provider: "ark", model: "seedream-5-0-pro" }],
     }),
     imageModel("sandbox/grok-1", { series: "reference" }, ["xai"], { pricing: { per_image: "0.06" } }),
+    imageModel("sandbox/flux-1", { series: "reference", edits: true }, ["bfl"], {
+      pricing: { per_image: "0.03", per_input_image: "0.01" },
+      serves: [{ provider: "bfl", model: "flux-2-pro" }],
+    }),
     { id: "sandbox/chat-1", pricing: TOKEN_PRICING, serves: [{ provider: "one" }] },
     ...options.models ?? [],
   ];
-  const { openai, google, ark, xai } = sandbox.baseUrls;
+  const { openai, google, ark, xai, bfl } = sandbox.baseUrls;
   const key = newApiKey();
   const adminKey = newApiKey();
   const tree = {
@@ -92,6 +96,7 @@ export async function startImageGateway(options: ImageGatewayOptions = {}): Prom
       muse: { kind: "google", base_url: google, api_key: "sandbox-key" },
       ark: { kind: "ark", base_url: ark, api_key: "sandbox-key" },
       xai: { kind: "xai", base_url: xai, api_key: "sandbox-key" },
+      bfl: { kind: "bfl", base_url: bfl, api_key: "sandbox-key" },
       ...options.providers,
     },
     models,

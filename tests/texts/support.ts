@@ -205,7 +205,7 @@ export function outboundOf(send: Outbound["send"]): Outbound {
   const unused = () => {
     throw new Error("Only send() is expected to be called");
   };
-  return { send, json: unused, failure: unused, pathOf: unused, firstByteMs: 1_000 };
+  return { send, json: unused, failure: unused, pathOf: unused, siblingOf: unused, firstByteMs: 1_000 };
 }
 
 const NO_OUTBOUND = outboundOf(() => Promise.reject(new Error("Nothing is expected to be sent")));

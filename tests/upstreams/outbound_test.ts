@@ -449,3 +449,42 @@ Deno.test("outbound blames nobody for a 2xx that cannot be read, whether bytes o
     assertEquals([failure.kind, failure.blame], ["broken", "none"]);
   });
 });
+
+Deno.test("outbound goes to another host of its vendor by https and below the vendor's own domain alone", () => {
+  const client = createHttpClient({ clock: new ManualClock() });
+  const at = (address: string) => {
+    const baseUrl = new URL(address);
+    return createOutbound({
+      provider: "acme",
+      baseUrl,
+      origin: originOf(baseUrl),
+      headers: { authorization: `Bearer ${KEY}` },
+      idleMs: IDLE_MS,
+      firstByteMs: FIRST_BYTE_MS,
+      client,
+      clock: systemClock,
+      redact: createRedactor([KEY]),
+    });
+  };
+  const sibling = (address: string, own = "https://api.vendor.example/v1") =>
+    at(own).siblingOf(address, ["other.example", "vendor.example"])?.path ?? null;
+  assertEquals(sibling("https://api.eu.vendor.example/v2/jobs?id=1"), "/v2/jobs?id=1");
+  for (
+    const address of [
+      "http://api.eu.vendor.example/v2/jobs",
+      "https://api.eu.vendor.example:8443/v2/jobs",
+      "https://user@api.eu.vendor.example/v2/jobs",
+      "https://vendor.example.evil.example/v2/jobs",
+      "https://evilvendor.example/v2/jobs",
+      "https://api.other.example/v2/jobs",
+      "https://127.0.0.1/v2/jobs",
+      "not an address",
+    ]
+  ) assertEquals(sibling(address), null, address);
+  assertEquals(sibling("https://api.eu.vendor.example/v2/jobs", "https://proxy.example/v1"), null);
+  const far = at("https://api.vendor.example/v1").siblingOf("https://api.eu.vendor.example/v2/jobs", [
+    "vendor.example",
+  ]);
+  assertEquals(far!.outbound.pathOf("https://api.eu.vendor.example/v3/x"), "/v3/x");
+  client.close();
+});

@@ -11,6 +11,7 @@ const PATHS = {
   google: "/base/v1beta/models?pageSize=1",
   ark: "/base/contents/generations/tasks?page_num=1&page_size=1",
   minimax: "/base/v1/query/video_generation?task_id=0",
+  bfl: "/base/credits",
 } as const;
 
 for (const [kind, path] of Object.entries(PATHS)) {
@@ -39,6 +40,13 @@ Deno.test("minimax: the probe reads the number in an answer of status 200", asyn
       assertEquals(kind, expected, String(code));
     });
   }
+});
+
+Deno.test("bfl: the probe reads a key that is rejected with 403", async () => {
+  const body = { detail: "Not authenticated - Invalid Authentication" };
+  await withVendor("bfl", [{ status: 403, body }], async ({ probe }) => {
+    assertEquals((await assertRejects(() => probe!(IDLE), UpstreamFailure)).kind, "auth");
+  });
 });
 
 Deno.test("google: the probe reads a key that is rejected with 400", async () => {

@@ -1,0 +1,40 @@
+import type { JsonObject } from "../../lib/json_object.ts";
+import type { Call } from "../call.ts";
+import type { PictureFormat, ReadPicture } from "../pictures/file.ts";
+import { makePictures } from "../pictures/make.ts";
+import { stateOf, type VideoJob } from "./video_jobs.ts";
+
+/** What the picture of a job looks like. */
+export interface PictureShape {
+  /** Pixels. */
+  readonly width: number;
+  /** Pixels. */
+  readonly height: number;
+  readonly format: PictureFormat;
+  readonly references: readonly ReadPicture[];
+}
+
+/**
+ * A picture of a job that succeeded; 404 for every other, and for a job whose prompt orders that.
+ *
+ * @param nth Which of the job's pictures, from 0.
+ * @param shapeOf Reads the request that made the job.
+ */
+export async function pictureOf(
+  { world }: Call,
+  job: VideoJob | undefined,
+  nth: number,
+  shapeOf: (body: JsonObject) => Promise<PictureShape>,
+): Promise<Response> {
+  if (!job || job.directives.missing || stateOf(world, job) !== "succeeded") {
+    return new Response("Not found", { status: 404 });
+  }
+  const { format, ...shape } = await shapeOf(job.body);
+  const prompt = `${promptIn(job.body)} ${nth}`;
+  const [{ base64 }] = await makePictures({ ...shape, format, prompt, count: 1, isTransparent: false, change: null });
+  return new Response(Uint8Array.fromBase64(base64), { headers: { "content-type": `image/${format}` } });
+}
+
+function promptIn(body: JsonObject): string {
+  return typeof body.prompt === "string" ? body.prompt : "";
+}

@@ -1,0 +1,121 @@
+import * as z from "zod";
+import type { Clock } from "../../lib/clock.ts";
+import { chat } from "../../conversation/codecs/chat/mod.ts";
+import type { UpstreamFailure } from "../failure.ts";
+import { type ImageJobParts, type ImageProgress, imagesOf, startImageJob } from "../image_job.ts";
+import type { ImageOrder, ImageOutcome, ImageUpstream } from "../image_upstream.ts";
+import { base64Of, jsonBody } from "../json_body.ts";
+import type { JsonExtras, Outbound } from "../outbound_call.ts";
+import { inputsOf, isTooLarge, shapeFor, sizeOf } from "./inputs.ts";
+
+/** FLUX at Black Forest Labs. Source: BFL API reference, "Image generation", "Get result", "Errors". */
+
+const text = z.string().nullish().catch(null);
+
+const Created = z.object({ id: z.string().min(1), polling_url: text });
+
+const Result = z.object({
+  status: z.string(),
+  result: z.object({ sample: text }).nullish().catch(null),
+  details: z.object({ "Moderation Reasons": z.array(z.string()).nullish().catch(null) }).nullish().catch(null),
+});
+
+/**
+ * FLUX as an image upstream: each picture is a job, which nothing cancels. Source: BFL API reference.
+ *
+ * @param clock For the pauses between polls.
+ */
+export function bflImages(outbound: Outbound, clock: Clock): ImageUpstream {
+  const make: ImageUpstream["generate"] = async (order, call) => {
+    const parts: ImageJobParts = { outbound, clock, call, readError: chat.upstream.readError };
+    const { body, size } = requestFor(order, outbound);
+    const created = await startImageJob(parts, `/${encodeURI(order.model)}`, body, (answer) => Created.parse(answer));
+    const ask = pollOf(created, outbound);
+    const poll = (extras: JsonExtras) => ask(extras, (answer) => progressIn(answer, order, size, outbound));
+    return await imagesOf({ progress: { status: "pending" }, poll, cancel: null }, parts);
+  };
+  return {
+    generate: make,
+    async edit(order, call) {
+      if (order.mask === null) return await make(order, call);
+      throw outbound.failure("invalid", "Cannot edit with a mask: the model takes none", { field: "mask" });
+    },
+    stream: null,
+    mostPerCall: 1,
+  };
+}
+
+function requestFor(order: ImageOrder, outbound: Outbound) {
+  const inputs = inputsOf(order.model);
+  const { image, maxImages } = inputs;
+  const { images, outputFormat } = order;
+  if (images.length > maxImages) {
+    const message = `Cannot send ${images.length} images: the model takes at most ${maxImages}`;
+    throw outbound.failure("invalid", message, { field: "image" });
+  }
+  const tooLarge = images.find((each) => isTooLarge(each, inputs));
+  if (tooLarge !== undefined) {
+    const size = `${tooLarge.width}x${tooLarge.height}`;
+    const message = `Cannot send an image of ${size}: expected at most ${inputs.maxImagePixels} pixels`;
+    throw outbound.failure("invalid", message, { field: "image" });
+  }
+  const shape = shapeFor(order, inputs);
+  const body = jsonBody({
+    prompt: order.prompt,
+    ...Object.fromEntries(images.map((each, nth) => [nth === 0 ? image : `${image}_${nth + 1}`, base64Of(each)])),
+    ...shape,
+    ...((outputFormat === "png" || outputFormat === "jpeg") && { output_format: outputFormat }),
+  });
+  return { body, size: sizeOf(shape) };
+}
+
+/** Below these the vendor's regions have their hosts. */
+const DOMAINS = ["bfl.ai", "bfl.ml"];
+
+/** How a job is asked for: at the region that `polling_url` names where that is the vendor's, else at the base address. */
+function pollOf({ id, polling_url }: z.infer<typeof Created>, outbound: Outbound) {
+  const own = polling_url ? outbound.pathOf(polling_url) : null;
+  const region = polling_url && own === null ? outbound.siblingOf(polling_url, DOMAINS) : null;
+  const way = region?.outbound ?? outbound;
+  const path = region?.path ?? own ?? `/get_result?id=${encodeURIComponent(id)}`;
+  return <T>(extras: JsonExtras, read: (answer: unknown) => T) => way.json("GET", path, null, read, extras);
+}
+
+function progressIn(body: unknown, order: ImageOrder, size: string | null, outbound: Outbound): ImageProgress {
+  const { status, result, details } = Result.parse(body);
+  switch (status.toLowerCase()) {
+    case "ready":
+      return result?.sample
+        ? { status: "completed", outcome: outcomeOf(result.sample, order, size) }
+        : ended(outbound.failure("broken", "", { accepted: "unknown" }));
+    case "request moderated":
+    case "content moderated": {
+      const reasons = details?.["Moderation Reasons"] ?? [];
+      const said = reasons.length === 0 ? status : `${status}: ${reasons.join(", ")}`;
+      return ended(outbound.failure("invalid", said, { vendorCode: status, isContentRefusal: true }));
+    }
+    case "error":
+    case "failed":
+      return ended(outbound.failure("unavailable", "", { vendorCode: status }));
+    case "task not found":
+      // Regions learn of a job one after the other: it is asked for again.
+      throw outbound.failure("invalid", "The vendor does not know the job", { accepted: "unknown" });
+    default: // Pending, Reasoning, Generating, and what comes after them.
+      return { status: "pending" };
+  }
+}
+
+function ended(failure: UpstreamFailure): ImageProgress {
+  return { status: "failed", failure };
+}
+
+function outcomeOf(url: string, { outputFormat }: ImageOrder, size: string | null): ImageOutcome {
+  const mediaType = outputFormat === "png" || outputFormat === "jpeg" ? `image/${outputFormat}` : null;
+  return {
+    createdAt: null,
+    images: [{ result: { kind: "url", url }, mediaType }],
+    size,
+    quality: null,
+    consumption: null,
+  };
+}

@@ -1,0 +1,13 @@
+import { byFixedHeaders } from "../authorization.ts";
+import { probeByGet } from "../probe.ts";
+import type { UpstreamKind } from "../upstream.ts";
+import { bflImages } from "./images.ts";
+
+/** Black Forest Labs. Source: BFL API reference, "Authentication", "Get credits". */
+export const bfl = {
+  authorize: byFixedHeaders(({ apiKey }) => ({ "x-key": apiKey })),
+  text: () => [],
+  images: bflImages,
+  videos: () => null,
+  probe: probeByGet("/credits"),
+} satisfies UpstreamKind;

@@ -1,0 +1,130 @@
+/** The laws of vendors whose pictures are jobs: waited for within the call that ordered them. */
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import type { Clock } from "../../src/lib/clock.ts";
+import { UpstreamFailure } from "../../src/upstreams/failure.ts";
+import type { ImageUpstream } from "../../src/upstreams/image_upstream.ts";
+import { ManualClock, until } from "../support/manual_clock.ts";
+import { whilePassing } from "../support/passing_time.ts";
+import { answer, type WireSeen } from "../support/scripted_upstream.ts";
+import { type VendorAnswer, type VideoStage, withAnswers, withVendor } from "../support/video_stage.ts";
+import { CALL } from "../upstreams/vendor.ts";
+import { type ImageDialect, imageUpstreamContract } from "./image_upstream.ts";
+
+/** One adapter of such a vendor. */
+export interface ImageJobDialect extends ImageDialect {
+  readonly created: VendorAnswer;
+  /** A poll of a job that goes on. */
+  readonly pending: VendorAnswer;
+  /** Polls of a job whose pictures are those of the first success. */
+  readonly done: readonly VendorAnswer[];
+  /** What a cancel is answered with; null where the vendor has none. */
+  readonly cancelled: VendorAnswer | null;
+}
+
+/** Registers these laws, and those of every adapter, as tests of that adapter. */
+export function imageJobContract(vendor: string, dialect: ImageJobDialect): void {
+  imageUpstreamContract(vendor, dialect);
+  const { basePath, order, created, pending, done, cancelled } = dialect;
+  const law = (promise: string, play: () => Promise<void>) => Deno.test(`${vendor} images: ${promise}`, play);
+  const answering = <T>(answers: readonly VendorAnswer[], play: (images: ImageUpstream) => Promise<T>) =>
+    withAnswers(answers, ({ outbound }) => {
+      const clock = new ManualClock();
+      return whilePassing(clock, () => play(dialect.open(outbound, clock)));
+    }, basePath);
+  const failingIn = ({ outbound }: VideoStage, clock: Clock) =>
+    assertRejects(() => dialect.open(outbound, clock).generate(order, CALL), UpstreamFailure);
+  /** Plays with a vendor that answers every request by what it is, and how many came before it. */
+  const replying = (
+    reply: (request: WireSeen, nth: number) => VendorAnswer,
+    play: (stage: VideoStage) => Promise<void>,
+  ) => {
+    let asked = 0;
+    return withVendor(
+      async (side) => {
+        for (let request = await side.request(); request !== null; request = await side.request()) {
+          const { status, body, headers } = reply(request, asked++);
+          await side.say(answer(status, typeof body === "string" ? body : JSON.stringify(body), headers));
+        }
+      },
+      play,
+      basePath,
+    );
+  };
+
+  law(
+    "a job is asked for until its pictures are there",
+    () =>
+      answering([created, pending, pending, pending, ...done], async (images) => {
+        assertEquals((await images.generate(order, CALL)).images, dialect.successes[0].images);
+      }),
+  );
+
+  law("a poll that fails loses no job that is paid for", () => {
+    const failures = [429, 500, 502, 503, 504].map((status) => ({ status, body: dialect.refusal("not now") }));
+    const unreadable = { status: 200, body: "<html>busy</html>" };
+    return answering([created, ...failures, pending, unreadable, ...failures, ...done], async (images) => {
+      assertEquals((await images.generate(order, CALL)).images, dialect.successes[0].images);
+    });
+  });
+
+  law(
+    "a vendor that wants to be left alone is asked no sooner",
+    () =>
+      withAnswers([created, { status: 429, body: "", headers: { "retry-after": "40" } }, ...done], async (stage) => {
+        const clock = new ManualClock();
+        const begin = clock.now();
+        await whilePassing(clock, () => dialect.open(stage.outbound, clock).generate(order, CALL));
+        assert(clock.now() - begin >= 40_000);
+      }, basePath),
+  );
+
+  law(
+    "a job that cannot be asked for with this credential ends the call, and leaves open what was made",
+    () =>
+      replying(
+        (_, nth) => nth === 0 ? created : { status: 401, body: dialect.refusal("who are you") },
+        async (stage) => {
+          const clock = new ManualClock();
+          const failure = await whilePassing(clock, () => failingIn(stage, clock));
+          assertEquals([failure.kind, failure.facts.accepted], ["auth", "unknown"]);
+        },
+      ),
+  );
+
+  law(
+    "a job that does not end is given up, and cancelled where that is possible",
+    () =>
+      replying(({ method }, nth) => method === "GET" ? pending : nth === 0 ? created : cancelled!, async (stage) => {
+        const { outbound, vendor } = stage;
+        const clock = new ManualClock();
+        const begin = clock.now();
+        const failure = await whilePassing(clock, () => failingIn(stage, clock));
+        assertEquals([failure.kind, failure.facts.accepted], ["timeout", "unknown"]);
+        const waited = clock.now() - begin;
+        assert(waited >= outbound.firstByteMs && waited <= outbound.firstByteMs + 60_000, String(waited));
+        const cancels = vendor.seen.slice(1).filter(({ method }) => method !== "GET").length;
+        assertEquals(cancels, cancelled === null ? 0 : 1);
+      }),
+  );
+
+  law(
+    "the caller's signal ends the waiting, and cancels the job where that is possible",
+    () =>
+      withAnswers([created, pending, ...cancelled === null ? [] : [cancelled]], async ({ outbound, vendor }) => {
+        const clock = new ManualClock();
+        const caller = new AbortController();
+        const images = dialect.open(outbound, clock);
+        const ending = assertRejects(
+          () => images.generate(order, { callerSignal: () => caller.signal }),
+          UpstreamFailure,
+        );
+        await until(() => clock.waiting > 0);
+        clock.advance(60_000);
+        await until(() => vendor.seen.length === 2 && clock.waiting > 0);
+        caller.abort();
+        const failure = await ending;
+        assertEquals([failure.kind, failure.facts.accepted], ["cancelled", "unknown"]);
+        assertEquals(clock.waiting, 0);
+      }, basePath),
+  );
+}

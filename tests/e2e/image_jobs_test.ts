@@ -1,0 +1,75 @@
+import { assert, assertEquals } from "@std/assert";
+import { type ImageGateway, pictureFile, shown, startImageGateway } from "../images/image_gateway.ts";
+
+/** Models whose vendors make pictures as jobs, at 0.03 USD a picture and 0.01 for one that is given. */
+const MODELS = ["sandbox/flux-1"];
+const AT_ONCE = "[[queue 0]] [[run 0]]";
+
+async function withGateway(play: (gateway: ImageGateway) => Promise<void>): Promise<void> {
+  const gateway = await startImageGateway();
+  try {
+    await play(gateway);
+  } finally {
+    await gateway.stop();
+  }
+}
+
+for (const model of MODELS) {
+  Deno.test(`${model}: pictures of a vendor's jobs are waited for, answered and charged`, () =>
+    withGateway(async (gateway) => {
+      const answer = await gateway.post("/v1/images/generations", {
+        model,
+        prompt: `a fox ${AT_ONCE}`,
+        quality: "auto",
+        size: "1536x1024",
+        n: 2,
+        output_format: "png",
+      });
+      assertEquals(answer.status, 200);
+      const { data, size } = await answer.json();
+      assertEquals([data.length, size], [2, "1536x1024"]);
+      const { type, width, height } = await shown(data[1].b64_json);
+      assertEquals([type, width, height], ["image/png", 1536, 1024]);
+      assertEquals(await gateway.balance(), "24.9400000000");
+    }));
+
+  Deno.test(`${model}: references and edits reach the vendor`, () =>
+    withGateway(async (gateway) => {
+      const picture = await pictureFile({ width: 96, height: 96 });
+      const generated = await gateway.post("/v1/images/generations", {
+        model,
+        prompt: `a fox like this ${AT_ONCE}`,
+        quality: "auto",
+        input_images: [picture.toBase64()],
+      });
+      assertEquals(generated.status, 200, await generated.clone().text());
+      assertEquals((await generated.json()).usage.num_input_images, 1);
+      const form = new FormData();
+      form.set("model", model);
+      form.set("prompt", `a hat ${AT_ONCE}`);
+      form.set("quality", "high");
+      form.set("image", new File([picture], "a.png"));
+      const edited = await gateway.post("/v1/images/edits", form);
+      assertEquals(edited.status, 200, await edited.clone().text());
+      assertEquals((await edited.json()).data.length, 1);
+      assertEquals(await gateway.balance(), "24.9200000000");
+    }));
+
+  Deno.test(`${model}: a job that is refused for its content, or fails, costs nothing`, () =>
+    withGateway(async (gateway) => {
+      const statusOf = async (order: string) => {
+        const { status } = await gateway.post("/v1/images/generations", {
+          model,
+          prompt: `a fox ${AT_ONCE} ${order}`,
+          quality: "auto",
+        });
+        return status;
+      };
+      assertEquals(await statusOf("[[refuse]]"), 400);
+      assert([400, 422].includes(await statusOf("[[reject]]")));
+      assertEquals(await statusOf("[[failure]]"), 502);
+      assertEquals(await statusOf("[[fail 429]]"), 429);
+      assertEquals(await gateway.balance(), "25.0000000000");
+      assert(!gateway.logLines.join("\n").includes("sandbox-key"));
+    }));
+}

@@ -1,0 +1,13 @@
+import { type ManualClock, until } from "./manual_clock.ts";
+
+/** Lets the time of `clock` pass, a wait at a time, until the play is over. */
+export async function whilePassing<T>(clock: ManualClock, play: () => Promise<T>): Promise<T> {
+  let isOver = false;
+  const playing = play().finally(() => isOver = true);
+  playing.catch(() => {});
+  while (!isOver) {
+    await until(() => isOver || clock.waiting > 0);
+    if (!isOver) clock.advance(1_000);
+  }
+  return await playing;
+}
