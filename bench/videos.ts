@@ -154,7 +154,7 @@ function engineOf(store: Store, vendor: VideoUpstream, files: string, intervalMs
     },
     onTerminal: (commit) => commit,
     random: Math.random,
-  }, { requests: 60, perMs: 60_000, burst: 10 });
+  }, { polling: { requests: 60, perMs: 60_000, burst: 10 }, eventStreams: 100 });
 }
 
 /** So many of it a second, so many at once. */

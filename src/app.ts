@@ -63,7 +63,7 @@ export interface App {
    * @param address Where the gateway listens: what its own addresses start with unless the configuration says otherwise.
    */
   startJobs(address: string): JobRunner;
-  /** From now on `/readyz` says no and answers ask callers to connect anew. */
+  /** From now on `/readyz` says no and answers ask callers to connect anew. Streams of videos' events end. */
   startDraining(): void;
   /** Ends open streams with an error event of their protocol. */
   abortStreams(): void;
@@ -99,7 +99,10 @@ export async function buildApp(options: AppOptions): Promise<App> {
       engines.modelLists.start();
       return joinRunners([videos.startJobs(), webhooks.startJobs(), caches.startJobs()]);
     },
-    startDraining: () => void (present.isDraining = true),
+    startDraining() {
+      present.isDraining = true;
+      engines.videos.videos.endEvents();
+    },
     abortStreams: () => foundation.live.abortAll(),
     async close() {
       await engines.modelLists.close();

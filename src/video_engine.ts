@@ -48,7 +48,7 @@ export interface VideoEngineParts {
 export interface VideoEngine {
   readonly routes: readonly Route[];
   /** For endpoints of a task that others have. */
-  readonly videos: Pick<Videos, "read">;
+  readonly videos: Pick<Videos, "read" | "endEvents">;
   /** What addresses of results are signed with. */
   readonly signingKeys: SigningKeyRing;
   /** Begins to run jobs; called once the gateway knows its address. */
@@ -81,7 +81,7 @@ export async function videoEngine(parts: VideoEngineParts): Promise<VideoEngine>
       doubtMs: limits.videoDoubtMs,
     },
     onTerminal: parts.onTerminal ?? ((commit) => commit),
-  }, limits.videoPolling);
+  }, { polling: limits.videoPolling, eventStreams: limits.videoEventStreams });
   const bodyLimits = {
     capBytes: limits.videoBodyBytes,
     idleMs: limits.bodyIdleMs,

@@ -44,6 +44,8 @@ export interface LimitsConfig {
   readonly cachedContents: CachedContentLimits;
   /** On `GET /v1/videos/{id}`. */
   readonly videoPolling: RateLimitConfig;
+  /** How many streams of `GET /v1/videos/{id}/events` one credential may read at once. Default: 100. */
+  readonly videoEventStreams: number;
   /** Of video tasks under way. */
   readonly vendorPolling: VendorPollingConfig;
   /** Bytes of a conversation request. Default: 20 MB. */
@@ -94,6 +96,7 @@ const schema: z.ZodType<LimitsConfig> = z.strictObject({
     per: seconds(0.001, DAY).default(60_000),
     burst: wholeNumber(0, 1_000_000).default(10),
   }).transform(({ requests, per, burst }) => ({ requests, perMs: per, burst })).prefault({}),
+  video_event_streams: wholeNumber(1, 100_000).default(100),
   vendor_polling: z.strictObject({
     first: seconds(0.01, 3600).default(10_000),
     least: seconds(0.01, 3600).default(5_000),
@@ -117,6 +120,7 @@ const schema: z.ZodType<LimitsConfig> = z.strictObject({
   filesQuotaBytes: limits.files_quota,
   cachedContents: limits.cached_contents,
   videoPolling: limits.video_polling,
+  videoEventStreams: limits.video_event_streams,
   vendorPolling: limits.vendor_polling,
   textBodyBytes: limits.text_body,
   largeBodyBytes: limits.large_body,

@@ -43,6 +43,11 @@ export async function readTask(store: Store, id: string): Promise<TaskEntry | nu
   return entry;
 }
 
+/** The ids of the tasks that a commit writes. */
+export function taskIdsIn({ set = [] }: Commit): string[] {
+  return set.flatMap(({ key }) => key[0] === TASKS[0] && key[1] === TASKS[1] ? [String(key[2])] : []);
+}
+
 /** The tasks of these ids, in their order; those that are not there are left out. */
 export async function readTasks(store: Store, ids: readonly string[]): Promise<VideoTask[]> {
   if (ids.length === 0) return [];

@@ -9,10 +9,13 @@ import { PollingLimit, type PollingTerms, type PollingVerdict } from "./polling_
 import { listOwnTasks, type OwnTaskFilter, type OwnTaskPageRequest } from "./own_tasks.ts";
 import { readTask, type VideoJobKind } from "./records.ts";
 import { taskNotFound } from "./refusal.ts";
+import { StreamLimit } from "./stream_limit.ts";
 import { submitHandler } from "./submit.ts";
+import { eventIdOf, taskEvents, type TaskEventWriter } from "./task_events.ts";
 import { isTaskId } from "./task_id.ts";
 import { mirrorUrl, pollingUrlOf, type TaskObject, taskObjectOf } from "./task_object.ts";
 import type { VideoTask } from "./task.ts";
+import { TaskWatch } from "./task_watch.ts";
 import type { VideoParts } from "./video_parts.ts";
 
 export type { TaskEnded, TerminalSeam, VideoParts, VideoSettings } from "./video_parts.ts";
@@ -47,6 +50,19 @@ export interface Videos {
    * @throws {GatewayError} `invalid_request` for an `after` that is no id.
    */
   list(keyId: string, filter: OwnTaskFilter, page: OwnTaskPageRequest): Promise<TaskPage>;
+  /**
+   * The changes of a task as a stream, see {@linkcode taskEvents}; null when its reader has seen the last one.
+   *
+   * @throws {GatewayError} `not_found`; `rate_limited` when the credential reads too many streams.
+   */
+  events(
+    keyId: string,
+    id: string,
+    lastEventId: string | null,
+    writer: TaskEventWriter,
+  ): Promise<ReadableStream<Uint8Array> | null>;
+  /** Ends all streams of events, as the process is about to end; their readers come back elsewhere. */
+  endEvents(): void;
   cancel(keyId: string, id: string): Promise<TaskObject>;
   /** The address of the first result: our copy where there is one or will be, else the vendor's. Throws `not_found`. */
   contentOf(keyId: string, id: string): Promise<string>;
@@ -57,9 +73,20 @@ export interface Videos {
   readonly concurrency: Readonly<Record<VideoJobKind, number>>;
 }
 
+/** What one credential may ask. */
+export interface CallerLimits {
+  /** Of looks at its tasks. */
+  readonly polling: PollingTerms;
+  /** Streams of events that it reads at once. */
+  readonly eventStreams: number;
+}
+
 /** Joins the parts of the video engine. */
-export function createVideos(parts: VideoParts, polling: PollingTerms): Videos {
-  const limit = new PollingLimit(parts.store, polling);
+export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
+  const watch = new TaskWatch(given.store, given.clock);
+  const parts = { ...given, store: watch.announcing() };
+  const streams = new StreamLimit(limits.eventStreams);
+  const limit = new PollingLimit(parts.store, limits.polling);
   const creates = new IdempotentCreates(parts.store);
   const objectOf = (task: VideoTask) => taskObjectOf(task, parts.store.now(), parts);
 
@@ -82,6 +109,13 @@ export function createVideos(parts: VideoParts, polling: PollingTerms): Videos {
       const { tasks, next } = await listOwnTasks(parts.store, keyId, { ...filter, model }, page);
       return { tasks: tasks.map(objectOf), next };
     },
+    async events(keyId, id, lastEventId, writer) {
+      const task = await own(keyId, id);
+      if (task.status !== "pending" && eventIdOf(objectOf(task)) === lastEventId) return null;
+      const onEnd = streams.take(keyId);
+      return taskEvents(id, lastEventId, { watch, writer, objectOf, onEnd });
+    },
+    endEvents: () => watch.close(),
     async cancel(keyId, id) {
       if (!isTaskId(id)) throw taskNotFound();
       return objectOf(await cancelVideo(parts, keyId, id));

@@ -48,7 +48,7 @@ async function completedTask(open: (result: VideoResult) => Promise<AsyncIterabl
     },
     onTerminal: (commit) => commit,
     random: () => 0.5,
-  }, { requests: 1, perMs: 1, burst: 1 });
+  }, { polling: { requests: 1, perMs: 1, burst: 1 }, eventStreams: 1 });
   await stage.runDue();
   clock.advance(20_000);
   await stage.runDue();

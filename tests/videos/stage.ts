@@ -21,6 +21,7 @@ import { ManualClock } from "../support/manual_clock.ts";
 
 export const CALLER = { keyId: "key-1", accountId: "demo" };
 export const BODY = { model: "sandbox/video", prompt: "A lighthouse" };
+const LIMITS = { polling: { requests: 60, perMs: 60_000, burst: 10 }, eventStreams: 3 };
 export const DEADLINE_MS = 3_600_000;
 /** USD 0.50, what {@linkcode BODY} costs. */
 export const COST = readMoney("0.50");
@@ -132,7 +133,7 @@ export async function openStage(log: Log = silentLog, credentials?: CredentialMo
     },
     random: () => 0.5,
   });
-  const reopen = (over: Store) => createVideos(partsOf(over), { requests: 60, perMs: 60_000, burst: 10 });
+  const reopen = (over: Store) => createVideos(partsOf(over), LIMITS);
   const videos = reopen(store);
   return {
     clock,

@@ -4,8 +4,9 @@ import type { ErrorRenderer, Handler, Inbound, Route } from "../../http/inbound.
 import { readJsonObject } from "../../http/json_body.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
 import { readIdempotencyKey } from "../../videos/idempotency.ts";
-import { pollingRefusal } from "../../videos/polling_limit.ts";
+import { pollingRefusal, type PollingVerdict } from "../../videos/polling_limit.ts";
 import type { Videos } from "../../videos/videos.ts";
+import { EVENT_HEADERS, EVENT_WRITER, lastEventIdIn } from "./video_events.ts";
 import { readVideoListQuery } from "./video_list_query.ts";
 
 /** What the video endpoints are made with. */
@@ -26,7 +27,7 @@ export const renderVideoError: ErrorRenderer = (error) => {
   return Response.json({ error: body }, { status: isTimeout ? 502 : error.status, headers: error.details.headers });
 };
 
-/** `POST /v1/videos`, `GET /v1/videos`, and `GET`, `DELETE` and `/content` of one task. */
+/** `POST /v1/videos`, `GET /v1/videos`, and `GET`, `DELETE`, `/events` and `/content` of one task. */
 export function defaultVideoRoutes(parts: VideoRouteParts): Route[] {
   const route = (method: Route["method"], path: string, handler: Handler): Route => ({
     method,
@@ -39,6 +40,7 @@ export function defaultVideoRoutes(parts: VideoRouteParts): Route[] {
     route("GET", "/v1/videos", (inbound) => list(inbound, parts)),
     route("GET", "/v1/videos/:id", (inbound) => read(inbound, parts)),
     route("DELETE", "/v1/videos/:id", (inbound) => cancel(inbound, parts)),
+    route("GET", "/v1/videos/:id/events", (inbound) => events(inbound, parts)),
     route("GET", "/v1/videos/:id/content", (inbound) => content(inbound, parts)),
   ];
 }
@@ -61,10 +63,32 @@ async function create(inbound: Inbound, { videos, authenticate, bodyLimits }: Vi
 
 async function read(inbound: Inbound, { videos, authenticate }: VideoRouteParts): Promise<Response> {
   const { keyId } = await authenticate(inbound);
+  return await underPollingLimit(videos, keyId, async (headers) => {
+    return Response.json(await videos.read(keyId, inbound.params.id), { headers });
+  });
+}
+
+/** Only its opening counts against the polling limit. */
+async function events(inbound: Inbound, { videos, authenticate }: VideoRouteParts): Promise<Response> {
+  const { keyId } = await authenticate(inbound);
+  return await underPollingLimit(videos, keyId, async (headers) => {
+    const { request, params, method } = inbound;
+    const stream = await videos.events(keyId, params.id, lastEventIdIn(request.headers), EVENT_WRITER);
+    if (stream === null) return new Response(null, { status: 204, headers });
+    if (method === "HEAD") await stream.cancel();
+    return new Response(method === "HEAD" ? null : stream, { headers: { ...headers, ...EVENT_HEADERS } });
+  });
+}
+
+async function underPollingLimit(
+  videos: Videos,
+  keyId: string,
+  answer: (headers: PollingVerdict["headers"]) => Promise<Response>,
+): Promise<Response> {
   const look = await videos.countLook(keyId);
   try {
     if (!look.ok) throw pollingRefusal(look);
-    return Response.json(await videos.read(keyId, inbound.params.id), { headers: look.headers });
+    return await answer(look.headers);
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     throw new GatewayError(error.code, error.message, { ...error.details, headers: look.headers });

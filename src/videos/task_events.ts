@@ -1,0 +1,127 @@
+import { createHash } from "node:crypto";
+import type { VideoStatus, VideoTask } from "./task.ts";
+import type { TaskObject } from "./task_object.ts";
+import type { TaskWatch } from "./task_watch.ts";
+
+/** A state of a task that its reader is told of. */
+export interface TaskEvent {
+  /** The same for the same state, in every process: a reader that comes back names the last one it saw. */
+  readonly id: string;
+  readonly status: VideoStatus;
+  readonly task: TaskObject;
+}
+
+/** How a stream of events is written. */
+export interface TaskEventWriter {
+  /** Sent first, so that the answer begins at once. */
+  readonly opening: Uint8Array;
+  /** Shows that the stream is alive. */
+  readonly heartbeat: Uint8Array;
+  write(event: TaskEvent): Uint8Array;
+}
+
+/** What a stream of events is made from. */
+export interface TaskEventParts {
+  readonly watch: TaskWatch;
+  readonly writer: TaskEventWriter;
+  readonly objectOf: (task: VideoTask) => TaskObject;
+  /** Called once, when the stream is over, whoever ended it. */
+  readonly onEnd: () => void;
+}
+
+/** A reader that takes nothing for so many ticks is gone. */
+const MAX_STALLED_TICKS = 4;
+
+/** Names a state: of what a reader is told, all that lasts. Addresses are signed anew with each look. */
+export function eventIdOf({ status, provider, progress, queue_position, started_at }: TaskObject): string {
+  const state = JSON.stringify([status, provider, progress, queue_position, started_at]);
+  return createHash("sha256").update(state).digest("base64url").slice(0, 16);
+}
+
+/**
+ * The changes of a task as a stream, the present state first unless the reader has it, until the task has ended. A reader that is slow is
+ * sent the newest state when it takes something again; what came between is left out, and nothing piles up.
+ *
+ * @param lastEventId The id of the event that the reader saw last; null for none.
+ */
+export function taskEvents(
+  taskId: string,
+  lastEventId: string | null,
+  parts: TaskEventParts,
+): ReadableStream<Uint8Array> {
+  return new ReadableStream(new TaskEventSource(taskId, lastEventId, parts));
+}
+
+class TaskEventSource implements UnderlyingDefaultSource<Uint8Array> {
+  #controller: ReadableStreamDefaultController<Uint8Array> | null = null;
+  #unwatch: (() => void) | null = null;
+  #sentId: string | null;
+  /** The newest state, when it was not sent yet. */
+  #pending: TaskEvent | null = null;
+  #stalledTicks = 0;
+  #isOver = false;
+
+  constructor(readonly taskId: string, lastEventId: string | null, readonly parts: TaskEventParts) {
+    this.#sentId = lastEventId;
+  }
+
+  start(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    this.#controller = controller;
+    controller.enqueue(this.parts.writer.opening);
+    const unwatch = this.parts.watch.watch(this.taskId, {
+      onTask: (task) => this.#onTask(task),
+      onTick: () => this.#onTick(),
+      onClose: () => this.#end(),
+    });
+    this.#unwatch = unwatch;
+    if (this.#isOver) unwatch();
+  }
+
+  pull(): void {
+    this.#stalledTicks = 0;
+    this.#send();
+  }
+
+  cancel(): void {
+    this.#controller = null;
+    this.#leave();
+  }
+
+  #onTask(task: VideoTask | null): void {
+    if (task === null) return this.#end();
+    const object = this.parts.objectOf(task);
+    const id = eventIdOf(object);
+    this.#pending = id === this.#sentId ? null : { id, status: object.status, task: object };
+    this.#send();
+  }
+
+  #onTick(): void {
+    const controller = this.#controller;
+    if (controller === null) return;
+    if ((controller.desiredSize ?? 0) > 0) return controller.enqueue(this.parts.writer.heartbeat);
+    if (++this.#stalledTicks >= MAX_STALLED_TICKS) this.#end();
+  }
+
+  #send(): void {
+    const controller = this.#controller;
+    const event = this.#pending;
+    if (controller === null || event === null || (controller.desiredSize ?? 0) <= 0) return;
+    this.#pending = null;
+    this.#sentId = event.id;
+    controller.enqueue(this.parts.writer.write(event));
+    if (event.status !== "pending") this.#end();
+  }
+
+  #end(): void {
+    this.#controller?.close();
+    this.#controller = null;
+    this.#leave();
+  }
+
+  #leave(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#unwatch?.();
+    this.parts.onEnd();
+  }
+}

@@ -1,0 +1,206 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { GatewayError } from "../../src/lib/gateway_error.ts";
+import { openMemoryStore } from "../../src/store/memory.ts";
+import type { Store } from "../../src/store/store.ts";
+import { changeTask, readTask } from "../../src/videos/records.ts";
+import type { TaskEventWriter } from "../../src/videos/task_events.ts";
+import { TaskWatch, type TaskWatcher, TICK_MS } from "../../src/videos/task_watch.ts";
+import { ManualClock } from "../support/manual_clock.ts";
+import { CALLER, DONE, openStage, type Stage } from "./stage.ts";
+import { taskOf } from "./tasks.ts";
+
+const decoder = new TextDecoder();
+const encoder = new TextEncoder();
+
+const WRITER: TaskEventWriter = {
+  opening: encoder.encode("opening"),
+  heartbeat: encoder.encode("heartbeat"),
+  write: ({ id, status, task }) => encoder.encode(`${id} ${status} ${task.progress ?? "-"}`),
+};
+
+/** Reads one stream as a caller does. */
+class Reader {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+
+  constructor(stream: ReadableStream<Uint8Array>) {
+    this.#reader = stream.getReader();
+  }
+
+  /** The next piece; null at the end. */
+  async next(): Promise<string | null> {
+    const { done, value } = await this.#reader.read();
+    return done ? null : decoder.decode(value);
+  }
+
+  leave(): Promise<void> {
+    return this.#reader.cancel();
+  }
+}
+
+async function open(stage: Stage, id: string, lastEventId: string | null = null): Promise<Reader> {
+  const stream = await stage.videos.events(CALLER.keyId, id, lastEventId, WRITER);
+  assert(stream !== null);
+  return new Reader(stream);
+}
+
+/** Sets how far the task's vendor says it is, as the polling job would. */
+async function setProgress(store: Store, id: string, progressPercent: number): Promise<void> {
+  const entry = await readTask(store, id);
+  assert((await store.commit(null, changeTask({}, entry!, { progress: { progressPercent } }))).ok);
+}
+
+/** What is written as `<id> <status> <progress>`, without the id. */
+const said = (piece: string | null) => piece?.split(" ").slice(1).join(" ");
+
+/** Lets the jobs run until the task has ended. */
+async function complete(stage: Stage): Promise<void> {
+  stage.vendor.progress = () => DONE;
+  await stage.runDue();
+  stage.clock.advance(60_000);
+  await stage.runDue();
+}
+
+Deno.test("a stream of events begins with the present state, tells each change at once and ends with the task", async () => {
+  const stage = await openStage();
+  const id = await stage.create();
+  const reader = await open(stage, id);
+  assertEquals(await reader.next(), "opening");
+  assertEquals(said(await reader.next()), "pending -");
+  await complete(stage);
+  assertEquals(said(await reader.next()), "pending -", "the hand-over names the provider");
+  assertEquals(said(await reader.next()), "completed 100");
+  assertEquals(await reader.next(), null);
+});
+
+Deno.test("a stream of a task that has ended is its last state and the end; a reader that has seen it gets none", async () => {
+  const stage = await openStage();
+  const id = await stage.create();
+  await complete(stage);
+  const reader = await open(stage, id);
+  assertEquals(await reader.next(), "opening");
+  const last = await reader.next();
+  assertEquals([said(last), await reader.next()], ["completed 100", null]);
+  assertEquals(await stage.videos.events(CALLER.keyId, id, last!.split(" ")[0], WRITER), null);
+});
+
+Deno.test("a reader that comes back is not told again what it saw, but what came since", async () => {
+  const stage = await openStage();
+  const id = await stage.create();
+  const first = await open(stage, id);
+  await first.next();
+  const seen = (await first.next())!.split(" ")[0];
+  await first.leave();
+  const second = await open(stage, id, seen);
+  assertEquals(await second.next(), "opening");
+  await complete(stage);
+  assertEquals(said(await second.next()), "pending -", "the hand-over names the provider");
+  assertEquals(said(await second.next()), "completed 100");
+  const third = await open(stage, id, "something else");
+  assertEquals([await third.next(), said(await third.next())], ["opening", "completed 100"]);
+});
+
+Deno.test("what another process writes is found by the timer, and heartbeats come in between", async () => {
+  const stage = await openStage();
+  const id = await stage.create();
+  const reader = await open(stage, id);
+  await reader.next();
+  await reader.next();
+  const silence = reader.next();
+  stage.clock.advance(TICK_MS);
+  assertEquals(await silence, "heartbeat");
+  await setProgress(stage.store, id, 40); // not through the engine's own store
+  const change = reader.next();
+  stage.clock.advance(TICK_MS);
+  assertEquals(said(await change), "pending 40");
+});
+
+Deno.test("a slow reader is told the newest state; one that takes nothing for a minute is let go", async () => {
+  const stage = await openStage();
+  const id = await stage.create();
+  const reader = await open(stage, id);
+  for (const percent of [10, 20, 30]) {
+    await setProgress(stage.store, id, percent);
+    stage.clock.advance(TICK_MS);
+    await settled();
+  }
+  assertEquals([await reader.next(), said(await reader.next())], ["opening", "pending 30"]);
+  for (let tick = 0; tick < 6; tick++) {
+    stage.clock.advance(TICK_MS);
+    await settled();
+  }
+  assertEquals([await reader.next(), await reader.next()], ["heartbeat", null]);
+  assertEquals(stage.clock.waiting, 0);
+});
+
+Deno.test("a credential reads so many streams at once and no more; each that ends makes room", async () => {
+  const stage = await openStage();
+  const id = await stage.create();
+  const readers = [await open(stage, id), await open(stage, id), await open(stage, id)];
+  const refused = await assertRejects(() => open(stage, id), GatewayError);
+  assertEquals([refused.code, refused.details.retryAfterSeconds], ["rate_limited", 5]);
+  await readers[0].leave();
+  readers.push(await open(stage, id));
+  await complete(stage);
+  for (const reader of readers.slice(1)) while (await reader.next() !== null);
+  for (let n = 0; n < 3; n++) await open(stage, id);
+});
+
+Deno.test("a stream of an unknown, malformed or foreign task is not_found", async () => {
+  const stage = await openStage();
+  const id = await stage.create();
+  for (const [keyId, name] of [[CALLER.keyId, crypto.randomUUID()], [CALLER.keyId, "abc"], ["another", id]]) {
+    const error = await assertRejects(() => stage.videos.events(keyId, name, null, WRITER), GatewayError);
+    assertEquals(error.code, "not_found");
+  }
+});
+
+Deno.test("all streams end before the process does, and those opened later at once", async () => {
+  const stage = await openStage();
+  const id = await stage.create();
+  const reader = await open(stage, id);
+  await reader.next();
+  await reader.next();
+  stage.videos.endEvents();
+  assertEquals(await reader.next(), null);
+  const late = await open(stage, id);
+  assertEquals([await late.next(), await late.next()], ["opening", null]);
+  assertEquals(stage.clock.waiting, 0);
+});
+
+Deno.test("a watched task is read once for a change, however many watch it, and not at all when nobody does", async () => {
+  const clock = new ManualClock();
+  const store = await openMemoryStore({ clock });
+  let reads = 0;
+  const counting = new Proxy(store, {
+    get(target, name: keyof Store) {
+      if (name === "get") reads++;
+      return target[name].bind(target);
+    },
+  });
+  const task = taskOf(1);
+  await store.commit(null, { set: [{ key: ["video", "task", task.id], value: task }] });
+  const watch = new TaskWatch(counting, clock);
+  const write = () => watch.announcing().commit(null, { set: [{ key: ["video", "task", task.id], value: task }] });
+  await write();
+  assertEquals(reads, 0);
+  const heard: string[] = [];
+  const watcher = (name: string): TaskWatcher => ({
+    onTask: () => heard.push(name),
+    onTick: () => {},
+    onClose: () => {},
+  });
+  const stops = ["a", "b", "c"].map((name) => watch.watch(task.id, watcher(name)));
+  await settled();
+  reads = heard.length = 0;
+  await write();
+  await settled();
+  assertEquals([reads, heard], [1, ["a", "b", "c"]]);
+  for (const stop of stops) stop();
+  await write();
+  assertEquals([reads, clock.waiting], [1, 0]);
+});
+
+/** Waits for reads of a store in memory that are under way. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 5));
+}
