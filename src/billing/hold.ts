@@ -7,7 +7,8 @@ import { holdKey, type HoldRecord, joined } from "./records.ts";
  * task's id), begins `open` and ends once:
  *
  *   addHold      available → held; the commit is refused as `short` when that is more than is available
- *   captureHold  of held, the cost is spent and the rest becomes available again
+ *   captureHold  of held, the cost is spent and the rest becomes available again; a cost beyond the hold is taken from what is
+ *                available, as far as the caller says that this reaches
  *   releaseHold  held → available
  *
  * These functions only add to a commit that someone else opened and will make, so a task and its hold stand or fall
@@ -34,10 +35,10 @@ export interface NewHold {
 /** A commit with a capture in it. */
 export interface Capture {
   readonly commit: Commit;
-  /** What is taken: the cost, but never more than was held. */
+  /** What is taken: the cost, but never more than the hold and what may be taken beyond it. */
   readonly captured: Money;
-  /** What the cost exceeds the hold by, which nobody pays. Above zero the estimate was wrong: to be logged. */
-  readonly excess: Money;
+  /** What the cost exceeds that by, which nobody pays: to be logged. */
+  readonly underpriced: Money;
 }
 
 /** A hold was to be ended that has ended: somebody did that between the reading of the work and of its hold. */
@@ -74,13 +75,16 @@ export async function readHold(store: Store, reference: string): Promise<Hold | 
 }
 
 /**
- * The commit with the end of a hold in it: `cost` is spent, the rest given back.
+ * The commit with the end of a hold in it: `cost` is spent, the rest given back. What nobody pays stands as `underpriced` on the
+ * ledger line.
  *
  * @param cost From zero.
  * @param now Unix milliseconds by the store's clock.
  * @param detail More about it for the ledger, small.
+ * @param beyond What may be taken of the available balance when the cost exceeds the hold; the commit is refused as `short`
+ * when it is not there.
  * @throws {HoldResolvedError} If the hold has ended.
- * @throws {RangeError} If the cost is below zero.
+ * @throws {RangeError} If the cost or what may be taken is below zero.
  */
 export function captureHold(
   commit: Commit,
@@ -88,10 +92,13 @@ export function captureHold(
   cost: Money,
   now: number,
   detail: Readonly<Record<string, unknown>> = {},
+  beyond: Money = 0n,
 ): Capture {
   if (cost < 0n) throw new RangeError(`Cannot capture an amount below zero: got ${cost}`);
-  const captured = cost < hold.amount ? cost : hold.amount;
-  const excess = cost - captured;
+  if (beyond < 0n) throw new RangeError(`Cannot take an amount below zero beyond a hold: got ${beyond}`);
+  const most = hold.amount + beyond;
+  const captured = cost < most ? cost : most;
+  const underpriced = cost - captured;
   const ended = endOf(commit, hold, { state: "captured", captured, resolvedAt: now });
   const line = {
     account: hold.account,
@@ -99,9 +106,9 @@ export function captureHold(
     reference: hold.reference,
     available: hold.amount - captured,
     held: -hold.amount,
-    detail: excess > 0n ? { ...detail, excess } : detail,
+    detail: underpriced > 0n ? { ...detail, underpriced } : detail,
   };
-  return { commit: moved(ended, line), captured, excess };
+  return { commit: moved(ended, line), captured, underpriced };
 }
 
 /**

@@ -50,7 +50,7 @@ export interface HoldRecord {
   readonly account: string;
   readonly amount: Money;
   readonly state: "open" | "captured" | "released";
-  /** What was taken of it in the end; zero unless captured. */
+  /** What was taken in the end, which may be more than was held; zero unless captured. */
   readonly captured: Money;
   readonly openedAt: number;
   readonly resolvedAt: number | null;

@@ -90,6 +90,11 @@ export interface VideoDuration {
   readonly mostSeconds: number;
   /** Seconds, taken when the caller names none. Default: 5, within the other two. */
   readonly defaultSeconds: number;
+  /**
+   * Whether the vendor may be left to decide, up to the longest: by `duration: -1`, and beside a video to follow by none. Default:
+   * false.
+   */
+  readonly isOpen: boolean;
 }
 
 type Prices = Readonly<Record<string, string>>;
@@ -147,7 +152,12 @@ export function videoSection(price: z.ZodType<string>): z.ZodType<VideoSection> 
       audio: referenceCount(MAX_REFERENCES.audio),
       video: referenceCount(MAX_REFERENCES.video),
     }).prefault({}),
-    duration: z.strictObject({ min: length().default(1), max: length().default(60), default: length().optional() })
+    duration: z.strictObject({
+      min: length().default(1),
+      max: length().default(60),
+      default: length().optional(),
+      auto: truth().default(false),
+    })
       .refine(({ min, max }) => min <= max, { path: ["min"], error: "at most duration.max" })
       .refine((span) => span.default === undefined || (span.default >= span.min && span.default <= span.max), {
         path: ["default"],
@@ -223,10 +233,11 @@ function secondPriceIn(prices: Prices, resolution: string, sound: "audio" | "sil
   return null;
 }
 
-function durationOf(span: { min: number; max: number; default?: number }): VideoDuration {
+function durationOf(span: { min: number; max: number; default?: number; auto: boolean }): VideoDuration {
   return {
     leastSeconds: span.min,
     mostSeconds: span.max,
     defaultSeconds: span.default ?? Math.min(Math.max(5, span.min), span.max),
+    isOpen: span.auto,
   };
 }

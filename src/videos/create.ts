@@ -55,13 +55,7 @@ export async function createVideo(parts: VideoParts, call: VideoCall, key: Creat
   refusePromptOptions(parts, request.prompt, model, pin);
   await refuseCallback(parts, request.callbackUrl);
   refuseMisconfigured(parts, model, pin, call.accountId);
-  const price = priceOf(
-    model.video,
-    fitted.pricedAs,
-    fitted.withAudio,
-    fitted.order.durationSeconds,
-    parts.settings.preauthorize,
-  );
+  const price = priceOf(model, fitted, parts.settings.preauthorize);
   await parts.writability?.check();
   const hasInputs = request.firstFrame !== null || request.references.length > 0;
   if (hasInputs || !price.held) await refuseUnaffordable(parts, call.accountId, price);

@@ -1,6 +1,7 @@
 import type { Model } from "../catalog/model.ts";
 import {
   VIDEO_RESOLUTIONS,
+  type VideoDuration,
   type VideoMode,
   type VideoResolution,
   type VideoSection,
@@ -61,11 +62,7 @@ export function fitOrder(request: VideoRequest, { id, video }: VideoModel): Fitt
   }
   refuseBeyondModel(request, video, id);
   const pricedAs = resolutionOf(request, video);
-  const { leastSeconds, mostSeconds, defaultSeconds } = video.duration;
-  const durationSeconds = request.durationSeconds ?? defaultSeconds;
-  if (durationSeconds < leastSeconds || durationSeconds > mostSeconds) {
-    throw invalidField("duration", `expected ${leastSeconds} to ${mostSeconds} seconds for "${id}"`);
-  }
+  const durationSeconds = durationOf(request, mode, id, video.duration);
   // A model without a choice is not asked: never and always say nothing, so that the vendor's one way holds.
   const generateAudio = video.audio === "switch" ? request.generateAudio ?? true : null;
   return {
@@ -81,6 +78,23 @@ export function fitOrder(request: VideoRequest, { id, video }: VideoModel): Fitt
       seed: request.seed,
     },
   };
+}
+
+/** -1 or null where the vendor decides, see {@linkcode VideoOrder.durationSeconds}. */
+function durationOf(
+  { durationSeconds, references }: VideoRequest,
+  mode: VideoMode,
+  id: string,
+  { leastSeconds, mostSeconds, defaultSeconds, isOpen }: VideoDuration,
+): number | null {
+  if (durationSeconds === null) {
+    const followsVideo = mode === "mixref2video" && references.some(({ medium }) => medium === "video");
+    return isOpen && followsVideo ? null : defaultSeconds;
+  }
+  const isWithin = durationSeconds >= leastSeconds && durationSeconds <= mostSeconds;
+  if (isWithin || (isOpen && durationSeconds === -1)) return durationSeconds;
+  const open = isOpen ? ", or -1 to leave it to the provider" : "";
+  throw invalidField("duration", `expected ${leastSeconds} to ${mostSeconds} seconds for "${id}"${open}`);
 }
 
 function isVideoModel(model: Model): model is VideoModel {

@@ -67,7 +67,7 @@ export function endOf(egress: EgressPolicy, progress: Final): TaskEnd {
   }
   const extras = (progress.extras ?? []).filter(({ url }) => isFetchable({ url, needsCredential: false }, egress))
     .slice(0, MOST_EXTRAS);
-  return { status: "completed", results, extras, seconds: progress.consumption.seconds };
+  return { status: "completed", results, extras, ...progress.consumption };
 }
 
 /** The vendor's word; while it cannot be had, the task is pending. */

@@ -10,6 +10,7 @@ import { readReferences, type SentReferences } from "./references.ts";
 export interface VideoRequest extends SentReferences {
   readonly model: string;
   readonly prompt: string;
+  /** -1 leaves it to the vendor. */
   readonly durationSeconds: number | null;
   readonly resolution: VideoResolution | null;
   readonly aspectRatio: string | null;
@@ -51,7 +52,7 @@ export function readVideoRequest(body: Body): VideoRequest {
     model,
     prompt,
     ...references,
-    durationSeconds: wholeIn(body, "duration", 1, LONGEST_SECONDS),
+    durationSeconds: body.duration === -1 ? -1 : wholeIn(body, "duration", 1, LONGEST_SECONDS),
     resolution: oneOf(body, "resolution", VIDEO_RESOLUTIONS),
     aspectRatio: oneOf(body, "aspect_ratio", VIDEO_RATIOS),
     size: sizeIn(body),

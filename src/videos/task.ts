@@ -88,7 +88,8 @@ export type TerminalStatus = "completed" | "failed" | "cancelled" | "expired";
 
 /** What the caller ordered, in the model's terms. */
 export interface TaskOrder {
-  readonly durationSeconds: number;
+  /** As {@linkcode VideoOrder.durationSeconds}: -1 or null where the vendor decides. */
+  readonly durationSeconds: number | null;
   readonly resolution: VideoResolution | null;
   readonly aspectRatio: string | null;
   readonly size: { readonly width: number; readonly height: number } | null;
@@ -139,8 +140,12 @@ export type TaskStage =
 export interface TaskPrice {
   /** One second, in units of 10^-18 USD. */
   readonly perSecond: bigint;
-  /** What was asked for, or the model's default. */
+  /** What was asked for, or the model's default; where the vendor decides, the longest. */
   readonly seconds: number;
+  /** What a vendor is believed to have made at most; missing in records of earlier versions, which believe `seconds`. */
+  readonly mostSeconds?: number;
+  /** True where the vendor decides how long the video is. */
+  readonly isOpen?: boolean;
   /** What those seconds cost. */
   readonly estimate: Money;
   /** Whether the estimate was set aside; else the cost is charged at the end. */
@@ -160,15 +165,21 @@ export interface TaskError {
   readonly message: string;
 }
 
+/** What a vendor reports of a finished video; null or missing where it does not. */
+export interface ReportedConsumption {
+  /** How long it is. */
+  readonly seconds: number | null;
+  /** What the vendor charged, a decimal of USD. */
+  readonly costUsd?: string | null;
+}
+
 /** How a task ends. */
 export type TaskEnd =
-  | {
+  | ReportedConsumption & {
     readonly status: "completed";
     readonly results: readonly VideoResult[];
     /** What was made beside them. Default: nothing. */
     readonly extras?: readonly VideoExtra[];
-    /** As the vendor reports it; null when it does not. */
-    readonly seconds: number | null;
   }
   | { readonly status: "failed"; readonly error: TaskError }
   | { readonly status: "cancelled" }

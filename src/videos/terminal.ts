@@ -1,9 +1,7 @@
-import { addCharge } from "../billing/charge.ts";
-import { captureHold, readHold, releaseHold } from "../billing/hold.ts";
 import { writeMoney } from "../lib/money.ts";
-import type { Commit, Job } from "../store/store.ts";
-import { usageOf } from "./price.ts";
+import type { Job } from "../store/store.ts";
 import { extraMirrorNamesOf, mirrorNamesOf } from "./mirror_names.ts";
+import { payFor } from "./payment.ts";
 import { addJob, changeTask, settleJob, type TaskEntry } from "./records.ts";
 import type { TaskEnd, VideoTask } from "./task.ts";
 import { taskObjectOf } from "./task_object.ts";
@@ -32,18 +30,21 @@ export async function endTask(
   let commit = settleJob(changeTask(paid, entry, change), job);
   if (task.mirroring) commit = addJob(commit, "video_mirror", task.id, now);
   else if (task.inputs.length > 0) commit = addJob(commit, "video_forget", task.id, now);
-  const result = await store.commit(
-    null,
-    onTerminal(commit, {
-      taskId: task.id,
-      account: task.account,
-      status: end.status,
-      callbackUrl: task.callbackUrl,
-      endedAt: now,
-      task: taskObjectOf(task, now, parts),
-    }),
-  );
-  if (!result.ok) return null;
+  commit = onTerminal(commit, {
+    taskId: task.id,
+    account: task.account,
+    status: end.status,
+    callbackUrl: task.callbackUrl,
+    endedAt: now,
+    task: taskObjectOf(task, now, parts),
+  });
+  let isMade = false;
+  try {
+    isMade = (await store.commit(null, commit)).ok;
+  } finally {
+    payment.conclude(isMade);
+  }
+  if (!isMade) return null;
   log.info("video_ended", {
     ref: task.id,
     accountId: task.account,
@@ -64,27 +65,4 @@ function changeOf(task: VideoTask, end: TaskEnd): Partial<VideoTask> {
   const { results, extras = [] } = end;
   const made = { ...common, results, mirrors: mirrorNamesOf(task.id, results), mirroring: true };
   return extras.length === 0 ? made : { ...made, extras, extraMirrors: extraMirrorNamesOf(task.id, extras) };
-}
-
-/** Captures, charges or releases; null when the hold has ended. What a video costs beyond its hold nobody pays: the price list was wrong, which is logged. */
-async function payFor(
-  { store, log }: VideoParts,
-  task: VideoTask,
-  end: TaskEnd,
-  now: number,
-): Promise<{ commit: Commit; usage: VideoTask["usage"] } | null> {
-  const detail = { model: task.model, status: end.status };
-  const hold = task.price.held ? await readHold(store, task.id) : null;
-  if (hold && hold.state !== "open") return null; // the task was ended since it was read
-  if (end.status !== "completed") return { commit: hold ? releaseHold({}, hold, now, detail) : {}, usage: null };
-  const usage = usageOf(task.price, end.seconds);
-  if (hold) {
-    const { commit, captured, excess } = captureHold({}, hold, usage.cost, now, { ...detail, seconds: usage.seconds });
-    if (excess > 0n) log.error("video_cost_above_hold", { ref: task.id, model: task.model, cost: writeMoney(excess) });
-    return { commit, usage: { ...usage, cost: captured } };
-  }
-  if (usage.cost === 0n) return { commit: {}, usage };
-  const provider = task.stage.step === "submitted" ? task.stage.provider : "";
-  const row = { requestId: task.id, at: now, kind: "video", model: task.model, provider, amount: usage.cost } as const;
-  return { commit: addCharge({}, { account: task.account, reference: task.id, rows: [row] }), usage };
 }

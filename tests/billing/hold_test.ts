@@ -43,7 +43,7 @@ Deno.test("captureHold() spends the cost and gives the rest back", async () => {
   const store = await storeWith(100n);
   await hold(store, "task-1", 60n);
   const capture = captureHold({}, await openHold(store, "task-1"), 25n, store.now(), { model: "acme/video" });
-  assertEquals([capture.captured, capture.excess], [25n, 0n]);
+  assertEquals([capture.captured, capture.underpriced], [25n, 0n]);
   assertEquals((await store.commit(null, capture.commit)).ok, true);
   assertEquals(await store.balance("acme"), { available: 75n, held: 0n });
   const ended = await openHold(store, "task-1");
@@ -56,7 +56,7 @@ Deno.test("captureHold() takes no more than was held and tells the excess", asyn
   const store = await storeWith(100n);
   await hold(store, "task-1", 60n);
   const capture = captureHold({}, await openHold(store, "task-1"), 61n, store.now());
-  assertEquals([capture.captured, capture.excess], [60n, 1n]);
+  assertEquals([capture.captured, capture.underpriced], [60n, 1n]);
   await store.commit(null, capture.commit);
   assertEquals(await store.balance("acme"), { available: 40n, held: 0n });
 });

@@ -17,7 +17,7 @@ Deno.test("a video section takes its resolutions from its prices and 720p first"
   const video = videoOf({});
   assertEquals(video.resolutions, ["720p", "1080p"]);
   assertEquals(video.defaultResolution, "720p");
-  assertEquals(video.duration, { leastSeconds: 1, mostSeconds: 60, defaultSeconds: 5 });
+  assertEquals(video.duration, { leastSeconds: 1, mostSeconds: 60, defaultSeconds: 5, isOpen: false });
   assertEquals(video.audio, "never");
   assertEquals(videoOf({ price_per_second: { "4K": "1", "480p_silent": "1" } }).resolutions, ["480p", "4K"]);
   assertEquals(videoOf({ price_per_second: { default: "1" } }).resolutions.length, 6);

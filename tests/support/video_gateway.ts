@@ -128,6 +128,11 @@ function treeOf(
       videoModel("sandbox/video-1", ["ark"], { modes: ALL_MODES, price_per_second: PRICES }),
       videoModel("sandbox/video-2", ["ark"], { modes: ["text2video"], price_per_second: PRICES }),
       videoModel("sandbox/video-free", ["ark"], { modes: ["text2video"], price_per_second: { default: "0" } }),
+      videoModel("sandbox/video-auto", ["ark"], {
+        modes: ALL_MODES,
+        price_per_second: PRICES,
+        duration: { min: 2, max: 12, default: 5, auto: true },
+      }),
       videoModel("sandbox/video-bad", ["ark-bad"], { modes: ["text2video"], price_per_second: PRICES }),
       {
         ...videoModel("sandbox/video-any", [], { modes: ["text2video"], price_per_second: PRICES }),

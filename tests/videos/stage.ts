@@ -1,6 +1,6 @@
 import { createMediaWork } from "../../src/workers/media_work.ts";
 import { systemClock } from "../../src/lib/clock.ts";
-import { createMeter } from "../../src/billing/meter.ts";
+import { createMeter, type Meter } from "../../src/billing/meter.ts";
 import { createCatalog } from "../../src/catalog/catalog.ts";
 import { readModel } from "../../src/catalog/model.ts";
 import type { Files } from "../../src/files/files.ts";
@@ -71,6 +71,7 @@ export function failure(accepted: "no" | "unknown", kind: UpstreamFailure["kind"
 export interface Stage {
   readonly clock: ManualClock;
   readonly store: EmbeddedStore;
+  readonly meter: Meter;
   readonly vendor: StageVendor;
   readonly second: StageVendor;
   readonly videos: Videos;
@@ -105,9 +106,10 @@ export async function openStage(log: Log = silentLog, credentials?: CredentialMo
     video: { modes: ["text2video"], price_per_second: { default: "0.10" } },
     serves: [{ provider: "vendor", weight: 1 }, { provider: "second", weight: 0 }],
   });
+  const meter = createMeter({ store, clock, log });
   const partsOf = (over: Store): VideoParts => ({
     store: over,
-    meter: createMeter({ store: over, clock, log }),
+    meter: over === store ? meter : createMeter({ store: over, clock, log }),
     clock,
     log,
     catalog: createCatalog([model]),
@@ -138,6 +140,7 @@ export async function openStage(log: Log = silentLog, credentials?: CredentialMo
   return {
     clock,
     store,
+    meter,
     vendor,
     second,
     videos,

@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { bytesOfDataUri } from "../../src/videos/data_uri.ts";
+import { writeMoney } from "../../src/lib/money.ts";
 import { modeOf } from "../../src/videos/mode.ts";
 import { nextPollMs, USUAL_SCHEDULE } from "../../src/videos/poll_schedule.ts";
 import { usageOf } from "../../src/videos/price.ts";
@@ -39,15 +40,40 @@ Deno.test("nextPollMs() never asks sooner than nine tenths of the least distance
   );
 });
 
+const PRICE = { perSecond: 10n ** 17n, seconds: 5, mostSeconds: 12, estimate: 5_000_000_000n, held: true };
+const costOf = (seconds: number | null, costUsd?: string | null) => {
+  const { seconds: used, cost, implausibleSeconds } = usageOf(PRICE, { seconds, costUsd });
+  return [used, writeMoney(cost), implausibleSeconds];
+};
+
 Deno.test("usageOf() takes the vendor's seconds when they differ by a second or more, and rounds money once, half up", () => {
-  const price = { perSecond: 10n ** 17n, seconds: 5, estimate: 0n, held: true };
-  assertEquals(usageOf(price, null), { seconds: 5, cost: 5_000_000_000n });
-  assertEquals(usageOf(price, 5.056).seconds, 5);
-  assertEquals(usageOf(price, 4.2).seconds, 5);
-  assertEquals(usageOf(price, 3.5), { seconds: 3.5, cost: 3_500_000_000n });
-  assertEquals([usageOf(price, NaN).seconds, usageOf(price, -1).seconds, usageOf(price, Infinity).seconds], [5, 5, 5]);
-  assertEquals(usageOf({ ...price, perSecond: 10_000_000n, seconds: 5 }, null).cost, 1n);
-  assertEquals(usageOf({ ...price, perSecond: 9_999_999n, seconds: 5 }, null).cost, 0n);
+  assertEquals(costOf(null), [5, "0.5000000000", null]);
+  assertEquals([5.056, 4.2, 0, NaN, -1, Infinity].map((seconds) => costOf(seconds)[0]), [5, 5, 5, 5, 5, 5]);
+  assertEquals(costOf(3.5), [3.5, "0.3500000000", null]);
+  assertEquals(usageOf({ ...PRICE, perSecond: 10_000_000n }, { seconds: null }).cost, 1n);
+  assertEquals(usageOf({ ...PRICE, perSecond: 9_999_999n }, { seconds: null }).cost, 0n);
+});
+
+Deno.test("usageOf() believes up to the longest video of the model, of earlier records up to what was held", () => {
+  assertEquals(costOf(12.04), [12, "1.2000000000", null]);
+  assertEquals(costOf(60), [12, "1.2000000000", 60]);
+  const { mostSeconds: _, ...earlier } = PRICE;
+  assertEquals(usageOf(earlier, { seconds: 9 }), { seconds: 5, cost: 5_000_000_000n, implausibleSeconds: 9 });
+});
+
+Deno.test("usageOf() takes every length where the vendor decides it", () => {
+  const open = { ...PRICE, seconds: 12, isOpen: true };
+  assertEquals([11.5, 12, 0.4].map((seconds) => usageOf(open, { seconds }).seconds), [11.5, 12, 0.4]);
+  assertEquals(usageOf(open, { seconds: null }).seconds, 12);
+});
+
+Deno.test("usageOf() takes a vendor's cost above the price where it reports no seconds, as far as the longest video goes", () => {
+  assertEquals(costOf(null, "0.81"), [5, "0.8100000000", null]);
+  assertEquals(costOf(null, "0.31"), [5, "0.5000000000", null]);
+  assertEquals(costOf(null, "99.00000000000000000001"), [5, "1.2000000000", null]);
+  assertEquals(costOf(5, "0.81"), [5, "0.5000000000", null]);
+  for (const odd of ["", "-1", "1e3", "NaN", "99999999", "0x9"]) assertEquals(costOf(null, odd)[1], "0.5000000000");
+  assertEquals(usageOf({ ...PRICE, perSecond: 0n }, { seconds: null, costUsd: "0.81" }).cost, 0n);
 });
 
 Deno.test("bytesOfDataUri() undoes base64 for all bytes, and refuses whatever is malformed", () => {

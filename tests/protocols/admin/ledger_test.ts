@@ -41,7 +41,7 @@ Deno.test("GET …/ledger tells a hold and its capture with what was said about 
   const [capture, held] = data;
   assertEquals([held.operation, held.balance, held.held], ["hold", "-0.0000000060", "0.0000000060"]);
   assertEquals([capture.operation, capture.balance, capture.held], ["capture", "0.0000000000", "-0.0000000060"]);
-  assertEquals(capture.detail, { model: "acme/video", excess: "0.0000000001" });
+  assertEquals(capture.detail, { model: "acme/video", underpriced: "0.0000000001" });
 });
 
 Deno.test("GET …/ledger goes on behind a line and refuses an order that is none", async () => {

@@ -1,0 +1,91 @@
+import { assertEquals } from "@std/assert";
+import { verifyLedger } from "../../src/billing/verify_ledger.ts";
+import { jsonLog } from "../../src/lib/log.ts";
+import { readMoney, writeMoney } from "../../src/lib/money.ts";
+import type { VideoConsumption } from "../../src/upstreams/video_upstream.ts";
+import { DONE, openStage, type Stage } from "./stage.ts";
+
+/** A stage whose vendor reports this of every video; what is ordered costs 0.50, and the model makes up to 60 s. */
+async function reporting(consumption: VideoConsumption, balance: string) {
+  const lines: Record<string, unknown>[] = [];
+  const stage = await openStage(jsonLog("debug", (line) => void lines.push(JSON.parse(line))));
+  stage.vendor.progress = () => ({ ...DONE, consumption } as typeof DONE);
+  await leave(stage, balance);
+  return { stage, underpriced: () => lines.filter(({ event }) => event === "underpriced").map(({ cost }) => cost) };
+}
+
+async function leave({ store, meter }: Stage, balance: string): Promise<void> {
+  const available = readMoney(balance) - (await store.balance("demo")).available;
+  await store.commit(null, {
+    move: [{ account: "demo", available, held: 0n }],
+    ledger: [{ account: "demo", operation: "adjust", reference: `leave ${balance}`, available, held: 0n }],
+  });
+  meter.invalidate("demo");
+}
+
+async function runToEnd({ clock, runDue }: Stage): Promise<void> {
+  await runDue(["video_submit"]);
+  clock.advance(20_000);
+  await runDue(["video_poll"]);
+}
+
+Deno.test("what exceeds a hold is taken beside the reservations of open calls, not from under them", async () => {
+  const { stage, underpriced } = await reporting({ seconds: 9, costUsd: null }, "0.90");
+  const id = await stage.create();
+  const call = await stage.meter.admit("demo", readMoney("0.30"));
+  await runToEnd(stage);
+  const { usage } = await stage.read(id);
+  assertEquals([usage.video_seconds, usage.video_cost], [9, "0.6000000000"]);
+  assertEquals(await stage.store.balance("demo"), { available: readMoney("0.30"), held: 0n });
+  assertEquals(underpriced(), ["0.3000000000"]);
+  await call.charge({
+    requestId: "r",
+    kind: "text",
+    model: "m",
+    provider: "p",
+    amount: readMoney("0.30"),
+  });
+  assertEquals((await stage.store.balance("demo")).available, 0n);
+});
+
+Deno.test("what exceeds a hold is given back to the balance's reservations once it was taken", async () => {
+  const { stage, underpriced } = await reporting({ seconds: 9, costUsd: null }, "2.00");
+  await stage.create();
+  await runToEnd(stage);
+  (await stage.meter.admit("demo", readMoney("1.10"))).release();
+  assertEquals(underpriced(), []);
+});
+
+Deno.test("an overdrawn account owes no more by a video: the hold alone is taken", async () => {
+  const { stage, underpriced } = await reporting({ seconds: 9, costUsd: null }, "0.50");
+  const id = await stage.create();
+  const charge = { requestId: "r", kind: "text", model: "m", provider: "p", amount: readMoney("0.20") } as const;
+  await leave(stage, "0.01");
+  await (await stage.meter.admit("demo", 0n)).charge(charge);
+  await runToEnd(stage);
+  assertEquals((await stage.read(id)).usage.video_cost, "0.5000000000");
+  assertEquals(await stage.store.balance("demo"), { available: readMoney("-0.19"), held: 0n });
+  assertEquals(underpriced(), ["0.4000000000"]);
+});
+
+Deno.test("a vendor that costs more than its video was sold for is told as underpriced, and paid by the price", async () => {
+  const { stage, underpriced } = await reporting({ seconds: 5, costUsd: "0.71" }, "2.00");
+  const id = await stage.create();
+  await runToEnd(stage);
+  assertEquals((await stage.read(id)).usage.video_cost, "0.5000000000");
+  assertEquals(underpriced(), ["0.2100000000"]);
+});
+
+Deno.test("whatever many videos report at once, the balance stays at zero or above and agrees with its ledger", async () => {
+  const { stage } = await reporting({ seconds: 9, costUsd: null }, "6.30");
+  const ids = await Promise.all(Array.from({ length: 10 }, () => stage.create()));
+  await runToEnd(stage);
+  for (let round = 0; round < 10; round++) {
+    stage.clock.advance(31_000);
+    await stage.runDue(["video_poll"]);
+  }
+  const costs = await Promise.all(ids.map(async (id) => readMoney((await stage.read(id)).usage.video_cost)));
+  assertEquals(writeMoney(costs.reduce((sum, cost) => sum + cost)), "6.3000000000");
+  assertEquals(await stage.store.balance("demo"), { available: 0n, held: 0n });
+  assertEquals((await verifyLedger(stage.store)).differences, []);
+});
