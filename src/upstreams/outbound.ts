@@ -109,7 +109,9 @@ function bytesOf(body: OutboundCall["body"]): Uint8Array | null {
 }
 
 async function accept(response: HttpResponse, call: OutboundCall, options: OutboundOptions, watch: ExchangeWatch) {
-  if (response.status < 200 || response.status > 299) {
+  const isTakenRedirect = call.takesRedirect === true && response.head.get("location") !== null &&
+    response.status >= 300 && response.status < 400;
+  if ((response.status < 200 || response.status > 299) && !isTakenRedirect) {
     watch.arm(ERROR_BODY_MS);
     const bytes = await readAll(response, ERROR_BODY_CAP_BYTES).catch(() => new Uint8Array(0));
     throw refusalOf(response, bytes, call, options);

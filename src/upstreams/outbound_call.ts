@@ -24,6 +24,8 @@ export interface OutboundCall {
    * kept may be closed under it, and then nobody can tell whether to send it again. Default: false.
    */
   readonly freshConnection?: boolean;
+  /** True where a redirect is an answer, whose `location` is not followed here. Default: it is a failure. */
+  readonly takesRedirect?: boolean;
   /** Reads an error body of the endpoint's form. */
   readError(body: unknown): VendorRefusal;
 }
@@ -41,7 +43,7 @@ export interface VendorRefusal extends VendorError {
 /** The way out to one provider: address, key, deadlines. Every failure is an {@linkcode UpstreamFailure}. */
 export interface Outbound {
   /**
-   * Sends a request; resolves only with a 2xx, whose body the caller must read or cancel.
+   * Sends a request; resolves only with a 2xx (or with a redirect that is taken), whose body the caller must read or cancel.
    *
    * @throws {UpstreamFailure}
    * @throws {GatewayError} `invalid_request` if a field of the call cannot stand in a header; nothing was sent then.
@@ -93,7 +95,7 @@ export interface SiblingAddress {
 
 /** A 2xx whose silence is watched. */
 export interface OutboundResponse {
-  /** 200 to 299. */
+  /** 200 to 299; of a redirect that was asked for 300 to 399. */
   readonly status: number;
   /** The media type without parameters, in lower case. */
   readonly mediaType: string;

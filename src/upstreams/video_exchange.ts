@@ -12,7 +12,7 @@ export interface VideoExchange {
   /** Asks for something that a vendor knows at once. */
   ask<T>(path: string, read: (answer: unknown) => T): Promise<T>;
   /** Tells the vendor to change a job; what it answers beside its status is of no interest. */
-  tell(method: "PUT" | "DELETE", path: string): Promise<void>;
+  tell(method: "POST" | "PUT" | "DELETE", path: string): Promise<void>;
 }
 
 /** Vendors read the pictures that they were given before they answer. */
@@ -24,11 +24,16 @@ const ANSWER_CAP_BYTES = 4_194_304;
  * Opens the exchanges of one adapter.
  *
  * @param readError What the vendor's error bodies say.
+ * @param capBytes The longest answer. Default: 4 MiB, which no answer without a video in it reaches.
  */
-export function videoExchange(outbound: Outbound, readError: (body: unknown) => VendorRefusal): VideoExchange {
+export function videoExchange(
+  outbound: Outbound,
+  readError: (body: unknown) => VendorRefusal,
+  capBytes = ANSWER_CAP_BYTES,
+): VideoExchange {
   const within = (ms: number) => Math.min(ms, outbound.firstByteMs);
   const extras: JsonExtras = {
-    capBytes: ANSWER_CAP_BYTES,
+    capBytes,
     firstByteMs: within(ASK_MS),
     parse: parseKeepingIds,
     readError,

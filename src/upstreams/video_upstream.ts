@@ -76,6 +76,12 @@ export interface VideoResult {
   readonly needsCredential: boolean;
 }
 
+/** An opened result. */
+export type OpenedResult =
+  | { readonly bytes: AsyncIterable<Uint8Array<ArrayBuffer>> }
+  /** The vendor sends on to this address, which may be anywhere and gets no credential. */
+  | { readonly movedTo: string };
+
 /** Something else that a vendor makes beside the video. */
 export interface VideoExtra {
   /** `last_frame`: the video's last picture, to begin the next one with. `thumbnail`: a picture that stands for it. */
@@ -172,12 +178,9 @@ export interface VideoUpstream {
    */
   readonly find: ((order: VideoOrder, createdAfter: number) => Promise<VideoJobHandle | null>) | null;
   /**
-   * Opens a result that needs the credential, or whose bytes come in an answer: the video's bytes, to be streamed; null where no
-   * result ever does.
+   * Opens a result that needs the credential, or whose bytes come in an answer; null where no result ever does.
    */
-  readonly open:
-    | ((result: VideoResult, job: VideoJobHandle) => Promise<AsyncIterable<Uint8Array<ArrayBuffer>>>)
-    | null;
+  readonly open: ((result: VideoResult, job: VideoJobHandle) => Promise<OpenedResult>) | null;
   /** What no caller may set in `provider.options`: what decides length, count, size, sound or tier, and where news is sent. */
   readonly refusedOptions?: RefusedOptions;
   /**

@@ -88,16 +88,18 @@ async function copy(parts: VideoParts, task: VideoTask, result: VideoResult, nam
 
 async function sourceOf(parts: VideoParts, task: VideoTask, result: VideoResult): Promise<AsyncIterable<Uint8Array>> {
   const { stage } = task;
-  if (result.url !== null && !result.needsCredential) {
-    const options = { maxBytes: LARGEST_RESULT_BYTES, timeoutMs: DOWNLOAD_MS };
-    return (await openDownload(result.url, options, parts.egress)).body;
-  }
+  if (result.url !== null && !result.needsCredential) return await publicSource(parts, result.url);
   const provider = stage.step === "submitted" ? stage.provider : "";
   const open = parts.upstreams.get(provider)?.open;
   if (!open || stage.step !== "submitted") {
     throw new UpstreamFailure(provider, "invalid", "cannot open its results", { status: null, accepted: "no" });
   }
-  return await open(result, stage.job);
+  const opened = await open(result, stage.job);
+  return "bytes" in opened ? opened.bytes : await publicSource(parts, opened.movedTo);
+}
+
+async function publicSource({ egress }: VideoParts, url: string): Promise<AsyncIterable<Uint8Array>> {
+  return (await openDownload(url, { maxBytes: LARGEST_RESULT_BYTES, timeoutMs: DOWNLOAD_MS }, egress)).body;
 }
 
 async function finish(parts: VideoParts, entry: TaskEntry, job: Job, mirrors: readonly string[]): Promise<void> {

@@ -20,7 +20,7 @@ async function completedTask(open: (result: VideoResult) => Promise<AsyncIterabl
   const folder = await Deno.makeTempDir();
   const { clock, store } = stage;
   const { vendor } = stage;
-  vendor.open = open;
+  vendor.open = async (result) => ({ bytes: await open(result) });
   const results = [{ url: "https://vendor.example/files/1", needsCredential: true }];
   vendor.progress = () => ({ status: "completed", results, consumption: { seconds: null, costUsd: null } });
   const id = await stage.create();

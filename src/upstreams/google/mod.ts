@@ -5,13 +5,14 @@ import type { UpstreamKind } from "../upstream.ts";
 import { googleCaches } from "./caches.ts";
 import { googleImages } from "./images.ts";
 import { contentEndpoint } from "./text.ts";
+import { googleVideos } from "./videos.ts";
 
 /** Google's Gemini API. Source: Gemini API reference, "Authentication". */
 export const google = {
   authorize: byFixedHeaders(({ apiKey }) => ({ "x-goog-api-key": apiKey })),
   text: () => [contentEndpoint],
   images: googleImages,
-  videos: () => null,
+  videos: googleVideos,
   caches: googleCaches,
   probe: probeByGet("/v1beta/models?pageSize=1"),
   models: googleListing,

@@ -1,0 +1,262 @@
+import * as z from "zod";
+import { content } from "../../conversation/codecs/content/mod.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import { UpstreamFailure } from "../failure.ts";
+import type { Outbound, OutboundResponse, VendorRefusal } from "../outbound.ts";
+import { type VideoExchange, videoExchange } from "../video_exchange.ts";
+import { failed, pending, pendingAs } from "../video_progress.ts";
+import { shapeOf, type VideoShapes } from "../video_shape.ts";
+import type {
+  CancelOutcome,
+  OpenedResult,
+  RefusedOptions,
+  VideoJobHandle,
+  VideoMedia,
+  VideoOrder,
+  VideoOrderMode,
+  VideoProgress,
+  VideoUpstream,
+} from "../video_upstream.ts";
+
+/**
+ * Gemini Omni, which makes videos as interactions in the background. Source: Gemini API reference, "Interactions"
+ * (create, get, cancel) and "Files" (download).
+ */
+
+const INTERACTIONS = "/v1beta/interactions";
+
+const SHAPES: VideoShapes = {
+  resolutions: {
+    "480p": { word: "360p", shortSide: 360 },
+    "720p": { word: "720p", shortSide: 720 },
+    "1080p": { word: "1080p", shortSide: 1_080 },
+    "4K": { word: "4k", shortSide: 2_160 },
+  },
+  ratios: ["16:9", "9:16"],
+};
+
+/** What the model is told to do; it finds out by itself what a mix of references is for. */
+const TASKS: Readonly<Partial<Record<VideoOrderMode, string>>> = {
+  text2video: "text_to_video",
+  img2video: "image_to_video",
+  img2video_end: "image_to_video",
+  imgref2video: "reference_to_video",
+};
+
+/** Videos in an answer are small: the vendor keeps others as files. */
+const REPLY_CAP_BYTES = 16_777_216;
+/** Of base64, decoded at once. */
+const PIECE_CHARACTERS = 1_048_576;
+const FILE_MS = 30_000;
+/** The vendor keeps files for two days. */
+const FILE_LIFE_MS = 48 * 3_600_000;
+
+const text = z.string().nullish().catch(null);
+
+const Created = z.object({ id: z.string().min(1) });
+
+const Part = z.object({ type: text, uri: text, data: text, text });
+
+const Interaction = z.object({
+  status: z.string(),
+  steps: z.array(z.object({ type: text, content: z.array(Part).nullish().catch(null) })).nullish().catch(null),
+  error: z.object({ code: z.union([z.string(), z.number()]).nullish().catch(null), message: text }).nullish()
+    .catch(null),
+});
+
+type Answer = z.infer<typeof Interaction>;
+
+const PRICED = "it changes what is made and what that costs";
+const STATE = "it names state or tools at the operator's vendor account";
+
+const REFUSED_OPTIONS: RefusedOptions = {
+  responseformat: 'use "resolution", "aspect_ratio" and "duration"',
+  responsemodalities: PRICED,
+  videoconfig: PRICED,
+  task: PRICED,
+  servicetier: PRICED,
+  maxtotaltokens: PRICED,
+  input: 'use "prompt", "frame_images" and "input_references"',
+  background: PRICED,
+  store: PRICED,
+  stream: PRICED,
+  agent: STATE,
+  agentconfig: STATE,
+  environment: STATE,
+  tools: STATE,
+  cachedcontent: STATE,
+  previousinteractionid: STATE,
+  continuationtoken: STATE,
+  labels: STATE,
+};
+
+/** Google as a video upstream. It repeats nothing of ours by which an interaction could be found again. */
+export function googleVideos(outbound: Outbound): VideoUpstream {
+  const exchange = videoExchange(outbound, readRefusal, REPLY_CAP_BYTES);
+  return {
+    // Nothing is fetched for a caller: bytes stand in the request, or in the vendor's own files.
+    mediaForms: { image: ["base64"], audio: [], video: ["base64"] },
+    async create(order) {
+      const { id } = await exchange.create(INTERACTIONS, bodyOf(outbound, order), (answer) => Created.parse(answer));
+      return { id, place: null };
+    },
+    poll: (job) => exchange.ask(pathOf(job), (answer) => progressOf(outbound, Interaction.parse(answer))),
+    cancel: (job) => cancel(exchange, job),
+    find: null,
+    open: (result, job) => result.url === null ? openInline(exchange, job) : openFile(outbound, result.url),
+    refusedOptions: REFUSED_OPTIONS,
+    // Every video has sound.
+    dropped: ({ generateAudio }) => generateAudio === false ? ["generate_audio"] : [],
+    renewsAddresses: true,
+    resultLifeMs: FILE_LIFE_MS,
+  };
+}
+
+function pathOf({ id }: VideoJobHandle): string {
+  return `${INTERACTIONS}/${encodeURIComponent(id)}`;
+}
+
+function bodyOf(outbound: Outbound, order: VideoOrder): JsonObject {
+  const { resolution, ratio } = shapeOf(outbound, order, SHAPES);
+  const { generation_config: config, ...options } = order.options;
+  const task = TASKS[order.mode];
+  return {
+    ...options,
+    model: order.model,
+    input: [...mediaOf(order), { type: "text", text: order.prompt }],
+    background: true,
+    response_format: {
+      type: "video",
+      delivery: "uri",
+      ...(ratio !== null && { aspect_ratio: ratio }),
+      ...(resolution !== null && { resolution }),
+      // A protobuf duration: a number is refused.
+      ...(order.durationSeconds !== null && order.durationSeconds > 0 && { duration: `${order.durationSeconds}s` }),
+    },
+    generation_config: {
+      ...(typeof config === "object" ? config : {}),
+      ...(order.seed !== null && { seed: order.seed }),
+      ...(task !== undefined && { video_config: { task } }),
+    },
+    ...(order.callbackUrl !== null && { webhook_config: { uris: [order.callbackUrl] } }),
+  };
+}
+
+/** Frames stand in their order in time. */
+function mediaOf({ firstFrame, lastFrame, references }: VideoOrder): JsonObject[] {
+  const media = [firstFrame, lastFrame, ...references].filter((each): each is VideoMedia => each !== null);
+  return media.map(({ medium, mediaType, value }) => ({
+    type: medium,
+    ...(mediaType !== null && { mime_type: mediaType }),
+    data: value,
+  }));
+}
+
+function progressOf(outbound: Outbound, interaction: Answer): VideoProgress {
+  const { status, error } = interaction;
+  switch (status.toLowerCase()) {
+    case "queued":
+      return pending(false);
+    case "in_progress":
+      return pending(true);
+    case "completed":
+      return resultOf(outbound, interaction);
+    case "cancelled":
+    case "canceled":
+      return { status: "cancelled" };
+    case "failed":
+    case "incomplete":
+    case "budget_exceeded":
+    case "requires_action":
+    case "requires_continuation":
+      return failed(
+        outbound,
+        error?.message || `The interaction ended as ${status}`,
+        isRefusal(error?.code, error?.message),
+      );
+    default:
+      return pendingAs(status);
+  }
+}
+
+/** A refusal is told as success, in words and without a video. */
+function resultOf(outbound: Outbound, interaction: Answer): VideoProgress {
+  const parts = outputsOf(interaction);
+  const results = parts.filter(isVideo).map(({ uri }) => ({ url: uri || null, needsCredential: true }));
+  if (results.length > 0) return { status: "completed", results, consumption: { seconds: null, costUsd: null } };
+  const words = parts.map((part) => part.text ?? "").join(" ").trim();
+  return failed(outbound, words || "The vendor reported success without a result", words !== "");
+}
+
+function outputsOf({ steps }: Answer): z.infer<typeof Part>[] {
+  return (steps ?? []).filter(({ type }) => type === "model_output").flatMap((step) => step.content ?? []);
+}
+
+function isVideo({ type, uri, data }: z.infer<typeof Part>): boolean {
+  return type === "video" && Boolean(uri || data);
+}
+
+async function cancel(exchange: VideoExchange, job: VideoJobHandle): Promise<CancelOutcome> {
+  try {
+    await exchange.tell("POST", `${pathOf(job)}/cancel`);
+    // What runs is asked to stop, and most of it does.
+    return "requested";
+  } catch (thrown) {
+    const status = thrown instanceof UpstreamFailure ? thrown.facts.status : null;
+    if (status === 400 || status === 404 || status === 409) return "gone";
+    throw thrown;
+  }
+}
+
+/** A file lies at the provider's own host, which may send on to a store that the key must not go to. */
+async function openFile(outbound: Outbound, url: string): Promise<OpenedResult> {
+  const path = outbound.pathOf(url);
+  if (path === null) throw outbound.failure("broken", "The vendor keeps the result outside its own host");
+  const response = await outbound.send({
+    method: "GET",
+    path,
+    headers: {},
+    body: null,
+    firstByteMs: FILE_MS,
+    callerSignal: null,
+    takesRedirect: true,
+    readError: readRefusal,
+  });
+  if (response.status < 300) return { bytes: piecesOf(response) };
+  response.cancel();
+  return { movedTo: new URL(response.header("location")!, url).href };
+}
+
+async function* piecesOf(response: OutboundResponse): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  try {
+    for (let piece = await response.read(); piece !== null; piece = await response.read()) yield piece;
+  } finally {
+    response.cancel();
+  }
+}
+
+async function openInline(exchange: VideoExchange, job: VideoJobHandle): Promise<OpenedResult> {
+  const data = await exchange.ask(pathOf(job), (answer) => {
+    const part = outputsOf(Interaction.parse(answer)).find((each) => isVideo(each) && each.data);
+    if (part === undefined) throw new TypeError("The interaction has no video any more");
+    return part.data!;
+  });
+  return { bytes: decoded(data) };
+}
+
+/** Bytes of base64, in pieces, so that no other request waits for a large one. */
+async function* decoded(data: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  for (let at = 0; at < data.length; at += PIECE_CHARACTERS) {
+    yield await Promise.resolve(Uint8Array.fromBase64(data.slice(at, at + PIECE_CHARACTERS)));
+  }
+}
+
+function readRefusal(body: unknown): VendorRefusal {
+  const said = content.upstream.readError(body);
+  return isRefusal(said.code, said.message) ? { ...said, kind: "invalid", isContentRefusal: true } : said;
+}
+
+/** Whether the vendor's content rules forbid it. */
+function isRefusal(code: string | number | null | undefined, message: string | null | undefined): boolean {
+  return /SAFETY|PROHIBITED_CONTENT/.test(`${code ?? ""} ${message ?? ""}`);
+}
