@@ -93,7 +93,7 @@ export function relayed<T>(
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   let aborted: GatewayError | null = null;
   let isGone = false;
-  let sentAt = clock.now();
+  let sentAt = clock.monotonicMs();
   let stopHeartbeat: () => void = () => {};
   let current: Promise<Step> = Promise.resolve({ bytes: null, isLast: false });
   const abort = (error: GatewayError) => {
@@ -132,11 +132,11 @@ export function relayed<T>(
 
   function beat(controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>, afterMs: number): void {
     stopHeartbeat = clock.after(afterMs, () => {
-      const quietMs = clock.now() - sentAt;
+      const quietMs = clock.monotonicMs() - sentAt;
       const pulse = quietMs >= HEARTBEAT_MS ? relay.heartbeat() : null;
       // Below zero there is something that the caller has not taken yet.
       if (pulse && controller.desiredSize === 0) {
-        sentAt = clock.now();
+        sentAt = clock.monotonicMs();
         controller.enqueue(pulse);
       }
       beat(controller, pulse ? HEARTBEAT_MS : Math.max(HEARTBEAT_MS - quietMs, 1_000));
@@ -179,7 +179,7 @@ export function relayed<T>(
       current = step();
       const { bytes, isLast } = await current;
       if (isGone) return;
-      sentAt = clock.now();
+      sentAt = clock.monotonicMs();
       if (bytes !== null) controller.enqueue(bytes);
       if (!isLast) return;
       over();

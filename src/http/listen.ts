@@ -58,10 +58,10 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   async function untilStopped(): Promise<void> {
     let pauseMs = FIRST_PAUSE_MS;
     for (;;) {
-      const since = clock.now();
+      const since = clock.monotonicMs();
       const failure = await server.finished.then(() => null, reasonOf);
       if (failure === null || stopping) return;
-      if (clock.now() - since > LONGEST_PAUSE_MS) pauseMs = FIRST_PAUSE_MS;
+      if (clock.monotonicMs() - since > LONGEST_PAUSE_MS) pauseMs = FIRST_PAUSE_MS;
       log.error("listen.interrupted", { address: `${address}:${port}`, reason: failure });
       do {
         await sleep(clock, pauseMs);

@@ -1,7 +1,9 @@
 /** Time as an argument, so that forty minutes of waiting can be tested in milliseconds. */
 export interface Clock {
-  /** Unix time in milliseconds. */
+  /** Unix time in milliseconds. It follows the machine's clock, so it goes back when that is set back. */
   now(): number;
+  /** Milliseconds since an instant of no meaning. It never goes back: spans and pauses of this process are measured by it. */
+  monotonicMs(): number;
   /** Calls back once after `delayMs`; gives the way to call it off. The timer does not keep the process alive. */
   after(delayMs: number, callback: () => void): () => void;
 }
@@ -9,6 +11,7 @@ export interface Clock {
 /** The machine's own clock. */
 export const systemClock: Clock = {
   now: Date.now,
+  monotonicMs: () => performance.now(),
   after(delayMs, callback) {
     const timer = setTimeout(callback, delayMs);
     Deno.unrefTimer(timer);

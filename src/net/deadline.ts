@@ -5,7 +5,7 @@ import { type Clock, systemClock } from "../lib/clock.ts";
  * with each byte, at the price of an assignment.
  */
 export interface Watched {
-  /** Unix milliseconds. */
+  /** By the wheel's {@linkcode DeadlineWheel.now}. */
   deadlineAt: number;
   /** Called once, up to {@linkcode TICK_MS} late; the watch is over then. Must not throw. */
   onDeadline(): void;
@@ -13,7 +13,7 @@ export interface Watched {
 
 /** One timer for all deadlines of the hot path, where a timer or an `AbortSignal.timeout` each would cost more than the work. */
 export interface DeadlineWheel {
-  /** The instant by the wheel's clock, in Unix milliseconds: what deadlines are reckoned from. */
+  /** Monotonic milliseconds, from which deadlines are reckoned: no deadline moves when the machine's clock is set. */
   now(): number;
   /** Begins to watch; adding what is watched already changes nothing. */
   watch(watched: Watched): void;
@@ -30,7 +30,7 @@ export function createDeadlineWheel(clock: Clock): DeadlineWheel {
   let ticking = false;
 
   function tick(): void {
-    const now = clock.now();
+    const now = clock.monotonicMs();
     for (const watched of all) {
       if (watched.deadlineAt > now) continue;
       all.delete(watched);
@@ -41,7 +41,7 @@ export function createDeadlineWheel(clock: Clock): DeadlineWheel {
   }
 
   return {
-    now: () => clock.now(),
+    now: () => clock.monotonicMs(),
     watch(watched) {
       all.add(watched);
       if (ticking) return;

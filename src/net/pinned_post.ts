@@ -103,7 +103,7 @@ class Exchange implements Watched {
   constructor(post: PinnedPost, parts: PosterParts) {
     this.#post = post;
     this.#parts = parts;
-    this.deadlineAt = this.#endsAt = parts.clock.now() + post.timeoutMs;
+    this.deadlineAt = this.#endsAt = parts.wheel.now() + post.timeoutMs;
   }
 
   run(address: unknown): Promise<PostAnswer> {
@@ -194,7 +194,7 @@ class Exchange implements Watched {
   }
 
   #drawNearer(limitMs: number): void {
-    this.deadlineAt = Math.min(this.#parts.clock.now() + limitMs, this.#endsAt);
+    this.deadlineAt = Math.min(this.#parts.wheel.now() + limitMs, this.#endsAt);
   }
 
   /** Takes the body up to the cap, for as long as is polite. The answer stands already, so nothing here can fail it. */

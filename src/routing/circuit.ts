@@ -31,8 +31,8 @@ export interface CircuitFailure {
 export class Circuit {
   /** Failures since the last success. */
   failuresInARow = 0;
-  /** Unix milliseconds when the rest ends; null while closed. */
-  restsUntil: number | null = null;
+  /** When the rest ends, in monotonic milliseconds; null while closed. */
+  #restEndsAt: number | null = null;
   #scope: FailureScope = { accountId: null };
   #restMs: number;
   #isProbing = false;
@@ -42,26 +42,32 @@ export class Circuit {
     this.#restMs = options.restMs;
   }
 
+  /** Unix milliseconds when the rest ends; null while closed. */
+  get restsUntil(): number | null {
+    const { clock } = this.options;
+    return this.#restEndsAt === null ? null : Math.round(clock.now() + this.#restEndsAt - clock.monotonicMs());
+  }
+
   /** The state, as an operator is shown it. */
   get state(): CircuitState {
-    if (this.restsUntil === null) return "closed";
-    return this.#isProbing || this.options.clock.now() >= this.restsUntil ? "half_open" : "open";
+    if (this.#restEndsAt === null) return "closed";
+    return this.#isProbing || this.options.clock.monotonicMs() >= this.#restEndsAt ? "half_open" : "open";
   }
 
   /** The one account that it is open for; null when it is closed or open for every account. */
   get accountId(): string | null {
-    return this.restsUntil === null ? null : this.#scope.accountId;
+    return this.#restEndsAt === null ? null : this.#scope.accountId;
   }
 
   /** Whether the account should be sent elsewhere. */
   isOpenFor(accountId: string): boolean {
-    if (this.restsUntil === null || !this.#appliesTo(accountId)) return false;
-    return this.#isProbing || this.options.clock.now() < this.restsUntil;
+    if (this.#restEndsAt === null || !this.#appliesTo(accountId)) return false;
+    return this.#isProbing || this.options.clock.monotonicMs() < this.#restEndsAt;
   }
 
   /** An attempt starts; true when it is the probe. */
   onStart(accountId: string): boolean {
-    if (this.restsUntil === null || this.isOpenFor(accountId) || !this.#appliesTo(accountId)) return false;
+    if (this.#restEndsAt === null || this.isOpenFor(accountId) || !this.#appliesTo(accountId)) return false;
     this.#isProbing = true;
     return true;
   }
@@ -69,7 +75,7 @@ export class Circuit {
   /** An attempt succeeded. */
   onSuccess(): void {
     this.failuresInARow = 0;
-    this.restsUntil = null;
+    this.#restEndsAt = null;
     this.#restMs = this.options.restMs;
     this.#isProbing = false;
   }
@@ -85,14 +91,14 @@ export class Circuit {
     const isWider = this.accountId !== null && scope?.accountId === null;
     // The rests that one account brought about are no measure for everybody.
     if (isWider) this.#restMs = this.options.restMs;
-    if (scope !== null && (this.restsUntil === null || isProbe || isWider)) this.#open(scope, minRestMs);
+    if (scope !== null && (this.#restEndsAt === null || isProbe || isWider)) this.#open(scope, minRestMs);
     else if (isProbe) this.#isProbing = false;
   }
 
   #open(scope: FailureScope, minRestMs: number): void {
     const { clock, maxRestMs } = this.options;
     this.#scope = scope;
-    this.restsUntil = clock.now() + Math.min(Math.max(this.#restMs, minRestMs), maxRestMs);
+    this.#restEndsAt = clock.monotonicMs() + Math.min(Math.max(this.#restMs, minRestMs), maxRestMs);
     this.#restMs = Math.min(this.#restMs * 2, maxRestMs);
     this.#isProbing = false;
   }

@@ -117,7 +117,7 @@ class Credential {
     if (isTrial) this.#trial = "running";
     return {
       accepted: () => {
-        this.#acceptedAt = this.options.clock.now();
+        this.#acceptedAt = this.options.clock.monotonicMs();
         this.#onAccepted();
       },
       rejected: () => {
@@ -154,7 +154,7 @@ class Credential {
   #onRejected(accountId: string): void {
     this.#evidence.onFailure(accountId);
     if (this.#isClosed || this.#probing !== null) return;
-    const isFresh = this.options.clock.now() < this.#verdictUntil;
+    const isFresh = this.options.clock.monotonicMs() < this.#verdictUntil;
     if (this.rejectedAt !== null) this.#widenScope();
     else if (this.provider.probe === undefined || (isFresh && this.#verdict !== "accepted")) this.#judgeByEvidence();
     else if (!isFresh) this.#probe((verdict) => this.#onFirstVerdict(verdict));
@@ -174,7 +174,7 @@ class Credential {
     if (verdict === "accepted") {
       return log.warn("provider_credential_doubted", { provider: this.name, reason: DOUBTED });
     }
-    const isContradicted = clock.now() - this.#acceptedAt < ACCEPTED_HOLDS_MS;
+    const isContradicted = clock.monotonicMs() - this.#acceptedAt < ACCEPTED_HOLDS_MS;
     if (verdict === "rejected" && !isContradicted) this.#markRejected({ accountId: null });
     else this.#judgeByEvidence();
   }
@@ -212,7 +212,7 @@ class Credential {
       this.#probing = null;
       if (this.#isClosed) return;
       this.#verdict = verdict;
-      this.#verdictUntil = this.options.clock.now() + VERDICT_HOLDS_MS;
+      this.#verdictUntil = this.options.clock.monotonicMs() + VERDICT_HOLDS_MS;
       onVerdict(verdict);
     });
   }

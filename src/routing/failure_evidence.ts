@@ -35,14 +35,14 @@ export class FailureEvidence {
 
   /** The account sends a request. */
   onTraffic(accountId: string): void {
-    const sighting = { accountId, at: this.options.clock.now() };
+    const sighting = { accountId, at: this.options.clock.monotonicMs() };
     if (this.#latest !== null && this.#latest.accountId !== accountId) this.#latestOther = this.#latest;
     this.#latest = sighting;
   }
 
   /** The account's request failed. */
   onFailure(accountId: string): void {
-    this.#failures.push({ accountId, at: this.options.clock.now() });
+    this.#failures.push({ accountId, at: this.options.clock.monotonicMs() });
     if (this.#failures.length > this.options.maxFailures) this.#failures.shift();
   }
 
@@ -81,6 +81,6 @@ export class FailureEvidence {
   }
 
   #isRecent({ at }: Sighting): boolean {
-    return at > this.options.clock.now() - this.options.windowMs;
+    return at > this.options.clock.monotonicMs() - this.options.windowMs;
   }
 }

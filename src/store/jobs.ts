@@ -77,7 +77,11 @@ class Work {
   readonly #dropped = Promise.withResolvers<Outcome>();
   renewals = 0;
 
-  constructor(readonly lane: Lane, public job: Job) {}
+  /**
+   * @param leaseEndsAt In monotonic milliseconds, no later than the store's own instant: whoever sets the machine's clock
+   * neither ends a lease nor keeps it from being renewed.
+   */
+  constructor(readonly lane: Lane, public job: Job, public leaseEndsAt: number) {}
 
   /** Takes the job from its handler. */
   drop(how: Drop): void {
@@ -210,9 +214,10 @@ class Runner implements JobRunner {
       while (this.#canFill(lane)) {
         lane.mayHaveMore = false; // a wake that comes while we claim sets it again
         const free = lane.limit - lane.running.size;
+        const leaseEndsAt = this.#clock.monotonicMs() + this.#leaseMs;
         const jobs = await this.#store.claim([lane.kind], free, this.#leaseMs);
         if (jobs.length === free) lane.mayHaveMore = true;
-        for (const job of jobs) this.#begin(new Work(lane, job));
+        for (const job of jobs) this.#begin(new Work(lane, job, leaseEndsAt));
       }
     } catch (error) {
       this.#log.error("job_claim_failed", { jobKind: lane.kind, reason: reasonOf(error) });
@@ -257,28 +262,30 @@ class Runner implements JobRunner {
 
   // Called six times a lease: tries from a third of it on, and drops the work with a sixth to go.
   async #renew(): Promise<void> {
-    const works = [...this.#works.keys()].filter(({ job }) => this.#leftOf(job) <= this.#leaseMs * 2 / 3);
-    for (const work of works) if (this.#leftOf(work.job) <= this.#leaseMs / 6) work.drop("lost");
+    const works = [...this.#works.keys()].filter((work) => this.#leftOf(work) <= this.#leaseMs * 2 / 3);
+    for (const work of works) if (this.#leftOf(work) <= this.#leaseMs / 6) work.drop("lost");
     const kept = works.filter((work) => !work.controller.signal.aborted);
     if (kept.length === 0) return;
     try {
+      const leaseEndsAt = this.#clock.monotonicMs() + this.#leaseMs;
       const renewed = await this.#store.renew(kept.map(({ job }) => job), this.#leaseMs);
       const byId = new Map(renewed.map((job) => [job.id, job]));
-      for (const work of kept) this.#noteRenewal(work, byId.get(work.job.id));
+      for (const work of kept) this.#noteRenewal(work, byId.get(work.job.id), leaseEndsAt);
     } catch (error) {
       this.#log.warn("job_renew_failed", { count: kept.length, reason: reasonOf(error) });
     }
   }
 
-  #noteRenewal(work: Work, renewed: Job | undefined): void {
+  #noteRenewal(work: Work, renewed: Job | undefined, leaseEndsAt: number): void {
     if (!this.#works.has(work)) return;
     if (!renewed) return work.drop("lost");
     work.job = renewed;
+    work.leaseEndsAt = leaseEndsAt;
     work.renewals++;
   }
 
-  #leftOf(job: Job): number {
-    return job.dueAt - this.#clock.now();
+  #leftOf({ leaseEndsAt }: Work): number {
+    return leaseEndsAt - this.#clock.monotonicMs();
   }
 }
 

@@ -5,6 +5,7 @@
  * |---|---|---|
  * | `schema` | number | the first open |
  * | `generation` | number, one higher at every open | open |
+ * | `clock` | Unix milliseconds, the clock when due times were last written | add, postpone, claim, renew |
  * | `value` … the caller's key | `[value]` or `[value, expiresAt]` | set, delete |
  * | `operation` name | `expiresAt` | a named commit |
  * | `balance` account | `[available, held, lines]` | move, ledger |
@@ -20,7 +21,17 @@
 import type { Key } from "./store.ts";
 
 /** The first part of every stored key. */
-export type Area = "schema" | "generation" | "value" | "operation" | "balance" | "line" | "reference" | "job" | "due";
+export type Area =
+  | "schema"
+  | "generation"
+  | "clock"
+  | "value"
+  | "operation"
+  | "balance"
+  | "line"
+  | "reference"
+  | "job"
+  | "due";
 
 /** The layout above. A database with a higher number was written by a newer version and is not touched. */
 export const SCHEMA = 1;

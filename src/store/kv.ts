@@ -40,8 +40,8 @@ export async function openKvStore(options: KvStoreOptions): Promise<KvStore> {
   if (path === ":memory:") {
     const kv = await openKv(path);
     const none = () => Promise.resolve();
-    const generation = await beginGeneration(kv, path);
-    return new KvStore({ kv, generation, publish: none, release: none }, clock, log);
+    const began = await beginGeneration(kv, path);
+    return new KvStore({ kv, ...began, publish: none, release: none }, clock, log);
   }
   if (mustExist && !await isThere(path)) throw new StoreMissingError(resolve(path));
   const realPath = await realPathOf(path);
@@ -51,9 +51,9 @@ export async function openKvStore(options: KvStoreOptions): Promise<KvStore> {
     for (const suffix of DATABASE_FILE_SUFFIXES) await tighten(realPath + suffix, log);
     await prepareDatabaseFile(realPath);
     kv = await openKv(realPath);
-    const generation = await beginGeneration(kv, realPath);
+    const began = await beginGeneration(kv, realPath);
     const publish = (address: string | null) => lock.publish(address);
-    return new KvStore({ kv, generation, publish, release: () => lock.release(), space }, clock, log);
+    return new KvStore({ kv, ...began, publish, release: () => lock.release(), space }, clock, log);
   } catch (error) {
     kv?.close();
     await lock.release();
@@ -84,8 +84,11 @@ async function realPathOf(path: string): Promise<string> {
 }
 
 /** Counts this open, which frees the leases of those before it. */
-async function beginGeneration(kv: Deno.Kv, path: string): Promise<number> {
-  const [schema, last] = await kv.getMany<[number, number]>([["schema"], ["generation"]]);
+async function beginGeneration(
+  kv: Deno.Kv,
+  path: string,
+): Promise<{ readonly generation: number; readonly notedAt: number | null }> {
+  const [schema, last, noted] = await kv.getMany<[number, number, number]>([["schema"], ["generation"], ["clock"]]);
   if ((schema.value ?? SCHEMA) > SCHEMA) {
     throw new StoreFileError(path, `it is of a newer version: schema ${schema.value}, this one knows ${SCHEMA}`);
   }
@@ -93,7 +96,7 @@ async function beginGeneration(kv: Deno.Kv, path: string): Promise<number> {
   const written = await kv.atomic().check(schema, last).set(["schema"], SCHEMA).set(["generation"], generation)
     .commit();
   if (!written.ok) throw new StoreFileError(path, "it was changed while it was opened");
-  return generation;
+  return { generation, notedAt: noted.value };
 }
 
 // Deno KV throws plain errors with SQLite's words; errors of our own and of the system have names of their own.

@@ -9,6 +9,7 @@ import { GroupCommit, type GroupCommitCounts } from "./group_commit.ts";
 import { balanceKey, encodeKey, jobKey, type JobRecord, kvKeyOf, SCHEMA } from "./keys.ts";
 import { byUrgency, claimProposal, dueJobsOf, JOBS_PER_PROPOSAL, kindsOfJobs, renewProposal } from "./lease.ts";
 import { type Page, readLedger, readValues, scanValues } from "./read.ts";
+import { CLOCK_NOTED_EVERY_MS, isSetBack, moveUpProposal, SetBackWatch, waitingJobsOf } from "./set_back.ts";
 import { type Writability, WriteHealth, type WriteHealthOptions } from "./write_health.ts";
 import type { Balance, Commit, CommitResult, Entry, Job, Key, StoredLedgerEntry } from "./store.ts";
 
@@ -17,6 +18,8 @@ export interface OwnedDatabase {
   readonly kv: Deno.Kv;
   /** Which open this is, from 1. */
   readonly generation: number;
+  /** The clock when due times were last written, in Unix milliseconds; null: never. */
+  readonly notedAt: number | null;
   /** Tells who finds the database in use where its gateway is reached; null: it is not. */
   readonly publish: (address: string | null) => Promise<void>;
   /** Lets the next owner in. */
@@ -36,6 +39,8 @@ export class KvStore implements EmbeddedStore {
   readonly #publish: (address: string | null) => Promise<void>;
   readonly #release: () => Promise<void>;
   readonly #wakes: Wakes;
+  readonly #setBack: SetBackWatch;
+  #clockNotedAt = -Infinity;
   readonly #queueAlarms: QueueAlarms;
   readonly #group: GroupCommit;
   readonly #health: WriteHealth;
@@ -45,7 +50,7 @@ export class KvStore implements EmbeddedStore {
   #closing: Promise<void> | null = null;
 
   /** Use `openKvStore`. Takes over the database and closes it in the end. */
-  constructor({ kv, generation, publish, release, space = {} }: OwnedDatabase, clock: Clock, log: Log) {
+  constructor({ kv, generation, notedAt, publish, release, space = {} }: OwnedDatabase, clock: Clock, log: Log) {
     this.#kv = kv;
     this.#generation = generation;
     this.#clock = clock;
@@ -53,6 +58,7 @@ export class KvStore implements EmbeddedStore {
     this.#publish = publish;
     this.#release = release;
     this.#wakes = new Wakes(clock, log);
+    this.#setBack = new SetBackWatch(clock);
     this.#queueAlarms = new QueueAlarms(clock);
     this.#health = new WriteHealth({ clock, log, probe: () => this.#group.submit(WRITE_PROBE), ...space });
     this.#group = new GroupCommit(
@@ -61,6 +67,8 @@ export class KvStore implements EmbeddedStore {
       (refusal) => refusal === null ? this.#health.noteSuccess() : this.#health.noteFailure(refusal),
     );
     this.#listening = this.#listen();
+    const setBackMs = notedAt === null ? 0 : notedAt - clock.now();
+    if (isSetBack(setBackMs)) this.#moveUpLater(setBackMs);
   }
 
   get writability(): Writability {
@@ -77,6 +85,7 @@ export class KvStore implements EmbeddedStore {
   }
 
   now(): number {
+    this.#followClock();
     return this.#clock.now();
   }
 
@@ -125,6 +134,7 @@ export class KvStore implements EmbeddedStore {
 
   async claim(kinds: readonly string[], limit: number, leaseMs: number): Promise<Job[]> {
     this.#assertOpen();
+    this.#followClock();
     // One after the other, so that each looks at what the one before it left.
     const claim = this.#claiming.then(() => this.#claim(kinds, limit, leaseMs));
     this.#claiming = claim.catch(() => {});
@@ -134,6 +144,8 @@ export class KvStore implements EmbeddedStore {
   async renew(jobs: readonly Job[], leaseMs: number): Promise<Job[]> {
     this.#assertOpen();
     const options = { leaseMs, now: () => this.now(), generation: this.#generation };
+    this.#followClock();
+    await this.#claiming; // a lease that is renewed while due times are moved would be moved along
     return await this.#submitAll(jobs, (part) => renewProposal(part, options));
   }
 
@@ -203,10 +215,7 @@ export class KvStore implements EmbeddedStore {
 
   /** Submits in parts. What succeeded counts: jobs that are claimed must reach their worker. */
   async #submitAll<T>(items: readonly T[], proposal: (part: readonly T[]) => Proposal<Job[]>): Promise<Job[]> {
-    const parts: Promise<Job[]>[] = [];
-    for (let i = 0; i < items.length; i += JOBS_PER_PROPOSAL) {
-      parts.push(this.#group.submit(proposal(items.slice(i, i + JOBS_PER_PROPOSAL))));
-    }
+    const parts = partsOf(items).map((part) => this.#group.submit(proposal(part)));
     const settled = await Promise.allSettled(parts);
     const jobs = settled.flatMap((part) => part.status === "fulfilled" ? part.value : []);
     const failed = settled.find((part) => part.status === "rejected");
@@ -214,7 +223,35 @@ export class KvStore implements EmbeddedStore {
     return jobs;
   }
 
+  #followClock(): void {
+    const setBackMs = this.#setBack.take();
+    if (setBackMs > 0) this.#moveUpLater(setBackMs);
+  }
+
+  /** Before the next claim. A job that is put off in the meantime may be moved, too, and is then done early. */
+  #moveUpLater(byMs: number): void {
+    this.#log.warn("clock_set_back", { durationMs: byMs });
+    const moving = this.#claiming.then(() => this.#moveUp(byMs));
+    this.#claiming = moving.catch((error) => this.#log.error("due_times_not_moved", { reason: String(error) }));
+  }
+
+  async #moveUp(byMs: number): Promise<void> {
+    const at = { now: this.#clock.now(), generation: this.#generation };
+    for (const kind of await kindsOfJobs(this.#kv)) {
+      const waiting = await waitingJobsOf(this.#kv, kind, at);
+      await Promise.all(partsOf(waiting).map((part) => this.#group.submit(moveUpProposal(part, byMs))));
+    }
+  }
+
+  #noteClock(atomic: Deno.AtomicOperation): void {
+    const now = this.#clock.now();
+    if (Math.abs(now - this.#clockNotedAt) < CLOCK_NOTED_EVERY_MS) return;
+    this.#clockNotedAt = now; // should the write fail, the next open notices less: later writes note it again
+    atomic.set(["clock"], now);
+  }
+
   #setAlarms(atomic: Deno.AtomicOperation, due: readonly Due[]): () => void {
+    if (due.length > 0) this.#noteClock(atomic);
     const enqueued = this.#queueAlarms.enqueue(atomic, due);
     return () => {
       enqueued();
@@ -244,6 +281,12 @@ export class KvStore implements EmbeddedStore {
   #assertOpen(): void {
     if (this.#closing) throw new Error("Cannot use the store: it is closed");
   }
+}
+
+/** What one proposal takes each. */
+function partsOf<T>(items: readonly T[]): T[][] {
+  const count = Math.ceil(items.length / JOBS_PER_PROPOSAL);
+  return Array.from({ length: count }, (_, i) => items.slice(i * JOBS_PER_PROPOSAL, (i + 1) * JOBS_PER_PROPOSAL));
 }
 
 const WRITE_PROBE: Proposal<null> = {

@@ -80,7 +80,7 @@ export function claimProposal(
         generation: options.generation,
       })];
     });
-  });
+  }, isSome);
 }
 
 /** Moves the ends of those leases that are still held by the given jobs' epochs. */
@@ -95,12 +95,19 @@ export function renewProposal(
       if (record?.epoch !== job.epoch || record.generation !== options.generation) return [];
       return [lease(draft, job, record, { ...record, dueAt })];
     });
-  });
+  }, isSome);
 }
+
+const isSome = (jobs: readonly Job[]) => jobs.length > 0;
 
 type Named = Pick<Job, "kind" | "ref" | "id">;
 
-function jobProposal(jobs: readonly Named[], decide: (draft: Draft) => Job[]): Proposal<Job[]> {
+/** A proposal over the records and due times of at most {@linkcode JOBS_PER_PROPOSAL} jobs. */
+export function jobProposal<R>(
+  jobs: readonly Named[],
+  decide: (draft: Draft) => R,
+  isAccepted: (result: R) => boolean,
+): Proposal<R> {
   const touches = jobs.map(({ kind, ref }): Touch => {
     const key = jobKey(kind, ref);
     return { id: encodeKey(key), key, presumedAbsent: false };
@@ -111,7 +118,7 @@ function jobProposal(jobs: readonly Named[], decide: (draft: Draft) => Job[]): P
     weight: { touches: touches.length, mutations: 3 * jobs.length, bytes: keyBytes + 300 * jobs.length, keyBytes },
     decide(draft) {
       const result = decide(draft);
-      return { accepted: result.length > 0, result };
+      return { accepted: isAccepted(result), result };
     },
   };
 }
@@ -134,9 +141,10 @@ function lease(draft: Draft, { kind, ref }: Named, before: JobRecord, after: Job
   return { id, kind, ref, epoch, attempt, dueAt };
 }
 
-async function listDue(kv: Deno.Kv, start: Key, end: Key, limit: number): Promise<DueEntry[]> {
+/** Entries of the due index between two places, in its order. */
+export async function listDue(kv: Deno.Kv, start: Key, end: Key, limit: number): Promise<DueEntry[]> {
   const entries: DueEntry[] = [];
-  const options = { limit, batchSize: Math.min(limit, 500) };
+  const options = { batchSize: Math.min(limit, 500), ...(limit < Infinity && { limit }) };
   for await (const { key, value } of kv.list<string>({ start: kvKeyOf(start), end: kvKeyOf(end) }, options)) {
     const [, kind, generation, dueAt, id] = keyOfKv(key) as ["due", string, number, number, string];
     entries.push({ kind, ref: value, id, generation, dueAt });

@@ -19,6 +19,7 @@ import type {
   StoredLedgerEntry,
   Version,
 } from "./store.ts";
+import { SetBackWatch } from "./set_back.ts";
 import { ALWAYS_WRITABLE, type Writability } from "./write_health.ts";
 
 interface Value {
@@ -49,6 +50,7 @@ class MemoryStore implements EmbeddedStore {
 
   readonly #clock: Clock;
   readonly #wakes: Wakes;
+  readonly #setBack: SetBackWatch;
   readonly #buckets = new Buckets();
   readonly #values = new Map<string, Value>();
   /** The encoded keys of all values, sorted. */
@@ -64,10 +66,14 @@ class MemoryStore implements EmbeddedStore {
   constructor(clock: Clock) {
     this.#clock = clock;
     this.#wakes = new Wakes(clock, silentLog);
+    this.#setBack = new SetBackWatch(clock);
   }
 
   now(): number {
-    return this.#clock.now();
+    const now = this.#clock.now();
+    const setBackMs = this.#setBack.take();
+    if (setBackMs > 0) this.#moveUp(now, setBackMs);
+    return now;
   }
 
   async get<T = unknown>(keys: readonly Key[]): Promise<(Entry<T> | null)[]> {
@@ -228,6 +234,15 @@ class MemoryStore implements EmbeddedStore {
     }
     for (const { kind, dueAt } of commit.add ?? []) this.#wakes.wakeAt({ kind, dueAt });
     for (const { job, dueAt } of commit.postpone ?? []) this.#wakes.wakeAt({ kind: job.kind, dueAt });
+  }
+
+  #moveUp(now: number, byMs: number): void {
+    for (const [name, job] of this.#jobs) {
+      if (job.dueAt <= now) continue;
+      const moved = { ...job, dueAt: job.dueAt - byMs };
+      this.#jobs.set(name, moved);
+      this.#wakes.wakeAt(moved);
+    }
   }
 
   #enter(line: LedgerEntry, now: number): void {

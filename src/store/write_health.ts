@@ -61,8 +61,8 @@ export class WriteHealth implements Writability {
   check(): void | Promise<void> {
     const { failure } = this;
     if (failure !== null) throw storageUnavailable();
-    const age = this.#options.clock.now() - this.#writtenAt;
-    if (age >= 0 && age < TRUSTED_MS) return;
+    const age = this.#options.clock.monotonicMs() - this.#writtenAt;
+    if (age < TRUSTED_MS) return;
     return this.#probeOnce().then(() => {
       if (this.#refusal !== null) throw storageUnavailable();
     });
@@ -70,7 +70,7 @@ export class WriteHealth implements Writability {
 
   /** To be called when the database has taken a write. */
   noteSuccess(): void {
-    this.#writtenAt = this.#options.clock.now();
+    this.#writtenAt = this.#options.clock.monotonicMs();
     if (this.#refusal === null) return;
     this.#refusal = null;
     this.#probeDelayMs = MIN_PROBE_DELAY_MS;

@@ -16,7 +16,7 @@ export class ExchangeWatch implements Watched {
   readonly #wheel: DeadlineWheel;
   /** When to look next. */
   deadlineAt = 0;
-  /** Unix milliseconds; null while nobody awaits bytes: that a caller reads slowly is no silence of the vendor's. */
+  /** Monotonic milliseconds; null while nobody awaits bytes: that a caller reads slowly is no silence of the vendor's. */
   #silentSince: number | null;
 
   /**
@@ -29,7 +29,7 @@ export class ExchangeWatch implements Watched {
     readonly callerSignal: (() => AbortSignal) | null,
   ) {
     this.#wheel = wheelOf(clock);
-    this.#silentSince = clock.now();
+    this.#silentSince = clock.monotonicMs();
   }
 
   /** Begins; `cancel` ends the exchange. */
@@ -40,7 +40,7 @@ export class ExchangeWatch implements Watched {
 
   /** Bytes are awaited from now on: the silence counts anew. */
   awaits(): void {
-    this.#silentSince = this.clock.now();
+    this.#silentSince = this.clock.monotonicMs();
   }
 
   /** Bytes came, and no more are awaited for now. */
@@ -52,7 +52,7 @@ export class ExchangeWatch implements Watched {
   arm(spanMs: number): void {
     this.spanMs = spanMs;
     this.awaits();
-    this.deadlineAt = Math.min(this.deadlineAt, this.clock.now() + spanMs);
+    this.deadlineAt = Math.min(this.deadlineAt, this.clock.monotonicMs() + spanMs);
   }
 
   /** The exchange is over. */
@@ -62,13 +62,13 @@ export class ExchangeWatch implements Watched {
   }
 
   #sleep(ms: number): void {
-    this.deadlineAt = this.clock.now() + ms;
+    this.deadlineAt = this.clock.monotonicMs() + ms;
     this.#wheel.watch(this);
   }
 
   /** For the wheel. */
   onDeadline(): void {
-    const left = this.#silentSince === null ? this.spanMs : this.#silentSince + this.spanMs - this.clock.now();
+    const left = this.#silentSince === null ? this.spanMs : this.#silentSince + this.spanMs - this.clock.monotonicMs();
     if (left <= 0) return this.#end("timeout");
     this.#listen();
     if (this.verdict === null) this.#sleep(left);

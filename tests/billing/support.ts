@@ -14,6 +14,7 @@ export function manualClock(): ManualClock {
   const timers = new Set<{ at: number; callback: () => void }>();
   return {
     now: () => now,
+    monotonicMs: () => now,
     after(delayMs, callback) {
       const timer = { at: now + delayMs, callback };
       timers.add(timer);
@@ -31,9 +32,10 @@ export function manualClock(): ManualClock {
 
 /** A clock on which nobody waits: every delay is over at once, and time has moved on by it. */
 export function impatientClock(): Clock {
-  const { now, advance } = manualClock();
+  const { now, monotonicMs, advance } = manualClock();
   return {
     now,
+    monotonicMs,
     after(delayMs, callback) {
       advance(delayMs);
       queueMicrotask(callback);

@@ -16,6 +16,10 @@ export class ShiftedClock implements Clock {
     return Date.now() + this.#shiftMs;
   }
 
+  monotonicMs(): number {
+    return performance.now() + this.#shiftMs;
+  }
+
   after(delayMs: number, callback: () => void): () => void {
     const fire = () => {
       this.#timers.delete(timer);

@@ -6,6 +6,7 @@ import { type Log, type LogFields, silentLog } from "../../src/lib/log.ts";
 /** A clock whose timers fire at once. */
 const eagerClock: Clock = {
   now: () => 0,
+  monotonicMs: () => 0,
   after(_delayMs, callback) {
     queueMicrotask(callback);
     return () => {};

@@ -1,12 +1,14 @@
 import { assertEquals } from "@std/assert";
 import type { Clock } from "../../src/lib/clock.ts";
 import { createDeadlineWheel, TICK_MS } from "../../src/net/deadline.ts";
+import { ManualClock } from "../support/manual_clock.ts";
 
 /** A clock that moves when told to. */
 class HandClock implements Clock {
   nowMs = 0;
   timers: { at: number; callback: () => void }[] = [];
   now = () => this.nowMs;
+  monotonicMs = () => this.nowMs;
   after(delayMs: number, callback: () => void) {
     this.timers.push({ at: this.nowMs + delayMs, callback });
     return () => {};
@@ -80,4 +82,16 @@ Deno.test("the wheel takes what a callback adds", () => {
   });
   clock.advance(400);
   assertEquals(calls, [300]);
+});
+
+Deno.test("the wheel keeps a deadline when the machine's clock is set back", () => {
+  const clock = new ManualClock();
+  const wheel = createDeadlineWheel(clock);
+  let calls = 0;
+  wheel.watch({ deadlineAt: wheel.now() + 30_000, onDeadline: () => calls++ });
+  clock.set(clock.now() - 3_600_000);
+  clock.advance(29_999);
+  assertEquals(calls, 0);
+  clock.advance(1 + TICK_MS);
+  assertEquals(calls, 1);
 });

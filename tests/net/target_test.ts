@@ -1,4 +1,5 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { systemClock } from "../../src/lib/clock.ts";
 import { readCidr } from "../../src/net/address.ts";
 import { EgressError } from "../../src/net/egress_error.ts";
 import { checkTarget, checkTargetUrl, type EgressPolicy, vetTarget } from "../../src/net/target.ts";
@@ -198,7 +199,7 @@ Deno.test("checkTarget() refuses a name that does not exist and lets one wait th
 Deno.test("vetTarget() waits five seconds for a resolver that is silent", async () => {
   const waits: number[] = [];
   const clock = {
-    now: Date.now,
+    ...systemClock,
     after(delayMs: number, callback: () => void) {
       waits.push(delayMs);
       queueMicrotask(callback);

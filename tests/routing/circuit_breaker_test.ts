@@ -89,6 +89,14 @@ Deno.test("circuit breaker forgets failures at a success, and those before the w
   assertEquals(isResting("a"), false);
 });
 
+Deno.test("circuit breaker rests no longer when the machine's clock is set back, and tells when by that clock", () => {
+  const { clock, breaker, isResting } = open();
+  clock.set(clock.now() - 3_600_000);
+  assertEquals(breaker.health()[0].models[0].restsUntil, clock.now() + 1_000);
+  clock.advance(1_000);
+  assertEquals(isResting("a"), false);
+});
+
 Deno.test("circuit breaker lets one probe through at the end of a rest", () => {
   const { clock, breaker, isResting } = open();
   clock.advance(999);

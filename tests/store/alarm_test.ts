@@ -25,7 +25,7 @@ function notebook(): { atomic: Deno.AtomicOperation; delays: (number | undefined
 
 Deno.test("a queue message really wakes its kind when only it can", async () => {
   // The store's clock runs with the machine's, but its timers never ring.
-  const clock = { now: systemClock.now, after: () => () => {} };
+  const clock = { ...systemClock, after: () => () => {} };
   const store = await openKvStore({ path: ":memory:", clock, log: silentLog });
   try {
     const woken = new Promise<string>((resolve) => store.onWake(resolve));

@@ -174,7 +174,7 @@ test("aborts work whose lease is another's, and writes nothing for it", async ({
     },
   });
   await until(() => runner.running === 1);
-  clock.set(clock.now() + LEASE_MS); // the process was stopped, and another took the job meanwhile
+  clock.stall(LEASE_MS); // the process was stopped, and another took the job meanwhile
   const [taken] = await store.claim(["k"], 1, 10 * LEASE_MS);
   clock.advance(5_000);
   await until(() => reason !== null && runner.running === 0);

@@ -9,6 +9,7 @@ import type { Clock } from "../../src/lib/clock.ts";
 export function fastClock(startMs: number, speed: number): Clock {
   return {
     now: () => Math.floor(startMs + (Date.now() - startMs) * speed),
+    monotonicMs: () => performance.now() * speed,
     after(delayMs, callback) {
       const timer = setTimeout(callback, delayMs / speed);
       return () => clearTimeout(timer);

@@ -52,7 +52,7 @@ Deno.test("the delay is counted from the end of a failed attempt, and lengthened
   const times: number[] = [];
   const { clock, store, webhooks } = await world(() => {
     times.push(clock.now());
-    clock.set(clock.now() + 4_000); // it took four seconds
+    clock.stall(4_000); // it took four seconds
     return Promise.resolve(answers.shift() ?? answered(204));
   });
   const begin = clock.now();

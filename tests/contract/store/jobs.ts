@@ -4,6 +4,7 @@ import { until } from "../../support/manual_clock.ts";
 import type { Law } from "./law.ts";
 
 const LEASE_MS = 30_000;
+const HOUR_MS = 3_600_000;
 
 /** Laws of owed work: never lost, and never two workers whose results both count. */
 export function jobLaws(law: Law): void {
@@ -212,9 +213,62 @@ export function jobLaws(law: Law): void {
     await until(() => woken > 0);
   });
 
+  law(
+    "a job waits no longer than it was put off for when the clock is set back meanwhile",
+    async ({ store, clock }) => {
+      const start = store.now();
+      await add(store, "k", "first", start);
+      await add(store, "k", "second", start + 10_000);
+      const [first] = await store.claim(["k"], 1, LEASE_MS);
+      await store.commit(null, { postpone: [{ job: first, dueAt: start + 10_000, attempt: 0 }] });
+      clock.set(start - HOUR_MS);
+      assertEquals(await store.claim(["k"], 9, LEASE_MS), []);
+      clock.advance(9_999);
+      assertEquals(await store.claim(["k"], 9, LEASE_MS), []);
+      clock.advance(1);
+      assertEquals(refsOf(await store.claim(["k"], 9, LEASE_MS)).toSorted(), ["first", "second"]);
+    },
+  );
+
+  law(
+    "a clock that is set back wakes listeners when jobs are due, and says so of no other",
+    async ({ store, clock }) => {
+      const woken: string[] = [];
+      store.onWake((kind) => woken.push(kind));
+      await add(store, "k", "t", store.now() + 10_000);
+      clock.set(store.now() - HOUR_MS);
+      await store.claim(["other"], 1, LEASE_MS);
+      clock.advance(9_999);
+      assertEquals(woken, []);
+      clock.advance(1);
+      await until(() => woken.length > 0);
+    },
+  );
+
+  law("a lease is as long as it was asked for when the clock is set back meanwhile", async ({ store, clock }) => {
+    await add(store, "k", "t", store.now());
+    const [first] = await store.claim(["k"], 1, LEASE_MS);
+    clock.set(store.now() - HOUR_MS);
+    clock.advance(LEASE_MS / 2);
+    const [renewed] = await store.renew([first], LEASE_MS);
+    assertEquals(renewed.dueAt, store.now() + LEASE_MS);
+    clock.advance(LEASE_MS - 1);
+    assertEquals(await store.claim(["k"], 1, LEASE_MS), []);
+    clock.advance(1);
+    assertEquals(refsOf(await store.claim(["k"], 1, LEASE_MS)), ["t"]);
+  });
+
+  law("a clock that is set back between two opens keeps no job waiting", async ({ store, clock, restarted }) => {
+    await add(store, "k", "t", store.now() + 10_000);
+    clock.set(store.now() - HOUR_MS);
+    const again = await restarted();
+    clock.advance(10_000);
+    assertEquals(refsOf(await again.claim(["k"], 1, LEASE_MS)), ["t"]);
+  });
+
   law("waking without a job is harmless, and an unheard wake loses no job", async ({ store, clock }) => {
     await add(store, "k", "t", store.now() + 5_000);
-    clock.set(clock.now() + 5_000); // no timer rings
+    clock.stall(5_000); // no timer rings
     assertEquals(refsOf(await store.claim(["k"], 9, LEASE_MS)), ["t"]);
     assertEquals(await store.claim(["k"], 9, LEASE_MS), []);
   });
