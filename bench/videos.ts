@@ -151,6 +151,7 @@ function engineOf(store: Store, vendor: VideoUpstream, files: string, intervalMs
       retentionMs: 86_400_000,
       polling: { firstMs: intervalMs, leastMs: intervalMs, mostMs: intervalMs },
       doubtMs: 300_000,
+      unknownCreates: "release",
     },
     onTerminal: (commit) => commit,
     random: Math.random,

@@ -74,6 +74,7 @@ export async function videoEngine(parts: VideoEngineParts): Promise<VideoEngine>
     signingKeys: signingKeys.keys,
     settings: {
       preauthorize: billing.preauthorize,
+      unknownCreates: billing.unknownCreates,
       deadlineMs: limits.videoDeadlineMs,
       signedUrlMs: limits.signedUrlMs,
       retentionMs: LONGEST_SIGNED_MS,

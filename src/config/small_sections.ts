@@ -6,6 +6,11 @@ import { type ReadContext, seconds, truth } from "../lib/settings.ts";
 export interface BillingConfig {
   /** Whether a video's estimate is held before it is accepted. Default: true. Source: SPEC "Errors", rule 1. */
   readonly preauthorize: boolean;
+  /**
+   * What becomes of the money of a video that a vendor may have begun but never confirmed: given back, or taken as far as it
+   * was estimated. Default: `release`.
+   */
+  readonly unknownCreates: "release" | "capture";
 }
 
 /** How webhooks are delivered. */
@@ -20,7 +25,10 @@ export interface LogsConfig {
   readonly level: LogLevel;
 }
 
-const billing: z.ZodType<BillingConfig> = z.strictObject({ preauthorize: truth().default(true) });
+const billing: z.ZodType<BillingConfig> = z.strictObject({
+  preauthorize: truth().default(true),
+  unknown_creates: z.enum(["release", "capture"]).default("release"),
+}).transform(({ preauthorize, unknown_creates }) => ({ preauthorize, unknownCreates: unknown_creates }));
 
 const webhooks: z.ZodType<WebhooksConfig> = z.strictObject({ timeout: seconds(0.01, 300).default(10_000) })
   .transform(({ timeout }) => ({ timeoutMs: timeout }));

@@ -5,11 +5,15 @@ import type { VideoJobHandle, VideoProgress, VideoUpstream } from "../upstreams/
 import { endOf } from "./poll.ts";
 import { readTask, type TaskEntry } from "./records.ts";
 import { taskNotFound, videoRefusal } from "./refusal.ts";
+import { searchFor } from "./search.ts";
+import type { SubmitLimits } from "./submit_limits.ts";
+import { isSubmitting, recordSubmission, type SubmittingEntry } from "./submission.ts";
 import type { TaskEnd, VideoTask } from "./task.ts";
 import { endTask } from "./terminal.ts";
+import { cancelledUnknownEnd, doubtEndsAt, isOutcomeUnknown } from "./unknown_outcome.ts";
 import type { VideoParts } from "./video_parts.ts";
 
-/** How long a cancel waits for a submission under way. */
+/** How long a cancel waits for a create under way. */
 const PATIENCE = { looks: 50, eachMs: 100 };
 /** A task changes its stage twice and ends once: whoever loses more races than that has met a mistake. */
 const MOST_RACES = 8;
@@ -22,7 +26,12 @@ const MOST_RACES = 8;
  * @throws {GatewayError} `not_found`; `cancel_failed` when it has ended; `cancel_not_supported` when the vendor cannot stop it,
  * or not any more; or the vendor's failure. Source: SPEC "DELETE /v1/videos/{id}".
  */
-export async function cancelVideo(parts: VideoParts, keyId: string, id: string): Promise<VideoTask> {
+export async function cancelVideo(
+  parts: VideoParts,
+  limits: SubmitLimits,
+  keyId: string,
+  id: string,
+): Promise<VideoTask> {
   let end: TaskEnd | null = null;
   for (let race = 0; race < MOST_RACES; race++) {
     const entry = await settledStage(parts, keyId, id);
@@ -30,8 +39,9 @@ export async function cancelVideo(parts: VideoParts, keyId: string, id: string):
     // The polling job may have heard of our cancel before we wrote it down.
     if (status === "cancelled" && end?.status === "cancelled" && stage.step === "submitted") return entry.value;
     if (status !== "pending") throw hasEnded(status);
-    if (stage.step === "submitting") throw cannot("it is being handed over");
-    end = stage.step === "waiting" ? CANCELLED : await askVendor(parts, stage.provider, stage.job);
+    if (stage.step === "submitted") end = await askVendor(parts, stage.provider, stage.job);
+    else end = isSubmitting(entry) ? await endInDoubt(parts, limits, entry) : CANCELLED;
+    if (end === null) continue;
     const ended = await endTask(parts, entry, end, null);
     if (ended === null) continue;
     if (ended.status === "cancelled") return ended;
@@ -42,15 +52,41 @@ export async function cancelVideo(parts: VideoParts, keyId: string, id: string):
 
 const CANCELLED: TaskEnd = { status: "cancelled" };
 
-/** The task once it is not being handed over; one that goes on being is given as it is. */
-async function settledStage({ store, clock }: VideoParts, keyId: string, id: string): Promise<TaskEntry> {
+/** The task once no create is under way; after five seconds as it is. */
+async function settledStage(
+  { store, clock, settings }: VideoParts,
+  keyId: string,
+  id: string,
+): Promise<TaskEntry> {
   for (let look = 0;; look++) {
     const entry = await readTask(store, id);
     if (!entry || entry.value.keyId !== keyId) throw taskNotFound();
     const { status, stage } = entry.value;
-    if (status !== "pending" || stage.step !== "submitting" || look === PATIENCE.looks) return entry;
+    const isUnderWay = status === "pending" && stage.step === "submitting" &&
+      !isOutcomeUnknown(stage, store.now(), settings);
+    if (!isUnderWay || look === PATIENCE.looks) return entry;
     await sleep(clock, PATIENCE.eachMs);
   }
+}
+
+/**
+ * How a task ends whose vendor may have begun. Where the vendor has a list, it is looked for; null when it was found, so that
+ * the vendor can be asked to stop it.
+ */
+async function endInDoubt(
+  parts: VideoParts,
+  limits: SubmitLimits,
+  entry: SubmittingEntry,
+): Promise<TaskEnd | null> {
+  const { store, settings, upstreams } = parts;
+  const { stage } = entry.value;
+  if (!isOutcomeUnknown(stage, store.now(), settings)) throw cannot("it is being handed over; send it again later");
+  if (!upstreams.get(stage.provider)?.find) return cancelledUnknownEnd(settings);
+  const result = await searchFor(parts, limits, entry);
+  if (result === "absent" && store.now() >= doubtEndsAt(stage, settings)) return CANCELLED;
+  if (typeof result !== "object") throw cannot("its provider has not confirmed it yet; send it again later");
+  await recordSubmission(parts, entry, result, null);
+  return null;
 }
 
 /** How the vendor's answer ends the task. What it says of a job that had ended is asked once more. */

@@ -58,7 +58,7 @@ export async function mediaFor(
   parts: VideoParts,
   media: TaskMedia,
   forms: MediaForms,
-  memory: MemoryLease,
+  memory: Pick<MemoryLease, "take">,
 ): Promise<VideoMedia> {
   const reserve = (bytes: number) => memory.take(bytes * MEDIA_MEMORY_FACTOR);
   const form = formFor(media, forms, isPublicBase(parts));

@@ -13,7 +13,7 @@ import type { VideoParts } from "./video_parts.ts";
 export interface Payment {
   /** To be made together with the end. */
   readonly commit: Commit;
-  /** Null unless the task is completed. */
+  /** Null when nothing is taken. */
   readonly usage: TaskUsage | null;
   /** To be called once the commit was made or refused. */
   readonly conclude: (isMade: boolean) => void;
@@ -37,8 +37,22 @@ export async function payFor(
   const hold = task.price.held ? await readHold(parts.store, task.id) : null;
   if (hold && hold.state !== "open") return null;
   if (end.status === "completed") return await payCompleted(parts, task, end, { hold, now });
+  if (end.status !== "expired" && end.isCharged) return payEstimate(task, end, { hold, now });
   const commit = hold ? releaseHold({}, hold, now, { model: task.model, status: end.status }) : {};
   return { commit, usage: null, conclude: () => {} };
+}
+
+/** The operator wants to be paid for what a vendor may have begun, of which only the estimate is known. */
+function payEstimate(
+  task: VideoTask,
+  { status }: TaskEnd,
+  { hold, now }: { readonly hold: Hold | null; readonly now: number },
+): Payment {
+  const { seconds, estimate: cost } = task.price;
+  const commit = hold
+    ? captureHold({}, hold, cost, now, { model: task.model, status, seconds }).commit
+    : chargeOf(task, cost, now);
+  return { commit, usage: { seconds, cost }, conclude: () => {} };
 }
 
 async function payCompleted(

@@ -11,18 +11,19 @@ import type { VideoExtra, VideoJobHandle, VideoProgressDetails, VideoResult } fr
  *                     ▼                            │
  *   create ──→ waiting ──(recorded first)──→ submitting ──(the vendor's id)──→ submitted
  *                 │                            │   ▲                             │
- *                 │                            │   └─ fate unknown: looked for    │ polls
- *                 │                            │      with find(), offered anew   │
+ *                 │                            │   └─ outcome unknown: looked for │ polls
+ *                 │                            │      with find(), offered again  │
  *                 │                            │      only once surely absent     │
  *                 ▼                            ▼                                  ▼
  *   ────────────────────────── one terminal commit, whoever comes first ─────────────────────────
  *   completed   the vendor has a result that can be fetched: cost captured, mirroring begins
- *   failed      the vendor refuses or fails, none can take it, or its fate is unknown at the deadline: hold released
+ *   failed      the vendor refuses or fails, none can take it, or its outcome is unknown: hold released
  *   cancelled   the caller asked and the vendor agrees or never heard of it; or the vendor cancelled it: hold released
  *   expired     no result within the deadline, or the vendor let it expire: hold released
  *
  * Who moves it: the job `video_submit` from `waiting` to `submitted`, the job `video_poll` from there on, a caller's DELETE
- * from anywhere. Both jobs come back by the deadline at the latest. After a terminal commit `video_mirror` copies results
+ * from anywhere but a call under way. A task of unknown outcome fails when the doubt ends where the vendor has no list, else
+ * at the deadline; an operator may have its money taken (`billing.unknown_creates`). Both jobs come back by the deadline at the latest. After a terminal commit `video_mirror` copies results
  * and `video_forget` removes files; neither changes the status.
  */
 export interface VideoTask {
@@ -59,6 +60,8 @@ export interface VideoTask {
   readonly progress?: VideoProgressDetails;
   /** How often a provider was asked to make it; missing in records of the first version. */
   readonly offers?: number;
+  /** When the first of them was; missing before, and in records of earlier versions. */
+  readonly firstOfferedAt?: number;
   /** Of the day of creation: what the task costs does not change with the catalog. */
   readonly price: TaskPrice;
   /** The vendor's results; empty unless completed. */
@@ -126,7 +129,14 @@ export type TaskStage =
   /** No vendor can have begun. */
   | { readonly step: "waiting" }
   /** This provider may have begun: written before it is called, so that a crash never leads to a second call. */
-  | { readonly step: "submitting"; readonly provider: string; readonly model: string; readonly since: number }
+  | {
+    readonly step: "submitting";
+    readonly provider: string;
+    readonly model: string;
+    readonly since: number;
+    /** When the call was known to have ended without saying whether the vendor began; missing before. */
+    readonly unknownSince?: number;
+  }
   /** The vendor has it. */
   | {
     readonly step: "submitted";
@@ -181,6 +191,7 @@ export type TaskEnd =
     /** What was made beside them. Default: nothing. */
     readonly extras?: readonly VideoExtra[];
   }
-  | { readonly status: "failed"; readonly error: TaskError }
-  | { readonly status: "cancelled" }
+  | { readonly status: "failed"; readonly error: TaskError; readonly isCharged?: boolean }
+  /** `isCharged`: the estimate is taken, as the vendor may have begun and the operator wants that paid. Default: false. */
+  | { readonly status: "cancelled"; readonly isCharged?: boolean }
   | { readonly status: "expired" };

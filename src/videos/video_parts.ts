@@ -48,6 +48,8 @@ export interface VideoSettings {
    * Longer than any creation takes.
    */
   readonly doubtMs: number;
+  /** What becomes of the money of a task that a vendor may have begun and never confirmed. */
+  readonly unknownCreates: "release" | "capture";
 }
 
 /** What videos are made with. */

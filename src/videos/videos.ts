@@ -11,6 +11,7 @@ import { readTask, type VideoJobKind } from "./records.ts";
 import { taskNotFound } from "./refusal.ts";
 import { StreamLimit } from "./stream_limit.ts";
 import { submitHandler } from "./submit.ts";
+import { createSubmitLimits, submitConcurrency } from "./submit_limits.ts";
 import { eventIdOf, taskEvents, type TaskEventWriter } from "./task_events.ts";
 import { isTaskId } from "./task_id.ts";
 import { mirrorUrl, pollingUrlOf, type TaskObject, taskObjectOf } from "./task_object.ts";
@@ -87,6 +88,7 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
   const parts = { ...given, store: watch.announcing() };
   const streams = new StreamLimit(limits.eventStreams);
   const limit = new PollingLimit(parts.store, limits.polling);
+  const submitLimits = createSubmitLimits(parts);
   const creates = new IdempotentCreates(parts.store);
   const objectOf = (task: VideoTask) => taskObjectOf(task, parts.store.now(), parts);
 
@@ -118,7 +120,7 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
     endEvents: () => watch.close(),
     async cancel(keyId, id) {
       if (!isTaskId(id)) throw taskNotFound();
-      return objectOf(await cancelVideo(parts, keyId, id));
+      return objectOf(await cancelVideo(parts, submitLimits, keyId, id));
     },
     async contentOf(keyId, id) {
       const task = await own(keyId, id);
@@ -131,11 +133,11 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
     whenMirrored: (name) => whenMirrored(parts, name),
     pollingUrl: (id) => pollingUrlOf(id, parts),
     handlers: {
-      video_submit: submitHandler(parts),
+      video_submit: submitHandler(parts, submitLimits),
       video_poll: pollHandler(parts),
       video_mirror: mirrorHandler(parts),
       video_forget: forgetHandler(parts),
     },
-    concurrency: { video_submit: 32, video_poll: 256, video_mirror: 8, video_forget: 4 },
+    concurrency: { video_submit: submitConcurrency(parts), video_poll: 256, video_mirror: 8, video_forget: 4 },
   };
 }

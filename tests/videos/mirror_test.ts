@@ -45,6 +45,7 @@ async function completedTask(open: (result: VideoResult) => Promise<AsyncIterabl
       retentionMs: RETENTION_MS,
       polling: USUAL_SCHEDULE,
       doubtMs: 300_000,
+      unknownCreates: "release",
     },
     onTerminal: (commit) => commit,
     random: () => 0.5,

@@ -21,7 +21,7 @@ import { ManualClock } from "../support/manual_clock.ts";
 
 export const CALLER = { keyId: "key-1", accountId: "demo" };
 export const BODY = { model: "sandbox/video", prompt: "A lighthouse" };
-const LIMITS = { polling: { requests: 60, perMs: 60_000, burst: 10 }, eventStreams: 3 };
+export const LIMITS = { polling: { requests: 60, perMs: 60_000, burst: 10 }, eventStreams: 3 };
 export const DEADLINE_MS = 3_600_000;
 /** USD 0.50, what {@linkcode BODY} costs. */
 export const COST = readMoney("0.50");
@@ -75,6 +75,8 @@ export interface Stage {
   readonly vendor: StageVendor;
   readonly second: StageVendor;
   readonly videos: Videos;
+  /** What `videos` is made of, for engines that differ from it. */
+  readonly parts: VideoParts;
   readonly events: readonly { readonly taskId: string; readonly status: string }[];
   create(body?: Record<string, unknown>): Promise<string>;
   read(id: string): Promise<TaskObject>;
@@ -128,6 +130,7 @@ export async function openStage(log: Log = silentLog, credentials?: CredentialMo
       retentionMs: 60_000,
       polling: USUAL_SCHEDULE,
       doubtMs: 300_000,
+      unknownCreates: "release",
     },
     onTerminal(commit, { taskId, status }) {
       events.push({ taskId, status });
@@ -136,9 +139,11 @@ export async function openStage(log: Log = silentLog, credentials?: CredentialMo
     random: () => 0.5,
   });
   const reopen = (over: Store) => createVideos(partsOf(over), LIMITS);
-  const videos = reopen(store);
+  const parts = partsOf(store);
+  const videos = createVideos(parts, LIMITS);
   return {
     clock,
+    parts,
     store,
     meter,
     vendor,

@@ -1,0 +1,124 @@
+import { GatewayError } from "../lib/gateway_error.ts";
+import type { Candidate } from "../routing/candidates.ts";
+import type { Job } from "../store/store.ts";
+import { UpstreamFailure } from "../upstreams/failure.ts";
+import type { VideoJobHandle, VideoOrder, VideoUpstream } from "../upstreams/video_upstream.ts";
+import type { CreateLease } from "./create_memory.ts";
+import type { TaskEntry } from "./records.ts";
+import { isRefusalForNow } from "./refusals.ts";
+import { isSubmitting, lookAgain, recordStage, recordSubmission, type SubmittingEntry } from "./submission.ts";
+import { failTask, taskErrorOf } from "./submit_failure.ts";
+import type { SubmitLimits } from "./submit_limits.ts";
+import type { VideoTask } from "./task.ts";
+import { vendorOrderOf } from "./vendor_order.ts";
+import type { VideoParts } from "./video_parts.ts";
+
+/**
+ * How an offer ended. `done`: the job is completed or put off. `full`: as many creates are under way there as may be, and
+ * nothing was sent. `refused`: the provider surely refused for now, another may have the task. `unknown`: the vendor may have
+ * begun.
+ */
+export type OfferOutcome =
+  | { readonly how: "done" }
+  | { readonly how: "full" }
+  | { readonly how: "refused"; readonly entry: TaskEntry; readonly refusal: UpstreamFailure }
+  | { readonly how: "unknown"; readonly entry: SubmittingEntry };
+
+const DONE: OfferOutcome = { how: "done" };
+const FULL: OfferOutcome = { how: "full" };
+
+/**
+ * Offers a task to one provider. Before the vendor is called, the task's record says so; from then on until the answer is
+ * recorded the vendor may have the task.
+ */
+export async function offerTask(
+  parts: VideoParts,
+  limits: SubmitLimits,
+  start: TaskEntry,
+  candidate: Candidate,
+  job: Job,
+): Promise<OfferOutcome> {
+  const { provider } = candidate;
+  const { account } = start.value;
+  const upstream = parts.upstreams.get(provider)!;
+  using permit = limits.creates.acquire(provider, account);
+  if (permit === null) return FULL;
+  // Held until the vendor has answered: until then the request may have to be written.
+  using memory = limits.memory.lease(provider, account);
+  const order = await orderOrError(parts, start.value, candidate, { upstream, memory });
+  if (order instanceof GatewayError) {
+    if (order.code === "overloaded") return FULL;
+    return await done(failTask(parts, start, job, order));
+  }
+  const entry = await recordCall(parts, start, candidate);
+  if (entry === null || !isSubmitting(entry)) return await done(lookAgain(parts, job));
+  const report = parts.breaker.onStart(candidate, account);
+  let handle: VideoJobHandle;
+  try {
+    handle = await upstream.create(order);
+  } catch (error) {
+    report.failed(error);
+    if (!(error instanceof UpstreamFailure)) throw error;
+    logFailure(parts, entry.value, provider, error);
+    return await onFailure(parts, entry, job, error);
+  }
+  report.succeeded();
+  return await done(recordSubmission(parts, entry, handle, job));
+}
+
+async function done(work: Promise<void>): Promise<OfferOutcome> {
+  await work;
+  return DONE;
+}
+
+/** Says in the record that the provider is about to be called. */
+async function recordCall(
+  parts: VideoParts,
+  start: TaskEntry,
+  { provider, model }: Candidate,
+): Promise<TaskEntry | null> {
+  const now = parts.store.now();
+  const { offers = 0, firstOfferedAt, createdAt } = start.value;
+  return await recordStage(parts, start, { step: "submitting", provider, model, since: now }, {
+    offers: offers + 1,
+    firstOfferedAt: firstOfferedAt ?? (offers === 0 ? now : createdAt),
+  });
+}
+
+async function onFailure(
+  parts: VideoParts,
+  entry: SubmittingEntry,
+  job: Job,
+  failure: UpstreamFailure,
+): Promise<OfferOutcome> {
+  if (isRefusalForNow(failure)) {
+    const waiting = await recordStage(parts, entry, { step: "waiting" });
+    return waiting === null ? await done(lookAgain(parts, job)) : { how: "refused", entry: waiting, refusal: failure };
+  }
+  if (failure.facts.accepted === "unknown") return { how: "unknown", entry };
+  return await done(failTask(parts, entry, job, taskErrorOf(failure)));
+}
+
+async function orderOrError(
+  parts: VideoParts,
+  task: VideoTask,
+  candidate: Candidate,
+  means: { readonly upstream: VideoUpstream; readonly memory: CreateLease },
+): Promise<VideoOrder | GatewayError> {
+  try {
+    return await vendorOrderOf(parts, task, candidate, means);
+  } catch (error) {
+    if (error instanceof GatewayError) return error;
+    throw error;
+  }
+}
+
+function logFailure({ log }: VideoParts, task: VideoTask, provider: string, failure: UpstreamFailure): void {
+  log.warn("video_submission_failed", {
+    ref: task.id,
+    provider,
+    code: failure.kind,
+    status: failure.facts.status ?? undefined,
+    state: failure.facts.accepted === "no" ? "refused" : "unknown",
+  });
+}

@@ -1,0 +1,104 @@
+import type { VideoJobHandle } from "../upstreams/video_upstream.ts";
+import type { Job } from "../store/store.ts";
+import { nextPollMs } from "./poll_schedule.ts";
+import { addJob, changeTask, postponeJob, readTask, settleJob, type TaskEntry } from "./records.ts";
+import type { TaskStage, VideoTask } from "./task.ts";
+import type { SubmittingStage } from "./unknown_outcome.ts";
+import type { VideoParts } from "./video_parts.ts";
+
+/** A task changes its stage twice and ends once: whoever loses more races than that has met a mistake. */
+const MAX_RACES = 8;
+
+/** A task in a stage in which a provider was called. */
+export type SubmittingEntry = TaskEntry & { readonly value: { readonly stage: SubmittingStage } };
+
+/** Whether a provider was called for the task and nothing is known of it yet. */
+export function isSubmitting(entry: TaskEntry): entry is SubmittingEntry {
+  return entry.value.stage.step === "submitting";
+}
+
+/**
+ * Records how far a task got.
+ *
+ * @returns The entry that the change leaves; null when the task is not as it was read, so that the job must look again.
+ */
+export async function recordStage(
+  { store }: VideoParts,
+  entry: TaskEntry,
+  stage: TaskStage,
+  more: Pick<VideoTask, "offers" | "firstOfferedAt"> = {},
+): Promise<TaskEntry | null> {
+  const { ok } = await store.commit(null, changeTask({}, entry, { stage, ...more }));
+  const now = ok ? await readTask(store, entry.value.id) : null;
+  // A caller may have ended the task between commit and reading, as long as no vendor can have it (see cancel.ts).
+  return now?.value.status === "pending" ? now : null;
+}
+
+/** Another changed the task: the job is due again at once and finds out how it stands. */
+export async function lookAgain({ store }: VideoParts, job: Job): Promise<void> {
+  await postponeJob(store, job, store.now(), job.attempt);
+}
+
+/**
+ * Records that the vendor has the task, from when on it is polled. A worker that lost its lease, or whose task was called
+ * unknown meanwhile, still knows what nobody else does: the record counts, not who writes it. Where the task has ended
+ * meanwhile, the vendor is told to stop.
+ *
+ * @param job The job to complete along; null when a caller found the task at the vendor.
+ */
+export async function recordSubmission(
+  parts: VideoParts,
+  start: SubmittingEntry,
+  handle: VideoJobHandle,
+  job: Job | null,
+): Promise<void> {
+  const { store, log } = parts;
+  const { provider } = start.value.stage;
+  let entry: TaskEntry | null = start;
+  let reason = "";
+  for (let race = 0; race < MAX_RACES && entry !== null && isSame(entry, start); race++) {
+    const recorded = submissionOf(parts, entry, handle);
+    let result = await store.commit(null, settleJob(recorded, job));
+    if (!result.ok && result.why === "fenced") result = await store.commit(null, recorded);
+    if (result.ok) return log.info("video_submitted", { ref: entry.value.id, provider, model: entry.value.model });
+    reason = result.why;
+    entry = await readTask(store, start.value.id);
+  }
+  if (entry?.value.stage.step === "submitted" && entry.value.stage.job.id === handle.id) {
+    if (job !== null) await store.commit(null, { settle: [job] });
+    return;
+  }
+  log.error("video_submitted_unrecorded", { ref: start.value.id, provider, reason });
+  await stopAtVendor(parts, start.value.id, provider, handle);
+}
+
+/** Asks a vendor to stop a job that nobody waits for; what it cannot stop is left running. */
+export async function stopAtVendor(
+  { upstreams, log }: VideoParts,
+  taskId: string,
+  provider: string,
+  handle: VideoJobHandle,
+): Promise<void> {
+  try {
+    await upstreams.get(provider)?.cancel?.(handle);
+  } catch {
+    log.warn("video_left_running", { ref: taskId, provider });
+  }
+}
+
+/** Whether the task still is in the call that the other entry was read in. */
+function isSame(entry: TaskEntry, { value: { stage: before } }: SubmittingEntry): boolean {
+  const { status, stage } = entry.value;
+  return status === "pending" && stage.step === "submitting" && stage.provider === before.provider &&
+    stage.since === before.since;
+}
+
+function submissionOf({ store, settings, random }: VideoParts, entry: TaskEntry, handle: VideoJobHandle) {
+  const { stage, id, deadlineAt } = entry.value;
+  if (stage.step !== "submitting") throw new TypeError(`Cannot record a submission in stage "${stage.step}"`);
+  const now = store.now();
+  const { provider, model } = stage;
+  const dueAt = Math.min(now + nextPollMs(settings.polling, 0, undefined, random), deadlineAt);
+  const submitted = { step: "submitted", provider, model, job: handle, since: now } as const;
+  return addJob(changeTask({}, entry, { stage: submitted }), "video_poll", id, dueAt);
+}

@@ -1,0 +1,35 @@
+import { UNLIMITED_MEMORY } from "../lib/memory_budget.ts";
+import { ConcurrencyLimiter } from "./concurrency_limiter.ts";
+import { CreateMemory } from "./create_memory.ts";
+import type { VideoParts } from "./video_parts.ts";
+
+/** What bounds the calls by which tasks get to vendors. */
+export interface SubmitLimits {
+  /** Creates, each of which may take three minutes. */
+  readonly creates: ConcurrencyLimiter;
+  /** Searches for tasks whose creates were not answered. */
+  readonly searches: ConcurrencyLimiter;
+  readonly memory: CreateMemory;
+}
+
+const MAX_CREATES_PER_PROVIDER = 64;
+const MAX_SEARCHES_PER_PROVIDER = 16;
+/** Jobs that call no vendor, which takes milliseconds. */
+const MAX_OTHER_JOBS = 64;
+
+/** The limits of one process, with nothing under way. */
+export function createSubmitLimits({ memory }: Pick<VideoParts, "memory">): SubmitLimits {
+  return {
+    creates: new ConcurrencyLimiter(MAX_CREATES_PER_PROVIDER),
+    searches: new ConcurrencyLimiter(MAX_SEARCHES_PER_PROVIDER),
+    memory: new CreateMemory(memory ?? UNLIMITED_MEMORY),
+  };
+}
+
+/**
+ * How many `video_submit` jobs run at once: as many as all providers together can keep waiting, and some more. So there is
+ * always one for the next task, even when no vendor answers.
+ */
+export function submitConcurrency({ upstreams }: Pick<VideoParts, "upstreams">): number {
+  return upstreams.size * (MAX_CREATES_PER_PROVIDER + MAX_SEARCHES_PER_PROVIDER) + MAX_OTHER_JOBS;
+}

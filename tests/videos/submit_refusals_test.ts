@@ -1,0 +1,118 @@
+import { assertEquals } from "@std/assert";
+import { readMoney } from "../../src/lib/money.ts";
+import { createCatalog } from "../../src/catalog/catalog.ts";
+import { readModel } from "../../src/catalog/model.ts";
+import { UpstreamFailure } from "../../src/upstreams/failure.ts";
+import { createVideos } from "../../src/videos/videos.ts";
+import { createWith, DEADLINE_MS, failure, LIMITS, openStage, runDue, type Stage, StageVendor } from "./stage.ts";
+
+const WHOLE = { available: readMoney("100"), held: 0n };
+
+const ORDERS = [["vendor", "second"], ["second", "vendor"]] as const;
+
+/** Runs what is due, second by second, until the task has ended. */
+async function untilEnded(stage: Stage, id: string): Promise<{ code: string | undefined; afterMs: number }> {
+  const from = stage.clock.now();
+  while ((await stage.read(id)).status === "pending" && stage.clock.now() < from + DEADLINE_MS) {
+    while (await stage.runDue() > 0);
+    stage.clock.advance(1_000);
+  }
+  return { code: (await stage.read(id)).error?.code, afterMs: stage.clock.now() - from };
+}
+
+for (const [busy, other] of ORDERS) {
+  for (const kind of ["auth", "forbidden"] as const) {
+    Deno.test(`a task waits for a busy provider beside one that answers ${kind}, ${busy} busy`, async () => {
+      const stage = await openStage();
+      stage[busy].before = () => Promise.reject(failure("no", "rate_limited"));
+      stage[other].before = () => Promise.reject(failure("no", kind));
+      const id = await stage.create();
+      await stage.runDue();
+      assertEquals((await stage.read(id)).status, "pending");
+      stage[busy].before = () => {};
+      stage.clock.advance(10_000);
+      await stage.runDue();
+      assertEquals(stage[busy].accepted.get(id)?.length, 1);
+    });
+  }
+
+  Deno.test(`a task that waited in vain fails as its busy provider's, ${busy} busy`, async () => {
+    const stage = await openStage();
+    stage[busy].before = () => Promise.reject(failure("no", "rate_limited"));
+    stage[other].before = () => Promise.reject(failure("no", "auth"));
+    const { code, afterMs } = await untilEnded(stage, await stage.create());
+    assertEquals([code, afterMs >= 600_000, afterMs < 700_000], ["rate_limited", true, true]);
+    assertEquals(await stage.store.balance("demo"), WHOLE);
+  });
+
+  Deno.test(`a task whose providers both refuse the gateway fails at once with one code, ${busy} forbids`, async () => {
+    const stage = await openStage();
+    stage[busy].before = () => Promise.reject(failure("no", "forbidden"));
+    stage[other].before = () => Promise.reject(failure("no", "auth"));
+    const id = await stage.create();
+    await stage.runDue();
+    assertEquals((await stage.read(id)).error?.code, "upstream_auth_failed");
+  });
+
+  Deno.test(`a provider that does not know the model is passed over, ${busy} knows it not`, async () => {
+    const stage = await openStage();
+    stage[busy].before = () =>
+      Promise.reject(new UpstreamFailure(busy, "invalid", "no such model", { status: 404, accepted: "no" }));
+    const id = await stage.create();
+    await stage.runDue();
+    assertEquals(stage[other].accepted.get(id)?.length, 1);
+  });
+}
+
+Deno.test("ten minutes of patience begin when a provider is first asked, not when the task was made", async () => {
+  const stage = await openStage();
+  const id = await stage.create();
+  stage.clock.advance(1_200_000); // nobody had time for it
+  stage.vendor.before = stage.second.before = () => Promise.reject(failure("no", "rate_limited"));
+  await stage.runDue();
+  assertEquals((await stage.read(id)).status, "pending");
+  stage.vendor.before = () => {};
+  stage.clock.advance(10_000);
+  await stage.runDue();
+  assertEquals(stage.vendor.accepted.get(id)?.length, 1);
+});
+
+Deno.test("a task comes back when the first of its busy providers asks for it", async () => {
+  const stage = await openStage();
+  const busyFor = (seconds: number) => () =>
+    Promise.reject(
+      new UpstreamFailure("vendor", "rate_limited", "slowly", {
+        status: 429,
+        accepted: "no",
+        retryAfterSeconds: seconds,
+      }),
+    );
+  stage.vendor.before = busyFor(30);
+  stage.second.before = busyFor(300);
+  const id = await stage.create();
+  await stage.runDue();
+  stage.vendor.before = () => {};
+  stage.clock.advance(29_999);
+  assertEquals(await stage.runDue(), 0);
+  stage.clock.advance(1);
+  await stage.runDue();
+  assertEquals(stage.vendor.accepted.get(id)?.length, 1);
+});
+
+Deno.test("a provider that takes a reference in no form that can be had is passed over", async () => {
+  const stage = await openStage();
+  const pictureless = new class extends StageVendor {
+    override readonly mediaForms = { image: [], audio: [], video: [] } as never;
+  }();
+  const model = readModel({
+    id: "sandbox/video",
+    video: { modes: ["img2video"], price_per_second: { default: "0.10" } },
+    serves: [{ provider: "pictureless", weight: 1 }, { provider: "vendor", weight: 0 }],
+  });
+  const upstreams = new Map([["pictureless", pictureless], ["vendor", stage.vendor]]);
+  const videos = createVideos({ ...stage.parts, catalog: createCatalog([model]), upstreams }, LIMITS);
+  const frame = { type: "image_url", image_url: { url: "https://93.184.215.14/a.png" }, frame_type: "first_frame" };
+  const id = await createWith(videos, { frame_images: [frame] });
+  await runDue(stage.store, videos);
+  assertEquals([pictureless.accepted.size, stage.vendor.accepted.get(id)?.length], [0, 1]);
+});

@@ -1,0 +1,186 @@
+import { assert, assertEquals } from "@std/assert";
+import { GatewayError } from "../../src/lib/gateway_error.ts";
+import { readMoney } from "../../src/lib/money.ts";
+import { createVideos, type Videos } from "../../src/videos/videos.ts";
+import type { VideoSettings } from "../../src/videos/video_parts.ts";
+import { CALLER, COST, createWith, DONE, failure, LIMITS, openStage, runDue, type Stage } from "./stage.ts";
+
+const START = readMoney("100");
+const WHOLE = { available: START, held: 0n };
+const PAID = { available: START - COST, held: 0n };
+const DOUBT_MS = 300_000;
+
+async function cancelOf(videos: Videos, id: string): Promise<string> {
+  try {
+    return (await videos.cancel(CALLER.keyId, id)).status;
+  } catch (error) {
+    assert(error instanceof GatewayError, String(error));
+    return error.details.finerCode ?? error.code;
+  }
+}
+
+/** A stage whose vendor has no list and whose creates end without saying whether the vendor began. */
+async function stageInDoubt(): Promise<Stage> {
+  const stage = await openStage();
+  stage.vendor.find = stage.second.find = null;
+  stage.vendor.after = () => Promise.reject(failure("unknown", "broken"));
+  return stage;
+}
+
+/** The stage's engine with other settings. */
+function engineWith(stage: Stage, settings: Partial<VideoSettings>): Videos {
+  return createVideos({ ...stage.parts, settings: { ...stage.parts.settings, ...settings } }, LIMITS);
+}
+
+Deno.test("a create of unknown outcome at a vendor without a list fails when the doubt ends, and its hold is released", async () => {
+  const stage = await stageInDoubt();
+  const id = await stage.create();
+  await stage.runDue();
+  stage.clock.advance(DOUBT_MS - 1);
+  await stage.runDue();
+  assertEquals((await stage.read(id)).status, "pending");
+  assertEquals(await stage.store.balance("demo"), { available: START - COST, held: COST });
+  stage.clock.advance(1);
+  await stage.runDue();
+  const { status, error, usage } = await stage.read(id);
+  assertEquals([status, error?.code, usage.video_cost], ["failed", "outcome_unknown", "0.0000000000"]);
+  assert(error?.message.includes("may still have begun"), error?.message);
+  assertEquals(await stage.store.balance("demo"), WHOLE);
+  stage.clock.advance(DOUBT_MS);
+  assertEquals([await stage.runDue(), stage.vendor.accepted.get(id)?.length, stage.second.accepted.size], [0, 1, 0]);
+});
+
+Deno.test("DELETE ends a create of unknown outcome at a vendor without a list; nobody is given it again", async () => {
+  const stage = await stageInDoubt();
+  const id = await stage.create();
+  await stage.runDue();
+  assertEquals(await cancelOf(stage.videos, id), "cancelled");
+  assertEquals(await stage.store.balance("demo"), WHOLE);
+  stage.clock.advance(DOUBT_MS);
+  await stage.runDue();
+  assertEquals([(await stage.read(id)).status, stage.vendor.accepted.get(id)?.length], ["cancelled", 1]);
+  assertEquals([stage.second.accepted.size, await stage.store.claim(["video_submit"], 9, 1)], [0, []]);
+});
+
+for (const preauthorize of [true, false]) {
+  Deno.test(`an operator who keeps the money of unknown creates gets it, preauthorize ${preauthorize}`, async () => {
+    const stage = await stageInDoubt();
+    const videos = engineWith(stage, { unknownCreates: "capture", preauthorize });
+    const failing = await createWith(videos);
+    await runDue(stage.store, videos);
+    stage.clock.advance(DOUBT_MS);
+    await runDue(stage.store, videos);
+    const failed = await videos.read(CALLER.keyId, failing);
+    assertEquals([failed.error?.code, failed.usage.video_cost], ["outcome_unknown", "0.5000000000"]);
+    assertEquals(await stage.store.balance("demo"), PAID);
+
+    const cancelling = await createWith(videos);
+    await runDue(stage.store, videos);
+    assertEquals(await cancelOf(videos, cancelling), "cancelled");
+    assertEquals(await stage.store.balance("demo"), { available: START - 2n * COST, held: 0n });
+    const waiting = await createWith(videos);
+    assertEquals(await cancelOf(videos, waiting), "cancelled");
+    assertEquals(await stage.store.balance("demo"), { available: START - 2n * COST, held: 0n });
+  });
+}
+
+Deno.test("a process that ends during a create at a vendor without a list leaves a task that can be cancelled, or fails", async () => {
+  const stage = await openStage();
+  stage.vendor.find = null;
+  stage.vendor.after = () => new Promise(() => {}); // the process ends here
+  const [kept, dropped] = [await stage.create(), await stage.create()];
+  void stage.runDue();
+  await turns();
+  stage.clock.advance(31_000);
+  const next = stage.reopen(stage.store);
+  await runDue(stage.store, next);
+  assertEquals(await cancelOf(next, dropped), "cancelled");
+  stage.clock.advance(DOUBT_MS);
+  await runDue(stage.store, next);
+  assertEquals((await stage.read(kept)).error?.code, "outcome_unknown");
+  assertEquals(await stage.store.balance("demo"), WHOLE);
+});
+
+Deno.test("a task in doubt since an earlier version is cancellable once no create can last that long", async () => {
+  const stage = await openStage();
+  stage.vendor.find = null;
+  stage.vendor.after = () => new Promise(() => {});
+  const id = await stage.create();
+  void stage.runDue();
+  await turns();
+  stage.clock.advance(DOUBT_MS);
+  const next = stage.reopen(stage.store);
+  assertEquals(await cancelOf(next, id), "cancelled");
+  assertEquals(await stage.store.balance("demo"), WHOLE);
+});
+
+for (const how of ["cancelled", "failed"] as const) {
+  Deno.test(`a vendor whose answer comes after the task was ${how} is told to stop`, async () => {
+    const stage = await openStage();
+    const gate = Promise.withResolvers<void>();
+    const stopped: string[] = [];
+    stage.vendor.find = null;
+    stage.vendor.after = () => gate.promise;
+    stage.vendor.cancel = ({ id }) => Promise.resolve(void stopped.push(id)).then(() => "cancelled" as const);
+    const id = await stage.create();
+    const late = stage.runDue();
+    await turns();
+    stage.clock.advance(31_000);
+    await stage.runDue(); // another worker, that knows nothing
+    if (how === "failed") {
+      stage.clock.advance(DOUBT_MS);
+      await stage.runDue();
+    } else assertEquals(await cancelOf(stage.videos, id), "cancelled");
+    gate.resolve();
+    await late;
+    assertEquals([stopped, (await stage.read(id)).status], [[`job-${id}-0`], how]);
+    assertEquals(await stage.store.balance("demo"), WHOLE);
+  });
+}
+
+Deno.test("DELETE of a create of unknown outcome looks for it where the vendor has a list, and stops what it finds", async () => {
+  const stage = await openStage();
+  const find = stage.vendor.find;
+  stage.vendor.find = () => Promise.reject(failure("no"));
+  stage.vendor.after = () => Promise.reject(failure("unknown", "broken"));
+  const id = await stage.create();
+  await stage.runDue();
+  assertEquals(await cancelOf(stage.videos, id), "cancel_not_supported");
+  const stopped: string[] = [];
+  stage.vendor.cancel = (job) => Promise.resolve(void stopped.push(job.id)).then(() => "cancelled" as const);
+  stage.vendor.find = find;
+  assertEquals([await cancelOf(stage.videos, id), stopped], ["cancelled", [`job-${id}-0`]]);
+  assertEquals(await stage.store.balance("demo"), WHOLE);
+});
+
+Deno.test("DELETE of a create that the vendor's list does not show works only when no create can last that long", async () => {
+  const stage = await openStage();
+  stage.vendor.before = () => Promise.reject(failure("unknown", "broken"));
+  const id = await stage.create();
+  await stage.runDue();
+  assertEquals(await cancelOf(stage.videos, id), "cancel_not_supported");
+  stage.clock.advance(DOUBT_MS);
+  assertEquals(await cancelOf(stage.videos, id), "cancelled");
+  assertEquals(await stage.store.balance("demo"), WHOLE);
+});
+
+Deno.test("a job that DELETE found and could not stop goes on as the task's own", async () => {
+  const stage = await openStage();
+  stage.vendor.after = () => Promise.reject(failure("unknown", "broken"));
+  const find = stage.vendor.find;
+  stage.vendor.find = () => Promise.reject(failure("no"));
+  const id = await stage.create();
+  await stage.runDue();
+  stage.vendor.find = find;
+  stage.vendor.cancel = () => Promise.resolve("too_late");
+  assertEquals(await cancelOf(stage.videos, id), "cancel_not_supported");
+  stage.vendor.progress = () => DONE;
+  stage.clock.advance(20_000);
+  await stage.runDue();
+  assertEquals((await stage.read(id)).status, "completed");
+  assertEquals(await stage.store.balance("demo"), PAID);
+});
+
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 50; turn++) await Promise.resolve();
+}
