@@ -11,6 +11,7 @@ import { errorBody } from "./google_error.ts";
 import { fieldOf, listIn } from "./google_fields.ts";
 import { makeImage, wantsImage } from "./google_images.ts";
 import { checkCount, checkGenerate } from "./google_rules.ts";
+import { interactions, videoFile } from "./google_videos.ts";
 
 const UNREADABLE = "Invalid JSON payload received. Expected a JSON object.";
 
@@ -22,6 +23,8 @@ export const google: Family = {
     const [, version, rest] = /^\/(v1|v1beta|v1alpha)\/(.+)$/.exec(call.path) ?? [];
     if (rest === undefined) throw notFound();
     if (/^cachedContents(\/|$)/.test(rest)) return cachedContents(call, rest);
+    if (/^interactions(\/|$)/.test(rest)) return interactions(call, rest);
+    if (/^files\//.test(rest)) return videoFile(call, rest);
     if (call.method === "GET") return models(call, version, rest);
     const [, model, verb] = /^models\/(.+):(\w+)$/.exec(decodeURIComponent(rest)) ?? [];
     if (call.method !== "POST" || model === undefined) throw notFound();

@@ -17,6 +17,8 @@ export interface VideoDirectives {
   readonly cuts: boolean;
   /** The result's address answers 404. */
   readonly missing: boolean;
+  /** The result stands in the vendor's answer, where the vendor has that form. */
+  readonly isInline: boolean;
   /** The length that is reported, in seconds; null for what was ordered. */
   readonly seconds: number | null;
 }
@@ -31,6 +33,7 @@ const USUAL: VideoDirectives = {
   rejects: false,
   cuts: false,
   missing: false,
+  isInline: false,
   seconds: null,
 };
 
@@ -49,6 +52,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   reject: () => ({ rejects: true }),
   cut: () => ({ cuts: true }),
   missing: () => ({ missing: true }),
+  inline: () => ({ isInline: true }),
   refuse: () => ({ end: "refusal" }),
   failure: () => ({ end: "failure" }),
   expire: () => ({ end: "expiry" }),

@@ -27,7 +27,6 @@ const INTERACTIONS = "/v1beta/interactions";
 
 const SHAPES: VideoShapes = {
   resolutions: {
-    "480p": { word: "360p", shortSide: 360 },
     "720p": { word: "720p", shortSide: 720 },
     "1080p": { word: "1080p", shortSide: 1_080 },
     "4K": { word: "4k", shortSide: 2_160 },
@@ -94,7 +93,7 @@ const REFUSED_OPTIONS: RefusedOptions = {
 export function googleVideos(outbound: Outbound): VideoUpstream {
   const exchange = videoExchange(outbound, readRefusal, REPLY_CAP_BYTES);
   return {
-    // Nothing is fetched for a caller: bytes stand in the request, or in the vendor's own files.
+    // The vendor fetches nothing for a caller: bytes stand in the request, or in the vendor's own files.
     mediaForms: { image: ["base64"], audio: [], video: ["base64"] },
     async create(order) {
       const { id } = await exchange.create(INTERACTIONS, bodyOf(outbound, order), (answer) => Created.parse(answer));

@@ -1,0 +1,122 @@
+import { Buffer } from "node:buffer";
+import { isObject } from "../../conversation/wire_value.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import { bodyOf, type Call, isMissingModel, jsonAnswer } from "../call.ts";
+import { Refusal } from "../refusal.ts";
+import { listIn } from "./google_fields.ts";
+import { SAMPLE_VIDEO } from "./sample_video.ts";
+import { creationAnswer, stateOf, type VideoJob, videoJobsByWorld, videoOf } from "./video_jobs.ts";
+
+const jobsOf = videoJobsByWorld();
+
+const RATIOS = ["16:9", "9:16"];
+const RESOLUTIONS = ["360p", "720p", "1080p", "4k"];
+const DURATION = /^([1-9]|1[0-5])(\.\d+)?s$/;
+
+/** Videos as interactions in the background. Source: Gemini API reference, "Interactions" (create, get, cancel). */
+export async function interactions(call: Call, rest: string): Promise<Response> {
+  const [, id, verb] = rest.split("/");
+  if (id === undefined) {
+    if (call.method === "POST") return await create(call);
+    throw notFound();
+  }
+  const job = jobsOf(call.world).get(decodeURIComponent(id));
+  if (!job) throw new Refusal(400, "Invalid interaction name.");
+  if (verb === "cancel" && call.method === "POST") return cancel(call, job);
+  if (verb === undefined && call.method === "GET") return jsonAnswer(interactionOf(call, job));
+  throw notFound();
+}
+
+/** The file of a finished interaction; its address needs the key. */
+export function videoFile(call: Call, rest: string): Response {
+  const id = /^files\/([\w-]+):download$/.exec(rest)?.[1];
+  return videoOf(call.world, id === undefined ? undefined : jobsOf(call.world).get(id));
+}
+
+function notFound(): Refusal {
+  return new Refusal(404, "The requested URL was not found on this server.");
+}
+
+async function create(call: Call): Promise<Response> {
+  const { world } = call;
+  const body = bodyOf(call, "Invalid JSON payload received. Expected a JSON object.");
+  const order = { prompt: promptOf(body), body, newId: () => `v1_${world.nextId()}` };
+  const job = await jobsOf(world).create(call, order, REFUSALS, () => {
+    if (isMissingModel(String(body.model))) throw new Refusal(404, "The model is not found.");
+    refuseBadRequest(body);
+  });
+  return creationAnswer(job, jsonAnswer(interactionOf(call, job)));
+}
+
+const REFUSALS = {
+  forbidden: () => new Refusal(400, "The prompt was blocked: PROHIBITED_CONTENT.", { code: "PROHIBITED_CONTENT" }),
+  failing: (status: number) => new Refusal(status, "The service is currently unavailable."),
+};
+
+/** What the vendor refuses at once. */
+function refuseBadRequest(body: JsonObject): void {
+  if (body.background !== true) throw new Refusal(400, "Videos are made in the background only.");
+  const format = body.response_format;
+  if (!isObject(format) || format.type !== "video") throw new Refusal(400, "Expected response_format of type video.");
+  refuseOther(format.aspect_ratio, RATIOS, "aspect_ratio");
+  refuseOther(format.resolution, RESOLUTIONS, "resolution");
+  if (format.duration !== undefined && !DURATION.test(String(format.duration))) {
+    throw new Refusal(
+      400,
+      "Invalid value at 'response_format.duration' (type.googleapis.com/google.protobuf.Duration).",
+    );
+  }
+  const media = listIn(body.input).filter((part) => isObject(part) && part.type !== "text") as JsonObject[];
+  const isLinked = media.some(({ type, data }) => type === "video" && typeof data !== "string");
+  if (isLinked) throw new Refusal(400, "Videos are taken as inline data only.");
+}
+
+function refuseOther(value: unknown, allowed: readonly string[], name: string): void {
+  if (value !== undefined && !allowed.includes(String(value))) throw new Refusal(400, `${name} is not supported.`);
+}
+
+function promptOf({ input }: JsonObject): string {
+  if (typeof input === "string") return input;
+  return listIn(input).map((part) => isObject(part) && part.type === "text" ? String(part.text) : "").join(" ");
+}
+
+function cancel(call: Call, job: VideoJob): Response {
+  const state = stateOf(call.world, job);
+  if (state !== "queued" && state !== "running") throw new Refusal(400, "The interaction has ended.");
+  job.cancelledAt = call.world.clock.now();
+  return jsonAnswer(interactionOf(call, job));
+}
+
+const WORDS = {
+  queued: "queued",
+  running: "in_progress",
+  succeeded: "completed",
+  failed: "failed",
+  cancelled: "cancelled",
+  expired: "incomplete",
+} as const;
+
+function interactionOf(call: Call, job: VideoJob): JsonObject {
+  const { directives, body } = job;
+  const state = stateOf(call.world, job);
+  const isRefused = state === "failed" && directives.end === "refusal";
+  const status = state === "running" && directives.word !== null ? directives.word : WORDS[state];
+  return {
+    id: job.id,
+    object: "interaction",
+    model: body.model,
+    created: new Date(job.createdAt).toISOString(),
+    // A refusal is told in words, as success.
+    status: isRefused ? "completed" : status,
+    ...(state === "succeeded" || isRefused ? { steps: [{ type: "model_output", content: outputOf(call, job) }] } : {}),
+    ...(state === "failed" && !isRefused ? { error: { code: "internal", message: "The model failed." } } : {}),
+  };
+}
+
+function outputOf(call: Call, { id, directives }: VideoJob): JsonObject[] {
+  if (directives.end === "refusal") return [{ type: "text", text: "I can't make that video." }];
+  if (directives.end === "no_result") return [];
+  const video = { type: "video", mime_type: "video/mp4" };
+  if (directives.isInline) return [{ ...video, data: Buffer.from(SAMPLE_VIDEO).toString("base64") }];
+  return [{ ...video, uri: `http://${call.headers.get("host")}/google/v1beta/files/${id}:download?alt=media` }];
+}
