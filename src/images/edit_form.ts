@@ -1,9 +1,9 @@
-import { Buffer } from "node:buffer";
 import type { Spooled, SpoolRoom, SpoolWriter } from "../files/spool.ts";
 import { type BodyLimits, type BodySource, chunksOf } from "../http/body.ts";
+import { closing, fieldTooLarge, FormText } from "../http/form_text.ts";
 import { readForm } from "../http/multipart.ts";
 import { boundaryOf, type PartHead } from "../http/multipart_head.ts";
-import { GatewayError, invalidField } from "../lib/gateway_error.ts";
+import { invalidField } from "../lib/gateway_error.ts";
 
 /** What an edit request's body may hold. */
 export interface EditFormLimits {
@@ -37,7 +37,6 @@ const TEXT_FIELDS: ReadonlySet<string> = new Set([
 ]);
 /** Clients write a list in either way. */
 const IMAGE_FIELDS: readonly string[] = ["image", "image[]"];
-const LONGEST_TEXT_BYTES = 262_144;
 /**
  * Memory that a form costs, whatever its length: a few pieces on their way, the texts, and uploads of less than 64 KiB.
  * Larger uploads go to files.
@@ -66,7 +65,7 @@ export async function readEditForm(source: BodySource, limits: EditFormLimits, r
 /** A part being read: an upload, a text, or neither. */
 type OpenPart =
   | { readonly kind: "file"; readonly field: string; readonly writer: SpoolWriter }
-  | { readonly kind: "text"; readonly field: string; readonly pieces: Buffer[]; length: number }
+  | { readonly kind: "text"; readonly text: FormText }
   | { readonly kind: "unknown" };
 
 class FormBuilder {
@@ -82,24 +81,22 @@ class FormBuilder {
     const isImage = IMAGE_FIELDS.includes(name);
     if (isImage || name === "mask") {
       const field = isImage ? `image[${this.#images.length}]` : "mask";
-      if (!isFile) throw early(invalidField(field, "expected a file upload, got text"));
-      if (!isImage && this.#mask) throw early(invalidField("mask", "expected one file, got two"));
+      if (!isFile) throw closing(invalidField(field, "expected a file upload, got text"));
+      if (!isImage && this.#mask) throw closing(invalidField("mask", "expected one file, got two"));
       this.#part = { kind: "file", field, writer: this.room.begin() };
     } else if (TEXT_FIELDS.has(name)) {
-      if (isFile) throw early(invalidField(name, "expected text, got a file upload"));
-      this.#part = { kind: "text", field: name, pieces: [], length: 0 };
+      if (isFile) throw closing(invalidField(name, "expected text, got a file upload"));
+      this.#part = { kind: "text", text: new FormText(name) };
     }
   }
 
   async take(bytes: Uint8Array<ArrayBuffer>): Promise<void> {
     const part = this.#part;
     if (part.kind === "file") {
-      if (part.writer.lengthBytes + bytes.length > this.fileBytes) throw tooLarge(part.field, this.fileBytes);
+      if (part.writer.lengthBytes + bytes.length > this.fileBytes) throw fieldTooLarge(part.field, this.fileBytes);
       await part.writer.write(bytes);
     } else if (part.kind === "text") {
-      part.length += bytes.length;
-      if (part.length > LONGEST_TEXT_BYTES) throw tooLarge(part.field, LONGEST_TEXT_BYTES);
-      part.pieces.push(Buffer.from(bytes)); // a copy
+      part.text.add(bytes);
     }
   }
 
@@ -109,7 +106,7 @@ class FormBuilder {
       const upload = part.writer.finish();
       if (part.field === "mask") this.#mask = upload;
       else this.#images.push(upload);
-    } else if (part.kind === "text") this.#endText(part.field, Buffer.concat(part.pieces));
+    } else if (part.kind === "text") part.text.enter(this.#fields);
     this.#part = { kind: "unknown" };
   }
 
@@ -117,29 +114,4 @@ class FormBuilder {
     if (this.#images.length === 0) throw invalidField("image", "expected at least one file upload");
     return { fields: this.#fields, images: this.#images, mask: this.#mask };
   }
-
-  #endText(field: string, bytes: Buffer): void {
-    let text: string;
-    try {
-      text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    } catch (cause) {
-      throw early(invalidField(field, "expected text in UTF-8", { cause }));
-    }
-    const known = this.#fields.get(field);
-    // Another reader could take the other one: routed and billed as one, served as the other.
-    if (known !== undefined && known !== text) throw early(invalidField(field, "expected it once, got two values"));
-    if (text !== "") this.#fields.set(field, text);
-  }
-}
-
-/** The refusal of a body that still comes: its connection cannot be used again. */
-function early({ code, message, details }: GatewayError): GatewayError {
-  return new GatewayError(code, message, { ...details, closeConnection: true });
-}
-
-function tooLarge(field: string, mostBytes: number): GatewayError {
-  return new GatewayError("request_too_large", `Cannot read "${field}": expected at most ${mostBytes} bytes`, {
-    field,
-    closeConnection: true,
-  });
 }

@@ -7,6 +7,9 @@ import { readIdempotencyKey } from "../../videos/idempotency.ts";
 import { pollingRefusal, type PollingVerdict } from "../../videos/polling_limit.ts";
 import type { Videos } from "../../videos/videos.ts";
 import { EVENT_HEADERS, EVENT_WRITER, lastEventIdIn } from "./video_events.ts";
+import { withOpenaiFields } from "./openai_video_fields.ts";
+import { dialectOf } from "./video_dialects.ts";
+import { isForm, readVideoForm } from "./video_form.ts";
 import { readVideoListQuery } from "./video_list_query.ts";
 
 /** What the video endpoints are made with. */
@@ -47,24 +50,31 @@ export function defaultVideoRoutes(parts: VideoRouteParts): Route[] {
 
 async function create(inbound: Inbound, { videos, authenticate, bodyLimits }: VideoRouteParts): Promise<Response> {
   const { keyId, accountId } = await authenticate(inbound);
-  const idempotencyKey = readIdempotencyKey(inbound.request.headers);
-  const { body, bytes } = await readJsonObject(inbound, bodyLimits);
+  const { headers } = inbound.request;
+  const idempotencyKey = readIdempotencyKey(headers);
+  const { body, bytes } = isForm(headers)
+    ? await readVideoForm(inbound, bodyLimits)
+    : await readJsonObject(inbound, bodyLimits);
   const { taskId, replayed } = await videos.create({
     keyId,
     accountId,
-    body,
+    body: withOpenaiFields(body),
     bytes,
     idempotencyKey,
     memory: inbound.memory,
   });
-  const answer = { id: taskId, status: "pending", polling_url: videos.pollingUrl(taskId) };
+  const dialect = dialectOf(headers);
+  const answer = dialect.createsTasks
+    ? dialect.writeTask(await videos.read(keyId, taskId))
+    : { id: taskId, status: "pending", polling_url: videos.pollingUrl(taskId) };
   return Response.json(answer, { status: 202, headers: replayed ? { "idempotent-replayed": "true" } : {} });
 }
 
 async function read(inbound: Inbound, { videos, authenticate }: VideoRouteParts): Promise<Response> {
   const { keyId } = await authenticate(inbound);
   return await underPollingLimit(videos, keyId, async (headers) => {
-    return Response.json(await videos.read(keyId, inbound.params.id), { headers });
+    const task = await videos.read(keyId, inbound.params.id);
+    return Response.json(dialectOf(inbound.request.headers).writeTask(task), { headers });
   });
 }
 
@@ -100,12 +110,14 @@ async function list(inbound: Inbound, { videos, authenticate }: VideoRouteParts)
   const { filter, page } = readVideoListQuery(inbound.query);
   const { tasks, next } = await videos.list(keyId, filter, page);
   const ids = { first_id: tasks[0]?.id ?? null, last_id: next ?? tasks[tasks.length - 1]?.id ?? null };
-  return Response.json({ object: "list", data: tasks, has_more: next !== null, next, ...ids });
+  const data = tasks.map(dialectOf(inbound.request.headers).writeTask);
+  return Response.json({ object: "list", data, has_more: next !== null, next, ...ids });
 }
 
 async function cancel(inbound: Inbound, { videos, authenticate }: VideoRouteParts): Promise<Response> {
   const { keyId } = await authenticate(inbound);
-  return Response.json(await videos.cancel(keyId, inbound.params.id));
+  const task = await videos.cancel(keyId, inbound.params.id);
+  return Response.json(dialectOf(inbound.request.headers).writeTask(task));
 }
 
 async function content(inbound: Inbound, { videos, authenticate }: VideoRouteParts): Promise<Response> {
