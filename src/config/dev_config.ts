@@ -15,6 +15,7 @@ export interface DevOptions {
     readonly google: string;
     readonly ark: string;
     readonly bfl: string;
+    readonly openrouter: string;
   };
   /** The demo account's API key. */
   readonly key: string;
@@ -44,18 +45,29 @@ const TEXT_MODEL = {
   ],
 };
 
-const VIDEO_MODEL = {
-  id: "sandbox/video-1",
-  name: "Sandbox Video",
-  description: "A simulated video model: a second of moving bars, after a second.",
-  created: "2026-01-01",
-  video: {
-    modes: ["text2video", "img2video", "img2video_end", "imgref2video", "mixref2video"],
-    price_per_second: { "480p": "0.05", "720p": "0.10", "1080p": "0.30" },
-    duration: { min: 2, max: 12, default: 5 },
-  },
-  serves: [{ provider: "sandbox-ark", model: "seedance-sandbox" }],
+const VIDEO = {
+  modes: ["text2video", "img2video", "img2video_end", "imgref2video", "mixref2video"],
+  price_per_second: { "480p": "0.05", "720p": "0.10", "1080p": "0.30" },
+  duration: { min: 2, max: 12, default: 5 },
 };
+
+/** Each makes the same second of moving bars, after a second, as another vendor does. */
+const VIDEO_MODELS = [
+  {
+    id: "sandbox/video-1",
+    name: "Sandbox Video",
+    description: "A simulated video model: a second of moving bars, after a second.",
+    video: VIDEO,
+    serves: [{ provider: "sandbox-ark", model: "seedance-sandbox" }],
+  },
+  {
+    id: "sandbox/video-openrouter-1",
+    name: "Sandbox Video OpenRouter",
+    description: "A simulated video model that is asked as OpenRouter is.",
+    video: VIDEO,
+    serves: [{ provider: "sandbox-openrouter", model: "sandbox/video" }],
+  },
+];
 
 /** What the sandbox makes, as the vendor that it plays. */
 const IMAGE_SIZES = ["auto", "1024x1024", "1536x1024", "1024x1536", "1792x1024", "1024x1792"];
@@ -118,6 +130,7 @@ export function devConfig({ sandbox, key, env }: DevOptions): Config {
       "sandbox-google": { kind: "google", base_url: sandbox.google, ...FREE },
       "sandbox-ark": { kind: "ark", base_url: sandbox.ark, ...FREE },
       "sandbox-bfl": { kind: "bfl", base_url: sandbox.bfl, ...FREE },
+      "sandbox-openrouter": { kind: "openai", base_url: sandbox.openrouter, ...FREE },
     },
     models: [
       servedBy("sandbox/chat-1", "Sandbox Chat", "Speaks chat completions and responses.", { "sandbox-openai": 1 }),
@@ -128,8 +141,7 @@ export function devConfig({ sandbox, key, env }: DevOptions): Config {
         "sandbox-anthropic": 30,
         "sandbox-google": 20,
       }),
-      ...IMAGE_MODELS.map((model) => ({ created: "2026-01-01", ...model })),
-      VIDEO_MODEL,
+      ...[...IMAGE_MODELS, ...VIDEO_MODELS].map((model) => ({ created: "2026-01-01", ...model })),
     ],
     limits: { vendor_polling: { first: 1, least: 1 } },
     // The sandbox's results lie on this machine.

@@ -46,6 +46,7 @@ export const VENDORS: readonly Vendor[] = [
   { ...vendor("fal", "fal", ["FAL"], null), keyNames: ["FAL_KEY", "FAL_API_KEY"] },
   vendor("black-forest-labs", "bfl", ["BFL"], null),
   vendor("mistral", "openai", ["MISTRAL"], "https://api.mistral.ai/v1"),
+  vendor("openrouter", "openai", ["OPENROUTER"], "https://openrouter.ai/api/v1"),
 ];
 
 /**

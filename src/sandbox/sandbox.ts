@@ -7,6 +7,7 @@ import { arkVideos } from "./families/ark_videos.ts";
 import { bfl } from "./families/bfl.ts";
 import { google } from "./families/google.ts";
 import { openai } from "./families/openai.ts";
+import { openrouter } from "./families/openrouter.ts";
 import { xai } from "./families/xai.ts";
 import { readForm, writeForm } from "./form.ts";
 import { parsedOrNull } from "../conversation/wire_value.ts";
@@ -42,6 +43,8 @@ export interface Sandbox {
     readonly xai: string;
     /** Ends in `/bfl/v1`. */
     readonly bfl: string;
+    /** Ends in `/openrouter/api/v1`. */
+    readonly openrouter: string;
   };
   /** The latest 1,000 requests, oldest first. */
   readonly seen: readonly SeenRequest[];
@@ -50,7 +53,16 @@ export interface Sandbox {
 }
 
 // The first whose prefix covers a path answers.
-const FAMILIES: readonly Family[] = [arkVideos, arkImages, openai, anthropic, google, xai, bfl];
+const FAMILIES: readonly Family[] = [
+  arkVideos,
+  arkImages,
+  openai,
+  anthropic,
+  google,
+  xai,
+  bfl,
+  openrouter,
+];
 
 /**
  * Starts a sandbox. Its answers follow from the request and from what came before; see `docs/sandbox.md`.
@@ -84,6 +96,7 @@ export function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       ark: `${origin}/ark/api/v3`,
       xai: `${origin}/xai/v1`,
       bfl: `${origin}/bfl/v1`,
+      openrouter: `${origin}/openrouter/api/v1`,
     },
     seen: log.entries,
     async stop() {

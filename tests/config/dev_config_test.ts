@@ -9,7 +9,11 @@ const SANDBOX = {
   google: "http://127.0.0.1:4001/google",
   ark: "http://127.0.0.1:4001/ark/api/v3",
   bfl: "http://127.0.0.1:4001/bfl/v1",
+  openrouter: "http://127.0.0.1:4001/openrouter/api/v1",
 };
+
+/** Vendors that are spoken to by a kind of another name. */
+const KIND_OF: Readonly<Record<string, string>> = { openrouter: "openai" };
 
 Deno.test("devConfig() serves priced models from the sandbox and funds a demo account", () => {
   const config = devConfig({ sandbox: SANDBOX, key: "sixteen-letters-or-more", env: environmentOf({ PORT: "0" }) });
@@ -17,7 +21,10 @@ Deno.test("devConfig() serves priced models from the sandbox and funds a demo ac
   assertEquals(config.accounts.map(({ id, balance, keys }) => [id, balance, keys]), [
     ["demo", readMoney("25.00"), ["sixteen-letters-or-more"]],
   ]);
-  assertEquals(Object.values(config.providers).map(({ kind, baseUrl }) => [kind, baseUrl]), Object.entries(SANDBOX));
+  assertEquals(
+    Object.values(config.providers).map(({ kind, baseUrl }) => [kind, baseUrl]),
+    Object.entries(SANDBOX).map(([vendor, url]) => [KIND_OF[vendor] ?? vendor, url]),
+  );
   assertEquals(config.models.map(({ id }) => id), [
     "sandbox/chat-1",
     "sandbox/messages-1",
@@ -28,6 +35,7 @@ Deno.test("devConfig() serves priced models from the sandbox and funds a demo ac
     "sandbox/image-reference-1",
     "sandbox/image-job-1",
     "sandbox/video-1",
+    "sandbox/video-openrouter-1",
   ]);
   assertEquals(
     config.models.filter(({ video, image }) => !video && !image).every(({ pricing, text }) =>

@@ -49,7 +49,10 @@ export const ALL_MODES = ["text2video", "img2video", "img2video_end", "imgref2vi
 /** A create body that is good. */
 export const GOOD = { model: "sandbox/video-1", prompt: "A lighthouse at dusk [[queue 0]] [[run 0]]" };
 
-/** Starts a gateway with the models `sandbox/video-1` (all modes), `video-2` (text only) and `chat-1`. */
+/**
+ * Starts a gateway with the models `sandbox/video-1` (all modes), `video-2` (text only) and `chat-1`, and for each further
+ * simulated vendor of videos a model that is named after it, such as `sandbox/video-openrouter`.
+ */
 export async function startVideoGateway(options: VideoGatewayOptions = {}): Promise<VideoGateway> {
   const seen: SeenRequest[] = [];
   const sandbox = await startSandbox({ port: 0, record: (request) => void seen.push(request) });
@@ -122,6 +125,7 @@ function treeOf(
       ark,
       "ark-two": ark,
       "ark-bad": { ...ark, api_key: "bad-key" },
+      openrouter: { kind: "openai", base_url: sandbox.baseUrls.openrouter, api_key: "sandbox-key-openrouter" },
       "sandbox-openai": { kind: "openai", base_url: sandbox.baseUrls.openai, api_key: "sandbox-key-openai" },
     },
     models: [
@@ -134,6 +138,7 @@ function treeOf(
         duration: { min: 2, max: 12, default: 5, auto: true },
       }),
       videoModel("sandbox/video-bad", ["ark-bad"], { modes: ["text2video"], price_per_second: PRICES }),
+      videoModel("sandbox/video-openrouter", ["openrouter"], { modes: ALL_MODES, price_per_second: PRICES }),
       {
         ...videoModel("sandbox/video-any", [], { modes: ["text2video"], price_per_second: PRICES }),
         serves: [{ provider: "ark-bad", weight: 1 }, { provider: "ark-two", weight: 0 }],

@@ -2,7 +2,8 @@ import * as z from "zod";
 import { content } from "../../conversation/codecs/content/mod.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { UpstreamFailure } from "../failure.ts";
-import type { Outbound, OutboundResponse, VendorRefusal } from "../outbound.ts";
+import type { Outbound, VendorRefusal } from "../outbound.ts";
+import { openStreamedResult } from "../streamed_result.ts";
 import { type VideoExchange, videoExchange } from "../video_exchange.ts";
 import { failed, pending, pendingAs } from "../video_progress.ts";
 import { shapeOf, type VideoShapes } from "../video_shape.ts";
@@ -46,7 +47,6 @@ const TASKS: Readonly<Partial<Record<VideoOrderMode, string>>> = {
 const REPLY_CAP_BYTES = 16_777_216;
 /** Of base64, decoded at once. */
 const PIECE_CHARACTERS = 1_048_576;
-const FILE_MS = 30_000;
 /** The vendor keeps files for two days. */
 const FILE_LIFE_MS = 48 * 3_600_000;
 
@@ -207,31 +207,10 @@ async function cancel(exchange: VideoExchange, job: VideoJobHandle): Promise<Can
   }
 }
 
-/** A file lies at the provider's own host, which may send on to a store that the key must not go to. */
 async function openFile(outbound: Outbound, url: string): Promise<OpenedResult> {
   const path = outbound.pathOf(url);
   if (path === null) throw outbound.failure("broken", "The vendor keeps the result outside its own host");
-  const response = await outbound.send({
-    method: "GET",
-    path,
-    headers: {},
-    body: null,
-    firstByteMs: FILE_MS,
-    callerSignal: null,
-    takesRedirect: true,
-    readError: readRefusal,
-  });
-  if (response.status < 300) return { bytes: piecesOf(response) };
-  response.cancel();
-  return { movedTo: new URL(response.header("location")!, url).href };
-}
-
-async function* piecesOf(response: OutboundResponse): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  try {
-    for (let piece = await response.read(); piece !== null; piece = await response.read()) yield piece;
-  } finally {
-    response.cancel();
-  }
+  return await openStreamedResult(outbound, { path, url }, readRefusal);
 }
 
 async function openInline(exchange: VideoExchange, job: VideoJobHandle): Promise<OpenedResult> {

@@ -4,6 +4,7 @@ import { probeByGet } from "../probe.ts";
 import type { UpstreamKind } from "../upstream.ts";
 import { openaiImages } from "./images.ts";
 import { chatEndpoint, responsesEndpoint } from "./text.ts";
+import { openrouterVideos } from "./videos.ts";
 
 /** OpenAI, and every vendor that resembles it, by base address. Source: OpenAI API reference, "Authentication". */
 export const openai = {
@@ -14,7 +15,7 @@ export const openai = {
     return [speaks === "responses" ? responsesEndpoint : chatEndpoint];
   },
   images: openaiImages,
-  videos: () => null,
+  videos: openrouterVideos,
   probe: probeByGet("/models"),
   models: openaiListing,
 } satisfies UpstreamKind;

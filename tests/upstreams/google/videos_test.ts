@@ -140,7 +140,8 @@ async function textOf(result: OpenedResult): Promise<string> {
 
 Deno.test("Gemini Omni videos: a file is opened with the key at the provider's own host alone", async () => {
   const path = "/v1beta/files/abc:download?alt=media";
-  const { text, seen } = await opened([{ status: 200, body: "a video" }], (host) => host + path);
+  const file = { status: 200, body: "a video", headers: { "content-type": "video/mp4" } };
+  const { text, seen } = await opened([file], (host) => host + path);
   assertEquals([text, seen], ["a video", [path]]);
   await assertRejects(() => opened([], () => "https://elsewhere.example/files/abc"), UpstreamFailure, "outside");
 });

@@ -1,0 +1,129 @@
+import { isObject, listOf } from "../../conversation/wire_value.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import {
+  bodyOf,
+  type Call,
+  type Family,
+  hasGoodBearer,
+  isMissingModel,
+  jsonAnswer,
+  retryAfterHeader,
+} from "../call.ts";
+import { Refusal } from "../refusal.ts";
+import { openai } from "./openai.ts";
+import { creationAnswer, stateOf, type VideoJob, videoJobsByWorld, type VideoJobState, videoOf } from "./video_jobs.ts";
+
+const jobsOf = videoJobsByWorld();
+
+const VIDEOS = "/api/v1/videos";
+const CREDITS_PER_SECOND = 0.1;
+
+const WORDS: Readonly<Record<VideoJobState, string>> = {
+  queued: "pending",
+  running: "in_progress",
+  succeeded: "completed",
+  failed: "failed",
+  cancelled: "cancelled",
+  expired: "expired",
+};
+
+const RESOLUTIONS = ["360p", "480p", "720p", "768p", "1080p", "1K", "2K", "4K"];
+const RATIOS = ["16:9", "9:16", "1:1", "4:3", "3:4", "3:2", "2:3", "21:9", "9:21"];
+const REFERENCES = ["image_url", "audio_url", "video_url"];
+
+/** OpenRouter: videos as it makes them, all else as OpenAI has it. Source: OpenRouter API reference, "Video Generation". */
+export const openrouter: Family = {
+  prefix: "/openrouter",
+  answer(call) {
+    return isOfVideos(call) ? answerVideos(call) : openai.answer(asOpenai(call));
+  },
+  refuse(refusal, call) {
+    if (!isOfVideos(call)) return openai.refuse(refusal, asOpenai(call));
+    const { status, message, details } = refusal;
+    const error = { code: status, message, ...(details.shown && { metadata: details.shown }) };
+    return jsonAnswer({ error, user_id: "user_sandbox" }, retryAfterHeader(refusal), status);
+  },
+};
+
+function isOfVideos({ path }: Call): boolean {
+  return path === VIDEOS || path.startsWith(`${VIDEOS}/`);
+}
+
+function asOpenai(call: Call): Call {
+  return { ...call, path: call.path.replace(/^\/api/, "") };
+}
+
+async function answerVideos(call: Call): Promise<Response> {
+  if (!hasGoodBearer(call)) throw new Refusal(401, "No auth credentials found");
+  if (call.path === VIDEOS) return await create(call);
+  const [, id, file] = /^\/([^/]+)(\/content)?$/.exec(call.path.slice(VIDEOS.length)) ?? [];
+  const job = jobsOf(call.world).get(id ?? "");
+  if (!job) throw new Refusal(404, "Job not found");
+  return file ? videoOf(call.world, job) : jsonAnswer(jobOf(call, job));
+}
+
+async function create(call: Call): Promise<Response> {
+  const { world } = call;
+  const body = bodyOf(call, "Invalid JSON in request body");
+  const newId = () => `gen-vid-${Math.floor(world.clock.now() / 1_000)}-${world.nextId().slice(0, 20)}`;
+  const order = { prompt: String(body.prompt ?? ""), body, newId };
+  const job = await jobsOf(world).create(call, order, REFUSALS, () => refuseBadOrder(body));
+  return creationAnswer(job, jsonAnswer(jobOf(call, job), {}, 202));
+}
+
+const REFUSALS = {
+  forbidden: () =>
+    new Refusal(403, "Your input was flagged by moderation.", { shown: { reasons: ["violence"], flagged_input: "…" } }),
+  failing: (status: number) => new Refusal(status, status === 429 ? "Rate limit exceeded" : "Provider returned error"),
+};
+
+function refuseBadOrder(body: JsonObject): void {
+  const model = String(body.model ?? "");
+  if (model === "") throw new Refusal(400, "model: Required");
+  if (isMissingModel(model)) throw new Refusal(404, `No endpoints found for ${model}.`);
+  if (typeof body.prompt !== "string") throw new Refusal(400, "prompt: Required");
+  refuseOther(body.resolution, RESOLUTIONS, "resolution");
+  refuseOther(body.aspect_ratio, RATIOS, "aspect_ratio");
+  if (body.size !== undefined && !/^\d+x\d+$/.test(String(body.size))) throw new Refusal(400, "size: Invalid");
+  if (body.duration !== undefined && (!Number.isInteger(body.duration) || Number(body.duration) < 1)) {
+    throw new Refusal(400, "duration: Expected a positive integer");
+  }
+  for (const frame of listOf(body.frame_images)) {
+    refusePart(frame, ["image_url"]);
+    refuseOther((frame as JsonObject).frame_type ?? "", ["first_frame", "last_frame"], "frame_type");
+  }
+  for (const reference of listOf(body.input_references)) refusePart(reference, REFERENCES);
+}
+
+function refusePart(part: unknown, types: readonly string[]): void {
+  const type = isObject(part) ? String(part.type) : "";
+  const named = isObject(part) ? part[type] : undefined;
+  const url = isObject(named) ? named.url : undefined;
+  const isAddress = typeof url === "string" && /^(?:https?:\/\/|data:)/.test(url);
+  if (!types.includes(type) || !isAddress) throw new Refusal(400, "Invalid media part");
+}
+
+function refuseOther(value: unknown, allowed: readonly string[], name: string): void {
+  if (value !== undefined && !allowed.includes(String(value))) throw new Refusal(400, `${name}: Invalid option`);
+}
+
+function jobOf(call: Call, job: VideoJob): JsonObject {
+  const { directives, body, id } = job;
+  const state = stateOf(call.world, job);
+  const seconds = directives.seconds ?? Number(body.duration ?? 5);
+  const content = `http://${call.headers.get("host")}/openrouter${VIDEOS}/${id}/content?index=0`;
+  const isRefused = directives.end === "refusal";
+  return {
+    id,
+    polling_url: `${VIDEOS}/${id}`,
+    status: state === "running" && directives.word !== null ? directives.word : WORDS[state],
+    ...(state === "failed" && {
+      error: isRefused ? "Blocked by the provider's content policy" : "Provider returned error",
+    }),
+    ...(state === "succeeded" && {
+      generation_id: id,
+      ...(directives.end !== "no_result" && { unsigned_urls: [content] }),
+      usage: { cost: Math.round(CREDITS_PER_SECOND * seconds * 1e6) / 1e6, is_byok: false },
+    }),
+  };
+}

@@ -1,0 +1,181 @@
+import * as z from "zod";
+import type { JsonObject } from "../../lib/json_object.ts";
+import { chat } from "../../conversation/codecs/chat/mod.ts";
+import type { Outbound, VendorRefusal } from "../outbound.ts";
+import { reportedUsd } from "../reported_cost.ts";
+import { openStreamedResult } from "../streamed_result.ts";
+import { videoExchange } from "../video_exchange.ts";
+import { failed, pending, pendingAs } from "../video_progress.ts";
+import type {
+  RefusedOptions,
+  VideoJobHandle,
+  VideoMedia,
+  VideoOrder,
+  VideoProgress,
+  VideoResult,
+  VideoUpstream,
+} from "../video_upstream.ts";
+
+/**
+ * Videos as OpenRouter makes them, whose form other gateways share; OpenAI itself has none any more. Source: OpenRouter API
+ * reference, "Video Generation", and the types of `@openrouter/sdk` 1.3.19.
+ */
+
+const text = z.string().nullish().catch(null);
+
+const Created = z.object({ id: z.string().min(1), polling_url: text });
+
+const Job = z.object({
+  status: z.string(),
+  error: text,
+  unsigned_urls: z.array(z.string()).nullish().catch(null),
+  urls: z.array(z.string()).nullish().catch(null),
+  usage: z.object({ cost: z.number().nullish() }).nullish().catch(null),
+});
+
+/** Marks of a refusal by a moderation, which the status 403 alone does not tell from a key without a permission. */
+const Moderated = z.object({
+  error: z.object({
+    metadata: z.union([z.object({ flagged_input: z.string() }), z.object({ reasons: z.array(z.unknown()).min(1) })]),
+  }),
+});
+
+/** A job that failed has no code: only these words tell that content rules are the reason. */
+const CONTENT_WORDS = /content[ _-]?(?:policy|filter|moderation|violation)|moderation|safety|sensitive|prohibited/i;
+
+const SHAPE = 'it decides what shape the video has; use "aspect_ratio" or "size"';
+const UNPRICED = "it changes what the video costs, which the model's price does not tell";
+const MEDIA = 'it is what the video is made from; use "frame_images" or "input_references"';
+
+/** Of the router, and of the vendors behind it whose options pass as `provider.options`. */
+const REFUSED_OPTIONS: RefusedOptions = {
+  aspectratio: SHAPE,
+  ratio: SHAPE,
+  creativity: UNPRICED,
+  mode: UNPRICED,
+  draft: UNPRICED,
+  priority: UNPRICED,
+  tools: UNPRICED,
+  outputformat: UNPRICED,
+  loras: UNPRICED,
+  voicelist: UNPRICED,
+  previousjobid: "it names a job that may be another caller's; send its video as a reference",
+  frameimages: MEDIA,
+  inputreferences: MEDIA,
+  content: MEDIA,
+  image: MEDIA,
+  images: MEDIA,
+  imageurl: MEDIA,
+  imagelist: MEDIA,
+  referenceimages: MEDIA,
+  lastframe: MEDIA,
+  keyframes: MEDIA,
+  video: MEDIA,
+  videourl: MEDIA,
+  videolist: MEDIA,
+  elementlist: MEDIA,
+};
+
+/** OpenRouter as a video upstream. It cannot stop a job, and repeats nothing of ours by which one could be found again. */
+export function openrouterVideos(outbound: Outbound): VideoUpstream {
+  const exchange = videoExchange(outbound, readVideoError);
+  const forms = ["url", "data_uri"] as const;
+  return {
+    mediaForms: { image: forms, audio: forms, video: forms },
+    async create(order) {
+      const created = await exchange.create("/videos", bodyOf(order), (answer) => Created.parse(answer));
+      return { id: created.id, place: placeOf(outbound, created) };
+    },
+    poll: (job) => exchange.ask(pathOf(job), (answer) => progressOf(outbound, answer)),
+    cancel: null,
+    find: null,
+    open: async (result, job) => await openContent(outbound, result, job),
+    refusedOptions: REFUSED_OPTIONS,
+  };
+}
+
+function pathOf({ id, place }: VideoJobHandle): string {
+  return place ?? `/videos/${encodeURIComponent(id)}`;
+}
+
+/** Where the vendor says that the job is asked for, when that is elsewhere at its own host; else null. */
+function placeOf(outbound: Outbound, { id, polling_url }: z.infer<typeof Created>): string | null {
+  const named = polling_url ? outbound.pathOf(polling_url) : null;
+  const isThisJob = named?.includes(encodeURIComponent(id)) ?? false;
+  return isThisJob && named !== pathOf({ id, place: null }) ? named : null;
+}
+
+function bodyOf(order: VideoOrder): JsonObject {
+  const { durationSeconds, resolution, aspectRatio, size, firstFrame, lastFrame, references } = order;
+  const frames = [
+    ...(firstFrame ? [{ ...partOf(firstFrame), frame_type: "first_frame" }] : []),
+    ...(lastFrame ? [{ ...partOf(lastFrame), frame_type: "last_frame" }] : []),
+  ];
+  return {
+    ...order.options,
+    model: order.model,
+    prompt: order.prompt,
+    // Left out, the model decides.
+    ...(durationSeconds !== null && durationSeconds > 0 && { duration: durationSeconds }),
+    // A size says resolution and ratio by itself.
+    ...(size !== null && { size: `${size.width}x${size.height}` }),
+    ...(size === null && resolution !== null && { resolution }),
+    ...(size === null && aspectRatio !== null && { aspect_ratio: aspectRatio }),
+    ...(frames.length > 0 && { frame_images: frames }),
+    ...(references.length > 0 && { input_references: references.map(partOf) }),
+    ...(order.generateAudio !== null && { generate_audio: order.generateAudio }),
+    ...(order.seed !== null && { seed: order.seed }),
+    ...(order.callbackUrl !== null && { callback_url: order.callbackUrl }),
+  };
+}
+
+function partOf({ medium, value }: VideoMedia): JsonObject {
+  const type = `${medium}_url`;
+  return { type, [type]: { url: value } };
+}
+
+function progressOf(outbound: Outbound, answer: unknown): VideoProgress {
+  const job = Job.parse(answer);
+  switch (job.status.toLowerCase()) {
+    case "pending":
+      return pending(false);
+    case "in_progress":
+      return pending(true);
+    case "completed":
+      return completed(outbound, job);
+    case "failed":
+      return failed(outbound, job.error ?? "", CONTENT_WORDS.test(job.error ?? ""));
+    case "cancelled":
+    case "canceled":
+      return { status: "cancelled" };
+    case "expired":
+      return { status: "expired" };
+    default:
+      return pendingAs(job.status);
+  }
+}
+
+/** Addresses at the provider's own host need its key; signed ones elsewhere must not get it. */
+function completed(outbound: Outbound, { unsigned_urls, urls, usage }: z.infer<typeof Job>): VideoProgress {
+  const named = unsigned_urls?.length ? unsigned_urls : urls ?? [];
+  const results = named.filter((url) => url !== "").map((url) => resultAt(outbound, url));
+  if (results.length === 0) return failed(outbound, "The vendor reported success without a result");
+  return { status: "completed", results, consumption: { seconds: null, costUsd: reportedUsd(usage?.cost) } };
+}
+
+function resultAt(outbound: Outbound, url: string): VideoResult {
+  // An address without a host is the vendor's own.
+  if (!URL.canParse(url)) return { url: null, needsCredential: true };
+  return { url, needsCredential: outbound.pathOf(url) !== null };
+}
+
+function openContent(outbound: Outbound, { url }: VideoResult, { id }: VideoJobHandle) {
+  const path = url === null ? `/videos/${encodeURIComponent(id)}/content` : outbound.pathOf(url);
+  if (path === null) throw outbound.failure("invalid", "The result does not lie at the provider");
+  return openStreamedResult(outbound, { path, url }, readVideoError);
+}
+
+function readVideoError(body: unknown): VendorRefusal {
+  const said = chat.upstream.readError(body);
+  return Moderated.safeParse(body).success ? { ...said, kind: "invalid", isContentRefusal: true } : said;
+}

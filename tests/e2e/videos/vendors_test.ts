@@ -1,0 +1,99 @@
+import { assert, assertEquals } from "@std/assert";
+import { SAMPLE_VIDEO } from "../../../src/sandbox/families/sample_video.ts";
+import { GOOD, startVideoGateway } from "../../support/video_gateway.ts";
+
+/** A simulated vendor, and what tells its ways apart as far as a caller can see. */
+interface Vendor {
+  readonly name: string;
+  /** Whether a result needs the vendor's key, so that callers are told no address of the vendor's that opens it. */
+  readonly keepsResults: boolean;
+  /** What the vendor can be told while it works on a job. */
+  readonly cancels: "running" | "nothing";
+  /** Whether a creation whose answer was lost is found again. */
+  readonly isSearchable: boolean;
+  /** The seconds that the vendor reports for `[[seconds 7]]`. */
+  readonly reportsSeconds: boolean;
+}
+
+const VENDORS: readonly Vendor[] = [
+  { name: "openrouter", keepsResults: true, cancels: "nothing", isSearchable: false, reportsSeconds: false },
+];
+
+const PIXEL = "data:image/png;base64," +
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+const frame = (frame_type: string) => ({ type: "image_url", image_url: { url: PIXEL }, frame_type });
+
+const gateway = await startVideoGateway({ balance: "100.00" });
+const { call, create, until } = gateway;
+
+for (const { name, keepsResults, cancels, isSearchable, reportsSeconds } of VENDORS) {
+  const model = `sandbox/video-${name}`;
+  const made = (prompt: string, fields: object = {}) => create({ model, prompt, ...fields });
+
+  Deno.test(`${name}: a video is made, charged and copied`, async () => {
+    const task = await until(await made(GOOD.prompt), "completed", "failed");
+    assertEquals([task.status, task.provider], ["completed", name]);
+    assertEquals(task.usage, { ...task.usage as object, video_seconds: 5, video_cost: "0.5000000000" });
+    assertEquals((task.unsigned_urls as string[]).length, 1);
+    const { headers } = await call("GET", `/v1/videos/${task.id}/content`);
+    assertEquals(await (await fetch(headers.get("location")!)).bytes(), SAMPLE_VIDEO);
+    if (keepsResults) assertEquals((await fetch((task.unsigned_urls as string[])[0])).status, 401);
+  });
+
+  Deno.test(`${name}: frames reach the vendor as it takes them`, async () => {
+    const fields = { frame_images: [frame("first_frame"), frame("last_frame")], resolution: "1080p" };
+    assertEquals((await until(await made(GOOD.prompt, fields), "completed", "failed")).status, "completed");
+  });
+
+  for (
+    const [directive, status, code] of [
+      ["[[queue 0]] [[run 0]] [[refuse]]", "failed", "content_policy_violation"],
+      ["[[queue 0]] [[run 0]] [[failure]]", "failed", "upstream_error"],
+      ["[[queue 0]] [[run 0]] [[noresult]]", "failed", "upstream_error"],
+      ["[[reject]]", "failed", "content_policy_violation"],
+      ["[[fail 429 2]] [[queue 0]] [[run 0]]", "completed", undefined],
+      ["[[queue 0]] [[run 100]] [[word daydreaming]]", "completed", undefined],
+    ] as const
+  ) {
+    Deno.test(`${name}: ${directive} ends the task as ${status}`, async () => {
+      const task = await until(await made(`A lighthouse ${directive}`), "completed", "failed");
+      assertEquals([task.status, (task.error as { code?: string } | null)?.code], [status, code]);
+    });
+  }
+
+  Deno.test(`${name}: a running job is ${cancels === "nothing" ? "not " : ""}stopped`, async () => {
+    const id = await made("A lighthouse [[queue 0]] [[run 60000]]");
+    while (gateway.logLines.every((line) => !line.includes("video_submitted") || !line.includes(id))) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    const { status, json } = await call("DELETE", `/v1/videos/${id}`);
+    if (cancels === "nothing") assertEquals([status, json.error.code], [400, "cancel_not_supported"]);
+    else assertEquals([status, json.status], [200, "cancelled"]);
+  });
+
+  if (isSearchable) {
+    Deno.test(`${name}: a creation whose answer was lost is found again, and made once`, async () => {
+      const id = await made("A lighthouse [[queue 0]] [[run 0]] [[cut]]");
+      const task = await until(id, "completed", "failed");
+      assertEquals(task.status, "completed");
+    });
+  }
+
+  if (reportsSeconds) {
+    Deno.test(`${name}: the length that the vendor reports is charged`, async () => {
+      const task = await until(await made(`${GOOD.prompt} [[seconds 3]]`), "completed", "failed");
+      assertEquals((task.usage as { video_seconds: number }).video_seconds, 3);
+    });
+  }
+
+  Deno.test(`${name}: what decides the price is refused as an option`, async () => {
+    for (const option of [{ duration: 30 }, { callback_url: "https://evil.example" }, { mode: "pro" }]) {
+      const body = { model, prompt: GOOD.prompt, provider: { options: { [name]: option } } };
+      const { status, json } = await call("POST", "/v1/videos", body);
+      assertEquals([status, json.error.code], [400, "invalid_request"], JSON.stringify(option));
+      assert(json.error.message.includes(`provider.options.${name}.`), json.error.message);
+    }
+  });
+}
+
+Deno.test("the gateway of the vendors' tests stops", () => gateway.stop());
