@@ -88,14 +88,20 @@ export class UpstreamFailure extends Error {
   }
 }
 
-/** The failure of a job's creation: a 5xx or a redirect may have come after the job began. */
-export function withDoubt(failure: UpstreamFailure): UpstreamFailure {
-  const { status } = failure.facts;
+/** Kinds that no 5xx has by its status alone: the vendor's own code says that it refused. */
+const REFUSALS: ReadonlySet<FailureKind> = new Set(["auth", "forbidden", "rate_limited", "invalid"]);
+
+/**
+ * The failure of a job's creation: a 5xx or a redirect may have come after the job began, unless its body refuses the job.
+ *
+ * @param resentStatuses Statuses after which the vendor's own client creates the job again. Default: none.
+ */
+export function withDoubt(failure: UpstreamFailure, resentStatuses: readonly number[] = []): UpstreamFailure {
+  const { provider, kind, message, facts } = failure;
+  const { status } = facts;
   if (status === null || (status >= 400 && status < 500)) return failure;
-  return new UpstreamFailure(failure.provider, failure.kind, failure.message, {
-    ...failure.facts,
-    accepted: "unknown",
-  });
+  const isRefused = resentStatuses.includes(status) || (status >= 500 && REFUSALS.has(kind));
+  return new UpstreamFailure(provider, kind, message, { ...facts, accepted: isRefused ? "no" : "unknown" });
 }
 
 function isSuccess(status: number | null): boolean {

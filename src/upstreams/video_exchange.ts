@@ -6,7 +6,8 @@ import type { JsonExtras, Outbound, VendorRefusal } from "./outbound.ts";
 export interface VideoExchange {
   /**
    * Starts a job, once at most: over a connection of its own, and a failure leaves open whether the vendor has begun
-   * unless it was never reached or refused with a 4xx. No vendor of videos has an idempotency key.
+   * unless it was never reached or refused: with a 4xx, a 5xx whose body says so, or a status after which the vendor's own
+   * client tries again. No vendor of videos has an idempotency key.
    */
   create<T>(path: string, body: JsonObject, read: (answer: unknown) => T): Promise<T>;
   /** Asks for something that a vendor knows at once. */
@@ -20,16 +21,23 @@ const CREATE_MS = 180_000;
 const ASK_MS = 30_000;
 const ANSWER_CAP_BYTES = 4_194_304;
 
+/** What the exchanges of vendors differ in. */
+export interface VideoExchangeOptions {
+  /** The longest answer. Default: 4 MiB, which no answer without a video in it reaches. */
+  readonly capBytes?: number;
+  /** Statuses after which the vendor's own client creates a job again. Default: none. */
+  readonly resentStatuses?: readonly number[];
+}
+
 /**
  * Opens the exchanges of one adapter.
  *
  * @param readError What the vendor's error bodies say.
- * @param capBytes The longest answer. Default: 4 MiB, which no answer without a video in it reaches.
  */
 export function videoExchange(
   outbound: Outbound,
   readError: (body: unknown) => VendorRefusal,
-  capBytes = ANSWER_CAP_BYTES,
+  { capBytes = ANSWER_CAP_BYTES, resentStatuses = [] }: VideoExchangeOptions = {},
 ): VideoExchange {
   const within = (ms: number) => Math.min(ms, outbound.firstByteMs);
   const extras: JsonExtras = {
@@ -47,7 +55,7 @@ export function videoExchange(
           freshConnection: true,
         });
       } catch (thrown) {
-        throw thrown instanceof UpstreamFailure ? withDoubt(thrown) : thrown;
+        throw thrown instanceof UpstreamFailure ? withDoubt(thrown, resentStatuses) : thrown;
       }
     },
     ask: (path, read) => outbound.json("GET", path, null, read, extras),

@@ -66,3 +66,14 @@ Deno.test("videoExchange() tells without caring what is answered", () =>
     await exchange.tell("PUT", "/c");
     assertEquals(vendor.seen.map(({ method, path }) => `${method} ${path}`), ["DELETE /a", "PUT /b", "PUT /c"]);
   }));
+
+Deno.test("videoExchange() believes a 5xx in which the vendor's own code refuses the create", async () => {
+  const kinds = { rate_limited: "no", auth: "no", forbidden: "no", invalid: "no", unavailable: "unknown" } as const;
+  for (const [kind, accepted] of Object.entries(kinds) as [keyof typeof kinds, string][]) {
+    const failure = await withAnswers([{ status: 503, body: "{}" }], ({ outbound }) => {
+      const exchange = videoExchange(outbound, () => ({ ...NOTHING, kind }));
+      return assertRejects(() => exchange.create("/", {}, () => null), UpstreamFailure);
+    });
+    assertEquals([failure.kind, failure.facts.accepted], [kind, accepted]);
+  }
+});

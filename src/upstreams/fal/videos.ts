@@ -29,9 +29,12 @@ const Result = z.object({
   has_nsfw_concepts: z.array(z.boolean()).nullish().catch(null),
 });
 
+/** Source: @fal-ai/client 1.10.1, `DEFAULT_RETRYABLE_STATUS_CODES`, by which it submits again. */
+const RESENT_STATUSES = [429, 502, 503, 504];
+
 /** fal as a video upstream. It repeats nothing of ours by which a job could be found again. */
 export function falVideos(outbound: Outbound): VideoUpstream {
-  const exchange = videoExchange(outbound, readRefusal);
+  const exchange = videoExchange(outbound, readRefusal, { resentStatuses: RESENT_STATUSES });
   return {
     mediaForms: { image: ["url", "data_uri"], audio: ["url", "data_uri"], video: ["url", "data_uri"] },
     async create(order) {

@@ -91,7 +91,7 @@ const REFUSED_OPTIONS: RefusedOptions = {
 
 /** Google as a video upstream. It repeats nothing of ours by which an interaction could be found again. */
 export function googleVideos(outbound: Outbound): VideoUpstream {
-  const exchange = videoExchange(outbound, readRefusal, REPLY_CAP_BYTES);
+  const exchange = videoExchange(outbound, readRefusal, { capBytes: REPLY_CAP_BYTES });
   return {
     // The vendor fetches nothing for a caller: bytes stand in the request, or in the vendor's own files.
     mediaForms: { image: ["base64"], audio: [], video: ["base64"] },

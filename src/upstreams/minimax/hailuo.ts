@@ -115,7 +115,7 @@ function bodyOf(outbound: Outbound, order: VideoOrder): JsonObject {
 }
 
 /** Throws the failure that an answer of status 200 tells by its number; zero is none. */
-function refuseTold(outbound: Outbound, answer: unknown): void {
+export function refuseTold(outbound: Outbound, answer: unknown): void {
   const told = Told.safeParse(answer).data?.base_resp;
   if (!told || told.status_code === null || told.status_code === "0") return;
   throw toldFailure(outbound, told.status_code, told.status_msg ?? "");

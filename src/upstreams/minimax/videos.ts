@@ -6,7 +6,7 @@ import { videoExchange } from "../video_exchange.ts";
 import { cancelWaiting, failed, finished, progressOfStatus } from "../video_progress.ts";
 import { shapeOf, type VideoShapes } from "../video_shape.ts";
 import type { RefusedOptions, VideoJobHandle, VideoOrder, VideoProgress, VideoUpstream } from "../video_upstream.ts";
-import { createHailuo, HAILUO, isHailuo, pollHailuo } from "./hailuo.ts";
+import { createHailuo, HAILUO, isHailuo, pollHailuo, refuseTold } from "./hailuo.ts";
 import { codeNumber, readRefusal, verdictOn } from "./refusal.ts";
 
 /** MiniMax H3. Source: MiniMax API reference, "Video generation v2" (create, query, cancel or delete). */
@@ -62,7 +62,10 @@ export function minimaxVideos(outbound: Outbound): VideoUpstream {
     async create(order) {
       if (isHailuo(order.model)) return await createHailuo(outbound, exchange, order);
       const body = bodyOf(outbound, order);
-      const { task_id } = await exchange.create("/v2/video_generation", body, (answer) => Created.parse(answer));
+      const { task_id } = await exchange.create("/v2/video_generation", body, (answer) => {
+        refuseTold(outbound, answer);
+        return Created.parse(answer);
+      });
       return { id: task_id, place: null };
     },
     poll: (job) => job.place === HAILUO ? pollHailuo(outbound, exchange, job) : pollH3(job),

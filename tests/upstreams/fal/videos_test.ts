@@ -69,6 +69,7 @@ videoUpstreamContract("fal", {
   emptySuccesses: [[ended, ok({})], [ended, ok({ video: null })], [ended, ok({ video: { url: "" } })]],
   contentRefusals: [{ status: 422, body: detail("content_policy_violation", "Flagged") }],
   refusal: (words) => detail("value_error", words),
+  resentStatuses: [502, 503, 504],
   cancels: [
     { answers: [{ status: 202, body: { status: "CANCELLATION_REQUESTED" } }], outcome: "requested" },
     { answers: [{ status: 400, body: { status: "ALREADY_COMPLETED" } }], outcome: "gone" },

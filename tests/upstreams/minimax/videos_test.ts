@@ -200,15 +200,20 @@ Deno.test("MiniMax Hailuo videos: a ratio that cannot be asked for is refused be
   assertEquals([failure.kind, failure.facts.accepted, failure.facts.field], ["invalid", "no", "aspect_ratio"]);
 });
 
-Deno.test("MiniMax Hailuo videos: the number in an answer of status 200 decides", async () => {
+for (const model of ["MiniMax-Hailuo-2.3", "MiniMax-H3"]) {
+  Deno.test(`MiniMax videos: the number in an answer of status 200 decides, ${model}`, () => testNumbers(model));
+}
+
+async function testNumbers(model: string): Promise<void> {
   const failing = (code: number) =>
-    withAnswers([ok(base(code, "no"))], async ({ outbound }) => {
+    withAnswers([ok({ task_id: "", ...base(code, "no") })], async ({ outbound }) => {
       const { kind, facts } = await assertRejects(
-        () => minimaxVideos(outbound).create(videoOrder({ model: "MiniMax-Hailuo-2.3" })),
+        () => minimaxVideos(outbound).create(videoOrder({ model })),
         UpstreamFailure,
       );
       return [kind, facts.accepted, facts.vendorCode];
     });
+  assertEquals(await failing(0), ["broken", "unknown", undefined]);
   assertEquals(await failing(1002), ["rate_limited", "no", "1002"]);
   assertEquals(await failing(1004), ["auth", "no", "1004"]);
   assertEquals(await failing(1008), ["unavailable", "no", "1008"]);
@@ -216,7 +221,7 @@ Deno.test("MiniMax Hailuo videos: the number in an answer of status 200 decides"
   assertEquals(await failing(1000), ["unavailable", "unknown", "1000"]);
   assertEquals(await failing(1001), ["timeout", "unknown", "1001"]);
   assertEquals(await failing(9999), ["unavailable", "unknown", "9999"]);
-});
+}
 
 Deno.test("MiniMax Hailuo videos: a question that is refused by its number ends no job", async () => {
   const failure = await withAnswers(
