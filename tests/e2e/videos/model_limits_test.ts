@@ -65,7 +65,7 @@ Deno.test("shapes and references that a model lacks are refused at the create, a
       resolutions: ["480p", "720p"],
       default_resolution: "720p",
       aspect_ratios: ["16:9", "9:16"],
-      duration: { min: 4, max: 10, default: 5 },
+      duration: { min: 4, max: 10, default: 5, auto: false },
       audio: "never",
       max_references: { image: 2, audio: 0, video: 1 },
     });

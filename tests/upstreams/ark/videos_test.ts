@@ -259,3 +259,10 @@ Deno.test({
     await assertRejects(() => progress("video-poll-404"), UpstreamFailure, "Task not found");
   },
 });
+
+Deno.test("Ark videos: a length that is left to the vendor is said as -1, and one that nobody named not at all", async () => {
+  const references = [mediaAt("video")];
+  assertEquals((await sent({ mode: "mixref2video", references, durationSeconds: -1 })).duration, -1);
+  const body = await sent({ mode: "mixref2video", references, durationSeconds: null });
+  assertEquals(["duration" in body, "ratio" in body], [false, false]);
+});
