@@ -5,6 +5,7 @@ import { anthropic } from "./families/anthropic.ts";
 import { arkImages } from "./families/ark_images.ts";
 import { arkVideos } from "./families/ark_videos.ts";
 import { bfl } from "./families/bfl.ts";
+import { fal } from "./families/fal.ts";
 import { google } from "./families/google.ts";
 import { openai } from "./families/openai.ts";
 import { openrouter } from "./families/openrouter.ts";
@@ -45,6 +46,8 @@ export interface Sandbox {
     readonly bfl: string;
     /** Ends in `/openrouter/api/v1`. */
     readonly openrouter: string;
+    /** Ends in `/fal`. */
+    readonly fal: string;
   };
   /** The latest 1,000 requests, oldest first. */
   readonly seen: readonly SeenRequest[];
@@ -62,6 +65,7 @@ const FAMILIES: readonly Family[] = [
   xai,
   bfl,
   openrouter,
+  fal,
 ];
 
 /**
@@ -97,6 +101,7 @@ export function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       xai: `${origin}/xai/v1`,
       bfl: `${origin}/bfl/v1`,
       openrouter: `${origin}/openrouter/api/v1`,
+      fal: `${origin}/fal`,
     },
     seen: log.entries,
     async stop() {

@@ -10,6 +10,21 @@ export function pixelsOf(size: string | null): Pixels | null {
   return match === null ? null : { width: Number(match[1]), height: Number(match[2]) };
 }
 
+/** The same shape within an area: both sides are cut to multiples of `grain`, so that the area holds. */
+export function withinArea({ width, height }: Pixels, maxPixels: number, grain: number): Pixels {
+  return scaledBy({ width, height }, Math.sqrt(maxPixels / (width * height)), grain);
+}
+
+/** The same shape with no side longer than `maxSide`; both sides are cut to multiples of `grain`. */
+export function withinSide({ width, height }: Pixels, maxSide: number, grain: number): Pixels {
+  return scaledBy({ width, height }, maxSide / Math.max(width, height), grain);
+}
+
+function scaledBy({ width, height }: Pixels, factor: number, grain: number): Pixels {
+  const side = (pixels: number) => Math.max(grain, Math.floor(pixels * Math.min(1, factor) / grain) * grain);
+  return { width: side(width), height: side(height) };
+}
+
 /**
  * The ratio that is nearest to that of a size; nearness is by factors, so that 3:2 and 2:3 are equally far from 1:1.
  *

@@ -1,4 +1,4 @@
-import { nearestRatio, type Pixels, pixelsOf } from "../image_size.ts";
+import { nearestRatio, pixelsOf, withinArea, withinSide } from "../image_size.ts";
 import type { ImageOrder, ImageSource } from "../image_upstream.ts";
 
 /** How a family of FLUX models names its inputs. */
@@ -52,12 +52,15 @@ const MAX_FIRST_SIDE = 1_440;
 export function shapeFor(order: ImageOrder, inputs: FluxInputs): Readonly<Record<string, string | number>> {
   const asked = pixelsOf(order.size);
   if (inputs.shape === "ratio") return asked === null ? {} : { aspect_ratio: nearestRatio(asked, RATIOS) };
-  if (inputs === FLUX_2 || order.model.startsWith("flux-2")) {
-    const [first] = order.images;
-    if (asked === null && first === undefined) return {};
-    return asked === null ? withinPixels(first, MAX_AUTO_PIXELS) : pixelFields(asked);
+  const [first] = order.images;
+  if (asked === null) {
+    return first !== undefined && isPricedByArea(inputs) ? { ...withinArea(first, MAX_AUTO_PIXELS, GRAIN) } : {};
   }
-  return asked === null ? {} : withinSide(asked, MAX_FIRST_SIDE);
+  return isPricedByArea(inputs) ? { ...asked } : { ...withinSide(asked, MAX_FIRST_SIDE, GRAIN) };
+}
+
+function isPricedByArea({ maxImagePixels }: FluxInputs): boolean {
+  return maxImagePixels !== null;
 }
 
 /** The size as words, `<width>x<height>`; null where the vendor chooses it. */
@@ -68,22 +71,4 @@ export function sizeOf({ width, height }: Readonly<Record<string, string | numbe
 /** Whether a picture is larger than its price covers. */
 export function isTooLarge({ width, height }: ImageSource, { maxImagePixels }: FluxInputs): boolean {
   return maxImagePixels !== null && width * height > maxImagePixels;
-}
-
-function withinPixels({ width, height }: Pixels, maxPixels: number) {
-  return scaled({ width, height }, Math.min(1, Math.sqrt(maxPixels / (width * height))));
-}
-
-function withinSide({ width, height }: Pixels, maxSide: number) {
-  return scaled({ width, height }, Math.min(1, maxSide / Math.max(width, height)));
-}
-
-/** Sides are multiples of 32, cut and not rounded, so that the area stays within its bound. */
-function scaled({ width, height }: Pixels, factor: number) {
-  const side = (pixels: number) => Math.max(GRAIN * 2, Math.floor(pixels * factor / GRAIN) * GRAIN);
-  return pixelFields({ width: side(width), height: side(height) });
-}
-
-function pixelFields({ width, height }: Pixels) {
-  return { width, height };
 }

@@ -1,25 +1,16 @@
 import * as z from "zod";
-import { chat } from "../../conversation/codecs/chat/mod.ts";
-import { type FailureKind, UpstreamFailure } from "../failure.ts";
-import type { Outbound, VendorRefusal } from "../outbound.ts";
+import { UpstreamFailure } from "../failure.ts";
+import type { Outbound } from "../outbound.ts";
 import { type VideoExchange, videoExchange } from "../video_exchange.ts";
 import { failed, failedWith, finished, pending, pendingAs } from "../video_progress.ts";
 import type { CancelOutcome, VideoJobHandle, VideoProgress, VideoUpstream } from "../video_upstream.ts";
 import { endpointFor } from "./inputs.ts";
+import { Created, isJobsOwn, isRefusal, placeOf, readRefusal, Status } from "./queue.ts";
 import { bodyOf, droppedOf, REFUSED_OPTIONS } from "./request.ts";
 
 /** fal's queue. Source: fal documentation, "Queue API" (submit, status, result, cancel) and "Errors". */
 
 const text = z.string().nullish().catch(null);
-
-const Created = z.object({ request_id: z.string().min(1), response_url: text });
-
-const Status = z.object({
-  status: z.string(),
-  queue_position: z.int().nonnegative().nullish().catch(null),
-  error: text,
-  error_type: text,
-});
 
 const File = z.object({ url: text, duration: z.number().nonnegative().nullish().catch(null) });
 
@@ -51,17 +42,6 @@ export function falVideos(outbound: Outbound): VideoUpstream {
     refusedOptions: REFUSED_OPTIONS,
     dropped: droppedOf,
   };
-}
-
-/**
- * The path of a job. It stands below owner and app only, which fal tells by an address of its own: that is taken when it
- * leads to the provider's own host and to this job, and worked out otherwise.
- */
-function placeOf(outbound: Outbound, created: z.infer<typeof Created>, endpoint: string): string {
-  const ending = `/requests/${encodeURIComponent(created.request_id)}`;
-  const named = created.response_url ? outbound.pathOf(created.response_url) : null;
-  if (named?.endsWith(ending)) return named;
-  return `/${endpoint.split("/").slice(0, 2).join("/")}${ending}`;
 }
 
 function placeIn({ id, place }: VideoJobHandle): string {
@@ -107,11 +87,6 @@ async function resultOf(outbound: Outbound, exchange: VideoExchange, place: stri
 
 const BLACKENED = "The video was blackened by the vendor's content check";
 
-/** Whether a failure is the job's result, and not one of asking for it, which can be asked again. */
-function isJobsOwn({ kind, facts: { status } }: UpstreamFailure): boolean {
-  return status === 500 || (kind === "invalid" && status !== null && status !== 404);
-}
-
 async function cancel(exchange: VideoExchange, place: string): Promise<CancelOutcome> {
   try {
     await exchange.tell("PUT", `${place}/cancel`);
@@ -122,23 +97,4 @@ async function cancel(exchange: VideoExchange, place: string): Promise<CancelOut
     if (status === 400 || status === 404) return "gone";
     throw thrown;
   }
-}
-
-const Detail = z.object({ detail: z.array(z.object({ type: text })).nonempty() });
-
-function readRefusal(body: unknown): VendorRefusal {
-  const said = chat.upstream.readError(body);
-  const code = Detail.safeParse(body).data?.detail[0].type ?? said.code;
-  return { ...said, code, kind: kindOf(code, said.message), isContentRefusal: isRefusal(code) };
-}
-
-function isRefusal(code: string | null): boolean {
-  return code === "content_policy_violation";
-}
-
-/** What the vendor's words mean where its status would mislead; else undefined. */
-function kindOf(code: string | null, message: string): FailureKind | undefined {
-  if (isRefusal(code)) return "invalid";
-  // A 403 that has no code: our balance is used up.
-  return /exhausted balance/i.test(message) ? "unavailable" : undefined;
 }

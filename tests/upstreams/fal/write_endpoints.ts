@@ -1,11 +1,13 @@
 /**
- * Writes what fal's models that make videos call their inputs, from the types of its newest official client:
+ * Writes what fal's models that make videos or pictures call their inputs, from the types of its newest official client:
  * `deno task fal-endpoints`. Needs npm and a package registry.
  */
 import ts from "typescript";
+import type { FalImageInputs } from "../../../src/upstreams/fal/image_inputs.ts";
 import type { FalInputs } from "../../../src/upstreams/fal/inputs.ts";
 
-const TABLE = new URL("../../../src/upstreams/fal/endpoints.json", import.meta.url);
+const VIDEOS = new URL("../../../src/upstreams/fal/endpoints.json", import.meta.url);
+const IMAGES = new URL("../../../src/upstreams/fal/image_endpoints.json", import.meta.url);
 
 /** Names of inputs by what they hold, the better one first. */
 const NAMES = {
@@ -19,6 +21,10 @@ const NAMES = {
 
 /** Inputs that a caller of ours cannot give: what needs one of them is made from something else than words and references. */
 const FOREIGN = ["video_url", "audio_url", "mask_url", "mask_video_url", "mask_image_url", "video", "text_input"];
+
+/** What an address that makes pictures may demand of a caller: words, and pictures under one of these names. */
+const IMAGE_NAMES = { image: ["image_url"], images: ["image_urls", "input_image_urls"] } as const;
+const GIVEN: readonly string[] = ["prompt", ...IMAGE_NAMES.image, ...IMAGE_NAMES.images];
 
 interface Field {
   readonly isOptional: boolean;
@@ -35,24 +41,62 @@ await Deno.remove(folder, { recursive: true });
 const aliases = new Map(
   source.statements.filter(ts.isTypeAliasDeclaration).map((each) => [each.name.text, each.type]),
 );
-const endpoints = [...fieldTypes(aliases.get("EndpointTypeMap"))].flatMap(([address, both]) => {
+const endpoints = [...fieldTypes(aliases.get("EndpointTypeMap"))].map(([address, both]) => {
   const sides = fieldTypes(both.type);
-  const inputs = fieldsOf(sides.get("input")?.type);
-  const output = fieldsOf(sides.get("output")?.type);
-  if (!output.has("video") && !output.has("videos")) return [];
-  if (!inputs.has("prompt") || FOREIGN.some((name) => inputs.get(name)?.isOptional === false)) return [];
-  return [[address, inputsOf(inputs)] as const];
-});
-const groups = Map.groupBy(endpoints.toSorted(([a], [b]) => a < b ? -1 : 1), ([, inputs]) => JSON.stringify(inputs));
-const table = [...groups].map(([inputs, members]) => ({
-  inputs: JSON.parse(inputs) as FalInputs,
-  addresses: members.map(([address]) => address),
-}));
-await Deno.writeTextFile(TABLE, `${JSON.stringify(table, null, 2)}\n`);
+  return { address, inputs: fieldsOf(sides.get("input")?.type), output: fieldsOf(sides.get("output")?.type) };
+}).filter(({ inputs }) => inputs.has("prompt"));
+
+await writeTable(
+  VIDEOS,
+  endpoints.filter(({ inputs, output }) =>
+    (output.has("video") || output.has("videos")) && !FOREIGN.some((name) => inputs.get(name)?.isOptional === false)
+  ).map(({ address, inputs }) => [address, inputsOf(inputs)]),
+);
+await writeTable(
+  IMAGES,
+  endpoints.filter(({ inputs, output }) =>
+    (output.has("image") || output.has("images")) &&
+    [...inputs].every(([name, { isOptional }]) => isOptional || GIVEN.includes(name))
+  ).map(({ address, inputs }) => [address, imageInputsOf(inputs)]),
+);
+
+/** Addresses whose inputs are the same stand together. */
+async function writeTable(path: URL, rows: readonly (readonly [address: string, inputs: unknown])[]): Promise<void> {
+  const groups = Map.groupBy(rows.toSorted(([a], [b]) => a < b ? -1 : 1), ([, inputs]) => JSON.stringify(inputs));
+  const table = [...groups].map(([inputs, members]) => ({
+    inputs: JSON.parse(inputs),
+    addresses: members.map(([address]) => address),
+  }));
+  await Deno.writeTextFile(path, `${JSON.stringify(table, null, 2)}\n`);
+}
+
+function imageInputsOf(fields: ReadonlyMap<string, Field>): FalImageInputs {
+  const nameOf = (names: readonly string[]) => names.find((name) => fields.has(name)) ?? null;
+  const isNeeded = (name: string) => fields.get(name)?.isOptional === false;
+  const size = fields.get("image_size")?.type;
+  return withoutGaps<FalImageInputs>({
+    image: nameOf(IMAGE_NAMES.image),
+    images: nameOf(IMAGE_NAMES.images),
+    needsImage: [...IMAGE_NAMES.image, ...IMAGE_NAMES.images].some(isNeeded),
+    takesPixels: size?.includes("ImageSize"),
+    sizes: size?.includes("ImageSize") ? null : textsIn(size, /^\d+x\d+$/),
+    ratios: textsIn(fields.get("aspect_ratio")?.type, /^\d+:\d+$/),
+    formats: textsIn(fields.get("output_format")?.type, /^(png|jpeg|webp)$/),
+    qualities: textsIn(fields.get("quality")?.type, /^\w+$/),
+    backgrounds: textsIn(fields.get("background")?.type, /^\w+$/),
+    takesCount: fields.get("num_images")?.type === "number",
+  });
+}
+
+/** The texts of that form that a type lists; null for none. */
+function textsIn(type: string | undefined, form: RegExp): string[] | null {
+  const texts = [...(type ?? "").matchAll(/"([^"]+)"/g)].map(([, text]) => text).filter((text) => form.test(text));
+  return texts.length === 0 ? null : texts;
+}
 
 function inputsOf(fields: ReadonlyMap<string, Field>): FalInputs {
   const nameOf = (names: readonly string[]) => names.find((name) => fields.has(name)) ?? null;
-  return withoutGaps({
+  return withoutGaps<FalInputs>({
     firstFrame: nameOf(NAMES.firstFrame),
     lastFrame: nameOf(NAMES.lastFrame),
     images: nameOf(NAMES.images),
@@ -67,8 +111,8 @@ function inputsOf(fields: ReadonlyMap<string, Field>): FalInputs {
 }
 
 /** The inputs that are there. */
-function withoutGaps(inputs: Record<string, unknown>): FalInputs {
-  return Object.fromEntries(Object.entries(inputs).filter(([, value]) => value)) as FalInputs;
+function withoutGaps<T>(inputs: Record<keyof T, unknown>): T {
+  return Object.fromEntries(Object.entries(inputs).filter(([, value]) => value)) as T;
 }
 
 function durationOf(type: string | undefined): FalInputs["duration"] {

@@ -1,0 +1,142 @@
+import * as z from "zod";
+import type { Clock } from "../../lib/clock.ts";
+import { UpstreamFailure } from "../failure.ts";
+import { type ImageJobParts, type ImageProgress, imagesOf, startImageJob } from "../image_job.ts";
+import { madeImageOf } from "../image_reply.ts";
+import { nearestRatio, pixelsOf, withinArea } from "../image_size.ts";
+import type { ImageOrder, ImageOutcome, ImageUpstream } from "../image_upstream.ts";
+import { dataUriOf, jsonBody } from "../json_body.ts";
+import type { JsonExtras, Outbound } from "../outbound_call.ts";
+import { type FalImageEndpoint, type FalImageInputs, imageEndpointFor } from "./image_inputs.ts";
+import { Created, isJobsOwn, isRefusal, placeOf, readRefusal, Status } from "./queue.ts";
+
+/** Pictures on fal's queue. Source: fal documentation, "Queue API"; the schemas of each model. */
+
+const text = z.string().nullish().catch(null);
+const side = z.int().positive().nullish().catch(null);
+const flags = z.array(z.boolean()).nullish().catch(null);
+
+const File = z.object({ url: text, content_type: text, width: side, height: side });
+const Listed = File.or(z.string().transform((url) => ({ url, content_type: null, width: null, height: null })));
+
+const Result = z.object({
+  images: z.array(Listed).nullish().catch(null),
+  image: Listed.nullish().catch(null),
+  has_nsfw_concepts: flags,
+  nsfw_content_detected: flags,
+});
+
+/**
+ * fal's models as an image upstream: each picture is a job of its queue, which can be cancelled.
+ *
+ * @param clock For the pauses between polls.
+ */
+export function falImages(outbound: Outbound, clock: Clock): ImageUpstream {
+  const make: ImageUpstream["generate"] = async (order, call) => {
+    const parts: ImageJobParts = { outbound, clock, call, readError: readRefusal };
+    const endpoint = endpointOf(order, outbound);
+    const created = await startImageJob(
+      parts,
+      `/${encodeURI(endpoint.path)}`,
+      bodyOf(order, endpoint.inputs),
+      (answer) => Created.parse(answer),
+    );
+    const place = placeOf(outbound, created, endpoint.path);
+    return await imagesOf({
+      progress: { status: "pending" },
+      poll: (extras) => progressOf(outbound, place, extras),
+      cancel: (extras) => outbound.json("PUT", `${place}/cancel`, null, () => {}, { ...extras, parse: () => null }),
+    }, parts);
+  };
+  return {
+    generate: make,
+    async edit(order, call) {
+      if (order.mask === null) return await make(order, call);
+      throw outbound.failure("invalid", "Cannot edit with a mask: the model takes none", { field: "mask" });
+    },
+    stream: null,
+    mostPerCall: 1,
+  };
+}
+
+function endpointOf({ model, images }: ImageOrder, outbound: Outbound): FalImageEndpoint {
+  const endpoint = imageEndpointFor(model, images.length);
+  if (endpoint !== null) return endpoint;
+  const what = ["makes no image from words alone", "takes no image"][images.length] ?? "takes one image at most";
+  throw outbound.failure("invalid", `"${model}" ${what}`, { field: "image" });
+}
+
+function bodyOf(order: ImageOrder, inputs: FalImageInputs) {
+  const { prompt, images, quality, outputFormat, background } = order;
+  const uris = images.map(dataUriOf);
+  return jsonBody({
+    prompt,
+    ...(uris.length > 0 && (inputs.images ? { [inputs.images]: uris } : { [inputs.image!]: uris[0] })),
+    ...shapeFor(order, inputs),
+    ...(inputs.takesCount && { num_images: 1 }),
+    ...(outputFormat !== null && inputs.formats?.includes(outputFormat) && { output_format: outputFormat }),
+    ...(inputs.qualities?.includes(quality) && { quality }),
+    ...(background !== null && inputs.backgrounds?.includes(background) && { background }),
+  });
+}
+
+/** What a picture that is changed is made in at most where no size was asked for: prices go by the megapixel. */
+const MAX_AUTO_PIXELS = 2 * 1_048_576;
+const GRAIN = 32;
+
+function shapeFor({ size, images }: ImageOrder, { takesPixels, sizes, ratios }: FalImageInputs) {
+  const asked = pixelsOf(size);
+  if (takesPixels) {
+    if (asked !== null) return { image_size: asked };
+    return images.length === 0 ? {} : { image_size: withinArea(images[0], MAX_AUTO_PIXELS, GRAIN) };
+  }
+  if (asked === null) return {};
+  return {
+    ...(sizes && { image_size: nearestRatio(asked, sizes) }),
+    ...(ratios && { aspect_ratio: nearestRatio(asked, ratios) }),
+  };
+}
+
+async function progressOf(outbound: Outbound, place: string, extras: JsonExtras): Promise<ImageProgress> {
+  const answer = await outbound.json("GET", `${place}/status`, null, (body) => Status.parse(body), extras);
+  const { status, error, error_type } = answer;
+  if (status.toUpperCase() !== "COMPLETED") return { status: "pending" };
+  if (!error) return await resultOf(outbound, place, extras);
+  const isForbidden = isRefusal(error_type ?? null);
+  const facts = { vendorCode: error_type ?? undefined, isContentRefusal: isForbidden };
+  return { status: "failed", failure: outbound.failure(isForbidden ? "invalid" : "unavailable", error, facts) };
+}
+
+/** A queue that has completed says nothing of success: the result does, by its own status. */
+async function resultOf(outbound: Outbound, place: string, extras: JsonExtras): Promise<ImageProgress> {
+  try {
+    return await outbound.json("GET", place, null, (body) => readResult(body, outbound), extras);
+  } catch (thrown) {
+    if (!(thrown instanceof UpstreamFailure)) throw thrown;
+    if (thrown.message.includes("still in progress")) return { status: "pending" };
+    if (isJobsOwn(thrown)) return { status: "failed", failure: thrown };
+    throw thrown;
+  }
+}
+
+const BLACKENED = "The image was blackened by the vendor's content check";
+
+/** A picture that the content check forbids is black, and comes as a success. */
+function readResult(body: unknown, outbound: Outbound): ImageProgress {
+  const { images, image, has_nsfw_concepts, nsfw_content_detected } = Result.parse(body);
+  const files = [...images ?? [], ...image ? [image] : []];
+  const isBlack = has_nsfw_concepts ?? nsfw_content_detected ?? [];
+  const shown = files.filter((_, nth) => !isBlack[nth]);
+  const made = shown.map(({ url, content_type }) => madeImageOf({ url }, content_type ?? null))
+    .filter((each) => each !== null);
+  if (made.length > 0) {
+    const [{ width, height }] = shown;
+    const size = width && height ? `${width}x${height}` : null;
+    const outcome: ImageOutcome = { createdAt: null, images: made, size, quality: null, consumption: null };
+    return { status: "completed", outcome };
+  }
+  const failure = isBlack.includes(true)
+    ? outbound.failure("invalid", BLACKENED, { vendorCode: "has_nsfw_concepts", isContentRefusal: true })
+    : outbound.failure("broken", "", { accepted: "unknown" });
+  return { status: "failed", failure };
+}

@@ -1,0 +1,74 @@
+import * as z from "zod";
+import { chat } from "../../conversation/codecs/chat/mod.ts";
+import type { FailureKind, UpstreamFailure } from "../failure.ts";
+import type { Outbound, VendorRefusal } from "../outbound.ts";
+
+/** What jobs of fal's queue have in common. Source: fal documentation, "Queue API" and "Errors". */
+
+const text = z.string().nullish().catch(null);
+
+/** A job that was accepted. */
+export interface FalSubmission {
+  readonly request_id: string;
+  /** Where its result will stand, as the vendor says. */
+  readonly response_url?: string | null;
+}
+
+/** Reads the answer to a submission. */
+export const Created: z.ZodType<FalSubmission> = z.object({ request_id: z.string().min(1), response_url: text });
+
+/** How a job stands in the queue. */
+export interface FalStatus {
+  readonly status: string;
+  /** How many jobs are before it. */
+  readonly queue_position?: number | null;
+  /** Why it failed; also a job that failed is `COMPLETED`. */
+  readonly error?: string | null;
+  /** The vendor's word for the reason. */
+  readonly error_type?: string | null;
+}
+
+/** Reads the answer to a question for a job's status. */
+export const Status: z.ZodType<FalStatus> = z.object({
+  status: z.string(),
+  queue_position: z.int().nonnegative().nullish().catch(null),
+  error: text,
+  error_type: text,
+});
+
+/**
+ * The path of a job. It stands below owner and app only, which fal tells by an address of its own: that is taken when it
+ * leads to the provider's own host and to this job, and worked out otherwise.
+ */
+export function placeOf(outbound: Outbound, created: FalSubmission, endpoint: string): string {
+  const ending = `/requests/${encodeURIComponent(created.request_id)}`;
+  const named = created.response_url ? outbound.pathOf(created.response_url) : null;
+  if (named?.endsWith(ending)) return named;
+  return `/${endpoint.split("/").slice(0, 2).join("/")}${ending}`;
+}
+
+/** Whether a failure is the job's result, and not one of asking for it, which can be asked again. */
+export function isJobsOwn({ kind, facts: { status } }: UpstreamFailure): boolean {
+  return status === 500 || (kind === "invalid" && status !== null && status !== 404);
+}
+
+const Detail = z.object({ detail: z.array(z.object({ type: text })).nonempty() });
+
+/** Reads an error body, `{detail}`, which is a text or a list of what is wrong. */
+export function readRefusal(body: unknown): VendorRefusal {
+  const said = chat.upstream.readError(body);
+  const code = Detail.safeParse(body).data?.detail[0].type ?? said.code;
+  return { ...said, code, kind: kindOf(code, said.message), isContentRefusal: isRefusal(code) };
+}
+
+/** Whether a word of the vendor's says that its content rules forbid a request or its result. */
+export function isRefusal(code: string | null): boolean {
+  return code === "content_policy_violation";
+}
+
+/** What the vendor's words mean where its status would mislead; else undefined. */
+function kindOf(code: string | null, message: string): FailureKind | undefined {
+  if (isRefusal(code)) return "invalid";
+  // A 403 that has no code: our balance is used up.
+  return /exhausted balance/i.test(message) ? "unavailable" : undefined;
+}
