@@ -13,6 +13,7 @@ import { messages } from "./conversation/codecs/messages/mod.ts";
 import { renderDefaultError } from "./protocols/default/error.ts";
 import { defaultModelRoutes } from "./protocols/default/models.ts";
 import { defaultTextRoutes } from "./protocols/default/texts.ts";
+import { videoModelRoute } from "./protocols/default/video_models.ts";
 import { renderVideoError } from "./protocols/default/videos.ts";
 import { renderMessageError } from "./protocols/message/error.ts";
 import { messageRoutes } from "./protocols/message/messages.ts";
@@ -79,6 +80,7 @@ export function routesOf(
     ...contentRoutes(textParts),
     ...caches.routes,
     ...images,
+    videoModelRoute(catalog, renderVideoError),
     ...videos,
     ...defaultModelRoutes(catalog, renderDefaultError),
     ...messageModelRoutes(catalog, (model) => serviceOf(model, turns), renderMessageError),

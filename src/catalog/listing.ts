@@ -20,7 +20,7 @@ export interface CatalogStyle {
 }
 
 /** A body that is made once and sent many times. */
-type Prepared = (inbound: Inbound) => Promise<Response>;
+export type Prepared = (inbound: Inbound) => Promise<Response>;
 
 /** The answers of one state of the catalog. */
 interface Answers {
@@ -96,8 +96,8 @@ function listOf(style: CatalogStyle, models: readonly Model[]): Prepared {
   };
 }
 
-/** Bytes and entity tag of an answer. The tag is made at the first use, as digests are asynchronous. */
-function prepared(body: unknown): Prepared {
+/** Answers with a value as JSON, under an entity tag. The tag is made at the first use, as digests are asynchronous. */
+export function prepared(body: unknown): Prepared {
   const bytes = new TextEncoder().encode(JSON.stringify(body));
   let tag: Promise<string> | undefined;
   return async ({ request, requestId }) => {

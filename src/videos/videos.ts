@@ -1,6 +1,7 @@
 import { invalidField } from "../lib/gateway_error.ts";
 import type { JobHandler } from "../store/jobs.ts";
 import { cancelVideo } from "./cancel.ts";
+import { type ContentChoice, placesOf } from "./content.ts";
 import { createVideo, type VideoCall } from "./create.ts";
 import { IdempotentCreates, type IdempotentTask } from "./idempotency.ts";
 import { forgetHandler, mirrorHandler, whenMirrored } from "./mirror.ts";
@@ -65,8 +66,8 @@ export interface Videos {
   /** Ends all streams of events, as the process is about to end; their readers come back elsewhere. */
   endEvents(): void;
   cancel(keyId: string, id: string): Promise<TaskObject>;
-  /** The address of the first result: our copy where there is one or will be, else the vendor's. Throws `not_found`. */
-  contentOf(keyId: string, id: string): Promise<string>;
+  /** The address of a result: our copy where there is one or will be, else the vendor's. Throws `not_found`. */
+  contentOf(keyId: string, id: string, choice: ContentChoice): Promise<string>;
   /** See {@linkcode whenMirrored}. */
   whenMirrored(name: string): Promise<boolean>;
   readonly pollingUrl: (id: string) => string;
@@ -122,12 +123,10 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
       if (!isTaskId(id)) throw taskNotFound();
       return objectOf(await cancelVideo(parts, submitLimits, keyId, id));
     },
-    async contentOf(keyId, id) {
-      const task = await own(keyId, id);
-      const [mirror] = task.mirrors;
+    async contentOf(keyId, id, choice) {
+      const { mirror, vendorUrl } = placesOf(await own(keyId, id), choice);
       if (mirror !== undefined) return mirrorUrl(mirror, parts.store.now(), parts);
-      const open = task.results.find(({ url, needsCredential }) => url !== null && !needsCredential)?.url;
-      if (open) return open;
+      if (vendorUrl) return vendorUrl;
       throw taskNotFound();
     },
     whenMirrored: (name) => whenMirrored(parts, name),

@@ -10,6 +10,7 @@ import { EVENT_HEADERS, EVENT_WRITER, lastEventIdIn } from "./video_events.ts";
 import { withOpenaiFields } from "./openai_video_fields.ts";
 import { dialectOf } from "./video_dialects.ts";
 import { isForm, readVideoForm } from "./video_form.ts";
+import { readContentQuery } from "./video_content_query.ts";
 import { readVideoListQuery } from "./video_list_query.ts";
 
 /** What the video endpoints are made with. */
@@ -122,6 +123,6 @@ async function cancel(inbound: Inbound, { videos, authenticate }: VideoRoutePart
 
 async function content(inbound: Inbound, { videos, authenticate }: VideoRouteParts): Promise<Response> {
   const { keyId } = await authenticate(inbound);
-  const location = await videos.contentOf(keyId, inbound.params.id);
+  const location = await videos.contentOf(keyId, inbound.params.id, readContentQuery(inbound.query));
   return new Response(null, { status: 302, headers: { location, "cache-control": "private, no-store" } });
 }

@@ -35,6 +35,15 @@ Deno.test("client.videos creates from words, polls and downloads", async () => {
   const content = await client.videos.downloadContent(done.id);
   assertEquals(await content.bytes(), SAMPLE_VIDEO);
   assertEquals(ordered().duration, 8);
+  const thumbnail = await assertRejects(
+    () => client.videos.downloadContent(done.id, { variant: "thumbnail" }),
+    APIError,
+  );
+  const sprites = await assertRejects(
+    () => client.videos.downloadContent(done.id, { variant: "spritesheet" }),
+    APIError,
+  );
+  assertEquals([thumbnail.status, sprites.status], [404, 400]);
 });
 
 Deno.test("client.videos creates from a picture that it uploads", async () => {

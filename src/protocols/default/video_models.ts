@@ -1,0 +1,82 @@
+import type { Catalog } from "../../catalog/catalog.ts";
+import { type Prepared, prepared } from "../../catalog/listing.ts";
+import { secondPriceOf, type VideoSection } from "../../catalog/media_sections.ts";
+import type { Model } from "../../catalog/model.ts";
+import type { ErrorRenderer, Route } from "../../http/inbound.ts";
+
+/** Longer spans of seconds are not listed one by one. */
+const MAX_LISTED_DURATIONS = 120;
+
+/**
+ * `GET /v1/videos/models`: the models that make videos and what each makes, as OpenRouter's clients read it. Public, as the other
+ * catalogs are. Source: OpenRouter API reference, "List all video generation models".
+ */
+export function videoModelRoute(catalog: Catalog, renderError: ErrorRenderer): Route {
+  let made: { readonly revision: number; readonly answer: Prepared } | null = null;
+  return {
+    method: "GET",
+    path: "/v1/videos/models",
+    renderError,
+    handler(inbound) {
+      const { revision } = catalog;
+      if (made?.revision !== revision) made = { revision, answer: prepared({ data: videoModelsOf(catalog) }) };
+      return made.answer(inbound);
+    },
+  };
+}
+
+function videoModelsOf(catalog: Catalog): unknown[] {
+  const aliases = catalog.listedAliases.map(({ name, model }) => ({ ...model, id: name }));
+  return [...catalog.forProtocol("default"), ...aliases].flatMap((model) =>
+    model.video === null ? [] : [writeVideoModel(model, model.video)]
+  );
+}
+
+/** What the gateway does not know of a model is null. */
+function writeVideoModel(model: Model, video: VideoSection): Record<string, unknown> {
+  return {
+    id: model.id,
+    canonical_slug: model.canonicalSlug,
+    name: model.name,
+    description: model.description,
+    created: model.created,
+    supported_resolutions: video.resolutions,
+    supported_aspect_ratios: video.aspectRatios,
+    supported_sizes: null,
+    supported_durations: durationsOf(video),
+    supported_frame_images: framesOf(video),
+    generate_audio: video.audio !== "never",
+    seed: null,
+    creativity: null,
+    upscale_factor: null,
+    pricing_skus: pricesOf(video),
+    allowed_passthrough_parameters: [],
+  };
+}
+
+function durationsOf({ duration: { leastSeconds, mostSeconds } }: VideoSection): number[] | null {
+  const count = mostSeconds - leastSeconds + 1;
+  return count > MAX_LISTED_DURATIONS ? null : Array.from({ length: count }, (_, n) => leastSeconds + n);
+}
+
+function framesOf({ modes }: VideoSection): string[] {
+  const hasLast = modes.includes("img2video_end");
+  return [...(hasLast || modes.includes("img2video") ? ["first_frame"] : []), ...(hasLast ? ["last_frame"] : [])];
+}
+
+/** Decimals of USD for one second: `duration_seconds_720p`, or with what is heard before the resolution. */
+function pricesOf(video: VideoSection): Record<string, string> {
+  const prices: Record<string, string> = {};
+  const add = (sku: string, price: string | null) => {
+    if (price !== null) prices[sku] = price;
+  };
+  for (const resolution of video.resolutions) {
+    const [audio, silent] = [true, false].map((withAudio) => secondPriceOf(video, resolution, withAudio));
+    if (audio === silent) add(`duration_seconds_${resolution}`, audio);
+    else {
+      add(`duration_seconds_with_audio_${resolution}`, audio);
+      add(`duration_seconds_without_audio_${resolution}`, silent);
+    }
+  }
+  return prices;
+}

@@ -1,0 +1,79 @@
+import { assert, assertEquals } from "@std/assert";
+import type { VideoTask } from "../../src/videos/task.ts";
+import { placesOf } from "../../src/videos/content.ts";
+import { taskObjectOf } from "../../src/videos/task_object.ts";
+import { taskOf } from "./tasks.ts";
+
+const PARTS = {
+  baseUrl: () => "https://gateway.example",
+  signingKeys: [{ id: "one", secret: new Uint8Array(32) }],
+  settings: { signedUrlMs: 60_000 },
+};
+
+const objectOf = (over: Partial<VideoTask>) => taskObjectOf(taskOf(1, over), 5_000, PARTS);
+
+const EXTRAS: Partial<VideoTask> = {
+  status: "completed",
+  updatedAt: 9_500,
+  results: [
+    { url: "https://vendor.example/a.mp4", needsCredential: false },
+    { url: "https://vendor.example/b.mp4", needsCredential: true },
+    { url: null, needsCredential: true },
+  ],
+  mirrors: ["one-0.mp4"],
+  extras: [
+    { type: "thumbnail", url: "https://vendor.example/thumb.png" },
+    { type: "last_frame", url: "https://vendor.example/last.png" },
+  ],
+  extraMirrors: ["one-extra-0.png", "one-extra-1.png"],
+};
+
+Deno.test("taskObjectOf() tells how far a task is where its vendor does, and nothing where not", () => {
+  const told = objectOf({ progress: { progressPercent: 37, queuePosition: 0, startedAt: 3_700 } });
+  assertEquals([told.progress, told.queue_position, told.started_at], [37, 0, 3]);
+  for (const progress of [undefined, {}, { progressPercent: null, queuePosition: null, startedAt: null }]) {
+    const silent = objectOf({ progress });
+    assert(!("progress" in silent) && !("queue_position" in silent) && !("started_at" in silent));
+  }
+});
+
+Deno.test("taskObjectOf() says 100 of a completed task and no place in a queue of one that has ended", () => {
+  const progress = { progressPercent: 80, queuePosition: 3, startedAt: 3_700 };
+  const done = objectOf({ status: "completed", updatedAt: 9_500, progress });
+  assertEquals([done.progress, done.queue_position, done.started_at, done.completed_at], [100, undefined, 3, 9]);
+  const failed = objectOf({ status: "failed", updatedAt: 9_500, progress });
+  assertEquals([failed.progress, failed.queue_position, failed.completed_at], [80, undefined, null]);
+});
+
+Deno.test("taskObjectOf() names what a vendor made beside the video, there and here", () => {
+  const task = objectOf(EXTRAS);
+  assertEquals([task.thumbnail_url, task.last_frame_url], [
+    "https://vendor.example/thumb.png",
+    "https://vendor.example/last.png",
+  ]);
+  assert(task.thumbnail_mirror_url?.startsWith("https://gateway.example/files/one-extra-0.png?expires="));
+  assert(task.last_frame_mirror_url?.startsWith("https://gateway.example/files/one-extra-1.png?expires="));
+  assertEquals(task.unsigned_urls, ["https://vendor.example/a.mp4", "https://vendor.example/b.mp4"]);
+});
+
+Deno.test("taskObjectOf() reads tasks of earlier versions", () => {
+  const task = objectOf({});
+  assertEquals([task.metadata, task.size, task.seconds], [{}, undefined, "5"]);
+  assertEquals(task.polling_url, `https://gateway.example/v1/videos/${taskOf(1).id}`);
+});
+
+Deno.test("placesOf() finds each content of a task, and an address at the vendor only where it opens", () => {
+  const task = taskOf(1, EXTRAS);
+  assertEquals(placesOf(task, { type: "video", index: 0 }), {
+    mirror: "one-0.mp4",
+    vendorUrl: "https://vendor.example/a.mp4",
+  });
+  for (const index of [1, 2, 3]) {
+    assertEquals(placesOf(task, { type: "video", index }), { mirror: undefined, vendorUrl: undefined });
+  }
+  assertEquals(placesOf(task, { type: "last_frame" }), {
+    mirror: "one-extra-1.png",
+    vendorUrl: "https://vendor.example/last.png",
+  });
+  assertEquals(placesOf(taskOf(1), { type: "thumbnail" }), { mirror: undefined, vendorUrl: undefined });
+});
