@@ -8,7 +8,8 @@ const ALLOWED_METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE";
 /** A star covers every field but `Authorization`; the usual ones are spelled out for browsers that know no star. */
 const ALLOWED_HEADERS = "Authorization, Content-Type, Accept, X-Api-Key, X-Content-Api-Key, X-Goog-Api-Key, Api-Key, " +
   "Msg-Version, Anthropic-Version, Anthropic-Beta, Anthropic-Dangerous-Direct-Browser-Access, OpenAI-Beta, " +
-  "OpenAI-Organization, OpenAI-Project, Idempotency-Key, X-Service-Provider-Type, X-Goog-Api-Client, *";
+  "OpenAI-Organization, OpenAI-Project, Idempotency-Key, X-Service-Provider-Type, X-Service-Dry-Run, " +
+  "X-Goog-Api-Client, *";
 
 const EXPOSED_HEADERS = "X-Service-Request-Id, X-Request-Id, Request-Id, X-Service-Provider, X-Service-Model, " +
   "X-Service-Dropped, Retry-After, RateLimit, RateLimit-Policy, Idempotent-Replayed, Content-Disposition, *";

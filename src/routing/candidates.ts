@@ -59,6 +59,19 @@ export function restingLast<C extends Candidate>(
 }
 
 /**
+ * The candidates in the order of their chances, without a draw: by weight, those whose circuit is open last. Misconfigured
+ * providers are left out.
+ *
+ * @throws {GatewayError} `upstream_auth_failed` when none is left.
+ */
+export function likeliestFirst(
+  candidates: readonly Candidate[],
+  context: Pick<RoutingContext, "breaker" | "accountId">,
+): readonly Candidate[] {
+  return restingLast(usableCandidates(candidates, context).toSorted((a, b) => b.weight - a.weight), context);
+}
+
+/**
  * The candidates without those of misconfigured providers.
  *
  * @throws {GatewayError} `upstream_auth_failed` when none is left.

@@ -1,35 +1,14 @@
 import { addHold } from "../billing/hold.ts";
 import type { Admission } from "../billing/meter.ts";
-import { GatewayError, invalidField } from "../lib/gateway_error.ts";
-import type { MemoryLease } from "../lib/memory_budget.ts";
+import { GatewayError } from "../lib/gateway_error.ts";
 import { writeMoney } from "../lib/money.ts";
-import { EgressError } from "../net/egress_error.ts";
-import { checkTarget } from "../net/target.ts";
-import { usableCandidates } from "../routing/candidates.ts";
-import { resolvePin } from "../routing/pin.ts";
 import { IDEMPOTENCY_MS, KeyTakenError } from "./idempotency.ts";
 import { dropInputs, keepInputs, type KeptInputs } from "./inputs.ts";
-import { formFor, isPublicBase } from "./media_publishing.ts";
-import { fitOrder, type FittedOrder, type VideoModel, videoModel } from "./order.ts";
-import { priceOf } from "./price.ts";
-import { optionsByProvider } from "./provider_options.ts";
+import { planVideo, refuseUnreachable, type VideoCall, type VideoPlan } from "./plan.ts";
 import { addIdempotency, addTask, type IdempotencyRecord } from "./records.ts";
-import { videoRefusal } from "./refusal.ts";
-import { readVideoRequest, type VideoRequest } from "./request.ts";
-import type { ProviderOptions, TaskMedia, TaskPrice, VideoTask } from "./task.ts";
+import type { TaskPrice, VideoTask } from "./task.ts";
 import { newTaskId } from "./task_id.ts";
-import { vendorAssetsOf } from "./vendor_assets.ts";
 import type { VideoParts } from "./video_parts.ts";
-
-/** Who creates a video, and what was sent. */
-export interface VideoCall {
-  readonly keyId: string;
-  readonly accountId: string;
-  /** The JSON body. */
-  readonly body: { readonly [key: string]: unknown };
-  /** Pays for what is read for the video. Default: nobody counts. */
-  readonly memory?: MemoryLease;
-}
 
 /** The `Idempotency-Key` of a create. */
 export interface CreateKey extends Pick<IdempotencyRecord, "bodyHash"> {
@@ -40,77 +19,28 @@ export interface CreateKey extends Pick<IdempotencyRecord, "bodyHash"> {
  * Creates a task: all that can be refused is refused first, then the task, its hold, its idempotency key and the job that
  * hands it to a vendor are one commit.
  *
- * @returns The task's id.
+ * @returns The task as it is stored.
  * @throws {GatewayError} As SPEC "Errors" says; nothing is then stored, held or sent.
  * @throws {KeyTakenError} If another create with the key was first.
  */
-export async function createVideo(parts: VideoParts, call: VideoCall, key: CreateKey | null): Promise<string> {
-  const request = readVideoRequest(call.body);
-  const model = videoModel(parts.catalog, request.model);
-  const namedPin = resolvePin(null, request.pin, model.id, model.serves, parts.isProvider);
-  const assets = vendorAssetsOf(parts, request, model, namedPin);
-  const { pin } = assets;
-  const fitted = fitOrder(request, model);
-  const options = ownOptions(parts, request, model, pin);
-  refusePromptOptions(parts, request.prompt, model, pin);
-  await refuseCallback(parts, request.callbackUrl);
-  refuseMisconfigured(parts, model, pin, call.accountId);
-  const price = priceOf(model, fitted, parts.settings.preauthorize);
+export async function createVideo(parts: VideoParts, call: VideoCall, key: CreateKey | null): Promise<VideoTask> {
+  const plan = await planVideo(parts, call);
+  const { request, price, assets } = plan;
+  const { accountId, keyId, memory } = call;
   await parts.writability?.check();
   const hasInputs = request.firstFrame !== null || request.references.length > 0;
-  if (hasInputs || !price.held) await refuseUnaffordable(parts, call.accountId, price);
+  if (hasInputs || !price.held) await refuseUnaffordable(parts, accountId, price);
   const id = newTaskId(parts.store.now());
-  const inputs = await keepInputs(parts, {
-    taskId: id,
-    accountId: call.accountId,
-    memory: call.memory,
-    assets: assets.urls,
-  }, request);
+  const inputs = await keepInputs(parts, { taskId: id, accountId, memory, assets }, request);
   try {
-    refuseUnreachable(parts, model, pin, inputs);
-    const task = newTask(parts, call, { id, request, model, pin, fitted, options, inputs, price });
+    refuseUnreachable(parts, plan, inputs);
+    const task = newTask(parts, call, { id, plan, inputs });
     await commitTask(parts, task, key);
-    const { accountId, keyId } = call;
-    parts.log.info("video_created", { ref: id, accountId, keyId, model: model.id, cost: writeMoney(price.estimate) });
-    return id;
+    parts.log.info("video_created", { ref: id, accountId, keyId, model: task.model, cost: writeMoney(price.estimate) });
+    return task;
   } catch (error) {
     await dropInputs(parts, inputs.names);
     throw error;
-  }
-}
-
-/** Throws `upstream_auth_failed` when all providers to which the task could be offered reject the gateway's credential. */
-function refuseMisconfigured(parts: VideoParts, model: VideoModel, pin: string | null, accountId: string): void {
-  const able = model.serves.filter(({ provider }) => parts.upstreams.has(provider) && (pin ?? provider) === provider);
-  usableCandidates(able, { breaker: parts.breaker, accountId });
-}
-
-function ownOptions(
-  { isProvider, upstreams }: VideoParts,
-  { options }: VideoRequest,
-  { id, serves }: VideoModel,
-  pin: string | null,
-): ProviderOptions {
-  const serving = serves.map(({ provider }) => provider);
-  return optionsByProvider(options, { model: id, serving, pin, isProvider, upstreams });
-}
-
-/** Throws when a vendor that may be asked would read an option in the prompt, as that would stand outside the price. */
-function refusePromptOptions({ upstreams }: VideoParts, prompt: string, model: VideoModel, pin: string | null): void {
-  for (const { provider } of model.serves) {
-    const option = (pin ?? provider) === provider ? upstreams.get(provider)?.optionInPrompt?.(prompt) : null;
-    if (!option) continue;
-    throw invalidField("prompt", `"${option}" is an option to the provider; use the field of the request in its place`);
-  }
-}
-
-async function refuseCallback({ egress }: VideoParts, url: string | null): Promise<void> {
-  if (url === null) return;
-  try {
-    await checkTarget(url, ["https:"], egress);
-  } catch (error) {
-    if (!(error instanceof EgressError)) throw error;
-    throw videoRefusal("invalid_callback_url", `Cannot use "callback_url": ${error.message}`, "callback_url");
   }
 }
 
@@ -129,42 +59,18 @@ function insufficient({ estimate, held }: TaskPrice): GatewayError {
   );
 }
 
-/** Some provider must make videos, and get every reference in a form that it takes. */
-function refuseUnreachable(parts: VideoParts, model: VideoModel, pin: string | null, { media }: KeptInputs): void {
-  const names = model.serves.map(({ provider }) => provider).filter((name) => pin === null || name === pin);
-  const upstreams = names.flatMap((name) => parts.upstreams.get(name) ?? []);
-  if (upstreams.length === 0) throw new GatewayError("route_error", `No provider makes videos with "${model.id}"`);
-  const all = [media.firstFrame, media.lastFrame, ...media.references].filter((each): each is TaskMedia =>
-    each !== null
-  );
-  if (all.length === 0) return;
-  const isPublic = isPublicBase(parts);
-  const stuck = upstreams.map(({ mediaForms }) => all.find((each) => formFor(each, mediaForms, isPublic) === null));
-  const [first] = stuck;
-  if (first === undefined || stuck.includes(undefined)) return;
-  const how = first.at === "file" ? "as an address, as the provider takes no data" : "as data: URI";
-  throw new GatewayError(
-    "invalid_request",
-    `Cannot hand over a reference of type ${first.medium}_url: expected it ${how}`,
-  );
-}
-
 interface NewTask {
   readonly id: string;
-  readonly request: VideoRequest;
-  readonly model: VideoModel;
-  readonly pin: string | null;
-  readonly fitted: FittedOrder;
-  readonly options: ProviderOptions;
+  readonly plan: VideoPlan;
   readonly inputs: KeptInputs;
-  readonly price: TaskPrice;
 }
 
 function newTask(
   { store, settings }: VideoParts,
   { keyId, accountId }: VideoCall,
-  { id, request, model, pin, fitted, options, inputs, price }: NewTask,
+  { id, plan, inputs }: NewTask,
 ): VideoTask {
+  const { request, model, pin, fitted, options, price, dropped } = plan;
   const now = store.now();
   return {
     id,
@@ -173,6 +79,7 @@ function newTask(
     model: model.id,
     modelName: request.model,
     prompt: request.prompt,
+    ...(dropped.length > 0 ? { dropped } : {}),
     ...(request.metadata ? { metadata: request.metadata } : {}),
     ...(request.size ? { size: `${request.size.width}x${request.size.height}` } : {}),
     mode: fitted.mode,

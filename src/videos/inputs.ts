@@ -1,3 +1,4 @@
+import type { Files } from "../files/files.ts";
 import { invalidField } from "../lib/gateway_error.ts";
 import { mediaTypeOf } from "../lib/media_type.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
@@ -20,6 +21,9 @@ export interface KeptInputs {
   readonly names: readonly string[];
 }
 
+/** What inputs are looked at and kept with. */
+type InputParts = Pick<VideoParts, "egress" | "media"> & { readonly files: Pick<Files, "write" | "remove"> };
+
 /** Whose inputs they are. */
 interface Owner {
   readonly taskId: string;
@@ -38,7 +42,7 @@ const LARGEST_FILE_BYTES = 50_000_000;
  *
  * @throws {GatewayError} `invalid_request`, with the reason codes of SPEC "Errors", rule 3, for `real_person`.
  */
-export async function keepInputs(parts: VideoParts, owner: Owner, request: VideoRequest): Promise<KeptInputs> {
+export async function keepInputs(parts: InputParts, owner: Owner, request: VideoRequest): Promise<KeptInputs> {
   const names: string[] = [];
   try {
     const sent = [request.firstFrame, request.lastFrame, ...request.references].filter((each) => each !== null);
@@ -60,7 +64,7 @@ export async function keepInputs(parts: VideoParts, owner: Owner, request: Video
 }
 
 /** Removes what was written for a task that does not come about. */
-export async function dropInputs({ files }: VideoParts, names: readonly string[]): Promise<void> {
+export async function dropInputs({ files }: Pick<InputParts, "files">, names: readonly string[]): Promise<void> {
   await Promise.all(names.map((name) => files.remove(name)));
 }
 
@@ -72,7 +76,7 @@ export async function isFileKept(store: Store, name: string): Promise<boolean> {
 }
 
 async function keepPeople(
-  parts: VideoParts,
+  parts: InputParts,
   { taskId, accountId, memory }: Owner,
   sent: readonly SentReference[],
   names: string[],
@@ -88,7 +92,7 @@ async function keepPeople(
 }
 
 async function keep(
-  parts: VideoParts,
+  parts: InputParts,
   { taskId, accountId, memory, assets }: Owner,
   { medium, url, field }: SentReference,
   names: string[],
@@ -113,7 +117,7 @@ async function keep(
 }
 
 /** What media are fetched and measured with. */
-function fetchingFor({ egress, media }: VideoParts, memory: MemoryLease | undefined) {
+function fetchingFor({ egress, media }: InputParts, memory: MemoryLease | undefined) {
   return { egress, media, reserve: (bytes: number) => memory?.take(bytes) };
 }
 
@@ -124,7 +128,7 @@ function isOf(medium: SentReference["medium"], mediaType: string): boolean {
 }
 
 /** By what the address says of itself: the vendor fetches it, or we do later, and then its name is resolved and judged. */
-function refuseAddress({ egress }: VideoParts, url: string, path: string): void {
+function refuseAddress({ egress }: InputParts, url: string, path: string): void {
   try {
     checkTargetUrl(url, ["https:", "http:"], egress);
   } catch (error) {
@@ -138,7 +142,7 @@ function tooLong(path: string) {
 }
 
 async function write(
-  { files }: VideoParts,
+  { files }: InputParts,
   taskId: string,
   medium: TaskMedia["medium"],
   bytes: Uint8Array,

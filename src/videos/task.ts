@@ -41,6 +41,8 @@ export interface VideoTask {
   readonly metadata?: Readonly<Record<string, string>>;
   /** `<WIDTH>x<HEIGHT>` as the caller ordered it; missing when no size was given. */
   readonly size?: string;
+  /** Fields of the request that not every vendor is told; missing where there are none. */
+  readonly dropped?: readonly string[];
   readonly mode: VideoMode;
   readonly status: VideoStatus;
   /** Unix milliseconds, as every `…At` here. */

@@ -1,7 +1,7 @@
 import { signedUrl, type SigningKeys } from "../files/signed_url.ts";
 import { secondsOf } from "../lib/clock.ts";
 import { type Money, writeMoney } from "../lib/money.ts";
-import type { TaskError, VideoStatus, VideoTask } from "./task.ts";
+import type { TaskError, TaskPrice, VideoStatus, VideoTask } from "./task.ts";
 
 /** A task as its caller sees it. Source: SPEC "Video task"; what stands behind `updated_at` are additions. */
 export interface TaskObject {
@@ -14,8 +14,8 @@ export interface TaskObject {
   readonly unsigned_urls: readonly string[];
   /** At the gateway; made anew with each look. */
   readonly mirror_urls: readonly string[];
-  /** Zero until the task is completed; `cost` is `video_cost` as a number. */
-  readonly usage: { readonly video_seconds: number; readonly video_cost: string; readonly cost: number };
+  /** Zero until the task is completed. */
+  readonly usage: UsageObject;
   /** Unix seconds. */
   readonly created_at: number;
   readonly updated_at: number;
@@ -47,6 +47,13 @@ export interface TaskObject {
   readonly error?: TaskError;
 }
 
+/** Seconds of a video and what they cost in USD, as a decimal with ten fractional digits and as a number. */
+export interface UsageObject {
+  readonly video_seconds: number;
+  readonly video_cost: string;
+  readonly cost: number;
+}
+
 /** What signed addresses of results are made with. */
 export interface AddressParts {
   readonly baseUrl: () => string;
@@ -62,7 +69,6 @@ const NOTHING: Money = 0n;
  * @param now Unix milliseconds: signed addresses work from then on for the configured span.
  */
 export function taskObjectOf(task: VideoTask, now: number, parts: AddressParts): TaskObject {
-  const cost = writeMoney(task.usage?.cost ?? NOTHING);
   return {
     id: task.id,
     status: task.status,
@@ -70,7 +76,7 @@ export function taskObjectOf(task: VideoTask, now: number, parts: AddressParts):
     prompt: task.prompt,
     unsigned_urls: task.results.flatMap(({ url }) => url ?? []),
     mirror_urls: task.mirrors.map((name) => mirrorUrl(name, now, parts)),
-    usage: { video_seconds: task.usage?.seconds ?? 0, video_cost: cost, cost: Number(cost) },
+    usage: usageObjectOf(task.usage?.seconds ?? 0, task.usage?.cost ?? NOTHING),
     created_at: secondsOf(task.createdAt),
     updated_at: secondsOf(task.updatedAt),
     object: "video",
@@ -84,6 +90,16 @@ export function taskObjectOf(task: VideoTask, now: number, parts: AddressParts):
     ...(task.stage.step === "submitted" ? { provider: task.stage.provider } : {}),
     ...(task.error ? { error: task.error } : {}),
   };
+}
+
+/** What a video is expected to come to. */
+export function estimateOf({ seconds, estimate }: TaskPrice): UsageObject {
+  return usageObjectOf(seconds, estimate);
+}
+
+function usageObjectOf(seconds: number, cost: Money): UsageObject {
+  const decimal = writeMoney(cost);
+  return { video_seconds: seconds, video_cost: decimal, cost: Number(decimal) };
 }
 
 /** The signed address of a copy. */

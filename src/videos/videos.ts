@@ -2,10 +2,12 @@ import { invalidField } from "../lib/gateway_error.ts";
 import type { JobHandler } from "../store/jobs.ts";
 import { cancelVideo } from "./cancel.ts";
 import { type ContentChoice, placesOf } from "./content.ts";
-import { createVideo, type VideoCall } from "./create.ts";
+import { type CreateKey, createVideo } from "./create.ts";
+import { tryVideo, type VideoTrial } from "./dry_run.ts";
 import { IdempotentCreates, type IdempotentTask } from "./idempotency.ts";
 import { forgetHandler, mirrorHandler, whenMirrored } from "./mirror.ts";
 import { pollHandler } from "./poll.ts";
+import type { VideoCall } from "./plan.ts";
 import { PollingLimit, type PollingTerms, type PollingVerdict } from "./polling_limit.ts";
 import { listOwnTasks, type OwnTaskFilter, type OwnTaskPageRequest } from "./own_tasks.ts";
 import { readTask, type VideoJobKind } from "./records.ts";
@@ -15,7 +17,7 @@ import { submitHandler } from "./submit.ts";
 import { createSubmitLimits, submitConcurrency } from "./submit_limits.ts";
 import { eventIdOf, taskEvents, type TaskEventWriter } from "./task_events.ts";
 import { isTaskId } from "./task_id.ts";
-import { mirrorUrl, pollingUrlOf, type TaskObject, taskObjectOf } from "./task_object.ts";
+import { estimateOf, mirrorUrl, pollingUrlOf, type TaskObject, taskObjectOf, type UsageObject } from "./task_object.ts";
 import type { VideoTask } from "./task.ts";
 import { TaskWatch } from "./task_watch.ts";
 import type { VideoParts } from "./video_parts.ts";
@@ -31,6 +33,14 @@ export interface VideoCreate extends VideoCall {
   readonly idempotencyKey: string | null;
 }
 
+/** What a create came to. */
+export interface CreatedVideo extends IdempotentTask {
+  /** Null when the task is not kept any more. */
+  readonly estimate: UsageObject | null;
+  /** Fields of the request that not every provider that may serve it is told. */
+  readonly dropped: readonly string[];
+}
+
 /** One page of a credential's tasks. */
 export interface TaskPage {
   readonly tasks: readonly TaskObject[];
@@ -40,7 +50,9 @@ export interface TaskPage {
 
 /** All that the endpoints and the job runner ask of videos. */
 export interface Videos {
-  create(call: VideoCreate): Promise<IdempotentTask>;
+  create(call: VideoCreate): Promise<CreatedVideo>;
+  /** What a create would come to, see {@linkcode tryVideo}. */
+  tryOut(call: VideoCall): Promise<VideoTrial>;
   /** Counts a look at a task, see {@linkcode PollingLimit}. */
   countLook(keyId: string): Promise<PollingVerdict>;
   /** The task; throws `not_found`, the same for an unknown and for a foreign one. */
@@ -101,9 +113,19 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
 
   return {
     async create({ bytes, idempotencyKey: key, ...call }) {
-      if (key === null) return { taskId: await createVideo(parts, call, null), replayed: false };
-      return await creates.run(call.keyId, key, bytes, ({ bodyHash }) => createVideo(parts, call, { key, bodyHash }));
+      const made: VideoTask[] = [];
+      const make = async (createKey: CreateKey | null) => {
+        const task = await createVideo(parts, call, createKey);
+        made.push(task);
+        return task.id;
+      };
+      const created = key === null
+        ? { taskId: await make(null), replayed: false }
+        : await creates.run(call.keyId, key, bytes, ({ bodyHash }) => make({ key, bodyHash }));
+      const task = made.at(0) ?? (await readTask(parts.store, created.taskId))?.value;
+      return { ...created, estimate: task ? estimateOf(task.price) : null, dropped: task?.dropped ?? [] };
     },
+    tryOut: (call) => tryVideo(parts, call),
     countLook: (keyId) => limit.take(keyId),
     read: async (keyId, id) => objectOf(await own(keyId, id)),
     async list(keyId, filter, page) {

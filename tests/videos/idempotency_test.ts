@@ -18,7 +18,8 @@ Deno.test("a key is free again after 24 hours, and not sooner", async () => {
   const stage = await openStage();
   const { taskId } = await stage.videos.create(callOf("{}"));
   stage.clock.advance(86_400_000 - 1);
-  assertEquals(await stage.videos.create(callOf("{}")), { taskId, replayed: true });
+  const again = await stage.videos.create(callOf("{}"));
+  assertEquals([again.taskId, again.replayed], [taskId, true]);
   await assertRejects(() => stage.videos.create(callOf('{"other":1}')), GatewayError, "another body");
   stage.clock.advance(1);
   assertEquals((await stage.videos.create(callOf("{}"))).replayed, false);

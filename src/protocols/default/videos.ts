@@ -1,10 +1,14 @@
 import type { Authenticate } from "../../billing/authenticate.ts";
 import type { BodyLimits } from "../../http/body.ts";
+import { isDryRun } from "../../http/dry_run.ts";
 import type { ErrorRenderer, Handler, Inbound, Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
+import { droppedNames } from "../../texts/answer.ts";
+import type { VideoTrial } from "../../videos/dry_run.ts";
 import { readIdempotencyKey } from "../../videos/idempotency.ts";
 import { pollingRefusal, type PollingVerdict } from "../../videos/polling_limit.ts";
+import { estimateOf } from "../../videos/task_object.ts";
 import type { Videos } from "../../videos/videos.ts";
 import { EVENT_HEADERS, EVENT_WRITER, lastEventIdIn } from "./video_events.ts";
 import { withOpenaiFields } from "./openai_video_fields.ts";
@@ -53,22 +57,31 @@ async function create(inbound: Inbound, { videos, authenticate, bodyLimits }: Vi
   const { keyId, accountId } = await authenticate(inbound);
   const { headers } = inbound.request;
   const idempotencyKey = readIdempotencyKey(headers);
+  const isTrial = isDryRun(headers);
   const { body, bytes } = isForm(headers)
     ? await readVideoForm(inbound, bodyLimits)
     : await readJsonObject(inbound, bodyLimits);
-  const { taskId, replayed } = await videos.create({
-    keyId,
-    accountId,
-    body: withOpenaiFields(body),
-    bytes,
-    idempotencyKey,
-    memory: inbound.memory,
-  });
+  const call = { keyId, accountId, body: withOpenaiFields(body), memory: inbound.memory };
+  if (isTrial) return trialAnswer(await videos.tryOut(call));
+  const { taskId, replayed, estimate, dropped } = await videos.create({ ...call, bytes, idempotencyKey });
   const dialect = dialectOf(headers);
   const answer = dialect.createsTasks
     ? dialect.writeTask(await videos.read(keyId, taskId))
     : { id: taskId, status: "pending", polling_url: videos.pollingUrl(taskId) };
-  return Response.json(answer, { status: 202, headers: replayed ? { "idempotent-replayed": "true" } : {} });
+  return Response.json({ ...answer, ...(estimate ? { estimate } : {}) }, {
+    status: 202,
+    headers: { ...droppedHeader(dropped), ...(replayed ? { "idempotent-replayed": "true" } : {}) },
+  });
+}
+
+function trialAnswer({ model, mode, providers, price, dropped, balanceCovers }: VideoTrial): Response {
+  const estimate = estimateOf(price);
+  const answer = { dry_run: true, model, mode, providers, estimate, dropped, balance_covers: balanceCovers };
+  return Response.json(answer, { headers: droppedHeader(dropped) });
+}
+
+function droppedHeader(dropped: readonly string[]): Record<string, string> {
+  return dropped.length === 0 ? {} : { "x-service-dropped": droppedNames(dropped) };
 }
 
 async function read(inbound: Inbound, { videos, authenticate }: VideoRouteParts): Promise<Response> {

@@ -21,7 +21,7 @@ Deno.test("POST /v1/videos answers 202 with id, status and polling_url, and the 
   const before = await money();
   const { status, json } = await call("POST", "/v1/videos", GOOD);
   assertEquals(status, 202);
-  assertEquals(Object.keys(json), ["id", "status", "polling_url"]);
+  assertEquals(Object.keys(json), ["id", "status", "polling_url", "estimate"]);
   assertMatch(json.id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   assertEquals([json.status, json.polling_url], ["pending", `${gateway.address}/v1/videos/${json.id}`]);
   const task = await until(json.id, "completed", "failed");

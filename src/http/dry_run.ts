@@ -1,0 +1,15 @@
+import { GatewayError } from "../lib/gateway_error.ts";
+
+/**
+ * Whether a request is to be answered without being carried out: the header `X-Service-Dry-Run`, which is `true` or `false`.
+ *
+ * @throws {GatewayError} `invalid_request` for any other value: a slip would cost money.
+ */
+export function isDryRun(headers: Headers): boolean {
+  const value = headers.get("x-service-dry-run");
+  if (value === null || value === "false") return false;
+  if (value === "true") return true;
+  throw new GatewayError("invalid_request", 'Cannot read the header "X-Service-Dry-Run": expected true or false', {
+    field: "X-Service-Dry-Run",
+  });
+}

@@ -1,0 +1,64 @@
+import { assertEquals } from "@std/assert";
+import type { JsonObject } from "../../../src/lib/json_object.ts";
+import { GOOD, startVideoGateway } from "../../support/video_gateway.ts";
+
+/** Models of Ark, which is told everything, and of vendors that know neither seed nor a switch for sound. */
+const video = (audio: string) => ({ modes: ["text2video"], price_per_second: { default: "0.10" }, audio });
+const ark = { provider: "ark", model: "seedance-sandbox" };
+const gateway = await startVideoGateway({
+  config: {
+    models: [
+      { id: GOOD.model, video: video("switch"), serves: [ark] },
+      { id: "sandbox/loud", video: video("always"), serves: [ark] },
+      { id: "sandbox/silent", video: video("never"), serves: [ark] },
+      { id: "sandbox/h3", video: video("always"), serves: [{ provider: "mini", model: "MiniMax-H3" }] },
+      {
+        id: "sandbox/both",
+        video: video("always"),
+        serves: [{ ...ark, weight: 9 }, { provider: "mini", model: "MiniMax-H3", weight: 1 }],
+      },
+    ],
+    providers: {
+      ark: { kind: "ark", base_url: "http://127.0.0.1:9/ark", api_key: "k" },
+      mini: { kind: "minimax", base_url: "http://127.0.0.1:9/mini", api_key: "k" },
+    },
+  },
+});
+
+const CASES: readonly [model: string, fields: JsonObject, dropped: readonly string[]][] = [
+  [GOOD.model, { seed: 7, generate_audio: false }, []],
+  ["sandbox/loud", { generate_audio: false }, ["generate_audio"]],
+  ["sandbox/loud", { generate_audio: true }, []],
+  ["sandbox/loud", {}, []],
+  ["sandbox/silent", { generate_audio: true }, ["generate_audio"]],
+  ["sandbox/silent", { generate_audio: false }, []],
+  ["sandbox/h3", { seed: 7, generate_audio: false }, ["seed", "generate_audio"]],
+  ["sandbox/h3", { seed: null }, []],
+  ["sandbox/both", { seed: 7 }, ["seed"]],
+  ["sandbox/both", { seed: 7, provider: { type: "ark" } }, []],
+];
+
+for (const [model, fields, dropped] of CASES) {
+  Deno.test(`a create names what the vendor is not told: ${model} ${JSON.stringify(fields)}`, async () => {
+    const header = dropped.length === 0 ? null : dropped.join(", ");
+    const body = { ...GOOD, model, ...fields };
+    const tried = await gateway.call("POST", "/v1/videos", body, { "x-service-dry-run": "true" });
+    assertEquals([tried.status, tried.json.dropped, tried.headers.get("x-service-dropped")], [200, dropped, header]);
+    const key = { "idempotency-key": JSON.stringify([model, fields]) };
+    for (const replayed of [null, "true"]) {
+      const { status, headers } = await gateway.call("POST", "/v1/videos", body, key);
+      assertEquals([status, headers.get("x-service-dropped"), headers.get("idempotent-replayed")], [
+        202,
+        header,
+        replayed,
+      ]);
+    }
+  });
+}
+
+Deno.test({
+  name: "the gateway of the dropped fields stops",
+  fn: () => gateway.stop(),
+  sanitizeResources: false,
+  sanitizeOps: false,
+});
