@@ -43,7 +43,7 @@ Deno.test("POST /v1/videos reads a form as it reads JSON, and answers the same",
     attachment: new Blob(["whatever they hold"]),
     input_reference: picture(),
   }));
-  assertEquals([status, Object.keys(json), json.status], [202, ["id", "status", "polling_url"], "pending"]);
+  assertEquals([status, Object.keys(json), json.status], [202, ["id", "status", "polling_url", "estimate"], "pending"]);
   const task = await gateway.until(json.id, "completed");
   assertEquals([task.metadata, task.provider], [{ order: "A-1", team: "blue" }, "ark"]);
   const { duration, resolution, content } = lastOrder();
