@@ -20,9 +20,14 @@ export function newWebhookSecret(): string {
  */
 export async function readWebhookSecrets(store: Store, account: string): Promise<string[]> {
   const [entry] = await store.get<WebhookSecretRecord>([webhookSecretKey(account)]);
-  if (!entry) return [];
-  const { current, previous } = entry.value;
-  return previous && store.now() < previous.until ? [current, previous.secret] : [current];
+  return webhookSecretsIn(entry?.value ?? null, store.now());
+}
+
+/** The same, of a record that was read with others. @param now Unix milliseconds. */
+export function webhookSecretsIn(record: WebhookSecretRecord | null, now: number): string[] {
+  if (!record) return [];
+  const { current, previous } = record;
+  return previous && now < previous.until ? [current, previous.secret] : [current];
 }
 
 /**

@@ -1,4 +1,3 @@
-import { readWebhookSecrets } from "../billing/webhook_secret.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { JobHandler } from "../store/jobs.ts";
@@ -6,7 +5,7 @@ import type { CommitResult, Job, Store } from "../store/store.ts";
 import { type EndedAttempt, makeAttempt, type Post } from "./attempt.ts";
 import { afterAttempt, type Delivery } from "./delivery.ts";
 import type { Destinations } from "./destination.ts";
-import { addAttempt, type DeliveryEntry, readBody, readDelivery } from "./records.ts";
+import { addAttempt, type DeliveryEntry, readDelivery, readMessage } from "./records.ts";
 
 /** What the job needs. */
 export interface DeliverParts {
@@ -45,10 +44,7 @@ export function deliverHandler(parts: DeliverParts): JobHandler {
 
 async function attempt(parts: DeliverParts, delivery: Delivery, signal: AbortSignal): Promise<EndedAttempt> {
   const { store, clock, post } = parts;
-  const [body, secrets] = await Promise.all([
-    readBody(store, delivery),
-    readWebhookSecrets(store, delivery.account),
-  ]);
+  const { body, secrets } = await readMessage(store, delivery);
   return await makeAttempt({ clock, post, delivery, body, secrets, signal });
 }
 

@@ -1,4 +1,3 @@
-import { readWebhookSecrets } from "../billing/webhook_secret.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Store } from "../store/store.ts";
 import { headersOf } from "./attempt.ts";
@@ -9,8 +8,8 @@ import {
   type DeliveryPlace,
   type DeliveryRange,
   readAttempts,
-  readBody,
   readDelivery,
+  readMessage,
   scanDeliveries,
 } from "./records.ts";
 
@@ -100,10 +99,7 @@ export function openDesk(store: Store): DeliveryDesk {
     },
     async requestOf(id) {
       const { value: delivery } = await found(id);
-      const [body, secrets] = await Promise.all([
-        readBody(store, delivery),
-        readWebhookSecrets(store, delivery.account),
-      ]);
+      const { body, secrets } = await readMessage(store, delivery);
       return { headers: headersOf(delivery, body, secrets, store.now()), body: new TextDecoder().decode(body) };
     },
     async redeliver(id) {

@@ -1,4 +1,5 @@
-import { joined as joinedCommits } from "../billing/records.ts";
+import { joined as joinedCommits, webhookSecretKey, type WebhookSecretRecord } from "../billing/records.ts";
+import { webhookSecretsIn } from "../billing/webhook_secret.ts";
 import { joined } from "../lib/joined.ts";
 import { inOneLine, type TimePlace } from "../lib/time_place.ts";
 import type { Commit, Entry, Job, Key, Store } from "../store/store.ts";
@@ -107,13 +108,23 @@ export async function readDelivery(store: Store, id: string): Promise<DeliveryEn
   return entry;
 }
 
-/** The body, byte for byte as it was rendered. */
-export async function readBody(store: Store, { id, body }: Delivery): Promise<Uint8Array<ArrayBuffer>> {
-  if ("whole" in body) return body.whole;
-  const pieces = (await store.get<Uint8Array>(pieceKeys(id, body))).flatMap((entry) => entry ? [entry.value] : []);
-  const whole = joined(pieces);
+/** What a delivery's request is made of. */
+export interface DeliveryMessage {
+  /** Byte for byte as it was rendered. */
+  readonly body: Uint8Array<ArrayBuffer>;
+  /** What it is signed with, the current secret first; empty when there is no such account. */
+  readonly secrets: readonly string[];
+}
+
+/** Reads what a request needs beside the delivery, in one read. */
+export async function readMessage(store: Store, { id, account, body }: Delivery): Promise<DeliveryMessage> {
+  const keys = [webhookSecretKey(account), ...pieceKeys(id, body)];
+  const [secret, ...pieces] = await store.get<WebhookSecretRecord | Uint8Array>(keys);
+  const secrets = webhookSecretsIn(secret && secret.value as WebhookSecretRecord, store.now());
+  if ("whole" in body) return { body: body.whole, secrets };
+  const whole = joined(pieces.flatMap((piece) => piece ? [piece.value as Uint8Array] : []));
   if (whole.length !== body.bytes) throw new Error(`The body of delivery ${id} is not whole`);
-  return whole;
+  return { body: whole, secrets };
 }
 
 function pieceKeys(id: string, body: StoredBody): Key[] {

@@ -1,0 +1,52 @@
+import { assertEquals } from "@std/assert";
+import { createAccount } from "../../src/billing/account.ts";
+import { silentLog } from "../../src/lib/log.ts";
+import { openMemoryStore } from "../../src/store/memory.ts";
+import type { Store } from "../../src/store/store.ts";
+import { createWebhooks } from "../../src/webhooks/webhooks.ts";
+import { ManualClock, until } from "../support/manual_clock.ts";
+import { end, endedTask, SECRET } from "./support.ts";
+
+/** A store that counts what it is asked, by the name of the member. */
+function counting(store: Store): { readonly counted: Store; readonly asked: Map<string, number> } {
+  const asked = new Map<string, number>();
+  const counted = new Proxy(store, {
+    get(target, name: keyof Store) {
+      const member = target[name];
+      return (...args: never[]) => {
+        asked.set(name, (asked.get(name) ?? 0) + 1);
+        return Reflect.apply(member, target, args);
+      };
+    },
+  });
+  return { counted, asked };
+}
+
+for (const [what, prompt] of [["a short", "dusk"], ["a long", "dusk ".repeat(30_000)]]) {
+  Deno.test(`an attempt with ${what} body reads the store twice and writes it once`, async () => {
+    const clock = new ManualClock();
+    const store = await openMemoryStore({ clock });
+    await createAccount(store, { id: "demo", balance: 0n, webhookSecret: SECRET });
+    const { counted, asked } = counting(store);
+    let posts = 0;
+    const webhooks = createWebhooks({
+      store: counted,
+      clock,
+      log: silentLog,
+      egress: { allow: [], own: [], clock },
+      timeoutMs: 10_000,
+      random: () => 0,
+      post: () => Promise.resolve({ status: ++posts === 1 ? 500 : 204, bytes: 0, header: () => null }),
+    });
+    const ended = endedTask({ endedAt: clock.now() });
+    await end({ store, webhooks }, { ...ended, task: { ...ended.task, prompt } });
+    const runner = webhooks.startJobs();
+    for (const attempts of [1, 2]) {
+      asked.clear();
+      if (attempts === 2) clock.advance(5_000);
+      await until(() => posts === attempts && runner.running === 0);
+      assertEquals([asked.get("get"), asked.get("scan") ?? 0, asked.get("commit")], [2, 0, 1]);
+    }
+    await runner.drain(0);
+  });
+}
