@@ -3,8 +3,8 @@ import type { Log } from "../lib/log.ts";
 import type { JobHandler } from "../store/jobs.ts";
 import type { CommitResult, Job, Store } from "../store/store.ts";
 import { type EndedAttempt, makeAttempt, type Post } from "./attempt.ts";
+import type { AttemptLimiter } from "./attempt_limiter.ts";
 import { afterAttempt, type Delivery } from "./delivery.ts";
-import type { Destinations } from "./destination.ts";
 import { addAttempt, type DeliveryEntry, readDelivery, readMessage } from "./records.ts";
 
 /** What the job needs. */
@@ -13,7 +13,7 @@ export interface DeliverParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly post: Post;
-  readonly destinations: Destinations;
+  readonly limiter: AttemptLimiter;
   /** Uniform in [0, 1). */
   readonly random: () => number;
 }
@@ -23,20 +23,20 @@ export interface DeliverParts {
  * goes wrong on our own side is no attempt: the job is put off by its runner.
  */
 export function deliverHandler(parts: DeliverParts): JobHandler {
-  const { store, destinations } = parts;
+  const { store, clock, limiter } = parts;
   return async (job, { signal }) => {
     const entry = await readDelivery(store, job.ref);
     if (entry?.value.state !== "pending") return await store.commit(null, { settle: [job] });
-    const host = new URL(entry.value.url).host;
-    const passage = await destinations.enter(host, signal);
-    if (!passage.granted) {
-      return await store.commit(null, { postpone: [{ job, dueAt: passage.untilMs, attempt: 0 }] });
+    const permit = await limiter.acquire(entry.value, signal);
+    if (!permit.isGranted) {
+      const dueAt = clock.now() + permit.delayMs;
+      return await store.commit(null, { postpone: [{ job, dueAt, attempt: 0 }] });
     }
     let ended: EndedAttempt | null = null;
     try {
       ended = await attempt(parts, entry.value, signal);
     } finally {
-      destinations.leave(host, ended?.attempt.durationMs ?? null);
+      permit.release(ended?.attempt.durationMs ?? null);
     }
     return await record(parts, entry, job, ended);
   };

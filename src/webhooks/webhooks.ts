@@ -5,10 +5,10 @@ import type { EgressPolicy } from "../net/target.ts";
 import { createJobRunner, type JobRunner } from "../store/jobs.ts";
 import type { Commit, Store } from "../store/store.ts";
 import type { Post } from "./attempt.ts";
+import { createAttemptLimiter, MAX_ADMITTED } from "./attempt_limiter.ts";
 import { deliverHandler } from "./deliver.ts";
 import { newDelivery } from "./delivery.ts";
 import { type DeliveryDesk, openDesk } from "./desk.ts";
-import { createDestinations, MOST_ADMITTED } from "./destination.ts";
 import { type EndedTask, renderEnvelope } from "./envelope.ts";
 import { addDelivery, WEBHOOK_JOB } from "./records.ts";
 
@@ -50,21 +50,21 @@ export function createWebhooks(parts: WebhookParts): Webhooks {
       const post: Post = parts.post ??
         ((url, { headers, body, signal }) =>
           poster.post(url, { headers, body, signal, timeoutMs, capBytes: MOST_ANSWER_BYTES }));
-      const destinations = createDestinations({ now: () => clock.now(), random, hungMs: timeoutMs / 2 });
-      const handler = deliverHandler({ store, clock, log, post, destinations, random });
+      const limiter = createAttemptLimiter({ monotonicMs: () => clock.monotonicMs(), random, hungMs: timeoutMs / 2 });
+      const handler = deliverHandler({ store, clock, log, post, limiter, random });
       const runner = createJobRunner({
         store,
         clock,
         log,
         handlers: { [WEBHOOK_JOB]: handler },
-        concurrency: { [WEBHOOK_JOB]: MOST_ADMITTED },
+        concurrency: { [WEBHOOK_JOB]: MAX_ADMITTED },
       });
       return {
         get running() {
           return runner.running;
         },
         async drain(graceMs) {
-          destinations.close();
+          limiter.close();
           await runner.drain(graceMs);
           poster.close();
         },

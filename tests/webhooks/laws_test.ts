@@ -5,7 +5,7 @@ import { silentLog } from "../../src/lib/log.ts";
 import { openMemoryStore } from "../../src/store/memory.ts";
 import type { Store } from "../../src/store/store.ts";
 import { deliverHandler } from "../../src/webhooks/deliver.ts";
-import { createDestinations } from "../../src/webhooks/destination.ts";
+import { createAttemptLimiter } from "../../src/webhooks/attempt_limiter.ts";
 import { createWebhooks } from "../../src/webhooks/webhooks.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { end, endedTask, SECRET } from "./support.ts";
@@ -50,12 +50,12 @@ async function play(fates: readonly Fate[]) {
     }
     const { crash, status } = left.shift() ?? { crash: null, status: 200 };
     // Each attempt is a process of its own: whatever it knew is gone when it crashes.
-    const destinations = createDestinations({ now: () => clock.now(), random: () => 0.5, hungMs: 5_000 });
+    const limiter = createAttemptLimiter({ monotonicMs: () => clock.monotonicMs(), random: () => 0.5, hungMs: 5_000 });
     const handler = deliverHandler({
       store: crashing(store, crash),
       clock,
       log: silentLog,
-      destinations,
+      limiter,
       random: () => 0.5,
       post: async (_url, { headers, body }) => {
         if (crash === "before the post") throw new Crash();
@@ -81,6 +81,7 @@ async function play(fates: readonly Fate[]) {
 function crashing(store: Store, crash: Fate["crash"]): Store {
   return Object.assign(Object.create(store), {
     get: store.get.bind(store),
+    now: store.now.bind(store),
     commit: async (operation: string | null, commit: Parameters<Store["commit"]>[1]) => {
       if (crash === "after the post") throw new Crash();
       const result = await store.commit(operation, commit);

@@ -1,0 +1,285 @@
+import {
+  type Account,
+  AttemptGroups,
+  type Group,
+  groupsOf,
+  type Path,
+  type Site,
+  type Waiter,
+} from "./attempt_groups.ts";
+import type { ConcurrencyWindow } from "./concurrency_window.ts";
+import type { Destination, Permit, Postponement } from "./permit.ts";
+
+/**
+ * Decides which attempts run now. Attempts are grouped by account, by the host an account calls (a site), and by the path on
+ * that host; no group may delay another.
+ *
+ * - **Caps.** A host has at most 20 attempts at once, over all accounts; all hosts together 768.
+ * - **Shares.** A group holds at most two thirds of the places that the other groups of its level leave: an account of all places
+ *   and of a host's, a path of its site's. So a group that hangs with all it may hold leaves places to others.
+ * - **Windows.** A path starts with two places. It gets one more with each attempt that ends soon, whatever its answer, and half
+ *   as many with each that hangs. Paths that hung last, and those without an attempt so far, share a window of their site alike,
+ *   so that hanging under ever new paths does not occupy a site.
+ * - **Turns.** When a place falls free, accounts take turns, then the sites of an account, then the paths of a site.
+ * - **Queues.** Attempts without a place wait in the queue of their path. Queues have shares, too; after an attempt that hung
+ *   they are cut to five for each place that is left. Whoever finds no room is postponed: thousands that wait for one path are
+ *   job records and nothing else.
+ */
+export interface AttemptLimiter {
+  /**
+   * Asks for a place.
+   *
+   * @throws The signal's reason, once it is aborted while waiting.
+   */
+  acquire(destination: Destination, signal: AbortSignal): Promise<Permit | Postponement>;
+  /** Postpones all that waits, and all that comes later, by nothing: for the end of the process. */
+  close(): void;
+}
+
+/** Numbers that tests set; the defaults are those of {@linkcode AttemptLimiter}. */
+export interface AttemptLimiterOptions {
+  /** Milliseconds that never go back. */
+  readonly monotonicMs: () => number;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  /** From which duration on an attempt counts as one that hung. */
+  readonly hungMs: number;
+  readonly perHost?: number;
+  readonly inAll?: number;
+}
+
+/** How many jobs may hold a place or stand in a queue, in all. */
+export const MAX_ADMITTED = 1_344;
+
+const MAX_PER_HOST = 20;
+const MAX_RUNNING = 768;
+/** In all queues together; the rest of {@linkcode MAX_ADMITTED} is for those that are postponed. */
+const MAX_WAITING = 512;
+const SHARE = 2 / 3;
+/** How many wait for each place where the last attempt hung. */
+const WAITING_PER_PLACE = 5;
+
+/** Creates a limiter without a history. */
+export function createAttemptLimiter(options: AttemptLimiterOptions): AttemptLimiter {
+  return new Limiter(options);
+}
+
+class Limiter implements AttemptLimiter {
+  readonly #options: AttemptLimiterOptions;
+  readonly #perHost: number;
+  readonly #inAll: number;
+  readonly #groups: AttemptGroups;
+  /** Accounts with attempts that wait, the next to be served first. */
+  readonly #queue = new Set<Account>();
+  #running = 0;
+  #waiting = 0;
+  #isClosed = false;
+
+  constructor(options: AttemptLimiterOptions) {
+    this.#options = options;
+    this.#perHost = options.perHost ?? MAX_PER_HOST;
+    this.#inAll = options.inAll ?? MAX_RUNNING;
+    this.#groups = new AttemptGroups(this.#perHost);
+  }
+
+  acquire(destination: Destination, signal: AbortSignal): Promise<Permit | Postponement> {
+    if (signal.aborted) return Promise.reject(signal.reason);
+    if (this.#isClosed) return Promise.resolve({ isGranted: false, delayMs: 0 });
+    const path = this.#groups.pathOf(destination);
+    if (path.waiting === 0 && this.#hasPlace(path)) return Promise.resolve(this.#begin(path));
+    return this.#canWait(path) ? this.#wait(path, signal) : Promise.resolve(this.#postpone(path));
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    const waiting = [...this.#queue].flatMap(({ queue }) => [...queue]).flatMap(pathsOf).flatMap(waitersOf);
+    for (const { answer } of waiting) answer({ isGranted: false, delayMs: 0 });
+  }
+
+  #hasPlace(path: Path): boolean {
+    const { site } = path;
+    return path.running < this.#pathLimit(path) && this.#hasPlaceAtSite(path) &&
+      site.account.running < this.#accountLimit(site.account);
+  }
+
+  #hasPlaceAtSite({ site, isResponsive }: Path): boolean {
+    return site.running < this.#siteLimit(site) && (isResponsive || site.trials < site.trialWindow.size);
+  }
+
+  #accountLimit({ running }: Account): number {
+    return shareOf(this.#inAll, this.#running - running);
+  }
+
+  #siteLimit({ host, running }: Site): number {
+    return shareOf(this.#perHost, host.running - running);
+  }
+
+  #pathLimit(path: Path): number {
+    return Math.min(path.window.size, this.#pathShare(path));
+  }
+
+  #pathShare({ site, running }: Path): number {
+    return shareOf(this.#siteLimit(site), site.running - running);
+  }
+
+  #begin(path: Path): Permit {
+    const { site } = path;
+    const isTrial = !path.isResponsive;
+    this.#running++;
+    site.host.running++;
+    if (isTrial) site.trials++;
+    for (const group of groupsOf(path)) group.running++;
+    let isReleased = false;
+    return {
+      isGranted: true,
+      release: (durationMs) => {
+        if (isReleased) return;
+        isReleased = true;
+        this.#end(path, durationMs, isTrial);
+      },
+    };
+  }
+
+  #end(path: Path, durationMs: number | null, isTrial: boolean): void {
+    const { site } = path;
+    this.#running--;
+    site.host.running--;
+    if (isTrial) site.trials--;
+    for (const group of groupsOf(path)) group.running--;
+    if (durationMs !== null) {
+      const hung = durationMs >= this.#options.hungMs;
+      path.isResponsive = !hung;
+      path.window.note(hung);
+      if (isTrial) site.trialWindow.note(hung);
+      for (const { pace } of groupsOf(path)) pace.note(durationMs);
+      if (hung) this.#cutQueues(site);
+    }
+    this.#serve();
+    this.#groups.forgetIdle();
+  }
+
+  #serve(): void {
+    for (let path = this.#nextQueued(); path !== null; path = this.#nextQueued()) {
+      const [waiter] = path.queue;
+      waiter.answer(this.#begin(path));
+      this.#endTurn(path);
+    }
+  }
+
+  #nextQueued(): Path | null {
+    for (const account of this.#queue) {
+      if (account.running >= this.#accountLimit(account)) continue;
+      for (const site of account.queue) {
+        for (const path of site.queue) if (this.#hasPlace(path)) return path;
+      }
+    }
+    return null;
+  }
+
+  #endTurn(path: Path): void {
+    const { site } = path;
+    if (site.queue.delete(path) && path.queue.size > 0) site.queue.add(path);
+    if (site.account.queue.delete(site) && site.queue.size > 0) site.account.queue.add(site);
+    if (this.#queue.delete(site.account) && site.account.queue.size > 0) this.#queue.add(site.account);
+  }
+
+  #canWait(path: Path): boolean {
+    const { site } = path;
+    const ofAccount = shareOf(MAX_WAITING, this.#waiting - site.account.waiting);
+    const ofSite = shareOf(ofAccount, site.account.waiting - site.waiting);
+    const ofPath = shareOf(ofSite, site.waiting - path.waiting);
+    return site.account.waiting < ofAccount && site.waiting < ofSite && path.waiting < ofPath &&
+      path.waiting < roomAfterHanging(path.window) &&
+      (path.isResponsive || this.#trialsWaiting(site) < roomAfterHanging(site.trialWindow));
+  }
+
+  #trialsWaiting(site: Site): number {
+    return queuedTrials(site).reduce((sum, { waiting }) => sum + waiting, 0);
+  }
+
+  /** Postpones those that came last, until the queues of the paths that hang have the length they may have. */
+  #cutQueues(site: Site): void {
+    let room = roomAfterHanging(site.trialWindow);
+    for (const path of queuedTrials(site)) {
+      const kept = Math.min(room, roomAfterHanging(path.window));
+      for (const { answer } of waitersOf(path).slice(kept)) answer(this.#postpone(path));
+      room -= path.waiting;
+    }
+  }
+
+  #wait(path: Path, signal: AbortSignal): Promise<Permit | Postponement> {
+    const { promise, resolve, reject } = Promise.withResolvers<Permit | Postponement>();
+    const giveUp = () => {
+      this.#dismiss(path, waiter);
+      reject(signal.reason);
+    };
+    const waiter: Waiter = {
+      answer: (answer) => {
+        signal.removeEventListener("abort", giveUp);
+        this.#dismiss(path, waiter);
+        resolve(answer);
+      },
+    };
+    signal.addEventListener("abort", giveUp, { once: true });
+    path.queue.add(waiter);
+    path.site.queue.add(path);
+    path.site.account.queue.add(path.site);
+    this.#queue.add(path.site.account);
+    this.#waiting++;
+    for (const group of groupsOf(path)) group.waiting++;
+    return promise;
+  }
+
+  #dismiss(path: Path, waiter: Waiter): void {
+    const { site } = path;
+    path.queue.delete(waiter);
+    if (path.queue.size === 0) site.queue.delete(path);
+    if (site.queue.size === 0) site.account.queue.delete(site);
+    if (site.account.queue.size === 0) this.#queue.delete(site.account);
+    this.#waiting--;
+    for (const group of groupsOf(path)) group.waiting--;
+  }
+
+  /** By the slowest of the groups that have no place. */
+  #postpone(path: Path): Postponement {
+    const { site } = path;
+    const { monotonicMs, random } = this.#options;
+    const after = (group: Group, places: number) => group.pace.next(monotonicMs(), places, random);
+    const delays: number[] = [];
+    if (site.account.running >= this.#accountLimit(site.account)) {
+      delays.push(after(site.account, this.#accountLimit(site.account)));
+    }
+    if (!this.#hasPlaceAtSite(path)) {
+      const isOnTrial = !path.isResponsive && site.trialWindow.hungLast;
+      delays.push(after(site, Math.min(this.#siteLimit(site), isOnTrial ? site.trialWindow.size : Infinity)));
+    }
+    if (delays.length === 0 || path.running >= this.#pathLimit(path)) {
+      // A window that grows will be as large as it may be by the time they return.
+      delays.push(after(path, path.window.hungLast ? this.#pathLimit(path) : this.#pathShare(path)));
+    }
+    return { isGranted: false, delayMs: Math.max(...delays) };
+  }
+}
+
+/** How many of the places that other groups leave one group may hold. */
+function shareOf(places: number, ofOthers: number): number {
+  return Math.ceil((places - ofOthers) * SHARE);
+}
+
+/** How many may wait behind a window; any number unless its last attempt hung. */
+function roomAfterHanging({ hungLast, size }: ConcurrencyWindow): number {
+  return hungLast ? size * WAITING_PER_PLACE : Infinity;
+}
+
+function pathsOf(site: Site): Path[] {
+  return [...site.queue];
+}
+
+function waitersOf(path: Path): Waiter[] {
+  return [...path.queue];
+}
+
+/** Paths with a queue that have yet to answer. */
+function queuedTrials(site: Site): Path[] {
+  return pathsOf(site).filter(({ isResponsive }) => !isResponsive);
+}
