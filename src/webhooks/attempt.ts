@@ -3,7 +3,7 @@ import { EgressError } from "../net/egress_error.ts";
 import type { PostAnswer } from "../net/pinned_post.ts";
 import { tlsReasonOf } from "../net/trust.ts";
 import { readRetryAfterMs } from "./backoff.ts";
-import type { Attempt, AttemptFailure, Delivery } from "./delivery.ts";
+import type { Attempt, AttemptEnd, AttemptFailure, Delivery } from "./delivery.ts";
 import { idempotencyKeyOf } from "./envelope.ts";
 import { signedHeaders } from "./signature.ts";
 
@@ -27,12 +27,6 @@ export interface AttemptParts {
   readonly secrets: readonly string[];
   /** Aborted when the attempt must not count any more. */
   readonly signal: AbortSignal;
-}
-
-/** An attempt that ended, and what the receiver asked for. */
-export interface EndedAttempt {
-  readonly attempt: Attempt;
-  readonly retryAfterMs: number | null;
 }
 
 /**
@@ -59,23 +53,25 @@ export function headersOf(
  *
  * @throws {EgressError} `aborted`, and nothing else of its kind: then there was no attempt.
  */
-export async function makeAttempt(parts: AttemptParts): Promise<EndedAttempt> {
+export async function makeAttempt(parts: AttemptParts): Promise<AttemptEnd> {
   const { clock, post, delivery, body, secrets, signal } = parts;
   const startedAt = clock.now();
+  const beganMs = clock.monotonicMs();
   const outcome = await outcomeOf(() =>
     post(delivery.url, { headers: headersOf(delivery, body, secrets, startedAt), body, signal })
   );
-  const endedAt = Math.max(clock.now(), startedAt); // the clock may have been set back
+  const endedAt = clock.now();
   return {
     attempt: {
       number: delivery.attempts + 1,
       startedAt,
-      durationMs: endedAt - startedAt,
+      durationMs: Math.round(clock.monotonicMs() - beganMs),
       status: outcome.answer?.status ?? null,
       failure: outcome.failure,
       reason: outcome.reason,
       answerBytes: outcome.answer?.bytes ?? 0,
     },
+    endedAt,
     retryAfterMs: readRetryAfterMs(outcome.answer?.header("retry-after") ?? null, endedAt),
   };
 }

@@ -2,9 +2,9 @@ import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { JobHandler } from "../store/jobs.ts";
 import type { CommitResult, Job, Store } from "../store/store.ts";
-import { type EndedAttempt, makeAttempt, type Post } from "./attempt.ts";
+import { makeAttempt, type Post } from "./attempt.ts";
 import type { AttemptLimiter } from "./attempt_limiter.ts";
-import { afterAttempt, type Delivery } from "./delivery.ts";
+import { afterAttempt, type AttemptEnd, type Delivery } from "./delivery.ts";
 import { addAttempt, type DeliveryEntry, readDelivery, readMessage } from "./records.ts";
 
 /** What the job needs. */
@@ -32,7 +32,7 @@ export function deliverHandler(parts: DeliverParts): JobHandler {
       const dueAt = clock.now() + permit.delayMs;
       return await store.commit(null, { postpone: [{ job, dueAt, attempt: 0 }] });
     }
-    let ended: EndedAttempt | null = null;
+    let ended: AttemptEnd | null = null;
     try {
       ended = await attempt(parts, entry.value, signal);
     } finally {
@@ -42,7 +42,7 @@ export function deliverHandler(parts: DeliverParts): JobHandler {
   };
 }
 
-async function attempt(parts: DeliverParts, delivery: Delivery, signal: AbortSignal): Promise<EndedAttempt> {
+async function attempt(parts: DeliverParts, delivery: Delivery, signal: AbortSignal): Promise<AttemptEnd> {
   const { store, clock, post } = parts;
   const { body, secrets } = await readMessage(store, delivery);
   return await makeAttempt({ clock, post, delivery, body, secrets, signal });
@@ -52,9 +52,10 @@ async function record(
   { store, log, random }: DeliverParts,
   entry: DeliveryEntry,
   job: Job,
-  { attempt, retryAfterMs }: EndedAttempt,
+  ended: AttemptEnd,
 ): Promise<CommitResult> {
-  const after = afterAttempt(entry.value, attempt, retryAfterMs, random);
+  const { attempt } = ended;
+  const after = afterAttempt(entry.value, ended, random);
   const result = await store.commit(null, addAttempt({}, entry, attempt, after, job));
   const fields = {
     ref: after.id,

@@ -103,20 +103,26 @@ export function newDelivery({ taskId: id, account, status, endedAt }: EndedTask,
   };
 }
 
+/** The end of an attempt, as far as the next one depends on it. */
+export interface AttemptEnd {
+  readonly attempt: Attempt;
+  /** Unix milliseconds. */
+  readonly endedAt: number;
+  /** What the receiver asked for; null when it did not. */
+  readonly retryAfterMs: number | null;
+}
+
 /**
  * What an attempt makes of a pending delivery.
  *
- * @param retryAfterMs What the receiver asked for; null when it did not.
  * @param random Uniform in [0, 1).
  */
 export function afterAttempt(
   delivery: Delivery,
-  attempt: Attempt,
-  retryAfterMs: number | null,
+  { attempt, endedAt, retryAfterMs }: AttemptEnd,
   random: () => number,
 ): Delivery {
   const attempts = attempt.number;
-  const endedAt = attempt.startedAt + attempt.durationMs;
   const settled = { ...delivery, attempts, nextAttemptAt: null, settledAt: endedAt };
   if (attempt.failure === null) return { ...settled, state: "delivered" };
   const delayMs = nextDelayMs(attempts - delivery.attemptsBefore, retryAfterMs, random);

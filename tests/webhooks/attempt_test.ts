@@ -6,8 +6,8 @@ import { readCidr } from "../../src/net/address.ts";
 import { createPinnedPoster, type PinnedPoster } from "../../src/net/pinned_post.ts";
 import type { EgressPolicy } from "../../src/net/target.ts";
 import { openMemoryStore } from "../../src/store/memory.ts";
-import { type EndedAttempt, makeAttempt } from "../../src/webhooks/attempt.ts";
-import type { Delivery } from "../../src/webhooks/delivery.ts";
+import { makeAttempt } from "../../src/webhooks/attempt.ts";
+import type { AttemptEnd, Delivery } from "../../src/webhooks/delivery.ts";
 import { createWebhooks } from "../../src/webhooks/webhooks.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
 import { EXPIRED_CERTIFICATE } from "./certificates.ts";
@@ -49,7 +49,7 @@ interface Wish {
 }
 
 /** One attempt at a port, with a time limit that a test can wait for. */
-async function attemptAt(port: number, wish: Wish = {}): Promise<EndedAttempt> {
+async function attemptAt(port: number, wish: Wish = {}): Promise<AttemptEnd> {
   const { policy = LOOPBACK, timeoutMs = 400, url = `https://receiver.example:${port}/hook?a=1` } = wish;
   const poster = wish.poster ?? createPinnedPoster(policy);
   try {

@@ -71,6 +71,29 @@ Deno.test("the delay is counted from the end of a failed attempt, and lengthened
   await runner.drain(0);
 });
 
+Deno.test("an attempt during which the clock is set back is followed by the next one after its delay", async () => {
+  const times: number[] = [];
+  const { clock, store, webhooks } = await world(() => {
+    times.push(clock.monotonicMs());
+    clock.stall(3_000);
+    if (times.length === 1) clock.set(clock.now() - 3_600_000);
+    return Promise.resolve(answered(500));
+  });
+  const ended = endedTask({ endedAt: clock.now() });
+  await end({ store, webhooks }, ended);
+  const runner = webhooks.startJobs();
+  await until(() => times.length === 1 && runner.running === 0);
+  const { delivery, attempts } = (await webhooks.desk.read(ended.taskId))!;
+  assertEquals([delivery.nextAttemptAt! - clock.now(), attempts[0].durationMs], [5_000, 3_000]);
+  clock.advance(4_999);
+  await settled();
+  assertEquals(times.length, 1);
+  clock.advance(1);
+  await until(() => times.length === 2);
+  assertEquals(times[1] - times[0], 8_000);
+  await runner.drain(0);
+});
+
 Deno.test("jitter lengthens every delay by its share of a tenth", async () => {
   const times: number[] = [];
   const { clock, store, webhooks } = await world(() => {
