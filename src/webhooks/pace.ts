@@ -1,6 +1,6 @@
-/** The shortest and the longest time that a job is postponed by, in milliseconds. */
-export const MIN_POSTPONEMENT_MS = 1_000;
-export const MAX_POSTPONEMENT_MS = 600_000;
+/** The shortest and the longest time that a job is postponed by. */
+const MIN_POSTPONEMENT_MS = 1_000;
+const MAX_POSTPONEMENT_MS = 600_000;
 
 const FIRST_GUESS_MS = 200;
 /** The weight of the newest attempt in the average. */
