@@ -4,7 +4,7 @@ export type Permit = Disposable;
 /** From a job that found no permit to its next attempt, at least. */
 const MIN_RETRY_MS = 1_000;
 /** The same at most, however many jobs wait. */
-const MAX_RETRY_MS = 60_000;
+const MAX_RETRY_MS = 120_000;
 /** Between two attempts at one provider, so that a long queue costs the store little. */
 const RETRY_SPACING_MS = 20;
 

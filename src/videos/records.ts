@@ -24,8 +24,11 @@ export interface TaskLine {
   readonly status: VideoStatus;
 }
 
-/** The kinds of jobs that a task owes; each has the task's id as its `ref`. */
-export type VideoJobKind = "video_submit" | "video_poll" | "video_mirror" | "video_forget";
+/**
+ * The kinds of jobs that a task owes; each has the task's id as its `ref`. A `video_submit` that has to wait goes on as
+ * `video_submit_retry`, so that however many tasks wait, a new one is behind none of them.
+ */
+export type VideoJobKind = "video_submit" | "video_submit_retry" | "video_poll" | "video_mirror" | "video_forget";
 
 const TASKS: Key = ["video", "task"];
 const taskKey = (id: string): Key => [...TASKS, id];
@@ -140,6 +143,12 @@ export function addJob(commit: Commit, kind: VideoJobKind, ref: string, dueAt: n
 /** The commit with the end of a claimed job in it. */
 export function settleJob(commit: Commit, job: Job | null): Commit {
   return job === null ? commit : joined(commit, { settle: [job] });
+}
+
+/** The commit with the postponement of a submit job in it. */
+export function putOffSubmit(commit: Commit, job: Job, dueAt: number, attempt: number): Commit {
+  if (job.kind === "video_submit_retry") return joined(commit, { postpone: [{ job, dueAt, attempt }] });
+  return addJob(settleJob(commit, job), "video_submit_retry", job.ref, dueAt);
 }
 
 /** Puts a job off without a change to its task; a refusal means that it is another's, which needs no deed. */

@@ -1,7 +1,7 @@
 import type { Job } from "../store/store.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { VideoJobHandle } from "../upstreams/video_upstream.ts";
-import { changeTask, postponeJob } from "./records.ts";
+import { changeTask, putOffSubmit } from "./records.ts";
 import { endSubmitting, failTask } from "./submit_failure.ts";
 import type { SubmitLimits } from "./submit_limits.ts";
 import { lookAgain, recordStage, recordSubmission, type SubmittingEntry } from "./submission.ts";
@@ -85,11 +85,11 @@ async function keepInDoubt(
 ): Promise<void> {
   const { store } = parts;
   const { stage, deadlineAt } = entry.value;
-  const postponed = { job, dueAt: Math.min(again.dueAt, deadlineAt), attempt: again.attempt };
-  if (stage.unknownSince !== undefined) return await postponeJob(store, job, postponed.dueAt, postponed.attempt);
-  const marked = changeTask({}, entry, { stage: { ...stage, unknownSince: store.now() } });
-  const { ok } = await store.commit(null, { ...marked, postpone: [postponed] });
-  if (!ok) await lookAgain(parts, job);
+  const isMarked = stage.unknownSince !== undefined;
+  const marked = isMarked ? {} : changeTask({}, entry, { stage: { ...stage, unknownSince: store.now() } });
+  const putOff = putOffSubmit(marked, job, Math.min(again.dueAt, deadlineAt), again.attempt);
+  const { ok } = await store.commit(null, putOff);
+  if (!ok && !isMarked) await lookAgain(parts, job);
 }
 
 /** The vendor never had the task: it is offered again, or has failed when that has gone on for long. */

@@ -5,7 +5,7 @@ import { type Candidate, candidatesFor } from "../routing/candidates.ts";
 import type { UpstreamFailure } from "../upstreams/failure.ts";
 import { endOverdue } from "./expire.ts";
 import { offerTask } from "./offer.ts";
-import { postponeJob, readTask, type TaskEntry } from "./records.ts";
+import { putOffSubmit, readTask, type TaskEntry } from "./records.ts";
 import { backoffMs, isOperators, mainRefusal, PATIENCE_MS } from "./refusals.ts";
 import { resolveUnknown } from "./search.ts";
 import { isSubmitting } from "./submission.ts";
@@ -22,7 +22,7 @@ interface Round {
   readonly fullProvider: string | null;
 }
 
-/** The job that hands a task to a vendor; see {@linkcode VideoTask} for the stages. */
+/** The jobs that hand a task to a vendor; see {@linkcode VideoTask} for the stages. */
 export function submitHandler(parts: VideoParts, limits: SubmitLimits): JobHandler {
   return async (job) => {
     const entry = await readTask(parts.store, job.ref);
@@ -103,5 +103,6 @@ async function tryLater(
   const permitAt = fullProvider === null ? now : creates.retryAt(fullProvider, account, now);
   const backAt = refusals.length === 0 ? now : now + backoffMs(passing, job.attempt, parts.random);
   const attempt = refusals.length === 0 ? job.attempt : job.attempt + 1;
-  await postponeJob(parts.store, job, Math.min(Math.max(permitAt, backAt), deadlineAt), attempt);
+  const dueAt = Math.min(Math.max(permitAt, backAt), deadlineAt);
+  await parts.store.commit(null, putOffSubmit({}, job, dueAt, attempt));
 }

@@ -27,7 +27,7 @@ export function createSubmitLimits({ memory }: Pick<VideoParts, "memory">): Subm
 }
 
 /**
- * How many `video_submit` jobs run at once: as many as all providers together can keep waiting, and some more. So there is
+ * How many submit jobs of a kind run at once: as many as all providers together can keep waiting, and some more. So there is
  * always one for the next task, even when no vendor answers.
  */
 export function submitConcurrency({ upstreams }: Pick<VideoParts, "upstreams">): number {

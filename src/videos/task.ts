@@ -21,10 +21,11 @@ import type { VideoExtra, VideoJobHandle, VideoProgressDetails, VideoResult } fr
  *   cancelled   the caller asked and the vendor agrees or never heard of it; or the vendor cancelled it: hold released
  *   expired     no result within the deadline, or the vendor let it expire: hold released
  *
- * Who moves it: the job `video_submit` from `waiting` to `submitted`, the job `video_poll` from there on, a caller's DELETE
- * from anywhere but a call under way. A task of unknown outcome fails when the doubt ends where the vendor has no list, else
- * at the deadline; an operator may have its money taken (`billing.unknown_creates`). Both jobs come back by the deadline at the latest. After a terminal commit `video_mirror` copies results
- * and `video_forget` removes files; neither changes the status.
+ * Who moves it: the jobs `video_submit` and `video_submit_retry` from `waiting` to `submitted`, the job `video_poll` from
+ * there on, a caller's DELETE from anywhere but a call under way. A task of unknown outcome fails when the doubt ends where
+ * the vendor has no list, else at the deadline; an operator may have its money taken (`billing.unknown_creates`). The jobs
+ * come back by the deadline at the latest. After a terminal commit `video_mirror` copies results and `video_forget` removes
+ * files; neither changes the status.
  */
 export interface VideoTask {
   /** A UUID. */

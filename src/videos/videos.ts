@@ -102,6 +102,7 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
   const streams = new StreamLimit(limits.eventStreams);
   const limit = new PollingLimit(parts.store, limits.polling);
   const submitLimits = createSubmitLimits(parts);
+  const onSubmit = submitHandler(parts, submitLimits);
   const creates = new IdempotentCreates(parts.store);
   const objectOf = (task: VideoTask) => taskObjectOf(task, parts.store.now(), parts);
 
@@ -154,11 +155,18 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
     whenMirrored: (name) => whenMirrored(parts, name),
     pollingUrl: (id) => pollingUrlOf(id, parts),
     handlers: {
-      video_submit: submitHandler(parts, submitLimits),
+      video_submit: onSubmit,
+      video_submit_retry: onSubmit,
       video_poll: pollHandler(parts),
       video_mirror: mirrorHandler(parts),
       video_forget: forgetHandler(parts),
     },
-    concurrency: { video_submit: submitConcurrency(parts), video_poll: 256, video_mirror: 8, video_forget: 4 },
+    concurrency: {
+      video_submit: submitConcurrency(parts),
+      video_submit_retry: submitConcurrency(parts),
+      video_poll: 256,
+      video_mirror: 8,
+      video_forget: 4,
+    },
   };
 }

@@ -20,7 +20,10 @@ Deno.test("a task that no vendor has is cancelled without one, and is never hand
   const id = await stage.create();
   assertEquals(await cancelOf(stage, id), "cancelled");
   await stage.runDue();
-  assertEquals([stage.vendor.accepted.size, await stage.store.claim(["video_submit"], 9, 1)], [0, []]);
+  assertEquals([stage.vendor.accepted.size, await stage.store.claim(["video_submit", "video_submit_retry"], 9, 1)], [
+    0,
+    [],
+  ]);
   assertEquals(await stage.store.balance("demo"), { available: START, held: 0n });
 });
 

@@ -179,7 +179,7 @@ async function assertWhole({ stage, acknowledged, cancelled, ended }: Story): Pr
   assertEquals([balance.available, balance.held], [readMoney("100") - paid, 0n], writeMoney(paid));
   const ledger = await stage.store.ledger("demo", { limit: 10_000 });
   assertEquals(ledger.reduce((sum, line) => sum + line.available, 0n), balance.available);
-  assertEquals(await stage.store.claim(["video_submit", "video_poll"], 1_000, 1), []);
+  assertEquals(await stage.store.claim(["video_submit", "video_submit_retry", "video_poll"], 1_000, 1), []);
 }
 
 Deno.test(`whatever fails, and wherever the process is killed, every task ends once and money agrees (${SEEDS} stories)`, async () => {

@@ -41,9 +41,9 @@ class Crowd implements AsyncDisposable {
   run(): void {
     const { store, clock } = this.stage;
     const { handlers, concurrency } = this.videos;
-    const { video_submit } = handlers;
+    const { video_submit, video_submit_retry } = handlers;
     const options = { store, clock, log: silentLog, concurrency };
-    this.#runners.push(createJobRunner({ ...options, handlers: { video_submit } }));
+    this.#runners.push(createJobRunner({ ...options, handlers: { video_submit, video_submit_retry } }));
   }
 
   async create(account: string, model: string, body: Record<string, unknown> = {}): Promise<string> {

@@ -116,3 +116,17 @@ Deno.test("a provider that takes a reference in no form that can be had is passe
   await runDue(stage.store, videos);
   assertEquals([pictureless.accepted.size, stage.vendor.accepted.get(id)?.length], [0, 1]);
 });
+
+Deno.test("a task that waits, for a vendor's word or for its turn, stands before no new one", async () => {
+  const stage = await openStage();
+  stage.vendor.before = stage.second.before = () => Promise.reject(failure("no", "rate_limited"));
+  await stage.create();
+  await stage.runDue();
+  stage.vendor.after = stage.vendor.before = () => Promise.reject(failure("unknown", "broken"));
+  await stage.create();
+  await stage.runDue();
+  stage.clock.advance(60_000);
+  const id = await stage.create();
+  const claimed = await stage.store.claim(["video_submit"], 9, 1_000);
+  assertEquals(claimed.map(({ ref }) => ref), [id]);
+});

@@ -59,7 +59,10 @@ Deno.test("DELETE ends a create of unknown outcome at a vendor without a list; n
   stage.clock.advance(DOUBT_MS);
   await stage.runDue();
   assertEquals([(await stage.read(id)).status, stage.vendor.accepted.get(id)?.length], ["cancelled", 1]);
-  assertEquals([stage.second.accepted.size, await stage.store.claim(["video_submit"], 9, 1)], [0, []]);
+  assertEquals([stage.second.accepted.size, await stage.store.claim(["video_submit", "video_submit_retry"], 9, 1)], [
+    0,
+    [],
+  ]);
 });
 
 for (const preauthorize of [true, false]) {
