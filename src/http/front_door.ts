@@ -95,7 +95,7 @@ export function createFrontDoor(options: FrontDoorOptions): FrontDoor {
     let rendered: Response;
     try {
       const render = arrival.renderError ?? router.rendererFor(arrival.sentPath, arrival.request.headers);
-      rendered = render(error, arrival.requestId);
+      rendered = render(error, arrival.requestId, arrival.request.headers);
     } catch (thrown) {
       log.error("request.unrendered", { requestId: arrival.requestId, reason: placeOf(thrown) });
       rendered = Response.json({ error: { code: error.code, message: error.message } }, { status: error.status });

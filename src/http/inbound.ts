@@ -26,8 +26,11 @@ export interface Inbound {
 /** Answers one endpoint. A failure is thrown as a {@linkcode GatewayError} and rendered by the route's protocol. */
 export type Handler = (inbound: Inbound) => Response | Promise<Response>;
 
-/** How a protocol reports a failure: status, headers and body in its own shape. Source: DESIGN "Errors". */
-export type ErrorRenderer = (error: GatewayError, requestId: string) => Response;
+/**
+ * How a protocol reports a failure: status, headers and body in its own shape. `asked` are the request's header fields, for shapes
+ * that differ by client. Source: DESIGN "Errors".
+ */
+export type ErrorRenderer = (error: GatewayError, requestId: string, asked?: Headers) => Response;
 
 /** One line of the address table. */
 export interface Route {

@@ -8,6 +8,7 @@ import { planVideo, refuseUnreachable, type VideoCall, type VideoPlan } from "./
 import { addIdempotency, addTask, type IdempotencyRecord } from "./records.ts";
 import type { TaskPrice, VideoTask } from "./task.ts";
 import { newTaskId } from "./task_id.ts";
+import { refuseOversized } from "./task_size.ts";
 import type { VideoParts } from "./video_parts.ts";
 
 /** The `Idempotency-Key` of a create. */
@@ -35,6 +36,7 @@ export async function createVideo(parts: VideoParts, call: VideoCall, key: Creat
   try {
     refuseUnreachable(parts, plan, inputs);
     const task = newTask(parts, call, { id, plan, inputs });
+    refuseOversized(task);
     await commitTask(parts, task, key);
     parts.log.info("video_created", { ref: id, accountId, keyId, model: task.model, cost: writeMoney(price.estimate) });
     return task;

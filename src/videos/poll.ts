@@ -8,6 +8,7 @@ import { endOverdue } from "./expire.ts";
 import { nextPollMs } from "./poll_schedule.ts";
 import { postponeJob, readTask, type TaskEntry } from "./records.ts";
 import { Seats } from "./seats.ts";
+import { keptAddresses } from "./task_size.ts";
 import type { TaskEnd } from "./task.ts";
 import { endTask } from "./terminal.ts";
 import type { VideoParts } from "./video_parts.ts";
@@ -60,14 +61,16 @@ export function endOf(egress: EgressPolicy, progress: Final): TaskEnd {
     return { status: "failed", error: { code: progress.code, message: progress.message } };
   }
   if (progress.status !== "completed") return { status: progress.status };
-  const results = progress.results.filter((result) => isFetchable(result, egress)).slice(0, MOST_RESULTS);
+  const fetchable = progress.results.filter((result) => isFetchable(result, egress)).slice(0, MOST_RESULTS);
+  const results = keptAddresses(fetchable);
   if (results.length === 0) {
     const message = "The provider reported success without a result that can be fetched";
     return { status: "failed", error: { code: "upstream_error", message } };
   }
   const extras = (progress.extras ?? []).filter(({ url }) => isFetchable({ url, needsCredential: false }, egress))
     .slice(0, MOST_EXTRAS);
-  return { status: "completed", results, extras, ...progress.consumption };
+  const kept = keptAddresses([...results, ...extras]).length - results.length;
+  return { status: "completed", results, extras: extras.slice(0, Math.max(kept, 0)), ...progress.consumption };
 }
 
 /** The vendor's word; while it cannot be had, the task is pending. */

@@ -51,14 +51,20 @@ const ENDS: readonly [status: string, prompt: string][] = [
 for (const [status, prompt] of ENDS) {
   Deno.test(`the end of a task as ${status} is told once: what GET says, under the event's name, signed`, async () => {
     const receiver = receiverOf(204);
-    const id = await create({ prompt, callback_url: addressOf(receiver) });
+    const metadata = { order: "A-17" };
+    const id = await create({ prompt, callback_url: addressOf(receiver), metadata });
     if (status === "cancelled") await call("DELETE", `/v1/videos/${id}`);
     await whenReceived(receiver, 1);
     const [request] = receiver.received;
     const { mirror_urls, ...task } = (await call("GET", `/v1/videos/${id}`)).json;
     const { data: { mirror_urls: told, ...data }, ...envelope } = JSON.parse(textOf(request));
     assertEquals(envelope, { event: `video.generation.${status}`, id, created_at: task.updated_at });
-    assertEquals([data, told.length, data.status], [task, mirror_urls.length, status]);
+    assertEquals([data, told.length, data.status, data.metadata], [
+      task,
+      mirror_urls.length,
+      status,
+      metadata,
+    ]);
     assertEquals(request.headers.get("x-service-idempotency-key"), `${id}-${status}`);
     const signature = createHmac("sha256", secret).update(request.body).digest("base64url");
     assertEquals(request.headers.get("x-service-signature"), signature);

@@ -7,22 +7,38 @@ import type { TaskObject } from "../../videos/task_object.ts";
  */
 export interface VideoDialect {
   writeTask(task: TaskObject): TaskObject | JsonObject;
+  /** The `error` of a refusal. */
+  writeError(error: VideoErrorBody, status: number): VideoErrorBody | JsonObject;
   /** Whether a create is answered with the whole task in place of its first fields. */
   readonly createsTasks: boolean;
   /** Whether `DELETE` of a task that has ended removes it. */
   readonly deletesEnded: boolean;
 }
 
+/** What every caller reads of a refusal. */
+export interface VideoErrorBody {
+  readonly code: string;
+  readonly message: string;
+  /** Of the two routing errors. */
+  readonly type?: string;
+}
+
 /** The words of SPEC. */
-const DEFAULT: VideoDialect = { writeTask: (task) => task, createsTasks: false, deletesEnded: false };
+const DEFAULT: VideoDialect = {
+  writeTask: (task) => task,
+  writeError: (error) => error,
+  createsTasks: false,
+  deletesEnded: false,
+};
 
 /** OpenAI's libraries wait while a video is `queued` or `in_progress`; all else is an end to them. */
-const OPENAI: VideoDialect = { writeTask: openaiVideoOf, createsTasks: true, deletesEnded: true };
+const OPENAI: VideoDialect = { ...DEFAULT, writeTask: openaiVideoOf, createsTasks: true, deletesEnded: true };
 
-/** OpenRouter's library takes an error as text alone. */
+/** OpenRouter's library takes a task's error as text alone, and the code of a refusal as the number of its status. */
 const OPENROUTER: VideoDialect = {
   ...DEFAULT,
   writeTask: ({ error, ...task }) => error ? { ...task, error: `${error.code}: ${error.message}` } : task,
+  writeError: ({ message, ...rest }, status) => ({ code: status, message, metadata: rest }),
 };
 
 /** `OpenAI/JS 7.55.0`, `AsyncOpenAI/Python 2.1.0`, `AzureOpenAI/Python`; in browsers only the second field tells. */

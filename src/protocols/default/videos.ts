@@ -24,15 +24,21 @@ export interface VideoRouteParts {
   readonly bodyLimits: BodyLimits;
 }
 
+const NO_HEADERS = new Headers();
+
 /**
  * `{error: {code, message}}`; the two routing errors carry `type` as well. Source: SPEC "Errors" of the video endpoints, rule 4.
  */
-export const renderVideoError: ErrorRenderer = (error) => {
+export const renderVideoError: ErrorRenderer = (error, _requestId, asked = NO_HEADERS) => {
   const isRouting = error.code === "invalid_provider_type" || error.code === "provider_type_unavailable";
   const isTimeout = error.code === "upstream_timeout"; // SPEC's table has one word for all that a provider does wrong
   const code = error.details.finerCode ?? (isTimeout ? "upstream_error" : error.code);
+  const status = isTimeout ? 502 : error.status;
   const body = { code, message: error.message, ...(isRouting ? { type: error.code } : {}) };
-  return Response.json({ error: body }, { status: isTimeout ? 502 : error.status, headers: error.details.headers });
+  return Response.json({ error: dialectOf(asked).writeError(body, status) }, {
+    status,
+    headers: error.details.headers,
+  });
 };
 
 /** `POST /v1/videos`, `GET /v1/videos`, and `GET`, `DELETE`, `/events` and `/content` of one task. */

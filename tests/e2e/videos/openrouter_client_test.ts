@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { OpenRouter } from "@openrouter/sdk";
+import { BadRequestResponseError, NotFoundResponseError } from "@openrouter/sdk/models/errors";
 import type { VideoGenerationResponse } from "@openrouter/sdk/models";
 import { SAMPLE_VIDEO } from "../../../src/sandbox/families/sample_video.ts";
 import { ALL_MODES, startVideoGateway } from "../../support/video_gateway.ts";
@@ -74,6 +75,21 @@ Deno.test("@openrouter/sdk is told why a video failed", async () => {
   const failed = await polled(job);
   assertEquals(failed.status, "failed");
   assertMatch(failed.error!, /^content_policy_violation: /);
+});
+
+Deno.test("@openrouter/sdk throws its own errors for the gateway's refusals", async () => {
+  const unknown = await assertRejects(
+    () => client.videoGeneration.getGeneration({ jobId: crypto.randomUUID() }),
+    NotFoundResponseError,
+  );
+  assertEquals([unknown.statusCode, unknown.error.code], [404, 404]);
+  assertEquals(unknown.error.metadata, { code: "not_found" });
+  const bad = await assertRejects(
+    () => client.videoGeneration.generate({ videoGenerationRequest: { model: MODEL, prompt: " " } }),
+    BadRequestResponseError,
+  );
+  assertEquals(bad.error.metadata, { code: "invalid_request" });
+  assertMatch(bad.message, /"prompt"/);
 });
 
 Deno.test("@openrouter/sdk lists the models and what each of them makes", async () => {

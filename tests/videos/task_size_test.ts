@@ -1,0 +1,53 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { GatewayError } from "../../src/lib/gateway_error.ts";
+import type { VideoTask } from "../../src/videos/task.ts";
+import { refuseOversized } from "../../src/videos/task_size.ts";
+import { openStage, type Stage } from "./stage.ts";
+import { taskOf } from "./tasks.ts";
+
+/** Characters that take two bytes each in the store. */
+const wide = (count: number) => "長".repeat(count);
+
+const LONGEST = {
+  prompt: wide(10_000),
+  metadata: Object.fromEntries(Array.from({ length: 16 }, (_, n) => [wide(62) + (n + 10), wide(512)])),
+};
+
+const longResult = (n: number) => ({
+  url: `https://vendor.example/${n}.mp4?${"a".repeat(4_000)}`,
+  needsCredential: false,
+});
+
+async function complete(stage: Stage, results: readonly ReturnType<typeof longResult>[]): Promise<void> {
+  const extras = [{ type: "thumbnail", url: `https://vendor.example/t.png?${"a".repeat(4_000)}` }] as const;
+  stage.vendor.progress = () => ({
+    status: "completed",
+    results,
+    extras,
+    consumption: { seconds: null, costUsd: null },
+  });
+  await stage.runDue();
+  stage.clock.advance(60_000);
+  await stage.runDue();
+}
+
+Deno.test("a task of the longest prompt and metadata is completed, with as many addresses as its record holds", async () => {
+  const stage = await openStage();
+  const id = await stage.create(LONGEST);
+  await complete(stage, Array.from({ length: 8 }, (_, n) => longResult(n)));
+  const task = await stage.read(id);
+  assertEquals([task.status, task.metadata, task.prompt], ["completed", LONGEST.metadata, LONGEST.prompt]);
+  assertEquals(task.unsigned_urls, [0, 1, 2, 3].map((n) => longResult(n).url));
+});
+
+Deno.test("refuseOversized() refuses a task whose record could not grow any more, and says what to shorten", () => {
+  const at = (n: number) =>
+    ({ medium: "image", at: "url", url: `https://media.example/${n}${"a".repeat(2_000)}` }) as const;
+  const task = (references: number) => {
+    const kept = { references: Array.from({ length: references }, (_, n) => at(n)) } as unknown as VideoTask["order"];
+    return taskOf(1, { ...LONGEST, order: kept });
+  };
+  refuseOversized(task(8));
+  const error = assertThrows(() => refuseOversized(task(13)), GatewayError);
+  assertEquals(error.code, "invalid_request");
+});
