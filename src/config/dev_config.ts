@@ -15,6 +15,7 @@ export interface DevOptions {
     readonly google: string;
     readonly ark: string;
     readonly bfl: string;
+    readonly kling: string;
     readonly openrouter: string;
   };
   /** The demo account's API key. */
@@ -59,6 +60,18 @@ const VIDEO_MODELS = [
     description: "A simulated video model: a second of moving bars, after a second.",
     video: VIDEO,
     serves: [{ provider: "sandbox-ark", model: "seedance-sandbox" }],
+  },
+  {
+    id: "sandbox/video-kling-1",
+    name: "Sandbox Video Kling",
+    description: "A simulated video model that is asked as Kling is, without sounds to refer to.",
+    video: {
+      ...VIDEO,
+      price_per_second: { "720p": "0.10", "1080p": "0.30" },
+      aspect_ratios: ["16:9", "9:16", "1:1"],
+      references: { image: 7, audio: 0, video: 1 },
+    },
+    serves: [{ provider: "sandbox-kling", model: "kling-sandbox-omni" }],
   },
   {
     id: "sandbox/video-openrouter-1",
@@ -130,6 +143,7 @@ export function devConfig({ sandbox, key, env }: DevOptions): Config {
       "sandbox-google": { kind: "google", base_url: sandbox.google, ...FREE },
       "sandbox-ark": { kind: "ark", base_url: sandbox.ark, ...FREE },
       "sandbox-bfl": { kind: "bfl", base_url: sandbox.bfl, ...FREE },
+      "sandbox-kling": { kind: "kling", base_url: sandbox.kling, api_key: "sandbox", secret_key: "sandbox-secret" },
       "sandbox-openrouter": { kind: "openai", base_url: sandbox.openrouter, ...FREE },
     },
     models: [

@@ -22,6 +22,8 @@ export interface Vendor {
   readonly kind: ProviderKind;
   /** Names of the key; the first that is set counts. */
   readonly keyNames: readonly string[];
+  /** Names of a key and of the secret key that belongs to it, for accounts without a key of the kind above. */
+  readonly pairNames?: readonly [key: string, secretKey: string];
   /** Names of another base address; the first that is set counts. */
   readonly addressNames: readonly string[];
   /** Null: the kind's own. */
@@ -45,6 +47,7 @@ export const VENDORS: readonly Vendor[] = [
   vendor("minimax", "minimax", ["MINIMAX"], null),
   { ...vendor("fal", "fal", ["FAL"], null), keyNames: ["FAL_KEY", "FAL_API_KEY"] },
   vendor("black-forest-labs", "bfl", ["BFL"], null),
+  { ...vendor("kling", "kling", ["KLING"], null), pairNames: ["KLING_ACCESS_KEY", "KLING_SECRET_KEY"] },
   vendor("mistral", "openai", ["MISTRAL"], "https://api.mistral.ai/v1"),
   vendor("openrouter", "openai", ["OPENROUTER"], "https://openrouter.ai/api/v1"),
 ];
@@ -78,16 +81,29 @@ export function applyOverrides(tree: Section, environment: Environment, problems
 /** The `providers` section that the environment stands for: one for each vendor whose key is set. */
 export function providersFrom(environment: Environment, problems: Problems): Section {
   const providers: Section = {};
-  for (const { provider, kind, keyNames, addressNames, baseUrl } of VENDORS) {
-    const keyName = keyNames.find((name) => environment(name));
-    if (!keyName) continue;
+  for (const vendor of VENDORS) {
+    const { provider, kind, addressNames, baseUrl } = vendor;
+    const names = Object.entries(keyNamesOf(vendor, environment));
+    if (names.length === 0) continue;
     const addressName = addressNames.find((name) => environment(name));
     const address = addressName ? environment(addressName) : baseUrl;
-    providers[provider] = { kind, api_key: environment(keyName), ...(address ? { base_url: address } : {}) };
-    problems.setOrigin(["providers", provider, "api_key"], `environment: ${keyName}`);
+    const keys = Object.fromEntries(names.map(([field, name]) => [field, environment(name)]));
+    providers[provider] = { kind, ...keys, ...(address ? { base_url: address } : {}) };
+    for (const [field, name] of names) {
+      problems.setOrigin(["providers", provider, field], `environment: ${name}`);
+      if (!environment(name)) problems.addPlain(["providers", provider, field], "the other key of the pair", "nothing");
+    }
     if (addressName) problems.setOrigin(["providers", provider, "base_url"], `environment: ${addressName}`);
   }
   return providers;
+}
+
+/** The names of a vendor's key or keys, by the field that each fills; none for a vendor that is not enabled. */
+function keyNamesOf({ keyNames, pairNames }: Vendor, environment: Environment): Record<string, string> {
+  const keyName = keyNames.find((name) => environment(name));
+  if (keyName) return { api_key: keyName };
+  if (!pairNames?.some((name) => environment(name))) return {};
+  return { api_key: pairNames[0], secret_key: pairNames[1] };
 }
 
 function vendor(provider: string, kind: ProviderKind, prefixes: readonly string[], baseUrl: string | null): Vendor {

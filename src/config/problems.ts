@@ -11,7 +11,7 @@ export type Path = readonly PropertyKey[];
 export type Reader<T> = (value: unknown, context: ReadContext) => T;
 
 /** Fields whose values are never shown, wherever they stand. */
-const SECRET_FIELDS = new Set<PropertyKey>(["api_key", "keys", "admin_key", "webhook_secret", "headers"]);
+const SECRET_FIELDS = new Set<PropertyKey>(["api_key", "secret_key", "keys", "admin_key", "webhook_secret", "headers"]);
 
 /** The mistakes of one configuration, gathered so that all are told at once. One line for each place, the first. */
 export class Problems {

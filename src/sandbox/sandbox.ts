@@ -7,6 +7,7 @@ import { arkVideos } from "./families/ark_videos.ts";
 import { bfl } from "./families/bfl.ts";
 import { fal } from "./families/fal.ts";
 import { google } from "./families/google.ts";
+import { kling } from "./families/kling.ts";
 import { openai } from "./families/openai.ts";
 import { openrouter } from "./families/openrouter.ts";
 import { xai } from "./families/xai.ts";
@@ -44,6 +45,8 @@ export interface Sandbox {
     readonly xai: string;
     /** Ends in `/bfl/v1`. */
     readonly bfl: string;
+    /** Ends in `/kling`. */
+    readonly kling: string;
     /** Ends in `/openrouter/api/v1`. */
     readonly openrouter: string;
     /** Ends in `/fal`. */
@@ -64,6 +67,7 @@ const FAMILIES: readonly Family[] = [
   google,
   xai,
   bfl,
+  kling,
   openrouter,
   fal,
 ];
@@ -100,6 +104,7 @@ export function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       ark: `${origin}/ark/api/v3`,
       xai: `${origin}/xai/v1`,
       bfl: `${origin}/bfl/v1`,
+      kling: `${origin}/kling`,
       openrouter: `${origin}/openrouter/api/v1`,
       fal: `${origin}/fal`,
     },

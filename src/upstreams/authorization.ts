@@ -6,12 +6,16 @@ export interface RequestToAuthorize {
   readonly path: string;
   /** The bytes of the body; null when there is none, or when it is read while it is sent. */
   readonly body: Uint8Array | null;
+  /** When it is sent, in Unix milliseconds: for tokens and signatures that name an instant. */
+  readonly now: number;
 }
 
 /** What a provider is configured with to show who it is. */
 export interface Credentials {
   /** Never logged. */
   readonly apiKey: string;
+  /** Never logged. What `apiKey` is signed with, for kinds that take a pair; missing for a key alone. */
+  readonly secretKey?: string;
 }
 
 /** Header fields by name in lower case. */

@@ -3,6 +3,7 @@ import { ark } from "./ark/mod.ts";
 import { bfl } from "./bfl/mod.ts";
 import { fal } from "./fal/mod.ts";
 import { google } from "./google/mod.ts";
+import { kling } from "./kling/mod.ts";
 import { minimax } from "./minimax/mod.ts";
 import { openai } from "./openai/mod.ts";
 import { xai } from "./xai/mod.ts";
@@ -18,6 +19,7 @@ export const KINDS = {
   minimax,
   fal,
   bfl,
+  kling,
 } satisfies Readonly<Record<string, UpstreamKind>>;
 
 /** A word of {@linkcode KINDS}. */

@@ -66,15 +66,16 @@ export function createOutbound(options: OutboundOptions): Outbound {
     async send(call) {
       const streamed = isStreamedBody(call.body) ? call.body : null;
       const contentType = streamed === null ? JSON_LINE : headerLinesOf({ "content-type": streamed.contentType });
-      const authorized = authorizing?.({ method: call.method, path: prefix + call.path, body: bytesOf(call.body) }) ??
-        "";
+      const path = prefix + call.path;
+      const now = options.clock.now();
+      const authorized = authorizing?.({ method: call.method, path, body: bytesOf(call.body), now }) ?? "";
       const authorization = typeof authorized === "string" ? authorized : await authorized;
       const headerLines = fixed + authorization + contentType + headerLinesOf(call.headers);
       const watch = new ExchangeWatch(options.clock, call.firstByteMs, call.callerSignal);
       const body = streamed === null ? call.body : watchedBody(streamed, () => watch.awaits());
       const wire = {
         method: call.method,
-        path: prefix + call.path,
+        path,
         headerLines,
         body,
         freshConnection: call.freshConnection,

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { referencesSchema, toolsSchema } from "./allowance_settings.ts";
 import type { Allowances } from "./allowances.ts";
-import { PROVIDER_KINDS, type ProviderKind } from "./kinds.ts";
+import { kindOf, PROVIDER_KINDS, type ProviderKind } from "./kinds.ts";
 import { type Quirk, QUIRKS, type Quirks } from "../conversation/quirks.ts";
 import { usualQuirks } from "./usual_quirks.ts";
 import { httpAddress, orNothing, type ReadContext, seconds, secret } from "../lib/settings.ts";
@@ -27,6 +27,8 @@ export interface ProviderConfig {
   readonly baseUrl: string;
   /** Null sends none, for servers in one's own network. Required when `base_url` is left out. */
   readonly apiKey: string | null;
+  /** Signs tokens that name `apiKey`, for kinds that take a pair of keys. Default: none, so that `apiKey` is sent as it is. */
+  readonly secretKey?: string;
   /** Default: `both` at api.openai.com, `chat` elsewhere. Only the openai and xai kinds have the choice. */
   readonly speaks: SpokenForms;
   /** Sent with every request, names in lower case; values are secrets. Default: none. */
@@ -49,6 +51,7 @@ export const BASE_URLS: Readonly<Record<ProviderKind, string>> = {
   minimax: "https://api.minimax.io",
   fal: "https://queue.fal.run",
   bfl: "https://api.bfl.ai/v1",
+  kling: "https://api-singapore.klingai.com",
 };
 
 /** Whether the text can name a provider: lower-case letters, digits and `. _ -`, a letter or digit first. */
@@ -82,6 +85,7 @@ const written = z.strictObject({
   kind: z.enum(PROVIDER_KINDS),
   base_url: orNothing(httpAddress()),
   api_key: orNothing(secret(1)),
+  secret_key: orNothing(secret(1)),
   speaks: z.enum(["chat", "responses", "both"]).optional(),
   headers: z.record(headerName, headerValue).default({}),
   timeouts: z.strictObject({
@@ -100,6 +104,16 @@ const schema: z.ZodType<ProviderConfig> = written
   .superRefine((provider, context) => {
     if (!provider.base_url && !provider.api_key) {
       context.addIssue({ code: "custom", path: ["api_key"], message: "the vendor's key, as base_url is left out" });
+    }
+    if (provider.secret_key && !kindOf(provider.kind).takesSecretKey) {
+      context.addIssue({
+        code: "custom",
+        path: ["secret_key"],
+        message: `no such field beside kind "${provider.kind}"`,
+      });
+    }
+    if (provider.secret_key && !provider.api_key) {
+      context.addIssue({ code: "custom", path: ["api_key"], message: "the access key that secret_key belongs to" });
     }
     if (provider.speaks && provider.kind !== "openai" && provider.kind !== "xai") {
       context.addIssue({
@@ -128,6 +142,7 @@ function providerOf(provider: Written): ProviderConfig {
     kind: provider.kind,
     baseUrl,
     apiKey: provider.api_key,
+    ...(provider.secret_key !== null && { secretKey: provider.secret_key }),
     speaks: provider.speaks ?? (new URL(baseUrl).hostname === "api.openai.com" ? "both" : "chat"),
     headers: Object.fromEntries(Object.entries(provider.headers).map(([name, value]) => [name.toLowerCase(), value])),
     timeouts: { connectMs: connect, firstByteMs: first_byte, idleMs: idle },

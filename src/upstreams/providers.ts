@@ -40,7 +40,7 @@ function openProvider(name: string, config: ProviderConfig, { clock, caCerts, pr
   const baseUrl = new URL(config.baseUrl);
   const { connectMs, firstByteMs, idleMs } = config.timeouts;
   const client = createHttpClient({ clock, caCerts, proxies, connectTimeoutMs: connectMs });
-  const redact = createRedactor([config.apiKey ?? "", ...Object.values(config.headers)]);
+  const redact = createRedactor([config.apiKey ?? "", config.secretKey ?? "", ...Object.values(config.headers)]);
   const headers = { ...kind.demands, ...config.headers };
   const outbound = createOutbound({
     provider: name,
@@ -74,9 +74,10 @@ function openProvider(name: string, config: ProviderConfig, { clock, caCerts, pr
 }
 
 /** How the provider's requests are authorized, but for fields that the operator sets; null where it has no key. */
-function authorizerOf(kind: UpstreamKind, { apiKey, headers }: ProviderConfig): OutboundOptions["authorize"] {
+function authorizerOf(kind: UpstreamKind, config: ProviderConfig): OutboundOptions["authorize"] {
+  const { apiKey, secretKey, headers } = config;
   if (apiKey === null) return undefined;
-  const credentials = { apiKey };
+  const credentials = { apiKey, secretKey };
   const set = Object.keys(headers);
   const ours = (fields: HeaderFields) => {
     if (!set.some((name) => Object.hasOwn(fields, name))) return fields;

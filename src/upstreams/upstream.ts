@@ -50,6 +50,8 @@ export interface TokenCounter {
 export interface UpstreamKind {
   /** Shows the vendor who sends a request. */
   readonly authorize: Authorize;
+  /** Whether a secret key can stand beside the key, to sign with. Default: false. */
+  readonly takesSecretKey?: boolean;
   /** Header fields that the vendor demands with every request; none when left out. */
   readonly demands?: Readonly<Record<string, string>>;
   /** Where the vendor talks text, in order of preference for a caller of another form; empty when it does not. */

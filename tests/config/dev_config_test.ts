@@ -9,6 +9,7 @@ const SANDBOX = {
   google: "http://127.0.0.1:4001/google",
   ark: "http://127.0.0.1:4001/ark/api/v3",
   bfl: "http://127.0.0.1:4001/bfl/v1",
+  kling: "http://127.0.0.1:4001/kling",
   openrouter: "http://127.0.0.1:4001/openrouter/api/v1",
 };
 
@@ -35,6 +36,7 @@ Deno.test("devConfig() serves priced models from the sandbox and funds a demo ac
     "sandbox/image-reference-1",
     "sandbox/image-job-1",
     "sandbox/video-1",
+    "sandbox/video-kling-1",
     "sandbox/video-openrouter-1",
   ]);
   assertEquals(

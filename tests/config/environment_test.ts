@@ -60,6 +60,21 @@ for (const { provider, kind, keyNames, addressNames, baseUrl } of VENDORS) {
   });
 }
 
+Deno.test("KLING_ACCESS_KEY and KLING_SECRET_KEY enable kling together, and a plain key goes before them", () => {
+  const pair = { KLING_ACCESS_KEY: "access-key", KLING_SECRET_KEY: "secret-key" };
+  const { kling } = configOf("", pair).providers;
+  assertEquals([kling.apiKey, kling.secretKey], ["access-key", "secret-key"]);
+  const plain = configOf("", { ...pair, KLING_API_KEY: "plain-key" }).providers.kling;
+  assertEquals([plain.apiKey, plain.secretKey], ["plain-key", undefined]);
+});
+
+Deno.test("half a pair of keys is told with the name that is missing", () => {
+  const [missing] = problemsOf("", { KLING_ACCESS_KEY: "access-key" });
+  assertEquals(missing, "environment: KLING_SECRET_KEY: expected the other key of the pair, got nothing");
+  const [first] = problemsOf("", { KLING_SECRET_KEY: "secret-key" });
+  assertEquals(first, "environment: KLING_ACCESS_KEY: expected the other key of the pair, got nothing");
+});
+
 Deno.test("vendors of the environment stay out when the file names its own", () => {
   const config = configOf("providers: { one: { kind: google, api_key: k } }", { OPENAI_API_KEY: "vendor-key" });
   assertEquals(Object.keys(config.providers), ["one"]);

@@ -125,6 +125,7 @@ function treeOf(
       ark,
       "ark-two": ark,
       "ark-bad": { ...ark, api_key: "bad-key" },
+      kling: { kind: "kling", base_url: sandbox.baseUrls.kling, api_key: "access", secret_key: "sandbox-key-kling" },
       openrouter: { kind: "openai", base_url: sandbox.baseUrls.openrouter, api_key: "sandbox-key-openrouter" },
       "sandbox-openai": { kind: "openai", base_url: sandbox.baseUrls.openai, api_key: "sandbox-key-openai" },
     },
@@ -138,6 +139,7 @@ function treeOf(
         duration: { min: 2, max: 12, default: 5, auto: true },
       }),
       videoModel("sandbox/video-bad", ["ark-bad"], { modes: ["text2video"], price_per_second: PRICES }),
+      videoModel("sandbox/video-kling", ["kling"], { modes: ALL_MODES, price_per_second: PRICES }),
       videoModel("sandbox/video-openrouter", ["openrouter"], { modes: ALL_MODES, price_per_second: PRICES }),
       {
         ...videoModel("sandbox/video-any", [], { modes: ["text2video"], price_per_second: PRICES }),

@@ -9,7 +9,7 @@ import { ManualClock } from "../support/manual_clock.ts";
 
 Deno.test("byFixedHeaders() makes the fields of a credential once", () => {
   const authorize = byFixedHeaders(({ apiKey }) => ({ authorization: `Bearer ${apiKey}` }));
-  const request = { method: "POST", path: "/", body: null };
+  const request = { method: "POST", path: "/", body: null, now: 0 };
   const credentials = { apiKey: "k" };
   assertEquals(authorize(request, credentials), { authorization: "Bearer k" });
   assertStrictEquals(authorize(request, credentials), authorize(request, credentials));

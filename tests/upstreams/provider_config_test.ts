@@ -27,6 +27,14 @@ Deno.test("readProviderConfig() fills in the vendor's address and the usual span
   }
 });
 
+Deno.test("readProviderConfig() takes a pair of keys for the kinds that sign with one", () => {
+  const { apiKey, secretKey } = readProviderConfig({ kind: "kling", api_key: "access", secret_key: "secret" });
+  assertEquals([apiKey, secretKey], ["access", "secret"]);
+  assertEquals(readProviderConfig({ kind: "kling", api_key: "k", secret_key: "" }).secretKey, undefined);
+  assertEquals(pathsOf({ kind: "kling", base_url: "https://a.example", secret_key: "s" }), ["api_key"]);
+  assertEquals(pathsOf({ kind: "openai", api_key: "k", secret_key: "s" }), ["secret_key"]);
+});
+
 Deno.test("readProviderConfig() takes another's openai address for chat alone, unless told", () => {
   const base_url = "https://api.x.ai/v1/";
   assertEquals(readProviderConfig({ kind: "openai", base_url }).speaks, "chat");

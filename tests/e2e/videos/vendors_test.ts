@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { SAMPLE_VIDEO } from "../../../src/sandbox/families/sample_video.ts";
+import type { SeenRequest } from "../../../src/sandbox/seen.ts";
 import { GOOD, startVideoGateway } from "../../support/video_gateway.ts";
 
 /** A simulated vendor, and what tells its ways apart as far as a caller can see. */
@@ -16,6 +17,7 @@ interface Vendor {
 }
 
 const VENDORS: readonly Vendor[] = [
+  { name: "kling", keepsResults: false, cancels: "nothing", isSearchable: true, reportsSeconds: true },
   { name: "openrouter", keepsResults: true, cancels: "nothing", isSearchable: false, reportsSeconds: false },
 ];
 
@@ -73,9 +75,11 @@ for (const { name, keepsResults, cancels, isSearchable, reportsSeconds } of VEND
 
   if (isSearchable) {
     Deno.test(`${name}: a creation whose answer was lost is found again, and made once`, async () => {
-      const id = await made("A lighthouse [[queue 0]] [[run 0]] [[cut]]");
-      const task = await until(id, "completed", "failed");
+      const task = await until(await made("A lost lighthouse [[queue 0]] [[run 0]] [[cut]]"), "completed", "failed");
       assertEquals(task.status, "completed");
+      const isCreate = ({ method, body, path }: SeenRequest) =>
+        method === "POST" && path.startsWith(`/${name}/`) && JSON.stringify(body).includes("A lost lighthouse");
+      assertEquals(gateway.sandbox.seen.filter(isCreate).length, 1);
     });
   }
 

@@ -1,0 +1,151 @@
+import { Buffer } from "node:buffer";
+import { isObject, listOf, parsedOrNull } from "../../conversation/wire_value.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import { bodyOf, type Call, type Family, hasGoodBearer, isBadKey, isMissingModel, jsonAnswer } from "../call.ts";
+import { Refusal } from "../refusal.ts";
+import { creationAnswer, stateOf, type VideoJob, videoJobsByWorld, type VideoJobState, videoOf } from "./video_jobs.ts";
+
+const jobsOf = videoJobsByWorld();
+
+const KINDS = ["text2video", "image2video", "multi-image2video", "omni-video"];
+const MODES = ["std", "pro", "4k"];
+const RATIOS = ["16:9", "9:16", "1:1"];
+
+/** The vendor has no words for a job that was cancelled or became too old. */
+const WORDS: Readonly<Record<VideoJobState, string>> = {
+  queued: "submitted",
+  running: "processing",
+  succeeded: "succeed",
+  failed: "failed",
+  cancelled: "failed",
+  expired: "failed",
+};
+
+/** Kling: create, query by either id, list. Source: Kling API reference, "Text to Video" and its siblings. */
+export const kling: Family = {
+  prefix: "/kling",
+  async answer(call) {
+    const result = /^\/results\/([\w-]+)\.mp4$/.exec(call.path);
+    if (result) return videoOf(call.world, jobsOf(call.world).get(result[1])); // pre-signed at the real vendor: no key
+    refuseBadToken(call);
+    const [, kind, id] = /^\/v1\/videos\/([^/]+)(?:\/([^/]+))?$/.exec(call.path) ?? [];
+    if (kind === undefined || !KINDS.includes(kind)) throw refusal(404, 1202, "Invalid request method");
+    if (call.method === "POST") return await create(call, kind);
+    const jobs = jobsOf(call.world).newestFirst().filter(({ body }) => body.kind === kind);
+    if (id === undefined) return told(call, jobs.slice(0, pageSizeOf(call)).map((job) => jobOf(call, job)));
+    const name = decodeURIComponent(id);
+    const job = jobs.find((each) => each.id === name || each.body.external_task_id === name);
+    if (!job) throw refusal(404, 1203, "Task not found");
+    return told(call, jobOf(call, job));
+  },
+  refuse({ status, message, details }, call) {
+    return jsonAnswer({ code: Number(details.code ?? 1201), message, request_id: call.requestId }, {}, status);
+  },
+};
+
+function refusal(status: number, code: number, message: string): Refusal {
+  return new Refusal(status, message, { code: String(code) });
+}
+
+/** A key as it is, or a token that names one and is good at this moment; its signature is not looked at. */
+function refuseBadToken(call: Call): void {
+  if (!hasGoodBearer(call)) throw refusal(401, 1002, "Authorization is invalid");
+  const [, claims] = (call.headers.get("authorization") ?? "").split(".");
+  const read = claims === undefined ? null : parsedOrNull(Buffer.from(claims, "base64url").toString());
+  if (!isObject(read)) return;
+  const now = call.world.clock.now() / 1_000;
+  if (isBadKey(String(read.iss))) throw refusal(401, 1002, "access key not found");
+  if (Number(read.nbf) > now) throw refusal(401, 1003, "Authorization is not yet valid");
+  if (Number(read.exp) <= now) throw refusal(401, 1004, "Authorization has expired");
+}
+
+function pageSizeOf({ query }: Call): number {
+  return Math.min(Number(query.get("pageSize")) || 30, 500);
+}
+
+function told({ requestId }: Call, data: unknown): Response {
+  return jsonAnswer({ code: 0, message: "SUCCEED", request_id: requestId, data });
+}
+
+async function create(call: Call, kind: string): Promise<Response> {
+  const { world } = call;
+  const body = { ...bodyOf(call, "The request body is not valid JSON"), kind };
+  const order = { prompt: promptOf(body), body, newId: () => world.nextId() };
+  const job = await jobsOf(world).create(call, order, REFUSALS, () => refuseBadOrder(call, body));
+  return creationAnswer(job, told(call, jobOf(call, job)));
+}
+
+const REFUSALS = {
+  forbidden: () => refusal(400, 1301, "Failure to pass the risk control system"),
+  failing: (status: number) =>
+    status === 429
+      ? refusal(429, 1303, "parallel task over resource pack limit")
+      : refusal(status, status === 503 ? 5001 : 5000, "Service internal error"),
+};
+
+type Body = JsonObject & { readonly kind: string };
+
+function promptOf(body: Body): string {
+  return typeof body.prompt === "string" ? body.prompt : "";
+}
+
+function refuseBadOrder({ world }: Call, body: Body): void {
+  const model = String(body.model_name ?? "kling-v1");
+  if (isMissingModel(model)) throw refusal(400, 1201, `model ${model} is not supported`);
+  if (promptOf(body) === "") throw refusal(400, 1201, "prompt is required");
+  if (promptOf(body).length > 2_500) throw refusal(400, 1201, "prompt is too long");
+  const isLength = body.duration === undefined || (typeof body.duration === "string" && /^\d+$/.test(body.duration));
+  if (!isLength) throw refusal(400, 1201, "duration is invalid: expected text");
+  refuseOther(body.mode, MODES, "mode");
+  refuseOther(body.aspect_ratio, RATIOS, "aspect_ratio");
+  refuseOther(body.sound, ["on", "off"], "sound");
+  for (const image of imagesOf(body)) {
+    if (typeof image !== "string" || image === "" || image.startsWith("data:")) {
+      throw refusal(400, 1201, "image is invalid: expected an address or base64 without prefix");
+    }
+  }
+  const name = body.external_task_id;
+  if (jobsOf(world).newestFirst().some((job) => name !== undefined && job.body.external_task_id === name)) {
+    throw refusal(400, 1201, "external_task_id exists already");
+  }
+}
+
+function imagesOf(body: Body): unknown[] {
+  switch (body.kind) {
+    case "image2video":
+      return [body.image, ...(body.image_tail === undefined ? [] : [body.image_tail])];
+    case "multi-image2video":
+      return listOf(body.image_list).map((item) => isObject(item) ? item.image : null);
+    case "omni-video":
+      return listOf(body.image_list).map((item) => isObject(item) ? item.image_url : null);
+    default:
+      return [];
+  }
+}
+
+function refuseOther(value: unknown, allowed: readonly string[], name: string): void {
+  if (value !== undefined && !allowed.includes(String(value))) throw refusal(400, 1201, `${name} is invalid`);
+}
+
+function jobOf(call: Call, job: VideoJob): JsonObject {
+  const { directives, body, id, createdAt } = job;
+  const state = stateOf(call.world, job);
+  const url = `http://${call.headers.get("host")}/kling/results/${id}.mp4?token=presigned`;
+  const duration = String(directives.seconds ?? body.duration ?? "5");
+  return {
+    task_id: id,
+    task_status: state === "running" && directives.word !== null ? directives.word : WORDS[state],
+    task_status_msg: WORDS[state] === "failed" ? wordsFor(state, job) : "",
+    task_info: { external_task_id: body.external_task_id ?? null },
+    created_at: createdAt,
+    updated_at: call.world.clock.now(),
+    ...(state === "succeeded" && {
+      task_result: { videos: directives.end === "no_result" ? [] : [{ id: `v-${id}`, url, duration }] },
+    }),
+  };
+}
+
+function wordsFor(state: VideoJobState, { directives }: VideoJob): string {
+  if (state === "expired") return "The task has expired";
+  return directives.end === "refusal" ? "Failure to pass the risk control system" : "Service internal error";
+}

@@ -1,0 +1,15 @@
+import { probeByGet } from "../probe.ts";
+import type { UpstreamKind } from "../upstream.ts";
+import { refuseTold } from "./refusal.ts";
+import { byKeyOrToken } from "./token.ts";
+import { klingVideos } from "./videos.ts";
+
+/** Kling. Source: Kling API reference, "General Information". */
+export const kling = {
+  authorize: byKeyOrToken(),
+  takesSecretKey: true,
+  text: () => [],
+  images: () => null,
+  videos: klingVideos,
+  probe: probeByGet("/v1/videos/text2video?pageNum=1&pageSize=1", (answer, outbound) => refuseTold(outbound, answer)),
+} satisfies UpstreamKind;

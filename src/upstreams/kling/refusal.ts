@@ -1,0 +1,86 @@
+import * as z from "zod";
+import type { FailureKind, UpstreamFailure } from "../failure.ts";
+import type { Outbound, VendorRefusal } from "../outbound.ts";
+
+/** Kling's numbers for failures, which can stand in answers of status 200 too. */
+
+/** What a number means, and whether the vendor can have begun the work. */
+interface Verdict {
+  readonly kind: FailureKind;
+  readonly accepted: "no" | "unknown";
+}
+
+const refused = (kind: FailureKind): Verdict => ({ kind, accepted: "no" });
+const broken: Verdict = { kind: "unavailable", accepted: "unknown" };
+
+/** Source: Kling API reference, "General Information", "Error Code". */
+const VERDICTS: Readonly<Record<number, Verdict>> = {
+  1000: refused("auth"),
+  1001: refused("auth"),
+  1002: refused("auth"),
+  1003: refused("auth"),
+  1004: refused("auth"),
+  // The account is locked or its balance used up: nothing that a caller could mend, and not over in a minute.
+  1100: refused("unavailable"),
+  1101: refused("unavailable"),
+  1102: refused("unavailable"),
+  1103: refused("forbidden"),
+  1200: refused("invalid"),
+  1201: refused("invalid"),
+  1202: refused("invalid"),
+  1203: refused("invalid"),
+  1300: refused("invalid"),
+  1301: refused("invalid"),
+  1302: refused("rate_limited"),
+  1303: refused("rate_limited"),
+  1304: refused("forbidden"),
+  5000: broken,
+  5001: broken,
+  5002: broken,
+};
+
+/** The platform's rules for contents forbid it. */
+const CONTENT_CODES: ReadonlySet<number> = new Set([1300, 1301]);
+/** What was asked for is not there. */
+const MISSING_CODES: ReadonlySet<string> = new Set(["1202", "1203"]);
+/** A job that failed has no number, only words. */
+const CONTENT_WORDS = /risk control|sensitive|content (?:policy|security)|moderation/i;
+
+const Envelope = z.object({ code: z.number(), message: z.string().nullish().catch(null) });
+
+/** Reads an error body, `{code, message}`. */
+export function readKlingError(body: unknown): VendorRefusal {
+  const said = Envelope.safeParse(body).data;
+  const verdict = said && VERDICTS[said.code];
+  return {
+    message: said?.message ?? "",
+    code: said ? String(said.code) : null,
+    field: null,
+    retryAfterSeconds: null,
+    kind: verdict?.kind,
+    isContentRefusal: said && CONTENT_CODES.has(said.code) ? true : undefined,
+  };
+}
+
+/**
+ * Throws what an answer of status 200 tells of a failure.
+ *
+ * @throws {UpstreamFailure}
+ */
+export function refuseTold(outbound: Outbound, answer: unknown): void {
+  const { code, message } = Envelope.parse(answer);
+  if (code === 0) return;
+  const { kind, accepted } = VERDICTS[code] ?? broken;
+  const isContentRefusal = CONTENT_CODES.has(code);
+  throw outbound.failure(kind, message ?? "", { accepted, vendorCode: String(code), isContentRefusal });
+}
+
+/** Whether a failure says that there is no such job. */
+export function isMissing({ facts: { status, vendorCode } }: UpstreamFailure): boolean {
+  return status === 404 || MISSING_CODES.has(vendorCode ?? "");
+}
+
+/** Whether the words of a job that failed say that content rules are the reason. */
+export function isContentFailure(words: string): boolean {
+  return CONTENT_WORDS.test(words);
+}

@@ -1,0 +1,221 @@
+import * as z from "zod";
+import type { JsonObject } from "../../lib/json_object.ts";
+import { UpstreamFailure } from "../failure.ts";
+import type { Outbound } from "../outbound.ts";
+import { videoExchange } from "../video_exchange.ts";
+import { failed, finished, pending, pendingAs } from "../video_progress.ts";
+import { shapeOf, type VideoShapes } from "../video_shape.ts";
+import type {
+  RefusedOptions,
+  VideoJobHandle,
+  VideoMedia,
+  VideoOrder,
+  VideoProgress,
+  VideoUpstream,
+} from "../video_upstream.ts";
+import { isContentFailure, isMissing, readKlingError, refuseTold } from "./refusal.ts";
+
+/** Kling's videos. Source: Kling API reference, "Text to Video", "Image to Video", "Multi-Image to Video", "Omni-Video". */
+
+const VIDEOS = "/v1/videos";
+
+/** The last part of the path of a creation, under which its job is asked for, too. */
+type JobKind = "text2video" | "image2video" | "multi-image2video" | "omni-video";
+
+/** Resolutions are sold as modes. */
+const SHAPES: VideoShapes = {
+  resolutions: {
+    "720p": { word: "std", shortSide: 720 },
+    "1080p": { word: "pro", shortSide: 1_080 },
+    "4K": { word: "4k", shortSide: 2_160 },
+  },
+  ratios: ["16:9", "9:16", "1:1"],
+};
+
+const MEDIA = 'it is what the video is made from; use "frame_images" or "input_references"';
+const UNPRICED = "it changes what the video costs, which the model's price does not tell";
+const ACCOUNTS = "it names something at the operator's vendor account; send data or a web address as a reference";
+
+const REFUSED_OPTIONS: RefusedOptions = {
+  mode: 'it decides how large the video is; use "resolution"',
+  aspectratio: 'it decides what shape the video has; use "aspect_ratio" or "size"',
+  externaltaskid: "the gateway finds the job by it",
+  image: MEDIA,
+  imagetail: MEDIA,
+  imagelist: MEDIA,
+  videolist: MEDIA,
+  videourl: MEDIA,
+  staticmask: MEDIA,
+  dynamicmasks: MEDIA,
+  videoid: ACCOUNTS,
+  elementlist: ACCOUNTS,
+  voicelist: UNPRICED,
+};
+
+const text = z.string().nullish().catch(null);
+const identifier = z.string().min(1).or(z.number().transform(String));
+
+const Created = z.object({ data: z.object({ task_id: identifier }) });
+
+const Job = z.object({
+  data: z.object({
+    task_id: identifier,
+    task_status: z.string(),
+    task_status_msg: text,
+    task_info: z.object({ external_task_id: text }).nullish().catch(null),
+    task_result: z.object({
+      videos: z.array(z.object({ url: text, duration: text })).nullish().catch(null),
+    }).nullish().catch(null),
+  }).nullish(),
+});
+
+/** Kling as a video upstream. It cannot stop a job, and finds one by our task's id. */
+export function klingVideos(outbound: Outbound): VideoUpstream {
+  const exchange = videoExchange(outbound, readKlingError);
+  const ask = <T>(kind: string, id: string, read: (job: z.infer<typeof Job>["data"]) => T) =>
+    exchange.ask(`${VIDEOS}/${kind}/${encodeURIComponent(id)}`, (answer) => {
+      refuseTold(outbound, answer);
+      return read(Job.parse(answer).data);
+    });
+  return {
+    mediaForms: { image: ["url", "base64"], audio: [], video: ["url"] },
+    async create(order) {
+      const kind = kindFor(outbound, order);
+      const { data } = await exchange.create(`${VIDEOS}/${kind}`, bodyOf(outbound, order, kind), (answer) => {
+        refuseTold(outbound, answer);
+        return Created.parse(answer);
+      });
+      return { id: data.task_id, place: kind };
+    },
+    poll: (job) => ask(placeIn(job), job.id, (data) => progressOf(outbound, data)),
+    cancel: null,
+    async find(order) {
+      const kind = kindFor(outbound, order);
+      try {
+        return await ask(kind, order.taskId, (data) => {
+          const isOurs = data?.task_info?.external_task_id === order.taskId;
+          return isOurs ? { id: data.task_id, place: kind } : null;
+        });
+      } catch (thrown) {
+        if (thrown instanceof UpstreamFailure && isMissing(thrown)) return null;
+        throw thrown;
+      }
+    },
+    open: null,
+    refusedOptions: REFUSED_OPTIONS,
+    dropped: droppedOf,
+    resultLifeMs: 30 * 86_400_000,
+  };
+}
+
+/** One model serves all modes at one path; every other has a path for each. */
+function isOmni(model: string): boolean {
+  return /-omni\b|-video-o\d/.test(model);
+}
+
+function kindFor(outbound: Outbound, { model, mode }: VideoOrder): JobKind {
+  if (isOmni(model)) return "omni-video";
+  switch (mode) {
+    case "text2video":
+      return "text2video";
+    case "img2video":
+    case "img2video_end":
+      return "image2video";
+    case "imgref2video":
+      return "multi-image2video";
+    case "mixref2video":
+      throw outbound.failure("invalid", `"${model}" does not make ${mode}`);
+  }
+}
+
+function placeIn({ id, place }: VideoJobHandle): string {
+  if (place === null) throw new TypeError(`Cannot ask for Kling's job "${id}": its place is missing`);
+  return place;
+}
+
+function bodyOf(outbound: Outbound, order: VideoOrder, kind: JobKind): JsonObject {
+  const { resolution: mode, ratio } = shapeOf(outbound, order, SHAPES);
+  const { durationSeconds, generateAudio, callbackUrl } = order;
+  return {
+    ...order.options,
+    model_name: order.model,
+    prompt: order.prompt,
+    // A whole number as text; a video that is referred to has a length of its own.
+    ...(durationSeconds !== null && durationSeconds > 0 && !hasVideo(order) && { duration: String(durationSeconds) }),
+    ...(mode !== null && { mode }),
+    ...(ratio !== null && order.firstFrame === null && { aspect_ratio: ratio }),
+    ...mediaOf(order, kind),
+    ...(generateAudio !== null && kind !== "multi-image2video" && {
+      sound: generateAudio && !hasVideo(order) ? "on" : "off",
+    }),
+    ...(callbackUrl !== null && { callback_url: callbackUrl }),
+    external_task_id: order.taskId,
+  };
+}
+
+function mediaOf({ firstFrame, lastFrame, references }: VideoOrder, kind: JobKind): JsonObject {
+  const images = references.filter(({ medium }) => medium === "image");
+  switch (kind) {
+    case "text2video":
+      return {};
+    case "image2video":
+      return { ...(firstFrame && { image: firstFrame.value }), ...(lastFrame && { image_tail: lastFrame.value }) };
+    case "multi-image2video":
+      return { image_list: images.map(({ value }) => ({ image: value })) };
+    case "omni-video": {
+      const frames = [
+        ...(firstFrame ? [{ image_url: firstFrame.value, type: "first_frame" }] : []),
+        ...(lastFrame ? [{ image_url: lastFrame.value, type: "end_frame" }] : []),
+      ];
+      const all = [...frames, ...images.map(({ value }) => ({ image_url: value }))];
+      const videos = references.filter(isVideo).map(({ value }) => ({ video_url: value, refer_type: "feature" }));
+      return { ...(all.length > 0 && { image_list: all }), ...(videos.length > 0 && { video_list: videos }) };
+    }
+  }
+}
+
+function hasVideo({ references }: VideoOrder): boolean {
+  return references.some(isVideo);
+}
+
+function isVideo({ medium }: VideoMedia): boolean {
+  return medium === "video";
+}
+
+function droppedOf(order: VideoOrder): string[] {
+  const { seed, generateAudio, aspectRatio, firstFrame, durationSeconds, mode, model } = order;
+  const isMute = hasVideo(order) || (mode === "imgref2video" && !isOmni(model));
+  return [
+    ...(seed !== null ? ["seed"] : []),
+    ...(generateAudio === true && isMute ? ["generate_audio"] : []),
+    ...(aspectRatio !== null && firstFrame !== null ? ["aspect_ratio"] : []),
+    ...(durationSeconds !== null && durationSeconds > 0 && hasVideo(order) ? ["duration"] : []),
+  ];
+}
+
+function progressOf(outbound: Outbound, job: z.infer<typeof Job>["data"]): VideoProgress {
+  // Success without any data happens while the vendor works.
+  if (!job) return pending(null);
+  switch (job.task_status.toLowerCase()) {
+    case "submitted":
+      return pending(false);
+    case "processing":
+      return pending(true);
+    case "succeed": {
+      const videos = job.task_result?.videos ?? [];
+      return finished(outbound, videos.map(({ url }) => url), { seconds: secondsOf(videos), costUsd: null });
+    }
+    case "failed": {
+      const words = job.task_status_msg ?? "";
+      return failed(outbound, words, isContentFailure(words));
+    }
+    default:
+      return pendingAs(job.task_status);
+  }
+}
+
+/** A length as the vendor writes it: `"5.1"`. */
+function secondsOf([video]: readonly { readonly duration?: string | null }[]): number | null {
+  const seconds = Number(video?.duration ?? "");
+  return seconds > 0 && Number.isFinite(seconds) ? seconds : null;
+}
