@@ -1,25 +1,20 @@
 import { joinedReserve } from "../billing/joined_reserve.ts";
 import { fixedReserve } from "../billing/meter.ts";
-import { costOf, type Quantities } from "../billing/tariff.ts";
-import { type CallOption, joinOptions, makeOptions } from "../calls/options.ts";
-import { type CallParts, routeOf, runPaidCall } from "../calls/paid_call.ts";
+import { joinOptions } from "../calls/options.ts";
+import { type CallParts, runPaidCall } from "../calls/paid_call.ts";
 import type { RelayParts } from "../calls/stream_relay.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import { GatewayError } from "../lib/gateway_error.ts";
-import type { Money } from "../lib/money.ts";
-import type { Candidate } from "../routing/candidates.ts";
 import { MEDIA_FALLBACK } from "../routing/fallback_rule.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { ImageEvent, ImageOrder, ImageOutcome, ImageSource, ImageUpstream } from "../upstreams/image_upstream.ts";
 import { type FinishedWork, wholeAnswer } from "./answer.ts";
 import { chargeImages, consumptionOf, type ImageBill } from "./bill.ts";
 import { CallerLink } from "./caller_link.ts";
-import { type ImageMeasure, imageQuantitiesOf, mostConsumption } from "./consumption.ts";
 import type { ImageFinisher } from "./finished_image.ts";
 import { ImageMemory, isLackOfMemory } from "./image_memory.ts";
+import { imageOptionsOf, imageUpstreamOf } from "./image_option.ts";
 import type { ImageAsker, ImageRequest } from "./image_request.ts";
 import type { ReferenceReader } from "./reference_image.ts";
-import { editingUnsupported } from "./series.ts";
 import { makeImages } from "./several.ts";
 import { type ImageStep, streamedAnswer } from "./stream.ts";
 
@@ -28,13 +23,6 @@ export interface ImageParts extends CallParts, RelayParts {
   readonly catalog: Catalog;
   readonly readReferences: ReferenceReader;
   readonly finish: ImageFinisher;
-}
-
-/** A request at one model that may serve it, and what that may cost at most. */
-interface ImageOption extends CallOption {
-  readonly request: ImageRequest;
-  readonly measure: ImageMeasure;
-  readonly amount: Money;
 }
 
 /** One request on its way to one provider. */
@@ -61,7 +49,7 @@ export class ImageCalls {
    */
   async run(requests: readonly ImageRequest[], asker: ImageAsker): Promise<Response> {
     const { requestId, accountId, receivedAt, writeError } = asker;
-    const made = await makeOptions(requests, (request) => this.#optionOf(request, asker));
+    const made = await imageOptionsOf(requests, asker, this.parts);
     const { options, candidates, optionOf } = joinOptions(made, { breaker: this.parts.breaker, accountId });
     const [{ request: first }] = options;
     return await runPaidCall({
@@ -82,7 +70,7 @@ export class ImageCalls {
         });
         return (candidate) => {
           const { request, measure } = optionOf(candidate);
-          const upstream = this.#upstreamOf(candidate)!;
+          const upstream = imageUpstreamOf(candidate, this.parts)!;
           const images = request.references.length === 0 ? request.images : read;
           const order = orderOf(request, candidate.model, images);
           const bill = { settlement: settlement.servedBy(request.model, null), measure };
@@ -92,37 +80,6 @@ export class ImageCalls {
         };
       },
     }, this.parts);
-  }
-
-  #optionOf(request: ImageRequest, asker: ImageAsker): ImageOption {
-    const candidates = this.#route(request, asker);
-    const measure = measureOf(request);
-    const amount = costOf(this.#mostQuantities(request, measure, candidates), request.model.tariff);
-    return { request, candidates, measure, amount };
-  }
-
-  /** The providers to try. */
-  #route({ model, kind, bodyPin }: ImageRequest, { headerPin, accountId }: ImageAsker): readonly Candidate[] {
-    const isAble = (candidate: Candidate) => {
-      const upstream = this.#upstreamOf(candidate);
-      return upstream !== null && (kind === "generate" || upstream.edit !== null);
-    };
-    const { candidates } = routeOf(model, { accountId, headerPin, bodyPin, isAble }, this.parts);
-    if (candidates.length > 0) return candidates;
-    if (kind === "edit") throw editingUnsupported(model.id);
-    throw new GatewayError("route_error", `Cannot route: no provider of "${model.id}" makes images`);
-  }
-
-  /** What the pictures may take at most at any of the candidates. */
-  #mostQuantities(request: ImageRequest, measure: ImageMeasure, candidates: readonly Candidate[]): Quantities {
-    const { count: made, mask, partialImages } = request;
-    const calls = Math.max(...candidates.map((each) => Math.ceil(made / this.#upstreamOf(each)!.mostPerCall)));
-    const most = mostConsumption({ ...measure, hasMask: mask !== null, partialImages, calls });
-    return imageQuantitiesOf(most, { made, given: measure.given });
-  }
-
-  #upstreamOf(candidate: Candidate): ImageUpstream | null {
-    return this.parts.providers.get(candidate.provider)?.images ?? null;
   }
 
   async #attempt(attempt: ImageAttempt): Promise<Response> {
@@ -204,10 +161,6 @@ async function* eventsOf(attempt: ImageAttempt): AsyncGenerator<ImageEvent, void
 
 function callOf({ link, memory }: ImageAttempt) {
   return { callerSignal: () => link.signal, reserve: memory.reserveReply };
-}
-
-function measureOf({ prompt, quality, size, count, images, references }: ImageRequest): ImageMeasure {
-  return { prompt, quality, size, count, given: images.length + references.length };
 }
 
 function orderOf(request: ImageRequest, model: string, images: readonly ImageSource[]): ImageOrder {

@@ -5,14 +5,17 @@ import type { Model } from "../../catalog/model.ts";
 import { chat } from "../../conversation/codecs/chat/mod.ts";
 import type { Spool } from "../../files/spool.ts";
 import type { BodyLimits } from "../../http/body.ts";
+import { isDryRun } from "../../http/dry_run.ts";
 import type { Handler, Inbound, Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
+import { type ImageTrial, tryImages } from "../../images/dry_run.ts";
 import { readEdit } from "../../images/edit.ts";
 import { type EditFormLimits, readEditForm } from "../../images/edit_form.ts";
 import { withFallbacks } from "../../images/fallbacks.ts";
 import { readGeneration } from "../../images/generate.ts";
 import type { ImageCalls } from "../../images/image_call.ts";
-import type { ImageAsker } from "../../images/image_request.ts";
+import type { ImageAsker, ImageRequest } from "../../images/image_request.ts";
+import { writeMoney } from "../../lib/money.ts";
 import { readHeaderPin } from "../../routing/pin.ts";
 import { renderDefaultError as renderError } from "./error.ts";
 
@@ -39,27 +42,46 @@ export function defaultImageRoutes(parts: DefaultImageParts): Route[] {
 function generations({ images, catalog, authenticate, generationBody }: DefaultImageParts): Handler {
   return async (inbound) => {
     const credential = await authenticate(inbound);
+    const isTrial = isDryRun(inbound.request.headers);
     const { body } = await readJsonObject(inbound, generationBody);
     const read = (model?: string) => readGeneration(model === undefined ? body : { ...body, model }, catalog);
     const requests = await withFallbacks(read(), catalog, ({ id }) => read(id));
-    return await images.run(requests, askerOf(inbound, credential));
+    return await carryOut(requests, askerOf(inbound, credential), images, isTrial);
   };
 }
 
 function edits({ images, catalog, authenticate, editForm, spool }: DefaultImageParts): Handler {
   return async (inbound) => {
     const credential = await authenticate(inbound);
+    const isTrial = isDryRun(inbound.request.headers);
     const room = spool.room();
     try {
       const form = await readEditForm(inbound, editForm, room);
       const read = ({ id }: Model) => readEdit({ ...form, fields: new Map(form.fields).set("model", id) }, catalog);
       const requests = await withFallbacks(await readEdit(form, catalog), catalog, read);
-      return await images.run(requests, askerOf(inbound, credential));
+      return await carryOut(requests, askerOf(inbound, credential), images, isTrial);
     } finally {
       // The vendor has read the uploads when its answer begins.
       await room.clear();
     }
   };
+}
+
+async function carryOut(
+  requests: readonly ImageRequest[],
+  asker: ImageAsker,
+  images: ImageCalls,
+  isTrial: boolean,
+): Promise<Response> {
+  return isTrial ? trialAnswer(await tryImages(requests, asker, images.parts)) : await images.run(requests, asker);
+}
+
+function trialAnswer({ request, providers, most, balanceCovers }: ImageTrial): Response {
+  const { model: { id: model }, kind: mode, count: images, losses: dropped } = request;
+  const decimal = writeMoney(most);
+  const estimate = { images, image_cost: decimal, cost: Number(decimal) };
+  const answer = { dry_run: true, model, mode, providers, estimate, dropped, balance_covers: balanceCovers };
+  return Response.json(answer, { headers: dropped.length === 0 ? {} : { "x-service-dropped": dropped.join(", ") } });
 }
 
 function askerOf(inbound: Inbound, { accountId }: Credential): ImageAsker {

@@ -1,0 +1,54 @@
+import { joinedReserve } from "../billing/joined_reserve.ts";
+import { fixedReserve } from "../billing/meter.ts";
+import { GatewayError } from "../lib/gateway_error.ts";
+import type { Money } from "../lib/money.ts";
+import { likeliestFirst } from "../routing/candidates.ts";
+import type { ImageParts } from "./image_call.ts";
+import { type ImageOption, imageOptionsOf } from "./image_option.ts";
+import type { ImageAsker, ImageRequest } from "./image_request.ts";
+
+/** What a request for pictures would come to, at the model that it names or at the first of its fallbacks that can serve it. */
+export interface ImageTrial {
+  /** At that model. */
+  readonly request: ImageRequest;
+  /** Who may serve it there, the likeliest first; at least one. */
+  readonly providers: readonly string[];
+  /** What it costs there at most. */
+  readonly most: Money;
+  /** Whether the balance would hold; if not, references were not looked at. */
+  readonly balanceCovers: boolean;
+}
+
+/**
+ * Tries a request for pictures: every check of a real one, references included, without a charge or a word to a vendor.
+ *
+ * @param requests As for {@linkcode ImageCalls.run}.
+ * @throws {GatewayError} What a real one would throw before a vendor is asked, `insufficient_credits` apart.
+ */
+export async function tryImages(
+  requests: readonly ImageRequest[],
+  asker: ImageAsker,
+  parts: ImageParts,
+): Promise<ImageTrial> {
+  const { accountId } = asker;
+  const options = await imageOptionsOf(requests, asker, parts);
+  const [{ request, candidates, amount }] = options;
+  const balanceCovers = await isCovered(options, accountId, parts);
+  if (balanceCovers && request.references.length > 0) {
+    const reserve = (bytes: number) => asker.memory.take(bytes);
+    await parts.readReferences(request.references, { accountId, signal: asker.callerSignal(), reserve });
+  }
+  const likely = likeliestFirst(candidates, { breaker: parts.breaker, accountId });
+  return { request, providers: likely.map(({ provider }) => provider), most: amount, balanceCovers };
+}
+
+async function isCovered(options: readonly ImageOption[], accountId: string, { meter }: ImageParts): Promise<boolean> {
+  try {
+    const admitted = meter.admit(accountId, joinedReserve(options.map(({ amount }) => fixedReserve(amount))));
+    (await admitted).release();
+    return true;
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === "insufficient_credits") return false;
+    throw error;
+  }
+}

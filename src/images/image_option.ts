@@ -1,0 +1,72 @@
+import { costOf, type Quantities } from "../billing/tariff.ts";
+import { type CallOption, makeOptions } from "../calls/options.ts";
+import { routeOf, type RouteParts } from "../calls/paid_call.ts";
+import { GatewayError } from "../lib/gateway_error.ts";
+import type { Money } from "../lib/money.ts";
+import type { Candidate } from "../routing/candidates.ts";
+import type { ImageUpstream } from "../upstreams/image_upstream.ts";
+import { type ImageMeasure, imageQuantitiesOf, mostConsumption } from "./consumption.ts";
+import type { ImageAsker, ImageRequest } from "./image_request.ts";
+import { editingUnsupported } from "./series.ts";
+
+/** A request at one model that may serve it, and what that may cost at most. */
+export interface ImageOption extends CallOption {
+  readonly request: ImageRequest;
+  readonly measure: ImageMeasure;
+  readonly amount: Money;
+}
+
+/** Who asks, as far as it decides who serves. */
+type Asking = Pick<ImageAsker, "accountId" | "headerPin">;
+
+/**
+ * The ways to serve a request: at the model that it names, then at those that are tried when all providers of that fail.
+ *
+ * @throws {GatewayError} What keeps the first from being served.
+ */
+export function imageOptionsOf(
+  requests: readonly ImageRequest[],
+  asker: Asking,
+  parts: RouteParts,
+): Promise<readonly ImageOption[]> {
+  return makeOptions(requests, (request) => {
+    const candidates = route(request, asker, parts);
+    const measure = measureOf(request);
+    const amount = costOf(mostQuantities(request, measure, candidates, parts), request.model.tariff);
+    return { request, candidates, measure, amount };
+  });
+}
+
+/** The pictures' side of a candidate's provider; null when it makes none. */
+export function imageUpstreamOf({ provider }: Candidate, { providers }: Pick<RouteParts, "providers">) {
+  return providers.get(provider)?.images ?? null;
+}
+
+/** The providers to try. */
+function route({ model, kind, bodyPin }: ImageRequest, { headerPin, accountId }: Asking, parts: RouteParts) {
+  const isAble = (candidate: Candidate) => {
+    const upstream: ImageUpstream | null = imageUpstreamOf(candidate, parts);
+    return upstream !== null && (kind === "generate" || upstream.edit !== null);
+  };
+  const { candidates } = routeOf(model, { accountId, headerPin, bodyPin, isAble }, parts);
+  if (candidates.length > 0) return candidates;
+  if (kind === "edit") throw editingUnsupported(model.id);
+  throw new GatewayError("route_error", `Cannot route: no provider of "${model.id}" makes images`);
+}
+
+/** What the pictures may take at most at any of the candidates. */
+function mostQuantities(
+  request: ImageRequest,
+  measure: ImageMeasure,
+  candidates: readonly Candidate[],
+  parts: RouteParts,
+): Quantities {
+  const { count: made, mask, partialImages } = request;
+  const calls = Math.max(...candidates.map((each) => Math.ceil(made / imageUpstreamOf(each, parts)!.mostPerCall)));
+  const most = mostConsumption({ ...measure, hasMask: mask !== null, partialImages, calls });
+  return imageQuantitiesOf(most, { made, given: measure.given });
+}
+
+function measureOf({ prompt, quality, size, count, images, references }: ImageRequest): ImageMeasure {
+  return { prompt, quality, size, count, given: images.length + references.length };
+}
