@@ -6,7 +6,7 @@ import type { Due, Proposal } from "./draft.ts";
 import type { EmbeddedStore } from "./embedded.ts";
 import { Buckets, type Terms } from "./gcra.ts";
 import { GroupCommit, type GroupCommitCounts } from "./group_commit.ts";
-import { balanceKey, encodeKey, jobKey, type JobRecord, kvKeyOf, SCHEMA } from "./keys.ts";
+import { balanceKey, encodeKey, encodeStorableKey, jobKey, type JobRecord, kvKeyOf, SCHEMA } from "./keys.ts";
 import { byUrgency, claimProposal, dueJobsOf, JOBS_PER_PROPOSAL, kindsOfJobs, renewProposal } from "./lease.ts";
 import { type Page, readLedger, readValues, scanValues } from "./read.ts";
 import { CLOCK_NOTED_EVERY_MS, isSetBack, moveUpProposal, SetBackWatch, waitingJobsOf } from "./set_back.ts";
@@ -139,6 +139,25 @@ export class KvStore implements EmbeddedStore {
     const claim = this.#claiming.then(() => this.#claim(kinds, limit, leaseMs));
     this.#claiming = claim.catch(() => {});
     return await claim;
+  }
+
+  async dueTimes(kind: string, refs: readonly string[]): Promise<(number | null)[]> {
+    this.#assertOpen();
+    this.#followClock();
+    await this.#claiming; // due times may be moved just now
+    const records = await Promise.all(refs.map((ref) => this.#jobOf(kind, ref)));
+    return records.map((record) => {
+      if (record === null) return null;
+      return record.generation === 0 ? record.dueAt : Math.min(record.dueAt, this.now());
+    });
+  }
+
+  async #jobOf(kind: string, ref: string): Promise<JobRecord | null> {
+    const key = jobKey(kind, ref);
+    const id = encodeStorableKey(key);
+    if (id === null) return null;
+    const known = this.#group.known.get(id) ?? await this.#kv.get(kvKeyOf(key));
+    return (known.value as JobRecord | null | undefined) ?? null;
   }
 
   async renew(jobs: readonly Job[], leaseMs: number): Promise<Job[]> {

@@ -138,6 +138,16 @@ class MemoryStore implements EmbeddedStore {
     });
   }
 
+  async dueTimes(kind: string, refs: readonly string[]): Promise<(number | null)[]> {
+    await this.#turn();
+    const now = this.now();
+    return refs.map((ref) => {
+      const job = this.#jobs.get(nameOf({ kind, ref }));
+      if (!job) return null;
+      return job.leased ? Math.min(job.dueAt, now) : job.dueAt;
+    });
+  }
+
   async renew(jobs: readonly Job[], leaseMs: number): Promise<Job[]> {
     await this.#turn();
     return jobs.flatMap((job) => {

@@ -135,6 +135,8 @@ export interface Store {
   ): Promise<StoredLedgerEntry[]>;
   /** Due jobs of these kinds, oldest first; each comes with `epoch` one higher and `dueAt` = now + `leaseMs`. */
   claim(kinds: readonly string[], limit: number, leaseMs: number): Promise<Job[]>;
+  /** When open jobs of a kind are due, in the order of the refs: now for one that is claimed, null where none is open. */
+  dueTimes(kind: string, refs: readonly string[]): Promise<(number | null)[]>;
   /** Moves the ends of leases to now + `leaseMs`; gives the jobs that are still the caller's, renewed. */
   renew(jobs: readonly Job[], leaseMs: number): Promise<Job[]>;
   /**

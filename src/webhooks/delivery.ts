@@ -32,7 +32,10 @@ export interface Delivery {
   readonly attempts: number;
   /** How many of them had before the present round. */
   readonly attemptsBefore: number;
-  /** When the next attempt is due; null unless pending. */
+  /**
+   * When the next attempt is due; null unless pending. As stored: by the schedule. The job's own due time is later when the
+   * attempt was postponed, and is what is shown.
+   */
   readonly nextAttemptAt: number | null;
   /** When it was delivered, or given up; null while pending. */
   readonly settledAt: number | null;

@@ -11,6 +11,7 @@ import {
   readDelivery,
   readMessage,
   scanDeliveries,
+  WEBHOOK_JOB,
 } from "./records.ts";
 
 /** A delivery with what was tried. */
@@ -88,14 +89,19 @@ export function openDesk(store: Store): DeliveryDesk {
 
   async function list(range: DeliveryRange, page: Parameters<DeliveryDesk["list"]>[1]): Promise<DeliveryPage> {
     const deliveries = await scanDeliveries(store, range, { ...page, limit: page.limit + 1 });
-    const shown = deliveries.slice(0, page.limit);
+    const shown = await withDueTimes(store, deliveries.slice(0, page.limit));
     return { deliveries: shown, next: deliveries.length > page.limit ? placeOf(shown[shown.length - 1]) : null };
   }
 
   return {
     async read(id) {
       const entry = await readDelivery(store, id);
-      return entry && { delivery: entry.value, attempts: await readAttempts(store, id, MOST_ATTEMPTS_SHOWN) };
+      if (!entry) return null;
+      const [[delivery], attempts] = await Promise.all([
+        withDueTimes(store, [entry.value]),
+        readAttempts(store, id, MOST_ATTEMPTS_SHOWN),
+      ]);
+      return { delivery, attempts };
     },
     async requestOf(id) {
       const { value: delivery } = await found(id);
@@ -128,6 +134,18 @@ export function openDesk(store: Store): DeliveryDesk {
       return { redelivered: count, next: after };
     },
   };
+}
+
+/** Deliveries with the times that their jobs are due, which may have been postponed, or moved with the clock. */
+async function withDueTimes(store: Store, deliveries: readonly Delivery[]): Promise<Delivery[]> {
+  const pending = deliveries.filter(({ state }) => state === "pending").map(({ id }) => id);
+  if (pending.length === 0) return [...deliveries];
+  const times = await store.dueTimes(WEBHOOK_JOB, pending);
+  const dueAt = new Map(pending.map((id, index) => [id, times[index]]));
+  return deliveries.map((delivery) => ({
+    ...delivery,
+    nextAttemptAt: dueAt.get(delivery.id) ?? delivery.nextAttemptAt,
+  }));
 }
 
 function placeOf({ createdAt, id }: Delivery): DeliveryPlace {

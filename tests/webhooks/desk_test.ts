@@ -2,6 +2,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { adminDeliveryRoutes } from "../../src/protocols/admin/deliveries.ts";
 import type { Route } from "../../src/http/inbound.ts";
+import { EgressError } from "../../src/net/egress_error.ts";
 import { gatewayErrorOf } from "../../src/lib/gateway_error.ts";
 import { until } from "../support/manual_clock.ts";
 import { end, endedTask, settled, type World, world } from "./support.ts";
@@ -45,6 +46,41 @@ Deno.test("a delivery that was given up is delivered again with the same key and
   assertEquals(attempts.map(({ number }) => number), Array.from({ length: 12 }, (_, index) => index + 1));
   assertEquals(new Set(at.receiver.posts).size, 1);
   await at.runner.drain(0);
+});
+
+Deno.test("a postponed attempt is made at the time that was shown, in the list and for the task", async () => {
+  let isGood = false;
+  const postedAt = new Map<string, number>();
+  const at = await world((_url, { headers }) => {
+    if (isGood) {
+      postedAt.set(headers["x-service-idempotency-key"].replace("-completed", ""), at.clock.now());
+      return Promise.resolve({ status: 204, bytes: 0, header: () => null });
+    }
+    const { promise, reject } = Promise.withResolvers<never>();
+    at.clock.after(10_000, () => reject(new EgressError("timeout", "no answer")));
+    return promise;
+  });
+  for (let n = 0; n < 20; n++) await end(at, endedTask({ endedAt: at.clock.now() }));
+  const runner = at.webhooks.startJobs();
+  await until(() => runner.running === 20);
+  isGood = true;
+  at.clock.advance(10_000);
+  await until(() => runner.running === 0);
+
+  const range = { state: "pending", from: 0, to: Infinity } as const;
+  const { deliveries } = await at.webhooks.desk.list(range, { after: null, limit: 100, reverse: false });
+  const promised = deliveries.map(({ id, nextAttemptAt }) => ({ id, nextAttemptAt: nextAttemptAt! }));
+  assertEquals(promised.length, 15, "two that failed and those behind the five that may wait");
+  assert(promised.every(({ nextAttemptAt }) => nextAttemptAt > at.clock.now()), "none of them is under way");
+  for (const { id, nextAttemptAt } of promised) {
+    assertEquals((await at.webhooks.desk.read(id))?.delivery.nextAttemptAt, nextAttemptAt);
+  }
+  for (const { id, nextAttemptAt } of promised.toSorted((a, b) => a.nextAttemptAt - b.nextAttemptAt)) {
+    at.clock.advance(Math.max(nextAttemptAt - at.clock.now(), 0));
+    await until(() => postedAt.has(id));
+    assertEquals(postedAt.get(id), nextAttemptAt);
+  }
+  await runner.drain(0);
 });
 
 Deno.test("a new round has all its retries", async () => {

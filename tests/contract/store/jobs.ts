@@ -45,6 +45,27 @@ export function jobLaws(law: Law): void {
     assertEquals(await store.claim(["k"], 100, LEASE_MS), []);
   });
 
+  law(
+    "dueTimes() tells when open jobs are due, in order: now while one is claimed, null where none is",
+    async ({ store, clock }) => {
+      const start = store.now();
+      await add(store, "k", "later", start + 5_000);
+      await add(store, "k", "claimed", start);
+      await add(store, "other", "t", start);
+      const [job] = await store.claim(["k"], 1, LEASE_MS);
+      clock.advance(1_000);
+      const refs = ["claimed", "t", "later", "\ud800", "claimed"];
+      assertEquals(await store.dueTimes("k", refs), [start + 1_000, null, start + 5_000, null, start + 1_000]);
+      clock.advance(LEASE_MS);
+      assertEquals(await store.dueTimes("k", ["claimed"]), [start + LEASE_MS], "the lease has ended");
+      await store.commit(null, { postpone: [{ job, dueAt: start + 90_000, attempt: 0 }] });
+      assertEquals(await store.dueTimes("k", ["claimed", "later"]), [start + 90_000, start + 5_000]);
+      clock.set(clock.now() - HOUR_MS);
+      assertEquals(await store.dueTimes("k", ["claimed"]), [start + 90_000 - HOUR_MS], "moved along with the clock");
+      assertEquals(await store.dueTimes("k", []), []);
+    },
+  );
+
   law("a lease that ended makes the job due again, one attempt later", async ({ store, clock }) => {
     await add(store, "k", "t", store.now());
     const [first] = await store.claim(["k"], 1, LEASE_MS);
