@@ -1,0 +1,52 @@
+import { assert, assertEquals } from "@std/assert";
+import { ConcurrencyLimiter, type Permit } from "../../src/videos/concurrency_limiter.ts";
+
+/** Takes permits for an account as long as there are some. */
+function takeAll(limiter: ConcurrencyLimiter, account: string, provider = "vendor"): Permit[] {
+  const permits: Permit[] = [];
+  for (let permit; (permit = limiter.acquire(provider, account)) !== null;) permits.push(permit);
+  return permits;
+}
+
+Deno.test("ConcurrencyLimiter gives an account half of a provider's permits, and always leaves one for the next", () => {
+  const limiter = new ConcurrencyLimiter(64);
+  assertEquals(takeAll(limiter, "first").length, 32);
+  assertEquals(takeAll(limiter, "first", "another vendor").length, 32);
+  for (let nth = 0; nth < 5; nth++) assert(takeAll(limiter, `account-${nth}`).length > 0);
+});
+
+Deno.test("ConcurrencyLimiter gives each of n accounts its part in n + 1, once the first have given back", () => {
+  const limiter = new ConcurrencyLimiter(64);
+  const held = new Map<string, Permit[]>();
+  for (let round = 0; round < 200; round++) {
+    for (const account of ["a", "b", "c"]) {
+      const permits = [...held.get(account) ?? [], ...takeAll(limiter, account)];
+      permits.shift()?.[Symbol.dispose]();
+      held.set(account, permits);
+    }
+  }
+  for (const permits of held.values()) assert(permits.length >= 14 && permits.length <= 17, String(permits.length));
+});
+
+Deno.test("ConcurrencyLimiter counts a permit that is disposed of twice once", () => {
+  const limiter = new ConcurrencyLimiter(2);
+  const [permit] = takeAll(limiter, "a");
+  permit[Symbol.dispose]();
+  permit[Symbol.dispose]();
+  assertEquals(["a", "b", "c"].map((account) => takeAll(limiter, account).length), [1, 1, 0]);
+});
+
+Deno.test("retryAt() gives jobs of one account instants in a row, and each account a row of its own", () => {
+  const limiter = new ConcurrencyLimiter(1);
+  const rowOf = (account: string, now: number) => [1, 2, 3].map(() => limiter.retryAt("vendor", account, now) - now);
+  assertEquals(rowOf("a", 5_000), [1_000, 1_020, 1_040]);
+  assertEquals(rowOf("b", 5_000), [1_000, 1_040, 1_080]);
+  assertEquals(rowOf("a", 90_000), [1_000, 1_020, 1_040]);
+});
+
+Deno.test("retryAt() is at most two minutes away, also when the clock was set back", () => {
+  const limiter = new ConcurrencyLimiter(1);
+  for (let nth = 0; nth < 10_000; nth++) limiter.retryAt("vendor", "a", 7_200_000);
+  assertEquals(limiter.retryAt("vendor", "a", 7_200_000), 7_320_000);
+  assertEquals(limiter.retryAt("vendor", "a", 0), 120_000);
+});
