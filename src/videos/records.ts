@@ -28,7 +28,13 @@ export interface TaskLine {
  * The kinds of jobs that a task owes; each has the task's id as its `ref`. A `video_submit` that has to wait goes on as
  * `video_submit_retry`, so that however many tasks wait, a new one is behind none of them.
  */
-export type VideoJobKind = "video_submit" | "video_submit_retry" | "video_poll" | "video_mirror" | "video_forget";
+export type VideoJobKind =
+  | "video_submit"
+  | "video_submit_retry"
+  | "video_poll"
+  | "video_stop"
+  | "video_mirror"
+  | "video_forget";
 
 const TASKS: Key = ["video", "task"];
 const taskKey = (id: string): Key => [...TASKS, id];

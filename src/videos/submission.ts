@@ -69,21 +69,23 @@ export async function recordSubmission(
     return;
   }
   log.error("video_submitted_unrecorded", { ref: start.value.id, provider, reason });
-  await stopAtVendor(parts, start.value.id, provider, handle);
+  if (entry !== null && entry.value.status !== "pending") await stopLate(parts, entry, start.value.stage, handle);
 }
 
-/** Asks a vendor to stop a job that nobody waits for; what it cannot stop is left running. */
-export async function stopAtVendor(
-  { upstreams, log }: VideoParts,
-  taskId: string,
-  provider: string,
+/** The task ended before the vendor confirmed it: its record gets the vendor's job, and the vendor is told to stop. */
+async function stopLate(
+  { store, upstreams, log }: VideoParts,
+  entry: TaskEntry,
+  { provider, model }: SubmittingStage,
   handle: VideoJobHandle,
 ): Promise<void> {
-  try {
-    await upstreams.get(provider)?.cancel?.(handle);
-  } catch {
-    log.warn("video_left_running", { ref: taskId, provider });
-  }
+  const now = store.now();
+  const { id } = entry.value;
+  const stage = { step: "submitted", provider, model, job: handle, since: now } as const;
+  const canStop = Boolean(upstreams.get(provider)?.cancel);
+  const late = changeTask({}, entry, { stage });
+  const { ok } = await store.commit(null, canStop ? addJob(late, "video_stop", id, now) : late);
+  if (!ok || !canStop) log.warn("video_left_running", { ref: id, provider });
 }
 
 /** Whether the task still is in the call that the other entry was read in. */

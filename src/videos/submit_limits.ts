@@ -3,17 +3,20 @@ import { ConcurrencyLimiter } from "./concurrency_limiter.ts";
 import { CreateMemory } from "./create_memory.ts";
 import type { VideoParts } from "./video_parts.ts";
 
-/** What bounds the calls by which tasks get to vendors. */
+/** What bounds the calls by which tasks get to vendors, and are stopped there. */
 export interface SubmitLimits {
   /** Creates, each of which may take three minutes. */
   readonly creates: ConcurrencyLimiter;
   /** Searches for tasks whose creates were not answered. */
   readonly searches: ConcurrencyLimiter;
+  /** Requests to stop work that nobody waits for. */
+  readonly stops: ConcurrencyLimiter;
   readonly memory: CreateMemory;
 }
 
 const MAX_CREATES_PER_PROVIDER = 64;
 const MAX_SEARCHES_PER_PROVIDER = 16;
+const MAX_STOPS_PER_PROVIDER = 16;
 /** Jobs that call no vendor, which takes milliseconds. */
 const MAX_OTHER_JOBS = 64;
 
@@ -22,6 +25,7 @@ export function createSubmitLimits({ memory }: Pick<VideoParts, "memory">): Subm
   return {
     creates: new ConcurrencyLimiter(MAX_CREATES_PER_PROVIDER),
     searches: new ConcurrencyLimiter(MAX_SEARCHES_PER_PROVIDER),
+    stops: new ConcurrencyLimiter(MAX_STOPS_PER_PROVIDER),
     memory: new CreateMemory(memory ?? UNLIMITED_MEMORY),
   };
 }
@@ -32,4 +36,9 @@ export function createSubmitLimits({ memory }: Pick<VideoParts, "memory">): Subm
  */
 export function submitConcurrency({ upstreams }: Pick<VideoParts, "upstreams">): number {
   return upstreams.size * (MAX_CREATES_PER_PROVIDER + MAX_SEARCHES_PER_PROVIDER) + MAX_OTHER_JOBS;
+}
+
+/** The same of `video_stop` jobs. */
+export function stopConcurrency({ upstreams }: Pick<VideoParts, "upstreams">): number {
+  return upstreams.size * MAX_STOPS_PER_PROVIDER + MAX_OTHER_JOBS;
 }

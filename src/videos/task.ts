@@ -25,7 +25,7 @@ import type { VideoExtra, VideoJobHandle, VideoProgressDetails, VideoResult } fr
  * there on, a caller's DELETE from anywhere but a call under way. A task of unknown outcome fails when the doubt ends where
  * the vendor has no list, else at the deadline; an operator may have its money taken (`billing.unknown_creates`). The jobs
  * come back by the deadline at the latest. After a terminal commit `video_mirror` copies results and `video_forget` removes
- * files; neither changes the status.
+ * files, and `video_stop` tells a vendor to stop what nobody waits for; none changes the status.
  */
 export interface VideoTask {
   /** A UUID. */
@@ -197,4 +197,5 @@ export type TaskEnd =
   | { readonly status: "failed"; readonly error: TaskError; readonly isCharged?: boolean }
   /** `isCharged`: the estimate is taken, as the vendor may have begun and the operator wants that paid. Default: false. */
   | { readonly status: "cancelled"; readonly isCharged?: boolean }
-  | { readonly status: "expired" };
+  /** `stopsVendor`: the vendor is at work still and is told to stop. Default: false. */
+  | { readonly status: "expired"; readonly stopsVendor?: boolean };

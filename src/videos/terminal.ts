@@ -30,6 +30,7 @@ export async function endTask(
   let commit = settleJob(changeTask(paid, entry, change), job);
   if (task.mirroring) commit = addJob(commit, "video_mirror", task.id, now);
   else if (task.inputs.length > 0) commit = addJob(commit, "video_forget", task.id, now);
+  if (end.status === "expired" && end.stopsVendor) commit = addJob(commit, "video_stop", task.id, now);
   commit = onTerminal(commit, {
     taskId: task.id,
     account: task.account,

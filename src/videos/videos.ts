@@ -12,9 +12,10 @@ import { PollingLimit, type PollingTerms, type PollingVerdict } from "./polling_
 import { listOwnTasks, type OwnTaskFilter, type OwnTaskPageRequest } from "./own_tasks.ts";
 import { readTask, type VideoJobKind } from "./records.ts";
 import { taskNotFound } from "./refusal.ts";
+import { stopHandler } from "./stop.ts";
 import { StreamLimit } from "./stream_limit.ts";
 import { submitHandler } from "./submit.ts";
-import { createSubmitLimits, submitConcurrency } from "./submit_limits.ts";
+import { createSubmitLimits, stopConcurrency, submitConcurrency } from "./submit_limits.ts";
 import { eventIdOf, taskEvents, type TaskEventWriter } from "./task_events.ts";
 import { isTaskId } from "./task_id.ts";
 import { estimateOf, mirrorUrl, pollingUrlOf, type TaskObject, taskObjectOf, type UsageObject } from "./task_object.ts";
@@ -157,6 +158,7 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
     handlers: {
       video_submit: onSubmit,
       video_submit_retry: onSubmit,
+      video_stop: stopHandler(parts, submitLimits),
       video_poll: pollHandler(parts),
       video_mirror: mirrorHandler(parts),
       video_forget: forgetHandler(parts),
@@ -165,6 +167,7 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
       video_submit: submitConcurrency(parts),
       video_submit_retry: submitConcurrency(parts),
       video_poll: 256,
+      video_stop: stopConcurrency(parts),
       video_mirror: 8,
       video_forget: 4,
     },

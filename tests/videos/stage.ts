@@ -167,7 +167,7 @@ export async function createWith(videos: Videos, body: Record<string, unknown> =
 export async function runDue(
   store: Store,
   videos: Videos,
-  kinds: readonly VideoJobKind[] = ["video_submit", "video_submit_retry", "video_poll"],
+  kinds: readonly VideoJobKind[] = ["video_submit", "video_submit_retry", "video_poll", "video_stop"],
 ): Promise<number> {
   const jobs = await store.claim(kinds, 100, 30_000);
   await Promise.all(jobs.map((job) => run(store, videos, job)));

@@ -139,6 +139,7 @@ Deno.test("a deadline ends a task as expired, and the vendor is asked to stop", 
   await stage.runDue();
   stage.clock.advance(DEADLINE_MS);
   await stage.runDue();
+  await stage.runDue();
   assertEquals([(await stage.read(id)).status, cancelled.length], ["expired", 1]);
   assertEquals(await stage.store.balance("demo"), WHOLE);
 });

@@ -136,6 +136,7 @@ for (const how of ["cancelled", "failed"] as const) {
     } else assertEquals(await cancelOf(stage.videos, id), "cancelled");
     gate.resolve();
     await late;
+    await stage.runDue();
     assertEquals([stopped, (await stage.read(id)).status], [[`job-${id}-0`], how]);
     assertEquals(await stage.store.balance("demo"), WHOLE);
   });
