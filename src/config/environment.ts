@@ -42,7 +42,7 @@ export const VENDORS: readonly Vendor[] = [
   vendor("bytedance", "ark", ["ARK"], null),
   vendor("deepseek", "openai", ["DEEPSEEK"], "https://api.deepseek.com/v1"),
   vendor("moonshotai", "openai", ["MOONSHOT"], "https://api.moonshot.ai/v1"),
-  vendor("alibaba", "openai", ["DASHSCOPE"], "https://dashscope-intl.aliyuncs.com/compatible-mode/v1"),
+  vendor("alibaba", "alibaba", ["DASHSCOPE"], null),
   vendor("zai", "openai", ["ZAI"], "https://api.z.ai/api/paas/v4"),
   vendor("minimax", "minimax", ["MINIMAX"], null),
   { ...vendor("fal", "fal", ["FAL"], null), keyNames: ["FAL_KEY", "FAL_API_KEY"] },

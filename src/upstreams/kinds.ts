@@ -1,3 +1,4 @@
+import { alibaba } from "./alibaba/mod.ts";
 import { anthropic } from "./anthropic/mod.ts";
 import { ark } from "./ark/mod.ts";
 import { bfl } from "./bfl/mod.ts";
@@ -20,6 +21,7 @@ export const KINDS = {
   fal,
   bfl,
   kling,
+  alibaba,
 } satisfies Readonly<Record<string, UpstreamKind>>;
 
 /** A word of {@linkcode KINDS}. */

@@ -76,26 +76,35 @@ export async function listModels(
   return [...models.values()];
 }
 
-/** A list as OpenAI and those who resemble it write it; some write the bare list. Source: OpenAI API reference, "List models". */
-export const openaiListing: ModelListing = {
-  path: "/models",
-  readPage(answer) {
-    const { data, has_more: hasMore, last_id: last } = Array.isArray(answer) ? { data: answer } : objectOf(answer);
-    const models = listOf(data).filter(makesText).map((model) => {
-      const top = objectOf(model.top_provider);
-      return listed(model.id, {
-        name: model.name ?? model.display_name,
-        description: model.description,
-        created: model.created,
-        contextLength: model.context_length ?? model.context_window ?? model.max_model_len ?? top.context_length,
-        maxOutputTokens: top.max_completion_tokens ?? model.max_completion_tokens,
-        inputModalities: objectOf(model.architecture).input_modalities,
+/**
+ * A list as OpenAI and those who resemble it write it; some write the bare list. Source: OpenAI API reference, "List models".
+ *
+ * @param path Below the provider's base address.
+ */
+export function openaiListingAt(path: string): ModelListing {
+  return {
+    path,
+    readPage(answer) {
+      const { data, has_more: hasMore, last_id: last } = Array.isArray(answer) ? { data: answer } : objectOf(answer);
+      const models = listOf(data).filter(makesText).map((model) => {
+        const top = objectOf(model.top_provider);
+        return listed(model.id, {
+          name: model.name ?? model.display_name,
+          description: model.description,
+          created: model.created,
+          contextLength: model.context_length ?? model.context_window ?? model.max_model_len ?? top.context_length,
+          maxOutputTokens: top.max_completion_tokens ?? model.max_completion_tokens,
+          inputModalities: objectOf(model.architecture).input_modalities,
+        });
       });
-    });
-    const next = hasMore === true && typeof last === "string" ? `/models?after=${encodeURIComponent(last)}` : null;
-    return { models: models.filter((model) => model !== null), next };
-  },
-};
+      const next = hasMore === true && typeof last === "string" ? `${path}?after=${encodeURIComponent(last)}` : null;
+      return { models: models.filter((model) => model !== null), next };
+    },
+  };
+}
+
+/** The list of OpenAI itself, and of most who resemble it. */
+export const openaiListing: ModelListing = openaiListingAt("/models");
 
 /** Source: Messages API reference, "List models". */
 export const anthropicListing: ModelListing = {

@@ -52,6 +52,7 @@ export const BASE_URLS: Readonly<Record<ProviderKind, string>> = {
   fal: "https://queue.fal.run",
   bfl: "https://api.bfl.ai/v1",
   kling: "https://api-singapore.klingai.com",
+  alibaba: "https://dashscope-intl.aliyuncs.com",
 };
 
 /** Whether the text can name a provider: lower-case letters, digits and `. _ -`, a letter or digit first. */
@@ -151,7 +152,12 @@ function providerOf(provider: Written): ProviderConfig {
   };
 }
 
-/** MiniMax's capabilities stand under versions of their own, while clients for its text are given `/v1`. */
+/** What clients for a vendor's text are given behind its host, where its capabilities stand under versions of their own. */
+const TEXT_PATHS: Readonly<Partial<Record<ProviderKind, RegExp>>> = {
+  minimax: /\/v1$/,
+  alibaba: /\/(?:compatible-mode|api)\/v1$/,
+};
+
 function withoutVersion(kind: ProviderKind, baseUrl: string): string {
-  return kind === "minimax" ? baseUrl.replace(/\/v1$/, "") : baseUrl;
+  return baseUrl.replace(TEXT_PATHS[kind] ?? /$^/, "");
 }

@@ -27,6 +27,8 @@ export interface VideoExchangeOptions {
   readonly capBytes?: number;
   /** Statuses after which the vendor's own client creates a job again. Default: none. */
   readonly resentStatuses?: readonly number[];
+  /** Sent with a creation. Default: none beside the provider's own. */
+  readonly createHeaders?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -37,7 +39,7 @@ export interface VideoExchangeOptions {
 export function videoExchange(
   outbound: Outbound,
   readError: (body: unknown) => VendorRefusal,
-  { capBytes = ANSWER_CAP_BYTES, resentStatuses = [] }: VideoExchangeOptions = {},
+  { capBytes = ANSWER_CAP_BYTES, resentStatuses = [], createHeaders = {} }: VideoExchangeOptions = {},
 ): VideoExchange {
   const within = (ms: number) => Math.min(ms, outbound.firstByteMs);
   const extras: JsonExtras = {
@@ -53,6 +55,7 @@ export function videoExchange(
           ...extras,
           firstByteMs: within(CREATE_MS),
           freshConnection: true,
+          headers: createHeaders,
         });
       } catch (thrown) {
         throw thrown instanceof UpstreamFailure ? withDoubt(thrown, resentStatuses) : thrown;

@@ -124,7 +124,7 @@ Deno.test("config check tells each mistake in a model with a star with its path"
     problemsOf(`${PROVIDERS}\nmodels:\n  - ${entry}`).map((line) => line.replace("switchyard.yaml: models[0].", ""));
   assertEquals(problemsFor('{ id: "four/*" }').map((line) => line.split(":")[0]), ["id"]);
   assertEquals(problemsFor('{ id: "three/*" }'), [
-    "id: expected a provider with a list of models (kind openai, anthropic, google, xai), got one of kind fal",
+    "id: expected a provider with a list of models (kind openai, anthropic, google, xai, alibaba), got one of kind fal",
   ]);
   assertEquals(
     problemsFor('{ id: "a/*", serves: [{ provider: three }] }')[0].startsWith("serves[0].provider: expected"),

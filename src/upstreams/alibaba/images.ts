@@ -1,0 +1,78 @@
+import * as z from "zod";
+import { IMAGE_REPLY_CAP_BYTES, madeImageOf } from "../image_reply.ts";
+import { pixelsOf } from "../image_size.ts";
+import type { ImageCall, ImageOrder, ImageOutcome, ImageUpstream } from "../image_upstream.ts";
+import { dataUriOf, jsonBody } from "../json_body.ts";
+import type { Outbound } from "../outbound_call.ts";
+import { alibabaFailureKindOf, isAlibabaRefusal, readAlibabaError } from "./refusal.ts";
+
+const GENERATION = "/api/v1/services/aigc/multimodal-generation/generation";
+/** Pictures that a request can hold. */
+const MAX_IMAGES = 3;
+
+const text = z.string().nullish();
+
+const Answer = z.object({
+  output: z.object({
+    choices: z.array(z.object({
+      message: z.object({ content: z.array(z.object({ image: text })).nullish() }).nullish(),
+    })).nullish(),
+  }).nullish(),
+  code: text,
+  message: text,
+});
+
+/**
+ * Qwen-Image: one picture a call, from words and from pictures; to look at one and to change it are the same to it.
+ * Source: Model Studio API reference, "Qwen-Image", "Qwen-Image-Edit".
+ */
+export function qwenImages(outbound: Outbound): ImageUpstream {
+  const make = async (order: ImageOrder, call: ImageCall) =>
+    await outbound.json("POST", GENERATION, requestFor(order, outbound), (answer) => readOutcome(answer, order, outbound), {
+      callerSignal: call.callerSignal,
+      capBytes: IMAGE_REPLY_CAP_BYTES,
+      reserve: call.reserve,
+      readError: readAlibabaError,
+    });
+  return {
+    generate: make,
+    async edit(order, call) {
+      if (order.mask === null) return await make(order, call);
+      throw outbound.failure("invalid", "Cannot edit with a mask: the model takes none", { field: "mask" });
+    },
+    stream: null,
+    mostPerCall: 1,
+  };
+}
+
+function requestFor(order: ImageOrder, outbound: Outbound) {
+  if (order.images.length > MAX_IMAGES) {
+    const message = `Cannot send ${order.images.length} images: the model takes at most ${MAX_IMAGES}`;
+    throw outbound.failure("invalid", message, { field: "image" });
+  }
+  const content = [...order.images.map((image) => ({ image: dataUriOf(image) })), { text: order.prompt }];
+  const pixels = pixelsOf(order.size);
+  return jsonBody({
+    model: order.model,
+    input: { messages: [{ role: "user", content }] },
+    parameters: {
+      n: 1,
+      watermark: false,
+      ...(pixels !== null && { size: `${pixels.width}*${pixels.height}` }),
+    },
+  });
+}
+
+function readOutcome(body: unknown, { size }: ImageOrder, outbound: Outbound): ImageOutcome {
+  const { output, code, message } = Answer.parse(body);
+  const parts = (output?.choices ?? []).flatMap((choice) => choice.message?.content ?? []);
+  const images = parts.flatMap(({ image }) => madeImageOf({ url: image }, null) ?? []);
+  if (images.length > 0) {
+    return { createdAt: null, images, size: pixelsOf(size) === null ? null : size, quality: null, consumption: null };
+  }
+  if (!code) throw outbound.failure("broken", "", { accepted: "unknown" });
+  throw outbound.failure(alibabaFailureKindOf(code) ?? "unavailable", message ?? "", {
+    vendorCode: code,
+    isContentRefusal: isAlibabaRefusal(code),
+  });
+}

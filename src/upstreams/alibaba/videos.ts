@@ -1,0 +1,84 @@
+import * as z from "zod";
+import type { Outbound } from "../outbound.ts";
+import { videoExchange } from "../video_exchange.ts";
+import { cancelWaiting, failed, finished, pending, pendingAs } from "../video_progress.ts";
+import type { RefusedOptions, VideoJobHandle, VideoProgress, VideoUpstream } from "../video_upstream.ts";
+import { isAlibabaRefusal, readAlibabaError } from "./refusal.ts";
+import { wanDroppedOf, wanRequestOf } from "./wan_request.ts";
+
+/** Wan on Alibaba Cloud Model Studio. Source: Model Studio API reference, "Manage asynchronous tasks". */
+
+const TASKS = "/api/v1/tasks";
+
+const text = z.string().nullish().catch(null);
+const seconds = z.number().nonnegative().nullish().catch(null);
+
+const Created = z.object({ output: z.object({ task_id: z.string().min(1) }) });
+
+const Task = z.object({
+  output: z.object({ task_status: z.string(), video_url: text, code: text, message: text }),
+  usage: z.object({ duration: seconds, output_video_duration: seconds }).nullish().catch(null),
+});
+
+const SHAPE = 'use "resolution", "aspect_ratio" or "size"';
+const MEDIA = 'it is what the video is made from; use "frame_images" or "input_references"';
+
+const REFUSED_OPTIONS: RefusedOptions = {
+  size: SHAPE,
+  ratio: SHAPE,
+  input: MEDIA,
+  media: MEDIA,
+  imgurl: MEDIA,
+  referenceurls: MEDIA,
+  firstframeurl: MEDIA,
+  lastframeurl: MEDIA,
+  audiourl: MEDIA,
+  shottype: "it changes what is made and what that costs",
+};
+
+/** Wan as a video upstream. It repeats nothing of ours by which a job could be found again. */
+export function wanVideos(outbound: Outbound): VideoUpstream {
+  // Without this field the vendor refuses: it makes no video while a caller waits.
+  const exchange = videoExchange(outbound, readAlibabaError, { createHeaders: { "x-dashscope-async": "enable" } });
+  const pathOf = ({ id }: VideoJobHandle) => `${TASKS}/${encodeURIComponent(id)}`;
+  const poll = (job: VideoJobHandle) => exchange.ask(pathOf(job), (answer) => progressOf(outbound, answer));
+  return {
+    // Videos and sounds are taken by address only, pictures also within the request.
+    mediaForms: { image: ["url", "data_uri"], audio: ["url"], video: ["url"] },
+    async create(order) {
+      const { path, body } = wanRequestOf(outbound, order);
+      const { output } = await exchange.create(path, body, (answer) => Created.parse(answer));
+      return { id: output.task_id, place: null };
+    },
+    poll,
+    cancel: (job) => cancelWaiting(job, poll, (waiting) => exchange.tell("POST", `${pathOf(waiting)}/cancel`)),
+    find: null,
+    open: null,
+    refusedOptions: REFUSED_OPTIONS,
+    dropped: wanDroppedOf,
+  };
+}
+
+function progressOf(outbound: Outbound, answer: unknown): VideoProgress {
+  const { output, usage } = Task.parse(answer);
+  switch (output.task_status.toUpperCase()) {
+    case "PENDING":
+      return pending(false);
+    case "RUNNING":
+      return pending(true);
+    case "SUCCEEDED": {
+      const made = usage?.output_video_duration ?? usage?.duration ?? null;
+      return finished(outbound, [output.video_url], { seconds: made, costUsd: null });
+    }
+    case "FAILED":
+      return failed(outbound, output.message || output.code || "", isAlibabaRefusal(output.code));
+    case "CANCELED":
+    case "CANCELLED":
+      return { status: "cancelled" };
+    case "UNKNOWN":
+      // The vendor forgets a task after a day.
+      return { status: "expired" };
+    default:
+      return pendingAs(output.task_status);
+  }
+}

@@ -1,0 +1,58 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { qwenImages } from "../../../src/upstreams/alibaba/images.ts";
+import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
+import { imageUpstreamContract } from "../../contract/image_upstream.ts";
+import { ok } from "../../support/video_stage.ts";
+import { CALL, orderOf, pictureOf, withImageVendor } from "../vendor.ts";
+
+const URL = "https://example.invalid/picture.png";
+const made = (...content: object[]) => ({ output: { choices: [{ message: { role: "assistant", content } }] } });
+
+imageUpstreamContract("Qwen", {
+  open: qwenImages,
+  basePath: "",
+  order: orderOf({ model: "qwen-image-3.0" }),
+  successes: [{
+    answers: [ok(made({ text: "Here" }, { image: URL }))],
+    images: [{ result: { kind: "url", url: URL }, mediaType: null }],
+  }],
+  emptySuccesses: [[ok({})], [ok({ output: null })], [ok({ output: { choices: [] } })], [ok(made({ image: "" }))]],
+  contentRefusals: [
+    [{ status: 400, body: { code: "DataInspectionFailed", message: "No" } }],
+    [ok({ code: "DataInspectionFailed", message: "No" })],
+  ],
+  refusal: (message) => ({ code: "SomeNewWord", message }),
+  edits: "without_mask",
+});
+
+Deno.test("Qwen-Image: pictures stand before the words, sizes have a star, and no watermark is asked for", async () => {
+  await withImageVendor("alibaba", { body: made({ image: URL }) }, async (images, seen) => {
+    const order = orderOf({ model: "qwen-image-3.0", size: "1536x1024", images: [pictureOf([1, 2], "image/png")] });
+    const { size } = await images.generate(order, CALL);
+    assertEquals(seen[0].json, {
+      model: "qwen-image-3.0",
+      input: {
+        messages: [{ role: "user", content: [{ image: "data:image/png;base64,AQI=" }, { text: "A fox" }] }],
+      },
+      parameters: { n: 1, watermark: false, size: "1536*1024" },
+    });
+    assertEquals(size, "1536x1024");
+    await images.generate(orderOf({ size: "auto" }), CALL);
+    assertEquals("size" in seen[1].json.parameters, false);
+  });
+});
+
+Deno.test("Qwen-Image: a mask and a fourth picture are refused without a call", async () => {
+  await withImageVendor("alibaba", { body: made({ image: URL }) }, async (images, seen) => {
+    const picture = pictureOf([1]);
+    const masked = await assertRejects(
+      () => images.edit!(orderOf({ images: [picture], mask: picture }), CALL),
+      UpstreamFailure,
+    );
+    const many = await assertRejects(
+      () => images.generate(orderOf({ images: [picture, picture, picture, picture] }), CALL),
+      UpstreamFailure,
+    );
+    assertEquals([masked.facts.field, many.facts.field, seen.length], ["mask", "image", 0]);
+  });
+});
