@@ -2,7 +2,7 @@ import type { StopReason } from "../conversation/reply.ts";
 import { parsedOrNull } from "../conversation/wire_value.ts";
 
 /** The simulated vendors. */
-export type Vendor = "openai" | "anthropic" | "google" | "ark" | "xai";
+export type Vendor = "openai" | "anthropic" | "google" | "ark" | "xai" | "alibaba";
 
 /** A failure before the first byte. */
 export interface OrderedFailure {
@@ -87,7 +87,7 @@ export function readDirectives(prompt: string, vendor: Vendor): Directives {
     text += prompt.slice(at, open);
     at = close + 2;
     const inner = prompt.slice(open + 2, close).trim();
-    const [, addressee, order] = /^(?:(openai|anthropic|google|ark|xai):)?\s*([^]*)$/.exec(inner)!;
+    const [, addressee, order] = /^(?:(openai|anthropic|google|ark|xai|alibaba):)?\s*([^]*)$/.exec(inner)!;
     const change = changeOf(order, directives);
     if (change === null) {
       text += prompt.slice(open, at);

@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from "../lib/clock.ts";
 import type { Call, Family } from "./call.ts";
 import { OrderedCut } from "./beat_stream.ts";
+import { alibaba } from "./families/alibaba.ts";
 import { anthropic } from "./families/anthropic.ts";
 import { arkImages } from "./families/ark_images.ts";
 import { arkVideos } from "./families/ark_videos.ts";
@@ -43,6 +44,8 @@ export interface Sandbox {
     readonly ark: string;
     /** Ends in `/xai/v1`. */
     readonly xai: string;
+    /** Ends in `/alibaba`. */
+    readonly alibaba: string;
     /** Ends in `/bfl/v1`. */
     readonly bfl: string;
     /** Ends in `/kling`. */
@@ -68,6 +71,7 @@ const FAMILIES: readonly Family[] = [
   xai,
   bfl,
   kling,
+  alibaba,
   openrouter,
   fal,
 ];
@@ -103,6 +107,7 @@ export function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       google: `${origin}/google`,
       ark: `${origin}/ark/api/v3`,
       xai: `${origin}/xai/v1`,
+      alibaba: `${origin}/alibaba`,
       bfl: `${origin}/bfl/v1`,
       kling: `${origin}/kling`,
       openrouter: `${origin}/openrouter/api/v1`,

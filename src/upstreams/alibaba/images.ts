@@ -28,12 +28,18 @@ const Answer = z.object({
  */
 export function qwenImages(outbound: Outbound): ImageUpstream {
   const make = async (order: ImageOrder, call: ImageCall) =>
-    await outbound.json("POST", GENERATION, requestFor(order, outbound), (answer) => readOutcome(answer, order, outbound), {
-      callerSignal: call.callerSignal,
-      capBytes: IMAGE_REPLY_CAP_BYTES,
-      reserve: call.reserve,
-      readError: readAlibabaError,
-    });
+    await outbound.json(
+      "POST",
+      GENERATION,
+      requestFor(order, outbound),
+      (answer) => readOutcome(answer, order, outbound),
+      {
+        callerSignal: call.callerSignal,
+        capBytes: IMAGE_REPLY_CAP_BYTES,
+        reserve: call.reserve,
+        readError: readAlibabaError,
+      },
+    );
   return {
     generate: make,
     async edit(order, call) {

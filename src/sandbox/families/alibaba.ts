@@ -1,0 +1,171 @@
+import { isObject, listOf } from "../../conversation/wire_value.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import {
+  bodyOf,
+  type Call,
+  type Family,
+  hasGoodBearer,
+  isMissingModel,
+  jsonAnswer,
+  retryAfterHeader,
+} from "../call.ts";
+import { Refusal } from "../refusal.ts";
+import type { World } from "../world.ts";
+import { makeQwenImage } from "./alibaba_images.ts";
+import { openai } from "./openai.ts";
+import { creationAnswer, stateOf, type VideoJob, videoJobsByWorld, type VideoJobState, videoOf } from "./video_jobs.ts";
+
+const jobsOf = videoJobsByWorld();
+const PICTURES = new WeakMap<World, Map<string, Uint8Array<ArrayBuffer>>>();
+
+const COMPATIBLE = "/compatible-mode/";
+const SERVICES = "/api/v1/services/aigc/";
+const TASKS = "/api/v1/tasks/";
+
+const WORDS: Readonly<Record<VideoJobState, string>> = {
+  queued: "PENDING",
+  running: "RUNNING",
+  succeeded: "SUCCEEDED",
+  failed: "FAILED",
+  cancelled: "CANCELED",
+  expired: "UNKNOWN",
+};
+
+/**
+ * Alibaba Cloud Model Studio: Qwen's pictures, Wan's videos, and texts as OpenAI has them. Source: Model Studio API
+ * reference.
+ */
+export const alibaba: Family = {
+  prefix: "/alibaba",
+  async answer(call) {
+    const { path } = call;
+    if (path.startsWith(COMPATIBLE)) return await openai.answer(asOpenai(call));
+    const result = /^\/results\/([\w-]+)\.(mp4|png)$/.exec(path);
+    // Pre-signed at the real vendor: no key.
+    if (result) {
+      return result[2] === "mp4" ? videoOf(call.world, jobsOf(call.world).get(result[1])) : picture(call, result[1]);
+    }
+    if (!hasGoodBearer(call)) throw new Refusal(401, "Invalid API-key provided.", { code: "InvalidApiKey" });
+    if (path.startsWith(TASKS)) return task(call, path.slice(TASKS.length));
+    switch (call.method === "POST" && path.startsWith(SERVICES) ? path.slice(SERVICES.length) : "") {
+      case "multimodal-generation/generation":
+        return await makePicture(call);
+      case "video-generation/video-synthesis":
+      case "image2video/video-synthesis":
+        return await create(call);
+    }
+    throw new Refusal(404, "The requested resource was not found.", { code: "NotFound" });
+  },
+  refuse(refusal, call) {
+    if (call.path.startsWith(COMPATIBLE)) return openai.refuse(refusal, asOpenai(call));
+    const { status, message, details } = refusal;
+    const code = details.code ?? (status === 429 ? "Throttling" : status >= 500 ? "InternalError" : "InvalidParameter");
+    return jsonAnswer({ request_id: call.requestId, code, message }, retryAfterHeader(refusal), status);
+  },
+};
+
+function asOpenai(call: Call): Call {
+  return { ...call, path: `/${call.path.slice(COMPATIBLE.length)}` };
+}
+
+async function makePicture(call: Call): Promise<Response> {
+  const made = await makeQwenImage(call);
+  if (made instanceof Response) return made;
+  const pictures = PICTURES.get(call.world) ?? new Map<string, Uint8Array<ArrayBuffer>>();
+  PICTURES.set(call.world, pictures);
+  const id = call.world.nextId();
+  pictures.set(id, made.bytes);
+  const content = [{ image: addressOf(call, `${id}.png`) }];
+  return jsonAnswer({
+    request_id: call.requestId,
+    output: { choices: [{ finish_reason: "stop", message: { role: "assistant", content } }] },
+    usage: { image_count: 1, width: made.width, height: made.height },
+  });
+}
+
+function picture({ world }: Call, id: string): Response {
+  const bytes = PICTURES.get(world)?.get(id);
+  if (bytes === undefined) return new Response("Not found", { status: 404 });
+  return new Response(bytes, { headers: { "content-type": "image/png" } });
+}
+
+async function create(call: Call): Promise<Response> {
+  const { world } = call;
+  if (call.headers.get("x-dashscope-async") !== "enable") {
+    throw new Refusal(403, "current user api does not support synchronous calls.", { code: "AccessDenied" });
+  }
+  const body = bodyOf(call, "The request body is not valid JSON.");
+  const order = { prompt: promptOf(body), body, newId: () => world.nextId() };
+  const job = await jobsOf(world).create(call, order, REFUSALS, () => refuseBadTask(body));
+  return creationAnswer(job, jsonAnswer(taskOf(call, job)));
+}
+
+const REFUSALS = {
+  forbidden: () => new Refusal(400, "Input data may contain inappropriate content.", { code: "DataInspectionFailed" }),
+  failing: (status: number) => new Refusal(status, "The service is not able to take the request."),
+};
+
+/** What the vendor refuses at once. */
+function refuseBadTask({ model, input, parameters }: JsonObject): void {
+  if (isMissingModel(String(model))) throw new Refusal(404, "Model not exist.", { code: "ModelNotFound" });
+  if (!isObject(input) || typeof input.prompt !== "string") throw new Refusal(400, "input.prompt is required.");
+  const { resolution, size, duration } = isObject(parameters) ? parameters : {};
+  if (resolution !== undefined && !/^(480|720|1080)P$/.test(String(resolution))) {
+    throw new Refusal(400, "parameters.resolution is not supported.");
+  }
+  if (size !== undefined && !/^\d+\*\d+$/.test(String(size))) throw new Refusal(400, "parameters.size is malformed.");
+  if (duration !== undefined && !Number.isInteger(duration)) {
+    throw new Refusal(400, "parameters.duration is no integer.");
+  }
+  const videos = listOf(input.media).filter((each) =>
+    isObject(each) && each.type === "reference_video"
+  ) as JsonObject[];
+  if (videos.some(({ url }) => !/^https?:/.test(String(url)))) throw new Refusal(400, "A video must be an address.");
+}
+
+function promptOf({ input }: JsonObject): string {
+  return isObject(input) && typeof input.prompt === "string" ? input.prompt : "";
+}
+
+function task(call: Call, rest: string): Response {
+  const [id, verb] = rest.split("/");
+  const job = jobsOf(call.world).get(decodeURIComponent(id));
+  if (job === undefined) {
+    return jsonAnswer({ request_id: call.requestId, output: { task_id: id, task_status: "UNKNOWN" } });
+  }
+  if (verb !== "cancel") return jsonAnswer(taskOf(call, job));
+  if (stateOf(call.world, job) !== "queued") {
+    throw new Refusal(400, "Only a pending task can be cancelled.", { code: "UnsupportedOperation" });
+  }
+  job.cancelledAt = call.world.clock.now();
+  return jsonAnswer({ request_id: call.requestId });
+}
+
+function taskOf(call: Call, job: VideoJob): JsonObject {
+  const { directives, body } = job;
+  const state = stateOf(call.world, job);
+  const ordered = isObject(body.parameters) ? Number(body.parameters.duration ?? 5) : 5;
+  const seconds = directives.seconds ?? ordered;
+  return {
+    request_id: call.requestId,
+    output: {
+      task_id: job.id,
+      task_status: state === "running" && directives.word !== null ? directives.word : WORDS[state],
+      ...(state === "succeeded" && directives.end !== "no_result"
+        ? { video_url: addressOf(call, `${job.id}.mp4`) }
+        : {}),
+      ...(state === "failed" ? errorOf(job) : {}),
+    },
+    usage: state === "succeeded" ? { duration: seconds, output_video_duration: seconds, video_count: 1 } : null,
+  };
+}
+
+function errorOf({ directives }: VideoJob): JsonObject {
+  return directives.end === "refusal"
+    ? { code: "DataInspectionFailed", message: "Output data may contain inappropriate content." }
+    : { code: "InternalError", message: "The service encountered an error." };
+}
+
+function addressOf(call: Call, file: string): string {
+  return `http://${call.headers.get("host")}/alibaba/results/${file}?Signature=presigned`;
+}
