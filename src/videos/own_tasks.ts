@@ -30,7 +30,7 @@ export interface OwnTaskPage {
 }
 
 /** How many reads of the index a page may cost. A page that costs more ends early, with a `next`. */
-export const MAX_PAGE_SCANS = 60;
+export const MAX_PAGE_SCANS = 30;
 
 /** Entries of one read; a page of 100 without a filter is one read. */
 const SCAN_ENTRIES = 101;
