@@ -11,8 +11,11 @@ export interface TaskEvent {
   readonly task: TaskObject;
 }
 
-/** How a stream of events is written. */
-export interface TaskEventWriter {
+/** Who reads a stream of events, and how it is written for them. */
+export interface TaskEventReader {
+  /** Whether the reader's credential is still good; asked with each tick. */
+  mayGoOn(): Promise<boolean>;
+
   /** Sent first, so that the answer begins at once. */
   readonly opening: Uint8Array;
   /** Shows that the stream is alive. */
@@ -23,7 +26,7 @@ export interface TaskEventWriter {
 /** What a stream of events is made from. */
 export interface TaskEventParts {
   readonly watch: TaskWatch;
-  readonly writer: TaskEventWriter;
+  readonly reader: TaskEventReader;
   readonly objectOf: (task: VideoTask) => TaskObject;
   /** Called once, when the stream is over, whoever ended it. */
   readonly onEnd: () => void;
@@ -67,7 +70,7 @@ class TaskEventSource implements UnderlyingDefaultSource<Uint8Array> {
 
   start(controller: ReadableStreamDefaultController<Uint8Array>): void {
     this.#controller = controller;
-    controller.enqueue(this.parts.writer.opening);
+    controller.enqueue(this.parts.reader.opening);
     const unwatch = this.parts.watch.watch(this.taskId, {
       onTask: (task) => this.#onTask(task),
       onTick: () => this.#onTick(),
@@ -98,8 +101,9 @@ class TaskEventSource implements UnderlyingDefaultSource<Uint8Array> {
   #onTick(): void {
     const controller = this.#controller;
     if (controller === null) return;
-    if ((controller.desiredSize ?? 0) > 0) return controller.enqueue(this.parts.writer.heartbeat);
-    if (++this.#stalledTicks >= MAX_STALLED_TICKS) this.#end();
+    if ((controller.desiredSize ?? 0) > 0) controller.enqueue(this.parts.reader.heartbeat);
+    else if (++this.#stalledTicks >= MAX_STALLED_TICKS) return this.#end();
+    void this.parts.reader.mayGoOn().then((may) => may || this.#end());
   }
 
   #send(): void {
@@ -108,7 +112,7 @@ class TaskEventSource implements UnderlyingDefaultSource<Uint8Array> {
     if (controller === null || event === null || (controller.desiredSize ?? 0) <= 0) return;
     this.#pending = null;
     this.#sentId = event.id;
-    controller.enqueue(this.parts.writer.write(event));
+    controller.enqueue(this.parts.reader.write(event));
     if (event.status !== "pending") this.#end();
   }
 

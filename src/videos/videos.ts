@@ -16,7 +16,7 @@ import { stopHandler } from "./stop.ts";
 import { StreamLimit } from "./stream_limit.ts";
 import { submitHandler } from "./submit.ts";
 import { createSubmitLimits, stopConcurrency, submitConcurrency } from "./submit_limits.ts";
-import { eventIdOf, taskEvents, type TaskEventWriter } from "./task_events.ts";
+import { eventIdOf, type TaskEventReader, taskEvents } from "./task_events.ts";
 import { isTaskId } from "./task_id.ts";
 import { estimateOf, mirrorUrl, pollingUrlOf, type TaskObject, taskObjectOf, type UsageObject } from "./task_object.ts";
 import type { VideoTask } from "./task.ts";
@@ -74,7 +74,7 @@ export interface Videos {
     keyId: string,
     id: string,
     lastEventId: string | null,
-    writer: TaskEventWriter,
+    reader: TaskEventReader,
   ): Promise<ReadableStream<Uint8Array> | null>;
   /** Ends all streams of events, as the process is about to end; their readers come back elsewhere. */
   endEvents(): void;
@@ -136,11 +136,11 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
       const { tasks, next } = await listOwnTasks(parts.store, keyId, { ...filter, model }, page);
       return { tasks: tasks.map(objectOf), next };
     },
-    async events(keyId, id, lastEventId, writer) {
+    async events(keyId, id, lastEventId, reader) {
       const task = await own(keyId, id);
       if (task.status !== "pending" && eventIdOf(objectOf(task)) === lastEventId) return null;
       const onEnd = streams.take(keyId);
-      return taskEvents(id, lastEventId, { watch, writer, objectOf, onEnd });
+      return taskEvents(id, lastEventId, { watch, reader, objectOf, onEnd });
     },
     endEvents: () => watch.close(),
     async cancel(keyId, id) {

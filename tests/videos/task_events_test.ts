@@ -3,7 +3,7 @@ import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { openMemoryStore } from "../../src/store/memory.ts";
 import type { Store } from "../../src/store/store.ts";
 import { changeTask, readTask } from "../../src/videos/records.ts";
-import type { TaskEventWriter } from "../../src/videos/task_events.ts";
+import type { TaskEventReader } from "../../src/videos/task_events.ts";
 import { TaskWatch, type TaskWatcher, TICK_MS } from "../../src/videos/task_watch.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { CALLER, DONE, openStage, type Stage } from "./stage.ts";
@@ -12,7 +12,10 @@ import { taskOf } from "./tasks.ts";
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
-const WRITER: TaskEventWriter = {
+let isKeyGood = true;
+
+const WRITER: TaskEventReader = {
+  mayGoOn: () => Promise.resolve(isKeyGood),
   opening: encoder.encode("opening"),
   heartbeat: encoder.encode("heartbeat"),
   write: ({ id, status, task }) => encoder.encode(`${id} ${status} ${task.progress ?? "-"}`),
@@ -130,6 +133,18 @@ Deno.test("a slow reader is told the newest state; one that takes nothing for a 
   }
   assertEquals([await reader.next(), await reader.next()], ["heartbeat", null]);
   assertEquals(stage.clock.waiting, 0);
+});
+
+Deno.test("a stream ends with the next tick when its reader's key was revoked", async () => {
+  const stage = await openStage();
+  const id = await stage.create();
+  const reader = await open(stage, id);
+  await reader.next();
+  await reader.next();
+  isKeyGood = false;
+  stage.clock.advance(TICK_MS);
+  assertEquals([await reader.next(), await reader.next()], ["heartbeat", null]);
+  isKeyGood = true;
 });
 
 Deno.test("a credential reads so many streams at once and no more; each that ends makes room", async () => {

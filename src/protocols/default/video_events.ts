@@ -1,4 +1,4 @@
-import type { TaskEventWriter } from "../../videos/task_events.ts";
+import type { TaskEventReader } from "../../videos/task_events.ts";
 
 /** Header fields of a stream of events; the last one keeps nginx from collecting it. */
 export const EVENT_HEADERS: Readonly<Record<string, string>> = {
@@ -16,7 +16,7 @@ const encoder = new TextEncoder();
  * Writes events of a task as server-sent events: named as webhooks name them, with the task object as data. Source: HTML
  * standard, "Server-sent events".
  */
-export const EVENT_WRITER: TaskEventWriter = {
+export const EVENT_WRITER: Omit<TaskEventReader, "mayGoOn"> = {
   opening: encoder.encode("retry: 2000\n\n"),
   heartbeat: encoder.encode(": heartbeat\n\n"),
   write: ({ id, status, task }) =>

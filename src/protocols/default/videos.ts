@@ -103,11 +103,22 @@ async function events(inbound: Inbound, { videos, authenticate }: VideoRoutePart
   const { keyId } = await authenticate(inbound);
   return await underPollingLimit(videos, keyId, async (headers) => {
     const { request, params, method } = inbound;
-    const stream = await videos.events(keyId, params.id, lastEventIdIn(request.headers), EVENT_WRITER);
+    const reader = { ...EVENT_WRITER, mayGoOn: () => isGood(inbound, authenticate) };
+    const stream = await videos.events(keyId, params.id, lastEventIdIn(request.headers), reader);
     if (stream === null) return new Response(null, { status: 204, headers });
     if (method === "HEAD") await stream.cancel();
     return new Response(method === "HEAD" ? null : stream, { headers: { ...headers, ...EVENT_HEADERS } });
   });
+}
+
+/** Whether the request's credential is good still. What else keeps it from being looked up ends nothing. */
+async function isGood(inbound: Inbound, authenticate: Authenticate): Promise<boolean> {
+  try {
+    await authenticate(inbound);
+    return true;
+  } catch (error) {
+    return !(error instanceof GatewayError) || error.status !== 401;
+  }
 }
 
 async function underPollingLimit(
