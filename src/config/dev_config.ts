@@ -16,6 +16,8 @@ export interface DevOptions {
     readonly ark: string;
     readonly bfl: string;
     readonly kling: string;
+    readonly fal: string;
+    readonly replicate: string;
     readonly openrouter: string;
   };
   /** The demo account's API key. */
@@ -80,6 +82,16 @@ const VIDEO_MODELS = [
     video: VIDEO,
     serves: [{ provider: "sandbox-openrouter", model: "sandbox/video" }],
   },
+  {
+    id: "sandbox/video-queue-1",
+    name: "Sandbox Video Queue",
+    description: "A simulated video model that is asked as fal and Replicate are.",
+    video: VIDEO,
+    serves: [
+      { provider: "sandbox-fal", model: "bytedance/seedance-2.0" },
+      { provider: "sandbox-replicate", model: "bytedance/seedance-2.0" },
+    ],
+  },
 ];
 
 /** What the sandbox makes, as the vendor that it plays. */
@@ -118,7 +130,11 @@ const IMAGE_MODELS = [
     description: "A simulated image model whose pictures are jobs, which are waited for.",
     pricing: { per_image: "0.03", per_input_image: "0.01" },
     image: { series: "reference", edits: true, sizes: IMAGE_SIZES },
-    serves: [{ provider: "sandbox-bfl", model: "flux-2-pro" }],
+    serves: [
+      { provider: "sandbox-bfl", model: "flux-2-pro" },
+      { provider: "sandbox-fal", model: "fal-ai/flux-2-pro" },
+      { provider: "sandbox-replicate", model: "black-forest-labs/flux-2-pro" },
+    ],
   },
 ];
 
@@ -144,6 +160,8 @@ export function devConfig({ sandbox, key, env }: DevOptions): Config {
       "sandbox-ark": { kind: "ark", base_url: sandbox.ark, ...FREE },
       "sandbox-bfl": { kind: "bfl", base_url: sandbox.bfl, ...FREE },
       "sandbox-kling": { kind: "kling", base_url: sandbox.kling, api_key: "sandbox", secret_key: "sandbox-secret" },
+      "sandbox-fal": { kind: "fal", base_url: sandbox.fal, ...FREE },
+      "sandbox-replicate": { kind: "replicate", base_url: sandbox.replicate, ...FREE },
       "sandbox-openrouter": { kind: "openai", base_url: sandbox.openrouter, ...FREE },
     },
     models: [

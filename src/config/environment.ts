@@ -48,6 +48,7 @@ export const VENDORS: readonly Vendor[] = [
   { ...vendor("fal", "fal", ["FAL"], null), keyNames: ["FAL_KEY", "FAL_API_KEY"] },
   vendor("black-forest-labs", "bfl", ["BFL"], null),
   { ...vendor("kling", "kling", ["KLING"], null), pairNames: ["KLING_ACCESS_KEY", "KLING_SECRET_KEY"] },
+  { ...vendor("replicate", "replicate", ["REPLICATE"], null), keyNames: ["REPLICATE_API_TOKEN", "REPLICATE_API_KEY"] },
   vendor("mistral", "openai", ["MISTRAL"], "https://api.mistral.ai/v1"),
   vendor("openrouter", "openai", ["OPENROUTER"], "https://openrouter.ai/api/v1"),
 ];

@@ -11,6 +11,7 @@ import { google } from "./families/google.ts";
 import { kling } from "./families/kling.ts";
 import { openai } from "./families/openai.ts";
 import { openrouter } from "./families/openrouter.ts";
+import { replicate } from "./families/replicate.ts";
 import { xai } from "./families/xai.ts";
 import { readForm, writeForm } from "./form.ts";
 import { parsedOrNull } from "../conversation/wire_value.ts";
@@ -54,6 +55,8 @@ export interface Sandbox {
     readonly openrouter: string;
     /** Ends in `/fal`. */
     readonly fal: string;
+    /** Ends in `/replicate/v1`. */
+    readonly replicate: string;
   };
   /** The latest 1,000 requests, oldest first. */
   readonly seen: readonly SeenRequest[];
@@ -74,6 +77,7 @@ const FAMILIES: readonly Family[] = [
   alibaba,
   openrouter,
   fal,
+  replicate,
 ];
 
 /**
@@ -112,6 +116,7 @@ export function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       kling: `${origin}/kling`,
       openrouter: `${origin}/openrouter/api/v1`,
       fal: `${origin}/fal`,
+      replicate: `${origin}/replicate/v1`,
     },
     seen: log.entries,
     async stop() {

@@ -7,6 +7,7 @@ import { google } from "./google/mod.ts";
 import { kling } from "./kling/mod.ts";
 import { minimax } from "./minimax/mod.ts";
 import { openai } from "./openai/mod.ts";
+import { replicate } from "./replicate/mod.ts";
 import { xai } from "./xai/mod.ts";
 import type { UpstreamKind } from "./upstream.ts";
 
@@ -22,6 +23,7 @@ export const KINDS = {
   bfl,
   kling,
   alibaba,
+  replicate,
 } satisfies Readonly<Record<string, UpstreamKind>>;
 
 /** A word of {@linkcode KINDS}. */

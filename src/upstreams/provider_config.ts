@@ -53,6 +53,7 @@ export const BASE_URLS: Readonly<Record<ProviderKind, string>> = {
   bfl: "https://api.bfl.ai/v1",
   kling: "https://api-singapore.klingai.com",
   alibaba: "https://dashscope-intl.aliyuncs.com",
+  replicate: "https://api.replicate.com/v1",
 };
 
 /** Whether the text can name a provider: lower-case letters, digits and `. _ -`, a letter or digit first. */

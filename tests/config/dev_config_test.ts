@@ -10,6 +10,8 @@ const SANDBOX = {
   ark: "http://127.0.0.1:4001/ark/api/v3",
   bfl: "http://127.0.0.1:4001/bfl/v1",
   kling: "http://127.0.0.1:4001/kling",
+  fal: "http://127.0.0.1:4001/fal",
+  replicate: "http://127.0.0.1:4001/replicate/v1",
   openrouter: "http://127.0.0.1:4001/openrouter/api/v1",
 };
 
@@ -38,6 +40,7 @@ Deno.test("devConfig() serves priced models from the sandbox and funds a demo ac
     "sandbox/video-1",
     "sandbox/video-kling-1",
     "sandbox/video-openrouter-1",
+    "sandbox/video-queue-1",
   ]);
   assertEquals(
     config.models.filter(({ video, image }) => !video && !image).every(({ pricing, text }) =>

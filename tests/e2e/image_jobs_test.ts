@@ -2,7 +2,12 @@ import { assert, assertEquals } from "@std/assert";
 import { type ImageGateway, pictureFile, shown, startImageGateway } from "../images/image_gateway.ts";
 
 /** Models whose vendors make pictures as jobs, at 0.03 USD a picture and 0.01 for one that is given. */
-const MODELS = ["sandbox/flux-1", "sandbox/fal-1"];
+const MODELS = [
+  { model: "sandbox/flux-1", size: "1536x1024" },
+  { model: "sandbox/fal-1", size: "1536x1024" },
+  // It is asked for a ratio.
+  { model: "sandbox/replicate-1", size: "1248x832" },
+];
 const AT_ONCE = "[[queue 0]] [[run 0]]";
 
 async function withGateway(play: (gateway: ImageGateway) => Promise<void>): Promise<void> {
@@ -14,7 +19,7 @@ async function withGateway(play: (gateway: ImageGateway) => Promise<void>): Prom
   }
 }
 
-for (const model of MODELS) {
+for (const { model, size: made } of MODELS) {
   Deno.test(`${model}: pictures of a vendor's jobs are waited for, answered and charged`, () =>
     withGateway(async (gateway) => {
       const answer = await gateway.post("/v1/images/generations", {
@@ -27,9 +32,9 @@ for (const model of MODELS) {
       });
       assertEquals(answer.status, 200);
       const { data, size } = await answer.json();
-      assertEquals([data.length, size], [2, "1536x1024"]);
+      assertEquals([data.length, size], [2, made]);
       const { type, width, height } = await shown(data[1].b64_json);
-      assertEquals([type, width, height], ["image/png", 1536, 1024]);
+      assertEquals([type, `${width}x${height}`], ["image/png", made]);
       assertEquals(await gateway.balance(), "24.9400000000");
     }));
 

@@ -83,10 +83,14 @@ export async function startImageGateway(options: ImageGatewayOptions = {}): Prom
       pricing: { per_image: "0.03", per_input_image: "0.01" },
       serves: [{ provider: "fal", model: "fal-ai/flux-2-pro" }],
     }),
+    imageModel("sandbox/replicate-1", { series: "reference", edits: true }, ["replicate"], {
+      pricing: { per_image: "0.03", per_input_image: "0.01" },
+      serves: [{ provider: "replicate", model: "black-forest-labs/flux-2-pro" }],
+    }),
     { id: "sandbox/chat-1", pricing: TOKEN_PRICING, serves: [{ provider: "one" }] },
     ...options.models ?? [],
   ];
-  const { openai, google, ark, xai, bfl, fal } = sandbox.baseUrls;
+  const { openai, google, ark, xai, bfl, fal, replicate } = sandbox.baseUrls;
   const key = newApiKey();
   const adminKey = newApiKey();
   const tree = {
@@ -102,6 +106,7 @@ export async function startImageGateway(options: ImageGatewayOptions = {}): Prom
       xai: { kind: "xai", base_url: xai, api_key: "sandbox-key" },
       bfl: { kind: "bfl", base_url: bfl, api_key: "sandbox-key" },
       fal: { kind: "fal", base_url: fal, api_key: "sandbox-key" },
+      replicate: { kind: "replicate", base_url: replicate, api_key: "sandbox-key" },
       ...options.providers,
     },
     models,

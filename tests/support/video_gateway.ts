@@ -127,6 +127,8 @@ function treeOf(
       "ark-bad": { ...ark, api_key: "bad-key" },
       kling: { kind: "kling", base_url: sandbox.baseUrls.kling, api_key: "access", secret_key: "sandbox-key-kling" },
       openrouter: { kind: "openai", base_url: sandbox.baseUrls.openrouter, api_key: "sandbox-key-openrouter" },
+      fal: { kind: "fal", base_url: sandbox.baseUrls.fal, api_key: "sandbox-key-fal" },
+      replicate: { kind: "replicate", base_url: sandbox.baseUrls.replicate, api_key: "sandbox-key-replicate" },
       "sandbox-openai": { kind: "openai", base_url: sandbox.baseUrls.openai, api_key: "sandbox-key-openai" },
     },
     models: [
@@ -141,6 +143,14 @@ function treeOf(
       videoModel("sandbox/video-bad", ["ark-bad"], { modes: ["text2video"], price_per_second: PRICES }),
       videoModel("sandbox/video-kling", ["kling"], { modes: ALL_MODES, price_per_second: PRICES }),
       videoModel("sandbox/video-openrouter", ["openrouter"], { modes: ALL_MODES, price_per_second: PRICES }),
+      {
+        ...videoModel("sandbox/video-fal", [], { modes: ALL_MODES, price_per_second: PRICES }),
+        serves: [{ provider: "fal", model: "fal-ai/bytedance/seedance/v1.5/pro" }],
+      },
+      {
+        ...videoModel("sandbox/video-replicate", [], { modes: ALL_MODES, price_per_second: PRICES }),
+        serves: [{ provider: "replicate", model: "bytedance/seedance-2.0" }],
+      },
       {
         ...videoModel("sandbox/video-any", [], { modes: ["text2video"], price_per_second: PRICES }),
         serves: [{ provider: "ark-bad", weight: 1 }, { provider: "ark-two", weight: 0 }],

@@ -12,6 +12,7 @@ const PATHS = {
   ark: "/base/contents/generations/tasks?page_num=1&page_size=1",
   minimax: "/base/v1/query/video_generation?task_id=0",
   bfl: "/base/credits",
+  replicate: "/base/account",
 } as const;
 
 for (const [kind, path] of Object.entries(PATHS)) {

@@ -2,6 +2,7 @@ import * as z from "zod";
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { Outbound } from "../outbound.ts";
 import { contentPartsOf } from "../video_content.ts";
+import { MEDIA_OPTION, UNPRICED_OPTION } from "../refused_options.ts";
 import { videoExchange } from "../video_exchange.ts";
 import { cancelWaiting, failed, finished, progressOfStatus } from "../video_progress.ts";
 import { shapeOf, type VideoShapes } from "../video_shape.ts";
@@ -43,18 +44,15 @@ const List = z.object({
 const PAGE_SIZE = 100;
 const MOST_PAGES = 5;
 
-const MEDIA = 'it is what the video is made from; use "frame_images" or "input_references"';
-const UNPRICED = "it changes what the video costs, which the model's price does not tell";
-
 /** `frames` counts more than `duration`; a draft is sold by other rules, and so is what runs before or behind others. */
 const REFUSED_OPTIONS: RefusedOptions = {
-  content: MEDIA,
-  draft: UNPRICED,
-  draftvideo: UNPRICED,
-  drafttask: UNPRICED,
-  drafttaskid: UNPRICED,
-  priority: UNPRICED,
-  tools: UNPRICED,
+  content: MEDIA_OPTION,
+  draft: UNPRICED_OPTION,
+  draftvideo: UNPRICED_OPTION,
+  drafttask: UNPRICED_OPTION,
+  drafttaskid: UNPRICED_OPTION,
+  priority: UNPRICED_OPTION,
+  tools: UNPRICED_OPTION,
 };
 
 /** Source: Ark API reference, "Create a video generation task", "Parameters in the text prompt": all forms, in any place. */

@@ -1,31 +1,15 @@
+import type { NamedInputs } from "../named_inputs.ts";
 import type { VideoOrderMode } from "../video_upstream.ts";
 import table from "./endpoints.json" with { type: "json" };
 
-/** What a model of fal calls its inputs; what is missing it does not take. */
-export interface FalInputs {
-  readonly firstFrame?: string;
-  readonly lastFrame?: string;
-  /** Lists of references. */
-  readonly images?: string;
-  readonly videos?: string;
-  readonly audios?: string;
-  readonly sound?: string;
-  /** A duration as `5`, as `"5"` or as `"5s"`. */
-  readonly duration?: "number" | "text" | "text_with_unit";
-  readonly takesRatio?: boolean;
-  readonly takesSeed?: boolean;
-  /** The vendor's words, such as `768P`; empty where it lists none, so that ours pass in small letters. */
-  readonly resolutions?: readonly string[];
-}
-
 /** Read from the vendor's own client: see `deno task fal-endpoints`. */
 const KNOWN = new Map(
-  (table as readonly { readonly inputs: FalInputs; readonly addresses: readonly string[] }[])
+  (table as readonly { readonly inputs: NamedInputs; readonly addresses: readonly string[] }[])
     .flatMap(({ inputs, addresses }) => addresses.map((address) => [address, inputs] as const)),
 );
 
 /** What most models have in common, for one that nobody has described. */
-const COMMON: FalInputs = {
+const COMMON: NamedInputs = {
   firstFrame: "image_url",
   lastFrame: "end_image_url",
   images: "image_urls",
@@ -44,7 +28,7 @@ const REFERENCES = { images: "reference_image_urls", videos: "reference_video_ur
  * Families that the client does not describe yet, by how the names of their models begin. Source: fal, "Model API
  * reference", the input schemas of each.
  */
-const FAMILIES: readonly (readonly [prefix: string, inputs: FalInputs])[] = [
+const FAMILIES: readonly (readonly [prefix: string, inputs: NamedInputs])[] = [
   ["bytedance/seedance-2", COMMON],
   ["fal-ai/bytedance/seedance/", { ...COMMON, ...REFERENCES }],
   ["fal-ai/kling-video/", { ...COMMON, firstFrame: "start_image_url" }],
@@ -65,7 +49,7 @@ const VERBS: Readonly<Record<VideoOrderMode, readonly string[]>> = {
 export interface FalEndpoint {
   /** Below the base address, without a slash before it. */
   readonly path: string;
-  readonly inputs: FalInputs;
+  readonly inputs: NamedInputs;
 }
 
 /**
@@ -90,7 +74,7 @@ function isWhole(model: string): boolean {
   return /-to-video(\/|$)/.test(model);
 }
 
-function makes(inputs: FalInputs | undefined, mode: VideoOrderMode): boolean {
+function makes(inputs: NamedInputs | undefined, mode: VideoOrderMode): boolean {
   switch (mode) {
     case "text2video":
       return inputs !== undefined;
@@ -105,6 +89,6 @@ function makes(inputs: FalInputs | undefined, mode: VideoOrderMode): boolean {
   }
 }
 
-function familyOf(model: string): FalInputs | undefined {
+function familyOf(model: string): NamedInputs | undefined {
   return FAMILIES.find(([prefix]) => model.startsWith(prefix))?.[1];
 }

@@ -1,12 +1,13 @@
 import * as z from "zod";
 import { UpstreamFailure } from "../failure.ts";
+import { bodyOf, droppedOf } from "../named_inputs.ts";
 import type { Outbound } from "../outbound.ts";
 import { type VideoExchange, videoExchange } from "../video_exchange.ts";
 import { failed, failedWith, finished, pending, pendingAs } from "../video_progress.ts";
 import type { CancelOutcome, VideoJobHandle, VideoProgress, VideoUpstream } from "../video_upstream.ts";
 import { endpointFor } from "./inputs.ts";
 import { Created, isJobsOwn, isRefusal, placeOf, readRefusal, Status } from "./queue.ts";
-import { bodyOf, droppedOf, REFUSED_OPTIONS } from "./request.ts";
+import { REFUSED_OPTIONS } from "./refused_options.ts";
 
 /** fal's queue. Source: fal documentation, "Queue API" (submit, status, result, cancel) and "Errors". */
 
@@ -40,7 +41,10 @@ export function falVideos(outbound: Outbound): VideoUpstream {
     find: null,
     open: null,
     refusedOptions: REFUSED_OPTIONS,
-    dropped: droppedOf,
+    dropped(order) {
+      const endpoint = endpointFor(order.model, order.mode);
+      return endpoint === null ? [] : droppedOf(order, endpoint.inputs);
+    },
   };
 }
 

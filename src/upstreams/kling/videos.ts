@@ -2,6 +2,7 @@ import * as z from "zod";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { UpstreamFailure } from "../failure.ts";
 import type { Outbound } from "../outbound.ts";
+import { MEDIA_OPTION, UNPRICED_OPTION } from "../refused_options.ts";
 import { videoExchange } from "../video_exchange.ts";
 import { failed, finished, pending, pendingAs } from "../video_progress.ts";
 import { shapeOf, type VideoShapes } from "../video_shape.ts";
@@ -32,24 +33,22 @@ const SHAPES: VideoShapes = {
   ratios: ["16:9", "9:16", "1:1"],
 };
 
-const MEDIA = 'it is what the video is made from; use "frame_images" or "input_references"';
-const UNPRICED = "it changes what the video costs, which the model's price does not tell";
 const ACCOUNTS = "it names something at the operator's vendor account; send data or a web address as a reference";
 
 const REFUSED_OPTIONS: RefusedOptions = {
   mode: 'it decides how large the video is; use "resolution"',
   aspectratio: 'it decides what shape the video has; use "aspect_ratio" or "size"',
   externaltaskid: "the gateway finds the job by it",
-  image: MEDIA,
-  imagetail: MEDIA,
-  imagelist: MEDIA,
-  videolist: MEDIA,
-  videourl: MEDIA,
-  staticmask: MEDIA,
-  dynamicmasks: MEDIA,
+  image: MEDIA_OPTION,
+  imagetail: MEDIA_OPTION,
+  imagelist: MEDIA_OPTION,
+  videolist: MEDIA_OPTION,
+  videourl: MEDIA_OPTION,
+  staticmask: MEDIA_OPTION,
+  dynamicmasks: MEDIA_OPTION,
   videoid: ACCOUNTS,
   elementlist: ACCOUNTS,
-  voicelist: UNPRICED,
+  voicelist: UNPRICED_OPTION,
 };
 
 const text = z.string().nullish().catch(null);

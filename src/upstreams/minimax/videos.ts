@@ -2,6 +2,7 @@ import * as z from "zod";
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { Outbound } from "../outbound.ts";
 import { contentPartsOf } from "../video_content.ts";
+import { MEDIA_OPTION } from "../refused_options.ts";
 import { videoExchange } from "../video_exchange.ts";
 import { cancelWaiting, failed, finished, progressOfStatus } from "../video_progress.ts";
 import { shapeOf, type VideoShapes } from "../video_shape.ts";
@@ -38,15 +39,13 @@ const Answer = z.object({
   }),
 });
 
-const MEDIA = 'it is what the video is made from; use "frame_images" or "input_references"';
-
 /** Of both versions. The length of a video that is edited (`base_video`) is that of the video. */
 const REFUSED_OPTIONS: RefusedOptions = {
-  content: MEDIA,
-  basevideo: MEDIA,
-  firstframeimage: MEDIA,
-  lastframeimage: MEDIA,
-  subjectreference: MEDIA,
+  content: MEDIA_OPTION,
+  basevideo: MEDIA_OPTION,
+  firstframeimage: MEDIA_OPTION,
+  lastframeimage: MEDIA_OPTION,
+  subjectreference: MEDIA_OPTION,
 };
 
 /**

@@ -4,6 +4,7 @@ import { chat } from "../../conversation/codecs/chat/mod.ts";
 import type { Outbound, VendorRefusal } from "../outbound.ts";
 import { reportedUsd } from "../reported_cost.ts";
 import { openStreamedResult } from "../streamed_result.ts";
+import { MEDIA_OPTION, UNPRICED_OPTION } from "../refused_options.ts";
 import { videoExchange } from "../video_exchange.ts";
 import { failed, pending, pendingAs } from "../video_progress.ts";
 import type {
@@ -44,36 +45,34 @@ const Moderated = z.object({
 const CONTENT_WORDS = /content[ _-]?(?:policy|filter|moderation|violation)|moderation|safety|sensitive|prohibited/i;
 
 const SHAPE = 'it decides what shape the video has; use "aspect_ratio" or "size"';
-const UNPRICED = "it changes what the video costs, which the model's price does not tell";
-const MEDIA = 'it is what the video is made from; use "frame_images" or "input_references"';
 
 /** Of the router, and of the vendors behind it whose options pass as `provider.options`. */
 const REFUSED_OPTIONS: RefusedOptions = {
   aspectratio: SHAPE,
   ratio: SHAPE,
-  creativity: UNPRICED,
-  mode: UNPRICED,
-  draft: UNPRICED,
-  priority: UNPRICED,
-  tools: UNPRICED,
-  outputformat: UNPRICED,
-  loras: UNPRICED,
-  voicelist: UNPRICED,
+  creativity: UNPRICED_OPTION,
+  mode: UNPRICED_OPTION,
+  draft: UNPRICED_OPTION,
+  priority: UNPRICED_OPTION,
+  tools: UNPRICED_OPTION,
+  outputformat: UNPRICED_OPTION,
+  loras: UNPRICED_OPTION,
+  voicelist: UNPRICED_OPTION,
   previousjobid: "it names a job that may be another caller's; send its video as a reference",
-  frameimages: MEDIA,
-  inputreferences: MEDIA,
-  content: MEDIA,
-  image: MEDIA,
-  images: MEDIA,
-  imageurl: MEDIA,
-  imagelist: MEDIA,
-  referenceimages: MEDIA,
-  lastframe: MEDIA,
-  keyframes: MEDIA,
-  video: MEDIA,
-  videourl: MEDIA,
-  videolist: MEDIA,
-  elementlist: MEDIA,
+  frameimages: MEDIA_OPTION,
+  inputreferences: MEDIA_OPTION,
+  content: MEDIA_OPTION,
+  image: MEDIA_OPTION,
+  images: MEDIA_OPTION,
+  imageurl: MEDIA_OPTION,
+  imagelist: MEDIA_OPTION,
+  referenceimages: MEDIA_OPTION,
+  lastframe: MEDIA_OPTION,
+  keyframes: MEDIA_OPTION,
+  video: MEDIA_OPTION,
+  videourl: MEDIA_OPTION,
+  videolist: MEDIA_OPTION,
+  elementlist: MEDIA_OPTION,
 };
 
 /** OpenRouter as a video upstream. It cannot stop a job, and repeats nothing of ours by which one could be found again. */

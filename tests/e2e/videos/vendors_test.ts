@@ -19,6 +19,8 @@ interface Vendor {
 const VENDORS: readonly Vendor[] = [
   { name: "kling", keepsResults: false, cancels: "nothing", isSearchable: true, reportsSeconds: true },
   { name: "openrouter", keepsResults: true, cancels: "nothing", isSearchable: false, reportsSeconds: false },
+  { name: "fal", keepsResults: false, cancels: "running", isSearchable: false, reportsSeconds: true },
+  { name: "replicate", keepsResults: false, cancels: "running", isSearchable: false, reportsSeconds: false },
 ];
 
 const PIXEL = "data:image/png;base64," +

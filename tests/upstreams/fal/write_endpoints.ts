@@ -4,7 +4,7 @@
  */
 import ts from "typescript";
 import type { FalImageInputs } from "../../../src/upstreams/fal/image_inputs.ts";
-import type { FalInputs } from "../../../src/upstreams/fal/inputs.ts";
+import type { NamedInputs } from "../../../src/upstreams/named_inputs.ts";
 
 const VIDEOS = new URL("../../../src/upstreams/fal/endpoints.json", import.meta.url);
 const IMAGES = new URL("../../../src/upstreams/fal/image_endpoints.json", import.meta.url);
@@ -94,9 +94,9 @@ function textsIn(type: string | undefined, form: RegExp): string[] | null {
   return texts.length === 0 ? null : texts;
 }
 
-function inputsOf(fields: ReadonlyMap<string, Field>): FalInputs {
+function inputsOf(fields: ReadonlyMap<string, Field>): NamedInputs {
   const nameOf = (names: readonly string[]) => names.find((name) => fields.has(name)) ?? null;
-  return withoutGaps<FalInputs>({
+  return withoutGaps<NamedInputs>({
     firstFrame: nameOf(NAMES.firstFrame),
     lastFrame: nameOf(NAMES.lastFrame),
     images: nameOf(NAMES.images),
@@ -111,11 +111,11 @@ function inputsOf(fields: ReadonlyMap<string, Field>): FalInputs {
 }
 
 /** The inputs that are there. */
-function withoutGaps<T>(inputs: Record<keyof T, unknown>): T {
+function withoutGaps<T>(inputs: Partial<Record<keyof T, unknown>>): T {
   return Object.fromEntries(Object.entries(inputs).filter(([, value]) => value)) as T;
 }
 
-function durationOf(type: string | undefined): FalInputs["duration"] {
+function durationOf(type: string | undefined): NamedInputs["duration"] {
   if (type === undefined) return undefined;
   if (/"\d+s"/.test(type)) return "text_with_unit";
   return type.includes("number") || /(^|\| )\d/.test(type) ? "number" : "text";

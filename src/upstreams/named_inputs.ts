@@ -1,39 +1,40 @@
-import type { JsonObject } from "../../lib/json_object.ts";
-import type { Outbound } from "../outbound.ts";
-import { shapeOf, type VideoShapes } from "../video_shape.ts";
-import type { RefusedOptions, VideoOrder } from "../video_upstream.ts";
-import { endpointFor, type FalInputs } from "./inputs.ts";
+import type { JsonObject } from "../lib/json_object.ts";
+import type { Outbound } from "./outbound.ts";
+import { shapeOf, type VideoShapes } from "./video_shape.ts";
+import type { VideoOrder } from "./video_upstream.ts";
+
+/** What a model calls its inputs, at vendors that run models of many makers; what is missing it does not take. */
+export interface NamedInputs {
+  /** The field of the picture that the video begins with. */
+  readonly firstFrame?: string;
+  /** The field of the picture that it ends with. */
+  readonly lastFrame?: string;
+  /** Lists of references. */
+  readonly images?: string;
+  readonly videos?: string;
+  readonly audios?: string;
+  /** The field of a video to look at, for models that take one alone. */
+  readonly video?: string;
+  /** The field that says whether there is sound. */
+  readonly sound?: string;
+  /** A duration as `5`, as `"5"` or as `"5s"`. */
+  readonly duration?: "number" | "text" | "text_with_unit";
+  readonly takesRatio?: boolean;
+  readonly takesSeed?: boolean;
+  /** The vendor's words, such as `768P`; empty where it lists none, so that ours pass in small letters. */
+  readonly resolutions?: readonly string[];
+  /** The field that a resolution stands in, and its words by ours, where it goes by another name, such as `mode: "pro"`. */
+  readonly tier?: { readonly field: string; readonly words: Readonly<Record<string, string>> };
+}
 
 const RATIOS = ["16:9", "9:16", "1:1", "4:3", "3:4", "3:2", "2:3", "21:9", "9:21"];
-
-/** What models price beside their length. Source: fal, "Model API reference", the input schemas and prices of each. */
-const UNPRICED = "it changes what the video costs, which the model's price does not tell";
-const MEDIA = 'it is what the video is made from; use "frame_images" or "input_references"';
-
-/** What no caller may set. `num_frames` overrides `duration`; a length is also that of a video or sound to follow. */
-export const REFUSED_OPTIONS: RefusedOptions = {
-  ...refusals(UNPRICED, [
-    ...["acceleration", "priority", "draft", "draftmode", "interpolatormodel", "adjustfpsforinterpolation"],
-    ...["loras", "voiceids", "voicelist", "endframenum", "startframenum", "extend", "extendduration", "autoduration"],
-  ]),
-  ...refusals(MEDIA, [
-    ...["image", "imageurl", "imageurls", "images", "startimageurl", "endimageurl", "tailimageurl", "firstframeurl"],
-    ...["lastframeurl", "firstimageurl", "lastimageurl", "referenceimageurl", "referenceimageurls", "referenceimages"],
-    ...["subjectreferenceimageurl", "video", "videourl", "videourls", "referencevideourl", "referencevideourls"],
-    ...["audiourl", "audiourls", "referenceaudiourl", "referenceaudiourls", "maskurl", "maskimageurl", "keyframes"],
-  ]),
-};
-
-function refusals(why: string, names: readonly string[]): RefusedOptions {
-  return Object.fromEntries(names.map((name) => [name, why]));
-}
 
 /**
  * The body that makes a video, in the words of the model.
  *
  * @throws {UpstreamFailure} `invalid` for what the model does not take and cannot do without.
  */
-export function bodyOf(outbound: Outbound, order: VideoOrder, inputs: FalInputs): JsonObject {
+export function bodyOf(outbound: Outbound, order: VideoOrder, inputs: NamedInputs): JsonObject {
   const { resolution, ratio } = shapeOf(outbound, order, shapesOf(inputs));
   const { firstFrame, lastFrame, generateAudio } = order;
   const place = (field: string | undefined, value: string, what: string): JsonObject => {
@@ -46,7 +47,7 @@ export function bodyOf(outbound: Outbound, order: VideoOrder, inputs: FalInputs)
     ...(order.durationSeconds !== null && inputs.duration && {
       duration: durationAs(inputs.duration, order.durationSeconds),
     }),
-    ...(resolution !== null && inputs.resolutions && { resolution }),
+    ...(resolution !== null && resolutionField(inputs, resolution)),
     ...(ratio !== null && ratioOf(outbound, order, inputs, ratio)),
     ...(firstFrame !== null && place(inputs.firstFrame, firstFrame.value, "first frame")),
     ...(lastFrame !== null && place(inputs.lastFrame, lastFrame.value, "last frame")),
@@ -57,9 +58,7 @@ export function bodyOf(outbound: Outbound, order: VideoOrder, inputs: FalInputs)
 }
 
 /** Names what the body cannot hold. Sound is there or not, as the model has it. */
-export function droppedOf({ model, mode, seed, generateAudio, durationSeconds }: VideoOrder): string[] {
-  const inputs = endpointFor(model, mode)?.inputs;
-  if (inputs === undefined) return [];
+export function droppedOf({ seed, generateAudio, durationSeconds }: VideoOrder, inputs: NamedInputs): string[] {
   return [
     ...(durationSeconds !== null && !inputs.duration ? ["duration"] : []),
     ...(generateAudio !== null && !inputs.sound ? ["generate_audio"] : []),
@@ -67,17 +66,27 @@ export function droppedOf({ model, mode, seed, generateAudio, durationSeconds }:
   ];
 }
 
+function resolutionField({ resolutions, tier }: NamedInputs, resolution: string): JsonObject {
+  if (tier !== undefined) return { [tier.field]: resolution };
+  return resolutions === undefined ? {} : { resolution };
+}
+
 /** A frame decides the ratio where the model takes none beside it. */
-function ratioOf(outbound: Outbound, { model, firstFrame }: VideoOrder, inputs: FalInputs, ratio: string): JsonObject {
+function ratioOf(
+  outbound: Outbound,
+  { model, firstFrame }: VideoOrder,
+  inputs: NamedInputs,
+  ratio: string,
+): JsonObject {
   if (inputs.takesRatio) return { aspect_ratio: ratio };
   if (firstFrame !== null) return {};
   throw outbound.failure("invalid", `"${model}" takes no aspect ratio`, { field: "aspect_ratio" });
 }
 
-function shapesOf({ resolutions }: FalInputs): VideoShapes {
+function shapesOf({ resolutions, tier }: NamedInputs): VideoShapes {
   const rows = Object.entries({ "480p": 480, "720p": 720, "1080p": 1_080, "2K": 1_440, "4K": 2_160 });
   const row = ([ours, shortSide]: [string, number]) =>
-    [ours, { word: wordFor(ours, shortSide, resolutions), shortSide }] as const;
+    [ours, { word: tier?.words[ours] ?? wordFor(ours, shortSide, resolutions), shortSide }] as const;
   return { resolutions: Object.fromEntries(rows.map(row)), ratios: RATIOS };
 }
 
@@ -94,19 +103,20 @@ function pixelsOf(word: string): number {
   return /k$/i.test(word) ? number * 540 : number;
 }
 
-function durationAs(form: NonNullable<FalInputs["duration"]>, seconds: number): number | string {
+function durationAs(form: NonNullable<NamedInputs["duration"]>, seconds: number): number | string {
   if (form === "number") return seconds;
   return form === "text" ? String(seconds) : `${seconds}s`;
 }
 
 const LISTS = [["image", "images"], ["video", "videos"], ["audio", "audios"]] as const;
 
-function referencesOf(outbound: Outbound, { model, references }: VideoOrder, inputs: FalInputs): JsonObject {
+function referencesOf(outbound: Outbound, { model, references }: VideoOrder, inputs: NamedInputs): JsonObject {
   const lists = LISTS.map(([medium, list]) => {
     const values = references.filter((media) => media.medium === medium).map(({ value }) => value);
     if (values.length === 0) return {};
     const field = inputs[list];
     if (field !== undefined) return { [field]: values };
+    if (medium === "video" && inputs.video !== undefined && values.length === 1) return { [inputs.video]: values[0] };
     throw outbound.failure("invalid", `"${model}" takes no ${medium} references`, { field: "input_references" });
   });
   return Object.assign({}, ...lists) as JsonObject;

@@ -1,0 +1,158 @@
+import type { JsonObject } from "../../lib/json_object.ts";
+import { isObject, listOf } from "../../conversation/wire_value.ts";
+import { pass } from "../beat_stream.ts";
+import { bodyOf, type Call, type Family, hasGoodBearer, isMissingModel, jsonAnswer } from "../call.ts";
+import { readInlinePicture } from "../pictures/data_uri.ts";
+import type { PictureFormat, ReadPicture } from "../pictures/file.ts";
+import { Refusal } from "../refusal.ts";
+import { pictureOf, type PictureShape } from "./picture_jobs.ts";
+import { creationAnswer, stateOf, type VideoJob, videoJobsByWorld, type VideoJobState, videoOf } from "./video_jobs.ts";
+
+const jobsOf = videoJobsByWorld();
+
+const WORDS: Readonly<Record<VideoJobState, string>> = {
+  queued: "starting",
+  running: "processing",
+  succeeded: "succeeded",
+  failed: "failed",
+  cancelled: "canceled",
+  expired: "aborted",
+};
+
+const PICTURES = /^(?:image|input_image|image_prompt|input_images|image_input)$/;
+const IMAGE_FIELDS = /^(?:prompt|aspect_ratio|output_format|seed|num_outputs|quality|background)$/;
+const VIDEO_FIELDS =
+  /^(?:prompt|negative_prompt|duration|resolution|mode|aspect_ratio|generate_audio|seed|image|(?:start|end)_image|last_frame|(?:first|last)_frame_image|reference_(?:images|videos?|audios))$/;
+const FORMATS: Readonly<Record<string, PictureFormat>> = { jpg: "jpeg", jpeg: "jpeg", png: "png", webp: "webp" };
+
+const SENSITIVE = "The input or output was flagged as sensitive. Please try again with different inputs. (E005)";
+const SIDE = 1_024;
+const GRAIN = 16;
+const MAX_WAIT_SECONDS = 60;
+
+/**
+ * Replicate: pictures, and videos of models whose names say so. Source: Replicate HTTP API reference, "Create a prediction",
+ * "Get a prediction", "Cancel a prediction".
+ */
+export const replicate: Family = {
+  prefix: "/replicate",
+  async answer(call) {
+    const file = /^\/files\/([\w-]+)\/(out-0|video)/.exec(call.path);
+    if (file) return await fileOf(call, jobsOf(call.world).get(file[1]), file[2]); // needs no key
+    if (!hasGoodBearer(call)) throw new Refusal(401, "You did not pass a valid authentication token");
+    const { method, path } = call;
+    if (method === "GET" && path === "/v1/account") return jsonAnswer({ type: "user", username: "sandbox" });
+    if (method === "POST" && /^\/v1\/(?:models\/[^/]+\/[^/]+\/)?predictions$/.test(path)) return await create(call);
+    const [, id, cancels] = /^\/v1\/predictions\/([^/]+)(\/cancel)?$/.exec(path) ?? [];
+    const job = jobsOf(call.world).get(id ?? "");
+    if (job === undefined) throw new Refusal(404, "The requested resource could not be found.");
+    if (cancels && method === "POST") cancel(call, job);
+    return jsonAnswer(predictionOf(call, job));
+  },
+  refuse({ status, message, details }) {
+    const invalid = details.param === undefined
+      ? {}
+      : { invalid_fields: [{ field: details.param, description: message }] };
+    const wait = status === 429 ? " Your rate limit resets in ~1s." : "";
+    return jsonAnswer({ title: "Request failed", detail: message + wait, status, ...invalid }, {}, status);
+  },
+};
+
+async function create(call: Call): Promise<Response> {
+  const body = bodyOf(call, "The body is not valid JSON.");
+  const model = String(body.version ?? call.path.split("/").slice(3, 5).join("/"));
+  if (isMissingModel(model)) throw new Refusal(404, "The requested resource could not be found.");
+  const input = isObject(body.input) ? body.input : {};
+  if (typeof input.prompt !== "string" || input.prompt === "") {
+    throw new Refusal(422, "- input: prompt is required", { param: "input" });
+  }
+  const isKnown = (name: string) =>
+    isVideo(model) ? VIDEO_FIELDS.test(name) : IMAGE_FIELDS.test(name) || PICTURES.test(name);
+  const unknown = Object.keys(input).find((name) => !isKnown(name));
+  if (unknown !== undefined) {
+    throw new Refusal(422, `- input: Additional property ${unknown} is not allowed`, { param: "input" });
+  }
+  if (!isVideo(model)) await shapeOf(input);
+  const job = await jobsOf(call.world).create(
+    call,
+    { prompt: input.prompt, body: { ...input, model }, newId: () => call.world.nextId() },
+    {
+      forbidden: () => new Refusal(422, SENSITIVE),
+      failing: (status) => new Refusal(status, status === 429 ? "Request was throttled." : "Internal server error."),
+    },
+  );
+  await waitFor(call, job);
+  return creationAnswer(job, jsonAnswer(predictionOf(call, job), {}, 201));
+}
+
+/** With `Prefer: wait` the answer comes when the job has ended, or after so many seconds. */
+async function waitFor(call: Call, { directives }: VideoJob): Promise<void> {
+  const [, seconds] = /^wait(?:=(\d+))?$/.exec(call.headers.get("prefer") ?? "") ?? [null, "0"];
+  const mostMs = Math.min(Number(seconds ?? MAX_WAIT_SECONDS), MAX_WAIT_SECONDS) * 1_000;
+  const lastsMs = directives.end === "never" ? Infinity : directives.queueMs + directives.runMs;
+  if (mostMs > 0) await pass(call.world.clock, Math.min(mostMs, lastsMs), call.gone);
+}
+
+function cancel(call: Call, job: VideoJob): void {
+  const state = stateOf(call.world, job);
+  if (state === "queued" || state === "running") job.cancelledAt = call.world.clock.now();
+}
+
+function predictionOf(call: Call, job: VideoJob): JsonObject {
+  const { id, body: { model, ...input }, directives } = job;
+  const state = stateOf(call.world, job);
+  const origin = `http://${call.headers.get("host")}/replicate`;
+  const isThere = state === "succeeded" && directives.end !== "no_result";
+  const place = `${origin}/v1/predictions/${id}`;
+  return {
+    id,
+    model,
+    input,
+    logs: "",
+    status: state === "running" && directives.word !== null ? directives.word : WORDS[state],
+    output: isThere
+      ? isVideo(String(model)) ? `${origin}/files/${id}/video.mp4` : [`${origin}/files/${id}/out-0`]
+      : null,
+    error: state !== "failed" ? null : directives.end === "refusal" ? SENSITIVE : "Prediction failed",
+    data_removed: false,
+    created_at: new Date(job.createdAt).toISOString(),
+    started_at: state === "queued" ? null : new Date(job.createdAt + directives.queueMs).toISOString(),
+    urls: { get: place, cancel: `${place}/cancel` },
+  };
+}
+
+function fileOf(call: Call, job: VideoJob | undefined, what: string): Response | Promise<Response> {
+  return what === "video" ? videoOf(call.world, job) : pictureOf(call, job, 0, shapeOf);
+}
+
+function isVideo(model: string): boolean {
+  return /video|veo|seedance|kling|hailuo|wan-/.test(model);
+}
+
+/** Throws {@linkcode Refusal} for what the vendor refuses. */
+async function shapeOf(input: JsonObject): Promise<PictureShape> {
+  const values = Object.keys(input).filter((name) => PICTURES.test(name)).flatMap((name) =>
+    Array.isArray(input[name]) ? listOf(input[name]) : [input[name]]
+  );
+  const references = await Promise.all(values.map(referenceIn));
+  const format = FORMATS[String(input.output_format ?? "webp")];
+  if (format === undefined) throw new Refusal(422, "- input.output_format: must be one of webp, jpg, png");
+  const { aspect_ratio = "1:1" } = input;
+  const [, across, down] = /^(\d+):(\d+)$/.exec(String(aspect_ratio)) ?? [];
+  if (across === undefined && aspect_ratio !== "match_input_image") {
+    throw new Refusal(422, "- input.aspect_ratio: must be one of the enum values");
+  }
+  const [first] = references;
+  const ratio = across !== undefined ? Number(across) / Number(down) : first ? first.width / first.height : 1;
+  return { width: sideOf(ratio), height: sideOf(1 / ratio), format, references };
+}
+
+function sideOf(ratio: number): number {
+  return Math.round(SIDE * Math.sqrt(ratio) / GRAIN) * GRAIN;
+}
+
+async function referenceIn(value: unknown): Promise<ReadPicture> {
+  const picture = await readInlinePicture(value);
+  if (picture === null) throw new Refusal(422, "- input.image: is no image");
+  return picture;
+}

@@ -1,0 +1,17 @@
+import { MEDIA_OPTION, refusals, UNPRICED_OPTION } from "../refused_options.ts";
+import type { RefusedOptions } from "../video_upstream.ts";
+
+/** What no caller may set. `num_frames` overrides `duration`; a length is also that of a video or sound to follow.
+ * Source: fal, "Model API reference", the input schemas and prices of each model. */
+export const REFUSED_OPTIONS: RefusedOptions = {
+  ...refusals(UNPRICED_OPTION, [
+    ...["acceleration", "mode", "priority", "draft", "draftmode", "interpolatormodel", "adjustfpsforinterpolation"],
+    ...["loras", "voiceids", "voicelist", "endframenum", "startframenum", "extend", "extendduration", "autoduration"],
+  ]),
+  ...refusals(MEDIA_OPTION, [
+    ...["image", "imageurl", "imageurls", "images", "startimageurl", "endimageurl", "tailimageurl", "firstframeurl"],
+    ...["lastframeurl", "firstimageurl", "lastimageurl", "referenceimageurl", "referenceimageurls", "referenceimages"],
+    ...["subjectreferenceimageurl", "video", "videourl", "videourls", "referencevideourl", "referencevideourls"],
+    ...["audiourl", "audiourls", "referenceaudiourl", "referenceaudiourls", "maskurl", "maskimageurl", "keyframes"],
+  ]),
+};

@@ -1,0 +1,88 @@
+/** What a model of pictures on Replicate calls its inputs; what is missing it does not take. */
+export interface ReplicateImageInputs {
+  /** The field of one picture. */
+  readonly image?: string;
+  /** The list of several. */
+  readonly images?: string;
+  /** What `aspect_ratio` lists. */
+  readonly ratios?: readonly string[];
+  /** Whether `aspect_ratio` can be `match_input_image`. */
+  readonly matchesInput?: boolean;
+  /** The word of `output_format`, by ours. */
+  readonly formats?: Readonly<Record<string, string>>;
+  /** What `quality` lists. */
+  readonly qualities?: readonly string[];
+  /** What `background` lists. */
+  readonly backgrounds?: readonly string[];
+}
+
+const MOST_RATIOS = ["1:1", "16:9", "3:2", "2:3", "4:5", "5:4", "9:16", "3:4", "4:3"];
+const WIDE_RATIOS = [...MOST_RATIOS, "21:9", "9:21"];
+const JPG_OR_PNG = { jpeg: "jpg", png: "png" };
+const ANY_FORMAT = { ...JPG_OR_PNG, webp: "webp" };
+
+/** For models that nobody has described. */
+const COMMON: ReplicateImageInputs = { image: "image", ratios: MOST_RATIOS };
+
+/**
+ * Models by how their names begin; the first that fits counts. Source: Replicate, the input schemas that its pages of these
+ * models show, "API", "Schema".
+ */
+const MODELS: readonly (readonly [prefix: string, inputs: ReplicateImageInputs])[] = [
+  ["black-forest-labs/flux-2", {
+    images: "input_images",
+    ratios: MOST_RATIOS,
+    matchesInput: true,
+    formats: ANY_FORMAT,
+  }],
+  ["black-forest-labs/flux-kontext-dev", {
+    image: "input_image",
+    ratios: WIDE_RATIOS,
+    matchesInput: true,
+    formats: ANY_FORMAT,
+  }],
+  ["black-forest-labs/flux-kontext", {
+    image: "input_image",
+    ratios: WIDE_RATIOS,
+    matchesInput: true,
+    formats: JPG_OR_PNG,
+  }],
+  ["black-forest-labs/flux-1.1-pro-ultra", { image: "image_prompt", ratios: WIDE_RATIOS, formats: JPG_OR_PNG }],
+  ["black-forest-labs/flux-1.1-pro", { image: "image_prompt", ratios: MOST_RATIOS, formats: ANY_FORMAT }],
+  ["black-forest-labs/flux-pro", { image: "image_prompt", ratios: MOST_RATIOS, formats: ANY_FORMAT }],
+  ["black-forest-labs/flux-dev", { image: "image", ratios: WIDE_RATIOS, formats: ANY_FORMAT }],
+  ["black-forest-labs/flux-schnell", { ratios: WIDE_RATIOS, formats: ANY_FORMAT }],
+  ["google/nano-banana", {
+    images: "image_input",
+    ratios: [...MOST_RATIOS, "21:9"],
+    matchesInput: true,
+    formats: JPG_OR_PNG,
+  }],
+  ["google/imagen-4", { ratios: ["1:1", "9:16", "16:9", "3:4", "4:3"], formats: JPG_OR_PNG }],
+  ["bytedance/seedream-", {
+    images: "image_input",
+    ratios: ["1:1", "4:3", "3:4", "16:9", "9:16", "3:2", "2:3", "21:9"],
+    matchesInput: true,
+  }],
+  ["qwen/qwen-image-edit-plus", {
+    images: "image",
+    ratios: ["1:1", "16:9", "9:16", "4:3", "3:4"],
+    matchesInput: true,
+    formats: ANY_FORMAT,
+  }],
+  ["qwen/qwen-image-edit", { image: "image", formats: ANY_FORMAT }],
+  ["qwen/qwen-image", { ratios: ["1:1", "16:9", "9:16", "4:3", "3:4", "3:2", "2:3"], formats: ANY_FORMAT }],
+  ["stability-ai/stable-diffusion-3.5", { image: "image", ratios: WIDE_RATIOS, formats: ANY_FORMAT }],
+  ["openai/gpt-image", {
+    images: "input_images",
+    ratios: ["1:1", "3:2", "2:3"],
+    formats: { png: "png", jpeg: "jpeg", webp: "webp" },
+    qualities: ["low", "medium", "high", "auto"],
+    backgrounds: ["auto", "transparent", "opaque"],
+  }],
+];
+
+/** What a model calls its inputs, whatever version of it is named. */
+export function imageInputsOf(model: string): ReplicateImageInputs {
+  return MODELS.find(([prefix]) => model.startsWith(prefix))?.[1] ?? COMMON;
+}

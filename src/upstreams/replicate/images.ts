@@ -1,0 +1,112 @@
+import type { Clock } from "../../lib/clock.ts";
+import { type ImageJobParts, type ImageProgress, imagesOf, startImageJob } from "../image_job.ts";
+import { madeImageOf } from "../image_reply.ts";
+import { nearestRatio, pixelsOf } from "../image_size.ts";
+import type { ImageOrder, ImageOutcome, ImageUpstream, MadeImage } from "../image_upstream.ts";
+import { dataUriOf, jsonBody } from "../json_body.ts";
+import type { Outbound } from "../outbound_call.ts";
+import { imageInputsOf, type ReplicateImageInputs } from "./image_inputs.ts";
+import {
+  isRefusal,
+  placeOf,
+  type Prediction,
+  readPrediction,
+  readReplicateError,
+  REMOVED,
+  targetOf,
+} from "./prediction.ts";
+
+/** For how long the order itself is answered late, so that quick models need no poll. The vendor waits a minute at most. */
+const WAIT_SECONDS = 30;
+const MIN_DEADLINE_SECONDS = 5;
+
+/**
+ * Replicate as an image upstream: each picture is a prediction, whose deadline is that of the call, so that one whose order
+ * was not answered ends by itself. Source: Replicate HTTP API reference, "Create a prediction" (`Prefer`, `Cancel-After`).
+ *
+ * @param clock For the pauses between polls.
+ */
+export function replicateImages(outbound: Outbound, clock: Clock): ImageUpstream {
+  const deadline = Math.max(Math.ceil(outbound.firstByteMs / 1_000), MIN_DEADLINE_SECONDS);
+  const headers = { prefer: `wait=${WAIT_SECONDS}`, "cancel-after": `${deadline}s` };
+  const make: ImageUpstream["generate"] = async (order, call) => {
+    const parts: ImageJobParts = { outbound, clock, call, readError: readReplicateError };
+    const { path, fields } = targetOf(order.model);
+    const body = jsonBody({ ...fields, input: inputFor(order, imageInputsOf(order.model), outbound) });
+    const made = await startImageJob(parts, path, body, readPrediction, headers);
+    const place = placeOf(made.id);
+    return await imagesOf({
+      progress: progressOf(made, order, outbound),
+      poll: (extras) =>
+        outbound.json("GET", place, null, (body) => progressOf(readPrediction(body), order, outbound), extras),
+      cancel: (extras) => outbound.json("POST", `${place}/cancel`, null, () => {}, { ...extras, parse: () => null }),
+    }, parts);
+  };
+  return {
+    generate: make,
+    async edit(order, call) {
+      if (order.mask === null) return await make(order, call);
+      throw outbound.failure("invalid", "Cannot edit with a mask: the model takes none", { field: "mask" });
+    },
+    stream: null,
+    mostPerCall: 1,
+  };
+}
+
+function inputFor(order: ImageOrder, inputs: ReplicateImageInputs, outbound: Outbound) {
+  const { prompt, quality, background, outputFormat, size } = order;
+  const asked = pixelsOf(size);
+  const matches = order.images.length > 0 && inputs.matchesInput;
+  return {
+    prompt,
+    ...imagesIn(order, inputs, outbound),
+    ...(asked !== null && inputs.ratios && { aspect_ratio: nearestRatio(asked, inputs.ratios) }),
+    ...(asked === null && matches && { aspect_ratio: "match_input_image" }),
+    ...(outputFormat !== null && inputs.formats?.[outputFormat] && { output_format: inputs.formats[outputFormat] }),
+    ...(inputs.qualities?.includes(quality) && { quality }),
+    ...(background !== null && inputs.backgrounds?.includes(background) && { background }),
+  };
+}
+
+function imagesIn({ model, images }: ImageOrder, { image, images: list }: ReplicateImageInputs, outbound: Outbound) {
+  if (images.length === 0) return {};
+  const uris = images.map(dataUriOf);
+  if (list !== undefined) return { [list]: uris };
+  if (image !== undefined && uris.length === 1) return { [image]: uris[0] };
+  const what = image === undefined ? "takes no image" : "takes one image at most";
+  throw outbound.failure("invalid", `"${model}" ${what}`, { field: "image" });
+}
+
+/** A prediction that is still called `processing` can have its output already. */
+function progressOf(prediction: Prediction, order: ImageOrder, outbound: Outbound): ImageProgress {
+  const { status, urls, error, isRemoved } = prediction;
+  switch (status) {
+    case "starting":
+      return { status: "pending" };
+    case "processing":
+      return urls.length < order.count ? { status: "pending" } : outcomeOf(urls, outbound);
+    case "succeeded":
+      return outcomeOf(urls, outbound, urls.length === 0 && isRemoved ? REMOVED : "");
+    case "failed": {
+      const isForbidden = isRefusal(error);
+      const failure = outbound.failure(isForbidden ? "invalid" : "unavailable", error, {
+        isContentRefusal: isForbidden,
+      });
+      return { status: "failed", failure };
+    }
+    case "canceled":
+    case "aborted":
+      return { status: "failed", failure: outbound.failure("unavailable", `The prediction was ${status}`) };
+    default:
+      return { status: "pending" };
+  }
+}
+
+function outcomeOf(urls: readonly string[], outbound: Outbound, said = ""): ImageProgress {
+  const images = urls.map((url) => madeImageOf({ url }, null)).filter((image): image is MadeImage => image !== null);
+  if (images.length === 0) {
+    return { status: "failed", failure: outbound.failure("broken", said, { accepted: "unknown" }) };
+  }
+  const outcome: ImageOutcome = { createdAt: null, images, size: null, quality: null, consumption: null };
+  return { status: "completed", outcome };
+}

@@ -1,0 +1,14 @@
+import { byFixedHeaders } from "../authorization.ts";
+import { probeByGet } from "../probe.ts";
+import type { UpstreamKind } from "../upstream.ts";
+import { replicateImages } from "./images.ts";
+import { replicateVideos } from "./videos.ts";
+
+/** Replicate, which runs models of many makers. Source: Replicate HTTP API reference, "Authentication", "Get account". */
+export const replicate = {
+  authorize: byFixedHeaders(({ apiKey }) => ({ authorization: `Bearer ${apiKey}` })),
+  text: () => [],
+  images: replicateImages,
+  videos: replicateVideos,
+  probe: probeByGet("/account"),
+} satisfies UpstreamKind;

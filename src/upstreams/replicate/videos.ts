@@ -1,0 +1,97 @@
+import type { Outbound } from "../outbound.ts";
+import { bodyOf, droppedOf } from "../named_inputs.ts";
+import { UpstreamFailure } from "../failure.ts";
+import { MEDIA_OPTION, refusals, UNPRICED_OPTION } from "../refused_options.ts";
+import { videoExchange } from "../video_exchange.ts";
+import { failed, finished, pending, pendingAs } from "../video_progress.ts";
+import type { RefusedOptions, VideoProgress, VideoUpstream } from "../video_upstream.ts";
+import {
+  isRefusal,
+  placeOf,
+  type Prediction,
+  readPrediction,
+  readReplicateError,
+  REMOVED,
+  targetOf,
+} from "./prediction.ts";
+import { videoInputsOf } from "./video_inputs.ts";
+
+/** Source: Replicate, the input schemas of its models of videos. `mode` of Kling is its resolution. */
+const REFUSED_OPTIONS: RefusedOptions = {
+  mode: 'it decides how large the video is; use "resolution"',
+  ...refusals(UNPRICED_OPTION, [
+    "multiprompt",
+    "multishot",
+    "interpolateoutput",
+    "loras",
+    "lora",
+    "extralora",
+    "loraweights",
+  ]),
+  ...refusals(MEDIA_OPTION, [
+    ...["image", "images", "startimage", "endimage", "firstframe", "firstframeimage", "lastframe", "lastframeimage"],
+    ...["lastimage", "referenceimage", "referenceimages", "referencevideo", "referencevideos", "referenceaudio"],
+    ...["referenceaudios", "subjectreference", "inputimage", "inputimages", "imageinput", "video", "videos", "mask"],
+  ]),
+};
+
+/** Its results are deleted after an hour. */
+const RESULT_LIFE_MS = 3_600_000;
+
+/**
+ * Replicate as a video upstream. Its list of predictions holds their inputs, in which no field of ours may stand, so that a
+ * lost one cannot be told from another caller's.
+ */
+export function replicateVideos(outbound: Outbound): VideoUpstream {
+  const exchange = videoExchange(outbound, readReplicateError);
+  return {
+    mediaForms: { image: ["url", "data_uri"], audio: ["url", "data_uri"], video: ["url", "data_uri"] },
+    async create(order) {
+      const { path, fields } = targetOf(order.model);
+      const body = {
+        ...fields,
+        input: bodyOf(outbound, order, videoInputsOf(order.model)),
+        ...(order.callbackUrl !== null && { webhook: order.callbackUrl, webhook_events_filter: ["completed"] }),
+      };
+      return { id: (await exchange.create(path, body, readPrediction)).id, place: null };
+    },
+    poll: ({ id }) => exchange.ask(placeOf(id), (answer) => progressOf(outbound, readPrediction(answer))),
+    async cancel({ id }) {
+      try {
+        await exchange.tell("POST", `${placeOf(id)}/cancel`);
+      } catch (thrown) {
+        if (thrown instanceof UpstreamFailure && thrown.facts.status === 404) return "gone";
+        throw thrown;
+      }
+      // The answer is the same for what runs and for what has ended.
+      const { status } = await exchange.ask(placeOf(id), readPrediction);
+      if (status === "canceled" || status === "aborted") return "cancelled";
+      return status === "succeeded" || status === "failed" ? "gone" : "requested";
+    },
+    find: null,
+    open: null,
+    refusedOptions: REFUSED_OPTIONS,
+    dropped: (order) => droppedOf(order, videoInputsOf(order.model)),
+    resultLifeMs: RESULT_LIFE_MS,
+  };
+}
+
+function progressOf(outbound: Outbound, { status, urls, error, isRemoved, startedAt }: Prediction): VideoProgress {
+  switch (status) {
+    case "starting":
+      return pending(false);
+    case "processing":
+      return pending(true, startedAt === null ? {} : { startedAt });
+    case "succeeded":
+      if (urls.length === 0 && isRemoved) return failed(outbound, REMOVED);
+      return finished(outbound, urls, { seconds: null, costUsd: null });
+    case "failed":
+      return failed(outbound, error, isRefusal(error));
+    case "canceled":
+      return { status: "cancelled" };
+    case "aborted": // A deadline passed before it began.
+      return { status: "expired" };
+    default:
+      return pendingAs(status);
+  }
+}

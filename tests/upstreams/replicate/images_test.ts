@@ -1,0 +1,198 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
+import type { ImageOrder, MadeImage } from "../../../src/upstreams/image_upstream.ts";
+import { replicateImages } from "../../../src/upstreams/replicate/images.ts";
+import { imageJobContract } from "../../contract/image_job.ts";
+import { ManualClock } from "../../support/manual_clock.ts";
+import { whilePassing } from "../../support/passing_time.ts";
+import { ok, type VendorAnswer, withAnswers } from "../../support/video_stage.ts";
+import { CALL, orderOf, pictureOf, RECORDED, recordedAnswer } from "../vendor.ts";
+
+const FIRST = "https://replicate.example/out-0.webp";
+const SECOND = "https://replicate.example/out-1.webp";
+const prediction = (status: string, fields: Record<string, unknown> = {}) => ({
+  id: "p-1",
+  status,
+  output: null,
+  ...fields,
+});
+const created: VendorAnswer = { status: 201, body: prediction("starting", { error: null, data_removed: false }) };
+const succeeded = ok(prediction("succeeded", { output: [FIRST] }));
+const imageAt = (url: string): MadeImage => ({ result: { kind: "url", url }, mediaType: null });
+const SENSITIVE = "The input or output was flagged as sensitive. Please try again with different inputs. (E005)";
+
+imageJobContract("replicate", {
+  open: replicateImages,
+  basePath: "/v1",
+  order: orderOf({ model: "black-forest-labs/flux-schnell" }),
+  editor: "black-forest-labs/flux-kontext-pro",
+  successes: [
+    { answers: [created, succeeded], images: [imageAt(FIRST)] },
+    { answers: [{ status: 201, body: prediction("processing", { output: FIRST }) }], images: [imageAt(FIRST)] },
+    {
+      answers: [{ status: 201, body: prediction("succeeded", { output: [FIRST, SECOND] }) }],
+      images: [
+        imageAt(FIRST),
+        imageAt(SECOND),
+      ],
+    },
+    {
+      answers: [{ status: 201, body: prediction("succeeded", { output: "data:image/png;base64,AAAA" }) }],
+      images: [{ result: { kind: "base64", data: "AAAA" }, mediaType: "image/png" }],
+    },
+  ],
+  emptySuccesses: [
+    [created, ok(prediction("succeeded"))],
+    [created, ok(prediction("succeeded", { output: [] }))],
+    [created, ok(prediction("succeeded", { output: [""], data_removed: true }))],
+    [created, ok(prediction("succeeded", { output: { text: "no file" } }))],
+    [ok({ id: "", status: "starting" })],
+  ],
+  contentRefusals: [
+    [created, ok(prediction("failed", { error: SENSITIVE }))],
+    [{ status: 201, body: prediction("failed", { error: "NSFW content detected. Try running it again." }) }],
+    [{ status: 422, body: { title: "Input validation failed", detail: "The prompt was moderated" } }],
+  ],
+  refusal: (detail) => ({ title: "Failed", detail: `${detail}\n`, status: 400 }),
+  edits: "without_mask",
+  created,
+  pending: ok(prediction("processing", { output: [] })),
+  done: [succeeded],
+  cancelled: ok(prediction("canceled")),
+});
+
+async function play(answers: readonly VendorAnswer[], order: Partial<ImageOrder>) {
+  return await withAnswers(answers, async ({ outbound, vendor }) => {
+    const clock = new ManualClock();
+    const outcome = await whilePassing(clock, () => replicateImages(outbound, clock).generate(orderOf(order), CALL));
+    return { outcome, seen: vendor.seen };
+  });
+}
+
+async function sent(order: Partial<ImageOrder>) {
+  const { seen } = await play([succeeded], order);
+  return { path: seen[0].path, headers: seen[0].headers, body: JSON.parse(seen[0].body) };
+}
+
+const URI = "data:image/png;base64,AQI=";
+const VERSION = "5599ed30703defd1d160a25a63321b4dec97101d98b4674bcc56e41f62f35637";
+
+for (
+  const [model, path, version] of [
+    ["black-forest-labs/flux-schnell", "/models/black-forest-labs/flux-schnell/predictions", undefined],
+    [`bytedance/sdxl-lightning-4step:${VERSION}`, "/predictions", VERSION],
+    [VERSION, "/predictions", VERSION],
+    ["owner/name:short", "/predictions", "short"],
+  ] as const
+) {
+  Deno.test(`Replicate images: ${model.slice(0, 40)} is ordered at ${path}`, async () => {
+    const { path: seen, body } = await sent({ model });
+    assertEquals([seen, body], [path, { ...version && { version }, input: { prompt: "A fox" } }]);
+  });
+}
+
+Deno.test("Replicate images: the order waits for its picture, and ends by itself when nobody does", async () => {
+  const { headers } = await sent({ model: "black-forest-labs/flux-schnell" });
+  assertEquals([headers.get("prefer"), headers.get("cancel-after")], ["wait=30", "600s"]);
+});
+
+for (
+  const [model, order, input] of [
+    ["black-forest-labs/flux-schnell", { size: "1792x1024", outputFormat: "jpeg" }, {
+      aspect_ratio: "16:9",
+      output_format: "jpg",
+    }],
+    ["black-forest-labs/flux-2-pro", { images: [pictureOf([1, 2])] }, {
+      input_images: [URI],
+      aspect_ratio: "match_input_image",
+    }],
+    ["black-forest-labs/flux-kontext-pro", { images: [pictureOf([1, 2])], size: "1024x1536" }, {
+      input_image: URI,
+      aspect_ratio: "2:3",
+    }],
+    ["google/nano-banana-2", { images: [pictureOf([1, 2]), pictureOf([1, 2])], outputFormat: "webp" }, {
+      image_input: [URI, URI],
+      aspect_ratio: "match_input_image",
+    }],
+    ["openai/gpt-image-1.5", { quality: "high", background: "opaque", size: "1792x1024" }, {
+      quality: "high",
+      background: "opaque",
+      aspect_ratio: "3:2",
+    }],
+    ["someone/new-model", { images: [pictureOf([1, 2])], quality: "high", outputFormat: "png" }, { image: URI }],
+  ] as const
+) {
+  Deno.test(`Replicate images: ${model} is told what it has names for`, async () => {
+    const { body } = await sent({ model, ...order } as Partial<ImageOrder>);
+    assertEquals(body, { input: { prompt: "A fox", ...input } });
+  });
+}
+
+Deno.test("Replicate images: pictures that a model does not take are refused before anything is sent", async () => {
+  const refused = (model: string, count: number) =>
+    withAnswers([], async ({ outbound }) => {
+      const order = orderOf({ model, images: Array(count).fill(pictureOf([1])) });
+      const images = replicateImages(outbound, new ManualClock());
+      const failure = await assertRejects(() => images.generate(order, CALL), UpstreamFailure);
+      return [failure.kind, failure.facts.accepted, failure.message];
+    });
+  assertEquals(await refused("black-forest-labs/flux-schnell", 1), [
+    "invalid",
+    "no",
+    '"black-forest-labs/flux-schnell" takes no image',
+  ]);
+  assertEquals(await refused("black-forest-labs/flux-kontext-max", 2), [
+    "invalid",
+    "no",
+    '"black-forest-labs/flux-kontext-max" takes one image at most',
+  ]);
+});
+
+for (const status of ["canceled", "aborted"]) {
+  Deno.test(`Replicate images: a prediction that was ${status} made nothing`, async () => {
+    const failure = await withAnswers([created, ok(prediction(status))], ({ outbound }) => {
+      const clock = new ManualClock();
+      const images = replicateImages(outbound, clock);
+      return whilePassing(clock, () => assertRejects(() => images.generate(orderOf(), CALL), UpstreamFailure));
+    });
+    assertEquals([failure.kind, failure.facts.accepted], ["unavailable", "no"]);
+  });
+}
+
+for (
+  const name of [
+    "post-v1_models_black-forest-labs_flux-dev_predictions-201-1",
+    "post-v1_models_black-forest-labs_flux-schnell_predictions-201-1",
+    "post-v1_predictions-201-2",
+    "post-v1_predictions-201-3",
+  ]
+) {
+  Deno.test({
+    name: `Replicate images: the recorded answer ${name} holds its output already (skipped without recordings)`,
+    ignore: !RECORDED,
+    fn: async () => {
+      const answer = recordedAnswer(`replicate/${name}`) as VendorAnswer;
+      const { output } = answer.body as { output: string | string[] };
+      const { outcome } = await play([answer], {});
+      assertEquals(outcome.images, [imageAt(Array.isArray(output) ? output[0] : output)]);
+    },
+  });
+}
+
+Deno.test({
+  name: "Replicate images: recorded and documented failures keep their words (skipped without recordings)",
+  ignore: !RECORDED,
+  fn: async () => {
+    const failed = (name: string, before: readonly VendorAnswer[] = []) =>
+      withAnswers([...before, recordedAnswer(`replicate/${name}`) as VendorAnswer], ({ outbound }) => {
+        const clock = new ManualClock();
+        const images = replicateImages(outbound, clock);
+        return whilePassing(clock, () => assertRejects(() => images.generate(orderOf(), CALL), UpstreamFailure));
+      });
+    const refused = await failed("post-v1_models_black-forest-labs_flux-schnell_predictions-422-1");
+    assertEquals([refused.kind, refused.message], ["invalid", "- Additional property provider is not allowed"]);
+    const throttled = await failed("shape-throttled");
+    assertEquals([throttled.kind, throttled.facts.retryAfterSeconds], ["rate_limited", 30]);
+    assertEquals((await failed("shape-failed-sensitive", [created])).facts.isContentRefusal, true);
+  },
+});
