@@ -19,6 +19,7 @@ export interface DevOptions {
     readonly fal: string;
     readonly replicate: string;
     readonly openrouter: string;
+    readonly runway: string;
   };
   /** The demo account's API key. */
   readonly key: string;
@@ -92,6 +93,13 @@ const VIDEO_MODELS = [
       { provider: "sandbox-replicate", model: "bytedance/seedance-2.0" },
     ],
   },
+  {
+    id: "sandbox/video-runway-1",
+    name: "Sandbox Video Runway",
+    description: "A simulated video model that is asked as Runway's Seedance is.",
+    video: { ...VIDEO, aspect_ratios: ["16:9", "9:16", "1:1", "4:3", "3:4", "21:9"] },
+    serves: [{ provider: "sandbox-runway", model: "seedance2" }],
+  },
 ];
 
 /** What the sandbox makes, as the vendor that it plays. */
@@ -163,6 +171,7 @@ export function devConfig({ sandbox, key, env }: DevOptions): Config {
       "sandbox-fal": { kind: "fal", base_url: sandbox.fal, ...FREE },
       "sandbox-replicate": { kind: "replicate", base_url: sandbox.replicate, ...FREE },
       "sandbox-openrouter": { kind: "openai", base_url: sandbox.openrouter, ...FREE },
+      "sandbox-runway": { kind: "runway", base_url: sandbox.runway, ...FREE },
     },
     models: [
       servedBy("sandbox/chat-1", "Sandbox Chat", "Speaks chat completions and responses.", { "sandbox-openai": 1 }),

@@ -49,6 +49,7 @@ export const VENDORS: readonly Vendor[] = [
   vendor("black-forest-labs", "bfl", ["BFL"], null),
   { ...vendor("kling", "kling", ["KLING"], null), pairNames: ["KLING_ACCESS_KEY", "KLING_SECRET_KEY"] },
   { ...vendor("replicate", "replicate", ["REPLICATE"], null), keyNames: ["REPLICATE_API_TOKEN", "REPLICATE_API_KEY"] },
+  { ...vendor("runway", "runway", ["RUNWAYML"], null), keyNames: ["RUNWAYML_API_SECRET"] },
   vendor("mistral", "openai", ["MISTRAL"], "https://api.mistral.ai/v1"),
   vendor("openrouter", "openai", ["OPENROUTER"], "https://openrouter.ai/api/v1"),
 ];

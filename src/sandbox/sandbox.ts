@@ -12,6 +12,7 @@ import { kling } from "./families/kling.ts";
 import { openai } from "./families/openai.ts";
 import { openrouter } from "./families/openrouter.ts";
 import { replicate } from "./families/replicate.ts";
+import { runway } from "./families/runway.ts";
 import { xai } from "./families/xai.ts";
 import { readForm, writeForm } from "./form.ts";
 import { parsedOrNull } from "../conversation/wire_value.ts";
@@ -53,6 +54,8 @@ export interface Sandbox {
     readonly kling: string;
     /** Ends in `/openrouter/api/v1`. */
     readonly openrouter: string;
+    /** Ends in `/runway`. */
+    readonly runway: string;
     /** Ends in `/fal`. */
     readonly fal: string;
     /** Ends in `/replicate/v1`. */
@@ -76,6 +79,7 @@ const FAMILIES: readonly Family[] = [
   kling,
   alibaba,
   openrouter,
+  runway,
   fal,
   replicate,
 ];
@@ -115,6 +119,7 @@ export function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       bfl: `${origin}/bfl/v1`,
       kling: `${origin}/kling`,
       openrouter: `${origin}/openrouter/api/v1`,
+      runway: `${origin}/runway`,
       fal: `${origin}/fal`,
       replicate: `${origin}/replicate/v1`,
     },

@@ -8,6 +8,7 @@ import { kling } from "./kling/mod.ts";
 import { minimax } from "./minimax/mod.ts";
 import { openai } from "./openai/mod.ts";
 import { replicate } from "./replicate/mod.ts";
+import { runway } from "./runway/mod.ts";
 import { xai } from "./xai/mod.ts";
 import type { UpstreamKind } from "./upstream.ts";
 
@@ -24,6 +25,7 @@ export const KINDS = {
   kling,
   alibaba,
   replicate,
+  runway,
 } satisfies Readonly<Record<string, UpstreamKind>>;
 
 /** A word of {@linkcode KINDS}. */

@@ -54,6 +54,7 @@ export const BASE_URLS: Readonly<Record<ProviderKind, string>> = {
   kling: "https://api-singapore.klingai.com",
   alibaba: "https://dashscope-intl.aliyuncs.com",
   replicate: "https://api.replicate.com/v1",
+  runway: "https://api.dev.runwayml.com",
 };
 
 /** Whether the text can name a provider: lower-case letters, digits and `. _ -`, a letter or digit first. */

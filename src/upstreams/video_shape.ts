@@ -40,7 +40,11 @@ export function shapeOf(outbound: Outbound, order: VideoOrder, shapes: VideoShap
   });
 }
 
-function ratioNextTo(wanted: number, ratios: readonly string[]): string | null {
+/**
+ * The one of some ratios, `<width>:<height>`, that is next to a quotient of width and height; null when none is within three
+ * hundredths of it.
+ */
+export function ratioNextTo(wanted: number, ratios: readonly string[]): string | null {
   const distanceTo = (ratio: string) => {
     const [width, height] = ratio.split(":").map(Number);
     return Math.abs(wanted * height / width - 1);

@@ -13,6 +13,7 @@ const SANDBOX = {
   fal: "http://127.0.0.1:4001/fal",
   replicate: "http://127.0.0.1:4001/replicate/v1",
   openrouter: "http://127.0.0.1:4001/openrouter/api/v1",
+  runway: "http://127.0.0.1:4001/runway",
 };
 
 /** Vendors that are spoken to by a kind of another name. */
@@ -41,6 +42,7 @@ Deno.test("devConfig() serves priced models from the sandbox and funds a demo ac
     "sandbox/video-kling-1",
     "sandbox/video-openrouter-1",
     "sandbox/video-queue-1",
+    "sandbox/video-runway-1",
   ]);
   assertEquals(
     config.models.filter(({ video, image }) => !video && !image).every(({ pricing, text }) =>

@@ -129,6 +129,7 @@ function treeOf(
       openrouter: { kind: "openai", base_url: sandbox.baseUrls.openrouter, api_key: "sandbox-key-openrouter" },
       fal: { kind: "fal", base_url: sandbox.baseUrls.fal, api_key: "sandbox-key-fal" },
       replicate: { kind: "replicate", base_url: sandbox.baseUrls.replicate, api_key: "sandbox-key-replicate" },
+      runway: { kind: "runway", base_url: sandbox.baseUrls.runway, api_key: "sandbox-key-runway" },
       "sandbox-openai": { kind: "openai", base_url: sandbox.baseUrls.openai, api_key: "sandbox-key-openai" },
     },
     models: [
@@ -143,6 +144,7 @@ function treeOf(
       videoModel("sandbox/video-bad", ["ark-bad"], { modes: ["text2video"], price_per_second: PRICES }),
       videoModel("sandbox/video-kling", ["kling"], { modes: ALL_MODES, price_per_second: PRICES }),
       videoModel("sandbox/video-openrouter", ["openrouter"], { modes: ALL_MODES, price_per_second: PRICES }),
+      videoModel("sandbox/video-runway", ["runway"], { modes: ALL_MODES, price_per_second: PRICES }),
       {
         ...videoModel("sandbox/video-fal", [], { modes: ALL_MODES, price_per_second: PRICES }),
         serves: [{ provider: "fal", model: "fal-ai/bytedance/seedance/v1.5/pro" }],

@@ -25,8 +25,8 @@ export type VideoJobState = "queued" | "running" | "succeeded" | "failed" | "can
 
 /** What a simulated vendor says when a prompt orders its creation to be refused. */
 export interface CreationRefusals {
-  /** Its content rules forbid the prompt. */
-  readonly forbidden: () => Refusal;
+  /** Its content rules forbid the prompt; null where it takes every prompt, and the job then fails at once. */
+  readonly forbidden: (() => Refusal) | null;
   /** It is not able to take the request; `status` is 429 or a 5xx. */
   readonly failing: (status: number) => Refusal;
 }
@@ -67,12 +67,13 @@ export class VideoJobs {
     const directives = readVideoDirectives(order.prompt);
     if (directives.stallMs > 0) await sleep(world.clock, directives.stallMs);
     check();
-    if (directives.rejects) throw refusals.forbidden();
+    if (directives.rejects && refusals.forbidden) throw refusals.forbidden();
     if (directives.fail && this.#countFailure(order.prompt) <= directives.fail.times) {
       throw refusals.failing(directives.fail.status);
     }
     const createdAt = world.clock.now();
-    const job = { id: order.newId(), body: order.body, directives, createdAt, cancelledAt: null };
+    const obeyed = directives.rejects ? { ...directives, ...FORBIDDEN } : directives;
+    const job = { id: order.newId(), body: order.body, directives: obeyed, createdAt, cancelledAt: null };
     this.#jobs.set(job.id, job);
     return job;
   }
@@ -83,6 +84,8 @@ export class VideoJobs {
     return times;
   }
 }
+
+const FORBIDDEN: Partial<VideoDirectives> = { queueMs: 0, runMs: 0, end: "refusal" };
 
 /** Gives each sandbox jobs of its own: what one sandbox made, another does not know. */
 export function videoJobsByWorld(): (world: World) => VideoJobs {

@@ -21,6 +21,7 @@ const VENDORS: readonly Vendor[] = [
   { name: "openrouter", keepsResults: true, cancels: "nothing", isSearchable: false, reportsSeconds: false },
   { name: "fal", keepsResults: false, cancels: "running", isSearchable: false, reportsSeconds: true },
   { name: "replicate", keepsResults: false, cancels: "running", isSearchable: false, reportsSeconds: false },
+  { name: "runway", keepsResults: false, cancels: "running", isSearchable: false, reportsSeconds: false },
 ];
 
 const PIXEL = "data:image/png;base64," +

@@ -1,0 +1,134 @@
+import { isObject, listOf } from "../../conversation/wire_value.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import { bodyOf, type Call, type Family, hasGoodBearer, isMissingModel, jsonAnswer } from "../call.ts";
+import { Refusal } from "../refusal.ts";
+import {
+  creationAnswer,
+  shareDone,
+  stateOf,
+  type VideoJob,
+  videoJobsByWorld,
+  type VideoJobState,
+  videoOf,
+} from "./video_jobs.ts";
+
+const jobsOf = videoJobsByWorld();
+
+const VERSION = "2024-11-06";
+const CREDITS_PER_SECOND = 10;
+
+/** The vendor has no word for a task that became too old. */
+const WORDS: Readonly<Record<VideoJobState, string>> = {
+  queued: "PENDING",
+  running: "RUNNING",
+  succeeded: "SUCCEEDED",
+  failed: "FAILED",
+  cancelled: "CANCELLED",
+  expired: "FAILED",
+};
+
+/** Runway: create, query, cancel or delete. Source: Runway API reference, `@runwayml/sdk` 4.20.1. */
+export const runway: Family = {
+  prefix: "/runway",
+  async answer(call) {
+    const result = /^\/results\/([\w-]+)\.mp4$/.exec(call.path);
+    if (result) return videoOf(call.world, jobsOf(call.world).get(result[1])); // pre-signed at the real vendor: no key
+    if (!hasGoodBearer(call)) throw new Refusal(401, "The API key is invalid.");
+    if (call.headers.get("x-runway-version") !== VERSION) {
+      throw new Refusal(400, `X-Runway-Version is missing or not known: expected ${VERSION}`);
+    }
+    if (call.path === "/v1/organization") return jsonAnswer({ creditBalance: 1_000_000 });
+    if (call.method === "POST") return await create(call);
+    const job = jobsOf(call.world).get(/^\/v1\/tasks\/([^/]+)$/.exec(call.path)?.[1] ?? "");
+    if (!job) throw new Refusal(404, "Task not found");
+    return call.method === "DELETE" ? remove(call, job) : jsonAnswer(taskOf(call, job));
+  },
+  refuse({ status, message, details: { violations = [] } }) {
+    const issues = violations.map(({ field, description }) => ({ path: [field], message: description }));
+    return jsonAnswer({ error: message, ...(issues.length > 0 && { issues }) }, {}, status);
+  },
+};
+
+async function create(call: Call): Promise<Response> {
+  const { world, path } = call;
+  if (path !== "/v1/text_to_video" && path !== "/v1/image_to_video") throw new Refusal(404, "Not found");
+  const body = bodyOf(call, "The request body is not valid JSON");
+  const id = () => world.nextId().replace(/^(.{8})(.{4})(.{4})(.{4})(.{4})$/, "$1-$2-4$3-a$4-$5");
+  const order = { prompt: String(body.promptText ?? ""), body, newId: id };
+  const job = await jobsOf(world).create(call, order, REFUSALS, () => refuseBadOrder(path, body));
+  return creationAnswer(job, jsonAnswer({ id: job.id, estimatedCost: { credits: creditsOf(job) } }));
+}
+
+const REFUSALS = {
+  forbidden: null,
+  failing: (status: number) =>
+    new Refusal(status, status === 429 ? "You have exceeded your daily task limit" : "Shedding load"),
+};
+
+function invalid(field: string, description: string): Refusal {
+  return new Refusal(400, "Validation of body failed", { violations: [{ field, description }] });
+}
+
+function refuseBadOrder(path: string, body: JsonObject): void {
+  if (typeof body.model !== "string") throw invalid("model", "Required");
+  if (isMissingModel(body.model)) throw invalid("model", `Model ${body.model} is not available`);
+  if (typeof body.promptText !== "string" || body.promptText === "") throw invalid("promptText", "Required");
+  if (body.ratio !== undefined && !/^(?:\d+:\d+|auto_\d+p|adaptive)$/.test(String(body.ratio))) {
+    throw invalid("ratio", "Invalid input");
+  }
+  const isLength = body.duration === undefined || body.duration === "auto" || Number.isInteger(body.duration);
+  if (!isLength) throw invalid("duration", "Expected an integer");
+  const frames = listOf(body.promptImage);
+  if (path === "/v1/image_to_video" && frames.length === 0) throw invalid("promptImage", "Required");
+  for (const frame of frames) {
+    if (!isObject(frame) || !["first", "last"].includes(String(frame.position))) {
+      throw invalid("promptImage", "Invalid position");
+    }
+    refuseBadUri(frame, "promptImage");
+  }
+  for (const field of ["references", "referenceVideos", "referenceAudio"]) {
+    for (const reference of listOf(body[field])) refuseBadUri(reference, field);
+  }
+}
+
+function refuseBadUri(value: unknown, field: string): void {
+  const uri = isObject(value) ? value.uri : undefined;
+  if (typeof uri !== "string" || !/^(?:https:\/\/|data:|runway:\/\/)/.test(uri)) throw invalid(field, "Invalid URL");
+}
+
+/** What waits or runs is cancelled; of what has ended the record is deleted, with its result. */
+function remove(call: Call, job: VideoJob): Response {
+  const state = stateOf(call.world, job);
+  if (state === "queued" || state === "running") job.cancelledAt = call.world.clock.now();
+  else jobsOf(call.world).delete(job.id);
+  return new Response(null, { status: 204 });
+}
+
+function creditsOf({ directives, body }: VideoJob): number {
+  return CREDITS_PER_SECOND * (directives.seconds ?? (Number(body.duration) || 5));
+}
+
+function taskOf(call: Call, job: VideoJob): JsonObject {
+  const { directives, id, createdAt } = job;
+  const state = stateOf(call.world, job);
+  const url = `http://${call.headers.get("host")}/runway/results/${id}.mp4?token=presigned`;
+  const hasEnded = state !== "queued" && state !== "running";
+  return {
+    id,
+    createdAt: new Date(createdAt).toISOString(),
+    status: state === "running" && directives.word !== null ? directives.word : WORDS[state],
+    ...(state === "running" && { progress: shareDone(call.world, job) }),
+    ...(state === "succeeded" && { output: directives.end === "no_result" ? [] : [url] }),
+    ...(WORDS[state] === "FAILED" && failureOf(state, job)),
+    ...(hasEnded
+      ? { cost: { credits: state === "succeeded" ? creditsOf(job) : 0 } }
+      : { estimatedCost: { credits: creditsOf(job) } }),
+  };
+}
+
+function failureOf(state: VideoJobState, { directives }: VideoJob): JsonObject {
+  if (state === "expired") return { failure: "The task has expired", failureCode: "INTERNAL" };
+  return directives.end === "refusal"
+    ? { failure: "The task did not pass content moderation", failureCode: "SAFETY.INPUT.TEXT" }
+    : { failure: "An unexpected error occurred", failureCode: "INTERNAL.BAD_OUTPUT.CODE01" };
+}

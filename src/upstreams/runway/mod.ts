@@ -1,0 +1,14 @@
+import { byFixedHeaders } from "../authorization.ts";
+import { probeByGet } from "../probe.ts";
+import type { UpstreamKind } from "../upstream.ts";
+import { runwayVideos } from "./videos.ts";
+
+/** Runway. Source: Runway API reference, "Versioning"; `@runwayml/sdk` 4.20.1. */
+export const runway = {
+  authorize: byFixedHeaders(({ apiKey }) => ({ authorization: `Bearer ${apiKey}` })),
+  demands: { "x-runway-version": "2024-11-06" },
+  text: () => [],
+  images: () => null,
+  videos: runwayVideos,
+  probe: probeByGet("/v1/organization"),
+} satisfies UpstreamKind;

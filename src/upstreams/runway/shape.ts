@@ -1,0 +1,67 @@
+import type { JsonObject } from "../../lib/json_object.ts";
+import type { Outbound } from "../outbound.ts";
+import { ratioNextTo, shapeOf, type VideoShapes } from "../video_shape.ts";
+import type { VideoOrder } from "../video_upstream.ts";
+import type { PixelTable, RunwayModel } from "./models.ts";
+
+const SHORT_SIDES: Readonly<Record<string, number>> = {
+  "480p": 480,
+  "720p": 720,
+  "1080p": 1_080,
+  "2K": 1_440,
+  "4K": 2_160,
+};
+
+/** Every ratio of pixels in the tables. */
+const PIXEL_RATIOS = ["16:9", "9:16", "1:1", "4:3", "3:4", "21:9"];
+/** Pixels carry the resolution, so that some must be sent although no ratio was asked for. */
+const DEFAULT_RATIO = "16:9";
+
+/**
+ * The fields `ratio` and `resolution` of a request.
+ *
+ * @throws {UpstreamFailure} `invalid` for a shape that the model does not make, naming the caller's field.
+ */
+export function shapeFields(outbound: Outbound, order: VideoOrder, model: RunwayModel): JsonObject {
+  const hasFrame = order.firstFrame !== null;
+  const table = hasFrame ? model.framePixels ?? model.pixels : model.pixels;
+  if (table && Object.keys(table).length > 0) return { ratio: pixelsFor(outbound, order, table) };
+  const { resolutions = {}, ratios = [] } = model;
+  const { resolution, ratio } = shapeOf(outbound, order, shapesWith(resolutions, ratios));
+  return {
+    ...(resolution !== null && { resolution }),
+    // A frame has a ratio of its own.
+    ...(ratio !== null && ratios.length > 0 && !hasFrame && { ratio }),
+  };
+}
+
+/** Whether the model is told no ratio although the caller asked for one. */
+export function leavesOutRatio({ aspectRatio, firstFrame }: VideoOrder, model: RunwayModel): boolean {
+  if (aspectRatio === null) return false;
+  const table = firstFrame === null ? model.pixels : model.framePixels ?? model.pixels;
+  if (table && Object.keys(table).length > 0) return Object.values(table).flat().every((each) => !each.includes(":"));
+  return firstFrame !== null || !model.ratios;
+}
+
+function pixelsFor(outbound: Outbound, order: VideoOrder, table: PixelTable): string {
+  const exact = order.size && `${order.size.width}:${order.size.height}`;
+  if (exact !== null && Object.values(table).some((row) => row.includes(exact))) return exact;
+  const words = Object.fromEntries(Object.keys(table).map((resolution) => [resolution, resolution]));
+  const { resolution, ratio } = shapeOf(outbound, order, shapesWith(words, PIXEL_RATIOS));
+  const row = table[resolution ?? Object.keys(table)[0]];
+  if (row === undefined) throw refused(outbound, "resolution", `one of ${Object.keys(table).join(", ")}`);
+  if (!row[0].includes(":")) return row[0];
+  const [width, height] = (ratio ?? DEFAULT_RATIO).split(":").map(Number);
+  const pixels = ratioNextTo(width / height, row);
+  if (pixels === null) throw refused(outbound, "aspect_ratio", `one that fits ${row.join(", ")}`);
+  return pixels;
+}
+
+function shapesWith(words: Readonly<Record<string, string>>, ratios: readonly string[]): VideoShapes {
+  const rows = Object.entries(words).map(([ours, word]) => [ours, { word, shortSide: SHORT_SIDES[ours] }]);
+  return { resolutions: Object.fromEntries(rows), ratios };
+}
+
+function refused(outbound: Outbound, field: string, expected: string) {
+  return outbound.failure("invalid", `Cannot make the video with this ${field}: expected ${expected}`, { field });
+}

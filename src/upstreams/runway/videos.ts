@@ -1,0 +1,175 @@
+import * as z from "zod";
+import { chat } from "../../conversation/codecs/chat/mod.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import { UpstreamFailure } from "../failure.ts";
+import type { Outbound, VendorRefusal } from "../outbound.ts";
+import { reportedUsd } from "../reported_cost.ts";
+import { type VideoExchange, videoExchange } from "../video_exchange.ts";
+import { failed, finished, pending, pendingAs } from "../video_progress.ts";
+import type {
+  CancelOutcome,
+  RefusedOptions,
+  VideoJobHandle,
+  VideoOrder,
+  VideoProgress,
+  VideoUpstream,
+} from "../video_upstream.ts";
+import { type RunwayModel, runwayModel } from "./models.ts";
+import { leavesOutRatio, shapeFields } from "./shape.ts";
+
+/** Runway's videos. Source: Runway API reference, "Text to video", "Image to video", "Tasks", "Handle Task Failures". */
+
+/** What a credit costs. Source: Runway API documentation, "Pricing". */
+const USD_PER_CREDIT = 0.01;
+
+const MEDIA = 'it is what the video is made from; use "frame_images" or "input_references"';
+const UNPRICED = "it changes what the video costs, which the model's price does not tell";
+
+const REFUSED_OPTIONS: RefusedOptions = {
+  ratio: 'it decides how large the video is; use "resolution", "aspect_ratio" or "size"',
+  targetaspectratio: 'it decides what shape the video has; use "aspect_ratio" or "size"',
+  outputformat: UNPRICED,
+  proresprofile: UNPRICED,
+  mode: UNPRICED,
+  promptimage: MEDIA,
+  promptvideo: MEDIA,
+  videouri: MEDIA,
+  keyframes: MEDIA,
+  references: MEDIA,
+  referenceimages: MEDIA,
+  referencevideos: MEDIA,
+  referenceaudio: MEDIA,
+};
+
+const text = z.string().nullish().catch(null);
+
+const Created = z.object({ id: z.string().min(1).or(z.number().transform(String)) });
+
+const Task = z.object({
+  status: z.string(),
+  progress: z.number().min(0).max(1).nullish().catch(null),
+  output: z.array(z.string()).nullish().catch(null),
+  failure: text,
+  failureCode: text,
+  cost: z.object({ credits: z.number().nullish() }).nullish().catch(null),
+});
+
+const Issues = z.object({
+  issues: z.array(z.object({ message: z.string(), path: z.array(z.string().or(z.number())).default([]) })).min(1),
+});
+
+/** Runway as a video upstream. It stops what waits and what runs, and repeats nothing of ours to find a job again by. */
+export function runwayVideos(outbound: Outbound): VideoUpstream {
+  const exchange = videoExchange(outbound, readRunwayError);
+  const poll = (job: VideoJobHandle) => exchange.ask(pathOf(job), (answer) => progressOf(outbound, answer));
+  const forms = ["url", "data_uri"] as const;
+  return {
+    mediaForms: { image: forms, audio: forms, video: forms },
+    async create(order) {
+      const body = bodyOf(outbound, order, runwayModel(order.model));
+      const path = order.firstFrame === null ? "/v1/text_to_video" : "/v1/image_to_video";
+      const { id } = await exchange.create(path, body, (answer) => Created.parse(answer));
+      return { id, place: null };
+    },
+    poll,
+    cancel: (job) => cancel(exchange, job, poll),
+    find: null,
+    open: null,
+    refusedOptions: REFUSED_OPTIONS,
+    dropped: droppedOf,
+    ownSchemes: ["runway:"],
+    renewsAddresses: true,
+  };
+}
+
+function pathOf({ id }: VideoJobHandle): string {
+  return `/v1/tasks/${encodeURIComponent(id)}`;
+}
+
+function bodyOf(outbound: Outbound, order: VideoOrder, model: RunwayModel): JsonObject {
+  const { durationSeconds, generateAudio, seed, firstFrame, lastFrame } = order;
+  const length = durationSeconds === -1 && model.takesAutoLength ? "auto" : durationSeconds;
+  const frames = [
+    ...(firstFrame ? [{ uri: firstFrame.value, position: "first" }] : []),
+    ...(lastFrame ? [{ uri: lastFrame.value, position: "last" }] : []),
+  ];
+  return {
+    ...order.options,
+    model: order.model,
+    promptText: order.prompt,
+    ...(length !== null && length !== -1 && { duration: length }),
+    ...shapeFields(outbound, order, model),
+    ...(frames.length > 0 && { promptImage: frames }),
+    ...referencesOf(order),
+    ...(generateAudio !== null && model.takesAudio && { audio: generateAudio }),
+    ...(seed !== null && model.takesSeed && { seed }),
+  };
+}
+
+function referencesOf({ references }: VideoOrder): JsonObject {
+  const of = (medium: string) => references.filter((media) => media.medium === medium).map(({ value }) => value);
+  const [images, videos, audios] = [of("image"), of("video"), of("audio")];
+  return {
+    ...(images.length > 0 && { references: images.map((uri) => ({ uri })) }),
+    ...(videos.length > 0 && { referenceVideos: videos.map((uri) => ({ type: "video", uri })) }),
+    ...(audios.length > 0 && { referenceAudio: audios.map((uri) => ({ type: "audio", uri })) }),
+  };
+}
+
+function droppedOf(order: VideoOrder): string[] {
+  const model = runwayModel(order.model);
+  return [
+    ...(order.seed !== null && !model.takesSeed ? ["seed"] : []),
+    ...(order.generateAudio !== null && !model.takesAudio ? ["generate_audio"] : []),
+    ...(leavesOutRatio(order, model) ? ["aspect_ratio"] : []),
+  ];
+}
+
+function progressOf(outbound: Outbound, answer: unknown): VideoProgress {
+  const { status, progress, output, failure, failureCode, cost } = Task.parse(answer);
+  switch (status.toUpperCase()) {
+    case "PENDING":
+    case "THROTTLED": // The account runs as many as it may: the task waits for its turn.
+      return pending(false);
+    case "RUNNING":
+      return pending(true, progress == null ? {} : { progressPercent: Math.round(progress * 100) });
+    case "SUCCEEDED": {
+      const costUsd = reportedUsd((cost?.credits ?? 0) * USD_PER_CREDIT);
+      return finished(outbound, output ?? [], { seconds: null, costUsd });
+    }
+    case "FAILED":
+      return failed(outbound, failure || failureCode || "", /(?:^|\.)SAFETY(?:\.|$)/.test(failureCode ?? ""));
+    case "CANCELLED":
+    case "CANCELED":
+      return { status: "cancelled" };
+    default:
+      return pendingAs(status);
+  }
+}
+
+/** One word cancels what has not ended and deletes what has, so the state is looked at first: no result must be deleted. */
+async function cancel(
+  exchange: VideoExchange,
+  job: VideoJobHandle,
+  poll: (job: VideoJobHandle) => Promise<VideoProgress>,
+): Promise<CancelOutcome> {
+  const { status } = await poll(job);
+  if (status === "cancelled") return "cancelled";
+  if (status !== "pending") return "gone";
+  try {
+    await exchange.tell("DELETE", pathOf(job));
+  } catch (thrown) {
+    // A task that was cancelled is not known any more.
+    if (!(thrown instanceof UpstreamFailure) || thrown.facts.status !== 404) throw thrown;
+  }
+  return "cancelled";
+}
+
+/** Reads an error body, `{error, issues}`: the first issue says what is wrong where. */
+function readRunwayError(body: unknown): VendorRefusal {
+  const said = chat.upstream.readError(body);
+  const [issue] = Issues.safeParse(body).data?.issues ?? [];
+  if (issue === undefined) return said;
+  const place = issue.path.length > 0 ? `${issue.path.join(".")}: ` : "";
+  return { ...said, message: `${said.message}: ${place}${issue.message}` };
+}
