@@ -57,10 +57,14 @@ export function bodyOf(outbound: Outbound, order: VideoOrder, inputs: NamedInput
   };
 }
 
-/** Names what the body cannot hold. Sound is there or not, as the model has it. */
-export function droppedOf({ seed, generateAudio, durationSeconds }: VideoOrder, inputs: NamedInputs): string[] {
+/** Names what the body cannot hold. Length, size and sound are then as the model has them. */
+export function droppedOf(
+  { seed, generateAudio, durationSeconds, size }: VideoOrder,
+  inputs: NamedInputs,
+): string[] {
   return [
     ...(durationSeconds !== null && !inputs.duration ? ["duration"] : []),
+    ...(!inputs.resolutions && !inputs.tier ? [size === null ? "resolution" : "size"] : []),
     ...(generateAudio !== null && !inputs.sound ? ["generate_audio"] : []),
     ...(seed !== null && !inputs.takesSeed ? ["seed"] : []),
   ];

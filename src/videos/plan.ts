@@ -60,6 +60,7 @@ export async function planVideo(parts: VideoParts, { body, accountId }: VideoCal
   const candidates = candidatesOf(parts, model, pin, accountId);
   const price = priceOf(model, fitted, parts.settings.preauthorize);
   const dropped = droppedFields({ body, request, model, fitted, options, candidates }, parts.upstreams);
+  refuseUntoldPrice(request, model, price, dropped);
   return { request, model, pin, candidates, assets, fitted, options, price, dropped };
 }
 
@@ -111,6 +112,31 @@ async function refuseCallback({ egress }: VideoParts, url: string | null): Promi
   } catch (error) {
     if (!(error instanceof EgressError)) throw error;
     throw videoRefusal("invalid_callback_url", `Cannot use "callback_url": ${error.message}`, "callback_url");
+  }
+}
+
+/** What a field that decides the price is called in a request that was read. */
+const PRICED_FIELDS: ReadonlyMap<string, keyof VideoRequest> = new Map([
+  ["duration", "durationSeconds"],
+  ["resolution", "resolution"],
+  ["size", "size"],
+  ["generate_audio", "generateAudio"],
+]);
+
+/** Throws when a field that a provider cannot be told gives the video another price than it has without. */
+function refuseUntoldPrice(
+  request: VideoRequest,
+  model: VideoModel,
+  price: TaskPrice,
+  dropped: readonly string[],
+): void {
+  for (const field of dropped) {
+    const name = PRICED_FIELDS.get(field);
+    if (name === undefined) continue;
+    if (priceOf(model, fitOrder({ ...request, [name]: null }, model), price.held).estimate === price.estimate) continue;
+    const expected =
+      'it changes the price, and not every provider of the model can be told; leave it out, or choose one by "provider.type"';
+    throw invalidField(field, expected);
   }
 }
 

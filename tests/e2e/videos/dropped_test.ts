@@ -1,8 +1,8 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertMatch } from "@std/assert";
 import type { JsonObject } from "../../../src/lib/json_object.ts";
 import { GOOD, startVideoGateway } from "../../support/video_gateway.ts";
 
-/** Models of Ark, which is told everything, and of vendors that know neither seed nor a switch for sound. */
+/** Models of Ark, which is told everything, and of vendors that know neither seed nor a switch for sound, or nothing at all. */
 const video = (audio: string) => ({ modes: ["text2video"], price_per_second: { default: "0.10" }, audio });
 const ark = { provider: "ark", model: "seedance-sandbox" };
 const gateway = await startVideoGateway({
@@ -17,9 +17,19 @@ const gateway = await startVideoGateway({
         video: video("always"),
         serves: [{ ...ark, weight: 9 }, { provider: "mini", model: "MiniMax-H3", weight: 1 }],
       },
+      {
+        id: "sandbox/set",
+        video: {
+          modes: ["text2video"],
+          price_per_second: { "480p": "0.05", "720p": "0.10", "720p_audio": "0.20" },
+          audio: "switch",
+        },
+        serves: [{ provider: "fal", model: "fal-ai/cogvideox-5b" }, { ...ark, weight: 0 }],
+      },
     ],
     providers: {
       ark: { kind: "ark", base_url: "http://127.0.0.1:9/ark", api_key: "k" },
+      fal: { kind: "fal", base_url: "http://127.0.0.1:9/fal", api_key: "k" },
       mini: { kind: "minimax", base_url: "http://127.0.0.1:9/mini", api_key: "k" },
     },
   },
@@ -36,7 +46,29 @@ const CASES: readonly [model: string, fields: JsonObject, dropped: readonly stri
   ["sandbox/h3", { seed: null }, []],
   ["sandbox/both", { seed: 7 }, ["seed"]],
   ["sandbox/both", { seed: 7, provider: { type: "ark" } }, []],
+  ["sandbox/set", { duration: 5, resolution: "720p", generate_audio: true }, [
+    "duration",
+    "resolution",
+    "generate_audio",
+  ]],
+  ["sandbox/set", { duration: 2, resolution: "480p", generate_audio: false, provider: { type: "ark" } }, []],
 ];
+
+const UNTOLD: readonly JsonObject[] = [{ duration: 2 }, { duration: 9 }, { resolution: "480p" }, { size: "640x480" }, {
+  generate_audio: false,
+}];
+
+for (const fields of UNTOLD) {
+  Deno.test(`what changes the price must reach whoever may serve it: ${JSON.stringify(fields)} is 400`, async () => {
+    const { status, json, text } = await gateway.call("POST", "/v1/videos", {
+      ...GOOD,
+      model: "sandbox/set",
+      ...fields,
+    });
+    assertEquals([status, json.error?.code], [400, "invalid_request"], text);
+    assertMatch(json.error.message, new RegExp(`"${Object.keys(fields)[0]}".*provider\\.type`));
+  });
+}
 
 for (const [model, fields, dropped] of CASES) {
   Deno.test(`a create names what the vendor is not told: ${model} ${JSON.stringify(fields)}`, async () => {

@@ -152,7 +152,7 @@ Deno.test("fal videos: a model of the client's table gets the inputs that it has
     const { dropped } = falVideos(outbound);
     return Promise.resolve(dropped!(videoOrder({ model: "fal-ai/kling-video/v2.5-turbo/pro", ...frames })));
   });
-  assertEquals(dropped, ["generate_audio", "seed"]);
+  assertEquals(dropped, ["resolution", "generate_audio", "seed"]);
 });
 
 Deno.test("fal videos: a model that is not known, or names its verb, is an address by itself", async () => {
