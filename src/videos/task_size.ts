@@ -4,7 +4,7 @@ import { LARGEST_VALUE_BYTES } from "../store/limits.ts";
 import type { VideoTask } from "./task.ts";
 
 /** Bytes that a pending task's record may grow by: who has it, and how far it is. */
-const PENDING_GROWTH_BYTES = 4 * 1024;
+const PENDING_GROWTH_BYTES = 3 * 1024;
 
 /**
  * Bytes of addresses that a completed task keeps: beside the longest prompt, metadata and callback address they fit into its record,
