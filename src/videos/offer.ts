@@ -5,7 +5,7 @@ import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { VideoJobHandle, VideoOrder, VideoUpstream } from "../upstreams/video_upstream.ts";
 import type { CreateLease } from "./create_memory.ts";
 import type { TaskEntry } from "./records.ts";
-import { isRefusalForNow } from "./refusals.ts";
+import { isPatient, isRefusalForNow } from "./refusals.ts";
 import { isSubmitting, lookAgain, recordStage, recordSubmission, type SubmittingEntry } from "./submission.ts";
 import { failTask, taskErrorOf } from "./submit_failure.ts";
 import type { SubmitLimits } from "./submit_limits.ts";
@@ -15,17 +15,19 @@ import type { VideoParts } from "./video_parts.ts";
 
 /**
  * How an offer ended. `done`: the job is completed or put off. `full`: as many creates are under way there as may be, and
- * nothing was sent. `refused`: the provider surely refused for now, another may have the task. `unknown`: the vendor may have
+ * nothing was sent. `resting`: its circuit is open, and nothing was sent. `refused`: the provider surely refused for now, another may have the task. `unknown`: the vendor may have
  * begun.
  */
 export type OfferOutcome =
   | { readonly how: "done" }
   | { readonly how: "full" }
+  | { readonly how: "resting" }
   | { readonly how: "refused"; readonly entry: TaskEntry; readonly refusal: UpstreamFailure }
   | { readonly how: "unknown"; readonly entry: SubmittingEntry };
 
 const DONE: OfferOutcome = { how: "done" };
 const FULL: OfferOutcome = { how: "full" };
+const RESTING: OfferOutcome = { how: "resting" };
 
 /**
  * Offers a task to one provider. Before the vendor is called, the task's record says so; from then on until the answer is
@@ -41,6 +43,7 @@ export async function offerTask(
   const { provider } = candidate;
   const { account } = start.value;
   const upstream = parts.upstreams.get(provider)!;
+  if (isResting(parts, start.value, candidate)) return RESTING;
   using permit = limits.creates.acquire(provider, account);
   if (permit === null) return FULL;
   // Held until the vendor has answered: until then the request may have to be written.
@@ -50,20 +53,42 @@ export async function offerTask(
     if (order.code === "overloaded") return FULL;
     return await done(failTask(parts, start, job, order));
   }
-  const entry = await recordCall(parts, start, candidate);
-  if (entry === null || !isSubmitting(entry)) return await done(lookAgain(parts, job));
-  const report = parts.breaker.onStart(candidate, account);
-  let handle: VideoJobHandle;
+  // Looked at again: while media were fetched another call may have become the probe.
+  if (isResting(parts, start.value, candidate)) return RESTING;
+  return await callVendor(parts, start, candidate, job, () => upstream.create(order));
+}
+
+/** Calls the vendor, with the call in the task's record, and records what it said. */
+async function callVendor(
+  parts: VideoParts,
+  start: TaskEntry,
+  candidate: Candidate,
+  job: Job,
+  create: () => Promise<VideoJobHandle>,
+): Promise<OfferOutcome> {
+  const report = parts.breaker.onStart(candidate, start.value.account);
+  let entry: SubmittingEntry | null = null;
+  let handle: VideoJobHandle | null = null;
   try {
-    handle = await upstream.create(order);
+    entry = await recordCall(parts, start, candidate);
+    if (entry !== null) handle = await create();
   } catch (error) {
     report.failed(error);
-    if (!(error instanceof UpstreamFailure)) throw error;
-    logFailure(parts, entry.value, provider, error);
+    if (entry === null || !(error instanceof UpstreamFailure)) throw error;
+    logFailure(parts, entry.value, candidate.provider, error);
     return await onFailure(parts, entry, job, error);
+  }
+  if (entry === null || handle === null) {
+    report.failed(null); // says nothing of the provider
+    return await done(lookAgain(parts, job));
   }
   report.succeeded();
   return await done(recordSubmission(parts, entry, handle, job));
+}
+
+/** A circuit is open for as long as the vendor asks to be left alone. A task out of patience is tried all the same. */
+function isResting({ store, breaker }: VideoParts, task: VideoTask, candidate: Candidate): boolean {
+  return isPatient(task, store.now()) && breaker.availabilityOf(candidate, task.account) === "resting";
 }
 
 async function done(work: Promise<void>): Promise<OfferOutcome> {
@@ -71,18 +96,19 @@ async function done(work: Promise<void>): Promise<OfferOutcome> {
   return DONE;
 }
 
-/** Says in the record that the provider is about to be called. */
+/** Says in the record that the provider is about to be called; null when the task is not as it was read. */
 async function recordCall(
   parts: VideoParts,
   start: TaskEntry,
   { provider, model }: Candidate,
-): Promise<TaskEntry | null> {
+): Promise<SubmittingEntry | null> {
   const now = parts.store.now();
   const { offers = 0, firstOfferedAt, createdAt } = start.value;
-  return await recordStage(parts, start, { step: "submitting", provider, model, since: now }, {
+  const entry = await recordStage(parts, start, { step: "submitting", provider, model, since: now }, {
     offers: offers + 1,
     firstOfferedAt: firstOfferedAt ?? (offers === 0 ? now : createdAt),
   });
+  return entry !== null && isSubmitting(entry) ? entry : null;
 }
 
 async function onFailure(

@@ -1,12 +1,18 @@
 import { isFallbackAllowed, MEDIA_FALLBACK } from "../routing/fallback_rule.ts";
 import type { FailureKind, UpstreamFailure } from "../upstreams/failure.ts";
+import type { VideoTask } from "./task.ts";
 
 /** How long vendors that refuse for now (busy, down, not reached) are tried again. */
-export const PATIENCE_MS = 600_000;
+const PATIENCE_MS = 600_000;
 const MAX_BACKOFF_MS = 60_000;
 
 /** Which of several refusals is a task's error: first what passes, then what the operator must mend. */
 const RANKS: readonly FailureKind[] = ["rate_limited", "unavailable", "timeout", "unreachable", "broken", "auth"];
+
+/** Whether vendors that refuse for now are still waited for: ten minutes from the first call. */
+export function isPatient({ firstOfferedAt, createdAt }: VideoTask, now: number): boolean {
+  return now - (firstOfferedAt ?? createdAt) < PATIENCE_MS;
+}
 
 /** Whether another provider may have the task: nothing was begun, and the order is not at fault. */
 export function isRefusalForNow(failure: UpstreamFailure): boolean {

@@ -6,7 +6,7 @@ import type { UpstreamFailure } from "../upstreams/failure.ts";
 import { endOverdue } from "./expire.ts";
 import { offerTask } from "./offer.ts";
 import { putOffSubmit, readTask, type TaskEntry } from "./records.ts";
-import { backoffMs, isOperators, mainRefusal, PATIENCE_MS } from "./refusals.ts";
+import { backoffMs, isOperators, isPatient, mainRefusal } from "./refusals.ts";
 import { resolveUnknown } from "./search.ts";
 import { isSubmitting } from "./submission.ts";
 import { failTask, taskErrorOf } from "./submit_failure.ts";
@@ -15,11 +15,13 @@ import type { VideoTask } from "./task.ts";
 import { canTakeMedia } from "./vendor_order.ts";
 import type { VideoParts } from "./video_parts.ts";
 
-/** What the providers of one round said, as far as the task is still to be had. */
+/** What came of the providers of one round, none of which took the task. */
 interface Round {
-  readonly refusals: readonly UpstreamFailure[];
+  readonly refusals: UpstreamFailure[];
   /** The first provider at which as many creates are under way as may be; null for none. */
-  readonly fullProvider: string | null;
+  fullProvider: string | null;
+  /** Whether a provider was left alone because its circuit is open. */
+  hasResting: boolean;
 }
 
 /** The jobs that hand a task to a vendor; see {@linkcode VideoTask} for the stages. */
@@ -41,8 +43,7 @@ export function submitHandler(parts: VideoParts, limits: SubmitLimits): JobHandl
 /** Offers a task to one candidate after the other, while each surely refuses for now. */
 async function offerRound(parts: VideoParts, limits: SubmitLimits, start: TaskEntry, job: Job): Promise<void> {
   let entry = start;
-  let fullProvider: string | null = null;
-  const refusals: UpstreamFailure[] = [];
+  const round: Round = { refusals: [], fullProvider: null, hasResting: false };
   const candidates = candidatesOrError(parts, start.value);
   if (candidates instanceof GatewayError) return await failTask(parts, start, job, candidates);
   for (const candidate of candidates) {
@@ -52,15 +53,18 @@ async function offerRound(parts: VideoParts, limits: SubmitLimits, start: TaskEn
         return;
       case "unknown":
         return await resolveUnknown(parts, limits, outcome.entry, job);
+      case "resting":
+        round.hasResting = true;
+        break;
       case "full":
-        fullProvider ??= candidate.provider;
+        round.fullProvider ??= candidate.provider;
         break;
       case "refused":
         entry = outcome.entry;
-        refusals.push(outcome.refusal);
+        round.refusals.push(outcome.refusal);
     }
   }
-  await tryLater(parts, limits, entry, job, { refusals, fullProvider });
+  await tryLater(parts, limits, entry, job, round);
 }
 
 /**
@@ -82,27 +86,28 @@ function candidatesOrError(parts: VideoParts, task: VideoTask): readonly Candida
 
 /**
  * No candidate took the task. It waits for another round while one of them may take it then; it fails when all of them need
- * the operator, or have refused for {@linkcode PATIENCE_MS} since the first was asked.
+ * the operator, or when patience has ended.
  */
 async function tryLater(
   parts: VideoParts,
   { creates }: SubmitLimits,
   entry: TaskEntry,
   job: Job,
-  { refusals, fullProvider }: Round,
+  { refusals, fullProvider, hasResting }: Round,
 ): Promise<void> {
-  const now = parts.store.now();
-  const { account, createdAt, firstOfferedAt, deadlineAt } = entry.value;
+  const { store, random } = parts;
+  const now = store.now();
+  const { account, deadlineAt } = entry.value;
   const passing = refusals.filter((refusal) => !isOperators(refusal));
-  const isPatient = passing.length > 0 && now - (firstOfferedAt ?? createdAt) < PATIENCE_MS;
-  if (fullProvider === null && !isPatient) {
+  const isWaiting = hasResting || (passing.length > 0 && isPatient(entry.value, now));
+  if (fullProvider === null && !isWaiting) {
     const refusal = mainRefusal(refusals);
     const none = { code: "route_error", message: "No provider serves the model any more" };
     return await failTask(parts, entry, job, refusal ? taskErrorOf(refusal) : none);
   }
+  const isBackingOff = hasResting || refusals.length > 0;
   const permitAt = fullProvider === null ? now : creates.retryAt(fullProvider, account, now);
-  const backAt = refusals.length === 0 ? now : now + backoffMs(passing, job.attempt, parts.random);
-  const attempt = refusals.length === 0 ? job.attempt : job.attempt + 1;
+  const backAt = isBackingOff ? now + backoffMs(passing, job.attempt, random) : now;
   const dueAt = Math.min(Math.max(permitAt, backAt), deadlineAt);
-  await parts.store.commit(null, putOffSubmit({}, job, dueAt, attempt));
+  await store.commit(null, putOffSubmit({}, job, dueAt, isBackingOff ? job.attempt + 1 : job.attempt));
 }

@@ -130,3 +130,31 @@ Deno.test("a task that waits, for a vendor's word or for its turn, stands before
   const claimed = await stage.store.claim(["video_submit"], 9, 1_000);
   assertEquals(claimed.map(({ ref }) => ref), [id]);
 });
+
+Deno.test("tasks leave a provider alone for as long as it asks, then one of them tries for all", async () => {
+  const stage = await openStage();
+  let calls = 0;
+  const busy = new UpstreamFailure("vendor", "rate_limited", "slowly", {
+    status: 429,
+    accepted: "no",
+    retryAfterSeconds: 120,
+  });
+  stage.vendor.before = () => (calls++, Promise.reject(busy));
+  for (let nth = 0; nth < 50; nth++) await stage.create({ provider: { type: "vendor" } });
+  await stage.runDue();
+  const before = calls;
+  for (let second = 0; second < 200; second++) {
+    stage.clock.advance(1_000);
+    await stage.runDue();
+    if (second < 119) assertEquals(calls, before);
+  }
+  assertEquals([before < 50, calls], [true, before + 1]);
+});
+
+Deno.test("a task that its provider's circuit kept waiting for ten minutes is tried all the same", async () => {
+  const stage = await openStage();
+  stage.vendor.before = stage.second.before = () => Promise.reject(failure("no", "unavailable"));
+  for (let nth = 0; nth < 5; nth++) await stage.create();
+  const { code, afterMs } = await untilEnded(stage, await stage.create());
+  assertEquals([code, afterMs >= 600_000, afterMs < 1_300_000], ["upstream_error", true, true]);
+});
