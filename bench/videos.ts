@@ -65,6 +65,7 @@ export async function benchVideos(options: VideoBenchOptions = {}): Promise<Vide
     handlers: videos.handlers,
     concurrency: videos.concurrency,
   });
+  const polling = videos.poller.start();
   await looks.until(open); // every video was looked at once
   looks.begin();
   await new Promise((resolve) => setTimeout(resolve, intervals * intervalMs));
@@ -75,7 +76,7 @@ export async function benchVideos(options: VideoBenchOptions = {}): Promise<Vide
     lateness: looks.lateness(),
     rssBytes: Deno.memoryUsage().rss,
   };
-  await runner.drain(1_000);
+  await Promise.all([runner.drain(1_000), polling.drain(1_000)]);
   await store.close();
   await Deno.remove(folder, { recursive: true });
   return result;
@@ -149,7 +150,7 @@ function engineOf(store: Store, vendor: VideoUpstream, files: string, intervalMs
       deadlineMs: 86_400_000,
       signedUrlMs: 86_400_000,
       retentionMs: 86_400_000,
-      polling: { firstMs: intervalMs, leastMs: intervalMs, mostMs: intervalMs },
+      polling: { firstMs: intervalMs, leastMs: intervalMs, mostMs: intervalMs, perSecond: 1_000 },
       doubtMs: 300_000,
       unknownCreates: "release",
     },

@@ -13,6 +13,7 @@ import type { EgressPolicy } from "./net/target.ts";
 import { fileRoutes } from "./protocols/default/files.ts";
 import { defaultVideoRoutes } from "./protocols/default/videos.ts";
 import type { CircuitBreaker } from "./routing/circuit_breaker.ts";
+import { joinRunners } from "./job_runners.ts";
 import { createJobRunner, type JobRunner } from "./store/jobs.ts";
 import type { EmbeddedStore } from "./store/embedded.ts";
 import { NO_ALLOWANCES } from "./upstreams/allowances.ts";
@@ -95,6 +96,9 @@ export async function videoEngine(parts: VideoEngineParts): Promise<VideoEngine>
     ],
     videos,
     signingKeys,
-    startJobs: () => createJobRunner({ store, clock, log, handlers: videos.handlers, concurrency: videos.concurrency }),
+    startJobs() {
+      const { handlers, concurrency, poller } = videos;
+      return joinRunners([createJobRunner({ store, clock, log, handlers, concurrency }), poller.start()]);
+    },
   };
 }

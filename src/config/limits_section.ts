@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { bytes, orNothing, type ReadContext, seconds, wholeNumber } from "../lib/settings.ts";
+import { bytes, orNothing, plainNumber, type ReadContext, seconds, wholeNumber } from "../lib/settings.ts";
 
 /** How often one credential may ask: `requests` in `perMs`, and `burst` more at once. */
 export interface RateLimitConfig {
@@ -17,8 +17,10 @@ export interface VendorPollingConfig {
   readonly firstMs: number;
   /** The shortest distance between two looks, in milliseconds. Default: 5 s. */
   readonly leastMs: number;
-  /** The longest, in milliseconds. Default: 30 s. */
+  /** The longest, in milliseconds, as long as the budget suffices. Default: 30 s. */
   readonly mostMs: number;
+  /** Budget of one provider, in requests a second. Default: 25. */
+  readonly perSecond: number;
 }
 
 /** How many cached contents one credential may have at a time, and how much in them. */
@@ -101,7 +103,13 @@ const schema: z.ZodType<LimitsConfig> = z.strictObject({
     first: seconds(0.01, 3600).default(10_000),
     least: seconds(0.01, 3600).default(5_000),
     most: seconds(0.01, 3600).default(30_000),
-  }).transform(({ first, least, most }) => ({ firstMs: first, leastMs: least, mostMs: Math.max(least, most) }))
+    per_second: plainNumber(0.1, 1_000).default(25),
+  }).transform(({ first, least, most, per_second: perSecond }) => ({
+    firstMs: first,
+    leastMs: least,
+    mostMs: Math.max(least, most),
+    perSecond,
+  }))
     .prefault({}),
   text_body: body().default(20_000_000),
   large_body: bytes(0, LARGEST_BODY).default(128_000),

@@ -1,17 +1,15 @@
-import type { JobHandler } from "../store/jobs.ts";
 import type { Job } from "../store/store.ts";
 import { EgressError } from "../net/egress_error.ts";
 import { checkTargetUrl, type EgressPolicy } from "../net/target.ts";
-import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { VideoProgress, VideoResult } from "../upstreams/video_upstream.ts";
 import { endOverdue } from "./expire.ts";
-import { nextPollMs } from "./poll_schedule.ts";
-import { postponeJob, readTask, type TaskEntry } from "./records.ts";
-import { Seats } from "./seats.ts";
+import { recordProgress } from "./progress_record.ts";
+import { readTask } from "./records.ts";
 import { keptAddresses } from "./task_size.ts";
 import type { TaskEnd } from "./task.ts";
 import { endTask } from "./terminal.ts";
 import type { VideoParts } from "./video_parts.ts";
+import { nextPollAt, type WatchedTask } from "./watched_task.ts";
 
 /** A finished piece of news about a task. */
 type Final = Exclude<VideoProgress, { readonly status: "pending" }>;
@@ -20,39 +18,65 @@ type Final = Exclude<VideoProgress, { readonly status: "pending" }>;
 const LONGEST_RESULT = 4_096;
 const MOST_RESULTS = 8;
 const MOST_EXTRAS = 2;
-/** At one provider at once. */
-const MOST_LOOKS = 192;
+/** After an answer that could not be recorded: doubled with each one in a row. */
+const RETRY_MS = { least: 1_000, most: 60_000 };
 
 /**
- * The job that asks a vendor how a task comes along, again and again until it ends. What goes wrong with asking (429, 5xx,
- * no answer, a provider that is not configured any more) never fails a task; only its deadline does.
+ * Heeds a vendor's answer about a watched task.
+ *
+ * @returns When to poll for it again, in monotonic milliseconds; null when nobody has to.
  */
-export function pollHandler(parts: VideoParts): JobHandler {
-  const { store, clock } = parts;
+export type AnswerHandler = (task: WatchedTask, progress: VideoProgress) => Promise<number | null>;
+
+/**
+ * Ends tasks by what vendors answer, or by their deadline. What goes wrong with polling (429, 5xx, no answer, a provider that is
+ * not configured any more) never fails a task; only its deadline does.
+ */
+export function answerHandler(parts: VideoParts): AnswerHandler {
+  const { clock, log, settings, random } = parts;
   const words = new Set<string>();
-  const seats = new Seats(MOST_LOOKS);
-  return async (job) => {
-    const entry = await readTask(store, job.ref);
-    if (!entry || entry.value.status !== "pending" || entry.value.stage.step !== "submitted") {
-      await store.commit(null, { settle: [job] });
-      return;
-    }
-    const { stage } = entry.value;
-    const progress = await seats.with(stage.provider, () => progressOf(parts, entry));
-    if (progress === null) {
-      return await postponeJob(store, job, seats.comeBackAt(stage.provider, store.now()), job.attempt);
-    }
+
+  async function heed(task: WatchedTask, progress: VideoProgress): Promise<number | null> {
     if (progress.status !== "pending") {
-      const ended = await endTask(parts, entry, endOf(parts.egress, progress), job);
-      if (ended === null) await settleLate(parts, job, progress.status);
-      return;
+      return await end(parts, task, progress) ? null : clock.monotonicMs() + RETRY_MS.least;
     }
-    noteUnknownWord(parts, words, stage.provider, progress.unknownWord);
-    if (entry.value.deadlineAt <= store.now()) return await endOverdue(parts, entry, job);
-    const ageMs = Math.max(clock.now() - stage.since, 1);
-    const waitMs = nextPollMs(parts.settings.polling, ageMs, progress.retryAfterSeconds, parts.random);
-    await postponeJob(store, job, Math.min(store.now() + waitMs, entry.value.deadlineAt), 0);
+    noteUnknownWord(parts, words, task.provider, progress.unknownWord);
+    if (task.deadlineAt <= clock.monotonicMs()) {
+      return await endLate(parts, task) ? null : clock.monotonicMs() + RETRY_MS.least;
+    }
+    await recordProgress(parts, task, progress, clock.monotonicMs());
+    const { retryAfterSeconds } = progress;
+    return nextPollAt(task, clock.monotonicMs(), { schedule: settings.polling, random, retryAfterSeconds });
+  }
+
+  return async (task, progress) => {
+    try {
+      const nextAt = await heed(task, progress);
+      task.failures = 0;
+      return nextAt;
+    } catch (error) {
+      const reason = error instanceof Error ? `${error.name}: ${error.message.slice(0, 200)}` : "no error was thrown";
+      log.warn("video_answer_unrecorded", { ref: task.id, provider: task.provider, attempt: task.failures, reason });
+      return clock.monotonicMs() + Math.min(RETRY_MS.least * 2 ** task.failures++, RETRY_MS.most);
+    }
   };
+}
+
+/** Ends a task as its vendor says. False when it is still pending, as somebody changed it meanwhile. */
+async function end(parts: VideoParts, { id, job }: WatchedTask, progress: Final): Promise<boolean> {
+  const entry = await readTask(parts.store, id);
+  if (entry?.value.status === "pending") {
+    return await endTask(parts, entry, endOf(parts.egress, progress), job) !== null ||
+      await settleEnded(parts, job, progress.status);
+  }
+  return await settleEnded(parts, job, progress.status);
+}
+
+/** Ends a task whose deadline has passed. False when it is still pending. */
+async function endLate(parts: VideoParts, { id, job }: WatchedTask): Promise<boolean> {
+  const entry = await readTask(parts.store, id);
+  if (entry?.value.status === "pending") await endOverdue(parts, entry, job);
+  return await settleEnded(parts, job, null);
 }
 
 /** How a final word of a vendor ends a task. A completion without a result that can be fetched is a failure. */
@@ -73,38 +97,19 @@ export function endOf(egress: EgressPolicy, progress: Final): TaskEnd {
   return { status: "completed", results, extras: extras.slice(0, Math.max(kept, 0)), ...progress.consumption };
 }
 
-/** The vendor's word; while it cannot be had, the task is pending. */
-async function progressOf({ upstreams, log }: VideoParts, { value: task }: TaskEntry): Promise<VideoProgress> {
-  if (task.stage.step !== "submitted") return PENDING;
-  const { provider, job } = task.stage;
-  const upstream = upstreams.get(provider);
-  if (!upstream) {
-    log.warn("video_provider_missing", { ref: task.id, provider });
-    return PENDING;
-  }
-  try {
-    return await upstream.poll(job);
-  } catch (error) {
-    if (!(error instanceof UpstreamFailure)) throw error;
-    log.warn("video_poll_failed", {
-      ref: task.id,
-      provider,
-      code: error.kind,
-      status: error.facts.status ?? undefined,
-    });
-    return { status: "pending", isRunning: null, retryAfterSeconds: error.facts.retryAfterSeconds };
-  }
-}
-
-const PENDING: VideoProgress = { status: "pending", isRunning: null };
-
-/** The first terminal state stands; a vendor's other word is for the log. */
-async function settleLate({ store, log }: VideoParts, job: Job, said: string): Promise<void> {
+/**
+ * Settles the job of a task that has ended; false when it has not. The first terminal state stands: a vendor that says another
+ * is logged.
+ */
+async function settleEnded({ store, log }: VideoParts, job: Job, said: string | null): Promise<boolean> {
   const entry = await readTask(store, job.ref);
   const state = entry?.value.status;
-  if (state === "pending") return; // changed or claimed by another, who goes on with it; else the job comes back
-  if (state !== said) log.warn("video_contradiction", { ref: job.ref, state, reason: `the provider said ${said}` });
-  await store.commit(null, { settle: [job] });
+  if (state === "pending") return false;
+  if (said !== null && state !== said) {
+    log.warn("video_contradiction", { ref: job.ref, state, reason: `the provider said ${said}` });
+  }
+  await store.commit(null, { settle: [job] }); // refused when the terminal commit has settled it
+  return true;
 }
 
 function noteUnknownWord({ log }: VideoParts, words: Set<string>, provider: string, word: string | undefined): void {

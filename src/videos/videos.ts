@@ -6,8 +6,8 @@ import { type CreateKey, createVideo } from "./create.ts";
 import { tryVideo, type VideoTrial } from "./dry_run.ts";
 import { IdempotentCreates, type IdempotentTask } from "./idempotency.ts";
 import { forgetHandler, mirrorHandler, whenMirrored } from "./mirror.ts";
-import { pollHandler } from "./poll.ts";
 import type { VideoCall } from "./plan.ts";
+import { createPoller, type Poller } from "./poller.ts";
 import { PollingLimit, type PollingTerms, type PollingVerdict } from "./polling_limit.ts";
 import { listOwnTasks, type OwnTaskFilter, type OwnTaskPageRequest } from "./own_tasks.ts";
 import { readTask, type VideoJobKind } from "./records.ts";
@@ -84,9 +84,14 @@ export interface Videos {
   /** See {@linkcode whenMirrored}. */
   whenMirrored(name: string): Promise<boolean>;
   readonly pollingUrl: (id: string) => string;
-  readonly handlers: Readonly<Record<VideoJobKind, JobHandler>>;
-  readonly concurrency: Readonly<Record<VideoJobKind, number>>;
+  /** By kind, for a runner; `video_poll` is the poller's. */
+  readonly handlers: Readonly<Record<VideoHandlerKind, JobHandler>>;
+  readonly concurrency: Readonly<Record<VideoHandlerKind, number>>;
+  readonly poller: Poller;
 }
+
+/** The kinds of jobs that a runner hands to their handlers. */
+export type VideoHandlerKind = Exclude<VideoJobKind, "video_poll">;
 
 /** What one credential may ask. */
 export interface CallerLimits {
@@ -105,6 +110,7 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
   const submitLimits = createSubmitLimits(parts);
   const onSubmit = submitHandler(parts, submitLimits);
   const creates = new IdempotentCreates(parts.store);
+  const poller = createPoller(parts);
   const objectOf = (task: VideoTask) => taskObjectOf(task, parts.store.now(), parts);
 
   async function own(keyId: string, id: string): Promise<VideoTask> {
@@ -145,7 +151,9 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
     endEvents: () => watch.close(),
     async cancel(keyId, id) {
       if (!isTaskId(id)) throw taskNotFound();
-      return objectOf(await cancelVideo(parts, submitLimits, keyId, id));
+      const task = await cancelVideo(parts, submitLimits, keyId, id);
+      await poller.release(id);
+      return objectOf(task);
     },
     async contentOf(keyId, id, choice) {
       const { mirror, vendorUrl } = placesOf(await own(keyId, id), choice);
@@ -159,17 +167,16 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
       video_submit: onSubmit,
       video_submit_retry: onSubmit,
       video_stop: stopHandler(parts, submitLimits),
-      video_poll: pollHandler(parts),
       video_mirror: mirrorHandler(parts),
       video_forget: forgetHandler(parts),
     },
     concurrency: {
       video_submit: submitConcurrency(parts),
       video_submit_retry: submitConcurrency(parts),
-      video_poll: 256,
       video_stop: stopConcurrency(parts),
       video_mirror: 8,
       video_forget: 4,
     },
+    poller,
   };
 }

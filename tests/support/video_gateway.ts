@@ -160,7 +160,7 @@ function treeOf(
       { id: "sandbox/chat-1", serves: [{ provider: "sandbox-openai" }] },
     ],
     limits: {
-      vendor_polling: { first: 0.02, least: 0.02, most: 0.05 },
+      vendor_polling: { first: 0.02, least: 0.02, most: 0.05, per_second: 1_000 },
       video_polling: { requests: 100_000, per: 1, burst: 10_000 },
       ...options.limits,
     },

@@ -100,7 +100,7 @@ Deno.test("a cancel and a completion at once, 1,000 times: one terminal state ea
     stage.vendor.progress = (job) => job.includes(id) ? DONE : { status: "pending", isRunning: true };
     // The vendor answers the cancel a few turns sooner or later than the poll.
     stage.vendor.cancel = async () => {
-      for (let turn = 0; turn < round % 7; turn++) await Promise.resolve();
+      for (let turn = 0; turn < round % 41; turn++) await Promise.resolve();
       return "requested";
     };
     const before = await stage.store.balance("demo");

@@ -119,7 +119,7 @@ async function act(story: Story): Promise<void> {
   const { stage, random, acknowledged, cancelled } = story;
   const dice = random();
   if (story.life.isOver) {
-    stage.clock.advance(31_000); // leases run out; at a real start they are freed at once
+    stage.clock.advance(601_000); // leases run out; at a real start they are freed at once
     Object.assign(story, begin(story));
   } else if (dice < 0.25) {
     void createWith(story.videos).then((id) => void acknowledged.add(id), () => {});

@@ -15,7 +15,13 @@ import { UpstreamFailure } from "../../src/upstreams/failure.ts";
 import type { VideoOrder, VideoProgress, VideoUpstream } from "../../src/upstreams/video_upstream.ts";
 import type { VideoJobKind } from "../../src/videos/records.ts";
 import type { TaskObject } from "../../src/videos/task_object.ts";
-import { createVideos, USUAL_SCHEDULE, type VideoParts, type Videos } from "../../src/videos/videos.ts";
+import {
+  createVideos,
+  USUAL_SCHEDULE,
+  type VideoHandlerKind,
+  type VideoParts,
+  type Videos,
+} from "../../src/videos/videos.ts";
 import { joined } from "../../src/billing/records.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
@@ -128,7 +134,7 @@ export async function openStage(log: Log = silentLog, credentials?: CredentialMo
       deadlineMs: DEADLINE_MS,
       signedUrlMs: 60_000,
       retentionMs: 60_000,
-      polling: USUAL_SCHEDULE,
+      polling: { ...USUAL_SCHEDULE, perSecond: 1_000 },
       doubtMs: 300_000,
       unknownCreates: "release",
     },
@@ -169,14 +175,15 @@ export async function runDue(
   videos: Videos,
   kinds: readonly VideoJobKind[] = ["video_submit", "video_submit_retry", "video_poll", "video_stop"],
 ): Promise<number> {
-  const jobs = await store.claim(kinds, 100, 30_000);
+  const jobs = await store.claim(kinds.filter((kind) => kind !== "video_poll"), 100, 30_000);
+  const polled = kinds.includes("video_poll") ? videos.poller.pollDue() : 0;
   await Promise.all(jobs.map((job) => run(store, videos, job)));
-  return jobs.length;
+  return jobs.length + await polled;
 }
 
 async function run(store: Store, videos: Videos, job: Job): Promise<void> {
   try {
-    await videos.handlers[job.kind as VideoJobKind](job, { signal: new AbortController().signal, renewals: 0 });
+    await videos.handlers[job.kind as VideoHandlerKind](job, { signal: new AbortController().signal, renewals: 0 });
   } catch {
     const later = { job, dueAt: store.now() + 1_000, attempt: job.attempt + 1 };
     await store.commit(null, { postpone: [later] }).catch(() => {}); // due again when its lease ends

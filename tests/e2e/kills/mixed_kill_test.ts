@@ -142,7 +142,7 @@ function configOf(
     ],
     limits: {
       video_doubt: 3,
-      vendor_polling: { first: 0.05, least: 0.05, most: 0.2 },
+      vendor_polling: { first: 0.05, least: 0.05, most: 0.2, per_second: 1_000 },
       video_polling: { requests: 1_000_000, per: 1, burst: 1_000_000 },
     },
     egress: { allow: ["127.0.0.1/32"], ca_file: `${folder}/root.pem` },

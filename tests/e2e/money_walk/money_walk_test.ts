@@ -185,7 +185,7 @@ function treeOf(walkers: readonly Walker[], files: string, vendor: string, ark: 
       },
     ],
     limits: {
-      vendor_polling: { first: 0.02, least: 0.02, most: 0.05 },
+      vendor_polling: { first: 0.02, least: 0.02, most: 0.05, per_second: 1_000 },
       video_polling: { requests: 100_000, per: 1, burst: 10_000 },
     },
     egress: { allow: ["127.0.0.1/32"] },

@@ -1,0 +1,118 @@
+/**
+ * What it costs to poll for tasks that were just handed to a vendor: a whole gateway with the usual settings, its store on
+ * disk, and a vendor in a process of its own whose jobs never end.
+ *
+ *     deno run -A --unstable-kv bench/polls.ts [TASKS] [SECONDS]
+ */
+import process from "node:process";
+import { startApp } from "../src/app.ts";
+import { newApiKey } from "../src/billing/api_key.ts";
+import { readConfig } from "../src/config/config.ts";
+import { silentLog } from "../src/lib/log.ts";
+import { figure, percent, table } from "./markdown.ts";
+
+/** What was measured at one kind of vendor. */
+export interface PollFigures {
+  /** `ark` can be asked for many jobs at once, `xai` cannot. */
+  readonly kind: "ark" | "xai";
+  readonly tasks: number;
+  /** Requests to the vendor in a second. */
+  readonly requestsPerSecond: number;
+  /** Of one core. */
+  readonly cpuShare: number;
+}
+
+const PARALLEL = 64;
+/** Until every task was polled once. */
+const FIRST_POLLS_MS = 12_000;
+
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Creates tasks and watches their first seconds. */
+export async function benchPolls(kind: PollFigures["kind"], tasks = 2_000, seconds = 30): Promise<PollFigures> {
+  const vendor = await startVendor();
+  const folder = await Deno.makeTempDir();
+  const key = newApiKey();
+  const tree = {
+    server: { port: 0 },
+    store: `kv:${folder}/bench.db`,
+    files: `${folder}/files`,
+    accounts: [{ id: "bench", balance: "100000.00", keys: [key] }],
+    providers: {
+      bench: { kind, base_url: `${vendor.address}${kind === "ark" ? "/api/v3" : "/v1"}`, api_key: "bench" },
+    },
+    models: [{
+      id: "bench/video",
+      video: { modes: ["text2video"], price_per_second: { default: "0.0001" } },
+      serves: [{ provider: "bench" }],
+    }],
+  };
+  const app = await startApp({
+    config: readConfig(JSON.stringify(tree), "bench.json", () => undefined),
+    log: silentLog,
+  });
+  await createAll(app.address, key, tasks);
+  while ((await vendor.counts()).jobs < tasks) await sleep(100);
+  await sleep(FIRST_POLLS_MS);
+  const [cpu, before, begun] = [process.cpuUsage(), await vendor.counts(), performance.now()];
+  await sleep(seconds * 1_000);
+  const { user, system } = process.cpuUsage(cpu);
+  const lasted = (performance.now() - begun) / 1_000;
+  const after = await vendor.counts();
+  const requests = after.single + after.lists - before.single - before.lists;
+  await app.stop();
+  await vendor.stop();
+  await Deno.remove(folder, { recursive: true });
+  return { kind, tasks, requestsPerSecond: requests / lasted, cpuShare: (user + system) / 1e6 / lasted };
+}
+
+/** The figures as a table. */
+export function writePollReport(figures: readonly PollFigures[]): string {
+  const rows = figures.map(({ kind, tasks, requestsPerSecond, cpuShare }) => [
+    kind === "ark" ? "lists many jobs at once" : "one job at a time",
+    figure(tasks),
+    figure(requestsPerSecond, 1),
+    percent(cpuShare),
+  ]);
+  return table(["vendor", "young tasks", "requests a second", "of a core"], rows);
+}
+
+async function createAll(address: string, key: string, count: number): Promise<void> {
+  let left = count;
+  const body = JSON.stringify({ model: "bench/video", prompt: "A lighthouse at dusk, waves, a slow pan to the left" });
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+  await Promise.all(Array.from({ length: PARALLEL }, async () => {
+    while (left-- > 0) {
+      const answer = await fetch(`${address}/v1/videos`, { method: "POST", headers, body });
+      if (answer.status !== 202) throw new Error(`The create was answered ${answer.status}: ${await answer.text()}`);
+      await answer.body?.cancel();
+    }
+  }));
+}
+
+async function startVendor() {
+  const program = new URL("./poll_vendor.ts", import.meta.url).pathname;
+  const args = ["run", "--quiet", "--allow-net", program];
+  const child = new Deno.Command(Deno.execPath(), { args, stdout: "piped" }).spawn();
+  const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  const address = `http://127.0.0.1:${Number((await reader.read()).value)}`;
+  return {
+    address,
+    counts: async (): Promise<{ jobs: number; single: number; lists: number }> =>
+      await (await fetch(`${address}/counts`)).json(),
+    async stop() {
+      child.kill();
+      await child.status;
+      await reader.cancel();
+    },
+  };
+}
+
+if (import.meta.main) {
+  const [tasks, seconds] = Deno.args.map(Number);
+  const figures: PollFigures[] = [];
+  for (const kind of ["ark", "xai"] as const) {
+    figures.push(await benchPolls(kind, tasks || undefined, seconds || undefined));
+  }
+  console.log(writePollReport(figures));
+}
