@@ -1,6 +1,5 @@
 import type { VideoJobHandle } from "../upstreams/video_upstream.ts";
 import type { Job } from "../store/store.ts";
-import { nextPollMs } from "./poll_schedule.ts";
 import { addJob, changeTask, postponeJob, readTask, settleJob, type TaskEntry } from "./records.ts";
 import type { TaskStage, VideoTask } from "./task.ts";
 import type { SubmittingStage } from "./unknown_outcome.ts";
@@ -95,12 +94,11 @@ function isSame(entry: TaskEntry, { value: { stage: before } }: SubmittingEntry)
     stage.since === before.since;
 }
 
-function submissionOf({ store, settings, random }: VideoParts, entry: TaskEntry, handle: VideoJobHandle) {
-  const { stage, id, deadlineAt } = entry.value;
+function submissionOf({ store }: VideoParts, entry: TaskEntry, handle: VideoJobHandle) {
+  const { stage, id } = entry.value;
   if (stage.step !== "submitting") throw new TypeError(`Cannot record a submission in stage "${stage.step}"`);
   const now = store.now();
   const { provider, model } = stage;
-  const dueAt = Math.min(now + nextPollMs(settings.polling, 0, undefined, random), deadlineAt);
   const submitted = { step: "submitted", provider, model, job: handle, since: now } as const;
-  return addJob(changeTask({}, entry, { stage: submitted }), "video_poll", id, dueAt);
+  return addJob(changeTask({}, entry, { stage: submitted }), "video_poll", id, now); // the poller knows when to poll
 }

@@ -5,7 +5,6 @@ import { writeMoney } from "../../src/lib/money.ts";
 import { modeOf } from "../../src/videos/mode.ts";
 import { nextPollMs, USUAL_SCHEDULE } from "../../src/videos/poll_schedule.ts";
 import { usageOf } from "../../src/videos/price.ts";
-import { Seats } from "../../src/videos/seats.ts";
 import { isTaskId, newTaskId } from "../../src/videos/task_id.ts";
 
 Deno.test("ids of tasks are UUIDs of version 7 that sort as they were made, also when the clock goes back", () => {
@@ -93,18 +92,4 @@ Deno.test("bytesOfDataUri() undoes base64 for all bytes, and refuses whatever is
   ) {
     assertEquals(bytesOfDataUri(bad), null, bad);
   }
-});
-
-Deno.test("Seats gives each provider its own number of calls, and tells those it sends away instants in a row", async () => {
-  const seats = new Seats(2);
-  const gate = Promise.withResolvers<string>();
-  const first = [seats.with("a", () => gate.promise), seats.with("a", () => gate.promise)];
-  assertEquals(await seats.with("a", () => Promise.resolve("third")), null);
-  assertEquals(await seats.with("b", () => Promise.resolve("other")), "other");
-  assertEquals([seats.comeBackAt("a", 0), seats.comeBackAt("a", 0), seats.comeBackAt("b", 0)], [1_000, 1_005, 1_000]);
-  for (let call = 0; call < 100_000; call++) seats.comeBackAt("a", 0);
-  assertEquals([seats.comeBackAt("a", 0), seats.comeBackAt("a", 500_000)], [60_000, 501_000]);
-  gate.resolve("done");
-  assertEquals(await Promise.all(first), ["done", "done"]);
-  assertEquals(await seats.with("a", () => Promise.resolve("third")), "third");
 });
