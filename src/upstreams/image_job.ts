@@ -33,6 +33,8 @@ export interface ImageJobParts {
   readonly clock: Clock;
   readonly call: ImageCall;
   readonly readError: JsonExtras["readError"];
+  /** Statuses after which the vendor's own client orders again, so that nothing was made. Default: none. */
+  readonly resentStatuses?: readonly number[];
 }
 
 const FIRST_PAUSE_MS = 500;
@@ -50,7 +52,7 @@ const MAX_REFUSED_POLLS = 5;
  * @param read Digests the answer.
  */
 export async function startImageJob<T>(
-  { outbound, call, readError }: ImageJobParts,
+  { outbound, call, readError, resentStatuses }: ImageJobParts,
   path: string,
   body: OutboundBody,
   read: (answer: unknown) => T,
@@ -66,7 +68,7 @@ export async function startImageJob<T>(
       readError,
     });
   } catch (thrown) {
-    throw thrown instanceof UpstreamFailure ? withDoubt(thrown) : thrown;
+    throw thrown instanceof UpstreamFailure ? withDoubt(thrown, resentStatuses) : thrown;
   }
 }
 

@@ -4,7 +4,10 @@ import type { OutboundBody } from "./outbound_body.ts";
 /** A field of a form: text, or a picture as a file. */
 export type FormField =
   | { readonly name: string; readonly text: string }
-  | { readonly name: string; readonly file: ImageSource; readonly filename: string };
+  | { readonly name: string; readonly file: FormFile; readonly filename: string };
+
+/** A file of a form. */
+export type FormFile = Pick<ImageSource, "mediaType" | "lengthBytes" | "open">;
 
 const encoder = new TextEncoder();
 

@@ -59,6 +59,17 @@ export function imageJobContract(vendor: string, dialect: ImageJobDialect): void
       }),
   );
 
+  law("an order that a 5xx answers leaves open whether the job began", async () => {
+    for (const status of [500, 502, 503, 504]) {
+      const failure = await answering(
+        [{ status, body: "" }],
+        (images) => assertRejects(() => images.generate(order, CALL), UpstreamFailure),
+      );
+      const isResent = dialect.resentStatuses?.includes(status) ?? false;
+      assertEquals(failure.facts.accepted, isResent ? "no" : "unknown", String(status));
+    }
+  });
+
   law("a poll that fails loses no job that is paid for", () => {
     const failures = [429, 500, 502, 503, 504].map((status) => ({ status, body: dialect.refusal("not now") }));
     const unreadable = { status: 200, body: "<html>busy</html>" };

@@ -28,6 +28,8 @@ export interface ImageDialect {
   readonly contentRefusals: readonly (readonly VendorAnswer[])[];
   /** An error body of the vendor with these words. */
   readonly refusal: (words: string) => unknown;
+  /** After which 5xx the vendor's own client orders again, so that nothing was made. Default: none. */
+  readonly resentStatuses?: readonly number[];
   /** Whether pictures can be changed, and whether beside a mask. */
   readonly edits: "none" | "without_mask" | "with_mask";
 }
@@ -104,7 +106,8 @@ export function imageUpstreamContract(vendor: string, dialect: ImageDialect): vo
     for (const status of [500, 502, 503, 504]) {
       const failure = await failing([{ status, body: "" }]);
       assert(failure.isProvidersFault && !failure.facts.isContentRefusal, String(status));
-      if (status === 502 || status === 504) assertEquals(failure.facts.accepted, "unknown", String(status));
+      if (dialect.resentStatuses?.includes(status)) assertEquals(failure.facts.accepted, "no", String(status));
+      else if (status === 502 || status === 504) assertEquals(failure.facts.accepted, "unknown", String(status));
     }
   });
 

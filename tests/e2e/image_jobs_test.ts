@@ -40,7 +40,9 @@ for (const { model, size: made } of MODELS) {
 
   Deno.test(`${model}: references and edits reach the vendor`, () =>
     withGateway(async (gateway) => {
-      const picture = await pictureFile({ width: 96, height: 96 });
+      // Large enough for a vendor that wants such pictures uploaded.
+      const picture = await pictureFile({ width: 800, height: 800, format: "jpeg" });
+      assert(picture.length > 65_536);
       const generated = await gateway.post("/v1/images/generations", {
         model,
         prompt: `a fox like this ${AT_ONCE}`,
@@ -53,7 +55,7 @@ for (const { model, size: made } of MODELS) {
       form.set("model", model);
       form.set("prompt", `a hat ${AT_ONCE}`);
       form.set("quality", "high");
-      form.set("image", new File([picture], "a.png"));
+      form.set("image", new File([picture], "a.jpg"));
       const edited = await gateway.post("/v1/images/edits", form);
       assertEquals(edited.status, 200, await edited.clone().text());
       assertEquals((await edited.json()).data.length, 1);

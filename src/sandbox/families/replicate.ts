@@ -3,12 +3,15 @@ import { isObject, listOf } from "../../conversation/wire_value.ts";
 import { pass } from "../beat_stream.ts";
 import { bodyOf, type Call, type Family, hasGoodBearer, isMissingModel, jsonAnswer } from "../call.ts";
 import { readInlinePicture } from "../pictures/data_uri.ts";
-import type { PictureFormat, ReadPicture } from "../pictures/file.ts";
+import { type PictureFormat, type ReadPicture, readPicture } from "../pictures/file.ts";
 import { Refusal } from "../refusal.ts";
+import type { World } from "../world.ts";
 import { pictureOf, type PictureShape } from "./picture_jobs.ts";
 import { creationAnswer, stateOf, type VideoJob, videoJobsByWorld, type VideoJobState, videoOf } from "./video_jobs.ts";
 
 const jobsOf = videoJobsByWorld();
+/** Each sandbox's uploads, by their names. */
+const UPLOADS = new WeakMap<World, Map<string, Blob>>();
 
 const WORDS: Readonly<Record<VideoJobState, string>> = {
   queued: "starting",
@@ -42,6 +45,7 @@ export const replicate: Family = {
     if (!hasGoodBearer(call)) throw new Refusal(401, "You did not pass a valid authentication token");
     const { method, path } = call;
     if (method === "GET" && path === "/v1/account") return jsonAnswer({ type: "user", username: "sandbox" });
+    if (method === "POST" && path === "/v1/files") return upload(call);
     if (method === "POST" && /^\/v1\/(?:models\/[^/]+\/[^/]+\/)?predictions$/.test(path)) return await create(call);
     const [, id, cancels] = /^\/v1\/predictions\/([^/]+)(\/cancel)?$/.exec(path) ?? [];
     const job = jobsOf(call.world).get(id ?? "");
@@ -58,6 +62,15 @@ export const replicate: Family = {
   },
 };
 
+function upload({ form, world, headers }: Call): Response {
+  const file = form?.get("content");
+  if (!(file instanceof Blob)) throw new Refusal(400, "Missing content");
+  const id = world.nextId();
+  const uploads = UPLOADS.get(world) ?? new Map<string, Blob>();
+  UPLOADS.set(world, uploads.set(id, file));
+  return jsonAnswer({ id, urls: { get: `http://${headers.get("host")}/replicate/v1/files/${id}` } }, {}, 201);
+}
+
 async function create(call: Call): Promise<Response> {
   const body = bodyOf(call, "The body is not valid JSON.");
   const model = String(body.version ?? call.path.split("/").slice(3, 5).join("/"));
@@ -72,7 +85,7 @@ async function create(call: Call): Promise<Response> {
   if (unknown !== undefined) {
     throw new Refusal(422, `- input: Additional property ${unknown} is not allowed`, { param: "input" });
   }
-  if (!isVideo(model)) await shapeOf(input);
+  if (!isVideo(model)) await shapeOf(input, call.world);
   const job = await jobsOf(call.world).create(
     call,
     { prompt: input.prompt, body: { ...input, model }, newId: () => call.world.nextId() },
@@ -122,7 +135,7 @@ function predictionOf(call: Call, job: VideoJob): JsonObject {
 }
 
 function fileOf(call: Call, job: VideoJob | undefined, what: string): Response | Promise<Response> {
-  return what === "video" ? videoOf(call.world, job) : pictureOf(call, job, 0, shapeOf);
+  return what === "video" ? videoOf(call.world, job) : pictureOf(call, job, 0, (body) => shapeOf(body, call.world));
 }
 
 function isVideo(model: string): boolean {
@@ -130,11 +143,11 @@ function isVideo(model: string): boolean {
 }
 
 /** Throws {@linkcode Refusal} for what the vendor refuses. */
-async function shapeOf(input: JsonObject): Promise<PictureShape> {
+async function shapeOf(input: JsonObject, world: World): Promise<PictureShape> {
   const values = Object.keys(input).filter((name) => PICTURES.test(name)).flatMap((name) =>
     Array.isArray(input[name]) ? listOf(input[name]) : [input[name]]
   );
-  const references = await Promise.all(values.map(referenceIn));
+  const references = await Promise.all(values.map((value) => referenceIn(value, world)));
   const format = FORMATS[String(input.output_format ?? "webp")];
   if (format === undefined) throw new Refusal(422, "- input.output_format: must be one of webp, jpg, png");
   const { aspect_ratio = "1:1" } = input;
@@ -151,8 +164,9 @@ function sideOf(ratio: number): number {
   return Math.round(SIDE * Math.sqrt(ratio) / GRAIN) * GRAIN;
 }
 
-async function referenceIn(value: unknown): Promise<ReadPicture> {
-  const picture = await readInlinePicture(value);
+async function referenceIn(value: unknown, world: World): Promise<ReadPicture> {
+  const upload = UPLOADS.get(world)?.get(/\/replicate\/v1\/files\/(\w+)$/.exec(String(value).slice(-100))?.[1] ?? "");
+  const picture = upload ? await readPicture(await upload.bytes(), upload.type) : await readInlinePicture(value);
   if (picture === null) throw new Refusal(422, "- input.image: is no image");
   return picture;
 }

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { Outbound } from "../outbound.ts";
+import { MEDIA_OPTION } from "../refused_options.ts";
 import { videoExchange } from "../video_exchange.ts";
 import { cancelWaiting, failed, finished, pending, pendingAs } from "../video_progress.ts";
 import type { RefusedOptions, VideoJobHandle, VideoProgress, VideoUpstream } from "../video_upstream.ts";
@@ -21,18 +22,17 @@ const Task = z.object({
 });
 
 const SHAPE = 'use "resolution", "aspect_ratio" or "size"';
-const MEDIA = 'it is what the video is made from; use "frame_images" or "input_references"';
 
 const REFUSED_OPTIONS: RefusedOptions = {
   size: SHAPE,
   ratio: SHAPE,
-  input: MEDIA,
-  media: MEDIA,
-  imgurl: MEDIA,
-  referenceurls: MEDIA,
-  firstframeurl: MEDIA,
-  lastframeurl: MEDIA,
-  audiourl: MEDIA,
+  input: MEDIA_OPTION,
+  media: MEDIA_OPTION,
+  imgurl: MEDIA_OPTION,
+  referenceurls: MEDIA_OPTION,
+  firstframeurl: MEDIA_OPTION,
+  lastframeurl: MEDIA_OPTION,
+  audiourl: MEDIA_OPTION,
   shottype: "it changes what is made and what that costs",
 };
 

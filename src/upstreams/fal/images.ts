@@ -8,7 +8,7 @@ import type { ImageOrder, ImageOutcome, ImageUpstream } from "../image_upstream.
 import { dataUriOf, jsonBody } from "../json_body.ts";
 import type { JsonExtras, Outbound } from "../outbound_call.ts";
 import { type FalImageEndpoint, type FalImageInputs, imageEndpointFor } from "./image_inputs.ts";
-import { Created, isJobsOwn, isRefusal, placeOf, readRefusal, Status } from "./queue.ts";
+import { Created, isJobsOwn, isRefusal, placeOf, readRefusal, RESENT_STATUSES, Status } from "./queue.ts";
 
 /** Pictures on fal's queue. Source: fal documentation, "Queue API"; the schemas of each model. */
 
@@ -33,7 +33,7 @@ const Result = z.object({
  */
 export function falImages(outbound: Outbound, clock: Clock): ImageUpstream {
   const make: ImageUpstream["generate"] = async (order, call) => {
-    const parts: ImageJobParts = { outbound, clock, call, readError: readRefusal };
+    const parts: ImageJobParts = { outbound, clock, call, readError: readRefusal, resentStatuses: RESENT_STATUSES };
     const endpoint = endpointOf(order, outbound);
     const created = await startImageJob(
       parts,

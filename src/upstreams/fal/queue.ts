@@ -7,6 +7,9 @@ import type { Outbound, VendorRefusal } from "../outbound.ts";
 
 const text = z.string().nullish().catch(null);
 
+/** Source: @fal-ai/client 1.10.1, `DEFAULT_RETRYABLE_STATUS_CODES`, by which it submits again. */
+export const RESENT_STATUSES: readonly number[] = [429, 502, 503, 504];
+
 /** A job that was accepted. */
 export interface FalSubmission {
   readonly request_id: string;

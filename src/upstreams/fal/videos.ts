@@ -6,7 +6,7 @@ import { type VideoExchange, videoExchange } from "../video_exchange.ts";
 import { failed, failedWith, finished, pending, pendingAs } from "../video_progress.ts";
 import type { CancelOutcome, VideoJobHandle, VideoProgress, VideoUpstream } from "../video_upstream.ts";
 import { endpointFor } from "./inputs.ts";
-import { Created, isJobsOwn, isRefusal, placeOf, readRefusal, Status } from "./queue.ts";
+import { Created, isJobsOwn, isRefusal, placeOf, readRefusal, RESENT_STATUSES, Status } from "./queue.ts";
 import { REFUSED_OPTIONS } from "./refused_options.ts";
 
 /** fal's queue. Source: fal documentation, "Queue API" (submit, status, result, cancel) and "Errors". */
@@ -20,9 +20,6 @@ const Result = z.object({
   videos: z.array(File).nullish().catch(null),
   has_nsfw_concepts: z.array(z.boolean()).nullish().catch(null),
 });
-
-/** Source: @fal-ai/client 1.10.1, `DEFAULT_RETRYABLE_STATUS_CODES`, by which it submits again. */
-const RESENT_STATUSES = [429, 502, 503, 504];
 
 /** fal as a video upstream. It repeats nothing of ours by which a job could be found again. */
 export function falVideos(outbound: Outbound): VideoUpstream {

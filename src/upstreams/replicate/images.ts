@@ -3,8 +3,9 @@ import { type ImageJobParts, type ImageProgress, imagesOf, startImageJob } from 
 import { madeImageOf } from "../image_reply.ts";
 import { nearestRatio, pixelsOf } from "../image_size.ts";
 import type { ImageOrder, ImageOutcome, ImageUpstream, MadeImage } from "../image_upstream.ts";
-import { dataUriOf, jsonBody } from "../json_body.ts";
+import { type InlineImage, jsonBody } from "../json_body.ts";
 import type { Outbound } from "../outbound_call.ts";
+import { imageInput } from "./files.ts";
 import { imageInputsOf, type ReplicateImageInputs } from "./image_inputs.ts";
 import {
   isRefusal,
@@ -32,7 +33,10 @@ export function replicateImages(outbound: Outbound, clock: Clock): ImageUpstream
   const make: ImageUpstream["generate"] = async (order, call) => {
     const parts: ImageJobParts = { outbound, clock, call, readError: readReplicateError };
     const { path, fields } = targetOf(order.model);
-    const body = jsonBody({ ...fields, input: inputFor(order, imageInputsOf(order.model), outbound) });
+    const inputs = imageInputsOf(order.model);
+    refuseImages(order, inputs, outbound);
+    const images = await Promise.all(order.images.map((image) => imageInput(outbound, image, call.callerSignal)));
+    const body = jsonBody({ ...fields, input: inputFor(order, inputs, images) });
     const made = await startImageJob(parts, path, body, readPrediction, headers);
     const place = placeOf(made.id);
     return await imagesOf({
@@ -53,13 +57,13 @@ export function replicateImages(outbound: Outbound, clock: Clock): ImageUpstream
   };
 }
 
-function inputFor(order: ImageOrder, inputs: ReplicateImageInputs, outbound: Outbound) {
+function inputFor(order: ImageOrder, inputs: ReplicateImageInputs, images: readonly (InlineImage | string)[]) {
   const { prompt, quality, background, outputFormat, size } = order;
   const asked = pixelsOf(size);
-  const matches = order.images.length > 0 && inputs.matchesInput;
+  const matches = images.length > 0 && inputs.matchesInput;
   return {
     prompt,
-    ...imagesIn(order, inputs, outbound),
+    ...(images.length > 0 && (inputs.images ? { [inputs.images]: images } : { [inputs.image!]: images[0] })),
     ...(asked !== null && inputs.ratios && { aspect_ratio: nearestRatio(asked, inputs.ratios) }),
     ...(asked === null && matches && { aspect_ratio: "match_input_image" }),
     ...(outputFormat !== null && inputs.formats?.[outputFormat] && { output_format: inputs.formats[outputFormat] }),
@@ -68,12 +72,10 @@ function inputFor(order: ImageOrder, inputs: ReplicateImageInputs, outbound: Out
   };
 }
 
-function imagesIn({ model, images }: ImageOrder, { image, images: list }: ReplicateImageInputs, outbound: Outbound) {
-  if (images.length === 0) return {};
-  const uris = images.map(dataUriOf);
-  if (list !== undefined) return { [list]: uris };
-  if (image !== undefined && uris.length === 1) return { [image]: uris[0] };
-  const what = image === undefined ? "takes no image" : "takes one image at most";
+function refuseImages({ model, images }: ImageOrder, inputs: ReplicateImageInputs, outbound: Outbound): void {
+  const most = inputs.images !== undefined ? Infinity : inputs.image !== undefined ? 1 : 0;
+  if (images.length <= most) return;
+  const what = most === 0 ? "takes no image" : "takes one image at most";
   throw outbound.failure("invalid", `"${model}" ${what}`, { field: "image" });
 }
 

@@ -5,6 +5,7 @@ import { MEDIA_OPTION, refusals, UNPRICED_OPTION } from "../refused_options.ts";
 import { videoExchange } from "../video_exchange.ts";
 import { failed, finished, pending, pendingAs } from "../video_progress.ts";
 import type { RefusedOptions, VideoProgress, VideoUpstream } from "../video_upstream.ts";
+import { withUploads } from "./files.ts";
 import {
   isRefusal,
   placeOf,
@@ -50,7 +51,7 @@ export function replicateVideos(outbound: Outbound): VideoUpstream {
       const { path, fields } = targetOf(order.model);
       const body = {
         ...fields,
-        input: bodyOf(outbound, order, videoInputsOf(order.model)),
+        input: bodyOf(outbound, await withUploads(outbound, order), videoInputsOf(order.model)),
         ...(order.callbackUrl !== null && { webhook: order.callbackUrl, webhook_events_filter: ["completed"] }),
       };
       return { id: (await exchange.create(path, body, readPrediction)).id, place: null };

@@ -52,6 +52,7 @@ imageJobContract("fal", {
     [created, ok({ status: "COMPLETED", error: "Flagged", error_type: "content_policy_violation" })],
   ],
   refusal: (words) => detail("value_error", words),
+  resentStatuses: [502, 503, 504],
   edits: "without_mask",
   created,
   pending: { status: 202, body: { status: "IN_PROGRESS" } },

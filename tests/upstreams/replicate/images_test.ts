@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
 import type { ImageOrder, MadeImage } from "../../../src/upstreams/image_upstream.ts";
 import { replicateImages } from "../../../src/upstreams/replicate/images.ts";
@@ -127,6 +127,32 @@ for (
     assertEquals(body, { input: { prompt: "A fox", ...input } });
   });
 }
+
+Deno.test("Replicate images: a large picture is uploaded first, and named by its address", async () => {
+  const address = "https://api.replicate.example/v1/files/f-1";
+  const upload = { status: 201, body: { id: "f-1", urls: { get: address } } };
+  const bytes = new Uint8Array(65_537).fill(65);
+  const order = { model: "black-forest-labs/flux-2-pro", images: [pictureOf(bytes), pictureOf([1, 2])] };
+  const { seen } = await play([upload, succeeded], order);
+  assertEquals(seen.map(({ method, path }) => `${method} ${path}`), [
+    "POST /files",
+    "POST /models/black-forest-labs/flux-2-pro/predictions",
+  ]);
+  assertStringIncludes(seen[0].body, 'name="content"; filename="media.png"');
+  assertStringIncludes(seen[0].body, "A".repeat(65_537));
+  assertEquals(JSON.parse(seen[1].body).input.input_images, [address, URI]);
+});
+
+Deno.test("Replicate images: an upload that fails orders nothing", async () => {
+  for (const answer of [{ status: 500, body: "" }, { status: 504, body: "" }, ok({ id: "f-1" })]) {
+    const failure = await withAnswers([answer], ({ outbound }) => {
+      const order = orderOf({ model: "owner/name", images: [pictureOf(new Uint8Array(65_537))] });
+      const images = replicateImages(outbound, new ManualClock());
+      return assertRejects(() => images.generate(order, CALL), UpstreamFailure);
+    });
+    assertEquals(failure.facts.accepted, "no");
+  }
+});
 
 Deno.test("Replicate images: pictures that a model does not take are refused before anything is sent", async () => {
   const refused = (model: string, count: number) =>

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
 import { replicateVideos } from "../../../src/upstreams/replicate/videos.ts";
-import type { VideoOrder, VideoProgress } from "../../../src/upstreams/video_upstream.ts";
+import type { VideoMedia, VideoOrder, VideoProgress } from "../../../src/upstreams/video_upstream.ts";
 import { videoUpstreamContract } from "../../contract/video_upstream.ts";
 import { RECORDINGS } from "../../support/recordings.ts";
 import { mediaAt, ok, recordedAnswer, videoOrder, withAnswers } from "../../support/video_stage.ts";
@@ -143,6 +143,27 @@ Deno.test("Replicate videos: a version is named in the body, and its model's inp
 Deno.test("Replicate videos: the vendor's news come to the gateway's own address", async () => {
   const { body } = await sent({ model: MODEL, callbackUrl: "https://gateway.example/news/1" });
   assertEquals([body.webhook, body.webhook_events_filter], ["https://gateway.example/news/1", ["completed"]]);
+});
+
+Deno.test("Replicate videos: large media that stand inline are uploaded first", async () => {
+  const inline = (length: number): VideoMedia => ({
+    ...mediaAt("image", `data:image/jpeg;base64,${new Uint8Array(length).toBase64()}`),
+    form: "data_uri",
+  });
+  const address = "https://api.replicate.example/v1/files/f-1";
+  const upload = { status: 201, body: { id: "f-1", urls: { get: address } } };
+  await withAnswers([upload, prediction("starting")], async ({ outbound, vendor }) => {
+    const order = { model: "google/veo-3.1", ...FRAMES, firstFrame: inline(65_537), lastFrame: inline(3) };
+    await replicateVideos(outbound).create(videoOrder(order));
+    assertEquals(vendor.seen.map(({ path }) => path), ["/files", "/models/google/veo-3.1/predictions"]);
+    const { input } = JSON.parse(vendor.seen[1].body);
+    assertEquals([input.image, input.last_frame], [address, "data:image/jpeg;base64,AAAA"]);
+  });
+  await withAnswers([{ status: 503, body: "" }], async ({ outbound }) => {
+    const order = videoOrder({ mode: "img2video", firstFrame: inline(65_537) });
+    const failure = await assertRejects(() => replicateVideos(outbound).create(order), UpstreamFailure);
+    assertEquals(failure.facts.accepted, "no");
+  });
 });
 
 Deno.test("Replicate videos: what a model does not take is refused before anything is sent, or named as dropped", async () => {

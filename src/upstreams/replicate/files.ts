@@ -1,0 +1,75 @@
+import * as z from "zod";
+import { UpstreamFailure } from "../failure.ts";
+import type { ImageSource } from "../image_upstream.ts";
+import { dataUriOf, type InlineImage } from "../json_body.ts";
+import { type FormFile, multipartBody } from "../multipart_body.ts";
+import type { Outbound, OutboundCall } from "../outbound_call.ts";
+import type { VideoMedia, VideoOrder } from "../video_upstream.ts";
+import { readReplicateError } from "./prediction.ts";
+
+/**
+ * Larger media are uploaded before they are named, as the vendor's own client does: each answer about a prediction repeats its
+ * inputs. The vendor deletes uploads after a day. Source: Replicate HTTP API reference, "Create a file".
+ */
+const MAX_INLINE_BYTES = 65_536;
+
+const Written = z.object({ urls: z.object({ get: z.string().min(1) }) });
+
+/** A picture as the value of an input: inline where it is small, else the address of an upload. */
+export async function imageInput(
+  outbound: Outbound,
+  image: ImageSource,
+  callerSignal: OutboundCall["callerSignal"],
+): Promise<InlineImage | string> {
+  return image.lengthBytes <= MAX_INLINE_BYTES ? dataUriOf(image) : await upload(outbound, image, callerSignal);
+}
+
+/** The order with the addresses of uploads in place of larger media that stood inline. */
+export async function withUploads(outbound: Outbound, order: VideoOrder): Promise<VideoOrder> {
+  const placed = async (media: VideoMedia): Promise<VideoMedia> => {
+    const file = media.form === "data_uri" ? fileIn(media.value) : null;
+    if (file === null || file.lengthBytes <= MAX_INLINE_BYTES) return media;
+    return { ...media, form: "url", value: await upload(outbound, file, null) };
+  };
+  const { firstFrame, lastFrame, references } = order;
+  return {
+    ...order,
+    firstFrame: firstFrame && await placed(firstFrame),
+    lastFrame: lastFrame && await placed(lastFrame),
+    references: await Promise.all(references.map(placed)),
+  };
+}
+
+/** What a `data:` URI holds; null where it is not in base64. */
+function fileIn(uri: string): FormFile | null {
+  const head = /^data:([^;,]*)[^,]{0,100};base64,/.exec(uri.slice(0, 300));
+  if (head === null) return null;
+  const bytes = Uint8Array.fromBase64(uri.slice(head[0].length));
+  return {
+    mediaType: head[1] || "application/octet-stream",
+    lengthBytes: bytes.length,
+    async *open() {
+      yield bytes;
+    },
+  };
+}
+
+/** Nothing has been ordered yet, so that a failure surely made nothing. */
+async function upload(
+  outbound: Outbound,
+  file: FormFile,
+  callerSignal: OutboundCall["callerSignal"],
+): Promise<string> {
+  const filename = `media.${file.mediaType.slice(file.mediaType.indexOf("/") + 1).replace(/[^\w]/g, "")}`;
+  const body = multipartBody([{ name: "content", file, filename }]);
+  try {
+    return await outbound.json("POST", "/files", body, (answer) => Written.parse(answer).urls.get, {
+      callerSignal,
+      readError: readReplicateError,
+    });
+  } catch (thrown) {
+    if (!(thrown instanceof UpstreamFailure)) throw thrown;
+    const { provider, kind, message, facts } = thrown;
+    throw new UpstreamFailure(provider, kind, message, { ...facts, accepted: "no" });
+  }
+}
