@@ -53,7 +53,7 @@ async function create(call: Call): Promise<Response> {
   const { world, path } = call;
   if (path !== "/v1/text_to_video" && path !== "/v1/image_to_video") throw new Refusal(404, "Not found");
   const body = bodyOf(call, "The request body is not valid JSON");
-  const id = () => world.nextId().replace(/^(.{8})(.{4})(.{4})(.{4})(.{4})$/, "$1-$2-4$3-a$4-$5");
+  const id = () => world.nextId().replace(/^(.{8})(.{4})(.{3})(.{3})(.{6})$/, "$1-$2-4$3-a$4-000000$5");
   const order = { prompt: String(body.promptText ?? ""), body, newId: id };
   const job = await jobsOf(world).create(call, order, REFUSALS, () => refuseBadOrder(path, body));
   return creationAnswer(job, jsonAnswer({ id: job.id, estimatedCost: { credits: creditsOf(job) } }));

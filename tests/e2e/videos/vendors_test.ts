@@ -6,22 +6,59 @@ import { GOOD, startVideoGateway } from "../../support/video_gateway.ts";
 /** A simulated vendor, and what tells its ways apart as far as a caller can see. */
 interface Vendor {
   readonly name: string;
-  /** Whether a result needs the vendor's key, so that callers are told no address of the vendor's that opens it. */
+  /** Whether a result needs the vendor's key, so that callers cannot open the vendor's own address. */
   readonly keepsResults: boolean;
-  /** What the vendor can be told while it works on a job. */
+  /** What of a job the vendor can stop. */
   readonly cancels: "running" | "nothing";
   /** Whether a creation whose answer was lost is found again. */
   readonly isSearchable: boolean;
-  /** The seconds that the vendor reports for `[[seconds 7]]`. */
+  /** Whether the model takes pictures to refer to. */
+  readonly takesReferences: boolean;
+  /** Whether the vendor reports how long the video is. */
   readonly reportsSeconds: boolean;
 }
 
 const VENDORS: readonly Vendor[] = [
-  { name: "kling", keepsResults: false, cancels: "nothing", isSearchable: true, reportsSeconds: true },
-  { name: "openrouter", keepsResults: true, cancels: "nothing", isSearchable: false, reportsSeconds: false },
-  { name: "fal", keepsResults: false, cancels: "running", isSearchable: false, reportsSeconds: true },
-  { name: "replicate", keepsResults: false, cancels: "running", isSearchable: false, reportsSeconds: false },
-  { name: "runway", keepsResults: false, cancels: "running", isSearchable: false, reportsSeconds: false },
+  {
+    name: "kling",
+    keepsResults: false,
+    cancels: "nothing",
+    isSearchable: true,
+    takesReferences: true,
+    reportsSeconds: true,
+  },
+  {
+    name: "openrouter",
+    keepsResults: true,
+    cancels: "nothing",
+    isSearchable: false,
+    takesReferences: true,
+    reportsSeconds: false,
+  },
+  {
+    name: "fal",
+    keepsResults: false,
+    cancels: "running",
+    isSearchable: false,
+    takesReferences: false,
+    reportsSeconds: true,
+  },
+  {
+    name: "replicate",
+    keepsResults: false,
+    cancels: "running",
+    isSearchable: false,
+    takesReferences: true,
+    reportsSeconds: false,
+  },
+  {
+    name: "runway",
+    keepsResults: false,
+    cancels: "running",
+    isSearchable: false,
+    takesReferences: true,
+    reportsSeconds: false,
+  },
 ];
 
 const PIXEL = "data:image/png;base64," +
@@ -31,7 +68,7 @@ const frame = (frame_type: string) => ({ type: "image_url", image_url: { url: PI
 const gateway = await startVideoGateway({ balance: "100.00" });
 const { call, create, until } = gateway;
 
-for (const { name, keepsResults, cancels, isSearchable, reportsSeconds } of VENDORS) {
+for (const { name, keepsResults, cancels, isSearchable, takesReferences, reportsSeconds } of VENDORS) {
   const model = `sandbox/video-${name}`;
   const made = (prompt: string, fields: object = {}) => create({ model, prompt, ...fields });
 
@@ -49,6 +86,14 @@ for (const { name, keepsResults, cancels, isSearchable, reportsSeconds } of VEND
     const fields = { frame_images: [frame("first_frame"), frame("last_frame")], resolution: "1080p" };
     assertEquals((await until(await made(GOOD.prompt, fields), "completed", "failed")).status, "completed");
   });
+
+  if (takesReferences) {
+    Deno.test(`${name}: pictures to refer to reach the vendor as it takes them`, async () => {
+      const picture = { type: "image_url", image_url: { url: PIXEL } };
+      const id = await made(GOOD.prompt, { input_references: [picture, picture], aspect_ratio: "1:1" });
+      assertEquals((await until(id, "completed", "failed")).status, "completed");
+    });
+  }
 
   for (
     const [directive, status, code] of [
