@@ -186,8 +186,10 @@ export interface VideoUpstream {
   /**
    * The first word of a prompt that this vendor would read as an option, such as `--dur`, and that decides what the video costs;
    * null when there is none. Missing where prompts are words alone.
+   *
+   * @param model The vendor's name of the model.
    */
-  readonly optionInPrompt?: (prompt: string) => string | null;
+  readonly optionInPrompt?: (prompt: string, model: string) => string | null;
   /**
    * Names the fields of an order, as the caller wrote them, that this vendor's request cannot hold and that are therefore not
    * sent: `seed`, `generate_audio`. Values of media are not looked at. Missing where everything is sent or refused.

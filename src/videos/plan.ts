@@ -98,8 +98,8 @@ function ownOptions(
 
 /** Throws when a vendor that may be asked would read an option in the prompt, as that would stand outside the price. */
 function refusePromptOptions({ upstreams }: VideoParts, prompt: string, model: VideoModel, pin: string | null): void {
-  for (const { provider } of model.serves) {
-    const option = (pin ?? provider) === provider ? upstreams.get(provider)?.optionInPrompt?.(prompt) : null;
+  for (const { provider, model: name } of model.serves) {
+    const option = (pin ?? provider) === provider ? upstreams.get(provider)?.optionInPrompt?.(prompt, name) : null;
     if (!option) continue;
     throw invalidField("prompt", `"${option}" is an option to the provider; use the field of the request in its place`);
   }

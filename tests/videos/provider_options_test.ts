@@ -5,12 +5,13 @@ import { arkVideos } from "../../src/upstreams/ark/videos.ts";
 import { falVideos } from "../../src/upstreams/fal/videos.ts";
 import { minimaxVideos } from "../../src/upstreams/minimax/videos.ts";
 import type { Outbound } from "../../src/upstreams/outbound.ts";
+import type { VideoUpstream } from "../../src/upstreams/video_upstream.ts";
 import { xaiVideos } from "../../src/upstreams/xai/videos.ts";
 import { optionsByProvider, orderAt } from "../../src/videos/provider_options.ts";
 import type { TaskOrder } from "../../src/videos/task.ts";
 
 const NOWHERE = {} as Outbound;
-const upstreams = new Map([
+const upstreams = new Map<string, VideoUpstream>([
   ["ark", arkVideos(NOWHERE)],
   ["fal", falVideos(NOWHERE)],
   ["minimax", minimaxVideos(NOWHERE)],
@@ -62,4 +63,17 @@ Deno.test("orderAt() gives each provider its own options; a record of an earlier
   assertEquals(orderAt(keyed, "constructor").options, {});
   assertEquals(orderAt({ ...order, options: { watermark: true } }, "fal").options, { watermark: true });
   assertEquals(orderAt(order, "fal").options, {});
+});
+
+Deno.test("vendors that hand prompts on tell options in them for the models that read them", () => {
+  for (
+    const [provider, model, option] of [
+      ["ark", "ep-1", "--dur"],
+      ["fal", "fal-ai/bytedance/seedance/v1/pro", "--dur"],
+      ["fal", "fal-ai/veo3", null],
+    ] as const
+  ) {
+    assertEquals(upstreams.get(provider)!.optionInPrompt!("A fox --dur 12", model), option);
+    assertEquals(upstreams.get(provider)!.optionInPrompt!("A fox --durable", model), null);
+  }
 });

@@ -3,6 +3,7 @@ import type { JsonObject } from "../../lib/json_object.ts";
 import type { Outbound } from "../outbound.ts";
 import { contentPartsOf } from "../video_content.ts";
 import { MEDIA_OPTION, UNPRICED_OPTION } from "../refused_options.ts";
+import { seedanceOptionIn } from "../seedance_prompt.ts";
 import { videoExchange } from "../video_exchange.ts";
 import { cancelWaiting, failed, finished, progressOfStatus } from "../video_progress.ts";
 import { shapeOf, type VideoShapes } from "../video_shape.ts";
@@ -55,10 +56,6 @@ const REFUSED_OPTIONS: RefusedOptions = {
   tools: UNPRICED_OPTION,
 };
 
-/** Source: Ark API reference, "Create a video generation task", "Parameters in the text prompt": all forms, in any place. */
-const OPTION_IN_PROMPT =
-  /--(?:dur|duration|frames|fr|rs|resolution|fps|framespersecond|generate_?audio|service_?tier|draft)(?![\w-])/i;
-
 /** Ark as a video upstream. */
 export function arkVideos(outbound: Outbound): VideoUpstream {
   const exchange = videoExchange(outbound, readArkError);
@@ -87,7 +84,7 @@ export function arkVideos(outbound: Outbound): VideoUpstream {
     },
     open: null,
     refusedOptions: REFUSED_OPTIONS,
-    optionInPrompt: (prompt) => OPTION_IN_PROMPT.exec(prompt)?.[0] ?? null,
+    optionInPrompt: seedanceOptionIn,
     ownSchemes: ["asset:"],
   };
 }

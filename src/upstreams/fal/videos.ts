@@ -2,6 +2,7 @@ import * as z from "zod";
 import { UpstreamFailure } from "../failure.ts";
 import { bodyOf, droppedOf } from "../named_inputs.ts";
 import type { Outbound } from "../outbound.ts";
+import { routedOptionIn } from "../seedance_prompt.ts";
 import { type VideoExchange, videoExchange } from "../video_exchange.ts";
 import { failed, failedWith, finished, pending, pendingAs } from "../video_progress.ts";
 import type { CancelOutcome, VideoJobHandle, VideoProgress, VideoUpstream } from "../video_upstream.ts";
@@ -38,6 +39,7 @@ export function falVideos(outbound: Outbound): VideoUpstream {
     find: null,
     open: null,
     refusedOptions: REFUSED_OPTIONS,
+    optionInPrompt: routedOptionIn,
     dropped(order) {
       const endpoint = endpointFor(order.model, order.mode);
       return endpoint === null ? [] : droppedOf(order, endpoint.inputs);

@@ -5,6 +5,7 @@ import type { Outbound, VendorRefusal } from "../outbound.ts";
 import { reportedUsd } from "../reported_cost.ts";
 import { openStreamedResult } from "../streamed_result.ts";
 import { MEDIA_OPTION, UNPRICED_OPTION } from "../refused_options.ts";
+import { routedOptionIn } from "../seedance_prompt.ts";
 import { videoExchange } from "../video_exchange.ts";
 import { failed, pending, pendingAs } from "../video_progress.ts";
 import type {
@@ -90,6 +91,7 @@ export function openrouterVideos(outbound: Outbound): VideoUpstream {
     find: null,
     open: async (result, job) => await openContent(outbound, result, job),
     refusedOptions: REFUSED_OPTIONS,
+    optionInPrompt: routedOptionIn,
   };
 }
 

@@ -2,6 +2,7 @@ import type { Outbound } from "../outbound.ts";
 import { bodyOf, droppedOf } from "../named_inputs.ts";
 import { UpstreamFailure } from "../failure.ts";
 import { MEDIA_OPTION, refusals, UNPRICED_OPTION } from "../refused_options.ts";
+import { routedOptionIn } from "../seedance_prompt.ts";
 import { videoExchange } from "../video_exchange.ts";
 import { failed, finished, pending, pendingAs } from "../video_progress.ts";
 import type { RefusedOptions, VideoProgress, VideoUpstream } from "../video_upstream.ts";
@@ -72,6 +73,7 @@ export function replicateVideos(outbound: Outbound): VideoUpstream {
     find: null,
     open: null,
     refusedOptions: REFUSED_OPTIONS,
+    optionInPrompt: routedOptionIn,
     dropped: (order) => droppedOf(order, videoInputsOf(order.model)),
     resultLifeMs: RESULT_LIFE_MS,
   };

@@ -4,6 +4,8 @@ import type { JsonObject } from "../../lib/json_object.ts";
 import { UpstreamFailure } from "../failure.ts";
 import type { Outbound, VendorRefusal } from "../outbound.ts";
 import { reportedUsd } from "../reported_cost.ts";
+import { MEDIA_OPTION, UNPRICED_OPTION } from "../refused_options.ts";
+import { routedOptionIn } from "../seedance_prompt.ts";
 import { type VideoExchange, videoExchange } from "../video_exchange.ts";
 import { failed, finished, pending, pendingAs } from "../video_progress.ts";
 import type {
@@ -22,23 +24,20 @@ import { leavesOutRatio, shapeFields } from "./shape.ts";
 /** What a credit costs. Source: Runway API documentation, "Pricing". */
 const USD_PER_CREDIT = 0.01;
 
-const MEDIA = 'it is what the video is made from; use "frame_images" or "input_references"';
-const UNPRICED = "it changes what the video costs, which the model's price does not tell";
-
 const REFUSED_OPTIONS: RefusedOptions = {
   ratio: 'it decides how large the video is; use "resolution", "aspect_ratio" or "size"',
   targetaspectratio: 'it decides what shape the video has; use "aspect_ratio" or "size"',
-  outputformat: UNPRICED,
-  proresprofile: UNPRICED,
-  mode: UNPRICED,
-  promptimage: MEDIA,
-  promptvideo: MEDIA,
-  videouri: MEDIA,
-  keyframes: MEDIA,
-  references: MEDIA,
-  referenceimages: MEDIA,
-  referencevideos: MEDIA,
-  referenceaudio: MEDIA,
+  outputformat: UNPRICED_OPTION,
+  proresprofile: UNPRICED_OPTION,
+  mode: UNPRICED_OPTION,
+  promptimage: MEDIA_OPTION,
+  promptvideo: MEDIA_OPTION,
+  videouri: MEDIA_OPTION,
+  keyframes: MEDIA_OPTION,
+  references: MEDIA_OPTION,
+  referenceimages: MEDIA_OPTION,
+  referencevideos: MEDIA_OPTION,
+  referenceaudio: MEDIA_OPTION,
 };
 
 const text = z.string().nullish().catch(null);
@@ -76,6 +75,7 @@ export function runwayVideos(outbound: Outbound): VideoUpstream {
     find: null,
     open: null,
     refusedOptions: REFUSED_OPTIONS,
+    optionInPrompt: routedOptionIn,
     dropped: droppedOf,
     ownSchemes: ["runway:"],
     renewsAddresses: true,
