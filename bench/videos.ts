@@ -149,11 +149,11 @@ function engineOf(store: Store, vendor: VideoUpstream, files: string, intervalMs
       preauthorize: true,
       deadlineMs: 86_400_000,
       signedUrlMs: 86_400_000,
-      retentionMs: 86_400_000,
       polling: { firstMs: intervalMs, leastMs: intervalMs, mostMs: intervalMs, perSecond: 1_000 },
       doubtMs: 300_000,
       unknownCreates: "release",
     },
+    onRemoval: () => Promise.resolve(true),
     onTerminal: (commit) => commit,
     random: Math.random,
   }, { polling: { requests: 60, perMs: 60_000, burst: 10 }, eventStreams: 100 });

@@ -32,6 +32,8 @@ import { MissingCounters } from "./texts/missing_counters.ts";
 import { type KeptReasoning, reasoningMemoryOver } from "./texts/reasoning_memory.ts";
 import { TextTurns } from "./texts/turn.ts";
 import { type VideoEngine, videoEngine } from "./video_engine.ts";
+import { startRetention } from "./retention.ts";
+import { deliverySweep } from "./webhooks/retention.ts";
 import { createWebhooks, type Webhooks } from "./webhooks/webhooks.ts";
 
 /** What an app is built from. */
@@ -96,8 +98,14 @@ export async function buildApp(options: AppOptions): Promise<App> {
     startJobs(address) {
       present.baseUrl ||= address;
       const { videos, webhooks, caches } = engines;
+      const sweeps = [...videos.sweeps, deliverySweep(foundation.store, config.retention.deliveriesMs)];
       engines.modelLists.start();
-      return joinRunners([videos.startJobs(), webhooks.startJobs(), caches.startJobs()]);
+      return joinRunners([
+        videos.startJobs(),
+        webhooks.startJobs(),
+        caches.startJobs(),
+        startRetention({ ...foundation, sweeps }),
+      ]);
     },
     startDraining() {
       present.isDraining = true;
@@ -154,8 +162,8 @@ async function openEngines(foundation: Foundation, present: Present): Promise<En
   });
   const caches = await cacheEngine({ ...foundation, texts: turns.parts });
   const webhooks = createWebhooks({ ...foundation, timeoutMs: config.webhooks.timeoutMs });
-  const { onTerminal } = webhooks;
-  const videos = await videoEngine({ ...foundation, baseUrl: () => present.baseUrl, onTerminal });
+  const { onTerminal, onRemoval } = webhooks;
+  const videos = await videoEngine({ ...foundation, baseUrl: () => present.baseUrl, onTerminal, onRemoval });
   const large = new LargeRequests({ ...foundation, reasoning, items });
   const modelLists = modelListEngine({
     ...foundation,
@@ -185,6 +193,7 @@ async function routerOf(foundation: Foundation, engines: Engines, present: Prese
       reason: () => present.isDraining ? "the process is about to end" : store.writability.failure,
       providers: Object.keys(config.providers),
       breaker,
+      filesUsage: engines.videos.filesUsage,
     }),
     admin: operatorRoutes(foundation, { deliveries: desk, signingKeys }),
   });

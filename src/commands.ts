@@ -39,6 +39,7 @@ const HELP = `switchyard ${VERSION}: one address in front of many model vendors
   switchyard tasks list [--account ID] [--status WORD] [--model ID] [--from SECONDS] [--to SECONDS]
     [--order asc] [--limit N] [--after NEXT]
   switchyard tasks show ID
+  switchyard tasks mirror ID             copies the results of a finished task anew
   switchyard deliveries list [--state WORD] [--from SECONDS] [--to SECONDS] [--order asc] [--limit N] [--after NEXT]
   switchyard deliveries show TASK        the webhook of a task, with every attempt
   switchyard deliveries request TASK     what its receiver would be sent now

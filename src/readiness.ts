@@ -1,3 +1,4 @@
+import type { FilesUsage } from "./files/quota.ts";
 import type { Handler } from "./http/inbound.ts";
 import type { CircuitBreaker } from "./routing/circuit_breaker.ts";
 
@@ -10,13 +11,16 @@ export interface ReadinessParts {
   /** The names of the configured providers. */
   readonly providers: readonly string[];
   readonly breaker: Pick<CircuitBreaker, "health">;
+  /** What copies of results take up. */
+  readonly filesUsage: () => FilesUsage;
 }
 
 /**
- * `GET /readyz`: 200 when the process can take work, else 503. `?verbose` gives JSON with the state of every provider.
- * The providers never change the status: every gateway of a fleet has the same ones, and a restart mends none.
+ * `GET /readyz`: 200 when the process can take work, else 503. `?verbose` gives JSON with the state of every provider,
+ * and how full the files are. Neither changes the status: every gateway of a fleet has the same providers, and a restart mends
+ * none; and while files are full, results are served from their vendors.
  */
-export function readinessHandler({ isReady, reason, providers, breaker }: ReadinessParts): Handler {
+export function readinessHandler({ isReady, reason, providers, breaker, filesUsage }: ReadinessParts): Handler {
   return async ({ query }) => {
     const ready = await isReady();
     const status = ready ? 200 : 503;
@@ -26,7 +30,9 @@ export function readinessHandler({ isReady, reason, providers, breaker }: Readin
     const states = new Map(breaker.health().map(({ provider, state }) => [provider, state]));
     const listed = providers.map((name) => ({ name, state: states.get(name) ?? "ready" }));
     const why = ready ? {} : { reason: reason() };
-    return Response.json({ status: ready ? "ready" : "not_ready", ...why, providers: listed }, { status });
+    const { bytes, quotaBytes, state } = filesUsage();
+    const files = { bytes, quota_bytes: quotaBytes, state };
+    return Response.json({ status: ready ? "ready" : "not_ready", ...why, providers: listed, files }, { status });
   };
 }
 

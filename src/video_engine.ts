@@ -3,7 +3,7 @@ import type { Meter } from "./billing/meter.ts";
 import type { Catalog } from "./catalog/catalog.ts";
 import type { Config } from "./config/config.ts";
 import { openDirectory } from "./files/directory.ts";
-import { LONGEST_SIGNED_MS } from "./files/signed_url.ts";
+import { DiskQuota, type FilesUsage } from "./files/quota.ts";
 import type { Route } from "./http/inbound.ts";
 import { MAX_MEDIA_REQUEST_VALUES } from "./http/json_body.ts";
 import type { Clock } from "./lib/clock.ts";
@@ -14,6 +14,8 @@ import { fileRoutes } from "./protocols/default/files.ts";
 import { defaultVideoRoutes } from "./protocols/default/videos.ts";
 import type { CircuitBreaker } from "./routing/circuit_breaker.ts";
 import { joinRunners } from "./job_runners.ts";
+import type { Sweep } from "./retention.ts";
+import { freeSpaceAt } from "./store/free_space.ts";
 import { createJobRunner, type JobRunner } from "./store/jobs.ts";
 import type { EmbeddedStore } from "./store/embedded.ts";
 import { NO_ALLOWANCES } from "./upstreams/allowances.ts";
@@ -22,7 +24,8 @@ import type { MediaWork } from "./workers/media_work.ts";
 import { isFileKept } from "./videos/inputs.ts";
 import { enterOldTasks } from "./videos/records.ts";
 import { openSigningKeys, type SigningKeyRing } from "./videos/signing_keys.ts";
-import { createVideos, type TerminalSeam, type Videos } from "./videos/videos.ts";
+import { fileSweep, taskSweep } from "./videos/retention.ts";
+import { createVideos, type RemovalSeam, type TerminalSeam, type VideoParts, type Videos } from "./videos/videos.ts";
 
 /** What videos share with the rest of an app. */
 export interface VideoEngineParts {
@@ -43,6 +46,8 @@ export interface VideoEngineParts {
   readonly baseUrl: () => string;
   /** What else a task's end owes. Default nothing. */
   readonly onTerminal?: TerminalSeam;
+  /** Removes what a task's end owed. Default: there is nothing. */
+  readonly onRemoval?: RemovalSeam;
 }
 
 /** The video endpoints, and the jobs behind them. */
@@ -52,6 +57,10 @@ export interface VideoEngine {
   readonly videos: Pick<Videos, "read" | "endEvents">;
   /** What addresses of results are signed with. */
   readonly signingKeys: SigningKeyRing;
+  /** What results take up on disk. */
+  readonly filesUsage: () => FilesUsage;
+  /** What removes tasks and files that were kept for long enough. */
+  readonly sweeps: readonly Sweep[];
   /** Begins to run jobs; called once the gateway knows its address. */
   startJobs(): JobRunner;
 }
@@ -60,12 +69,13 @@ export interface VideoEngine {
 export async function videoEngine(parts: VideoEngineParts): Promise<VideoEngine> {
   const { config, store, providers, authenticate, clock, log } = parts;
   const { limits, billing } = config;
-  const files = openDirectory(config.files);
+  const quota = quotaOf(config, log);
+  const files = openDirectory(config.files, quota);
   await files.tidy((name) => isFileKept(store, name));
   await enterOldTasks(store);
   const signingKeys = await openSigningKeys(store);
   const making = [...providers.values()].flatMap(({ name, videos }) => videos ? [[name, videos] as const] : []);
-  const videos = createVideos({
+  const videoParts: VideoParts = {
     ...parts,
     writability: store.writability,
     upstreams: new Map(making),
@@ -78,12 +88,13 @@ export async function videoEngine(parts: VideoEngineParts): Promise<VideoEngine>
       unknownCreates: billing.unknownCreates,
       deadlineMs: limits.videoDeadlineMs,
       signedUrlMs: limits.signedUrlMs,
-      retentionMs: LONGEST_SIGNED_MS,
       polling: limits.vendorPolling,
       doubtMs: limits.videoDoubtMs,
     },
     onTerminal: parts.onTerminal ?? ((commit) => commit),
-  }, { polling: limits.videoPolling, eventStreams: limits.videoEventStreams });
+    onRemoval: parts.onRemoval ?? (() => Promise.resolve(true)),
+  };
+  const videos = createVideos(videoParts, { polling: limits.videoPolling, eventStreams: limits.videoEventStreams });
   const bodyLimits = {
     capBytes: limits.videoBodyBytes,
     idleMs: limits.bodyIdleMs,
@@ -92,13 +103,34 @@ export async function videoEngine(parts: VideoEngineParts): Promise<VideoEngine>
   return {
     routes: [
       ...defaultVideoRoutes({ videos, authenticate, bodyLimits }),
-      ...fileRoutes({ files, signingKeys: signingKeys.keys, now: () => store.now(), whenMade: videos.whenMirrored }),
+      ...fileRoutes({
+        files,
+        signingKeys: signingKeys.keys,
+        now: () => store.now(),
+        streamResult: videos.streamResult,
+      }),
     ],
     videos,
     signingKeys,
+    filesUsage: () => quota.usage,
+    sweeps: [fileSweep(videoParts, config.retention.filesMs), taskSweep(videoParts, config.retention.tasksMs)],
     startJobs() {
-      const { handlers, concurrency, poller } = videos;
-      return joinRunners([createJobRunner({ store, clock, log, handlers, concurrency }), poller.start()]);
+      const { concurrency, poller, handlers: { video_mirror, ...handlers } } = videos;
+      const options = { store, clock, log, concurrency };
+      return joinRunners([
+        createJobRunner({ ...options, handlers }),
+        createJobRunner({ ...options, handlers: { video_mirror }, timeoutMs: COPY_JOB_MS }),
+        poller.start(),
+      ]);
     },
   };
+}
+
+/** All copies of one task, of which one may be slow. */
+const COPY_JOB_MS = 3 * 3_600_000;
+
+/** Results stop well before the space that paid work needs. */
+function quotaOf({ files, limits }: Config, log: Log): DiskQuota {
+  const { filesQuotaBytes: quotaBytes, minFreeDiskBytes } = limits;
+  return new DiskQuota({ quotaBytes, freeBytes: freeSpaceAt([files]), spareBytes: 2 * minFreeDiskBytes, log });
 }

@@ -129,6 +129,11 @@ export function releaseHold(
   return moved(ended, { account, operation: "release", reference, available: amount, held: -amount, detail });
 }
 
+/** The commit without the record of a hold that has ended, if there was one. Its ledger lines stay. */
+export function dropHold(commit: Commit, reference: string): Commit {
+  return joined(commit, { delete: [holdKey(reference)] });
+}
+
 function endOf(commit: Commit, hold: Hold, end: Pick<HoldRecord, "state" | "captured" | "resolvedAt">): Commit {
   if (hold.state !== "open") throw new HoldResolvedError(hold.reference, hold.state);
   const { reference, version, ...record } = hold;

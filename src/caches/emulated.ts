@@ -25,7 +25,7 @@ export async function keepEmulated(parts: CacheParts, making: Making): Promise<K
   const { losses } = endpoint.format.writeRequest(conversation, targetOf(making));
   const { tokens, countedBy } = await parts.countAt(serving, model, { conversation, callerSignal, memory });
   const prefix = writePrefix(conversation);
-  const bytes = await parts.files.write(cacheFileOf(id), bytesOf(prefix), MOST_BYTES);
+  const bytes = await parts.files.write(cacheFileOf(id), bytesOf(prefix), { capBytes: MOST_BYTES });
   return {
     home: { kind: "emulated", provider: provider.name, headBytes: prefix.head.length },
     tokens,

@@ -61,6 +61,7 @@ const COMMANDS: Readonly<Record<string, (line: AdminLine) => AdminCall>> = {
     return { method: "GET", path: `${ROOT}/tasks${query}` };
   },
   "tasks show": (line) => ({ method: "GET", path: `${ROOT}/tasks/${taskIn(line)}` }),
+  "tasks mirror": (line) => ({ method: "POST", path: `${ROOT}/tasks/${taskIn(line)}/mirror` }),
   "deliveries list": (line) => {
     const query = line.query("limit", "after", "order", "state", "from", "to");
     return { method: "GET", path: `${ROOT}/deliveries${query}` };

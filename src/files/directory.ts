@@ -1,45 +1,58 @@
 import { dirname, join } from "node:path";
 import { MEDIA_TYPE_HEAD_BYTES, mediaTypeOf } from "../lib/media_type.ts";
 import { makePrivateFolder, PRIVATE_FILE_MODE } from "../lib/private_path.ts";
-import { type Files, isFileName, type StoredFile } from "./files.ts";
+import { silentLog } from "../lib/log.ts";
+import { type Files, isFileName, type StoredFile, type WriteOptions } from "./files.ts";
+import { DiskQuota } from "./quota.ts";
+import { servedTypeOf } from "./served_type.ts";
 
 const PIECE_BYTES = 65_536;
 const UNFINISHED = ".part-";
 
-/** What may be served under its own type; all else is served as bytes, which no browser runs. */
-const MEDIA_TYPE = /^(video|audio|image)\/(?!svg)[a-z0-9.+-]+$/;
-
 /**
  * Files in one directory, which is made when it is missing. A file is written beside its name and renamed when it is whole and
  * on the disk, so that no half file is ever found, whenever the process ends. Links are not followed.
+ *
+ * @param quota Counts what is written and removed, and what is there when it is tidied. Default: nothing is refused.
  */
-export function openDirectory(path: string): Files {
+export function openDirectory(path: string, quota: DiskQuota = new DiskQuota(UNBOUNDED)): Files {
   let made: Promise<void> | null = null;
   let serial = 0;
 
-  async function write(name: string, source: AsyncIterable<Uint8Array>, capBytes: number): Promise<number> {
+  async function write(name: string, source: AsyncIterable<Uint8Array>, options: WriteOptions): Promise<number> {
     if (!isFileName(name)) throw new RangeError(`Cannot keep a file of this name: got "${name.slice(0, 40)}"`);
     await (made ??= makePrivateFolder(path));
     const unfinished = join(path, `${UNFINISHED}${Deno.pid}-${++serial}`);
+    const written = { bytes: 0 };
     try {
-      const bytes = await fill(unfinished, source, capBytes);
+      await fill(unfinished, source, options, quota, written);
+      const older = await sizeOf(join(path, name));
       await Deno.rename(unfinished, join(path, name));
-      return bytes;
+      quota.subtract(older);
+      return written.bytes;
     } catch (error) {
+      quota.subtract(written.bytes);
       await removeIfThere(unfinished);
       throw error;
     }
   }
 
+  async function remove(name: string): Promise<void> {
+    const bytes = await sizeOf(join(path, name));
+    if (await removeIfThere(join(path, name))) quota.subtract(bytes);
+  }
+
   return {
     write,
     find: (name) => isFileName(name) ? findIn(join(path, name), name) : Promise.resolve(null),
-    remove: (name) => isFileName(name) ? removeIfThere(join(path, name)) : Promise.resolve(),
+    remove: (name) => isFileName(name) ? remove(name) : Promise.resolve(),
     async tidy(isKept) {
       try {
         for await (const { name, isFile } of Deno.readDir(path)) {
           const isLeft = name.startsWith(UNFINISHED) || (isFile && isFileName(name) && !await isKept(name));
           if (isLeft) await removeIfThere(join(path, name));
+          // Without waiting: there may be a hundred thousand, and each wait costs more than the look.
+          else if (isFile && isFileName(name)) quota.add(Deno.lstatSync(join(path, name)).size);
         }
       } catch (error) {
         if (!(error instanceof Deno.errors.NotFound)) throw error;
@@ -48,16 +61,37 @@ export function openDirectory(path: string): Files {
   };
 }
 
-async function fill(path: string, source: AsyncIterable<Uint8Array>, capBytes: number): Promise<number> {
+const UNBOUNDED = { quotaBytes: null, log: silentLog };
+
+/** Writes the whole of a source; `written` counts along, for whoever must undo it. */
+async function fill(
+  path: string,
+  source: AsyncIterable<Uint8Array>,
+  { capBytes, keepsQuota = false, announcedBytes }: WriteOptions,
+  quota: DiskQuota,
+  written: { bytes: number },
+): Promise<void> {
   using file = await Deno.open(path, { write: true, createNew: true, mode: PRIVATE_FILE_MODE });
-  let total = 0;
+  if (keepsQuota) quota.refresh();
   for await (const piece of source) {
-    total += piece.length;
+    const total = written.bytes + piece.length;
     if (total > capBytes) throw new RangeError(`Cannot keep a file this large: expected at most ${capBytes} bytes`);
-    for (let written = 0; written < piece.length;) written += await file.write(piece.subarray(written));
+    if (keepsQuota) quota.check(Math.max(piece.length, (announcedBytes ?? 0) - written.bytes));
+    for (let at = 0; at < piece.length;) at += await file.write(piece.subarray(at));
+    written.bytes = total;
+    quota.add(piece.length);
   }
   await file.sync();
-  return total;
+}
+
+/** Zero for what is not there. */
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await Deno.lstat(path)).size;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return 0;
+    throw error;
+  }
 }
 
 async function findIn(path: string, name: string): Promise<StoredFile | null> {
@@ -85,8 +119,7 @@ async function mediaTypeIn(path: string): Promise<string> {
   const head = new Uint8Array(MEDIA_TYPE_HEAD_BYTES);
   let length = 0;
   for (let read; length < head.length && (read = await file.read(head.subarray(length))) !== null;) length += read;
-  const mediaType = await mediaTypeOf(head.subarray(0, length)) ?? "";
-  return MEDIA_TYPE.test(mediaType) ? mediaType : "application/octet-stream";
+  return servedTypeOf(await mediaTypeOf(head.subarray(0, length)));
 }
 
 function partOf(path: string, first: number, last: number): ReadableStream<Uint8Array<ArrayBuffer>> {
@@ -120,10 +153,13 @@ function partOf(path: string, first: number, last: number): ReadableStream<Uint8
   }, { highWaterMark: 0 });
 }
 
-async function removeIfThere(path: string): Promise<void> {
+/** Whether it was there. */
+async function removeIfThere(path: string): Promise<boolean> {
   try {
     await Deno.remove(path);
+    return true;
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
+    return false;
   }
 }

@@ -12,6 +12,16 @@ export interface StoredFile {
   read(part?: { readonly first: number; readonly last: number }): ReadableStream<Uint8Array<ArrayBuffer>>;
 }
 
+/** How a file is written. */
+export interface WriteOptions {
+  /** Bytes beyond which the file is given up. */
+  readonly capBytes: number;
+  /** Whether the file is given up where the quota has no room for it. Default false: it only counts. */
+  readonly keepsQuota?: boolean;
+  /** What the source announced; null when it did not. */
+  readonly announcedBytes?: number | null;
+}
+
 /** Where files are kept. Names are the gateway's own, see {@linkcode isFileName}; others find nothing. */
 export interface Files {
   /**
@@ -20,8 +30,9 @@ export interface Files {
    *
    * @returns How many bytes it has.
    * @throws {RangeError} If the name is none, or the source gives more than `capBytes`.
+   * @throws {FilesFullError} With `keepsQuota`, when the quota has no room for it.
    */
-  write(name: string, source: AsyncIterable<Uint8Array>, capBytes: number): Promise<number>;
+  write(name: string, source: AsyncIterable<Uint8Array>, options: WriteOptions): Promise<number>;
   /** Null when there is none, or the name is none. */
   find(name: string): Promise<StoredFile | null>;
   /** Removes a file; one that is not there is removed already. */

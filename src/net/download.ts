@@ -13,6 +13,8 @@ export interface DownloadOptions {
   /** What is hoped for, such as `image/*`. */
   readonly accept?: string;
   readonly signal?: AbortSignal;
+  /** Asks {@linkcode openDownload} for a part, as a `Range` field says it (RFC 9110, 14.2): `bytes=0-499`. Default: the whole. */
+  readonly range?: string | null;
   /**
    * Called by {@linkcode download} before bytes are read: with the announced length at once, else in steps. Throws to
    * refuse them. Default: all are taken.
@@ -32,8 +34,10 @@ export interface DownloadStream {
   /** See {@linkcode GuardedResponse.body}. */
   readonly body: AsyncIterable<Uint8Array>;
   readonly mediaType: string;
-  /** As the server announces it; null when it does not. */
+  /** Of the body, as the server announces it; null when it does not. */
   readonly length: number | null;
+  /** Where the body stands in the whole, as a `Content-Range` field says it (`bytes 0-499/1234`); null for the whole. */
+  readonly part: string | null;
   discard(): void;
 }
 
@@ -75,7 +79,10 @@ export async function download(address: unknown, options: DownloadOptions, polic
   }
 }
 
-/** As {@linkcode download}, for files that are too large to be held: the body is read, or discarded, by the caller. */
+/**
+ * As {@linkcode download}, for files that are too large to be held: the body is read, or discarded, by the caller. A server may
+ * give the whole where a part is asked for.
+ */
 export async function openDownload(
   address: unknown,
   options: DownloadOptions,
@@ -83,14 +90,19 @@ export async function openDownload(
 ): Promise<DownloadStream> {
   const response = await guardedFetch(address, {
     method: "GET",
-    headers: { accept: options.accept ?? "*/*", "user-agent": "switchyard" },
+    headers: {
+      accept: options.accept ?? "*/*",
+      "user-agent": "switchyard",
+      ...(options.range ? { range: options.range } : {}),
+    },
     schemes: options.schemes ?? ["https:", "http:"],
     redirects: REDIRECTS,
     capBytes: options.maxBytes,
     timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
     signal: options.signal,
   }, policy);
-  if (response.status !== 200) {
+  const part = options.range && response.status === 206 ? partOf(response) : null;
+  if (response.status !== 200 && part === null) {
     response.discard();
     throw new DownloadRefused(response.status);
   }
@@ -99,7 +111,14 @@ export async function openDownload(
     response.discard();
     throw new EgressError("too_large", `expected at most ${options.maxBytes} bytes`);
   }
-  return { body: response.body, mediaType: mediaTypeOf(response), length, discard: () => response.discard() };
+  const { body } = response;
+  return { body, mediaType: mediaTypeOf(response), length, part, discard: () => response.discard() };
+}
+
+/** Null for a part that does not say where it stands. */
+function partOf(response: GuardedResponse): string | null {
+  const field = response.header("content-range");
+  return field !== null && /^bytes \d{1,15}-\d{1,15}\/(\d{1,15}|\*)$/.test(field) ? field : null;
 }
 
 function mediaTypeOf(response: GuardedResponse): string {

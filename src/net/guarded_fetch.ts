@@ -10,7 +10,7 @@ import { type EgressPolicy, type Schemes, vetTarget, type VettedTarget } from ".
 /** One request to an address that a caller or a vendor named. */
 export interface GuardedRequest {
   readonly method: "GET" | "POST";
-  /** Names in lower case. Dropped, all but `accept`, when a redirect leads to another host. */
+  /** Names in lower case. Dropped, all but `accept` and `range`, when a redirect leads to another host. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;
   readonly schemes: Schemes;
@@ -122,8 +122,9 @@ function nextOf(location: string, from: URL): URL {
 }
 
 function afterRedirect(request: GuardedRequest, from: URL, to: URL): GuardedRequest {
-  const { accept } = request.headers ?? {};
-  const headers = from.host === to.host ? request.headers : accept === undefined ? {} : { accept };
+  const { accept, range } = request.headers ?? {};
+  const kept = { ...(accept === undefined ? {} : { accept }), ...(range === undefined ? {} : { range }) };
+  const headers = from.host === to.host ? request.headers : kept;
   return { ...request, method: "GET", body: undefined, headers };
 }
 

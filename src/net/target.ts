@@ -19,6 +19,8 @@ export interface EgressPolicy {
   readonly allow: readonly Cidr[];
   /** Never connected to, allowed or not. */
   readonly own: readonly OwnAddress[];
+  /** The longest address, in characters. Default 2048. */
+  readonly maxUrlLength?: number;
   /** Default the system's resolver. */
   readonly resolve?: Resolve;
   /** Roots trusted beside the usual ones, in PEM. */
@@ -92,7 +94,8 @@ const BLOCKED_PORTS: ReadonlySet<number> = new Set([
 export function checkTargetUrl(text: unknown, schemes: Schemes, policy: EgressPolicy): URL {
   const wanted = schemes.map((scheme) => scheme.slice(0, -1)).join(" or ");
   if (typeof text !== "string" || text === "") throw refusal("syntax", `expected an ${wanted} address`);
-  if (text.length > LONGEST_URL) throw refusal("length", `expected an address of at most ${LONGEST_URL} characters`);
+  const { maxUrlLength = LONGEST_URL } = policy;
+  if (text.length > maxUrlLength) throw refusal("length", `expected an address of at most ${maxUrlLength} characters`);
   // The parser would pass over blanks and missing slashes; another one might not.
   if (!/^[a-z][a-z0-9+.-]*:\/\/[^\s]+$/i.test(text) || !URL.canParse(text)) {
     throw refusal("syntax", `expected an absolute ${wanted} address`);

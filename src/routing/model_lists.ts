@@ -150,7 +150,7 @@ class ModelList {
   /** A list that cannot be kept is read again after a restart. */
   async #keep(text: string): Promise<void> {
     try {
-      await this.options.files.write(this.#fileName, piecesOf(text), FILE_CAP_BYTES);
+      await this.options.files.write(this.#fileName, piecesOf(text), { capBytes: FILE_CAP_BYTES });
     } catch (error) {
       this.#log("model_list_unkept", error);
     }

@@ -1,4 +1,5 @@
 import type { VideoExtra } from "../upstreams/video_upstream.ts";
+import { extraMirrorOf, mirrorOf } from "./mirror_names.ts";
 import type { VideoTask } from "./task.ts";
 
 /** What of a task is asked for. */
@@ -16,14 +17,12 @@ export interface ContentPlaces {
 }
 
 /** Where the chosen content of a task is. */
-export function placesOf(
-  { results, mirrors, extras = [], extraMirrors = [] }: VideoTask,
-  choice: ContentChoice,
-): ContentPlaces {
+export function placesOf(task: VideoTask, choice: ContentChoice): ContentPlaces {
   if (choice.type === "video") {
-    const result = results[choice.index];
-    return { mirror: mirrors[choice.index], vendorUrl: (!result?.needsCredential && result?.url) || undefined };
+    const result = task.results[choice.index];
+    const vendorUrl = (!result?.needsCredential && result?.url) || undefined;
+    return { mirror: mirrorOf(task, choice.index), vendorUrl };
   }
-  const index = extras.findIndex(({ type }) => type === choice.type);
-  return { mirror: extraMirrors[index], vendorUrl: extras[index]?.url };
+  const index = task.extras?.findIndex(({ type }) => type === choice.type) ?? -1;
+  return { mirror: extraMirrorOf(task, index), vendorUrl: task.extras?.[index]?.url };
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Store } from "../store/store.ts";
-import { type IdempotencyRecord, readIdempotency } from "./records.ts";
+import { type IdempotencyRecord, readIdempotency, readTask } from "./records.ts";
 
 /** How long a key stands for its task. */
 export const IDEMPOTENCY_MS = 86_400_000;
@@ -73,6 +73,8 @@ export class IdempotentCreates {
   async #standing(keyId: string, key: string, bodyHash: string): Promise<IdempotentTask | null> {
     const record = await readIdempotency(this.store, keyId, key);
     if (record !== null && record.bodyHash !== bodyHash) throw otherBody();
+    // A late repeat must not make, and cost, another one.
+    if (record !== null && await readTask(this.store, record.taskId) === null) throw removed();
     return record && { taskId: record.taskId, replayed: true };
   }
 }
@@ -82,6 +84,10 @@ function otherBody(): GatewayError {
     status: 422,
     field: "Idempotency-Key",
   });
+}
+
+function removed(): GatewayError {
+  return new GatewayError("not_found", "Cannot repeat the create: the task of this Idempotency-Key was removed");
 }
 
 function underWay(): GatewayError {

@@ -152,7 +152,7 @@ async function write(
   const ending = /\/(?:x-)?([a-z0-9]{1,5})$/.exec(mediaType)?.[1] ?? "bin";
   const name = `${taskId}-in-${names.length}.${ending}`;
   names.push(name);
-  await files.write(name, once(bytes), LARGEST_FILE_BYTES);
+  await files.write(name, once(bytes), { capBytes: LARGEST_FILE_BYTES });
   return { medium, at: "file", name, mediaType, bytes: bytes.length };
 }
 

@@ -16,8 +16,10 @@ type Final = Exclude<VideoProgress, { readonly status: "pending" }>;
 
 /** An address of a result, in characters; all must fit into the task's record. */
 const LONGEST_RESULT = 4_096;
-const MOST_RESULTS = 8;
-const MOST_EXTRAS = 2;
+/** How many results of a job are taken. */
+export const MAX_RESULTS = 8;
+/** How many extras. */
+export const MAX_EXTRAS = 2;
 /** After an answer that could not be recorded: doubled with each one in a row. */
 const RETRY_MS = { least: 1_000, most: 60_000 };
 
@@ -85,14 +87,14 @@ export function endOf(egress: EgressPolicy, progress: Final): TaskEnd {
     return { status: "failed", error: { code: progress.code, message: progress.message } };
   }
   if (progress.status !== "completed") return { status: progress.status };
-  const fetchable = progress.results.filter((result) => isFetchable(result, egress)).slice(0, MOST_RESULTS);
+  const fetchable = progress.results.filter((result) => isFetchable(result, egress)).slice(0, MAX_RESULTS);
   const results = keptAddresses(fetchable);
   if (results.length === 0) {
     const message = "The provider reported success without a result that can be fetched";
     return { status: "failed", error: { code: "upstream_error", message } };
   }
   const extras = (progress.extras ?? []).filter(({ url }) => isFetchable({ url, needsCredential: false }, egress))
-    .slice(0, MOST_EXTRAS);
+    .slice(0, MAX_EXTRAS);
   const kept = keptAddresses([...results, ...extras]).length - results.length;
   return { status: "completed", results, extras: extras.slice(0, Math.max(kept, 0)), ...progress.consumption };
 }

@@ -1,3 +1,4 @@
+import { dropHold } from "../billing/hold.ts";
 import { joined } from "../billing/records.ts";
 import type { TimePlace } from "../lib/time_place.ts";
 import type { Commit, Entry, Job, Key, Store } from "../store/store.ts";
@@ -42,6 +43,9 @@ const taskKey = (id: string): Key => [...TASKS, id];
 const line = ({ account, status }: TaskLine): Key =>
   account === null ? ["video", "time", status] : ["video", "account_time", account, status];
 const lineKey = (of: TaskLine, { createdAt, id }: TaskPlace): Key => [...line(of), createdAt, id];
+/** Tasks whose results have copies in the file store, by when these were made. */
+const KEPT_FILES: Key = ["video", "kept_files"];
+const keptFilesKey = ({ copiedAt, id }: KeptFiles): Key => [...KEPT_FILES, copiedAt, id];
 /** There once every task stands in the index as it is today. */
 const INDEX_KEPT: Key = ["video", "index_kept", 2];
 const idempotencyKey = (keyId: string, key: string): Key => ["video", "idempotency", keyId, key];
@@ -139,6 +143,39 @@ export function changeTask(commit: Commit, entry: TaskEntry, change: Partial<Vid
 function withoutKeysOf<E extends { readonly key: Key }>(entries: readonly E[], others: readonly E[]): E[] {
   const known = new Set(others.map(({ key }) => JSON.stringify(key)));
   return entries.filter(({ key }) => !known.has(JSON.stringify(key)));
+}
+
+/** The commit with the end of a task's record in it, refused alike; its ledger lines stay. */
+export function removeTask(commit: Commit, { key, version, value: task }: TaskEntry): Commit {
+  const { id, copiedAt } = task;
+  const kept = copiedAt === undefined ? [] : [keptFilesKey({ id, copiedAt })];
+  const removed = { check: [{ key, version }], delete: [key, ...indexOf(task).map((entry) => entry.key), ...kept] };
+  return dropHold(joined(commit, removed), id);
+}
+
+/** A task whose results were copied into the file store. */
+export interface KeptFiles {
+  readonly id: string;
+  readonly copiedAt: number;
+}
+
+/** The commit in which a task stands among those with copies. */
+export function addKeptFiles(commit: Commit, kept: KeptFiles): Commit {
+  return joined(commit, { set: [{ key: keptFilesKey(kept), value: true }] });
+}
+
+/** The commit in which a task stands among them no more. */
+export function dropKeptFiles(commit: Commit, kept: KeptFiles): Commit {
+  return joined(commit, { delete: [keptFilesKey(kept)] });
+}
+
+/** Tasks with copies, the oldest copies first. */
+export async function scanKeptFiles(store: Store, limit: number): Promise<KeptFiles[]> {
+  const entries = await store.scan(KEPT_FILES, { limit });
+  return entries.map(({ key }) => ({
+    copiedAt: Number(key[KEPT_FILES.length]),
+    id: String(key[KEPT_FILES.length + 1]),
+  }));
 }
 
 /** The commit with a job in it. */

@@ -77,6 +77,12 @@ export interface VideoTask {
   readonly extraMirrors?: readonly string[];
   /** True from the completion until the copies are there or were given up. */
   readonly mirroring: boolean;
+  /** When the vendor last gave the results new addresses; missing when it never did. */
+  readonly renewedAt?: number;
+  /** When the copies were there; missing before, in records of earlier versions, and once they were removed. */
+  readonly copiedAt?: number;
+  /** The last time that somebody had everything copied anew; missing when nobody had. */
+  readonly recopy?: TaskRecopy;
   /** Null until completed. */
   readonly usage: TaskUsage | null;
   /** Null unless failed. */
@@ -169,6 +175,14 @@ export interface TaskPrice {
 export interface TaskUsage {
   readonly seconds: number;
   readonly cost: Money;
+}
+
+/** Copies that are made in place of those that may be there. */
+export interface TaskRecopy {
+  /** From 1. A job of an older run has nothing to do any more. */
+  readonly run: number;
+  /** How many of the copies, in their order, this run has made. */
+  readonly done: number;
 }
 
 /** Why a task failed, as its caller is told. */

@@ -3,6 +3,7 @@ import { inOneLine } from "../lib/time_place.ts";
 import type { Store } from "../store/store.ts";
 import { readTask, readTasks, scanLine, type TaskPlace } from "./records.ts";
 import { VIDEO_STATUSES, type VideoStatus, type VideoTask } from "./task.ts";
+import { copyAnew } from "./copy_anew.ts";
 import { isTaskId } from "./task_id.ts";
 
 /** A task with the money that is or was set aside for it. */
@@ -49,6 +50,12 @@ export interface TaskDesk {
    * then ends early, with a `next`.
    */
   list(filter: TaskFilter, page: TaskDeskPage): Promise<TaskStories>;
+  /**
+   * Has the results of a completed task copied anew, beginning now. Copies that are there stay until theirs is whole.
+   *
+   * @throws {GatewayError} `not_found`; `conflict` when the task has no results.
+   */
+  mirror(id: string): Promise<TaskStory>;
 }
 
 /** How many places a page that picks out a model looks at. */
@@ -61,6 +68,7 @@ const LOOKED_AT_ONCE = 500;
 export function openTaskDesk(store: Store): TaskDesk {
   const storyOf = async (task: VideoTask) => ({ task, hold: await readHold(store, task.id) });
   return {
+    mirror: async (id) => await storyOf(await copyAnew(store, id)),
     async read(id) {
       const entry = isTaskId(id) ? await readTask(store, id) : null;
       return entry && await storyOf(entry.value);

@@ -1,6 +1,7 @@
 import { signedUrl, type SigningKeys } from "../files/signed_url.ts";
 import { secondsOf } from "../lib/clock.ts";
 import { type Money, writeMoney } from "../lib/money.ts";
+import { extraMirrorOf } from "./mirror_names.ts";
 import type { TaskError, TaskPrice, VideoStatus, VideoTask } from "./task.ts";
 
 /** A task as its caller sees it. Source: SPEC "Video task"; what stands behind `updated_at` are additions. */
@@ -127,11 +128,11 @@ function progressOf(
 
 type Extras = Pick<TaskObject, "last_frame_url" | "last_frame_mirror_url" | "thumbnail_url" | "thumbnail_mirror_url">;
 
-function extrasOf({ extras = [], extraMirrors = [] }: VideoTask, now: number, parts: AddressParts): Extras {
+function extrasOf(task: VideoTask, now: number, parts: AddressParts): Extras {
   const found: { -readonly [K in keyof Extras]: Extras[K] } = {};
-  for (const [index, { type, url }] of extras.entries()) {
+  for (const [index, { type, url }] of (task.extras ?? []).entries()) {
     found[`${type}_url`] ??= url;
-    const copy = extraMirrors[index];
+    const copy = extraMirrorOf(task, index);
     if (copy !== undefined) found[`${type}_mirror_url`] ??= mirrorUrl(copy, now, parts);
   }
   return found;

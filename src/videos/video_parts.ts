@@ -32,6 +32,9 @@ export interface TaskEnded {
 /** Joins what else a task's end owes to its terminal commit, such as a webhook's delivery. */
 export type TerminalSeam = (commit: Commit, ended: TaskEnded) => Commit;
 
+/** Removes what a task's end owed, once that was done; false while it is still owed. */
+export type RemovalSeam = (taskId: string) => Promise<boolean>;
+
 /** What an operator decides about videos. */
 export interface VideoSettings {
   /** Whether the estimate is held at creation. */
@@ -40,8 +43,6 @@ export interface VideoSettings {
   readonly deadlineMs: number;
   /** How long a signed address works. */
   readonly signedUrlMs: number;
-  /** How long results are kept. */
-  readonly retentionMs: number;
   readonly polling: PollSchedule;
   /**
    * After that a creation that was not answered and that the vendor, which can be asked for it, does not have was never made.
@@ -80,6 +81,7 @@ export interface VideoParts {
   readonly media: MediaWork;
   readonly settings: VideoSettings;
   readonly onTerminal: TerminalSeam;
+  readonly onRemoval: RemovalSeam;
   /** Uniform in [0, 1). */
   readonly random: () => number;
 }

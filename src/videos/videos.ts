@@ -1,19 +1,25 @@
-import { invalidField } from "../lib/gateway_error.ts";
+import { GatewayError, invalidField } from "../lib/gateway_error.ts";
 import type { JobHandler } from "../store/jobs.ts";
 import { cancelVideo } from "./cancel.ts";
 import { type ContentChoice, placesOf } from "./content.ts";
 import { type CreateKey, createVideo } from "./create.ts";
 import { tryVideo, type VideoTrial } from "./dry_run.ts";
 import { IdempotentCreates, type IdempotentTask } from "./idempotency.ts";
-import { forgetHandler, mirrorHandler, whenMirrored } from "./mirror.ts";
+import { MAX_COPIES } from "./copy_lanes.ts";
+import { forgetHandler } from "./forget_files.ts";
+import { mirrorHandler } from "./mirror.ts";
 import type { VideoCall } from "./plan.ts";
 import { createPoller, type Poller } from "./poller.ts";
 import { PollingLimit, type PollingTerms, type PollingVerdict } from "./polling_limit.ts";
 import { listOwnTasks, type OwnTaskFilter, type OwnTaskPageRequest } from "./own_tasks.ts";
 import { readTask, type VideoJobKind } from "./records.ts";
 import { taskNotFound } from "./refusal.ts";
+import { purgeVideo } from "./remove_task.ts";
+import { AddressRenewal } from "./renew_addresses.ts";
+import { sourcesEndAt } from "./result_source.ts";
 import { stopHandler } from "./stop.ts";
 import { StreamLimit } from "./stream_limit.ts";
+import { type StreamedThing, type StreamRequest, StreamThrough } from "./stream_through.ts";
 import { submitHandler } from "./submit.ts";
 import { createSubmitLimits, stopConcurrency, submitConcurrency } from "./submit_limits.ts";
 import { eventIdOf, type TaskEventReader, taskEvents } from "./task_events.ts";
@@ -23,7 +29,8 @@ import type { VideoTask } from "./task.ts";
 import { TaskWatch } from "./task_watch.ts";
 import type { VideoParts } from "./video_parts.ts";
 
-export type { TaskEnded, TerminalSeam, VideoParts, VideoSettings } from "./video_parts.ts";
+export type { RemovalSeam, TaskEnded, TerminalSeam, VideoParts, VideoSettings } from "./video_parts.ts";
+export type { StreamedThing, StreamRequest } from "./stream_through.ts";
 export { USUAL_SCHEDULE } from "./poll_schedule.ts";
 
 /** A create as a protocol hands it over. */
@@ -79,10 +86,15 @@ export interface Videos {
   /** Ends all streams of events, as the process is about to end; their readers come back elsewhere. */
   endEvents(): void;
   cancel(keyId: string, id: string): Promise<TaskObject>;
-  /** The address of a result: our copy where there is one or will be, else the vendor's. Throws `not_found`. */
+  /** See {@linkcode purgeVideo}. */
+  purge(keyId: string, id: string): Promise<void>;
+  /**
+   * The address of a result: our copy where there is one or will be, else the vendor's while that keeps it. Throws
+   * `not_found`.
+   */
   contentOf(keyId: string, id: string, choice: ContentChoice): Promise<string>;
-  /** See {@linkcode whenMirrored}. */
-  whenMirrored(name: string): Promise<boolean>;
+  /** What stands behind a copy that is not there, see {@linkcode StreamThrough.open}. */
+  streamResult(name: string, request: StreamRequest): Promise<StreamedThing | null>;
   readonly pollingUrl: (id: string) => string;
   /** By kind, for a runner; `video_poll` is the poller's. */
   readonly handlers: Readonly<Record<VideoHandlerKind, JobHandler>>;
@@ -111,6 +123,8 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
   const onSubmit = submitHandler(parts, submitLimits);
   const creates = new IdempotentCreates(parts.store);
   const poller = createPoller(parts);
+  const renewal = new AddressRenewal(parts);
+  const results = new StreamThrough(parts, renewal);
   const objectOf = (task: VideoTask) => taskObjectOf(task, parts.store.now(), parts);
 
   async function own(keyId: string, id: string): Promise<VideoTask> {
@@ -155,28 +169,37 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
       await poller.release(id);
       return objectOf(task);
     },
-    async contentOf(keyId, id, choice) {
-      const { mirror, vendorUrl } = placesOf(await own(keyId, id), choice);
-      if (mirror !== undefined) return mirrorUrl(mirror, parts.store.now(), parts);
-      if (vendorUrl) return vendorUrl;
-      throw taskNotFound();
+    async purge(keyId, id) {
+      if (!isTaskId(id)) throw taskNotFound();
+      await purgeVideo(parts, keyId, id);
     },
-    whenMirrored: (name) => whenMirrored(parts, name),
+    async contentOf(keyId, id, choice) {
+      const task = await own(keyId, id);
+      const { mirror, vendorUrl } = placesOf(task, choice);
+      if (mirror !== undefined) return mirrorUrl(mirror, parts.store.now(), parts);
+      if (vendorUrl && sourcesEndAt(parts, task) > parts.store.now()) return vendorUrl;
+      throw choice.type === "video" && choice.index < task.results.length ? resultGone() : taskNotFound();
+    },
+    streamResult: (name, request) => results.open(name, request),
     pollingUrl: (id) => pollingUrlOf(id, parts),
     handlers: {
       video_submit: onSubmit,
       video_submit_retry: onSubmit,
       video_stop: stopHandler(parts, submitLimits),
-      video_mirror: mirrorHandler(parts),
+      video_mirror: mirrorHandler(parts, renewal),
       video_forget: forgetHandler(parts),
     },
     concurrency: {
       video_submit: submitConcurrency(parts),
       video_submit_retry: submitConcurrency(parts),
       video_stop: stopConcurrency(parts),
-      video_mirror: 8,
+      video_mirror: MAX_COPIES,
       video_forget: 4,
     },
     poller,
   };
+}
+
+function resultGone(): GatewayError {
+  return new GatewayError("not_found", "Cannot find the video: neither the gateway nor its provider keeps it any more");
 }

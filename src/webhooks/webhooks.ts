@@ -11,6 +11,7 @@ import { newDelivery } from "./delivery.ts";
 import { type DeliveryDesk, openDesk } from "./desk.ts";
 import { type EndedTask, renderEnvelope } from "./envelope.ts";
 import { addDelivery, WEBHOOK_JOB } from "./records.ts";
+import { removeDeliveryOf } from "./retention.ts";
 
 /** What webhooks are made with. */
 export interface WebhookParts {
@@ -31,6 +32,8 @@ export interface WebhookParts {
 export interface Webhooks {
   /** Joins the delivery that a task's end owes to its terminal commit; the commit as it is when nobody is to be told. */
   readonly onTerminal: (commit: Commit, ended: EndedTask) => Commit;
+  /** Removes the delivery of a task, if it has one; false while that is pending. */
+  readonly onRemoval: (taskId: string) => Promise<boolean>;
   readonly desk: DeliveryDesk;
   /** Begins to deliver; draining also closes the connections that are kept to receivers. */
   startJobs(): JobRunner;
@@ -44,6 +47,7 @@ export function createWebhooks(parts: WebhookParts): Webhooks {
   const { store, clock, log, egress, timeoutMs, random } = parts;
   return {
     onTerminal: addEvent,
+    onRemoval: (taskId) => removeDeliveryOf(store, taskId),
     desk: openDesk(store),
     startJobs() {
       const poster = createPinnedPoster(egress);

@@ -40,6 +40,7 @@ const COMMANDS: readonly [line: string, call: string, body?: Record<string, unkn
     "GET /tasks?limit=3&after=a&order=asc&account=b&status=failed&model=c&from=1&to=2",
   ],
   ["tasks show t", "GET /tasks/t"],
+  ["tasks mirror t", "POST /tasks/t/mirror"],
   [
     "deliveries list --limit 3 --after a --order asc --state pending --from 1 --to 2",
     "GET /deliveries?limit=3&after=a&order=asc&state=pending&from=1&to=2",

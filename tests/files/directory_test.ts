@@ -24,7 +24,7 @@ Deno.test("a directory gives back what was written, with its type by content, wh
   inFolder(async (folder) => {
     const files = openDirectory(`${folder}/deep/er`);
     assertEquals(await files.find("a-0.mp4"), null);
-    assertEquals(await files.write("a-0.mp4", pieces(SAMPLE_VIDEO, 999), 5_000), SAMPLE_VIDEO.length);
+    assertEquals(await files.write("a-0.mp4", pieces(SAMPLE_VIDEO, 999), { capBytes: 5_000 }), SAMPLE_VIDEO.length);
     const file = (await files.find("a-0.mp4"))!;
     assertEquals([file.bytes, file.mediaType], [SAMPLE_VIDEO.length, "video/mp4"]);
     assertEquals(await read(file.read()), SAMPLE_VIDEO);
@@ -38,8 +38,8 @@ Deno.test("a directory gives back what was written, with its type by content, wh
 Deno.test("a directory keeps nothing of a source that breaks off or gives too much", () =>
   inFolder(async (folder) => {
     const files = openDirectory(folder);
-    await assertRejects(() => files.write("a.mp4", broken(), 100), Error, "the source broke");
-    await assertRejects(() => files.write("a.mp4", pieces(SAMPLE_VIDEO, 100), 2_000), RangeError);
+    await assertRejects(() => files.write("a.mp4", broken(), { capBytes: 100 }), Error, "the source broke");
+    await assertRejects(() => files.write("a.mp4", pieces(SAMPLE_VIDEO, 100), { capBytes: 2_000 }), RangeError);
     assertEquals(namesIn(folder), []);
   }));
 
@@ -64,7 +64,7 @@ Deno.test("a directory opens nothing outside, whatever it is called, and follows
     ) {
       assertEquals(await files.find(name), null, name);
       if (name.includes("secret")) {
-        await assertRejects(() => files.write(name, pieces(SAMPLE_VIDEO, 9), 9_999), RangeError);
+        await assertRejects(() => files.write(name, pieces(SAMPLE_VIDEO, 9), { capBytes: 9_999 }), RangeError);
       }
     }
   }));
@@ -75,6 +75,6 @@ Deno.test("a directory serves a type that browsers run as plain bytes", () =>
     const page = new TextEncoder().encode(
       '<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"><script/></svg>',
     );
-    await files.write("a.mp4", pieces(page, 20), 1_000);
+    await files.write("a.mp4", pieces(page, 20), { capBytes: 1_000 });
     assertEquals((await files.find("a.mp4"))!.mediaType, "application/octet-stream");
   }));

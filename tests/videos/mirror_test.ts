@@ -1,70 +1,14 @@
-import { createMediaWork } from "../../src/workers/media_work.ts";
-import { systemClock } from "../../src/lib/clock.ts";
 import { assertEquals } from "@std/assert";
-import { openDirectory } from "../../src/files/directory.ts";
 import { SAMPLE_VIDEO } from "../../src/sandbox/families/sample_video.ts";
-import { createVideos, USUAL_SCHEDULE } from "../../src/videos/videos.ts";
-import { createMeter } from "../../src/billing/meter.ts";
-import { createCatalog } from "../../src/catalog/catalog.ts";
-import { createCircuitBreaker } from "../../src/routing/circuit_breaker.ts";
-import { silentLog } from "../../src/lib/log.ts";
-import { CALLER, DONE, failure, openStage, runDue } from "./stage.ts";
+import { createJobRunner } from "../../src/store/jobs.ts";
 import { readTask } from "../../src/videos/records.ts";
-import type { VideoResult } from "../../src/upstreams/video_upstream.ts";
+import { openTaskDesk } from "../../src/videos/task_desk.ts";
+import { until } from "../support/manual_clock.ts";
+import { CALLER, DONE, failure, openStage } from "./stage.ts";
+import { FILES_MS, onResultStage, type ResultStage } from "./result_stage.ts";
 
-const RETENTION_MS = 86_400_000;
-
-/** A completed task whose result only the vendor's key opens, on a real directory. */
-async function completedTask(open: (result: VideoResult) => Promise<AsyncIterable<Uint8Array<ArrayBuffer>>>) {
-  const stage = await openStage();
-  const folder = await Deno.makeTempDir();
-  const { clock, store } = stage;
-  const { vendor } = stage;
-  vendor.open = async (result) => ({ bytes: await open(result) });
-  const results = [{ url: "https://vendor.example/files/1", needsCredential: true }];
-  vendor.progress = () => ({ status: "completed", results, consumption: { seconds: null, costUsd: null } });
-  const id = await stage.create();
-  const videos = createVideos({
-    store,
-    meter: createMeter({ store, clock, log: silentLog }),
-    clock,
-    log: silentLog,
-    catalog: createCatalog([]),
-    upstreams: new Map([["vendor", vendor]]),
-    isProvider: () => true,
-    breaker: createCircuitBreaker({ clock }),
-    files: openDirectory(folder),
-    signingKeys: [{ id: "one", secret: new Uint8Array(32) }],
-    egress: { allow: [], own: [] },
-    media: createMediaWork({ clock: systemClock, log: silentLog }),
-    baseUrl: () => "https://gateway.example",
-    settings: {
-      preauthorize: true,
-      deadlineMs: 1,
-      signedUrlMs: 60_000,
-      retentionMs: RETENTION_MS,
-      polling: USUAL_SCHEDULE,
-      doubtMs: 300_000,
-      unknownCreates: "release",
-    },
-    onTerminal: (commit) => commit,
-    random: () => 0.5,
-  }, { polling: { requests: 1, perMs: 1, burst: 1 }, eventStreams: 1 });
-  await stage.runDue();
-  clock.advance(20_000);
-  await stage.runDue();
-  const mirror = () => runDue(store, videos, ["video_mirror"]);
-  const forget = () => runDue(store, videos, ["video_forget"]);
-  return {
-    clock,
-    id,
-    videos,
-    mirror,
-    forget,
-    names: () => [...Deno.readDirSync(folder)].map(({ name }) => name),
-    read: () => videos.read(CALLER.keyId, id),
-  };
-}
+const DAY_MS = 86_400_000;
+const WITH_KEY = [{ url: "https://vendor.example/files/1", needsCredential: true }];
 
 async function* whole(): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   for (let at = 0; at < SAMPLE_VIDEO.length; at += 500) yield await Promise.resolve(SAMPLE_VIDEO.slice(at, at + 500));
@@ -75,48 +19,207 @@ async function* cut(): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   throw failure("unknown", "broken");
 }
 
-Deno.test("a result that needs the vendor's key is copied through the adapter, kept for its time and then removed", async () => {
-  const task = await completedTask(() => Promise.resolve(whole()));
-  const name = `${task.id}-0.mp4`;
-  assertEquals((await task.read()).mirror_urls.length, 1);
-  await task.mirror();
-  assertEquals([task.names(), await task.videos.whenMirrored(name)], [[name], true]);
-  task.clock.advance(RETENTION_MS - 1);
-  assertEquals(await task.forget(), 0);
-  task.clock.advance(1);
-  assertEquals([await task.forget(), task.names(), (await task.read()).mirror_urls], [1, [], []]);
-  assertEquals((await task.read()).unsigned_urls, ["https://vendor.example/files/1"]);
+const read = ({ videos }: ResultStage, id: string) => videos.read(CALLER.keyId, id);
+
+onResultStage(
+  "a result that needs the vendor's key is copied through the adapter, kept for its time and then removed",
+  async (on) => {
+    const { stage, names } = on;
+    stage.vendor.open = () => Promise.resolve({ bytes: whole() });
+    const id = await on.complete(WITH_KEY);
+    assertEquals((await read(on, id)).mirror_urls.length, 1);
+    await on.run("video_mirror");
+    assertEquals(names(), [`${id}-0.mp4`]);
+    stage.clock.advance(FILES_MS - 1);
+    assertEquals([await on.sweepFiles(), names().length], [false, 1]);
+    stage.clock.advance(1);
+    assertEquals([await on.sweepFiles(), names(), (await read(on, id)).mirror_urls], [false, [], []]);
+    assertEquals((await read(on, id)).unsigned_urls, [WITH_KEY[0].url]);
+  },
+);
+
+onResultStage(
+  "a copy that breaks off leaves nothing, and is made again for as long as the vendor keeps the result",
+  async (on) => {
+    const { stage, names } = on;
+    let attempts = 0;
+    stage.vendor.open = () => Promise.resolve({ bytes: ++attempts < 40 ? cut() : whole() });
+    const id = await on.complete(WITH_KEY);
+    while (attempts < 39) {
+      assertEquals([await on.run("video_mirror"), names()], [1, []]);
+      stage.clock.advance(600_000);
+    }
+    await on.run("video_mirror");
+    assertEquals([attempts, names(), await on.run("video_mirror")], [40, [`${id}-0.mp4`], 0]);
+  },
+);
+
+for (const lifeMs of [undefined, 3_600_000]) {
+  onResultStage(
+    `a copy is given up when the vendor keeps the result no more: after ${lifeMs ?? "a day"}`,
+    async (on) => {
+      const { stage } = on;
+      stage.vendor.resultLifeMs = lifeMs;
+      stage.vendor.open = () => Promise.resolve({ bytes: cut() });
+      const id = await on.complete(WITH_KEY);
+      stage.clock.advance((lifeMs ?? DAY_MS) - 1);
+      await on.run("video_mirror");
+      assertEquals((await read(on, id)).mirror_urls.length, 1);
+      stage.clock.advance(1);
+      await on.run("video_mirror");
+      const { status, mirror_urls, unsigned_urls } = await read(on, id);
+      assertEquals([await on.run("video_mirror"), status, mirror_urls, unsigned_urls.length], [0, "completed", [], 1]);
+    },
+  );
+}
+
+onResultStage("of two results the one that can be copied keeps its copy when the other is given up", async (on) => {
+  on.host.answer = (request) => new Response(SAMPLE_VIDEO, { status: request.url.endsWith("b.mp4") ? 404 : 200 });
+  const results = ["a", "b"].map((name) => ({ url: `${on.host.url}/${name}.mp4`, needsCredential: false }));
+  const id = await on.complete(results);
+  await on.run("video_mirror");
+  on.stage.clock.advance(DAY_MS);
+  await on.run("video_mirror");
+  const { mirrors, mirroring } = (await readTask(on.stage.store, id))!.value;
+  assertEquals([mirrors, mirroring, on.host.seen.filter(({ path }) => path === "/a.mp4").length], [
+    [`${id}-0.mp4`],
+    false,
+    1,
+  ]);
 });
 
-Deno.test("a copy that breaks off leaves nothing, is made again, and is given up after eight attempts", async () => {
-  let attempts = 0;
-  const task = await completedTask(() => Promise.resolve(++attempts < 3 ? cut() : whole()));
-  await task.mirror();
-  assertEquals(task.names(), []);
-  task.clock.advance(600_000);
-  await task.mirror();
-  task.clock.advance(600_000);
-  await task.mirror();
-  assertEquals([attempts, task.names()], [3, [`${task.id}-0.mp4`]]);
+onResultStage("a copy is made from a new address where the vendor gives one", async (on) => {
+  const { stage, host } = on;
+  stage.vendor.renewsAddresses = true;
+  host.answer = (request) => new Response(SAMPLE_VIDEO, { status: request.url.endsWith("new.mp4") ? 200 : 403 });
+  const id = await on.complete([{ url: `${host.url}/old.mp4`, needsCredential: false }]);
+  const results = [{ url: `${host.url}/new.mp4`, needsCredential: false }];
+  stage.vendor.progress = () => ({ ...DONE, results }) as typeof DONE;
+  await on.run("video_mirror");
+  assertEquals(on.names(), []);
+  stage.clock.advance(DAY_MS * 2);
+  await on.run("video_mirror");
+  assertEquals([on.names(), (await read(on, id)).unsigned_urls], [[`${id}-0.mp4`], [results[0].url]]);
+});
 
-  const hopeless = await completedTask(() => Promise.resolve(cut()));
-  for (let attempt = 0; attempt < 8; attempt++) {
-    assertEquals(await hopeless.mirror(), 1);
-    hopeless.clock.advance(600_000);
+onResultStage("bytes that come in a vendor's answer are copied through the adapter", async (on) => {
+  on.stage.vendor.open = ({ url }, job) =>
+    Promise.resolve({ bytes: url === null && job.id.startsWith("job-") ? whole() : cut() });
+  const id = await on.complete([{ url: null, needsCredential: true }]);
+  await on.run("video_mirror");
+  assertEquals([on.names(), (await read(on, id)).unsigned_urls], [[`${id}-0.mp4`], []]);
+});
+
+onResultStage(
+  "a result that the vendor sends on to a public address is copied from there, without the vendor's key",
+  async (on) => {
+    on.stage.vendor.open = () => Promise.resolve({ movedTo: `${on.host.url}/moved.mp4` });
+    const id = await on.complete(WITH_KEY);
+    await on.run("video_mirror");
+    assertEquals([on.names(), on.host.seen[0].headers.get("authorization")], [[`${id}-0.mp4`], null]);
+  },
+);
+
+onResultStage("forty slow copies do not hold up a small one, of the same account or of another", async (on) => {
+  const { stage, videos } = on;
+  const slow = Promise.withResolvers<never>();
+  slow.promise.catch(() => {});
+  let opened = 0;
+  stage.vendor.open = () => {
+    opened++;
+    return slow.promise;
+  };
+  for (let task = 0; task < 40; task++) await on.complete(WITH_KEY);
+  const runner = createJobRunner({
+    store: stage.store,
+    clock: stage.clock,
+    log: on.parts.log,
+    handlers: { video_mirror: videos.handlers.video_mirror },
+    concurrency: videos.concurrency,
+  });
+  await until(() => opened >= 8);
+  const id = await on.complete();
+  // Slow copies are long ones after half a minute; others begin in their place.
+  for (let step = 0; step < 40; step++) {
+    stage.clock.advance(500);
+    await new Promise((resolve) => setTimeout(resolve, 2));
   }
-  const { status, mirror_urls, unsigned_urls } = await hopeless.read();
-  assertEquals([await hopeless.mirror(), status, mirror_urls, unsigned_urls.length], [0, "completed", [], 1]);
+  await until(() => on.names().includes(`${id}-0.mp4`));
+  slow.reject(failure("unknown", "broken"));
+  await runner.drain(0);
 });
 
-Deno.test("nobody waits for a file that no task promises", async () => {
-  const task = await completedTask(() => Promise.resolve(whole()));
-  assertEquals(await task.videos.whenMirrored("abc.mp4"), false);
-  assertEquals(await task.videos.whenMirrored(`${crypto.randomUUID()}-0.mp4`), false);
-  assertEquals(await task.videos.whenMirrored(`${task.id}-7.mp4`), false);
-  const waiting = task.videos.whenMirrored(`${task.id}-0.mp4`);
-  await task.mirror();
-  task.clock.advance(200);
-  assertEquals([await waiting, DONE.status], [true, "completed"]);
+onResultStage("a copy of which no byte comes for half a minute is broken off and made again", async (on) => {
+  const { stage, host } = on;
+  host.answer = () => new Response(new ReadableStream({ pull: () => new Promise(() => {}) }));
+  await on.complete();
+  const running = on.run("video_mirror");
+  await until(() => host.seen.length === 1);
+  for (let step = 0; step < 70; step++) {
+    stage.clock.advance(1_000);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  await running;
+  host.answer = () => new Response(SAMPLE_VIDEO);
+  stage.clock.advance(60_000);
+  await on.run("video_mirror");
+  assertEquals(on.names().length, 1);
+});
+
+onResultStage("an operator has everything copied anew, and what is there stays until its copy is whole", async (on) => {
+  const { stage, host } = on;
+  const id = await on.complete();
+  await on.run("video_mirror");
+  host.answer = () => new Response(SAMPLE_VIDEO.slice(0, 1_000));
+  const desk = openTaskDesk(stage.store);
+  assertEquals((await desk.mirror(id)).task.mirroring, true);
+  assertEquals((await on.parts.files.find(`${id}-0.mp4`))!.bytes, SAMPLE_VIDEO.length);
+  // Asked for again before the first was begun: both are one.
+  await desk.mirror(id);
+  while (await on.run("video_mirror") > 0);
+  assertEquals([(await on.parts.files.find(`${id}-0.mp4`))!.bytes, host.seen.length], [1_000, 2]);
+  assertEquals((await readTask(stage.store, id))!.value.mirroring, false);
+});
+
+onResultStage("copies that were removed, or given up, are made again for an operator", async (on) => {
+  const { stage, host } = on;
+  const id = await on.complete();
+  await on.run("video_mirror");
+  stage.clock.advance(FILES_MS);
+  await on.sweepFiles();
+  assertEquals((await read(on, id)).mirror_urls, []);
+  await openTaskDesk(stage.store).mirror(id);
+  await on.run("video_mirror");
+  assertEquals([on.names(), (await read(on, id)).mirror_urls.length], [[`${id}-0.mp4`], 1]);
+  stage.clock.advance(FILES_MS - 1);
+  await on.sweepFiles();
+  assertEquals(on.names().length, 1);
+  // The vendor has nothing any more: the copy that is there stays.
+  host.answer = () => new Response(null, { status: 404 });
+  await openTaskDesk(stage.store).mirror(id);
+  await on.run("video_mirror");
+  assertEquals([on.names().length, (await read(on, id)).mirror_urls.length], [1, 1]);
+});
+
+onResultStage("a copy that the quota has no room for is refused, and made once there is room", async (on) => {
+  on.quota.add(SAMPLE_VIDEO.length);
+  const id = await on.complete();
+  await on.run("video_mirror");
+  assertEquals([on.names(), await on.stream(`${id}-0.mp4`)], [[], SAMPLE_VIDEO]);
+  on.quota.subtract(SAMPLE_VIDEO.length);
+  on.stage.clock.advance(600_000);
+  await on.run("video_mirror");
+  assertEquals(on.names(), [`${id}-0.mp4`]);
+}, { quotaBytes: SAMPLE_VIDEO.length + 100 });
+
+onResultStage("a result that may not be fetched is not tried again before it is given up", async (on) => {
+  on.host.answer = () => new Response(null, { status: 302, headers: { location: "http://10.0.0.1/video.mp4" } });
+  const id = await on.complete();
+  await on.run("video_mirror");
+  on.stage.clock.advance(DAY_MS - 1);
+  assertEquals(await on.run("video_mirror"), 0);
+  on.stage.clock.advance(1);
+  assertEquals([await on.run("video_mirror"), (await read(on, id)).mirror_urls], [1, []]);
 });
 
 Deno.test("what a vendor makes beside the video is kept in the task's record, one of each that can be fetched", async () => {

@@ -47,6 +47,8 @@ export class StageVendor implements VideoUpstream {
     return Promise.resolve(id === undefined ? null : { id, place: null });
   };
   open: VideoUpstream["open"] = null;
+  renewsAddresses = false;
+  resultLifeMs: number | undefined;
 
   async create(order: VideoOrder) {
     await this.before(order);
@@ -133,11 +135,11 @@ export async function openStage(log: Log = silentLog, credentials?: CredentialMo
       preauthorize: true,
       deadlineMs: DEADLINE_MS,
       signedUrlMs: 60_000,
-      retentionMs: 60_000,
       polling: { ...USUAL_SCHEDULE, perSecond: 1_000 },
       doubtMs: 300_000,
       unknownCreates: "release",
     },
+    onRemoval: () => Promise.resolve(true),
     onTerminal(commit, { taskId, status }) {
       events.push({ taskId, status });
       return joined(commit, { set: [{ key: ["event", taskId, status], value: true }] });

@@ -10,6 +10,8 @@ const PARTS = {
   settings: { signedUrlMs: 60_000 },
 };
 
+const ID = taskOf(1).id;
+
 const objectOf = (over: Partial<VideoTask>) => taskObjectOf(taskOf(1, over), 5_000, PARTS);
 
 const EXTRAS: Partial<VideoTask> = {
@@ -20,12 +22,12 @@ const EXTRAS: Partial<VideoTask> = {
     { url: "https://vendor.example/b.mp4", needsCredential: true },
     { url: null, needsCredential: true },
   ],
-  mirrors: ["one-0.mp4"],
+  mirrors: [`${ID}-0.mp4`],
   extras: [
     { type: "thumbnail", url: "https://vendor.example/thumb.png" },
     { type: "last_frame", url: "https://vendor.example/last.png" },
   ],
-  extraMirrors: ["one-extra-0.png", "one-extra-1.png"],
+  extraMirrors: [`${ID}-extra-0.png`, `${ID}-extra-1.png`],
 };
 
 Deno.test("taskObjectOf() tells how far a task is where its vendor does, and nothing where not", () => {
@@ -51,8 +53,8 @@ Deno.test("taskObjectOf() names what a vendor made beside the video, there and h
     "https://vendor.example/thumb.png",
     "https://vendor.example/last.png",
   ]);
-  assert(task.thumbnail_mirror_url?.startsWith("https://gateway.example/files/one-extra-0.png?expires="));
-  assert(task.last_frame_mirror_url?.startsWith("https://gateway.example/files/one-extra-1.png?expires="));
+  assert(task.thumbnail_mirror_url?.startsWith(`https://gateway.example/files/${ID}-extra-0.png?expires=`));
+  assert(task.last_frame_mirror_url?.startsWith(`https://gateway.example/files/${ID}-extra-1.png?expires=`));
   assertEquals(task.unsigned_urls, ["https://vendor.example/a.mp4", "https://vendor.example/b.mp4"]);
 });
 
@@ -65,14 +67,14 @@ Deno.test("taskObjectOf() reads tasks of earlier versions", () => {
 Deno.test("placesOf() finds each content of a task, and an address at the vendor only where it opens", () => {
   const task = taskOf(1, EXTRAS);
   assertEquals(placesOf(task, { type: "video", index: 0 }), {
-    mirror: "one-0.mp4",
+    mirror: `${ID}-0.mp4`,
     vendorUrl: "https://vendor.example/a.mp4",
   });
   for (const index of [1, 2, 3]) {
     assertEquals(placesOf(task, { type: "video", index }), { mirror: undefined, vendorUrl: undefined });
   }
   assertEquals(placesOf(task, { type: "last_frame" }), {
-    mirror: "one-extra-1.png",
+    mirror: `${ID}-extra-1.png`,
     vendorUrl: "https://vendor.example/last.png",
   });
   assertEquals(placesOf(taskOf(1), { type: "thumbnail" }), { mirror: undefined, vendorUrl: undefined });

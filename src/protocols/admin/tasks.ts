@@ -22,7 +22,11 @@ export interface AdminTaskOptions {
 export function adminTaskRoutes({ adminKey, desk }: AdminTaskOptions): Route[] {
   if (adminKey === "") return [];
   const route = guardedRoute(adminKey, "/admin/v1/tasks");
-  return [route("GET", "", listHandler(desk)), route("GET", "/:task", getHandler(desk))];
+  return [
+    route("GET", "", listHandler(desk)),
+    route("GET", "/:task", getHandler(desk)),
+    route("POST", "/:task/mirror", mirrorHandler(desk)),
+  ];
 }
 
 /**
@@ -45,6 +49,14 @@ function getHandler(desk: TaskDesk): Handler {
     const story = await desk.read(params.task);
     if (!story) throw new GatewayError("not_found", "Cannot find the task: no such task");
     return answerJson(writeTask(story));
+  };
+}
+
+/** `POST /admin/v1/tasks/:task/mirror`: 202 with the task, whose results are being copied anew; 409 when it has none. */
+function mirrorHandler(desk: TaskDesk): Handler {
+  return async ({ params, request }) => {
+    await request.body?.cancel();
+    return answerJson(writeTask(await desk.mirror(params.task)), 202);
   };
 }
 

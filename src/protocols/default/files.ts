@@ -2,6 +2,7 @@ import { isSigned, type SigningKeys } from "../../files/signed_url.ts";
 import { type Files, isFileName, type StoredFile } from "../../files/files.ts";
 import type { Inbound, Route } from "../../http/inbound.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
+import type { StreamedThing, Videos } from "../../videos/videos.ts";
 import { renderVideoError } from "./videos.ts";
 
 /** What the endpoint of files is made with. */
@@ -10,8 +11,8 @@ export interface FileRouteParts {
   readonly signingKeys: SigningKeys;
   /** Unix milliseconds. */
   readonly now: () => number;
-  /** Waits for a file that is being made; whether it may be there then. */
-  readonly whenMade: (name: string) => Promise<boolean>;
+  /** Opens what a file that is not there would hold; null when that cannot be had. */
+  readonly streamResult: Videos["streamResult"];
 }
 
 /** `GET /files/{name}`: a file to whoever has its signed address. Source: DESIGN section 4, "Video", `mirror_urls`. */
@@ -20,13 +21,36 @@ export function fileRoutes(parts: FileRouteParts): Route[] {
   return [{ method: "GET", path: "/files/:name", handler, renderError: renderVideoError }];
 }
 
-async function serve({ params: { name }, query, request }: Inbound, parts: FileRouteParts): Promise<Response> {
+async function serve(inbound: Inbound, parts: FileRouteParts): Promise<Response> {
+  const { params: { name }, query, request } = inbound;
   if (!isFileName(name) || !isSigned(name, query, parts.now(), parts.signingKeys)) throw forbidden();
-  const file = await parts.files.find(name) ?? (await parts.whenMade(name) ? await parts.files.find(name) : null);
-  if (file === null) {
-    throw new GatewayError("not_found", "Cannot find the file: it is not there, not yet or not any more");
-  }
-  return answerWith(file, request.headers);
+  const file = await parts.files.find(name);
+  if (file !== null) return answerWith(file, request.headers);
+  const { signal, headers } = request;
+  const streamed = await parts.streamResult(name, { range: rangeToPass(headers), signal });
+  if (streamed === null) throw new GatewayError("not_found", "Cannot find the file: it is not there any more");
+  if (inbound.method === "HEAD") await streamed.body.cancel();
+  return new Response(inbound.method === "HEAD" ? null : streamed.body, {
+    status: streamed.part === null ? 200 : 206,
+    headers: streamHeadersOf(name, streamed),
+  });
+}
+
+/** The one range that is requested of a result that is still its vendor's; without a tag no condition on it can hold. */
+function rangeToPass(asked: Headers): string | null {
+  const field = asked.get("range");
+  const isOne = field !== null && rangeOf(field) !== null && !asked.has("if-range");
+  return isOne ? field.replace(/\s/g, "").toLowerCase() : null;
+}
+
+/** Without a tag, as the copy will have its own. */
+function streamHeadersOf(name: string, { mediaType, bytes, part }: StreamedThing): Headers {
+  return new Headers({
+    ...contentHeadersOf(name, mediaType),
+    "cache-control": "private, no-store",
+    ...(bytes === null ? {} : { "content-length": String(bytes) }),
+    ...(part === null ? {} : { "content-range": part, "accept-ranges": "bytes" }),
+  });
 }
 
 /** One text for every reason, so that a forger learns nothing. */
@@ -54,15 +78,22 @@ function answerWith(file: StoredFile, asked: Headers): Response {
 
 function headersOf(file: StoredFile): Headers {
   return new Headers({
-    "content-type": file.mediaType,
+    ...contentHeadersOf(file.name, file.mediaType),
     "content-length": String(file.bytes),
     "accept-ranges": "bytes",
     etag: file.etag,
     "last-modified": new Date(file.modifiedAt).toUTCString(),
     "cache-control": "private, max-age=3600",
-    "content-disposition": `inline; filename="${file.name}"`,
-    "x-content-type-options": "nosniff",
   });
+}
+
+/** What it is, and nothing for a browser to guess. */
+function contentHeadersOf(name: string, mediaType: string): Record<string, string> {
+  return {
+    "content-type": mediaType,
+    "content-disposition": `inline; filename="${name}"`,
+    "x-content-type-options": "nosniff",
+  };
 }
 
 function matches(field: string | null, etag: string): boolean {
@@ -75,13 +106,21 @@ function matches(field: string | null, etag: string): boolean {
  * may have any number of digits: a rounded one is still beyond every file.
  */
 function partIn(field: string | null, bytes: number): { first: number; last: number } | "unsatisfiable" | null {
-  const match = /^bytes=\s*([0-9]*)-([0-9]*)\s*$/i.exec(field ?? "");
-  if (match === null || (match[1] === "" && match[2] === "")) return null;
-  const [start, end] = [match[1], match[2]].map((digits) => digits === "" ? null : Number(digits));
+  const range = field === null ? null : rangeOf(field);
+  if (range === null) return null;
+  const [start, end] = range;
   const first = start ?? Math.max(bytes - (end ?? 0), 0);
   const last = start === null ? bytes - 1 : Math.min(end ?? bytes - 1, bytes - 1);
   const isBackwards = start !== null && end !== null && end < start;
   return isBackwards || first > last || first >= bytes ? "unsatisfiable" : { first, last };
+}
+
+/** Its ends, null where one is left out; null unless the field is a single range of bytes. */
+function rangeOf(field: string): readonly [start: number | null, end: number | null] | null {
+  const match = /^bytes=\s*([0-9]*)-([0-9]*)\s*$/i.exec(field);
+  if (match === null || (match[1] === "" && match[2] === "")) return null;
+  const [start, end] = [match[1], match[2]].map((digits) => digits === "" ? null : Number(digits));
+  return [start, end];
 }
 
 function renderUnsatisfiable(bytes: number): Response {

@@ -3,7 +3,7 @@ import type { BodyLimits } from "../../http/body.ts";
 import { isDryRun } from "../../http/dry_run.ts";
 import type { ErrorRenderer, Handler, Inbound, Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
-import { GatewayError } from "../../lib/gateway_error.ts";
+import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
 import { droppedNames } from "../../texts/answer.ts";
 import type { VideoTrial } from "../../videos/dry_run.ts";
 import { readIdempotencyKey } from "../../videos/idempotency.ts";
@@ -145,10 +145,23 @@ async function list(inbound: Inbound, { videos, authenticate }: VideoRouteParts)
   return Response.json({ object: "list", data, has_more: next !== null, next, ...ids });
 }
 
+/** Cancels a pending task; with `purge=true` it removes a finished one. */
 async function cancel(inbound: Inbound, { videos, authenticate }: VideoRouteParts): Promise<Response> {
   const { keyId } = await authenticate(inbound);
-  const task = await videos.cancel(keyId, inbound.params.id);
-  return Response.json(dialectOf(inbound.request.headers).writeTask(task));
+  const { id } = inbound.params;
+  if (!readPurge(inbound.query)) {
+    const task = await videos.cancel(keyId, id);
+    return Response.json(dialectOf(inbound.request.headers).writeTask(task));
+  }
+  await videos.purge(keyId, id);
+  return Response.json({ id, object: "video.deleted", deleted: true });
+}
+
+function readPurge(query: string): boolean {
+  const values = new URLSearchParams(query).getAll("purge");
+  if (values.length === 0) return false;
+  if (values.length === 1 && values[0] === "true") return true;
+  throw invalidField("purge", 'expected "true", once');
 }
 
 async function content(inbound: Inbound, { videos, authenticate }: VideoRouteParts): Promise<Response> {

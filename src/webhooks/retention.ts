@@ -1,0 +1,39 @@
+import type { Store } from "../store/store.ts";
+import type { DeliveryState } from "./delivery.ts";
+import { type DeliveryPlace, readDelivery, removeEndedDelivery, scanDeliveries } from "./records.ts";
+
+/** How many deliveries one step looks at. */
+const BATCH = 100;
+
+const ENDED = ["delivered", "exhausted"] as const satisfies readonly DeliveryState[];
+
+/**
+ * A step that removes ended deliveries with their attempts that were kept for long enough, in the order of their events.
+ *
+ * @param deliveriesMs From the delivery, or the last attempt; null for ever.
+ * @returns Of the step: whether there may be more to remove.
+ */
+export function deliverySweep(store: Store, deliveriesMs: number | null): () => Promise<boolean> {
+  const cursors = new Map<DeliveryState, DeliveryPlace>();
+  return async () => {
+    if (deliveriesMs === null) return false;
+    const settledBefore = store.now() - deliveriesMs;
+    let hasMore = false;
+    for (const state of ENDED) {
+      const range = { state, from: 0, to: settledBefore }; // a delivery ends after its event
+      const page = { after: cursors.get(state) ?? null, limit: BATCH, reverse: false };
+      const deliveries = await scanDeliveries(store, range, page);
+      await Promise.all(deliveries.map(({ id }) => removeEndedDelivery(store, id, settledBefore)));
+      const last = deliveries[BATCH - 1];
+      if (last === undefined) cursors.delete(state);
+      else cursors.set(state, { createdAt: last.createdAt, id: last.id });
+      hasMore ||= last !== undefined;
+    }
+    return hasMore;
+  };
+}
+
+/** Removes the delivery of a task, if it has one; false while that is pending. */
+export async function removeDeliveryOf(store: Store, taskId: string): Promise<boolean> {
+  return await removeEndedDelivery(store, taskId) || await readDelivery(store, taskId) === null;
+}

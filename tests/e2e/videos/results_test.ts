@@ -1,0 +1,148 @@
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { run } from "../../../src/commands.ts";
+import { SAMPLE_VIDEO } from "../../../src/sandbox/families/sample_video.ts";
+import { startVideoGateway } from "../../support/video_gateway.ts";
+
+/** A vendor in xAI's words whose videos are done at once, and whose host of results answers as a test says. */
+function startVendor() {
+  let answer: (request: Request) => Response | Promise<Response> = () => new Response(null, { status: 503 });
+  const credentials: (string | null)[] = [];
+  const controller = new AbortController();
+  const options = { port: 0, hostname: "127.0.0.1", signal: controller.signal, onListen() {} };
+  const server: Deno.HttpServer<Deno.NetAddr> = Deno.serve(options, async (request) => {
+    const { pathname } = new URL(request.url);
+    if (pathname.startsWith("/results/")) {
+      credentials.push(request.headers.get("authorization"));
+      return await answer(request);
+    }
+    if (request.method === "POST") return Response.json({ request_id: crypto.randomUUID() });
+    return Response.json({ status: "done", video: { url: `${url}/results/video.mp4?token=abc`, duration: 5 } });
+  });
+  const url: string = `http://127.0.0.1:${server.addr.port}`;
+  return {
+    url,
+    credentials,
+    answerWith: (next: typeof answer) => void (answer = next),
+    async stop() {
+      controller.abort();
+      await server.finished;
+    },
+  };
+}
+
+const vendor = startVendor();
+const gateway = await startVideoGateway({
+  config: {
+    providers: { slow: { kind: "xai", base_url: vendor.url, api_key: "vendor-key-0123456789" } },
+    models: [{
+      id: "sandbox/video-1",
+      video: { modes: ["text2video"], price_per_second: { default: "0.10" } },
+      serves: [{ provider: "slow" }],
+    }],
+  },
+});
+const { call, create, until } = gateway;
+const get = async (address: string, init: RequestInit = {}) => {
+  const response = await fetch(address, init);
+  return { status: response.status, headers: response.headers, bytes: await response.bytes() };
+};
+const admin = { authorization: `Bearer ${gateway.adminKey}` };
+
+Deno.test("the address of a copy works from the completion on, whole, in part and by HEAD, and says nothing of the vendor", async () => {
+  const task = await until(await create(), "completed");
+  const [mirror] = task.mirror_urls as string[];
+  assertEquals((await get(mirror)).status, 502);
+  vendor.answerWith((request) => {
+    const part = request.headers.get("range") === "bytes=5-9";
+    const headers: Record<string, string> = part ? { "content-range": `bytes 5-9/${SAMPLE_VIDEO.length}` } : {};
+    return new Response(part ? SAMPLE_VIDEO.slice(5, 10) : SAMPLE_VIDEO, { status: part ? 206 : 200, headers });
+  });
+  const all = await get(mirror);
+  assertEquals([all.status, all.bytes, all.headers.get("content-type")], [200, SAMPLE_VIDEO, "video/mp4"]);
+  assertEquals([all.headers.get("location"), all.headers.get("x-content-type-options")], [null, "nosniff"]);
+  assertEquals(all.headers.get("content-disposition"), `inline; filename="${task.id}-0.mp4"`);
+  const part = await get(mirror, { headers: { range: "bytes=5-9" } });
+  assertEquals([part.status, part.bytes], [206, SAMPLE_VIDEO.slice(5, 10)]);
+  assertEquals(part.headers.get("content-range"), `bytes 5-9/${SAMPLE_VIDEO.length}`);
+  const head = await get(mirror, { method: "HEAD" });
+  assertEquals([head.status, head.headers.get("content-length"), head.bytes.length], [
+    200,
+    String(SAMPLE_VIDEO.length),
+    0,
+  ]);
+  const content = await get(`${gateway.address}/v1/videos/${task.id}/content`, {
+    headers: { authorization: `Bearer ${gateway.key}` },
+  });
+  assertEquals([content.status, content.bytes], [200, SAMPLE_VIDEO]);
+  assertEquals(new Set(vendor.credentials), new Set([null]));
+  assertEquals((await get(mirror.replace("-0.mp4", "-1.mp4"))).status, 403);
+});
+
+Deno.test("DELETE with purge=true removes a finished task with its result; any other value of purge is refused", async () => {
+  const id = await create();
+  const task = await until(id, "completed");
+  for (const query of ["purge=1", "purge=false", "purge=", "purge=true&purge=true"]) {
+    const { status, json } = await call("DELETE", `/v1/videos/${id}?${query}`);
+    assertEquals([status, json.error.code], [400, "invalid_request"], query);
+  }
+  const other = await call("DELETE", `/v1/videos/${id}?purge=true`, undefined, {
+    authorization: `Bearer ${gateway.otherKey}`,
+  });
+  assertEquals(other.status, 404);
+  const removed = await call("DELETE", `/v1/videos/${id}?purge=true`);
+  assertEquals([removed.status, removed.json], [200, { id, object: "video.deleted", deleted: true }]);
+  const gone = await Promise.all([
+    call("GET", `/v1/videos/${id}`),
+    call("DELETE", `/v1/videos/${id}`),
+    call("DELETE", `/v1/videos/${id}?purge=true`),
+    call("GET", `/v1/videos/${id}/content`),
+    call("GET", `/admin/v1/tasks/${id}`, undefined, admin),
+  ]);
+  assertEquals(gone.map(({ status }) => status), [404, 404, 404, 404, 404]);
+  const [mirror] = task.mirror_urls as string[];
+  assertEquals((await get(mirror)).status, 404);
+  const listed = (await call("GET", "/v1/videos?limit=100")).json.data.map((each: { id: string }) => each.id);
+  assertEquals(listed.includes(id), false);
+  const { json: ledger } = await call("GET", "/admin/v1/accounts/demo/ledger?limit=100", undefined, admin);
+  assertEquals(ledger.data.filter((line: { reference: string }) => line.reference === id).length, 2);
+});
+
+Deno.test("switchyard tasks mirror has results copied anew; a task without results is 409, an unknown one 404", async () => {
+  vendor.answerWith(() => new Response(SAMPLE_VIDEO));
+  const id = await create();
+  await until(id, "completed");
+  const file = `${gateway.filesFolder}/${id}-0.mp4`;
+  const whenCopied = async () => {
+    for (;;) {
+      const { json } = await call("GET", `/admin/v1/tasks/${id}`, undefined, admin);
+      if (!json.is_copying) return;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  };
+  await whenCopied();
+  await Deno.truncate(file, 10);
+  const { status, json } = await call("POST", `/admin/v1/tasks/${id}/mirror`, undefined, admin);
+  assertEquals([status, json.id, json.is_copying], [202, id, true]);
+  await whenCopied();
+  assertEquals((await Deno.stat(file)).size, SAMPLE_VIDEO.length);
+  const unknown = await call("POST", `/admin/v1/tasks/${crypto.randomUUID()}/mirror`, undefined, admin);
+  assertEquals(unknown.status, 404);
+  assertEquals(await run(["tasks", "mirror"]), 2);
+});
+
+Deno.test("readyz tells how full the files are", async () => {
+  const { json } = await call("GET", "/readyz?verbose");
+  assertEquals([json.status, json.files.state, json.files.quota_bytes], ["ready", "ok", null]);
+  assertEquals(json.files.bytes >= SAMPLE_VIDEO.length, true);
+  assertStringIncludes(JSON.stringify(json.files), '"bytes":');
+});
+
+Deno.test({
+  name: "the gateway of the result tests stops",
+  sanitizeResources: false,
+  sanitizeOps: false,
+  async fn() {
+    await gateway.stop();
+    await vendor.stop();
+  },
+});

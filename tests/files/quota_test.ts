@@ -1,0 +1,93 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { openDirectory } from "../../src/files/directory.ts";
+import { DiskQuota, FilesFullError } from "../../src/files/quota.ts";
+import { jsonLog, silentLog } from "../../src/lib/log.ts";
+
+/** So many bytes in pieces of ten; counts how many were asked for. */
+function source(bytes: number) {
+  const seen = { bytes: 0, isClosed: false };
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    try {
+      for (; seen.bytes < bytes; seen.bytes += 10) yield await Promise.resolve(new Uint8Array(10));
+    } finally {
+      seen.isClosed = true;
+    }
+  }
+  return { seen, pieces };
+}
+
+async function inFolder(work: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await Deno.makeTempDir();
+  await work(folder);
+  await Deno.remove(folder, { recursive: true });
+}
+
+const namesIn = (folder: string) => [...Deno.readDirSync(folder)].map(({ name }) => name);
+const COPY = { capBytes: 1_000, keepsQuota: true };
+
+Deno.test("a quota refuses the copy that it has no room for, which leaves nothing, and takes it once there is room", () =>
+  inFolder(async (folder) => {
+    const quota = new DiskQuota({ quotaBytes: 100, log: silentLog });
+    const files = openDirectory(folder, quota);
+    await files.write("a.mp4", source(60).pieces(), COPY);
+    const late = source(50);
+    await assertRejects(() => files.write("b.mp4", late.pieces(), COPY), FilesFullError);
+    assertEquals([quota.usage.bytes, namesIn(folder), late.seen.isClosed], [60, ["a.mp4"], true]);
+    await files.remove("a.mp4");
+    await files.remove("a.mp4");
+    assertEquals(quota.usage.bytes, 0);
+    assertEquals(await files.write("b.mp4", source(50).pieces(), COPY), 50);
+  }));
+
+Deno.test("a quota refuses a copy whose announced length does not fit at its first piece", () =>
+  inFolder(async (folder) => {
+    const files = openDirectory(folder, new DiskQuota({ quotaBytes: 100, log: silentLog }));
+    const { pieces, seen } = source(500);
+    await assertRejects(() => files.write("a.mp4", pieces(), { ...COPY, announcedBytes: 500 }), FilesFullError);
+    assertEquals([seen.bytes, seen.isClosed], [0, true]);
+  }));
+
+Deno.test("what must be kept counts for the quota and is not refused by it; a file in place of another counts once", () =>
+  inFolder(async (folder) => {
+    const quota = new DiskQuota({ quotaBytes: 100, log: silentLog });
+    const files = openDirectory(folder, quota);
+    await files.write("in.png", source(90).pieces(), { capBytes: 1_000 });
+    await files.write("in.png", source(120).pieces(), { capBytes: 1_000 });
+    assertEquals([quota.usage.bytes, quota.usage.state], [120, "full"]);
+    await assertRejects(() => files.write("a.mp4", source(10).pieces(), COPY), FilesFullError);
+  }));
+
+Deno.test("files of an earlier process count from the start, and what it left half-written does not", () =>
+  inFolder(async (folder) => {
+    await Deno.writeFile(`${folder}/a.mp4`, new Uint8Array(70));
+    await Deno.writeFile(`${folder}/.part-1-1`, new Uint8Array(70));
+    const quota = new DiskQuota({ quotaBytes: 100, log: silentLog });
+    await openDirectory(folder, quota).tidy(() => Promise.resolve(true));
+    assertEquals(quota.usage, { bytes: 70, quotaBytes: 100, state: "ok" });
+  }));
+
+Deno.test("copies leave on the disk what is to be spared", () =>
+  inFolder(async (folder) => {
+    let freeBytes = 100;
+    const quota = new DiskQuota({ quotaBytes: null, freeBytes: () => freeBytes, spareBytes: 70, log: silentLog });
+    const files = openDirectory(folder, quota);
+    await files.write("a.mp4", source(30).pieces(), COPY);
+    freeBytes = 70;
+    await assertRejects(() => files.write("b.mp4", source(10).pieces(), COPY), FilesFullError);
+    freeBytes = 90;
+    await files.write("b.mp4", source(10).pieces(), COPY);
+  }));
+
+Deno.test("a quota raises the alarm before it is full, once for each passage, and says when there is room again", () => {
+  const events: string[] = [];
+  const log = jsonLog("debug", (line) => void events.push(`${JSON.parse(line).level} ${JSON.parse(line).event}`));
+  const quota = new DiskQuota({ quotaBytes: 1_000, log });
+  for (let bytes = 0; bytes < 1_000; bytes += 10) quota.add(10);
+  assertEquals(events, ["error files_nearly_full", "error files_full"]);
+  quota.subtract(10);
+  assertEquals(quota.usage.state, "full");
+  for (let bytes = 0; bytes < 100; bytes += 10) quota.subtract(10);
+  assertEquals(quota.usage.state, "nearly_full");
+  quota.subtract(100);
+  assertEquals(events.slice(2), ["error files_nearly_full", "warn files_room"]);
+});

@@ -1,0 +1,180 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { GatewayError } from "../../src/lib/gateway_error.ts";
+import { createJobRunner } from "../../src/store/jobs.ts";
+import { retentionHandler } from "../../src/retention.ts";
+import { taskSweep } from "../../src/videos/retention.ts";
+import { addTask, readTask } from "../../src/videos/records.ts";
+import { newTaskId } from "../../src/videos/task_id.ts";
+import { createVideos } from "../../src/videos/videos.ts";
+import { BODY, CALLER, DONE, openStage, type Stage } from "./stage.ts";
+import { onResultStage, type ResultStage } from "./result_stage.ts";
+
+const TASKS_MS = 30 * 86_400_000;
+
+/** Every key of the store that names a task, in whatever place. */
+async function keysOf({ store }: Stage, id: string): Promise<string[]> {
+  const areas = ["video", "billing", "event"];
+  const entries = await Promise.all(areas.map((area) => store.scan([area], { limit: 5_000 })));
+  return entries.flat().map(({ key }) => key.join(" ")).filter((key) => key.includes(id));
+}
+
+/** Makes a task that ends as the vendor says, and so many that are like it but for their ids. */
+async function ended(stage: Stage, count: number, progress = DONE): Promise<string[]> {
+  stage.vendor.progress = () => progress;
+  const first = await stage.create();
+  await stage.runDue(["video_submit"]);
+  stage.clock.advance(20_000);
+  await stage.runDue(["video_poll"]);
+  const { value: task } = (await readTask(stage.store, first))!;
+  const others = Array.from({ length: count - 1 }, () => newTaskId(stage.clock.now()));
+  await Promise.all(others.map((id) => stage.store.commit(null, addTask({}, { ...task, id }))));
+  while (await stage.runDue(["video_submit"]) > 0); // they have ended, so their jobs have nothing to do
+  return [first, ...others];
+}
+
+onResultStage("finished tasks go with everything that is kept of them, but their ledger lines", async (on) => {
+  const { stage } = on;
+  const id = await on.complete();
+  await on.run("video_mirror");
+  const sweep = taskSweep(on.parts, TASKS_MS);
+  const ledger = await stage.store.ledger("demo", { limit: 100 });
+  stage.clock.advance(TASKS_MS - 1);
+  await sweep();
+  assertEquals([(await readTask(stage.store, id)) !== null, on.names().length], [true, 1]);
+  stage.clock.advance(1);
+  assertEquals([await sweep(), await keysOf(stage, id), on.names()], [false, [`event ${id} completed`], []]);
+  assertEquals(await stage.store.ledger("demo", { limit: 100 }), ledger);
+  await assertRejects(() => on.videos.read(CALLER.keyId, id), GatewayError, "Cannot find the video task");
+});
+
+Deno.test("tasks of every status that ended go, in steps of a hundred; pending ones and younger ones stay", async () => {
+  const stage = await openStage();
+  await ended(stage, 250, { status: "failed", code: "upstream_error", message: "no" });
+  await ended(stage, 90, { status: "cancelled" });
+  await ended(stage, 90, { status: "expired" });
+  stage.clock.advance(TASKS_MS);
+  const young = await ended(stage, 3, { status: "expired" });
+  stage.vendor.progress = () => ({ status: "pending", isRunning: true });
+  const pending = await stage.create();
+  const sweep = taskSweep(stage.parts, TASKS_MS);
+  let steps = 1;
+  while (await sweep()) steps++;
+  const left = await stage.store.scan(["video", "task"], { limit: 1_000 });
+  assertEquals(left.map(({ key }) => String(key[2])).toSorted(), [...young, pending].toSorted());
+  assertEquals(steps, 3);
+});
+
+Deno.test("a task stays until its event was delivered and its results were copied", async () => {
+  const stage = await openStage();
+  const [owed] = await ended(stage, 1, { status: "expired" });
+  const [copying] = await ended(stage, 1);
+  stage.clock.advance(TASKS_MS);
+  let isOwed = true;
+  const sweep = taskSweep({ ...stage.parts, onRemoval: (id) => Promise.resolve(!(id === owed && isOwed)) }, TASKS_MS);
+  await sweep();
+  assertEquals([(await readTask(stage.store, owed)) !== null, (await readTask(stage.store, copying)) !== null], [
+    true,
+    true,
+  ]);
+  isOwed = false;
+  await stage.runDue(["video_mirror"]);
+  await sweep();
+  assertEquals([await readTask(stage.store, owed), await readTask(stage.store, copying)], [null, null]);
+});
+
+Deno.test("nothing goes where records are kept for ever", async () => {
+  const stage = await openStage();
+  const [id] = await ended(stage, 1, { status: "expired" });
+  stage.clock.advance(100 * TASKS_MS);
+  assertEquals([await taskSweep(stage.parts, null)(), (await readTask(stage.store, id)) !== null], [false, true]);
+});
+
+Deno.test("a long pass that a restart interrupts is finished by the next process", async () => {
+  const stage = await openStage();
+  await ended(stage, 95, { status: "expired" });
+  await ended(stage, 95, { status: "expired" });
+  stage.clock.advance(TASKS_MS);
+  await stage.store.commit(null, { add: [{ kind: "retention", ref: "all", dueAt: stage.clock.now() }] });
+  const count = async () => (await stage.store.scan(["video", "task"], { limit: 1_000 })).length;
+  const runner = (sweep = taskSweep(stage.parts, TASKS_MS)) =>
+    createJobRunner({
+      store: stage.store,
+      clock: stage.clock,
+      log: stage.parts.log,
+      handlers: { retention: retentionHandler({ store: stage.store, sweeps: [sweep] }) },
+    });
+  const first = runner();
+  while (await count() === 190) await new Promise((resolve) => setTimeout(resolve, 1));
+  await first.drain(1_000);
+  const left = await count();
+  const second = runner();
+  stage.clock.advance(30_000);
+  while (await count() > 0) {
+    stage.clock.advance(50);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  await second.drain(1_000);
+  assertEquals([left > 0, left < 190], [true, true]);
+});
+
+/** A finished task that somebody removes. */
+async function purge(on: ResultStage, id: string, keyId = CALLER.keyId): Promise<string> {
+  try {
+    await on.videos.purge(keyId, id);
+    return "removed";
+  } catch (error) {
+    return (error as GatewayError).code;
+  }
+}
+
+onResultStage("a purge removes a finished task for its own credential, once", async (on) => {
+  const id = await on.complete();
+  await on.run("video_mirror");
+  assertEquals(await purge(on, id, "another"), "not_found");
+  assertEquals([await purge(on, id), on.names()], ["removed", []]);
+  assertEquals(await keysOf(on.stage, id), [`event ${id} completed`]);
+  assertEquals([await purge(on, id), await purge(on, "no id")], ["not_found", "not_found"]);
+  assertEquals(await on.stream(`${id}-0.mp4`), null);
+});
+
+onResultStage("a purge of a pending task is refused, and changes nothing", async (on) => {
+  const id = await on.stage.create();
+  assertEquals([await purge(on, id), (await on.stage.read(id)).status], ["invalid_request", "pending"]);
+});
+
+onResultStage("a purge is refused while the task's event is being delivered", async (on) => {
+  const id = await on.complete();
+  const videos = createVideos({ ...on.parts, onRemoval: () => Promise.resolve(false) }, {
+    polling: { requests: 1, perMs: 1, burst: 1 },
+    eventStreams: 1,
+  });
+  assertEquals((await assertRejects(() => videos.purge(CALLER.keyId, id), GatewayError)).code, "conflict");
+  assertEquals((await on.stage.read(id)).status, "completed");
+});
+
+onResultStage("a copy that is under way when its task is purged leaves no file", async (on) => {
+  const id = await on.complete();
+  const held = Promise.withResolvers<Response>();
+  const serve = on.host.answer;
+  on.host.answer = () => held.promise;
+  const running = on.run("video_mirror");
+  while (on.host.seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  assertEquals(await purge(on, id), "removed");
+  held.resolve(serve(new Request(on.host.url)));
+  await running;
+  while (await on.run("video_mirror") > 0);
+  assertEquals([on.names(), await keysOf(on.stage, id)], [[], [`event ${id} completed`]]);
+});
+
+onResultStage("a repeat of a create whose task was removed makes no other task", async (on) => {
+  const call = { ...CALLER, body: BODY, bytes: new Uint8Array([1]), idempotencyKey: "once" };
+  on.stage.vendor.progress = () => ({ status: "expired" });
+  const { taskId } = await on.videos.create(call);
+  await on.run("video_submit");
+  on.stage.clock.advance(20_000);
+  await on.run("video_poll");
+  assertEquals((await on.videos.create(call)).taskId, taskId);
+  assertEquals(await purge(on, taskId), "removed");
+  assertEquals((await assertRejects(() => on.videos.create(call), GatewayError)).code, "not_found");
+  assertEquals((await on.stage.store.scan(["video", "task"], { limit: 10 })).length, 0);
+});

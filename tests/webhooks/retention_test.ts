@@ -1,0 +1,55 @@
+import { assertEquals } from "@std/assert";
+import { deliverySweep } from "../../src/webhooks/retention.ts";
+import { end, endedTask, settled, world } from "./support.ts";
+
+const DELIVERIES_MS = 86_400_000;
+const answer = (status: number) => ({ status, bytes: 0, header: () => null });
+
+Deno.test("ended deliveries go after their time, in steps, with their attempts; pending ones stay", async () => {
+  const hosts = { "good.example": 204, "bad.example": 500 };
+  const { clock, store, webhooks } = await world((url) =>
+    Promise.resolve(answer(hosts[new URL(url).host as keyof typeof hosts]))
+  );
+  const endAt = async (host: string, count: number) => {
+    for (let each = 0; each < count; each++) {
+      await end({ store, webhooks }, endedTask({ endedAt: clock.now(), callbackUrl: `https://${host}/hook` }));
+    }
+  };
+  const states = async () => {
+    const { deliveries } = await webhooks.desk.list({ state: null, from: 0, to: clock.now() + 1 }, {
+      after: null,
+      limit: 500,
+      reverse: false,
+    });
+    return Object.groupBy(deliveries, ({ state }) => state);
+  };
+  await endAt("good.example", 130);
+  await endAt("bad.example", 1);
+  const runner = webhooks.startJobs();
+  while ((await states()).delivered?.length !== 130) {
+    clock.advance(10);
+    await settled();
+  }
+  const sweep = deliverySweep(store, DELIVERIES_MS);
+  clock.advance(DELIVERIES_MS / 2);
+  await runner.drain(0);
+  await sweep();
+  assertEquals((await states()).delivered?.length, 130);
+  clock.advance(DELIVERIES_MS);
+  assertEquals([await sweep(), await sweep()], [true, false]);
+  const left = await states();
+  assertEquals([left.delivered, left.pending?.length], [undefined, 1]);
+  const keys = await store.scan(["webhook", "attempt"], { limit: 500 });
+  assertEquals(new Set(keys.map(({ key }) => key[2])), new Set([left.pending![0].id]));
+});
+
+Deno.test("deliveries stay for ever unless their retention says otherwise", async () => {
+  const { clock, store, webhooks } = await world(() => Promise.resolve(answer(204)));
+  const ended = endedTask({ endedAt: clock.now() });
+  await end({ store, webhooks }, ended);
+  const runner = webhooks.startJobs();
+  while ((await webhooks.desk.read(ended.taskId))?.delivery.state !== "delivered") await settled();
+  await runner.drain(0);
+  clock.advance(1_000 * DELIVERIES_MS);
+  assertEquals([await deliverySweep(store, null)(), (await webhooks.desk.read(ended.taskId)) !== null], [false, true]);
+});
