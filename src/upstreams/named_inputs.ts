@@ -17,7 +17,7 @@ export interface NamedInputs {
   readonly video?: string;
   /** The field that says whether there is sound. */
   readonly sound?: string;
-  /** A duration as `5`, as `"5"` or as `"5s"`. */
+  /** A duration as `5`, as `"5"` or as `"5s"`; one that is left to the vendor is `-1` or `"auto"`. */
   readonly duration?: "number" | "text" | "text_with_unit";
   readonly takesRatio?: boolean;
   readonly takesSeed?: boolean;
@@ -109,6 +109,7 @@ function pixelsOf(word: string): number {
 
 function durationAs(form: NonNullable<NamedInputs["duration"]>, seconds: number): number | string {
   if (form === "number") return seconds;
+  if (seconds < 0) return "auto"; // It is left to the vendor.
   return form === "text" ? String(seconds) : `${seconds}s`;
 }
 

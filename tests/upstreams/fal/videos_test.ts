@@ -212,6 +212,11 @@ Deno.test("fal videos: an address of a job is taken from the vendor only when it
   assertEquals(await place(() => "nonsense"), ownWay);
 });
 
+Deno.test("fal videos: a length that is left to the vendor is its own word", async () => {
+  const { body } = await sent({ model: "bytedance/seedance-2.0", durationSeconds: -1 });
+  assertEquals(body.duration, "auto");
+});
+
 Deno.test("fal videos: status, result and cancel stand below the job's place", async () => {
   await withAnswers([ended, ok({ video: { url: URL } }), { status: 202, body: {} }], async ({ outbound, vendor }) => {
     const videos = falVideos(outbound);
