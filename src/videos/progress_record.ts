@@ -1,4 +1,4 @@
-import type { VideoProgressDetails } from "../upstreams/video_upstream.ts";
+import type { VideoProgress, VideoProgressDetails } from "../upstreams/video_upstream.ts";
 import { changeTask, readTask } from "./records.ts";
 import type { VideoParts } from "./video_parts.ts";
 import type { WatchedTask } from "./watched_task.ts";
@@ -6,13 +6,26 @@ import type { WatchedTask } from "./watched_task.ts";
 /** The shortest distance between two writes of one task's progress; its start is written at once. */
 const WRITE_DISTANCE_MS = 10_000;
 
-/** What a vendor told, as it may stand in a record: numbers within their ranges, nothing that it did not tell. */
-export function readProgress(told: VideoProgressDetails): VideoProgressDetails {
-  const { progressPercent: percent, queuePosition: place, startedAt } = told;
+/** What a vendor tells of a job that goes on. */
+type Told = VideoProgressDetails & Pick<Extract<VideoProgress, { status: "pending" }>, "isRunning">;
+
+/**
+ * What a record holds after a vendor told more: numbers within their ranges, and what it told before where it is silent now. A
+ * job that runs has no place in a queue any more, and began at the first look that found it running unless its vendor says when.
+ *
+ * @param before What the record holds now.
+ * @param now Unix milliseconds.
+ */
+export function progressAfter(before: VideoProgressDetails, told: Told, now: number): VideoProgressDetails {
+  const { progressPercent: percent, queuePosition: place, startedAt, isRunning } = told;
+  const { queuePosition: placeBefore, ...rest } = before;
+  const placeNow = isNumber(place) && place >= 0 ? Math.floor(place) : placeBefore;
+  const began = isNumber(startedAt) && startedAt > 0 ? startedAt : before.startedAt ?? (isRunning ? now : undefined);
   return {
+    ...rest,
     ...(isNumber(percent) && { progressPercent: Math.min(Math.max(Math.floor(percent), 0), 100) }),
-    ...(isNumber(place) && place >= 0 && { queuePosition: Math.floor(place) }),
-    ...(isNumber(startedAt) && startedAt > 0 && { startedAt }),
+    ...(isRunning !== true && isNumber(placeNow) && { queuePosition: placeNow }),
+    ...(isNumber(began) && { startedAt: began }),
   };
 }
 
@@ -25,10 +38,10 @@ export function readProgress(told: VideoProgressDetails): VideoProgressDetails {
 export async function recordProgress(
   { store }: VideoParts,
   task: WatchedTask,
-  told: VideoProgressDetails,
+  told: Told,
   now: number,
 ): Promise<void> {
-  const progress = { ...task.progress, ...readProgress(told) };
+  const progress = progressAfter(task.progress, told, store.now());
   if (isSame(progress, task.progress)) return;
   const hasBegun = progress.startedAt !== undefined && task.progress.startedAt === undefined;
   if (!hasBegun && now - task.progressWrittenAt < WRITE_DISTANCE_MS) return;

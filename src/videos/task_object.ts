@@ -32,7 +32,7 @@ export interface TaskObject {
   readonly progress?: number;
   /** How many jobs are before it at the vendor; while the task is pending and the vendor tells. */
   readonly queue_position?: number;
-  /** When the vendor began, in Unix seconds, where it tells. */
+  /** When the vendor began, or was first found to have begun, in Unix seconds; missing until then. */
   readonly started_at?: number;
   /** When it was completed, in Unix seconds; null unless it is. */
   readonly completed_at: number | null;
