@@ -7,8 +7,8 @@ export interface BillingConfig {
   /** Whether a video's estimate is held before it is accepted. Default: true. Source: SPEC "Errors", rule 1. */
   readonly preauthorize: boolean;
   /**
-   * What becomes of the money of a video that a vendor may have begun but never confirmed: given back, or taken as far as it
-   * was estimated. Default: `release`.
+   * What becomes of the money of a video that a vendor may have begun but never confirmed: given back, or taken as far
+   * as it was estimated. Default: `release`.
    */
   readonly unknownCreates: "release" | "capture";
 }

@@ -6,8 +6,8 @@ import type { JsonExtras, Outbound, VendorRefusal } from "./outbound.ts";
 export interface VideoExchange {
   /**
    * Starts a job, once at most: over a connection of its own, and a failure leaves open whether the vendor has begun
-   * unless it was never reached or refused: with a 4xx, a 5xx whose body says so, or a status after which the vendor's own
-   * client tries again. No vendor of videos has an idempotency key.
+   * unless it was never reached or refused: with a 4xx, a 5xx whose body says so, or a status after which the vendor's
+   * own client tries again. No vendor of videos has an idempotency key.
    */
   create<T>(path: string, body: JsonObject, read: (answer: unknown) => T): Promise<T>;
   /** Asks for something that a vendor knows at once. */

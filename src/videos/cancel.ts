@@ -19,12 +19,12 @@ const PATIENCE = { looks: 50, eachMs: 100 };
 const MOST_RACES = 8;
 
 /**
- * Cancels a task for its caller. One that no vendor can have ends at once; else the vendor is asked, and decides. Of a cancel and
- * another end, the first to commit stands.
+ * Cancels a task for its caller. One that no vendor can have ends at once; else the vendor is asked, and decides. Of a
+ * cancel and another end, the first to commit stands.
  *
  * @returns The cancelled task.
- * @throws {GatewayError} `not_found`; `cancel_failed` when it has ended; `cancel_not_supported` when the vendor cannot stop it,
- * or not any more; or the vendor's failure. Source: SPEC "DELETE /v1/videos/{id}".
+ * @throws {GatewayError} `not_found`; `cancel_failed` when it has ended; `cancel_not_supported` when the vendor cannot
+ * stop it, or not any more; or the vendor's failure. Source: SPEC "DELETE /v1/videos/{id}".
  */
 export async function cancelVideo(
   parts: VideoParts,
@@ -70,8 +70,8 @@ async function settledStage(
 }
 
 /**
- * How a task ends whose vendor may have begun. Where the vendor has a list, it is looked for; null when it was found, so that
- * the vendor can be asked to stop it.
+ * How a task ends whose vendor may have begun. Where the vendor has a list, it is looked for; null when it was found,
+ * so that the vendor can be asked to stop it.
  */
 async function endInDoubt(
   parts: VideoParts,
@@ -80,11 +80,11 @@ async function endInDoubt(
 ): Promise<TaskEnd | null> {
   const { store, settings, upstreams } = parts;
   const { stage } = entry.value;
-  if (!isOutcomeUnknown(stage, store.now(), settings)) throw cannot("it is being handed over; send it again later");
+  if (!isOutcomeUnknown(stage, store.now(), settings)) throw cannot("it is being handed over; try again later");
   if (!upstreams.get(stage.provider)?.find) return cancelledUnknownEnd(settings);
   const result = await searchFor(parts, limits, entry);
   if (result === "absent" && store.now() >= doubtEndsAt(stage, settings)) return CANCELLED;
-  if (typeof result !== "object") throw cannot("its provider has not confirmed it yet; send it again later");
+  if (typeof result !== "object") throw cannot("its provider has not confirmed it yet; try again later");
   await recordSubmission(parts, entry, result, null);
   return null;
 }

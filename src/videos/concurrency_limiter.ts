@@ -28,8 +28,8 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * When a job that got no permit is to try again, in Unix milliseconds: after a second, or later when many wait. Jobs of
-   * one account get instants in a row; each account has its own.
+   * When a job that got no permit is to try again, in Unix milliseconds: after a second, or later when many wait. Jobs
+   * of one account get instants in a row; each account has its own.
    */
   retryAt(provider: string, account: string, now: number): number {
     return this.#of(provider).retryAt(account, now);

@@ -6,8 +6,8 @@ import { unknownEnd } from "./unknown_outcome.ts";
 import type { VideoParts } from "./video_parts.ts";
 
 /**
- * Ends a task whose deadline has passed: `expired`, or `failed` when nobody knows whether a vendor ever had it. A vendor that
- * can stop its work is told to by a job of its own.
+ * Ends a task whose deadline has passed: `expired`, or `failed` when nobody knows whether a vendor ever had it. A
+ * vendor that can stop its work is told to by a job of its own.
  */
 export async function endOverdue(parts: VideoParts, entry: TaskEntry, job: Job): Promise<void> {
   await endTask(parts, entry, overdueEnd(parts, entry.value), job);

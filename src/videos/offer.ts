@@ -14,9 +14,9 @@ import { vendorOrderOf } from "./vendor_order.ts";
 import type { VideoParts } from "./video_parts.ts";
 
 /**
- * How an offer ended. `done`: the job is completed or put off. `full`: as many creates are under way there as may be, and
- * nothing was sent. `resting`: its circuit is open, and nothing was sent. `refused`: the provider surely refused for now, another may have the task. `unknown`: the vendor may have
- * begun.
+ * How an offer ended. `done`: the job is completed or put off. `full`: as many creates are under way there as may be,
+ * and nothing was sent. `resting`: its circuit is open, and nothing was sent. `refused`: the provider surely refused
+ * for now, another may have the task. `unknown`: the vendor may have begun.
  */
 export type OfferOutcome =
   | { readonly how: "done" }
@@ -30,8 +30,8 @@ const FULL: OfferOutcome = { how: "full" };
 const RESTING: OfferOutcome = { how: "resting" };
 
 /**
- * Offers a task to one provider. Before the vendor is called, the task's record says so; from then on until the answer is
- * recorded the vendor may have the task.
+ * Offers a task to one provider. Before the vendor is called, the task's record says so; from then on until the answer
+ * is recorded the vendor may have the task.
  */
 export async function offerTask(
   parts: VideoParts,
@@ -74,6 +74,7 @@ async function callVendor(
     if (entry !== null) handle = await create();
   } catch (error) {
     report.failed(error);
+    if (entry !== null && isUnsent(error)) return await done(failTask(parts, entry, job, error));
     if (entry === null || !(error instanceof UpstreamFailure)) throw error;
     logFailure(parts, entry.value, candidate.provider, error);
     return await onFailure(parts, entry, job, error);
@@ -123,6 +124,11 @@ async function onFailure(
   }
   if (failure.facts.accepted === "unknown") return { how: "unknown", entry };
   return await done(failTask(parts, entry, job, taskErrorOf(failure)));
+}
+
+/** An order that cannot be written as a request never leaves the gateway. */
+function isUnsent(error: unknown): error is GatewayError {
+  return error instanceof GatewayError && error.code === "invalid_request";
 }
 
 async function orderOrError(

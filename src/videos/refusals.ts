@@ -30,8 +30,8 @@ export function mainRefusal(refusals: readonly UpstreamFailure[]): UpstreamFailu
 }
 
 /**
- * How long to wait before the providers are tried again: 2^attempt seconds up to a minute, a quarter more or less, or until
- * the first of them asks for it.
+ * How long to wait before the providers are tried again: 2^attempt seconds up to a minute, a quarter more or less, or
+ * until the first of them asks for it.
  *
  * @param random Uniform in [0, 1).
  * @returns Whole milliseconds.

@@ -2,7 +2,7 @@ import type { Job } from "../store/store.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { VideoJobHandle } from "../upstreams/video_upstream.ts";
 import { changeTask, putOffSubmit } from "./records.ts";
-import { endSubmitting, failTask } from "./submit_failure.ts";
+import { endOrLookAgain, failTask } from "./submit_failure.ts";
 import type { SubmitLimits } from "./submit_limits.ts";
 import { lookAgain, recordStage, recordSubmission, type SubmittingEntry } from "./submission.ts";
 import { doubtEndsAt, unknownEnd } from "./unknown_outcome.ts";
@@ -21,9 +21,9 @@ const CLOCK_SKEW_MS = 60_000;
 export type SearchResult = VideoJobHandle | "absent" | "unknown" | "busy";
 
 /**
- * Goes on with a task of which nobody knows whether the vendor has it. A vendor with a list is asked until the task is found,
- * or surely absent: not there, and longer ago than any create takes. Elsewhere the task fails when the doubt ends. As long
- * as it is in doubt, nobody else is given it.
+ * Goes on with a task of which nobody knows whether the vendor has it. A vendor with a list is asked until the task is
+ * found, or surely absent: not there, and longer ago than any create takes. Elsewhere the task fails when the doubt
+ * ends. As long as it is in doubt, nobody else is given it.
  */
 export async function resolveUnknown(
   parts: VideoParts,
@@ -42,7 +42,7 @@ export async function resolveUnknown(
     const retryAt = limits.searches.retryAt(stage.provider, account, now);
     return await keepInDoubt(parts, entry, job, { dueAt: retryAt, attempt: job.attempt });
   }
-  if (!hasList && isOver) return await endSubmitting(parts, entry, job, unknownEnd(stage, parts.settings));
+  if (!hasList && isOver) return await endOrLookAgain(parts, entry, job, unknownEnd(stage, parts.settings));
   if (result === "absent" && isOver) return await offerAgain(parts, entry, job);
   parts.log.error("video_submission_unknown", { ref: entry.value.id, provider: stage.provider, attempt: job.attempt });
   const dueAt = hasList ? nextSearchAt(parts, entry) : doubtEndsAt(stage, parts.settings);

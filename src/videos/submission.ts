@@ -39,9 +39,9 @@ export async function lookAgain({ store }: VideoParts, job: Job): Promise<void> 
 }
 
 /**
- * Records that the vendor has the task, from when on it is polled. A worker that lost its lease, or whose task was called
- * unknown meanwhile, still knows what nobody else does: the record counts, not who writes it. Where the task has ended
- * meanwhile, the vendor is told to stop.
+ * Records that the vendor has the task, from when on it is polled. A worker that lost its lease, or whose task was
+ * called unknown meanwhile, still knows what nobody else does: the record counts, not who writes it. Where the task
+ * has ended meanwhile, the vendor is told to stop.
  *
  * @param job The job to complete along; null when a caller found the task at the vendor.
  */

@@ -68,8 +68,8 @@ async function offerRound(parts: VideoParts, limits: SubmitLimits, start: TaskEn
 }
 
 /**
- * The providers to offer a task to, in this round's order; those that no longer serve the model, or cannot take its media,
- * are left out. The error when all of them are misconfigured.
+ * The providers to offer a task to, in this round's order; those that no longer serve the model, or cannot take its
+ * media, are left out. The error when all of them are misconfigured.
  */
 function candidatesOrError(parts: VideoParts, task: VideoTask): readonly Candidate[] | GatewayError {
   const { catalog, upstreams, breaker, random } = parts;
@@ -85,8 +85,8 @@ function candidatesOrError(parts: VideoParts, task: VideoTask): readonly Candida
 }
 
 /**
- * No candidate took the task. It waits for another round while one of them may take it then; it fails when all of them need
- * the operator, or when patience has ended.
+ * No candidate took the task. It waits for another round while one of them may take it then; it fails when all of them
+ * need the operator, or when patience has ended.
  */
 async function tryLater(
   parts: VideoParts,

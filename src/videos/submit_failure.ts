@@ -9,11 +9,11 @@ import type { VideoParts } from "./video_parts.ts";
 /** Ends a task as failed. Of the error only code and message are kept. */
 export async function failTask(parts: VideoParts, entry: TaskEntry, job: Job, error: TaskError): Promise<void> {
   const { code, message } = error;
-  await endSubmitting(parts, entry, job, { status: "failed", error: { code, message } });
+  await endOrLookAgain(parts, entry, job, { status: "failed", error: { code, message } });
 }
 
-/** Ends a task that got to no vendor, unless another changed it first. */
-export async function endSubmitting(parts: VideoParts, entry: TaskEntry, job: Job, end: TaskEnd): Promise<void> {
+/** Ends a task that got to no vendor. Where another changed it first, the job looks again. */
+export async function endOrLookAgain(parts: VideoParts, entry: TaskEntry, job: Job, end: TaskEnd): Promise<void> {
   const ended = await endTask(parts, entry, end, job);
   if (ended === null) await lookAgain(parts, job);
 }

@@ -31,8 +31,8 @@ export function createSubmitLimits({ memory }: Pick<VideoParts, "memory">): Subm
 }
 
 /**
- * How many submit jobs of a kind run at once: as many as all providers together can keep waiting, and some more. So there is
- * always one for the next task, even when no vendor answers.
+ * How many submit jobs of a kind run at once: as many as all providers together can keep waiting, and some more. So
+ * there is always one for the next task, even when no vendor answers.
  */
 export function submitConcurrency({ upstreams }: Pick<VideoParts, "upstreams">): number {
   return upstreams.size * (MAX_CREATES_PER_PROVIDER + MAX_SEARCHES_PER_PROVIDER) + MAX_OTHER_JOBS;

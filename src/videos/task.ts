@@ -209,7 +209,7 @@ export type TaskEnd =
     readonly extras?: readonly VideoExtra[];
   }
   | { readonly status: "failed"; readonly error: TaskError; readonly isCharged?: boolean }
-  /** `isCharged`: the estimate is taken, as the vendor may have begun and the operator wants that paid. Default: false. */
+  /** `isCharged`: the estimate is taken, as the vendor may have begun and the operator wants it paid. Default: false. */
   | { readonly status: "cancelled"; readonly isCharged?: boolean }
   /** `stopsVendor`: the vendor is at work still and is told to stop. Default: false. */
   | { readonly status: "expired"; readonly stopsVendor?: boolean };

@@ -5,8 +5,8 @@ import type { VideoSettings } from "./video_parts.ts";
 export type SubmittingStage = Extract<TaskStage, { readonly step: "submitting" }>;
 
 /**
- * Whether a create has ended without a word on whether the vendor began. True also of a stage that an earlier process left:
- * no create lasts as long as the doubt.
+ * Whether a create has ended without a word on whether the vendor began. True also of a stage that an earlier process
+ * left: no create lasts as long as the doubt.
  */
 export function isOutcomeUnknown(stage: SubmittingStage, now: number, settings: VideoSettings): boolean {
   return stage.unknownSince !== undefined || now >= doubtEndsAt(stage, settings);

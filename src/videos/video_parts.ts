@@ -45,8 +45,8 @@ export interface VideoSettings {
   readonly signedUrlMs: number;
   readonly polling: PollSchedule;
   /**
-   * After that a creation that was not answered and that the vendor, which can be asked for it, does not have was never made.
-   * Longer than any creation takes.
+   * After that a creation that was not answered and that the vendor, which can be asked for it, does not have was
+   * never made. Longer than any creation takes.
    */
   readonly doubtMs: number;
   /** What becomes of the money of a task that a vendor may have begun and never confirmed. */

@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { readMoney } from "../../src/lib/money.ts";
 import { createCatalog } from "../../src/catalog/catalog.ts";
 import { readModel } from "../../src/catalog/model.ts";
@@ -157,4 +158,13 @@ Deno.test("a task that its provider's circuit kept waiting for ten minutes is tr
   for (let nth = 0; nth < 5; nth++) await stage.create();
   const { code, afterMs } = await untilEnded(stage, await stage.create());
   assertEquals([code, afterMs >= 600_000, afterMs < 1_300_000], ["upstream_error", true, true]);
+});
+
+Deno.test("an order that cannot be written as a request fails at once, as nothing was sent", async () => {
+  const stage = await openStage();
+  stage.vendor.before = () => Promise.reject(new GatewayError("invalid_request", "Cannot write a header"));
+  const id = await stage.create();
+  await stage.runDue();
+  assertEquals((await stage.read(id)).error?.code, "invalid_request");
+  assertEquals(await stage.store.balance("demo"), WHOLE);
 });
