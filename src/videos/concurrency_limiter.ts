@@ -1,3 +1,5 @@
+import type { Clock } from "../lib/clock.ts";
+
 /** The right to make one call; given back when it is disposed of. */
 export type Permit = Disposable;
 
@@ -19,8 +21,11 @@ const RETRY_SPACING_MS = 20;
 export class ConcurrencyLimiter {
   readonly #providers = new Map<string, ProviderPermits>();
 
-  /** @param maxPerProvider Permits of each provider. */
-  constructor(readonly maxPerProvider: number) {}
+  /**
+   * @param maxPerProvider Permits of each provider.
+   * @param clock Rows of retries are kept by its monotonic side.
+   */
+  constructor(readonly maxPerProvider: number, readonly clock: Pick<Clock, "monotonicMs">) {}
 
   /** A permit to call the provider for the account; null when it must wait. */
   acquire(provider: string, account: string): Permit | null {
@@ -28,11 +33,12 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * When a job that got no permit is to try again, in Unix milliseconds: after a second, or later when many wait. Jobs
-   * of one account get instants in a row; each account has its own.
+   * How long a job that got no permit is to wait for its next attempt, in milliseconds: a second, or more when many wait.
+   * Jobs of one account get instants in a row; each account has its own.
    */
-  retryAt(provider: string, account: string, now: number): number {
-    return this.#of(provider).retryAt(account, now);
+  retryDelayMs(provider: string, account: string): number {
+    const now = this.clock.monotonicMs();
+    return this.#of(provider).retryAt(account, now) - now;
   }
 
   #of(provider: string): ProviderPermits {
@@ -45,7 +51,7 @@ export class ConcurrencyLimiter {
 /** The permits of one provider. */
 class ProviderPermits {
   readonly #heldBy = new Map<string, number>();
-  /** The last instant of each account's row. */
+  /** The last instant of each account's row, in monotonic milliseconds. */
   readonly #lastRetryAt = new Map<string, number>();
   #free: number;
 
@@ -69,7 +75,7 @@ class ProviderPermits {
 
   retryAt(account: string, now: number): number {
     for (const [each, at] of this.#lastRetryAt) if (at <= now) this.#lastRetryAt.delete(each);
-    const last = this.#lastRetryAt.get(account) ?? 0;
+    const last = this.#lastRetryAt.get(account) ?? -Infinity;
     const spacing = RETRY_SPACING_MS * Math.max(this.#lastRetryAt.size, 1);
     const at = Math.min(Math.max(last + spacing, now + MIN_RETRY_MS), now + MAX_RETRY_MS);
     this.#lastRetryAt.set(account, at);

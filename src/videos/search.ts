@@ -14,7 +14,7 @@ const MAX_HANDOVER_MS = 3_600_000;
 /** Between two searches for one task. */
 const MIN_SEARCH_DISTANCE_MS = 5_000;
 const MAX_SEARCH_DISTANCE_MS = 300_000;
-/** A vendor's clock may be ahead of ours. */
+/** A vendor's clock may be behind ours. The doubt is added, as `since` may have been moved up. */
 const CLOCK_SKEW_MS = 60_000;
 
 /** What a vendor's list says of a task; `unknown` when it was not to be had, `busy` when it was not asked. */
@@ -39,19 +39,21 @@ export async function resolveUnknown(
   const now = store.now();
   const isOver = now >= doubtEndsAt(stage, parts.settings);
   if (result === "busy") {
-    const retryAt = limits.searches.retryAt(stage.provider, account, now);
-    return await keepInDoubt(parts, entry, job, { dueAt: retryAt, attempt: job.attempt });
+    const dueAt = now + limits.searches.retryDelayMs(stage.provider, account);
+    return await keepInDoubt(parts, entry, job, { dueAt, attempt: job.attempt });
   }
   if (!hasList && isOver) return await endOrLookAgain(parts, entry, job, unknownEnd(stage, parts.settings));
   if (result === "absent" && isOver) return await offerAgain(parts, entry, job);
   parts.log.error("video_submission_unknown", { ref: entry.value.id, provider: stage.provider, attempt: job.attempt });
-  const dueAt = hasList ? nextSearchAt(parts, entry) : doubtEndsAt(stage, parts.settings);
+  const dueAt = hasList
+    ? nextSearchAt(parts, entry)
+    : Math.min(doubtEndsAt(stage, parts.settings), now + parts.settings.doubtMs);
   await keepInDoubt(parts, entry, job, { dueAt, attempt: job.attempt + 1 });
 }
 
 /** Looks for a task in its vendor's list, once. */
 export async function searchFor(
-  { upstreams, log }: VideoParts,
+  { upstreams, log, settings }: VideoParts,
   { searches }: SubmitLimits,
   { value: task }: SubmittingEntry,
 ): Promise<SearchResult> {
@@ -61,7 +63,7 @@ export async function searchFor(
   using permit = searches.acquire(provider, task.account);
   if (permit === null) return "busy";
   try {
-    return await find(searchOrderOf(task, task.stage), since - CLOCK_SKEW_MS) ?? "absent";
+    return await find(searchOrderOf(task, task.stage), since - settings.doubtMs - CLOCK_SKEW_MS) ?? "absent";
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
     log.warn("video_search_failed", { ref: task.id, provider, code: error.kind });
@@ -85,8 +87,11 @@ async function keepInDoubt(
 ): Promise<void> {
   const { store } = parts;
   const { stage, deadlineAt } = entry.value;
-  const isMarked = stage.unknownSince !== undefined;
-  const marked = isMarked ? {} : changeTask({}, entry, { stage: { ...stage, unknownSince: store.now() } });
+  const now = store.now();
+  // A clock that was set back would make the doubt last until it has caught up.
+  const isMarked = stage.unknownSince !== undefined && stage.since <= now;
+  const mark = { ...stage, since: Math.min(stage.since, now), unknownSince: now };
+  const marked = isMarked ? {} : changeTask({}, entry, { stage: mark });
   const putOff = putOffSubmit(marked, job, Math.min(again.dueAt, deadlineAt), again.attempt);
   const { ok } = await store.commit(null, putOff);
   if (!ok && !isMarked) await lookAgain(parts, job);

@@ -22,7 +22,7 @@ export function stopHandler(parts: VideoParts, { stops }: SubmitLimits): JobHand
     const { account, stage: { provider, job: handle } } = entry.value;
     using permit = stops.acquire(provider, account);
     if (permit === null) {
-      return await postponeJob(store, job, stops.retryAt(provider, account, store.now()), job.attempt);
+      return await postponeJob(store, job, store.now() + stops.retryDelayMs(provider, account), job.attempt);
     }
     let outcome: CancelOutcome | "unknown" = "too_late";
     try {

@@ -88,10 +88,8 @@ async function stopLate(
 }
 
 /** Whether the task still is in the call that the other entry was read in. */
-function isSame(entry: TaskEntry, { value: { stage: before } }: SubmittingEntry): boolean {
-  const { status, stage } = entry.value;
-  return status === "pending" && stage.step === "submitting" && stage.provider === before.provider &&
-    stage.since === before.since;
+function isSame({ value: now }: TaskEntry, { value: before }: SubmittingEntry): boolean {
+  return now.status === "pending" && now.stage.step === "submitting" && now.offers === before.offers;
 }
 
 function submissionOf({ store }: VideoParts, entry: TaskEntry, handle: VideoJobHandle) {

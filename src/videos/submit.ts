@@ -106,8 +106,8 @@ async function tryLater(
     return await failTask(parts, entry, job, refusal ? taskErrorOf(refusal) : none);
   }
   const isBackingOff = hasResting || refusals.length > 0;
-  const permitAt = fullProvider === null ? now : creates.retryAt(fullProvider, account, now);
-  const backAt = isBackingOff ? now + backoffMs(passing, job.attempt, random) : now;
-  const dueAt = Math.min(Math.max(permitAt, backAt), deadlineAt);
+  const permitMs = fullProvider === null ? 0 : creates.retryDelayMs(fullProvider, account);
+  const pauseMs = isBackingOff ? backoffMs(passing, job.attempt, random) : 0;
+  const dueAt = Math.min(now + Math.max(permitMs, pauseMs), deadlineAt);
   await store.commit(null, putOffSubmit({}, job, dueAt, isBackingOff ? job.attempt + 1 : job.attempt));
 }

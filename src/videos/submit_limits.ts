@@ -21,11 +21,11 @@ const MAX_STOPS_PER_PROVIDER = 16;
 const MAX_OTHER_JOBS = 64;
 
 /** The limits of one process, with nothing under way. */
-export function createSubmitLimits({ memory }: Pick<VideoParts, "memory">): SubmitLimits {
+export function createSubmitLimits({ memory, clock }: Pick<VideoParts, "memory" | "clock">): SubmitLimits {
   return {
-    creates: new ConcurrencyLimiter(MAX_CREATES_PER_PROVIDER),
-    searches: new ConcurrencyLimiter(MAX_SEARCHES_PER_PROVIDER),
-    stops: new ConcurrencyLimiter(MAX_STOPS_PER_PROVIDER),
+    creates: new ConcurrencyLimiter(MAX_CREATES_PER_PROVIDER, clock),
+    searches: new ConcurrencyLimiter(MAX_SEARCHES_PER_PROVIDER, clock),
+    stops: new ConcurrencyLimiter(MAX_STOPS_PER_PROVIDER, clock),
     memory: new CreateMemory(memory ?? UNLIMITED_MEMORY),
   };
 }

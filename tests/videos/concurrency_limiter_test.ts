@@ -1,5 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
 import { ConcurrencyLimiter, type Permit } from "../../src/videos/concurrency_limiter.ts";
+import { ManualClock } from "../support/manual_clock.ts";
+
+function limiterOf(max: number, clock = new ManualClock()): ConcurrencyLimiter {
+  return new ConcurrencyLimiter(max, clock);
+}
 
 /** Takes permits for an account as long as there are some. */
 function takeAll(limiter: ConcurrencyLimiter, account: string, provider = "vendor"): Permit[] {
@@ -9,14 +14,14 @@ function takeAll(limiter: ConcurrencyLimiter, account: string, provider = "vendo
 }
 
 Deno.test("ConcurrencyLimiter gives an account half of a provider's permits, and always leaves one for the next", () => {
-  const limiter = new ConcurrencyLimiter(64);
+  const limiter = limiterOf(64);
   assertEquals(takeAll(limiter, "first").length, 32);
   assertEquals(takeAll(limiter, "first", "another vendor").length, 32);
   for (let nth = 0; nth < 5; nth++) assert(takeAll(limiter, `account-${nth}`).length > 0);
 });
 
 Deno.test("ConcurrencyLimiter gives each of n accounts its part in n + 1, once the first have given back", () => {
-  const limiter = new ConcurrencyLimiter(64);
+  const limiter = limiterOf(64);
   const held = new Map<string, Permit[]>();
   for (let round = 0; round < 200; round++) {
     for (const account of ["a", "b", "c"]) {
@@ -29,24 +34,29 @@ Deno.test("ConcurrencyLimiter gives each of n accounts its part in n + 1, once t
 });
 
 Deno.test("ConcurrencyLimiter counts a permit that is disposed of twice once", () => {
-  const limiter = new ConcurrencyLimiter(2);
+  const limiter = limiterOf(2);
   const [permit] = takeAll(limiter, "a");
   permit[Symbol.dispose]();
   permit[Symbol.dispose]();
   assertEquals(["a", "b", "c"].map((account) => takeAll(limiter, account).length), [1, 1, 0]);
 });
 
-Deno.test("retryAt() gives jobs of one account instants in a row, and each account a row of its own", () => {
-  const limiter = new ConcurrencyLimiter(1);
-  const rowOf = (account: string, now: number) => [1, 2, 3].map(() => limiter.retryAt("vendor", account, now) - now);
-  assertEquals(rowOf("a", 5_000), [1_000, 1_020, 1_040]);
-  assertEquals(rowOf("b", 5_000), [1_000, 1_040, 1_080]);
-  assertEquals(rowOf("a", 90_000), [1_000, 1_020, 1_040]);
+Deno.test("retryDelayMs() gives jobs of one account instants in a row, and each account a row of its own", () => {
+  const clock = new ManualClock();
+  const limiter = limiterOf(1, clock);
+  const rowOf = (account: string) => [1, 2, 3].map(() => limiter.retryDelayMs("vendor", account));
+  assertEquals(rowOf("a"), [1_000, 1_020, 1_040]);
+  assertEquals(rowOf("b"), [1_000, 1_040, 1_080]);
+  clock.advance(90_000);
+  assertEquals(rowOf("a"), [1_000, 1_020, 1_040]);
 });
 
-Deno.test("retryAt() is at most two minutes away, also when the clock was set back", () => {
-  const limiter = new ConcurrencyLimiter(1);
-  for (let nth = 0; nth < 10_000; nth++) limiter.retryAt("vendor", "a", 7_200_000);
-  assertEquals(limiter.retryAt("vendor", "a", 7_200_000), 7_320_000);
-  assertEquals(limiter.retryAt("vendor", "a", 0), 120_000);
+Deno.test("retryDelayMs() is two minutes at most, and takes no notice of a clock that is set back", () => {
+  const clock = new ManualClock();
+  const limiter = limiterOf(1, clock);
+  for (let nth = 0; nth < 10_000; nth++) limiter.retryDelayMs("vendor", "a");
+  assertEquals(limiter.retryDelayMs("vendor", "a"), 120_000);
+  clock.set(clock.now() - 7_200_000);
+  clock.advance(120_000);
+  assertEquals(limiter.retryDelayMs("vendor", "a"), 1_000);
 });

@@ -188,3 +188,40 @@ Deno.test("a job that DELETE found and could not stop goes on as the task's own"
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 50; turn++) await Promise.resolve();
 }
+
+Deno.test("a doubt ends after its span when the machine's clock was set back", async () => {
+  const stage = await stageInDoubt();
+  const id = await stage.create();
+  await stage.runDue();
+  stage.clock.set(stage.clock.now() - 3_600_000);
+  for (let second = 0; second < 700; second++) {
+    stage.clock.advance(1_000);
+    await stage.runDue();
+  }
+  assertEquals((await stage.read(id)).error?.code, "outcome_unknown");
+});
+
+Deno.test("a create of unknown outcome is found in the vendor's list when the machine's clock was set back", async () => {
+  const stage = await openStage();
+  let isAnswering = false;
+  const createdAt = stage.clock.now() - 3_600_000; // by the vendor's clock, which is right
+  stage.vendor.after = () => Promise.reject(failure("unknown", "broken"));
+  stage.vendor.find = ({ taskId }, createdAfter) => {
+    if (!isAnswering) return Promise.reject(failure("no"));
+    const [job] = stage.vendor.accepted.get(taskId)!;
+    return Promise.resolve(createdAfter <= createdAt ? { id: job, place: null } : null);
+  };
+  const id = await stage.create();
+  await stage.runDue();
+  stage.clock.set(createdAt);
+  for (let second = 0; second < 700; second++) {
+    stage.clock.advance(1_000);
+    isAnswering ||= second > 200;
+    await stage.runDue();
+  }
+  assertEquals(stage.vendor.accepted.get(id)?.length, 1);
+  stage.vendor.progress = () => DONE;
+  stage.clock.advance(60_000);
+  await stage.runDue();
+  assertEquals((await stage.read(id)).status, "completed");
+});
