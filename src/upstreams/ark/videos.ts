@@ -43,7 +43,8 @@ const List = z.object({
 });
 
 const PAGE_SIZE = 100;
-const MOST_PAGES = 5;
+/** Five thousand jobs, from before a create until its doubt ends. */
+const MAX_PAGES = 50;
 
 /** `frames` counts more than `duration`; a draft is sold by other rules, and so is what runs before or behind others. */
 const REFUSED_OPTIONS: RefusedOptions = {
@@ -72,7 +73,7 @@ export function arkVideos(outbound: Outbound): VideoUpstream {
     cancel: (job) => cancelWaiting(job, poll, (waiting) => exchange.tell("DELETE", pathOf(waiting))),
     async find(order, createdAfter) {
       const mark = markOf(order);
-      for (let page = 1; page <= MOST_PAGES; page++) {
+      for (let page = 1; page <= MAX_PAGES; page++) {
         const { items } = await exchange.ask(listPathOf(order, page), (answer) => List.parse(answer));
         const found = items.find(({ safety_identifier }) => safety_identifier === mark);
         if (found) return { id: found.id, place: null };
@@ -80,7 +81,8 @@ export function arkVideos(outbound: Outbound): VideoUpstream {
         const oldest = items.at(-1)?.created_at ?? 0;
         if (items.length < PAGE_SIZE || (oldest + 1) * 1_000 < createdAfter) return null;
       }
-      return null;
+      // Not found in what was read is not absent: a job called absent would be made again.
+      throw outbound.failure("unavailable", "The vendor's list of jobs is too long to be searched");
     },
     open: null,
     refusedOptions: REFUSED_OPTIONS,

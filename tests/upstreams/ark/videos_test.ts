@@ -212,6 +212,15 @@ Deno.test("Ark videos: a job whose creation was not answered is found by our mar
   }, BASE);
 });
 
+Deno.test("Ark videos: a list that is too long to be read back to the create proves nothing", async () => {
+  const pages = Array.from({ length: 50 }, () => ok({ items: page(0, 100) }));
+  await withAnswers(pages, async ({ outbound, vendor }) => {
+    const find = () => arkVideos(outbound).find!(videoOrder(), NOW_MS - 3_600_000);
+    assertEquals((await assertRejects(find, UpstreamFailure)).kind, "unavailable");
+    assertEquals(vendor.seen.length, 50);
+  }, BASE);
+});
+
 Deno.test("Ark videos: a job that only looks alike is not taken, and older jobs are not looked at", async () => {
   const find = (items: unknown[], order = videoOrder()) =>
     withAnswers([ok({ items })], ({ outbound }) => arkVideos(outbound).find!(order, NOW_MS), BASE);
