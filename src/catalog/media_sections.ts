@@ -88,7 +88,9 @@ export interface VideoDuration {
   readonly leastSeconds: number;
   /** Seconds. Default: 60. */
   readonly mostSeconds: number;
-  /** Seconds, taken when the caller names none. Default: 5, within the other two. */
+  /** The only lengths there are, in seconds, shortest first. Default: null, for every whole number from least to most. */
+  readonly onlySeconds: readonly number[] | null;
+  /** Seconds, taken when the caller names none. Default: 5, or what is next above it of those there are. */
   readonly defaultSeconds: number;
   /**
    * Whether the vendor may be left to decide, up to the longest: by `duration: -1`, and beside a video to follow by none. Default:
@@ -110,6 +112,7 @@ const SIZE_EXPECTATION = "auto, or width and height in pixels, such as 1536x1024
 const WORD = /^[a-z0-9_-]{1,32}$/;
 const resolution = z.enum(VIDEO_RESOLUTIONS);
 const referenceCount = (most: number) => wholeNumber(0, most, "references").default(most);
+const DEFAULT_SECONDS = 5;
 const length = () => wholeNumber(1, 3600, "seconds");
 
 /** The schema of a model's `image` section. */
@@ -152,20 +155,43 @@ export function videoSection(price: z.ZodType<string>): z.ZodType<VideoSection> 
       audio: referenceCount(MAX_REFERENCES.audio),
       video: referenceCount(MAX_REFERENCES.video),
     }).prefault({}),
-    duration: z.strictObject({
-      min: length().default(1),
-      max: length().default(60),
-      default: length().optional(),
-      auto: truth().default(false),
-    })
-      .refine(({ min, max }) => min <= max, { path: ["min"], error: "at most duration.max" })
-      .refine((span) => span.default === undefined || (span.default >= span.min && span.default <= span.max), {
-        path: ["default"],
-        error: "between duration.min and duration.max",
-      })
-      .transform(durationOf).prefault({}),
+    duration: durationSection().prefault({}),
     audio: z.enum(["never", "always", "switch"]).default("never"),
   }).superRefine(refuseUnpriced).transform(videoOf);
+}
+
+function durationSection() {
+  return z.strictObject({
+    min: length().optional(),
+    max: length().optional(),
+    only: distinct(length(), 1).optional(),
+    default: length().optional(),
+    auto: truth().default(false),
+  })
+    .refine(({ min, max, only }) => !only || (min === undefined && max === undefined), {
+      path: ["only"],
+      error: "a list without duration.min and duration.max beside it",
+    })
+    .transform(({ min = 1, max = 60, only, ...span }) => {
+      const sorted = only?.toSorted((a, b) => a - b) ?? null;
+      return { ...span, min: sorted?.[0] ?? min, max: sorted?.at(-1) ?? max, only: sorted };
+    })
+    .refine(({ min, max }) => min <= max, { path: ["min"], error: "at most duration.max" })
+    .refine((span) => span.default === undefined || isLengthOf(span, span.default), {
+      path: ["default"],
+      error: "between duration.min and duration.max, or one of duration.only",
+    })
+    .transform(durationOf);
+}
+
+interface Span {
+  readonly min: number;
+  readonly max: number;
+  readonly only: readonly number[] | null;
+}
+
+function isLengthOf({ min, max, only }: Span, seconds: number): boolean {
+  return only ? only.includes(seconds) : seconds >= min && seconds <= max;
 }
 
 /**
@@ -233,11 +259,14 @@ function secondPriceIn(prices: Prices, resolution: string, sound: "audio" | "sil
   return null;
 }
 
-function durationOf(span: { min: number; max: number; default?: number; auto: boolean }): VideoDuration {
+function durationOf(span: Span & { default?: number; auto: boolean }): VideoDuration {
+  const { min, max, only } = span;
+  const usual = Math.min(Math.max(DEFAULT_SECONDS, min), max);
   return {
-    leastSeconds: span.min,
-    mostSeconds: span.max,
-    defaultSeconds: span.default ?? Math.min(Math.max(5, span.min), span.max),
+    leastSeconds: min,
+    mostSeconds: max,
+    onlySeconds: only,
+    defaultSeconds: span.default ?? only?.find((seconds) => seconds >= usual) ?? usual,
     isOpen: span.auto,
   };
 }

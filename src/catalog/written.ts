@@ -51,13 +51,19 @@ export function writePricing(model: Model): Record<string, string> {
 /** What a model's videos may be, as the default catalog shows it; null for a model that makes none. */
 export function writeVideo({ video }: Model): Record<string, unknown> | null {
   if (video === null) return null;
-  const { leastSeconds, mostSeconds, defaultSeconds, isOpen } = video.duration;
+  const { leastSeconds, mostSeconds, onlySeconds, defaultSeconds, isOpen } = video.duration;
   return {
     modes: video.modes,
     resolutions: video.resolutions,
     default_resolution: video.defaultResolution,
     aspect_ratios: video.aspectRatios,
-    duration: { min: leastSeconds, max: mostSeconds, default: defaultSeconds, auto: isOpen },
+    duration: {
+      min: leastSeconds,
+      max: mostSeconds,
+      ...(onlySeconds && { only: onlySeconds }),
+      default: defaultSeconds,
+      auto: isOpen,
+    },
     audio: video.audio,
     max_references: video.references,
   };

@@ -85,16 +85,22 @@ function durationOf(
   { durationSeconds, references }: VideoRequest,
   mode: VideoMode,
   id: string,
-  { leastSeconds, mostSeconds, defaultSeconds, isOpen }: VideoDuration,
+  { leastSeconds, mostSeconds, onlySeconds, defaultSeconds, isOpen }: VideoDuration,
 ): number | null {
   if (durationSeconds === null) {
     const followsVideo = mode === "mixref2video" && references.some(({ medium }) => medium === "video");
     return isOpen && followsVideo ? null : defaultSeconds;
   }
-  const isWithin = durationSeconds >= leastSeconds && durationSeconds <= mostSeconds;
+  const isWithin = onlySeconds?.includes(durationSeconds) ??
+    (durationSeconds >= leastSeconds && durationSeconds <= mostSeconds);
   if (isWithin || (isOpen && durationSeconds === -1)) return durationSeconds;
   const open = isOpen ? ", or -1 to leave it to the provider" : "";
-  throw invalidField("duration", `expected ${leastSeconds} to ${mostSeconds} seconds for "${id}"${open}`);
+  const lengths = onlySeconds ? either(onlySeconds) : `${leastSeconds} to ${mostSeconds}`;
+  throw invalidField("duration", `expected ${lengths} seconds for "${id}"${open}`);
+}
+
+function either(numbers: readonly number[]): string {
+  return [numbers.slice(0, -1).join(", "), numbers.at(-1)].filter((part) => part !== "").join(" or ");
 }
 
 function isVideoModel(model: Model): model is VideoModel {

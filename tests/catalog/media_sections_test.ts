@@ -17,11 +17,25 @@ Deno.test("a video section takes its resolutions from its prices and 720p first"
   const video = videoOf({});
   assertEquals(video.resolutions, ["720p", "1080p"]);
   assertEquals(video.defaultResolution, "720p");
-  assertEquals(video.duration, { leastSeconds: 1, mostSeconds: 60, defaultSeconds: 5, isOpen: false });
+  assertEquals(video.duration, {
+    leastSeconds: 1,
+    mostSeconds: 60,
+    onlySeconds: null,
+    defaultSeconds: 5,
+    isOpen: false,
+  });
   assertEquals(video.audio, "never");
   assertEquals(videoOf({ price_per_second: { "4K": "1", "480p_silent": "1" } }).resolutions, ["480p", "4K"]);
   assertEquals(videoOf({ price_per_second: { default: "1" } }).resolutions.length, 6);
   assertEquals(videoOf({ duration: { min: 6, max: 10 } }).duration.defaultSeconds, 6);
+  assertEquals(videoOf({ duration: { only: [8, 4, 6] } }).duration, {
+    leastSeconds: 4,
+    mostSeconds: 8,
+    onlySeconds: [4, 6, 8],
+    defaultSeconds: 6,
+    isOpen: false,
+  });
+  assertEquals(videoOf({ duration: { only: [2, 4] } }).duration.defaultSeconds, 4);
 });
 
 Deno.test("secondPriceOf() goes from resolution and sound to the default", () => {
@@ -45,6 +59,9 @@ Deno.test("a video section is refused when something it offers has no price", ()
   assertEquals(pathsOf({ modes: [] }), ["modes"]);
   assertEquals(pathsOf({ modes: ["text2video", "text2video"] }), ["modes"]);
   assertEquals(pathsOf({ duration: { min: 8, max: 4 } }), ["duration.min"]);
+  assertEquals(pathsOf({ duration: { min: 8, only: [8] } }), ["duration.only"]);
+  assertEquals(pathsOf({ duration: { only: [4, 4] } }), ["duration.only"]);
+  assertEquals(pathsOf({ duration: { only: [4, 8], default: 6 } }), ["duration.default"]);
   assertEquals(pathsOf({ duration: { min: 4, max: 8, default: 9 } }), ["duration.default"]);
 });
 

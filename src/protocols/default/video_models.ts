@@ -54,7 +54,8 @@ function writeVideoModel(model: Model, video: VideoSection): Record<string, unkn
   };
 }
 
-function durationsOf({ duration: { leastSeconds, mostSeconds } }: VideoSection): number[] | null {
+function durationsOf({ duration: { leastSeconds, mostSeconds, onlySeconds } }: VideoSection): readonly number[] | null {
+  if (onlySeconds) return onlySeconds;
   const count = mostSeconds - leastSeconds + 1;
   return count > MAX_LISTED_DURATIONS ? null : Array.from({ length: count }, (_, n) => leastSeconds + n);
 }

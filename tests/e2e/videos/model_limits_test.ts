@@ -27,7 +27,11 @@ async function withGateway(play: (gateway: VideoGateway, vendor: VideoGateway) =
         first: { ...provider, allow_references: ["asset:asset://mascot"] },
         second: { ...provider, allow_references: [`asset:${LOGO}`, "asset:asset://mascot"] },
       },
-      models: [{ id: "acme/short", video, serves: both }, { id: "acme/elsewhere", video, serves: [both[0]] }],
+      models: [
+        { id: "acme/short", video, serves: both },
+        { id: "acme/elsewhere", video, serves: [both[0]] },
+        { id: "acme/clips", video: { ...video, duration: { only: [4, 6, 8] } }, serves: both },
+      ],
     },
   });
   try {
@@ -72,6 +76,24 @@ Deno.test("shapes and references that a model lacks are refused at the create, a
     const framed = { frame_images: [{ ...image(), frame_type: "first_frame" }], aspect_ratio: "1:1" };
     const { status } = await call("POST", "/v1/videos", { model: "acme/short", prompt: "A lighthouse", ...framed });
     assertEquals(status, 202, "a frame has a shape of its own");
+  }));
+
+Deno.test("a model that has certain lengths alone refuses every other at the create, and lists them", () =>
+  withGateway(async ({ call, create, until }) => {
+    const body = { model: "acme/clips", prompt: "A lighthouse", duration: 5 };
+    const { status, json } = await call("POST", "/v1/videos", body);
+    assertEquals([status, json.error.code, json.error.message], [
+      400,
+      "invalid_request",
+      'Cannot read "duration": expected 4, 6 or 8 seconds for "acme/clips"',
+    ]);
+    const id = await create({ model: "acme/clips", prompt: "A lighthouse [[queue 0]] [[run 0]]" });
+    assertEquals(((await until(id, "completed")).usage as { video_seconds: number }).video_seconds, 6);
+    const { json: model } = await call("GET", "/v1/models/acme/clips");
+    assertEquals(model.video.duration, { min: 4, max: 8, only: [4, 6, 8], default: 6, auto: false });
+    const { json: { data } } = await call("GET", "/v1/videos/models");
+    const listed = data.find(({ id }: { id: string }) => id === "acme/clips");
+    assertEquals(listed.supported_durations, [4, 6, 8]);
   }));
 
 Deno.test("an asset of the operator's vendor account goes to the provider that allows it, and to no other", () =>
