@@ -178,13 +178,13 @@ async function openEngines(foundation: Foundation, present: Present): Promise<En
 
 async function routerOf(foundation: Foundation, engines: Engines, present: Present): Promise<Router> {
   const { config, catalog, authenticate, store, breaker } = foundation;
-  const { turns, large, caches, webhooks: { desk }, videos: { routes, videos, signingKeys } } = engines;
+  const { turns, large, caches, webhooks, videos: { routes, videos, signingKeys } } = engines;
   const limits = { capBytes: config.limits.textBodyBytes, idleMs: config.limits.bodyIdleMs };
   const table = routesOf({
     catalog,
     turns,
     caches,
-    videos: [...routes, ...deliveryRoutes({ videos, desk, authenticate })],
+    videos: [...routes, ...deliveryRoutes({ videos, desk: webhooks.desk, authenticate })],
     images: await imageRoutes(foundation),
     authenticate,
     textBody: limits,
@@ -195,7 +195,7 @@ async function routerOf(foundation: Foundation, engines: Engines, present: Prese
       breaker,
       filesUsage: engines.videos.filesUsage,
     }),
-    admin: operatorRoutes(foundation, { deliveries: desk, signingKeys }),
+    admin: operatorRoutes(foundation, { webhooks, signingKeys, baseUrl: () => present.baseUrl }),
   });
   const largeBodies = { large, authenticate, limits, largeBytes: config.limits.largeBodyBytes };
   return createRouter(table.map((route) => withLargeBodies(route, largeBodies)), addressOptions(() => present.baseUrl));

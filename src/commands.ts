@@ -3,10 +3,10 @@ import { GatewayUnreachableError } from "./commands/admin_api.ts";
 import { StoreBusyError } from "./commands/find_gateway.ts";
 import { ADMIN_COMMANDS } from "./commands/admin_call.ts";
 import { checkCommand } from "./commands/check.ts";
-import { listenCommand } from "./commands/listen.ts";
 import { OutputError, print } from "./commands/print.ts";
 import { dev, serve } from "./commands/serve.ts";
 import { UsageError } from "./commands/usage_error.ts";
+import { webhooksCommand } from "./commands/webhooks.ts";
 import { ConfigError } from "./config/config_error.ts";
 import { UnwritableError } from "./lib/unwritable.ts";
 import { StoreFileError, StoreMissingError } from "./store/database_file.ts";
@@ -49,7 +49,9 @@ const HELP = `switchyard ${VERSION}: one address in front of many model vendors
   switchyard signing-keys rotate         a new key for the addresses of results; the one before stays good
 
   switchyard webhooks listen             prints and checks the webhooks of a running gateway as they come
-    [--gateway URL] [--forward URL]      and posts them on, to an application under development
+    [--forward URL] [--account ID]       and posts them on, to an application under development
+  switchyard webhooks trigger EVENT      makes a test event, such as video.generation.completed,
+    [--url URL] [--account ID]           for an address, or for those who listen
 
   switchyard version | help
 
@@ -98,7 +100,7 @@ async function dispatch([command = "help", ...rest]: readonly string[]): Promise
     case "config":
       return checkCommand(rest);
     case "webhooks":
-      return await listenCommand(rest);
+      return await webhooksCommand(rest);
     case "version":
     case "--version":
       print(VERSION);

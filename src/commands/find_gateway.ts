@@ -62,6 +62,11 @@ export function adminKeyPath(store: string): string | null {
   return path === null ? null : `${path}.admin-key`;
 }
 
+/** Where `dev` keeps the webhook secret of the account that it made. @param file The store's, as {@linkcode pathOf} gives it. */
+export function webhookSecretPath(file: string): string {
+  return `${file}.webhook-secret`;
+}
+
 /** The file of a store; null for one in memory. */
 export function pathOf(store: string): string | null {
   const path = store.slice(store.indexOf(":") + 1);

@@ -10,6 +10,9 @@ export interface GatewayRequest {
 
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
 
+/** Statuses of which a `Response` takes no body. Source: Fetch standard, "null body status". */
+const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
+
 /** Whether an address is one of this machine, as a host of a URL names it. */
 export function isLoopback(hostname: string): boolean {
   return LOOPBACK.test(hostname);
@@ -34,7 +37,10 @@ function fetchDirectly(url: string, { method = "GET", headers, body, signal }: G
     const pieces: Uint8Array<ArrayBuffer>[] = [];
     incoming.on("data", (piece: Uint8Array<ArrayBuffer>) => pieces.push(piece));
     incoming.on("error", fail);
-    incoming.on("end", () => resolve(new Response(new Blob(pieces), { status: incoming.statusCode })));
+    incoming.on("end", () => {
+      const status = incoming.statusCode ?? 0;
+      resolve(new Response(WITHOUT_BODY.has(status) ? null : new Blob(pieces), { status }));
+    });
   });
   outgoing.on("error", fail);
   outgoing.end(body);

@@ -1,21 +1,17 @@
-import { parseArgs } from "node:util";
 import { Buffer } from "node:buffer";
 import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
-import { loadConfig } from "../config/load_config.ts";
 import { serviceSignature, standardSignature } from "../webhooks/signature.ts";
-import { findGateway, isNamed } from "./find_gateway.ts";
 import { gatewayFetch } from "./gateway_fetch.ts";
-import { gatewayAddress } from "./gateway_address.ts";
-import { print } from "./print.ts";
-import { UsageError } from "./usage_error.ts";
 
 /** Where events are looked for, and what is done with each. */
 export interface ListenOptions {
   /** The gateway's address, without a final slash. */
   readonly gateway: string;
   readonly adminKey: string;
-  /** The account's webhook secret; null leaves signatures unchecked, and says so. */
-  readonly secret: string | null;
+  /** An account's webhook secret; null leaves its signatures unchecked. */
+  readonly secretOf: (account: string) => string | null;
+  /** Whose events; null for those of all accounts. */
+  readonly account: string | null;
   /** Where each event is posted as its receiver would get it; null only prints. */
   readonly forward: string | null;
   readonly print: (line: string) => void;
@@ -25,110 +21,85 @@ export interface ListenOptions {
   readonly pollMs?: number;
 }
 
-const POLL_MS = 1_000;
-/** How far back each look goes, as events may become visible a little out of their order. */
-const OVERLAP_SECONDS = 30;
-const PAGE = 100;
-
-/**
- * `webhooks listen [--config FILE] [--gateway URL] [--forward URL]`: prints the events of a running gateway as they come, asked of
- * its admin API, so that no public address is needed. The gateway goes on calling the callback addresses themselves; this
- * only looks on.
- */
-export async function listenCommand(args: readonly string[]): Promise<number> {
-  const [verb, ...rest] = args;
-  if (verb !== "listen") throw new UsageError(`switchyard webhooks: there is no "${verb ?? ""}"`);
-  const values = optionsIn(rest);
-  const config = loadConfig({ path: values.config, env: (name) => Deno.env.get(name) });
-  const running = await findGateway(config, { gateway: values.gateway, isNamed: isNamed(values.config) });
-  const adminKey = running === null ? config.server.adminKey : running.adminKey;
-  if (!adminKey) throw new UsageError("switchyard webhooks listen: expected server.admin_key, or SWITCHYARD_ADMIN_KEY");
-  const stop = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) Deno.addSignalListener(signal, () => stop.abort());
-  await listenForWebhooks({
-    gateway: running?.address ?? gatewayAddress(config, values.gateway),
-    adminKey,
-    secret: Deno.env.get("SWITCHYARD_WEBHOOK_SECRET") ?? null,
-    forward: values.forward ?? null,
-    print,
-    signal: stop.signal,
-  });
-  return 0;
+/** An event as the admin API tells it. */
+export interface ListedEvent {
+  readonly account: string;
+  readonly event: string;
+  readonly idempotency_key: string;
+  /** Null when the task has no callback address. */
+  readonly url: string | null;
+  readonly created_at: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
 }
 
-/** Prints, checks and forwards events from now on, until the signal. Resolves when it is over. */
+const POLL_MS = 1_000;
+/** How long a receiver may take to answer, as the gateway's own attempts. */
+const ANSWER_MS = 10_000;
+
+/**
+ * Prints, checks and forwards events from now on, until the signal. They are asked of the gateway's admin API, so that no public
+ * address is needed. Resolves when it is over.
+ */
 export async function listenForWebhooks(options: ListenOptions): Promise<void> {
-  const { gateway, print, signal } = options;
-  print(`Listening for webhooks of ${gateway}`);
-  if (options.secret === null) print("Signatures are not checked: set SWITCHYARD_WEBHOOK_SECRET to check them");
+  const { print, signal } = options;
   const seen = new Set<string>();
-  let newest = Math.floor(Date.now() / 1_000);
-  let isFirst = true;
+  let from: number | null = null;
+  let trouble: string | null = null;
   while (!signal.aborted) {
     try {
-      for (const delivery of await deliveriesSince(options, newest - OVERLAP_SECONDS)) {
-        if (seen.has(delivery.task)) continue;
-        seen.add(delivery.task);
-        newest = Math.max(newest, delivery.created_at);
-        if (!isFirst) await show(options, delivery); // the first look only learns what was there before
-      }
-      isFirst = false;
+      const { data, next } = await eventsFrom(options, from);
+      if (from === null) print(`Listening for webhooks of ${options.gateway}`);
+      else if (trouble !== null) print("Listening again");
+      from = next;
+      trouble = null;
+      for (const event of data) await showOnce(options, event, seen);
     } catch (error) {
-      if (!signal.aborted) print(`! ${(error as Error).message}`);
+      const { message } = error as Error;
+      if (!signal.aborted && message !== trouble) print(`! ${message}`);
+      trouble = message;
     }
     await pause(options.pollMs ?? POLL_MS, signal);
   }
 }
 
-/** The fields of a delivery that are shown. */
-interface ListedDelivery {
-  readonly task: string;
-  readonly account: string;
-  readonly event: string;
-  readonly url: string;
-  readonly created_at: number;
-}
-
-interface EventRequest {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
-
-async function deliveriesSince(options: ListenOptions, from: number): Promise<ListedDelivery[]> {
-  const all: ListedDelivery[] = [];
-  let after = "";
-  for (;;) {
-    const path = `/admin/v1/deliveries?order=asc&limit=${PAGE}&from=${from}${after}`;
-    const { data, next } = await ask<{ data: ListedDelivery[]; next: string | null }>(options, path);
-    all.push(...data);
-    if (next === null) return all;
-    after = `&after=${encodeURIComponent(next)}`;
-  }
-}
-
-async function ask<T>({ gateway, adminKey, signal }: ListenOptions, path: string): Promise<T> {
+async function eventsFrom(
+  { gateway, adminKey, signal }: ListenOptions,
+  from: number | null,
+): Promise<{ data: ListedEvent[]; next: number }> {
+  const path = `/admin/v1/events${from === null ? "" : `?from=${from}`}`;
   const response = await gatewayFetch(gateway + path, { headers: { authorization: `Bearer ${adminKey}` }, signal });
-  if (response.ok) return await response.json() as T;
+  if (response.ok) return await response.json();
   await response.body?.cancel();
   throw new Error(`The admin API answered ${response.status}`);
 }
 
-async function show(options: ListenOptions, { task, account, event, url, created_at }: ListedDelivery): Promise<void> {
-  const request = await ask<EventRequest>(options, `/admin/v1/deliveries/${task}/request`);
-  const { secret, forward, print } = options;
-  print(`\n${new Date(created_at * 1_000).toISOString()} ${event} of ${account}, for ${url}`);
+const MAX_SEEN = 10_000;
+
+async function showOnce(options: ListenOptions, event: ListedEvent, seen: Set<string>): Promise<void> {
+  if (options.account !== null && options.account !== event.account) return;
+  if (seen.has(event.idempotency_key)) return;
+  seen.add(event.idempotency_key);
+  if (seen.size > MAX_SEEN) { for (const oldest of seen.values().take(1)) seen.delete(oldest); }
+  await show(options, event);
+}
+
+async function show({ secretOf, forward, print, signal }: ListenOptions, listed: ListedEvent): Promise<void> {
+  const { account, event, url, created_at, headers, body } = listed;
+  const whereTo = url === null ? "without a callback_url" : `for ${url}`;
+  print(`\n${new Date(created_at * 1_000).toISOString()} ${event} of ${account}, ${whereTo}`);
   for (const name of ["x-service-idempotency-key", "x-service-signature", "webhook-timestamp", "webhook-signature"]) {
-    print(`  ${name}: ${request.headers[name]}`);
+    print(`  ${name}: ${headers[name]}`);
   }
-  if (secret !== null) {
-    print(isSignedBy(secret, request) ? "  both signatures are right" : "  ! a signature is WRONG by this secret");
-  }
-  print(JSON.stringify(JSON.parse(request.body), null, 2).replace(/^/gm, "  "));
-  if (forward !== null) print(`  ${await forwarded(forward, request, options.signal)}`);
+  const secret = secretOf(account);
+  if (secret === null) print("  signatures were not checked");
+  else print(isSignedBy(secret, listed) ? "  both signatures are right" : "  ! a signature is WRONG by this secret");
+  print(JSON.stringify(JSON.parse(body), null, 2).replace(/^/gm, "  "));
+  if (forward !== null) print(`  ${(await postEvent(forward, listed, signal)).text}`);
 }
 
 /** Whether both signatures of a request are by this secret. */
-function isSignedBy(secret: string, { headers, body }: EventRequest): boolean {
+function isSignedBy(secret: string, { headers, body }: ListedEvent): boolean {
   const bytes = new TextEncoder().encode(body);
   const message = { id: headers["webhook-id"], timestamp: Number(headers["webhook-timestamp"]), body: bytes };
   const standard = headers["webhook-signature"].split(" ");
@@ -141,23 +112,34 @@ function isSame(a: string, b: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-async function forwarded(url: string, { headers, body }: EventRequest, signal: AbortSignal): Promise<string> {
+/** What came of a POST. */
+export interface Posted {
+  /** Whether it was acknowledged. */
+  readonly isAcknowledged: boolean;
+  /** For the terminal. */
+  readonly text: string;
+}
+
+/** Posts an event with the headers and bytes that its receiver would get. */
+export async function postEvent(
+  url: string,
+  { headers, body }: Pick<ListedEvent, "headers" | "body">,
+  signal: AbortSignal,
+): Promise<Posted> {
+  const limit = AbortSignal.timeout(ANSWER_MS);
   try {
-    const response = await fetch(url, { method: "POST", headers, body, redirect: "manual", signal });
+    const either = AbortSignal.any([signal, limit]);
+    const response = await gatewayFetch(url, { method: "POST", headers, body, signal: either });
     await response.body?.cancel();
-    return `forwarded to ${url}: ${response.status}`;
+    return { isAcknowledged: response.ok, text: `forwarded to ${url}: ${response.status}` };
   } catch (error) {
-    return `! not forwarded to ${url}: ${(error as Error).message}`;
+    const reason = limit.aborted ? `no answer within ${ANSWER_MS / 1_000} s` : reasonOf(error as Error);
+    return { isAcknowledged: false, text: `! not forwarded to ${url}: ${reason}` };
   }
 }
 
-function optionsIn(args: readonly string[]) {
-  try {
-    const option = { type: "string" } as const;
-    return parseArgs({ args: [...args], options: { config: option, gateway: option, forward: option } }).values;
-  } catch (error) {
-    throw new UsageError(`switchyard: ${(error as Error).message}`);
-  }
+function reasonOf({ message, cause }: Error): string {
+  return cause instanceof Error && cause.message !== "" ? `${message}: ${cause.message}` : message;
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -5,8 +5,8 @@ import { devConfig } from "../config/dev_config.ts";
 import { loadConfig } from "../config/load_config.ts";
 import { tighten } from "../lib/private_path.ts";
 import { startSandbox } from "../sandbox/mod.ts";
-import { adminKeyPath } from "./find_gateway.ts";
-import { keptSecret } from "./kept_secret.ts";
+import { adminKeyPath, pathOf, webhookSecretPath } from "./find_gateway.ts";
+import { keptSecret, writeSecret } from "./kept_secret.ts";
 import { openProcessOutput, type ProcessOutput } from "./process_output.ts";
 import { listenForStop } from "./stop_signals.ts";
 import { UsageError } from "./usage_error.ts";
@@ -37,6 +37,7 @@ export async function dev(args: readonly string[]): Promise<number> {
   for (const path of [DEV_KEY_PATH, adminKeyPath(config.store)]) if (path !== null) await tighten(path, output.log);
   const code = await runUntilSignal(output, async () => {
     const app = await start(config, output, true);
+    await keepWebhookSecret(config, app);
     output.print(devGreeting(app.address, key));
     return app;
   });
@@ -49,6 +50,14 @@ async function withAdminKey(config: Config): Promise<Config> {
   const path = adminKeyPath(config.store);
   if (config.server.adminKey !== null || path === null) return config;
   return { ...config, server: { ...config.server, adminKey: await keptSecret(path) } };
+}
+
+/** The secret of the account that was just made lies beside the store as well, where `webhooks listen` finds it. */
+async function keepWebhookSecret({ store }: Config, { ensured }: RunningApp): Promise<void> {
+  const path = pathOf(store);
+  for (const { generatedWebhookSecret: secret } of ensured.created) {
+    if (path !== null && secret !== null) await writeSecret(webhookSecretPath(path), secret);
+  }
 }
 
 function serveOptionsIn(args: readonly string[]): { config: string | undefined; showSecrets: boolean } {
@@ -111,6 +120,7 @@ ${start("/v1/images/generations")}
 ${start("/v1/videos")}
     -d '{"model":"sandbox/video-1","prompt":"A lighthouse at dusk"}'
 
-While it runs, commands in this folder reach it, such as "switchyard accounts list".
+While it runs, commands in this folder reach it, such as "switchyard accounts list", or, for the events of videos,
+"switchyard webhooks listen --forward http://localhost:3000/hook".
 `;
 }

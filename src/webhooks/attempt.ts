@@ -35,7 +35,7 @@ export interface AttemptParts {
  * @param sentAt Unix milliseconds.
  */
 export function headersOf(
-  { id, status }: Delivery,
+  { id, status }: Pick<Delivery, "id" | "status">,
   body: Uint8Array,
   secrets: readonly string[],
   sentAt: number,

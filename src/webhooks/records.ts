@@ -29,11 +29,7 @@ const timelineKey = (
 
 /** The commit with a new delivery in it, its body, and the job that makes the first attempt. */
 export function addDelivery(commit: Commit, about: Omit<Delivery, "body">, body: Uint8Array): Commit {
-  const isShort = body.length <= LARGEST_WHOLE_BYTES;
-  const pieces = isShort ? 0 : Math.ceil(body.length / PIECE_BYTES);
-  const stored: StoredBody = isShort
-    ? { bytes: body.length, whole: new Uint8Array(body) }
-    : { bytes: body.length, pieces };
+  const { stored, pieces } = storedBodyOf(body);
   const delivery: Delivery = { ...about, body: stored };
   const { id, createdAt, state } = delivery;
   return joinedCommits(commit, {
@@ -41,13 +37,25 @@ export function addDelivery(commit: Commit, about: Omit<Delivery, "body">, body:
     set: [
       { key: deliveryKey(id), value: delivery },
       { key: timelineKey(state, delivery), value: true },
-      ...Array.from({ length: pieces }, (_, piece) => ({
-        key: pieceKey(id, piece),
-        value: body.slice(piece * PIECE_BYTES, (piece + 1) * PIECE_BYTES),
-      })),
+      ...pieces.map((value, piece) => ({ key: pieceKey(id, piece), value })),
     ],
     add: [{ kind: WEBHOOK_JOB, ref: id, dueAt: createdAt }],
   });
+}
+
+/** How a body is stored: whole within a record, or as pieces beside it. */
+export function storedBodyOf(body: Uint8Array): {
+  readonly stored: StoredBody;
+  readonly pieces: readonly Uint8Array<ArrayBuffer>[];
+} {
+  const bytes = body.length;
+  if (bytes <= LARGEST_WHOLE_BYTES) return { stored: { bytes, whole: new Uint8Array(body) }, pieces: [] };
+  const count = Math.ceil(bytes / PIECE_BYTES);
+  const pieces = Array.from(
+    { length: count },
+    (_, piece) => new Uint8Array(body.subarray(piece * PIECE_BYTES, (piece + 1) * PIECE_BYTES)),
+  );
+  return { stored: { bytes, pieces: count }, pieces };
 }
 
 /** The commit with the end of an attempt in it: its record, the delivery as it is from then on, and its job. */
@@ -116,19 +124,27 @@ export interface DeliveryMessage {
   readonly secrets: readonly string[];
 }
 
-/** Reads what a request needs beside the delivery, in one read. */
-export async function readMessage(store: Store, { id, account, body }: Delivery): Promise<DeliveryMessage> {
-  const keys = [webhookSecretKey(account), ...pieceKeys(id, body)];
+/**
+ * Reads what a request needs beside the delivery, in one read.
+ *
+ * @param keyOf Where a piece of the body stands. Default: beside the delivery.
+ */
+export async function readMessage(
+  store: Store,
+  { id, account, body }: Pick<Delivery, "id" | "account" | "body">,
+  keyOf: (id: string, piece: number) => Key = pieceKey,
+): Promise<DeliveryMessage> {
+  const keys = [webhookSecretKey(account), ...pieceKeys(id, body, keyOf)];
   const [secret, ...pieces] = await store.get<WebhookSecretRecord | Uint8Array>(keys);
   const secrets = webhookSecretsIn(secret && secret.value as WebhookSecretRecord, store.now());
   if ("whole" in body) return { body: body.whole, secrets };
   const whole = joined(pieces.flatMap((piece) => piece ? [piece.value as Uint8Array] : []));
-  if (whole.length !== body.bytes) throw new Error(`The body of delivery ${id} is not whole`);
+  if (whole.length !== body.bytes) throw new Error(`The body of event ${id} is not whole`);
   return { body: whole, secrets };
 }
 
-function pieceKeys(id: string, body: StoredBody): Key[] {
-  return "whole" in body ? [] : Array.from({ length: body.pieces }, (_, piece) => pieceKey(id, piece));
+function pieceKeys(id: string, body: StoredBody, keyOf = pieceKey): Key[] {
+  return "whole" in body ? [] : Array.from({ length: body.pieces }, (_, piece) => keyOf(id, piece));
 }
 
 /** The attempts of a delivery, oldest first. */

@@ -10,6 +10,7 @@ import { deliverHandler } from "./deliver.ts";
 import { newDelivery } from "./delivery.ts";
 import { type DeliveryDesk, openDesk } from "./desk.ts";
 import { type EndedTask, renderEnvelope } from "./envelope.ts";
+import { type EventFeed, openEventFeed } from "./event_feed.ts";
 import { addDelivery, WEBHOOK_JOB } from "./records.ts";
 import { removeDeliveryOf } from "./retention.ts";
 
@@ -35,6 +36,8 @@ export interface Webhooks {
   /** Removes the delivery of a task, if it has one; false while that is pending. */
   readonly onRemoval: (taskId: string) => Promise<boolean>;
   readonly desk: DeliveryDesk;
+  /** For those who develop receivers. */
+  readonly feed: EventFeed;
   /** Begins to deliver; draining also closes the connections that are kept to receivers. */
   startJobs(): JobRunner;
 }
@@ -45,10 +48,12 @@ const MOST_ANSWER_BYTES = 16_384;
 /** Joins the parts of webhook delivery. */
 export function createWebhooks(parts: WebhookParts): Webhooks {
   const { store, clock, log, egress, timeoutMs, random } = parts;
+  const feed = openEventFeed(store, clock);
   return {
-    onTerminal: addEvent,
+    onTerminal: (commit, ended) => feed.note(addEvent(commit, ended), ended),
     onRemoval: (taskId) => removeDeliveryOf(store, taskId),
     desk: openDesk(store),
+    feed,
     startJobs() {
       const poster = createPinnedPoster(egress);
       const post: Post = parts.post ??

@@ -23,13 +23,14 @@ Deno.test("webhooks listen prints events as they come, checks both signatures an
   const listening = listenForWebhooks({
     gateway: gateway.address,
     adminKey: gateway.adminKey,
-    secret,
+    secretOf: () => secret,
+    account: null,
     forward: `http://127.0.0.1:${application.addr.port}/hook`,
     print: (line) => void lines.push(line),
     signal: stop.signal,
     pollMs: 5,
   });
-  while (!gateway.logLines.some((line) => line.includes("/admin/v1/deliveries"))) await pause();
+  while (!lines.some((line) => line.startsWith("Listening"))) await pause();
   const id = await gateway.create({ callback_url: `https://127.0.0.1:${receiver.port}/` });
   while (!lines.some((line) => line.includes("forwarded to"))) await pause();
   stop.abort();
@@ -51,21 +52,20 @@ Deno.test("webhooks listen prints events as they come, checks both signatures an
 
 Deno.test("webhooks listen says that a signature is wrong by another secret, and that none is checked without one", async () => {
   const gateway = await startVideoGateway();
-  for (const [secret, word] of [["whsec_YW5vdGhlciBzZWNyZXQ=", "WRONG"], [null, "not checked"]] as const) {
+  for (const [secret, word] of [["whsec_YW5vdGhlciBzZWNyZXQ=", "WRONG"], [null, "were not checked"]] as const) {
     const lines: string[] = [];
     const stop = new AbortController();
     const listening = listenForWebhooks({
       gateway: gateway.address,
       adminKey: gateway.adminKey,
-      secret,
+      secretOf: () => secret,
+      account: null,
       forward: null,
       print: (line) => void lines.push(line),
       signal: stop.signal,
       pollMs: 5,
     });
-    const looks = () => gateway.logLines.filter((line) => line.includes("/admin/v1/deliveries")).length;
-    const before = looks();
-    while (looks() === before) await pause();
+    while (!lines.some((line) => line.startsWith("Listening"))) await pause();
     await gateway.create({ callback_url: "https://127.0.0.1:8443/" });
     while (!lines.some((line) => line.includes('"video.generation.completed"'))) await pause();
     stop.abort();
@@ -75,22 +75,53 @@ Deno.test("webhooks listen says that a signature is wrong by another secret, and
   await gateway.stop();
 });
 
-Deno.test("webhooks listen tells what the admin API answers, and goes on", async () => {
+Deno.test("webhooks listen tells once what the admin API answers, and goes on", async () => {
   const gateway = await startVideoGateway();
   const lines: string[] = [];
   const stop = new AbortController();
   const listening = listenForWebhooks({
     gateway: gateway.address,
     adminKey: "not-the-admin-key",
-    secret: null,
+    secretOf: () => null,
+    account: null,
     forward: null,
     print: (line) => void lines.push(line),
     signal: stop.signal,
     pollMs: 5,
   });
-  while (lines.filter((line) => line === "! The admin API answered 401").length < 2) await pause();
+  const refusals = () => gateway.logLines.filter((line) => line.includes("/admin/v1/events")).length;
+  while (refusals() < 3) await pause();
   stop.abort();
   await listening;
+  assertEquals(lines, ["! The admin API answered 401"]);
+  await gateway.stop();
+});
+
+Deno.test("webhooks listen shows the events of one account, if one is named", async () => {
+  const gateway = await startVideoGateway();
+  const admin = { authorization: `Bearer ${gateway.adminKey}` };
+  await gateway.call("POST", "/admin/v1/accounts", { id: "other" }, admin);
+  const lines: string[] = [];
+  const stop = new AbortController();
+  const listening = listenForWebhooks({
+    gateway: gateway.address,
+    adminKey: gateway.adminKey,
+    secretOf: () => null,
+    account: "other",
+    forward: null,
+    print: (line) => void lines.push(line),
+    signal: stop.signal,
+    pollMs: 5,
+  });
+  while (lines.length === 0) await pause();
+  for (const account of ["demo", "other"]) {
+    const { status, json } = await gateway.call("POST", "/admin/v1/events", { event: "expired", account }, admin);
+    assertEquals([status, json.heard], [201, true]);
+  }
+  while (!lines.some((line) => line.includes("of other"))) await pause();
+  stop.abort();
+  await listening;
+  assert(!lines.some((line) => line.includes("of demo")));
   await gateway.stop();
 });
 

@@ -1,0 +1,89 @@
+import * as z from "zod";
+import type { Handler, Route } from "../../http/inbound.ts";
+import { secondsOf } from "../../lib/clock.ts";
+import { invalidField } from "../../lib/gateway_error.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import { newTaskId } from "../../videos/task_id.ts";
+import { eventOf, idempotencyKeyOf } from "../../webhooks/envelope.ts";
+import type { EventFeed, FeedEvent } from "../../webhooks/event_feed.ts";
+import { statusOfEvent, TERMINAL_STATUSES, testEventOf } from "../../webhooks/test_event.ts";
+import type { ReadJson } from "./accounts.ts";
+import { answerJson } from "./answer.ts";
+import { readFields } from "./fields.ts";
+import { guardedRoute } from "./guarded_route.ts";
+
+/** What the administration of events works with. */
+export interface AdminEventOptions {
+  /** The operator's key; empty: there is no administration. */
+  readonly adminKey: string;
+  readonly feed: EventFeed;
+  readonly readJson: ReadJson;
+  /** The gateway's own address, without a final slash. */
+  readonly baseUrl: () => string;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+}
+
+const TestEvent = z.strictObject({
+  event: z.string("the name of an event"),
+  account: z.string("an account's id"),
+  kept: z.boolean("true or false").default(true),
+});
+
+/** The addresses of the administration of events: none without an admin key. */
+export function adminEventRoutes(options: AdminEventOptions): Route[] {
+  if (options.adminKey === "") return [];
+  const route = guardedRoute(options.adminKey, "/admin/v1/events");
+  return [route("GET", "", listHandler(options)), route("POST", "", testHandler(options))];
+}
+
+/**
+ * `GET /admin/v1/events?from`: `{data, next}`, events from a place on, as they are delivered or would be. `next` is the `from` of the
+ * request after it; without one nothing is answered but the place where events begin. They are kept for a minute, from the
+ * first request until half a minute after the last.
+ */
+function listHandler({ feed }: AdminEventOptions): Handler {
+  return async ({ query }) => {
+    const from = new URLSearchParams(query).get("from");
+    if (from !== null && !/^\d{1,15}$/.test(from)) throw invalidField("from", "expected the next of an answer");
+    const { events, next } = await feed.read(from === null ? null : Number(from));
+    return answerJson({ data: events.map(writeEvent), next });
+  };
+}
+
+/**
+ * `POST /admin/v1/events` `{event, account, kept?}`: 201 with a test event, signed by the account's secret. It is delivered nowhere;
+ * those who listen get it unless `kept` is false. `heard` tells whether somebody listens.
+ */
+function testHandler({ feed, readJson, baseUrl, now }: AdminEventOptions): Handler {
+  return async (inbound) => {
+    const { event, account, kept } = readFields(TestEvent, await readJson(inbound));
+    const status = statusOfEvent(event);
+    if (status === null) {
+      throw invalidField("event", `expected one of ${TERMINAL_STATUSES.map(eventOf).join(", ")}`);
+    }
+    const at = now();
+    const ended = testEventOf({ taskId: newTaskId(at), account, status, now: at, baseUrl: baseUrl() });
+    const made = await feed.make(ended, kept);
+    return answerJson({ ...writeEvent(made), heard: feed.isHeard }, 201);
+  };
+}
+
+function writeEvent({ id, account, status, url, createdAt, headers, body }: FeedEvent): JsonObject {
+  return {
+    task: id,
+    account,
+    event: eventOf(status),
+    idempotency_key: idempotencyKeyOf(id, status),
+    url: url === null ? null : addressOf(url),
+    created_at: secondsOf(createdAt),
+    headers: { ...headers },
+    body,
+  };
+}
+
+/** Without the query, which may hold the receiver's own secret. */
+function addressOf(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return origin + pathname;
+}

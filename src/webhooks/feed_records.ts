@@ -1,0 +1,70 @@
+import { joined } from "../billing/records.ts";
+import type { Commit, Key, Store } from "../store/store.ts";
+import type { StoredBody } from "./delivery.ts";
+import type { EndedTask, TerminalStatus } from "./envelope.ts";
+import { type DeliveryMessage, readDelivery, readMessage, storedBodyOf } from "./records.ts";
+
+/** An event that was kept for those who listen. */
+export interface FeedRecord {
+  /** The task's id. */
+  readonly id: string;
+  readonly account: string;
+  readonly status: TerminalStatus;
+  /** Where it is delivered to; null when nobody is to be told. */
+  readonly url: string | null;
+  /** Unix milliseconds: the event's time. */
+  readonly createdAt: number;
+  /** Null when it stands beside the event's delivery. */
+  readonly body: StoredBody | null;
+}
+
+/** An event with its place in the feed. */
+export interface FeedEntry {
+  readonly at: number;
+  readonly record: FeedRecord;
+}
+
+/** How long an event can be read. */
+const KEPT_MS = 60_000;
+
+const FEED: Key = ["webhook", "feed"];
+const pieceKey = (id: string, piece: number): Key => ["webhook", "feed_body", id, piece];
+
+/** The record of an event. @param body Null when it stands elsewhere. */
+export function feedRecordOf(ended: EndedTask, body: StoredBody | null): FeedRecord {
+  const { taskId: id, account, status, callbackUrl: url, endedAt: createdAt } = ended;
+  return { id, account, status, url, createdAt, body };
+}
+
+/**
+ * The commit with an event of the feed in it.
+ *
+ * @param at Its place in the feed.
+ * @param body Null when a delivery in the same commit has it.
+ */
+export function addToFeed(commit: Commit, at: number, ended: EndedTask, body: Uint8Array | null): Commit {
+  const { stored, pieces } = body === null ? { stored: null, pieces: [] } : storedBodyOf(body);
+  const id = ended.taskId;
+  return joined(commit, {
+    set: [
+      { key: [...FEED, at, id], value: feedRecordOf(ended, stored), ttlMs: KEPT_MS },
+      ...pieces.map((value, piece) => ({ key: pieceKey(id, piece), value, ttlMs: KEPT_MS })),
+    ],
+  });
+}
+
+/** Events from a place on, in order. */
+export async function scanFeed(store: Store, from: number, limit: number): Promise<FeedEntry[]> {
+  const entries = await store.scan<FeedRecord>(FEED, { after: [...FEED, from], limit });
+  return entries.map(({ key, value }) => ({ at: Number(key.at(-2)), record: value }));
+}
+
+/** The body of an event and what it is signed with; null when its delivery was removed meanwhile. */
+export async function readFeedMessage(
+  store: Store,
+  { id, account, body }: FeedRecord,
+): Promise<DeliveryMessage | null> {
+  if (body !== null) return await readMessage(store, { id, account, body }, pieceKey);
+  const delivery = await readDelivery(store, id);
+  return delivery && await readMessage(store, delivery.value);
+}

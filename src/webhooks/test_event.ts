@@ -1,0 +1,50 @@
+import { secondsOf } from "../lib/clock.ts";
+import { type EndedTask, eventOf, type TerminalStatus } from "./envelope.ts";
+
+/** What a test event tells. */
+export interface TestEventParts {
+  readonly taskId: string;
+  readonly account: string;
+  readonly status: TerminalStatus;
+  /** Unix milliseconds. */
+  readonly now: number;
+  /** The gateway's own address, without a final slash. */
+  readonly baseUrl: string;
+}
+
+/** What each event can end as, for those who name one. */
+export const TERMINAL_STATUSES: readonly TerminalStatus[] = ["completed", "failed", "cancelled", "expired"];
+
+/** The status of an event, named in full or by its last word; null for what is no event. */
+export function statusOfEvent(name: string): TerminalStatus | null {
+  return TERMINAL_STATUSES.find((status) => name === status || name === eventOf(status)) ?? null;
+}
+
+/**
+ * The end of a task that never was, with the fields of a real one. `metadata.test` is `"true"`, and model, provider and prompt
+ * say what it is; its addresses lead nowhere.
+ */
+export function testEventOf({ taskId, account, status, now, baseUrl }: TestEventParts): EndedTask {
+  const isCompleted = status === "completed";
+  const seconds = secondsOf(now);
+  const task = {
+    id: taskId,
+    status,
+    model: "test/video",
+    prompt: "A test event: no video was ordered, and none was made",
+    unsigned_urls: isCompleted ? ["https://vendor.example/test.mp4"] : [],
+    mirror_urls: isCompleted ? [`${baseUrl}/files/${taskId}-0.mp4`] : [],
+    usage: { video_seconds: isCompleted ? 5 : 0, video_cost: "0.0000000000", cost: 0 },
+    created_at: seconds,
+    updated_at: seconds,
+    object: "video",
+    polling_url: `${baseUrl}/v1/videos/${taskId}`,
+    seconds: "5",
+    metadata: { test: "true" },
+    ...(isCompleted ? { progress: 100 } : {}),
+    completed_at: isCompleted ? seconds : null,
+    provider: "test",
+    ...(status === "failed" ? { error: { code: "upstream_error", message: "A test event: nothing failed" } } : {}),
+  };
+  return { taskId, account, status, callbackUrl: null, endedAt: now, task };
+}

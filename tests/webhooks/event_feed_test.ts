@@ -1,0 +1,106 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { GatewayError } from "../../src/lib/gateway_error.ts";
+import { TERMINAL_STATUSES, testEventOf } from "../../src/webhooks/test_event.ts";
+import { startVideoGateway } from "../support/video_gateway.ts";
+import { end, endedTask, type World, world } from "./support.ts";
+
+const never = () => new Promise<never>(() => {});
+const idsOf = (events: readonly { readonly id: string }[]) => events.map(({ id }) => id);
+
+async function ends(at: World, callbackUrl: string | null = null): Promise<string> {
+  const ended = endedTask({ endedAt: at.clock.now(), callbackUrl });
+  await end(at, ended);
+  return ended.taskId;
+}
+
+Deno.test("the feed has the events from the first read on, with and without a callback address", async () => {
+  const at = await world(never);
+  const { feed } = at.webhooks;
+  await ends(at);
+  const first = await feed.read(null);
+  assertEquals(first.events, []);
+  const ids = [await ends(at), await ends(at, "https://receiver.example/hook?a=1")];
+  const long = endedTask({ endedAt: at.clock.now(), callbackUrl: null });
+  await end(at, { ...long, task: { ...long.task, prompt: "dusk ".repeat(30_000) } });
+  const { events } = await feed.read(first.next);
+  assertEquals(idsOf(events), [...ids, long.taskId]);
+  assertEquals(events.map(({ url }) => url), [null, "https://receiver.example/hook?a=1", null]);
+  assertEquals(events.map(({ body }) => JSON.parse(body).id), idsOf(events));
+  assertEquals(events[0].headers["x-service-idempotency-key"], `${ids[0]}-completed`);
+});
+
+Deno.test("the feed gives what is delivered: the same bytes and, at that instant, the same headers", async () => {
+  const at = await world(never);
+  const { next } = await at.webhooks.feed.read(null);
+  const id = await ends(at, "https://receiver.example/");
+  const { events: [{ headers, body }] } = await at.webhooks.feed.read(next);
+  assertEquals({ headers, body }, await at.webhooks.desk.requestOf(id));
+});
+
+Deno.test("nothing is kept for the feed unless somebody has read it within half a minute, and then for a minute", async () => {
+  const at = await world(never);
+  const stored = async () => (await at.store.scan(["webhook", "feed"], { limit: 10 })).length;
+  await ends(at);
+  assertEquals(await stored(), 0);
+  await at.webhooks.feed.read(null);
+  at.clock.advance(29_999);
+  await ends(at);
+  assertEquals([await stored(), at.webhooks.feed.isHeard], [1, true]);
+  at.clock.advance(1);
+  await ends(at);
+  assertEquals([await stored(), at.webhooks.feed.isHeard], [1, false]);
+  at.clock.advance(60_000);
+  assertEquals(await stored(), 0);
+});
+
+Deno.test("the feed goes on after the clock was set back, here and by a gateway that was started again", async () => {
+  const at = await world(never);
+  const { next } = await at.webhooks.feed.read(null);
+  const first = await ends(at);
+  at.clock.set(at.clock.now() - 3_600_000);
+  const second = await ends(at);
+  const page = await at.webhooks.feed.read(next);
+  assertEquals(idsOf(page.events), [first, second]);
+
+  const again = await world(never);
+  again.clock.set(again.clock.now() - 3_600_000);
+  const lost = await again.webhooks.feed.read(page.next);
+  const third = await ends(again);
+  assertEquals(idsOf((await again.webhooks.feed.read(lost.next)).events), [third]);
+});
+
+Deno.test("hundreds of events of one instant are read page by page, none left out", async () => {
+  const at = await world(never);
+  let { next } = await at.webhooks.feed.read(null);
+  const ids: string[] = [];
+  for (let n = 0; n < 350; n++) ids.push(await ends(at));
+  const seen = new Set<string>();
+  for (let page = 0; page < 5; page++) {
+    const { events, next: on } = await at.webhooks.feed.read(next);
+    for (const { id } of events) seen.add(id);
+    next = on;
+  }
+  assertEquals([...seen], ids);
+});
+
+Deno.test("a test event has the fields of a real task, and says that it is a test", async () => {
+  const gateway = await startVideoGateway();
+  const real = await gateway.until(await gateway.create(), "completed");
+  const parts = { taskId: "t", account: "demo", now: 1_800_000_000_000, baseUrl: "https://gateway.example" };
+  const { task } = testEventOf({ ...parts, status: "completed" });
+  assertEquals(Object.keys(task).toSorted(), Object.keys(real).toSorted());
+  const types = (value: object) => Object.fromEntries(Object.entries(value).map(([name, each]) => [name, typeof each]));
+  assertEquals(types(task), types(real));
+  for (const status of TERMINAL_STATUSES) {
+    const made = testEventOf({ ...parts, status }).task as Record<string, unknown>;
+    assertEquals([made.status, made.metadata, "error" in made], [status, { test: "true" }, status === "failed"]);
+  }
+  await gateway.stop();
+});
+
+Deno.test("a test event is refused for an account that is not there", async () => {
+  const at = await world(never);
+  const ended = { ...endedTask({ endedAt: at.clock.now() }), account: "nobody" };
+  const refused = await assertRejects(() => at.webhooks.feed.make(ended, true), GatewayError);
+  assertEquals(refused.code, "not_found");
+});
