@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { nearestRatio, pixelsOf } from "../../src/upstreams/image_size.ts";
+import { nearestRatio, pixelsOf, withinArea, withinSide } from "../../src/upstreams/image_size.ts";
 
 Deno.test("pixelsOf() reads sizes and nothing else", () => {
   assertEquals(pixelsOf("1536x1024"), { width: 1536, height: 1024 });
@@ -21,4 +21,12 @@ Deno.test("nearestRatio() measures by factors, so that lying and standing ratios
       ["1000x4000", "9:19.5"],
     ]
   ) assertEquals(nearestRatio(pixelsOf(size)!, ratios), ratio, size);
+});
+
+Deno.test("withinArea() and withinSide() keep the shape, never enlarge, and cut to the grain", () => {
+  assertEquals(withinArea({ width: 4000, height: 3000 }, 2_097_152, 32), { width: 1664, height: 1248 });
+  assertEquals(withinArea({ width: 1000, height: 700 }, 2_097_152, 32), { width: 992, height: 672 });
+  assertEquals(withinArea({ width: 90_000, height: 9 }, 2_097_152, 32), { width: 90_000 - 90_000 % 32, height: 32 });
+  assertEquals(withinSide({ width: 1792, height: 1024 }, 1_440, 32), { width: 1440, height: 800 });
+  assertEquals(withinSide({ width: 100, height: 64 }, 1_440, 32), { width: 96, height: 64 });
 });

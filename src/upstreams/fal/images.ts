@@ -8,7 +8,7 @@ import type { ImageOrder, ImageOutcome, ImageUpstream } from "../image_upstream.
 import { dataUriOf, jsonBody } from "../json_body.ts";
 import type { JsonExtras, Outbound } from "../outbound_call.ts";
 import { type FalImageEndpoint, type FalImageInputs, imageEndpointFor } from "./image_inputs.ts";
-import { Created, isJobsOwn, isRefusal, placeOf, readRefusal, RESENT_STATUSES, Status } from "./queue.ts";
+import { isJobsOwn, isRefusal, placeOf, readRefusal, readStatus, readSubmission, RESENT_STATUSES } from "./queue.ts";
 
 /** Pictures on fal's queue. Source: fal documentation, "Queue API"; the schemas of each model. */
 
@@ -39,7 +39,7 @@ export function falImages(outbound: Outbound, clock: Clock): ImageUpstream {
       parts,
       `/${encodeURI(endpoint.path)}`,
       bodyOf(order, endpoint.inputs),
-      (answer) => Created.parse(answer),
+      readSubmission,
     );
     const place = placeOf(outbound, created, endpoint.path);
     return await imagesOf({
@@ -98,7 +98,7 @@ function shapeFor({ size, images }: ImageOrder, { takesPixels, sizes, ratios }: 
 }
 
 async function progressOf(outbound: Outbound, place: string, extras: JsonExtras): Promise<ImageProgress> {
-  const answer = await outbound.json("GET", `${place}/status`, null, (body) => Status.parse(body), extras);
+  const answer = await outbound.json("GET", `${place}/status`, null, readStatus, extras);
   const { status, error, error_type } = answer;
   if (status.toUpperCase() !== "COMPLETED") return { status: "pending" };
   if (!error) return await resultOf(outbound, place, extras);

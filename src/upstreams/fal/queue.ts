@@ -17,8 +17,7 @@ export interface FalSubmission {
   readonly response_url?: string | null;
 }
 
-/** Reads the answer to a submission. */
-export const Created: z.ZodType<FalSubmission> = z.object({ request_id: z.string().min(1), response_url: text });
+const Created: z.ZodType<FalSubmission> = z.object({ request_id: z.string().min(1), response_url: text });
 
 /** How a job stands in the queue. */
 export interface FalStatus {
@@ -31,13 +30,22 @@ export interface FalStatus {
   readonly error_type?: string | null;
 }
 
-/** Reads the answer to a question for a job's status. */
-export const Status: z.ZodType<FalStatus> = z.object({
+const Status: z.ZodType<FalStatus> = z.object({
   status: z.string(),
   queue_position: z.int().nonnegative().nullish().catch(null),
   error: text,
   error_type: text,
 });
+
+/** Reads the answer to a submission. Throws where it is none. */
+export function readSubmission(answer: unknown): FalSubmission {
+  return Created.parse(answer);
+}
+
+/** Reads the answer to a question for a job's status. Throws where it is none. */
+export function readStatus(answer: unknown): FalStatus {
+  return Status.parse(answer);
+}
 
 /**
  * The path of a job. It stands below owner and app only, which fal tells by an address of its own: that is taken when it

@@ -7,7 +7,7 @@ import { type VideoExchange, videoExchange } from "../video_exchange.ts";
 import { failed, failedWith, finished, pending, pendingAs } from "../video_progress.ts";
 import type { CancelOutcome, VideoJobHandle, VideoProgress, VideoUpstream } from "../video_upstream.ts";
 import { endpointFor } from "./inputs.ts";
-import { Created, isJobsOwn, isRefusal, placeOf, readRefusal, RESENT_STATUSES, Status } from "./queue.ts";
+import { isJobsOwn, isRefusal, placeOf, readRefusal, readStatus, readSubmission, RESENT_STATUSES } from "./queue.ts";
 import { REFUSED_OPTIONS } from "./refused_options.ts";
 
 /** fal's queue. Source: fal documentation, "Queue API" (submit, status, result, cancel) and "Errors". */
@@ -31,7 +31,7 @@ export function falVideos(outbound: Outbound): VideoUpstream {
       const endpoint = endpointFor(order.model, order.mode);
       if (endpoint === null) throw outbound.failure("invalid", `"${order.model}" does not make ${order.mode}`);
       const body = bodyOf(outbound, order, endpoint.inputs);
-      const created = await exchange.create(`/${endpoint.path}`, body, (answer) => Created.parse(answer));
+      const created = await exchange.create(`/${endpoint.path}`, body, readSubmission);
       return { id: created.request_id, place: placeOf(outbound, created, endpoint.path) };
     },
     poll: (job) => progressOf(outbound, exchange, placeIn(job)),
@@ -55,7 +55,7 @@ function placeIn({ id, place }: VideoJobHandle): string {
 async function progressOf(outbound: Outbound, exchange: VideoExchange, place: string): Promise<VideoProgress> {
   const { status, queue_position, error, error_type } = await exchange.ask(
     `${place}/status`,
-    (answer) => Status.parse(answer),
+    readStatus,
   );
   switch (status.toUpperCase()) {
     case "IN_QUEUE":
