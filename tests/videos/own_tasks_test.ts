@@ -4,7 +4,7 @@ import { joined } from "../../src/billing/records.ts";
 import { openMemoryStore } from "../../src/store/memory.ts";
 import type { Commit, Store } from "../../src/store/store.ts";
 import { listOwnTasks, MAX_PAGE_SCANS, type OwnTaskFilter } from "../../src/videos/own_tasks.ts";
-import { addTask, changeTask, enterOldTasks, readTask } from "../../src/videos/records.ts";
+import { addTask, changeTask, enterOldTasks, readTask, removeTask } from "../../src/videos/records.ts";
 import { VIDEO_STATUSES, type VideoStatus, type VideoTask } from "../../src/videos/task.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { MODELS, taskOf } from "./tasks.ts";
@@ -187,4 +187,13 @@ Deno.test("enterOldTasks() makes tasks of earlier versions findable by status an
   await enterOldTasks(store);
   const filter = { ...ALL, status: "failed", model: MODELS[1] } as const;
   assertEquals(await pagedIds(store, "key", filter, 4, true), naively(tasks, "key", filter, true));
+});
+
+Deno.test("removeTask() leaves nothing of a task in the index", async () => {
+  const store = await storeWith([taskOf(0, { status: "failed", metadata: { env: "a", "team.x": "b" } })]);
+  const entry = await readTask(store, taskOf(0).id);
+  assert((await store.commit(null, removeTask({}, entry!))).ok);
+  for (const list of ["task", "own", "own_by", "time", "account_time"]) {
+    assertEquals(await store.scan(["video", list], { limit: 9 }), [], list);
+  }
 });

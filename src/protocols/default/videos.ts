@@ -145,14 +145,14 @@ async function list(inbound: Inbound, { videos, authenticate }: VideoRouteParts)
   return Response.json({ object: "list", data, has_more: next !== null, next, ...ids });
 }
 
-/** Cancels a pending task; with `purge=true` it removes a finished one. */
+/** Cancels a pending task; with `purge=true`, or for clients that mean it so, it removes a finished one. */
 async function cancel(inbound: Inbound, { videos, authenticate }: VideoRouteParts): Promise<Response> {
   const { keyId } = await authenticate(inbound);
   const { id } = inbound.params;
-  if (!readPurge(inbound.query)) {
-    const task = await videos.cancel(keyId, id);
-    return Response.json(dialectOf(inbound.request.headers).writeTask(task));
-  }
+  const dialect = dialectOf(inbound.request.headers);
+  const removes = readPurge(inbound.query) ||
+    (dialect.deletesEnded && (await videos.read(keyId, id)).status !== "pending");
+  if (!removes) return Response.json(dialect.writeTask(await videos.cancel(keyId, id)));
   await videos.purge(keyId, id);
   return Response.json({ id, object: "video.deleted", deleted: true });
 }

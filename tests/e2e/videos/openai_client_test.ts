@@ -74,6 +74,19 @@ Deno.test("client.videos sees how a video ends without a result", async () => {
   assertEquals([expired.status, expired.error?.code], ["failed", "expired"]);
 });
 
+Deno.test("client.videos deletes a video that has ended, and cancels one that has not", async () => {
+  const done = await polled(await client.videos.create({ model: MODEL, prompt: "Short [[queue 0]] [[run 0]]" }));
+  assertEquals(await client.videos.delete(done.id), { id: done.id, object: "video.deleted", deleted: true });
+  const gone = await assertRejects(() => client.videos.retrieve(done.id), APIError);
+  assertEquals(gone.status, 404);
+  const pending = await client.videos.create({ model: MODEL, prompt: "Later [[queue 600000]]" });
+  await client.videos.delete(pending.id);
+  const cancelled = await client.videos.retrieve(pending.id);
+  assertEquals([cancelled.status, cancelled.error?.code], ["failed", "cancelled"]);
+  const unknown = await assertRejects(() => client.videos.delete(crypto.randomUUID()), APIError);
+  assertEquals(unknown.status, 404);
+});
+
 Deno.test("client.videos lists its videos page by page", async () => {
   const key = { headers: { authorization: `Bearer ${gateway.otherKey}` } };
   const ids: string[] = [];
