@@ -1,5 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { UpstreamFailure } from "../../src/upstreams/failure.ts";
+import { openai } from "../../src/upstreams/openai/mod.ts";
+import type { Outbound } from "../../src/upstreams/outbound.ts";
 import { withVendor } from "./vendor.ts";
 
 const IDLE = new AbortController().signal;
@@ -12,12 +14,14 @@ const PATHS = {
   ark: "/base/contents/generations/tasks?page_num=1&page_size=1",
   minimax: "/base/v1/query/video_generation?task_id=0",
   bfl: "/base/credits",
+  kling: "/base/v1/videos/text2video?pageNum=1&pageSize=1",
+  runway: "/base/v1/organization",
   replicate: "/base/account",
 } as const;
 
 for (const [kind, path] of Object.entries(PATHS)) {
   Deno.test(`${kind}: the probe asks for something that costs nothing`, async () => {
-    const body = { data: [], base_resp: { status_code: 0, status_msg: "success" } };
+    const body = { code: 0, data: [], base_resp: { status_code: 0, status_msg: "success" } };
     await withVendor(kind, [{ body }], async ({ probe }, seen) => {
       await probe!(IDLE);
       assertEquals(seen.map((each) => [each.method, each.path, each.bytes.length]), [["GET", path, 0]]);
@@ -41,6 +45,19 @@ Deno.test("minimax: the probe reads the number in an answer of status 200", asyn
       assertEquals(kind, expected, String(code));
     });
   }
+});
+
+Deno.test("openai: the probe asks OpenRouter for the key, as everybody is told its models", async () => {
+  const paths: string[] = [];
+  const at = (base: string) => ({
+    firstByteMs: 1_000,
+    pathOf: (address: string) => address.startsWith(`${base}/`) ? address.slice(base.length) : null,
+    json: (_method: string, path: string) => Promise.resolve(void paths.push(path)),
+  });
+  for (const base of ["https://openrouter.ai/api/v1", "https://relay.example/v1"]) {
+    await openai.probe(at(base) as unknown as Outbound, IDLE);
+  }
+  assertEquals(paths, ["/key", "/models"]);
 });
 
 Deno.test("bfl: the probe reads a key that is rejected with 403", async () => {

@@ -6,6 +6,9 @@ import { openaiImages } from "./images.ts";
 import { chatEndpoint, responsesEndpoint } from "./text.ts";
 import { openrouterVideos } from "./videos.ts";
 
+/** Who lists models to everybody tells of a key elsewhere. Source: OpenRouter API reference, "Get current API key". */
+const OPENROUTER_KEY = "https://openrouter.ai/api/v1/key";
+
 /** OpenAI, and every vendor that resembles it, by base address. Source: OpenAI API reference, "Authentication". */
 export const openai = {
   authorize: byFixedHeaders(({ apiKey }) => ({ authorization: `Bearer ${apiKey}` })),
@@ -16,6 +19,6 @@ export const openai = {
   },
   images: openaiImages,
   videos: openrouterVideos,
-  probe: probeByGet("/models"),
+  probe: (outbound, signal) => probeByGet(outbound.pathOf(OPENROUTER_KEY) ?? "/models")(outbound, signal),
   models: openaiListing,
 } satisfies UpstreamKind;
