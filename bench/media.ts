@@ -8,6 +8,7 @@ import { benchCaches, writeCacheReport } from "./caches.ts";
 import { benchImages, type ImageFigures } from "./images.ts";
 import { type Machine, thisMachine } from "./machine.ts";
 import { figure, mebibytes, percent, table } from "./markdown.ts";
+import { benchPolls, type PollFigures, writePollReport } from "./polls.ts";
 import { benchVideos, type VideoBenchResult } from "./videos.ts";
 import { benchWebhooks, type WebhookFigures, writeWebhookReport } from "./webhooks.ts";
 
@@ -59,6 +60,8 @@ async function main(): Promise<void> {
   const images = await benchImages({ folder: await Deno.makeTempDir({ dir: folder }) });
   const caches = await benchCaches({ folder: await Deno.makeTempDir({ dir: folder }) });
   const videos = await benchVideos();
+  const polls: PollFigures[] = [];
+  for (const kind of ["ark", "xai"] as const) polls.push(await benchPolls(kind));
   await Deno.writeTextFile(
     RESULTS,
     `# Pictures, videos, webhooks and caches
@@ -76,6 +79,12 @@ ${imagesSection(images)}
 One process, an embedded store on disk, a vendor that answers after 20 ms.
 
 ${videosSection(videos)}
+
+## Polls
+
+A gateway with the usual settings and a vendor in a process of its own: every task was just submitted, and none ends.
+
+${writePollReport(polls)}
 
 ## Webhooks
 

@@ -11,6 +11,7 @@ import type { Log } from "./lib/log.ts";
 import type { MemoryBudget } from "./lib/memory_budget.ts";
 import type { EgressPolicy } from "./net/target.ts";
 import { fileRoutes } from "./protocols/default/files.ts";
+import { videoCallbackRoutes } from "./protocols/default/video_callbacks.ts";
 import { defaultVideoRoutes } from "./protocols/default/videos.ts";
 import type { CircuitBreaker } from "./routing/circuit_breaker.ts";
 import { joinRunners } from "./job_runners.ts";
@@ -89,6 +90,7 @@ export async function videoEngine(parts: VideoEngineParts): Promise<VideoEngine>
       deadlineMs: limits.videoDeadlineMs,
       signedUrlMs: limits.signedUrlMs,
       polling: limits.vendorPolling,
+      vendorCallbacks: config.server.vendorCallbacks,
       doubtMs: limits.videoDoubtMs,
     },
     onTerminal: parts.onTerminal ?? ((commit) => commit),
@@ -103,6 +105,7 @@ export async function videoEngine(parts: VideoEngineParts): Promise<VideoEngine>
   return {
     routes: [
       ...defaultVideoRoutes({ videos, authenticate, bodyLimits }),
+      ...videoCallbackRoutes({ videos, bodyIdleMs: limits.bodyIdleMs }),
       ...fileRoutes({
         files,
         signingKeys: signingKeys.keys,

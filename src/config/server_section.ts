@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { httpAddress, orNothing, type ReadContext, seconds, secret, wholeNumber } from "../lib/settings.ts";
+import { httpAddress, orNothing, type ReadContext, seconds, secret, truth, wholeNumber } from "../lib/settings.ts";
 
 /** Where the gateway listens, and how it is reached. */
 export interface ServerConfig {
@@ -9,6 +9,11 @@ export interface ServerConfig {
   readonly port: number;
   /** What `polling_url` and `mirror_urls` start with, without a closing slash. Null, the default: the listening address. */
   readonly baseUrl: string | null;
+  /**
+   * Whether vendors of videos are given an address below `baseUrl` to post news of their jobs to, where that is https and not a
+   * private one. Default: true.
+   */
+  readonly vendorCallbacks: boolean;
   /** Bearer secret of the admin API, 16 characters or more. Null, the default: the admin API is off. */
   readonly adminKey: string | null;
   /** How long open streams may go on after a signal to stop, in milliseconds. Default: 30 s. */
@@ -21,12 +26,14 @@ const schema: z.ZodType<ServerConfig> = z.strictObject({
   host: z.string(HOST_EXPECTATION).regex(/^[A-Za-z0-9.:_-]{1,253}$/, HOST_EXPECTATION).default("127.0.0.1"),
   port: wholeNumber(0, 65535).default(8787),
   base_url: orNothing(httpAddress()),
+  vendor_callbacks: truth().default(true),
   admin_key: orNothing(secret(16)),
   shutdown_grace: seconds(0, 3600).default(30_000),
-}).transform(({ host, port, base_url, admin_key, shutdown_grace }) => ({
+}).transform(({ host, port, base_url, vendor_callbacks, admin_key, shutdown_grace }) => ({
   host,
   port,
   baseUrl: base_url,
+  vendorCallbacks: vendor_callbacks,
   adminKey: admin_key,
   shutdownGraceMs: shutdown_grace,
 }));

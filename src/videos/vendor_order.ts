@@ -3,6 +3,7 @@ import type { CreateLease } from "./create_memory.ts";
 import { formFor, isPublicBase, mediaFor } from "./media_publishing.ts";
 import { orderAt } from "./provider_options.ts";
 import type { TaskMedia, TaskOrder, VideoTask } from "./task.ts";
+import { vendorCallbackUrl } from "./vendor_callback.ts";
 import type { VideoParts } from "./video_parts.ts";
 
 /** Whom an order is written for. */
@@ -28,6 +29,7 @@ export async function vendorOrderOf(
   const write = (media: TaskMedia): Promise<VideoMedia> => mediaFor(parts, media, upstream.mediaForms, memory);
   return {
     ...searchOrderOf(task, target),
+    callbackUrl: vendorCallbackUrl(parts, task.id),
     firstFrame: firstFrame && await write(firstFrame),
     lastFrame: lastFrame && await write(lastFrame),
     references: await Promise.all(references.map(write)),

@@ -44,6 +44,8 @@ export interface VideoSettings {
   /** How long a signed address works. */
   readonly signedUrlMs: number;
   readonly polling: PollSchedule;
+  /** Whether vendors are given an address to post news to, where they can reach it. Default true. */
+  readonly vendorCallbacks?: boolean;
   /**
    * After that a creation that was not answered and that the vendor, which can be asked for it, does not have was
    * never made. Longer than any creation takes.

@@ -27,6 +27,7 @@ import { isTaskId } from "./task_id.ts";
 import { estimateOf, mirrorUrl, pollingUrlOf, type TaskObject, taskObjectOf, type UsageObject } from "./task_object.ts";
 import type { VideoTask } from "./task.ts";
 import { TaskWatch } from "./task_watch.ts";
+import { isCallbackToken } from "./vendor_callback.ts";
 import type { VideoParts } from "./video_parts.ts";
 
 export type { RemovalSeam, TaskEnded, TerminalSeam, VideoParts, VideoSettings } from "./video_parts.ts";
@@ -100,6 +101,8 @@ export interface Videos {
   readonly handlers: Readonly<Record<VideoHandlerKind, JobHandler>>;
   readonly concurrency: Readonly<Record<VideoHandlerKind, number>>;
   readonly poller: Poller;
+  /** A vendor says that it has news of a task; false when the token is not the task's. See {@linkcode Poller.call}. */
+  heedCallback(id: string, token: string): boolean;
 }
 
 /** The kinds of jobs that a runner hands to their handlers. */
@@ -197,6 +200,11 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
       video_forget: 4,
     },
     poller,
+    heedCallback(id, token) {
+      const isOurs = isCallbackToken(id, token, parts.signingKeys);
+      if (isOurs) poller.call(id);
+      return isOurs;
+    },
   };
 }
 

@@ -62,7 +62,14 @@ Deno.test("readConfig() reads every section of the documented sample", () => {
 Deno.test("readConfig() gives the documented defaults for an empty file", () => {
   assertEquals(configOf("# nothing\n"), {
     proxies: { https: null, http: null, exceptions: [] },
-    server: { host: "127.0.0.1", port: 8787, baseUrl: null, adminKey: null, shutdownGraceMs: 30_000 },
+    server: {
+      host: "127.0.0.1",
+      port: 8787,
+      baseUrl: null,
+      vendorCallbacks: true,
+      adminKey: null,
+      shutdownGraceMs: 30_000,
+    },
     store: "kv:./data/switchyard.db",
     files: "./data/files",
     accounts: [],

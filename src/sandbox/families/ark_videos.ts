@@ -64,9 +64,10 @@ const REFUSALS = {
 function list(call: Call): Response {
   const size = Math.min(Number(call.query.get("page_size")) || 10, 500);
   const page = Number(call.query.get("page_num")) || 1;
-  const newestFirst = jobsOf(call.world).newestFirst();
-  const items = newestFirst.slice((page - 1) * size, page * size).map((job) => taskOf(call, job));
-  return jsonAnswer({ items, total: newestFirst.length });
+  const ids = new Set(call.query.getAll("filter.task_ids"));
+  const listed = jobsOf(call.world).newestFirst().filter(({ id }) => ids.size === 0 || ids.has(id));
+  const items = listed.slice((page - 1) * size, page * size).map((job) => taskOf(call, job));
+  return jsonAnswer({ items, total: listed.length });
 }
 
 function cancel(call: Call, job: VideoJob): Response {

@@ -5,6 +5,7 @@ import { contentPartsOf } from "../video_content.ts";
 import { MEDIA_OPTION, UNPRICED_OPTION } from "../refused_options.ts";
 import { seedanceOptionIn } from "../seedance_prompt.ts";
 import { videoExchange } from "../video_exchange.ts";
+import { JOBS_PER_LIST, listedProgress, listQueryOf } from "../video_listing.ts";
 import { cancelWaiting, failed, finished, progressOfStatus } from "../video_progress.ts";
 import { shapeOf, type VideoShapes } from "../video_shape.ts";
 import type { RefusedOptions, VideoJobHandle, VideoOrder, VideoProgress, VideoUpstream } from "../video_upstream.ts";
@@ -70,6 +71,15 @@ export function arkVideos(outbound: Outbound): VideoUpstream {
       return { id, place: null };
     },
     poll,
+    pollMany: {
+      limit: JOBS_PER_LIST,
+      // Without the jobs of another service tier, and of the last seven days alone.
+      ask: (jobs) =>
+        exchange.ask(
+          `${TASKS}?${listQueryOf(jobs)}`,
+          (answer) => listedProgress(answer, (item) => progressOf(outbound, item)),
+        ),
+    },
     cancel: (job) => cancelWaiting(job, poll, (waiting) => exchange.tell("DELETE", pathOf(waiting))),
     async find(order, createdAfter) {
       const mark = markOf(order);
@@ -103,6 +113,7 @@ function bodyOf(outbound: Outbound, order: VideoOrder): JsonObject {
     ...(ratio !== null && order.firstFrame === null && { ratio }),
     ...(order.seed !== null && { seed: order.seed }),
     ...(order.generateAudio !== null && { generate_audio: order.generateAudio }),
+    ...(order.callbackUrl !== null && { callback_url: order.callbackUrl }),
     safety_identifier: markOf(order),
   };
 }

@@ -31,7 +31,8 @@ export function falVideos(outbound: Outbound): VideoUpstream {
       const endpoint = endpointFor(order.model, order.mode);
       if (endpoint === null) throw outbound.failure("invalid", `"${order.model}" does not make ${order.mode}`);
       const body = bodyOf(outbound, order, endpoint.inputs);
-      const created = await exchange.create(`/${endpoint.path}`, body, readSubmission);
+      const news = order.callbackUrl === null ? "" : `?fal_webhook=${encodeURIComponent(order.callbackUrl)}`;
+      const created = await exchange.create(`/${endpoint.path}${news}`, body, readSubmission);
       return { id: created.request_id, place: placeOf(outbound, created, endpoint.path) };
     },
     poll: (job) => progressOf(outbound, exchange, placeIn(job)),

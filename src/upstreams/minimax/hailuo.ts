@@ -106,6 +106,7 @@ function bodyOf(outbound: Outbound, order: VideoOrder): JsonObject {
     prompt: order.prompt,
     ...(order.durationSeconds !== null && { duration: order.durationSeconds }),
     ...(resolution !== null && { resolution }),
+    ...(order.callbackUrl !== null && { callback_url: order.callbackUrl }),
     ...(firstFrame !== null && { first_frame_image: firstFrame.value }),
     ...(lastFrame !== null && { last_frame_image: lastFrame.value }),
     ...(references.length > 0 && order.model === SUBJECT_MODEL && {

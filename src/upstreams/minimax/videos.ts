@@ -4,6 +4,7 @@ import type { Outbound } from "../outbound.ts";
 import { contentPartsOf } from "../video_content.ts";
 import { MEDIA_OPTION } from "../refused_options.ts";
 import { videoExchange } from "../video_exchange.ts";
+import { JOBS_PER_LIST, listedProgress, listQueryOf } from "../video_listing.ts";
 import { cancelWaiting, failed, finished, progressOfStatus } from "../video_progress.ts";
 import { shapeOf, type VideoShapes } from "../video_shape.ts";
 import type { RefusedOptions, VideoJobHandle, VideoOrder, VideoProgress, VideoUpstream } from "../video_upstream.ts";
@@ -68,6 +69,17 @@ export function minimaxVideos(outbound: Outbound): VideoUpstream {
       return { id: task_id, place: null };
     },
     poll: (job) => job.place === HAILUO ? pollHailuo(outbound, exchange, job) : pollH3(job),
+    pollMany: {
+      limit: JOBS_PER_LIST,
+      async ask(jobs) {
+        const listed = jobs.filter(({ place }) => place !== HAILUO); // version 1 has no list
+        if (listed.length === 0) return new Map();
+        return await exchange.ask(
+          `/v2/query/video_generation?${listQueryOf(listed)}`,
+          (answer) => listedProgress(answer, (task) => progressOf(outbound, { task })),
+        );
+      },
+    },
     cancel(job) {
       // Version 1 has no way to take a job back, however early.
       if (job.place === HAILUO) return Promise.resolve("too_late");
@@ -100,6 +112,7 @@ function bodyOf(outbound: Outbound, order: VideoOrder): JsonObject {
     ...(resolution !== null && { resolution }),
     // A frame has a ratio of its own.
     ...(shape !== null && order.firstFrame === null && { ratio: shape }),
+    ...(order.callbackUrl !== null && { callback_url: order.callbackUrl }),
   };
 }
 

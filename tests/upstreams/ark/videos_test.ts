@@ -275,3 +275,41 @@ Deno.test("Ark videos: a length that is left to the vendor is said as -1, and on
   const body = await sent({ mode: "mixref2video", references, durationSeconds: null });
   assertEquals(["duration" in body, "ratio" in body], [false, false]);
 });
+
+Deno.test("Ark videos: many jobs are asked for by one list, and what it does not tell is left open", async () => {
+  const items = [
+    { id: "cgt-1", status: "running" },
+    { id: "cgt-2", status: "succeeded", content: { video_url: "https://example.invalid/2.mp4" }, duration: 5 },
+    { id: "cgt-3", status: "succeeded", content: {} },
+    { id: "cgt-4", status: "failed", error: { code: "InternalServiceError", message: "no" } },
+    { id: "cgt-5", status: 7 },
+    { status: "running" },
+    { id: "cgt-6", status: "cancelled" },
+  ];
+  await withAnswers([ok({ items, total: 7 })], async ({ outbound, vendor }) => {
+    const jobs = ["cgt-1", "cgt-2", "cgt-3", "cgt-4", "cgt-5", "a&b", "cgt-6"].map((id) => ({ id, place: null }));
+    const told = await arkVideos(outbound).pollMany!.ask(jobs);
+    assertEquals([...told].map(([id, { status }]) => `${id} ${status}`), [
+      "cgt-1 pending",
+      "cgt-2 completed",
+      "cgt-6 cancelled",
+    ]);
+    const query = new URLSearchParams(vendor.seen[0].path.split("?")[1]);
+    assertEquals(query.getAll("filter.task_ids"), jobs.map(({ id }) => id));
+    assertEquals([query.get("page_num"), query.get("page_size")], ["1", "7"]);
+  }, BASE);
+});
+
+Deno.test("Ark videos: an answer that is no list is a failure of the list", async () => {
+  await withAnswers([ok({ total: 0 })], async ({ outbound }) => {
+    const failure = await assertRejects(() => arkVideos(outbound).pollMany!.ask([JOB]), UpstreamFailure);
+    assertEquals(failure.kind, "broken");
+  }, BASE);
+});
+
+Deno.test("Ark videos: the vendor posts its news to the gateway's address for the task", async () => {
+  assertEquals(
+    (await sent({ callbackUrl: "https://gate.example/x?token=1" })).callback_url,
+    "https://gate.example/x?token=1",
+  );
+});

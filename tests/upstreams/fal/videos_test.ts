@@ -270,3 +270,8 @@ Deno.test({
     assertEquals([wrongApp.kind, wrongApp.facts.accepted], ["invalid", "no"]);
   },
 });
+
+Deno.test("fal videos: the vendor posts its news to the gateway's address for the task", async () => {
+  const { path } = await sent({ model: "fal-ai/pixverse/v6", callbackUrl: "https://gate.example/x?token=1&a" });
+  assertEquals(path.split("?")[1], "fal_webhook=https%3A%2F%2Fgate.example%2Fx%3Ftoken%3D1%26a");
+});

@@ -268,3 +268,26 @@ Deno.test({
     assertEquals((await creating("shape-v2-create-error")).facts.isContentRefusal, true);
   },
 });
+
+Deno.test("MiniMax videos: many jobs of H3 are asked for by one list, those of Hailuo by themselves", async () => {
+  const items = [{ id: "task-1", status: "running" }, { id: 2, status: "succeeded", content: { url: URL } }];
+  await withAnswers([ok({ items, total: 2 })], async ({ outbound, vendor }) => {
+    const { pollMany } = minimaxVideos(outbound);
+    const hailuo = { id: "task-3", place: "v1" };
+    const told = await pollMany!.ask([JOB, { id: "2", place: null }, hailuo]);
+    assertEquals([...told].map(([id, { status }]) => `${id} ${status}`), ["task-1 pending", "2 completed"]);
+    assertEquals((await pollMany!.ask([hailuo])).size, 0);
+    assertEquals(vendor.seen.map(({ path }) => path), [
+      "/v2/query/video_generation?page_num=1&page_size=2&filter.task_ids=task-1&filter.task_ids=2",
+    ]);
+  });
+});
+
+Deno.test("MiniMax videos: the vendor posts its news to the gateway's address for the task, in both versions", async () => {
+  for (const model of ["MiniMax-H3", "MiniMax-Hailuo-2.3"]) {
+    await withAnswers([ok({ task_id: "task-1" })], async ({ outbound, vendor }) => {
+      await minimaxVideos(outbound).create(videoOrder({ model, callbackUrl: "https://gate.example/x?token=1" }));
+      assertEquals(JSON.parse(vendor.seen[0].body).callback_url, "https://gate.example/x?token=1");
+    });
+  }
+});

@@ -1,0 +1,51 @@
+import * as z from "zod";
+import type { BodyLimits } from "../../http/body.ts";
+import type { Inbound, Route } from "../../http/inbound.ts";
+import { readJsonObject } from "../../http/json_body.ts";
+import { GatewayError } from "../../lib/gateway_error.ts";
+import { isTaskId } from "../../videos/task_id.ts";
+import { VENDOR_CALLBACK_PATH } from "../../videos/vendor_callback.ts";
+import type { Videos } from "../../videos/videos.ts";
+import { renderVideoError } from "./videos.ts";
+
+/** What the endpoint of vendors' callbacks is made with. */
+export interface VideoCallbackParts {
+  readonly videos: Pick<Videos, "heedCallback">;
+  readonly bodyIdleMs: number;
+}
+
+/** A challenge is short; the rest of what vendors send is not read. */
+const MAX_BODY_BYTES = 4_096;
+const Challenge = z.object({ challenge: z.string().min(1).max(1_024) });
+
+/**
+ * `POST /v1/video-callbacks/{task}?token=…`: a vendor has news of a job. Nothing that it says is believed, since vendors do not
+ * sign what they post: the task is polled for, sooner than it would be. What is answered is the `challenge` by which MiniMax
+ * makes sure that the address is the one meant.
+ */
+export function videoCallbackRoutes(parts: VideoCallbackParts): Route[] {
+  const handler = (inbound: Inbound) => heed(inbound, parts);
+  return [{ method: "POST", path: `${VENDOR_CALLBACK_PATH}/:id`, handler, renderError: renderVideoError }];
+}
+
+async function heed(inbound: Inbound, { videos, bodyIdleMs }: VideoCallbackParts): Promise<Response> {
+  const { params: { id }, query } = inbound;
+  const token = /^token=([A-Za-z0-9_-]{43})$/.exec(query)?.[1] ?? "";
+  // One text for a wrong token and for a task that is not there.
+  if (!isTaskId(id) || !videos.heedCallback(id, token)) throw new GatewayError("not_found", "Cannot find the callback");
+  const challenge = await challengeIn(inbound, { capBytes: MAX_BODY_BYTES, idleMs: bodyIdleMs });
+  return Response.json(challenge === null ? {} : { challenge });
+}
+
+/** Null when the body holds none, or cannot be read. */
+async function challengeIn(inbound: Inbound, limits: BodyLimits): Promise<string | null> {
+  const length = Number(inbound.request.headers.get("content-length") ?? Infinity);
+  if (!(length > 0 && length <= MAX_BODY_BYTES)) return null;
+  try {
+    const { body } = await readJsonObject(inbound, limits);
+    return Challenge.safeParse(body).data?.challenge ?? null;
+  } catch (error) {
+    if (error instanceof GatewayError) return null;
+    throw error;
+  }
+}

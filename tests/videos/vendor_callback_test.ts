@@ -1,0 +1,80 @@
+import { assert, assertEquals } from "@std/assert";
+import type { VideoOrder, VideoProgress } from "../../src/upstreams/video_upstream.ts";
+import { isCallbackToken, VENDOR_CALLBACK_PATH, vendorCallbackUrl } from "../../src/videos/vendor_callback.ts";
+import { DONE, openStage, type Stage } from "./stage.ts";
+
+const tokenIn = (url: string | null) => new URL(url!).searchParams.get("token")!;
+
+/** A task that the vendor has, and the address that the vendor got for it. */
+async function submitted(stage: Stage): Promise<{ readonly id: string; readonly url: string | null }> {
+  let order: VideoOrder | null = null;
+  stage.vendor.before = (given) => void (order = given);
+  const id = await stage.create();
+  await stage.runDue(["video_submit"]);
+  return { id, url: order!.callbackUrl };
+}
+
+Deno.test("a vendor gets an address with a token of the task's own, where it can reach the gateway", async () => {
+  const stage = await openStage();
+  const [one, other] = [await submitted(stage), await submitted(stage)];
+  assert(one.url!.startsWith(`https://gateway.example${VENDOR_CALLBACK_PATH}/${one.id}?token=`), `${one.url}`);
+  assert(tokenIn(one.url) !== tokenIn(other.url));
+  for (const base of ["http://gateway.example", "https://127.0.0.1", "https://localhost:8787"]) {
+    assertEquals(vendorCallbackUrl({ ...stage.parts, baseUrl: () => base }, one.id), null, base);
+  }
+  const settings = { ...stage.parts.settings, vendorCallbacks: false };
+  assertEquals(vendorCallbackUrl({ ...stage.parts, settings }, one.id), null);
+});
+
+Deno.test("a token opens its task alone, under any key in force", async () => {
+  const stage = await openStage();
+  const [one, other] = [await submitted(stage), await submitted(stage)];
+  const { signingKeys } = stage.parts;
+  const token = tokenIn(one.url);
+  const newer = { id: "two", secret: new Uint8Array(32).fill(1) };
+  assertEquals(isCallbackToken(one.id, token, signingKeys), true);
+  assertEquals(isCallbackToken(one.id, token, [newer, ...signingKeys]), true);
+  assertEquals(isCallbackToken(one.id, token, [newer]), false);
+  for (const wrong of [tokenIn(other.url), "", token.slice(1), token + "A", token.replace(/.$/, "_")]) {
+    assertEquals(stage.videos.heedCallback(one.id, wrong), false, wrong);
+  }
+});
+
+Deno.test("a callback makes its task be polled for at once, whatever it says", async () => {
+  const stage = await openStage();
+  const { id, url } = await submitted(stage);
+  stage.vendor.progress = () => DONE;
+  await stage.runDue(["video_poll"]); // the poller has it, and would wait
+  assertEquals((await stage.read(id)).status, "pending");
+  assertEquals(stage.videos.heedCallback(id, tokenIn(url)), true);
+  await stage.runDue(["video_poll"]);
+  assertEquals((await stage.read(id)).status, "completed");
+  assertEquals(stage.videos.heedCallback(id, tokenIn(url)), true, "also when it comes once more");
+});
+
+Deno.test("a sender who knows a token causes a poll every five seconds at most, and twenty in all", async () => {
+  const stage = await openStage();
+  const { id, url } = await submitted(stage);
+  let polls = 0;
+  const told: VideoProgress = { status: "pending", isRunning: true };
+  stage.vendor.progress = () => {
+    polls++;
+    return told;
+  };
+  await stage.runDue(["video_poll"]);
+  stage.clock.advance(40 * 60_000); // by now it is polled for every thirty seconds
+  await stage.runDue(["video_poll"]);
+  polls = 0;
+  for (let tenth = 0; tenth < 10 * 60; tenth++) {
+    stage.clock.advance(100);
+    for (let call = 0; call < 20; call++) stage.videos.heedCallback(id, tokenIn(url));
+    await stage.runDue(["video_poll"]);
+  }
+  assert(polls >= 11 && polls <= 13, `${polls} polls in a minute`);
+  for (let second = 0; second < 10 * 60; second++) {
+    stage.clock.advance(1_000);
+    stage.videos.heedCallback(id, tokenIn(url));
+    await stage.runDue(["video_poll"]);
+  }
+  assert(polls <= 20 + 22, `${polls} polls in eleven minutes, of which callbacks led to twenty`);
+});
