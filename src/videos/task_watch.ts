@@ -27,6 +27,8 @@ export class TaskWatch {
   readonly #watchers = new Map<string, Set<TaskWatcher>>();
   /** Tasks being read; true when one changed again meanwhile. */
   readonly #reading = new Map<string, boolean>();
+  /** Tasks that were read by themselves since the timer began to read; null while it does not. */
+  #readSinceTick: Set<string> | null = null;
   #stopTimer: (() => void) | null = null;
   #isClosed = false;
 
@@ -85,6 +87,7 @@ export class TaskWatch {
   }
 
   async #read(id: string): Promise<void> {
+    this.#readSinceTick?.add(id);
     if (this.#reading.has(id)) return void this.#reading.set(id, true);
     try {
       do {
@@ -101,14 +104,17 @@ export class TaskWatch {
   async #tick(): Promise<void> {
     this.#stopTimer = null;
     const ids = [...this.#watchers.keys()];
+    const newer = this.#readSinceTick = new Set<string>();
     try {
       for (let at = 0; at < ids.length; at += TASKS_PER_READ) {
         const part = ids.slice(at, at + TASKS_PER_READ);
         const tasks = new Map((await readTasks(this.store, part)).map((task) => [task.id, task]));
-        for (const id of part) this.#tell(id, tasks.get(id) ?? null);
+        for (const id of part) if (!newer.has(id)) this.#tell(id, tasks.get(id) ?? null);
       }
     } catch {
       // As above.
+    } finally {
+      this.#readSinceTick = null;
     }
     for (const watchers of [...this.#watchers.values()]) for (const each of [...watchers]) each.onTick();
     if (this.#watchers.size > 0) this.#stopTimer ??= this.clock.after(TICK_MS, () => void this.#tick());

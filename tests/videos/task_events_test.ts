@@ -215,6 +215,46 @@ Deno.test("a watched task is read once for a change, however many watch it, and 
   assertEquals([reads, clock.waiting], [1, 0]);
 });
 
+Deno.test("what the timer read before a change is not told after it", async () => {
+  const clock = new ManualClock();
+  const store = await openMemoryStore({ clock });
+  let gate: Promise<void> | null = null;
+  const slow = new Proxy(store, {
+    get(target, name: keyof Store) {
+      if (name !== "get") return target[name].bind(target);
+      return async (keys: Parameters<Store["get"]>[0]) => {
+        const entries = await target.get(keys);
+        await gate;
+        return entries;
+      };
+    },
+  });
+  const watch = new TaskWatch(slow, clock);
+  const write = (prompt: string) => {
+    const task = taskOf(1, { prompt });
+    return watch.announcing().commit(null, { set: [{ key: ["video", "task", task.id], value: task }] });
+  };
+  await write("old");
+  const heard: (string | undefined)[] = [];
+  watch.watch(taskOf(1).id, {
+    onTask: (task) => heard.push(task?.prompt),
+    onTick: () => heard.push("tick"),
+    onClose: () => {},
+  });
+  await settled();
+  const { promise, resolve: release } = Promise.withResolvers<void>();
+  gate = promise;
+  clock.advance(TICK_MS); // reads the old state, and is held up
+  await settled();
+  gate = null;
+  await write("new");
+  await settled();
+  release();
+  await settled();
+  assertEquals(heard, ["old", "new", "tick"]);
+  watch.close();
+});
+
 /** Waits for reads of a store in memory that are under way. */
 function settled(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 5));
