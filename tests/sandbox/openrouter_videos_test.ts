@@ -29,7 +29,7 @@ Deno.test("the sandbox makes videos as OpenRouter does, and gives them to the ke
     assertEquals((await job()).status, "in_progress");
     clock.advance(700);
     const { unsigned_urls: [url], usage, ...rest } = await job();
-    assertEquals([rest.status, usage], ["completed", { cost: 0.4, is_byok: false }]);
+    assertEquals([rest.status, usage], ["completed", { cost: 0.2, is_byok: false }]);
     const refused = await fetch(url);
     assertEquals([refused.status, (await refused.json()).error.code], [401, 401]);
     assertEquals(await (await ask("GET", `/videos/${id}/content?index=0`)).bytes(), SAMPLE_VIDEO);

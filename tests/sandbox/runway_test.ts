@@ -32,7 +32,7 @@ Deno.test("the sandbox makes videos as Runway does, with progress and what they 
   onSandbox(async (ask, clock) => {
     const { json: { id, estimatedCost } } = await ask("POST", "text_to_video", order("Waves", { duration: 4 }));
     assertMatch(id, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}$/);
-    assertEquals(estimatedCost, { credits: 40 });
+    assertEquals(estimatedCost, { credits: 20 });
     const task = async () => (await ask("GET", `tasks/${id}`)).json;
     assertEquals((await task()).status, "PENDING");
     clock.advance(300 + 350);
@@ -40,7 +40,7 @@ Deno.test("the sandbox makes videos as Runway does, with progress and what they 
     assertEquals([status, progress], ["RUNNING", 0.5]);
     clock.advance(350);
     const { output: [url], cost, ...rest } = await task();
-    assertEquals([rest.status, cost], ["SUCCEEDED", { credits: 40 }]);
+    assertEquals([rest.status, cost], ["SUCCEEDED", { credits: 20 }]);
     assertEquals(await (await fetch(url)).bytes(), SAMPLE_VIDEO);
   }));
 

@@ -16,7 +16,8 @@ import { creationAnswer, stateOf, type VideoJob, videoJobsByWorld, type VideoJob
 const jobsOf = videoJobsByWorld();
 
 const VIDEOS = "/api/v1/videos";
-const CREDITS_PER_SECOND = 0.1;
+/** Below what the sandbox's models cost at the gateway, so that only an order to report more seconds changes a bill. */
+const USD_PER_SECOND = 0.05;
 
 const WORDS: Readonly<Record<VideoJobState, string>> = {
   queued: "pending",
@@ -123,7 +124,7 @@ function jobOf(call: Call, job: VideoJob): JsonObject {
     ...(state === "succeeded" && {
       generation_id: id,
       ...(directives.end !== "no_result" && { unsigned_urls: [content] }),
-      usage: { cost: Math.round(CREDITS_PER_SECOND * seconds * 1e6) / 1e6, is_byok: false },
+      usage: { cost: Math.round(USD_PER_SECOND * seconds * 1e6) / 1e6, is_byok: false },
     }),
   };
 }

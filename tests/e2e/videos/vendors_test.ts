@@ -14,8 +14,8 @@ interface Vendor {
   readonly isSearchable: boolean;
   /** Whether the model takes pictures to refer to. */
   readonly takesReferences: boolean;
-  /** Whether the vendor reports how long the video is. */
-  readonly reportsSeconds: boolean;
+  /** What the vendor reports of what it made. */
+  readonly reports: "seconds" | "cost" | "nothing";
 }
 
 const VENDORS: readonly Vendor[] = [
@@ -25,7 +25,7 @@ const VENDORS: readonly Vendor[] = [
     cancels: "nothing",
     isSearchable: true,
     takesReferences: true,
-    reportsSeconds: true,
+    reports: "seconds",
   },
   {
     name: "openrouter",
@@ -33,7 +33,7 @@ const VENDORS: readonly Vendor[] = [
     cancels: "nothing",
     isSearchable: false,
     takesReferences: true,
-    reportsSeconds: false,
+    reports: "cost",
   },
   {
     name: "fal",
@@ -41,7 +41,7 @@ const VENDORS: readonly Vendor[] = [
     cancels: "running",
     isSearchable: false,
     takesReferences: false,
-    reportsSeconds: true,
+    reports: "seconds",
   },
   {
     name: "replicate",
@@ -49,7 +49,7 @@ const VENDORS: readonly Vendor[] = [
     cancels: "running",
     isSearchable: false,
     takesReferences: true,
-    reportsSeconds: false,
+    reports: "nothing",
   },
   {
     name: "runway",
@@ -57,7 +57,7 @@ const VENDORS: readonly Vendor[] = [
     cancels: "running",
     isSearchable: false,
     takesReferences: true,
-    reportsSeconds: false,
+    reports: "cost",
   },
 ];
 
@@ -68,7 +68,7 @@ const frame = (frame_type: string) => ({ type: "image_url", image_url: { url: PI
 const gateway = await startVideoGateway({ balance: "100.00" });
 const { call, create, until } = gateway;
 
-for (const { name, keepsResults, cancels, isSearchable, takesReferences, reportsSeconds } of VENDORS) {
+for (const { name, keepsResults, cancels, isSearchable, takesReferences, reports } of VENDORS) {
   const model = `sandbox/video-${name}`;
   const made = (prompt: string, fields: object = {}) => create({ model, prompt, ...fields });
 
@@ -131,10 +131,18 @@ for (const { name, keepsResults, cancels, isSearchable, takesReferences, reports
     });
   }
 
-  if (reportsSeconds) {
+  if (reports === "seconds") {
     Deno.test(`${name}: the length that the vendor reports is charged`, async () => {
       const task = await until(await made(`${GOOD.prompt} [[seconds 3]]`), "completed", "failed");
       assertEquals((task.usage as { video_seconds: number }).video_seconds, 3);
+    });
+  }
+
+  if (reports === "cost") {
+    Deno.test(`${name}: a cost above the price is charged`, async () => {
+      const task = await until(await made(`${GOOD.prompt} [[seconds 12]]`), "completed", "failed");
+      const { video_seconds, video_cost } = task.usage as { video_seconds: number; video_cost: string };
+      assertEquals([video_seconds, video_cost], [5, "0.6000000000"]);
     });
   }
 
