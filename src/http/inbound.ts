@@ -27,8 +27,8 @@ export interface Inbound {
 export type Handler = (inbound: Inbound) => Response | Promise<Response>;
 
 /**
- * How a protocol reports a failure: status, headers and body in its own shape. `asked` are the request's header fields, for shapes
- * that differ by client. Source: DESIGN "Errors".
+ * How a protocol reports a failure: status, headers and body in its own shape. `asked` are the request's header fields,
+ * for shapes that differ by client. Source: DESIGN "Errors".
  */
 export type ErrorRenderer = (error: GatewayError, requestId: string, asked?: Headers) => Response;
 

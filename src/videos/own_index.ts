@@ -3,8 +3,9 @@ import type { Key } from "../store/store.ts";
 import type { VideoStatus, VideoTask } from "./task.ts";
 
 /**
- * One property by which a credential's tasks are looked up. The index has one list of ids for each value of each property that
- * a task of the credential has, in the order of creation, so that a page of any filter reads lists and no other tasks.
+ * One property by which a credential's tasks are looked up. The index has one list of ids for each value of each
+ * property that a task of the credential has, in the order of creation, so that a page of any filter reads lists and no
+ * other tasks.
  */
 export type OwnTaskTerm =
   | { readonly by: "status"; readonly status: VideoStatus }

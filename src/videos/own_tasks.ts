@@ -36,8 +36,9 @@ export const MAX_PAGE_SCANS = 30;
 const SCAN_ENTRIES = 101;
 
 /**
- * A page of a credential's tasks in the order of creation. Filters are answered by the index alone: the lists of all terms are
- * walked side by side, each skipping to where the others stand, so that the rarest term decides what a page costs.
+ * A page of a credential's tasks in the order of creation. Filters are answered by the index alone: the lists of all
+ * terms are walked side by side, each skipping to where the others stand, so that the rarest term decides what a page
+ * costs.
  */
 export async function listOwnTasks(
   store: Store,

@@ -10,8 +10,9 @@ const WRITE_DISTANCE_MS = 10_000;
 type Told = VideoProgressDetails & Pick<Extract<VideoProgress, { status: "pending" }>, "isRunning">;
 
 /**
- * What a record holds after a vendor told more: numbers within their ranges, and what it told before where it is silent now. A
- * job that runs has no place in a queue any more, and began at the first look that found it running unless its vendor says when.
+ * What a record holds after a vendor told more: numbers within their ranges, and what it told before where it is silent
+ * now. A job that runs has no place in a queue any more, and began at the first look that found it running unless its
+ * vendor says when.
  *
  * @param before What the record holds now.
  * @param now Unix milliseconds.
@@ -30,8 +31,9 @@ export function progressAfter(before: VideoProgressDetails, told: Told, now: num
 }
 
 /**
- * Records what the vendor told of a task that goes on, where it differs from what stands there and enough time has passed: a
- * poll without news writes nothing, and one with news not more often than every {@linkcode WRITE_DISTANCE_MS}.
+ * Records what the vendor told of a task that goes on, where it differs from what stands there and enough time has
+ * passed: a poll without news writes nothing, and one with news not more often than every {@linkcode
+ * WRITE_DISTANCE_MS}.
  *
  * @param now Monotonic milliseconds.
  */

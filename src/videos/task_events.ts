@@ -3,15 +3,15 @@ import type { VideoStatus, VideoTask } from "./task.ts";
 import type { TaskObject } from "./task_object.ts";
 import type { TaskWatch } from "./task_watch.ts";
 
-/** A state of a task that its reader is told of. */
+/** A state of a task, as it is sent to a reader. */
 export interface TaskEvent {
-  /** The same for the same state, in every process: a reader that comes back names the last one it saw. */
+  /** The same for the same state, in every process: a reader that reconnects names the last one it received. */
   readonly id: string;
   readonly status: VideoStatus;
   readonly task: TaskObject;
 }
 
-/** Who reads a stream of events, and how it is written for them. */
+/** The reader of a stream of events, and how events are written for it. */
 export interface TaskEventReader {
   /** Whether the reader's credential is still good; asked with each tick. */
   mayGoOn(): Promise<boolean>;
@@ -35,17 +35,18 @@ export interface TaskEventParts {
 /** A reader that takes nothing for so many ticks is gone. */
 const MAX_STALLED_TICKS = 4;
 
-/** Names a state: of what a reader is told, all that lasts. Addresses are signed anew with each look. */
+/** The id of a state. Addresses do not count, as they are signed anew with each read. */
 export function eventIdOf({ status, provider, progress, queue_position, started_at }: TaskObject): string {
   const state = JSON.stringify([status, provider, progress, queue_position, started_at]);
   return createHash("sha256").update(state).digest("base64url").slice(0, 16);
 }
 
 /**
- * The changes of a task as a stream, the present state first unless the reader has it, until the task has ended. A reader that is slow is
- * sent the newest state when it takes something again; what came between is left out, and nothing piles up.
+ * The changes of a task as a stream, the present state first unless the reader has received it, until the task has ended. A
+ * reader that is slow is sent the newest state when it takes something again; what came between is left out, and
+ * nothing piles up.
  *
- * @param lastEventId The id of the event that the reader saw last; null for none.
+ * @param lastEventId The id of the event that the reader received last; null for none.
  */
 export function taskEvents(
   taskId: string,

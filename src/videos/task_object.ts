@@ -28,9 +28,9 @@ export interface TaskObject {
   readonly size?: string;
   /** The caller's own pairs. */
   readonly metadata: Readonly<Record<string, string>>;
-  /** 0 to 100; missing where the vendor does not tell. 100 once the task is completed. */
+  /** 0 to 100; missing where the vendor does not report it. 100 once the task is completed. */
   readonly progress?: number;
-  /** How many jobs are before it at the vendor; while the task is pending and the vendor tells. */
+  /** How many jobs are before it at the vendor; while the task is pending and the vendor reports it. */
   readonly queue_position?: number;
   /** When the vendor began, or was first found to have begun, in Unix seconds; missing until then. */
   readonly started_at?: number;

@@ -7,8 +7,8 @@ import type { VideoTask } from "./task.ts";
 const PENDING_GROWTH_BYTES = 3 * 1024;
 
 /**
- * Bytes of addresses that a completed task keeps: beside the longest prompt, metadata and callback address they fit into its record,
- * from which the order is gone.
+ * Bytes of addresses that a completed task keeps: beside the longest prompt, metadata and callback address they fit
+ * into its record, from which the order is gone.
  */
 const MAX_ADDRESS_BYTES = 16_640;
 

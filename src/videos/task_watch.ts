@@ -3,13 +3,13 @@ import type { Commit, Store } from "../store/store.ts";
 import { readTask, readTasks, taskIdsIn } from "./records.ts";
 import type { VideoTask } from "./task.ts";
 
-/** Who wants to hear of a task. */
+/** Receives the changes of a task. */
 export interface TaskWatcher {
   /** The task as it is now, changed or not; null when it is there no more. */
   onTask(task: VideoTask | null): void;
   /** A span of {@linkcode TICK_MS} has passed. */
   onTick(): void;
-  /** The process is about to end: nothing more is heard. */
+  /** The process is about to end: nothing more is reported. */
   onClose(): void;
 }
 
@@ -20,8 +20,8 @@ export const TICK_MS = 15_000;
 const TASKS_PER_READ = 100;
 
 /**
- * Reports changes of tasks to those who watch them. A commit of this process that writes a watched task makes it be read once,
- * however many watch it. What other processes write is found by one timer that reads all watched tasks.
+ * Reports changes of tasks to those who watch them. A commit of this process that writes a watched task makes it be
+ * read once, however many watch it. What other processes write is found by one timer that reads all watched tasks.
  */
 export class TaskWatch {
   readonly #watchers = new Map<string, Set<TaskWatcher>>();
@@ -51,7 +51,7 @@ export class TaskWatch {
     };
   }
 
-  /** The store with an ear for its commits; what is written through it is reported at once. */
+  /** The store, with its commits observed: a task that is written through it is reported at once. */
   announcing(): Store {
     const { store } = this;
     return {
@@ -74,7 +74,7 @@ export class TaskWatch {
     };
   }
 
-  /** Tells every watcher that the process is about to end. */
+  /** Reports to every watcher that the process is about to end. */
   close(): void {
     this.#isClosed = true;
     for (const watchers of [...this.#watchers.values()]) for (const each of [...watchers]) each.onClose();
@@ -92,7 +92,7 @@ export class TaskWatch {
     try {
       do {
         this.#reading.set(id, false);
-        this.#tell(id, (await readTask(this.store, id))?.value ?? null);
+        this.#report(id, (await readTask(this.store, id))?.value ?? null);
       } while (this.#reading.get(id));
     } catch {
       // The store does not answer: the next tick reads it again.
@@ -109,7 +109,7 @@ export class TaskWatch {
       for (let at = 0; at < ids.length; at += TASKS_PER_READ) {
         const part = ids.slice(at, at + TASKS_PER_READ);
         const tasks = new Map((await readTasks(this.store, part)).map((task) => [task.id, task]));
-        for (const id of part) if (!newer.has(id)) this.#tell(id, tasks.get(id) ?? null);
+        for (const id of part) if (!newer.has(id)) this.#report(id, tasks.get(id) ?? null);
       }
     } catch {
       // As above.
@@ -120,7 +120,7 @@ export class TaskWatch {
     if (this.#watchers.size > 0) this.#stopTimer ??= this.clock.after(TICK_MS, () => void this.#tick());
   }
 
-  #tell(id: string, task: VideoTask | null): void {
+  #report(id: string, task: VideoTask | null): void {
     for (const each of [...this.#watchers.get(id) ?? []]) each.onTask(task);
   }
 

@@ -83,7 +83,9 @@ Deno.test("listOwnTasks() gives what a filter leaves, page by page, either way",
   await fc.assert(property, { numRuns: 150 });
 });
 
-/** A store with many tasks of one key: every tenth `env: a`, the others `env: b`; the last has failed, the others not. */
+/**
+ * A store with many tasks of one key: every tenth `env: a`, the others `env: b`; the last has failed, the others not.
+ */
 async function crowdedStore(count: number) {
   const store = await openMemoryStore({ clock: new ManualClock() });
   let commit: Commit = {};

@@ -2,8 +2,9 @@ import { invalidField } from "../../lib/gateway_error.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 
 /**
- * A create request with the fields that OpenAI's video API names otherwise in the gateway's words: `seconds` is `duration`, and
- * `input_reference` is the first frame. Other fields stay as they are. Source: OpenAI API reference, "Create video".
+ * A create request with the fields that OpenAI's video API names otherwise in the gateway's words: `seconds` is
+ * `duration`, and `input_reference` is the first frame. Other fields stay as they are. Source: OpenAI API reference,
+ * "Create video".
  *
  * @throws {GatewayError} `invalid_request`, naming the field.
  */

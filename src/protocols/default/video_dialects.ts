@@ -2,8 +2,8 @@ import type { JsonObject } from "../../lib/json_object.ts";
 import type { TaskObject } from "../../videos/task_object.ts";
 
 /**
- * How a task is written for the client that asks. Official clients of other video APIs check or compare fields that have another
- * form there; everything else is the same, and whoever is no such client gets the task object as it is.
+ * How a task is written for the client that asks. Official clients of other video APIs check or compare fields that
+ * have another form there; everything else is the same, and whoever is no such client gets the task object as it is.
  */
 export interface VideoDialect {
   writeTask(task: TaskObject): TaskObject | JsonObject;
@@ -41,7 +41,7 @@ const OPENROUTER: VideoDialect = {
   writeError: ({ message, ...rest }, status) => ({ code: status, message, metadata: rest }),
 };
 
-/** `OpenAI/JS 7.55.0`, `AsyncOpenAI/Python 2.1.0`, `AzureOpenAI/Python`; in browsers only the second field tells. */
+/** `OpenAI/JS 7.55.0`, `AsyncOpenAI/Python 2.1.0`, `AzureOpenAI/Python`; in browsers only the second header is sent. */
 const OPENAI_AGENT = /^(Async)?(Azure)?OpenAI\//;
 /** `speakeasy-sdk/typescript 1.3.19 … @openrouter/sdk`, `speakeasy-sdk/python … openrouter`. */
 const OPENROUTER_AGENT = /^speakeasy-sdk\/.*\bopenrouter\b/;

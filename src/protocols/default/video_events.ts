@@ -13,8 +13,8 @@ const MAX_EVENT_ID_LENGTH = 64;
 const encoder = new TextEncoder();
 
 /**
- * Writes events of a task as server-sent events: named as webhooks name them, with the task object as data. Source: HTML
- * standard, "Server-sent events".
+ * Writes events of a task as server-sent events: named as webhooks name them, with the task object as data. Source:
+ * HTML standard, "Server-sent events".
  */
 export const EVENT_WRITER: Omit<TaskEventReader, "mayGoOn"> = {
   opening: encoder.encode("retry: 2000\n\n"),

@@ -51,8 +51,8 @@ export function isForm(headers: Headers): boolean {
 }
 
 /**
- * Reads a create request that came as a form, as OpenAI's clients send it. Fields that nobody knows are passed over unread, as
- * in JSON.
+ * Reads a create request that came as a form, as OpenAI's clients send it. Fields that nobody knows are passed over
+ * unread, as in JSON.
  *
  * @throws {GatewayError} `invalid_request`, `request_too_large` or `overloaded`, as soon as it is certain.
  */

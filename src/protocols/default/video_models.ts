@@ -8,8 +8,8 @@ import type { ErrorRenderer, Route } from "../../http/inbound.ts";
 const MAX_LISTED_DURATIONS = 120;
 
 /**
- * `GET /v1/videos/models`: the models that make videos and what each makes, as OpenRouter's clients read it. Public, as the other
- * catalogs are. Source: OpenRouter API reference, "List all video generation models".
+ * `GET /v1/videos/models`: the models that make videos and what each makes, as OpenRouter's clients read it. Public, as
+ * the other catalogs are. Source: OpenRouter API reference, "List all video generation models".
  */
 export function videoModelRoute(catalog: Catalog, renderError: ErrorRenderer): Route {
   let made: { readonly revision: number; readonly answer: Prepared } | null = null;
