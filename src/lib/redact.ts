@@ -20,6 +20,8 @@ const SHAPES: readonly Shape[] = [
   { pattern: /\b(?:sk|pk|rk|xai|gsk|whsec)[-_][A-Za-z0-9_\-.*]{12,}/g, isCredential: isMixed },
   { pattern: /\b(?:AIza|ya29\.|AKIA|ASIA)[A-Za-z0-9_\-.*]{12,}/g },
   { pattern: /\bBearer\s+([A-Za-z0-9._~+/=*-]{8,})/gi, isCredential: (_found, token) => isMixed(token) },
+  // A token of JSON objects in base64 and a signature (RFC 7519).
+  { pattern: /\beyJ[A-Za-z0-9_-]{8,1024}\.[A-Za-z0-9_-]{8,1024}\.[A-Za-z0-9_-]{8,1024}/g },
   { pattern: /\bBasic\s+([A-Za-z0-9+/=]{8,})/gi, isCredential: (_found, token) => holdsPassword(token) },
   { pattern: /\b(?:org|proj|user)-([A-Za-z0-9]{12,})/g, isCredential: (_found, id) => isMixed(id) },
   { pattern: /\borgani[sz]ation\W{1,4}(?:id\W{1,4})?[0-9a-f]{8}-[0-9a-f-]{27}/gi },

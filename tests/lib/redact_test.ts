@@ -57,6 +57,7 @@ for (
   const text of [
     "Incorrect API key provided: sk-proj-abcDEF0123456789",
     "Incorrect API key provided: sk-proj-********************Zk4A",
+    "token eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJpc3MiOiJhYWFhYWFhYSJ9.c2lnbmF0dXJlLW9mLXRoZS10b2tlbg expired",
     "key AIzaSyA1234567890abcdefghijklmno is not valid",
     "header was Bearer eyJhbGciOiJIUzI1NiJ9.e30.abc",
     "header was Basic dXNlcjpwYXNzd29yZA==",
@@ -102,7 +103,19 @@ for (
 
 Deno.test("createRedactor() ends a text after 2,000 characters, at once also for a vendor that means harm", () => {
   const redact = createRedactor(["a-configured-secret"]);
-  const harmful = ["sk-", "org-", "a", "Bearer ", "//a:", "?key", "a-configured-secre", "/a-1Z"];
+  const harmful = [
+    "sk-",
+    "eyJ",
+    "eyJa.",
+    "eyJ-",
+    "org-",
+    "a",
+    "Bearer ",
+    "//a:",
+    "?key",
+    "a-configured-secre",
+    "/a-1Z",
+  ];
   for (const piece of harmful) assert(redact(piece.repeat(262_144 / piece.length)).length <= 2_001);
 });
 
