@@ -32,11 +32,11 @@ export const kling: Family = {
     if (kind === undefined || !KINDS.includes(kind)) throw refusal(404, 1202, "Invalid request method");
     if (call.method === "POST") return await create(call, kind);
     const jobs = jobsOf(call.world).newestFirst().filter(({ body }) => body.kind === kind);
-    if (id === undefined) return told(call, jobs.slice(0, pageSizeOf(call)).map((job) => jobOf(call, job)));
+    if (id === undefined) return envelope(call, jobs.slice(0, pageSizeOf(call)).map((job) => jobOf(call, job)));
     const name = decodeURIComponent(id);
     const job = jobs.find((each) => each.id === name || each.body.external_task_id === name);
     if (!job) throw refusal(404, 1203, "Task not found");
-    return told(call, jobOf(call, job));
+    return envelope(call, jobOf(call, job));
   },
   refuse({ status, message, details }, call) {
     return jsonAnswer({ code: Number(details.code ?? 1201), message, request_id: call.requestId }, {}, status);
@@ -63,7 +63,7 @@ function pageSizeOf({ query }: Call): number {
   return Math.min(Number(query.get("pageSize")) || 30, 500);
 }
 
-function told({ requestId }: Call, data: unknown): Response {
+function envelope({ requestId }: Call, data: unknown): Response {
   return jsonAnswer({ code: 0, message: "SUCCEED", request_id: requestId, data });
 }
 
@@ -72,7 +72,7 @@ async function create(call: Call, kind: string): Promise<Response> {
   const body = { ...bodyOf(call, "The request body is not valid JSON"), kind };
   const order = { prompt: promptOf(body), body, newId: () => world.nextId() };
   const job = await jobsOf(world).create(call, order, REFUSALS, () => refuseBadOrder(call, body));
-  return creationAnswer(job, told(call, jobOf(call, job)));
+  return creationAnswer(job, envelope(call, jobOf(call, job)));
 }
 
 const REFUSALS = {

@@ -1,6 +1,6 @@
 import { probeByGet } from "../probe.ts";
 import type { UpstreamKind } from "../upstream.ts";
-import { refuseTold } from "./refusal.ts";
+import { throwReportedFailure } from "./refusal.ts";
 import { byKeyOrToken } from "./token.ts";
 import { klingVideos } from "./videos.ts";
 
@@ -11,5 +11,8 @@ export const kling = {
   text: () => [],
   images: () => null,
   videos: klingVideos,
-  probe: probeByGet("/v1/videos/text2video?pageNum=1&pageSize=1", (answer, outbound) => refuseTold(outbound, answer)),
+  probe: probeByGet(
+    "/v1/videos/text2video?pageNum=1&pageSize=1",
+    (answer, outbound) => throwReportedFailure(outbound, answer),
+  ),
 } satisfies UpstreamKind;

@@ -2,9 +2,9 @@ import * as z from "zod";
 import type { FailureKind, UpstreamFailure } from "../failure.ts";
 import type { Outbound, VendorRefusal } from "../outbound.ts";
 
-/** Kling's numbers for failures, which can stand in answers of status 200 too. */
+/** Kling's failure codes. An answer of status 200 can report one, too. */
 
-/** What a number means, and whether the vendor can have begun the work. */
+/** What a code means, and whether the vendor can have begun the work. */
 interface Verdict {
   readonly kind: FailureKind;
   readonly accepted: "no" | "unknown";
@@ -20,7 +20,7 @@ const VERDICTS: Readonly<Record<number, Verdict>> = {
   1002: refused("auth"),
   1003: refused("auth"),
   1004: refused("auth"),
-  // The account is locked or its balance used up: nothing that a caller could mend, and not over in a minute.
+  // The account is locked or its balance is used up: no caller can change that, and a retry does not help.
   1100: refused("unavailable"),
   1101: refused("unavailable"),
   1102: refused("unavailable"),
@@ -39,11 +39,11 @@ const VERDICTS: Readonly<Record<number, Verdict>> = {
   5002: broken,
 };
 
-/** The platform's rules for contents forbid it. */
+/** The content rules of the platform forbid the request. */
 const CONTENT_CODES: ReadonlySet<number> = new Set([1300, 1301]);
-/** What was asked for is not there. */
+/** The job does not exist. */
 const MISSING_CODES: ReadonlySet<string> = new Set(["1202", "1203"]);
-/** A job that failed has no number, only words. */
+/** A failed job has a message and no code. */
 const CONTENT_WORDS = /risk control|sensitive|content (?:policy|security)|moderation/i;
 
 const Envelope = z.object({ code: z.number(), message: z.string().nullish().catch(null) });
@@ -63,11 +63,11 @@ export function readKlingError(body: unknown): VendorRefusal {
 }
 
 /**
- * Throws what an answer of status 200 tells of a failure.
+ * Throws the failure that an answer of status 200 reports; returns where it reports success.
  *
  * @throws {UpstreamFailure}
  */
-export function refuseTold(outbound: Outbound, answer: unknown): void {
+export function throwReportedFailure(outbound: Outbound, answer: unknown): void {
   const { code, message } = Envelope.parse(answer);
   if (code === 0) return;
   const { kind, accepted } = VERDICTS[code] ?? broken;
@@ -80,7 +80,7 @@ export function isMissing({ facts: { status, vendorCode } }: UpstreamFailure): b
   return status === 404 || MISSING_CODES.has(vendorCode ?? "");
 }
 
-/** Whether the words of a job that failed say that content rules are the reason. */
+/** Whether the message of a failed job names content rules as the reason. */
 export function isContentFailure(words: string): boolean {
   return CONTENT_WORDS.test(words);
 }

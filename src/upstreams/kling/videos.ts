@@ -14,7 +14,7 @@ import type {
   VideoProgress,
   VideoUpstream,
 } from "../video_upstream.ts";
-import { isContentFailure, isMissing, readKlingError, refuseTold } from "./refusal.ts";
+import { isContentFailure, isMissing, readKlingError, throwReportedFailure } from "./refusal.ts";
 
 /** Kling's videos. Source: Kling API reference, "Text to Video", "Image to Video", "Multi-Image to Video", "Omni-Video". */
 
@@ -73,7 +73,7 @@ export function klingVideos(outbound: Outbound): VideoUpstream {
   const exchange = videoExchange(outbound, readKlingError);
   const ask = <T>(kind: string, id: string, read: (job: z.infer<typeof Job>["data"]) => T) =>
     exchange.ask(`${VIDEOS}/${kind}/${encodeURIComponent(id)}`, (answer) => {
-      refuseTold(outbound, answer);
+      throwReportedFailure(outbound, answer);
       return read(Job.parse(answer).data);
     });
   return {
@@ -81,7 +81,7 @@ export function klingVideos(outbound: Outbound): VideoUpstream {
     async create(order) {
       const kind = kindFor(outbound, order);
       const { data } = await exchange.create(`${VIDEOS}/${kind}`, bodyOf(outbound, order, kind), (answer) => {
-        refuseTold(outbound, answer);
+        throwReportedFailure(outbound, answer);
         return Created.parse(answer);
       });
       return { id: data.task_id, place: kind };
@@ -107,7 +107,7 @@ export function klingVideos(outbound: Outbound): VideoUpstream {
   };
 }
 
-/** One model serves all modes at one path; every other has a path for each. */
+/** Omni models serve all modes at one path; other models have a path for each mode. */
 function isOmni(model: string): boolean {
   return /-omni\b|-video-o\d/.test(model);
 }
@@ -139,7 +139,7 @@ function bodyOf(outbound: Outbound, order: VideoOrder, kind: JobKind): JsonObjec
     ...order.options,
     model_name: order.model,
     prompt: order.prompt,
-    // A whole number as text; a video that is referred to has a length of its own.
+    // A whole number as text. With a reference video the vendor takes no length.
     ...(durationSeconds !== null && durationSeconds > 0 && !hasVideo(order) && { duration: String(durationSeconds) }),
     ...(mode !== null && { mode }),
     ...(ratio !== null && order.firstFrame === null && { aspect_ratio: ratio }),
@@ -193,7 +193,7 @@ function droppedOf(order: VideoOrder): string[] {
 }
 
 function progressOf(outbound: Outbound, job: z.infer<typeof Job>["data"]): VideoProgress {
-  // Success without any data happens while the vendor works.
+  // The vendor can answer without data while the job is pending.
   if (!job) return pending(null);
   switch (job.task_status.toLowerCase()) {
     case "submitted":

@@ -42,7 +42,7 @@ const Moderated = z.object({
   }),
 });
 
-/** A job that failed has no code: only these words tell that content rules are the reason. */
+/** A failed job has a message and no code: these words name content rules as the reason. */
 const CONTENT_WORDS = /content[ _-]?(?:policy|filter|moderation|violation)|moderation|safety|sensitive|prohibited/i;
 
 const SHAPE = 'it decides what shape the video has; use "aspect_ratio" or "size"';
@@ -99,7 +99,7 @@ function pathOf({ id, place }: VideoJobHandle): string {
   return place ?? `/videos/${encodeURIComponent(id)}`;
 }
 
-/** Where the vendor says that the job is asked for, when that is elsewhere at its own host; else null. */
+/** The path of `polling_url`, when it is on the provider's own host and is not the usual one; else null. */
 function placeOf(outbound: Outbound, { id, polling_url }: z.infer<typeof Created>): string | null {
   const named = polling_url ? outbound.pathOf(polling_url) : null;
   const isThisJob = named?.includes(encodeURIComponent(id)) ?? false;
@@ -156,7 +156,7 @@ function progressOf(outbound: Outbound, answer: unknown): VideoProgress {
   }
 }
 
-/** Addresses at the provider's own host need its key; signed ones elsewhere must not get it. */
+/** Results on the provider's own host need its key. The key is not sent to any other host. */
 function completed(outbound: Outbound, { unsigned_urls, urls, usage }: z.infer<typeof Job>): VideoProgress {
   const named = unsigned_urls?.length ? unsigned_urls : urls ?? [];
   const results = named.filter((url) => url !== "").map((url) => resultAt(outbound, url));

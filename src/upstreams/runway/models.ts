@@ -1,7 +1,7 @@
 /** Pixels that a model makes, `<width>:<height>`, by our word of the resolution that they are sold as. */
 export type PixelTable = Readonly<Record<string, readonly string[]>>;
 
-/** How one model of Runway is told what to make. Source: `@runwayml/sdk` 4.20.1, types of `text_to_video`, `image_to_video`. */
+/** The request fields of one Runway model. Source: `@runwayml/sdk` 4.20.1, types of `text_to_video`, `image_to_video`. */
 export interface RunwayModel {
   /** The field `ratio` as pixels; missing where it is a ratio in words, or not there. */
   readonly pixels?: PixelTable;
@@ -37,7 +37,7 @@ const WAN: RunwayModel = {
     "720p": ["1280:720", "1104:832", "960:960", "832:1104", "720:1280"],
     "1080p": ["1920:1080", "1648:1248", "1440:1440", "1248:1648", "1080:1920"],
   },
-  // The first frame has a ratio of its own.
+  // The first frame decides the ratio.
   framePixels: { "480p": ["auto_480p"], "720p": ["auto_720p"], "1080p": ["auto_1080p"] },
   takesAudio: true,
   takesSeed: false,
@@ -99,14 +99,14 @@ const MODELS: Readonly<Record<string, RunwayModel>> = {
   "h3_max": { resolutions: { "480p": "480p", "720p": "768p" }, takesAudio: false, takesSeed: true },
 };
 
-/** A model that is newer than the table is asked as most are. */
+/** For models that are newer than the table: the fields that most models have. */
 const OTHER: RunwayModel = {
   pixels: { "720p": GEN4_PIXELS["720p"], "1080p": FULL_HD },
   takesAudio: true,
   takesSeed: true,
 };
 
-/** How the model of that name is told what to make. */
+/** The request fields of the model of that name. */
 export function runwayModel(name: string): RunwayModel {
   return Object.hasOwn(MODELS, name) ? MODELS[name] : OTHER;
 }

@@ -30,12 +30,12 @@ export function shapeFields(outbound: Outbound, order: VideoOrder, model: Runway
   const { resolution, ratio } = shapeOf(outbound, order, shapesWith(resolutions, ratios));
   return {
     ...(resolution !== null && { resolution }),
-    // A frame has a ratio of its own.
+    // The first frame decides the ratio.
     ...(ratio !== null && ratios.length > 0 && !hasFrame && { ratio }),
   };
 }
 
-/** Whether the model is told no ratio although the caller asked for one. */
+/** Whether the caller's ratio is not sent, because the model has no field for it here. */
 export function leavesOutRatio({ aspectRatio, firstFrame }: VideoOrder, model: RunwayModel): boolean {
   if (aspectRatio === null) return false;
   const table = firstFrame === null ? model.pixels : model.framePixels ?? model.pixels;

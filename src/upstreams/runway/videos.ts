@@ -129,7 +129,7 @@ function progressOf(outbound: Outbound, answer: unknown): VideoProgress {
   const { status, progress, output, failure, failureCode, cost } = Task.parse(answer);
   switch (status.toUpperCase()) {
     case "PENDING":
-    case "THROTTLED": // The account runs as many as it may: the task waits for its turn.
+    case "THROTTLED": // The account is at its concurrency limit: the task waits in the vendor's queue.
       return pending(false);
     case "RUNNING":
       return pending(true, progress == null ? {} : { progressPercent: Math.round(progress * 100) });
@@ -147,7 +147,7 @@ function progressOf(outbound: Outbound, answer: unknown): VideoProgress {
   }
 }
 
-/** One word cancels what has not ended and deletes what has, so the state is looked at first: no result must be deleted. */
+/** DELETE cancels a pending task and deletes an ended one with its result, so the state is checked first. */
 async function cancel(
   exchange: VideoExchange,
   job: VideoJobHandle,
@@ -159,13 +159,13 @@ async function cancel(
   try {
     await exchange.tell("DELETE", pathOf(job));
   } catch (thrown) {
-    // A task that was cancelled is not known any more.
+    // The vendor forgets cancelled tasks.
     if (!(thrown instanceof UpstreamFailure) || thrown.facts.status !== 404) throw thrown;
   }
   return "cancelled";
 }
 
-/** Reads an error body, `{error, issues}`: the first issue says what is wrong where. */
+/** Reads an error body, `{error, issues}`. The message contains the first issue and its path. */
 function readRunwayError(body: unknown): VendorRefusal {
   const said = chat.upstream.readError(body);
   const [issue] = Issues.safeParse(body).data?.issues ?? [];

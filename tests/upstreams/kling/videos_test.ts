@@ -10,8 +10,8 @@ import { mediaAt, ok, recordedAnswer, videoOrder, withAnswers } from "../../supp
 const JOB = { id: "867283741759111202", place: "text2video" };
 const RESULT = "https://cdn.example.invalid/out.mp4";
 
-const told = (data: unknown, code = 0, message = "SUCCEED") => ({ code, message, request_id: "req-1", data });
-const job = (task_status: string, more: object = {}) => ok(told({ task_id: JOB.id, task_status, ...more }));
+const envelope = (data: unknown, code = 0, message = "SUCCEED") => ({ code, message, request_id: "req-1", data });
+const job = (task_status: string, more: object = {}) => ok(envelope({ task_id: JOB.id, task_status, ...more }));
 const error = (code: number, message: string) => ({ code, message, request_id: "req-1" });
 const done = (videos: unknown) => job("succeed", { task_status_msg: "", task_result: { videos } });
 const created = job("submitted", { task_info: { external_task_id: null } });
@@ -26,7 +26,7 @@ videoUpstreamContract("Kling", {
   progress: [
     { answers: [job("submitted")], means: { status: "pending", isRunning: false } },
     { answers: [job("processing")], means: { status: "pending", isRunning: true } },
-    { answers: [ok(told(null))], means: { status: "pending", isRunning: null } },
+    { answers: [ok(envelope(null))], means: { status: "pending", isRunning: null } },
     {
       answers: [done([{ id: "v", url: RESULT, duration: "5.1" }])],
       means: {
@@ -217,7 +217,7 @@ Deno.test("Kling videos: a creation that was not answered is found by our task's
     { ...JOB, place: "image2video" },
   ]);
   assertEquals((await found(job("processing", { task_info: { external_task_id: "another" } })))[1], null);
-  assertEquals((await found(ok(told(null))))[1], null);
+  assertEquals((await found(ok(envelope(null))))[1], null);
   assertEquals((await found({ status: 404, body: error(1203, "task not found") }))[1], null);
   assertEquals((await found(ok(error(1203, "task not found"))))[1], null);
   await assertRejects(() => found({ status: 503, body: error(5001, "later") }), UpstreamFailure);
@@ -229,7 +229,7 @@ Deno.test("Kling's probe takes no answer of status 200 for a good key that says 
       await kling.probe(outbound, new AbortController().signal);
       return vendor.seen[0].path;
     });
-  assertEquals(await probe(ok(told([]))), "/v1/videos/text2video?pageNum=1&pageSize=1");
+  assertEquals(await probe(ok(envelope([]))), "/v1/videos/text2video?pageNum=1&pageSize=1");
   const failure = await assertRejects(() => probe(ok(error(1002, "access key not found"))), UpstreamFailure);
   assertEquals(failure.kind, "auth");
 });
