@@ -107,7 +107,8 @@ async function recordCall(
   const { offers = 0, firstOfferedAt, createdAt } = start.value;
   const entry = await recordStage(parts, start, { step: "submitting", provider, model, since: now }, {
     offers: offers + 1,
-    firstOfferedAt: firstOfferedAt ?? (offers === 0 ? now : createdAt),
+    // Not later than now: patience would else last until a clock that was set back has caught up.
+    firstOfferedAt: Math.min(firstOfferedAt ?? (offers === 0 ? now : createdAt), now),
   });
   return entry !== null && isSubmitting(entry) ? entry : null;
 }

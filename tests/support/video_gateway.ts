@@ -1,6 +1,7 @@
 import { type RunningApp, startApp } from "../../src/app.ts";
 import { newApiKey } from "../../src/billing/api_key.ts";
 import { readConfig } from "../../src/config/config.ts";
+import type { Clock } from "../../src/lib/clock.ts";
 import { jsonLog } from "../../src/lib/log.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/mod.ts";
 import type { SeenRequest } from "../../src/sandbox/seen.ts";
@@ -41,6 +42,8 @@ export interface VideoGatewayOptions {
   readonly limits?: Readonly<Record<string, unknown>>;
   /** Default `kv::memory:`. */
   readonly store?: string;
+  /** Default the machine's. */
+  readonly clock?: Clock;
 }
 
 /** Every mode that a video can be made in. */
@@ -61,7 +64,11 @@ export async function startVideoGateway(options: VideoGatewayOptions = {}): Prom
   const logLines: string[] = [];
   const tree = treeOf(sandbox, [key, otherKey], adminKey, filesFolder, options);
   const config = readConfig(JSON.stringify(tree), "test.json", () => undefined);
-  const app = await startApp({ config, log: jsonLog("debug", (line) => void logLines.push(line)) });
+  const app = await startApp({
+    config,
+    clock: options.clock,
+    log: jsonLog("debug", (line) => void logLines.push(line)),
+  });
 
   const call = callerOf(app.address, { authorization: `Bearer ${key}` });
 

@@ -47,6 +47,25 @@ Deno.test("a delivery is attempted at 0, 5, 15, 35, 75, 155, 315, 635, 1235, 183
   await runner.drain(0);
 });
 
+Deno.test("a retry waits no longer when the machine's clock is set back by an hour", async () => {
+  const answers = [answered(500), answered(204)];
+  let attempts = 0;
+  const { clock, store, webhooks } = await world(() => {
+    attempts++;
+    return Promise.resolve(answers.shift()!);
+  });
+  await end({ store, webhooks }, endedTask({ endedAt: clock.now() }));
+  const runner = webhooks.startJobs();
+  await until(() => attempts === 1 && runner.running === 0);
+  clock.set(clock.now() - 3_600_000);
+  clock.advance(4_999);
+  await settled();
+  assertEquals(attempts, 1);
+  clock.advance(5_000); // the runner looks every five seconds, should the store not have noticed before
+  await until(() => attempts === 2);
+  await runner.drain(0);
+});
+
 Deno.test("the delay is counted from the end of a failed attempt, and lengthened by what the receiver asks for", async () => {
   const answers = [answered(503, "30"), answered(429, "100000"), answered(503, "1")];
   const times: number[] = [];

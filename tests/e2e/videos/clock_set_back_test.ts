@@ -1,0 +1,23 @@
+import { assertEquals } from "@std/assert";
+import { systemClock } from "../../../src/lib/clock.ts";
+import { startVideoGateway } from "../../support/video_gateway.ts";
+
+let setBackMs = 0;
+const gateway = await startVideoGateway({
+  clock: { ...systemClock, now: () => Date.now() - setBackMs },
+  limits: { vendor_polling: { first: 0.5, least: 0.5, most: 0.5, per_second: 1_000 } },
+});
+
+Deno.test("after the clock was set back by an hour tasks that wait and new ones end as soon as ever", async () => {
+  const running = await gateway.create();
+  while (gateway.created().length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  const refused = await gateway.create({ prompt: "A lighthouse [[fail 429 1]] [[queue 0]] [[run 0]]" });
+  while (gateway.created().length === 1) await new Promise((resolve) => setTimeout(resolve, 5));
+  setBackMs = 3_600_000;
+  const fresh = await gateway.create();
+  for (const id of [running, fresh, refused]) {
+    assertEquals((await gateway.until(id, "completed", "failed")).status, "completed");
+  }
+});
+
+Deno.test({ name: "clock set back: the gateway stops", fn: () => gateway.stop(), sanitizeResources: false });
