@@ -5,23 +5,25 @@ import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { VideoJobHandle, VideoOrder, VideoUpstream } from "../upstreams/video_upstream.ts";
 import type { CreateLease } from "./create_memory.ts";
 import type { TaskEntry } from "./records.ts";
-import { isPatient, isRefusalForNow } from "./refusals.ts";
+import { isAdaptersOwn, isPatient, isRefusalForNow } from "./refusals.ts";
 import { isSubmitting, lookAgain, recordStage, recordSubmission, type SubmittingEntry } from "./submission.ts";
 import { failTask, taskErrorOf } from "./submit_failure.ts";
 import type { SubmitLimits } from "./submit_limits.ts";
-import type { VideoTask } from "./task.ts";
+import type { TaskError, VideoTask } from "./task.ts";
 import { vendorOrderOf } from "./vendor_order.ts";
 import type { VideoParts } from "./video_parts.ts";
 
 /**
- * How an offer ended. `done`: the job is completed or put off. `full`: as many creates are under way there as may be,
- * and nothing was sent. `resting`: its circuit is open, and nothing was sent. `refused`: the provider surely refused
- * for now, another may have the task. `unknown`: the vendor may have begun.
+ * How an offer ended. `done`: the job is completed or put off. `full`: as many creates are under way there as may be, and
+ * nothing was sent. `resting`: its circuit is open, and nothing was sent. `unfit`: the order cannot be written for this
+ * provider, and nothing was sent. `refused`: the provider surely refused for now, another may have the task. `unknown`:
+ * the vendor may have begun.
  */
 export type OfferOutcome =
   | { readonly how: "done" }
   | { readonly how: "full" }
   | { readonly how: "resting" }
+  | { readonly how: "unfit"; readonly entry: TaskEntry; readonly error: TaskError }
   | { readonly how: "refused"; readonly entry: TaskEntry; readonly refusal: UpstreamFailure }
   | { readonly how: "unknown"; readonly entry: SubmittingEntry };
 
@@ -50,8 +52,7 @@ export async function offerTask(
   using memory = limits.memory.lease(provider, account);
   const order = await orderOrError(parts, start.value, candidate, { upstream, memory });
   if (order instanceof GatewayError) {
-    if (order.code === "overloaded") return FULL;
-    return await done(failTask(parts, start, job, order));
+    return order.code === "overloaded" ? FULL : { how: "unfit", entry: start, error: order };
   }
   // Looked at again: while media were fetched another call may have become the probe.
   if (isResting(parts, start.value, candidate)) return RESTING;
@@ -74,7 +75,9 @@ async function callVendor(
     if (entry !== null) handle = await create();
   } catch (error) {
     report.failed(error);
-    if (entry !== null && isUnsent(error)) return await done(failTask(parts, entry, job, error));
+    if (entry !== null && isUnsent(error)) {
+      return await takeBack(parts, entry, job, (waiting) => ({ how: "unfit", entry: waiting, error }));
+    }
     if (entry === null || !(error instanceof UpstreamFailure)) throw error;
     logFailure(parts, entry.value, candidate.provider, error);
     return await onFailure(parts, entry, job, error);
@@ -120,11 +123,25 @@ async function onFailure(
   failure: UpstreamFailure,
 ): Promise<OfferOutcome> {
   if (isRefusalForNow(failure)) {
-    const waiting = await recordStage(parts, entry, { step: "waiting" });
-    return waiting === null ? await done(lookAgain(parts, job)) : { how: "refused", entry: waiting, refusal: failure };
+    return await takeBack(parts, entry, job, (waiting) => ({ how: "refused", entry: waiting, refusal: failure }));
+  }
+  if (isAdaptersOwn(failure)) {
+    const error = taskErrorOf(failure);
+    return await takeBack(parts, entry, job, (waiting) => ({ how: "unfit", entry: waiting, error }));
   }
   if (failure.facts.accepted === "unknown") return { how: "unknown", entry };
   return await done(failTask(parts, entry, job, taskErrorOf(failure)));
+}
+
+/** Says in the record that no vendor has the task. */
+async function takeBack(
+  parts: VideoParts,
+  entry: SubmittingEntry,
+  job: Job,
+  outcomeOf: (waiting: TaskEntry) => OfferOutcome,
+): Promise<OfferOutcome> {
+  const waiting = await recordStage(parts, entry, { step: "waiting" });
+  return waiting === null ? await done(lookAgain(parts, job)) : outcomeOf(waiting);
 }
 
 /** An order that cannot be written as a request never leaves the gateway. */

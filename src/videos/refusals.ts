@@ -19,6 +19,12 @@ export function isRefusalForNow(failure: UpstreamFailure): boolean {
   return isFallbackAllowed(failure, MEDIA_FALLBACK) || (isUnknownModel(failure) && failure.facts.accepted === "no");
 }
 
+/** Whether an adapter refused the order before it sent anything, as its vendor has no words for it. */
+export function isAdaptersOwn({ kind, facts }: UpstreamFailure): boolean {
+  const { status, vendorCode, accepted, isContentRefusal } = facts;
+  return kind === "invalid" && accepted === "no" && status === null && vendorCode === undefined && !isContentRefusal;
+}
+
 /** Whether waiting cannot mend it: the key, the vendor's account or the model's name must be changed. */
 export function isOperators(failure: UpstreamFailure): boolean {
   return failure.kind === "auth" || failure.kind === "forbidden" || isUnknownModel(failure);

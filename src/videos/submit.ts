@@ -11,7 +11,7 @@ import { resolveUnknown } from "./search.ts";
 import { isSubmitting } from "./submission.ts";
 import { failTask, taskErrorOf } from "./submit_failure.ts";
 import type { SubmitLimits } from "./submit_limits.ts";
-import type { VideoTask } from "./task.ts";
+import type { TaskError, VideoTask } from "./task.ts";
 import { canTakeMedia } from "./vendor_order.ts";
 import type { VideoParts } from "./video_parts.ts";
 
@@ -20,6 +20,8 @@ interface Round {
   readonly refusals: UpstreamFailure[];
   /** The first provider at which as many creates are under way as may be; null for none. */
   fullProvider: string | null;
+  /** Why the order cannot be written for the first provider of those for which it cannot; null for none. */
+  unfit: TaskError | null;
   /** Whether a provider was left alone because its circuit is open. */
   hasResting: boolean;
 }
@@ -43,7 +45,7 @@ export function submitHandler(parts: VideoParts, limits: SubmitLimits): JobHandl
 /** Offers a task to one candidate after the other, while each surely refuses for now. */
 async function offerRound(parts: VideoParts, limits: SubmitLimits, start: TaskEntry, job: Job): Promise<void> {
   let entry = start;
-  const round: Round = { refusals: [], fullProvider: null, hasResting: false };
+  const round: Round = { refusals: [], fullProvider: null, unfit: null, hasResting: false };
   const candidates = candidatesOrError(parts, start.value);
   if (candidates instanceof GatewayError) return await failTask(parts, start, job, candidates);
   for (const candidate of candidates) {
@@ -58,6 +60,10 @@ async function offerRound(parts: VideoParts, limits: SubmitLimits, start: TaskEn
         break;
       case "full":
         round.fullProvider ??= candidate.provider;
+        break;
+      case "unfit":
+        entry = outcome.entry;
+        round.unfit ??= outcome.error;
         break;
       case "refused":
         entry = outcome.entry;
@@ -84,16 +90,18 @@ function candidatesOrError(parts: VideoParts, task: VideoTask): readonly Candida
   }
 }
 
+const UNSERVED: TaskError = { code: "route_error", message: "No provider serves the model any more" };
+
 /**
  * No candidate took the task. It waits for another round while one of them may take it then; it fails when all of them
- * need the operator, or when patience has ended.
+ * need the operator or another order, or when patience has ended.
  */
 async function tryLater(
   parts: VideoParts,
   { creates }: SubmitLimits,
   entry: TaskEntry,
   job: Job,
-  { refusals, fullProvider, hasResting }: Round,
+  { refusals, fullProvider, unfit, hasResting }: Round,
 ): Promise<void> {
   const { store, random } = parts;
   const now = store.now();
@@ -102,8 +110,7 @@ async function tryLater(
   const isWaiting = hasResting || (passing.length > 0 && isPatient(entry.value, now));
   if (fullProvider === null && !isWaiting) {
     const refusal = mainRefusal(refusals);
-    const none = { code: "route_error", message: "No provider serves the model any more" };
-    return await failTask(parts, entry, job, refusal ? taskErrorOf(refusal) : none);
+    return await failTask(parts, entry, job, refusal ? taskErrorOf(refusal) : unfit ?? UNSERVED);
   }
   const isBackingOff = hasResting || refusals.length > 0;
   const permitMs = fullProvider === null ? 0 : creates.retryDelayMs(fullProvider, account);

@@ -7,6 +7,8 @@ import { UpstreamFailure } from "../../src/upstreams/failure.ts";
 import { createVideos } from "../../src/videos/videos.ts";
 import { createWith, DEADLINE_MS, failure, LIMITS, openStage, runDue, type Stage, StageVendor } from "./stage.ts";
 
+/** The head of a picture of 256 by 256 pixels. */
+const PICTURE = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAQAAAAEACAIAAADTED8x";
 const WHOLE = { available: readMoney("100"), held: 0n };
 
 const ORDERS = [["vendor", "second"], ["second", "vendor"]] as const;
@@ -100,22 +102,62 @@ Deno.test("a task comes back when the first of its busy providers asks for it", 
   assertEquals(stage.vendor.accepted.get(id)?.length, 1);
 });
 
-Deno.test("a provider that takes a reference in no form that can be had is passed over", async () => {
-  const stage = await openStage();
-  const pictureless = new class extends StageVendor {
-    override readonly mediaForms = { image: [], audio: [], video: [] } as never;
-  }();
+/** A provider with these forms for pictures. */
+class PictureVendor extends StageVendor {
+  override readonly mediaForms: StageVendor["mediaForms"];
+
+  constructor(image: readonly string[]) {
+    super();
+    this.mediaForms = { image, audio: [], video: [] } as never;
+  }
+}
+
+/** Makes a task with a picture, by an engine in front of two providers of which the first is asked first. */
+async function createWithPicture(stage: Stage, providers: readonly [string, StageVendor][], url: string) {
   const model = readModel({
     id: "sandbox/video",
     video: { modes: ["img2video"], price_per_second: { default: "0.10" } },
-    serves: [{ provider: "pictureless", weight: 1 }, { provider: "vendor", weight: 0 }],
+    serves: providers.map(([provider], index) => ({ provider, weight: 1 - index })),
   });
-  const upstreams = new Map([["pictureless", pictureless], ["vendor", stage.vendor]]);
+  const upstreams = new Map(providers);
   const videos = createVideos({ ...stage.parts, catalog: createCatalog([model]), upstreams }, LIMITS);
-  const frame = { type: "image_url", image_url: { url: "https://93.184.215.14/a.png" }, frame_type: "first_frame" };
+  const frame = { type: "image_url", image_url: { url }, frame_type: "first_frame" };
   const id = await createWith(videos, { frame_images: [frame] });
-  await runDue(stage.store, videos);
+  return { id, run: () => runDue(stage.store, videos) };
+}
+
+Deno.test("a provider that takes a reference in no form that can be had is passed over", async () => {
+  const stage = await openStage();
+  const pictureless = new PictureVendor([]);
+  const providers: [string, StageVendor][] = [["pictureless", pictureless], ["vendor", stage.vendor]];
+  const { id, run } = await createWithPicture(stage, providers, "https://93.184.215.14/a.png");
+  await run();
   assertEquals([pictureless.accepted.size, stage.vendor.accepted.get(id)?.length], [0, 1]);
+});
+
+for (const isFirst of [true, false]) {
+  Deno.test(`a provider whose order cannot be written ends no task of another, ${isFirst ? "first" : "last"}`, async () => {
+    const stage = await openStage();
+    const bytes = new PictureVendor(["data_uri"]); // the file is not there any more
+    const addresses = new PictureVendor(["url"]);
+    const providers: [string, StageVendor][] = [["bytes", bytes], ["addresses", addresses]];
+    if (!isFirst) providers.reverse();
+    addresses.before = () => Promise.reject(failure("no", "rate_limited"));
+    const { id, run } = await createWithPicture(stage, providers, PICTURE);
+    await run();
+    assertEquals((await stage.read(id)).status, "pending");
+    addresses.before = () => {};
+    stage.clock.advance(10_000);
+    await run();
+    assertEquals([bytes.accepted.size, addresses.accepted.get(id)?.length], [0, 1]);
+  });
+}
+
+Deno.test("a task whose order no provider can be given fails at once", async () => {
+  const stage = await openStage();
+  const { id, run } = await createWithPicture(stage, [["bytes", new PictureVendor(["data_uri"])]], PICTURE);
+  await run();
+  assertEquals((await stage.read(id)).error?.code, "invalid_request");
 });
 
 Deno.test("a task that waits, for a vendor's word or for its turn, stands before no new one", async () => {
@@ -163,8 +205,18 @@ Deno.test("a task that its provider's circuit kept waiting for ten minutes is tr
 Deno.test("an order that cannot be written as a request fails at once, as nothing was sent", async () => {
   const stage = await openStage();
   stage.vendor.before = () => Promise.reject(new GatewayError("invalid_request", "Cannot write a header"));
-  const id = await stage.create();
+  const id = await stage.create({ provider: { type: "vendor" } });
   await stage.runDue();
   assertEquals((await stage.read(id)).error?.code, "invalid_request");
   assertEquals(await stage.store.balance("demo"), WHOLE);
 });
+
+for (const [unfit, other] of ORDERS) {
+  Deno.test(`a provider whose vendor has no words for an order is passed over, ${unfit} has none`, async () => {
+    const stage = await openStage();
+    stage[unfit].before = () => Promise.reject(failure("no", "invalid"));
+    const id = await stage.create();
+    await stage.runDue();
+    assertEquals(stage[other].accepted.get(id)?.length, 1);
+  });
+}

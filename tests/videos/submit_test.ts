@@ -1,6 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { silentLog } from "../../src/lib/log.ts";
+import { UpstreamFailure } from "../../src/upstreams/failure.ts";
 import { UNMONITORED_CREDENTIALS } from "../../src/routing/credential_monitor.ts";
 import { readMoney } from "../../src/lib/money.ts";
 import { COST, DEADLINE_MS, DONE, failure, openStage, type Stage } from "./stage.ts";
@@ -40,7 +41,8 @@ Deno.test("a creation that the vendor surely refused goes to the next provider",
 
 Deno.test("a refusal of the order itself goes nowhere else: the task fails and its hold is released", async () => {
   const stage = await openStage();
-  stage.vendor.before = () => Promise.reject(failure("no", "invalid"));
+  const refusal = new UpstreamFailure("vendor", "invalid", "too long a prompt", { status: 400, accepted: "no" });
+  stage.vendor.before = () => Promise.reject(refusal);
   const id = await stage.create();
   await stage.runDue();
   const { status, error } = await stage.read(id);
