@@ -3,6 +3,7 @@ import { sleep } from "../lib/clock.ts";
 import { gatewayErrorFor, UpstreamFailure } from "../upstreams/failure.ts";
 import type { VideoJobHandle, VideoProgress, VideoUpstream } from "../upstreams/video_upstream.ts";
 import { endOf } from "./poll.ts";
+import type { Poller } from "./poller.ts";
 import { readTask, type TaskEntry } from "./records.ts";
 import { taskNotFound, videoRefusal } from "./refusal.ts";
 import { searchFor } from "./search.ts";
@@ -18,6 +19,12 @@ const PATIENCE = { looks: 50, eachMs: 100 };
 /** A task changes its stage twice and ends once: whoever loses more races than that has met a mistake. */
 const MOST_RACES = 8;
 
+/** What a cancel needs beside the parts. */
+export interface CancelTools {
+  readonly limits: SubmitLimits;
+  readonly poller: Pick<Poller, "hold">;
+}
+
 /**
  * Cancels a task for its caller. One that no vendor can have ends at once; else the vendor is asked, and decides. Of a
  * cancel and another end, the first to commit stands.
@@ -28,7 +35,7 @@ const MOST_RACES = 8;
  */
 export async function cancelVideo(
   parts: VideoParts,
-  limits: SubmitLimits,
+  { limits, poller }: CancelTools,
   keyId: string,
   id: string,
 ): Promise<VideoTask> {
@@ -39,6 +46,7 @@ export async function cancelVideo(
     // The polling job may have heard of our cancel before we wrote it down.
     if (status === "cancelled" && end?.status === "cancelled" && stage.step === "submitted") return entry.value;
     if (status !== "pending") throw hasEnded(status);
+    using _held = poller.hold(id);
     if (stage.step === "submitted") end = await askVendor(parts, stage.provider, stage.job);
     else end = isSubmitting(entry) ? await endInDoubt(parts, limits, entry) : CANCELLED;
     if (end === null) continue;

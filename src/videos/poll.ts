@@ -33,12 +33,17 @@ export type AnswerHandler = (task: WatchedTask, progress: VideoProgress) => Prom
 /**
  * Ends tasks by what vendors answer, or by their deadline. What goes wrong with polling (429, 5xx, no answer, a provider that is
  * not configured any more) never fails a task; only its deadline does.
+ *
+ * @param isHeld Whether a task is being cancelled, see {@linkcode Poller.hold}.
  */
-export function answerHandler(parts: VideoParts): AnswerHandler {
+export function answerHandler(parts: VideoParts, isHeld: (taskId: string) => boolean): AnswerHandler {
   const { clock, log, settings, random } = parts;
   const words = new Set<string>();
 
   async function heed(task: WatchedTask, progress: VideoProgress): Promise<number | null> {
+    // Some vendors call what they were told to stop failed.
+    const isCancels = isHeld(task.id) && progress.status !== "pending" && progress.status !== "completed";
+    if (isCancels) return clock.monotonicMs() + RETRY_MS.least;
     if (progress.status !== "pending") {
       return await end(parts, task, progress) ? null : clock.monotonicMs() + RETRY_MS.least;
     }

@@ -23,6 +23,8 @@ export interface Poller {
   pollDue(): Promise<number>;
   /** The vendor says that it has news of a task: it is polled for soon, unless that happens too often. */
   call(taskId: string): void;
+  /** A task is being cancelled: until the result is disposed of, the cancel alone records that the vendor has stopped. */
+  hold(taskId: string): Disposable;
   /** A task was ended by its caller: nobody polls for it any more. */
   release(taskId: string): Promise<void>;
 }
@@ -47,6 +49,8 @@ class TaskPoller implements Poller {
   readonly #parts: VideoParts;
   readonly #watched = new Map<string, WatchedTask>();
   readonly #providers = new Map<string, ProviderPolls>();
+  /** How many cancels are under way, by the task's id. */
+  readonly #held = new Map<string, number>();
   readonly #onAnswer;
   #claiming: Promise<void> | null = null;
   #mayHaveMore = false;
@@ -56,7 +60,7 @@ class TaskPoller implements Poller {
 
   constructor(parts: VideoParts) {
     this.#parts = parts;
-    this.#onAnswer = answerHandler(parts);
+    this.#onAnswer = answerHandler(parts, (taskId) => this.#held.has(taskId));
   }
 
   start(): JobRunner {
@@ -93,6 +97,17 @@ class TaskPoller implements Poller {
   call(taskId: string): void {
     const task = this.#watched.get(taskId);
     if (task) this.#pollsOf(task.provider).call(task);
+  }
+
+  hold(taskId: string): Disposable {
+    this.#held.set(taskId, (this.#held.get(taskId) ?? 0) + 1);
+    return {
+      [Symbol.dispose]: () => {
+        const left = this.#held.get(taskId)! - 1;
+        if (left > 0) this.#held.set(taskId, left);
+        else this.#held.delete(taskId);
+      },
+    };
   }
 
   async release(taskId: string): Promise<void> {

@@ -168,7 +168,7 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
     endEvents: () => watch.close(),
     async cancel(keyId, id) {
       if (!isTaskId(id)) throw taskNotFound();
-      const task = await cancelVideo(parts, submitLimits, keyId, id);
+      const task = await cancelVideo(parts, { limits: submitLimits, poller }, keyId, id);
       await poller.release(id);
       return objectOf(task);
     },

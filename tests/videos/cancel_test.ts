@@ -63,6 +63,38 @@ Deno.test("DELETE whose effect the polling job writes down first is answered wit
   assertEquals([await cancelOf(stage, id), await cancelOf(stage, id)], ["cancelled", "cancel_failed"]);
 });
 
+for (const status of ["failed", "expired"] as const) {
+  Deno.test(`DELETE whose effect the vendor calls ${status} is a cancel all the same, whoever hears of it first`, async () => {
+    const stage = await openStage();
+    const id = await stage.create();
+    await stage.runDue();
+    stage.vendor.cancel = async () => {
+      stage.vendor.progress = () => ({ status, code: "upstream_error", message: "The request was cancelled" });
+      stage.clock.advance(20_000);
+      await stage.runDue();
+      return "requested";
+    };
+    assertEquals([await cancelOf(stage, id), (await stage.read(id)).status], ["cancelled", "cancelled"]);
+    assertEquals(await stage.store.balance("demo"), { available: START, held: 0n });
+  });
+}
+
+Deno.test("a vendor's failure that a cancel did not bring about ends the task once the cancel is over", async () => {
+  const stage = await openStage();
+  const id = await stage.create();
+  await stage.runDue();
+  stage.vendor.cancel = async () => {
+    stage.clock.advance(20_000);
+    await stage.runDue();
+    throw failure("unknown");
+  };
+  stage.vendor.progress = () => ({ status: "failed", code: "upstream_error", message: "Boom" });
+  assertEquals([await cancelOf(stage, id), (await stage.read(id)).status], ["upstream_error", "pending"]);
+  stage.clock.advance(2_000);
+  await stage.runDue();
+  assertEquals((await stage.read(id)).error?.message, "Boom");
+});
+
 Deno.test("DELETE that the vendor fails to answer is the vendor's failure, and the task goes on", async () => {
   const stage = await openStage();
   const id = await stage.create();
