@@ -3,6 +3,7 @@ import { joined } from "../billing/records.ts";
 import type { TimePlace } from "../lib/time_place.ts";
 import type { Commit, Entry, Job, Key, Store } from "../store/store.ts";
 import { ownIndexKeysOf } from "./own_index.ts";
+import { packTask, type StoredTask, unpackTask } from "./packed_task.ts";
 import type { VideoStatus, VideoTask } from "./task.ts";
 
 /** A task as it was read, with the version to check. */
@@ -52,8 +53,8 @@ const idempotencyKey = (keyId: string, key: string): Key => ["video", "idempoten
 
 /** A task by its id; null when there is none. */
 export async function readTask(store: Store, id: string): Promise<TaskEntry | null> {
-  const [entry] = await store.get<VideoTask>([taskKey(id)]);
-  return entry;
+  const [entry] = await store.get<StoredTask>([taskKey(id)]);
+  return entry && { ...entry, value: unpackTask(entry.value) };
 }
 
 /** The ids of the tasks that a commit writes. */
@@ -64,8 +65,8 @@ export function taskIdsIn({ set = [] }: Commit): string[] {
 /** The tasks of these ids, in their order; those that are not there are left out. */
 export async function readTasks(store: Store, ids: readonly string[]): Promise<VideoTask[]> {
   if (ids.length === 0) return [];
-  const entries = await store.get<VideoTask>(ids.map(taskKey));
-  return entries.flatMap((entry) => entry ? [entry.value] : []);
+  const entries = await store.get<StoredTask>(ids.map(taskKey));
+  return entries.flatMap((entry) => entry ? [unpackTask(entry.value)] : []);
 }
 
 /**
@@ -94,12 +95,12 @@ export async function scanLine(
 export async function enterOldTasks(store: Store): Promise<void> {
   const [kept] = await store.get([INDEX_KEPT]);
   if (kept) return;
-  let tasks: Entry<VideoTask>[];
+  let tasks: Entry<StoredTask>[];
   let after: Key | undefined;
   do {
-    tasks = await store.scan<VideoTask>(TASKS, { after, limit: TASKS_A_COMMIT });
+    tasks = await store.scan<StoredTask>(TASKS, { after, limit: TASKS_A_COMMIT });
     after = tasks[tasks.length - 1]?.key;
-    if (tasks.length > 0) await store.commit(null, { set: tasks.flatMap(({ value }) => indexOf(value)) });
+    if (tasks.length > 0) await store.commit(null, { set: tasks.flatMap(({ value }) => indexOf(unpackTask(value))) });
   } while (tasks.length === TASKS_A_COMMIT);
   await store.commit(null, { set: [{ key: INDEX_KEPT, value: true }] });
 }
@@ -121,7 +122,7 @@ export function addTask(commit: Commit, task: VideoTask): Commit {
   const key = taskKey(task.id);
   return joined(commit, {
     check: [{ key, version: null }],
-    set: [{ key, value: task }, ...indexOf(task)],
+    set: [{ key, value: packTask(task) }, ...indexOf(task)],
     add: [{ kind: "video_submit" satisfies VideoJobKind, ref: task.id, dueAt: task.createdAt }],
   });
 }
@@ -130,7 +131,7 @@ export function addTask(commit: Commit, task: VideoTask): Commit {
 export function changeTask(commit: Commit, entry: TaskEntry, change: Partial<VideoTask>): Commit {
   const { key, version, value: before } = entry;
   const after = { ...before, ...change };
-  const changed = joined(commit, { check: [{ key, version }], set: [{ key, value: after }] });
+  const changed = joined(commit, { check: [{ key, version }], set: [{ key, value: packTask(after) }] });
   if (before.status === after.status) return changed;
   const [left, entered] = [indexOf(before), indexOf(after)];
   return joined(changed, {

@@ -3,6 +3,7 @@ import { webhookSecretsIn } from "../billing/webhook_secret.ts";
 import { joined } from "../lib/joined.ts";
 import { inOneLine, type TimePlace } from "../lib/time_place.ts";
 import type { Commit, Entry, Job, Key, Store } from "../store/store.ts";
+import { packDelivery, type StoredDelivery, unpackDelivery } from "./packed_delivery.ts";
 import { type Attempt, type Delivery, DELIVERY_STATES, type DeliveryState, type StoredBody } from "./delivery.ts";
 
 /** The kind of job that makes attempts; its `ref` is the delivery's id. */
@@ -76,7 +77,7 @@ export function addRound(commit: Commit, entry: DeliveryEntry, after: Delivery, 
 }
 
 function changeDelivery(commit: Commit, { key, version, value: before }: DeliveryEntry, after: Delivery): Commit {
-  const change = { check: [{ key, version }], set: [{ key, value: after }] };
+  const change = { check: [{ key, version }], set: [{ key, value: packDelivery(after) }] };
   if (before.state === after.state) return joinedCommits(commit, change);
   return joinedCommits(joinedCommits(commit, change), {
     delete: [timelineKey(before.state, before)],
@@ -112,8 +113,8 @@ export async function removeEndedDelivery(store: Store, id: string, settledBefor
 
 /** Null when nothing is owed, or not yet. */
 export async function readDelivery(store: Store, id: string): Promise<DeliveryEntry | null> {
-  const [entry] = await store.get<Delivery>([deliveryKey(id)]);
-  return entry;
+  const [entry] = await store.get<StoredDelivery>([deliveryKey(id)]);
+  return entry && { ...entry, value: unpackDelivery(entry.value) };
 }
 
 /** What a delivery's request is made of. */
@@ -190,6 +191,6 @@ export async function scanDeliveries(
   const places = inOneLine(lines.flat(), reverse).slice(0, limit)
     .filter(({ createdAt }) => createdAt >= from && createdAt < to);
   if (places.length === 0) return [];
-  const entries = await store.get<Delivery>(places.map(({ id }) => deliveryKey(id)));
-  return entries.flatMap((entry) => entry ? [entry.value] : []);
+  const entries = await store.get<StoredDelivery>(places.map(({ id }) => deliveryKey(id)));
+  return entries.flatMap((entry) => entry ? [unpackDelivery(entry.value)] : []);
 }

@@ -160,6 +160,7 @@ Deno.test("a provider that cannot be connected to rests for everybody after one 
   assertEquals(verbose, {
     status: "ready",
     providers: [{ name: "first", state: "resting" }, { name: "second", state: "ready" }],
+    files: { bytes: 0, quota_bytes: null, state: "ok" },
   });
   await stage.gateway.stop();
   await stage.vendors.second.stop();
@@ -230,6 +231,7 @@ Deno.test("a rejected credential marks the provider, which is probed in the back
   assertEquals([verbose.status, JSON.parse(verbose.text)], [200, {
     status: "ready",
     providers: [{ name: "first", state: "misconfigured" }, { name: "second", state: "ready" }],
+    files: { bytes: 0, quota_bytes: null, state: "ok" },
   }]);
 
   const probes = stage.probes();

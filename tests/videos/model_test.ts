@@ -2,6 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { readMoney, writeMoney } from "../../src/lib/money.ts";
 import type { Commit, CommitResult, Store } from "../../src/store/store.ts";
 import type { VideoProgress } from "../../src/upstreams/video_upstream.ts";
+import { type StoredTask, unpackTask } from "../../src/videos/packed_task.ts";
 import type { VideoTask } from "../../src/videos/task.ts";
 import type { Videos } from "../../src/videos/videos.ts";
 import { CALLER, createWith, DEADLINE_MS, DONE, failure, openStage, runDue, type Stage } from "./stage.ts";
@@ -136,9 +137,14 @@ async function act(story: Story): Promise<void> {
   if (random() < 0.2) await look(story);
 }
 
+async function tasksOf({ store }: Stage): Promise<VideoTask[]> {
+  const entries = await store.scan<StoredTask>(["video", "task"], { limit: 1_000 });
+  return entries.map(({ value }) => unpackTask(value));
+}
+
 /** What was once terminal is so for ever. */
 async function look({ stage, ended }: Story): Promise<void> {
-  for (const { value } of await stage.store.scan<VideoTask>(["video", "task"], { limit: 1_000 })) {
+  for (const value of await tasksOf(stage)) {
     const before = ended.get(value.id);
     if (before !== undefined) assertEquals(value.status, before, value.id);
     if (value.status !== "pending") ended.set(value.id, value.status);
@@ -162,7 +168,7 @@ async function calmDown(story: Story): Promise<void> {
 }
 
 async function assertWhole({ stage, acknowledged, cancelled, ended }: Story): Promise<void> {
-  const tasks = (await stage.store.scan<VideoTask>(["video", "task"], { limit: 1_000 })).map(({ value }) => value);
+  const tasks = await tasksOf(stage);
   let paid = 0n;
   for (const task of tasks) {
     assert(task.status !== "pending", `${task.id} has ended`);

@@ -1,0 +1,224 @@
+import { DatabaseSync } from "node:sqlite";
+import { createAccount } from "../src/billing/account.ts";
+import { createCatalog } from "../src/catalog/catalog.ts";
+import { readModel } from "../src/catalog/model.ts";
+import { createMeter } from "../src/billing/meter.ts";
+import { openDirectory } from "../src/files/directory.ts";
+import { systemClock } from "../src/lib/clock.ts";
+import { silentLog } from "../src/lib/log.ts";
+import { LARGEST_MONEY } from "../src/lib/money.ts";
+import { createCircuitBreaker } from "../src/routing/circuit_breaker.ts";
+import { createJobRunner } from "../src/store/jobs.ts";
+import { figure, table } from "./markdown.ts";
+import { openKvStore } from "../src/store/kv.ts";
+import type { Store } from "../src/store/store.ts";
+import type { VideoUpstream } from "../src/upstreams/video_upstream.ts";
+import { createVideos, type Videos } from "../src/videos/videos.ts";
+import { createWebhooks, type Webhooks } from "../src/webhooks/webhooks.ts";
+import { createMediaWork } from "../src/workers/media_work.ts";
+
+/** What is stored under one kind of key, for each finished task. */
+export interface StoredArea {
+  /** The first parts of the key. */
+  readonly area: string;
+  readonly entries: number;
+  readonly keyBytes: number;
+  readonly valueBytes: number;
+}
+
+/** What finished tasks take up. */
+export interface TaskBytes {
+  readonly tasks: number;
+  readonly areas: readonly StoredArea[];
+  /** Of the database's file after everything was written into it, for each task. */
+  readonly fileBytes: number;
+}
+
+const MODEL = "bench/video";
+/** Of the length that callers write. */
+const PROMPT =
+  "A lighthouse at dusk, waves break on the rocks below, a slow pan to the left, then the lamp is lit and its " +
+  "beam crosses the water; cinematic, soft light, 35 mm, no people";
+/** As long, and as random, as a vendor's signed address is. */
+function resultUrl(): string {
+  const host = "https://ark-content-generation-ap-southeast-1.tos-ap-southeast-1.bytepluses.com";
+  const name = `seedance-1-0-pro/0217${randomHex(8)}-${randomHex(16)}_0.mp4`;
+  const credential = `AKLT${randomHex(16)}%2F20261122%2Fap-southeast-1%2Ftos%2Frequest`;
+  return `${host}/${name}?X-Tos-Algorithm=TOS4-HMAC-SHA256&X-Tos-Credential=${credential}` +
+    `&X-Tos-Date=20261122T101010Z&X-Tos-Expires=86400&X-Tos-Signature=${randomHex(32)}&X-Tos-SignedHeaders=host`;
+}
+
+function randomHex(bytes: number): string {
+  return crypto.getRandomValues(new Uint8Array(bytes)).toHex();
+}
+
+const EGRESS = { allow: [], own: [], resolve: () => Promise.resolve(["93.184.216.34"]) };
+
+/** Completes so many tasks, with an event each that is delivered or without, and counts what stays in the store. */
+export async function benchTaskBytes(
+  { tasks = 2_000, hasEvents }: { readonly tasks?: number; readonly hasEvents: boolean },
+): Promise<TaskBytes> {
+  const folder = await Deno.makeTempDir();
+  const path = `${folder}/bench.db`;
+  const store = await openKvStore({ path, clock: systemClock, log: silentLog });
+  await createAccount(store, { id: "bench", balance: LARGEST_MONEY });
+  const webhooks = webhooksOf(store);
+  const videos = engineOf(store, webhooks, `${folder}/files`);
+  const { handlers, concurrency, poller } = videos;
+  const runners = [
+    createJobRunner({ store, clock: systemClock, log: silentLog, handlers, concurrency }),
+    poller.start(),
+    webhooks.startJobs(),
+  ];
+  const callback_url = hasEvents ? "https://receiver.example/hooks/videos?account=42" : undefined;
+  const body = { model: MODEL, prompt: PROMPT, callback_url };
+  for (let left = tasks; left > 0; left -= 100) {
+    await Promise.all(
+      Array.from({ length: Math.min(left, 100) }, () =>
+        videos.create({
+          keyId: "key_01a1fdeba9eb000039912c18bfb0",
+          accountId: "bench",
+          body,
+          bytes: new Uint8Array(),
+          idempotencyKey: null,
+        })),
+    );
+  }
+  while (!await isDone(store, tasks, hasEvents)) await new Promise((resolve) => setTimeout(resolve, 200));
+  await Promise.all(runners.map((runner) => runner.drain(1_000)));
+  await store.close();
+  const measured = measureFile(path, tasks);
+  await Deno.remove(folder, { recursive: true });
+  return { tasks, ...measured };
+}
+
+/** Whether every task has its copy, and its event is delivered. */
+async function isDone(store: Store, tasks: number, hasEvents: boolean): Promise<boolean> {
+  const delivered = hasEvents ? await store.scan(["webhook", "time", "delivered"], { limit: tasks }) : [];
+  const copied = await store.scan(["video", "kept_files"], { limit: tasks });
+  return delivered.length === (hasEvents ? tasks : 0) && copied.length === tasks;
+}
+
+function measureFile(path: string, tasks: number): Pick<TaskBytes, "areas" | "fileBytes"> {
+  const database = new DatabaseSync(path);
+  database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  const number = (pragma: string) => Number(Object.values(database.prepare(`PRAGMA ${pragma}`).get()!)[0]);
+  const fileBytes = number("page_count") * number("page_size") / tasks;
+  const areas = new Map<string, { entries: number; keyBytes: number; valueBytes: number }>();
+  for (const { k, v } of database.prepare("SELECT k, length(v) AS v FROM kv").iterate() as Iterable<Row>) {
+    const area = areaOf(k);
+    const sum = areas.get(area) ?? { entries: 0, keyBytes: 0, valueBytes: 0 };
+    areas.set(area, { entries: sum.entries + 1, keyBytes: sum.keyBytes + k.length, valueBytes: sum.valueBytes + v });
+  }
+  database.close();
+  const each = [...areas].map(([area, { entries, keyBytes, valueBytes }]) => ({
+    area,
+    entries: entries / tasks,
+    keyBytes: keyBytes / tasks,
+    valueBytes: valueBytes / tasks,
+  }));
+  const bytes = ({ keyBytes, valueBytes }: StoredArea) => keyBytes + valueBytes;
+  return { areas: each.filter(({ entries }) => entries >= 0.5).sort((a, b) => bytes(b) - bytes(a)), fileBytes };
+}
+
+interface Row {
+  readonly k: Uint8Array;
+  readonly v: number;
+}
+
+/** Stands before each text in a key of Deno KV. */
+const TEXT_MARK = 2;
+
+/** The texts that a key begins with, as Deno KV encodes them: up to three, ids left out. */
+function areaOf(key: Uint8Array): string {
+  const parts = new TextDecoder("latin1").decode(key).split("\0").slice(0, 4);
+  const texts = parts.filter((part) => part.charCodeAt(0) === TEXT_MARK && /^[a-z_]+$/.test(part.slice(1)));
+  return texts.map((part) => part.slice(1)).join(" ");
+}
+
+function webhooksOf(store: Store): Webhooks {
+  return createWebhooks({
+    store,
+    clock: systemClock,
+    log: silentLog,
+    egress: EGRESS,
+    timeoutMs: 10_000,
+    random: Math.random,
+    post: () => Promise.resolve({ status: 204, bytes: 0, header: () => null }),
+  });
+}
+
+async function* someBytes(): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  yield await Promise.resolve(new Uint8Array(16));
+}
+
+function engineOf(store: Store, { onTerminal }: Webhooks, files: string): Videos {
+  const vendor: VideoUpstream = {
+    mediaForms: { image: [], audio: [], video: [] },
+    create: () => Promise.resolve({ id: `cgt-20261122-${crypto.randomUUID().slice(0, 12)}`, place: null }),
+    poll: () =>
+      Promise.resolve({
+        status: "completed",
+        results: [{ url: resultUrl(), needsCredential: true }],
+        consumption: { seconds: 5, costUsd: null },
+      }),
+    cancel: null,
+    find: null,
+    open: () => Promise.resolve({ bytes: someBytes() }),
+  };
+  const model = readModel({
+    id: MODEL,
+    video: { modes: ["text2video"], price_per_second: { default: "0.0001" } },
+    serves: [{ provider: "bench" }],
+  });
+  return createVideos({
+    store,
+    meter: createMeter({ store, clock: systemClock, log: silentLog }),
+    clock: systemClock,
+    log: silentLog,
+    catalog: createCatalog([model]),
+    upstreams: new Map([["bench", vendor]]),
+    isProvider: () => true,
+    breaker: createCircuitBreaker({ clock: systemClock }),
+    files: openDirectory(files),
+    signingKeys: [{ id: "bench", secret: new Uint8Array(32) }],
+    egress: EGRESS,
+    media: createMediaWork({ clock: systemClock, log: silentLog }),
+    baseUrl: () => "https://gateway.example",
+    settings: {
+      preauthorize: true,
+      deadlineMs: 86_400_000,
+      signedUrlMs: 86_400_000,
+      polling: { firstMs: 100, leastMs: 100, mostMs: 1_000, perSecond: 1_000 },
+      doubtMs: 300_000,
+      unknownCreates: "release",
+    },
+    onRemoval: () => Promise.resolve(true),
+    onTerminal,
+    random: Math.random,
+  }, { polling: { requests: 60, perMs: 60_000, burst: 10 }, eventStreams: 100 });
+}
+
+/** Of the version before finished tasks were stored compact, with the same bench: bytes of the file for each task. */
+const BEFORE = { withEvent: 12_814, withoutEvent: 7_545 };
+
+/** The figures as a section of the report. */
+export function writeTaskBytesReport(withEvent: TaskBytes, withoutEvent: TaskBytes): string {
+  const sum = ({ areas }: TaskBytes) => areas.reduce((total, area) => total + area.keyBytes + area.valueBytes, 0);
+  const totals = table(["a finished task", "bytes before", "bytes of the file", "of them keys and values"], [
+    ["with a delivered event", figure(BEFORE.withEvent), figure(withEvent.fileBytes), figure(sum(withEvent))],
+    ["without", figure(BEFORE.withoutEvent), figure(withoutEvent.fileBytes), figure(sum(withoutEvent))],
+  ]);
+  const rows = withEvent.areas.map((area) => [
+    area.area.replace(/ bench$/, ""),
+    figure(area.entries),
+    figure(area.keyBytes),
+    figure(area.valueBytes),
+  ]);
+  return `${totals}\n${table(["what, with an event", "entries", "bytes of keys", "of values"], rows)}`;
+}
+
+if (import.meta.main) {
+  const withEvent = await benchTaskBytes({ hasEvents: true });
+  console.log(writeTaskBytesReport(withEvent, await benchTaskBytes({ hasEvents: false })));
+}
