@@ -11,7 +11,13 @@ import { figure, mebibytes, percent, table } from "./markdown.ts";
 import { benchPolls, type PollFigures, writePollReport } from "./polls.ts";
 import { benchTaskBytes, writeTaskBytesReport } from "./task_bytes.ts";
 import { benchVideos, type VideoBenchResult } from "./videos.ts";
-import { benchWebhooks, type WebhookFigures, writeWebhookReport } from "./webhooks.ts";
+import {
+  benchSharedHost,
+  benchWebhooks,
+  type WebhookFigures,
+  writeSharedHostReport,
+  writeWebhookReport,
+} from "./webhooks.ts";
 
 /** Rates and seconds: below the mark, at it for long, and beyond. */
 const WEBHOOK_RUNS = [[300, 10], [1_000, 30], [1_300, 10]] as const;
@@ -58,6 +64,7 @@ async function main(): Promise<void> {
   const machine = await thisMachine(folder);
   const webhooks: WebhookFigures[] = [];
   for (const [rate, seconds] of WEBHOOK_RUNS) webhooks.push(await benchWebhooks(rate, seconds, WEBHOOK_HOSTS));
+  const sharedHost = await benchSharedHost(60, 50);
   const images = await benchImages({ folder: await Deno.makeTempDir({ dir: folder }) });
   const caches = await benchCaches({ folder: await Deno.makeTempDir({ dir: folder }) });
   const videos = await benchVideos();
@@ -100,6 +107,11 @@ late is an event from the task's end to its arrival at one of the others, for wh
 mark. Receivers and gateway share the machine.
 
 ${writeWebhookReport(webhooks)}
+
+Two accounts call one host. The path of one never answers and is owed 60 events; the other is then owed 50 by a path that
+does.
+
+${writeSharedHostReport([sharedHost])}
 
 ## Cached contents
 

@@ -1,5 +1,5 @@
 /**
- * Receivers for the benchmark of webhooks: one https server for all names. Names that begin with `hang` are never answered.
+ * Receivers for the benchmark of webhooks: one https server for all names. Names and paths that begin with `hang` are never answered.
  * Takes a certificate and a key as files; says its port; at the end of its input prints how late events were, in milliseconds.
  */
 const [certificatePath, keyPath] = Deno.args;
@@ -14,7 +14,7 @@ const server = Deno.serve({
   onListen: ({ port }) => console.log(port),
 }, async (request) => {
   const { data } = await request.json();
-  if (request.headers.get("host")?.startsWith("hang")) {
+  if (request.headers.get("host")?.startsWith("hang") || new URL(request.url).pathname.startsWith("/hang")) {
     hanging++;
     return await new Promise<Response>(() => {});
   }

@@ -1,6 +1,7 @@
 /**
  * Webhook deliveries on loopback: tasks end at a steady rate, each for one of many hosts over https, a twentieth of which never
- * answer. What counts is how late events reach the hosts that do.
+ * answer. What counts is how late events reach the hosts that do. Then two accounts call one host, where the path of one never
+ * answers: what counts is how late the other's events are.
  *
  *     deno run -A --unstable-kv bench/webhooks.ts [--rate 1000] [--seconds 10] [--hosts 200]
  *
@@ -14,8 +15,9 @@ import { systemClock } from "../src/lib/clock.ts";
 import { silentLog } from "../src/lib/log.ts";
 import { readCidr } from "../src/net/address.ts";
 import { openKvStore } from "../src/store/kv.ts";
+import type { Store } from "../src/store/store.ts";
 import { newTaskId } from "../src/videos/task_id.ts";
-import { createWebhooks } from "../src/webhooks/webhooks.ts";
+import { createWebhooks, type Webhooks } from "../src/webhooks/webhooks.ts";
 import { run } from "./child.ts";
 import { figure, table } from "./markdown.ts";
 import { spreadOf } from "./statistics.ts";
@@ -24,6 +26,8 @@ const HANGING_SHARE = 0.05;
 const TICK_MS = 20;
 /** How long events that are late may still arrive. */
 const GRACE_MS = 3_000;
+/** The same where one path of their host hangs. */
+const SHARED_GRACE_MS = 90_000;
 
 interface Receivers {
   readonly port: number;
@@ -87,23 +91,39 @@ export interface WebhookFigures {
   readonly cpuMs: number;
   /** The most jobs that were worked on at once. */
   readonly mostRunning: number;
+  /** Reads and commits that a delivery asks of the store, its claim left aside. */
+  readonly reads: number;
+  readonly commits: number;
 }
 
-/** Ends tasks at a rate and waits for what the receivers saw. */
-export async function benchWebhooks(rate: number, seconds: number, hosts: number): Promise<WebhookFigures> {
+/** What is measured, and the way to end it. */
+interface Bench {
+  readonly store: Store;
+  readonly webhooks: Webhooks;
+  /** What webhooks asked of the store so far, by the name of the member. */
+  readonly asked: ReadonlyMap<string, number>;
+  readonly port: number;
+  /** Ends a task that owes its event to an address. */
+  endTask(account: string, callbackUrl: string): Promise<unknown>;
+  readonly running: () => number;
+  finish(): ReturnType<Receivers["finish"]>;
+}
+
+async function openBench(accounts: readonly string[]): Promise<Bench> {
   const folder = await Deno.makeTempDir();
   const { certificate, key } = await makeCertificate(folder);
   const receivers = await startReceivers(certificate, key);
   const store = await openKvStore({ path: `${folder}/store.db`, clock: systemClock, log: silentLog });
-  await createAccount(store, { id: "bench", balance: 0n });
+  for (const id of accounts) await createAccount(store, { id, balance: 0n });
   const egress = {
     allow: [readCidr("127.0.0.1/32")],
     own: [],
     resolve: () => Promise.resolve(["127.0.0.1"]),
     caCertificates: [await Deno.readTextFile(certificate)],
   };
+  const { counted, asked } = counting(store);
   const webhooks = createWebhooks({
-    store,
+    store: counted,
     clock: systemClock,
     log: silentLog,
     egress,
@@ -111,17 +131,52 @@ export async function benchWebhooks(rate: number, seconds: number, hosts: number
     random: Math.random,
   });
   const runner = webhooks.startJobs();
-  const hanging = Math.round(hosts * HANGING_SHARE);
+  return {
+    store,
+    webhooks,
+    asked,
+    port: receivers.port,
+    running: () => runner.running,
+    endTask(account, callbackUrl) {
+      const endedAt = Date.now();
+      const taskId = newTaskId(endedAt);
+      const task = { id: taskId, status: "completed", prompt: "a lighthouse at dusk ".repeat(20), endedAt };
+      const ended = { taskId, account, status: "completed", callbackUrl, endedAt, task } as const;
+      return store.commit(null, webhooks.onTerminal({}, ended));
+    },
+    async finish() {
+      const seen = await receivers.finish();
+      await runner.drain(0);
+      await store.close();
+      await Deno.remove(folder, { recursive: true });
+      return seen;
+    },
+  };
+}
 
+/** The store, with a count of what is asked of it. */
+function counting(store: Store): { readonly counted: Store; readonly asked: Map<string, number> } {
+  const asked = new Map<string, number>();
+  const counted = new Proxy(store, {
+    get(target, name: keyof Store) {
+      return (...args: never[]) => {
+        asked.set(name, (asked.get(name) ?? 0) + 1);
+        return Reflect.apply(target[name], target, args);
+      };
+    },
+  });
+  return { counted, asked };
+}
+
+/** Ends tasks at a rate and waits for what the receivers saw. */
+export async function benchWebhooks(rate: number, seconds: number, hosts: number): Promise<WebhookFigures> {
+  const bench = await openBench(["bench"]);
+  const hanging = Math.round(hosts * HANGING_SHARE);
   const commits: Promise<unknown>[] = [];
   const endTask = (n: number) => {
-    const taskId = newTaskId(Date.now());
     const host = n % hosts;
-    const callbackUrl = `https://${host < hanging ? "hang" : "host"}${host}.receiver.example:${receivers.port}/hook`;
-    const endedAt = Date.now();
-    const task = { id: taskId, status: "completed", prompt: "a lighthouse at dusk ".repeat(20), endedAt };
-    const ended = { taskId, account: "bench", status: "completed", callbackUrl, endedAt, task } as const;
-    commits.push(store.commit(null, webhooks.onTerminal({}, ended)));
+    const name = `${host < hanging ? "hang" : "host"}${host}.receiver.example`;
+    commits.push(bench.endTask("bench", `https://${name}:${bench.port}/hook`));
   };
 
   const cpu = process.cpuUsage();
@@ -131,16 +186,15 @@ export async function benchWebhooks(rate: number, seconds: number, hosts: number
   while (begun < rate * seconds) {
     const owed = Math.min(rate * seconds, Math.floor((performance.now() - begin) / 1_000 * rate));
     while (begun < owed) endTask(begun++);
-    mostRunning = Math.max(mostRunning, runner.running);
-    await new Promise((resolve) => setTimeout(resolve, TICK_MS));
+    mostRunning = Math.max(mostRunning, bench.running());
+    await pause(TICK_MS);
   }
   await Promise.all(commits);
-  await new Promise((resolve) => setTimeout(resolve, GRACE_MS));
+  await pause(GRACE_MS);
   const { user, system } = process.cpuUsage(cpu);
-  const seen = await receivers.finish();
-  await runner.drain(0);
-  await store.close();
-  await Deno.remove(folder, { recursive: true });
+  const { asked } = bench;
+  const [reads, written] = [asked.get("get") ?? 0, asked.get("commit") ?? 0];
+  const seen = await bench.finish();
 
   const late = spreadOf(seen.lateMs);
   return {
@@ -153,12 +207,66 @@ export async function benchWebhooks(rate: number, seconds: number, hosts: number
     late: late && { p50: late.p50, p99: late.p99 },
     cpuMs: (user + system) / 1_000 / begun,
     mostRunning,
+    reads: reads / begun,
+    commits: written / begun,
   };
+}
+
+/** What came of two accounts that call one host, where the path of one never answers. */
+export interface SharedHostFigures {
+  /** Events owed to the path that hangs, all at once before the others. */
+  readonly hanging: number;
+  /** Events owed to the other account's path, and how many arrived within a minute and a half. */
+  readonly owed: number;
+  readonly delivered: number;
+  /** As in {@linkcode WebhookFigures}. */
+  readonly late: { readonly p50: number; readonly most: number } | null;
+}
+
+/** Ends tasks of one account for a path that hangs, then those of another for a good path of the host. */
+export async function benchSharedHost(hanging: number, owed: number): Promise<SharedHostFigures> {
+  const bench = await openBench(["hanging", "good"]);
+  const host = `https://shared.receiver.example:${bench.port}`;
+  await Promise.all(Array.from({ length: hanging }, () => bench.endTask("hanging", `${host}/hang`)));
+  await pause(500);
+  for (let n = 0; n < owed; n++) {
+    await bench.endTask("good", `${host}/good`);
+    await pause(TICK_MS);
+  }
+  const pending = { state: "delivered", from: 0, to: Infinity } as const;
+  for (let waited = 0; waited < SHARED_GRACE_MS; waited += 250) {
+    const page = { after: null, limit: owed, reverse: false };
+    if ((await bench.webhooks.desk.list(pending, page)).deliveries.length === owed) break;
+    await pause(250);
+  }
+  const { lateMs } = await bench.finish();
+  const late = spreadOf(lateMs);
+  return {
+    hanging,
+    owed,
+    delivered: lateMs.length,
+    late: late && { p50: late.p50, most: Math.max(...lateMs) },
+  };
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 /** The figures as a table, a line for each run. */
 export function writeWebhookReport(runs: readonly WebhookFigures[]): string {
-  const head = ["tasks a second", "seconds", "delivered", "of", "late, ms, p50", "p99", "core ms each", "jobs at most"];
+  const head = [
+    "tasks a second",
+    "seconds",
+    "delivered",
+    "of",
+    "late, ms, p50",
+    "p99",
+    "core ms each",
+    "jobs at most",
+    "reads each",
+    "commits each",
+  ];
   const rows = runs.map((run) => [
     figure(run.rate),
     figure(run.seconds),
@@ -168,6 +276,21 @@ export function writeWebhookReport(runs: readonly WebhookFigures[]): string {
     figure(run.late?.p99),
     figure(run.cpuMs, 2),
     figure(run.mostRunning),
+    figure(run.reads, 2),
+    figure(run.commits, 2),
+  ]);
+  return table(head, rows);
+}
+
+/** The figures of a shared host as a table. */
+export function writeSharedHostReport(runs: readonly SharedHostFigures[]): string {
+  const head = ["hanging events before", "delivered", "of", "late, ms, p50", "most"];
+  const rows = runs.map((run) => [
+    figure(run.hanging),
+    figure(run.delivered),
+    figure(run.owed),
+    figure(run.late?.p50),
+    figure(run.late?.most),
   ]);
   return table(head, rows);
 }
@@ -179,4 +302,5 @@ if (import.meta.main) {
   console.log(
     writeWebhookReport([await benchWebhooks(rate, Number(values.seconds ?? 10), Number(values.hosts ?? 200))]),
   );
+  console.log(`\n${writeSharedHostReport([await benchSharedHost(60, 50)])}`);
 }

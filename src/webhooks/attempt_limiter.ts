@@ -15,14 +15,15 @@ import type { Destination, Permit, Postponement } from "./permit.ts";
  * that host; no group may delay another.
  *
  * - **Caps.** A host has at most 20 attempts at once, over all accounts; all hosts together 768.
- * - **Shares.** A group holds at most two thirds of the places that the other groups of its level leave: an account of all places
- *   and of a host's, a path of its site's. So a group that hangs with all it may hold leaves places to others.
+ * - **Shares.** A group holds only a part of the places that the other groups of its level leave: an account four fifths of all
+ *   places and two thirds of a host's, a path two thirds of its site's. So a group that hangs with all it may hold leaves places
+ *   to others.
  * - **Windows.** A path starts with two places. It gets one more with each attempt that ends soon, whatever its answer, and half
  *   as many with each that hangs. Paths that hung last, and those without an attempt so far, share a window of their site alike,
  *   so that hanging under ever new paths does not occupy a site.
  * - **Turns.** When a place falls free, accounts take turns, then the sites of an account, then the paths of a site.
- * - **Queues.** Attempts without a place wait in the queue of their path. Queues have shares, too; after an attempt that hung
- *   they are cut to five for each place that is left. Whoever finds no room is postponed: thousands that wait for one path are
+ * - **Queues.** Attempts without a place wait in the queue of their path. Queues have shares, too; after three
+ *   attempts in a row that hung they are cut to five for each place that is left. Whoever finds no room is postponed: thousands that wait for one path are
  *   job records and nothing else.
  */
 export interface AttemptLimiter {
@@ -49,14 +50,16 @@ export interface AttemptLimiterOptions {
 }
 
 /** How many jobs may hold a place or stand in a queue, in all. */
-export const MAX_ADMITTED = 1_344;
+export const MAX_ADMITTED = 2_048;
 
 const MAX_PER_HOST = 20;
 const MAX_RUNNING = 768;
 /** In all queues together; the rest of {@linkcode MAX_ADMITTED} is for those that are postponed. */
-const MAX_WAITING = 512;
+const MAX_WAITING = 1_024;
+/** The largest part of the places that others leave: to one account of all, and to one group of a host's or of queues. */
+const SHARE_OF_ALL = 4 / 5;
 const SHARE = 2 / 3;
-/** How many wait for each place where the last attempt hung. */
+/** How many wait for each place where the last attempts hung. */
 const WAITING_PER_PLACE = 5;
 
 /** Creates a limiter without a history. */
@@ -107,7 +110,7 @@ class Limiter implements AttemptLimiter {
   }
 
   #accountLimit({ running }: Account): number {
-    return shareOf(this.#inAll, this.#running - running);
+    return shareOf(this.#inAll, this.#running - running, SHARE_OF_ALL);
   }
 
   #siteLimit({ host, running }: Site): number {
@@ -189,8 +192,8 @@ class Limiter implements AttemptLimiter {
     const ofSite = shareOf(ofAccount, site.account.waiting - site.waiting);
     const ofPath = shareOf(ofSite, site.waiting - path.waiting);
     return site.account.waiting < ofAccount && site.waiting < ofSite && path.waiting < ofPath &&
-      path.waiting < roomAfterHanging(path.window) &&
-      (path.isResponsive || this.#trialsWaiting(site) < roomAfterHanging(site.trialWindow));
+      path.waiting < roomBehind(path.window) &&
+      (path.isResponsive || this.#trialsWaiting(site) < roomBehind(site.trialWindow));
   }
 
   #trialsWaiting(site: Site): number {
@@ -199,9 +202,9 @@ class Limiter implements AttemptLimiter {
 
   /** Postpones those that came last, until the queues of the paths that hang have the length they may have. */
   #cutQueues(site: Site): void {
-    let room = roomAfterHanging(site.trialWindow);
+    let room = roomBehind(site.trialWindow);
     for (const path of queuedTrials(site)) {
-      const kept = Math.min(room, roomAfterHanging(path.window));
+      const kept = Math.min(room, roomBehind(path.window));
       for (const { answer } of waitersOf(path).slice(kept)) answer(this.#postpone(path));
       room -= path.waiting;
     }
@@ -250,25 +253,25 @@ class Limiter implements AttemptLimiter {
       delays.push(after(site.account, this.#accountLimit(site.account)));
     }
     if (!this.#hasPlaceAtSite(path)) {
-      const isOnTrial = !path.isResponsive && site.trialWindow.hungLast;
+      const isOnTrial = !path.isResponsive && site.trialWindow.isHanging;
       delays.push(after(site, Math.min(this.#siteLimit(site), isOnTrial ? site.trialWindow.size : Infinity)));
     }
     if (delays.length === 0 || path.running >= this.#pathLimit(path)) {
       // A window that grows will be as large as it may be by the time they return.
-      delays.push(after(path, path.window.hungLast ? this.#pathLimit(path) : this.#pathShare(path)));
+      delays.push(after(path, path.window.isHanging ? this.#pathLimit(path) : this.#pathShare(path)));
     }
     return { isGranted: false, delayMs: Math.max(...delays) };
   }
 }
 
 /** How many of the places that other groups leave one group may hold. */
-function shareOf(places: number, ofOthers: number): number {
-  return Math.ceil((places - ofOthers) * SHARE);
+function shareOf(places: number, ofOthers: number, share = SHARE): number {
+  return Math.ceil((places - ofOthers) * share);
 }
 
-/** How many may wait behind a window; any number unless its last attempt hung. */
-function roomAfterHanging({ hungLast, size }: ConcurrencyWindow): number {
-  return hungLast ? size * WAITING_PER_PLACE : Infinity;
+/** How many may wait behind a window; any number unless its last attempts hung. */
+function roomBehind({ isHanging, size }: ConcurrencyWindow): number {
+  return isHanging ? size * WAITING_PER_PLACE : Infinity;
 }
 
 function pathsOf(site: Site): Path[] {

@@ -5,6 +5,9 @@ export interface WindowLimits {
   readonly max: number;
 }
 
+/** How many attempts that hung, without another between, tell of more than a bad moment. */
+const HANGING = 3;
+
 /**
  * How many attempts may run at once at something that may hang: one more after each attempt that ended soon, half as many after
  * each that hung. Additive increase and multiplicative decrease, as in TCP's congestion avoidance (RFC 5681, 3.1).
@@ -12,7 +15,7 @@ export interface WindowLimits {
 export class ConcurrencyWindow {
   readonly #limits: WindowLimits;
   #size: number;
-  #hungLast = false;
+  #hungInARow = 0;
 
   /** Starts at `initial`. */
   constructor(limits: WindowLimits) {
@@ -25,14 +28,14 @@ export class ConcurrencyWindow {
     return this.#size;
   }
 
-  /** Whether the last attempt hung. */
-  get hungLast(): boolean {
-    return this.#hungLast;
+  /** Whether the last three attempts hung. One or two may be a receiver's bad moment, or our own. */
+  get isHanging(): boolean {
+    return this.#hungInARow >= HANGING;
   }
 
   /** Counts an attempt that ended. */
   note(hung: boolean): void {
-    this.#hungLast = hung;
+    this.#hungInARow = hung ? this.#hungInARow + 1 : 0;
     const { min, max } = this.#limits;
     this.#size = hung ? Math.max(min, Math.floor(this.#size / 2)) : Math.min(max, this.#size + 1);
   }
