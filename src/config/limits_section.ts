@@ -19,7 +19,7 @@ export interface VendorPollingConfig {
   readonly leastMs: number;
   /** The longest, in milliseconds, as long as the budget suffices. Default: 30 s. */
   readonly mostMs: number;
-  /** Budget of one provider, in requests a second. Default: 25. */
+  /** Budget of one provider, in requests a second. Default: 20. */
   readonly perSecond: number;
 }
 
@@ -103,7 +103,7 @@ const schema: z.ZodType<LimitsConfig> = z.strictObject({
     first: seconds(0.01, 3600).default(10_000),
     least: seconds(0.01, 3600).default(5_000),
     most: seconds(0.01, 3600).default(30_000),
-    per_second: plainNumber(0.1, 1_000).default(25),
+    per_second: plainNumber(0.1, 1_000).default(20),
   }).transform(({ first, least, most, per_second: perSecond }) => ({
     firstMs: first,
     leastMs: least,

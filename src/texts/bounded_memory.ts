@@ -42,7 +42,7 @@ export class BoundedMemory<V> implements KeptValues<V> {
     this.#drop(key);
     // The key holds ids of the vendor's choice, which are of any length.
     const counted = characters + key.length + ENTRY_CHARACTERS;
-    this.#kept.set(key, { value, until: this.#clock.now() + KEPT_MS, characters: counted });
+    this.#kept.set(key, { value, until: this.#clock.monotonicMs() + KEPT_MS, characters: counted });
     this.#characters += counted;
     for (const oldest of this.#kept.keys()) {
       if (this.#characters <= MOST_CHARACTERS) break;
@@ -54,7 +54,7 @@ export class BoundedMemory<V> implements KeptValues<V> {
   find(key: string): V | null {
     const kept = this.#kept.get(key);
     if (kept === undefined) return null;
-    if (kept.until > this.#clock.now()) return kept.value;
+    if (kept.until > this.#clock.monotonicMs()) return kept.value;
     this.#drop(key);
     return null;
   }

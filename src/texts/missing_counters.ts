@@ -11,17 +11,17 @@ const REMEMBERED_MS = 600_000;
 export class MissingCounters {
   readonly #until = new Map<string, number>();
 
-  constructor(readonly clock: Pick<Clock, "now">) {}
+  constructor(readonly clock: Pick<Clock, "monotonicMs">) {}
 
   /** The provider has no counter for the model. */
   add(provider: string, model: string): void {
-    this.#until.set(keyOf(provider, model), this.clock.now() + REMEMBERED_MS);
+    this.#until.set(keyOf(provider, model), this.clock.monotonicMs() + REMEMBERED_MS);
   }
 
   /** Whether that was found within the last ten minutes. */
   has(provider: string, model: string): boolean {
     const until = this.#until.get(keyOf(provider, model));
-    return until !== undefined && until > this.clock.now();
+    return until !== undefined && until > this.clock.monotonicMs();
   }
 }
 

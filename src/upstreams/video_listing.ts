@@ -14,8 +14,8 @@ export function listQueryOf(jobs: readonly VideoJobHandle[]): string {
 }
 
 /**
- * What a vendor's list says of its jobs, by their ids. Failures and what cannot be read are left out, so that these jobs are
- * asked for by themselves: no task fails by a list that tells less than the job's own answer.
+ * What a vendor's list reports of its jobs, by their ids. Failures and items that cannot be read are left out, so that these
+ * jobs are polled by themselves: no task fails by a list that contains less than the job's own answer.
  *
  * @param answer With the jobs as `items`.
  * @param read Reads one of them.
@@ -25,8 +25,8 @@ export function listedProgress(answer: unknown, read: (item: unknown) => VideoPr
   const progress = new Map<string, VideoProgress>();
   for (const item of List.parse(answer).items) {
     const named = Item.safeParse(item);
-    const told = named.success ? attempt(() => read(item)) : null;
-    if (named.success && told !== null && told.status !== "failed") progress.set(named.data.id, told);
+    const reported = named.success ? attempt(() => read(item)) : null;
+    if (named.success && reported !== null && reported.status !== "failed") progress.set(named.data.id, reported);
   }
   return progress;
 }

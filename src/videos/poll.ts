@@ -11,7 +11,7 @@ import { endTask } from "./terminal.ts";
 import type { VideoParts } from "./video_parts.ts";
 import { nextPollAt, type WatchedTask } from "./watched_task.ts";
 
-/** A finished piece of news about a task. */
+/** A report that ends a task. */
 type Final = Exclude<VideoProgress, { readonly status: "pending" }>;
 
 /** An address of a result, in characters; all must fit into the task's record. */
@@ -24,7 +24,7 @@ export const MAX_EXTRAS = 2;
 const RETRY_MS = { least: 1_000, most: 60_000 };
 
 /**
- * Heeds a vendor's answer about a watched task.
+ * Handles a vendor's answer about a watched task.
  *
  * @returns When to poll for it again, in monotonic milliseconds; null when nobody has to.
  */
@@ -40,7 +40,7 @@ export function answerHandler(parts: VideoParts, isHeld: (taskId: string) => boo
   const { clock, log, settings, random } = parts;
   const words = new Set<string>();
 
-  async function heed(task: WatchedTask, progress: VideoProgress): Promise<number | null> {
+  async function handle(task: WatchedTask, progress: VideoProgress): Promise<number | null> {
     // Some vendors call what they were told to stop failed.
     const isCancels = isHeld(task.id) && progress.status !== "pending" && progress.status !== "completed";
     if (isCancels) return clock.monotonicMs() + RETRY_MS.least;
@@ -58,7 +58,7 @@ export function answerHandler(parts: VideoParts, isHeld: (taskId: string) => boo
 
   return async (task, progress) => {
     try {
-      const nextAt = await heed(task, progress);
+      const nextAt = await handle(task, progress);
       task.failures = 0;
       return nextAt;
     } catch (error) {
@@ -69,7 +69,7 @@ export function answerHandler(parts: VideoParts, isHeld: (taskId: string) => boo
   };
 }
 
-/** Ends a task as its vendor says. False when it is still pending, as somebody changed it meanwhile. */
+/** Ends a task as its vendor reports. False when it is still pending, as somebody changed it meanwhile. */
 async function end(parts: VideoParts, { id, job }: WatchedTask, progress: Final): Promise<boolean> {
   const entry = await readTask(parts.store, id);
   if (entry?.value.status === "pending") {
@@ -86,7 +86,7 @@ async function endLate(parts: VideoParts, { id, job }: WatchedTask): Promise<boo
   return await settleEnded(parts, job, null);
 }
 
-/** How a final word of a vendor ends a task. A completion without a result that can be fetched is a failure. */
+/** How a vendor's final report ends a task. A completion without a result that can be fetched is a failure. */
 export function endOf(egress: EgressPolicy, progress: Final): TaskEnd {
   if (progress.status === "failed") {
     return { status: "failed", error: { code: progress.code, message: progress.message } };
@@ -105,15 +105,15 @@ export function endOf(egress: EgressPolicy, progress: Final): TaskEnd {
 }
 
 /**
- * Settles the job of a task that has ended; false when it has not. The first terminal state stands: a vendor that says another
- * is logged.
+ * Settles the job of a task that has ended; false when it has not. The first terminal state stands: a vendor that reports
+ * another is logged.
  */
-async function settleEnded({ store, log }: VideoParts, job: Job, said: string | null): Promise<boolean> {
+async function settleEnded({ store, log }: VideoParts, job: Job, reported: string | null): Promise<boolean> {
   const entry = await readTask(store, job.ref);
   const state = entry?.value.status;
   if (state === "pending") return false;
-  if (said !== null && state !== said) {
-    log.warn("video_contradiction", { ref: job.ref, state, reason: `the provider said ${said}` });
+  if (reported !== null && state !== reported) {
+    log.warn("video_contradiction", { ref: job.ref, state, reason: `the provider said ${reported}` });
   }
   await store.commit(null, { settle: [job] }); // refused when the terminal commit has settled it
   return true;

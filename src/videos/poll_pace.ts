@@ -41,17 +41,17 @@ export class PollPace {
   /**
    * The vendor refused a poll because there are too many, or because it is overloaded.
    *
-   * @param retryAfterSeconds What it asked for, obeyed up to an hour; without it pauses double from 2 to 60 s.
+   * @param retryAfterSeconds What it requested, obeyed up to an hour; without it pauses double from 2 to 60 s.
    * @returns The pause, in milliseconds.
    */
   onRefusal(now: number, retryAfterSeconds: number | undefined): number {
     const ownMs = Math.min(MIN_PAUSE_MS * 2 ** this.#refusalsInARow, MAX_OWN_PAUSE_MS);
     // Polls that were under way together are refused together, and count once.
     if (now >= this.#pausedUntil) this.#refusalsInARow++;
-    const askedMs = retryAfterSeconds === undefined
+    const pauseMs = retryAfterSeconds === undefined
       ? ownMs
       : Math.min(retryAfterSeconds, MAX_RETRY_AFTER_SECONDS) * 1_000;
-    this.#pausedUntil = Math.max(this.#pausedUntil, now + askedMs);
-    return askedMs;
+    this.#pausedUntil = Math.max(this.#pausedUntil, now + pauseMs);
+    return pauseMs;
   }
 }

@@ -6,12 +6,12 @@ export interface PollSchedule {
   readonly leastMs: number;
   /** The longest, as long as the provider's budget suffices. Default 30 s. */
   readonly mostMs: number;
-  /** Budget of one provider: requests a second for all of its tasks together. Default 25. */
+  /** Budget of one provider: requests a second for all of its tasks together. Default 20. */
   readonly perSecond: number;
 }
 
 /** Most videos take one to five minutes, some half an hour. */
-export const USUAL_SCHEDULE: PollSchedule = { firstMs: 10_000, leastMs: 5_000, mostMs: 30_000, perSecond: 25 };
+export const USUAL_SCHEDULE: PollSchedule = { firstMs: 10_000, leastMs: 5_000, mostMs: 30_000, perSecond: 20 };
 
 /** The longest that a vendor is left alone because it asks for it. */
 export const MAX_RETRY_AFTER_SECONDS = 3_600;

@@ -21,7 +21,7 @@ export interface Poller {
   start(): JobRunner;
   /** Takes what is owed and polls once for all that is due, as far as budgets allow; gives for how many tasks. */
   pollDue(): Promise<number>;
-  /** The vendor says that it has news of a task: it is polled for soon, unless that happens too often. */
+  /** The vendor reported a change of a task: it is polled for soon, unless that happens too often. */
   call(taskId: string): void;
   /** A task is being cancelled: until the result is disposed of, the cancel alone records that the vendor has stopped. */
   hold(taskId: string): Disposable;
@@ -29,7 +29,7 @@ export interface Poller {
   release(taskId: string): Promise<void>;
 }
 
-/** Opens a poller. It does nothing before it is started or told to. */
+/** Opens a poller. It does nothing before it is started. */
 export function createPoller(parts: VideoParts): Poller {
   return new TaskPoller(parts);
 }

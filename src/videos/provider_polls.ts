@@ -34,9 +34,9 @@ const PENDING: VideoProgress = { status: "pending", isRunning: null };
 export class ProviderPolls {
   readonly #parts: ProviderPollsParts;
   readonly #pace: PollPace;
-  /** Asked for together, where the vendor can be asked so. */
+  /** Polled by lists, where the vendor has them. */
   readonly #listed = new PollQueue<WatchedTask>();
-  /** Asked for by themselves. */
+  /** Polled one by one. */
   readonly #unlisted = new PollQueue<WatchedTask>();
   #running = 0;
   #isStarted = false;
@@ -67,7 +67,7 @@ export class ProviderPolls {
 
   /** Watches a task, to be polled for at an instant. */
   add(task: WatchedTask, dueAt: number): void {
-    this.#queueOf(task).add(task, dueAt);
+    this.#enqueue(task, dueAt);
     this.#poll();
   }
 
@@ -78,13 +78,15 @@ export class ProviderPolls {
     this.#unlisted.remove(task);
   }
 
-  /** The vendor has news of a task: it is polled for as soon as may be. */
+  /** The vendor reported a change of a task: it is polled for as soon as is allowed. */
   call(task: WatchedTask): void {
     if (task.isOver || task.calls >= MAX_CALLS || task.calledAt < Infinity) return;
     task.calls++;
-    task.calledAt = Math.max(this.#parts.clock.monotonicMs(), task.polledAt + CALL_DISTANCE_MS);
-    if (task.isBeingPolled) return;
-    this.#queueOf(task).add(task, task.calledAt, true);
+    const now = this.#parts.clock.monotonicMs();
+    task.calledAt = Math.max(now, task.polledAt + CALL_DISTANCE_MS);
+    const isDueBefore = task.dueAt > now && task.dueAt <= task.calledAt;
+    if (task.isBeingPolled || isDueBefore) return;
+    this.#enqueue(task, task.calledAt);
     this.#poll();
   }
 
@@ -94,10 +96,11 @@ export class ProviderPolls {
     task.isBeingPolled = true;
     this.#listed.remove(task);
     this.#unlisted.remove(task);
-    await this.#heed(task, PENDING);
+    await this.#handle(task, PENDING);
+    this.#poll();
   }
 
-  /** Sends what is due now and may be sent, and gives how many tasks that was once all answers were heeded. */
+  /** Sends what is due now and may be sent, and resolves to the number of tasks once all answers were handled. */
   async pollDue(): Promise<number> {
     let count = 0;
     for (let requests = this.#send(); requests.length > 0; requests = this.#send()) {
@@ -151,7 +154,7 @@ export class ProviderPolls {
     }
     try {
       const answers = await this.#answersFor(tasks);
-      await Promise.all(tasks.map((task) => this.#heed(task, answers.get(task))));
+      await Promise.all(tasks.map((task) => this.#handle(task, answers.get(task))));
     } finally {
       this.#running--;
       this.#poll();
@@ -159,7 +162,7 @@ export class ProviderPolls {
     return tasks.length;
   }
 
-  async #heed(task: WatchedTask, answer: VideoProgress | undefined): Promise<void> {
+  async #handle(task: WatchedTask, answer: VideoProgress | undefined): Promise<void> {
     const { clock, onAnswer, onOver } = this.#parts;
     if (task.isOver) return;
     if (answer === undefined) task.isUnlisted = true;
@@ -170,7 +173,7 @@ export class ProviderPolls {
       task.isOver = true;
       onOver(task);
     } else {
-      this.#queueOf(task).add(task, Math.min(nextAt, task.calledAt), task.calledAt < Infinity);
+      this.#enqueue(task, Math.min(nextAt, task.calledAt));
     }
   }
 
@@ -199,10 +202,15 @@ export class ProviderPolls {
         const pauseMs = this.#pace.onRefusal(clock.monotonicMs(), retryAfterSeconds);
         log.warn("video_polls_paused", { provider, durationMs: pauseMs });
       } else if (tasks.length > 1 && isOfList(failure)) {
-        return new Map(); // each is asked for by itself from now on
+        return new Map(); // each is polled by itself from now on
       }
       return new Map(tasks.map((task) => [task, { ...PENDING, retryAfterSeconds }]));
     }
+  }
+
+  #enqueue(task: WatchedTask, dueAt: number): void {
+    task.dueAt = dueAt;
+    this.#queueOf(task).add(task, dueAt, task.calledAt < Infinity);
   }
 
   #queueOf(task: WatchedTask): PollQueue<WatchedTask> {

@@ -102,7 +102,7 @@ export interface Videos {
   readonly concurrency: Readonly<Record<VideoHandlerKind, number>>;
   readonly poller: Poller;
   /** A vendor says that it has news of a task; false when the token is not the task's. See {@linkcode Poller.call}. */
-  heedCallback(id: string, token: string): boolean;
+  acceptCallback(id: string, token: string): boolean;
 }
 
 /** The kinds of jobs that a runner hands to their handlers. */
@@ -200,7 +200,7 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
       video_forget: 4,
     },
     poller,
-    heedCallback(id, token) {
+    acceptCallback(id, token) {
       const isOurs = isCallbackToken(id, token, parts.signingKeys);
       if (isOurs) poller.call(id);
       return isOurs;

@@ -20,12 +20,14 @@ export interface WatchedTask {
   /** True once nobody has to poll for it any more. */
   isOver: boolean;
   isBeingPolled: boolean;
-  /** True once the vendor's list did not have it, so that it is asked for by itself. */
+  /** True once the vendor's list did not contain it, so that it is polled by itself. */
   isUnlisted: boolean;
   polledAt: number;
+  /** When it is polled for next, while it is not. */
+  dueAt: number;
   /** When the vendor's callback asked for a poll; infinite when it did not since the last one. */
   calledAt: number;
-  /** How many callbacks were heeded. */
+  /** How many callbacks led to a poll. */
   calls: number;
   /** Polls in a row whose answer could not be recorded. */
   failures: number;
@@ -60,6 +62,7 @@ export function watchedTaskOf(task: VideoTask, job: Job, { monotonicMs, unixMs }
     isBeingPolled: false,
     isUnlisted: false,
     polledAt: -Infinity,
+    dueAt: Infinity,
     calledAt: Infinity,
     calls: 0,
     failures: 0,
@@ -76,7 +79,7 @@ export function firstPollAt(task: WatchedTask, schedule: PollSchedule, random: (
 /**
  * When to poll for a task again.
  *
- * @param retryAfterSeconds What the vendor asked for.
+ * @param retryAfterSeconds What the vendor requested.
  */
 export function nextPollAt(
   task: WatchedTask,

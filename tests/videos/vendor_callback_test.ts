@@ -36,7 +36,7 @@ Deno.test("a token opens its task alone, under any key in force", async () => {
   assertEquals(isCallbackToken(one.id, token, [newer, ...signingKeys]), true);
   assertEquals(isCallbackToken(one.id, token, [newer]), false);
   for (const wrong of [tokenIn(other.url), "", token.slice(1), token + "A", token.replace(/.$/, "_")]) {
-    assertEquals(stage.videos.heedCallback(one.id, wrong), false, wrong);
+    assertEquals(stage.videos.acceptCallback(one.id, wrong), false, wrong);
   }
 });
 
@@ -46,10 +46,10 @@ Deno.test("a callback makes its task be polled for at once, whatever it says", a
   stage.vendor.progress = () => DONE;
   await stage.runDue(["video_poll"]); // the poller has it, and would wait
   assertEquals((await stage.read(id)).status, "pending");
-  assertEquals(stage.videos.heedCallback(id, tokenIn(url)), true);
+  assertEquals(stage.videos.acceptCallback(id, tokenIn(url)), true);
   await stage.runDue(["video_poll"]);
   assertEquals((await stage.read(id)).status, "completed");
-  assertEquals(stage.videos.heedCallback(id, tokenIn(url)), true, "also when it comes once more");
+  assertEquals(stage.videos.acceptCallback(id, tokenIn(url)), true, "also when it comes once more");
 });
 
 Deno.test("a sender who knows a token causes a poll every five seconds at most, and twenty in all", async () => {
@@ -67,13 +67,13 @@ Deno.test("a sender who knows a token causes a poll every five seconds at most, 
   polls = 0;
   for (let tenth = 0; tenth < 10 * 60; tenth++) {
     stage.clock.advance(100);
-    for (let call = 0; call < 20; call++) stage.videos.heedCallback(id, tokenIn(url));
+    for (let call = 0; call < 20; call++) stage.videos.acceptCallback(id, tokenIn(url));
     await stage.runDue(["video_poll"]);
   }
   assert(polls >= 11 && polls <= 13, `${polls} polls in a minute`);
   for (let second = 0; second < 10 * 60; second++) {
     stage.clock.advance(1_000);
-    stage.videos.heedCallback(id, tokenIn(url));
+    stage.videos.acceptCallback(id, tokenIn(url));
     await stage.runDue(["video_poll"]);
   }
   assert(polls <= 20 + 22, `${polls} polls in eleven minutes, of which callbacks led to twenty`);

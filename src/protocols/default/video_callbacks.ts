@@ -10,7 +10,7 @@ import { renderVideoError } from "./videos.ts";
 
 /** What the endpoint of vendors' callbacks is made with. */
 export interface VideoCallbackParts {
-  readonly videos: Pick<Videos, "heedCallback">;
+  readonly videos: Pick<Videos, "acceptCallback">;
   readonly bodyIdleMs: number;
 }
 
@@ -19,20 +19,22 @@ const MAX_BODY_BYTES = 4_096;
 const Challenge = z.object({ challenge: z.string().min(1).max(1_024) });
 
 /**
- * `POST /v1/video-callbacks/{task}?token=…`: a vendor has news of a job. Nothing that it says is believed, since vendors do not
- * sign what they post: the task is polled for, sooner than it would be. What is answered is the `challenge` by which MiniMax
- * makes sure that the address is the one meant.
+ * `POST /v1/video-callbacks/{task}?token=…`: a vendor reports a change of a job. The body is not trusted, since vendors do not
+ * sign what they post: the gateway polls for the task sooner than it would. The answer repeats the `challenge` by which
+ * MiniMax verifies the address.
  */
 export function videoCallbackRoutes(parts: VideoCallbackParts): Route[] {
-  const handler = (inbound: Inbound) => heed(inbound, parts);
+  const handler = (inbound: Inbound) => answer(inbound, parts);
   return [{ method: "POST", path: `${VENDOR_CALLBACK_PATH}/:id`, handler, renderError: renderVideoError }];
 }
 
-async function heed(inbound: Inbound, { videos, bodyIdleMs }: VideoCallbackParts): Promise<Response> {
+async function answer(inbound: Inbound, { videos, bodyIdleMs }: VideoCallbackParts): Promise<Response> {
   const { params: { id }, query } = inbound;
   const token = /^token=([A-Za-z0-9_-]{43})$/.exec(query)?.[1] ?? "";
   // One text for a wrong token and for a task that is not there.
-  if (!isTaskId(id) || !videos.heedCallback(id, token)) throw new GatewayError("not_found", "Cannot find the callback");
+  if (!isTaskId(id) || !videos.acceptCallback(id, token)) {
+    throw new GatewayError("not_found", "Cannot find the callback");
+  }
   const challenge = await challengeIn(inbound, { capBytes: MAX_BODY_BYTES, idleMs: bodyIdleMs });
   return Response.json(challenge === null ? {} : { challenge });
 }
