@@ -74,6 +74,11 @@ export class AttemptGroups {
     this.#maxWindow = maxWindow;
   }
 
+  /** How many paths are remembered. */
+  get size(): number {
+    return this.#paths.size;
+  }
+
   /** The path of an address, for one account. */
   pathOf({ account, url }: Destination): Path {
     const { host, pathname } = new URL(url);
@@ -82,14 +87,14 @@ export class AttemptGroups {
     const path = this.#paths.get(key) ?? this.#newPath(key, this.#siteOf(siteKey, account, host));
     this.#paths.delete(key);
     this.#paths.set(key, path);
+    this.#forgetIdle();
     return path;
   }
 
-  /** Forgets the oldest path without attempts when there are too many. */
-  forgetIdle(): void {
-    if (this.#paths.size <= MAX_REMEMBERED) return;
+  #forgetIdle(): void {
     for (const path of this.#paths.values()) {
-      if (path.running === 0 && path.waiting === 0) return this.#forget(path);
+      if (this.#paths.size <= MAX_REMEMBERED) return;
+      if (path.running === 0 && path.waiting === 0) this.#forget(path);
     }
   }
 

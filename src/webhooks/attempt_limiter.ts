@@ -22,9 +22,9 @@ import type { Destination, Permit, Postponement } from "./permit.ts";
  *   as many with each that hangs. Paths that hung last, and those without an attempt so far, share a window of their site alike,
  *   so that hanging under ever new paths does not occupy a site.
  * - **Turns.** When a place falls free, accounts take turns, then the sites of an account, then the paths of a site.
- * - **Queues.** Attempts without a place wait in the queue of their path. Queues have shares, too; after three
- *   attempts in a row that hung they are cut to five for each place that is left. Whoever finds no room is postponed: thousands that wait for one path are
- *   job records and nothing else.
+ * - **Queues.** Attempts without a place wait in the queue of their path. Queues have shares, too; after three attempts in a row
+ *   that hung they are cut to five for each place that is left. Whoever finds no room is postponed: thousands that wait for one
+ *   path are job records and nothing else.
  */
 export interface AttemptLimiter {
   /**
@@ -158,7 +158,6 @@ class Limiter implements AttemptLimiter {
       if (hung) this.#cutQueues(site);
     }
     this.#serve();
-    this.#groups.forgetIdle();
   }
 
   #serve(): void {

@@ -4,6 +4,7 @@ import {
   type AttemptLimiterOptions,
   createAttemptLimiter,
 } from "../../src/webhooks/attempt_limiter.ts";
+import { AttemptGroups } from "../../src/webhooks/attempt_groups.ts";
 import type { Permit, Postponement } from "../../src/webhooks/permit.ts";
 
 const never = new AbortController().signal;
@@ -303,4 +304,12 @@ Deno.test("paths beyond ten thousand are forgotten, the one asked for longest ag
   const all = many(5, limiter, "dead.example/");
   await turn();
   assertEquals(countOf(all, true), 2, "as if it were the first time");
+});
+
+Deno.test("paths are forgotten also while no attempt ends, those with attempts never", () => {
+  const groups = new AttemptGroups(20);
+  const busy = groups.pathOf({ account: "a", url: "https://busy.example/" });
+  busy.running = 1;
+  for (let n = 0; n < 12_000; n++) groups.pathOf({ account: "a", url: `https://dead.example/${n}` });
+  assertEquals([groups.size, groups.pathOf({ account: "a", url: "https://busy.example/" })], [10_000, busy]);
 });

@@ -113,6 +113,26 @@ Deno.test("an attempt during which the clock is set back is followed by the next
   await runner.drain(0);
 });
 
+Deno.test("a retry that waits when the clock is set back comes after its delay, and that time is shown", async () => {
+  const times: number[] = [];
+  const { clock, store, webhooks } = await world(() => {
+    times.push(clock.monotonicMs());
+    return Promise.resolve(answered(500));
+  });
+  const ended = endedTask({ endedAt: clock.now() });
+  await end({ store, webhooks }, ended);
+  const runner = webhooks.startJobs();
+  await until(() => times.length === 1 && runner.running === 0);
+  clock.advance(2_000);
+  clock.set(clock.now() - 3_600_000);
+  const { nextAttemptAt } = (await webhooks.desk.read(ended.taskId))!.delivery;
+  assertEquals(nextAttemptAt! - clock.now(), 3_000);
+  clock.advance(3_000);
+  await until(() => times.length === 2);
+  assertEquals(times[1] - times[0], 5_000);
+  await runner.drain(0);
+});
+
 Deno.test("jitter lengthens every delay by its share of a tenth", async () => {
   const times: number[] = [];
   const { clock, store, webhooks } = await world(() => {
