@@ -1,18 +1,26 @@
 import { invalidField } from "../lib/gateway_error.ts";
 import type { JsonObject } from "../lib/json_object.ts";
+import { MEDIA_OPTION } from "../upstreams/refused_options.ts";
 import type { RefusedOptions } from "../upstreams/video_upstream.ts";
+
+const LENGTH = 'it decides how long the video is; use "duration"';
+const RATE = "it decides how many pictures a second has, which the price does not know";
+const SIZE = 'it decides how large the video is; use "resolution", "aspect_ratio" or "size"';
+const TIER = "the model's price is that of the provider's usual tier";
+const NEWS = 'the gateway itself hears of the task; use "callback_url" to hear of its end';
+const RESULT = "the gateway keeps the result";
 
 /** Why an option is refused, and what to use instead, each with the names that vendors have for it. */
 const EVERYWHERE: readonly (readonly [why: string, names: string])[] = [
   [
-    'it decides how long the video is; use "duration"',
+    LENGTH,
     "duration durationseconds durationinseconds durations durationms seconds numseconds videoseconds videolength " +
     "videolengthseconds videoduration length lengthseconds clipduration outputduration outputseconds targetduration " +
     "maxduration frames numframes numberofframes framecount framenum framenumber videoframes maxframes totalframes " +
     "nframes numinterpolatedframes",
   ],
   [
-    "it decides how many pictures a second has, which the price does not know",
+    RATE,
     "fps framespersecond framerate outputfps targetfps videofps",
   ],
   [
@@ -21,7 +29,7 @@ const EVERYWHERE: readonly (readonly [why: string, names: string])[] = [
     "numsamples numgenerations videocount outputcount batchsize batchcount numimages",
   ],
   [
-    'it decides how large the video is; use "resolution", "aspect_ratio" or "size"',
+    SIZE,
     "resolution outputresolution videoresolution targetresolution size videosize imagesize width height videowidth " +
     "videoheight dimensions quality upscale upscalefactor enableupscale superresolution",
   ],
@@ -31,19 +39,34 @@ const EVERYWHERE: readonly (readonly [why: string, names: string])[] = [
     "withsound bgm soundeffects",
   ],
   ['it decides what is charged; use "model"', "model models modelname modelid modelversion version"],
-  ["the model's price is that of the provider's usual tier", "servicetier tier serviceclass processingtier"],
+  [TIER, "servicetier tier serviceclass processingtier"],
   [
-    'the gateway itself hears of the task; use "callback_url" to hear of its end',
+    NEWS,
     "callbackurl callbackuri callback callbacks webhook webhooks webhookurl webhookuri webhookconfig webhookevents " +
     "webhookeventsfilter falwebhook notifyhook notifyurl notificationurl pubsubtopic",
   ],
-  ["the gateway keeps the result", "storageuri storageoptions gcsuri outputgcsuri outputgcsbucket outputs3uri"],
+  [
+    // A video that does not come back to the gateway could be had without being paid.
+    RESULT,
+    "storageuri storageoptions gcsuri outputgcsuri outputgcsbucket outputs3uri outputurl outputuri syncmode",
+  ],
 ];
 
 /** What no vendor is sent. Source: video API references of Ark, xAI, MiniMax, fal, Google, Runway, Kling, Replicate. */
 const REFUSED_EVERYWHERE: ReadonlyMap<string, string> = new Map(
   EVERYWHERE.flatMap(([why, names]) => names.split(" ").map((name) => [plainName(name), why] as const)),
 );
+
+/** What names contain that say the same in words of their own, such as `export_fps`. */
+const REFUSED_PATTERNS: readonly (readonly [why: string, pattern: RegExp])[] = [
+  [LENGTH, /duration|seconds|numframes|numberofframes|framecount|numsegments/],
+  [RATE, /fps|framerate|framespersecond/],
+  [SIZE, /resolution|upscal/],
+  [TIER, /tier$/],
+  [NEWS, /callback|webhook/],
+  [RESULT, /upload(?:url|uri)/],
+  [MEDIA_OPTION, /(?:image|video|audio|mask)s?(?:url|uri)/],
+];
 
 /**
  * Refuses options that decide what a video costs, where news of it is sent, or what it is made from: the price is reserved by the
@@ -73,6 +96,8 @@ function reasonAgainst(name: string, refused: RefusedOptions): string | undefine
     const plain = plainName(part);
     const why = Object.hasOwn(refused, plain) ? refused[plain] : REFUSED_EVERYWHERE.get(plain);
     if (why !== undefined) return why;
+    const found = REFUSED_PATTERNS.find(([, pattern]) => pattern.test(plain));
+    if (found !== undefined) return found[0];
   }
   return undefined;
 }

@@ -25,6 +25,7 @@ const VENDORS: readonly Vendor[] = [
     refused: [
       ...["model", "duration", "resolution", "aspect_ratio", "size", "generate_audio", "callback_url"],
       ...["frame_images", "input_references", "previous_job_id", "creativity", "upscale_factor"],
+      "multi_prompt",
     ],
   },
   {

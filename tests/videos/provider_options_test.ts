@@ -29,8 +29,15 @@ const REFUSED: readonly [provider: string, names: string][] = [
   ["ark", "frames num_frames draft draft_task priority service_tier tools content callback_url generate_audio"],
   ["fal", "num_frames frames_per_second generate_audio audio image_url end_image_url video_urls audio_url loras"],
   ["fal", "fal_webhook webhook_url num_videos image_size width acceleration"],
+  ["fal", "sync_mode pro_mode turbo_mode use_turbo enable_detail_pass generate_multi_clip_switch multi_prompt"],
+  ["fal", "num_segments export_fps use_rife match_input_num_frames match_input_frames_per_second"],
+  ["fal", "elements character_ids ref_image_urls input_image_url mask_video_url control_video_url audio_url_person1"],
+  [
+    "ark",
+    "upload_url outputUrl clip_duration_sec shot-seconds video_callback_address my_webhook export_fps speed_tier",
+  ],
   ["minimax", "base_video content first_frame_image subject_reference callback_url Duration"],
-  ["xai", "image last_frame keyframes reference_images video storage_options n generate_audio"],
+  ["xai", "image last_frame keyframes reference_images video storage_options n generate_audio upload_url"],
 ];
 
 for (const [provider, names] of REFUSED) {

@@ -1,4 +1,4 @@
-import { MEDIA_OPTION, refusals, UNPRICED_OPTION } from "../refused_options.ts";
+import { ACCOUNT_OPTION, MEDIA_OPTION, refusals, UNPRICED_OPTION } from "../refused_options.ts";
 import type { RefusedOptions } from "../video_upstream.ts";
 
 /** What no caller may set. `num_frames` overrides `duration`; a length is also that of a video or sound to follow.
@@ -6,6 +6,7 @@ import type { RefusedOptions } from "../video_upstream.ts";
 export const REFUSED_OPTIONS: RefusedOptions = {
   ...refusals(UNPRICED_OPTION, [
     ...["acceleration", "mode", "priority", "draft", "draftmode", "interpolatormodel", "adjustfpsforinterpolation"],
+    ...["promode", "turbomode", "useturbo", "enabledetailpass", "userife", "generatemulticlipswitch", "multiprompt"],
     ...["loras", "voiceids", "voicelist", "endframenum", "startframenum", "extend", "extendduration", "autoduration"],
   ]),
   ...refusals(MEDIA_OPTION, [
@@ -13,5 +14,7 @@ export const REFUSED_OPTIONS: RefusedOptions = {
     ...["lastframeurl", "firstimageurl", "lastimageurl", "referenceimageurl", "referenceimageurls", "referenceimages"],
     ...["subjectreferenceimageurl", "video", "videourl", "videourls", "referencevideourl", "referencevideourls"],
     ...["audiourl", "audiourls", "referenceaudiourl", "referenceaudiourls", "maskurl", "maskimageurl", "keyframes"],
+    ...["elements", "dynamicmasks"],
   ]),
+  ...refusals(ACCOUNT_OPTION, ["characterids", "keyframeid", "videoid"]),
 };

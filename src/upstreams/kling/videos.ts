@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { UpstreamFailure } from "../failure.ts";
 import type { Outbound } from "../outbound.ts";
-import { MEDIA_OPTION, UNPRICED_OPTION } from "../refused_options.ts";
+import { ACCOUNT_OPTION, MEDIA_OPTION, UNPRICED_OPTION } from "../refused_options.ts";
 import { videoExchange } from "../video_exchange.ts";
 import { failed, finished, pending, pendingAs } from "../video_progress.ts";
 import { shapeOf, type VideoShapes } from "../video_shape.ts";
@@ -33,8 +33,6 @@ const SHAPES: VideoShapes = {
   ratios: ["16:9", "9:16", "1:1"],
 };
 
-const ACCOUNTS = "it names something at the operator's vendor account; send data or a web address as a reference";
-
 const REFUSED_OPTIONS: RefusedOptions = {
   mode: 'it decides how large the video is; use "resolution"',
   aspectratio: 'it decides what shape the video has; use "aspect_ratio" or "size"',
@@ -46,8 +44,8 @@ const REFUSED_OPTIONS: RefusedOptions = {
   videourl: MEDIA_OPTION,
   staticmask: MEDIA_OPTION,
   dynamicmasks: MEDIA_OPTION,
-  videoid: ACCOUNTS,
-  elementlist: ACCOUNTS,
+  videoid: ACCOUNT_OPTION,
+  elementlist: ACCOUNT_OPTION,
   voicelist: UNPRICED_OPTION,
 };
 

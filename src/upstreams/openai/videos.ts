@@ -59,6 +59,7 @@ const REFUSED_OPTIONS: RefusedOptions = {
   outputformat: UNPRICED_OPTION,
   loras: UNPRICED_OPTION,
   voicelist: UNPRICED_OPTION,
+  multiprompt: UNPRICED_OPTION,
   previousjobid: "it names a job that may be another caller's; send its video as a reference",
   frameimages: MEDIA_OPTION,
   inputreferences: MEDIA_OPTION,
