@@ -1,0 +1,57 @@
+import { assert, assertEquals } from "@std/assert";
+import { onResultStage } from "./result_stage.ts";
+
+const GIGABYTE = 1_000_000_000;
+const PIECE = new Uint8Array(65_536);
+/** What buffers of sockets and a lazy collector of garbage may come to; a result that is held would be ten times that. */
+const MAX_GROWTH_BYTES = 200_000_000;
+
+/** A gigabyte, made as it is asked for. */
+function gigabyte(): Response {
+  let left = GIGABYTE;
+  const body = new ReadableStream({
+    pull(controller) {
+      controller.enqueue(PIECE.subarray(0, Math.min(left, PIECE.length)));
+      left -= PIECE.length;
+      if (left <= 0) controller.close();
+    },
+  }, { highWaterMark: 0 });
+  return new Response(body, { headers: { "content-type": "video/mp4", "content-length": String(GIGABYTE) } });
+}
+
+/** What this thread holds; others run other tests. */
+function heldBytes(): number {
+  const { heapUsed, external } = Deno.memoryUsage();
+  return heapUsed + external;
+}
+
+/** How much more was held at most while something was done. */
+async function growthDuring(work: () => Promise<void>): Promise<number> {
+  const before = heldBytes();
+  let most = before;
+  const timer = setInterval(() => most = Math.max(most, heldBytes()), 10);
+  try {
+    await work();
+  } finally {
+    clearInterval(timer);
+  }
+  return most - before;
+}
+
+onResultStage("a gigabyte is copied, and streamed through, without being held in memory", async (on) => {
+  on.host.answer = gigabyte;
+  const id = await on.complete();
+  const copying = await growthDuring(async () => void await on.run("video_mirror"));
+  assertEquals((await on.parts.files.find(`${id}-0.mp4`))?.bytes, GIGABYTE);
+  assert(copying < MAX_GROWTH_BYTES, `${copying} bytes were held while it was copied`);
+  await on.parts.files.remove(`${id}-0.mp4`);
+
+  const request = { range: null, signal: new AbortController().signal };
+  let bytes = 0;
+  const streaming = await growthDuring(async () => {
+    const { body } = (await on.videos.streamResult(`${id}-0.mp4`, request))!;
+    for await (const piece of body) bytes += piece.length;
+  });
+  assertEquals(bytes, GIGABYTE);
+  assert(streaming < MAX_GROWTH_BYTES, `${streaming} bytes were held while it was streamed`);
+});
