@@ -104,3 +104,31 @@ Deno.test("a test event is refused for an account that is not there", async () =
   const refused = await assertRejects(() => at.webhooks.feed.make(ended, true), GatewayError);
   assertEquals(refused.code, "not_found");
 });
+
+Deno.test("the administration of events refuses what it cannot read, naming the field, and whoever has not its key", async () => {
+  const gateway = await startVideoGateway();
+  const admin = { authorization: `Bearer ${gateway.adminKey}` };
+  const path = "/admin/v1/events";
+  assertEquals((await gateway.call("GET", path)).status, 401);
+  assertEquals((await gateway.call("POST", path, { event: "completed", account: "demo" })).status, 401);
+  const bad = await gateway.call("GET", `${path}?from=-1`, undefined, admin);
+  assertEquals([bad.status, bad.json.error.field], [400, "from"]);
+  for (
+    const [body, status, field] of [
+      [{ event: "video.generation.started", account: "demo" }, 400, "event"],
+      [{ event: "completed" }, 400, "account"],
+      [{ event: "completed", account: "demo", url: "https://receiver.example/" }, 400, "url"],
+      [{ event: "completed", account: "nobody" }, 404, undefined],
+    ] as const
+  ) {
+    const refused = await gateway.call("POST", path, body, admin);
+    assertEquals([refused.status, refused.json.error.field], [status, field]);
+  }
+  const { json: { next } } = await gateway.call("GET", path, undefined, admin);
+  const unkept = { event: "video.generation.expired", account: "demo", kept: false };
+  const made = await gateway.call("POST", path, unkept, admin);
+  assertEquals([made.status, made.json.heard, JSON.parse(made.json.body).event], [201, true, unkept.event]);
+  const { json } = await gateway.call("GET", `${path}?from=${next}`, undefined, admin);
+  assertEquals(json.data, []);
+  await gateway.stop();
+});
