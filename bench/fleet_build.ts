@@ -1,0 +1,134 @@
+/**
+ * Fills a folder with the store and the files of a gateway that worked for days: tasks that have ended, and tasks that are under
+ * way. Every record is written by the engine itself. Its argument is a {@linkcode FleetPlan} as JSON, and it prints a
+ * {@linkcode FleetBuilt} as JSON.
+ */
+import type { VideoProgress } from "../src/upstreams/video_upstream.ts";
+import { CALLER, DEAF, type FleetEngine, MODELS, openAccount, openFleetEngine } from "./fleet_engine.ts";
+
+/** What to build. */
+export interface FleetPlan {
+  /** For the store and the files; empty. */
+  readonly folder: string;
+  readonly finished: number;
+  readonly open: number;
+  /** Unix milliseconds: when the last task was made. */
+  readonly endsAt: number;
+}
+
+/** What was built. */
+export interface FleetBuilt {
+  /** Tasks that ended a second, from the create to the copy and the delivered event. */
+  readonly endedPerSecond: number;
+  /** Finished tasks whose event was not delivered yet. */
+  readonly owed: number;
+}
+
+const AT_ONCE = 1_000;
+/** Between two groups of tasks. */
+const PAUSE_MS = 5 * 3_600_000;
+const POLLED_AFTER_MS = 12_000;
+/** How fast time passes while it is waited for the engine: leases must not end under what is being worked on. */
+const TICK_MS = { idle: 1_000, atWork: 20 };
+const WAIT_MS = 2;
+/** Of a hundred tasks that have ended: how many did not by a video, one of each other status in turn. */
+const UNMADE = 9;
+const PROMPT =
+  "A lighthouse at dusk, waves against the rocks, gulls over the water, a slow pan to the left that ends " +
+  "at a keeper who lights the lamp; warm colours, grain as on film";
+
+/** Builds it. */
+export async function buildFleet({ folder, finished, open, endsAt }: FleetPlan): Promise<FleetBuilt> {
+  const groups = Math.ceil(finished / AT_ONCE);
+  const engine = await openFleetEngine({ folder, at: endsAt - groups * PAUSE_MS, pollsPerSecond: 1e6 });
+  await openAccount(engine.store);
+  const begun = performance.now();
+  engine.start();
+  const built = { owed: 0 };
+  for (let done = 0; done < finished; done += AT_ONCE) {
+    built.owed += await endSome(engine, Math.min(AT_ONCE, finished - done), done);
+    engine.clock.stall(PAUSE_MS - POLLED_AFTER_MS);
+  }
+  const endedPerSecond = finished / ((performance.now() - begun) / 1_000);
+  for (let done = 0; done < open; done += AT_ONCE) {
+    await create(engine, Math.min(AT_ONCE, open - done), finished + done);
+  }
+  await pollOnce(engine);
+  await engine.close(); // its poller is not drained: it leaves its leases, as a process that is killed does
+  return { endedPerSecond, ...built };
+}
+
+/** Makes tasks and waits until nothing is owed for them; gives how many events are, as their receiver takes none. */
+async function endSome(engine: FleetEngine, count: number, from: number): Promise<number> {
+  const { store, vendor } = engine;
+  await create(engine, count, from);
+  vendor.progress = (id) => progressOf(Number(id.slice(-12)));
+  await pollOnce(engine);
+  const deaf = Array.from({ length: count }, (_, n) => from + n).filter((n) => isDeaf(n)).length;
+  const isOver = async () => {
+    const pending = await store.scan(["video", "time", "pending"], { limit: 1 });
+    return pending.length === 0 && vendor.counts.opened === madeUpTo(from + count);
+  };
+  await passUntil(engine, isOver);
+  vendor.progress = () => ({ status: "pending", isRunning: true });
+  return deaf;
+}
+
+async function create(engine: FleetEngine, count: number, from: number): Promise<void> {
+  const { videos, vendor } = engine;
+  const before = vendor.counts.jobs;
+  await Promise.all(Array.from({ length: count }, async (_, n) => {
+    await videos.create({ ...CALLER, body: bodyOf(from + n), bytes: new Uint8Array(), idempotencyKey: null });
+  }));
+  await passUntil(engine, () => vendor.counts.jobs === before + count);
+}
+
+async function pollOnce({ clock, videos }: FleetEngine): Promise<void> {
+  clock.advance(POLLED_AFTER_MS);
+  await videos.poller.pollDue();
+}
+
+/** Lets time pass until something is so and nobody is at work. */
+async function passUntil({ clock, running }: FleetEngine, isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!await isSo() || running() > 0) {
+    clock.advance(running() > 0 ? TICK_MS.atWork : TICK_MS.idle);
+    await new Promise((resolve) => setTimeout(resolve, WAIT_MS));
+  }
+}
+
+function bodyOf(n: number): Record<string, unknown> {
+  const hook = isDeaf(n) ? `https://${DEAF}.example/hook` : n % 10 === 0 ? "https://receiver.example/hook" : undefined;
+  return {
+    model: MODELS[n % MODELS.length],
+    prompt: `${PROMPT} (${n})`,
+    metadata: { order: `order-${n}`, team: `team-${n % 50}` },
+    ...(hook && { callback_url: hook }),
+  };
+}
+
+function isDeaf(n: number): boolean {
+  return n % 500 === 0;
+}
+
+/** How many of the first tasks end by a video. */
+function madeUpTo(n: number): number {
+  return n - Math.floor(n / 100) * UNMADE - Math.min(n % 100, UNMADE);
+}
+
+function progressOf(n: number): VideoProgress {
+  const rest = n % 100;
+  if (rest >= UNMADE) {
+    return {
+      status: "completed",
+      results: [{
+        url: `https://vendor.example/results/2026/11/22/${n}/video.mp4?signature=${"0".repeat(64)}`,
+        needsCredential: true,
+      }],
+      consumption: { seconds: 5, costUsd: null },
+    };
+  }
+  if (rest % 3 === 0) return { status: "failed", code: "upstream_error", message: "The picture could not be read" };
+  return { status: rest % 3 === 1 ? "cancelled" : "expired" };
+}
+
+if (import.meta.main) console.log(JSON.stringify(await buildFleet(JSON.parse(Deno.args[0]))));

@@ -1,0 +1,187 @@
+/**
+ * The whole of videos and webhooks over a store on disk, on a clock that stands still until it is moved, with a vendor and a
+ * receiver of webhooks within the process: what is measured is the gateway's own work.
+ */
+import { createAccount } from "../src/billing/account.ts";
+import { createMeter } from "../src/billing/meter.ts";
+import { createCatalog } from "../src/catalog/catalog.ts";
+import { readModel } from "../src/catalog/model.ts";
+import { openDirectory } from "../src/files/directory.ts";
+import { systemClock } from "../src/lib/clock.ts";
+import { silentLog } from "../src/lib/log.ts";
+import { LARGEST_MONEY } from "../src/lib/money.ts";
+import { createCircuitBreaker } from "../src/routing/circuit_breaker.ts";
+import { createJobRunner, type JobRunner } from "../src/store/jobs.ts";
+import { openKvStore } from "../src/store/kv.ts";
+import type { EmbeddedStore } from "../src/store/embedded.ts";
+import type { Store } from "../src/store/store.ts";
+import type { VideoProgress, VideoUpstream } from "../src/upstreams/video_upstream.ts";
+import { USUAL_SCHEDULE } from "../src/videos/poll_schedule.ts";
+import { fileSweep, taskSweep } from "../src/videos/retention.ts";
+import { createVideos, type VideoParts, type Videos } from "../src/videos/videos.ts";
+import { deliverySweep } from "../src/webhooks/retention.ts";
+import { createWebhooks } from "../src/webhooks/webhooks.ts";
+import { createMediaWork } from "../src/workers/media_work.ts";
+import { joinRunners } from "../src/job_runners.ts";
+import { ManualClock } from "../tests/support/manual_clock.ts";
+
+/** The only provider. */
+export const PROVIDER = "bench";
+/** Whose tasks they all are: one caller's, as that is the most for lists and for the account's balance. */
+export const CALLER = { accountId: "bench", keyId: "bench-key" } as const;
+/** Tasks are of these models in turn. */
+export const MODELS = ["bench/video-1", "bench/video-2", "bench/video-3"] as const;
+
+/** A receiver of webhooks with this word in its address never takes one. */
+export const DEAF = "deaf";
+
+/** What names resolve to; nothing is ever sent there. */
+const RECEIVER = "93.184.216.34";
+const RESULT = new Uint8Array(1_024);
+const PENDING: VideoProgress = { status: "pending", isRunning: true };
+
+/** How an engine is opened. */
+export interface FleetEngineOptions {
+  /** Of the store and the files. */
+  readonly folder: string;
+  /** Unix milliseconds at which its clock stands. */
+  readonly at: number;
+  /** Requests a second that the provider may be polled with. Default: the usual ones. */
+  readonly pollsPerSecond?: number;
+  /** Whether the vendor is asked for many jobs at once. Default false. */
+  readonly isListed?: boolean;
+  /** Another view of the store. Default: as it is. */
+  readonly seen?: (store: Store) => Store;
+}
+
+/** An engine that is open. */
+export interface FleetEngine {
+  readonly clock: ManualClock;
+  readonly store: EmbeddedStore;
+  readonly videos: Videos;
+  readonly vendor: FleetVendor;
+  /** One step of each part of the retention, as its job makes them. */
+  readonly sweeps: (kept: { readonly filesMs: number; readonly tasksMs: number }) => (() => Promise<boolean>)[];
+  /** Begins to do the jobs that are owed; polls are the poller's. */
+  start(): void;
+  /** How many jobs are worked on. */
+  running(): number;
+  close(): Promise<void>;
+}
+
+/** Opens the engine. What the folder lacks is made. */
+export async function openFleetEngine(options: FleetEngineOptions): Promise<FleetEngine> {
+  const { folder, at, pollsPerSecond = USUAL_SCHEDULE.perSecond, isListed = false, seen = (store) => store } = options;
+  const clock = new ManualClock(at);
+  const log = silentLog;
+  const store = await openKvStore({ path: `${folder}/store.db`, clock, log });
+  const media = createMediaWork({ clock: systemClock, log });
+  const vendor = new FleetVendor(isListed);
+  const post = (url: string) =>
+    Promise.resolve({ status: url.includes(DEAF) ? 503 : 200, header: () => null, bytes: 0 });
+  const egress = { allow: [], own: [], resolve: () => Promise.resolve([RECEIVER]) };
+  const webhooks = createWebhooks({ store, clock, log, egress, timeoutMs: 10_000, random: Math.random, post });
+  const parts: VideoParts = {
+    store: seen(store),
+    meter: createMeter({ store, clock, log }),
+    clock,
+    log,
+    catalog: createCatalog(MODELS.map((id) =>
+      readModel({
+        id,
+        video: { modes: ["text2video"], price_per_second: { default: "0.0001" } },
+        serves: [{ provider: PROVIDER }],
+      })
+    )),
+    upstreams: new Map([[PROVIDER, vendor]]),
+    isProvider: () => true,
+    breaker: createCircuitBreaker({ clock }),
+    files: openDirectory(`${folder}/files`),
+    signingKeys: [{ id: "bench", secret: new Uint8Array(32) }],
+    egress,
+    baseUrl: () => "https://gateway.example",
+    media,
+    settings: {
+      preauthorize: true,
+      deadlineMs: 86_400_000,
+      signedUrlMs: 86_400_000,
+      polling: { ...USUAL_SCHEDULE, perSecond: pollsPerSecond },
+      doubtMs: 300_000,
+      unknownCreates: "release",
+    },
+    onTerminal: webhooks.onTerminal,
+    onRemoval: webhooks.onRemoval,
+    random: Math.random,
+  };
+  const videos = createVideos(parts, { polling: { requests: 60, perMs: 60_000, burst: 10 }, eventStreams: 100 });
+  let runner: JobRunner | null = null;
+  return {
+    clock,
+    store,
+    videos,
+    vendor,
+    sweeps: (
+      { filesMs, tasksMs },
+    ) => [fileSweep(parts, filesMs), taskSweep(parts, tasksMs), deliverySweep(store, null)],
+    start() {
+      const { handlers, concurrency } = videos;
+      runner = joinRunners([
+        createJobRunner({ store, clock, log, handlers, concurrency }),
+        webhooks.startJobs(),
+      ]);
+    },
+    running: () => runner?.running ?? 0,
+    async close() {
+      await runner?.drain(0);
+      media.close();
+      await store.close();
+    },
+  };
+}
+
+/** Opens an account that can pay for everything. */
+export async function openAccount(store: Store): Promise<void> {
+  await createAccount(store, { id: CALLER.accountId, balance: LARGEST_MONEY });
+}
+
+/** A vendor that answers at once, and whose jobs go on until they are ended. */
+export class FleetVendor implements VideoUpstream {
+  readonly mediaForms = { image: ["url"], audio: ["url"], video: ["url"] } as const;
+  readonly cancel = null;
+  readonly find = null;
+  readonly pollMany?: VideoUpstream["pollMany"];
+  /** How jobs stand, by their ids. */
+  progress: (id: string) => VideoProgress = () => PENDING;
+  /** Jobs that were made, requests that asked for some, and results that were opened. */
+  readonly counts = { jobs: 0, polls: 0, opened: 0 };
+
+  /** @param isListed Whether it can be asked for many jobs at once. */
+  constructor(isListed: boolean) {
+    if (!isListed) return;
+    this.pollMany = {
+      limit: 100,
+      ask: (jobs) => {
+        this.counts.polls++;
+        return Promise.resolve(new Map(jobs.map(({ id }) => [id, this.progress(id)])));
+      },
+    };
+  }
+
+  create(): ReturnType<VideoUpstream["create"]> {
+    return Promise.resolve({ id: `cgt-20261122-${String(this.counts.jobs++).padStart(12, "0")}`, place: null });
+  }
+
+  poll({ id }: { readonly id: string }): Promise<VideoProgress> {
+    this.counts.polls++;
+    return Promise.resolve(this.progress(id));
+  }
+
+  readonly open = (): ReturnType<NonNullable<VideoUpstream["open"]>> => {
+    this.counts.opened++;
+    return Promise.resolve({ bytes: once() });
+  };
+}
+
+async function* once(): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  yield await Promise.resolve(RESULT);
+}
