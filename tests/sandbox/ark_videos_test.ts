@@ -50,6 +50,21 @@ Deno.test("the sandbox's videos wait, run and succeed by the clock, and the resu
     );
   }));
 
+Deno.test("the sandbox sends a result slowly, in eight pieces, where the prompt orders it", () =>
+  onSandbox(async (call, clock) => {
+    const { json: { id } } = await call("POST", TASKS, order("Waves [[queue 0]] [[run 0]] [[slow 800]]"));
+    const { json: { content } } = await call("GET", `${TASKS}/${id}`);
+    const answer = await fetch(content.video_url);
+    let result: Uint8Array | null = null;
+    const reading = answer.bytes().then((bytes) => result = bytes);
+    let tenths = 0;
+    for (; result === null; tenths++) {
+      clock.advance(100);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    assertEquals([await reading, tenths >= 8], [SAMPLE_VIDEO, true]);
+  }));
+
 Deno.test("the sandbox cancels videos that wait, and none that run", () =>
   onSandbox(async (call, clock) => {
     const { json: { id: waiting } } = await call("POST", TASKS, order("Waves"));

@@ -17,6 +17,8 @@ export interface VideoDirectives {
   readonly cuts: boolean;
   /** The result's address answers 404. */
   readonly missing: boolean;
+  /** How long the result takes to come, piece by piece. */
+  readonly slowMs: number;
   /** The result stands in the vendor's answer, where the vendor has that form. */
   readonly isInline: boolean;
   /** The length that is reported, in seconds; null for what was ordered. */
@@ -33,6 +35,7 @@ const USUAL: VideoDirectives = {
   rejects: false,
   cuts: false,
   missing: false,
+  slowMs: 0,
   isInline: false,
   seconds: null,
 };
@@ -52,6 +55,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   reject: () => ({ rejects: true }),
   cut: () => ({ cuts: true }),
   missing: () => ({ missing: true }),
+  slow: (argument) => ({ slowMs: Number(argument) || 0 }),
   inline: () => ({ isInline: true }),
   refuse: () => ({ end: "refusal" }),
   failure: () => ({ end: "failure" }),

@@ -127,7 +127,23 @@ function resultOf(world: World, job: VideoJob | undefined, bytes: Uint8Array<Arr
   if (!job || job.directives.missing || stateOf(world, job) !== "succeeded") {
     return new Response("Not found", { status: 404 });
   }
-  return new Response(bytes, { headers: { "content-type": mediaType } });
+  const headers = { "content-type": mediaType, "content-length": String(bytes.length) };
+  return new Response(job.directives.slowMs > 0 ? slowly(world, bytes, job.directives.slowMs) : bytes, { headers });
+}
+
+const PIECES = 8;
+
+/** The bytes in pieces, the last of which comes after `slowMs`. */
+function slowly({ clock }: World, bytes: Uint8Array<ArrayBuffer>, slowMs: number): ReadableStream<Uint8Array> {
+  const pieceBytes = Math.ceil(bytes.length / PIECES);
+  let at = 0;
+  return new ReadableStream({
+    async pull(controller) {
+      await sleep(clock, slowMs / PIECES);
+      controller.enqueue(bytes.slice(at, at += pieceBytes));
+      if (at >= bytes.length) controller.close();
+    },
+  }, { highWaterMark: 0 });
 }
 
 /** The answer to a creation: the given one, or the head of one whose body never comes where the prompt orders that. */

@@ -6,24 +6,24 @@ export const PRICES = {
   textToken: "0.00001",
   image: "0.04",
   cacheToken: "0.000001",
-  videoSecond: "0.1",
 } as const;
 
 const WORDS = 12;
 /** Enough words for the least size of the vendor's caches. */
 const CACHED_TEXT = "lighthouse ".repeat(1_200);
 
+/** What is charged call by call. */
+export type CallKind = "text" | "image" | "cache";
+
 /** What callers know for certain: replies that reached them whole, and what these cost. */
 export interface Acknowledged {
-  readonly calls: Record<"text" | "image" | "cache", number>;
-  readonly cost: Record<"text" | "image" | "cache", Money>;
-  /** Video tasks by the name that their creation was sent under. */
-  readonly videos: Map<string, string>;
+  readonly calls: Record<CallKind, number>;
+  readonly cost: Record<CallKind, Money>;
 }
 
 /** Nothing acknowledged yet. */
 export function nothingAcknowledged(): Acknowledged {
-  return { calls: { text: 0, image: 0, cache: 0 }, cost: { text: 0n, image: 0n, cache: 0n }, videos: new Map() };
+  return { calls: { text: 0, image: 0, cache: 0 }, cost: { text: 0n, image: 0n, cache: 0n } };
 }
 
 /** Where load goes, and as whom. */
@@ -34,46 +34,25 @@ export interface LoadTarget {
   readonly callbackUrl: string;
 }
 
-/** Calls of every kind against one life of the gateway. What a kill cuts off is not acknowledged. */
+/** Calls for texts, pictures and caches against one life of the gateway. What a kill cuts off is not acknowledged. */
 export class Load {
   #stopped = false;
-  #acknowledgedNow = 0;
-  #wanted = Infinity;
-  readonly #enough = Promise.withResolvers<void>();
 
   constructor(readonly target: LoadTarget, readonly acknowledged: Acknowledged) {}
 
-  /** One call of each kind at a time until {@linkcode Load.stop}; `names` are those of the videos to create meanwhile. */
-  async run(names: readonly string[]): Promise<void> {
+  /** One call of each kind at a time until {@linkcode Load.stop}. */
+  async run(): Promise<void> {
     await Promise.all([
       this.#repeat(() => this.#streamedText()),
       this.#repeat(() => this.#wholeText()),
       this.#repeat(() => this.#image()),
       this.#repeat(() => this.#cache()),
-      ...names.map((name) => this.#attempt(() => this.createVideo(name))),
     ]);
-  }
-
-  /** Resolves once this many calls of this life are acknowledged. */
-  reached(calls: number): Promise<void> {
-    this.#wanted = calls;
-    if (this.#acknowledgedNow >= calls) this.#enough.resolve();
-    return this.#enough.promise;
   }
 
   /** No call begins any more. */
   stop(): void {
     this.#stopped = true;
-  }
-
-  /** Creates a video under a name; asked again with the same name it is the same task. */
-  async createVideo(name: string): Promise<void> {
-    const order = Number(name);
-    const prompt = `Video ${name} [[queue ${order % 3 * 200}]] [[run ${order * 97 % 2_000}]]`;
-    const body = { model: "load/video", prompt, duration: 2, callback_url: this.target.callbackUrl };
-    const answer = await this.#post("/v1/videos", body, { "idempotency-key": name });
-    const { id } = await answer.json();
-    if (answer.status === 202) this.acknowledged.videos.set(name, id);
   }
 
   async #repeat(call: () => Promise<void>): Promise<void> {
@@ -125,10 +104,9 @@ export class Load {
     this.#add("text", readMoney(PRICES.textRequest) + BigInt(outputTokens) * readMoney(PRICES.textToken));
   }
 
-  #add(kind: "text" | "image" | "cache", cost: Money): void {
+  #add(kind: CallKind, cost: Money): void {
     this.acknowledged.calls[kind]++;
     this.acknowledged.cost[kind] += cost;
-    if (++this.#acknowledgedNow >= this.#wanted) this.#enough.resolve();
   }
 
   #post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {

@@ -1,0 +1,54 @@
+import { assertEquals, assertGreater, assertLessOrEqual } from "@std/assert";
+import { listLedger } from "../../../src/billing/ledger.ts";
+import type { Money } from "../../../src/lib/money.ts";
+import type { EmbeddedStore } from "../../../src/store/embedded.ts";
+import type { Acknowledged, CallKind } from "./load.ts";
+
+/** Texts, pictures and caches: acknowledged <= charged <= counted by the vendor. Gives what all of them cost. */
+export async function assertCallsPaid(
+  store: EmbeddedStore,
+  account: string,
+  acknowledged: Acknowledged,
+  asked: Readonly<Record<CallKind, number>>,
+): Promise<Money> {
+  const charged = await chargedIn(store, account);
+  for (const kind of ["text", "image", "cache"] as const) {
+    const facts = `${kind}: ${JSON.stringify({ acknowledged: acknowledged.calls[kind], asked: asked[kind] })}`;
+    assertGreater(acknowledged.calls[kind], 0, facts);
+    assertLessOrEqual(acknowledged.cost[kind], charged[kind].cost, `acknowledged <= charged, ${facts}`);
+    assertLessOrEqual(charged[kind].calls, asked[kind], `charged <= asked, ${facts}`);
+    const each = costOfOne(kind, acknowledged);
+    assertLessOrEqual(charged[kind].cost, BigInt(asked[kind]) * each, `charged <= counted by the vendor, ${facts}`);
+    assertEquals(charged[kind].requests.size, charged[kind].calls, `no request is charged twice, ${facts}`);
+  }
+  return charged.text.cost + charged.image.cost + charged.cache.cost;
+}
+
+interface Charged {
+  calls: number;
+  cost: Money;
+  readonly requests: Set<string>;
+}
+
+/** What the ledger charged, by kind. */
+async function chargedIn(store: EmbeddedStore, account: string): Promise<Record<CallKind, Charged>> {
+  const nothing = (): Charged => ({ calls: 0, cost: 0n, requests: new Set() });
+  const charged: Record<string, Charged> = { text: nothing(), image: nothing(), cache: nothing() };
+  let after: string | undefined;
+  do {
+    const { lines, next } = await listLedger(store, account, { after, limit: 100 });
+    for (const { kind, amount, requestId } of lines.flatMap(({ rows }) => rows)) {
+      charged[kind].calls++;
+      charged[kind].cost += amount;
+      charged[kind].requests.add(requestId);
+    }
+    after = next ?? undefined;
+  } while (after !== undefined);
+  return charged as Record<CallKind, Charged>;
+}
+
+/** All calls of a kind are alike, so each costs what an acknowledged one cost. */
+function costOfOne(kind: CallKind, { calls, cost }: Acknowledged): Money {
+  assertEquals(cost[kind] % BigInt(calls[kind]), 0n, `all ${kind} calls cost the same`);
+  return cost[kind] / BigInt(calls[kind]);
+}

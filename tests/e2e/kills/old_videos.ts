@@ -1,0 +1,72 @@
+import { startApp } from "../../../src/app.ts";
+import { readConfig } from "../../../src/config/config.ts";
+import { type Clock, systemClock } from "../../../src/lib/clock.ts";
+import { silentLog } from "../../../src/lib/log.ts";
+import { callerOf } from "../../support/gateway_call.ts";
+import type { VideoFacts } from "./video_facts.ts";
+import { MODELS } from "./video_orders.ts";
+
+const HOUR_MS = 3_600_000;
+
+/** What finished videos are kept for, in seconds. */
+export const RETENTION = { tasks: 12 * 3_600, deliveries: 12 * 3_600, files: 6 * 3_600 };
+
+/** Makes videos that are too old to be kept once the gateway starts: some as a whole, some with their files alone. */
+export async function makeOldVideos(
+  config: string,
+  key: string,
+  facts: VideoFacts,
+  count: number,
+): Promise<void> {
+  for (const id of await makeVideos(config, key, facts, { ageMs: 24 * HOUR_MS, count })) facts.outdated.add(id);
+  for (const id of await makeVideos(config, key, facts, { ageMs: 8 * HOUR_MS, count })) facts.withoutFiles.add(id);
+}
+
+/** The ids of videos that a gateway made in its own past, copies included. */
+async function makeVideos(
+  config: string,
+  key: string,
+  facts: VideoFacts,
+  { ageMs, count }: { readonly ageMs: number; readonly count: number },
+): Promise<string[]> {
+  const clock: Clock = { ...systemClock, now: () => Date.now() - ageMs };
+  const app = await startApp({
+    config: readConfig(await Deno.readTextFile(config), config, () => undefined),
+    log: silentLog,
+    clock,
+  });
+  const call = callerOf(app.address, { authorization: `Bearer ${key}` });
+  const ids = await Promise.all(Array.from({ length: count }, async () => {
+    const number = -(facts.orders.size + 1);
+    const body = {
+      model: MODELS[0].id,
+      prompt: `Video ${number} [[queue 0]] [[run 0]]`,
+      metadata: { number: `${number}` },
+    };
+    const order = {
+      number,
+      model: MODELS[0],
+      idempotencyKey: null,
+      failures: 0,
+      isRejected: false,
+      body: JSON.stringify(body),
+    };
+    facts.orders.set(number, order);
+    return (await call("POST", "/v1/videos", order.body)).json.id;
+  }));
+  for (const id of ids) {
+    for (;;) {
+      const { json: task } = await call("GET", `/v1/videos/${id}`);
+      if (task.status === "completed" && await hasCopy(task.mirror_urls[0])) break;
+    }
+  }
+  await app.stop();
+  return ids;
+}
+
+/** A copy that is there has an entity tag. */
+async function hasCopy(url: string): Promise<boolean> {
+  const answer = await fetch(url);
+  await answer.body?.cancel();
+  return answer.headers.has("etag");
+}

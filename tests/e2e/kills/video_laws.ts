@@ -1,0 +1,149 @@
+import { assert, assertEquals, assertLessOrEqual } from "@std/assert";
+import { listLedger } from "../../../src/billing/ledger.ts";
+import { readHold } from "../../../src/billing/hold.ts";
+import { type Money, readMoney, writeMoney } from "../../../src/lib/money.ts";
+import type { EmbeddedStore } from "../../../src/store/embedded.ts";
+import { callerOf, type GatewayCall } from "../../support/gateway_call.ts";
+import type { LoadTarget } from "./load.ts";
+import type { ToldTask, VideoFacts } from "./video_facts.ts";
+import { SECOND_PRICE } from "./video_orders.ts";
+import type { SeenVideos } from "./video_vendors.ts";
+
+/** Between two looks at what is not yet as it has to become. */
+const LOOK_EVERY_MS = 50;
+
+/** Waits until all tasks have ended, their events were taken and their results copied; gives all of them. */
+export async function settledTasks(target: LoadTarget, adminKey: string, facts: VideoFacts): Promise<ToldTask[]> {
+  const call = callerOf(target.address, { authorization: `Bearer ${target.key}` });
+  const tasks = await until(
+    () => allTasks(call),
+    (all) => all.every(({ id, status }) => status !== "pending" && !facts.outdated.has(id)),
+  );
+  for (const task of tasks) facts.noteTask(task, facts.knownOf(task.id));
+  const owed = tasks.filter((task) => hasCallback(facts, task)).map(({ id, status }) => `${id}-${status}`);
+  await until(() => Promise.resolve(owed.filter((key) => !facts.taken.has(key))), (missing) => missing.length === 0);
+  // Files that are kept no longer go in the same passes.
+  const admin = callerOf(target.address, { authorization: `Bearer ${adminKey}` });
+  for (const { id } of tasks) {
+    await until(() => admin("GET", `/admin/v1/tasks/${id}`), ({ json }) => json.is_copying === false);
+  }
+  return await allTasks(call);
+}
+
+/** Every address of a copy that a task names opens. */
+export async function assertMirrorsOpen(tasks: readonly ToldTask[], { withoutFiles }: VideoFacts): Promise<void> {
+  for (const { id, status, mirror_urls: urls = [] } of tasks) {
+    const isCopied = status === "completed" && !withoutFiles.has(id);
+    assertEquals(urls.length > 0, isCopied, `${id} is ${status} and has ${urls.length} copies`);
+    for (const url of urls) {
+      const answer = await fetch(url);
+      assertEquals([answer.status, (await answer.bytes()).length > 0], [200, true], url);
+    }
+  }
+}
+
+/** What was acknowledged is there, once, and ended as somebody may have been told before. */
+export function assertNothingLost(tasks: readonly ToldTask[], facts: VideoFacts): void {
+  assertEquals(facts.contradictions, []);
+  const byId = new Map(tasks.map((task) => [task.id, task]));
+  for (const [number, ids] of facts.created) {
+    assertEquals(ids.size, 1, `order ${number} stands for one task: ${[...ids]}`);
+    const [id] = ids;
+    const isPurged = facts.purges.get(id);
+    if (isPurged === true) assert(!byId.has(id), `${id} was removed and is there`);
+    if (isPurged === undefined) assert(byId.has(id), `${id} was acknowledged and is not there`);
+  }
+  const numbers = tasks.map(({ metadata }) => Number(metadata.number));
+  assertEquals(new Set(numbers).size, numbers.length, "no order became two tasks");
+  for (const [key, bodies] of facts.events) assertEquals(bodies.size, 1, `event ${key} had one body`);
+}
+
+/** No vendor made a task twice, and what is unknown of one that can be searched was found out. */
+export function assertMadeOnce(tasks: readonly ToldTask[], facts: VideoFacts, seen: SeenVideos): void {
+  for (const order of facts.orders.values()) {
+    assertLessOrEqual(seen.made(order), 1, `at its vendor: ${order.body}`);
+  }
+  for (const task of tasks) {
+    const order = facts.orders.get(Number(task.metadata.number))!;
+    if (task.status === "completed") assertEquals(seen.made(order), 1, `${task.id} at its vendor`);
+    if (task.status === "completed" && order.model.isSearchable) assertEquals(seen.madeFor(task.id, order), 1, task.id);
+    if (task.error?.code === "outcome_unknown") assert(!order.model.isSearchable, `${task.id} could be searched for`);
+  }
+}
+
+/** Each task's hold ended once, by what its end says, and the account adds up. Gives what all videos cost. */
+export async function assertVideosPaid(
+  store: EmbeddedStore,
+  account: string,
+  tasks: readonly ToldTask[],
+  facts: VideoFacts,
+): Promise<Money> {
+  const lines = await videoLines(store, account);
+  let total = 0n;
+  for (const [id, operations] of lines) {
+    assertEquals(operations.length, 2, `${id} has one hold and one end`);
+    const [hold, end] = operations;
+    assertEquals([hold.operation, hold.held + end.held], ["hold", 0n], `the hold of ${id} is closed`);
+    total -= hold.available + end.available;
+    const cost = writeMoney(-(hold.available + end.available));
+    const told = facts.ends.get(id);
+    if (told !== undefined) assert(told.includes(` for ${cost} (`), `${id} paid ${cost} and was ${told}`);
+  }
+  for (const { id, status, usage } of tasks) {
+    const price = readMoney(SECOND_PRICE) * BigInt(usage.video_seconds);
+    assertEquals(readMoney(usage.video_cost), status === "completed" ? price : 0n, `${id} is ${status}`);
+    assert(lines.has(id), `${id} has no hold`);
+    assert((await readHold(store, id))?.state !== "open", `the hold of ${id} is closed`);
+  }
+  return total;
+}
+
+/** Every file is a copy that a task names. */
+export function assertNoStrayFiles(folder: string, tasks: readonly ToldTask[]): void {
+  const named = new Set(tasks.flatMap(({ mirror_urls: urls = [] }) => urls.map(fileOf)));
+  const there = [...Deno.readDirSync(folder)].filter(({ isFile }) => isFile).map(({ name }) => name);
+  assertEquals(there.filter((name) => !named.has(name)), [], "no file belongs to nobody");
+  assertEquals([...named].filter((name) => !there.includes(name)), [], "every copy is there");
+}
+
+function fileOf(url: string): string {
+  return new URL(url).pathname.split("/").at(-1)!;
+}
+
+function hasCallback({ orders }: VideoFacts, { metadata }: ToldTask): boolean {
+  return orders.get(Number(metadata.number))?.body.includes("callback_url") ?? false;
+}
+
+async function allTasks(call: GatewayCall): Promise<ToldTask[]> {
+  const tasks: ToldTask[] = [];
+  for (let after = "";;) {
+    const { json } = await call("GET", `/v1/videos?limit=100${after}`);
+    tasks.push(...json.data);
+    if (json.next === null) return tasks;
+    after = `&after=${json.next}`;
+  }
+}
+
+async function until<T>(look: () => Promise<T>, isReached: (value: T) => boolean): Promise<T> {
+  for (;;) {
+    const value = await look();
+    if (isReached(value)) return value;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  }
+}
+
+type VideoLine = Awaited<ReturnType<typeof listLedger>>["lines"][number];
+
+/** The lines of holds and of their ends, oldest first, by task. */
+async function videoLines(store: EmbeddedStore, account: string): Promise<Map<string, VideoLine[]>> {
+  const byTask = new Map<string, VideoLine[]>();
+  let after: string | undefined;
+  do {
+    const { lines, next } = await listLedger(store, account, { after, limit: 100 });
+    for (const line of lines.filter(({ operation }) => ["hold", "capture", "release"].includes(operation))) {
+      byTask.set(line.reference, [...byTask.get(line.reference) ?? [], line]);
+    }
+    after = next ?? undefined;
+  } while (after !== undefined);
+  return byTask;
+}

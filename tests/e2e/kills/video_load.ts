@@ -1,0 +1,153 @@
+import { createParser } from "eventsource-parser";
+import type { SeededRandom } from "../money_walk/random.ts";
+import type { LoadTarget } from "./load.ts";
+import type { ToldTask, VideoFacts } from "./video_facts.ts";
+import { orderOf, type VideoOrder } from "./video_orders.ts";
+
+const CREATORS = 3;
+const READERS = 4;
+/** Between two calls of one of them. */
+const PAUSE_MS = 15;
+
+/** Numbers of orders, each given once. */
+export type NextNumber = () => number;
+
+/** Creates, looks, cancels, removals, streams of events and reads of results, against one life of the gateway. */
+export class VideoLoad {
+  #isStopped = false;
+  readonly #left = new AbortController();
+
+  constructor(
+    readonly target: LoadTarget,
+    readonly facts: VideoFacts,
+    readonly random: SeededRandom,
+    /** Called with every answer that reached its caller whole. */
+    readonly onAnswer: () => void,
+  ) {}
+
+  /** Runs until {@linkcode VideoLoad.stop}; creates that an earlier life did not answer are made again first. */
+  async run(nextNumber: NextNumber): Promise<void> {
+    await Promise.all([
+      this.createAgain(),
+      ...Array.from({ length: CREATORS }, () => this.#repeat(() => this.#create(this.#newOrder(nextNumber())))),
+      ...Array.from({ length: READERS }, () => this.#repeat(() => this.#deed())),
+    ]);
+  }
+
+  /** Makes the creates again that carry a key and that an earlier life did not answer. */
+  async createAgain(): Promise<void> {
+    const again = this.facts.unanswered().filter(({ idempotencyKey }) => idempotencyKey !== null);
+    await Promise.all(again.map((order) => this.#attempt(() => this.#create(order))));
+  }
+
+  /** No call begins any more, and streams are left. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#left.abort();
+  }
+
+  /** Creates a video; asked again with its key it is the same task. */
+  async #create(order: VideoOrder): Promise<void> {
+    this.facts.orders.set(order.number, order);
+    const { idempotencyKey: key } = order;
+    const answer = await this.#call("POST", "/v1/videos", order.body, key === null ? {} : { "idempotency-key": key });
+    const { id } = await answer.json();
+    if (answer.status === 202) this.facts.noteCreated(order, id);
+    else this.facts.contradictions.push(`create ${order.number} was answered ${answer.status}`);
+  }
+
+  /** A look at a task. */
+  async #look(id: string): Promise<ToldTask | null> {
+    const known = this.facts.knownOf(id);
+    const answer = await this.#call("GET", `/v1/videos/${id}`);
+    const task = await answer.json();
+    if (answer.status === 404) this.facts.noteMissing(id);
+    else this.facts.noteTask(task, known);
+    return answer.status === 200 ? task : null;
+  }
+
+  #newOrder(number: number): VideoOrder {
+    return orderOf(number, this.random, this.target.callbackUrl);
+  }
+
+  async #deed(): Promise<void> {
+    const { ids } = this.facts;
+    if (ids.length === 0) return;
+    // Mostly young ones, which change.
+    const id = this.random.of(this.random.chance(0.7) ? ids.slice(-12) : ids);
+    const deed = this.random.next();
+    if (deed < 0.15) await this.#cancel(id);
+    else if (deed < 0.25) await this.#purge(id);
+    else if (deed < 0.40) await this.#readEvents(id);
+    else if (deed < 0.65) await this.#readResults(id);
+    else await this.#look(id);
+  }
+
+  async #cancel(id: string): Promise<void> {
+    const known = this.facts.knownOf(id);
+    const answer = await this.#call("DELETE", `/v1/videos/${id}`);
+    const task = await answer.json();
+    if (answer.status === 200) this.facts.noteTask(task, known);
+    if (answer.status === 404) this.facts.noteMissing(id);
+  }
+
+  async #purge(id: string): Promise<void> {
+    const { created, orders, ends } = this.facts;
+    if (!ends.has(id)) return;
+    this.facts.notePurge(id);
+    const answer = await this.#call("DELETE", `/v1/videos/${id}?purge=true`);
+    await answer.text();
+    if (answer.status !== 200) return;
+    this.facts.notePurged(id);
+    const number = [...created].find(([, ids]) => ids.has(id))![0];
+    const hasCallback = orders.get(number)!.body.includes("callback_url");
+    const isTold = [...this.facts.taken].some((key) => key.startsWith(id));
+    if (hasCallback && !isTold) this.facts.contradictions.push(`${id} was removed before its event was delivered`);
+  }
+
+  async #readEvents(id: string): Promise<void> {
+    const known = this.facts.knownOf(id);
+    const answer = await this.#call("GET", `/v1/videos/${id}/events`);
+    if (answer.status !== 200) return await answer.body?.cancel();
+    const parser = createParser({ onEvent: ({ data }) => this.facts.noteTask(JSON.parse(data), known) });
+    for await (const text of answer.body!.pipeThrough(new TextDecoderStream())) parser.feed(text);
+  }
+
+  async #readResults(id: string): Promise<void> {
+    const task = await this.#look(id);
+    for (const url of task?.mirror_urls ?? []) {
+      const answer = await fetch(url, { signal: this.#left.signal });
+      const bytes = await answer.bytes();
+      const isGood = answer.status === 200 && bytes.length > 0;
+      if (!isGood && !this.facts.purges.has(id)) this.facts.contradictions.push(`${url} is ${answer.status}`);
+    }
+  }
+
+  async #repeat(call: () => Promise<void>): Promise<void> {
+    while (!this.#isStopped) {
+      await this.#attempt(call);
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    }
+  }
+
+  /** A call that the kill cuts off fails here and is left out. */
+  async #attempt(call: () => Promise<void>): Promise<void> {
+    try {
+      await call();
+      this.onAnswer();
+    } catch (error) {
+      const isLeft = error instanceof DOMException && error.name === "AbortError";
+      if (!isLeft && !(error instanceof TypeError)) throw error;
+    }
+  }
+
+  #call(method: string, path: string, body?: string, headers: Record<string, string> = {}): Promise<Response> {
+    const { address, key } = this.target;
+    return fetch(address + path, {
+      method,
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json", ...headers },
+      body,
+      signal: this.#left.signal,
+    });
+  }
+}

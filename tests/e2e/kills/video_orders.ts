@@ -1,0 +1,84 @@
+import type { SeededRandom } from "../money_walk/random.ts";
+
+/** What a second of each video costs. */
+export const SECOND_PRICE = "0.1";
+
+/** A model under load, and what its vendor is like. */
+export interface LoadedModel {
+  readonly id: string;
+  readonly provider: string;
+  readonly upstreamModel: string;
+  /** Whether the vendor finds a job by what the gateway calls it. */
+  readonly isSearchable: boolean;
+}
+
+/** Vendors that can be searched by a mark, by the gateway's own id, and not at all. */
+export const MODELS: readonly LoadedModel[] = [
+  { id: "load/ark", provider: "ark", upstreamModel: "seedance-sandbox", isSearchable: true },
+  { id: "load/kling", provider: "kling", upstreamModel: "kling-sandbox", isSearchable: true },
+  {
+    id: "load/fal",
+    provider: "fal",
+    upstreamModel: "fal-ai/bytedance/seedance/v1.5/pro",
+    isSearchable: false,
+  },
+  { id: "load/openrouter", provider: "openrouter", upstreamModel: "seedance-sandbox", isSearchable: false },
+];
+
+/** A video to create. */
+export interface VideoOrder {
+  /** Stands in its prompt and in its metadata, so that the vendor's requests and the tasks are found again. */
+  readonly number: number;
+  readonly model: LoadedModel;
+  /** Null to create it without. */
+  readonly idempotencyKey: string | null;
+  /** How often its creation is refused first. */
+  readonly failures: number;
+  /** Whether its creation is refused for good, however often it is asked for. */
+  readonly isRejected: boolean;
+  readonly body: string;
+}
+
+const PICTURE = "data:image/png;base64," +
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+const ENDS = ["", "", "", "", "", "[[refuse]]", "[[expire]]", "[[noresult]]", "[[failure]]", "[[reject]]"];
+const TROUBLES = ["", "", "", "[[cut]]", "[[stall 300]]", "[[stall 900]]", "[[slow 400]]", "[[slow 1500]]"];
+
+/** A video of a random vendor, length, course and end. */
+export function orderOf(number: number, random: SeededRandom, callbackUrl: string): VideoOrder {
+  const model = random.of(MODELS);
+  const failures = random.chance(0.15) ? random.between(1, 2) : 0;
+  const end = random.of(ENDS);
+  const course = [
+    `[[queue ${random.of([0, 0, 200, 800])}]]`,
+    `[[run ${random.of([0, 100, 600, 1_500])}]]`,
+    failures > 0 ? `[[fail ${random.of([429, 503])} ${failures}]]` : "",
+    random.of(TROUBLES),
+    end,
+  ];
+  const prompt = `Video ${number} ${course.join(" ")}`;
+  const hasFrame = model.provider === "ark" && random.chance(0.3);
+  const frame = { frame_images: [{ type: "image_url", image_url: { url: PICTURE }, frame_type: "first_frame" }] };
+  return {
+    number,
+    model,
+    idempotencyKey: random.chance(0.6) ? `order-${number}` : null,
+    failures,
+    isRejected: end === "[[reject]]",
+    body: JSON.stringify({
+      model: model.id,
+      prompt,
+      duration: random.between(2, 9),
+      metadata: { number: String(number) },
+      ...(hasFrame && frame),
+      ...(random.chance(0.7) && { callback_url: callbackUrl }),
+    }),
+  };
+}
+
+/** The number of the order that a vendor's request is for; null for one that is for none. */
+export function numberIn(body: unknown): number | null {
+  const number = /Video (-?\d+) \[\[/.exec(JSON.stringify(body ?? null))?.[1];
+  return number === undefined ? null : Number(number);
+}
