@@ -27,6 +27,8 @@ const MAX_AT_ONCE = 64;
 const CALL_DISTANCE_MS = 5_000;
 /** How many callbacks lead to a poll of one task. */
 const MAX_CALLS = 20;
+/** After so many lists in a row that failed, for whatever reason, tasks are polled one by one. */
+const MAX_LIST_FAILURES = 3;
 
 const PENDING: VideoProgress = { status: "pending", isRunning: null };
 
@@ -39,6 +41,8 @@ export class ProviderPolls {
   /** Polled one by one. */
   readonly #unlisted = new PollQueue<WatchedTask>();
   #running = 0;
+  /** Lists in a row that failed. */
+  #listFailures = 0;
   #isStarted = false;
   #stopTimer: () => void = () => {};
 
@@ -178,15 +182,17 @@ export class ProviderPolls {
   }
 
   /** What the vendor says, by task; nothing for one that its list does not have. */
-  async #answersFor(tasks: readonly WatchedTask[]): Promise<ReadonlyMap<WatchedTask, VideoProgress>> {
+  async #answersFor(tasks: readonly WatchedTask[]): Promise<Answers> {
     const { upstream, provider, clock, log } = this.#parts;
     if (!upstream) {
       log.warn("video_provider_missing", { ref: tasks[0].id, provider });
       return new Map(tasks.map((task) => [task, PENDING]));
     }
+    const isList = upstream.pollMany !== undefined && !tasks[0].isUnlisted;
     try {
-      const answers = await ask(upstream, tasks);
+      const answers = isList ? await askMany(upstream, tasks) : await askOne(upstream, tasks[0]);
       this.#pace.onAnswer();
+      if (isList) this.#listFailures = 0;
       return answers;
     } catch (error) {
       const failure = error instanceof UpstreamFailure ? error : null;
@@ -201,7 +207,7 @@ export class ProviderPolls {
       if (isRefusal(failure)) {
         const pauseMs = this.#pace.onRefusal(clock.monotonicMs(), retryAfterSeconds);
         log.warn("video_polls_paused", { provider, durationMs: pauseMs });
-      } else if (tasks.length > 1 && isOfList(failure)) {
+      } else if (isList && (isOfList(failure) || ++this.#listFailures >= MAX_LIST_FAILURES)) {
         return new Map(); // each is polled by itself from now on
       }
       return new Map(tasks.map((task) => [task, { ...PENDING, retryAfterSeconds }]));
@@ -222,13 +228,14 @@ export class ProviderPolls {
 /** `setTimeout` takes no more than 2^31 ms. */
 const MAX_TIMER_MS = 3_600_000;
 
-async function ask(
-  upstream: VideoUpstream,
-  tasks: readonly WatchedTask[],
-): Promise<ReadonlyMap<WatchedTask, VideoProgress>> {
-  const [first] = tasks;
-  if (first.isUnlisted || !upstream.pollMany) return new Map([[first, await upstream.poll(first.handle)]]);
-  const answers = await upstream.pollMany.ask(tasks.map(({ handle }) => handle));
+type Answers = ReadonlyMap<WatchedTask, VideoProgress>;
+
+async function askOne(upstream: VideoUpstream, task: WatchedTask): Promise<Answers> {
+  return new Map([[task, await upstream.poll(task.handle)]]);
+}
+
+async function askMany({ pollMany }: VideoUpstream, tasks: readonly WatchedTask[]): Promise<Answers> {
+  const answers = await pollMany!.ask(tasks.map(({ handle }) => handle));
   return new Map(tasks.flatMap((task) => {
     const answer = answers.get(task.handle.id);
     return answer ? [[task, answer] as const] : [];

@@ -212,15 +212,31 @@ Deno.test("a job that the vendor's list does not have is asked for by itself fro
   assertEquals((await stage.read(ids[0])).status, "completed");
 });
 
-Deno.test("a vendor that refuses the list is asked for each job by itself", async () => {
+for (const count of [1, 3]) {
+  Deno.test(`a vendor that refuses a list of ${count} is asked for each job by itself`, async () => {
+    const stage = await openStage();
+    await submitted(stage, count);
+    const singles = countPolls(stage, () => DONE);
+    const ask = () => Promise.reject(new UpstreamFailure("vendor", "invalid", "no", { status: 400, accepted: "no" }));
+    Object.assign(stage.vendor, { pollMany: { limit: 100, ask } });
+    stage.clock.advance(10_000);
+    await stage.runDue(["video_poll"]);
+    assertEquals(singles.length, count);
+  });
+}
+
+Deno.test("a vendor whose list fails again and again is asked for each job by itself", async () => {
   const stage = await openStage();
   await submitted(stage, 3);
   const singles = countPolls(stage, () => DONE);
-  const ask = () => Promise.reject(new UpstreamFailure("vendor", "invalid", "no", { status: 400, accepted: "no" }));
+  let lists = 0;
+  const ask = () => {
+    lists++;
+    return Promise.reject(new UpstreamFailure("vendor", "unavailable", "no", { status: 501, accepted: "no" }));
+  };
   Object.assign(stage.vendor, { pollMany: { limit: 100, ask } });
-  stage.clock.advance(10_000);
-  await stage.runDue(["video_poll"]);
-  assertEquals(singles.length, 3);
+  await pass(stage, 30);
+  assertEquals([lists, singles.length], [3, 3]);
 });
 
 Deno.test("progress reaches the task's record when it changes, and not with every poll", async () => {
