@@ -194,6 +194,7 @@ function engineOf(store: Store, { onTerminal }: Webhooks, files: string): Videos
       unknownCreates: "release",
     },
     onRemoval: () => Promise.resolve(true),
+    isOwed: () => Promise.resolve(false),
     onTerminal,
     random: Math.random,
   }, { polling: { requests: 60, perMs: 60_000, burst: 10 }, eventStreams: 100 });

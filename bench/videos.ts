@@ -154,6 +154,7 @@ function engineOf(store: Store, vendor: VideoUpstream, files: string, intervalMs
       unknownCreates: "release",
     },
     onRemoval: () => Promise.resolve(true),
+    isOwed: () => Promise.resolve(false),
     onTerminal: (commit) => commit,
     random: Math.random,
   }, { polling: { requests: 60, perMs: 60_000, burst: 10 }, eventStreams: 100 });

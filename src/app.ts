@@ -162,8 +162,8 @@ async function openEngines(foundation: Foundation, present: Present): Promise<En
   });
   const caches = await cacheEngine({ ...foundation, texts: turns.parts });
   const webhooks = createWebhooks({ ...foundation, timeoutMs: config.webhooks.timeoutMs });
-  const { onTerminal, onRemoval } = webhooks;
-  const videos = await videoEngine({ ...foundation, baseUrl: () => present.baseUrl, onTerminal, onRemoval });
+  const { onTerminal, onRemoval, isOwed } = webhooks;
+  const videos = await videoEngine({ ...foundation, baseUrl: () => present.baseUrl, onTerminal, onRemoval, isOwed });
   const large = new LargeRequests({ ...foundation, reasoning, items });
   const modelLists = modelListEngine({
     ...foundation,

@@ -49,6 +49,8 @@ export interface VideoEngineParts {
   readonly onTerminal?: TerminalSeam;
   /** Removes what a task's end owed. Default: there is nothing. */
   readonly onRemoval?: RemovalSeam;
+  /** Whether that is still to be done. Default: it never is. */
+  readonly isOwed?: VideoParts["isOwed"];
 }
 
 /** The video endpoints, and the jobs behind them. */
@@ -95,6 +97,7 @@ export async function videoEngine(parts: VideoEngineParts): Promise<VideoEngine>
     },
     onTerminal: parts.onTerminal ?? ((commit) => commit),
     onRemoval: parts.onRemoval ?? (() => Promise.resolve(true)),
+    isOwed: parts.isOwed ?? (() => Promise.resolve(false)),
   };
   const videos = createVideos(videoParts, { polling: limits.videoPolling, eventStreams: limits.videoEventStreams });
   const bodyLimits = {

@@ -170,9 +170,13 @@ export function dropKeptFiles(commit: Commit, kept: KeptFiles): Commit {
   return joined(commit, { delete: [keptFilesKey(kept)] });
 }
 
-/** Tasks with copies, the oldest copies first. */
-export async function scanKeptFiles(store: Store, limit: number): Promise<KeptFiles[]> {
-  const entries = await store.scan(KEPT_FILES, { limit });
+/**
+ * Tasks with copies, the oldest copies first.
+ *
+ * @param after The place to go on behind; null to begin.
+ */
+export async function scanKeptFiles(store: Store, after: KeptFiles | null, limit: number): Promise<KeptFiles[]> {
+  const entries = await store.scan(KEPT_FILES, { limit, ...(after && { after: keptFilesKey(after) }) });
   return entries.map(({ key }) => ({
     copiedAt: Number(key[KEPT_FILES.length]),
     id: String(key[KEPT_FILES.length + 1]),

@@ -9,23 +9,26 @@ import type { VideoParts } from "./video_parts.ts";
 const BATCH = 100;
 
 /**
- * A step that removes copies of results that were kept for long enough, oldest first.
+ * A step that removes copies of results that were kept for long enough, oldest first. Those of a task whose event is still being
+ * delivered are left for a later pass, as the event has their addresses.
  *
  * @param filesMs From the copy; null for ever.
  * @returns Of the step: whether there may be more to remove.
  */
 export function fileSweep(parts: VideoParts, filesMs: number | null): () => Promise<boolean> {
+  let after: KeptFiles | null = null;
   return async () => {
     if (filesMs === null) return false;
-    const due = (await scanKeptFiles(parts.store, BATCH)).filter(({ copiedAt }) =>
-      copiedAt <= parts.store.now() - filesMs
-    );
+    const copiedBy = parts.store.now() - filesMs;
+    const due = (await scanKeptFiles(parts.store, after, BATCH)).filter(({ copiedAt }) => copiedAt <= copiedBy);
     await Promise.all(due.map((kept) => removeFiles(parts, kept)));
-    return due.length === BATCH;
+    after = due.length === BATCH ? due[BATCH - 1] : null;
+    return after !== null;
   };
 }
 
-async function removeFiles({ store, files, log }: VideoParts, kept: KeptFiles): Promise<void> {
+async function removeFiles({ store, files, log, isOwed }: VideoParts, kept: KeptFiles): Promise<void> {
+  if (await isOwed(kept.id)) return;
   const entry = await readTask(store, kept.id);
   // Copied anew since: another entry stands for that.
   if (entry?.value.copiedAt !== kept.copiedAt) return void await store.commit(null, dropKeptFiles({}, kept));

@@ -84,6 +84,8 @@ export interface VideoParts {
   readonly settings: VideoSettings;
   readonly onTerminal: TerminalSeam;
   readonly onRemoval: RemovalSeam;
+  /** Whether what a task's end owed is still to be done. */
+  readonly isOwed: (taskId: string) => Promise<boolean>;
   /** Uniform in [0, 1). */
   readonly random: () => number;
 }

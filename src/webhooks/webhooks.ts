@@ -11,7 +11,7 @@ import { newDelivery } from "./delivery.ts";
 import { type DeliveryDesk, openDesk } from "./desk.ts";
 import { type EndedTask, renderEnvelope } from "./envelope.ts";
 import { type EventFeed, openEventFeed } from "./event_feed.ts";
-import { addDelivery, WEBHOOK_JOB } from "./records.ts";
+import { addDelivery, readDelivery, WEBHOOK_JOB } from "./records.ts";
 import { removeDeliveryOf } from "./retention.ts";
 
 /** What webhooks are made with. */
@@ -35,6 +35,8 @@ export interface Webhooks {
   readonly onTerminal: (commit: Commit, ended: EndedTask) => Commit;
   /** Removes the delivery of a task, if it has one; false while that is pending. */
   readonly onRemoval: (taskId: string) => Promise<boolean>;
+  /** Whether a task has a delivery that is pending. */
+  readonly isOwed: (taskId: string) => Promise<boolean>;
   readonly desk: DeliveryDesk;
   /** For those who develop receivers. */
   readonly feed: EventFeed;
@@ -52,6 +54,7 @@ export function createWebhooks(parts: WebhookParts): Webhooks {
   return {
     onTerminal: (commit, ended) => feed.note(addEvent(commit, ended), ended),
     onRemoval: (taskId) => removeDeliveryOf(store, taskId),
+    isOwed: async (taskId) => (await readDelivery(store, taskId))?.value.state === "pending",
     desk: openDesk(store),
     feed,
     startJobs() {

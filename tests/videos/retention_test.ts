@@ -2,12 +2,12 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { createJobRunner } from "../../src/store/jobs.ts";
 import { retentionHandler } from "../../src/retention.ts";
-import { taskSweep } from "../../src/videos/retention.ts";
-import { addTask, readTask } from "../../src/videos/records.ts";
+import { fileSweep, taskSweep } from "../../src/videos/retention.ts";
+import { addKeptFiles, addTask, readTask } from "../../src/videos/records.ts";
 import { newTaskId } from "../../src/videos/task_id.ts";
 import { createVideos } from "../../src/videos/videos.ts";
 import { BODY, CALLER, DONE, openStage, type Stage } from "./stage.ts";
-import { onResultStage, type ResultStage } from "./result_stage.ts";
+import { FILES_MS, onResultStage, type ResultStage } from "./result_stage.ts";
 
 const TASKS_MS = 30 * 86_400_000;
 
@@ -81,6 +81,27 @@ Deno.test("a task stays until its event was delivered and its results were copie
   await sweep();
   assertEquals([await readTask(stage.store, owed), await readTask(stage.store, copying)], [null, null]);
 });
+
+onResultStage(
+  "copies stay while the event that has their addresses is being delivered, and hold up no others",
+  async (on) => {
+    const owed: string[] = [];
+    for (let task = 0; task < 3; task++) owed.push(await on.complete());
+    await on.run("video_mirror");
+    // So many that they fill a step.
+    const others = Array.from({ length: 100 }, (_, n) => ({ id: newTaskId(n), copiedAt: 1 }));
+    for (const kept of others) await on.stage.store.commit(null, addKeptFiles({}, kept));
+    const isOwed = new Set([...owed.slice(0, 2), ...others.map(({ id }) => id)]);
+    const parts = { ...on.parts, isOwed: (id: string) => Promise.resolve(isOwed.has(id)) };
+    on.stage.clock.advance(FILES_MS);
+    const sweep = fileSweep(parts, FILES_MS);
+    assertEquals([await sweep(), await sweep()], [true, false]);
+    assertEquals(on.names(), owed.slice(0, 2).map((id) => `${id}-0.mp4`));
+    isOwed.clear();
+    while (await sweep());
+    assertEquals([on.names(), await on.stage.store.scan(["video", "kept_files"], { limit: 1 })], [[], []]);
+  },
+);
 
 Deno.test("nothing goes where records are kept for ever", async () => {
   const stage = await openStage();

@@ -53,3 +53,16 @@ Deno.test("deliveries stay for ever unless their retention says otherwise", asyn
   clock.advance(1_000 * DELIVERIES_MS);
   assertEquals([await deliverySweep(store, null)(), (await webhooks.desk.read(ended.taskId)) !== null], [false, true]);
 });
+
+Deno.test("what is owed for a task is owed until its event is delivered, and is removed only then", async () => {
+  const { clock, store, webhooks } = await world(() => Promise.resolve(answer(204)));
+  const ended = endedTask({ endedAt: clock.now() });
+  const { taskId } = ended;
+  assertEquals([await webhooks.isOwed(taskId), await webhooks.onRemoval(taskId)], [false, true]);
+  await end({ store, webhooks }, ended);
+  assertEquals([await webhooks.isOwed(taskId), await webhooks.onRemoval(taskId)], [true, false]);
+  const runner = webhooks.startJobs();
+  while (await webhooks.isOwed(taskId)) await settled();
+  await runner.drain(0);
+  assertEquals([await webhooks.onRemoval(taskId), await webhooks.desk.read(taskId)], [true, null]);
+});
