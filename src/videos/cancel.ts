@@ -78,8 +78,8 @@ async function settledStage(
 }
 
 /**
- * How a task ends whose vendor may have begun. Where the vendor has a list, it is looked for; null when it was found,
- * so that the vendor can be asked to stop it.
+ * How a task ends whose vendor may have begun. Where the vendor has a list, it is looked for; null when it was found, or was
+ * confirmed without being recorded, so that the vendor can be asked to stop it.
  */
 async function endInDoubt(
   parts: VideoParts,
@@ -88,12 +88,17 @@ async function endInDoubt(
 ): Promise<TaskEnd | null> {
   const { store, settings, upstreams } = parts;
   const { stage } = entry.value;
+  const confirmed = limits.unrecorded.of(entry.value);
+  if (confirmed !== null) {
+    await recordSubmission(parts, limits, entry, confirmed, null);
+    return null;
+  }
   if (!isOutcomeUnknown(stage, store.now(), settings)) throw cannot("it is being handed over; try again later");
   if (!upstreams.get(stage.provider)?.find) return cancelledUnknownEnd(settings);
   const result = await searchFor(parts, limits, entry);
   if (result === "absent" && store.now() >= doubtEndsAt(stage, settings)) return CANCELLED;
   if (typeof result !== "object") throw cannot("its provider has not confirmed it yet; try again later");
-  await recordSubmission(parts, entry, result, null);
+  await recordSubmission(parts, limits, entry, result, null);
   return null;
 }
 

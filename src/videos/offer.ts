@@ -56,12 +56,13 @@ export async function offerTask(
   }
   // Looked at again: while media were fetched another call may have become the probe.
   if (isResting(parts, start.value, candidate)) return RESTING;
-  return await callVendor(parts, start, candidate, job, () => upstream.create(order));
+  return await callVendor(parts, limits, start, candidate, job, () => upstream.create(order));
 }
 
 /** Calls the vendor, with the call in the task's record, and records what it said. */
 async function callVendor(
   parts: VideoParts,
+  limits: SubmitLimits,
   start: TaskEntry,
   candidate: Candidate,
   job: Job,
@@ -87,7 +88,7 @@ async function callVendor(
     return await done(lookAgain(parts, job));
   }
   report.succeeded();
-  return await done(recordSubmission(parts, entry, handle, job));
+  return await done(recordSubmission(parts, limits, entry, handle, job));
 }
 
 /** A circuit is open for as long as the vendor asks to be left alone. A task out of patience is tried all the same. */

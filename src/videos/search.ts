@@ -33,9 +33,11 @@ export async function resolveUnknown(
 ): Promise<void> {
   const { store, upstreams } = parts;
   const { stage, account } = entry.value;
+  const confirmed = limits.unrecorded.of(entry.value);
+  if (confirmed !== null) return await recordSubmission(parts, limits, entry, confirmed, job);
   const hasList = Boolean(upstreams.get(stage.provider)?.find);
   const result = hasList ? await searchFor(parts, limits, entry) : "unknown";
-  if (typeof result === "object") return await recordSubmission(parts, entry, result, job);
+  if (typeof result === "object") return await recordSubmission(parts, limits, entry, result, job);
   const now = store.now();
   const isOver = now >= doubtEndsAt(stage, parts.settings);
   if (result === "busy") {

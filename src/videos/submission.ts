@@ -2,6 +2,7 @@ import type { VideoJobHandle } from "../upstreams/video_upstream.ts";
 import type { Job } from "../store/store.ts";
 import { addJob, changeTask, postponeJob, readTask, settleJob, type TaskEntry } from "./records.ts";
 import type { TaskStage, VideoTask } from "./task.ts";
+import type { SubmitLimits } from "./submit_limits.ts";
 import type { SubmittingStage } from "./unknown_outcome.ts";
 import type { VideoParts } from "./video_parts.ts";
 
@@ -41,11 +42,23 @@ export async function lookAgain({ store }: VideoParts, job: Job): Promise<void> 
 /**
  * Records that the vendor has the task, from when on it is polled. A worker that lost its lease, or whose task was
  * called unknown meanwhile, still knows what nobody else does: the record counts, not who writes it. Where the task
- * has ended meanwhile, the vendor is told to stop.
+ * has ended meanwhile, the vendor is told to stop. What the store does not take is kept in memory for the next attempt.
  *
  * @param job The job to complete along; null when a caller found the task at the vendor.
  */
 export async function recordSubmission(
+  parts: VideoParts,
+  { unrecorded }: SubmitLimits,
+  start: SubmittingEntry,
+  handle: VideoJobHandle,
+  job: Job | null,
+): Promise<void> {
+  unrecorded.note(start.value, handle);
+  await record(parts, start, handle, job);
+  unrecorded.forget(start.value.id);
+}
+
+async function record(
   parts: VideoParts,
   start: SubmittingEntry,
   handle: VideoJobHandle,

@@ -31,6 +31,7 @@ export function submitHandler(parts: VideoParts, limits: SubmitLimits): JobHandl
   return async (job) => {
     const entry = await readTask(parts.store, job.ref);
     if (!entry || entry.value.status !== "pending" || entry.value.stage.step === "submitted") {
+      limits.unrecorded.forget(job.ref);
       await parts.store.commit(null, { settle: [job] });
     } else if (entry.value.deadlineAt <= parts.store.now()) {
       await endOverdue(parts, entry, job);

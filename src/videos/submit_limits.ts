@@ -1,9 +1,10 @@
 import { UNLIMITED_MEMORY } from "../lib/memory_budget.ts";
 import { ConcurrencyLimiter } from "./concurrency_limiter.ts";
 import { CreateMemory } from "./create_memory.ts";
+import { UnrecordedJobs } from "./unrecorded_jobs.ts";
 import type { VideoParts } from "./video_parts.ts";
 
-/** What bounds the calls by which tasks get to vendors, and are stopped there. */
+/** What the calls share by which tasks get to vendors, and are stopped there: bounds, and what they found out. */
 export interface SubmitLimits {
   /** Creates, each of which may take three minutes. */
   readonly creates: ConcurrencyLimiter;
@@ -12,6 +13,7 @@ export interface SubmitLimits {
   /** Requests to stop work that nobody waits for. */
   readonly stops: ConcurrencyLimiter;
   readonly memory: CreateMemory;
+  readonly unrecorded: UnrecordedJobs;
 }
 
 const MAX_CREATES_PER_PROVIDER = 64;
@@ -27,6 +29,7 @@ export function createSubmitLimits({ memory, clock }: Pick<VideoParts, "memory" 
     searches: new ConcurrencyLimiter(MAX_SEARCHES_PER_PROVIDER, clock),
     stops: new ConcurrencyLimiter(MAX_STOPS_PER_PROVIDER, clock),
     memory: new CreateMemory(memory ?? UNLIMITED_MEMORY),
+    unrecorded: new UnrecordedJobs(),
   };
 }
 
