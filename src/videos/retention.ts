@@ -10,7 +10,7 @@ const BATCH = 100;
 
 /**
  * A step that removes copies of results that were kept for long enough, oldest first. Those of a task whose event is still being
- * delivered are left for a later pass, as the event has their addresses.
+ * delivered are left for a later pass, as the event has their addresses, and so are those that are being made anew.
  *
  * @param filesMs From the copy; null for ever.
  * @returns Of the step: whether there may be more to remove.
@@ -30,6 +30,7 @@ export function fileSweep(parts: VideoParts, filesMs: number | null): () => Prom
 async function removeFiles({ store, files, log, isOwed }: VideoParts, kept: KeptFiles): Promise<void> {
   if (await isOwed(kept.id)) return;
   const entry = await readTask(store, kept.id);
+  if (entry?.value.mirroring) return;
   // Copied anew since: another entry stands for that.
   if (entry?.value.copiedAt !== kept.copiedAt) return void await store.commit(null, dropKeptFiles({}, kept));
   await removeCopies(files, kept.id);

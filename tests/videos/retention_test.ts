@@ -2,12 +2,13 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { createJobRunner } from "../../src/store/jobs.ts";
 import { retentionHandler } from "../../src/retention.ts";
+import { copyAnew } from "../../src/videos/copy_anew.ts";
 import { fileSweep, taskSweep } from "../../src/videos/retention.ts";
 import { addKeptFiles, addTask, readTask } from "../../src/videos/records.ts";
 import { newTaskId } from "../../src/videos/task_id.ts";
 import { createVideos } from "../../src/videos/videos.ts";
 import { BODY, CALLER, DONE, openStage, type Stage } from "./stage.ts";
-import { FILES_MS, onResultStage, type ResultStage } from "./result_stage.ts";
+import { FILES_MS, onResultStage, type ResultStage, serveSample } from "./result_stage.ts";
 
 const TASKS_MS = 30 * 86_400_000;
 
@@ -100,6 +101,29 @@ onResultStage(
     isOwed.clear();
     while (await sweep());
     assertEquals([on.names(), await on.stage.store.scan(["video", "kept_files"], { limit: 1 })], [[], []]);
+  },
+);
+
+onResultStage(
+  "copies that are made anew while the old ones come of age are kept, and named by their task",
+  async (on) => {
+    on.stage.vendor.resultLifeMs = 2 * FILES_MS;
+    const id = await on.complete();
+    await on.run("video_mirror");
+    on.stage.clock.advance(FILES_MS);
+    await copyAnew(on.stage.store, id);
+    on.host.answer = () => new Response(null, { status: 503 });
+    await on.run("video_mirror");
+    await on.sweepFiles();
+    on.host.answer = serveSample;
+    on.stage.clock.advance(60_000);
+    await on.run("video_mirror");
+    await on.sweepFiles();
+    const { mirror_urls: urls } = await on.videos.read(CALLER.keyId, id);
+    assertEquals([urls?.length, on.names()], [1, [`${id}-0.mp4`]]);
+    on.stage.clock.advance(FILES_MS);
+    await on.sweepFiles();
+    assertEquals([(await on.videos.read(CALLER.keyId, id)).mirror_urls, on.names()], [[], []]);
   },
 );
 

@@ -30,6 +30,7 @@ export function nothingAcknowledged(): Acknowledged {
 export interface LoadTarget {
   readonly address: string;
   readonly key: string;
+  readonly adminKey: string;
   /** Where the events of videos go. */
   readonly callbackUrl: string;
 }

@@ -67,7 +67,7 @@ Deno.test(`kill -9 under mixed load: nothing is lost, made or charged twice, or 
   await makeOldVideos(config, key, facts, OLD_VIDEOS);
   for (let kill = 0; kill < KILLS; kill++) {
     const child = start();
-    const target = { address: await addressOf(child), key, callbackUrl: receiver.url };
+    const target = { address: await addressOf(child), key, adminKey, callbackUrl: receiver.url };
     const loads = [
       new Load(target, acknowledged),
       new VideoLoad(target, facts, random, () => moments.note("answer")),
@@ -84,14 +84,14 @@ Deno.test(`kill -9 under mixed load: nothing is lost, made or charged twice, or 
   }
 
   const child = start();
-  const target = { address: await addressOf(child), key, callbackUrl: receiver.url };
+  const target = { address: await addressOf(child), key, adminKey, callbackUrl: receiver.url };
   const load = new Load(target, acknowledged);
   const videoLoad = new VideoLoad(target, facts, random, () => {});
   const running = load.run();
   await videoLoad.createAgain();
   load.stop();
   await running;
-  const tasks = await settledTasks(target, adminKey, facts);
+  const tasks = await settledTasks(target, facts);
   await assertMirrorsOpen(tasks, facts);
   child.kill("SIGTERM");
   assertEquals((await child.ended).code, 0, child.log());

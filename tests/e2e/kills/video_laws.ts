@@ -13,7 +13,7 @@ import type { SeenVideos } from "./video_vendors.ts";
 const LOOK_EVERY_MS = 50;
 
 /** Waits until all tasks have ended, their events were taken and their results copied; gives all of them. */
-export async function settledTasks(target: LoadTarget, adminKey: string, facts: VideoFacts): Promise<ToldTask[]> {
+export async function settledTasks(target: LoadTarget, facts: VideoFacts): Promise<ToldTask[]> {
   const call = callerOf(target.address, { authorization: `Bearer ${target.key}` });
   const tasks = await until(
     () => allTasks(call),
@@ -23,7 +23,7 @@ export async function settledTasks(target: LoadTarget, adminKey: string, facts: 
   const owed = tasks.filter((task) => hasCallback(facts, task)).map(({ id, status }) => `${id}-${status}`);
   await until(() => Promise.resolve(owed.filter((key) => !facts.taken.has(key))), (missing) => missing.length === 0);
   // Files that are kept no longer go in the same passes.
-  const admin = callerOf(target.address, { authorization: `Bearer ${adminKey}` });
+  const admin = callerOf(target.address, { authorization: `Bearer ${target.adminKey}` });
   for (const { id } of tasks) {
     await until(() => admin("GET", `/admin/v1/tasks/${id}`), ({ json }) => json.is_copying === false);
   }

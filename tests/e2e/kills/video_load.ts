@@ -12,7 +12,7 @@ const PAUSE_MS = 15;
 /** Numbers of orders, each given once. */
 export type NextNumber = () => number;
 
-/** Creates, looks, cancels, removals, streams of events and reads of results, against one life of the gateway. */
+/** Creates, looks, cancels, removals, streams of events, reads of results and new copies, against one life of the gateway. */
 export class VideoLoad {
   #isStopped = false;
   readonly #left = new AbortController();
@@ -80,6 +80,7 @@ export class VideoLoad {
     else if (deed < 0.25) await this.#purge(id);
     else if (deed < 0.40) await this.#readEvents(id);
     else if (deed < 0.65) await this.#readResults(id);
+    else if (deed < 0.70) await this.#copyAnew(id);
     else await this.#look(id);
   }
 
@@ -121,6 +122,16 @@ export class VideoLoad {
       const isGood = answer.status === 200 && bytes.length > 0;
       if (!isGood && !this.facts.purges.has(id)) this.facts.contradictions.push(`${url} is ${answer.status}`);
     }
+  }
+
+  async #copyAnew(id: string): Promise<void> {
+    const { address, adminKey } = this.target;
+    const headers = { authorization: `Bearer ${adminKey}` };
+    const path = `${address}/admin/v1/tasks/${id}/mirror`;
+    const answer = await fetch(path, { method: "POST", headers, signal: this.#left.signal });
+    await answer.text();
+    const isTold = [202, 404, 409].includes(answer.status);
+    if (!isTold) this.facts.contradictions.push(`a new copy of ${id} was answered ${answer.status}`);
   }
 
   async #repeat(call: () => Promise<void>): Promise<void> {

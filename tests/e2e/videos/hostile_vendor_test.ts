@@ -1,6 +1,5 @@
 import { assertEquals, assertLess } from "@std/assert";
 import { SAMPLE_VIDEO } from "../../../src/sandbox/families/sample_video.ts";
-import { eventually } from "../../support/purse.ts";
 import { startVideoGateway } from "../../support/video_gateway.ts";
 
 type Answer = (request: Request) => Response | Promise<Response>;
@@ -34,7 +33,7 @@ const gateway = await startVideoGateway({
     }],
   },
 });
-const { call, create, until } = gateway;
+const { create, until } = gateway;
 
 /** Bytes without end, counted. */
 function flood(count: { bytes: number }): Response {
@@ -83,28 +82,6 @@ Deno.test("a result that redirects to a private address is neither streamed nor 
   }
   assertEquals(reached, 0);
   await inner.shutdown();
-});
-
-Deno.test("a task that is removed while its result is copied leaves no file", async () => {
-  const goOn = Promise.withResolvers<void>();
-  vendor.answers.result = () =>
-    new Response(
-      new ReadableStream({
-        async pull(controller) {
-          controller.enqueue(SAMPLE_VIDEO);
-          await goOn.promise;
-          controller.close();
-        },
-      }, { highWaterMark: 0 }),
-    );
-  const id = await create();
-  await until(id, "completed");
-  const isCopying = () => [...Deno.readDirSync(gateway.filesFolder)].some(({ name }) => /^\.part/.test(name));
-  const isThere = () => [...Deno.readDirSync(gateway.filesFolder)].some(({ name }) => name.startsWith(id));
-  await eventually(isCopying);
-  assertEquals((await call("DELETE", `/v1/videos/${id}?purge=true`)).status, 200);
-  goOn.resolve();
-  await eventually(() => !isCopying() && !isThere());
 });
 
 Deno.test({
