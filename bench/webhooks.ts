@@ -16,7 +16,7 @@ import { silentLog } from "../src/lib/log.ts";
 import { readCidr } from "../src/net/address.ts";
 import { openKvStore } from "../src/store/kv.ts";
 import type { Store } from "../src/store/store.ts";
-import { newTaskId } from "../src/videos/task_id.ts";
+import { newTaskId } from "../src/videos/tasks/task_id.ts";
 import { createWebhooks, type Webhooks } from "../src/webhooks/webhooks.ts";
 import { run } from "./child.ts";
 import { figure, table } from "./markdown.ts";

@@ -8,8 +8,8 @@ import { adminProviderRoutes } from "./protocols/admin/providers.ts";
 import { adminRoutes } from "./protocols/admin/routes.ts";
 import { adminSigningKeyRoutes } from "./protocols/admin/signing_keys.ts";
 import { adminTaskRoutes } from "./protocols/admin/tasks.ts";
-import type { SigningKeyRing } from "./videos/signing_keys.ts";
-import { openTaskDesk } from "./videos/task_desk.ts";
+import type { SigningKeyRing } from "./videos/results/signing_keys.ts";
+import { openTaskDesk } from "./videos/tasks/task_desk.ts";
 import type { Webhooks } from "./webhooks/webhooks.ts";
 
 /** What the administration shares with the rest of an app. */

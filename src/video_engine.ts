@@ -22,10 +22,10 @@ import type { EmbeddedStore } from "./store/embedded.ts";
 import { NO_ALLOWANCES } from "./upstreams/allowances.ts";
 import type { Provider } from "./upstreams/provider.ts";
 import type { MediaWork } from "./workers/media_work.ts";
-import { isFileKept } from "./videos/inputs.ts";
-import { enterOldTasks } from "./videos/records.ts";
-import { openSigningKeys, type SigningKeyRing } from "./videos/signing_keys.ts";
-import { fileSweep, taskSweep } from "./videos/retention.ts";
+import { isFileKept } from "./videos/create/inputs.ts";
+import { enterOldTasks } from "./videos/tasks/records.ts";
+import { openSigningKeys, type SigningKeyRing } from "./videos/results/signing_keys.ts";
+import { fileSweep, taskSweep } from "./videos/tasks/retention.ts";
 import { createVideos, type RemovalSeam, type TerminalSeam, type VideoParts, type Videos } from "./videos/videos.ts";
 
 /** What videos share with the rest of an app. */

@@ -12,9 +12,9 @@ import type { Writability } from "../store/write_health.ts";
 import type { Allowances } from "../upstreams/allowances.ts";
 import type { VideoUpstream } from "../upstreams/video_upstream.ts";
 import type { MediaWork } from "../workers/media_work.ts";
-import type { PollSchedule } from "./poll_schedule.ts";
-import type { TerminalStatus } from "./task.ts";
-import type { TaskObject } from "./task_object.ts";
+import type { PollSchedule } from "./polling/poll_schedule.ts";
+import type { TerminalStatus } from "./tasks/task.ts";
+import type { TaskObject } from "./tasks/task_object.ts";
 
 /** A task that ends in the commit being made. */
 export interface TaskEnded {

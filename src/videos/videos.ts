@@ -1,38 +1,45 @@
 import { GatewayError, invalidField } from "../lib/gateway_error.ts";
 import type { JobHandler } from "../store/jobs.ts";
-import { cancelVideo } from "./cancel.ts";
-import { type ContentChoice, placesOf } from "./content.ts";
-import { type CreateKey, createVideo } from "./create.ts";
-import { tryVideo, type VideoTrial } from "./dry_run.ts";
-import { IdempotentCreates, type IdempotentTask } from "./idempotency.ts";
-import { MAX_COPIES } from "./copy_lanes.ts";
-import { forgetHandler } from "./forget_files.ts";
-import { mirrorHandler } from "./mirror.ts";
-import type { VideoCall } from "./plan.ts";
-import { createPoller, type Poller } from "./poller.ts";
+import { cancelVideo } from "./submit/cancel.ts";
+import { type ContentChoice, placesOf } from "./results/content.ts";
+import { type CreateKey, createVideo } from "./create/create.ts";
+import { tryVideo, type VideoTrial } from "./create/dry_run.ts";
+import { IdempotentCreates, type IdempotentTask } from "./create/idempotency.ts";
+import { MAX_COPIES } from "./results/copy_lanes.ts";
+import { forgetHandler } from "./results/forget_files.ts";
+import { mirrorHandler } from "./results/mirror.ts";
+import type { VideoCall } from "./create/plan.ts";
+import { createPoller, type Poller } from "./polling/poller.ts";
 import { PollingLimit, type PollingTerms, type PollingVerdict } from "./polling_limit.ts";
-import { listOwnTasks, type OwnTaskFilter, type OwnTaskPageRequest } from "./own_tasks.ts";
-import { readTask, type VideoJobKind } from "./records.ts";
-import { taskNotFound } from "./refusal.ts";
-import { purgeVideo } from "./remove_task.ts";
-import { AddressRenewal } from "./renew_addresses.ts";
-import { sourcesEndAt } from "./result_source.ts";
-import { stopHandler } from "./stop.ts";
-import { StreamLimit } from "./stream_limit.ts";
-import { type StreamedThing, type StreamRequest, StreamThrough } from "./stream_through.ts";
-import { submitHandler } from "./submit.ts";
-import { createSubmitLimits, stopConcurrency, submitConcurrency } from "./submit_limits.ts";
-import { eventIdOf, type TaskEventReader, taskEvents } from "./task_events.ts";
-import { isTaskId } from "./task_id.ts";
-import { estimateOf, mirrorUrl, pollingUrlOf, type TaskObject, taskObjectOf, type UsageObject } from "./task_object.ts";
-import type { VideoTask } from "./task.ts";
-import { TaskWatch } from "./task_watch.ts";
-import { isCallbackToken } from "./vendor_callback.ts";
+import { listOwnTasks, type OwnTaskFilter, type OwnTaskPageRequest } from "./tasks/own_tasks.ts";
+import { readTask, type VideoJobKind } from "./tasks/records.ts";
+import { taskNotFound } from "./tasks/refusal.ts";
+import { purgeVideo } from "./tasks/remove_task.ts";
+import { AddressRenewal } from "./results/renew_addresses.ts";
+import { sourcesEndAt } from "./results/result_source.ts";
+import { stopHandler } from "./submit/stop.ts";
+import { StreamLimit } from "./events/stream_limit.ts";
+import { type StreamedThing, type StreamRequest, StreamThrough } from "./results/stream_through.ts";
+import { submitHandler } from "./submit/submit.ts";
+import { createSubmitLimits, stopConcurrency, submitConcurrency } from "./submit/submit_limits.ts";
+import { eventIdOf, type TaskEventReader, taskEvents } from "./events/task_events.ts";
+import { isTaskId } from "./tasks/task_id.ts";
+import {
+  estimateOf,
+  mirrorUrl,
+  pollingUrlOf,
+  type TaskObject,
+  taskObjectOf,
+  type UsageObject,
+} from "./tasks/task_object.ts";
+import type { VideoTask } from "./tasks/task.ts";
+import { TaskWatch } from "./events/task_watch.ts";
+import { isCallbackToken } from "./polling/vendor_callback.ts";
 import type { VideoParts } from "./video_parts.ts";
 
 export type { RemovalSeam, TaskEnded, TerminalSeam, VideoParts, VideoSettings } from "./video_parts.ts";
-export type { StreamedThing, StreamRequest } from "./stream_through.ts";
-export { USUAL_SCHEDULE } from "./poll_schedule.ts";
+export type { StreamedThing, StreamRequest } from "./results/stream_through.ts";
+export { USUAL_SCHEDULE } from "./polling/poll_schedule.ts";
 
 /** A create as a protocol hands it over. */
 export interface VideoCreate extends VideoCall {

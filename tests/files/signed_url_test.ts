@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { isSigned, signedUrl } from "../../src/files/signed_url.ts";
-import { ensureSigningKeys, openSigningKeys, rotateSigningKeys } from "../../src/videos/signing_keys.ts";
+import { ensureSigningKeys, openSigningKeys, rotateSigningKeys } from "../../src/videos/results/signing_keys.ts";
 import { openMemoryStore } from "../../src/store/memory.ts";
 import type { Store } from "../../src/store/store.ts";
 import { systemClock } from "../../src/lib/clock.ts";

@@ -6,7 +6,7 @@ import { openrouterVideos } from "../../src/upstreams/openai/videos.ts";
 import type { Outbound } from "../../src/upstreams/outbound.ts";
 import { runwayVideos } from "../../src/upstreams/runway/videos.ts";
 import type { VideoUpstream } from "../../src/upstreams/video_upstream.ts";
-import { refuseOptions } from "../../src/videos/priced_options.ts";
+import { refuseOptions } from "../../src/videos/request/priced_options.ts";
 import { withAnswers } from "../support/video_stage.ts";
 
 interface Vendor {

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { ConcurrencyLimiter, type Permit } from "../../src/videos/concurrency_limiter.ts";
+import { ConcurrencyLimiter, type Permit } from "../../src/videos/submit/concurrency_limiter.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 function limiterOf(max: number, clock = new ManualClock()): ConcurrencyLimiter {

@@ -1,7 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { MemoryBudget } from "../../src/lib/memory_budget.ts";
-import { CreateMemory } from "../../src/videos/create_memory.ts";
+import { CreateMemory } from "../../src/videos/create/create_memory.ts";
 
 const MB = 1_000_000;
 

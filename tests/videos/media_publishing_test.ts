@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import type { MediaForms, VideoMedia } from "../../src/upstreams/video_upstream.ts";
-import { formFor, isPublicBase } from "../../src/videos/media_publishing.ts";
-import type { TaskMedia } from "../../src/videos/task.ts";
+import { formFor, isPublicBase } from "../../src/videos/submit/media_publishing.ts";
+import type { TaskMedia } from "../../src/videos/tasks/task.ts";
 
 const address: TaskMedia = { medium: "image", at: "url", url: "https://example.com/a.png" };
 const file = (bytes: number): TaskMedia => ({

@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { SAMPLE_VIDEO } from "../../src/sandbox/families/sample_video.ts";
 import { createJobRunner } from "../../src/store/jobs.ts";
-import { readTask } from "../../src/videos/records.ts";
-import { openTaskDesk } from "../../src/videos/task_desk.ts";
+import { readTask } from "../../src/videos/tasks/records.ts";
+import { openTaskDesk } from "../../src/videos/tasks/task_desk.ts";
 import { until } from "../support/manual_clock.ts";
 import { CALLER, DONE, failure, openStage } from "./stage.ts";
 import { FILES_MS, onResultStage, type ResultStage } from "./result_stage.ts";

@@ -2,8 +2,8 @@ import { assert, assertEquals } from "@std/assert";
 import { readMoney, writeMoney } from "../../src/lib/money.ts";
 import type { Commit, CommitResult, Store } from "../../src/store/store.ts";
 import type { VideoProgress } from "../../src/upstreams/video_upstream.ts";
-import { type StoredTask, unpackTask } from "../../src/videos/packed_task.ts";
-import type { VideoTask } from "../../src/videos/task.ts";
+import { type StoredTask, unpackTask } from "../../src/videos/tasks/packed_task.ts";
+import type { VideoTask } from "../../src/videos/tasks/task.ts";
 import type { Videos } from "../../src/videos/videos.ts";
 import { CALLER, createWith, DEADLINE_MS, DONE, failure, openStage, runDue, type Stage } from "./stage.ts";
 

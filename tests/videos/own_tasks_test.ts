@@ -3,9 +3,9 @@ import fc from "fast-check";
 import { joined } from "../../src/billing/records.ts";
 import { openMemoryStore } from "../../src/store/memory.ts";
 import type { Commit, Store } from "../../src/store/store.ts";
-import { listOwnTasks, MAX_PAGE_SCANS, type OwnTaskFilter } from "../../src/videos/own_tasks.ts";
-import { addTask, changeTask, enterOldTasks, readTask, removeTask } from "../../src/videos/records.ts";
-import { VIDEO_STATUSES, type VideoStatus, type VideoTask } from "../../src/videos/task.ts";
+import { listOwnTasks, MAX_PAGE_SCANS, type OwnTaskFilter } from "../../src/videos/tasks/own_tasks.ts";
+import { addTask, changeTask, enterOldTasks, readTask, removeTask } from "../../src/videos/tasks/records.ts";
+import { VIDEO_STATUSES, type VideoStatus, type VideoTask } from "../../src/videos/tasks/task.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { MODELS, taskOf } from "./tasks.ts";
 

@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import type { Commit } from "../../src/store/store.ts";
 import { UpstreamFailure } from "../../src/upstreams/failure.ts";
 import type { VideoJobHandle, VideoProgress } from "../../src/upstreams/video_upstream.ts";
-import type { VideoTask } from "../../src/videos/task.ts";
+import type { VideoTask } from "../../src/videos/tasks/task.ts";
 import { until } from "../support/manual_clock.ts";
 import { DONE, openStage, type Stage } from "./stage.ts";
 

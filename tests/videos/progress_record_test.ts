@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { progressAfter } from "../../src/videos/progress_record.ts";
+import { progressAfter } from "../../src/videos/polling/progress_record.ts";
 
 Deno.test("progressAfter() keeps what the vendor told before, within its ranges", () => {
   const queued = progressAfter({}, { isRunning: false, queuePosition: 3.2, progressPercent: -1 }, 9_000);

@@ -7,8 +7,8 @@ import { minimaxVideos } from "../../src/upstreams/minimax/videos.ts";
 import type { Outbound } from "../../src/upstreams/outbound.ts";
 import type { VideoUpstream } from "../../src/upstreams/video_upstream.ts";
 import { xaiVideos } from "../../src/upstreams/xai/videos.ts";
-import { optionsByProvider, orderAt } from "../../src/videos/provider_options.ts";
-import type { TaskOrder } from "../../src/videos/task.ts";
+import { optionsByProvider, orderAt } from "../../src/videos/request/provider_options.ts";
+import type { TaskOrder } from "../../src/videos/tasks/task.ts";
 
 const NOWHERE = {} as Outbound;
 const upstreams = new Map<string, VideoUpstream>([

@@ -3,9 +3,9 @@ import { DiskQuota } from "../../src/files/quota.ts";
 import { readCidr } from "../../src/net/address.ts";
 import { SAMPLE_VIDEO } from "../../src/sandbox/families/sample_video.ts";
 import { silentLog } from "../../src/lib/log.ts";
-import type { VideoJobKind } from "../../src/videos/records.ts";
+import type { VideoJobKind } from "../../src/videos/tasks/records.ts";
 import { createVideos, type VideoParts, type Videos } from "../../src/videos/videos.ts";
-import { fileSweep } from "../../src/videos/retention.ts";
+import { fileSweep } from "../../src/videos/tasks/retention.ts";
 import type { VideoResult } from "../../src/upstreams/video_upstream.ts";
 import { DONE, openStage, runDue, type Stage } from "./stage.ts";
 

@@ -13,8 +13,8 @@ import { openMemoryStore } from "../../src/store/memory.ts";
 import type { Job, Store } from "../../src/store/store.ts";
 import { UpstreamFailure } from "../../src/upstreams/failure.ts";
 import type { VideoOrder, VideoProgress, VideoUpstream } from "../../src/upstreams/video_upstream.ts";
-import type { VideoJobKind } from "../../src/videos/records.ts";
-import type { TaskObject } from "../../src/videos/task_object.ts";
+import type { VideoJobKind } from "../../src/videos/tasks/records.ts";
+import type { TaskObject } from "../../src/videos/tasks/task_object.ts";
 import {
   createVideos,
   USUAL_SCHEDULE,

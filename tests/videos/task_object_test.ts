@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
-import type { VideoTask } from "../../src/videos/task.ts";
-import { placesOf } from "../../src/videos/content.ts";
-import { taskObjectOf } from "../../src/videos/task_object.ts";
+import type { VideoTask } from "../../src/videos/tasks/task.ts";
+import { placesOf } from "../../src/videos/results/content.ts";
+import { taskObjectOf } from "../../src/videos/tasks/task_object.ts";
 import { taskOf } from "./tasks.ts";
 
 const PARTS = {

@@ -1,7 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
-import type { VideoTask } from "../../src/videos/task.ts";
-import { refuseOversized } from "../../src/videos/task_size.ts";
+import type { VideoTask } from "../../src/videos/tasks/task.ts";
+import { refuseOversized } from "../../src/videos/create/task_size.ts";
 import { openStage, type Stage } from "./stage.ts";
 import { taskOf } from "./tasks.ts";
 

@@ -1,4 +1,4 @@
-import type { VideoTask } from "../../src/videos/task.ts";
+import type { VideoTask } from "../../src/videos/tasks/task.ts";
 
 /** Models of {@linkcode taskOf}. */
 export const MODELS = ["one/model", "two/model"];

@@ -1,11 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { bytesOfDataUri } from "../../src/videos/data_uri.ts";
+import { bytesOfDataUri } from "../../src/videos/request/data_uri.ts";
 import { writeMoney } from "../../src/lib/money.ts";
-import { modeOf } from "../../src/videos/mode.ts";
-import { nextPollMs, USUAL_SCHEDULE } from "../../src/videos/poll_schedule.ts";
-import { usageOf } from "../../src/videos/price.ts";
-import { isTaskId, newTaskId } from "../../src/videos/task_id.ts";
+import { modeOf } from "../../src/videos/request/mode.ts";
+import { nextPollMs, USUAL_SCHEDULE } from "../../src/videos/polling/poll_schedule.ts";
+import { usageOf } from "../../src/videos/create/price.ts";
+import { isTaskId, newTaskId } from "../../src/videos/tasks/task_id.ts";
 
 Deno.test("ids of tasks are UUIDs of version 7 that sort as they were made, also when the clock goes back", () => {
   const ids = Array.from({ length: 10_000 }, (_, n) => newTaskId(1_800_000_000_000 + (n % 7) - n % 3));

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import type { VideoOrder, VideoProgress } from "../../src/upstreams/video_upstream.ts";
-import { isCallbackToken, VENDOR_CALLBACK_PATH, vendorCallbackUrl } from "../../src/videos/vendor_callback.ts";
+import { isCallbackToken, VENDOR_CALLBACK_PATH, vendorCallbackUrl } from "../../src/videos/polling/vendor_callback.ts";
 import { DONE, openStage, type Stage } from "./stage.ts";
 
 const tokenIn = (url: string | null) => new URL(url!).searchParams.get("token")!;

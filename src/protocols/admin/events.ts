@@ -3,7 +3,7 @@ import type { Handler, Route } from "../../http/inbound.ts";
 import { secondsOf } from "../../lib/clock.ts";
 import { invalidField } from "../../lib/gateway_error.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
-import { newTaskId } from "../../videos/task_id.ts";
+import { newTaskId } from "../../videos/tasks/task_id.ts";
 import { eventOf, idempotencyKeyOf } from "../../webhooks/envelope.ts";
 import type { EventFeed, FeedEvent } from "../../webhooks/event_feed.ts";
 import { statusOfEvent, TERMINAL_STATUSES, testEventOf } from "../../webhooks/test_event.ts";

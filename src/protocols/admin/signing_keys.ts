@@ -1,5 +1,5 @@
 import type { Handler, Route } from "../../http/inbound.ts";
-import type { SigningKeyRing } from "../../videos/signing_keys.ts";
+import type { SigningKeyRing } from "../../videos/results/signing_keys.ts";
 import { answerJson } from "./answer.ts";
 import { guardedRoute } from "./guarded_route.ts";
 

@@ -3,8 +3,8 @@ import type { BodyLimits } from "../../http/body.ts";
 import type { Inbound, Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
-import { isTaskId } from "../../videos/task_id.ts";
-import { VENDOR_CALLBACK_PATH } from "../../videos/vendor_callback.ts";
+import { isTaskId } from "../../videos/tasks/task_id.ts";
+import { VENDOR_CALLBACK_PATH } from "../../videos/polling/vendor_callback.ts";
 import type { Videos } from "../../videos/videos.ts";
 import { renderVideoError } from "./videos.ts";
 

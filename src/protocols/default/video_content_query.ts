@@ -1,5 +1,5 @@
 import { invalidField } from "../../lib/gateway_error.ts";
-import type { ContentChoice } from "../../videos/content.ts";
+import type { ContentChoice } from "../../videos/results/content.ts";
 
 const VARIANTS = ["video", "thumbnail", "last_frame"] as const;
 

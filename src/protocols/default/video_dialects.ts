@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../lib/json_object.ts";
-import type { TaskObject } from "../../videos/task_object.ts";
+import type { TaskObject } from "../../videos/tasks/task_object.ts";
 
 /**
  * How a task is written for the client that asks. Official clients of other video APIs check or compare fields that

@@ -1,4 +1,4 @@
-import type { TaskEventReader } from "../../videos/task_events.ts";
+import type { TaskEventReader } from "../../videos/events/task_events.ts";
 
 /** Header fields of a stream of events; the last one keeps nginx from collecting it. */
 export const EVENT_HEADERS: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 import { invalidField } from "../../lib/gateway_error.ts";
-import { METADATA_LIMITS, refuseMetadataKey } from "../../videos/metadata.ts";
-import type { OwnTaskFilter, OwnTaskPageRequest } from "../../videos/own_tasks.ts";
-import { VIDEO_STATUSES } from "../../videos/task.ts";
+import { METADATA_LIMITS, refuseMetadataKey } from "../../videos/request/metadata.ts";
+import type { OwnTaskFilter, OwnTaskPageRequest } from "../../videos/tasks/own_tasks.ts";
+import { VIDEO_STATUSES } from "../../videos/tasks/task.ts";
 
 /** What a list of videos is asked for. */
 export interface VideoListQuery {

@@ -5,10 +5,10 @@ import type { ErrorRenderer, Handler, Inbound, Route } from "../../http/inbound.
 import { readJsonObject } from "../../http/json_body.ts";
 import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
 import { droppedNames } from "../../texts/answer.ts";
-import type { VideoTrial } from "../../videos/dry_run.ts";
-import { readIdempotencyKey } from "../../videos/idempotency.ts";
+import type { VideoTrial } from "../../videos/create/dry_run.ts";
+import { readIdempotencyKey } from "../../videos/create/idempotency.ts";
 import { pollingRefusal, type PollingVerdict } from "../../videos/polling_limit.ts";
-import { estimateOf } from "../../videos/task_object.ts";
+import { estimateOf } from "../../videos/tasks/task_object.ts";
 import type { Videos } from "../../videos/videos.ts";
 import { EVENT_HEADERS, EVENT_WRITER, lastEventIdIn } from "./video_events.ts";
 import { withOpenaiFields } from "./openai_video_fields.ts";

@@ -1,0 +1,39 @@
+import { download, DownloadRefused } from "../../net/download.ts";
+import { EgressError } from "../../net/egress_error.ts";
+import type { EgressPolicy } from "../../net/target.ts";
+import type { MediaWork } from "../../workers/media_work.ts";
+
+/** Source: SPEC "Limits". */
+export const LONGEST_AUDIO_SECONDS = 15;
+
+/** Encoders fill up their last frame. */
+const PADDING_SECONDS = 0.1;
+
+const LARGEST_AUDIO_BYTES = 20_000_000;
+const FETCH_MS = 5_000;
+
+/** Whether a clip is longer than SPEC allows; one that cannot be measured is not. */
+export function isTooLong(seconds: number | null): boolean {
+  return seconds !== null && seconds > LONGEST_AUDIO_SECONDS + PADDING_SECONDS;
+}
+
+/** How long the clip at an address is, in seconds; null also when it cannot be fetched within five seconds. */
+export async function audioSecondsAt(
+  url: string,
+  accountId: string,
+  { egress, media, reserve }: {
+    readonly egress: EgressPolicy;
+    readonly media: MediaWork;
+    /** Called before bytes are fetched; throws to refuse them. Default: all are taken. */
+    readonly reserve?: (bytes: number) => void;
+  },
+): Promise<number | null> {
+  try {
+    const options = { maxBytes: LARGEST_AUDIO_BYTES, timeoutMs: FETCH_MS, reserve };
+    const { bytes, mediaType } = await download(url, options, egress);
+    return (await media.measureAudio(bytes, mediaType, accountId)).seconds;
+  } catch (error) {
+    if (error instanceof EgressError || error instanceof DownloadRefused) return null;
+    throw error;
+  }
+}

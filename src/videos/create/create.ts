@@ -1,0 +1,149 @@
+import { addHold } from "../../billing/hold.ts";
+import type { Admission } from "../../billing/meter.ts";
+import { GatewayError } from "../../lib/gateway_error.ts";
+import { writeMoney } from "../../lib/money.ts";
+import { IDEMPOTENCY_MS, KeyTakenError } from "./idempotency.ts";
+import { dropInputs, keepInputs, type KeptInputs } from "./inputs.ts";
+import { planVideo, refuseUnreachable, type VideoCall, type VideoPlan } from "./plan.ts";
+import { addIdempotency, addTask, type IdempotencyRecord } from "../tasks/records.ts";
+import type { TaskPrice, VideoTask } from "../tasks/task.ts";
+import { newTaskId } from "../tasks/task_id.ts";
+import { refuseOversized } from "./task_size.ts";
+import type { VideoParts } from "../video_parts.ts";
+
+/** The `Idempotency-Key` of a create. */
+export interface CreateKey extends Pick<IdempotencyRecord, "bodyHash"> {
+  readonly key: string;
+}
+
+/**
+ * Creates a task: all that can be refused is refused first, then the task, its hold, its idempotency key and the job that
+ * hands it to a vendor are one commit.
+ *
+ * @returns The task as it is stored.
+ * @throws {GatewayError} As SPEC "Errors" says; nothing is then stored, held or sent.
+ * @throws {KeyTakenError} If another create with the key was first.
+ */
+export async function createVideo(parts: VideoParts, call: VideoCall, key: CreateKey | null): Promise<VideoTask> {
+  const plan = await planVideo(parts, call);
+  const { request, price, assets } = plan;
+  const { accountId, keyId, memory } = call;
+  await parts.writability?.check();
+  const hasInputs = request.firstFrame !== null || request.references.length > 0;
+  if (hasInputs || !price.held) await refuseUnaffordable(parts, accountId, price);
+  const id = newTaskId(parts.store.now());
+  const inputs = await keepInputs(parts, { taskId: id, accountId, memory, assets }, request);
+  try {
+    refuseUnreachable(parts, plan, inputs);
+    const task = newTask(parts, call, { id, plan, inputs });
+    refuseOversized(task);
+    await commitTask(parts, task, key);
+    parts.log.info("video_created", { ref: id, accountId, keyId, model: task.model, cost: writeMoney(price.estimate) });
+    return task;
+  } catch (error) {
+    await dropInputs(parts, inputs.names);
+    throw error;
+  }
+}
+
+/** Before references are fetched for it. Of a hold the commit decides, without one nothing else would. */
+async function refuseUnaffordable({ store }: VideoParts, account: string, price: TaskPrice): Promise<void> {
+  if (price.estimate === 0n) return;
+  const { available } = await store.balance(account);
+  if (price.held ? available < price.estimate : available <= 0n) throw insufficient(price);
+}
+
+function insufficient({ estimate, held }: TaskPrice): GatewayError {
+  const needed = held ? `the estimate is ${writeMoney(estimate)} USD` : "the balance is used up";
+  return new GatewayError(
+    "insufficient_credits",
+    `Cannot accept the video: ${needed}, which the balance does not cover`,
+  );
+}
+
+interface NewTask {
+  readonly id: string;
+  readonly plan: VideoPlan;
+  readonly inputs: KeptInputs;
+}
+
+function newTask(
+  { store, settings }: VideoParts,
+  { keyId, accountId }: VideoCall,
+  { id, plan, inputs }: NewTask,
+): VideoTask {
+  const { request, model, pin, fitted, options, price, dropped } = plan;
+  const now = store.now();
+  return {
+    id,
+    account: accountId,
+    keyId,
+    model: model.id,
+    modelName: request.model,
+    prompt: request.prompt,
+    ...(dropped.length > 0 ? { dropped } : {}),
+    ...(request.metadata ? { metadata: request.metadata } : {}),
+    ...(request.size ? { size: `${request.size.width}x${request.size.height}` } : {}),
+    mode: fitted.mode,
+    status: "pending",
+    createdAt: now,
+    updatedAt: now,
+    deadlineAt: now + settings.deadlineMs,
+    callbackUrl: request.callbackUrl,
+    pin,
+    order: { ...fitted.order, ...inputs.media, optionsByProvider: options },
+    inputs: inputs.names,
+    stage: { step: "waiting" },
+    offers: 0,
+    price,
+    results: [],
+    mirrors: [],
+    mirroring: false,
+    usage: null,
+    error: null,
+  };
+}
+
+/**
+ * Makes the task durable. Its hold is also a reservation until the balance is read anew, so that neither takes what the
+ * account's open calls have reserved.
+ */
+async function commitTask(parts: VideoParts, task: VideoTask, key: CreateKey | null): Promise<void> {
+  const { meter } = parts;
+  const { account, price } = task;
+  if (!price.held || price.estimate === 0n) return await commitNew(parts, task, key);
+  const admission = await reserved(parts, account, price);
+  try {
+    await commitNew(parts, task, key);
+  } finally {
+    meter.invalidate(account);
+    admission.release();
+  }
+}
+
+async function reserved({ meter }: VideoParts, account: string, price: TaskPrice): Promise<Admission> {
+  try {
+    return await meter.admit(account, price.estimate);
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === "insufficient_credits") throw insufficient(price);
+    throw error;
+  }
+}
+
+async function commitNew({ store }: VideoParts, task: VideoTask, key: CreateKey | null): Promise<void> {
+  let commit = addTask({}, task);
+  const { account, id: reference, model, price } = task;
+  if (price.held) {
+    commit = addHold(commit, { account, reference, amount: price.estimate, detail: { model } }, store.now());
+  }
+  if (key !== null) {
+    const record = { bodyHash: key.bodyHash, taskId: task.id };
+    commit = addIdempotency(commit, task.keyId, key.key, record, IDEMPOTENCY_MS);
+  }
+  const result = await store.commit(null, commit);
+  if (result.ok) return;
+  if (result.why === "short") throw insufficient(price);
+  // The ids are new: only the idempotency key can stand already.
+  if (result.why === "conflict" && key !== null) throw new KeyTakenError("The key was used first by another");
+  throw new GatewayError("internal_error", "Cannot store the task", { cause: result.why });
+}

@@ -1,0 +1,161 @@
+import type { Files } from "../../files/files.ts";
+import { invalidField } from "../../lib/gateway_error.ts";
+import { mediaTypeOf } from "../../lib/media_type.ts";
+import type { MemoryLease } from "../../lib/memory_budget.ts";
+import { EgressError } from "../../net/egress_error.ts";
+import { checkTargetUrl } from "../../net/target.ts";
+import type { Store } from "../../store/store.ts";
+import { audioSecondsAt, isTooLong, LONGEST_AUDIO_SECONDS } from "./audio_length.ts";
+import { bytesOfDataUri, isDataUri } from "../request/data_uri.ts";
+import { preparePictures } from "./real_person.ts";
+import { readTask } from "../tasks/records.ts";
+import type { SentReference } from "../request/references.ts";
+import type { VideoRequest } from "../request/request.ts";
+import type { TaskMedia, TaskOrder } from "../tasks/task.ts";
+import { isTaskId } from "../tasks/task_id.ts";
+import type { VideoParts } from "../video_parts.ts";
+
+/** The media of an order as a task keeps them, and the files that were written for it. */
+export interface KeptInputs {
+  readonly media: Pick<TaskOrder, "firstFrame" | "lastFrame" | "references">;
+  readonly names: readonly string[];
+}
+
+/** What inputs are looked at and kept with. */
+type InputParts = Pick<VideoParts, "egress" | "media"> & { readonly files: Pick<Files, "write" | "remove"> };
+
+/** Whose inputs they are. */
+interface Owner {
+  readonly taskId: string;
+  readonly accountId: string;
+  /** Pays for media that are fetched. Default: nobody counts. */
+  readonly memory?: MemoryLease;
+  /** Addresses that a vendor's own store holds: the vendor alone can read them. */
+  readonly assets: ReadonlySet<string>;
+}
+
+const LARGEST_FILE_BYTES = 50_000_000;
+
+/**
+ * Checks the references of a request and moves those that it holds itself into the file store. When it throws, nothing is left
+ * there.
+ *
+ * @throws {GatewayError} `invalid_request`, with the reason codes of SPEC "Errors", rule 3, for `real_person`.
+ */
+export async function keepInputs(parts: InputParts, owner: Owner, request: VideoRequest): Promise<KeptInputs> {
+  const names: string[] = [];
+  try {
+    const sent = [request.firstFrame, request.lastFrame, ...request.references].filter((each) => each !== null);
+    const kept = request.realPerson ? await keepPeople(parts, owner, sent, names) : new Map<SentReference, TaskMedia>();
+    for (const each of sent) if (!kept.has(each)) kept.set(each, await keep(parts, owner, each, names));
+    const mediaOf = (each: SentReference | null) => each && (kept.get(each) ?? null);
+    return {
+      media: {
+        firstFrame: mediaOf(request.firstFrame),
+        lastFrame: mediaOf(request.lastFrame),
+        references: request.references.map((each) => kept.get(each)!),
+      },
+      names,
+    };
+  } catch (error) {
+    await dropInputs(parts, names);
+    throw error;
+  }
+}
+
+/** Removes what was written for a task that does not come about. */
+export async function dropInputs({ files }: Pick<InputParts, "files">, names: readonly string[]): Promise<void> {
+  await Promise.all(names.map((name) => files.remove(name)));
+}
+
+/** Whether a file is of use to anybody: an input only while its task is pending; a process may have ended before it was. */
+export async function isFileKept(store: Store, name: string): Promise<boolean> {
+  const id = name.slice(0, 36);
+  if (!isTaskId(id) || !name.startsWith(`${id}-in-`)) return true;
+  return (await readTask(store, id))?.value.status === "pending";
+}
+
+async function keepPeople(
+  parts: InputParts,
+  { taskId, accountId, memory }: Owner,
+  sent: readonly SentReference[],
+  names: string[],
+): Promise<Map<SentReference, TaskMedia>> {
+  const images = sent.filter(({ medium }) => medium === "image");
+  const pictures = await preparePictures(images, accountId, fetchingFor(parts, memory));
+  const kept = new Map<SentReference, TaskMedia>();
+  for (const [index, image] of images.entries()) {
+    const { bytes, mediaType } = pictures[index];
+    kept.set(image, await write(parts, taskId, "image", bytes, mediaType, names));
+  }
+  return kept;
+}
+
+async function keep(
+  parts: InputParts,
+  { taskId, accountId, memory, assets }: Owner,
+  { medium, url, field }: SentReference,
+  names: string[],
+): Promise<TaskMedia> {
+  if (assets.has(url)) return { medium, at: "url", url };
+  const path = `${field}.${medium}_url.url`;
+  if (!isDataUri(url)) {
+    refuseAddress(parts, url, path);
+    if (medium === "audio" && isTooLong(await audioSecondsAt(url, accountId, fetchingFor(parts, memory)))) {
+      throw tooLong(path);
+    }
+    return { medium, at: "url", url };
+  }
+  const bytes = bytesOfDataUri(url);
+  if (bytes === null) throw invalidField(path, "expected a data: URI in base64");
+  const mediaType = await mediaTypeOf(bytes) ?? "";
+  if (!isOf(medium, mediaType)) throw invalidField(path, `expected ${medium} data`);
+  if (medium !== "audio") return await write(parts, taskId, medium, bytes, mediaType, names);
+  const measured = await parts.media.measureAudio(bytes, mediaType, accountId);
+  if (isTooLong(measured.seconds)) throw tooLong(path);
+  return await write(parts, taskId, medium, measured.bytes, mediaType, names);
+}
+
+/** What media are fetched and measured with. */
+function fetchingFor({ egress, media }: InputParts, memory: MemoryLease | undefined) {
+  return { egress, media, reserve: (bytes: number) => memory?.take(bytes) };
+}
+
+/** Sound in an MP4 looks like a video from outside. */
+function isOf(medium: SentReference["medium"], mediaType: string): boolean {
+  return mediaType.startsWith(`${medium}/`) ||
+    (medium === "audio" && /^(video\/mp4|application\/ogg)$/.test(mediaType));
+}
+
+/** By what the address says of itself: the vendor fetches it, or we do later, and then its name is resolved and judged. */
+function refuseAddress({ egress }: InputParts, url: string, path: string): void {
+  try {
+    checkTargetUrl(url, ["https:", "http:"], egress);
+  } catch (error) {
+    if (!(error instanceof EgressError)) throw error;
+    throw invalidField(path, error.message);
+  }
+}
+
+function tooLong(path: string) {
+  return invalidField(path, `expected a clip of at most ${LONGEST_AUDIO_SECONDS} seconds`);
+}
+
+async function write(
+  { files }: InputParts,
+  taskId: string,
+  medium: TaskMedia["medium"],
+  bytes: Uint8Array,
+  mediaType: string,
+  names: string[],
+): Promise<TaskMedia> {
+  const ending = /\/(?:x-)?([a-z0-9]{1,5})$/.exec(mediaType)?.[1] ?? "bin";
+  const name = `${taskId}-in-${names.length}.${ending}`;
+  names.push(name);
+  await files.write(name, once(bytes), { capBytes: LARGEST_FILE_BYTES });
+  return { medium, at: "file", name, mediaType, bytes: bytes.length };
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield await Promise.resolve(bytes);
+}

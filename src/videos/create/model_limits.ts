@@ -1,0 +1,47 @@
+import { VIDEO_RATIOS, type VideoSection } from "../../catalog/media_sections.ts";
+import { invalidField } from "../../lib/gateway_error.ts";
+import { videoRefusal } from "../tasks/refusal.ts";
+import type { VideoRequest } from "../request/request.ts";
+import type { Medium } from "../tasks/task.ts";
+
+/** How far a size may be off a ratio: 1366x768 is sold as 16:9. */
+const RATIO_TOLERANCE = 0.03;
+
+/**
+ * Refuses a shape and references that the model's vendor does not take, so that no task is made which must fail.
+ *
+ * @param id The model's, for the error.
+ * @throws {GatewayError} `invalid_request` or `too_many_references`, naming what the model takes.
+ */
+export function refuseBeyondModel(request: VideoRequest, video: VideoSection, id: string): void {
+  refuseRatio(request, video, id);
+  refuseReferences(request, video, id);
+}
+
+/** Beside a first frame the frame's own shape counts, or the vendor says what it wants. */
+function refuseRatio({ aspectRatio, size, firstFrame }: VideoRequest, video: VideoSection, id: string): void {
+  const { aspectRatios } = video;
+  if (firstFrame !== null || aspectRatios.length === VIDEO_RATIOS.length) return;
+  const expected = `expected one of ${aspectRatios.join(", ")} for "${id}"`;
+  if (aspectRatio !== null && !aspectRatios.includes(aspectRatio)) throw invalidField("aspect_ratio", expected);
+  if (size !== null && !aspectRatios.some((ratio) => isNear(size.width / size.height, ratio))) {
+    throw invalidField("size", `expected the shape of one of ${aspectRatios.join(", ")} for "${id}"`);
+  }
+}
+
+function isNear(wanted: number, ratio: string): boolean {
+  const [width, height] = ratio.split(":").map(Number);
+  return Math.abs(wanted * height / width - 1) <= RATIO_TOLERANCE;
+}
+
+function refuseReferences({ references }: VideoRequest, { references: most }: VideoSection, id: string): void {
+  for (const medium of Object.keys(most) as Medium[]) {
+    const count = references.filter((each) => each.medium === medium).length;
+    if (count <= most[medium]) continue;
+    throw videoRefusal(
+      "too_many_references",
+      `Cannot use ${count} references of type ${medium}_url with "${id}": expected at most ${most[medium]}`,
+      "input_references",
+    );
+  }
+}

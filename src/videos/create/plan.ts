@@ -1,0 +1,157 @@
+import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
+import type { MemoryLease } from "../../lib/memory_budget.ts";
+import { EgressError } from "../../net/egress_error.ts";
+import { checkTarget } from "../../net/target.ts";
+import { type Candidate, likeliestFirst } from "../../routing/candidates.ts";
+import { resolvePin } from "../../routing/pin.ts";
+import { droppedFields } from "./dropped.ts";
+import type { KeptInputs } from "./inputs.ts";
+import { formFor, isPublicBase } from "../submit/media_publishing.ts";
+import { fitOrder, type FittedOrder, type VideoModel, videoModel } from "./order.ts";
+import { priceOf } from "./price.ts";
+import { optionsByProvider } from "../request/provider_options.ts";
+import { videoRefusal } from "../tasks/refusal.ts";
+import { readVideoRequest, type VideoRequest } from "../request/request.ts";
+import type { ProviderOptions, TaskMedia, TaskPrice } from "../tasks/task.ts";
+import { vendorAssetsOf } from "./vendor_assets.ts";
+import type { VideoParts } from "../video_parts.ts";
+
+/** Who creates a video, and what was sent. */
+export interface VideoCall {
+  readonly keyId: string;
+  readonly accountId: string;
+  /** The JSON body. */
+  readonly body: { readonly [key: string]: unknown };
+  /** Pays for what is read for the video. Default: nobody counts. */
+  readonly memory?: MemoryLease;
+}
+
+/** A create that passed every check but those of its media and of the balance. */
+export interface VideoPlan {
+  readonly request: VideoRequest;
+  readonly model: VideoModel;
+  /** The provider that it goes to; null for any. */
+  readonly pin: string | null;
+  /** Who may serve it, the likeliest first; at least one. */
+  readonly candidates: readonly Candidate[];
+  /** Addresses that a vendor's own store holds. */
+  readonly assets: ReadonlySet<string>;
+  readonly fitted: FittedOrder;
+  readonly options: ProviderOptions;
+  readonly price: TaskPrice;
+  /** See {@linkcode droppedFields}. */
+  readonly dropped: readonly string[];
+}
+
+/**
+ * Plans a create: all that can be refused without a look at media is refused.
+ *
+ * @throws {GatewayError} As SPEC "Errors" says.
+ */
+export async function planVideo(parts: VideoParts, { body, accountId }: VideoCall): Promise<VideoPlan> {
+  const request = readVideoRequest(body);
+  const model = videoModel(parts.catalog, request.model);
+  const namedPin = resolvePin(null, request.pin, model.id, model.serves, parts.isProvider);
+  const { pin, urls: assets } = vendorAssetsOf(parts, request, model, namedPin);
+  const fitted = fitOrder(request, model);
+  const options = ownOptions(parts, request, model, pin);
+  refusePromptOptions(parts, request.prompt, model, pin);
+  await refuseCallback(parts, request.callbackUrl);
+  const candidates = candidatesOf(parts, model, pin, accountId);
+  const price = priceOf(model, fitted, parts.settings.preauthorize);
+  const dropped = droppedFields({ body, request, model, fitted, options, candidates }, parts.upstreams);
+  refuseUntoldPrice(request, model, price, dropped);
+  return { request, model, pin, candidates, assets, fitted, options, price, dropped };
+}
+
+/** Throws when no provider that may be asked gets every reference in a form that it takes. */
+export function refuseUnreachable(
+  parts: VideoParts,
+  { model, pin }: Pick<VideoPlan, "model" | "pin">,
+  { media }: KeptInputs,
+): void {
+  const upstreams = ableOf(parts, model, pin).map(({ provider }) => parts.upstreams.get(provider)!);
+  const all = [media.firstFrame, media.lastFrame, ...media.references].filter((each): each is TaskMedia =>
+    each !== null
+  );
+  if (all.length === 0) return;
+  const isPublic = isPublicBase(parts);
+  const stuck = upstreams.map(({ mediaForms }) => all.find((each) => formFor(each, mediaForms, isPublic) === null));
+  const [first] = stuck;
+  if (first === undefined || stuck.includes(undefined)) return;
+  const how = first.at === "file" ? "as an address, as the provider takes no data" : "as data: URI";
+  throw new GatewayError(
+    "invalid_request",
+    `Cannot hand over a reference of type ${first.medium}_url: expected it ${how}`,
+  );
+}
+
+function ownOptions(
+  { isProvider, upstreams }: VideoParts,
+  { options }: VideoRequest,
+  { id, serves }: VideoModel,
+  pin: string | null,
+): ProviderOptions {
+  const serving = serves.map(({ provider }) => provider);
+  return optionsByProvider(options, { model: id, serving, pin, isProvider, upstreams });
+}
+
+/** Throws when a vendor that may be asked would read an option in the prompt, as that would stand outside the price. */
+function refusePromptOptions({ upstreams }: VideoParts, prompt: string, model: VideoModel, pin: string | null): void {
+  for (const { provider, model: name } of model.serves) {
+    const option = (pin ?? provider) === provider ? upstreams.get(provider)?.optionInPrompt?.(prompt, name) : null;
+    if (!option) continue;
+    throw invalidField("prompt", `"${option}" is an option to the provider; use the field of the request in its place`);
+  }
+}
+
+async function refuseCallback({ egress }: VideoParts, url: string | null): Promise<void> {
+  if (url === null) return;
+  try {
+    await checkTarget(url, ["https:"], egress);
+  } catch (error) {
+    if (!(error instanceof EgressError)) throw error;
+    throw videoRefusal("invalid_callback_url", `Cannot use "callback_url": ${error.message}`, "callback_url");
+  }
+}
+
+/** What a field that decides the price is called in a request that was read. */
+const PRICED_FIELDS: ReadonlyMap<string, keyof VideoRequest> = new Map([
+  ["duration", "durationSeconds"],
+  ["resolution", "resolution"],
+  ["size", "size"],
+  ["generate_audio", "generateAudio"],
+]);
+
+/** Throws when a field that a provider cannot be told gives the video another price than it has without. */
+function refuseUntoldPrice(
+  request: VideoRequest,
+  model: VideoModel,
+  price: TaskPrice,
+  dropped: readonly string[],
+): void {
+  for (const field of dropped) {
+    const name = PRICED_FIELDS.get(field);
+    if (name === undefined) continue;
+    if (priceOf(model, fitOrder({ ...request, [name]: null }, model), price.held).estimate === price.estimate) continue;
+    const expected =
+      'it changes the price, and not every provider of the model can be told; leave it out, or choose one by "provider.type"';
+    throw invalidField(field, expected);
+  }
+}
+
+/** Throws `upstream_auth_failed` when all providers to which the task could be offered reject the gateway's credential. */
+function candidatesOf(
+  parts: VideoParts,
+  model: VideoModel,
+  pin: string | null,
+  accountId: string,
+): readonly Candidate[] {
+  const able = ableOf(parts, model, pin);
+  if (able.length === 0) throw new GatewayError("route_error", `No provider makes videos with "${model.id}"`);
+  return likeliestFirst(able, { breaker: parts.breaker, accountId });
+}
+
+function ableOf({ upstreams }: VideoParts, { serves }: VideoModel, pin: string | null): readonly Candidate[] {
+  return serves.filter(({ provider }) => upstreams.has(provider) && (pin ?? provider) === provider);
+}

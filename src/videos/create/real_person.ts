@@ -1,0 +1,96 @@
+import { GatewayError } from "../../lib/gateway_error.ts";
+import { type PictureFacts, pictureFactsOf } from "../../lib/picture_head.ts";
+import { download, DownloadRefused } from "../../net/download.ts";
+import { EgressError } from "../../net/egress_error.ts";
+import type { EgressPolicy } from "../../net/target.ts";
+import type { MediaWork } from "../../workers/media_work.ts";
+import { bytesOfDataUri, isDataUri } from "../request/data_uri.ts";
+import type { SentReference } from "../request/references.ts";
+
+/** Why a picture cannot be prepared. Source: SPEC "Errors", rule 3. */
+export type PictureFault = "bad_data_uri" | "download_failed" | "unreachable" | "not_image" | "too_large";
+
+/** A picture in the one shape that vendors get it in. */
+export interface PreparedPicture {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly mediaType: "image/jpeg" | "image/png";
+}
+
+const LARGEST_BYTES = 20_000_000;
+const MAX_PIXELS = 50_000_000;
+/** For all pictures of one request. */
+const MAX_REQUEST_BYTES = 80_000_000;
+const MAX_REQUEST_PIXELS = 200_000_000;
+/** Pixels of the long side; larger pictures are made smaller. */
+const LONG_SIDE = 2_048;
+const FETCH_MS = 15_000;
+
+/** Where pictures come from. */
+export interface PictureSources {
+  readonly egress: EgressPolicy;
+  /** Called before bytes are fetched; throws to refuse them. Default: all are taken. */
+  readonly reserve?: (bytes: number) => void;
+}
+
+/**
+ * Prepares every picture of a request for a vendor that looks for faces: upright, at most 2,048 pixels a side, as JPEG or, where
+ * it was PNG, as PNG; without any metadata. Dimensions are read before anything is decoded, in another thread.
+ *
+ * @returns The pictures in the order of the references.
+ * @throws {GatewayError} `invalid_request` whose message ends in the reason code and the position.
+ */
+export async function preparePictures(
+  references: readonly SentReference[],
+  accountId: string,
+  { egress, media, reserve }: PictureSources & { readonly media: MediaWork },
+): Promise<PreparedPicture[]> {
+  const prepared: PreparedPicture[] = [];
+  const work = { bytes: 0, pixels: 0 };
+  for (const reference of references) {
+    const sent = await bytesOf(reference, { egress, reserve });
+    work.bytes += sent.length;
+    if (work.bytes > MAX_REQUEST_BYTES) throw fault("too_large", reference);
+    const look = lookAt(sent, reference);
+    work.pixels += look.width * look.height;
+    if (work.pixels > MAX_REQUEST_PIXELS) throw fault("too_large", reference);
+    const mediaType = look.mediaType === "image/png" ? "image/png" : "image/jpeg";
+    const bytes = await media.redrawPicture(sent, { mediaType, maxSide: LONG_SIDE }, accountId);
+    if (typeof bytes === "string") throw fault(bytes, reference);
+    prepared.push({ bytes, mediaType });
+  }
+  return prepared;
+}
+
+async function bytesOf(
+  reference: SentReference,
+  { egress, reserve }: PictureSources,
+): Promise<Uint8Array<ArrayBuffer>> {
+  if (isDataUri(reference.url)) {
+    const bytes = bytesOfDataUri(reference.url);
+    if (bytes === null) throw fault("bad_data_uri", reference);
+    if (bytes.length > LARGEST_BYTES) throw fault("too_large", reference);
+    return bytes;
+  }
+  try {
+    const options = { maxBytes: LARGEST_BYTES, timeoutMs: FETCH_MS, accept: "image/*", reserve };
+    return (await download(reference.url, options, egress)).bytes;
+  } catch (error) {
+    if (error instanceof DownloadRefused) throw fault("unreachable", reference, error);
+    if (!(error instanceof EgressError)) throw error;
+    throw fault(error.kind === "too_large" ? "too_large" : "download_failed", reference, error);
+  }
+}
+
+function lookAt(bytes: Uint8Array, reference: SentReference): PictureFacts {
+  const facts = pictureFactsOf(bytes);
+  if (facts === null) throw fault("not_image", reference);
+  if (facts.width * facts.height > MAX_PIXELS) throw fault("too_large", reference);
+  return facts;
+}
+
+function fault(code: PictureFault, { field }: SentReference, cause?: unknown): GatewayError {
+  return new GatewayError("invalid_request", `Cannot prepare the reference image: ${code} at ${field}`, {
+    field,
+    cause,
+  });
+}

@@ -1,0 +1,57 @@
+import { invalidField } from "../../lib/gateway_error.ts";
+import { allowanceOf, NO_ALLOWANCES } from "../../upstreams/allowances.ts";
+import type { VideoModel } from "./order.ts";
+import type { SentReference } from "../request/references.ts";
+import type { VideoRequest } from "../request/request.ts";
+import type { VideoParts } from "../video_parts.ts";
+
+/** References that a vendor's own store holds, and the one provider that can read them. */
+export interface VendorAssets {
+  /** Addresses such as `asset://logo`; empty when none is named. */
+  readonly urls: ReadonlySet<string>;
+  /** The provider that the task goes to; null for any. */
+  readonly pin: string | null;
+}
+
+/**
+ * Finds references at the operator's vendor account. A caller may use those that the provider's `allow_references` names, as
+ * `asset:asset://logo` or `asset:*`; the task then goes to that provider.
+ *
+ * @param pin The provider that the caller named; null for any.
+ * @throws {GatewayError} `invalid_request` for one that is not allowed, or that several providers may have.
+ */
+export function vendorAssetsOf(
+  parts: Pick<VideoParts, "upstreams" | "allowancesOf">,
+  request: VideoRequest,
+  model: VideoModel,
+  pin: string | null,
+): VendorAssets {
+  const able = model.serves.map(({ provider }) => provider).filter((name) => (pin ?? name) === name);
+  const sent = [request.firstFrame, request.lastFrame, ...request.references].filter((each) => each !== null);
+  const assets = sent.filter(({ url }) => able.some((name) => holdsScheme(parts, name, url)));
+  if (assets.length === 0) return { urls: new Set(), pin };
+  const homes = able.filter((name) => assets.every(({ url }) => isAllowed(parts, name, url)));
+  if (homes.length === 1) return { urls: new Set(assets.map(({ url }) => url)), pin: homes[0] };
+  const refused = assets.find(({ url }) => !able.some((name) => isAllowed(parts, name, url))) ?? assets[0];
+  throw invalidField(
+    fieldOf(refused),
+    homes.length > 1
+      ? `several providers may have it; name one of ${homes.join(", ")} in "provider.type"`
+      : "it names an asset at the operator's vendor account, which the provider's allow_references does not name; " +
+        "send the content itself, or ask the operator to allow it",
+  );
+}
+
+function holdsScheme({ upstreams }: Pick<VideoParts, "upstreams">, provider: string, url: string): boolean {
+  const scheme = /^[a-z][a-z0-9+._-]*:/i.exec(url)?.[0].toLowerCase();
+  return scheme !== undefined && (upstreams.get(provider)?.ownSchemes ?? []).includes(scheme);
+}
+
+function isAllowed(parts: Pick<VideoParts, "upstreams" | "allowancesOf">, provider: string, url: string): boolean {
+  return holdsScheme(parts, provider, url) &&
+    allowanceOf(parts.allowancesOf?.(provider) ?? NO_ALLOWANCES, "asset", url) !== null;
+}
+
+function fieldOf({ field, medium }: SentReference): string {
+  return `${field}.${medium}_url.url`;
+}

@@ -1,0 +1,132 @@
+import { createHash } from "node:crypto";
+import type { VideoStatus, VideoTask } from "../tasks/task.ts";
+import type { TaskObject } from "../tasks/task_object.ts";
+import type { TaskWatch } from "./task_watch.ts";
+
+/** A state of a task, as it is sent to a reader. */
+export interface TaskEvent {
+  /** The same for the same state, in every process: a reader that reconnects names the last one it received. */
+  readonly id: string;
+  readonly status: VideoStatus;
+  readonly task: TaskObject;
+}
+
+/** The reader of a stream of events, and how events are written for it. */
+export interface TaskEventReader {
+  /** Whether the reader's credential is still good; asked with each tick. */
+  mayGoOn(): Promise<boolean>;
+
+  /** Sent first, so that the answer begins at once. */
+  readonly opening: Uint8Array;
+  /** Shows that the stream is alive. */
+  readonly heartbeat: Uint8Array;
+  write(event: TaskEvent): Uint8Array;
+}
+
+/** What a stream of events is made from. */
+export interface TaskEventParts {
+  readonly watch: TaskWatch;
+  readonly reader: TaskEventReader;
+  readonly objectOf: (task: VideoTask) => TaskObject;
+  /** Called once, when the stream is over, whoever ended it. */
+  readonly onEnd: () => void;
+}
+
+/** A reader that takes nothing for so many ticks is gone. */
+const MAX_STALLED_TICKS = 4;
+
+/** The id of a state. Addresses do not count, as they are signed anew with each read. */
+export function eventIdOf({ status, provider, progress, queue_position, started_at }: TaskObject): string {
+  const state = JSON.stringify([status, provider, progress, queue_position, started_at]);
+  return createHash("sha256").update(state).digest("base64url").slice(0, 16);
+}
+
+/**
+ * The changes of a task as a stream, the present state first unless the reader has received it, until the task has ended. A
+ * reader that is slow is sent the newest state when it takes something again; what came between is left out, and
+ * nothing piles up.
+ *
+ * @param lastEventId The id of the event that the reader received last; null for none.
+ */
+export function taskEvents(
+  taskId: string,
+  lastEventId: string | null,
+  parts: TaskEventParts,
+): ReadableStream<Uint8Array> {
+  return new ReadableStream(new TaskEventSource(taskId, lastEventId, parts));
+}
+
+class TaskEventSource implements UnderlyingDefaultSource<Uint8Array> {
+  #controller: ReadableStreamDefaultController<Uint8Array> | null = null;
+  #unwatch: (() => void) | null = null;
+  #sentId: string | null;
+  /** The newest state, when it was not sent yet. */
+  #pending: TaskEvent | null = null;
+  #stalledTicks = 0;
+  #isOver = false;
+
+  constructor(readonly taskId: string, lastEventId: string | null, readonly parts: TaskEventParts) {
+    this.#sentId = lastEventId;
+  }
+
+  start(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    this.#controller = controller;
+    controller.enqueue(this.parts.reader.opening);
+    const unwatch = this.parts.watch.watch(this.taskId, {
+      onTask: (task) => this.#onTask(task),
+      onTick: () => this.#onTick(),
+      onClose: () => this.#end(),
+    });
+    this.#unwatch = unwatch;
+    if (this.#isOver) unwatch();
+  }
+
+  pull(): void {
+    this.#stalledTicks = 0;
+    this.#send();
+  }
+
+  cancel(): void {
+    this.#controller = null;
+    this.#leave();
+  }
+
+  #onTask(task: VideoTask | null): void {
+    if (task === null) return this.#end();
+    const object = this.parts.objectOf(task);
+    const id = eventIdOf(object);
+    this.#pending = id === this.#sentId ? null : { id, status: object.status, task: object };
+    this.#send();
+  }
+
+  #onTick(): void {
+    const controller = this.#controller;
+    if (controller === null) return;
+    if ((controller.desiredSize ?? 0) > 0) controller.enqueue(this.parts.reader.heartbeat);
+    else if (++this.#stalledTicks >= MAX_STALLED_TICKS) return this.#end();
+    void this.parts.reader.mayGoOn().then((may) => may || this.#end());
+  }
+
+  #send(): void {
+    const controller = this.#controller;
+    const event = this.#pending;
+    if (controller === null || event === null || (controller.desiredSize ?? 0) <= 0) return;
+    this.#pending = null;
+    this.#sentId = event.id;
+    controller.enqueue(this.parts.reader.write(event));
+    if (event.status !== "pending") this.#end();
+  }
+
+  #end(): void {
+    this.#controller?.close();
+    this.#controller = null;
+    this.#leave();
+  }
+
+  #leave(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#unwatch?.();
+    this.parts.onEnd();
+  }
+}

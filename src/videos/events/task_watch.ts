@@ -1,0 +1,131 @@
+import type { Clock } from "../../lib/clock.ts";
+import type { Commit, Store } from "../../store/store.ts";
+import { readTask, readTasks, taskIdsIn } from "../tasks/records.ts";
+import type { VideoTask } from "../tasks/task.ts";
+
+/** Receives the changes of a task. */
+export interface TaskWatcher {
+  /** The task as it is now, changed or not; null when it is there no more. */
+  onTask(task: VideoTask | null): void;
+  /** A span of {@linkcode TICK_MS} has passed. */
+  onTick(): void;
+  /** The process is about to end: nothing more is reported. */
+  onClose(): void;
+}
+
+/** How often watched tasks are read for changes that other processes made, all together. */
+export const TICK_MS = 15_000;
+
+/** Tasks of one read. */
+const TASKS_PER_READ = 100;
+
+/**
+ * Reports changes of tasks to those who watch them. A commit of this process that writes a watched task makes it be
+ * read once, however many watch it. What other processes write is found by one timer that reads all watched tasks.
+ */
+export class TaskWatch {
+  readonly #watchers = new Map<string, Set<TaskWatcher>>();
+  /** Tasks being read; true when one changed again meanwhile. */
+  readonly #reading = new Map<string, boolean>();
+  /** Tasks that were read by themselves since the timer began to read; null while it does not. */
+  #readSinceTick: Set<string> | null = null;
+  #stopTimer: (() => void) | null = null;
+  #isClosed = false;
+
+  constructor(readonly store: Store, readonly clock: Clock) {}
+
+  /** Watches a task, whose present state is reported first; gives the way to stop. */
+  watch(id: string, watcher: TaskWatcher): () => void {
+    if (this.#isClosed) {
+      watcher.onClose();
+      return () => {};
+    }
+    const watchers = this.#watchers.get(id) ?? new Set();
+    this.#watchers.set(id, watchers.add(watcher));
+    this.#stopTimer ??= this.clock.after(TICK_MS, () => void this.#tick());
+    void this.#read(id);
+    return () => {
+      watchers.delete(watcher);
+      if (watchers.size === 0 && this.#watchers.get(id) === watchers) this.#watchers.delete(id);
+      if (this.#watchers.size === 0) this.#endTimer();
+    };
+  }
+
+  /** The store, with its commits observed: a task that is written through it is reported at once. */
+  announcing(): Store {
+    const { store } = this;
+    return {
+      now: () => store.now(),
+      get: (keys) => store.get(keys),
+      scan: (prefix, options) => store.scan(prefix, options),
+      commit: async (operation, commit) => {
+        const result = await store.commit(operation, commit);
+        if (result.ok && this.#watchers.size > 0) this.#announce(commit);
+        return result;
+      },
+      balance: (account) => store.balance(account),
+      ledger: (account, options) => store.ledger(account, options),
+      claim: (kinds, limit, leaseMs) => store.claim(kinds, limit, leaseMs),
+      dueTimes: (kind, refs) => store.dueTimes(kind, refs),
+      renew: (jobs, leaseMs) => store.renew(jobs, leaseMs),
+      take: (bucket, options) => store.take(bucket, options),
+      onWake: (listener) => store.onWake(listener),
+      close: () => store.close(),
+    };
+  }
+
+  /** Reports to every watcher that the process is about to end. */
+  close(): void {
+    this.#isClosed = true;
+    for (const watchers of [...this.#watchers.values()]) for (const each of [...watchers]) each.onClose();
+    this.#watchers.clear();
+    this.#endTimer();
+  }
+
+  #announce(commit: Commit): void {
+    for (const id of taskIdsIn(commit)) if (this.#watchers.has(id)) void this.#read(id);
+  }
+
+  async #read(id: string): Promise<void> {
+    this.#readSinceTick?.add(id);
+    if (this.#reading.has(id)) return void this.#reading.set(id, true);
+    try {
+      do {
+        this.#reading.set(id, false);
+        this.#report(id, (await readTask(this.store, id))?.value ?? null);
+      } while (this.#reading.get(id));
+    } catch {
+      // The store does not answer: the next tick reads it again.
+    } finally {
+      this.#reading.delete(id);
+    }
+  }
+
+  async #tick(): Promise<void> {
+    this.#stopTimer = null;
+    const ids = [...this.#watchers.keys()];
+    const newer = this.#readSinceTick = new Set<string>();
+    try {
+      for (let at = 0; at < ids.length; at += TASKS_PER_READ) {
+        const part = ids.slice(at, at + TASKS_PER_READ);
+        const tasks = new Map((await readTasks(this.store, part)).map((task) => [task.id, task]));
+        for (const id of part) if (!newer.has(id)) this.#report(id, tasks.get(id) ?? null);
+      }
+    } catch {
+      // As above.
+    } finally {
+      this.#readSinceTick = null;
+    }
+    for (const watchers of [...this.#watchers.values()]) for (const each of [...watchers]) each.onTick();
+    if (this.#watchers.size > 0) this.#stopTimer ??= this.clock.after(TICK_MS, () => void this.#tick());
+  }
+
+  #report(id: string, task: VideoTask | null): void {
+    for (const each of [...this.#watchers.get(id) ?? []]) each.onTask(task);
+  }
+
+  #endTimer(): void {
+    this.#stopTimer?.();
+    this.#stopTimer = null;
+  }
+}

@@ -1,0 +1,139 @@
+import type { Job } from "../../store/store.ts";
+import { EgressError } from "../../net/egress_error.ts";
+import { checkTargetUrl, type EgressPolicy } from "../../net/target.ts";
+import type { VideoProgress, VideoResult } from "../../upstreams/video_upstream.ts";
+import { endOverdue } from "../tasks/expire.ts";
+import { recordProgress } from "./progress_record.ts";
+import { readTask } from "../tasks/records.ts";
+import { keptAddresses } from "../create/task_size.ts";
+import type { TaskEnd } from "../tasks/task.ts";
+import { endTask } from "../tasks/terminal.ts";
+import type { VideoParts } from "../video_parts.ts";
+import { nextPollAt, type WatchedTask } from "./watched_task.ts";
+
+/** A report that ends a task. */
+type Final = Exclude<VideoProgress, { readonly status: "pending" }>;
+
+/** An address of a result, in characters; all must fit into the task's record. */
+const LONGEST_RESULT = 4_096;
+/** How many results of a job are taken. */
+export const MAX_RESULTS = 8;
+/** How many extras. */
+export const MAX_EXTRAS = 2;
+/** After an answer that could not be recorded: doubled with each one in a row. */
+const RETRY_MS = { least: 1_000, most: 60_000 };
+
+/**
+ * Handles a vendor's answer about a watched task.
+ *
+ * @returns When to poll for it again, in monotonic milliseconds; null when nobody has to.
+ */
+export type AnswerHandler = (task: WatchedTask, progress: VideoProgress) => Promise<number | null>;
+
+/**
+ * Ends tasks by what vendors answer, or by their deadline. What goes wrong with polling (429, 5xx, no answer, a provider that is
+ * not configured any more) never fails a task; only its deadline does.
+ *
+ * @param isHeld Whether a task is being cancelled, see {@linkcode Poller.hold}.
+ */
+export function answerHandler(parts: VideoParts, isHeld: (taskId: string) => boolean): AnswerHandler {
+  const { clock, log, settings, random } = parts;
+  const words = new Set<string>();
+
+  async function handle(task: WatchedTask, progress: VideoProgress): Promise<number | null> {
+    // Some vendors call what they were told to stop failed.
+    const isCancels = isHeld(task.id) && progress.status !== "pending" && progress.status !== "completed";
+    if (isCancels) return clock.monotonicMs() + RETRY_MS.least;
+    if (progress.status !== "pending") {
+      return await end(parts, task, progress) ? null : clock.monotonicMs() + RETRY_MS.least;
+    }
+    noteUnknownWord(parts, words, task.provider, progress.unknownWord);
+    if (task.deadlineAt <= clock.monotonicMs()) {
+      return await endLate(parts, task) ? null : clock.monotonicMs() + RETRY_MS.least;
+    }
+    await recordProgress(parts, task, progress, clock.monotonicMs());
+    const { retryAfterSeconds } = progress;
+    return nextPollAt(task, clock.monotonicMs(), { schedule: settings.polling, random, retryAfterSeconds });
+  }
+
+  return async (task, progress) => {
+    try {
+      const nextAt = await handle(task, progress);
+      task.failures = 0;
+      return nextAt;
+    } catch (error) {
+      const reason = error instanceof Error ? `${error.name}: ${error.message.slice(0, 200)}` : "no error was thrown";
+      log.warn("video_answer_unrecorded", { ref: task.id, provider: task.provider, attempt: task.failures, reason });
+      return clock.monotonicMs() + Math.min(RETRY_MS.least * 2 ** task.failures++, RETRY_MS.most);
+    }
+  };
+}
+
+/** Ends a task as its vendor reports. False when it is still pending, as somebody changed it meanwhile. */
+async function end(parts: VideoParts, { id, job }: WatchedTask, progress: Final): Promise<boolean> {
+  const entry = await readTask(parts.store, id);
+  if (entry?.value.status === "pending") {
+    return await endTask(parts, entry, endOf(parts.egress, progress), job) !== null ||
+      await settleEnded(parts, job, progress.status);
+  }
+  return await settleEnded(parts, job, progress.status);
+}
+
+/** Ends a task whose deadline has passed. False when it is still pending. */
+async function endLate(parts: VideoParts, { id, job }: WatchedTask): Promise<boolean> {
+  const entry = await readTask(parts.store, id);
+  if (entry?.value.status === "pending") await endOverdue(parts, entry, job);
+  return await settleEnded(parts, job, null);
+}
+
+/** How a vendor's final report ends a task. A completion without a result that can be fetched is a failure. */
+export function endOf(egress: EgressPolicy, progress: Final): TaskEnd {
+  if (progress.status === "failed") {
+    return { status: "failed", error: { code: progress.code, message: progress.message } };
+  }
+  if (progress.status !== "completed") return { status: progress.status };
+  const fetchable = progress.results.filter((result) => isFetchable(result, egress)).slice(0, MAX_RESULTS);
+  const results = keptAddresses(fetchable);
+  if (results.length === 0) {
+    const message = "The provider reported success without a result that can be fetched";
+    return { status: "failed", error: { code: "upstream_error", message } };
+  }
+  const extras = (progress.extras ?? []).filter(({ url }) => isFetchable({ url, needsCredential: false }, egress))
+    .slice(0, MAX_EXTRAS);
+  const kept = keptAddresses([...results, ...extras]).length - results.length;
+  return { status: "completed", results, extras: extras.slice(0, Math.max(kept, 0)), ...progress.consumption };
+}
+
+/**
+ * Settles the job of a task that has ended; false when it has not. The first terminal state stands: a vendor that reports
+ * another is logged.
+ */
+async function settleEnded({ store, log }: VideoParts, job: Job, reported: string | null): Promise<boolean> {
+  const entry = await readTask(store, job.ref);
+  const state = entry?.value.status;
+  if (state === "pending") return false;
+  if (reported !== null && state !== reported) {
+    log.warn("video_contradiction", { ref: job.ref, state, reason: `the provider said ${reported}` });
+  }
+  await store.commit(null, { settle: [job] }); // refused when the terminal commit has settled it
+  return true;
+}
+
+function noteUnknownWord({ log }: VideoParts, words: Set<string>, provider: string, word: string | undefined): void {
+  if (word === undefined || words.size >= 1_000 || words.has(`${provider} ${word}`)) return;
+  words.add(`${provider} ${word}`);
+  log.warn("video_status_unknown", { provider, state: word.slice(0, 64) });
+}
+
+function isFetchable({ url, needsCredential }: VideoResult, egress: EgressPolicy): boolean {
+  if (url === null) return true; // its bytes come from the provider's own host
+  if (url.length > LONGEST_RESULT) return false;
+  if (needsCredential) return URL.canParse(url);
+  try {
+    checkTargetUrl(url, ["https:", "http:"], egress);
+    return true;
+  } catch (error) {
+    if (!(error instanceof EgressError)) throw error;
+    return error.details.rule === "length"; // pre-signed addresses are long, and only a download asks the rule
+  }
+}

@@ -1,0 +1,277 @@
+import type { JobRunner } from "../../store/jobs.ts";
+import type { Job } from "../../store/store.ts";
+import { answerHandler } from "./poll.ts";
+import { ProviderPolls } from "./provider_polls.ts";
+import { readTasks, type VideoJobKind } from "../tasks/records.ts";
+import type { VideoParts } from "../video_parts.ts";
+import { firstPollAt, type WatchedTask, watchedTaskOf } from "./watched_task.ts";
+
+/**
+ * Polls vendors for the tasks that they have. Each such task owes one job, `video_poll`. The poller leases it once, for long,
+ * keeps what a poll needs in memory, and settles the job in the commit that ends the task:
+ *
+ *     submitted ──→ job due at once ──→ leased, watched ──→ polled … polled ──→ terminal commit settles the job
+ *                          ▲                    │
+ *                          └── process is gone ─┘   the next open of the store frees the lease
+ *
+ * So a poll that finds nothing new costs no store operation, and a process that is killed loses no task.
+ */
+export interface Poller {
+  /** Begins to watch and to poll; draining gives the jobs back. */
+  start(): JobRunner;
+  /** Takes what is owed and polls once for all that is due, as far as budgets allow; gives for how many tasks. */
+  pollDue(): Promise<number>;
+  /** The vendor reported a change of a task: it is polled for soon, unless that happens too often. */
+  call(taskId: string): void;
+  /** A task is being cancelled: until the result is disposed of, the cancel alone records that the vendor has stopped. */
+  hold(taskId: string): Disposable;
+  /** A task was ended by its caller: nobody polls for it any more. */
+  release(taskId: string): Promise<void>;
+}
+
+/** Opens a poller. It does nothing before it is started. */
+export function createPoller(parts: VideoParts): Poller {
+  return new TaskPoller(parts);
+}
+
+const POLL_JOB: VideoJobKind = "video_poll";
+/** Long, as thousands are renewed. A process that is gone keeps nobody waiting: the next open of the store frees its leases. */
+const LEASE_MS = 600_000;
+const RENEW_EVERY_MS = LEASE_MS / 4;
+/** How often to look for jobs without being woken. */
+const CLAIM_EVERY_MS = 5_000;
+const CLAIMED_AT_ONCE = 200;
+/** How long after its deadline a task waits for its last poll, which its provider's pause or budget may hold up. */
+const OVERDUE_MS = 10_000;
+const GIVEN_BACK_AT_ONCE = 30;
+
+class TaskPoller implements Poller {
+  readonly #parts: VideoParts;
+  readonly #watched = new Map<string, WatchedTask>();
+  readonly #providers = new Map<string, ProviderPolls>();
+  /** How many cancels are under way, by the task's id. */
+  readonly #held = new Map<string, number>();
+  readonly #onAnswer;
+  #claiming: Promise<void> | null = null;
+  #mayHaveMore = false;
+  #isStarted = false;
+  #isDraining = false;
+  readonly #stops: (() => void)[] = [];
+
+  constructor(parts: VideoParts) {
+    this.#parts = parts;
+    this.#onAnswer = answerHandler(parts, (taskId) => this.#held.has(taskId));
+  }
+
+  start(): JobRunner {
+    const { store } = this.#parts;
+    this.#isStarted = true;
+    for (const polls of this.#providers.values()) polls.start();
+    this.#stops.push(
+      store.onWake((kind) => {
+        if (kind === POLL_JOB) void this.#claim();
+      }),
+      this.#every(CLAIM_EVERY_MS, async () => {
+        await Promise.all([this.#claim(), this.#endOverdue()]);
+      }),
+      this.#every(RENEW_EVERY_MS, () => this.#renew()),
+    );
+    void this.#claim();
+    // deno-lint-ignore no-this-alias -- the runner's getter has a `this` of its own
+    const poller = this;
+    return {
+      get running() {
+        return poller.#running;
+      },
+      drain: (graceMs) => poller.#drain(graceMs),
+    };
+  }
+
+  async pollDue(): Promise<number> {
+    await this.#claim();
+    const counts = await Promise.all([...this.#providers.values()].map((polls) => polls.pollDue()));
+    await this.#endOverdue();
+    return counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  call(taskId: string): void {
+    const task = this.#watched.get(taskId);
+    if (task) this.#pollsOf(task.provider).call(task);
+  }
+
+  hold(taskId: string): Disposable {
+    this.#held.set(taskId, (this.#held.get(taskId) ?? 0) + 1);
+    return {
+      [Symbol.dispose]: () => {
+        const left = this.#held.get(taskId)! - 1;
+        if (left > 0) this.#held.set(taskId, left);
+        else this.#held.delete(taskId);
+      },
+    };
+  }
+
+  async release(taskId: string): Promise<void> {
+    const task = this.#watched.get(taskId);
+    if (!task) return; // its job is settled when it is claimed
+    this.#forget(task);
+    await this.#settle([task.job]);
+  }
+
+  get #running(): number {
+    return [...this.#providers.values()].reduce((sum, { running }) => sum + running, 0);
+  }
+
+  #claim(): Promise<void> {
+    this.#mayHaveMore = true;
+    return this.#claiming ??= this.#claimAll().finally(() => this.#claiming = null);
+  }
+
+  async #claimAll(): Promise<void> {
+    const { store, log } = this.#parts;
+    try {
+      while (this.#mayHaveMore && !this.#isDraining) {
+        this.#mayHaveMore = false; // a wake that comes while we claim sets it again
+        const jobs = await store.claim([POLL_JOB], CLAIMED_AT_ONCE, LEASE_MS);
+        if (jobs.length === CLAIMED_AT_ONCE) this.#mayHaveMore = true;
+        await this.#watchAll(jobs);
+      }
+    } catch (error) {
+      log.error("job_claim_failed", { jobKind: POLL_JOB, reason: String(error).slice(0, 200) });
+    }
+  }
+
+  async #watchAll(jobs: readonly Job[]): Promise<void> {
+    const { store } = this.#parts;
+    const unwatched: Job[] = [];
+    for (const job of jobs) {
+      const known = this.#watched.get(job.ref);
+      if (known) known.job = job; // the lease had run out
+      else unwatched.push(job);
+    }
+    const tasks = new Map((await readTasks(store, unwatched.map(({ ref }) => ref))).map((task) => [task.id, task]));
+    const moment = { monotonicMs: this.#parts.clock.monotonicMs(), unixMs: store.now() };
+    const settled = unwatched.filter((job) => {
+      const task = tasks.get(job.ref);
+      const watched = task ? watchedTaskOf(task, job, moment) : null;
+      if (watched) this.#watch(watched);
+      return watched === null;
+    });
+    await this.#settle(settled);
+  }
+
+  #watch(task: WatchedTask): void {
+    const { settings, random } = this.#parts;
+    this.#watched.set(task.id, task);
+    this.#pollsOf(task.provider).add(task, firstPollAt(task, settings.polling, random));
+  }
+
+  async #endOverdue(): Promise<void> {
+    const before = this.#parts.clock.monotonicMs() - OVERDUE_MS;
+    for (const task of this.#watched.values()) {
+      if (task.deadlineAt < before) await this.#pollsOf(task.provider).expire(task);
+    }
+  }
+
+  #forget(task: WatchedTask): void {
+    this.#watched.delete(task.id);
+    this.#pollsOf(task.provider).remove(task);
+  }
+
+  #pollsOf(provider: string): ProviderPolls {
+    const known = this.#providers.get(provider);
+    if (known) return known;
+    const { upstreams, clock, log, settings } = this.#parts;
+    const polls = new ProviderPolls({
+      provider,
+      upstream: upstreams.get(provider),
+      schedule: settings.polling,
+      clock,
+      log,
+      onAnswer: this.#onAnswer,
+      onOver: ({ id }) => void this.#watched.delete(id),
+    });
+    this.#providers.set(provider, polls);
+    if (this.#isStarted && !this.#isDraining) polls.start();
+    return polls;
+  }
+
+  /** Jobs that nobody has to do. One that is not settled comes back when its lease ends. */
+  async #settle(jobs: readonly Job[]): Promise<void> {
+    const { store, log } = this.#parts;
+    for (const job of jobs) {
+      await store.commit(null, { settle: [job] }).catch((error) => {
+        log.warn("job_settle_failed", { jobKind: POLL_JOB, ref: job.ref, reason: String(error).slice(0, 200) });
+      });
+    }
+  }
+
+  async #renew(): Promise<void> {
+    const { store, log } = this.#parts;
+    const tasks = [...this.#watched.values()];
+    try {
+      const renewed = new Map((await store.renew(tasks.map(({ job }) => job), LEASE_MS)).map((job) => [job.id, job]));
+      for (const task of tasks) {
+        const job = renewed.get(task.job.id);
+        if (job) task.job = job;
+        else if (this.#watched.get(task.id) === task) this.#lose(task);
+      }
+    } catch (error) {
+      log.warn("job_renew_failed", { count: tasks.length, reason: String(error).slice(0, 200) });
+    }
+  }
+
+  #lose(task: WatchedTask): void {
+    this.#parts.log.warn("job_lease_lost", { jobKind: POLL_JOB, ref: task.id });
+    this.#forget(task);
+  }
+
+  #every(intervalMs: number, callback: () => Promise<void>): () => void {
+    const { clock } = this.#parts;
+    let stop = () => {};
+    const again = () => {
+      stop = clock.after(intervalMs, () => {
+        again();
+        void callback();
+      });
+    };
+    again();
+    return () => stop();
+  }
+
+  async #drain(graceMs: number): Promise<void> {
+    this.#isDraining = true;
+    for (const stop of this.#stops.splice(0)) stop();
+    for (const polls of this.#providers.values()) polls.stop();
+    await this.#claiming;
+    await this.#idleWithin(graceMs);
+    const jobs = [...this.#watched.values()].map((task) => {
+      this.#forget(task);
+      return task.job;
+    });
+    for (let i = 0; i < jobs.length; i += GIVEN_BACK_AT_ONCE) {
+      await this.#giveBack(jobs.slice(i, i + GIVEN_BACK_AT_ONCE));
+    }
+  }
+
+  async #idleWithin(graceMs: number): Promise<void> {
+    const { clock } = this.#parts;
+    const endsAt = clock.monotonicMs() + graceMs;
+    while (this.#running > 0 && clock.monotonicMs() < endsAt) {
+      await new Promise<void>((resolve) => void clock.after(IDLE_LOOK_MS, resolve));
+    }
+  }
+
+  async #giveBack(jobs: readonly Job[]): Promise<void> {
+    const { store, log } = this.#parts;
+    const postpone = jobs.map((job) => ({ job, dueAt: store.now(), attempt: job.attempt }));
+    try {
+      const { ok } = await store.commit(null, { postpone });
+      if (!ok && jobs.length > 1) { for (const job of jobs) await this.#giveBack([job]); // one of them is another's
+       }
+    } catch (error) {
+      log.warn("job_postpone_failed", { jobKind: POLL_JOB, count: jobs.length, reason: String(error).slice(0, 200) });
+    }
+  }
+}
+
+const IDLE_LOOK_MS = 20;

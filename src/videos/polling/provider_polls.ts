@@ -1,0 +1,255 @@
+import type { Clock } from "../../lib/clock.ts";
+import type { Log } from "../../lib/log.ts";
+import { UpstreamFailure } from "../../upstreams/failure.ts";
+import type { VideoProgress, VideoUpstream } from "../../upstreams/video_upstream.ts";
+import type { AnswerHandler } from "./poll.ts";
+import { PollPace } from "./poll_pace.ts";
+import { PollQueue } from "./poll_queue.ts";
+import type { PollSchedule } from "./poll_schedule.ts";
+import type { WatchedTask } from "./watched_task.ts";
+
+/** What polls of one provider need. */
+export interface ProviderPollsParts {
+  readonly provider: string;
+  /** Undefined for a provider that is not configured any more. */
+  readonly upstream: VideoUpstream | undefined;
+  readonly schedule: PollSchedule;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly onAnswer: AnswerHandler;
+  /** A task needs no polls any more. */
+  readonly onOver: (task: WatchedTask) => void;
+}
+
+/** Requests under way at once, so that a vendor that hangs holds up no more than that. */
+const MAX_AT_ONCE = 64;
+/** A callback of the vendor that comes sooner after a poll waits. */
+const CALL_DISTANCE_MS = 5_000;
+/** How many callbacks lead to a poll of one task. */
+const MAX_CALLS = 20;
+/** After so many lists in a row that failed, for whatever reason, tasks are polled one by one. */
+const MAX_LIST_FAILURES = 3;
+
+const PENDING: VideoProgress = { status: "pending", isRunning: null };
+
+/** The tasks that one provider works on: which to poll for next, and how fast. */
+export class ProviderPolls {
+  readonly #parts: ProviderPollsParts;
+  readonly #pace: PollPace;
+  /** Polled by lists, where the vendor has them. */
+  readonly #listed = new PollQueue<WatchedTask>();
+  /** Polled one by one. */
+  readonly #unlisted = new PollQueue<WatchedTask>();
+  #running = 0;
+  /** Lists in a row that failed. */
+  #listFailures = 0;
+  #isStarted = false;
+  #stopTimer: () => void = () => {};
+
+  /** Begins with no task, and sends nothing by itself before {@linkcode ProviderPolls.start}. */
+  constructor(parts: ProviderPollsParts) {
+    this.#parts = parts;
+    this.#pace = new PollPace(parts.schedule.perSecond);
+  }
+
+  /** Requests under way. */
+  get running(): number {
+    return this.#running;
+  }
+
+  /** From now on tasks are polled for when they are due. */
+  start(): void {
+    this.#isStarted = true;
+    this.#poll();
+  }
+
+  /** No request is sent any more; those under way go on. */
+  stop(): void {
+    this.#isStarted = false;
+    this.#stopTimer();
+  }
+
+  /** Watches a task, to be polled for at an instant. */
+  add(task: WatchedTask, dueAt: number): void {
+    this.#enqueue(task, dueAt);
+    this.#poll();
+  }
+
+  /** Ends the watch. */
+  remove(task: WatchedTask): void {
+    task.isOver = true;
+    this.#listed.remove(task);
+    this.#unlisted.remove(task);
+  }
+
+  /** The vendor reported a change of a task: it is polled for as soon as is allowed. */
+  call(task: WatchedTask): void {
+    if (task.isOver || task.calls >= MAX_CALLS || task.calledAt < Infinity) return;
+    task.calls++;
+    const now = this.#parts.clock.monotonicMs();
+    task.calledAt = Math.max(now, task.polledAt + CALL_DISTANCE_MS);
+    const isDueBefore = task.dueAt > now && task.dueAt <= task.calledAt;
+    if (task.isBeingPolled || isDueBefore) return;
+    this.#enqueue(task, task.calledAt);
+    this.#poll();
+  }
+
+  /** Ends a task whose deadline has passed, also while the vendor may not be polled. */
+  async expire(task: WatchedTask): Promise<void> {
+    if (task.isBeingPolled || task.isOver) return;
+    task.isBeingPolled = true;
+    this.#listed.remove(task);
+    this.#unlisted.remove(task);
+    await this.#handle(task, PENDING);
+    this.#poll();
+  }
+
+  /** Sends what is due now and may be sent, and resolves to the number of tasks once all answers were handled. */
+  async pollDue(): Promise<number> {
+    let count = 0;
+    for (let requests = this.#send(); requests.length > 0; requests = this.#send()) {
+      count += (await Promise.all(requests)).reduce((sum, polled) => sum + polled, 0);
+    }
+    return count;
+  }
+
+  #poll(): void {
+    if (!this.#isStarted) return;
+    this.#send();
+    this.#stopTimer();
+    const nextAt = Math.min(this.#listed.nextAt, this.#unlisted.nextAt);
+    if (nextAt === Infinity || this.#running >= MAX_AT_ONCE) return;
+    const now = this.#parts.clock.monotonicMs();
+    const waitMs = Math.max(Math.ceil(nextAt - now), Math.ceil(this.#pace.waitMs(now)), 1);
+    this.#stopTimer = this.#parts.clock.after(Math.min(waitMs, MAX_TIMER_MS), () => this.#poll());
+  }
+
+  #send(): Promise<number>[] {
+    const sent: Promise<number>[] = [];
+    while (this.#running < MAX_AT_ONCE) {
+      const now = this.#parts.clock.monotonicMs();
+      if (this.#pace.waitMs(now) > 0) break;
+      const tasks = this.#take(now);
+      if (tasks.length === 0) break;
+      this.#pace.spend(now);
+      sent.push(this.#request(tasks));
+    }
+    return sent;
+  }
+
+  /** The tasks of the next request. Those that will be due soon come along, so that they cost no request of their own. */
+  #take(now: number): WatchedTask[] {
+    const { upstream, schedule } = this.#parts;
+    const alone = () => this.#unlisted.take(now, 1, 0);
+    const many = () =>
+      this.#listed.take(now, upstream?.pollMany?.limit ?? 1, upstream?.pollMany ? schedule.leastMs / 2 : 0);
+    const isAlonesTurn = this.#unlisted.nextAt <= this.#listed.nextAt;
+    const [first, second] = isAlonesTurn ? [alone, many] : [many, alone];
+    const tasks = first();
+    return tasks.length > 0 ? tasks : second();
+  }
+
+  async #request(tasks: readonly WatchedTask[]): Promise<number> {
+    this.#running++;
+    for (const task of tasks) {
+      task.isBeingPolled = true;
+      task.polledAt = this.#parts.clock.monotonicMs();
+      task.calledAt = Infinity;
+    }
+    try {
+      const answers = await this.#answersFor(tasks);
+      await Promise.all(tasks.map((task) => this.#handle(task, answers.get(task))));
+    } finally {
+      this.#running--;
+      this.#poll();
+    }
+    return tasks.length;
+  }
+
+  async #handle(task: WatchedTask, answer: VideoProgress | undefined): Promise<void> {
+    const { clock, onAnswer, onOver } = this.#parts;
+    if (task.isOver) return;
+    if (answer === undefined) task.isUnlisted = true;
+    const nextAt = answer === undefined ? clock.monotonicMs() : await onAnswer(task, answer);
+    task.isBeingPolled = false;
+    if (task.isOver) return; // the caller ended it meanwhile
+    if (nextAt === null) {
+      task.isOver = true;
+      onOver(task);
+    } else {
+      this.#enqueue(task, Math.min(nextAt, task.calledAt));
+    }
+  }
+
+  /** What the vendor says, by task; nothing for one that its list does not have. */
+  async #answersFor(tasks: readonly WatchedTask[]): Promise<Answers> {
+    const { upstream, provider, clock, log } = this.#parts;
+    if (!upstream) {
+      log.warn("video_provider_missing", { ref: tasks[0].id, provider });
+      return new Map(tasks.map((task) => [task, PENDING]));
+    }
+    const isList = upstream.pollMany !== undefined && !tasks[0].isUnlisted;
+    try {
+      const answers = isList ? await askMany(upstream, tasks) : await askOne(upstream, tasks[0]);
+      this.#pace.onAnswer();
+      if (isList) this.#listFailures = 0;
+      return answers;
+    } catch (error) {
+      const failure = error instanceof UpstreamFailure ? error : null;
+      const { status = null, retryAfterSeconds } = failure?.facts ?? {};
+      log.warn("video_poll_failed", {
+        ref: tasks[0].id,
+        provider,
+        count: tasks.length,
+        code: failure?.kind ?? (error instanceof Error ? error.name : typeof error),
+        status: status ?? undefined,
+      });
+      if (isRefusal(failure)) {
+        const pauseMs = this.#pace.onRefusal(clock.monotonicMs(), retryAfterSeconds);
+        log.warn("video_polls_paused", { provider, durationMs: pauseMs });
+      } else if (isList && (isOfList(failure) || ++this.#listFailures >= MAX_LIST_FAILURES)) {
+        return new Map(); // each is polled by itself from now on
+      }
+      return new Map(tasks.map((task) => [task, { ...PENDING, retryAfterSeconds }]));
+    }
+  }
+
+  #enqueue(task: WatchedTask, dueAt: number): void {
+    task.dueAt = dueAt;
+    this.#queueOf(task).add(task, dueAt, task.calledAt < Infinity);
+  }
+
+  #queueOf(task: WatchedTask): PollQueue<WatchedTask> {
+    const isListed = this.#parts.upstream?.pollMany !== undefined && !task.isUnlisted;
+    return isListed ? this.#listed : this.#unlisted;
+  }
+}
+
+/** `setTimeout` takes no more than 2^31 ms. */
+const MAX_TIMER_MS = 3_600_000;
+
+type Answers = ReadonlyMap<WatchedTask, VideoProgress>;
+
+async function askOne(upstream: VideoUpstream, task: WatchedTask): Promise<Answers> {
+  return new Map([[task, await upstream.poll(task.handle)]]);
+}
+
+async function askMany({ pollMany }: VideoUpstream, tasks: readonly WatchedTask[]): Promise<Answers> {
+  const answers = await pollMany!.ask(tasks.map(({ handle }) => handle));
+  return new Map(tasks.flatMap((task) => {
+    const answer = answers.get(task.handle.id);
+    return answer ? [[task, answer] as const] : [];
+  }));
+}
+
+/** Whether the vendor refuses polls as such, whichever task they are for. */
+function isRefusal(failure: UpstreamFailure | null): boolean {
+  if (failure === null) return false;
+  const { status, retryAfterSeconds } = failure.facts;
+  return failure.kind === "rate_limited" || (status === 503 && retryAfterSeconds !== undefined);
+}
+
+/** Whether the list itself is refused or unreadable, so that polls for single tasks may do better. */
+function isOfList(failure: UpstreamFailure | null): boolean {
+  return failure === null || failure.kind === "invalid" || failure.kind === "broken" || failure.kind === "forbidden";
+}

@@ -1,0 +1,108 @@
+import { invalidField } from "../../lib/gateway_error.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import { MEDIA_OPTION } from "../../upstreams/refused_options.ts";
+import type { RefusedOptions } from "../../upstreams/video_upstream.ts";
+
+const LENGTH = 'it decides how long the video is; use "duration"';
+const RATE = "it decides how many pictures a second has, which the price does not know";
+const SIZE = 'it decides how large the video is; use "resolution", "aspect_ratio" or "size"';
+const TIER = "the model's price is that of the provider's usual tier";
+const NEWS = 'the gateway itself hears of the task; use "callback_url" to hear of its end';
+const RESULT = "the gateway keeps the result";
+
+/** Why an option is refused, and what to use instead, each with the names that vendors have for it. */
+const EVERYWHERE: readonly (readonly [why: string, names: string])[] = [
+  [
+    LENGTH,
+    "duration durationseconds durationinseconds durations durationms seconds numseconds videoseconds videolength " +
+    "videolengthseconds videoduration length lengthseconds clipduration outputduration outputseconds targetduration " +
+    "maxduration frames numframes numberofframes framecount framenum framenumber videoframes maxframes totalframes " +
+    "nframes numinterpolatedframes",
+  ],
+  [
+    RATE,
+    "fps framespersecond framerate outputfps targetfps videofps",
+  ],
+  [
+    "one request makes one video",
+    "n numvideos numberofvideos numvideospersample numoutputs numresults numberresults numberofresults samplecount " +
+    "numsamples numgenerations videocount outputcount batchsize batchcount numimages",
+  ],
+  [
+    SIZE,
+    "resolution outputresolution videoresolution targetresolution size videosize imagesize width height videowidth " +
+    "videoheight dimensions quality upscale upscalefactor enableupscale superresolution",
+  ],
+  [
+    'it decides whether the video has sound; use "generate_audio"',
+    "generateaudio generateaudioswitch audio audioenabled addaudio withaudio enableaudio hasaudio sound enablesound " +
+    "withsound bgm soundeffects",
+  ],
+  ['it decides what is charged; use "model"', "model models modelname modelid modelversion version"],
+  [TIER, "servicetier tier serviceclass processingtier"],
+  [
+    NEWS,
+    "callbackurl callbackuri callback callbacks webhook webhooks webhookurl webhookuri webhookconfig webhookevents " +
+    "webhookeventsfilter falwebhook notifyhook notifyurl notificationurl pubsubtopic",
+  ],
+  [
+    // A video that does not come back to the gateway could be had without being paid.
+    RESULT,
+    "storageuri storageoptions gcsuri outputgcsuri outputgcsbucket outputs3uri outputurl outputuri syncmode",
+  ],
+];
+
+/** What no vendor is sent. Source: video API references of Ark, xAI, MiniMax, fal, Google, Runway, Kling, Replicate. */
+const REFUSED_EVERYWHERE: ReadonlyMap<string, string> = new Map(
+  EVERYWHERE.flatMap(([why, names]) => names.split(" ").map((name) => [plainName(name), why] as const)),
+);
+
+/** What names contain that say the same in words of their own, such as `export_fps`. */
+const REFUSED_PATTERNS: readonly (readonly [why: string, pattern: RegExp])[] = [
+  [LENGTH, /duration|seconds|numframes|numberofframes|framecount|numsegments/],
+  [RATE, /fps|framerate|framespersecond/],
+  [SIZE, /resolution|upscal/],
+  [TIER, /tier$/],
+  [NEWS, /callback|webhook/],
+  [RESULT, /upload(?:url|uri)/],
+  [MEDIA_OPTION, /(?:image|video|audio|mask)s?(?:url|uri)/],
+];
+
+/**
+ * Refuses options that decide what a video costs, where news of it is sent, or what it is made from: the price is reserved by the
+ * fields of the request, and only those are checked. Names are looked for at any depth, without case, as some vendors read
+ * `Duration` as `duration`, and in each part of a name such as `input.num_frames`.
+ *
+ * @param options What one provider would be sent.
+ * @param refused What this provider's vendor refuses beyond what all do.
+ * @param path Where the options stand in the request.
+ * @throws {GatewayError} `invalid_request`, naming the option and what to use instead.
+ */
+export function refuseOptions(options: JsonObject, refused: RefusedOptions, path: string): void {
+  const visit = (value: unknown, at: string): void => {
+    if (Array.isArray(value)) return value.forEach((item, index) => visit(item, `${at}[${index}]`));
+    if (typeof value !== "object" || value === null) return;
+    for (const [name, member] of Object.entries(value)) {
+      const why = reasonAgainst(name, refused);
+      if (why !== undefined) throw invalidField(`${at}.${name}`, why);
+      visit(member, `${at}.${name}`);
+    }
+  };
+  visit(options, path);
+}
+
+function reasonAgainst(name: string, refused: RefusedOptions): string | undefined {
+  for (const part of name.length > 128 ? [] : [name, ...name.split(/[.[\]/]/)]) {
+    const plain = plainName(part);
+    const why = Object.hasOwn(refused, plain) ? refused[plain] : REFUSED_EVERYWHERE.get(plain);
+    if (why !== undefined) return why;
+    const found = REFUSED_PATTERNS.find(([, pattern]) => pattern.test(plain));
+    if (found !== undefined) return found[0];
+  }
+  return undefined;
+}
+
+/** Letters and digits alone, without case; `\u017f` is a small s to vendors that fold case by Unicode. */
+function plainName(name: string): string {
+  return name.normalize("NFKC").toUpperCase().toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
+}

@@ -1,0 +1,128 @@
+import { VIDEO_RATIOS, VIDEO_RESOLUTIONS, type VideoResolution } from "../../catalog/media_sections.ts";
+import { invalidField } from "../../lib/gateway_error.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import { readProviderPin } from "../../routing/pin.ts";
+import { readMetadata } from "./metadata.ts";
+import { readSentOptions } from "./provider_options.ts";
+import { readReferences, type SentReferences } from "./references.ts";
+
+/** What a caller sent to create a video, in itself valid; whether the model can make it is not asked here. */
+export interface VideoRequest extends SentReferences {
+  readonly model: string;
+  readonly prompt: string;
+  /** -1 leaves it to the vendor. */
+  readonly durationSeconds: number | null;
+  readonly resolution: VideoResolution | null;
+  readonly aspectRatio: string | null;
+  readonly size: { readonly width: number; readonly height: number } | null;
+  readonly realPerson: boolean;
+  readonly generateAudio: boolean | null;
+  readonly seed: number | null;
+  readonly callbackUrl: string | null;
+  /** The caller's own pairs; null when there are none. */
+  readonly metadata: Readonly<Record<string, string>> | null;
+  /** The provider that was named; null for any. */
+  readonly pin: string | null;
+  /** As they were sent; see {@linkcode optionsByProvider}. */
+  readonly options: JsonObject;
+}
+
+type Body = { readonly [key: string]: unknown };
+
+/** Characters as JavaScript counts them. */
+const LONGEST_PROMPT = 10_000;
+const LONGEST_SECONDS = 3_600;
+const PIXELS = { least: 64, most: 8_192 };
+/** 21:9 and a little. */
+const WIDEST = 2.5;
+
+/**
+ * Reads the body of a create request. Fields that SPEC does not name are dropped; null counts as not sent.
+ *
+ * @throws {GatewayError} The first mistake, with its field. Source: SPEC "Video task (created by POST /v1/videos)".
+ */
+export function readVideoRequest(body: Body): VideoRequest {
+  const model = textIn(body, "model");
+  const prompt = textIn(body, "prompt");
+  if (prompt.length > LONGEST_PROMPT) {
+    throw invalidField("prompt", `expected at most ${LONGEST_PROMPT} characters, got ${prompt.length}`);
+  }
+  const references = readReferences(body);
+  const request = {
+    model,
+    prompt,
+    ...references,
+    durationSeconds: body.duration === -1 ? -1 : wholeIn(body, "duration", 1, LONGEST_SECONDS),
+    resolution: oneOf(body, "resolution", VIDEO_RESOLUTIONS),
+    aspectRatio: oneOf(body, "aspect_ratio", VIDEO_RATIOS),
+    size: sizeIn(body),
+    realPerson: truthIn(body, "real_person") ?? false,
+    generateAudio: truthIn(body, "generate_audio"),
+    seed: wholeIn(body, "seed", -1, Number.MAX_SAFE_INTEGER),
+    callbackUrl: callbackIn(body),
+    metadata: readMetadata(body.metadata),
+    pin: readProviderPin(body.provider, "provider"),
+    options: readSentOptions(body.provider),
+  };
+  if (request.size && (request.resolution || request.aspectRatio)) {
+    throw invalidField("size", "expected it without resolution and aspect_ratio, which say the same");
+  }
+  const hasImage = request.firstFrame !== null || references.references.some(({ medium }) => medium === "image");
+  if (request.realPerson && !hasImage) {
+    throw invalidField("real_person", "expected at least one image in frame_images or input_references beside it");
+  }
+  return request;
+}
+
+function given(body: Body, field: string): unknown {
+  return body[field] === null ? undefined : body[field];
+}
+
+function textIn(body: Body, field: string): string {
+  const value = given(body, field);
+  if (typeof value !== "string" || value.trim() === "") throw invalidField(field, "expected text that is not empty");
+  return value;
+}
+
+function wholeIn(body: Body, field: string, least: number, most: number): number | null {
+  const value = given(body, field);
+  if (value === undefined) return null;
+  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < least || value > most) {
+    throw invalidField(field, `expected a whole number from ${least} to ${most}`);
+  }
+  return value;
+}
+
+function truthIn(body: Body, field: string): boolean | null {
+  const value = given(body, field);
+  if (value === undefined) return null;
+  if (typeof value !== "boolean") throw invalidField(field, "expected true or false");
+  return value;
+}
+
+function oneOf<T extends string>(body: Body, field: string, words: readonly T[]): T | null {
+  const value = given(body, field);
+  if (value === undefined) return null;
+  const word = words.find((each) => each === value);
+  if (word === undefined) throw invalidField(field, `expected one of ${words.join(", ")}`);
+  return word;
+}
+
+function sizeIn(body: Body): VideoRequest["size"] {
+  const value = given(body, "size");
+  if (value === undefined) return null;
+  const match = typeof value === "string" ? /^([1-9][0-9]{1,4})x([1-9][0-9]{1,4})$/.exec(value) : null;
+  const [width, height] = match ? [Number(match[1]), Number(match[2])] : [0, 0];
+  const isWithin = Math.min(width, height) >= PIXELS.least && Math.max(width, height) <= PIXELS.most;
+  if (!isWithin || Math.max(width / height, height / width) > WIDEST) {
+    const span = `${PIXELS.least} to ${PIXELS.most} pixels a side`;
+    throw invalidField("size", `expected <WIDTH>x<HEIGHT> with ${span} and sides of at most ${WIDEST} to 1`);
+  }
+  return { width, height };
+}
+
+function callbackIn(body: Body): string | null {
+  const value = given(body, "callback_url");
+  // Of whatever else it is, the check of the address says what is wrong with it, under the right code.
+  return value === undefined ? null : typeof value === "string" ? value : "";
+}

@@ -1,0 +1,44 @@
+import { GatewayError } from "../../lib/gateway_error.ts";
+import type { Store } from "../../store/store.ts";
+import { writeCopyRef } from "./copy_ref.ts";
+import { extraMirrorNamesOf, mirrorNamesOf } from "./mirror_names.ts";
+import { addJob, changeTask, readTask } from "../tasks/records.ts";
+import { taskNotFound } from "../tasks/refusal.ts";
+import type { VideoTask } from "../tasks/task.ts";
+import { isTaskId } from "../tasks/task_id.ts";
+
+/** A task that has ended changes when its copies are there, and hardly again. */
+const MAX_RACES = 8;
+
+/**
+ * Has everything that was made for a task copied anew, beginning now. A job that is to copy it already has nothing to do any
+ * more, so that a long pause of its does not count.
+ *
+ * @returns The task as it is from now on.
+ * @throws {GatewayError} `not_found`; `conflict` when the task has no results.
+ */
+export async function copyAnew(store: Store, id: string): Promise<VideoTask> {
+  for (let race = 0; race < MAX_RACES; race++) {
+    const entry = isTaskId(id) ? await readTask(store, id) : null;
+    if (entry === null) throw taskNotFound();
+    const { status, results, extras = [], recopy } = entry.value;
+    if (status !== "completed") {
+      throw new GatewayError("conflict", `Cannot copy the results anew: the task is ${status} and has none`);
+    }
+    const run = (recopy?.run ?? 0) + 1;
+    const change = {
+      mirrors: mirrorNamesOf(id, results),
+      extraMirrors: extraMirrorNamesOf(id, extras),
+      mirroring: true,
+      recopy: { run, done: 0 },
+    };
+    const commit = addJob(
+      changeTask({}, entry, change),
+      "video_mirror",
+      writeCopyRef({ taskId: id, run }),
+      store.now(),
+    );
+    if ((await store.commit(null, commit)).ok) return { ...entry.value, ...change };
+  }
+  throw new GatewayError("internal_error", "Cannot copy the results anew: the task keeps changing");
+}

@@ -1,0 +1,125 @@
+import type { Clock } from "../../lib/clock.ts";
+import { openDownload } from "../../net/download.ts";
+import { EgressError } from "../../net/egress_error.ts";
+import type { EgressPolicy } from "../../net/target.ts";
+import { UpstreamFailure } from "../../upstreams/failure.ts";
+import type { VideoResult, VideoUpstream } from "../../upstreams/video_upstream.ts";
+import { extraMirrorNamesOf, mirrorNamesOf } from "./mirror_names.ts";
+import type { VideoTask } from "../tasks/task.ts";
+import type { VideoParts } from "../video_parts.ts";
+
+/** Something that a vendor made for a task: a result, or an extra beside it. */
+export interface MadeThing {
+  /** The name of its copy in the file store. */
+  readonly name: string;
+  readonly result: VideoResult;
+}
+
+/** A made thing on its way from its vendor. */
+export interface OpenedThing {
+  /** To be read, or discarded. */
+  readonly body: AsyncIterable<Uint8Array>;
+  /** As the vendor names it; null when it does not. */
+  readonly mediaType: string | null;
+  /** Of the body; null when the vendor does not say. */
+  readonly bytes: number | null;
+  /** As in {@linkcode openDownload}. */
+  readonly part: string | null;
+  discard(): void;
+}
+
+/** How a made thing is opened. */
+export interface OpenOptions {
+  /** As in {@linkcode openDownload}; results that need the vendor's key come whole. */
+  readonly range?: string | null;
+  readonly signal: AbortSignal;
+  /** For everything, in milliseconds. */
+  readonly timeoutMs: number;
+}
+
+/** The longest result that is taken. */
+export const MAX_RESULT_BYTES = 4_000_000_000;
+
+const DEFAULT_LIFE_MS = 86_400_000;
+/** Until the first byte of an answer. */
+const HEAD_MS = 30_000;
+/** Pre-signed addresses are longer than those that callers may name. */
+const MAX_URL_LENGTH = 4_096;
+
+/** Everything that was made for a task, results first. */
+export function madeThingsOf({ id, results, extras = [] }: VideoTask): readonly MadeThing[] {
+  const names = [...mirrorNamesOf(id, results), ...extraMirrorNamesOf(id, extras)];
+  const made = [...results, ...extras.map(({ url }) => ({ url, needsCredential: false }))];
+  return made.map((result, index) => ({ name: names[index], result }));
+}
+
+/** Until when the vendor keeps the results of a finished task, in Unix milliseconds. */
+export function sourcesEndAt({ upstreams }: Pick<VideoParts, "upstreams">, task: VideoTask): number {
+  return (task.renewedAt ?? task.updatedAt) + (upstreamOf(upstreams, task)?.resultLifeMs ?? DEFAULT_LIFE_MS);
+}
+
+/** The vendor that made a task's results; null when it is not configured any more. */
+export function upstreamOf(upstreams: VideoParts["upstreams"], { stage }: VideoTask): VideoUpstream | null {
+  return stage.step === "submitted" ? upstreams.get(stage.provider) ?? null : null;
+}
+
+/**
+ * Opens a made thing at its vendor. The vendor's key goes only where the adapter sends it; anything else is fetched under the
+ * egress guard.
+ *
+ * @throws {EgressError}
+ * @throws {DownloadRefused}
+ * @throws {UpstreamFailure}
+ */
+export async function openAtVendor(
+  parts: VideoParts,
+  task: VideoTask,
+  { url, needsCredential }: VideoResult,
+  options: OpenOptions,
+): Promise<OpenedThing> {
+  const { stage } = task;
+  if (url !== null && !needsCredential) return await fetchOpen(parts, url, options);
+  const open = upstreamOf(parts.upstreams, task)?.open;
+  if (!open || stage.step !== "submitted") {
+    const provider = stage.step === "waiting" ? "" : stage.provider;
+    throw new UpstreamFailure(provider, "invalid", "cannot open its results", { status: null, accepted: "no" });
+  }
+  const opened = await open({ url, needsCredential }, stage.job);
+  if ("movedTo" in opened) return await fetchOpen(parts, opened.movedTo, options);
+  const body = opened.bytes;
+  const discard = () => void body[Symbol.asyncIterator]().return?.();
+  return { body, mediaType: null, bytes: null, part: null, discard };
+}
+
+async function fetchOpen(parts: VideoParts, url: string, options: OpenOptions): Promise<OpenedThing> {
+  const { range, signal, timeoutMs } = options;
+  using head = deadlineOf(parts.clock, HEAD_MS);
+  try {
+    const { mediaType, length, ...opened } = await openDownload(url, {
+      maxBytes: MAX_RESULT_BYTES,
+      timeoutMs,
+      range,
+      signal: AbortSignal.any([signal, head.signal]),
+    }, policyFor(parts.egress));
+    return { ...opened, mediaType: mediaType || null, bytes: length };
+  } catch (error) {
+    if (!head.signal.aborted || signal.aborted) throw error;
+    throw new EgressError("timeout", "the connection gave no answer in time", { cause: error });
+  }
+}
+
+/** By the policy that it widens: connections are opened with what was read once for a policy. */
+const policies = new WeakMap<EgressPolicy, EgressPolicy>();
+
+function policyFor(egress: EgressPolicy): EgressPolicy {
+  let policy = policies.get(egress);
+  if (!policy) policies.set(egress, policy = { ...egress, maxUrlLength: MAX_URL_LENGTH });
+  return policy;
+}
+
+/** A signal that is aborted after a time, unless its scope ends before. */
+function deadlineOf(clock: Clock, ms: number): Disposable & { readonly signal: AbortSignal } {
+  const controller = new AbortController();
+  const stop = clock.after(ms, () => controller.abort());
+  return { signal: controller.signal, [Symbol.dispose]: stop };
+}

@@ -1,0 +1,71 @@
+import { randomBytes } from "node:crypto";
+import type { SigningKey, SigningKeys } from "../../files/signed_url.ts";
+import type { Key, Store } from "../../store/store.ts";
+
+const KEYS: Key = ["files", "signing_keys"];
+
+/** The signing keys in force, and the way to a new one. */
+export interface SigningKeyRing {
+  /** Always as they are now: a rotation changes this very list. */
+  readonly keys: SigningKeys;
+  /** See {@linkcode rotateSigningKeys}; one rotation at a time. Gives what changed, by ids, which are no secrets. */
+  rotate(): Promise<KeyRotation>;
+}
+
+/** What a rotation came to, by the ids of keys. */
+export interface KeyRotation {
+  /** The new key. */
+  readonly signs: string;
+  /** The new key and the one before it. */
+  readonly verifies: readonly string[];
+  /** What opens nothing any more. */
+  readonly dropped: readonly string[];
+}
+
+/** Opens the ring on a store, whose only owner must be this process. */
+export async function openSigningKeys(store: Store): Promise<SigningKeyRing> {
+  const keys: SigningKey[] = [...await ensureSigningKeys(store)];
+  let turn: Promise<unknown> = Promise.resolve();
+
+  async function rotateNow(): Promise<KeyRotation> {
+    const rotated = await rotateSigningKeys(store);
+    const verifies = rotated.map(({ id }) => id);
+    const dropped = keys.map(({ id }) => id).filter((id) => !verifies.includes(id));
+    keys.splice(0, keys.length, ...rotated);
+    return { signs: verifies[0], verifies, dropped };
+  }
+
+  return {
+    keys,
+    rotate() {
+      const rotation = turn.then(rotateNow);
+      turn = rotation.catch(() => {});
+      return rotation;
+    },
+  };
+}
+
+/** The store's signing keys; the first call of all makes one. */
+export async function ensureSigningKeys(store: Store): Promise<SigningKeys> {
+  for (;;) {
+    const [entry] = await store.get<SigningKeys>([KEYS]);
+    if (entry) return entry.value;
+    const key: SigningKey = { id: randomBytes(4).toString("hex"), secret: new Uint8Array(randomBytes(32)) };
+    await store.commit(null, { check: [{ key: KEYS, version: null }], set: [{ key: KEYS, value: [key] }] });
+  }
+}
+
+/** Takes a new key into use; addresses signed with the one before it stay good until the next rotation. */
+export async function rotateSigningKeys(store: Store): Promise<SigningKeys> {
+  await ensureSigningKeys(store);
+  for (;;) {
+    const [entry] = await store.get<SigningKeys>([KEYS]);
+    const key: SigningKey = { id: randomBytes(4).toString("hex"), secret: new Uint8Array(randomBytes(32)) };
+    const keys = [key, ...entry?.value.slice(0, 1) ?? []];
+    const { ok } = await store.commit(null, {
+      check: [{ key: KEYS, version: entry?.version ?? null }],
+      set: [{ key: KEYS, value: keys }],
+    });
+    if (ok) return keys;
+  }
+}

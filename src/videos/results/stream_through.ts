@@ -1,0 +1,170 @@
+import { servedTypeOf } from "../../files/served_type.ts";
+import { GatewayError } from "../../lib/gateway_error.ts";
+import { mediaTypeOf } from "../../lib/media_type.ts";
+import { DownloadRefused } from "../../net/download.ts";
+import { EgressError } from "../../net/egress_error.ts";
+import { UpstreamFailure } from "../../upstreams/failure.ts";
+import { readTask, type TaskEntry } from "../tasks/records.ts";
+import type { AddressRenewal } from "./renew_addresses.ts";
+import { type MadeThing, madeThingsOf, openAtVendor, type OpenedThing } from "./result_source.ts";
+import { isTaskId } from "../tasks/task_id.ts";
+import type { VideoParts } from "../video_parts.ts";
+
+/** A result on its way from its vendor to whoever opened the address of its copy. */
+export interface StreamedThing {
+  /** To be read, or cancelled. */
+  readonly body: ReadableStream<Uint8Array<ArrayBuffer>>;
+  /** By its first bytes, else as the vendor names it; `application/octet-stream` for what is not served as it is. */
+  readonly mediaType: string;
+  /** Of the body; null when the vendor does not say. */
+  readonly bytes: number | null;
+  /** Where the body stands in the whole: `bytes 0-499/1234`; null for the whole. */
+  readonly part: string | null;
+}
+
+/** What is asked of a copy that is not there. */
+export interface StreamRequest {
+  /** One range, as a `Range` field says it; null for the whole. */
+  readonly range: string | null;
+  /** Fires when the caller leaves. */
+  readonly signal: AbortSignal;
+}
+
+/** At once: one account's callers, and all. */
+const MAX_STREAMS = { account: 32, all: 256 };
+/** For everything; a player may pause. */
+const STREAM_MS = 3_600_000;
+const RETRY_AFTER_SECONDS = 5;
+
+/**
+ * Serves results whose copy is not there, as it is being made, has failed or was lost: straight from the vendor, for as long as
+ * that keeps them. The vendor's address and key stay with the gateway.
+ */
+export class StreamThrough {
+  readonly #streams = new Map<string, number>();
+
+  constructor(readonly parts: VideoParts, readonly renewal: AddressRenewal) {}
+
+  /**
+   * Opens a copy's original by the name of the copy.
+   *
+   * @returns Null when no task has such a copy, or the vendor does not keep the original any more.
+   * @throws {GatewayError} `overloaded`; `upstream_error` when the vendor fails; `invalid_request` with status 416 for a range
+   * that it does not have.
+   */
+  async open(name: string, request: StreamRequest): Promise<StreamedThing | null> {
+    const id = name.slice(0, 36);
+    const entry = isTaskId(id) ? await readTask(this.parts.store, id) : null;
+    const { mirrors = [], extraMirrors = [], account = "" } = entry?.value ?? {};
+    if (entry === null || ![...mirrors, ...extraMirrors].includes(name)) return null;
+    const leave = this.#enter(account);
+    let opened: OpenedThing | null;
+    try {
+      opened = await this.#openOrRenew(entry, name, request);
+      if (opened !== null) return await streamOf(opened, leave);
+    } catch (error) {
+      leave();
+      throw error;
+    }
+    leave();
+    return null;
+  }
+
+  async #openOrRenew(entry: TaskEntry, name: string, request: StreamRequest): Promise<OpenedThing | null> {
+    const opened = await this.#openOnce(entry, name, request);
+    if (opened !== null) return opened;
+    const renewed = await this.renewal.renew(entry);
+    return renewed && await this.#openOnce(renewed, name, request);
+  }
+
+  /** Null when the vendor says that it is not there. */
+  async #openOnce({ value: task }: TaskEntry, name: string, request: StreamRequest): Promise<OpenedThing | null> {
+    const thing: MadeThing | undefined = madeThingsOf(task).find((each) => each.name === name);
+    if (!thing) return null;
+    try {
+      return await openAtVendor(this.parts, task, thing.result, { ...request, timeoutMs: STREAM_MS });
+    } catch (error) {
+      if (error instanceof DownloadRefused && error.status === 416) throw unsatisfiable();
+      const isGone = (error instanceof DownloadRefused && error.status >= 400 && error.status < 500) ||
+        (error instanceof UpstreamFailure && error.kind === "invalid");
+      if (isGone) return null;
+      const isVendors = error instanceof DownloadRefused || error instanceof EgressError ||
+        error instanceof UpstreamFailure;
+      if (!isVendors) throw error;
+      throw new GatewayError("upstream_error", "Cannot open the result: its provider does not give it now", {
+        cause: error,
+      });
+    }
+  }
+
+  /** Counts a stream; gives what to call, any number of times, when it has ended. */
+  #enter(account: string): () => void {
+    const names = [`account ${account}`, "all"];
+    const [own, all] = names.map((name) => this.#streams.get(name) ?? 0);
+    if (own >= MAX_STREAMS.account || all >= MAX_STREAMS.all) {
+      throw new GatewayError("overloaded", "Cannot open the result: too many are being sent from their providers", {
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+      });
+    }
+    const count = (by: number) => {
+      for (const name of names) {
+        const streams = (this.#streams.get(name) ?? 0) + by;
+        if (streams > 0) this.#streams.set(name, streams);
+        else this.#streams.delete(name);
+      }
+    };
+    count(1);
+    let isIn = true;
+    return () => {
+      if (isIn) count(-1);
+      isIn = false;
+    };
+  }
+}
+
+/** The body as a stream that is read as it is asked for, and what it is. */
+async function streamOf(opened: OpenedThing, onEnd: () => void): Promise<StreamedThing> {
+  const { bytes, part, body } = opened;
+  const source = body[Symbol.asyncIterator]();
+  // A vendor that breaks off at once is told by a status, not by a broken body.
+  const first = await firstPiece(source);
+  const ownType = part === null && first ? await mediaTypeOf(first) : null;
+  const mediaType = servedTypeOf(ownType ?? opened.mediaType);
+  let next: Uint8Array | null = first;
+  return {
+    mediaType,
+    bytes,
+    part,
+    body: new ReadableStream({
+      async pull(controller) {
+        try {
+          const piece = next ?? (await source.next()).value ?? null;
+          next = null;
+          if (piece !== null) return controller.enqueue(new Uint8Array(piece));
+          onEnd();
+          controller.close();
+        } catch (error) {
+          onEnd();
+          controller.error(error);
+        }
+      },
+      async cancel() {
+        onEnd();
+        await source.return?.();
+      },
+    }, { highWaterMark: 0 }),
+  };
+}
+
+async function firstPiece(source: AsyncIterator<Uint8Array>): Promise<Uint8Array | null> {
+  try {
+    const { done, value } = await source.next();
+    return done ? null : value;
+  } catch (error) {
+    throw new GatewayError("upstream_error", "Cannot open the result: its provider broke off", { cause: error });
+  }
+}
+
+function unsatisfiable(): GatewayError {
+  return new GatewayError("invalid_request", "Cannot send this range: the file does not have it", { status: 416 });
+}

@@ -1,0 +1,135 @@
+import { GatewayError } from "../../lib/gateway_error.ts";
+import { sleep } from "../../lib/clock.ts";
+import { gatewayErrorFor, UpstreamFailure } from "../../upstreams/failure.ts";
+import type { VideoJobHandle, VideoProgress, VideoUpstream } from "../../upstreams/video_upstream.ts";
+import { endOf } from "../polling/poll.ts";
+import type { Poller } from "../polling/poller.ts";
+import { readTask, type TaskEntry } from "../tasks/records.ts";
+import { taskNotFound, videoRefusal } from "../tasks/refusal.ts";
+import { searchFor } from "./search.ts";
+import type { SubmitLimits } from "./submit_limits.ts";
+import { isSubmitting, recordSubmission, type SubmittingEntry } from "./submission.ts";
+import type { TaskEnd, VideoTask } from "../tasks/task.ts";
+import { endTask } from "../tasks/terminal.ts";
+import { cancelledUnknownEnd, doubtEndsAt, isOutcomeUnknown } from "./unknown_outcome.ts";
+import type { VideoParts } from "../video_parts.ts";
+
+/** How long a cancel waits for a create under way. */
+const PATIENCE = { looks: 50, eachMs: 100 };
+/** A task changes its stage twice and ends once: whoever loses more races than that has met a mistake. */
+const MOST_RACES = 8;
+
+/** What a cancel needs beside the parts. */
+export interface CancelTools {
+  readonly limits: SubmitLimits;
+  readonly poller: Pick<Poller, "hold">;
+}
+
+/**
+ * Cancels a task for its caller. One that no vendor can have ends at once; else the vendor is asked, and decides. Of a
+ * cancel and another end, the first to commit stands.
+ *
+ * @returns The cancelled task.
+ * @throws {GatewayError} `not_found`; `cancel_failed` when it has ended; `cancel_not_supported` when the vendor cannot
+ * stop it, or not any more; or the vendor's failure. Source: SPEC "DELETE /v1/videos/{id}".
+ */
+export async function cancelVideo(
+  parts: VideoParts,
+  { limits, poller }: CancelTools,
+  keyId: string,
+  id: string,
+): Promise<VideoTask> {
+  let end: TaskEnd | null = null;
+  for (let race = 0; race < MOST_RACES; race++) {
+    const entry = await settledStage(parts, keyId, id);
+    const { stage, status } = entry.value;
+    // The polling job may have heard of our cancel before we wrote it down.
+    if (status === "cancelled" && end?.status === "cancelled" && stage.step === "submitted") return entry.value;
+    if (status !== "pending") throw hasEnded(status);
+    using _held = poller.hold(id);
+    if (stage.step === "submitted") end = await askVendor(parts, stage.provider, stage.job);
+    else end = isSubmitting(entry) ? await endInDoubt(parts, limits, entry) : CANCELLED;
+    if (end === null) continue;
+    const ended = await endTask(parts, entry, end, null);
+    if (ended === null) continue;
+    if (ended.status === "cancelled") return ended;
+    throw hasEnded(ended.status);
+  }
+  throw new GatewayError("internal_error", "Cannot cancel: the task keeps changing");
+}
+
+const CANCELLED: TaskEnd = { status: "cancelled" };
+
+/** The task once no create is under way; after five seconds as it is. */
+async function settledStage(
+  { store, clock, settings }: VideoParts,
+  keyId: string,
+  id: string,
+): Promise<TaskEntry> {
+  for (let look = 0;; look++) {
+    const entry = await readTask(store, id);
+    if (!entry || entry.value.keyId !== keyId) throw taskNotFound();
+    const { status, stage } = entry.value;
+    const isUnderWay = status === "pending" && stage.step === "submitting" &&
+      !isOutcomeUnknown(stage, store.now(), settings);
+    if (!isUnderWay || look === PATIENCE.looks) return entry;
+    await sleep(clock, PATIENCE.eachMs);
+  }
+}
+
+/**
+ * How a task ends whose vendor may have begun. Where the vendor has a list, it is looked for; null when it was found, or was
+ * confirmed without being recorded, so that the vendor can be asked to stop it.
+ */
+async function endInDoubt(
+  parts: VideoParts,
+  limits: SubmitLimits,
+  entry: SubmittingEntry,
+): Promise<TaskEnd | null> {
+  const { store, settings, upstreams } = parts;
+  const { stage } = entry.value;
+  const confirmed = limits.unrecorded.of(entry.value);
+  if (confirmed !== null) {
+    await recordSubmission(parts, limits, entry, confirmed, null);
+    return null;
+  }
+  if (!isOutcomeUnknown(stage, store.now(), settings)) throw cannot("it is being handed over; try again later");
+  if (!upstreams.get(stage.provider)?.find) return cancelledUnknownEnd(settings);
+  const result = await searchFor(parts, limits, entry);
+  if (result === "absent" && store.now() >= doubtEndsAt(stage, settings)) return CANCELLED;
+  if (typeof result !== "object") throw cannot("its provider has not confirmed it yet; try again later");
+  await recordSubmission(parts, limits, entry, result, null);
+  return null;
+}
+
+/** How the vendor's answer ends the task. What it says of a job that had ended is asked once more. */
+async function askVendor(parts: VideoParts, provider: string, job: VideoJobHandle): Promise<TaskEnd> {
+  const upstream = parts.upstreams.get(provider);
+  if (!upstream?.cancel) throw cannot("its provider does not stop what it has taken");
+  try {
+    const outcome = await upstream.cancel(job);
+    if (outcome === "cancelled" || outcome === "requested") return CANCELLED;
+    const progress = await progressAfter(upstream, job);
+    if (progress.status !== "pending") return endOf(parts.egress, progress);
+  } catch (error) {
+    throw error instanceof UpstreamFailure ? gatewayErrorFor(error) : error;
+  }
+  throw cannot("its provider has begun with it");
+}
+
+async function progressAfter(upstream: VideoUpstream, job: VideoJobHandle): Promise<VideoProgress> {
+  try {
+    return await upstream.poll(job);
+  } catch (error) {
+    if (!(error instanceof UpstreamFailure)) throw error;
+    return { status: "pending", isRunning: null }; // the polling job will see how it ended
+  }
+}
+
+function hasEnded(status: string): GatewayError {
+  return videoRefusal("cancel_failed", `Cannot cancel the task: it is ${status}`);
+}
+
+function cannot(why: string): GatewayError {
+  return videoRefusal("cancel_not_supported", `Cannot cancel the task: ${why}`);
+}

@@ -1,0 +1,114 @@
+import type { Job } from "../../store/store.ts";
+import { UpstreamFailure } from "../../upstreams/failure.ts";
+import type { VideoJobHandle } from "../../upstreams/video_upstream.ts";
+import { changeTask, putOffSubmit } from "../tasks/records.ts";
+import { endOrLookAgain, failTask } from "./submit_failure.ts";
+import type { SubmitLimits } from "./submit_limits.ts";
+import { lookAgain, recordStage, recordSubmission, type SubmittingEntry } from "./submission.ts";
+import { doubtEndsAt, unknownEnd } from "./unknown_outcome.ts";
+import { searchOrderOf } from "./vendor_order.ts";
+import type { VideoParts } from "../video_parts.ts";
+
+/** How long a task whose creates get lost is offered again. */
+const MAX_HANDOVER_MS = 3_600_000;
+/** Between two searches for one task. */
+const MIN_SEARCH_DISTANCE_MS = 5_000;
+const MAX_SEARCH_DISTANCE_MS = 300_000;
+/** A vendor's clock may be behind ours. The doubt is added, as `since` may have been moved up. */
+const CLOCK_SKEW_MS = 60_000;
+
+/** What a vendor's list says of a task; `unknown` when it was not to be had, `busy` when it was not asked. */
+export type SearchResult = VideoJobHandle | "absent" | "unknown" | "busy";
+
+/**
+ * Goes on with a task of which nobody knows whether the vendor has it. A vendor with a list is asked until the task is
+ * found, or surely absent: not there, and longer ago than any create takes. Elsewhere the task fails when the doubt
+ * ends. As long as it is in doubt, nobody else is given it.
+ */
+export async function resolveUnknown(
+  parts: VideoParts,
+  limits: SubmitLimits,
+  entry: SubmittingEntry,
+  job: Job,
+): Promise<void> {
+  const { store, upstreams } = parts;
+  const { stage, account } = entry.value;
+  const confirmed = limits.unrecorded.of(entry.value);
+  if (confirmed !== null) return await recordSubmission(parts, limits, entry, confirmed, job);
+  const hasList = Boolean(upstreams.get(stage.provider)?.find);
+  const result = hasList ? await searchFor(parts, limits, entry) : "unknown";
+  if (typeof result === "object") return await recordSubmission(parts, limits, entry, result, job);
+  const now = store.now();
+  const isOver = now >= doubtEndsAt(stage, parts.settings);
+  if (result === "busy") {
+    const dueAt = now + limits.searches.retryDelayMs(stage.provider, account);
+    return await keepInDoubt(parts, entry, job, { dueAt, attempt: job.attempt });
+  }
+  if (!hasList && isOver) return await endOrLookAgain(parts, entry, job, unknownEnd(stage, parts.settings));
+  if (result === "absent" && isOver) return await offerAgain(parts, entry, job);
+  parts.log.error("video_submission_unknown", { ref: entry.value.id, provider: stage.provider, attempt: job.attempt });
+  const dueAt = hasList
+    ? nextSearchAt(parts, entry)
+    : Math.min(doubtEndsAt(stage, parts.settings), now + parts.settings.doubtMs);
+  await keepInDoubt(parts, entry, job, { dueAt, attempt: job.attempt + 1 });
+}
+
+/** Looks for a task in its vendor's list, once. */
+export async function searchFor(
+  { upstreams, log, settings }: VideoParts,
+  { searches }: SubmitLimits,
+  { value: task }: SubmittingEntry,
+): Promise<SearchResult> {
+  const { provider, since } = task.stage;
+  const find = upstreams.get(provider)?.find;
+  if (!find) return "unknown";
+  using permit = searches.acquire(provider, task.account);
+  if (permit === null) return "busy";
+  try {
+    return await find(searchOrderOf(task, task.stage), since - settings.doubtMs - CLOCK_SKEW_MS) ?? "absent";
+  } catch (error) {
+    if (!(error instanceof UpstreamFailure)) throw error;
+    log.warn("video_search_failed", { ref: task.id, provider, code: error.kind });
+    return "unknown";
+  }
+}
+
+function nextSearchAt({ store, settings }: VideoParts, { value: { stage } }: SubmittingEntry): number {
+  const now = store.now();
+  const endsAt = doubtEndsAt(stage, settings);
+  const waitMs = Math.min(Math.max((now - stage.since) / 2, MIN_SEARCH_DISTANCE_MS), MAX_SEARCH_DISTANCE_MS);
+  return now < endsAt ? Math.min(now + waitMs, endsAt) : now + waitMs;
+}
+
+/** Puts the job off; the first time, the record says that the create has ended, so that a caller may cancel. */
+async function keepInDoubt(
+  parts: VideoParts,
+  entry: SubmittingEntry,
+  job: Job,
+  again: { readonly dueAt: number; readonly attempt: number },
+): Promise<void> {
+  const { store } = parts;
+  const { stage, deadlineAt } = entry.value;
+  const now = store.now();
+  // A clock that was set back would make the doubt last until it has caught up.
+  const isMarked = stage.unknownSince !== undefined && stage.since <= now;
+  const mark = { ...stage, since: Math.min(stage.since, now), unknownSince: now };
+  const marked = isMarked ? {} : changeTask({}, entry, { stage: mark });
+  const putOff = putOffSubmit(marked, job, Math.min(again.dueAt, deadlineAt), again.attempt);
+  const { ok } = await store.commit(null, putOff);
+  if (!ok && !isMarked) await lookAgain(parts, job);
+}
+
+/** The vendor never had the task: it is offered again, or has failed when that has gone on for long. */
+async function offerAgain(parts: VideoParts, entry: SubmittingEntry, job: Job): Promise<void> {
+  const { id, createdAt, firstOfferedAt, stage: { provider } } = entry.value;
+  parts.log.error("video_submission_lost", { ref: id, provider, attempt: job.attempt });
+  if (parts.store.now() - (firstOfferedAt ?? createdAt) >= MAX_HANDOVER_MS) {
+    return await failTask(parts, entry, job, {
+      code: "upstream_error",
+      message: `Provider "${provider}" did not take the task`,
+    });
+  }
+  await recordStage(parts, entry, { step: "waiting" });
+  await lookAgain(parts, job);
+}

@@ -1,0 +1,121 @@
+import type { JobHandler } from "../../store/jobs.ts";
+import type { Job } from "../../store/store.ts";
+import { GatewayError } from "../../lib/gateway_error.ts";
+import { type Candidate, candidatesFor } from "../../routing/candidates.ts";
+import type { UpstreamFailure } from "../../upstreams/failure.ts";
+import { endOverdue } from "../tasks/expire.ts";
+import { offerTask } from "./offer.ts";
+import { putOffSubmit, readTask, type TaskEntry } from "../tasks/records.ts";
+import { backoffMs, isOperators, isPatient, mainRefusal } from "./refusals.ts";
+import { resolveUnknown } from "./search.ts";
+import { isSubmitting } from "./submission.ts";
+import { failTask, taskErrorOf } from "./submit_failure.ts";
+import type { SubmitLimits } from "./submit_limits.ts";
+import type { TaskError, VideoTask } from "../tasks/task.ts";
+import { canTakeMedia } from "./vendor_order.ts";
+import type { VideoParts } from "../video_parts.ts";
+
+/** What came of the providers of one round, none of which took the task. */
+interface Round {
+  readonly refusals: UpstreamFailure[];
+  /** The first provider at which as many creates are under way as may be; null for none. */
+  fullProvider: string | null;
+  /** Why the order cannot be written for the first provider of those for which it cannot; null for none. */
+  unfit: TaskError | null;
+  /** Whether a provider was left alone because its circuit is open. */
+  hasResting: boolean;
+}
+
+/** The jobs that hand a task to a vendor; see {@linkcode VideoTask} for the stages. */
+export function submitHandler(parts: VideoParts, limits: SubmitLimits): JobHandler {
+  return async (job) => {
+    const entry = await readTask(parts.store, job.ref);
+    if (!entry || entry.value.status !== "pending" || entry.value.stage.step === "submitted") {
+      limits.unrecorded.forget(job.ref);
+      await parts.store.commit(null, { settle: [job] });
+    } else if (entry.value.deadlineAt <= parts.store.now()) {
+      await endOverdue(parts, entry, job);
+    } else if (isSubmitting(entry)) {
+      await resolveUnknown(parts, limits, entry, job);
+    } else {
+      await offerRound(parts, limits, entry, job);
+    }
+  };
+}
+
+/** Offers a task to one candidate after the other, while each surely refuses for now. */
+async function offerRound(parts: VideoParts, limits: SubmitLimits, start: TaskEntry, job: Job): Promise<void> {
+  let entry = start;
+  const round: Round = { refusals: [], fullProvider: null, unfit: null, hasResting: false };
+  const candidates = candidatesOrError(parts, start.value);
+  if (candidates instanceof GatewayError) return await failTask(parts, start, job, candidates);
+  for (const candidate of candidates) {
+    const outcome = await offerTask(parts, limits, entry, candidate, job);
+    switch (outcome.how) {
+      case "done":
+        return;
+      case "unknown":
+        return await resolveUnknown(parts, limits, outcome.entry, job);
+      case "resting":
+        round.hasResting = true;
+        break;
+      case "full":
+        round.fullProvider ??= candidate.provider;
+        break;
+      case "unfit":
+        entry = outcome.entry;
+        round.unfit ??= outcome.error;
+        break;
+      case "refused":
+        entry = outcome.entry;
+        round.refusals.push(outcome.refusal);
+    }
+  }
+  await tryLater(parts, limits, entry, job, round);
+}
+
+/**
+ * The providers to offer a task to, in this round's order; those that no longer serve the model, or cannot take its
+ * media, are left out. The error when all of them are misconfigured.
+ */
+function candidatesOrError(parts: VideoParts, task: VideoTask): readonly Candidate[] | GatewayError {
+  const { catalog, upstreams, breaker, random } = parts;
+  const serving = catalog.find(task.model)?.serves.filter(({ provider }) => upstreams.has(provider)) ?? [];
+  const able = serving.filter(({ provider }) => canTakeMedia(parts, task, upstreams.get(provider)!));
+  try {
+    // Where none is able any more, the first says why.
+    return candidatesFor(able.length > 0 ? able : serving, task.pin, { breaker, accountId: task.account, random });
+  } catch (error) {
+    if (error instanceof GatewayError) return error;
+    throw error;
+  }
+}
+
+const UNSERVED: TaskError = { code: "route_error", message: "No provider serves the model any more" };
+
+/**
+ * No candidate took the task. It waits for another round while one of them may take it then; it fails when all of them
+ * need the operator or another order, or when patience has ended.
+ */
+async function tryLater(
+  parts: VideoParts,
+  { creates }: SubmitLimits,
+  entry: TaskEntry,
+  job: Job,
+  { refusals, fullProvider, unfit, hasResting }: Round,
+): Promise<void> {
+  const { store, random } = parts;
+  const now = store.now();
+  const { account, deadlineAt } = entry.value;
+  const passing = refusals.filter((refusal) => !isOperators(refusal));
+  const isWaiting = hasResting || (passing.length > 0 && isPatient(entry.value, now));
+  if (fullProvider === null && !isWaiting) {
+    const refusal = mainRefusal(refusals);
+    return await failTask(parts, entry, job, refusal ? taskErrorOf(refusal) : unfit ?? UNSERVED);
+  }
+  const isBackingOff = hasResting || refusals.length > 0;
+  const permitMs = fullProvider === null ? 0 : creates.retryDelayMs(fullProvider, account);
+  const pauseMs = isBackingOff ? backoffMs(passing, job.attempt, random) : 0;
+  const dueAt = Math.min(now + Math.max(permitMs, pauseMs), deadlineAt);
+  await store.commit(null, putOffSubmit({}, job, dueAt, isBackingOff ? job.attempt + 1 : job.attempt));
+}

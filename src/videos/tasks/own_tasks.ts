@@ -1,0 +1,168 @@
+import type { Key, Store } from "../../store/store.ts";
+import { ownTasksKey, type OwnTaskTerm, ownTermKey } from "./own_index.ts";
+import { readTasks } from "./records.ts";
+import type { VideoStatus, VideoTask } from "./task.ts";
+
+/** Which of its tasks a credential asks for; all that is set must hold. */
+export interface OwnTaskFilter {
+  /** Null for any. */
+  readonly status: VideoStatus | null;
+  /** The catalog's id; null for any. */
+  readonly model: string | null;
+  /** Pairs that the task's metadata must hold; empty for any. */
+  readonly metadata: readonly (readonly [key: string, value: string])[];
+}
+
+/** Which part of them. */
+export interface OwnTaskPageRequest {
+  /** The id to go on behind; null to begin. */
+  readonly after: string | null;
+  readonly limit: number;
+  /** Newest first. */
+  readonly reverse: boolean;
+}
+
+/** One page of a credential's tasks. */
+export interface OwnTaskPage {
+  readonly tasks: readonly VideoTask[];
+  /** What to go on behind; null on the last page. */
+  readonly next: string | null;
+}
+
+/** How many reads of the index a page may cost. A page that costs more ends early, with a `next`. */
+export const MAX_PAGE_SCANS = 30;
+
+/** Entries of one read; a page of 100 without a filter is one read. */
+const SCAN_ENTRIES = 101;
+
+/**
+ * A page of a credential's tasks in the order of creation. Filters are answered by the index alone: the lists of all
+ * terms are walked side by side, each skipping to where the others stand, so that the rarest term decides what a page
+ * costs.
+ */
+export async function listOwnTasks(
+  store: Store,
+  keyId: string,
+  filter: OwnTaskFilter,
+  { after, limit, reverse }: OwnTaskPageRequest,
+): Promise<OwnTaskPage> {
+  const walk = new CommonIds(store, listsOf(keyId, filter), reverse, after);
+  const ids: string[] = [];
+  while (ids.length <= limit) {
+    const id = await walk.next();
+    if (id === null) break;
+    ids.push(id);
+  }
+  const hasMore = ids.length > limit || walk.isCutShort;
+  const page = ids.slice(0, limit);
+  const tasks = await readTasks(store, page);
+  const next = ids.length > limit ? page[page.length - 1] : walk.position;
+  return {
+    // One that ended since its list was read stands in another list now.
+    tasks: tasks.filter(({ status }) => filter.status === null || status === filter.status),
+    next: hasMore ? next : null,
+  };
+}
+
+function listsOf(keyId: string, { status, model, metadata }: OwnTaskFilter): Key[] {
+  const terms: OwnTaskTerm[] = metadata.map(([key, value]) => ({ by: "metadata", key, value }));
+  if (status !== null) terms.push({ by: "status", status });
+  if (model !== null) terms.push({ by: "model", model });
+  return terms.length === 0 ? [ownTasksKey(keyId)] : terms.map((term) => ownTermKey(keyId, term));
+}
+
+/** The ids that several sorted lists have in common, one after the other. */
+class CommonIds {
+  readonly #lists: readonly SortedIds[];
+  readonly #allowance = { scans: MAX_PAGE_SCANS };
+  #position: string | null;
+  #isCutShort = false;
+
+  constructor(store: Store, lists: readonly Key[], reverse: boolean, after: string | null) {
+    this.#lists = lists.map((list) => new SortedIds(store, list, reverse, this.#allowance));
+    this.#position = after;
+  }
+
+  /** The last id that was given or found to be missing in a list. */
+  get position(): string | null {
+    return this.#position;
+  }
+
+  /** Whether the allowance of reads ended before the lists did. */
+  get isCutShort(): boolean {
+    return this.#isCutShort;
+  }
+
+  /** The next common id; null at the end, or when the allowance is used up. */
+  async next(): Promise<string | null> {
+    const [first, ...others] = this.#lists;
+    let wanted = await this.#read(first.behind(this.#position));
+    while (wanted !== null) {
+      const other = await this.#firstMismatch(others, wanted);
+      if (other === "none") return this.#position = wanted;
+      if (other === null) return null;
+      this.#position = wanted;
+      wanted = await this.#read(first.from(other));
+    }
+    return null;
+  }
+
+  /** The id at which another list goes on when it lacks the wanted one; null when it ends before. */
+  async #firstMismatch(others: readonly SortedIds[], wanted: string): Promise<string | "none" | null> {
+    for (const list of others) {
+      const id = await this.#read(list.from(wanted));
+      if (id !== wanted) return id;
+    }
+    return "none";
+  }
+
+  async #read(read: Promise<string | null | typeof EXHAUSTED>): Promise<string | null> {
+    const id = await read;
+    if (id !== EXHAUSTED) return id;
+    this.#isCutShort = true;
+    return null;
+  }
+}
+
+const EXHAUSTED = Symbol("no read is left");
+
+/** One list of the index, read in parts as it is asked for. Questions must not go backwards. */
+class SortedIds {
+  #ids: string[] = [];
+  #isOver = false;
+
+  constructor(
+    readonly store: Store,
+    readonly list: Key,
+    readonly reverse: boolean,
+    readonly allowance: { scans: number },
+  ) {}
+
+  /** The first id behind this one, or of all. */
+  async behind(id: string | null): Promise<string | null | typeof EXHAUSTED> {
+    return await this.#first((each) => id === null || this.#isBefore(id, each), id);
+  }
+
+  /** The first id that is this one or behind it. */
+  async from(id: string): Promise<string | null | typeof EXHAUSTED> {
+    // Sorts directly before the id: its own beginning, or something longer against the order.
+    const place = this.reverse ? `${id}~` : id.slice(0, -1);
+    return await this.#first((each) => !this.#isBefore(each, id), place);
+  }
+
+  async #first(isWanted: (id: string) => boolean, place: string | null): Promise<string | null | typeof EXHAUSTED> {
+    const at = this.#ids.findIndex(isWanted);
+    this.#ids = at < 0 ? [] : this.#ids.slice(at);
+    if (this.#ids.length > 0 || this.#isOver) return this.#ids[0] ?? null;
+    if (this.allowance.scans-- <= 0) return EXHAUSTED;
+    const after = place === null ? {} : { after: [...this.list, place] };
+    const entries = await this.store.scan(this.list, { ...after, limit: SCAN_ENTRIES, reverse: this.reverse });
+    this.#isOver = entries.length < SCAN_ENTRIES;
+    this.#ids = entries.map(({ key }) => String(key[key.length - 1])).filter(isWanted);
+    return this.#ids[0] ?? null;
+  }
+
+  #isBefore(a: string, b: string): boolean {
+    return this.reverse ? a > b : a < b;
+  }
+}

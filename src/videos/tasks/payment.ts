@@ -1,0 +1,131 @@
+import { addCharge } from "../../billing/charge.ts";
+import { captureHold, type Hold, readHold, releaseHold } from "../../billing/hold.ts";
+import type { Admission } from "../../billing/meter.ts";
+import { GatewayError } from "../../lib/gateway_error.ts";
+import type { LogFields } from "../../lib/log.ts";
+import { type Money, writeMoney } from "../../lib/money.ts";
+import type { Commit } from "../../store/store.ts";
+import { type MeasuredUsage, usageOf, vendorCostOf } from "../create/price.ts";
+import type { TaskEnd, TaskUsage, VideoTask } from "./task.ts";
+import type { VideoParts } from "../video_parts.ts";
+
+/** What the end of a task does to its account's money. */
+export interface Payment {
+  /** To be made together with the end. */
+  readonly commit: Commit;
+  /** Null when nothing is taken. */
+  readonly usage: TaskUsage | null;
+  /** To be called once the commit was made or refused. */
+  readonly conclude: (isMade: boolean) => void;
+}
+
+type Completed = Extract<TaskEnd, { readonly status: "completed" }>;
+
+/**
+ * Captures, charges or releases. What a video costs beyond its hold is taken from the balance as far as that reaches beside the
+ * reservations of open calls; what then is left nobody pays, and it is logged as `underpriced`.
+ *
+ * @param now Unix milliseconds by the store's clock.
+ * @returns Null when the hold has ended, and so the task.
+ */
+export async function payFor(
+  parts: VideoParts,
+  task: VideoTask,
+  end: TaskEnd,
+  now: number,
+): Promise<Payment | null> {
+  const hold = task.price.held ? await readHold(parts.store, task.id) : null;
+  if (hold && hold.state !== "open") return null;
+  if (end.status === "completed") return await payCompleted(parts, task, end, { hold, now });
+  if (end.status !== "expired" && end.isCharged) return payEstimate(task, end, { hold, now });
+  const commit = hold ? releaseHold({}, hold, now, { model: task.model, status: end.status }) : {};
+  return { commit, usage: null, conclude: () => {} };
+}
+
+/** The operator wants to be paid for what a vendor may have begun, of which only the estimate is known. */
+function payEstimate(
+  task: VideoTask,
+  { status }: TaskEnd,
+  { hold, now }: { readonly hold: Hold | null; readonly now: number },
+): Payment {
+  const { seconds, estimate: cost } = task.price;
+  const commit = hold
+    ? captureHold({}, hold, cost, now, { model: task.model, status, seconds }).commit
+    : chargeOf(task, cost, now);
+  return { commit, usage: { seconds, cost }, conclude: () => {} };
+}
+
+async function payCompleted(
+  parts: VideoParts,
+  task: VideoTask,
+  end: Completed,
+  { hold, now }: { readonly hold: Hold | null; readonly now: number },
+): Promise<Payment> {
+  const { model, account } = task;
+  const measured = usageOf(task.price, end);
+  const { seconds, cost } = measured;
+  if (hold === null) {
+    const conclude = (isMade: boolean) => isMade && noteMeasured(parts, task, measured, end);
+    return { commit: chargeOf(task, cost, now), usage: { seconds, cost }, conclude };
+  }
+  const beyond = await reservedBeyond(parts, account, cost - hold.amount);
+  const detail = { model, status: end.status, seconds };
+  const { commit, captured, underpriced } = captureHold({}, hold, cost, now, detail, beyond?.reserved.amount);
+  return {
+    commit,
+    usage: { seconds, cost: captured },
+    conclude(isMade) {
+      if (beyond !== null) {
+        parts.meter.invalidate(account);
+        beyond.release();
+      }
+      if (!isMade) return;
+      noteMeasured(parts, task, measured, end);
+      if (underpriced === 0n) return;
+      const reason = "neither the hold nor the balance covers what was made";
+      parts.log.error("underpriced", { ...factsOf(task), cost: writeMoney(underpriced), reason });
+    },
+  };
+}
+
+function chargeOf(task: VideoTask, amount: Money, at: number): Commit {
+  if (amount === 0n) return {};
+  const { id: requestId, account, model } = task;
+  const row = { requestId, at, kind: "video", model, provider: providerOf(task) ?? "", amount } as const;
+  return addCharge({}, { account, reference: requestId, rows: [row] });
+}
+
+/** Reserves what is there of an amount, by the balance of this moment; null where nothing is. */
+async function reservedBeyond({ meter }: VideoParts, account: string, wanted: Money): Promise<Admission | null> {
+  if (wanted <= 0n) return null;
+  meter.invalidate(account);
+  try {
+    return await meter.admit(account, (spendable) => {
+      const amount = spendable < wanted ? spendable : wanted;
+      return { amount: amount > 0n ? amount : 0n, outputLimit: null };
+    });
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === "insufficient_credits") return null;
+    throw error;
+  }
+}
+
+/** Tells of a report that cannot be true, and of a vendor that cost more than the model's price. */
+function noteMeasured({ log }: VideoParts, task: VideoTask, measured: MeasuredUsage, end: Completed): void {
+  const { implausibleSeconds, cost } = measured;
+  if (implausibleSeconds !== null) {
+    log.warn("usage_implausible", { ...factsOf(task), reason: `the provider reported ${implausibleSeconds} seconds` });
+  }
+  const paid = vendorCostOf(end);
+  if (paid === null || paid <= cost) return;
+  const reason = "the provider's cost is above the model's price";
+  log.warn("underpriced", { ...factsOf(task), cost: writeMoney(paid - cost), reason });
+}
+
+function factsOf(task: VideoTask): LogFields {
+  return { ref: task.id, accountId: task.account, model: task.model, provider: providerOf(task) };
+}
+
+function providerOf({ stage }: VideoTask): string | undefined {
+  return stage.step === "waiting" ? undefined : stage.provider;
+}

@@ -1,0 +1,90 @@
+import { changeTask, dropKeptFiles, type KeptFiles, readTask, readTasks, scanKeptFiles, scanLine } from "./records.ts";
+import { removeEndedTask } from "./remove_task.ts";
+import { removeCopies } from "../results/task_files.ts";
+import { type TerminalStatus, VIDEO_STATUSES, type VideoTask } from "./task.ts";
+import type { TaskPlace } from "./records.ts";
+import type { VideoParts } from "../video_parts.ts";
+
+/** How many tasks one step looks at. */
+const BATCH = 100;
+
+/**
+ * A step that removes copies of results that were kept for long enough, oldest first. Those of a task whose event is still being
+ * delivered are left for a later pass, as the event has their addresses, and so are those that are being made anew.
+ *
+ * @param filesMs From the copy; null for ever.
+ * @returns Of the step: whether there may be more to remove.
+ */
+export function fileSweep(parts: VideoParts, filesMs: number | null): () => Promise<boolean> {
+  let after: KeptFiles | null = null;
+  return async () => {
+    if (filesMs === null) return false;
+    const copiedBy = parts.store.now() - filesMs;
+    const due = (await scanKeptFiles(parts.store, after, BATCH)).filter(({ copiedAt }) => copiedAt <= copiedBy);
+    await Promise.all(due.map((kept) => removeFiles(parts, kept)));
+    after = due.length === BATCH ? due[BATCH - 1] : null;
+    return after !== null;
+  };
+}
+
+async function removeFiles({ store, files, log, isOwed }: VideoParts, kept: KeptFiles): Promise<void> {
+  if (await isOwed(kept.id)) return;
+  const entry = await readTask(store, kept.id);
+  if (entry?.value.mirroring) return;
+  // Copied anew since: another entry stands for that.
+  if (entry?.value.copiedAt !== kept.copiedAt) return void await store.commit(null, dropKeptFiles({}, kept));
+  await removeCopies(files, kept.id);
+  const change = { mirrors: [], extraMirrors: [], copiedAt: undefined };
+  const { ok } = await store.commit(null, dropKeptFiles(changeTask({}, entry, change), kept));
+  if (ok) log.info("video_files_expired", { ref: kept.id });
+}
+
+/**
+ * A step that removes finished tasks that were kept for long enough, each status in the order of creation. A task whose event is
+ * still being delivered, or whose results are being copied, is left for a later pass.
+ *
+ * @param tasksMs From the task's end; null for ever.
+ * @returns Of the step: whether there may be more to remove.
+ */
+export function taskSweep(parts: VideoParts, tasksMs: number | null): () => Promise<boolean> {
+  const cursors = new Map<TerminalStatus, TaskPlace>();
+  return async () => {
+    if (tasksMs === null) return false;
+    const endedBy = parts.store.now() - tasksMs;
+    let hasMore = false;
+    for (const status of TERMINAL) {
+      const next = await sweepStatus(parts, status, endedBy, cursors.get(status) ?? START);
+      if (next === null) cursors.delete(status);
+      else cursors.set(status, next);
+      hasMore ||= next !== null;
+    }
+    return hasMore;
+  };
+}
+
+const TERMINAL = VIDEO_STATUSES.filter((status) => status !== "pending");
+const START: TaskPlace = { createdAt: 0, id: "" };
+
+/** The place to go on behind; null at the end of what can be due. */
+async function sweepStatus(
+  parts: VideoParts,
+  status: TerminalStatus,
+  endedBy: number,
+  after: TaskPlace,
+): Promise<TaskPlace | null> {
+  const places = await scanLine(parts.store, { account: null, status }, { after, limit: BATCH, reverse: false });
+  // A task ends after its creation, so none behind the first that was created too late is due.
+  const due = places.filter(({ createdAt }) => createdAt <= endedBy);
+  const tasks = await readTasks(parts.store, due.map(({ id }) => id));
+  await Promise.all(tasks.filter((task) => isDue(task, endedBy)).map((task) => remove(parts, task)));
+  return due.length === BATCH ? due[due.length - 1] : null;
+}
+
+function isDue({ updatedAt, mirroring }: VideoTask, endedBy: number): boolean {
+  return updatedAt <= endedBy && !mirroring;
+}
+
+async function remove(parts: VideoParts, { id }: VideoTask): Promise<void> {
+  const entry = await readTask(parts.store, id);
+  if (entry && await removeEndedTask(parts, entry) === "removed") parts.log.info("video_expired", { ref: id });
+}

@@ -1,0 +1,25 @@
+import { randomBytes } from "node:crypto";
+import { risingInstants } from "../../lib/ids.ts";
+
+const nextInstant = risingInstants(0xfff);
+
+/**
+ * A new task's id: a UUID of version 7 (RFC 9562, 5.7), so that ids sort by the time of creation. Those of one process never
+ * sort backwards, also when the clock does.
+ *
+ * @param nowMs Unix milliseconds.
+ */
+export function newTaskId(nowMs: number): string {
+  const { ms, count } = nextInstant(nowMs);
+  const random = randomBytes(8);
+  random[0] = 0x80 | (random[0] & 0x3f);
+  const tail = random.toString("hex");
+  const time = ms.toString(16).padStart(12, "0");
+  const counter = `7${count.toString(16).padStart(3, "0")}`;
+  return `${time.slice(0, 8)}-${time.slice(8)}-${counter}-${tail.slice(0, 4)}-${tail.slice(4)}`;
+}
+
+/** Whether a text can be a task's id; upper case is none of ours. */
+export function isTaskId(text: string): boolean {
+  return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(text);
+}

@@ -1,0 +1,139 @@
+import { signedUrl, type SigningKeys } from "../../files/signed_url.ts";
+import { secondsOf } from "../../lib/clock.ts";
+import { type Money, writeMoney } from "../../lib/money.ts";
+import { extraMirrorOf } from "../results/mirror_names.ts";
+import type { TaskError, TaskPrice, VideoStatus, VideoTask } from "./task.ts";
+
+/** A task as its caller sees it. Source: SPEC "Video task"; what stands behind `updated_at` are additions. */
+export interface TaskObject {
+  readonly id: string;
+  readonly status: VideoStatus;
+  /** As the caller named it. */
+  readonly model: string;
+  readonly prompt: string;
+  /** At the vendor; they die when the vendor says. */
+  readonly unsigned_urls: readonly string[];
+  /** At the gateway; made anew with each look. */
+  readonly mirror_urls: readonly string[];
+  /** Zero until the task is completed. */
+  readonly usage: UsageObject;
+  /** Unix seconds. */
+  readonly created_at: number;
+  readonly updated_at: number;
+  readonly object: "video";
+  readonly polling_url: string;
+  /** The length that was ordered, or that was made, in seconds; text, as OpenAI's clients have it. */
+  readonly seconds: string;
+  /** `<WIDTH>x<HEIGHT>`, where the caller gave one. */
+  readonly size?: string;
+  /** The caller's own pairs. */
+  readonly metadata: Readonly<Record<string, string>>;
+  /** 0 to 100; missing where the vendor does not report it. 100 once the task is completed. */
+  readonly progress?: number;
+  /** How many jobs are before it at the vendor; while the task is pending and the vendor reports it. */
+  readonly queue_position?: number;
+  /** When the vendor began, or was first found to have begun, in Unix seconds; missing until then. */
+  readonly started_at?: number;
+  /** When it was completed, in Unix seconds; null unless it is. */
+  readonly completed_at: number | null;
+  /** The video's last picture at the vendor, and its copy at the gateway. */
+  readonly last_frame_url?: string;
+  readonly last_frame_mirror_url?: string;
+  /** A picture that stands for the video at the vendor, and its copy at the gateway. */
+  readonly thumbnail_url?: string;
+  readonly thumbnail_mirror_url?: string;
+  /** Who serves it, once that is known. */
+  readonly provider?: string;
+  /** Of failed tasks. */
+  readonly error?: TaskError;
+}
+
+/** Seconds of a video and what they cost in USD, as a decimal with ten fractional digits and as a number. */
+export interface UsageObject {
+  readonly video_seconds: number;
+  readonly video_cost: string;
+  readonly cost: number;
+}
+
+/** What signed addresses of results are made with. */
+export interface AddressParts {
+  readonly baseUrl: () => string;
+  readonly signingKeys: SigningKeys;
+  readonly settings: { readonly signedUrlMs: number };
+}
+
+const NOTHING: Money = 0n;
+
+/**
+ * The task object.
+ *
+ * @param now Unix milliseconds: signed addresses work from then on for the configured span.
+ */
+export function taskObjectOf(task: VideoTask, now: number, parts: AddressParts): TaskObject {
+  return {
+    id: task.id,
+    status: task.status,
+    model: task.modelName ?? task.model,
+    prompt: task.prompt,
+    unsigned_urls: task.results.flatMap(({ url }) => url ?? []),
+    mirror_urls: task.mirrors.map((name) => mirrorUrl(name, now, parts)),
+    usage: usageObjectOf(task.usage?.seconds ?? 0, task.usage?.cost ?? NOTHING),
+    created_at: secondsOf(task.createdAt),
+    updated_at: secondsOf(task.updatedAt),
+    object: "video",
+    polling_url: pollingUrlOf(task.id, parts),
+    seconds: String(task.usage?.seconds ?? task.price.seconds),
+    ...(task.size === undefined ? {} : { size: task.size }),
+    metadata: task.metadata ?? {},
+    ...progressOf(task),
+    completed_at: task.status === "completed" ? secondsOf(task.updatedAt) : null,
+    ...extrasOf(task, now, parts),
+    ...(task.stage.step === "submitted" ? { provider: task.stage.provider } : {}),
+    ...(task.error ? { error: task.error } : {}),
+  };
+}
+
+/** What a video is expected to come to. */
+export function estimateOf({ seconds, estimate }: TaskPrice): UsageObject {
+  return usageObjectOf(seconds, estimate);
+}
+
+function usageObjectOf(seconds: number, cost: Money): UsageObject {
+  const decimal = writeMoney(cost);
+  return { video_seconds: seconds, video_cost: decimal, cost: Number(decimal) };
+}
+
+/** The signed address of a copy. */
+export function mirrorUrl(name: string, now: number, parts: AddressParts): string {
+  return signedUrl(parts.baseUrl(), name, now + parts.settings.signedUrlMs, parts.signingKeys);
+}
+
+/** Where a task is looked at. */
+export function pollingUrlOf(id: string, { baseUrl }: Pick<AddressParts, "baseUrl">): string {
+  return `${baseUrl()}/v1/videos/${id}`;
+}
+
+function progressOf(
+  { status, progress = {} }: VideoTask,
+): Pick<TaskObject, "progress" | "queue_position" | "started_at"> {
+  const { progressPercent, queuePosition, startedAt } = progress;
+  const percent = status === "completed" ? 100 : progressPercent;
+  const place = status === "pending" ? queuePosition : null;
+  return {
+    ...(typeof percent === "number" ? { progress: percent } : {}),
+    ...(typeof place === "number" ? { queue_position: place } : {}),
+    ...(typeof startedAt === "number" ? { started_at: secondsOf(startedAt) } : {}),
+  };
+}
+
+type Extras = Pick<TaskObject, "last_frame_url" | "last_frame_mirror_url" | "thumbnail_url" | "thumbnail_mirror_url">;
+
+function extrasOf(task: VideoTask, now: number, parts: AddressParts): Extras {
+  const found: { -readonly [K in keyof Extras]: Extras[K] } = {};
+  for (const [index, { type, url }] of (task.extras ?? []).entries()) {
+    found[`${type}_url`] ??= url;
+    const copy = extraMirrorOf(task, index);
+    if (copy !== undefined) found[`${type}_mirror_url`] ??= mirrorUrl(copy, now, parts);
+  }
+  return found;
+}
