@@ -1,11 +1,15 @@
 /** Which fields of vendors' requests callers may set as options. Source: the vendors' client packages, by their types. */
 import { assertEquals } from "@std/assert";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
+import { wanVideos } from "../../src/upstreams/alibaba/videos.ts";
+import { googleVideos } from "../../src/upstreams/google/videos.ts";
 import { klingVideos } from "../../src/upstreams/kling/videos.ts";
 import { openrouterVideos } from "../../src/upstreams/openai/videos.ts";
 import type { Outbound } from "../../src/upstreams/outbound.ts";
+import { replicateVideos } from "../../src/upstreams/replicate/videos.ts";
 import { runwayVideos } from "../../src/upstreams/runway/videos.ts";
 import type { VideoUpstream } from "../../src/upstreams/video_upstream.ts";
+import { xaiVideos } from "../../src/upstreams/xai/videos.ts";
 import { refuseOptions } from "../../src/videos/request/priced_options.ts";
 import { withAnswers } from "../support/video_stage.ts";
 
@@ -49,6 +53,44 @@ const VENDORS: readonly Vendor[] = [
       ...["model", "duration", "ratio", "resolution", "targetAspectRatio", "audio", "outputFormat", "proresProfile"],
       ...["promptImage", "promptVideo", "videoUri", "references", "referenceVideos", "referenceAudio", "keyframes"],
       "mode",
+    ],
+  },
+  {
+    name: "Wan",
+    open: wanVideos,
+    free: ["prompt", "negative_prompt", "prompt_extend", "watermark", "seed", "template"],
+    refused: [
+      ...["model", "duration", "resolution", "size", "ratio", "audio", "shot_type", "n", "input", "media"],
+      ...["img_url", "first_frame_url", "last_frame_url", "reference_urls", "reference_video_urls", "audio_url"],
+    ],
+  },
+  {
+    name: "Gemini Omni",
+    open: googleVideos,
+    free: ["system_instruction", "generation_config", "temperature", "top_p", "seed", "safety_settings"],
+    refused: [
+      ...["model", "input", "response_format", "response_modalities", "video_config", "duration", "resolution"],
+      ...["background", "store", "stream", "tools", "agent", "previous_interaction_id", "cached_content"],
+      ...["webhook_config", "service_tier"],
+    ],
+  },
+  {
+    name: "Replicate",
+    open: replicateVideos,
+    free: ["prompt", "negative_prompt", "prompt_optimizer", "camera_fixed", "seed", "guidance_scale"],
+    refused: [
+      ...["duration", "num_frames", "fps", "frames_per_second", "resolution", "mode", "generate_audio", "version"],
+      ...["image", "start_image", "last_frame_image", "reference_images", "reference_video", "video", "webhook"],
+      ...["multi_prompt", "interpolate_output", "lora_weights", "webhook_events_filter"],
+    ],
+  },
+  {
+    name: "xAI",
+    open: xaiVideos,
+    free: ["prompt", "user", "reference_voice_ids"],
+    refused: [
+      ...["model", "duration", "seconds", "resolution", "size", "generate_audio", "n", "image", "video"],
+      ...["reference_images", "reference_audios", "last_frame", "storage_options", "upload_url"],
     ],
   },
 ];
