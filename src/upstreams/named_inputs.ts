@@ -94,10 +94,14 @@ function shapesOf({ resolutions, tier }: NamedInputs): VideoShapes {
   return { resolutions: Object.fromEntries(rows.map(row)), ratios: RATIOS };
 }
 
-/** The model's own word, else that of its next larger resolution: `768P` for 720p. */
+/** A larger resolution is another one to those who pay for it. */
+const MAX_ENLARGEMENT = 1.2;
+
+/** The model's own word, else that of its next larger resolution where that is hardly larger: `768P` for 720p. */
 function wordFor(ours: string, shortSide: number, words: readonly string[] | undefined): string {
   const same = words?.find((word) => word.toLowerCase() === ours.toLowerCase());
-  const larger = words?.filter((word) => pixelsOf(word) >= shortSide).sort((a, b) => pixelsOf(a) - pixelsOf(b))[0];
+  const isNear = (word: string) => pixelsOf(word) >= shortSide && pixelsOf(word) <= shortSide * MAX_ENLARGEMENT;
+  const larger = words?.filter(isNear).sort((a, b) => pixelsOf(a) - pixelsOf(b))[0];
   return same ?? larger ?? ours.toLowerCase();
 }
 

@@ -38,7 +38,7 @@ export interface VideoOrder {
    * of it, as for a reference video whose own length holds.
    */
   readonly durationSeconds: number | null;
-  /** `480p` … `4K`; beside a size what it is priced as, or null. */
+  /** `480p` … `4K`; beside a size what it is priced as. Null beside a size in records of earlier versions. */
   readonly resolution: string | null;
   /** `16:9` …; null when nothing was said or a size was given. */
   readonly aspectRatio: string | null;

@@ -71,7 +71,8 @@ export function fitOrder(request: VideoRequest, { id, video }: VideoModel): Fitt
     withAudio: video.audio === "always" || generateAudio === true,
     order: {
       durationSeconds,
-      resolution: request.size ? null : pricedAs,
+      // Also beside a size: a vendor must not make it larger than it is priced as.
+      resolution: pricedAs,
       aspectRatio: request.aspectRatio,
       size: request.size,
       generateAudio,

@@ -223,6 +223,17 @@ Deno.test("a size is priced as the smallest resolution that holds its short side
   assertEquals((task.usage as Record<string, unknown>).video_cost, "0.6000000000");
 });
 
+for (const vendor of ["kling", "runway"]) {
+  Deno.test(`a size is not made larger than it is priced as by ${vendor}, which makes no 480p`, async () => {
+    const task = await until(
+      await create({ model: `sandbox/video-${vendor}`, size: "854x480" }),
+      "completed",
+      "failed",
+    );
+    assertEquals([task.status, (task.error as Record<string, unknown>)?.code], ["failed", "invalid_request"]);
+  });
+}
+
 Deno.test({
   name: "the gateway of the create tests stops",
   fn: () => gateway.stop(),

@@ -222,3 +222,8 @@ Deno.test({
     assertEquals(running, { status: "pending", isRunning: true });
   },
 });
+
+Deno.test("Replicate videos: a resolution that a model lacks does not become one that costs half as much again", async () => {
+  const { body } = await sent({ model: "minimax/hailuo-2.3", resolution: "480p" });
+  assertEquals(body.input.resolution, "480p");
+});
