@@ -225,3 +225,25 @@ Deno.test("a create of unknown outcome is found in the vendor's list when the ma
   await stage.runDue();
   assertEquals((await stage.read(id)).status, "completed");
 });
+
+Deno.test("a job whose name is too long to be kept is one of unknown outcome, with and without a list", async () => {
+  for (const hasList of [false, true]) {
+    const stage = await openStage();
+    const job = { id: "j".repeat(100_000), place: null };
+    let calls = 0;
+    stage.vendor.create = () => {
+      calls++;
+      return Promise.resolve(job);
+    };
+    stage.vendor.find = hasList ? () => Promise.resolve(job) : null;
+    const id = await stage.create();
+    for (let passed = 0; passed <= 2 * DOUBT_MS; passed += 5_000) {
+      await stage.runDue();
+      stage.clock.advance(5_000);
+    }
+    const { status, error } = await stage.read(id);
+    const expected = hasList ? ["pending", undefined] : ["failed", "outcome_unknown"];
+    assertEquals([status, error?.code, calls], [...expected, 1]);
+    assertEquals(await cancelOf(stage.videos, id), hasList ? "cancel_not_supported" : "cancel_failed");
+  }
+});

@@ -10,6 +10,7 @@ import { isSubmitting, lookAgain, recordStage, recordSubmission, type Submitting
 import { failTask, taskErrorOf } from "./submit_failure.ts";
 import type { SubmitLimits } from "./submit_limits.ts";
 import type { TaskError, VideoTask } from "../tasks/task.ts";
+import { isKeepable } from "../create/task_size.ts";
 import { vendorOrderOf } from "./vendor_order.ts";
 import type { VideoParts } from "../video_parts.ts";
 
@@ -73,7 +74,7 @@ async function callVendor(
   let handle: VideoJobHandle | null = null;
   try {
     entry = await recordCall(parts, start, candidate);
-    if (entry !== null) handle = await create();
+    if (entry !== null) handle = keepable(await create(), candidate);
   } catch (error) {
     report.failed(error);
     if (entry !== null && isUnsent(error)) {
@@ -89,6 +90,13 @@ async function callVendor(
   }
   report.succeeded();
   return await done(recordSubmission(parts, limits, entry, handle, job));
+}
+
+/** @throws {UpstreamFailure} For a job that the vendor has begun and calls by a name that no record can keep. */
+function keepable(handle: VideoJobHandle, { provider }: Candidate): VideoJobHandle {
+  if (isKeepable(handle)) return handle;
+  const facts = { status: 200, accepted: "unknown" } as const;
+  throw new UpstreamFailure(provider, "broken", `the job's id is too long: ${handle.id.length} characters`, facts);
 }
 
 /** A circuit is open for as long as the vendor asks to be left alone. A task out of patience is tried all the same. */

@@ -6,6 +6,7 @@ import { endOrLookAgain, failTask } from "./submit_failure.ts";
 import type { SubmitLimits } from "./submit_limits.ts";
 import { lookAgain, recordStage, recordSubmission, type SubmittingEntry } from "./submission.ts";
 import { doubtEndsAt, unknownEnd } from "./unknown_outcome.ts";
+import { isKeepable } from "../create/task_size.ts";
 import { searchOrderOf } from "./vendor_order.ts";
 import type { VideoParts } from "../video_parts.ts";
 
@@ -65,7 +66,9 @@ export async function searchFor(
   using permit = searches.acquire(provider, task.account);
   if (permit === null) return "busy";
   try {
-    return await find(searchOrderOf(task, task.stage), since - settings.doubtMs - CLOCK_SKEW_MS) ?? "absent";
+    const found = await find(searchOrderOf(task, task.stage), since - settings.doubtMs - CLOCK_SKEW_MS);
+    if (found === null) return "absent";
+    return isKeepable(found) ? found : "unknown";
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
     log.warn("video_search_failed", { ref: task.id, provider, code: error.kind });
