@@ -1,9 +1,12 @@
+import { eachOf } from "../lib/each_of.ts";
 import type { Store } from "../store/store.ts";
 import type { DeliveryState } from "./delivery.ts";
 import { type DeliveryPlace, readDelivery, removeEndedDelivery, scanDeliveries } from "./records.ts";
 
 /** How many deliveries one step looks at. */
 const BATCH = 100;
+/** How many of them at once, so that requests come in between. */
+const AT_ONCE = 8;
 
 const ENDED = ["delivered", "exhausted"] as const satisfies readonly DeliveryState[];
 
@@ -23,7 +26,7 @@ export function deliverySweep(store: Store, deliveriesMs: number | null): () => 
       const range = { state, from: 0, to: settledBefore }; // a delivery ends after its event
       const page = { after: cursors.get(state) ?? null, limit: BATCH, reverse: false };
       const deliveries = await scanDeliveries(store, range, page);
-      await Promise.all(deliveries.map(({ id }) => removeEndedDelivery(store, id, settledBefore)));
+      await eachOf(deliveries, AT_ONCE, async ({ id }) => void await removeEndedDelivery(store, id, settledBefore));
       const last = deliveries[BATCH - 1];
       if (last === undefined) cursors.delete(state);
       else cursors.set(state, { createdAt: last.createdAt, id: last.id });

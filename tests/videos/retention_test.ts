@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { createJobRunner } from "../../src/store/jobs.ts";
 import { retentionHandler } from "../../src/retention.ts";
@@ -126,6 +126,34 @@ onResultStage(
     assertEquals([(await on.videos.read(CALLER.keyId, id)).mirror_urls, on.names()], [[], []]);
   },
 );
+
+Deno.test("a step removes few tasks at once, so that requests come in between", async () => {
+  const stage = await openStage();
+  await ended(stage, 60, { status: "expired" });
+  stage.clock.advance(TASKS_MS);
+  let [atWork, most] = [0, 0];
+  const onRemoval = async () => {
+    most = Math.max(most, ++atWork);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    return --atWork >= 0;
+  };
+  await taskSweep({ ...stage.parts, onRemoval }, TASKS_MS)();
+  assertEquals((await stage.store.scan(["video", "task"], { limit: 100 })).length, 0);
+  assert(most <= 10, `${most} at once`);
+});
+
+onResultStage("the removal of a task asks the disk for its own results and nothing else", async (on) => {
+  const id = await on.complete();
+  await on.run("video_mirror");
+  on.stage.clock.advance(TASKS_MS);
+  const names: string[] = [];
+  const remove = (name: string) => {
+    names.push(name);
+    return on.parts.files.remove(name);
+  };
+  await taskSweep({ ...on.parts, files: { ...on.parts.files, remove } }, TASKS_MS)();
+  assertEquals([names, on.names()], [[`${id}-0.mp4`], []]);
+});
 
 Deno.test("nothing goes where records are kept for ever", async () => {
   const stage = await openStage();

@@ -12,7 +12,7 @@ import type { AddressRenewal } from "./renew_addresses.ts";
 import { type MadeThing, madeThingsOf, MAX_RESULT_BYTES, openAtVendor, sourcesEndAt } from "./result_source.ts";
 import { withStallLimit } from "./stall_limit.ts";
 import type { VideoTask } from "../tasks/task.ts";
-import { removeCopies } from "./task_files.ts";
+import { removeAnyCopies } from "./task_files.ts";
 import type { VideoParts } from "../video_parts.ts";
 
 /** For one copy: 4 GB at 0.6 MB a second. */
@@ -42,7 +42,7 @@ export function mirrorHandler(parts: VideoParts, renewal: AddressRenewal): JobHa
   return async (job, { signal }) => {
     const { taskId, run } = readCopyRef(job.ref);
     const entry = await readTask(store, taskId);
-    if (entry === null) await removeCopies(parts.files, taskId);
+    if (entry === null) await removeAnyCopies(parts.files, taskId);
     if (!entry?.value.mirroring || (entry.value.recopy?.run ?? 0) !== run) {
       return await store.commit(null, { settle: [job] });
     }

@@ -1,12 +1,19 @@
 import type { Files } from "../../files/files.ts";
 import { extraMirrorNamesOf, mirrorNamesOf } from "./mirror_names.ts";
 import { MAX_EXTRAS, MAX_RESULTS } from "../polling/poll.ts";
+import type { VideoTask } from "../tasks/task.ts";
 
-/** Removes every copy that a task of this id can have had. */
-export async function removeCopies(files: Files, taskId: string): Promise<void> {
-  const names = [
-    ...mirrorNamesOf(taskId, Array.from({ length: MAX_RESULTS })),
-    ...extraMirrorNamesOf(taskId, Array.from({ length: MAX_EXTRAS })),
-  ];
-  for (const name of names) await files.remove(name);
+/** Removes every copy that the results and extras of a task can have, there or not. */
+export async function removeCopies(
+  files: Files,
+  { id, results, extras = [] }: Pick<VideoTask, "id" | "results" | "extras">,
+): Promise<void> {
+  for (const name of mirrorNamesOf(id, results)) await files.remove(name);
+  for (const name of extraMirrorNamesOf(id, extras)) await files.remove(name);
+}
+
+/** Removes every copy that a task of this id can have had, whose record is gone. */
+export async function removeAnyCopies(files: Files, id: string): Promise<void> {
+  const most = { results: Array(MAX_RESULTS).fill(null), extras: Array(MAX_EXTRAS).fill(null) };
+  await removeCopies(files, { id, ...most });
 }

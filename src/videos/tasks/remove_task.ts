@@ -22,7 +22,7 @@ export async function removeEndedTask(parts: VideoParts, entry: TaskEntry): Prom
   const { store, files, onRemoval } = parts;
   const { id, inputs } = entry.value;
   if (!await onRemoval(id)) return "owed";
-  await removeCopies(files, id);
+  await removeCopies(files, entry.value);
   for (const name of inputs) await files.remove(name);
   return (await store.commit(null, removeTask({}, entry))).ok ? "removed" : "changed";
 }

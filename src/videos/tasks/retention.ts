@@ -1,4 +1,5 @@
-import { changeTask, dropKeptFiles, type KeptFiles, readTask, readTasks, scanKeptFiles, scanLine } from "./records.ts";
+import { eachOf } from "../../lib/each_of.ts";
+import { changeTask, dropKeptFiles, type KeptFiles, readTask, scanKeptFiles, scanLine } from "./records.ts";
 import { removeEndedTask } from "./remove_task.ts";
 import { removeCopies } from "../results/task_files.ts";
 import { type TerminalStatus, VIDEO_STATUSES, type VideoTask } from "./task.ts";
@@ -7,6 +8,8 @@ import type { VideoParts } from "../video_parts.ts";
 
 /** How many tasks one step looks at. */
 const BATCH = 100;
+/** How many of them at once, so that requests come in between. */
+const AT_ONCE = 8;
 
 /**
  * A step that removes copies of results that were kept for long enough, oldest first. Those of a task whose event is still being
@@ -21,7 +24,7 @@ export function fileSweep(parts: VideoParts, filesMs: number | null): () => Prom
     if (filesMs === null) return false;
     const copiedBy = parts.store.now() - filesMs;
     const due = (await scanKeptFiles(parts.store, after, BATCH)).filter(({ copiedAt }) => copiedAt <= copiedBy);
-    await Promise.all(due.map((kept) => removeFiles(parts, kept)));
+    await eachOf(due, AT_ONCE, (kept) => removeFiles(parts, kept));
     after = due.length === BATCH ? due[BATCH - 1] : null;
     return after !== null;
   };
@@ -33,7 +36,7 @@ async function removeFiles({ store, files, log, isOwed }: VideoParts, kept: Kept
   if (entry?.value.mirroring) return;
   // Copied anew since: another entry stands for that.
   if (entry?.value.copiedAt !== kept.copiedAt) return void await store.commit(null, dropKeptFiles({}, kept));
-  await removeCopies(files, kept.id);
+  await removeCopies(files, entry.value);
   const change = { mirrors: [], extraMirrors: [], copiedAt: undefined };
   const { ok } = await store.commit(null, dropKeptFiles(changeTask({}, entry, change), kept));
   if (ok) log.info("video_files_expired", { ref: kept.id });
@@ -75,8 +78,7 @@ async function sweepStatus(
   const places = await scanLine(parts.store, { account: null, status }, { after, limit: BATCH, reverse: false });
   // A task ends after its creation, so none behind the first that was created too late is due.
   const due = places.filter(({ createdAt }) => createdAt <= endedBy);
-  const tasks = await readTasks(parts.store, due.map(({ id }) => id));
-  await Promise.all(tasks.filter((task) => isDue(task, endedBy)).map((task) => remove(parts, task)));
+  await eachOf(due, AT_ONCE, ({ id }) => removeIfDue(parts, id, endedBy));
   return due.length === BATCH ? due[due.length - 1] : null;
 }
 
@@ -84,7 +86,8 @@ function isDue({ updatedAt, mirroring }: VideoTask, endedBy: number): boolean {
   return updatedAt <= endedBy && !mirroring;
 }
 
-async function remove(parts: VideoParts, { id }: VideoTask): Promise<void> {
+async function removeIfDue(parts: VideoParts, id: string, endedBy: number): Promise<void> {
   const entry = await readTask(parts.store, id);
-  if (entry && await removeEndedTask(parts, entry) === "removed") parts.log.info("video_expired", { ref: id });
+  if (entry === null || !isDue(entry.value, endedBy)) return;
+  if (await removeEndedTask(parts, entry) === "removed") parts.log.info("video_expired", { ref: id });
 }
