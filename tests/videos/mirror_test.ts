@@ -181,6 +181,15 @@ onResultStage("an operator has everything copied anew, and what is there stays u
   assertEquals((await readTask(stage.store, id))!.value.mirroring, false);
 });
 
+onResultStage("an empty answer to a copy anew does not take the place of the copy that is there", async (on) => {
+  const id = await on.complete();
+  await on.run("video_mirror");
+  on.host.answer = () => new Response("", { headers: { "content-type": "video/mp4" } });
+  await openTaskDesk(on.stage.store).mirror(id);
+  await on.run("video_mirror");
+  assertEquals((await on.parts.files.find(`${id}-0.mp4`))?.bytes, SAMPLE_VIDEO.length);
+});
+
 onResultStage("copies that were removed, or given up, are made again for an operator", async (on) => {
   const { stage, host } = on;
   const id = await on.complete();

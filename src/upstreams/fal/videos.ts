@@ -19,6 +19,7 @@ const File = z.object({ url: text, duration: z.number().nonnegative().nullish().
 const Result = z.object({
   video: File.or(z.string().transform((url) => ({ url, duration: null }))).nullish().catch(null),
   videos: z.array(File).nullish().catch(null),
+  thumbnail: File.nullish().catch(null),
   has_nsfw_concepts: z.array(z.boolean()).nullish().catch(null),
 });
 
@@ -75,11 +76,13 @@ async function progressOf(outbound: Outbound, exchange: VideoExchange, place: st
 async function resultOf(outbound: Outbound, exchange: VideoExchange, place: string): Promise<VideoProgress> {
   try {
     return await exchange.ask(place, (answer) => {
-      const { video, videos, has_nsfw_concepts } = Result.parse(answer);
+      const { video, videos, thumbnail, has_nsfw_concepts } = Result.parse(answer);
       const files = [video, ...videos ?? []];
       if (has_nsfw_concepts?.includes(true)) return failed(outbound, BLACKENED, true);
       const seconds = files.find((file) => file?.duration)?.duration ?? null;
-      return finished(outbound, files.map((file) => file?.url), { seconds, costUsd: null });
+      return finished(outbound, files.map((file) => file?.url), { seconds, costUsd: null }, {
+        thumbnail: thumbnail?.url,
+      });
     });
   } catch (thrown) {
     if (!(thrown instanceof UpstreamFailure)) throw thrown;

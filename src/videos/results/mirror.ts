@@ -129,12 +129,20 @@ async function copy(
 ): Promise<void> {
   const { files, clock, log } = parts;
   const opened = await openAtVendor(parts, task, result, { signal, timeoutMs: COPY_MS });
-  const body = withStallLimit(opened.body, clock, STALL_MS);
+  const body = notEmpty(withStallLimit(opened.body, clock, STALL_MS));
   const options = { capBytes: MAX_RESULT_BYTES, keepsQuota: true, announcedBytes: opened.bytes };
   const bytes = await files.write(name, body, options);
-  if (bytes > 0) return log.info("video_mirrored", { ref: task.id, bytes });
-  await files.remove(name);
-  throw new DownloadRefused(204);
+  log.info("video_mirrored", { ref: task.id, bytes });
+}
+
+/** Throws {@linkcode DownloadRefused} at the end when there was no byte: an empty file must not replace a copy. */
+async function* notEmpty(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let isEmpty = true;
+  for await (const piece of source) {
+    isEmpty &&= piece.length === 0;
+    yield piece;
+  }
+  if (isEmpty) throw new DownloadRefused(204);
 }
 
 /** Ends the copying with the copies that are there. */

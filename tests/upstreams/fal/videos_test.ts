@@ -40,6 +40,11 @@ videoUpstreamContract("fal", {
     { answers: [ended, ok({ video: URL })], means: completed(null) },
     { answers: [ended, ok({ videos: [{ url: URL }] })], means: completed(null) },
     {
+      answers: [ended, ok({ video: { url: URL }, thumbnail: { url: `${URL}.jpg`, width: 1280 } })],
+      means: { ...completed(null), extras: [{ type: "thumbnail", url: `${URL}.jpg` }] } as VideoProgress,
+    },
+    { answers: [ended, ok({ video: { url: URL }, thumbnail: 7 })], means: completed(null) },
+    {
       answers: [ended, { status: 422, body: detail("content_policy_violation", "Flagged") }],
       means: failedAs("content_policy_violation", "Flagged"),
     },
