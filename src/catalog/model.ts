@@ -239,7 +239,13 @@ function inputsOf({ image, video }: Written): Modality[] {
   const takesImages = image
     ? image.edits || image.series !== "default"
     : video?.modes.some((mode) => mode !== "text2video");
-  return takesImages ? ["text", "image"] : ["text"];
+  const mixed = video?.modes.includes("mixref2video") ? video.references : { audio: 0, video: 0 };
+  return [
+    "text",
+    ...(takesImages ? ["image" as const] : []),
+    ...(mixed.audio > 0 ? ["audio" as const] : []),
+    ...(mixed.video > 0 ? ["video" as const] : []),
+  ];
 }
 
 function outputsOf({ image, video }: Written): Modality[] {

@@ -72,6 +72,9 @@ Deno.test("readModel() follows a model's sections in its modalities", () => {
   assertEquals(modalityOf({ image: { series: "multimodal" } }), "text+image->text+image");
   const price_per_second = { default: "1" };
   assertEquals(modalityOf({ video: { modes: ["text2video", "img2video"], price_per_second } }), "text+image->video");
+  const mixed = { modes: ["text2video", "mixref2video"], price_per_second };
+  assertEquals(modalityOf({ video: mixed }), "text+image+audio+video->video");
+  assertEquals(modalityOf({ video: { ...mixed, references: { audio: 0 } } }), "text+image+video->video");
   assertEquals(modalityOf({ architecture: { input_modalities: ["text", "file"] } }), "text+file->text");
 });
 
