@@ -4,6 +4,7 @@
  * {@linkcode FleetBuilt} as JSON.
  */
 import type { VideoProgress } from "../src/upstreams/video_upstream.ts";
+import { enterOldTasks } from "../src/videos/tasks/records.ts";
 import { CALLER, DEAF, type FleetEngine, MODELS, openAccount, openFleetEngine } from "./fleet_engine.ts";
 
 /** What to build. */
@@ -12,7 +13,7 @@ export interface FleetPlan {
   readonly folder: string;
   readonly finished: number;
   readonly open: number;
-  /** Unix milliseconds: when the last task was made. */
+  /** Unix milliseconds: the last task was made some hours before. */
   readonly endsAt: number;
 }
 
@@ -40,14 +41,17 @@ const PROMPT =
 /** Builds it. */
 export async function buildFleet({ folder, finished, open, endsAt }: FleetPlan): Promise<FleetBuilt> {
   const groups = Math.ceil(finished / AT_ONCE);
-  const engine = await openFleetEngine({ folder, at: endsAt - groups * PAUSE_MS, pollsPerSecond: 1e6 });
+  const beginsAt = endsAt - (groups + 1) * PAUSE_MS;
+  const engine = await openFleetEngine({ folder, at: beginsAt, pollsPerSecond: 1e6 });
   await openAccount(engine.store);
+  await enterOldTasks(engine.store); // as the first start does
   const begun = performance.now();
   engine.start();
   const built = { owed: 0 };
   for (let done = 0; done < finished; done += AT_ONCE) {
     built.owed += await endSome(engine, Math.min(AT_ONCE, finished - done), done);
-    engine.clock.stall(PAUSE_MS - POLLED_AFTER_MS);
+    const nextAt = beginsAt + (done / AT_ONCE + 1) * PAUSE_MS;
+    engine.clock.stall(Math.max(nextAt - engine.clock.now(), 0));
   }
   const endedPerSecond = finished / ((performance.now() - begun) / 1_000);
   for (let done = 0; done < open; done += AT_ONCE) {

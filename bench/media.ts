@@ -5,6 +5,7 @@
  */
 import { fileURLToPath } from "node:url";
 import { benchCaches, writeCacheReport } from "./caches.ts";
+import { benchFleet, writeFleetReport } from "./fleet.ts";
 import { benchImages, type ImageFigures } from "./images.ts";
 import { type Machine, thisMachine } from "./machine.ts";
 import { figure, mebibytes, percent, table } from "./markdown.ts";
@@ -99,6 +100,10 @@ ${writeTaskBytesReport(await benchTaskBytes({ hasEvents: true }), await benchTas
 A gateway with the usual settings and a vendor in a process of its own: every task was just submitted, and none ends.
 
 ${writePollReport(polls)}
+
+## Fleet
+
+${writeFleetReport(await benchFleet())}
 
 ## Webhooks
 

@@ -90,7 +90,8 @@ async function createAll(address: string, key: string, count: number): Promise<v
   }));
 }
 
-async function startVendor() {
+/** Starts `poll_vendor.ts` in a process of its own. */
+export async function startVendor() {
   const program = new URL("./poll_vendor.ts", import.meta.url).pathname;
   const args = ["run", "--quiet", "--allow-net", program];
   const child = new Deno.Command(Deno.execPath(), { args, stdout: "piped" }).spawn();

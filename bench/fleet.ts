@@ -1,0 +1,188 @@
+/**
+ * A fleet of videos: 50,000 finished and 5,000 open tasks in one store. How long a restart takes, what lists, polls and the
+ * retention cost, how much memory and disk it takes.
+ *
+ *     deno run -A --unstable-kv bench/fleet.ts [FINISHED] [OPEN]   # about a quarter of an hour
+ */
+import { fileURLToPath } from "node:url";
+import { run, startServer } from "./child.ts";
+import type { FleetBuilt, FleetPlan } from "./fleet_build.ts";
+import { MODELS, PROVIDER } from "./fleet_engine.ts";
+import type { FleetFigures, FleetMeasurement } from "./fleet_measure.ts";
+import { figure, mebibytes, percent, table } from "./markdown.ts";
+import { startVendor } from "./polls.ts";
+import { processState } from "./process_state.ts";
+
+/** How a gateway that was started over a store does. */
+export interface RestartFigures {
+  /** From the start of the process, in milliseconds. */
+  readonly listensMs: number;
+  /** Until the first task was polled for. */
+  readonly firstPollMs: number;
+  readonly residentBytes: number;
+}
+
+/** All that was measured. */
+export interface FleetReport {
+  readonly finished: number;
+  readonly open: number;
+  readonly built: FleetBuilt;
+  readonly restart: RestartFigures;
+  /** The same with open tasks alone. */
+  readonly restartOfOpen: RestartFigures;
+  /** Of the store's file for each finished task. */
+  readonly storedBytes: number;
+  readonly figures: FleetFigures;
+}
+
+/** How long a gateway runs before its memory is looked at. */
+const SETTLE_MS = 20_000;
+const PROGRAM_MS = 1_800_000;
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Builds the stores and measures. */
+export async function benchFleet(finished = 50_000, open = 5_000): Promise<FleetReport> {
+  const folder = await Deno.makeTempDir();
+  const endsAt = Date.now();
+  const [whole, alone] = [`${folder}/whole`, `${folder}/alone`];
+  await Promise.all([whole, alone].map((path) => Deno.mkdir(path)));
+  await runProgram<FleetPlan, FleetBuilt>("fleet_build.ts", { folder: alone, finished: 0, open, endsAt });
+  const built = await runProgram<FleetPlan, FleetBuilt>("fleet_build.ts", { folder: whole, finished, open, endsAt });
+  const report = await measureFleet({ whole, alone, finished, open, built });
+  await Deno.remove(folder, { recursive: true });
+  return report;
+}
+
+/** Stores that were built. */
+export interface FleetStores extends Pick<FleetReport, "finished" | "open" | "built"> {
+  /** The folder of all tasks, and that of the open ones alone. The first is cleaned by the retention. */
+  readonly whole: string;
+  readonly alone: string;
+}
+
+/** Measures over stores that were built. */
+export async function measureFleet({ whole, alone, ...about }: FleetStores): Promise<FleetReport> {
+  const storedBytes = (await storeBytes(whole) - await storeBytes(alone)) / about.finished;
+  const restartOfOpen = await restartOver(alone);
+  const restart = await restartOver(whole);
+  const measurement = { folder: whole, at: Date.now() };
+  const figures = await runProgram<FleetMeasurement, FleetFigures>("fleet_measure.ts", measurement);
+  return { ...about, storedBytes, restart, restartOfOpen, figures };
+}
+
+async function runProgram<Given, Told>(name: string, given: Given): Promise<Told> {
+  const program = fileURLToPath(new URL(name, import.meta.url));
+  const command = [Deno.execPath(), "run", "--quiet", "--no-check", "-A", "--unstable-kv", program];
+  return JSON.parse(await run([...command, JSON.stringify(given)], { timeoutMs: PROGRAM_MS }));
+}
+
+async function storeBytes(folder: string): Promise<number> {
+  return (await Deno.stat(`${folder}/store.db`)).size;
+}
+
+/** The section of the report. */
+export function writeFleetReport(report: FleetReport): string {
+  const { finished, open, built, restart, restartOfOpen, storedBytes, figures: { lists, polls, retention } } = report;
+  const ms = (value: number) => `${figure(value)} ms`;
+  const gateway = table(
+    ["a new process", `over ${figure(finished)} and ${figure(open)}`, `over ${figure(open)} open`],
+    [
+      ["listens after", ms(restart.listensMs), ms(restartOfOpen.listensMs)],
+      ["polls for the first open task after", ms(restart.firstPollMs), ms(restartOfOpen.firstPollMs)],
+      [
+        `resident MiB, ${SETTLE_MS / 1_000} s later`,
+        mebibytes(restart.residentBytes),
+        mebibytes(restartOfOpen.residentBytes),
+      ],
+    ],
+  );
+  const pages = lists.map(({ what, tasks, ms, scans, entries, values }) => [
+    what,
+    figure(tasks),
+    figure(ms, 1),
+    figure(scans),
+    figure(entries),
+    figure(values),
+  ]);
+  const vendors = polls.map((one) => [
+    one.isListed ? "lists many jobs at once" : "one job at a time",
+    figure(one.perSecond, 1),
+    figure(one.mostPerSecond),
+    `${figure(one.longestGapSeconds)} s`,
+    percent(one.cpuShare),
+    figure(one.longestTurnMs, 1),
+  ]);
+  const clean = retention.map((one) => [
+    one.what,
+    figure(one.removed),
+    figure(one.left),
+    figure(one.steps),
+    figure(one.seconds, 1),
+    figure(one.cpuSeconds, 1),
+    figure(one.longestTurnMs, 1),
+  ]);
+  return `${figure(finished)} finished and ${figure(open)} open tasks of one caller, written by the engine itself
+(${
+    figure(built.endedPerSecond)
+  } a second, from the create to the copied result, a vendor and a receiver within the process). A
+finished task takes ${
+    figure(storedBytes)
+  } bytes of the store's file, with its ledger lines, its places in lists and, for every
+tenth, its webhook. Turns are the longest that the thread worked without taking anything else, in ms of processor time.
+
+${gateway}
+
+Pages of 100, newest first:
+
+${table(["list", "tasks", "ms", "scans", "entries", "records"], pages)}
+
+Ten minutes of polls for the ${figure(open)} open tasks on a clock that is moved, without the network:
+
+${table(["vendor", "requests a second", "at most", "between two polls, at most", "of a core", "longest turn"], vendors)}
+
+The retention, without the pauses between its steps:
+
+${table(["of", "removed", "left", "steps", "seconds", "core seconds", "longest turn"], clean)}`;
+}
+
+async function restartOver(folder: string): Promise<RestartFigures> {
+  const vendor = await startVendor();
+  const config = `${folder}/switchyard.json`;
+  await Deno.writeTextFile(config, JSON.stringify(configOf(folder, vendor.address)));
+  const main = fileURLToPath(new URL("../main.ts", import.meta.url));
+  const begun = performance.now();
+  const gateway = await startServer({
+    name: "Switchyard",
+    command: [Deno.execPath(), "run", "--quiet", "--no-check", "-A", main, "serve", "--config", config],
+    logPath: `${folder}/gateway.log`,
+    core: null,
+  });
+  const listensMs = performance.now() - begun;
+  while ((await vendor.counts()).single === 0) await sleep(5);
+  const firstPollMs = performance.now() - begun;
+  await sleep(SETTLE_MS);
+  const residentBytes = (await processState(gateway.pid))?.residentBytes ?? NaN;
+  await gateway.stop();
+  await vendor.stop();
+  return { listensMs, firstPollMs, residentBytes };
+}
+
+function configOf(folder: string, vendor: string): unknown {
+  return {
+    server: { host: "127.0.0.1", port: 0, shutdown_grace: 1 },
+    store: `kv:${folder}/store.db`,
+    files: `${folder}/files`,
+    retention: { files: null }, // nothing is due yet
+    providers: { [PROVIDER]: { kind: "xai", base_url: `${vendor}/v1`, api_key: "bench" } },
+    models: MODELS.map((id) => ({
+      id,
+      video: { modes: ["text2video"], price_per_second: { default: "0.0001" } },
+      serves: [{ provider: PROVIDER }],
+    })),
+  };
+}
+
+if (import.meta.main) {
+  const [finished, open] = Deno.args.map(Number);
+  console.log(writeFleetReport(await benchFleet(finished || undefined, open || undefined)));
+}
