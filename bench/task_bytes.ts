@@ -1,21 +1,16 @@
 import { DatabaseSync } from "node:sqlite";
 import { createAccount } from "../src/billing/account.ts";
-import { createCatalog } from "../src/catalog/catalog.ts";
-import { readModel } from "../src/catalog/model.ts";
-import { createMeter } from "../src/billing/meter.ts";
-import { openDirectory } from "../src/files/directory.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { silentLog } from "../src/lib/log.ts";
 import { LARGEST_MONEY } from "../src/lib/money.ts";
-import { createCircuitBreaker } from "../src/routing/circuit_breaker.ts";
 import { createJobRunner } from "../src/store/jobs.ts";
 import { figure, table } from "./markdown.ts";
 import { openKvStore } from "../src/store/kv.ts";
 import type { Store } from "../src/store/store.ts";
 import type { VideoUpstream } from "../src/upstreams/video_upstream.ts";
-import { createVideos, type Videos } from "../src/videos/videos.ts";
+import type { Videos } from "../src/videos/videos.ts";
 import { createWebhooks, type Webhooks } from "../src/webhooks/webhooks.ts";
-import { createMediaWork } from "../src/workers/media_work.ts";
+import { BENCH_VIDEO_MODEL, videoEngineFor } from "./video_engine.ts";
 
 /** What is stored under one kind of key, for each finished task. */
 export interface StoredArea {
@@ -34,7 +29,6 @@ export interface TaskBytes {
   readonly fileBytes: number;
 }
 
-const MODEL = "bench/video";
 /** Of the length that callers write. */
 const PROMPT =
   "A lighthouse at dusk, waves break on the rocks below, a slow pan to the left, then the lamp is lit and its " +
@@ -71,7 +65,7 @@ export async function benchTaskBytes(
     webhooks.startJobs(),
   ];
   const callback_url = hasEvents ? "https://receiver.example/hooks/videos?account=42" : undefined;
-  const body = { model: MODEL, prompt: PROMPT, callback_url };
+  const body = { model: BENCH_VIDEO_MODEL, prompt: PROMPT, callback_url };
   for (let left = tasks; left > 0; left -= 100) {
     await Promise.all(
       Array.from({ length: Math.min(left, 100) }, () =>
@@ -166,38 +160,8 @@ function engineOf(store: Store, { onTerminal }: Webhooks, files: string): Videos
     find: null,
     open: () => Promise.resolve({ bytes: someBytes() }),
   };
-  const model = readModel({
-    id: MODEL,
-    video: { modes: ["text2video"], price_per_second: { default: "0.0001" } },
-    serves: [{ provider: "bench" }],
-  });
-  return createVideos({
-    store,
-    meter: createMeter({ store, clock: systemClock, log: silentLog }),
-    clock: systemClock,
-    log: silentLog,
-    catalog: createCatalog([model]),
-    upstreams: new Map([["bench", vendor]]),
-    isProvider: () => true,
-    breaker: createCircuitBreaker({ clock: systemClock }),
-    files: openDirectory(files),
-    signingKeys: [{ id: "bench", secret: new Uint8Array(32) }],
-    egress: EGRESS,
-    media: createMediaWork({ clock: systemClock, log: silentLog }),
-    baseUrl: () => "https://gateway.example",
-    settings: {
-      preauthorize: true,
-      deadlineMs: 86_400_000,
-      signedUrlMs: 86_400_000,
-      polling: { firstMs: 100, leastMs: 100, mostMs: 1_000, perSecond: 1_000 },
-      doubtMs: 300_000,
-      unknownCreates: "release",
-    },
-    onRemoval: () => Promise.resolve(true),
-    isOwed: () => Promise.resolve(false),
-    onTerminal,
-    random: Math.random,
-  }, { polling: { requests: 60, perMs: 60_000, burst: 10 }, eventStreams: 100 });
+  const polling = { firstMs: 100, leastMs: 100, mostMs: 1_000, perSecond: 1_000 };
+  return videoEngineFor({ store, vendor, files, polling, egress: EGRESS, onTerminal });
 }
 
 /** Of the version before finished tasks were stored compact, with the same bench: bytes of the file for each task. */

@@ -1,17 +1,12 @@
-import { createMeter } from "../src/billing/meter.ts";
-import { createCatalog } from "../src/catalog/catalog.ts";
-import { readModel } from "../src/catalog/model.ts";
-import { openDirectory } from "../src/files/directory.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { silentLog } from "../src/lib/log.ts";
-import { createMediaWork } from "../src/workers/media_work.ts";
 import { LARGEST_MONEY } from "../src/lib/money.ts";
-import { createCircuitBreaker } from "../src/routing/circuit_breaker.ts";
 import { createJobRunner } from "../src/store/jobs.ts";
 import { openKvStore } from "../src/store/kv.ts";
 import type { Store } from "../src/store/store.ts";
 import type { VideoUpstream } from "../src/upstreams/video_upstream.ts";
-import { createVideos, type Videos } from "../src/videos/videos.ts";
+import type { Videos } from "../src/videos/videos.ts";
+import { BENCH_VIDEO_MODEL, videoEngineFor } from "./video_engine.ts";
 
 /** How much is done. */
 export interface VideoBenchOptions {
@@ -38,7 +33,7 @@ export interface VideoBenchResult {
 
 const VENDOR_MS = 20;
 const CALL = { keyId: "bench-key", accountId: "bench", bytes: new Uint8Array(), idempotencyKey: null };
-const BODY = { model: "bench/video", prompt: "A lighthouse at dusk, waves, a slow pan to the left" };
+const BODY = { model: BENCH_VIDEO_MODEL, prompt: "A lighthouse at dusk, waves, a slow pan to the left" };
 
 /** Creates videos as fast as one process can, then polls them all, with a vendor that answers after 20 ms. */
 export async function benchVideos(options: VideoBenchOptions = {}): Promise<VideoBenchResult> {
@@ -126,38 +121,8 @@ class Looks {
 }
 
 function engineOf(store: Store, vendor: VideoUpstream, files: string, intervalMs: number): Videos {
-  const model = readModel({
-    id: BODY.model,
-    video: { modes: ["text2video"], price_per_second: { default: "0.0001" } },
-    serves: [{ provider: "bench" }],
-  });
-  return createVideos({
-    store,
-    meter: createMeter({ store, clock: systemClock, log: silentLog }),
-    clock: systemClock,
-    log: silentLog,
-    catalog: createCatalog([model]),
-    upstreams: new Map([["bench", vendor]]),
-    isProvider: () => true,
-    breaker: createCircuitBreaker({ clock: systemClock }),
-    files: openDirectory(files),
-    signingKeys: [{ id: "bench", secret: new Uint8Array(32) }],
-    egress: { allow: [], own: [] },
-    media: createMediaWork({ clock: systemClock, log: silentLog }),
-    baseUrl: () => "https://gateway.example",
-    settings: {
-      preauthorize: true,
-      deadlineMs: 86_400_000,
-      signedUrlMs: 86_400_000,
-      polling: { firstMs: intervalMs, leastMs: intervalMs, mostMs: intervalMs, perSecond: 1_000 },
-      doubtMs: 300_000,
-      unknownCreates: "release",
-    },
-    onRemoval: () => Promise.resolve(true),
-    isOwed: () => Promise.resolve(false),
-    onTerminal: (commit) => commit,
-    random: Math.random,
-  }, { polling: { requests: 60, perMs: 60_000, burst: 10 }, eventStreams: 100 });
+  const polling = { firstMs: intervalMs, leastMs: intervalMs, mostMs: intervalMs, perSecond: 1_000 };
+  return videoEngineFor({ store, vendor, files, polling });
 }
 
 /** So many of it a second, so many at once. */

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { editWithoutMask } from "../image_edit.ts";
 import { IMAGE_REPLY_CAP_BYTES, madeImageOf } from "../image_reply.ts";
 import { pixelsOf } from "../image_size.ts";
 import type { ImageCall, ImageOrder, ImageOutcome, ImageUpstream } from "../image_upstream.ts";
@@ -42,10 +43,7 @@ export function qwenImages(outbound: Outbound): ImageUpstream {
     );
   return {
     generate: make,
-    async edit(order, call) {
-      if (order.mask === null) return await make(order, call);
-      throw outbound.failure("invalid", "Cannot edit with a mask: the model takes none", { field: "mask" });
-    },
+    edit: editWithoutMask(outbound, make),
     stream: null,
     mostPerCall: 1,
   };

@@ -2,6 +2,7 @@ import * as z from "zod";
 import type { Clock } from "../../lib/clock.ts";
 import { chat } from "../../conversation/codecs/chat/mod.ts";
 import type { UpstreamFailure } from "../failure.ts";
+import { editWithoutMask } from "../image_edit.ts";
 import { type ImageJobParts, type ImageProgress, imagesOf, startImageJob } from "../image_job.ts";
 import type { ImageOrder, ImageOutcome, ImageUpstream } from "../image_upstream.ts";
 import { base64Of, jsonBody } from "../json_body.ts";
@@ -36,10 +37,7 @@ export function bflImages(outbound: Outbound, clock: Clock): ImageUpstream {
   };
   return {
     generate: make,
-    async edit(order, call) {
-      if (order.mask === null) return await make(order, call);
-      throw outbound.failure("invalid", "Cannot edit with a mask: the model takes none", { field: "mask" });
-    },
+    edit: editWithoutMask(outbound, make),
     stream: null,
     mostPerCall: 1,
   };

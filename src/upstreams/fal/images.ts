@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { Clock } from "../../lib/clock.ts";
 import { UpstreamFailure } from "../failure.ts";
+import { editWithoutMask } from "../image_edit.ts";
 import { type ImageJobParts, type ImageProgress, imagesOf, startImageJob } from "../image_job.ts";
 import { madeImageOf } from "../image_reply.ts";
 import { nearestRatio, pixelsOf, withinArea } from "../image_size.ts";
@@ -50,10 +51,7 @@ export function falImages(outbound: Outbound, clock: Clock): ImageUpstream {
   };
   return {
     generate: make,
-    async edit(order, call) {
-      if (order.mask === null) return await make(order, call);
-      throw outbound.failure("invalid", "Cannot edit with a mask: the model takes none", { field: "mask" });
-    },
+    edit: editWithoutMask(outbound, make),
     stream: null,
     mostPerCall: 1,
   };

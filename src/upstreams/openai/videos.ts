@@ -7,7 +7,7 @@ import { openStreamedResult } from "../streamed_result.ts";
 import { MEDIA_OPTION, UNPRICED_OPTION } from "../refused_options.ts";
 import { routedOptionIn } from "../seedance_prompt.ts";
 import { videoExchange } from "../video_exchange.ts";
-import { failed, pending, pendingAs } from "../video_progress.ts";
+import { failed, progressOfStatus } from "../video_progress.ts";
 import type {
   RefusedOptions,
   VideoJobHandle,
@@ -136,25 +136,15 @@ function partOf({ medium, value }: VideoMedia): JsonObject {
   return { type, [type]: { url: value } };
 }
 
+/** OpenRouter's own words for what others call as Ark does. */
+const WORDS: Readonly<Record<string, string>> = { pending: "queued", in_progress: "running", completed: "succeeded" };
+
 function progressOf(outbound: Outbound, answer: unknown): VideoProgress {
   const job = Job.parse(answer);
-  switch (job.status.toLowerCase()) {
-    case "pending":
-      return pending(false);
-    case "in_progress":
-      return pending(true);
-    case "completed":
-      return completed(outbound, job);
-    case "failed":
-      return failed(outbound, job.error ?? "", CONTENT_WORDS.test(job.error ?? ""));
-    case "cancelled":
-    case "canceled":
-      return { status: "cancelled" };
-    case "expired":
-      return { status: "expired" };
-    default:
-      return pendingAs(job.status);
-  }
+  return progressOfStatus(WORDS[job.status.toLowerCase()] ?? job.status, {
+    succeeded: () => completed(outbound, job),
+    failed: () => failed(outbound, job.error ?? "", CONTENT_WORDS.test(job.error ?? "")),
+  });
 }
 
 /** Results on the provider's own host need its key. The key is not sent to any other host. */

@@ -1,4 +1,5 @@
 import type { Clock } from "../../lib/clock.ts";
+import { editWithoutMask } from "../image_edit.ts";
 import { type ImageJobParts, type ImageProgress, imagesOf, startImageJob } from "../image_job.ts";
 import { madeImageOf } from "../image_reply.ts";
 import { nearestRatio, pixelsOf } from "../image_size.ts";
@@ -48,10 +49,7 @@ export function replicateImages(outbound: Outbound, clock: Clock): ImageUpstream
   };
   return {
     generate: make,
-    async edit(order, call) {
-      if (order.mask === null) return await make(order, call);
-      throw outbound.failure("invalid", "Cannot edit with a mask: the model takes none", { field: "mask" });
-    },
+    edit: editWithoutMask(outbound, make),
     stream: null,
     mostPerCall: 1,
   };

@@ -1,0 +1,66 @@
+/** The engine of videos on the machine's own clock, with one vendor and one model, for benches that bring the rest. */
+import { createMeter } from "../src/billing/meter.ts";
+import { createCatalog } from "../src/catalog/catalog.ts";
+import { readModel } from "../src/catalog/model.ts";
+import { openDirectory } from "../src/files/directory.ts";
+import { systemClock } from "../src/lib/clock.ts";
+import { silentLog } from "../src/lib/log.ts";
+import type { EgressPolicy } from "../src/net/target.ts";
+import { createCircuitBreaker } from "../src/routing/circuit_breaker.ts";
+import type { Store } from "../src/store/store.ts";
+import type { VideoUpstream } from "../src/upstreams/video_upstream.ts";
+import type { PollSchedule } from "../src/videos/polling/poll_schedule.ts";
+import { createVideos, type TerminalSeam, type Videos } from "../src/videos/videos.ts";
+import { createMediaWork } from "../src/workers/media_work.ts";
+
+/** The only model; a second of it costs next to nothing. */
+export const BENCH_VIDEO_MODEL = "bench/video";
+
+/** What a bench decides. */
+export interface BenchVideosOptions {
+  readonly store: Store;
+  readonly vendor: VideoUpstream;
+  /** The folder of the files. */
+  readonly files: string;
+  readonly polling: PollSchedule;
+  /** Default: the usual rules, without exceptions. */
+  readonly egress?: EgressPolicy;
+  /** What else the end of a task owes. Default: nothing. */
+  readonly onTerminal?: TerminalSeam;
+}
+
+/** Builds the engine. */
+export function videoEngineFor({ store, vendor, files, polling, ...options }: BenchVideosOptions): Videos {
+  const model = readModel({
+    id: BENCH_VIDEO_MODEL,
+    video: { modes: ["text2video"], price_per_second: { default: "0.0001" } },
+    serves: [{ provider: "bench" }],
+  });
+  return createVideos({
+    store,
+    meter: createMeter({ store, clock: systemClock, log: silentLog }),
+    clock: systemClock,
+    log: silentLog,
+    catalog: createCatalog([model]),
+    upstreams: new Map([["bench", vendor]]),
+    isProvider: () => true,
+    breaker: createCircuitBreaker({ clock: systemClock }),
+    files: openDirectory(files),
+    signingKeys: [{ id: "bench", secret: new Uint8Array(32) }],
+    egress: options.egress ?? { allow: [], own: [] },
+    media: createMediaWork({ clock: systemClock, log: silentLog }),
+    baseUrl: () => "https://gateway.example",
+    settings: {
+      preauthorize: true,
+      deadlineMs: 86_400_000,
+      signedUrlMs: 86_400_000,
+      polling,
+      doubtMs: 300_000,
+      unknownCreates: "release",
+    },
+    onRemoval: () => Promise.resolve(true),
+    isOwed: () => Promise.resolve(false),
+    onTerminal: options.onTerminal ?? ((commit) => commit),
+    random: Math.random,
+  }, { polling: { requests: 60, perMs: 60_000, burst: 10 }, eventStreams: 100 });
+}
