@@ -149,6 +149,9 @@ async function list(inbound: Inbound, { videos, authenticate }: VideoRouteParts)
 async function cancel(inbound: Inbound, { videos, authenticate }: VideoRouteParts): Promise<Response> {
   const { keyId } = await authenticate(inbound);
   const { id } = inbound.params;
+  if (isDryRun(inbound.request.headers)) {
+    throw invalidField("X-Service-Dry-Run", "expected it at creates alone: a cancel cannot be tried out");
+  }
   const dialect = dialectOf(inbound.request.headers);
   const removes = readPurge(inbound.query) ||
     (dialect.deletesEnded && (await videos.read(keyId, id)).status !== "pending");
@@ -157,8 +160,12 @@ async function cancel(inbound: Inbound, { videos, authenticate }: VideoRoutePart
   return Response.json({ id, object: "video.deleted", deleted: true });
 }
 
+/** A slip in the name would cancel what was to be kept until its end. */
 function readPurge(query: string): boolean {
-  const values = new URLSearchParams(query).getAll("purge");
+  const parameters = new URLSearchParams(query);
+  const unknown = [...parameters.keys()].find((name) => name !== "purge");
+  if (unknown !== undefined) throw invalidField(unknown, "expected purge or nothing");
+  const values = parameters.getAll("purge");
   if (values.length === 0) return false;
   if (values.length === 1 && values[0] === "true") return true;
   throw invalidField("purge", 'expected "true", once');

@@ -107,6 +107,17 @@ Deno.test("DELETE with purge=true removes a finished task with its result; any o
   assertEquals(ledger.data.filter((line: { reference: string }) => line.reference === id).length, 2);
 });
 
+Deno.test("DELETE refuses query names that it does not know and dry runs, and the task goes on", async () => {
+  const id = await create({ prompt: "A lighthouse [[never]]" });
+  for (const query of ["?Purge=true", "?purge=true&force=1", "?key=x"]) {
+    const { status, json } = await call("DELETE", `/v1/videos/${id}${query}`);
+    assertEquals([status, json.error.code], [400, "invalid_request"], query);
+  }
+  const tried = await call("DELETE", `/v1/videos/${id}`, undefined, { "x-service-dry-run": "true" });
+  assertEquals([tried.status, tried.json.error.code], [400, "invalid_request"]);
+  assertEquals((await call("GET", `/v1/videos/${id}`)).json.status, "pending");
+});
+
 Deno.test("switchyard tasks mirror has results copied anew; a task without results is 409, an unknown one 404", async () => {
   vendor.answerWith(() => new Response(SAMPLE_VIDEO));
   const id = await create();
