@@ -113,6 +113,7 @@ export async function videoEngine(parts: VideoEngineParts): Promise<VideoEngine>
         files,
         signingKeys: signingKeys.keys,
         now: () => store.now(),
+        isOwned: videos.isOwned,
         streamResult: videos.streamResult,
       }),
     ],

@@ -23,7 +23,7 @@ import { type StreamedThing, type StreamRequest, StreamThrough } from "./results
 import { submitHandler } from "./submit/submit.ts";
 import { createSubmitLimits, stopConcurrency, submitConcurrency } from "./submit/submit_limits.ts";
 import { eventIdOf, type TaskEventReader, taskEvents } from "./events/task_events.ts";
-import { isTaskId } from "./tasks/task_id.ts";
+import { isTaskId, taskIdIn } from "./tasks/task_id.ts";
 import {
   estimateOf,
   mirrorUrl,
@@ -103,6 +103,8 @@ export interface Videos {
   contentOf(keyId: string, id: string, choice: ContentChoice): Promise<string>;
   /** What stands behind a copy that is not there, see {@linkcode StreamThrough.open}. */
   streamResult(name: string, request: StreamRequest): Promise<StreamedThing | null>;
+  /** Whether the task is there whose id a file's name begins with; true for a name that begins with none. */
+  isOwned(name: string): Promise<boolean>;
   readonly pollingUrl: (id: string) => string;
   /** By kind, for a runner; `video_poll` is the poller's. */
   readonly handlers: Readonly<Record<VideoHandlerKind, JobHandler>>;
@@ -191,6 +193,10 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
       throw choice.type === "video" && choice.index < task.results.length ? resultGone() : taskNotFound();
     },
     streamResult: (name, request) => results.open(name, request),
+    async isOwned(name) {
+      const id = taskIdIn(name);
+      return id === null || await readTask(parts.store, id) !== null;
+    },
     pollingUrl: (id) => pollingUrlOf(id, parts),
     handlers: {
       video_submit: onSubmit,

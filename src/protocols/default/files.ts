@@ -11,6 +11,8 @@ export interface FileRouteParts {
   readonly signingKeys: SigningKeys;
   /** Unix milliseconds. */
   readonly now: () => number;
+  /** Whether the task that a file belongs to is there: a copy that was being made can outlive its task for a moment. */
+  readonly isOwned: Videos["isOwned"];
   /** Opens what a file that is not there would hold; null when that cannot be had. */
   readonly streamResult: Videos["streamResult"];
 }
@@ -24,11 +26,12 @@ export function fileRoutes(parts: FileRouteParts): Route[] {
 async function serve(inbound: Inbound, parts: FileRouteParts): Promise<Response> {
   const { params: { name }, query, request } = inbound;
   if (!isFileName(name) || !isSigned(name, query, parts.now(), parts.signingKeys)) throw forbidden();
+  if (!await parts.isOwned(name)) throw gone();
   const file = await parts.files.find(name);
   if (file !== null) return answerWith(file, request.headers);
   const { signal, headers } = request;
   const streamed = await parts.streamResult(name, { range: rangeToPass(headers), signal });
-  if (streamed === null) throw new GatewayError("not_found", "Cannot find the file: it is not there any more");
+  if (streamed === null) throw gone();
   if (inbound.method === "HEAD") await streamed.body.cancel();
   return new Response(inbound.method === "HEAD" ? null : streamed.body, {
     status: streamed.part === null ? 200 : 206,
@@ -51,6 +54,10 @@ function streamHeadersOf(name: string, { mediaType, bytes, part }: StreamedThing
     ...(bytes === null ? {} : { "content-length": String(bytes) }),
     ...(part === null ? {} : { "content-range": part, "accept-ranges": "bytes" }),
   });
+}
+
+function gone(): GatewayError {
+  return new GatewayError("not_found", "Cannot find the file: it is not there any more");
 }
 
 /** One text for every reason, so that a forger learns nothing. */

@@ -12,7 +12,7 @@ import { readTask } from "../tasks/records.ts";
 import type { SentReference } from "../request/references.ts";
 import type { VideoRequest } from "../request/request.ts";
 import type { TaskMedia, TaskOrder } from "../tasks/task.ts";
-import { isTaskId } from "../tasks/task_id.ts";
+import { taskIdIn } from "../tasks/task_id.ts";
 import type { VideoParts } from "../video_parts.ts";
 
 /** The media of an order as a task keeps them, and the files that were written for it. */
@@ -70,8 +70,8 @@ export async function dropInputs({ files }: Pick<InputParts, "files">, names: re
 
 /** Whether a file is of use to anybody: an input only while its task is pending; a process may have ended before it was. */
 export async function isFileKept(store: Store, name: string): Promise<boolean> {
-  const id = name.slice(0, 36);
-  if (!isTaskId(id) || !name.startsWith(`${id}-in-`)) return true;
+  const id = taskIdIn(name);
+  if (id === null || !name.startsWith(`${id}-in-`)) return true;
   return (await readTask(store, id))?.value.status === "pending";
 }
 

@@ -7,7 +7,7 @@ import { UpstreamFailure } from "../../upstreams/failure.ts";
 import { readTask, type TaskEntry } from "../tasks/records.ts";
 import type { AddressRenewal } from "./renew_addresses.ts";
 import { type MadeThing, madeThingsOf, openAtVendor, type OpenedThing } from "./result_source.ts";
-import { isTaskId } from "../tasks/task_id.ts";
+import { taskIdIn } from "../tasks/task_id.ts";
 import type { VideoParts } from "../video_parts.ts";
 
 /** A result on its way from its vendor to whoever opened the address of its copy. */
@@ -53,8 +53,8 @@ export class StreamThrough {
    * that it does not have.
    */
   async open(name: string, request: StreamRequest): Promise<StreamedThing | null> {
-    const id = name.slice(0, 36);
-    const entry = isTaskId(id) ? await readTask(this.parts.store, id) : null;
+    const id = taskIdIn(name);
+    const entry = id !== null ? await readTask(this.parts.store, id) : null;
     const { mirrors = [], extraMirrors = [], account = "" } = entry?.value ?? {};
     if (entry === null || ![...mirrors, ...extraMirrors].includes(name)) return null;
     const leave = this.#enter(account);

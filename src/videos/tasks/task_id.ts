@@ -23,3 +23,11 @@ export function newTaskId(nowMs: number): string {
 export function isTaskId(text: string): boolean {
   return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(text);
 }
+
+const ID_LENGTH = 36;
+
+/** The id of the task that a file's name begins with; null for a name that begins with none. */
+export function taskIdIn(fileName: string): string | null {
+  const id = fileName.slice(0, ID_LENGTH);
+  return isTaskId(id) ? id : null;
+}

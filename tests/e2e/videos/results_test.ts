@@ -103,6 +103,12 @@ Deno.test("DELETE with purge=true removes a finished task with its result; any o
   assertEquals((await get(mirror)).status, 404);
   const listed = (await call("GET", "/v1/videos?limit=100")).json.data.map((each: { id: string }) => each.id);
   assertEquals(listed.includes(id), false);
+  // A copy that was being made meanwhile can come after its task has gone.
+  const { filesFolder } = gateway;
+  const file = `${filesFolder}/${new URL(mirror).pathname.split("/").at(-1)}`;
+  await Deno.writeFile(file, SAMPLE_VIDEO);
+  assertEquals((await get(mirror)).status, 404);
+  await Deno.remove(file);
   const { json: ledger } = await call("GET", "/admin/v1/accounts/demo/ledger?limit=100", undefined, admin);
   assertEquals(ledger.data.filter((line: { reference: string }) => line.reference === id).length, 2);
 });
