@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
 import { joined } from "../../src/billing/records.ts";
 import { openMemoryStore } from "../../src/store/memory.ts";
@@ -124,6 +124,31 @@ Deno.test("task desk: tasks written before there were lines are entered once, wh
   });
   await enterOldTasks(watched);
   assertEquals(commits, [], "a second start enters nothing");
+});
+
+Deno.test("task desk: entering old tasks goes on where an earlier start was broken off", async () => {
+  const tasks = Array.from({ length: 205 }, (_, n) => taskOf(n, { createdAt: 1_000 - n }));
+  const store = await openMemoryStore({ clock: new ManualClock() });
+  for (const task of tasks) await store.commit(null, withoutLines(addTask({}, task)));
+  let commits = 0;
+  const breaking = overlaid(store, {
+    commit(operation, commit) {
+      if (++commits === 3) throw new Error("killed");
+      return store.commit(operation, commit);
+    },
+  });
+  await assertRejects(() => enterOldTasks(breaking), Error, "killed");
+  let entered = 0;
+  const counting = overlaid(store, {
+    commit(operation, commit) {
+      entered += commit.set?.filter(({ key }) => key[1] === "time").length ?? 0;
+      return store.commit(operation, commit);
+    },
+  });
+  await enterOldTasks(counting);
+  assertEquals(entered, 205 - 2 * 40);
+  const { stories } = await openTaskDesk(store).list(ALL, { after: null, limit: 300, reverse: true });
+  assertEquals(stories.map(({ task }) => task.id), naively(tasks, ALL, true));
 });
 
 /** A store with some operations in place of its own. */

@@ -40,7 +40,8 @@ const LEASE_MS = 600_000;
 const RENEW_EVERY_MS = LEASE_MS / 4;
 /** How often to look for jobs without being woken. */
 const CLAIM_EVERY_MS = 5_000;
-const CLAIMED_AT_ONCE = 200;
+/** So few that reading them takes the main thread a few milliseconds. */
+const CLAIMED_AT_ONCE = 50;
 /** How long after its deadline a task waits for its last poll, which its provider's pause or budget may hold up. */
 const OVERDUE_MS = 10_000;
 const GIVEN_BACK_AT_ONCE = 30;

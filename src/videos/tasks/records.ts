@@ -89,20 +89,21 @@ export async function scanLine(
 }
 
 /**
- * Enters tasks that an earlier version wrote into the index as it is today; once for a store. Nobody may change a task
- * meanwhile, so it comes before the first request and the first job.
+ * Enters tasks that an earlier version wrote into the index as it is today; once for a store, and from where it was broken off.
+ * Nobody may change a task meanwhile, so it comes before the first request and the first job.
  */
 export async function enterOldTasks(store: Store): Promise<void> {
-  const [kept] = await store.get([INDEX_KEPT]);
-  if (kept) return;
+  const [kept] = await store.get<true | { readonly after: Key }>([INDEX_KEPT]);
+  if (kept?.value === true) return;
   let tasks: Entry<StoredTask>[];
-  let after: Key | undefined;
+  let after = kept?.value.after;
   do {
     tasks = await store.scan<StoredTask>(TASKS, { after, limit: TASKS_A_COMMIT });
     after = tasks[tasks.length - 1]?.key;
-    if (tasks.length > 0) await store.commit(null, { set: tasks.flatMap(({ value }) => indexOf(unpackTask(value))) });
+    const isLast = after === undefined || tasks.length < TASKS_A_COMMIT;
+    const entered = tasks.flatMap(({ value }) => indexOf(unpackTask(value)));
+    await store.commit(null, { set: [...entered, { key: INDEX_KEPT, value: isLast ? true : { after } }] });
   } while (tasks.length === TASKS_A_COMMIT);
-  await store.commit(null, { set: [{ key: INDEX_KEPT, value: true }] });
 }
 
 const TASKS_A_COMMIT = 40;
