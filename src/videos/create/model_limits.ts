@@ -1,11 +1,9 @@
 import { VIDEO_RATIOS, type VideoSection } from "../../catalog/media_sections.ts";
 import { invalidField } from "../../lib/gateway_error.ts";
+import { ratioNextTo } from "../../upstreams/video_shape.ts";
 import { videoRefusal } from "../tasks/refusal.ts";
 import type { VideoRequest } from "../request/request.ts";
 import type { Medium } from "../tasks/task.ts";
-
-/** How far a size may be off a ratio: 1366x768 is sold as 16:9. */
-const RATIO_TOLERANCE = 0.03;
 
 /**
  * Refuses a shape and references that the model's vendor does not take, so that no task is made which must fail.
@@ -24,14 +22,9 @@ function refuseRatio({ aspectRatio, size, firstFrame }: VideoRequest, video: Vid
   if (firstFrame !== null || aspectRatios.length === VIDEO_RATIOS.length) return;
   const expected = `expected one of ${aspectRatios.join(", ")} for "${id}"`;
   if (aspectRatio !== null && !aspectRatios.includes(aspectRatio)) throw invalidField("aspect_ratio", expected);
-  if (size !== null && !aspectRatios.some((ratio) => isNear(size.width / size.height, ratio))) {
+  if (size !== null && ratioNextTo(size.width / size.height, aspectRatios) === null) {
     throw invalidField("size", `expected the shape of one of ${aspectRatios.join(", ")} for "${id}"`);
   }
-}
-
-function isNear(wanted: number, ratio: string): boolean {
-  const [width, height] = ratio.split(":").map(Number);
-  return Math.abs(wanted * height / width - 1) <= RATIO_TOLERANCE;
 }
 
 function refuseReferences({ references }: VideoRequest, { references: most }: VideoSection, id: string): void {
