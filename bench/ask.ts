@@ -2,8 +2,8 @@
 export type Wire = "chat" | "messages" | "content";
 
 /**
- * How the upstream answers: a whole JSON reply; a stream in one go; a stream with one chunk every {@linkcode PACE_MS}; a stream
- * whose first chunk comes at once and the rest one pace later, for the time to the first token.
+ * How the upstream answers: a whole JSON reply; a stream in one go; a stream with one chunk every {@linkcode PACE_MS};
+ * a stream whose first chunk comes at once and the rest one pace later, for the time to the first token.
  */
 export type Mode = "json" | "burst" | "paced" | "brief";
 

@@ -1,6 +1,6 @@
 /**
- * The plainest proxy that Deno's own building blocks make: it neither reads nor counts nor charges anything. Its one argument is the
- * upstream's origin. Prints its address when it listens.
+ * The plainest proxy that Deno's own building blocks make: it neither reads nor counts nor charges anything. Its one
+ * argument is the upstream's origin. Prints its address when it listens.
  */
 const [origin] = Deno.args;
 

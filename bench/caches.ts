@@ -18,8 +18,8 @@ export interface CacheBenchOptions {
 /** What was measured with one kind of request. */
 export interface CacheFigures {
   /**
-   * `short`: a question without a cache; `reference`: the same question with the cache; `whole`: the question with all of the
-   * context in the request, as without caches it would have to be.
+   * `short`: a question without a cache; `reference`: the same question with the cache; `whole`: the question with all
+   * of the context in the request, as without caches it would have to be.
    */
   readonly request: "short" | "reference" | "whole";
   readonly requests: number;

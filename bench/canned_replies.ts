@@ -4,7 +4,9 @@ import { CHUNKS_PER_STREAM, type Wire } from "./ask.ts";
 export interface CannedReply {
   /** The JSON reply, about 1 KB. */
   readonly whole: Uint8Array<ArrayBuffer>;
-  /** The stream in {@linkcode CHUNKS_PER_STREAM} pieces, one chunk of text in each; the last one also ends the stream. */
+  /**
+   * The stream in {@linkcode CHUNKS_PER_STREAM} pieces, one chunk of text in each; the last one also ends the stream.
+   */
   readonly pieces: readonly Uint8Array<ArrayBuffer>[];
 }
 

@@ -17,7 +17,9 @@ const STEPS = [25, 50, 75, 100, 125, 150, 175, 200, 225, 250, 300, 350, 400];
 /** What a stream takes from its first chunk to its last at the upstream. */
 const NOMINAL_MS = (CHUNKS_PER_STREAM - 1) * PACE_MS;
 
-/** A contender bears a number of streams when half of them take no more than a twentieth longer than at the upstream. */
+/**
+ * A contender bears a number of streams when half of them take no more than a twentieth longer than at the upstream.
+ */
 const BEARABLE_MS = NOMINAL_MS * 1.05;
 
 /** A step that fails is tried this often, as the machine may have been busy with something else. */

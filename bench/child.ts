@@ -49,7 +49,10 @@ export async function startServer({ name, command, logPath, core }: ServerOption
   return { name, port, pid: child.pid, say: (line) => stdin.write(new TextEncoder().encode(`${line}\n`)), stop };
 }
 
-/** Runs a program to its end and gives its standard output. Throws with its standard error when it fails or takes too long. */
+/**
+ * Runs a program to its end and gives its standard output. Throws with its standard error when it fails or takes too
+ * long.
+ */
 export async function run(
   command: readonly string[],
   { core = null, timeoutMs }: { readonly core?: number | null; readonly timeoutMs: number },
@@ -80,7 +83,9 @@ async function pinned(command: readonly string[], core: number | null): Promise<
   return core !== null && await canPin() ? ["taskset", "-c", String(core), ...command] : command;
 }
 
-/** The port that a server says it listens on; null when it ends or stays silent instead. What it says later is dropped. */
+/**
+ * The port that a server says it listens on; null when it ends or stays silent instead. What it says later is dropped.
+ */
 async function portSaid(stdout: ReadableStream<Uint8Array>): Promise<number | null> {
   const { promise, resolve } = Promise.withResolvers<number | null>();
   const patience = setTimeout(() => resolve(null), READY_MS);

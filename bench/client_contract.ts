@@ -1,4 +1,7 @@
-/** One client of the comparison toward hostile vendors: `client_contract.ts NAME`. Prints {@linkcode ContractResult} as JSON. */
+/**
+ * One client of the comparison toward hostile vendors: `client_contract.ts NAME`. Prints {@linkcode ContractResult} as
+ * JSON.
+ */
 import { HOSTILE_CASES } from "../tests/contract/hostile_cases.ts";
 import { playCase } from "../tests/contract/hostile_vendor.ts";
 import { HTTP_CLIENTS, underTest } from "./http_clients.ts";

@@ -1,6 +1,6 @@
 /**
- * The gateway's HTTP client beside undici, `node:http` and `fetch`, in one run: processor time, and how each does in the
- * contract toward hostile vendors. Writes `bench/RESULTS-clients.md`.
+ * The gateway's HTTP client beside undici, `node:http` and `fetch`, in one run: processor time, and how each does in
+ * the contract toward hostile vendors. Writes `bench/RESULTS-clients.md`.
  *
  *     deno run -A bench/clients.ts [--seconds N] [--rounds N]
  */

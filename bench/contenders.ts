@@ -79,7 +79,10 @@ function peerAsk(port: number, upstreamPort: number, mode: Mode): Ask {
   return askOf(port, "/v1/chat/completions", headers, bodyOf("chat", "canned-1", mode), mode);
 }
 
-/** Why a contender cannot be measured in a mode, in a few words; null when one request of it is answered as it should be. */
+/**
+ * Why a contender cannot be measured in a mode, in a few words; null when one request of it is answered as it should
+ * be.
+ */
 export async function faultOf({ ask }: Contender, mode: Mode): Promise<string | null> {
   const { port, path, headers, body, stream } = ask(mode);
   const signal = AbortSignal.timeout(15_000);

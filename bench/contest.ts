@@ -41,7 +41,9 @@ export interface Generators {
   readonly wrk: Generator | null;
 }
 
-/** Everything that was measured: of each contender, under each load, a run per round; nothing where it cannot take part. */
+/**
+ * Everything that was measured: of each contender, under each load, a run per round; nothing where it cannot take part.
+ */
 export class Figures {
   readonly #runs = new Map<string, Measured[]>();
 
@@ -90,7 +92,10 @@ export interface ContestOptions {
   readonly tell: (line: string) => void;
 }
 
-/** Runs every load over all contenders in turn, round after round, so that a change of the machine's mood meets all alike. */
+/**
+ * Runs every load over all contenders in turn, round after round, so that a change of the machine's mood meets all
+ * alike.
+ */
 export async function runContest(contenders: readonly Contender[], options: ContestOptions): Promise<Figures> {
   const figures = new Figures();
   for (let round = 1; round <= options.rounds; round++) {

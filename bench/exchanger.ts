@@ -5,7 +5,10 @@ type Framing = { readonly kind: "length"; left: number } | { readonly kind: "chu
 
 const LAST_CHUNK = "0\r\n\r\n";
 
-/** One connection: sends the same request again and again and reads each reply to its end, with an eye on when events come. */
+/**
+ * One connection: sends the same request again and again and reads each reply to its end, with an eye on when events
+ * come.
+ */
 export class Exchanger {
   /** Of every stream so far, milliseconds from the request to its first event. */
   readonly firstMs: number[] = [];
@@ -85,7 +88,8 @@ function framingOf(head: string): Framing {
 /** Counts a piece of the body; true when it was the last. */
 function isOver(framing: Framing, piece: Buffer): boolean {
   if (framing.kind === "length") return (framing.left -= piece.length) <= 0;
-  // Events end in a line end and JSON in a brace, never in a zero, so these five bytes at the end of a read are the empty chunk.
+  // Events end in a line end and JSON in a brace, never in a zero, so these five bytes at the end of a read are the
+  // empty chunk.
   const end = piece.toString("latin1", Math.max(0, piece.length - LAST_CHUNK.length));
   framing.tail = (framing.tail + end).slice(-LAST_CHUNK.length);
   return framing.tail === LAST_CHUNK;

@@ -1,6 +1,6 @@
 /**
- * A fleet of videos: 50,000 finished and 5,000 open tasks in one store. How long a restart takes, what lists, polls and the
- * retention cost, how much memory and disk it takes.
+ * A fleet of videos: 50,000 finished and 5,000 open tasks in one store. How long a restart takes, what lists, polls and
+ * the retention cost, how much memory and disk it takes.
  *
  *     deno run -A --unstable-kv bench/fleet.ts [FINISHED] [OPEN]   # about a quarter of an hour
  */

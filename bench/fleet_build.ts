@@ -1,7 +1,7 @@
 /**
- * Fills a folder with the store and the files of a gateway that worked for days: tasks that have ended, and tasks that are under
- * way. Every record is written by the engine itself. Its argument is a {@linkcode FleetPlan} as JSON, and it prints a
- * {@linkcode FleetBuilt} as JSON.
+ * Fills a folder with the store and the files of a gateway that worked for days: tasks that have ended, and tasks that
+ * are under way. Every record is written by the engine itself. Its argument is a {@linkcode FleetPlan} as JSON, and it
+ * prints a {@linkcode FleetBuilt} as JSON.
  */
 import type { VideoProgress } from "../src/upstreams/video_upstream.ts";
 import { enterOldTasks } from "../src/videos/tasks/records.ts";

@@ -1,6 +1,6 @@
 /**
- * The whole of videos and webhooks over a store on disk, on a clock that stands still until it is moved, with a vendor and a
- * receiver of webhooks within the process: what is measured is the gateway's own work.
+ * The whole of videos and webhooks over a store on disk, on a clock that stands still until it is moved, with a vendor
+ * and a receiver of webhooks within the process: what is measured is the gateway's own work.
  */
 import { createAccount } from "../src/billing/account.ts";
 import { createMeter } from "../src/billing/meter.ts";
@@ -22,7 +22,7 @@ import { createVideos, type VideoParts, type Videos } from "../src/videos/videos
 import { deliverySweep } from "../src/webhooks/retention.ts";
 import { createWebhooks } from "../src/webhooks/webhooks.ts";
 import { createMediaWork } from "../src/workers/media_work.ts";
-import { joinRunners } from "../src/job_runners.ts";
+import { joinRunners } from "../src/app/job_runners.ts";
 import { ManualClock } from "../tests/support/manual_clock.ts";
 
 /** The only provider. */

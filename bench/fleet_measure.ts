@@ -1,6 +1,7 @@
 /**
- * What lists, polls and the retention cost over a store that `fleet_build.ts` has filled, in a process of its own and on a clock
- * that is moved. Its argument is a {@linkcode FleetMeasurement} as JSON, and it prints {@linkcode FleetFigures} as JSON.
+ * What lists, polls and the retention cost over a store that `fleet_build.ts` has filled, in a process of its own and
+ * on a clock that is moved. Its argument is a {@linkcode FleetMeasurement} as JSON, and it prints {@linkcode
+ * FleetFigures} as JSON.
  */
 import process from "node:process";
 import type { Key, Store } from "../src/store/store.ts";

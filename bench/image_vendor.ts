@@ -1,6 +1,6 @@
 /**
- * A vendor of pictures for the benchmark, a process of its own: generations answer a picture of 4 MB in base64, edits are
- * read to their end and answered with a small one. Says its address when it listens.
+ * A vendor of pictures for the benchmark, a process of its own: generations answer a picture of 4 MB in base64, edits
+ * are read to their end and answered with a small one. Says its address when it listens.
  */
 const PICTURE_CHARACTERS = 4_000_000;
 const HEAD = "iVBORw0KGgoAAAANSUhEUgAABAAAAAQACAIAAADwf7zUAAAA"; // a PNG of 1024 by 1024

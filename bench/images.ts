@@ -39,7 +39,9 @@ const MEGABYTE = 1_000_000;
 /** A PNG's beginning, up to its size of 1024 by 1024. */
 const PNG_HEAD = Uint8Array.fromBase64("iVBORw0KGgoAAAANSUhEUgAABAAAAAQACAIAAADwf7zU");
 
-/** Measures heavy image requests through the gateway and through the bare proxy, each fresh for each kind of request. */
+/**
+ * Measures heavy image requests through the gateway and through the bare proxy, each fresh for each kind of request.
+ */
 export async function benchImages(options: ImageBenchOptions): Promise<ImageFigures[]> {
   const { folder, replies = 100, edits = 20 } = options;
   const vendor = await startServer({ name: "vendor", command: script("image_vendor.ts"), ...logIn(folder, "vendor") });

@@ -1,6 +1,6 @@
 import { cpus, totalmem } from "node:os";
 import { join } from "node:path";
-import { VERSION } from "../src/version.ts";
+import { VERSION } from "../src/cli/version.ts";
 import { medianOf } from "./statistics.ts";
 
 /** Where a run took place: what its figures depend on. */

@@ -2,8 +2,8 @@
  * The benchmark: Switchyard beside a bare proxy and a peer, on this machine, in one run. See `README.md`.
  *
  *     deno task bench                 everything; writes bench/RESULTS.md
- *     deno task bench quick           one round of one-second runs, no peer, no search for the most streams; prints the report
- *     deno task bench --out FILE      writes the report there; --seconds N and --rounds N change the length
+ *     deno task bench quick           one round of one-second runs, no peer, no search for the most streams; prints the
+ *     report deno task bench --out FILE      writes the report there; --seconds N and --rounds N change the length
  */
 import { parseArgs } from "node:util";
 import { fileURLToPath } from "node:url";

@@ -1,6 +1,6 @@
 /**
- * The vendor of the neighbours bench. The first segment of the path is the kind of its answer. Prints its address when it
- * listens.
+ * The vendor of the neighbours bench. The first segment of the path is the kind of its answer. Prints its address when
+ * it listens.
  */
 
 const ENCODER = new TextEncoder();

@@ -12,8 +12,8 @@ interface PacedStream {
 }
 
 /**
- * Writes pieces one {@linkcode PACE_MS} apart, for many streams with one timer: each millisecond of the pace has its own streams, so
- * that they do not all write at once. A late timer makes up for what it missed, so the mean pace holds.
+ * Writes pieces one {@linkcode PACE_MS} apart, for many streams with one timer: each millisecond of the pace has its
+ * own streams, so that they do not all write at once. A late timer makes up for what it missed, so the mean pace holds.
  */
 export class Pacer {
   readonly #turns: readonly Set<PacedStream>[] = Array.from({ length: PACE_MS }, () => new Set());
@@ -23,7 +23,10 @@ export class Pacer {
   /** When the turn is due, by `performance.now()`. */
   #dueAt = 0;
 
-  /** Writes the first piece at once and the others each a pace after the one before. Rejects when the other side hung up. */
+  /**
+   * Writes the first piece at once and the others each a pace after the one before. Rejects when the other side hung
+   * up.
+   */
   async write(connection: Deno.TcpConn, pieces: readonly Uint8Array<ArrayBuffer>[]): Promise<void> {
     await writeAll(connection, pieces[0]);
     if (pieces.length === 1) return;

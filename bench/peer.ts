@@ -14,8 +14,8 @@ export interface RunningPeer {
 const INSTALL_MS = 180_000;
 
 /**
- * Its own streams fail under Node with `TypeError: immutable`: it adds headers to a reply of `fetch`, whose headers cannot be changed.
- * A copy of such a reply can be; replies that it makes itself stay as they are.
+ * Its own streams fail under Node with `TypeError: immutable`: it adds headers to a reply of `fetch`, whose headers
+ * cannot be changed. A copy of such a reply can be; replies that it makes itself stay as they are.
  */
 const STREAM_FAULT = {
   as: "updateHeaders(e,t,a){return e.headers.append(",

@@ -1,6 +1,6 @@
 /**
- * A vendor of videos for the benchmark of polls: Ark's and xAI's interfaces, with jobs that never end. Says its port; answers
- * `GET /counts` with how many requests asked for a job by itself and how many for a list of jobs.
+ * A vendor of videos for the benchmark of polls: Ark's and xAI's interfaces, with jobs that never end. Says its port;
+ * answers `GET /counts` with how many requests asked for a job by itself and how many for a list of jobs.
  */
 let jobs = 0;
 let single = 0;

@@ -1,11 +1,11 @@
 /**
- * What it costs to poll for tasks that were just handed to a vendor: a whole gateway with the usual settings, its store on
- * disk, and a vendor in a process of its own whose jobs never end.
+ * What it costs to poll for tasks that were just handed to a vendor: a whole gateway with the usual settings, its store
+ * on disk, and a vendor in a process of its own whose jobs never end.
  *
  *     deno run -A --unstable-kv bench/polls.ts [TASKS] [SECONDS]
  */
 import process from "node:process";
-import { startApp } from "../src/app.ts";
+import { startApp } from "../src/app/app.ts";
 import { newApiKey } from "../src/billing/api_key.ts";
 import { readConfig } from "../src/config/config.ts";
 import { silentLog } from "../src/lib/log.ts";

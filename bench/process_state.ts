@@ -8,7 +8,9 @@ export interface ProcessState {
   readonly peakBytes: number;
 }
 
-/** The kernel counts in hundredths of a second for every program that asks. Source: proc(5), sysconf(3) `_SC_CLK_TCK`. */
+/**
+ * The kernel counts in hundredths of a second for every program that asks. Source: proc(5), sysconf(3) `_SC_CLK_TCK`.
+ */
 const MS_PER_TICK = 10;
 
 /** What a process has used so far; null where there is no `/proc`, or when the process has ended. Source: proc(5). */

@@ -25,8 +25,8 @@ export interface Share {
 /** Where a profile's time went. */
 export interface TimeSpent {
   /**
-   * Share of all time, from 0 to 1, in which no JavaScript ran: the process waited, or Deno's own code and the kernel's were at work
-   * on its main thread, which a profile cannot tell apart.
+   * Share of all time, from 0 to 1, in which no JavaScript ran: the process waited, or Deno's own code and the kernel's
+   * were at work on its main thread, which a profile cannot tell apart.
    */
   readonly outside: number;
   /** In the function itself, of every origin; largest first. */
@@ -65,7 +65,9 @@ export function timeSpent({ nodes, samples = [], timeDeltas = [] }: CpuProfile):
   };
 }
 
-/** Beside the names that V8 has for it: what it takes for the top of an empty stack is the call that began the profile. */
+/**
+ * Beside the names that V8 has for it: what it takes for the top of an empty stack is the call that began the profile.
+ */
 function isOutside({ callFrame: { functionName, url } }: ProfileNode): boolean {
   return functionName === "(idle)" || functionName === "(program)" || url.endsWith("/inspector.js");
 }

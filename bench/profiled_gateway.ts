@@ -1,11 +1,11 @@
 /**
- * The gateway with a CPU profiler inside. Arguments: its configuration, and a folder for the profiles. Its standard input takes a
- * line each: `start` begins a profile, `stop NAME` ends it and writes it to `NAME.cpuprofile`.
+ * The gateway with a CPU profiler inside. Arguments: its configuration, and a folder for the profiles. Its standard
+ * input takes a line each: `start` begins a profile, `stop NAME` ends it and writes it to `NAME.cpuprofile`.
  */
 import { Session } from "node:inspector";
 import { join } from "node:path";
-import { startApp } from "../src/app.ts";
-import { openProcessOutput } from "../src/commands/process_output.ts";
+import { startApp } from "../src/app/app.ts";
+import { openProcessOutput } from "../src/cli/process_output.ts";
 import { loadConfig } from "../src/config/load_config.ts";
 
 const [path, folder] = Deno.args;

@@ -1,8 +1,8 @@
 import { Buffer } from "node:buffer";
 
 /**
- * Finds the requests in a connection's bytes. It trusts its sender, as only programs of this benchmark are: a body ends by
- * `content-length`, or by the empty chunk, which JSON cannot contain.
+ * Finds the requests in a connection's bytes. It trusts its sender, as only programs of this benchmark are: a body ends
+ * by `content-length`, or by the empty chunk, which JSON cannot contain.
  */
 export class RequestSplitter {
   #pending = "";

@@ -1,6 +1,6 @@
 /**
- * The vendor of the benchmark: canned bytes over raw TCP, so that it costs as little as can be. The first segment of a path is the
- * {@linkcode Mode} of the answer, the rest tells the wire form. Prints its address when it listens.
+ * The vendor of the benchmark: canned bytes over raw TCP, so that it costs as little as can be. The first segment of a
+ * path is the {@linkcode Mode} of the answer, the rest tells the wire form. Prints its address when it listens.
  */
 import { Buffer } from "node:buffer";
 import { type Mode, MODES, type Wire, WIRES } from "./ask.ts";

@@ -1,10 +1,10 @@
 /**
- * The gateway with a watch on its main thread. Arguments: its configuration, and a file. Whenever the thread has worked for
- * longer than ever before within one turn of its event loop, the file gets that span, in milliseconds of processor time. A line
- * on the standard input begins anew.
+ * The gateway with a watch on its main thread. Arguments: its configuration, and a file. Whenever the thread has worked
+ * for longer than ever before within one turn of its event loop, the file gets that span, in milliseconds of processor
+ * time. A line on the standard input begins anew.
  */
-import { startApp } from "../src/app.ts";
-import { openProcessOutput } from "../src/commands/process_output.ts";
+import { startApp } from "../src/app/app.ts";
+import { openProcessOutput } from "../src/cli/process_output.ts";
 import { loadConfig } from "../src/config/load_config.ts";
 import { watchThread } from "./thread_watch.ts";
 

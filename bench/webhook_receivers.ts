@@ -1,6 +1,7 @@
 /**
- * Receivers for the benchmark of webhooks: one https server for all names. Names and paths that begin with `hang` are never answered.
- * Takes a certificate and a key as files; says its port; at the end of its input prints how late events were, in milliseconds.
+ * Receivers for the benchmark of webhooks: one https server for all names. Names and paths that begin with `hang` are
+ * never answered. Takes a certificate and a key as files; says its port; at the end of its input prints how late events
+ * were, in milliseconds.
  */
 const [certificatePath, keyPath] = Deno.args;
 const lateMs: number[] = [];

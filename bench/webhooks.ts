@@ -1,7 +1,7 @@
 /**
- * Webhook deliveries on loopback: tasks end at a steady rate, each for one of many hosts over https, a twentieth of which never
- * answer. What counts is how late events reach the hosts that do. Then two accounts call one host, where the path of one never
- * answers: what counts is how late the other's events are.
+ * Webhook deliveries on loopback: tasks end at a steady rate, each for one of many hosts over https, a twentieth of
+ * which never answer. What counts is how late events reach the hosts that do. Then two accounts call one host, where
+ * the path of one never answers: what counts is how late the other's events are.
  *
  *     deno run -A --unstable-kv bench/webhooks.ts [--rate 1000] [--seconds 10] [--hosts 200]
  *
@@ -85,7 +85,9 @@ export interface WebhookFigures {
   /** Deliveries owed to the other hosts, and how many arrived while it was looked. */
   readonly healthy: number;
   readonly delivered: number;
-  /** Milliseconds from a task's end to the arrival of its event, at the median and at 99 of 100; null when none arrived. */
+  /**
+   * Milliseconds from a task's end to the arrival of its event, at the median and at 99 of 100; null when none arrived.
+   */
   readonly late: { readonly p50: number; readonly p99: number } | null;
   /** Processor time of the gateway's part for each delivery, the tasks' ends included. */
   readonly cpuMs: number;

@@ -31,15 +31,17 @@ export interface Adjusted {
 export const MAX_REASON_CHARACTERS = 500;
 const MAX_TRIES = 8;
 
-/** Whether a text can be a reason: 1 to 500 characters, something visible among them, no control character or line end. */
+/**
+ * Whether a text can be a reason: 1 to 500 characters, something visible among them, no control character or line end.
+ */
 export function isAdjustmentReason(text: string): boolean {
   return text.length <= MAX_REASON_CHARACTERS && text.trim() !== "" && text.isWellFormed() &&
     !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text);
 }
 
 /**
- * Adjusts an account, with a ledger line `adjust` that keeps the reason. With a `reference` a repeat changes nothing, so it
- * may be made whenever the first answer was lost.
+ * Adjusts an account, with a ledger line `adjust` that keeps the reason. With a `reference` a repeat changes nothing,
+ * so it may be made whenever the first answer was lost.
  *
  * @throws {GatewayError} `not_found` when there is no such account; `conflict` when the reference stands for another
  * adjustment, or when the balance would fall below zero without `allowNegative`.

@@ -87,7 +87,10 @@ export function chargeRowsOf(entry: StoredLedgerEntry): readonly ChargeRow[] {
   return (JSON.parse(rows) as StoredRow[]).map(readRow);
 }
 
-/** A row as it is stored: at, kind, request, model, provider, amount, and the counters in the order of {@linkcode COUNTERS}. */
+/**
+ * A row as it is stored: at, kind, request, model, provider, amount, and the counters in the order of {@linkcode
+ * COUNTERS}.
+ */
 type StoredRow = [number, ChargeKind, string, string, string, string, (readonly number[])?];
 
 /** The places of the counters in a stored row; new ones go to the end. `estimated` is 1 or 0. */
@@ -112,8 +115,8 @@ const COUNTERS = [
 ] as const satisfies readonly (keyof Usage)[];
 
 /**
- * Rows as one JSON text. A store copies and measures what it is given, and does so with a text at a tenth of the price of as
- * many small objects; at thousands of charges a second that is felt.
+ * Rows as one JSON text. A store copies and measures what it is given, and does so with a text at a tenth of the price
+ * of as many small objects; at thousands of charges a second that is felt.
  */
 function writeRows(rows: readonly ChargeRow[]): string {
   return JSON.stringify(rows.map(writeRow));

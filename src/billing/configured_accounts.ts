@@ -62,7 +62,8 @@ function readBalance(text: string, context: z.RefinementCtx): Money {
 
 /**
  * Creates the accounts that are missing, each with its opening balance, and adds the keys that are missing. What
- * exists stays as it is, apart from the buckets that the configuration names: no balance is credited again, no revoked key comes back, no secret changes.
+ * exists stays as it is, apart from the buckets that the configuration names: no balance is credited again, no revoked
+ * key comes back, no secret changes.
  *
  * @throws {Error} If a key belongs to another account.
  */

@@ -7,8 +7,8 @@ import { holdKey, type HoldRecord, joined } from "./records.ts";
  * task's id), begins `open` and ends once:
  *
  *   addHold      available → held; the commit is refused as `short` when that is more than is available
- *   captureHold  of held, the cost is spent and the rest becomes available again; a cost beyond the hold is taken from what is
- *                available, as far as the caller says that this reaches
+ *   captureHold  of held, the cost is spent and the rest becomes available again; a cost beyond the hold is taken from
+ *                what is available, as far as the caller says that this reaches
  *   releaseHold  held → available
  *
  * These functions only add to a commit that someone else opened and will make, so a task and its hold stand or fall
@@ -75,14 +75,14 @@ export async function readHold(store: Store, reference: string): Promise<Hold | 
 }
 
 /**
- * The commit with the end of a hold in it: `cost` is spent, the rest given back. What nobody pays stands as `underpriced` on the
- * ledger line.
+ * The commit with the end of a hold in it: `cost` is spent, the rest given back. What nobody pays stands as
+ * `underpriced` on the ledger line.
  *
  * @param cost From zero.
  * @param now Unix milliseconds by the store's clock.
  * @param detail More about it for the ledger, small.
- * @param beyond What may be taken of the available balance when the cost exceeds the hold; the commit is refused as `short`
- * when it is not there.
+ * @param beyond What may be taken of the available balance when the cost exceeds the hold; the commit is refused as
+ * `short` when it is not there.
  * @throws {HoldResolvedError} If the hold has ended.
  * @throws {RangeError} If the cost or what may be taken is below zero.
  */

@@ -127,8 +127,8 @@ export class Purse {
   }
 
   /**
-   * Resolves once the charge is durable. Rejects with `storage_unavailable` when the store does not take it: it is written
-   * later. Rejects with `internal_error` when the store refuses it for good; it is logged as `charge_lost`.
+   * Resolves once the charge is durable. Rejects with `storage_unavailable` when the store does not take it: it is
+   * written later. Rejects with `internal_error` when the store refuses it for good; it is logged as `charge_lost`.
    */
   charge(row: ChargeRow): Promise<void> {
     const durable = Promise.withResolvers<void>();

@@ -98,7 +98,8 @@ const FOLLOWS: Readonly<Partial<Record<PriceKey, readonly PriceWord[]>>> = {
 
 /**
  * Reads a written price list: decimal strings of USD by {@linkcode PriceWord}. A key that is missing or null has the
- * price of the nearest one (a cache's or a medium's that of the prompt or completion), else zero. Other words are ignored.
+ * price of the nearest one (a cache's or a medium's that of the prompt or completion), else zero. Other words are
+ * ignored.
  *
  * @throws {RangeError} If a price is no decimal string, below zero or finer than 10^-18; the message names the word.
  */

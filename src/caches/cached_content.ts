@@ -2,9 +2,9 @@ import { newSortableId } from "../lib/ids.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 
 /**
- * Where a cache's content is. `native`: with a vendor that has caches of its own, under the vendor's name, which is null
- * until the vendor has told it. `emulated`: in the gateway's file store, whose head is of so many bytes; 0 until it is
- * written. A cache belongs to one provider for all of its life. Source: SPEC "Cached contents".
+ * Where a cache's content is. `native`: with a vendor that has caches of its own, under the vendor's name, which is
+ * null until the vendor has told it. `emulated`: in the gateway's file store, whose head is of so many bytes; 0 until
+ * it is written. A cache belongs to one provider for all of its life. Source: SPEC "Cached contents".
  */
 export type CacheHome =
   | { readonly kind: "native"; readonly provider: string; readonly upstreamName: string | null }
@@ -20,9 +20,9 @@ export type CacheHome =
  *               └─ its end has come ────────────────────────────────────→ ended
  *     ended ────── the file and the vendor's copy are removed ──────────→ (gone)
  *
- * It can be read, referenced and changed only while it is `ready` and its end has not come. Two kinds of jobs move it on,
- * whatever becomes of the process: `cache_expire`, owed from the commit that set the end (or, for `creating`, the patience)
- * that it waits for, and `cache_delete`, owed from the commit that ended it.
+ * It can be read, referenced and changed only while it is `ready` and its end has not come. Two kinds of jobs move it
+ * on, whatever becomes of the process: `cache_expire`, owed from the commit that set the end (or, for `creating`, the
+ * patience) that it waits for, and `cache_delete`, owed from the commit that ended it.
  */
 export interface CachedContent {
   readonly id: string;

@@ -4,8 +4,8 @@ import type { CachedContent } from "./cached_content.ts";
 import { readOwnUse } from "./records.ts";
 
 /**
- * Passes when a cache that stands in its credential's list fits within the credential's caps. Every other cache of the list
- * counts, so of two that are created at once and do not both fit, none gets past the caps.
+ * Passes when a cache that stands in its credential's list fits within the credential's caps. Every other cache of the
+ * list counts, so of two that are created at once and do not both fit, none gets past the caps.
  *
  * @param bytes Of the cache itself.
  * @throws {GatewayError} `rate_limited`, which clients of the content protocol know as `RESOURCE_EXHAUSTED`.

@@ -24,8 +24,8 @@ export interface CachePatch {
 const MOST_RACES = 8;
 
 /**
- * Moves a cache's end, with the vendor first where that keeps the content: of two patches at once the later commit's end is
- * also the vendor's.
+ * Moves a cache's end, with the vendor first where that keeps the content: of two patches at once the later commit's
+ * end is also the vendor's.
  *
  * @throws {GatewayError} `invalid_request`, `not_found`, `permission_denied`, or the vendor's failure.
  */

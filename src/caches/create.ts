@@ -60,8 +60,8 @@ export interface CreatedCache {
 }
 
 /**
- * How long a create may take, in milliseconds: longer than any of its steps is waited for. One that is not ready by then is
- * taken for dead.
+ * How long a create may take, in milliseconds: longer than any of its steps is waited for. One that is not ready by
+ * then is taken for dead.
  */
 const PATIENCE_MS = 600_000;
 
@@ -69,8 +69,8 @@ const { grammar } = content.caller;
 
 /**
  * Creates a cache at one of the model's providers: natively where that has caches, else in the gateway's own files. The
- * record stands before anything is kept anywhere, so that whatever breaks off is found and removed; the charge is in the
- * commit that makes the cache usable. Source: SPEC "Cached contents", "Billing of caches".
+ * record stands before anything is kept anywhere, so that whatever breaks off is found and removed; the charge is in
+ * the commit that makes the cache usable. Source: SPEC "Cached contents", "Billing of caches".
  *
  * @throws {GatewayError}
  */
@@ -98,8 +98,8 @@ function mostTokensOf({ body, bytes }: CacheCall, model: Model): number {
 }
 
 /**
- * What the creation of a cache is charged by. The price is that of the vendors' caches of an hour, since the cache's own
- * life is beyond their five minutes.
+ * What the creation of a cache is charged by. The price is that of the vendors' caches of an hour, since the cache's
+ * own life is beyond their five minutes.
  */
 function cacheQuantitiesOf(tokens: number): QuantitiesBy<"cache"> {
   return { input_cache_write_1h: tokens };
@@ -199,7 +199,9 @@ async function finish(
   return { ...entry.value, ...change };
 }
 
-/** A commit whose result is not known is made again under its name; one that stays unknown is left to the expiry job. */
+/**
+ * A commit whose result is not known is made again under its name; one that stays unknown is left to the expiry job.
+ */
 async function commitSurely(store: Store, operation: string, commit: Commit): Promise<boolean> {
   try {
     return (await store.commit(operation, commit)).ok;
@@ -209,8 +211,8 @@ async function commitSurely(store: Store, operation: string, commit: Commit): Pr
 }
 
 /**
- * Nothing is left of a create that failed: what the gateway wrote is removed, and where a vendor may have kept something, the
- * job that removes ended caches looks for it.
+ * Nothing is left of a create that failed: what the gateway wrote is removed, and where a vendor may have kept
+ * something, the job that removes ended caches looks for it.
  *
  * @param home Where the content is, once that is known.
  */

@@ -6,12 +6,17 @@ import type { CacheParts } from "./cache_parts.ts";
 import { type CachedContent, cacheFileOf } from "./cached_content.ts";
 import { dropCache, endCache, readCacheEntry, readExpiryRef } from "./records.ts";
 
-/** How long a content outlives its cache's end, in milliseconds: references that came before it may still be being sent. */
+/**
+ * How long a content outlives its cache's end, in milliseconds: references that came before it may still be being sent.
+ */
 export const GRACE_MS = 30_000;
 /** A vendor forgets its copy by itself, so it is not asked for ever to do so. */
 const VENDOR_PATIENCE_MS = 600_000;
 
-/** The job that ends a cache whose time has come, or a create that nobody finished. One for an older end has nothing to do. */
+/**
+ * The job that ends a cache whose time has come, or a create that nobody finished. One for an older end has nothing to
+ * do.
+ */
 export function expireHandler({ store, log }: CacheParts): JobHandler {
   return async (job) => {
     const { id, revision } = readExpiryRef(job.ref);

@@ -6,7 +6,8 @@ import type { CacheUpstream } from "../upstreams/cache_upstream.ts";
 import { type Kept, type Making, targetOf } from "./making.ts";
 
 /**
- * Keeps a content with a vendor that has caches of its own, in the words in which it came, until the same instant as ours.
+ * Keeps a content with a vendor that has caches of its own, in the words in which it came, until the same instant as
+ * ours.
  *
  * @throws {UpstreamFailure}
  */

@@ -7,10 +7,10 @@ import type { OutboundBody } from "../upstreams/outbound_body.ts";
 export type Prefix = Pick<Conversation, "instructions" | "turns" | "tools" | "toolChoice" | "beyond">;
 
 /**
- * A prefix as it lies in a file: a head, and behind it the long texts of the conversation one after another, each as the
- * inside of a JSON string. In the head's conversation the rest of each long text gives way to a stand-in, so that a
- * request is put together from some hundred bytes, whatever the vendor's form, and the long texts go from the file to the
- * vendor without standing in memory.
+ * A prefix as it lies in a file: a head, and behind it the long texts of the conversation one after another, each as
+ * the inside of a JSON string. In the head's conversation the rest of each long text gives way to a stand-in, so that a
+ * request is put together from some hundred bytes, whatever the vendor's form, and the long texts go from the file to
+ * the vendor without standing in memory.
  */
 export interface WrittenPrefix {
   /** JSON. */
@@ -173,7 +173,10 @@ export function continued(
   };
 }
 
-/** A mark on the last part that can carry one. It lives an hour, as caches live longer than the other span of five minutes. */
+/**
+ * A mark on the last part that can carry one. It lives an hour, as caches live longer than the other span of five
+ * minutes.
+ */
 function markedAtEnd(turns: Prefix["turns"]): Conversation["turns"][number][] {
   for (let at = turns.length - 1; at >= 0; at--) {
     const index = turns[at].parts.findLastIndex(canBeMarked);

@@ -52,8 +52,8 @@ export interface NamedCache {
 /**
  * Finds the cache that a request names. Source: SPEC "Cached contents", "Authentication" rule 3.
  *
- * @throws {GatewayError} `not_found`, `permission_denied`; `invalid_request` for another model than the cache's, and for
- * instructions or tools beside it; `model_not_found`.
+ * @throws {GatewayError} `not_found`, `permission_denied`; `invalid_request` for another model than the cache's, and
+ * for instructions or tools beside it; `model_not_found`.
  */
 export async function resolveReference(parts: CacheParts, named: NamedCache): Promise<CacheReference> {
   const { name, field, keyId, format, body } = named;
@@ -84,7 +84,8 @@ function besideCache(field: string): Error {
 }
 
 /**
- * The cache that a request of another protocol than content names, in `extra_body.cached_content`; null when it names none.
+ * The cache that a request of another protocol than content names, in `extra_body.cached_content`; null when it names
+ * none.
  *
  * @param model As the request names it.
  * @throws {GatewayError} `invalid_request` when it is no text.

@@ -85,7 +85,8 @@ export function routeOf(model: Model, request: RouteRequest, { providers, breake
 }
 
 /**
- * Carries out one paid call: reserves what it may cost, tries its candidates, ends the reservation when none has answered.
+ * Carries out one paid call: reserves what it may cost, tries its candidates, ends the reservation when none has
+ * answered.
  *
  * @returns What the attempt gave that succeeded. That attempt charges, at once or when its stream ends.
  * @throws {GatewayError} `insufficient_credits`; else the failure of the candidates.

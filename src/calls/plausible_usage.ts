@@ -35,7 +35,9 @@ export interface SeenUsage {
   readonly hasOutput: boolean;
 }
 
-/** Checks what a vendor reported. The ceiling is (context + output × choices) × (hosted calls + 1). See docs/money.md. */
+/**
+ * Checks what a vendor reported. The ceiling is (context + output × choices) × (hosted calls + 1). See docs/money.md.
+ */
 export function checkUsage(reported: Usage, limits: UsageLimits, { hasPrompt, hasOutput }: SeenUsage): CheckedUsage {
   const prompt = promptTokensOf(reported);
   const output = reported.outputTokens;
@@ -50,7 +52,9 @@ export function checkUsage(reported: Usage, limits: UsageLimits, { hasPrompt, ha
   return { verdict: searched === reported ? "plausible" : "above_ceiling", usage: searched };
 }
 
-/** Searches of one reply that are believed without a sign of them: as many as {@linkcode MAX_SEARCHES} for each choice. */
+/**
+ * Searches of one reply that are believed without a sign of them: as many as {@linkcode MAX_SEARCHES} for each choice.
+ */
 function withSearchesCapped(usage: Usage, { choices, hostedCalls }: UsageLimits): Usage {
   const ceiling = MAX_SEARCHES * choices + hostedCalls;
   return (usage.webSearches ?? 0) > ceiling ? { ...usage, webSearches: ceiling } : usage;

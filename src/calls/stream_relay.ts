@@ -9,13 +9,18 @@ export interface StreamSource<T> {
   read(): Promise<T | null>;
   /** Ends the vendor's work. */
   cancel(): void;
-  /** The caller is gone: ends the vendor's work, at once or after a while. Resolves when it has ended, and never rejects. */
+  /**
+   * The caller is gone: ends the vendor's work, at once or after a while. Resolves when it has ended, and never
+   * rejects.
+   */
   leave(): void | Promise<void>;
   /** The relay has finished before the stream: nothing more is to be read for the caller. */
   finish(): void;
 }
 
-/** What is done with a vendor's stream on its way to the caller. Each function gives the bytes to send, null for none. */
+/**
+ * What is done with a vendor's stream on its way to the caller. Each function gives the bytes to send, null for none.
+ */
 export interface Relay<T = Uint8Array<ArrayBuffer>> {
   /** Something came. Waits where a charge must be durable before the bytes leave. */
   take(came: T): Bytes | Promise<Bytes>;
@@ -30,8 +35,8 @@ export interface Relay<T = Uint8Array<ArrayBuffer>> {
   /** True when nothing more is to be read: the caller has the whole reply. */
   readonly finished: boolean;
   /**
-   * True while only the vendor can tell what the call consumes and has not done so: then it is heard out when the caller
-   * leaves. Default: false.
+   * True while only the vendor can tell what the call consumes and has not done so: then it is heard out when the
+   * caller leaves. Default: false.
    */
   readonly awaitsUsage?: boolean;
 }
@@ -81,7 +86,8 @@ function overdrawn(): GatewayError {
 }
 
 /**
- * The caller's stream: pulled, so that a slow reader slows only itself and the vendor, and never held longer than one read.
+ * The caller's stream: pulled, so that a slow reader slows only itself and the vendor, and never held longer than one
+ * read.
  *
  * @param admission The call that the stream answers: it is ended when its account is overdrawn too far.
  */

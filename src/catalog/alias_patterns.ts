@@ -11,8 +11,8 @@ interface Pattern {
 export interface PatternMatch {
   readonly alias: Alias;
   /**
-   * Names of the model, the first that exists counts: the target with what `*` matched, then with the whole name, so that
-   * `"gpt-*": openai/*` leads from `gpt-6` to `openai/gpt-6`.
+   * Names of the model, the first that exists counts: the target with what `*` matched, then with the whole name, so
+   * that `"gpt-*": openai/*` leads from `gpt-6` to `openai/gpt-6`.
    */
   readonly targets: readonly string[];
 }

@@ -16,7 +16,8 @@ const byVendorName = new Map(
 );
 
 /**
- * What is built in of the model that a vendor calls by this name, with or without a date behind it; null when nothing is.
+ * What is built in of the model that a vendor calls by this name, with or without a date behind it; null when nothing
+ * is.
  *
  * @param family The first part of the built-in ids of the vendor: `anthropic`.
  */

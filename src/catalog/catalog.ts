@@ -36,8 +36,8 @@ export interface Catalog {
   /** The model of {@linkcode Catalog.named}. */
   find(name: string): Model | null;
   /**
-   * What a name means: an id or canonical slug; else an alias; else a bare name (an id without its first part) that only
-   * one model has; else an alias with a `*`, the longest first. Null when it means nothing.
+   * What a name means: an id or canonical slug; else an alias; else a bare name (an id without its first part) that
+   * only one model has; else an alias with a `*`, the longest first. Null when it means nothing.
    */
   named(name: string): NamedModel | null;
   /** The model that a provider serves under the vendor's own name, with or without a date behind it; else null. */

@@ -31,7 +31,9 @@ export interface ImageSection {
   readonly sizes: readonly string[];
   /** Of {@linkcode IMAGE_QUALITIES}, what its vendor has today. Default: all. */
   readonly qualities: readonly string[];
-  /** Sizes that the vendor is asked for in place of others; what stands here need not stand in `sizes`. Default: none. */
+  /**
+   * Sizes that the vendor is asked for in place of others; what stands here need not stand in `sizes`. Default: none.
+   */
   readonly sizeMap: Readonly<Record<string, string>>;
   /** Qualities that the vendor is asked for in place of others. Default: none. */
   readonly qualityMap: Readonly<Record<string, string>>;
@@ -88,13 +90,15 @@ export interface VideoDuration {
   readonly leastSeconds: number;
   /** Seconds. Default: 60. */
   readonly mostSeconds: number;
-  /** The only lengths there are, in seconds, shortest first. Default: null, for every whole number from least to most. */
+  /**
+   * The only lengths there are, in seconds, shortest first. Default: null, for every whole number from least to most.
+   */
   readonly onlySeconds: readonly number[] | null;
   /** Seconds, taken when the caller names none. Default: 5, or what is next above it of those there are. */
   readonly defaultSeconds: number;
   /**
-   * Whether the vendor may be left to decide, up to the longest: by `duration: -1`, and beside a video to follow by none. Default:
-   * false.
+   * Whether the vendor may be left to decide, up to the longest: by `duration: -1`, and beside a video to follow by
+   * none. Default: false.
    */
   readonly isOpen: boolean;
 }

@@ -47,7 +47,10 @@ export interface Serving {
   readonly provider: string;
   /** What the vendor calls the model. Default: the id without its first part. */
   readonly model: string;
-  /** The share of unpinned requests, relative to the other servings; 0 takes pinned requests and fallbacks only. Default: 1. */
+  /**
+   * The share of unpinned requests, relative to the other servings; 0 takes pinned requests and fallbacks only.
+   * Default: 1.
+   */
   readonly weight: number;
 }
 
@@ -85,7 +88,9 @@ export interface Model {
   readonly defaultParameters: Readonly<Record<string, unknown>> | null;
   /** A date, or null when none is set, which is the default. */
   readonly expirationDate: string | null;
-  /** Whether the conversation endpoints serve it. Default: whether text comes out and neither section below is given. */
+  /**
+   * Whether the conversation endpoints serve it. Default: whether text comes out and neither section below is given.
+   */
   readonly text: boolean;
   /** How the image endpoints serve it; null: they do not. */
   readonly image: ImageSection | null;

@@ -4,7 +4,10 @@ import type { Catalog } from "./catalog.ts";
 import type { Model } from "./model.ts";
 
 const MAX_SUGGESTIONS = 3;
-/** Longer names are compared with nothing, and longer ids by their beginning: a comparison of two names takes microseconds. */
+/**
+ * Longer names are compared with nothing, and longer ids by their beginning: a comparison of two names takes
+ * microseconds.
+ */
 const MAX_COMPARED_CHARACTERS = 96;
 const MAX_SHOWN_CHARACTERS = 128;
 
@@ -29,9 +32,9 @@ export function nearestHint(catalog: Catalog, name: string, isFit: (model: Model
 }
 
 /**
- * Up to three ids and listed aliases that differ from a name by the fewest edits, the nearest first. A name without a slash
- * is compared with what stands behind the last slash of ids. Case makes no difference. Aliases that are not listed are
- * never suggested, and a name of more than 96 characters has no nearest one.
+ * Up to three ids and listed aliases that differ from a name by the fewest edits, the nearest first. A name without a
+ * slash is compared with what stands behind the last slash of ids. Case makes no difference. Aliases that are not
+ * listed are never suggested, and a name of more than 96 characters has no nearest one.
  */
 export function nearestNames(catalog: Catalog, name: string, isFit: (model: Model) => boolean): string[] {
   if (name === "" || name.length > MAX_COMPARED_CHARACTERS) return [];

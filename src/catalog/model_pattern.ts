@@ -4,7 +4,10 @@ import { type ReadContext, seconds, text } from "../lib/settings.ts";
 import { providerPartOf } from "./catalog.ts";
 import { MAX_NAME_LENGTH, readModel } from "./model.ts";
 
-/** An entry of `models` that stands for the models that a provider lists. Source: docs/routing.md, "Models that a provider lists". */
+/**
+ * An entry of `models` that stands for the models that a provider lists. Source: docs/routing.md, "Models that a
+ * provider lists".
+ */
 export interface ModelPattern {
   /** `openrouter/*` for all of them, `openrouter/meta-llama/*` for those whose name at the vendor begins so. */
   readonly id: string;

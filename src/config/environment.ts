@@ -55,8 +55,8 @@ export const VENDORS: readonly Vendor[] = [
 ];
 
 /**
- * The first part of the built-in ids of a provider's models; null when its models are not built in. A provider is known by
- * its name, as the built-in models are without a file, or by the address of its vendor.
+ * The first part of the built-in ids of a provider's models; null when its models are not built in. A provider is known
+ * by its name, as the built-in models are without a file, or by the address of its vendor.
  */
 export function builtInFamilyOf(name: string, { kind, baseUrl }: ProviderConfig): string | null {
   if (VENDORS.some(({ provider }) => provider === name)) return name;

@@ -69,8 +69,8 @@ export interface LimitsConfig {
   /** How long a video task may stay pending, in milliseconds; then it expires. Default: 24 h. */
   readonly videoDeadlineMs: number;
   /**
-   * After how long a video's creation that a vendor did not answer and cannot find was never made, in milliseconds; longer than
-   * any creation takes. Default: 300 s.
+   * After how long a video's creation that a vendor did not answer and cannot find was never made, in milliseconds;
+   * longer than any creation takes. Default: 300 s.
    */
   readonly videoDoubtMs: number;
   /** How long a signed result address works, in milliseconds; at most seven days. Default: 24 h. */

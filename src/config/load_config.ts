@@ -4,7 +4,10 @@ import type { Environment } from "./expansion.ts";
 
 /** Where a configuration is looked for. */
 export interface LoadOptions {
-  /** The file that the operator names. Default: `SWITCHYARD_CONFIG`, else the first of {@linkcode DEFAULT_FILE_NAMES} that exists. */
+  /**
+   * The file that the operator names. Default: `SWITCHYARD_CONFIG`, else the first of {@linkcode DEFAULT_FILE_NAMES}
+   * that exists.
+   */
   readonly path?: string;
   /** Where names are looked up. */
   readonly env: Environment;

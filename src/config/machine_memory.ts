@@ -33,8 +33,8 @@ export function memoryBytes(reported: ReportedMemory): number {
 }
 
 /**
- * The platform reads the control group itself. Its files are closed to programs without every permission (Deno 2.9), so that
- * they cannot be read here. Without the permission for this nothing is known.
+ * The platform reads the control group itself. Its files are closed to programs without every permission (Deno 2.9), so
+ * that they cannot be read here. Without the permission for this nothing is known.
  */
 const PLATFORM: ReportedMemory = {
   constrained: () => maySeeMemory() ? process.constrainedMemory() : undefined,

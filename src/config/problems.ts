@@ -124,7 +124,9 @@ function canBeShown(value: string): boolean {
   return !(value.match(/[\w-]{16,}/g) ?? []).some((run) => run.length >= 24 || /\d/.test(run));
 }
 
-/** Names of models hold dates and run longer than other words, but are made of short ones: `claude-sonnet-5-20260630`. */
+/**
+ * Names of models hold dates and run longer than other words, but are made of short ones: `claude-sonnet-5-20260630`.
+ */
 function isModelName(value: string): boolean {
   return isAliasName(value) && !value.includes("sk-") && !/[A-Za-z0-9]{16,}/.test(value);
 }

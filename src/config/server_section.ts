@@ -7,11 +7,13 @@ export interface ServerConfig {
   readonly host: string;
   /** 0 picks a free one. Default: 8787. */
   readonly port: number;
-  /** What `polling_url` and `mirror_urls` start with, without a closing slash. Null, the default: the listening address. */
+  /**
+   * What `polling_url` and `mirror_urls` start with, without a closing slash. Null, the default: the listening address.
+   */
   readonly baseUrl: string | null;
   /**
-   * Whether vendors of videos are given an address below `baseUrl` to post news of their jobs to, where that is https and not a
-   * private one. Default: true.
+   * Whether vendors of videos are given an address below `baseUrl` to post news of their jobs to, where that is https
+   * and not a private one. Default: true.
    */
   readonly vendorCallbacks: boolean;
   /** Bearer secret of the admin API, 16 characters or more. Null, the default: the admin API is off. */

@@ -28,7 +28,9 @@ export interface ReplyContext {
 
 /** Turns neutral events into the frames of one caller's stream. One per stream. */
 export interface EventWriter {
-  /** The frames of one event; those of `finish` include the format's end mark. An `error` event is written as by `fail`. */
+  /**
+   * The frames of one event; those of `finish` include the format's end mark. An `error` event is written as by `fail`.
+   */
   write(event: ReplyEvent): Frame[];
   /** The frames by which this format reports a failure after the first byte; the stream ends after them. */
   fail(error: GatewayError): Frame[];
@@ -107,13 +109,20 @@ export interface CallerFormat {
    * @returns Null where nothing is above it.
    */
   lowerLimit(body: JsonObject, most: number): LoweredLimit | null;
-  /** True where reasoning counts towards the request's limit by the format's own rule, so that it holds for any vendor. */
+  /**
+   * True where reasoning counts towards the request's limit by the format's own rule, so that it holds for any vendor.
+   */
   readonly limitHoldsReasoning: boolean;
   /** Where requests name a service tier. */
   readonly tierFields: readonly string[];
-  /** Whether the image models of the multimodal series are served in this format. Source: SPEC "POST /v1/images/generations", rule 5. */
+  /**
+   * Whether the image models of the multimodal series are served in this format. Source: SPEC "POST
+   * /v1/images/generations", rule 5.
+   */
   readonly servesImageModels: boolean;
-  /** The field of the first setting that a request may not have beside a cached content, which holds its own; else null. */
+  /**
+   * The field of the first setting that a request may not have beside a cached content, which holds its own; else null.
+   */
   cacheConflict(body: JsonObject): string | null;
   /** What the gateway must remember for its callers between requests. */
   readonly memory: CallerMemory;

@@ -1,7 +1,8 @@
 /**
  * What a reference leads to.
  *
- * - `response`, `conversation`, `thread`, `item`, `container`, `file`, `audio`: state that a vendor keeps and names in its replies.
+ * - `response`, `conversation`, `thread`, `item`, `container`, `file`, `audio`: state that a vendor keeps and names in
+ *   its replies.
  * - `prompt`, `vector_store`, `skill`, `voice`: state that the operator keeps at the vendor.
  * - `cached_content`: a cached content.
  * - `bucket`: an object in a bucket (`gs://`, `s3://` and the like), read with the operator's rights.

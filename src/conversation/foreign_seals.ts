@@ -3,8 +3,8 @@ import { type JsonScan, scanJson } from "../lib/json.ts";
 import { type Seal, WRAPPED_SEAL_PREFIX } from "./seal.ts";
 
 /**
- * What a request that passes must have changed because its history was begun elsewhere. A vendor gets its own proofs as it
- * gave them, and never another vendor's.
+ * What a request that passes must have changed because its history was begun elsewhere. A vendor gets its own proofs as
+ * it gave them, and never another vendor's.
  */
 export interface SealEdits {
   /** For the body, in no order. */

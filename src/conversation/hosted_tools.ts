@@ -12,9 +12,9 @@ export interface HostedTool {
 }
 
 /**
- * The hosted tools that a request offers, at any depth, in the order in which they stand. Tools that the caller runs are
- * not among them, and neither are those that vendors bill by tokens alone. A kind that is not known counts as hosted.
- * Source: the vendors' price lists of 2026-11.
+ * The hosted tools that a request offers, at any depth, in the order in which they stand. Tools that the caller runs
+ * are not among them, and neither are those that vendors bill by tokens alone. A kind that is not known counts as
+ * hosted. Source: the vendors' price lists of 2026-11.
  *
  * @param body The parsed request, checked or not.
  */
@@ -37,7 +37,8 @@ export function hostedToolsIn(grammar: RequestGrammar, body: JsonObject): readon
 }
 
 /**
- * The names of a tool that has its kind in `type`, as the formats of OpenAI and Anthropic do; none when the caller runs it.
+ * The names of a tool that has its kind in `type`, as the formats of OpenAI and Anthropic do; none when the caller runs
+ * it.
  *
  * @param usualKind What a tool without `type` is.
  * @param callerRun Kinds that the caller runs, or that cost their tokens alone.

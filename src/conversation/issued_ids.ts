@@ -19,7 +19,10 @@ export interface StatePolicy {
   readonly isThread: boolean;
 }
 
-/** What a request of a format says about the state of its reply. Source: Responses API reference, "store", "include"; Messages API reference, "thread". */
+/**
+ * What a request of a format says about the state of its reply. Source: Responses API reference, "store", "include";
+ * Messages API reference, "thread".
+ */
 export function statePolicyOf(body: JsonObject): StatePolicy {
   return {
     isStored: body.store !== false,

@@ -20,9 +20,9 @@ const OTHER_MODELS: LaterWork = {
 
 /**
  * Fields by which a vendor works or bills beyond the answer, in any format, because vendors of one format take each
- * other's fields. `background`: Responses API, "Background mode". `deferred`: xAI, "Deferred chat completions". `async`,
- * `batch`: dialects of the chat format. `caching`: ModelArk, a cache that is billed by the hour. `models`: OpenRouter, and
- * `fallbacks`: Messages API (beta), other models than the one that is charged.
+ * other's fields. `background`: Responses API, "Background mode". `deferred`: xAI, "Deferred chat completions".
+ * `async`, `batch`: dialects of the chat format. `caching`: ModelArk, a cache that is billed by the hour. `models`:
+ * OpenRouter, and `fallbacks`: Messages API (beta), other models than the one that is charged.
  */
 const LATER_WORK: Readonly<Record<string, LaterWork>> = {
   background: SWITCH,

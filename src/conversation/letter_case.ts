@@ -32,7 +32,8 @@ const READ_BELOW = /^(?:input|messages|system|instructions|prompt|conversation|c
 const CALLERS_KEYS = /\.(?:variables|env|headers)\.[^.]+$/;
 
 /**
- * Refuses a member whose name differs from one that the gateway checks in the case of its letters alone, as `Model` does.
+ * Refuses a member whose name differs from one that the gateway checks in the case of its letters alone, as `Model`
+ * does.
  *
  * @throws {GatewayError} `invalid_request`, naming the field.
  */

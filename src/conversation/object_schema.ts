@@ -61,7 +61,9 @@ interface Shape {
   readonly required: ReadonlySet<unknown>;
 }
 
-/** The schema that is read, and how much of it still may be. What is beyond is left out, so that the result says less. */
+/**
+ * The schema that is read, and how much of it still may be. What is beyond is left out, so that the result says less.
+ */
 interface Reading {
   readonly root: JsonSchema;
   parts: number;

@@ -72,7 +72,9 @@ function referencesOf(grammar: RequestGrammar, member: RequestMember): readonly 
   return addressed === null ? NONE : [[addressed, value, ""]];
 }
 
-/** Keys of members that name nothing, by far the most: remembered, as this is asked for every member of every request. */
+/**
+ * Keys of members that name nothing, by far the most: remembered, as this is asked for every member of every request.
+ */
 const SILENT = new Set<string>();
 const MAX_SILENT_KEYS = 2_000;
 

@@ -21,7 +21,10 @@ export interface RequestGrammar {
   ownReferences(body: JsonObject): readonly ContextReference[];
   /** Whether a vendor is to keep the conversation, or keeps it, so that the request holds a part of it alone. */
   isThreaded(body: JsonObject): boolean;
-  /** The hosted tools that an element of `tools` offers and that are billed beside tokens, by name; none for a caller's own. */
+  /**
+   * The hosted tools that an element of `tools` offers and that are billed beside tokens, by name; none for a caller's
+   * own.
+   */
   hostedToolNames(tool: JsonObject): readonly string[];
   /** Whether an element of `tools` is run by the vendor, also when it bills tokens alone. */
   isVendorTool(tool: JsonObject): boolean;

@@ -26,9 +26,9 @@ interface Place {
 }
 
 /**
- * Visits every member of a request that a vendor may read as protocol, at any depth. What a caller wrote for its own use is
- * not entered: JSON Schemas, arguments and results of tools, metadata, annotations of earlier replies. So an unknown kind
- * of content part is visited like a known one.
+ * Visits every member of a request that a vendor may read as protocol, at any depth. What a caller wrote for its own
+ * use is not entered: JSON Schemas, arguments and results of tools, metadata, annotations of earlier replies. So an
+ * unknown kind of content part is visited like a known one.
  *
  * @param body The parsed request. `extra_body` is not entered, because it is never sent.
  */
@@ -41,7 +41,10 @@ export function camelCaseOf(key: string): string {
   return key.includes("_") ? key.replace(/(?<=[^_])_+([a-z0-9])/gi, (_, next: string) => next.toUpperCase()) : key;
 }
 
-/** One walk. Every request is walked, so members are shown by one object that changes, and places are made for nests alone. */
+/**
+ * One walk. Every request is walked, so members are shown by one object that changes, and places are made for nests
+ * alone.
+ */
 class Walk implements RequestMember {
   key = "";
   name = "";

@@ -22,9 +22,9 @@ export interface Fields {
 export class Kinds {
   /**
    * @param shapes By the value of the member that names the kind.
-   * @param options `by`: that member, `type` by default. `usual`: the kind of an object that names none. `isNamed`: whether
-   * any other kind stands in the names of unread members: `messages.content.document.title`. `takesOthers`: whether objects of
-   * other kinds are left to the reader, which names what it does not read of them.
+   * @param options `by`: that member, `type` by default. `usual`: the kind of an object that names none. `isNamed`:
+   * whether any other kind stands in the names of unread members: `messages.content.document.title`. `takesOthers`:
+   * whether objects of other kinds are left to the reader, which names what it does not read of them.
    */
   constructor(
     readonly shapes: Readonly<Record<string, Shape>>,

@@ -15,7 +15,10 @@ import type { Written } from "./written.ts";
 export interface RequestTarget {
   /** The vendor's name of the model. */
   readonly model: string;
-  /** The provider's name: seals of other issuers, and of other formats, are left out (and reported as `reasoning_signature`). */
+  /**
+   * The provider's name: seals of other issuers, and of other formats, are left out (and reported as
+   * `reasoning_signature`).
+   */
   readonly provider: string;
   /** The model's own limit of output tokens, for formats that must name one; null when the catalog does not know. */
   readonly maxOutputTokens: number | null;
@@ -52,7 +55,10 @@ export interface StreamReader {
    * @throws {RangeError} If a frame is larger than any of a reply.
    */
   push(bytes: Uint8Array): Iterable<ReplyEvent>;
-  /** Called when the vendor's stream has ended; as {@linkcode EventReader.end}. A frame that was cut in two says nothing. */
+  /**
+   * Called when the vendor's stream has ended; as {@linkcode EventReader.end}. A frame that was cut in two says
+   * nothing.
+   */
   end(): Iterable<ReplyEvent>;
 }
 

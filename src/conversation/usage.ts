@@ -173,8 +173,8 @@ export function withAtLeast<U extends Usage | null>(
 
 /**
  * A counter as a vendor sent it: a whole number from 0 to {@linkcode MAX_COUNTER_TOKENS}. Missing, negative and
- * non-numeric values read as 0, so that no reply can make a charge negative; see {@linkcode checkedCounters} for telling
- * them apart.
+ * non-numeric values read as 0, so that no reply can make a charge negative; see {@linkcode checkedCounters} for
+ * telling them apart.
  */
 export function readCounter(value: unknown): number {
   return typeof value === "number" && value > 0 ? Math.floor(Math.min(value, MAX_COUNTER_TOKENS)) : 0;

@@ -10,8 +10,8 @@ const PIECE_BYTES = 65_536;
 const UNFINISHED = ".part-";
 
 /**
- * Files in one directory, which is made when it is missing. A file is written beside its name and renamed when it is whole and
- * on the disk, so that no half file is ever found, whenever the process ends. Links are not followed.
+ * Files in one directory, which is made when it is missing. A file is written beside its name and renamed when it is
+ * whole and on the disk, so that no half file is ever found, whenever the process ends. Links are not followed.
  *
  * @param quota Counts what is written and removed, and what is there when it is tidied. Default: nothing is refused.
  */

@@ -25,8 +25,8 @@ export interface WriteOptions {
 /** Where files are kept. Names are the gateway's own, see {@linkcode isFileName}; others find nothing. */
 export interface Files {
   /**
-   * Keeps what a source gives, once it is whole; in place of an older file of the name. Nothing is kept when the source fails
-   * or gives more than the cap.
+   * Keeps what a source gives, once it is whole; in place of an older file of the name. Nothing is kept when the source
+   * fails or gives more than the cap.
    *
    * @returns How many bytes it has.
    * @throws {RangeError} If the name is none, or the source gives more than `capBytes`.
@@ -38,15 +38,18 @@ export interface Files {
   /** Removes a file; one that is not there is removed already. */
   remove(name: string): Promise<void>;
   /**
-   * Removes what writes left that did not come to their end, and files that nothing refers to. Called once, before the first
-   * write.
+   * Removes what writes left that did not come to their end, and files that nothing refers to. Called once, before the
+   * first write.
    *
    * @param isKept Whether a file is still of use.
    */
   tidy(isKept: (name: string) => Promise<boolean>): Promise<void>;
 }
 
-/** A name that the gateway makes: lower case, digits and hyphens, a dot, an ending. It can lead nowhere but into a folder. */
+/**
+ * A name that the gateway makes: lower case, digits and hyphens, a dot, an ending. It can lead nowhere but into a
+ * folder.
+ */
 export function isFileName(name: string): boolean {
   return /^[a-z0-9][a-z0-9-]{0,99}\.[a-z0-9]{1,5}$/.test(name);
 }

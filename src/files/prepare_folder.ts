@@ -6,8 +6,8 @@ import { makePrivateFolder, PRIVATE_FILE_MODE, tighten } from "../lib/private_pa
 const PROBE = ".part-probe-";
 
 /**
- * Makes the folder of files when it is missing, takes from others what they may do in it, and makes sure that this process
- * can write there.
+ * Makes the folder of files when it is missing, takes from others what they may do in it, and makes sure that this
+ * process can write there.
  *
  * @throws What the system throws when it cannot.
  */

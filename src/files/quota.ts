@@ -40,7 +40,8 @@ const SHARES = { full: { enter: 1 / 100, leave: 2 / 100 }, nearlyFull: { enter: 
 
 /**
  * Counts the bytes of files and refuses those that the quota, or the disk, has no room for. Each change of the
- * {@linkcode FilesState} is logged: `files_nearly_full` and `files_full` as errors, `files_room` when there is room again.
+ * {@linkcode FilesState} is logged: `files_nearly_full` and `files_full` as errors, `files_room` when there is room
+ * again.
  */
 export class DiskQuota {
   readonly #options: DiskQuotaOptions;

@@ -29,8 +29,8 @@ export function signedUrl(base: string, name: string, expiresAt: number, keys: S
 }
 
 /**
- * Whether an address is one of ours and still good. The signature is compared first, in constant time, and only then the
- * expiry is looked at. Nothing but `expires` and `signature`, each once, may stand in the query.
+ * Whether an address is one of ours and still good. The signature is compared first, in constant time, and only then
+ * the expiry is looked at. Nothing but `expires` and `signature`, each once, may stand in the query.
  *
  * @param query Without its question mark.
  * @param now Unix milliseconds.
@@ -53,7 +53,9 @@ function swapped(match: RegExpExecArray | null): readonly string[] | null {
   return match && [match[0], match[2], match[1]];
 }
 
-/** Each part behind its length, so that no two sets of parts are one text. The method is GET, which stands for HEAD too. */
+/**
+ * Each part behind its length, so that no two sets of parts are one text. The method is GET, which stands for HEAD too.
+ */
 function signatureOf(name: string, expires: string, key: SigningKey) {
   const parts = [VERSION, "GET", name, expires, key.id];
   const text = parts.map((part) => `${part.length}:${part}`).join("");

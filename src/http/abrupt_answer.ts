@@ -9,8 +9,8 @@ const FLUSH_MS = 50;
 
 /**
  * The same answer, after which the connection breaks. The platform keeps a connection whose request body never ends
- * open for ever, also when the answer says `Connection: close`; only an answer that fails makes it let go, if no read of
- * the body is pending. So the answer is sent whole, in chunks, and the mark of its end never comes.
+ * open for ever, also when the answer says `Connection: close`; only an answer that fails makes it let go, if no read
+ * of the body is pending. So the answer is sent whole, in chunks, and the mark of its end never comes.
  */
 export function abruptAnswer(response: Response, clock: Clock): Response {
   const headers = new Headers(response.headers);

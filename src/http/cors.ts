@@ -1,6 +1,6 @@
 /**
- * Cross-origin reading by browsers (Fetch standard, "CORS protocol"). Every credential here travels in a header that the
- * page must set itself, never in a cookie, so any origin may ask.
+ * Cross-origin reading by browsers (Fetch standard, "CORS protocol"). Every credential here travels in a header that
+ * the page must set itself, never in a cookie, so any origin may ask.
  */
 
 const ALLOWED_METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE";

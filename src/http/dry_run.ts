@@ -1,7 +1,8 @@
 import { GatewayError } from "../lib/gateway_error.ts";
 
 /**
- * Whether a request is to be answered without being carried out: the header `X-Service-Dry-Run`, which is `true` or `false`.
+ * Whether a request is to be answered without being carried out: the header `X-Service-Dry-Run`, which is `true` or
+ * `false`.
  *
  * @throws {GatewayError} `invalid_request` for any other value: a slip would cost money.
  */

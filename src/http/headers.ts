@@ -1,8 +1,9 @@
 /**
  * Header fields that travel between a caller and a vendor of text. Both lists are closed: whatever is not named ends at
  * the gateway. So nobody sees the other's credentials and cookies, the operator's organisation, project or quota plan
- * at the vendor (`openai-organization`, `anthropic-organization-id`), the hosts on the way (`cf-ray`, `via`), or a field
- * that belongs to one hop (RFC 9110, 7.6.1); and no caller chooses whose account is billed (`x-goog-user-project`).
+ * at the vendor (`openai-organization`, `anthropic-organization-id`), the hosts on the way (`cf-ray`, `via`), or a
+ * field that belongs to one hop (RFC 9110, 7.6.1); and no caller chooses whose account is billed
+ * (`x-goog-user-project`).
  */
 
 /** Looks up a field by its name in lower case; null when it is missing. */
@@ -12,8 +13,8 @@ export type FieldSource = (name: string) => string | null;
 const WAITS: readonly string[] = ["retry-after", "retry-after-ms"];
 
 /**
- * The fields of a caller's request that go on to a vendor of the caller's form, by name in lower case. A value that could
- * not stand in a header again is left out.
+ * The fields of a caller's request that go on to a vendor of the caller's form, by name in lower case. A value that
+ * could not stand in a header again is left out.
  *
  * @param names Features of the format, in lower case.
  */
@@ -27,10 +28,11 @@ export function requestHeadersOf(fieldOf: FieldSource, names: readonly string[])
 }
 
 /**
- * The fields of a vendor's answer that go on to the caller, names in lower case: when to come again; and where both speak
- * one form also the limits and what time the vendor took. Limits in the words of another form are left out, because no
- * client of the caller's form reads them. The type is not among them, as the gateway says what it has checked the body to
- * be, and neither is a request id or a `RateLimit` field, which would be taken for the gateway's own.
+ * The fields of a vendor's answer that go on to the caller, names in lower case: when to come again; and where both
+ * speak one form also the limits and what time the vendor took. Limits in the words of another form are left out,
+ * because no client of the caller's form reads them. The type is not among them, as the gateway says what it has
+ * checked the body to be, and neither is a request id or a `RateLimit` field, which would be taken for the gateway's
+ * own.
  *
  * @param told What vendors of the format that both speak tell, in lower case; none when they speak different ones.
  */

@@ -18,8 +18,8 @@ export interface JsonBody {
 }
 
 /**
- * Bytes of memory that a byte of JSON text costs: the bytes as they came, their text, the values in it and the bytes that
- * are sent on. Measured with texts, pictures in base64 and messages of 19 MB.
+ * Bytes of memory that a byte of JSON text costs: the bytes as they came, their text, the values in it and the bytes
+ * that are sent on. Measured with texts, pictures in base64 and messages of 19 MB.
  */
 export const JSON_MEMORY_FACTOR = 4;
 
@@ -34,10 +34,11 @@ export const DEEPEST_JSON = 200;
 
 /**
  * Reads a request whose body is one JSON object. The one rule for content types, on every endpoint: `application/json`,
- * `text/json`, any `…+json`, or none at all; parameters are ignored but for a charset other than UTF-8; all else is 415.
+ * `text/json`, any `…+json`, or none at all; parameters are ignored but for a charset other than UTF-8; all else is
+ * 415.
  *
- * A name that comes twice in one object, at any depth, is refused, because another reader may take the other value. No message
- * repeats what the body says, names of doubled members apart.
+ * A name that comes twice in one object, at any depth, is refused, because another reader may take the other value. No
+ * message repeats what the body says, names of doubled members apart.
  *
  * The memory that the value costs is taken from the budget and held until the request ends.
  *

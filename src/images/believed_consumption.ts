@@ -13,8 +13,8 @@ export interface BelievedConsumption {
 }
 
 /**
- * The consumption that is charged of what a vendor reported. Each picture may take the model's whole context and output,
- * as each may be a call of its own. Source: docs/money.md, "Usage that is not believed".
+ * The consumption that is charged of what a vendor reported. Each picture may take the model's whole context and
+ * output, as each may be a call of its own. Source: docs/money.md, "Usage that is not believed".
  *
  * @param made How many pictures came.
  */

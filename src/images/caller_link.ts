@@ -1,6 +1,6 @@
 /**
- * The caller's leaving as a vendor's call sees it. Until a vendor is asked, leaving ends the work; from then on the vendor is
- * heard out: it makes the pictures and takes money for them whoever waits.
+ * The caller's leaving as a vendor's call sees it. Until a vendor is asked, leaving ends the work; from then on the
+ * vendor is heard out: it makes the pictures and takes money for them whoever waits.
  */
 export class CallerLink {
   readonly #controller = new AbortController();

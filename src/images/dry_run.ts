@@ -7,7 +7,10 @@ import type { ImageParts } from "./image_call.ts";
 import { type ImageOption, imageOptionsOf } from "./image_option.ts";
 import type { ImageAsker, ImageRequest } from "./image_request.ts";
 
-/** What a request for pictures would come to, at the model that it names or at the first of its fallbacks that can serve it. */
+/**
+ * What a request for pictures would come to, at the model that it names or at the first of its fallbacks that can serve
+ * it.
+ */
 export interface ImageTrial {
   /** At that model. */
   readonly request: ImageRequest;

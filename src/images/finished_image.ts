@@ -25,8 +25,8 @@ export interface ImageFetch {
 }
 
 /**
- * Gets a vendor's picture, wherever it is. Rejects with {@linkcode UpstreamFailure}, and with what `reserve` throws as a
- * `GatewayError`.
+ * Gets a vendor's picture, wherever it is. Rejects with {@linkcode UpstreamFailure}, and with what `reserve` throws as
+ * a `GatewayError`.
  */
 export type ImageFinisher = (image: MadeImage, provider: string, fetch: ImageFetch) => Promise<FinishedImage>;
 

@@ -44,7 +44,8 @@ export class ImageCalls {
   /**
    * Answers with the pictures.
    *
-   * @param requests The request at the model that it names, then at those that are tried when all providers of that fail.
+   * @param requests The request at the model that it names, then at those that are tried when all providers of that
+   * fail.
    * @throws {GatewayError} Before the first byte; afterwards a failure is an event of the stream.
    */
   async run(requests: readonly ImageRequest[], asker: ImageAsker): Promise<Response> {

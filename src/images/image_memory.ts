@@ -9,8 +9,8 @@ const MAX_AHEAD_SHARE = 1 / 4;
 const REPLY_MEMORY_FACTOR = 3;
 
 /**
- * The memory of one request's pictures. Most of it is taken before a vendor is asked, because a picture that was made and
- * then has no room is paid for and lost.
+ * The memory of one request's pictures. Most of it is taken before a vendor is asked, because a picture that was made
+ * and then has no room is paid for and lost.
  */
 export class ImageMemory {
   #memory: MemoryLease;

@@ -20,7 +20,8 @@ export interface ImageOption extends CallOption {
 type Asking = Pick<ImageAsker, "accountId" | "headerPin">;
 
 /**
- * The ways to serve a request: at the model that it names, then at those that are tried when all providers of that fail.
+ * The ways to serve a request: at the model that it names, then at those that are tried when all providers of that
+ * fail.
  *
  * @throws {GatewayError} What keeps the first from being served.
  */

@@ -7,8 +7,8 @@ export type ImageKind = "generate" | "edit";
 
 /**
  * Has an order carried out, by several calls at once where the vendor makes fewer pictures a call. Where some of these
- * fail, the answer is what the others made; only when all fail, so does this. Its failure is one that leaves open whether
- * the vendor did the work, where there is one, else the first.
+ * fail, the answer is what the others made; only when all fail, so does this. Its failure is one that leaves open
+ * whether the vendor did the work, where there is one, else the first.
  */
 export async function makeImages(
   upstream: ImageUpstream,

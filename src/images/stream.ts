@@ -92,8 +92,8 @@ class ImageStream implements StreamSource<Uint8Array<ArrayBuffer>>, Relay {
     this.#isOver = true;
     this.#opened.onEnd();
     const error = errorFor(thrown);
-    // A stream that the gateway ends for want of money is charged for what was shown. One whose caller has left is, too:
-    // see `leave`.
+    // A stream that the gateway ends for want of money is charged for what was shown. One whose caller has left is,
+    // too: see `leave`.
     if (error.code === "insufficient_credits") await this.#chargeShown("cut");
     else if (!this.#hasLeft) this.#opened.bill.settlement.release();
     return errorFrame(this.#opened.writeError(error));

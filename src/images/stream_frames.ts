@@ -11,8 +11,8 @@ type PartialEvent = Extract<ImageEvent, { type: "partial" }>;
 export const HEARTBEAT: Uint8Array<ArrayBuffer> = bytesOf(": ping\n\n");
 
 /**
- * An unfinished picture as an event. Nothing where the vendor's data is no base64, since a sketch is nothing to fail for.
- * Source: OpenAI API reference, "Image streaming events".
+ * An unfinished picture as an event. Nothing where the vendor's data is no base64, since a sketch is nothing to fail
+ * for. Source: OpenAI API reference, "Image streaming events".
  */
 export function* partialFrame(
   request: ImageRequest,

@@ -183,7 +183,7 @@ export class LargeRequests {
     const flag = new Int32Array(answered);
     const { config } = this.options;
     const data: ThreadData = { config, discovered: this.#discovered, own: this.#own, answers: port2, answered };
-    const entry = new URL("./thread.ts", import.meta.url);
+    const entry = new URL("../app/large_request_thread.ts", import.meta.url);
     const thread = threadStarter({ entry, heapMegabytes: HEAP_MEGABYTES, data, ports: [port2] })(events);
     port1.unref();
     return {

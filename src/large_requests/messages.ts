@@ -11,8 +11,8 @@ import type { Store } from "../store/store.ts";
 import type { FailureFacts, FailureKind } from "../upstreams/failure.ts";
 
 /**
- * What the main thread and a thread for large requests tell each other. Values are plain; bytes travel as `ArrayBuffer`,
- * moved and not copied.
+ * What the main thread and a thread for large requests tell each other. Values are plain; bytes travel as
+ * `ArrayBuffer`, moved and not copied.
  */
 
 /** What a thread is started with. */

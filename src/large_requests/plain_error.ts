@@ -2,7 +2,9 @@ import { GatewayError } from "../lib/gateway_error.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { PlainError } from "./messages.ts";
 
-/** An error in plain values. Of one that nobody foresaw only class and place travel: its message can repeat the input. */
+/**
+ * An error in plain values. Of one that nobody foresaw only class and place travel: its message can repeat the input.
+ */
 export function plainErrorOf(error: unknown): PlainError {
   if (error instanceof GatewayError && error.code !== "internal_error") {
     const { cause: _, ...details } = error.details;

@@ -2,7 +2,10 @@
 export interface Clock {
   /** Unix time in milliseconds. It follows the machine's clock, so it goes back when that is set back. */
   now(): number;
-  /** Milliseconds since an instant of no meaning. It never goes back: spans and pauses of this process are measured by it. */
+  /**
+   * Milliseconds since an instant of no meaning. It never goes back: spans and pauses of this process are measured by
+   * it.
+   */
   monotonicMs(): number;
   /** Calls back once after `delayMs`; gives the way to call it off. The timer does not keep the process alive. */
   after(delayMs: number, callback: () => void): () => void;

@@ -8,7 +8,10 @@ export interface CompactFields<T> {
   readonly usual: Partial<T>;
 }
 
-/** Records as compact bytes, and back. Whatever structured clone keeps of plain objects, lists, text, numbers and bigints. */
+/**
+ * Records as compact bytes, and back. Whatever structured clone keeps of plain objects, lists, text, numbers and
+ * bigints.
+ */
 export interface CompactRecords<T> {
   /** @param tail Bytes that are kept behind the record, such as a body. Default: none. */
   write(record: T, tail?: Uint8Array): Uint8Array<ArrayBuffer>;
@@ -23,8 +26,8 @@ const LINE_FEED = 10;
 const MARK = "\0";
 
 /**
- * Records as deflated JSON. A database page holds four small rows, while one beyond a quarter of it takes a page of its own;
- * names of fields and repeated ids are a good part of a record.
+ * Records as deflated JSON. A database page holds four small rows, while one beyond a quarter of it takes a page of its
+ * own; names of fields and repeated ids are a good part of a record.
  *
  * @throws {RangeError} From `write`, for a field that is called as a short name is.
  */

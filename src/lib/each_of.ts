@@ -1,6 +1,6 @@
 /**
- * Does a piece of work for each item, in their order, so many at once: what many items ask of the thread in one turn, and of
- * whatever they wait for, does not grow with their number.
+ * Does a piece of work for each item, in their order, so many at once: what many items ask of the thread in one turn,
+ * and of whatever they wait for, does not grow with their number.
  *
  * @param atOnce At least 1.
  * @throws What the first piece of work that failed has thrown.

@@ -22,8 +22,8 @@ export function newRequestId(): string {
 }
 
 /**
- * An order of instants that no two share: the millisecond, and a counter within it. It never goes backwards, also when the
- * clock does, and borrows from the next millisecond when one is full.
+ * An order of instants that no two share: the millisecond, and a counter within it. It never goes backwards, also when
+ * the clock does, and borrows from the next millisecond when one is full.
  *
  * @param mostCount The largest counter.
  */

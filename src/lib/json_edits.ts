@@ -9,9 +9,9 @@ export interface JsonEdit {
 }
 
 /**
- * Changes single places of a JSON text; all other bytes stay as they are. A name that an object holds twice means the last
- * of them, as for `JSON.parse`. A path that leads nowhere changes nothing, and neither does an edit inside of what another
- * edit replaces.
+ * Changes single places of a JSON text; all other bytes stay as they are. A name that an object holds twice means the
+ * last of them, as for `JSON.parse`. A path that leads nowhere changes nothing, and neither does an edit inside of what
+ * another edit replaces.
  *
  * @param bytes UTF-8 that `JSON.parse` accepts.
  */

@@ -5,8 +5,8 @@ const SLICE_BYTES = 1_000_000;
 const MIN_BYTES = 262_144;
 
 /**
- * Whether a JSON text holds more than so many values. Values take far longer to parse than the bytes of a long string, and
- * parsing cannot be interrupted; this count lets other work go on in between.
+ * Whether a JSON text holds more than so many values. Values take far longer to parse than the bytes of a long string,
+ * and parsing cannot be interrupted; this count lets other work go on in between.
  *
  * @param bytes UTF-8. Of a text that is no JSON, it says no more than was seen.
  */
@@ -33,7 +33,8 @@ export async function hasMoreValuesThan(bytes: Uint8Array, maxValues: number): P
 }
 
 /**
- * Whether a text of JSON holds more than so many values, for texts of some hundred kilobytes, which are counted at once.
+ * Whether a text of JSON holds more than so many values, for texts of some hundred kilobytes, which are counted at
+ * once.
  */
 export function textHasMoreValuesThan(text: string, maxValues: number): boolean {
   if (text.length <= maxValues) return false;
@@ -46,7 +47,9 @@ export function textHasMoreValuesThan(text: string, maxValues: number): boolean 
   return false;
 }
 
-/** The place of the quote that ends a string; the text's length where none does. Long strings are passed in one search. */
+/**
+ * The place of the quote that ends a string; the text's length where none does. Long strings are passed in one search.
+ */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1;;) {
     const quote = text.indexOf('"', at);

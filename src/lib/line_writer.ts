@@ -3,7 +3,8 @@ import { type Clock, systemClock } from "./clock.ts";
 /** Writes lines to a standard stream of this process. No call blocks, and none throws. */
 export interface LineWriter {
   /**
-   * Takes one line without its end. The line is dropped and counted when {@linkcode MAX_QUEUED_CHARACTERS} wait already.
+   * Takes one line without its end. The line is dropped and counted when {@linkcode MAX_QUEUED_CHARACTERS} wait
+   * already.
    *
    * @param isUrgent True starts the write at once, together with all that came before. An urgent line may use a reserve
    * of {@linkcode URGENT_RESERVE_CHARACTERS} beyond the bound.
@@ -15,7 +16,9 @@ export interface LineWriter {
 
 /** What a line writer is built from. */
 export interface LineWriterOptions {
-  /** Writes some bytes and resolves with how many, as `Deno.stderr.write` does. Called again only after it has settled. */
+  /**
+   * Writes some bytes and resolves with how many, as `Deno.stderr.write` does. Called again only after it has settled.
+   */
   readonly write: (bytes: Uint8Array) => Promise<number>;
   /** Default the machine's. */
   readonly clock?: Clock;
@@ -40,8 +43,9 @@ const NEWLINE = 0x0a;
  *
  *   write(line) → queue (bounded) → one write under way → written, or lost and counted
  *
- * A pipe that nobody reads stops the write under way, not the process: lines wait up to the bound, and more are dropped.
- * A write that fails (EPIPE, ENOSPC, EIO, EBADF) loses its lines. The next line that can be written reports the count.
+ * A pipe that nobody reads stops the write under way, not the process: lines wait up to the bound, and more are
+ * dropped. A write that fails (EPIPE, ENOSPC, EIO, EBADF) loses its lines. The next line that can be written reports
+ * the count.
  */
 export function createLineWriter(options: LineWriterOptions): LineWriter {
   const writer = new QueuedWriter(options.write, options.clock ?? systemClock, options.droppedLine ?? null);

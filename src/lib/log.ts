@@ -95,7 +95,8 @@ export function jsonLog(
 }
 
 /**
- * The line that stands for log lines that could not be written, of whatever level: `log_lines_dropped` with their count.
+ * The line that stands for log lines that could not be written, of whatever level: `log_lines_dropped` with their
+ * count.
  *
  * @param now Unix milliseconds.
  */

@@ -28,7 +28,8 @@ export const LARGEST_MONEY: Money = 10_000_000n * 10n ** BigInt(MONEY_DIGITS);
 /**
  * Reads a decimal amount of USD, such as `25`, `25.00` or `-0.5`.
  *
- * @throws {RangeError} If it is no plain decimal, has more than ten fractional digits or exceeds {@linkcode LARGEST_MONEY}.
+ * @throws {RangeError} If it is no plain decimal, has more than ten fractional digits or exceeds {@linkcode
+ * LARGEST_MONEY}.
  */
 export function readMoney(text: string): Money {
   const money = readDecimal(text, MONEY_DIGITS);

@@ -14,9 +14,9 @@ export async function makePrivateFolder(path: string): Promise<void> {
 }
 
 /**
- * Takes from a file or folder of our own what its group and others may do, and logs that as `permissions_tightened`. What
- * we do not own, or cannot change, is logged as `permissions_open` and left alone, as is a shared folder such as `/tmp`.
- * Nothing happens where there is no such path, or where the system has no modes.
+ * Takes from a file or folder of our own what its group and others may do, and logs that as `permissions_tightened`.
+ * What we do not own, or cannot change, is logged as `permissions_open` and left alone, as is a shared folder such as
+ * `/tmp`. Nothing happens where there is no such path, or where the system has no modes.
  */
 export async function tighten(path: string, log: Log): Promise<void> {
   const about = await Deno.stat(path).catch(() => null);

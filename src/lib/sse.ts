@@ -77,7 +77,10 @@ export interface ListWriter {
   end(): string;
 }
 
-/** The form of a content stream that was asked for without `alt=sse`. Source: Gemini API reference, "streamGenerateContent". */
+/**
+ * The form of a content stream that was asked for without `alt=sse`. Source: Gemini API reference,
+ * "streamGenerateContent".
+ */
 export function createListWriter(): ListWriter {
   let opening = "[";
   return {

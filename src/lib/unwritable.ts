@@ -24,8 +24,8 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * What a failure of the file system tells about a place that the operator chose, or the failure itself when it tells nothing
- * about that.
+ * What a failure of the file system tells about a place that the operator chose, or the failure itself when it tells
+ * nothing about that.
  *
  * @param setting The field of the configuration that names the place; null for one that no field names.
  */

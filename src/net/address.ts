@@ -101,7 +101,8 @@ export function isReachable(verdict: Verdict): boolean {
 }
 
 function addressIn(text: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
-  // The library finds out by throwing, which for a name, the usual case, costs more than all else that a call does here.
+  // The library finds out by throwing, which for a name, the usual case, costs more than all else that a call does
+  // here.
   if (/^[\d.]+$/.test(text)) return ipaddr.IPv4.isValidFourPartDecimal(text) ? ipaddr.IPv4.parse(text) : null;
   return text.includes(":") && !text.includes("%") && ipaddr.IPv6.isValid(text) ? ipaddr.IPv6.parse(text) : null;
 }

@@ -11,7 +11,10 @@ export interface Watched {
   onDeadline(): void;
 }
 
-/** One timer for all deadlines of the hot path, where a timer or an `AbortSignal.timeout` each would cost more than the work. */
+/**
+ * One timer for all deadlines of the hot path, where a timer or an `AbortSignal.timeout` each would cost more than the
+ * work.
+ */
 export interface DeadlineWheel {
   /** Monotonic milliseconds, from which deadlines are reckoned: no deadline moves when the machine's clock is set. */
   now(): number;

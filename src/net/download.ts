@@ -13,7 +13,10 @@ export interface DownloadOptions {
   /** What is hoped for, such as `image/*`. */
   readonly accept?: string;
   readonly signal?: AbortSignal;
-  /** Asks {@linkcode openDownload} for a part, as a `Range` field says it (RFC 9110, 14.2): `bytes=0-499`. Default: the whole. */
+  /**
+   * Asks {@linkcode openDownload} for a part, as a `Range` field says it (RFC 9110, 14.2): `bytes=0-499`. Default: the
+   * whole.
+   */
   readonly range?: string | null;
   /**
    * Called by {@linkcode download} before bytes are read: with the announced length at once, else in steps. Throws to
@@ -36,7 +39,9 @@ export interface DownloadStream {
   readonly mediaType: string;
   /** Of the body, as the server announces it; null when it does not. */
   readonly length: number | null;
-  /** Where the body stands in the whole, as a `Content-Range` field says it (`bytes 0-499/1234`); null for the whole. */
+  /**
+   * Where the body stands in the whole, as a `Content-Range` field says it (`bytes 0-499/1234`); null for the whole.
+   */
   readonly part: string | null;
   discard(): void;
 }
@@ -80,8 +85,8 @@ export async function download(address: unknown, options: DownloadOptions, polic
 }
 
 /**
- * As {@linkcode download}, for files that are too large to be held: the body is read, or discarded, by the caller. A server may
- * give the whole where a part is asked for.
+ * As {@linkcode download}, for files that are too large to be held: the body is read, or discarded, by the caller. A
+ * server may give the whole where a part is asked for.
  */
 export async function openDownload(
   address: unknown,

@@ -33,7 +33,10 @@ export type EgressRule =
   | "private_address"
   | "own_address";
 
-/** A guarded request that failed. The message may be shown to a caller: it tells the rule, never what lies behind a name. */
+/**
+ * A guarded request that failed. The message may be shown to a caller: it tells the rule, never what lies behind a
+ * name.
+ */
 export class EgressError extends Error {
   override readonly name = "EgressError";
 

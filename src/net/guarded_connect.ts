@@ -10,7 +10,9 @@ export interface GuardedConnectOptions {
   readonly clock: Clock;
   /** Longest wait for a connection to one address, TLS included, in milliseconds. */
   readonly connectMs: number;
-  /** Called with each socket that is being opened, so that it can be given up; with null when it is not opened any more. */
+  /**
+   * Called with each socket that is being opened, so that it can be given up; with null when it is not opened any more.
+   */
   onOpening(opening: Opening | null): void;
 }
 
@@ -18,8 +20,8 @@ export interface GuardedConnectOptions {
 const MAX_ADDRESSES = 3;
 
 /**
- * Connects to one of the addresses that were judged, and to nothing else. They are tried in turn, which is safe because nothing
- * was sent; only a failure to connect leads on.
+ * Connects to one of the addresses that were judged, and to nothing else. They are tried in turn, which is safe because
+ * nothing was sent; only a failure to connect leads on.
  *
  * @throws {EgressError} `connect`, `tls`, `refused`, or what the socket was given up with.
  */

@@ -17,9 +17,9 @@ const BUFFER_BYTES = 256;
  * Looks at all sockets of the process before something is decided by what they gave.
  *
  * The event loop delivers what a socket has received only when it comes round. A loop that was held up, by a long
- * calculation, can have bytes waiting for a kept connection that answer nothing; a request that is written then would take them
- * for its answer. The platform cannot ask one socket. So a byte goes to and fro over loopback: when it is read, everything that
- * came before it was delivered. That costs about 10 µs, which those who ask in one go share.
+ * calculation, can have bytes waiting for a kept connection that answer nothing; a request that is written then would
+ * take them for its answer. The platform cannot ask one socket. So a byte goes to and fro over loopback: when it is
+ * read, everything that came before it was delivered. That costs about 10 µs, which those who ask in one go share.
  */
 export class IoTurns {
   #pair: Promise<SocketPair | null> | null = null;

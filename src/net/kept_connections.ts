@@ -29,8 +29,9 @@ const IN_ALL = 512;
 const MARGIN_MS = 1_000;
 
 /**
- * Connections that rest between two requests to the same host. One leaves by being taken, or is closed: when its time is
- * over, when its peer closes it or says something unasked, when it is the oldest of too many, or with all others at the end.
+ * Connections that rest between two requests to the same host. One leaves by being taken, or is closed: when its time
+ * is over, when its peer closes it or says something unasked, when it is the oldest of too many, or with all others at
+ * the end.
  */
 export class KeptConnections {
   readonly #clock: Clock;
@@ -62,8 +63,8 @@ export class KeptConnections {
   }
 
   /**
-   * As {@linkcode KeptConnections.take}, after everything that has reached this process was delivered: so what came over an
-   * idle connection has closed it, also when the event loop was held up.
+   * As {@linkcode KeptConnections.take}, after everything that has reached this process was delivered: so what came
+   * over an idle connection has closed it, also when the event loop was held up.
    */
   async takeQuiet(...wanted: Parameters<KeptConnections["take"]>): Promise<Connection | null> {
     const [isTls, host] = wanted;

@@ -23,8 +23,8 @@ const LARGEST_MEDIUM_BYTES = 20_000_000;
 const LONGEST_DOWNLOAD_MS = 30_000;
 
 /**
- * The function that fetches media under the egress guard, at most 20 MB in 30 s each. The type is told by the first bytes;
- * what the server says counts for plain text alone, which has no such mark.
+ * The function that fetches media under the egress guard, at most 20 MB in 30 s each. The type is told by the first
+ * bytes; what the server says counts for plain text alone, which has no such mark.
  *
  * @returns Of a function that throws {@linkcode GatewayError} `invalid_request` when the medium cannot be had, and what
  * `reserve` throws.

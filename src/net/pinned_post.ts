@@ -38,11 +38,11 @@ export interface PostAnswer {
 /**
  * Sends POSTs under the egress guard, over connections that are kept for some seconds where that is safe.
  *
- * Each POST judges its address and all that its name resolves to, as if it were the first. Its connection leads to one of the
- * addresses judged just now and to nothing else: a kept one serves only if it was made to one of them, for the same host and
- * port. So a name that moves is not reached where it was, and one that comes to a forbidden address is not reached at all.
- * The certificate is checked against the name when the connection is made. No redirect is followed and no proxy of the
- * environment applies.
+ * Each POST judges its address and all that its name resolves to, as if it were the first. Its connection leads to one
+ * of the addresses judged just now and to nothing else: a kept one serves only if it was made to one of them, for the
+ * same host and port. So a name that moves is not reached where it was, and one that comes to a forbidden address is
+ * not reached at all. The certificate is checked against the name when the connection is made. No redirect is followed
+ * and no proxy of the environment applies.
  *
  * Nearly all that a POST costs is its TLS handshake; what webhooks can carry hangs on the connections that are kept.
  */
@@ -85,8 +85,8 @@ interface PosterParts {
 }
 
 /**
- * One POST, and everything that has to be let go of when its time is over. One deadline serves all steps: it is drawn nearer
- * while the body is dropped. What waits is ended by closing what it waits for.
+ * One POST, and everything that has to be let go of when its time is over. One deadline serves all steps: it is drawn
+ * nearer while the body is dropped. What waits is ended by closing what it waits for.
  */
 class Exchange implements Watched {
   deadlineAt: number;

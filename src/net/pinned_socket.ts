@@ -36,10 +36,10 @@ export interface PinnedDialer {
 /**
  * A dialer that trusts the usual roots and those of the operator.
  *
- * It works with Node's sockets. Deno's own keep the descriptor of a handshake that was given up until the peer hangs up, so
- * that receivers which never shake hands could use up all that the process may have. A handshake costs about a millisecond of
- * processor time either way. A chain that does not end at the operator's roots is looked at once more, over a new connection,
- * with the usual ones.
+ * It works with Node's sockets. Deno's own keep the descriptor of a handshake that was given up until the peer hangs
+ * up, so that receivers which never shake hands could use up all that the process may have. A handshake costs about a
+ * millisecond of processor time either way. A chain that does not end at the operator's roots is looked at once more,
+ * over a new connection, with the usual ones.
  *
  * @param caCertificates The operator's roots, in PEM.
  * @param usual The usual roots; others for tests.

@@ -36,7 +36,8 @@ export interface ProxyException {
 export const NO_PROXIES: Proxies = { https: null, http: null, exceptions: [] };
 
 /**
- * The proxies that the environment names: `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`; the small letters go first, as in curl.
+ * The proxies that the environment names: `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`; the small letters go first, as in
+ * curl.
  *
  * @param env Gives the value of a name.
  * @param onBad Called with the name of a variable that does not hold a proxy's address.

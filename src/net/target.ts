@@ -43,7 +43,9 @@ const LONGEST_NAME = 253;
 const LONGEST_LABEL = 63;
 const RESOLVE_MS = 5000;
 
-/** Names that mean a place near the resolver (RFC 6761, RFC 6762, RFC 8375, ICANN's `internal`), and metadata by name. */
+/**
+ * Names that mean a place near the resolver (RFC 6761, RFC 6762, RFC 8375, ICANN's `internal`), and metadata by name.
+ */
 const LOCAL_NAME = /(^|\.)(localhost|local|internal|home\.arpa|metadata\.goog)$/;
 
 /** Ports of other protocols. Source: Fetch standard, "bad port". */

@@ -1,9 +1,10 @@
 /**
  * What handshakes of Node's sockets say of a certificate.
  *
- * Whoever names roots to such a socket gives up the usual ones, and naming those as well costs 17 ms for each connection, since
- * Deno reads them anew each time. So a chain that {@linkcode isUntrusted} under the operator's roots is looked at once more with
- * the usual ones, over a new connection: whether it ends at one of two sets can be asked of one after the other.
+ * Whoever names roots to such a socket gives up the usual ones, and naming those as well costs 17 ms for each
+ * connection, since Deno reads them anew each time. So a chain that {@linkcode isUntrusted} under the operator's roots
+ * is looked at once more with the usual ones, over a new connection: whether it ends at one of two sets can be asked of
+ * one after the other.
  */
 
 /** True for an error by which a socket of Node says that a chain ends at no root that is trusted. */

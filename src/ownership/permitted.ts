@@ -20,7 +20,9 @@ export interface StateRequest {
   readonly grammar: RequestGrammar;
   readonly body: JsonObject;
   readonly model: Pick<Model, "id" | "pricing">;
-  /** Whether a provider gets the request as it was sent. To any other it is written anew, without ids and hosted tools. */
+  /**
+   * Whether a provider gets the request as it was sent. To any other it is written anew, without ids and hosted tools.
+   */
   readonly passesTo: (provider: Provider) => boolean;
   /** Whether the gateway itself made an item for the account, so that it can put it in the place of its id. */
   readonly hasItem?: (id: string) => boolean;
@@ -34,13 +36,14 @@ export interface StateParts {
 }
 
 /**
- * The providers that may get a request, in their order. Every id that it names must belong to the account, and leads to the
- * provider that gave it; or the provider's configuration allows it by name. Buckets must be allowed for the account. Hosted
- * tools need a price on the model, or an allowance of the provider; on a model without any price they are free as well.
+ * The providers that may get a request, in their order. Every id that it names must belong to the account, and leads to
+ * the provider that gave it; or the provider's configuration allows it by name. Buckets must be allowed for the
+ * account. Hosted tools need a price on the model, or an allowance of the provider; on a model without any price they
+ * are free as well.
  *
  * @param candidates As routing would try them; at least one.
- * @throws {GatewayError} `not_found` for state that the account does not own, alike whether another does; `invalid_request`,
- * naming the field, for whatever else is not allowed.
+ * @throws {GatewayError} `not_found` for state that the account does not own, alike whether another does;
+ * `invalid_request`, naming the field, for whatever else is not allowed.
  */
 export async function permittedCandidates<C extends { readonly provider: string }>(
   request: StateRequest,
@@ -190,9 +193,9 @@ function refusalOfTools(
 }
 
 /**
- * Why a provider that gets the request written anew may not have it. Addresses are written anew and ids are not, so that such
- * a provider helps only where the gateway has the items itself. Without any provider of the format this says nothing: the
- * codec then says what to send instead.
+ * Why a provider that gets the request written anew may not have it. Addresses are written anew and ids are not, so
+ * that such a provider helps only where the gateway has the items itself. Without any provider of the format this says
+ * nothing: the codec then says what to send instead.
  */
 function refusalOfTranslation(
   named: readonly Named[],

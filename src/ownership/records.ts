@@ -44,7 +44,8 @@ export async function readOwners(store: Store, states: readonly NamedState[]): P
 }
 
 /**
- * The commit that gives states to an owner, refused as `conflict` when one of them has an owner. Conversations have no end.
+ * The commit that gives states to an owner, refused as `conflict` when one of them has an owner. Conversations have no
+ * end.
  *
  * @param now Unix milliseconds.
  */

@@ -5,8 +5,8 @@ import { addOwners, type NamedState, type Owner, type OwnerEntry, readOwners, re
 /** Who owns what vendors keep and name by an id. */
 export interface VendorState {
   /**
-   * Gives ids to an account. Resolves once that is durable; only then may the ids reach the caller. An id that has an owner
-   * keeps it.
+   * Gives ids to an account. Resolves once that is durable; only then may the ids reach the caller. An id that has an
+   * owner keeps it.
    */
   keep(owner: Owner, states: readonly NamedState[]): Promise<void>;
   /** The owners of ids, in their order; null for an id that the gateway never gave out. */

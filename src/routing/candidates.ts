@@ -23,7 +23,8 @@ export interface RoutingContext {
 
 /**
  * The providers to try for one request, in order: the pinned one alone, or all in a weighted random order, those whose
- * circuit is open last. Misconfigured providers are left out. Source: SPEC "Provider routing", DESIGN section 4, "Routing".
+ * circuit is open last. Misconfigured providers are left out. Source: SPEC "Provider routing", DESIGN section 4,
+ * "Routing".
  *
  * @param serving Whoever serves the model; never empty.
  * @param pin The name of one of them, null for none.
@@ -46,8 +47,8 @@ export function candidatesFor(
 }
 
 /**
- * The candidates of several models, one model behind the other, with those last whose circuit is open: each of a model that
- * is known to fail is passed over for the next model.
+ * The candidates of several models, one model behind the other, with those last whose circuit is open: each of a model
+ * that is known to fail is passed over for the next model.
  */
 export function restingLast<C extends Candidate>(
   candidates: readonly C[],
@@ -59,8 +60,8 @@ export function restingLast<C extends Candidate>(
 }
 
 /**
- * The candidates in the order of their chances, without a draw: by weight, those whose circuit is open last. Misconfigured
- * providers are left out.
+ * The candidates in the order of their chances, without a draw: by weight, those whose circuit is open last.
+ * Misconfigured providers are left out.
  *
  * @throws {GatewayError} `upstream_auth_failed` when none is left.
  */

@@ -10,8 +10,9 @@ import { FailureEvidence, type FailureScope } from "./failure_evidence.ts";
  * A vendor's 401 alone proves nothing: a caller may be able to cause it. It makes the monitor probe the provider in the
  * background, by a request that depends on no caller and costs nothing. Only when the probe is rejected too, the
  * provider counts as misconfigured. Where a probe says neither yes nor no, or contradicts requests that the vendor
- * accepted lately, the rule of {@linkcode FailureEvidence} decides. A misconfigured provider is probed again, with growing delays, until it accepts the credential; where the
- * probe says nothing, one caller's request is let through each time.
+ * accepted lately, the rule of {@linkcode FailureEvidence} decides. A misconfigured provider is probed again, with
+ * growing delays, until it accepts the credential; where the probe says nothing, one caller's request is let through
+ * each time.
  */
 export interface CredentialMonitor {
   /** Whether the account's requests must not go to the provider. */

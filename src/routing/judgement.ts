@@ -13,7 +13,9 @@ export interface ErrorAudience {
   readonly author: FormatAuthor;
 }
 
-/** What no attempt could mend, as the caller is told it. A vendor's 503 and 529 are kept for callers of its own format. */
+/**
+ * What no attempt could mend, as the caller is told it. A vendor's 503 and 529 are kept for callers of its own format.
+ */
 export function errorForCaller(error: unknown, { providers, author }: ErrorAudience): unknown {
   if (!(error instanceof UpstreamFailure)) return error;
   const spoken = providers.get(error.provider)?.text ?? [];

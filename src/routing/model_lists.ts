@@ -33,9 +33,9 @@ export interface ModelListOptions {
 }
 
 /**
- * The models of providers whose vendors list them. Lists are read in the background, each once per its patterns' shortest
- * `refresh`, a tenth more or less. While a list cannot be read the last one stands, also after a restart, and is tried
- * again after 10 s, 20 s and so on up to that span.
+ * The models of providers whose vendors list them. Lists are read in the background, each once per its patterns'
+ * shortest `refresh`, a tenth more or less. While a list cannot be read the last one stands, also after a restart, and
+ * is tried again after 10 s, 20 s and so on up to that span.
  */
 export interface ModelLists {
   /** Takes up the lists that were kept. Resolves when that is done; no vendor is asked. */

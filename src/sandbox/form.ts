@@ -8,7 +8,10 @@ export async function readForm(request: Request): Promise<FormData | null> {
   }
 }
 
-/** A form as the log of seen requests keeps it: texts as they are, of files what they are. A name that repeats has a list. */
+/**
+ * A form as the log of seen requests keeps it: texts as they are, of files what they are. A name that repeats has a
+ * list.
+ */
 export function writeForm(form: FormData): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   for (const name of new Set(form.keys())) {

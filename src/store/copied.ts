@@ -2,7 +2,8 @@
 const DEEPEST = 16;
 
 /**
- * A structured clone, by a shorter way for what nearly every stored value is: plain objects, lists, bytes and primitive values.
+ * A structured clone, by a shorter way for what nearly every stored value is: plain objects, lists, bytes and primitive
+ * values.
  *
  * @throws {DOMException} For a value that has no structured clone.
  */

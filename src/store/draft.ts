@@ -2,7 +2,9 @@ import type { Weight } from "./limits.ts";
 import { encodeKey } from "./keys.ts";
 import type { Key, Version } from "./store.ts";
 
-/** What stands under a key. `version` null: nothing; `UNWRITTEN`: what an earlier commit of the same batch put there. */
+/**
+ * What stands under a key. `version` null: nothing; `UNWRITTEN`: what an earlier commit of the same batch put there.
+ */
 export interface Slot {
   readonly value: unknown;
   readonly version: Version | null;

@@ -4,8 +4,8 @@ import type { Writability } from "./write_health.ts";
 /** A store that lives inside this process, with what its owner must do for it beside the port. */
 export interface EmbeddedStore extends Store {
   /**
-   * Tells commands that find the store in use where its gateway is reached, or, with null, that it is not. Does nothing for
-   * a store in memory.
+   * Tells commands that find the store in use where its gateway is reached, or, with null, that it is not. Does nothing
+   * for a store in memory.
    */
   publishAddress(address: string | null): Promise<void>;
   /** Wakes the kinds that have overdue jobs, for alarms that were lost; called each minute. Gives how many kinds. */

@@ -3,7 +3,8 @@ import { statfsSync } from "node:fs";
 /**
  * The least free space, in bytes, of the file systems that these folders lie on.
  *
- * @returns Of a function: null when it is not known, because a folder is not there or `--allow-sys=statfs` was not given.
+ * @returns Of a function: null when it is not known, because a folder is not there or `--allow-sys=statfs` was not
+ * given.
  */
 export function freeSpaceAt(folders: readonly string[]): () => number | null {
   const isPermitted = Deno.permissions.querySync({ name: "sys", kind: "statfs" }).state === "granted";

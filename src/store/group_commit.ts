@@ -40,7 +40,8 @@ const ATTEMPTS_ALONE = 5;
  *
  *     gather → decide, absences presumed → atomic → done
  *                        └ a presumption or a check failed → read what was presumed, decide again → atomic → done
- *                                                                                     └ a check failed again → one by one
+ *                                                                                     └ a check failed again → one by
+ *                                                                                     one
  */
 export class GroupCommit {
   readonly #kv: Deno.Kv;

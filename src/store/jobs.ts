@@ -26,7 +26,8 @@ export interface JobContext {
 /**
  * Does one job and commits `settle` or `postpone` for it together with what it changed.
  *
- * @returns The result of that commit. Without it, the runner finds out by a commit of its own whether the job is still open.
+ * @returns The result of that commit. Without it, the runner finds out by a commit of its own whether the job is still
+ * open.
  */
 export type JobHandler = (job: Job, context: JobContext) => Promise<CommitResult | void>;
 
@@ -78,8 +79,8 @@ class Work {
   renewals = 0;
 
   /**
-   * @param leaseEndsAt In monotonic milliseconds, no later than the store's own instant: whoever sets the machine's clock
-   * neither ends a lease nor keeps it from being renewed.
+   * @param leaseEndsAt In monotonic milliseconds, no later than the store's own instant: whoever sets the machine's
+   * clock neither ends a lease nor keeps it from being renewed.
    */
   constructor(readonly lane: Lane, public job: Job, public leaseEndsAt: number) {}
 

@@ -134,7 +134,8 @@ function encodeNumber(number: number): string {
   return String.fromCharCode(1, a, b, c, d, e, f, g, h);
 }
 
-// The terminator 0x00 sorts a text before its own continuations; a 0x00 inside is followed by 0xff to tell the two apart.
+// The terminator 0x00 sorts a text before its own continuations; a 0x00 inside is followed by 0xff to tell the two
+// apart.
 function encodeText(text: string): string {
   if (PLAIN_ASCII.test(text)) return `\x02${text}\x00`;
   if (!text.isWellFormed()) throw new RangeError("Cannot use a text in a key as it has half a surrogate pair");

@@ -150,8 +150,9 @@ const SMALL_BYTES = 16 * 1024;
 const DEEPEST = 16;
 
 /**
- * How many bytes a value takes serialised, roughly and rather too many; `Infinity` for what only the serialiser can tell. Texts
- * that the engine happens to hold at two bytes a character take up to twice as many: the distance of the limits covers them.
+ * How many bytes a value takes serialised, roughly and rather too many; `Infinity` for what only the serialiser can
+ * tell. Texts that the engine happens to hold at two bytes a character take up to twice as many: the distance of the
+ * limits covers them.
  */
 export function roughBytesOf(value: unknown, depth = 0): number {
   if (typeof value === "string") {

@@ -28,8 +28,8 @@ export interface StoreHolder {
  * lets go of it when the process ends, however it ends. The file itself stays: removing it would let two processes lock
  * two files of one name.
  *
- * Whoever holds it writes its process id there, and a gateway that listens its address on a second line, so that commands
- * find the gateway that runs on a store. What a killed process left is not believed, as its lock is free.
+ * Whoever holds it writes its process id there, and a gateway that listens its address on a second line, so that
+ * commands find the gateway that runs on a store. What a killed process left is not believed, as its lock is free.
  */
 export class ProcessLock {
   readonly #file: Deno.FsFile;
@@ -95,7 +95,10 @@ export async function storeHolder(path: string): Promise<StoreHolder | null> {
 const LOCK_TRIES = 3;
 const LOCK_PAUSE_MS = 50;
 
-/** Whether the lock was had. Tries more than once, as {@linkcode storeHolder} of another process takes the lock for a moment. */
+/**
+ * Whether the lock was had. Tries more than once, as {@linkcode storeHolder} of another process takes the lock for a
+ * moment.
+ */
 async function acquire(file: Deno.FsFile): Promise<boolean> {
   for (let tries = 1; tries < LOCK_TRIES; tries++) {
     if (await file.tryLock(true)) return true;

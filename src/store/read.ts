@@ -16,8 +16,8 @@ const KEYS_PER_READ = 10;
 const LARGEST_READ = 500;
 
 /**
- * The callers' values under these keys, null where there is none or none any more. A key too large for one has none. When all
- * of them are known nothing is read; else all are, so that they are of one instant.
+ * The callers' values under these keys, null where there is none or none any more. A key too large for one has none.
+ * When all of them are known nothing is read; else all are, so that they are of one instant.
  */
 export async function readValues<T>(
   kv: Deno.Kv,

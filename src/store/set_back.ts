@@ -1,16 +1,19 @@
 /**
- * A machine's clock that is set back. Due times are instants of that clock, so that those set before would lie ahead by as much
- * as it was set back. They are moved back along, so that no job waits longer than it was put off for.
+ * A machine's clock that is set back. Due times are instants of that clock, so that those set before would lie ahead by
+ * as much as it was set back. They are moved back along, so that no job waits longer than it was put off for.
  *
- * What is noticed: within a process at the first use of the store, by a clock that never goes back; between two opens of a
- * database by an instant that is written beside due times, see {@linkcode CLOCK_NOTED_EVERY_MS}.
+ * What is noticed: within a process at the first use of the store, by a clock that never goes back; between two opens
+ * of a database by an instant that is written beside due times, see {@linkcode CLOCK_NOTED_EVERY_MS}.
  */
 import type { Clock } from "../lib/clock.ts";
 import type { Draft, Proposal } from "./draft.ts";
 import { dueKey, jobKey, type JobRecord } from "./keys.ts";
 import { type DueEntry, jobProposal, listDue } from "./lease.ts";
 
-/** How old the noted instant may be, in milliseconds: what a due time can be late by after a clock was set back between opens. */
+/**
+ * How old the noted instant may be, in milliseconds: what a due time can be late by after a clock was set back between
+ * opens.
+ */
 export const CLOCK_NOTED_EVERY_MS = 10_000;
 
 /** Less than that is how clocks are kept right, and no job minds. */

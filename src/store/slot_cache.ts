@@ -14,10 +14,10 @@ const LARGEST_VALUE_BYTES = 4_096;
 const SLOT_BYTES = 200;
 
 /**
- * What was read or written last, so that hot keys are not read again. It holds because this process is the only writer, and
- * because what it tells is durable: a value is forgotten when a write of it begins and known again when that is done. What
- * a reader of the database brings is taken only if no write of that key began or was under way since the reader set out.
- * What was used least recently goes first.
+ * What was read or written last, so that hot keys are not read again. It holds because this process is the only writer,
+ * and because what it tells is durable: a value is forgotten when a write of it begins and known again when that is
+ * done. What a reader of the database brings is taken only if no write of that key began or was under way since the
+ * reader set out. What was used least recently goes first.
  */
 export class SlotCache {
   readonly #records = new RecentSlots(MOST_RECORDS);
@@ -87,8 +87,8 @@ interface Weighed {
 }
 
 /**
- * Slots up to a weight. The oldest goes first, but one that was asked for meanwhile is spared once: that is nearly the order
- * of use, without moving an entry each time it is asked for.
+ * Slots up to a weight. The oldest goes first, but one that was asked for meanwhile is spared once: that is nearly the
+ * order of use, without moving an entry each time it is asked for.
  */
 class RecentSlots {
   readonly #slots = new Map<string, Weighed>();

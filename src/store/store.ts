@@ -1,6 +1,9 @@
 import type { Money } from "../lib/money.ts";
 
-/** Where a value is kept: ordered part by part, numbers before text; at most 1 KB encoded. The first part names the capability. */
+/**
+ * Where a value is kept: ordered part by part, numbers before text; at most 1 KB encoded. The first part names the
+ * capability.
+ */
 export type Key = readonly (string | number)[];
 
 /** Opaque stamp of a value: two reads with one version saw one value. */
@@ -16,7 +19,9 @@ export interface Entry<T = unknown> {
   readonly version: Version;
 }
 
-/** Work that is owed. `(kind, ref)` is unique among open jobs; `epoch` rises with every claim and fences late workers. */
+/**
+ * Work that is owed. `(kind, ref)` is unique among open jobs; `epoch` rises with every claim and fences late workers.
+ */
 export interface Job {
   /** Given by the store when the job is added. */
   readonly id: string;
@@ -135,13 +140,15 @@ export interface Store {
   ): Promise<StoredLedgerEntry[]>;
   /** Due jobs of these kinds, oldest first; each comes with `epoch` one higher and `dueAt` = now + `leaseMs`. */
   claim(kinds: readonly string[], limit: number, leaseMs: number): Promise<Job[]>;
-  /** When open jobs of a kind are due, in the order of the refs: now for one that is claimed, null where none is open. */
+  /**
+   * When open jobs of a kind are due, in the order of the refs: now for one that is claimed, null where none is open.
+   */
   dueTimes(kind: string, refs: readonly string[]): Promise<(number | null)[]>;
   /** Moves the ends of leases to now + `leaseMs`; gives the jobs that are still the caller's, renewed. */
   renew(jobs: readonly Job[], leaseMs: number): Promise<Job[]>;
   /**
-   * A rate limit by the generic cell rate algorithm: `cost` from a bucket that earns one unit in `perMs` and holds `burst`.
-   * Not durable. `waitMs` is enough: whoever waits that long is not refused for having come too early.
+   * A rate limit by the generic cell rate algorithm: `cost` from a bucket that earns one unit in `perMs` and holds
+   * `burst`. Not durable. `waitMs` is enough: whoever waits that long is not refused for having come too early.
    */
   take(
     bucket: string,

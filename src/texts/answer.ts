@@ -45,7 +45,10 @@ export function jsonBytes(value: unknown): Uint8Array<ArrayBuffer> {
   return ENCODER.encode(JSON.stringify(value));
 }
 
-/** Names of losses as a header says them, each once. A caller can send thousands of unknown fields, and clients refuse heads beyond some kilobytes. */
+/**
+ * Names of losses as a header says them, each once. A caller can send thousands of unknown fields, and clients refuse
+ * heads beyond some kilobytes.
+ */
 export function droppedNames(losses: readonly string[]): string {
   const names = [...new Set(losses.map(fieldName))];
   const shown = names.slice(0, MOST_NAMES).join(", ");

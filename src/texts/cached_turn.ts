@@ -14,7 +14,8 @@ import type { TextAttempt } from "./attempt.ts";
  *
  * @param candidates As routing would try them.
  * @param serving Whoever serves the model.
- * @throws {GatewayError} `invalid_request` for a pin elsewhere; `not_found` when the cache's provider serves the model no more.
+ * @throws {GatewayError} `invalid_request` for a pin elsewhere; `not_found` when the cache's provider serves the model
+ * no more.
  */
 export function candidatesOfCache(
   { field, provider, kind }: CacheReference,
@@ -35,8 +36,8 @@ export function candidatesOfCache(
 }
 
 /**
- * The failure of a turn whose vendor does not know its cache any more, as the caller is told it. Such a vendor answers 403 as
- * for a key that it refuses, but the same key made the cache.
+ * The failure of a turn whose vendor does not know its cache any more, as the caller is told it. Such a vendor answers
+ * 403 as for a key that it refuses, but the same key made the cache.
  */
 export function failureOfCache(error: unknown, cache: CacheReference): unknown {
   const isGone = cache.kind === "native" && error instanceof UpstreamFailure &&

@@ -117,7 +117,8 @@ export async function countAt(
 /**
  * Asks the provider's own counter, and remembers it when there turns out to be none.
  *
- * @throws {UpstreamFailure} `forbidden` when there is none, so that the next provider is asked and this one is not blamed.
+ * @throws {UpstreamFailure} `forbidden` when there is none, so that the next provider is asked and this one is not
+ * blamed.
  */
 async function askCounter(candidate: Candidate, turn: Counted, model: Model, parts: TextParts): Promise<TokenCount> {
   const provider = parts.providers.get(candidate.provider)!;

@@ -3,8 +3,8 @@ import type { ReplyEvent } from "../conversation/events.ts";
 import type { ReplyPart } from "../conversation/reply.ts";
 
 /**
- * Tools whose input is free text exist in one family of forms only; codecs of the others offer them as functions with one
- * property `input`. Here such a call becomes what the caller offered.
+ * Tools whose input is free text exist in one family of forms only; codecs of the others offer them as functions with
+ * one property `input`. Here such a call becomes what the caller offered.
  */
 
 /** The names of the caller's tools of kind `custom`. */

@@ -4,8 +4,8 @@ import type { Reply, ReplyPart } from "../conversation/reply.ts";
 import { StopCutter } from "./stop_cutter.ts";
 
 /**
- * What the gateway does to a reply because the vendor could not be asked to: ending the text at a stop sequence, and keeping
- * one tool call where several were not wanted.
+ * What the gateway does to a reply because the vendor could not be asked to: ending the text at a stop sequence, and
+ * keeping one tool call where several were not wanted.
  */
 export interface Emulation {
   reply(reply: Reply): Reply;

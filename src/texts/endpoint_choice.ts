@@ -15,8 +15,8 @@ interface Rewriting {
 }
 
 /**
- * Where a request is served that must be written anew: in the caller's own format where the provider has it. A search that
- * only one of a provider's formats has decides first.
+ * Where a request is served that must be written anew: in the caller's own format where the provider has it. A search
+ * that only one of a provider's formats has decides first.
  */
 export function rewritingEndpointOf(
   turn: TextTurn,
@@ -32,8 +32,8 @@ export function rewritingEndpointOf(
 }
 
 /**
- * Where a caller of another format is served: by the provider's first format, unless the request needs what only another
- * one has.
+ * Where a caller of another format is served: by the provider's first format, unless the request needs what only
+ * another one has.
  *
  * @throws {GatewayError} `route_error` for a provider without text.
  */

@@ -11,7 +11,9 @@ const WHOLE_END = /[}\]]\s*$/;
  */
 export class FrameBuffer {
   #held = "";
-  /** The last signs of what is held, in which an empty line may begin: to search all of it with each read would be slow. */
+  /**
+   * The last signs of what is held, in which an empty line may begin: to search all of it with each read would be slow.
+   */
   #seam = "";
   /** What is held has data in several lines, which nothing but an empty line ends. */
   #isFolded = false;
@@ -67,7 +69,9 @@ export class FrameBuffer {
     this.#isFolded = isFolded;
   }
 
-  /** Takes out what is held up to its last whole line, if that is data that is whole, or an empty line that came late. */
+  /**
+   * Takes out what is held up to its last whole line, if that is data that is whole, or an empty line that came late.
+   */
   #closedByData(): string {
     const held = this.#held;
     const end = Math.max(held.lastIndexOf("\n"), held.lastIndexOf("\r")) + 1;

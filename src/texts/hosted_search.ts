@@ -56,8 +56,8 @@ export function offersSearch({ format, body }: SearchingTurn): boolean {
 }
 
 /**
- * The candidates without those that cannot search, where the turn means nothing without a search. Those that get the bytes
- * as they came were judged before.
+ * The candidates without those that cannot search, where the turn means nothing without a search. Those that get the
+ * bytes as they came were judged before.
  *
  * @throws {GatewayError} `invalid_request`, naming the tool, when none is left.
  */

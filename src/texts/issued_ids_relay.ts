@@ -7,8 +7,8 @@ import { framesIn, refuseManyValues } from "./stream_frames.ts";
 import { latin1Of, textOfLatin1 } from "./stream_lines.ts";
 
 /**
- * The most ids that are kept of one reply; later ones belong to nobody. Each is kept for weeks, so that a vendor must not
- * be able to fill the store.
+ * The most ids that are kept of one reply; later ones belong to nobody. Each is kept for weeks, so that a vendor must
+ * not be able to fill the store.
  */
 export const MAX_IDS_PER_REPLY = 2_000;
 
@@ -36,8 +36,8 @@ export function withIssuedIds(inner: Relay, attempt: TextAttempt, parts: Keeping
 type KeepingParts = Pick<TextParts, "vendorState">;
 
 /**
- * Holds back what hands out an id until it is durable to whom the id belongs. Each id is written once, with the others of
- * its bytes; all else passes at once.
+ * Holds back what hands out an id until it is durable to whom the id belongs. Each id is written once, with the others
+ * of its bytes; all else passes at once.
  */
 class IssuedIdsRelay implements Relay {
   readonly #policy: StatePolicy;

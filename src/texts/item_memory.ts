@@ -3,9 +3,9 @@ import type { JsonObject } from "../lib/json_object.ts";
 import type { KeptValues } from "./bounded_memory.ts";
 
 /**
- * Remembers the output items of translated `responses` replies, for clients that send back an id in the place of an item
- * (`item_reference`), as one popular client does by default. A vendor that stores responses resolves those itself; for a
- * vendor of another form the gateway must. Kept in memory for some hours.
+ * Remembers the output items of translated `responses` replies, for clients that send back an id in the place of an
+ * item (`item_reference`), as one popular client does by default. A vendor that stores responses resolves those itself;
+ * for a vendor of another form the gateway must. Kept in memory for some hours.
  */
 export interface ItemMemory {
   /** Keeps the items of a whole reply. */

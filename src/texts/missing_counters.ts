@@ -5,8 +5,9 @@ import type { UpstreamFailure } from "../upstreams/failure.ts";
 const REMEMBERED_MS = 600_000;
 
 /**
- * Vendors that only resemble a format's author, and whose token counter turned out not to exist. Kept by provider and by
- * the vendor's name of the model, so that what is asked of one model says nothing of another; as many as there are of both.
+ * Vendors that only resemble a format's author, and whose token counter turned out not to exist. Kept by provider and
+ * by the vendor's name of the model, so that what is asked of one model says nothing of another; as many as there are
+ * of both.
  */
 export class MissingCounters {
   readonly #until = new Map<string, number>();

@@ -18,10 +18,10 @@ import type { TextAttempt } from "./attempt.ts";
 import { isUsageAwaited, usageSoFar } from "./turn_usage.ts";
 
 /**
- * Watches a stream's bytes go by, whole frames at a time. The text is searched for the few names that matter, which stand
- * in it unbroken however the stream is framed; only where one occurs it is cut into frames, and only frames with one are
- * parsed. Bytes that are whole frames pass as they came. The beginning of a frame waits for its end, so that a stream
- * which breaks off leaves no half of an event behind.
+ * Watches a stream's bytes go by, whole frames at a time. The text is searched for the few names that matter, which
+ * stand in it unbroken however the stream is framed; only where one occurs it is cut into frames, and only frames with
+ * one are parsed. Bytes that are whole frames pass as they came. The beginning of a frame waits for its end, so that a
+ * stream which breaks off leaves no half of an event behind.
  */
 export class PassRelay implements Relay {
   readonly finished = false;

@@ -21,8 +21,8 @@ import { estimatedUsageOf, leavingSignalOf } from "./turn_usage.ts";
 import { readWholeReply } from "./whole_reply.ts";
 
 /**
- * A turn whose caller and vendor speak one form: the bytes pass, but for the model's name, the gateway's own keys and the
- * wish for usage. Usage is read on the side. Source: DESIGN section 1, sentence 2.
+ * A turn whose caller and vendor speak one form: the bytes pass, but for the model's name, the gateway's own keys and
+ * the wish for usage. Usage is read on the side. Source: DESIGN section 1, sentence 2.
  */
 export async function passThrough(attempt: TextAttempt, pass: PassThrough, parts: TextParts): Promise<Response> {
   const { turn, provider, endpoint, candidate } = attempt;
@@ -81,7 +81,9 @@ async function answerWhole(
   return new Response(bytes, { headers: answerHeaders(attempt, response, "application/json", losses) });
 }
 
-/** The usage a whole reply reports, or an estimate where it reports none. Refuses what is no reply: nothing is charged. */
+/**
+ * The usage a whole reply reports, or an estimate where it reports none. Refuses what is no reply: nothing is charged.
+ */
 async function usageOfWhole(bytes: Uint8Array<ArrayBuffer>, attempt: TextAttempt): Promise<Usage> {
   const { turn, endpoint: { format }, measure } = attempt;
   try {

@@ -6,11 +6,11 @@ import type { Seal } from "../conversation/seal.ts";
 import type { KeptValues } from "./bounded_memory.ts";
 
 /**
- * Remembers the seals of a reply that do not come back with its history. Clients of the chat format send back a call's id
- * and arguments and nothing else, but some vendors refuse a tool's result without the seal that came with the call. Other
- * formats carry seals, but for those behind the last words, which would end a reply with a block that says nothing. A seal
- * is found again by the call's id, or by the text that it was put on. Kept in memory for some hours; when it is gone,
- * codecs send what their vendor accepts in its place.
+ * Remembers the seals of a reply that do not come back with its history. Clients of the chat format send back a call's
+ * id and arguments and nothing else, but some vendors refuse a tool's result without the seal that came with the call.
+ * Other formats carry seals, but for those behind the last words, which would end a reply with a block that says
+ * nothing. A seal is found again by the call's id, or by the text that it was put on. Kept in memory for some hours;
+ * when it is gone, codecs send what their vendor accepts in its place.
  */
 export interface ReasoningMemory {
   /**

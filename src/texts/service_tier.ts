@@ -9,7 +9,9 @@ import { ownEndpointOf } from "./own_endpoint.ts";
 /** Whether every provider that may serve a turn can be asked for a tier, in the word of the caller's format. */
 export type TierTaken = (tier: string) => boolean;
 
-/** The same of some providers: those that get the bytes as they came, and those whose formats have a word for the tier. */
+/**
+ * The same of some providers: those that get the bytes as they came, and those whose formats have a word for the tier.
+ */
 export function tierTakenBy(providers: readonly Provider[], turn: TextTurn): TierTaken {
   return (tier) =>
     providers.every((provider) =>
@@ -20,9 +22,9 @@ export function tierTakenBy(providers: readonly Provider[], turn: TextTurn): Tie
 }
 
 /**
- * The tariff that a request is reserved by: that of the tier that it asks for, and the usual one's where it asks for none.
- * A vendor that cannot be asked for the tier serves at the usual one, so that the dearer of both is reserved beside such a
- * vendor.
+ * The tariff that a request is reserved by: that of the tier that it asks for, and the usual one's where it asks for
+ * none. A vendor that cannot be asked for the tier serves at the usual one, so that the dearer of both is reserved
+ * beside such a vendor.
  *
  * @param isTaken Of the providers that may serve the request.
  * @throws {GatewayError} `invalid_request` naming the field, for a tier without a price on the model.

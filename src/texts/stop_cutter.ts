@@ -1,9 +1,9 @@
 import type { ReplyEvent } from "../conversation/events.ts";
 
 /**
- * Ends a stream's text at the first stop sequence. The last characters that could begin a sequence are held back until more
- * text shows whether they do. After a match everything that follows is swallowed and the stream is finished; the vendor's
- * usage is then not known.
+ * Ends a stream's text at the first stop sequence. The last characters that could begin a sequence are held back until
+ * more text shows whether they do. After a match everything that follows is swallowed and the stream is finished; the
+ * vendor's usage is then not known.
  */
 export class StopCutter {
   readonly #stop: readonly string[];

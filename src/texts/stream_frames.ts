@@ -20,9 +20,9 @@ export interface RawFrame {
 const BYTE_ORDER_MARK = "\u00ef\u00bb\u00bf";
 
 /**
- * The frames of a text, which make it up again; its end ends the last one. A line whose data is whole by itself ends its
- * frame where another line of data follows: some vendors leave out the empty line, and JSON in several lines is whole
- * only with the last.
+ * The frames of a text, which make it up again; its end ends the last one. A line whose data is whole by itself ends
+ * its frame where another line of data follows: some vendors leave out the empty line, and JSON in several lines is
+ * whole only with the last.
  *
  * @param text Latin-1 or decoded.
  */

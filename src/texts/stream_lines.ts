@@ -1,8 +1,8 @@
 import { Buffer } from "node:buffer";
 
 /**
- * The lines of a stream of events as Latin-1 text, in which one character is one byte, so that no cut through a character
- * of several bytes can hurt. Lines end in LF, CR or CRLF (WHATWG HTML, 9.2.6).
+ * The lines of a stream of events as Latin-1 text, in which one character is one byte, so that no cut through a
+ * character of several bytes can hurt. Lines end in LF, CR or CRLF (WHATWG HTML, 9.2.6).
  */
 
 /** A stretch of text that gives way to another. */

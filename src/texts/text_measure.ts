@@ -91,8 +91,8 @@ function searchesIn({ tools }: JsonObject): number {
 }
 
 /**
- * Tokens of reasoning that a vendor may be allowed beyond the caller's limit. One of the messages format takes no budget
- * that is not below its limit, so the limit of a caller of another format is raised.
+ * Tokens of reasoning that a vendor may be allowed beyond the caller's limit. One of the messages format takes no
+ * budget that is not below its limit, so the limit of a caller of another format is raised.
  */
 function reasoningBeyondLimit({ body, format }: MeasuredRequest): number {
   return format.limitHoldsReasoning || !asksForReasoning(body) ? 0 : Math.max(MIN_REASONING_TOKENS, budgetIn(body));

@@ -17,12 +17,12 @@ export interface TextOption extends MeasuredText, CallOption {
 }
 
 /**
- * The models that may serve a turn: the one that it names, then the fallbacks of that name. A fallback that cannot serve
- * the turn (a pin to a provider that does not serve it, state at another provider, a hosted tool or tier without a price
- * on it) is left out. A turn with a cached content has no fallbacks, as the cache belongs to one model.
+ * The models that may serve a turn: the one that it names, then the fallbacks of that name. A fallback that cannot
+ * serve the turn (a pin to a provider that does not serve it, state at another provider, a hosted tool or tier without
+ * a price on it) is left out. A turn with a cached content has no fallbacks, as the cache belongs to one model.
  *
- * @throws {GatewayError} What keeps the named model from serving the turn; misconfigured providers only when no fallback
- * is left.
+ * @throws {GatewayError} What keeps the named model from serving the turn; misconfigured providers only when no
+ * fallback is left.
  */
 export async function textOptionsOf(turn: TextTurn, parts: TextParts): Promise<CallOptions<TextOption>> {
   const { model, fallbacks } = namedTextModel(parts.catalog, turn.model, turn.format);

@@ -62,8 +62,8 @@ export function textReserve(measure: TextMeasure, rates: TextRates): Reserve {
 }
 
 /**
- * How a request fits into what is reserved for it already: the limit of output tokens that its vendor must be sent, which is
- * null where the caller's own or none is sent. Null when it does not fit.
+ * How a request fits into what is reserved for it already: the limit of output tokens that its vendor must be sent,
+ * which is null where the caller's own or none is sent. Null when it does not fit.
  */
 export function fitWithin(
   amount: Money,

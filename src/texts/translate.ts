@@ -30,8 +30,8 @@ import { estimatedUsageOf, leavingSignalOf } from "./turn_usage.ts";
 import { readWholeReply } from "./whole_reply.ts";
 
 /**
- * A turn whose caller and vendor speak different forms: the request is read into neutral words and written anew, and so is
- * the reply. Source: DESIGN section 1, sentence 1.
+ * A turn whose caller and vendor speak different forms: the request is read into neutral words and written anew, and so
+ * is the reply. Source: DESIGN section 1, sentence 1.
  */
 export async function translate(attempt: TextAttempt, parts: TextParts): Promise<Response> {
   const { turn, provider, endpoint, candidate } = attempt;
@@ -105,7 +105,9 @@ export async function conversationOf(attempt: TextAttempt, parts: TextParts): Pr
   return await withMediaInlined(remembered, endpoint.mustInline, parts.inliner, turn);
 }
 
-/** What the vendor's codec must know of the attempt. Whatever the codec adds to a limit stays within what is reserved. */
+/**
+ * What the vendor's codec must know of the attempt. Whatever the codec adds to a limit stays within what is reserved.
+ */
 export function targetOf(attempt: TextAttempt): RequestTarget {
   const { candidate, provider, model, measure, endpoint } = attempt;
   const isLimited = outputLimitOf(attempt) !== null || measure.limitField !== null;

@@ -70,8 +70,8 @@ export class TextTurns {
 type BegunAttempt = Omit<TextAttempt, "provider" | "endpoint">;
 
 /**
- * Charges the prompt when the caller left after the vendor was sent it and before the reply began: the vendor has read it,
- * and may take it. A failure is logged by the meter.
+ * Charges the prompt when the caller left after the vendor was sent it and before the reply began: the vendor has read
+ * it, and may take it. A failure is logged by the meter.
  */
 async function chargeIfLeft(attempt: TextAttempt, error: unknown): Promise<void> {
   if (!(error instanceof UpstreamFailure) || error.kind !== "cancelled" || error.facts.accepted === "no") return;

@@ -32,8 +32,8 @@ export async function usageSoFar(turn: TextTurn, said: Usage | null, countedToke
 }
 
 /**
- * Whether only the vendor can tell how large the prompt is, and has not: the request names files, stored context or hosted
- * tools. The gateway's own count would be that of the request's few bytes.
+ * Whether only the vendor can tell how large the prompt is, and has not: the request names files, stored context or
+ * hosted tools. The gateway's own count would be that of the request's few bytes.
  *
  * @param said What the vendor told so far.
  */

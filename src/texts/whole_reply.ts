@@ -13,12 +13,15 @@ export const REPLY_CAP_BYTES = 64 * 1024 * 1024;
 const REPLY_MEMORY_FACTOR = 3;
 const BYTES_PER_TOKEN = 4;
 
-/** The most JSON values of a whole reply: parsing more would hold up other callers for longer than a tenth of a second. */
+/**
+ * The most JSON values of a whole reply: parsing more would hold up other callers for longer than a tenth of a second.
+ */
 export const MAX_REPLY_VALUES = 400_000;
 
 /**
- * Reads a vendor's whole reply within the account's memory. A reply for which there is no room is charged by an estimate
- * of what came: the vendor has worked, and callers that hold up their own memory must not be served for nothing.
+ * Reads a vendor's whole reply within the account's memory. A reply for which there is no room is charged by an
+ * estimate of what came: the vendor has worked, and callers that hold up their own memory must not be served for
+ * nothing.
  *
  * @throws {GatewayError} `overloaded`.
  * @throws {UpstreamFailure} As `OutboundResponse.readAll`, and for more than {@linkcode MAX_REPLY_VALUES}.

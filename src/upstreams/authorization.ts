@@ -23,8 +23,8 @@ export type HeaderFields = Readonly<Record<string, string>>;
 
 /**
  * Gives the header fields by which a vendor knows the sender: at once for a key, later for a token that must be fetched
- * first. Called for every request, so that a signature can cover it. Rejects with an `UpstreamFailure` of kind `auth` where no
- * token is to be had.
+ * first. Called for every request, so that a signature can cover it. Rejects with an `UpstreamFailure` of kind `auth`
+ * where no token is to be had.
  */
 export type Authorize = (request: RequestToAuthorize, credentials: Credentials) => HeaderFields | Promise<HeaderFields>;
 

@@ -2,8 +2,8 @@ import { chat } from "../conversation/codecs/chat/mod.ts";
 import type { TextEndpoint } from "./upstream.ts";
 
 /**
- * Chat Completions at its author and at every vendor that resembles it: only pictures can be addressed, all else must be in the
- * request; nobody counts tokens in this form.
+ * Chat Completions at its author and at every vendor that resembles it: only pictures can be addressed, all else must
+ * be in the request; nobody counts tokens in this form.
  *
  * @param path Below the provider's base address.
  */

@@ -8,7 +8,10 @@ const Details = z.object({
 /** Reasons of Google's that blame the key or its project. Source: google.api.ErrorReason. */
 const KEY_REASON = /^(?:API_KEY_|CREDENTIALS_MISSING$|ACCESS_TOKEN_|ACCOUNT_STATE_INVALID$|CONSUMER_SUSPENDED$)/;
 
-/** "Your API key was reported as leaked", "Invalid API key", "Not authenticated"; not "Your API key does not have permission to …". */
+/**
+ * "Your API key was reported as leaked", "Invalid API key", "Not authenticated"; not "Your API key does not have
+ * permission to …".
+ */
 const BAD_KEY_WORDS = new RegExp(
   "^not authenticated\\b|\\b(?:invalid|incorrect|expired|revoked) (?:api[ _-]?key|credential|token)" +
     "|\\b(?:api[ _-]?key|credential|token)s? (?:is|was|has been|have been|are) " +

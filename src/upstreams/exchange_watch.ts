@@ -5,8 +5,8 @@ import { type DeadlineWheel, type Watched, wheelOf } from "../net/deadline.ts";
 const PATIENCE_BEFORE_WATCHING_MS = 250;
 
 /**
- * Watches one exchange: silence beyond a span while bytes are awaited, and the caller leaving. It is woken by the wheel that all
- * exchanges share when the span could be over, looks since when there is silence, and sleeps on.
+ * Watches one exchange: silence beyond a span while bytes are awaited, and the caller leaving. It is woken by the wheel
+ * that all exchanges share when the span could be over, looks since when there is silence, and sleeps on.
  */
 export class ExchangeWatch implements Watched {
   /** Why the exchange was cancelled, null if it was not. */
@@ -16,7 +16,9 @@ export class ExchangeWatch implements Watched {
   readonly #wheel: DeadlineWheel;
   /** When to look next. */
   deadlineAt = 0;
-  /** Monotonic milliseconds; null while nobody awaits bytes: that a caller reads slowly is no silence of the vendor's. */
+  /**
+   * Monotonic milliseconds; null while nobody awaits bytes: that a caller reads slowly is no silence of the vendor's.
+   */
   #silentSince: number | null;
 
   /**

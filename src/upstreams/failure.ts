@@ -2,9 +2,9 @@ import { type ErrorCode, type FailureReason, GatewayError } from "../lib/gateway
 
 /**
  * What went wrong between us and a vendor, as words to decide by. `unreachable`: no connection; `timeout`: no answer in
- * time; `broken`: an answer that is none (HTML, a redirect, cut short, another shape); `auth`: our key was refused; `forbidden`:
- * our key is good, but the model, the region or the content is not open to it; `rate_limited`; `invalid`: the vendor refuses this
- * request; `unavailable`: the vendor's own failure; `cancelled`: by us.
+ * time; `broken`: an answer that is none (HTML, a redirect, cut short, another shape); `auth`: our key was refused;
+ * `forbidden`: our key is good, but the model, the region or the content is not open to it; `rate_limited`; `invalid`:
+ * the vendor refuses this request; `unavailable`: the vendor's own failure; `cancelled`: by us.
  */
 export type FailureKind =
   | "unreachable"
@@ -18,8 +18,9 @@ export type FailureKind =
   | "cancelled";
 
 /**
- * What a failure says about the provider. `connection`: no connection came about, which no caller can cause; `service`: a
- * failure that a caller may have caused; `credential`: our key was refused, which a caller may have caused too; `none`: nothing.
+ * What a failure says about the provider. `connection`: no connection came about, which no caller can cause; `service`:
+ * a failure that a caller may have caused; `credential`: our key was refused, which a caller may have caused too;
+ * `none`: nothing.
  */
 export type FailureBlame = "connection" | "service" | "credential" | "none";
 
@@ -77,7 +78,10 @@ export class UpstreamFailure extends Error {
     return this.isRetryable && this.kind !== "forbidden";
   }
 
-  /** What it says about the provider's health. A 2xx that cannot be read says nothing: what was asked for may be unreadable. */
+  /**
+   * What it says about the provider's health. A 2xx that cannot be read says nothing: what was asked for may be
+   * unreadable.
+   */
   get blame(): FailureBlame {
     if (!this.isProvidersFault) return "none";
     if (this.kind === "auth") return "credential";
@@ -92,7 +96,8 @@ export class UpstreamFailure extends Error {
 const REFUSALS: ReadonlySet<FailureKind> = new Set(["auth", "forbidden", "rate_limited", "invalid"]);
 
 /**
- * The failure of a job's creation: a 5xx or a redirect may have come after the job began, unless its body refuses the job.
+ * The failure of a job's creation: a 5xx or a redirect may have come after the job began, unless its body refuses the
+ * job.
  *
  * @param resentStatuses Statuses after which the vendor's own client creates the job again. Default: none.
  */
@@ -108,7 +113,10 @@ function isSuccess(status: number | null): boolean {
   return status !== null && status >= 200 && status < 300;
 }
 
-/** The kind that a vendor's HTTP status means. A redirect is no answer: it is followed nowhere, as our key would go along. */
+/**
+ * The kind that a vendor's HTTP status means. A redirect is no answer: it is followed nowhere, as our key would go
+ * along.
+ */
 export function failureKindOf(status: number): FailureKind {
   if (status < 400) return "broken";
   if (status === 401) return "auth";
@@ -127,7 +135,8 @@ const RETRY_STATUSES: ReadonlySet<number | null> = new Set([503, 529]);
 /**
  * The failure as the caller is told. Source: DESIGN section 4, "Errors".
  *
- * @param isCallersFormat Whether the caller speaks the vendor's own format, so that its client knows a 503 or 529 of it.
+ * @param isCallersFormat Whether the caller speaks the vendor's own format, so that its client knows a 503 or 529 of
+ * it.
  */
 export function gatewayErrorFor(failure: UpstreamFailure, isCallersFormat = false): GatewayError {
   const { status, retryAfterSeconds, vendorCode, field, reason } = failure.facts;

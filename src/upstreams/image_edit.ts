@@ -2,7 +2,8 @@ import type { ImageUpstream } from "./image_upstream.ts";
 import type { Outbound } from "./outbound_call.ts";
 
 /**
- * How pictures are changed where a picture to look at and one to change are the same to the vendor, which takes no mask.
+ * How pictures are changed where a picture to look at and one to change are the same to the vendor, which takes no
+ * mask.
  *
  * @param make Makes a picture from words and pictures.
  */

@@ -46,8 +46,8 @@ const CANCEL_MS = 10_000;
 const MAX_REFUSED_POLLS = 5;
 
 /**
- * Orders pictures of a vendor that makes them as a job, once at most, over a connection of its own. A 5xx leaves open whether
- * the job began.
+ * Orders pictures of a vendor that makes them as a job, once at most, over a connection of its own. A 5xx leaves open
+ * whether the job began.
  *
  * @param read Digests the answer.
  */
@@ -73,9 +73,9 @@ export async function startImageJob<T>(
 }
 
 /**
- * Waits for a job within the call that ordered it: asks again after pauses, as long as a provider's `first_byte` allows. The
- * job is paid for, so a poll that fails is repeated, later where the vendor says when. The job is cancelled, where that is
- * possible, when the caller's signal fires and when the time is over.
+ * Waits for a job within the call that ordered it: asks again after pauses, as long as a provider's `first_byte`
+ * allows. The job is paid for, so a poll that fails is repeated, later where the vendor says when. The job is
+ * cancelled, where that is possible, when the caller's signal fires and when the time is over.
  *
  * @throws {UpstreamFailure} The job's own; else with `accepted: "unknown"`.
  */

@@ -34,8 +34,8 @@ export function madeImageOf(
 }
 
 /**
- * What was consumed; null when all of it is zero, because then the vendor counts nothing that it reports. Where a counter
- * cannot be read, none of them counts.
+ * What was consumed; null when all of it is zero, because then the vendor counts nothing that it reports. Where a
+ * counter cannot be read, none of them counts.
  */
 export function consumptionOf(consumption: ImageConsumption): ImageConsumption | null {
   if (Object.values(consumption).some(Number.isNaN)) {

@@ -89,8 +89,8 @@ export interface ImageCall {
 }
 
 /**
- * A vendor that makes pictures. Knows no caller, no money and no store; every failure is an {@linkcode UpstreamFailure}.
- * What a vendor lacks is null.
+ * A vendor that makes pictures. Knows no caller, no money and no store; every failure is an {@linkcode
+ * UpstreamFailure}. What a vendor lacks is null.
  */
 export interface ImageUpstream {
   /** Makes pictures from words, and from pictures where the vendor takes references. */

@@ -77,7 +77,8 @@ export async function listModels(
 }
 
 /**
- * A list as OpenAI and those who resemble it write it; some write the bare list. Source: OpenAI API reference, "List models".
+ * A list as OpenAI and those who resemble it write it; some write the bare list. Source: OpenAI API reference, "List
+ * models".
  *
  * @param path Below the provider's base address.
  */

@@ -23,7 +23,9 @@ export interface NamedInputs {
   readonly takesSeed?: boolean;
   /** The vendor's words, such as `768P`; empty where it lists none, so that ours pass in small letters. */
   readonly resolutions?: readonly string[];
-  /** The field that a resolution stands in, and its words by ours, where it goes by another name, such as `mode: "pro"`. */
+  /**
+   * The field that a resolution stands in, and its words by ours, where it goes by another name, such as `mode: "pro"`.
+   */
   readonly tier?: { readonly field: string; readonly words: Readonly<Record<string, string>> };
 }
 

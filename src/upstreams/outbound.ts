@@ -209,9 +209,9 @@ function refusalOf(response: HttpResponse, bytes: Uint8Array, call: OutboundCall
 }
 
 /**
- * Whether a vendor that answered with this status can have begun the work. A 502 and a 504 come from a server in front of the
- * one that works, and a 408 may, so the work may go on behind them; 520 to 527 are Cloudflare's words for the same. Every other
- * status is the end of the request.
+ * Whether a vendor that answered with this status can have begun the work. A 502 and a 504 come from a server in front
+ * of the one that works, and a 408 may, so the work may go on behind them; 520 to 527 are Cloudflare's words for the
+ * same. Every other status is the end of the request.
  */
 function acceptedOf(status: number): FailureFacts["accepted"] {
   const isProxys = status === 502 || status === 504 || (status >= 520 && status <= 527);
@@ -286,7 +286,10 @@ function messageOf(options: OutboundOptions, what: string): string {
 
 const LONGEST_RETRY_AFTER_SECONDS = 3600;
 
-/** `Retry-After` as whole seconds from 1 to 3600, sent as a number or as a date (RFC 9110, 10.2.3); null if it is neither. */
+/**
+ * `Retry-After` as whole seconds from 1 to 3600, sent as a number or as a date (RFC 9110, 10.2.3); null if it is
+ * neither.
+ */
 function retryAfterOf(response: HttpResponse, clock: Clock): number | null {
   const value = response.head.get("retry-after");
   if (value === null) return null;
@@ -295,7 +298,10 @@ function retryAfterOf(response: HttpResponse, clock: Clock): number | null {
   return Math.min(Math.max(Math.ceil(seconds), 1), LONGEST_RETRY_AFTER_SECONDS);
 }
 
-/** An HTTP date in Unix milliseconds, NaN if it is none. All three forms begin with the weekday and mean UTC (RFC 9110, 5.6.7). */
+/**
+ * An HTTP date in Unix milliseconds, NaN if it is none. All three forms begin with the weekday and mean UTC (RFC 9110,
+ * 5.6.7).
+ */
 function dateIn(value: string): number {
   if (!/^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /.test(value)) return NaN;
   return Date.parse(value.endsWith(" GMT") ? value : `${value} GMT`);

@@ -43,7 +43,8 @@ export interface VendorRefusal extends VendorError {
 /** The way out to one provider: address, key, deadlines. Every failure is an {@linkcode UpstreamFailure}. */
 export interface Outbound {
   /**
-   * Sends a request; resolves only with a 2xx (or with a redirect that is taken), whose body the caller must read or cancel.
+   * Sends a request; resolves only with a 2xx (or with a redirect that is taken), whose body the caller must read or
+   * cancel.
    *
    * @throws {UpstreamFailure}
    * @throws {GatewayError} `invalid_request` if a field of the call cannot stand in a header; nothing was sent then.
@@ -64,19 +65,19 @@ export interface Outbound {
    * A failure that the vendor tells in an answer whose status says success.
    *
    * @param said The vendor's words, which are redacted here; empty when it gave none.
-   * @param facts What is known beside the words. Default: status 200 of an answer that cannot be read (`broken`), else no
-   * status; and nothing was accepted.
+   * @param facts What is known beside the words. Default: status 200 of an answer that cannot be read (`broken`), else
+   * no status; and nothing was accepted.
    */
   failure(kind: FailureKind, said: string, facts?: Partial<FailureFacts>): UpstreamFailure;
   /**
-   * Where an address that the vendor named stands below the provider's base address, with query; null when it is anywhere
-   * else, so that the key cannot follow it there.
+   * Where an address that the vendor named stands below the provider's base address, with query; null when it is
+   * anywhere else, so that the key cannot follow it there.
    */
   pathOf(address: string): string | null;
   /**
-   * The way to an address that the vendor named at another of its hosts, with the same credential. Null unless it is https on
-   * the usual port, and both its host and the provider's own stand below the same one of the domains: the key goes nowhere
-   * else.
+   * The way to an address that the vendor named at another of its hosts, with the same credential. Null unless it is
+   * https on the usual port, and both its host and the provider's own stand below the same one of the domains: the key
+   * goes nowhere else.
    *
    * @param domains The vendor's own, such as `vendor.example`.
    */

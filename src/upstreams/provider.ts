@@ -24,7 +24,10 @@ export interface Provider {
   readonly videos: VideoUpstream | null;
   /** How it keeps contents under a name; missing where its kind does not. */
   readonly caches?: CacheUpstream;
-  /** Resolves when the vendor accepts the credential, as `CredentialProbe` of its kind; missing where it cannot be asked. */
+  /**
+   * Resolves when the vendor accepts the credential, as `CredentialProbe` of its kind; missing where it cannot be
+   * asked.
+   */
   readonly probe?: (signal: AbortSignal) => Promise<void>;
   /** The models that its vendor lists, as `listModels` reads them; missing where its kind has no list. */
   readonly listModels?: (signal: AbortSignal) => Promise<readonly ListedModel[]>;

@@ -27,7 +27,10 @@ export interface ProviderConfig {
   readonly baseUrl: string;
   /** Null sends none, for servers in one's own network. Required when `base_url` is left out. */
   readonly apiKey: string | null;
-  /** Signs tokens that name `apiKey`, for kinds that take a pair of keys. Default: none, so that `apiKey` is sent as it is. */
+  /**
+   * Signs tokens that name `apiKey`, for kinds that take a pair of keys. Default: none, so that `apiKey` is sent as it
+   * is.
+   */
   readonly secretKey?: string;
   /** Default: `both` at api.openai.com, `chat` elsewhere. Only the openai and xai kinds have the choice. */
   readonly speaks: SpokenForms;
@@ -154,7 +157,9 @@ function providerOf(provider: Written): ProviderConfig {
   };
 }
 
-/** What clients for a vendor's text are given behind its host, where its capabilities stand under versions of their own. */
+/**
+ * What clients for a vendor's text are given behind its host, where its capabilities stand under versions of their own.
+ */
 const TEXT_PATHS: Readonly<Partial<Record<ProviderKind, RegExp>>> = {
   minimax: /\/v1$/,
   alibaba: /\/(?:compatible-mode|api)\/v1$/,

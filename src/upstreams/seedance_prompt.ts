@@ -1,6 +1,6 @@
 /**
- * What Seedance reads in prompts beside words: length, size, frames a second, sound and tier, at any place. Source: Ark API
- * reference, "Create a video generation task", "Parameters in the text prompt".
+ * What Seedance reads in prompts beside words: length, size, frames a second, sound and tier, at any place. Source: Ark
+ * API reference, "Create a video generation task", "Parameters in the text prompt".
  */
 const OPTION =
   /--(?:dur|duration|frames|fr|rs|resolution|fps|framespersecond|generate_?audio|service_?tier|draft)(?![\w-])/i;

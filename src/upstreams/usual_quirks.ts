@@ -96,7 +96,9 @@ export function usualQuirks(kind: string, baseUrl: URL): Quirks {
   }
 }
 
-/** Hosts of vendors that are known to offer the messages format beside the author's; any other counts as a relay of it. */
+/**
+ * Hosts of vendors that are known to offer the messages format beside the author's; any other counts as a relay of it.
+ */
 const RESEMBLING_HOSTS = [
   "api.deepseek.com",
   "api.z.ai",

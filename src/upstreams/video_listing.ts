@@ -14,8 +14,8 @@ export function listQueryOf(jobs: readonly VideoJobHandle[]): string {
 }
 
 /**
- * What a vendor's list reports of its jobs, by their ids. Failures and items that cannot be read are left out, so that these
- * jobs are polled by themselves: no task fails by a list that contains less than the job's own answer.
+ * What a vendor's list reports of its jobs, by their ids. Failures and items that cannot be read are left out, so that
+ * these jobs are polled by themselves: no task fails by a list that contains less than the job's own answer.
  *
  * @param answer With the jobs as `items`.
  * @param read Reads one of them.

@@ -19,9 +19,9 @@ export interface VideoShape {
 const RATIO_TOLERANCE = 0.03;
 
 /**
- * The shape of an order for a vendor that takes a resolution and a ratio but no pixels. A size becomes the resolution that
- * it is priced as, else the smallest that holds its short side, and the ratio next to its own. Words that the vendor does
- * not know are passed on, so that it names those that it does.
+ * The shape of an order for a vendor that takes a resolution and a ratio but no pixels. A size becomes the resolution
+ * that it is priced as, else the smallest that holds its short side, and the ratio next to its own. Words that the
+ * vendor does not know are passed on, so that it names those that it does.
  *
  * @throws {UpstreamFailure} `invalid` for a size that the vendor cannot make.
  */
@@ -41,8 +41,8 @@ export function shapeOf(outbound: Outbound, order: VideoOrder, shapes: VideoShap
 }
 
 /**
- * The one of some ratios, `<width>:<height>`, that is next to a quotient of width and height; null when none is within three
- * hundredths of it.
+ * The one of some ratios, `<width>:<height>`, that is next to a quotient of width and height; null when none is within
+ * three hundredths of it.
  */
 export function ratioNextTo(wanted: number, ratios: readonly string[]): string | null {
   const distanceTo = (ratio: string) => {

@@ -34,8 +34,8 @@ export interface VideoOrder {
   /** What is to be seen, in the caller's words. */
   readonly prompt: string;
   /**
-   * Whole seconds, within what the model makes; -1 where the caller leaves the length to the vendor; null where nothing is said
-   * of it, as for a reference video whose own length holds.
+   * Whole seconds, within what the model makes; -1 where the caller leaves the length to the vendor; null where nothing
+   * is said of it, as for a reference video whose own length holds.
    */
   readonly durationSeconds: number | null;
   /** `480p` … `4K`; beside a size what it is priced as. Null beside a size in records of earlier versions. */
@@ -54,7 +54,10 @@ export interface VideoOrder {
   readonly generateAudio: boolean | null;
   /** Asks for the same video each time, as far as a vendor keeps to it; null when nothing was said. */
   readonly seed: number | null;
-  /** What the caller set for this vendor alone, free of {@linkcode VideoUpstream.refusedOptions}; own fields win over it. */
+  /**
+   * What the caller set for this vendor alone, free of {@linkcode VideoUpstream.refusedOptions}; own fields win over
+   * it.
+   */
   readonly options: Readonly<Record<string, unknown>>;
   /** The gateway's own address for the vendor's news of this job, which it takes as a reason to poll; null for none. */
   readonly callbackUrl: string | null;
@@ -140,28 +143,29 @@ export type VideoProgress =
 export type CancelOutcome = "cancelled" | "requested" | "too_late" | "gone";
 
 /**
- * Options of a vendor that no caller may set, by their names in small letters without `_` and `-`; the value says what to use
- * instead, or why not, for the error. They stand at any depth. Those that every vendor has in common need not be repeated.
+ * Options of a vendor that no caller may set, by their names in small letters without `_` and `-`; the value says what
+ * to use instead, or why not, for the error. They stand at any depth. Those that every vendor has in common need not be
+ * repeated.
  */
 export type RefusedOptions = Readonly<Record<string, string>>;
 
 /**
- * A vendor that makes videos. Knows no caller, no money and no store; every failure is an {@linkcode UpstreamFailure}. What a
- * vendor lacks is null.
+ * A vendor that makes videos. Knows no caller, no money and no store; every failure is an {@linkcode UpstreamFailure}.
+ * What a vendor lacks is null.
  */
 export interface VideoUpstream {
   /** In which forms it takes pictures, sounds and videos. */
   readonly mediaForms: MediaForms;
   /**
-   * Starts a job. A failure's `accepted` tells whether the vendor can have begun: with `unknown` the job must not be created
-   * anywhere else.
+   * Starts a job. A failure's `accepted` tells whether the vendor can have begun: with `unknown` the job must not be
+   * created anywhere else.
    */
   create(order: VideoOrder): Promise<VideoJobHandle>;
   /** Asks how a job stands. */
   poll(job: VideoJobHandle): Promise<VideoProgress>;
   /**
-   * Asks for many jobs at once; missing where the vendor cannot be asked so. A job that the answer does not hold is missing in
-   * the result, by {@linkcode VideoJobHandle.id}, and is asked for by itself.
+   * Asks for many jobs at once; missing where the vendor cannot be asked so. A job that the answer does not hold is
+   * missing in the result, by {@linkcode VideoJobHandle.id}, and is asked for by itself.
    */
   readonly pollMany?: {
     /** How many jobs one question may name. */
@@ -181,21 +185,27 @@ export interface VideoUpstream {
    * Opens a result that needs the credential, or whose bytes come in an answer; null where no result ever does.
    */
   readonly open: ((result: VideoResult, job: VideoJobHandle) => Promise<OpenedResult>) | null;
-  /** What no caller may set in `provider.options`: what decides length, count, size, sound or tier, and where news is sent. */
+  /**
+   * What no caller may set in `provider.options`: what decides length, count, size, sound or tier, and where news is
+   * sent.
+   */
   readonly refusedOptions?: RefusedOptions;
   /**
-   * The first word of a prompt that this vendor would read as an option, such as `--dur`, and that decides what the video costs;
-   * null when there is none. Missing where prompts are words alone.
+   * The first word of a prompt that this vendor would read as an option, such as `--dur`, and that decides what the
+   * video costs; null when there is none. Missing where prompts are words alone.
    *
    * @param model The vendor's name of the model.
    */
   readonly optionInPrompt?: (prompt: string, model: string) => string | null;
   /**
-   * Names the fields of an order, as the caller wrote them, that this vendor's request cannot hold and that are therefore not
-   * sent: `seed`, `generate_audio`. Values of media are not looked at. Missing where everything is sent or refused.
+   * Names the fields of an order, as the caller wrote them, that this vendor's request cannot hold and that are
+   * therefore not sent: `seed`, `generate_audio`. Values of media are not looked at. Missing where everything is sent
+   * or refused.
    */
   readonly dropped?: (order: VideoOrder) => readonly string[];
-  /** Schemes of addresses of files that the operator's account at this vendor keeps, such as `asset:`. Missing: none. */
+  /**
+   * Schemes of addresses of files that the operator's account at this vendor keeps, such as `asset:`. Missing: none.
+   */
   readonly ownSchemes?: readonly string[];
   /** Whether a poll of a finished job gives its results new addresses. Default: false. */
   readonly renewsAddresses?: boolean;

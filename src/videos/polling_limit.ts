@@ -21,8 +21,8 @@ export interface PollingVerdict {
 const FORGET_FROM = 4_096;
 
 /**
- * Limits how often one credential may look at its tasks. Every look counts, also one at a task that is not there, before
- * anything is read. The store decides; a mirror of its bucket in this process tells how much is left.
+ * Limits how often one credential may look at its tasks. Every look counts, also one at a task that is not there,
+ * before anything is read. The store decides; a mirror of its bucket in this process tells how much is left.
  */
 export class PollingLimit {
   readonly #fullAt = new Map<string, number>();

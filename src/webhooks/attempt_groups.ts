@@ -60,7 +60,10 @@ export function groupsOf(path: Path): readonly [Account, Site, Path] {
   return [path.site.account, path.site, path];
 }
 
-/** All groups by name. The path that was asked for longest ago is forgotten first, and what has no path is forgotten with it. */
+/**
+ * All groups by name. The path that was asked for longest ago is forgotten first, and what has no path is forgotten
+ * with it.
+ */
 export class AttemptGroups {
   readonly #maxWindow: number;
   readonly #accounts = new Map<string, Account>();

@@ -11,20 +11,20 @@ import type { ConcurrencyWindow } from "./concurrency_window.ts";
 import type { Destination, Permit, Postponement } from "./permit.ts";
 
 /**
- * Decides which attempts run now. Attempts are grouped by account, by the host an account calls (a site), and by the path on
- * that host; no group may delay another.
+ * Decides which attempts run now. Attempts are grouped by account, by the host an account calls (a site), and by the
+ * path on that host; no group may delay another.
  *
  * - **Caps.** A host has at most 20 attempts at once, over all accounts; all hosts together 768.
- * - **Shares.** A group holds only a part of the places that the other groups of its level leave: an account four fifths of all
- *   places and two thirds of a host's, a path two thirds of its site's. So a group that hangs with all it may hold leaves places
- *   to others.
- * - **Windows.** A path starts with two places. It gets one more with each attempt that ends soon, whatever its answer, and half
- *   as many with each that hangs. Paths that hung last, and those without an attempt so far, share a window of their site alike,
- *   so that hanging under ever new paths does not occupy a site.
+ * - **Shares.** A group holds only a part of the places that the other groups of its level leave: an account four
+ *   fifths of all places and two thirds of a host's, a path two thirds of its site's. So a group that hangs with all it
+ *   may hold leaves places to others.
+ * - **Windows.** A path starts with two places. It gets one more with each attempt that ends soon, whatever its answer,
+ *   and half as many with each that hangs. Paths that hung last, and those without an attempt so far, share a window of
+ *   their site alike, so that hanging under ever new paths does not occupy a site.
  * - **Turns.** When a place falls free, accounts take turns, then the sites of an account, then the paths of a site.
- * - **Queues.** Attempts without a place wait in the queue of their path. Queues have shares, too; after three attempts in a row
- *   that hung they are cut to five for each place that is left. Whoever finds no room is postponed: thousands that wait for one
- *   path are job records and nothing else.
+ * - **Queues.** Attempts without a place wait in the queue of their path. Queues have shares, too; after three attempts
+ *   in a row that hung they are cut to five for each place that is left. Whoever finds no room is postponed: thousands
+ *   that wait for one path are job records and nothing else.
  */
 export interface AttemptLimiter {
   /**
@@ -56,7 +56,9 @@ const MAX_PER_HOST = 20;
 const MAX_RUNNING = 768;
 /** In all queues together; the rest of {@linkcode MAX_ADMITTED} is for those that are postponed. */
 const MAX_WAITING = 1_024;
-/** The largest part of the places that others leave: to one account of all, and to one group of a host's or of queues. */
+/**
+ * The largest part of the places that others leave: to one account of all, and to one group of a host's or of queues.
+ */
 const SHARE_OF_ALL = 4 / 5;
 const SHARE = 2 / 3;
 /** How many wait for each place where the last attempts hung. */

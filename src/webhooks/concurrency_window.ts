@@ -9,8 +9,9 @@ export interface WindowLimits {
 const HANGING = 3;
 
 /**
- * How many attempts may run at once at something that may hang: one more after each attempt that ended soon, half as many after
- * each that hung. Additive increase and multiplicative decrease, as in TCP's congestion avoidance (RFC 5681, 3.1).
+ * How many attempts may run at once at something that may hang: one more after each attempt that ended soon, half as
+ * many after each that hung. Additive increase and multiplicative decrease, as in TCP's congestion avoidance (RFC 5681,
+ * 3.1).
  */
 export class ConcurrencyWindow {
   readonly #limits: WindowLimits;

@@ -19,8 +19,8 @@ export interface DeliverParts {
 }
 
 /**
- * The job that owes a delivery: one attempt each time it is due, and the next one put off in the commit that records it. What
- * goes wrong on our own side is no attempt: the job is put off by its runner.
+ * The job that owes a delivery: one attempt each time it is due, and the next one put off in the commit that records
+ * it. What goes wrong on our own side is no attempt: the job is put off by its runner.
  */
 export function deliverHandler(parts: DeliverParts): JobHandler {
   const { store, clock, limiter } = parts;

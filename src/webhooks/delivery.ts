@@ -2,8 +2,8 @@ import { nextDelayMs } from "./backoff.ts";
 import type { EndedTask, TerminalStatus } from "./envelope.ts";
 
 /**
- * What is owed to a task's callback address: one event, told until it is acknowledged. There is at most one delivery for a task,
- * under the task's id; its body never changes.
+ * What is owed to a task's callback address: one event, told until it is acknowledged. There is at most one delivery
+ * for a task, under the task's id; its body never changes.
  *
  *     the task's terminal commit
  *        │
@@ -14,10 +14,11 @@ import type { EndedTask, TerminalStatus } from "./envelope.ts";
  *      │ │ └──────────── redelivered: a new round ─┴─────┘
  *      └─┘ an attempt failed, retries of the round are left: due again after the delay of that retry
  *
- * A round is one attempt and up to ten retries (SPEC "Events", rule 5). The first begins with the task's end; somebody who asks
- * for the event again begins another, with everything as in the first. While a delivery is pending one job of the kind
- * `webhook` with its id as `ref` is open, else none: the two change in one commit. So does each attempt's record, which makes
- * an attempt whose end was not recorded, because the process died, one that never was: it is made again.
+ * A round is one attempt and up to ten retries (SPEC "Events", rule 5). The first begins with the task's end; somebody
+ * who asks for the event again begins another, with everything as in the first. While a delivery is pending one job of
+ * the kind `webhook` with its id as `ref` is open, else none: the two change in one commit. So does each attempt's
+ * record, which makes an attempt whose end was not recorded, because the process died, one that never was: it is made
+ * again.
  */
 export interface Delivery {
   /** The task's. */
@@ -33,8 +34,8 @@ export interface Delivery {
   /** How many of them had before the present round. */
   readonly attemptsBefore: number;
   /**
-   * When the next attempt is due; null unless pending. As stored: by the schedule. The job's own due time is later when the
-   * attempt was postponed, and is what is shown.
+   * When the next attempt is due; null unless pending. As stored: by the schedule. The job's own due time is later when
+   * the attempt was postponed, and is what is shown.
    */
   readonly nextAttemptAt: number | null;
   /** When it was delivered, or given up; null while pending. */

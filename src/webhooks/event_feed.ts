@@ -22,8 +22,9 @@ export interface FeedPage {
 }
 
 /**
- * The events of all accounts, with and without a callback address, for somebody who develops a receiver. Events are kept for a
- * minute, in the commits that end their tasks, and only while somebody listens: from a read of the feed for half a minute.
+ * The events of all accounts, with and without a callback address, for somebody who develops a receiver. Events are
+ * kept for a minute, in the commits that end their tasks, and only while somebody listens: from a read of the feed for
+ * half a minute.
  */
 export interface EventFeed {
   /** Whether somebody listens. */
@@ -42,7 +43,9 @@ export interface EventFeed {
 }
 
 const LISTENING_MS = 30_000;
-/** Commits can become visible a little out of their order: a page begins so much before the end of the one before it. */
+/**
+ * Commits can become visible a little out of their order: a page begins so much before the end of the one before it.
+ */
 const OVERLAP_MS = 5_000;
 const PAGE = 100;
 

@@ -7,8 +7,8 @@ const FIRST_GUESS_MS = 200;
 const NEWEST_SHARE = 0.3;
 
 /**
- * Spreads postponed jobs over time, at the rate at which a queue gets through its attempts, so that thousands of them do not
- * return together to find the queue full again.
+ * Spreads postponed jobs over time, at the rate at which a queue gets through its attempts, so that thousands of them
+ * do not return together to find the queue full again.
  */
 export class Pace {
   /** Moving average of the duration of an attempt. */

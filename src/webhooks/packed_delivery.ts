@@ -2,8 +2,8 @@ import { compactRecords } from "../lib/compact_record.ts";
 import type { Delivery } from "./delivery.ts";
 
 /**
- * Deliveries that have ended are kept for long and read seldom, so they are stored compact, together with a short body; pending
- * ones change with each attempt and are stored as they are. Records of earlier versions are never compact.
+ * Deliveries that have ended are kept for long and read seldom, so they are stored compact, together with a short body;
+ * pending ones change with each attempt and are stored as they are. Records of earlier versions are never compact.
  */
 export type StoredDelivery = Delivery | Uint8Array<ArrayBuffer>;
 

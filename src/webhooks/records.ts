@@ -69,7 +69,10 @@ export function addAttempt(commit: Commit, entry: DeliveryEntry, attempt: Attemp
   });
 }
 
-/** The commit with the start of a new round in it. Refused as `conflict` when the delivery is not as it was read any more. */
+/**
+ * The commit with the start of a new round in it. Refused as `conflict` when the delivery is not as it was read any
+ * more.
+ */
 export function addRound(commit: Commit, entry: DeliveryEntry, after: Delivery, now: number): Commit {
   return joinedCommits(changeDelivery(commit, entry, after), {
     add: [{ kind: WEBHOOK_JOB, ref: after.id, dueAt: now }],
@@ -89,8 +92,8 @@ function changeDelivery(commit: Commit, { key, version, value: before }: Deliver
 const MAX_REMOVED_ATTEMPTS = 300;
 
 /**
- * Removes a delivered or exhausted delivery with its attempts and its body. The delivery itself is removed by the last commit,
- * so a removal that was interrupted is finished by the next call.
+ * Removes a delivered or exhausted delivery with its attempts and its body. The delivery itself is removed by the last
+ * commit, so a removal that was interrupted is finished by the next call.
  *
  * @param settledBefore Unix milliseconds: a delivery that was settled then or later is left alone. Default: none is.
  * @returns False if nothing was removed: there is no such delivery, it is pending, or it was settled too late.

@@ -11,7 +11,8 @@ const AT_ONCE = 8;
 const ENDED = ["delivered", "exhausted"] as const satisfies readonly DeliveryState[];
 
 /**
- * A step that removes ended deliveries with their attempts that were kept for long enough, in the order of their events.
+ * A step that removes ended deliveries with their attempts that were kept for long enough, in the order of their
+ * events.
  *
  * @param deliveriesMs From the delivery, or the last attempt; null for ever.
  * @returns Of the step: whether there may be more to remove.

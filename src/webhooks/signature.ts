@@ -12,8 +12,8 @@ export interface SignedEvent {
 }
 
 /**
- * The headers that name and sign an event. `x-service-…` as SPEC "Events" rules 2 and 3 have them, by the first secret; beside
- * them the three of the Standard Webhooks specification, by every secret.
+ * The headers that name and sign an event. `x-service-…` as SPEC "Events" rules 2 and 3 have them, by the first secret;
+ * beside them the three of the Standard Webhooks specification, by every secret.
  *
  * @param secrets The current one first; not empty.
  * @throws {RangeError} Without a secret: nothing goes out unsigned.
@@ -34,7 +34,10 @@ export function signedHeaders(
   };
 }
 
-/** HMAC-SHA256 of the raw body, keyed with the secret's text, in base64url without padding. Source: SPEC "Events", rule 3. */
+/**
+ * HMAC-SHA256 of the raw body, keyed with the secret's text, in base64url without padding. Source: SPEC "Events", rule
+ * 3.
+ */
 export function serviceSignature(body: Uint8Array, secret: string): string {
   return createHmac("sha256", secret).update(body).digest("base64url");
 }
@@ -53,8 +56,8 @@ export function standardSignature(
 }
 
 /**
- * What the standard scheme is keyed with: the bytes behind `whsec_`, or the text itself for a secret of another shape, which
- * that scheme's libraries call the format `raw`.
+ * What the standard scheme is keyed with: the bytes behind `whsec_`, or the text itself for a secret of another shape,
+ * which that scheme's libraries call the format `raw`.
  */
 function standardKeyOf(secret: string): Uint8Array {
   const encoded = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret)?.[1] ?? "";

@@ -21,8 +21,8 @@ export function statusOfEvent(name: string): TerminalStatus | null {
 }
 
 /**
- * The end of a task that never was, with the fields of a real one. `metadata.test` is `"true"`, and model, provider and prompt
- * say what it is; its addresses lead nowhere.
+ * The end of a task that never was, with the fields of a real one. `metadata.test` is `"true"`, and model, provider and
+ * prompt say what it is; its addresses lead nowhere.
  */
 export function testEventOf({ taskId, account, status, now, baseUrl }: TestEventParts): EndedTask {
   const isCompleted = status === "completed";

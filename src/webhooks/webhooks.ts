@@ -31,7 +31,9 @@ export interface WebhookParts {
 
 /** All that the rest of the gateway asks of webhooks. */
 export interface Webhooks {
-  /** Joins the delivery that a task's end owes to its terminal commit; the commit as it is when nobody is to be told. */
+  /**
+   * Joins the delivery that a task's end owes to its terminal commit; the commit as it is when nobody is to be told.
+   */
   readonly onTerminal: (commit: Commit, ended: EndedTask) => Commit;
   /** Removes the delivery of a task, if it has one; false while that is pending. */
   readonly onRemoval: (taskId: string) => Promise<boolean>;

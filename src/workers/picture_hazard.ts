@@ -33,8 +33,8 @@ export function mistakeIn(bytes: Uint8Array, { mediaType, width, height }: Pictu
 }
 
 /**
- * Whether the end mark comes after the first scan begins; the decoder would fill up what is missing with grey. In a scan
- * 0xff is followed by zero or a marker, so no picture holds the end mark by chance (ITU-T T.81, B.1.1).
+ * Whether the end mark comes after the first scan begins; the decoder would fill up what is missing with grey. In a
+ * scan 0xff is followed by zero or a marker, so no picture holds the end mark by chance (ITU-T T.81, B.1.1).
  */
 function isWholeJpeg(bytes: Uint8Array): boolean {
   let at = 2;

@@ -2,8 +2,8 @@ import { pictureFactsOf } from "../lib/picture_head.ts";
 import { mistakeIn, type PictureMistake } from "./picture_hazard.ts";
 
 /**
- * Whether a picture can be decoded: null when it can. Takes about 20 ms a megapixel of processor time, which nothing can
- * interrupt.
+ * Whether a picture can be decoded: null when it can. Takes about 20 ms a megapixel of processor time, which nothing
+ * can interrupt.
  */
 export async function mistakeInPicture(bytes: Uint8Array<ArrayBuffer>): Promise<PictureMistake | null> {
   const opened = await openPicture(bytes);
@@ -20,8 +20,8 @@ export interface Redrawing {
 }
 
 /**
- * The picture decoded, made smaller where it is too large, and encoded again. Decoding turns it upright by its own mark,
- * and encoding drops all metadata.
+ * The picture decoded, made smaller where it is too large, and encoded again. Decoding turns it upright by its own
+ * mark, and encoding drops all metadata.
  */
 export async function redrawnPicture(
   bytes: Uint8Array<ArrayBuffer>,

@@ -15,8 +15,8 @@ export async function countTokensHere(text: string): Promise<number> {
 }
 
 /**
- * A text in pieces of some hundred characters, cut before a blank where there is one, as tokens do not reach across. The
- * tokenizer's time grows with the square of a run without blanks: two seconds for twenty thousand signs of Chinese.
+ * A text in pieces of some hundred characters, cut before a blank where there is one, as tokens do not reach across.
+ * The tokenizer's time grows with the square of a run without blanks: two seconds for twenty thousand signs of Chinese.
  */
 function* piecesOf(text: string): Generator<string> {
   for (let start = 0; start < text.length;) {

@@ -5,7 +5,9 @@ import { type StartThread, threadStarter } from "./worker_thread.ts";
 
 /** Counting in a thread. */
 export interface TokenWork {
-  /** The tokens of a text. Never rejects: when the thread fails, four characters count as one token, and that is logged. */
+  /**
+   * The tokens of a text. Never rejects: when the thread fails, four characters count as one token, and that is logged.
+   */
   count(text: string): Promise<number>;
   /** Resolves when nothing is being counted, and whoever asked has gone on with the result. */
   whenIdle(): Promise<void>;

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { ROOT, sourceFiles } from "./source_files.ts";
 
 /**
- * A decision by the name of a wire format: a comparison, a case, or a table that has all formats as its keys. What differs
- * between formats belongs to `CallerFormat`, `UpstreamFormat` or `PassThrough`.
+ * A decision by the name of a wire format: a comparison, a case, or a table that has all formats as its keys. What
+ * differs between formats belongs to `CallerFormat`, `UpstreamFormat` or `PassThrough`.
  */
 const DECISIONS: readonly RegExp[] = [
   /[=!]==? "(?:chat|responses|messages|content)"/g,

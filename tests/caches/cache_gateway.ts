@@ -1,5 +1,5 @@
 import { GoogleGenAI } from "@google/genai";
-import { type RunningApp, startApp } from "../../src/app.ts";
+import { type RunningApp, startApp } from "../../src/app/app.ts";
 import { newApiKey } from "../../src/billing/api_key.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { jsonLog } from "../../src/lib/log.ts";

@@ -2,7 +2,7 @@ import { type Catalog, createCatalog } from "../../src/catalog/catalog.ts";
 import { type Model, readModel } from "../../src/catalog/model.ts";
 import type { ErrorRenderer, Route } from "../../src/http/inbound.ts";
 import { gatewayErrorOf } from "../../src/lib/gateway_error.ts";
-import { createRouter } from "../../src/router.ts";
+import { createRouter } from "../../src/app/router.ts";
 import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
 
 /** A model read from its written form; served by `one` unless the fields say otherwise. */

@@ -1,4 +1,4 @@
-import { startApp } from "../../src/app.ts";
+import { startApp } from "../../src/app/app.ts";
 import { newApiKey } from "../../src/billing/api_key.ts";
 import { devConfig } from "../../src/config/dev_config.ts";
 import { readMoney } from "../../src/lib/money.ts";

@@ -165,7 +165,9 @@ function endGroup(pid: number): void {
   endProcess(-pid);
 }
 
-/** Ends what runs with this HOME, which no one else has: also what left its process group to go on in the background. */
+/**
+ * Ends what runs with this HOME, which no one else has: also what left its process group to go on in the background.
+ */
 export async function endProcessesOf(home: string): Promise<void> {
   if (Deno.build.os !== "linux") return;
   for await (const { name } of Deno.readDir("/proc")) {

@@ -4,7 +4,8 @@ import type { HostileCase } from "./hostile_cases.ts";
 /** An HTTP client, as the suite uses it. */
 export interface ClientUnderTest {
   /**
-   * Sends one request and reads the whole response; throws whatever the client throws, and when it has not ended in time.
+   * Sends one request and reads the whole response; throws whatever the client throws, and when it has not ended in
+   * time.
    *
    * @param body Null for a request without a body.
    */
@@ -40,8 +41,8 @@ const decoder = new TextDecoder();
 /**
  * Plays one case: the vendor treats the client's first request as the case says, and answers every other one honestly.
  *
- * @returns What went wrong, null when the client did as it must: the case's outcome, and after it two exchanges that each get
- * their own answer.
+ * @returns What went wrong, null when the client did as it must: the case's outcome, and after it two exchanges that
+ * each get their own answer.
  */
 export async function playCase(one: HostileCase, client: ClientUnderTest): Promise<string | null> {
   const vendor = startHostileVendor(one);
@@ -88,7 +89,9 @@ interface HostileVendor {
   readonly port: number;
   /** Bytes of an answer without an end that were taken. */
   writtenBytes(): number;
-  /** Tells the vendor that its first exchange is over; resolves when the client had the chance to see what it did then. */
+  /**
+   * Tells the vendor that its first exchange is over; resolves when the client had the chance to see what it did then.
+   */
   firstIsOver(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -3,8 +3,8 @@ import { HOSTILE_CASES } from "./hostile_cases.ts";
 import { type ClientUnderTest, playCase } from "./hostile_vendor.ts";
 
 /**
- * The contract of an HTTP client toward hostile vendors: every case has its outcome, and the exchanges after it on the same
- * client get their own answers.
+ * The contract of an HTTP client toward hostile vendors: every case has its outcome, and the exchanges after it on the
+ * same client get their own answers.
  *
  * @param open Opens a client of its own for each case.
  */

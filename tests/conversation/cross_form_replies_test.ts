@@ -85,7 +85,10 @@ function expected(reply: Reply, to: Form): Told {
   };
 }
 
-/** Forms without a word for a refusal say the explanation in its place, and chat, where there is none, calls it a filter. */
+/**
+ * Forms without a word for a refusal say the explanation in its place, and chat, where there is none, calls it a
+ * filter.
+ */
 function refusedIn(to: Form, { stop, parts }: Reply): Partial<Told> {
   const said = parts.map((part) => part.kind === "text" ? part.text : "").join("");
   if (stop.explanation === undefined && to === "chat") return { stop: "content_filter" };

@@ -72,7 +72,9 @@ const gateway = await startTestGateway({
   },
 });
 
-/** A body with the gateway's own key in it, fields of tomorrow, and spelling that no parser keeps; and what is sent on. */
+/**
+ * A body with the gateway's own key in it, fields of tomorrow, and spelling that no parser keeps; and what is sent on.
+ */
 function bodiesOf(face: Face, stream: boolean): { given: string; sent: string } {
   const good = JSON.stringify(face.body("MODEL", "h\u00e9 \ud83d\ude00", stream)).slice(1, -1).replace(
     '"MODEL"',

@@ -8,8 +8,8 @@ export interface StatefulVendor {
 }
 
 /**
- * Starts a vendor whose replies carry ids that begin with a mark: `resp_<mark>1`, with a message, reasoning, a call of the
- * code interpreter in a container and a file that it wrote. It answers whatever it is asked.
+ * Starts a vendor whose replies carry ids that begin with a mark: `resp_<mark>1`, with a message, reasoning, a call of
+ * the code interpreter in a container and a file that it wrote. It answers whatever it is asked.
  */
 export function startStatefulVendor(mark: string): StatefulVendor {
   // deno-lint-ignore no-explicit-any

@@ -4,7 +4,7 @@ import type { Handler, Route } from "../../src/http/inbound.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { type LogFields, silentLog } from "../../src/lib/log.ts";
-import { createRouter } from "../../src/router.ts";
+import { createRouter } from "../../src/app/router.ts";
 import { openToyDoor, renderAs } from "./toy_door.ts";
 
 const route = (path: string, handler: Handler, method: Route["method"] = "GET"): Route => ({

@@ -5,7 +5,7 @@ import { listen, type Listening } from "../../src/http/listen.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import type { Log, LogFields } from "../../src/lib/log.ts";
 import type { DeadlineWheel, Watched } from "../../src/net/deadline.ts";
-import { createRouter } from "../../src/router.ts";
+import { createRouter } from "../../src/app/router.ts";
 
 /** A server with a few plain routes behind the real front door. */
 export interface ToyDoor extends AsyncDisposable {

@@ -2,7 +2,10 @@ import { assertEquals } from "@std/assert";
 import { imageModel, pictureFile, startImageGateway } from "./image_gateway.ts";
 import { startStubVendor } from "./stub_vendor.ts";
 
-/** A vendor like Black Forest Labs with these answers to orders, the last one again and again, and to polls; then the picture is there. */
+/**
+ * A vendor like Black Forest Labs with these answers to orders, the last one again and again, and to polls; then the
+ * picture is there.
+ */
 function startVendor(orders: readonly (() => Response)[], polls: readonly (() => Response)[]) {
   const picture = pictureFile();
   let [ordered, polled] = [0, 0];

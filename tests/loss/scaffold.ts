@@ -4,7 +4,10 @@ import type { Form } from "../../src/conversation/seal.ts";
 import type { Step } from "./probes.ts";
 import { elementsBefore } from "./sample_values.ts";
 
-/** A request with all that a parameter needs beside it: the call that a result answers, the tools that a choice is among. */
+/**
+ * A request with all that a parameter needs beside it: the call that a result answers, the tools that a choice is
+ * among.
+ */
 export function scaffolded(format: Form, body: JsonObject, steps: readonly Step[]): JsonObject {
   const built = BUILDERS[format](structuredClone(body), steps);
   return format === "content" ? { model: "acme/m", stream: false, ...built } : built;

@@ -1,4 +1,4 @@
-import { type RunningApp, startApp } from "../../src/app.ts";
+import { type RunningApp, startApp } from "../../src/app/app.ts";
 import { newApiKey } from "../../src/billing/api_key.ts";
 import { type Config, readConfig } from "../../src/config/config.ts";
 import type { Clock } from "../../src/lib/clock.ts";

@@ -1,6 +1,6 @@
 /**
- * Resolves after the event loop has looked at all sockets: a byte goes to and fro over loopback, and whatever other sockets of
- * this process had before is delivered no later than it.
+ * Resolves after the event loop has looked at all sockets: a byte goes to and fro over loopback, and whatever other
+ * sockets of this process had before is delivered no later than it.
  */
 export async function ioTurn(): Promise<void> {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });

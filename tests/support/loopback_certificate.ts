@@ -1,6 +1,6 @@
 /**
- * A root and a certificate for 127.0.0.1, valid for a century. Tests use it where a gateway in a process of its own calls a
- * receiver by its address. The key is public: use it on loopback only.
+ * A root and a certificate for 127.0.0.1, valid for a century. Tests use it where a gateway in a process of its own
+ * calls a receiver by its address. The key is public: use it on loopback only.
  */
 
 /** The root, in PEM. */

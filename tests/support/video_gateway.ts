@@ -1,4 +1,4 @@
-import { type RunningApp, startApp } from "../../src/app.ts";
+import { type RunningApp, startApp } from "../../src/app/app.ts";
 import { newApiKey } from "../../src/billing/api_key.ts";
 import { readConfig } from "../../src/config/config.ts";
 import type { Clock } from "../../src/lib/clock.ts";
@@ -53,8 +53,8 @@ export const ALL_MODES = ["text2video", "img2video", "img2video_end", "imgref2vi
 export const GOOD = { model: "sandbox/video-1", prompt: "A lighthouse at dusk [[queue 0]] [[run 0]]" };
 
 /**
- * Starts a gateway with the models `sandbox/video-1` (all modes), `video-2` (text only) and `chat-1`, and for each further
- * simulated vendor of videos a model that is named after it, such as `sandbox/video-openrouter`.
+ * Starts a gateway with the models `sandbox/video-1` (all modes), `video-2` (text only) and `chat-1`, and for each
+ * further simulated vendor of videos a model that is named after it, such as `sandbox/video-openrouter`.
  */
 export async function startVideoGateway(options: VideoGatewayOptions = {}): Promise<VideoGateway> {
   const seen: SeenRequest[] = [];

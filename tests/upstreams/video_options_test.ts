@@ -1,4 +1,6 @@
-/** Which fields of vendors' requests callers may set as options. Source: the vendors' client packages, by their types. */
+/**
+ * Which fields of vendors' requests callers may set as options. Source: the vendors' client packages, by their types.
+ */
 import { assertEquals } from "@std/assert";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { wanVideos } from "../../src/upstreams/alibaba/videos.ts";

@@ -3,7 +3,9 @@ import { onResultStage } from "./result_stage.ts";
 
 const GIGABYTE = 1_000_000_000;
 const PIECE = new Uint8Array(65_536);
-/** What buffers of sockets and a lazy collector of garbage may come to; a result that is held would be ten times that. */
+/**
+ * What buffers of sockets and a lazy collector of garbage may come to; a result that is held would be ten times that.
+ */
 const MAX_GROWTH_BYTES = 200_000_000;
 
 /** A gigabyte, made as it is asked for. */

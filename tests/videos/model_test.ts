@@ -8,8 +8,9 @@ import type { Videos } from "../../src/videos/videos.ts";
 import { CALLER, createWith, DEADLINE_MS, DONE, failure, openStage, runDue, type Stage } from "./stage.ts";
 
 /**
- * The state machine against a store and a vendor that fail, and a process that is killed at any operation: after all is over
- * every acknowledged task has ended once, the vendor had it once at most, and money, events and answers say the same.
+ * The state machine against a store and a vendor that fail, and a process that is killed at any operation: after all is
+ * over every acknowledged task has ended once, the vendor had it once at most, and money, events and answers say the
+ * same.
  */
 
 const SEEDS = 200;

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { createJobRunner } from "../../src/store/jobs.ts";
-import { retentionHandler } from "../../src/retention.ts";
+import { retentionHandler } from "../../src/app/retention.ts";
 import { copyAnew } from "../../src/videos/results/copy_anew.ts";
 import { fileSweep, taskSweep } from "../../src/videos/tasks/retention.ts";
 import { addKeptFiles, addTask, readTask } from "../../src/videos/tasks/records.ts";

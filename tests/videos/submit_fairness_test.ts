@@ -13,7 +13,9 @@ import { LIMITS, openStage, type Stage, StageVendor } from "./stage.ts";
 
 const HANGING = Array.from({ length: 5 }, (_, index) => `hanging-${index}`);
 
-/** Many accounts at many providers, of which one answers. No clock moves, so whatever has to wait for one never happens. */
+/**
+ * Many accounts at many providers, of which one answers. No clock moves, so whatever has to wait for one never happens.
+ */
 class Crowd implements AsyncDisposable {
   readonly #gate = Promise.withResolvers<void>();
   readonly good = new StageVendor();

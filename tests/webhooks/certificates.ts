@@ -1,6 +1,6 @@
 /**
- * A certificate authority that nobody trusts, and certificates under it for `receiver.example`, its subdomains, `localhost` and
- * 127.0.0.1. For tests on loopback alone: the key is as public as this file.
+ * A certificate authority that nobody trusts, and certificates under it for `receiver.example`, its subdomains,
+ * `localhost` and 127.0.0.1. For tests on loopback alone: the key is as public as this file.
  */
 
 /** The root, in PEM. */

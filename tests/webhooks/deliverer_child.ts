@@ -1,6 +1,6 @@
 /**
- * A process to be killed: delivers what the store named by its argument owes, on a clock that runs fast, and says when it has
- * begun and when nothing is owed any more.
+ * A process to be killed: delivers what the store named by its argument owes, on a clock that runs fast, and says when
+ * it has begun and when nothing is owed any more.
  */
 import { silentLog } from "../../src/lib/log.ts";
 import { openKvStore } from "../../src/store/kv.ts";

@@ -12,8 +12,8 @@ export interface Received {
 }
 
 /**
- * What a receiver does with a request: an answer of its own, or something done to the connection. That is closed then, unless
- * the outcome is "next": then it waits for the next request.
+ * What a receiver does with a request: an answer of its own, or something done to the connection. That is closed then,
+ * unless the outcome is "next": then it waits for the next request.
  */
 export type Behaviour = (request: Received, connection: Deno.TlsConn) => Promise<Outcome> | Outcome;
 type Outcome = "next" | void;

@@ -6,8 +6,8 @@ const EFFORTS_WITH_MAX: readonly Effort[] = [...EFFORTS, "max"];
 const EFFORTS_WITH_XHIGH: readonly Effort[] = [...EFFORTS, "xhigh", "max"];
 
 /**
- * The models of Anthropic by the version in their names (`claude-opus-4-8`, `claude-3-7-sonnet-latest`); null for a name
- * without one.
+ * The models of Anthropic by the version in their names (`claude-opus-4-8`, `claude-3-7-sonnet-latest`); null for a
+ * name without one.
  * Source: Messages API reference, "Thinking", "Structured outputs", "Prefill" and the deprecations of `temperature`.
  *
  * @param name The model's name in lower case, without its maker.

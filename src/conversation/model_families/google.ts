@@ -2,8 +2,8 @@ import type { Effort } from "../conversation.ts";
 import type { ModelFacts } from "../model_facts.ts";
 
 /**
- * The models of Google by the generation in their names; null for a name without one. Generation 2.5 is told a budget of
- * reasoning, later ones a level, earlier ones do not reason.
+ * The models of Google by the generation in their names; null for a name without one. Generation 2.5 is told a budget
+ * of reasoning, later ones a level, earlier ones do not reason.
  * Source: Gemini API reference, "Thinking", "Structured output", "Function calling".
  *
  * @param name The model's name in lower case, without its maker.

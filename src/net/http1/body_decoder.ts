@@ -64,8 +64,9 @@ const MAX_SIZE_LINE_BYTES = 4_096;
 const MAX_TRAILER_BYTES = 16_384;
 
 /**
- * RFC 9112, 7.1. `size` reads hexadecimal digits; `extension` skips to the end of the size line; `payload` copies; `trailer`
- * is the start of a trailer line, `trailer_field` the rest of one; each `…_lf` expects the LF after a CR; `done`.
+ * RFC 9112, 7.1. `size` reads hexadecimal digits; `extension` skips to the end of the size line; `payload` copies;
+ * `trailer` is the start of a trailer line, `trailer_field` the rest of one; each `…_lf` expects the LF after a CR;
+ * `done`.
  */
 type ChunkState =
   | "size"

@@ -30,7 +30,10 @@ export interface HttpClientOptions {
   readonly clock: Clock;
   /** Until a connection stands, TLS included. Default 10,000. */
   readonly connectTimeoutMs?: number;
-  /** How long an unused connection is kept, unless the server tells less. Default 4,000. See {@linkcode KeptConnections}. */
+  /**
+   * How long an unused connection is kept, unless the server tells less. Default 4,000. See {@linkcode
+   * KeptConnections}.
+   */
   readonly idleMs?: number;
   /** Extra trusted roots, PEM. */
   readonly caCerts?: readonly string[];
@@ -166,7 +169,10 @@ function cancelled(): ConnectionError {
   return new ConnectionError("Request cancelled", "cancelled", "unsent");
 }
 
-/** Completes TLS. Else it takes place under the first write, and a refused certificate looks like a request that broke off. */
+/**
+ * Completes TLS. Else it takes place under the first write, and a refused certificate looks like a request that broke
+ * off.
+ */
 async function shakeHands(socket: Deno.Conn): Promise<void> {
   if ("handshake" in socket) await (socket as Deno.TlsConn).handshake();
 }

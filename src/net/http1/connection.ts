@@ -45,8 +45,8 @@ type HeadAndRest = Omit<ReceivedHead, "decoder">;
 /**
  * One socket that carries requests one after another. Not to be used by two at once.
  *
- * HTTP/1.1 has no mark that joins a response to its request, so whatever a socket gives while no request is under way must
- * never be read as a response: see {@linkcode Connection.rest}.
+ * HTTP/1.1 has no mark that joins a response to its request, so whatever a socket gives while no request is under way
+ * must never be read as a response: see {@linkcode Connection.rest}.
  */
 export class Connection {
   /** True while a body is not sent to its end: such a connection cannot carry another request. */
@@ -99,8 +99,9 @@ export class Connection {
   }
 
   /**
-   * Listens between two exchanges. Bytes that come now answer nothing (RFC 9112, 9.2), and the end means that the peer has
-   * closed: after either the connection cannot be used again. The read costs nothing, for the next response begins with it.
+   * Listens between two exchanges. Bytes that come now answer nothing (RFC 9112, 9.2), and the end means that the peer
+   * has closed: after either the connection cannot be used again. The read costs nothing, for the next response begins
+   * with it.
    *
    * @param onEnd Called once at most, and not any more when the next exchange has begun. Must not throw.
    */

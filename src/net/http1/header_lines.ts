@@ -3,8 +3,8 @@ import { invalidField } from "../../lib/gateway_error.ts";
 /**
  * Header fields as lines of a request, each ended by CR LF. Every outgoing request is written with it.
  *
- * @throws {GatewayError} `invalid_request` naming the field: a value with a line end would start a field of its own, and
- * one beyond ASCII would arrive changed (RFC 9110, 5.5).
+ * @throws {GatewayError} `invalid_request` naming the field: a value with a line end would start a field of its own,
+ * and one beyond ASCII would arrive changed (RFC 9110, 5.5).
  */
 export function headerLinesOf(fields: Readonly<Record<string, string>>): string {
   let lines = "";

@@ -23,8 +23,8 @@ export interface Exchanged extends ReceivedHead {
 }
 
 /**
- * Sends a request over a kept connection, else over a new one. A request whose kept connection fails is sent again only as
- * {@linkcode mayResend} allows; every other failure is thrown.
+ * Sends a request over a kept connection, else over a new one. A request whose kept connection fails is sent again only
+ * as {@linkcode mayResend} allows; every other failure is thrown.
  *
  * @throws {ConnectionError}
  */
@@ -47,9 +47,9 @@ export async function exchangeOver(source: ConnectionSource, request: WireReques
 }
 
 /**
- * Whether a request whose kept connection failed may be sent again: always when no byte of it was written; otherwise only a
- * repeatable one (RFC 9110, 9.2.2), whose connection closed at once and without a byte of an answer. A vendor may have begun
- * to work on any other request, and would charge it twice.
+ * Whether a request whose kept connection failed may be sent again: always when no byte of it was written; otherwise
+ * only a repeatable one (RFC 9110, 9.2.2), whose connection closed at once and without a byte of an answer. A vendor
+ * may have begun to work on any other request, and would charge it twice.
  */
 export function mayResend(error: unknown, request: WireRequest, elapsedMs: number): error is ConnectionError {
   if (!(error instanceof ConnectionError) || error.kind !== "closed") return false;

@@ -22,8 +22,8 @@ export interface HttpResponse {
 /**
  * The response of an exchange.
  *
- * @param onReusable Called once at most, when the body was read to its end and the connection can carry another request;
- * otherwise the response closes it.
+ * @param onReusable Called once at most, when the body was read to its end and the connection can carry another
+ * request; otherwise the response closes it.
  */
 export function responseOf(exchanged: Exchanged, onReusable: () => void): HttpResponse {
   return new ConnectionResponse(exchanged, onReusable);

@@ -8,8 +8,9 @@ export type Framing =
 export const MAX_HEAD_BYTES = 65_536;
 
 /**
- * A status line, field lines and an empty line, each ended by CR LF (RFC 9112, 4 and 5). Refused are bare CR and LF, NUL and
- * other control characters, folded lines and blanks before a colon: two readers could take any of them in two ways.
+ * A status line, field lines and an empty line, each ended by CR LF (RFC 9112, 4 and 5). Refused are bare CR and LF,
+ * NUL and other control characters, folded lines and blanks before a colon: two readers could take any of them in two
+ * ways.
  */
 const HEAD =
   /^HTTP\/1\.[01] [1-5]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?\r\n(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*\r\n)*\r\n$/;
@@ -58,7 +59,9 @@ export class ResponseHead {
     return this.#isVersion11 || options.includes("keep-alive");
   }
 
-  /** How long the server keeps an idle connection, in milliseconds, by its field `Keep-Alive: timeout=N`; null without. */
+  /**
+   * How long the server keeps an idle connection, in milliseconds, by its field `Keep-Alive: timeout=N`; null without.
+   */
   get keepAliveMs(): number | null {
     const seconds = /(?:^|[,;\s])timeout=(\d{1,9})(?:$|[,;\s])/i.exec(this.get("keep-alive") ?? "")?.[1];
     return seconds === undefined ? null : Number(seconds) * 1000;
@@ -67,8 +70,8 @@ export class ResponseHead {
   /**
    * How the end of the body is told, in a response to a request of that method.
    *
-   * @throws {TypeError} If lengths disagree, are no numbers or stand beside a transfer coding, or the coding is not `chunked`
-   * alone: then two readers could see two ends of the body (RFC 9112, 6.3).
+   * @throws {TypeError} If lengths disagree, are no numbers or stand beside a transfer coding, or the coding is not
+   * `chunked` alone: then two readers could see two ends of the body (RFC 9112, 6.3).
    */
   framingFor(method: string): Framing {
     const { status } = this;
@@ -104,8 +107,8 @@ export class ResponseHead {
 }
 
 /**
- * Where the body starts in a buffer that holds a whole head, -1 while the head is not complete. Bare line feeds end a head
- * here too, so that {@linkcode ResponseHead} refuses it at once.
+ * Where the body starts in a buffer that holds a whole head, -1 while the head is not complete. Bare line feeds end a
+ * head here too, so that {@linkcode ResponseHead} refuses it at once.
  *
  * @param start Where the head starts.
  * @param from Where to look on; what is before was looked at already.

@@ -15,8 +15,8 @@ export interface VendorRoute {
 }
 
 /**
- * Opens a socket to a vendor: to its own address, or to a proxy, with a tunnel where the origin is https (RFC 9110, 9.3.6).
- * Deno's own sockets are used, as their reads cost half of what those of `node:tls` cost.
+ * Opens a socket to a vendor: to its own address, or to a proxy, with a tunnel where the origin is https (RFC 9110,
+ * 9.3.6). Deno's own sockets are used, as their reads cost half of what those of `node:tls` cost.
  *
  * @throws {ConnectionError} `connect` when the proxy refuses; else what Deno throws.
  */

@@ -29,8 +29,8 @@ export interface WireRequest {
   /** True when it must not go over a kept connection, whose end could leave the outcome unknown. Default: false. */
   readonly freshConnection?: boolean;
   /**
-   * True when sending it twice does no harm, as it carries an idempotency key. Default: true of GET and HEAD, else false.
-   * See `mayResend`.
+   * True when sending it twice does no harm, as it carries an idempotency key. Default: true of GET and HEAD, else
+   * false. See `mayResend`.
    */
   readonly isRepeatable?: boolean;
 }

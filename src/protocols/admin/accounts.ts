@@ -48,7 +48,10 @@ const NewAdjustment = z.strictObject({
   allow_negative: z.boolean("true or false").optional(),
 });
 
-/** `POST /admin/v1/accounts` `{id, balance?, webhook_secret?, allow_buckets?}`: 201 with the account and, this once, that secret. */
+/**
+ * `POST /admin/v1/accounts` `{id, balance?, webhook_secret?, allow_buckets?}`: 201 with the account and, this once,
+ * that secret.
+ */
 export function createAccountHandler(store: Store, readJson: ReadJson): Handler {
   return async (inbound) => {
     const fields = readFields(NewAccount, await readJson(inbound));
@@ -106,7 +109,9 @@ export function adjustHandler(store: Store, readJson: ReadJson, meter: Pick<Mete
   };
 }
 
-/** `POST /admin/v1/accounts/:account/buckets` `{allow_buckets}`: the account with these buckets in the place of others. */
+/**
+ * `POST /admin/v1/accounts/:account/buckets` `{allow_buckets}`: the account with these buckets in the place of others.
+ */
 export function bucketsHandler(store: Store, readJson: ReadJson): Handler {
   return async (inbound) => {
     const { allow_buckets: buckets } = readFields(NewBuckets, await readJson(inbound));

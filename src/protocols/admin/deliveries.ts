@@ -46,8 +46,8 @@ export function adminDeliveryRoutes({ adminKey, desk, readJson }: AdminDeliveryO
 }
 
 /**
- * `GET /admin/v1/deliveries?from&to&state&order&limit&after`: `{data, next}` by the time of the event in whole Unix seconds,
- * `from` included, `to` not; newest first unless `order=asc`.
+ * `GET /admin/v1/deliveries?from&to&state&order&limit&after`: `{data, next}` by the time of the event in whole Unix
+ * seconds, `from` included, `to` not; newest first unless `order=asc`.
  */
 function listHandler(desk: DeliveryDesk): Handler {
   return async ({ query }) => {
@@ -81,8 +81,8 @@ function redeliverHandler(desk: DeliveryDesk): Handler {
 }
 
 /**
- * `POST /admin/v1/deliveries/redeliver` `{from, to, state?, after?}`: 202 with `{redelivered, next}`. A call begins up to 500; with
- * `next` as `after` the following one goes on.
+ * `POST /admin/v1/deliveries/redeliver` `{from, to, state?, after?}`: 202 with `{redelivered, next}`. A call begins up
+ * to 500; with `next` as `after` the following one goes on.
  */
 function redeliverRangeHandler(desk: DeliveryDesk, readJson: ReadJson): Handler {
   return async (inbound) => {

@@ -38,9 +38,9 @@ export function adminEventRoutes(options: AdminEventOptions): Route[] {
 }
 
 /**
- * `GET /admin/v1/events?from`: `{data, next}`, events from a place on, as they are delivered or would be. `next` is the `from` of the
- * request after it; without one nothing is answered but the place where events begin. They are kept for a minute, from the
- * first request until half a minute after the last.
+ * `GET /admin/v1/events?from`: `{data, next}`, events from a place on, as they are delivered or would be. `next` is the
+ * `from` of the request after it; without one nothing is answered but the place where events begin. They are kept for a
+ * minute, from the first request until half a minute after the last.
  */
 function listHandler({ feed }: AdminEventOptions): Handler {
   return async ({ query }) => {
@@ -52,8 +52,8 @@ function listHandler({ feed }: AdminEventOptions): Handler {
 }
 
 /**
- * `POST /admin/v1/events` `{event, account, kept?}`: 201 with a test event, signed by the account's secret. It is delivered nowhere;
- * those who listen get it unless `kept` is false. `heard` tells whether somebody listens.
+ * `POST /admin/v1/events` `{event, account, kept?}`: 201 with a test event, signed by the account's secret. It is
+ * delivered nowhere; those who listen get it unless `kept` is false. `heard` tells whether somebody listens.
  */
 function testHandler({ feed, readJson, baseUrl, now }: AdminEventOptions): Handler {
   return async (inbound) => {

@@ -52,7 +52,9 @@ function getHandler(desk: TaskDesk): Handler {
   };
 }
 
-/** `POST /admin/v1/tasks/:task/mirror`: 202 with the task, whose results are being copied anew; 409 when it has none. */
+/**
+ * `POST /admin/v1/tasks/:task/mirror`: 202 with the task, whose results are being copied anew; 409 when it has none.
+ */
 function mirrorHandler(desk: TaskDesk): Handler {
   return async ({ params, request }) => {
     await request.body?.cancel();

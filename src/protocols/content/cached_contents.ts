@@ -21,8 +21,8 @@ const USUAL_PAGE = 100;
 const LARGEST_PAGE = 1_000;
 
 /**
- * `/gencompat/v1beta/cachedContents` and what is below it, also under `v1`, which current clients default to: create, get and
- * delete as SPEC "Cached contents" has them, list and patch as the vendor's own API does.
+ * `/gencompat/v1beta/cachedContents` and what is below it, also under `v1`, which current clients default to: create,
+ * get and delete as SPEC "Cached contents" has them, list and patch as the vendor's own API does.
  */
 export function cachedContentRoutes(parts: CachedContentParts): Route[] {
   const one = (handle: (inbound: Inbound, parts: CachedContentParts) => Promise<Response>): Handler => (inbound) =>

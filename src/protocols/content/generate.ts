@@ -25,8 +25,8 @@ export interface ContentParts {
 }
 
 /**
- * `:generateContent`, `:streamGenerateContent` and `:countTokens` of a model, under both versions that clients default to, and
- * with or without `models/`, which one popular client leaves out when the id has a slash.
+ * `:generateContent`, `:streamGenerateContent` and `:countTokens` of a model, under both versions that clients default
+ * to, and with or without `models/`, which one popular client leaves out when the id has a slash.
  */
 export function contentRoutes(parts: ContentParts): Route[] {
   const verbs: [string, Handler][] = [

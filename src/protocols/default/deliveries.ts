@@ -17,7 +17,10 @@ export interface DeliveryRouteParts {
 
 const PATH = "/v1/videos/:id/deliveries";
 
-/** `GET /v1/videos/{id}/deliveries`: what was tried. `POST`: deliver once more, now. Source: DESIGN section 4, "Webhooks". */
+/**
+ * `GET /v1/videos/{id}/deliveries`: what was tried. `POST`: deliver once more, now. Source: DESIGN section 4,
+ * "Webhooks".
+ */
 export function deliveryRoutes(parts: DeliveryRouteParts): Route[] {
   return [
     { method: "GET", path: PATH, handler: (inbound) => list(inbound, parts), renderError: renderVideoError },

@@ -39,7 +39,9 @@ async function serve(inbound: Inbound, parts: FileRouteParts): Promise<Response>
   });
 }
 
-/** The one range that is requested of a result that is still its vendor's; without a tag no condition on it can hold. */
+/**
+ * The one range that is requested of a result that is still its vendor's; without a tag no condition on it can hold.
+ */
 function rangeToPass(asked: Headers): string | null {
   const field = asked.get("range");
   const isOne = field !== null && rangeOf(field) !== null && !asked.has("if-range");

@@ -19,9 +19,9 @@ const MAX_BODY_BYTES = 4_096;
 const Challenge = z.object({ challenge: z.string().min(1).max(1_024) });
 
 /**
- * `POST /v1/video-callbacks/{task}?token=…`: a vendor reports a change of a job. The body is not trusted, since vendors do not
- * sign what they post: the gateway polls for the task sooner than it would. The answer repeats the `challenge` by which
- * MiniMax verifies the address.
+ * `POST /v1/video-callbacks/{task}?token=…`: a vendor reports a change of a job. The body is not trusted, since vendors
+ * do not sign what they post: the gateway polls for the task sooner than it would. The answer repeats the `challenge`
+ * by which MiniMax verifies the address.
  */
 export function videoCallbackRoutes(parts: VideoCallbackParts): Route[] {
   const handler = (inbound: Inbound) => answer(inbound, parts);

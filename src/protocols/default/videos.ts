@@ -27,7 +27,8 @@ export interface VideoRouteParts {
 const NO_HEADERS = new Headers();
 
 /**
- * `{error: {code, message}}`; the two routing errors carry `type` as well. Source: SPEC "Errors" of the video endpoints, rule 4.
+ * `{error: {code, message}}`; the two routing errors carry `type` as well. Source: SPEC "Errors" of the video
+ * endpoints, rule 4.
  */
 export const renderVideoError: ErrorRenderer = (error, _requestId, asked = NO_HEADERS) => {
   const isRouting = error.code === "invalid_provider_type" || error.code === "provider_type_unavailable";

@@ -39,7 +39,9 @@ function withoutUsage({ usage: _, ...message }: JsonObject): JsonObject {
   return message;
 }
 
-/** Thinking as the vendor shows it: signed for the text that stands there, which is empty where it is to be left out. */
+/**
+ * Thinking as the vendor shows it: signed for the text that stands there, which is empty where it is to be left out.
+ */
 function thinkingPart({ text, redacted }: Thoughts, { thinking }: JsonObject): ReplyPart {
   if (redacted) return { kind: "reasoning", text: "", redacted: true, seal: issueSeal("messages", text) };
   const shown = isObject(thinking) && thinking.display === "omitted" ? "" : text;

@@ -26,8 +26,8 @@ export const contentVoice: Voice = {
 };
 
 /**
- * Thoughts are shown where they were asked for, and carry no proof themselves: the first call does, in any case, or else
- * the text that the thoughts led to.
+ * Thoughts are shown where they were asked for, and carry no proof themselves: the first call does, in any case, or
+ * else the text that the thoughts led to.
  */
 function partsOf(
   { thoughts, parts: spoken, stop, finding }: Speech,

@@ -4,8 +4,8 @@ import { Refusal } from "../refusal.ts";
 
 /**
  * The messages of the API, each with its fields and, after a colon, the message that a field holds; a field without one
- * is not looked into. `{}` marks a map. Lists are not marked: protobuf's JSON mapping takes a lone value for a list of one.
- * Source: Gemini API reference, version v1beta.
+ * is not looked into. `{}` marks a map. Lists are not marked: protobuf's JSON mapping takes a lone value for a list of
+ * one. Source: Gemini API reference, version v1beta.
  */
 const MESSAGES: Readonly<Record<string, string>> = {
   GenerateContentRequest: "model contents:Content systemInstruction:Content tools:Tool toolConfig:ToolConfig " +

@@ -25,8 +25,8 @@ export function wantsImage(body: JsonObject): boolean {
 }
 
 /**
- * Makes a picture: a draft among the thoughts, then a JPEG with its signature, as the vendor's image models do. A refusal
- * has the status of a success. Source: Gemini API reference, "Image generation".
+ * Makes a picture: a draft among the thoughts, then a JPEG with its signature, as the vendor's image models do. A
+ * refusal has the status of a success. Source: Gemini API reference, "Image generation".
  */
 export async function makeImage(call: Call, body: JsonObject, model: string): Promise<Response> {
   const { prompt, references } = await readContents(body);

@@ -40,8 +40,8 @@ const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 const LEAST_OUTPUT_TOKENS = 16;
 
 /**
- * Refuses what the vendor refuses of a response, in its words. The sandbox keeps no responses, so none can be continued.
- * Source: Responses API reference; the vendor's error messages.
+ * Refuses what the vendor refuses of a response, in its words. The sandbox keeps no responses, so none can be
+ * continued. Source: Responses API reference; the vendor's error messages.
  *
  * @throws {Refusal}
  */

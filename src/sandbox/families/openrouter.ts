@@ -32,7 +32,9 @@ const RESOLUTIONS = ["360p", "480p", "720p", "768p", "1080p", "1K", "2K", "4K"];
 const RATIOS = ["16:9", "9:16", "1:1", "4:3", "3:4", "3:2", "2:3", "21:9", "9:21"];
 const REFERENCES = ["image_url", "audio_url", "video_url"];
 
-/** OpenRouter: videos as it makes them, all else as OpenAI has it. Source: OpenRouter API reference, "Video Generation". */
+/**
+ * OpenRouter: videos as it makes them, all else as OpenAI has it. Source: OpenRouter API reference, "Video Generation".
+ */
 export const openrouter: Family = {
   prefix: "/openrouter",
   answer(call) {

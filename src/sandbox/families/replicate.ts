@@ -34,8 +34,8 @@ const GRAIN = 16;
 const MAX_WAIT_SECONDS = 60;
 
 /**
- * Replicate: pictures, and videos of models whose names say so. Source: Replicate HTTP API reference, "Create a prediction",
- * "Get a prediction", "Cancel a prediction".
+ * Replicate: pictures, and videos of models whose names say so. Source: Replicate HTTP API reference, "Create a
+ * prediction", "Get a prediction", "Cancel a prediction".
  */
 export const replicate: Family = {
   prefix: "/replicate",

@@ -14,7 +14,9 @@ const GRAIN = 16;
 /** A tick is 10^-10 USD. */
 const TICKS_PER_IMAGE = 600_000_000;
 
-/** xAI: text as OpenAI has it, pictures in its own way. Source: xAI API reference, "Image generation", "Image editing". */
+/**
+ * xAI: text as OpenAI has it, pictures in its own way. Source: xAI API reference, "Image generation", "Image editing".
+ */
 export const xai: Family = {
   prefix: "/xai",
   answer(call) {

@@ -1,8 +1,8 @@
 import type { Pixels } from "./pixels.ts";
 
 /**
- * Writes lossless WebP of sixteen levels a channel, without prediction or back references, since the platform writes none.
- * Source: WebP Lossless Bitstream Specification (RFC 9649, 3).
+ * Writes lossless WebP of sixteen levels a channel, without prediction or back references, since the platform writes
+ * none. Source: WebP Lossless Bitstream Specification (RFC 9649, 3).
  */
 export function writeWebp({ width, height, data }: Pixels): Uint8Array<ArrayBuffer> {
   const hasAlpha = isTransparentSomewhere(data);

@@ -4,8 +4,8 @@ import { shapeOf, type VideoShapes } from "../video_shape.ts";
 import type { VideoMedia, VideoOrder, VideoOrderMode } from "../video_upstream.ts";
 
 /**
- * The request for a video in one of Wan's three dialects. Source: Model Studio API reference, "Wan text to video", "image to
- * video", "keyframes to video", "reference to video"; the client `@ai-sdk/alibaba`.
+ * The request for a video in one of Wan's three dialects. Source: Model Studio API reference, "Wan text to video",
+ * "image to video", "keyframes to video", "reference to video"; the client `@ai-sdk/alibaba`.
  */
 
 /** Which dialect a model has, by its name: `wan3`, `wan2.7`, or that of the versions before. */

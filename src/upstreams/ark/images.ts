@@ -57,7 +57,10 @@ const SAFE_SIZES = ["2048x2048", "2496x1664", "1664x2496", "2560x1440", "1440x25
 /** Fewest pixels: 2560x1440 for most models, 1280x720 for these. */
 const SMALL_SIZES = /seedream-(?:4-0|5-0-pro)/;
 
-/** The size as asked where the model takes it, else the safe size of the nearest ratio; null when it is the model's choice. */
+/**
+ * The size as asked where the model takes it, else the safe size of the nearest ratio; null when it is the model's
+ * choice.
+ */
 function sizeFor({ model, size }: ImageOrder): string | null {
   const pixels = pixelsOf(size);
   if (pixels === null) return null;

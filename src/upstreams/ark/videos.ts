@@ -47,7 +47,9 @@ const PAGE_SIZE = 100;
 /** Five thousand jobs, from before a create until its doubt ends. */
 const MAX_PAGES = 50;
 
-/** `frames` counts more than `duration`; a draft is sold by other rules, and so is what runs before or behind others. */
+/**
+ * `frames` counts more than `duration`; a draft is sold by other rules, and so is what runs before or behind others.
+ */
 const REFUSED_OPTIONS: RefusedOptions = {
   content: MEDIA_OPTION,
   draft: UNPRICED_OPTION,

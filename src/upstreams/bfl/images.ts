@@ -70,7 +70,9 @@ function requestFor(order: ImageOrder, outbound: Outbound) {
 /** Below these the vendor's regions have their hosts. */
 const DOMAINS = ["bfl.ai", "bfl.ml"];
 
-/** How a job is asked for: at the region that `polling_url` names where that is the vendor's, else at the base address. */
+/**
+ * How a job is asked for: at the region that `polling_url` names where that is the vendor's, else at the base address.
+ */
 function pollOf({ id, polling_url }: z.infer<typeof Created>, outbound: Outbound) {
   const own = polling_url ? outbound.pathOf(polling_url) : null;
   const region = polling_url && own === null ? outbound.siblingOf(polling_url, DOMAINS) : null;

@@ -26,7 +26,9 @@ const FLUX_2: FluxInputs = {
   shape: "pixels",
 };
 
-/** Families by how their names begin; the first that fits counts. Source: BFL API reference, the inputs of each model. */
+/**
+ * Families by how their names begin; the first that fits counts. Source: BFL API reference, the inputs of each model.
+ */
 const FAMILIES: readonly (readonly [prefix: string, inputs: FluxInputs])[] = [
   ["flux-2-klein", { ...FLUX_2, maxImages: 4 }],
   ["flux-kontext", { ...FLUX_2, maxImages: 4, maxImagePixels: null, shape: "ratio" }],
@@ -46,8 +48,8 @@ const GRAIN = 32;
 const MAX_FIRST_SIDE = 1_440;
 
 /**
- * The shape of an order. A picture that is changed keeps its own shape, at most {@linkcode MAX_AUTO_PIXELS}, where no size
- * was asked for: left to itself the vendor makes, and bills, up to four megapixels.
+ * The shape of an order. A picture that is changed keeps its own shape, at most {@linkcode MAX_AUTO_PIXELS}, where no
+ * size was asked for: left to itself the vendor makes, and bills, up to four megapixels.
  */
 export function shapeFor(order: ImageOrder, inputs: FluxInputs): Readonly<Record<string, string | number>> {
   const asked = pixelsOf(order.size);

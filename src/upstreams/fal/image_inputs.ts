@@ -48,8 +48,8 @@ export interface FalImageEndpoint {
 }
 
 /**
- * Where a model makes pictures. A model is named without its verb, which the order gives; one that nobody has described is an
- * address by itself.
+ * Where a model makes pictures. A model is named without its verb, which the order gives; one that nobody has described
+ * is an address by itself.
  *
  * @param model The vendor's name of the model.
  * @param given How many pictures it is given.

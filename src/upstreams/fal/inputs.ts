@@ -53,8 +53,8 @@ export interface FalEndpoint {
 }
 
 /**
- * Where a model makes a video in this mode. A model is named without its verb, which the mode gives, or is an address by
- * itself, so that `someone/anything/image-to-video` can be served without knowing it.
+ * Where a model makes a video in this mode. A model is named without its verb, which the mode gives, or is an address
+ * by itself, so that `someone/anything/image-to-video` can be served without knowing it.
  *
  * @param model The vendor's name of the model.
  * @returns Null when the model does not make this mode.

@@ -48,8 +48,8 @@ export function readStatus(answer: unknown): FalStatus {
 }
 
 /**
- * The path of a job. It stands below owner and app only, which fal tells by an address of its own: that is taken when it
- * leads to the provider's own host and to this job, and worked out otherwise.
+ * The path of a job. It stands below owner and app only, which fal tells by an address of its own: that is taken when
+ * it leads to the provider's own host and to this job, and worked out otherwise.
  */
 export function placeOf(outbound: Outbound, created: FalSubmission, endpoint: string): string {
   const ending = `/requests/${encodeURIComponent(created.request_id)}`;

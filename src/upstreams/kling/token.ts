@@ -16,8 +16,9 @@ interface Token {
 }
 
 /**
- * Authorizes by an API key as it is, or where a secret key stands beside it by a token that is signed with the secret key and
- * names the key. Source: Kling API reference, "General Information", "API Authentication" (JWT, RFC 7519, HS256).
+ * Authorizes by an API key as it is, or where a secret key stands beside it by a token that is signed with the secret
+ * key and names the key. Source: Kling API reference, "General Information", "API Authentication" (JWT, RFC 7519,
+ * HS256).
  */
 export function byKeyOrToken(): Authorize {
   const plain = new WeakMap<Credentials, HeaderFields>();

@@ -16,7 +16,9 @@ import type {
 } from "../video_upstream.ts";
 import { isContentFailure, isMissing, readKlingError, throwReportedFailure } from "./refusal.ts";
 
-/** Kling's videos. Source: Kling API reference, "Text to Video", "Image to Video", "Multi-Image to Video", "Omni-Video". */
+/**
+ * Kling's videos. Source: Kling API reference, "Text to Video", "Image to Video", "Multi-Image to Video", "Omni-Video".
+ */
 
 const VIDEOS = "/v1/videos";
 

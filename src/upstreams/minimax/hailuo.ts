@@ -9,8 +9,8 @@ import type { VideoJobHandle, VideoOrder, VideoProgress } from "../video_upstrea
 import { codeNumber, verdictOn } from "./refusal.ts";
 
 /**
- * Hailuo and its elder siblings, where every answer has the status 200 and a number tells what it is. Source: MiniMax API
- * reference, "Video generation" (create, query), "File retrieve".
+ * Hailuo and its elder siblings, where every answer has the status 200 and a number tells what it is. Source: MiniMax
+ * API reference, "Video generation" (create, query), "File retrieve".
  */
 
 /** The place of a job of this version. */

@@ -106,7 +106,9 @@ function filesOf({ images, mask }: ImageOrder): FormField[] {
     : [...files, { name: "mask", file: mask, filename: `mask.${extension(mask.mediaType)}` }];
 }
 
-/** The first family takes three sizes; those that follow take any. Source: OpenAI API reference, "Create image", `size`. */
+/**
+ * The first family takes three sizes; those that follow take any. Source: OpenAI API reference, "Create image", `size`.
+ */
 const WIDER: Readonly<Record<string, string>> = { "1792x1024": "1536x1024", "1024x1792": "1024x1536" };
 
 function sizeFor({ model, size }: ImageOrder): string | null {

@@ -19,8 +19,8 @@ import type {
 } from "../video_upstream.ts";
 
 /**
- * Videos as OpenRouter makes them, whose form other gateways share; OpenAI itself has none any more. Source: OpenRouter API
- * reference, "Video Generation", and the types of `@openrouter/sdk` 1.3.19.
+ * Videos as OpenRouter makes them, whose form other gateways share; OpenAI itself has none any more. Source: OpenRouter
+ * API reference, "Video Generation", and the types of `@openrouter/sdk` 1.3.19.
  */
 
 const text = z.string().nullish().catch(null);
@@ -77,7 +77,9 @@ const REFUSED_OPTIONS: RefusedOptions = {
   elementlist: MEDIA_OPTION,
 };
 
-/** OpenRouter as a video upstream. It cannot stop a job, and repeats nothing of ours by which one could be found again. */
+/**
+ * OpenRouter as a video upstream. It cannot stop a job, and repeats nothing of ours by which one could be found again.
+ */
 export function openrouterVideos(outbound: Outbound): VideoUpstream {
   const exchange = videoExchange(outbound, readVideoError);
   const forms = ["url", "data_uri"] as const;

@@ -8,8 +8,8 @@ import type { VideoMedia, VideoOrder } from "../video_upstream.ts";
 import { readReplicateError } from "./prediction.ts";
 
 /**
- * Larger media are uploaded before they are named, as the vendor's own client does: each answer about a prediction repeats its
- * inputs. The vendor deletes uploads after a day. Source: Replicate HTTP API reference, "Create a file".
+ * Larger media are uploaded before they are named, as the vendor's own client does: each answer about a prediction
+ * repeats its inputs. The vendor deletes uploads after a day. Source: Replicate HTTP API reference, "Create a file".
  */
 const MAX_INLINE_BYTES = 65_536;
 

@@ -25,8 +25,8 @@ const ANY_FORMAT = { ...JPG_OR_PNG, webp: "webp" };
 const COMMON: ReplicateImageInputs = { image: "image", ratios: MOST_RATIOS };
 
 /**
- * Models by how their names begin; the first that fits counts. Source: Replicate, the input schemas that its pages of these
- * models show, "API", "Schema".
+ * Models by how their names begin; the first that fits counts. Source: Replicate, the input schemas that its pages of
+ * these models show, "API", "Schema".
  */
 const MODELS: readonly (readonly [prefix: string, inputs: ReplicateImageInputs])[] = [
   ["black-forest-labs/flux-2", {

@@ -18,13 +18,16 @@ import {
   targetOf,
 } from "./prediction.ts";
 
-/** For how long the order itself is answered late, so that quick models need no poll. The vendor waits a minute at most. */
+/**
+ * For how long the order itself is answered late, so that quick models need no poll. The vendor waits a minute at most.
+ */
 const WAIT_SECONDS = 30;
 const MIN_DEADLINE_SECONDS = 5;
 
 /**
- * Replicate as an image upstream: each picture is a prediction, whose deadline is that of the call, so that one whose order
- * was not answered ends by itself. Source: Replicate HTTP API reference, "Create a prediction" (`Prefer`, `Cancel-After`).
+ * Replicate as an image upstream: each picture is a prediction, whose deadline is that of the call, so that one whose
+ * order was not answered ends by itself. Source: Replicate HTTP API reference, "Create a prediction" (`Prefer`,
+ * `Cancel-After`).
  *
  * @param clock For the pauses between polls.
  */

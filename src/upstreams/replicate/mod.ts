@@ -4,7 +4,9 @@ import type { UpstreamKind } from "../upstream.ts";
 import { replicateImages } from "./images.ts";
 import { replicateVideos } from "./videos.ts";
 
-/** Replicate, which runs models of many makers. Source: Replicate HTTP API reference, "Authentication", "Get account". */
+/**
+ * Replicate, which runs models of many makers. Source: Replicate HTTP API reference, "Authentication", "Get account".
+ */
 export const replicate = {
   authorize: byFixedHeaders(({ apiKey }) => ({ authorization: `Bearer ${apiKey}` })),
   text: () => [],

@@ -2,7 +2,10 @@ import * as z from "zod";
 import { chat } from "../../conversation/codecs/chat/mod.ts";
 import type { VendorRefusal } from "../outbound.ts";
 
-/** What jobs of Replicate have in common. Source: Replicate HTTP API reference, "Create a prediction", "Get a prediction". */
+/**
+ * What jobs of Replicate have in common. Source: Replicate HTTP API reference, "Create a prediction", "Get a
+ * prediction".
+ */
 
 /** A job, as the vendor tells of it when it is made, asked for and cancelled. */
 export interface Prediction {
@@ -50,7 +53,8 @@ export interface PredictionTarget {
 }
 
 /**
- * Where predictions of a model are made: at its own address, or by the version that stands behind its name or instead of it.
+ * Where predictions of a model are made: at its own address, or by the version that stands behind its name or instead
+ * of it.
  *
  * @param model Such as `owner/name`, `owner/name:version` or a version's 64 digits.
  */

@@ -42,8 +42,8 @@ const KLING_TIERS: NamedInputs["tier"] = {
 const HAILUO: NamedInputs = { firstFrame: "first_frame_image", duration: "number", resolutions: ["768p", "1080p"] };
 
 /**
- * Models by how their names begin; the first that fits counts. Source: Replicate, the input schemas that its pages of these
- * models show, "API", "Schema".
+ * Models by how their names begin; the first that fits counts. Source: Replicate, the input schemas that its pages of
+ * these models show, "API", "Schema".
  */
 const MODELS: readonly (readonly [prefix: string, inputs: NamedInputs])[] = [
   ["bytedance/seedance-2", COMMON],

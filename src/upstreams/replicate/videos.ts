@@ -41,8 +41,8 @@ const REFUSED_OPTIONS: RefusedOptions = {
 const RESULT_LIFE_MS = 3_600_000;
 
 /**
- * Replicate as a video upstream. Its list of predictions holds their inputs, in which no field of ours may stand, so that a
- * lost one cannot be told from another caller's.
+ * Replicate as a video upstream. Its list of predictions holds their inputs, in which no field of ours may stand, so
+ * that a lost one cannot be told from another caller's.
  */
 export function replicateVideos(outbound: Outbound): VideoUpstream {
   const exchange = videoExchange(outbound, readReplicateError);

@@ -1,7 +1,9 @@
 /** Pixels that a model makes, `<width>:<height>`, by our word of the resolution that they are sold as. */
 export type PixelTable = Readonly<Record<string, readonly string[]>>;
 
-/** The request fields of one Runway model. Source: `@runwayml/sdk` 4.20.1, types of `text_to_video`, `image_to_video`. */
+/**
+ * The request fields of one Runway model. Source: `@runwayml/sdk` 4.20.1, types of `text_to_video`, `image_to_video`.
+ */
 export interface RunwayModel {
   /** The field `ratio` as pixels; missing where it is a ratio in words, or not there. */
   readonly pixels?: PixelTable;

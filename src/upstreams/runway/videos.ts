@@ -19,7 +19,9 @@ import type {
 import { type RunwayModel, runwayModel } from "./models.ts";
 import { leavesOutRatio, shapeFields } from "./shape.ts";
 
-/** Runway's videos. Source: Runway API reference, "Text to video", "Image to video", "Tasks", "Handle Task Failures". */
+/**
+ * Runway's videos. Source: Runway API reference, "Text to video", "Image to video", "Tasks", "Handle Task Failures".
+ */
 
 /** What a credit costs. Source: Runway API documentation, "Pricing". */
 const USD_PER_CREDIT = 0.01;
@@ -57,7 +59,9 @@ const Issues = z.object({
   issues: z.array(z.object({ message: z.string(), path: z.array(z.string().or(z.number())).default([]) })).min(1),
 });
 
-/** Runway as a video upstream. It stops what waits and what runs, and repeats nothing of ours to find a job again by. */
+/**
+ * Runway as a video upstream. It stops what waits and what runs, and repeats nothing of ours to find a job again by.
+ */
 export function runwayVideos(outbound: Outbound): VideoUpstream {
   const exchange = videoExchange(outbound, readRunwayError);
   const poll = (job: VideoJobHandle) => exchange.ask(pathOf(job), (answer) => progressOf(outbound, answer));

@@ -17,8 +17,8 @@ export interface CreateKey extends Pick<IdempotencyRecord, "bodyHash"> {
 }
 
 /**
- * Creates a task: all that can be refused is refused first, then the task, its hold, its idempotency key and the job that
- * hands it to a vendor are one commit.
+ * Creates a task: all that can be refused is refused first, then the task, its hold, its idempotency key and the job
+ * that hands it to a vendor are one commit.
  *
  * @returns The task as it is stored.
  * @throws {GatewayError} As SPEC "Errors" says; nothing is then stored, held or sent.

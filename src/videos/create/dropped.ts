@@ -19,8 +19,9 @@ export interface ToldOrder {
 }
 
 /**
- * The fields of a create that a provider which may serve it cannot be told, each once, as the caller wrote them. A model that has
- * sound always, or never, is not told `generate_audio`: the field is dropped where it asks for the other.
+ * The fields of a create that a provider which may serve it cannot be told, each once, as the caller wrote them. A
+ * model that has sound always, or never, is not told `generate_audio`: the field is dropped where it asks for the
+ * other.
  */
 export function droppedFields(told: ToldOrder, upstreams: ReadonlyMap<string, VideoUpstream>): readonly string[] {
   const { request: { generateAudio }, model: { video: { audio } }, candidates } = told;

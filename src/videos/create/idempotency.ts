@@ -35,8 +35,8 @@ export function readIdempotencyKey(headers: Headers): string | null {
 
 /**
  * Makes creates with one key one task: the same key and body from the same credential give the task of the first for 24
- * hours, another body is refused, and so is a create whose first is still under way. A create that fails is not remembered. As
- * the IETF's draft "The Idempotency-Key HTTP Header Field" has it.
+ * hours, another body is refused, and so is a create whose first is still under way. A create that fails is not
+ * remembered. As the IETF's draft "The Idempotency-Key HTTP Header Field" has it.
  */
 export class IdempotentCreates {
   readonly #underWay = new Map<string, string>();

@@ -37,8 +37,8 @@ interface Owner {
 const LARGEST_FILE_BYTES = 50_000_000;
 
 /**
- * Checks the references of a request and moves those that it holds itself into the file store. When it throws, nothing is left
- * there.
+ * Checks the references of a request and moves those that it holds itself into the file store. When it throws, nothing
+ * is left there.
  *
  * @throws {GatewayError} `invalid_request`, with the reason codes of SPEC "Errors", rule 3, for `real_person`.
  */
@@ -68,7 +68,9 @@ export async function dropInputs({ files }: Pick<InputParts, "files">, names: re
   await Promise.all(names.map((name) => files.remove(name)));
 }
 
-/** Whether a file is of use to anybody: an input only while its task is pending; a process may have ended before it was. */
+/**
+ * Whether a file is of use to anybody: an input only while its task is pending; a process may have ended before it was.
+ */
 export async function isFileKept(store: Store, name: string): Promise<boolean> {
   const id = taskIdIn(name);
   if (id === null || !name.startsWith(`${id}-in-`)) return true;
@@ -127,7 +129,9 @@ function isOf(medium: SentReference["medium"], mediaType: string): boolean {
     (medium === "audio" && /^(video\/mp4|application\/ogg)$/.test(mediaType));
 }
 
-/** By what the address says of itself: the vendor fetches it, or we do later, and then its name is resolved and judged. */
+/**
+ * By what the address says of itself: the vendor fetches it, or we do later, and then its name is resolved and judged.
+ */
 function refuseAddress({ egress }: InputParts, url: string, path: string): void {
   try {
     checkTargetUrl(url, ["https:", "http:"], egress);

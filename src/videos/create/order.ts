@@ -38,7 +38,10 @@ const SHORT_SIDE: Readonly<Record<VideoResolution, number>> = {
   "4K": 2_160,
 };
 
-/** The model of a request. Throws {@linkcode GatewayError} `model_not_found`, or `invalid_request` for one of another kind. */
+/**
+ * The model of a request. Throws {@linkcode GatewayError} `model_not_found`, or `invalid_request` for one of another
+ * kind.
+ */
 export function videoModel(catalog: Catalog, name: string): VideoModel {
   const model = catalog.find(name);
   if (model === null) throw modelNotFound(catalog, name, isVideoModel);

@@ -140,7 +140,9 @@ function refuseUntoldPrice(
   }
 }
 
-/** Throws `upstream_auth_failed` when all providers to which the task could be offered reject the gateway's credential. */
+/**
+ * Throws `upstream_auth_failed` when all providers to which the task could be offered reject the gateway's credential.
+ */
 function candidatesOf(
   parts: VideoParts,
   model: VideoModel,

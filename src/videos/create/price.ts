@@ -33,8 +33,8 @@ export interface MeasuredUsage extends TaskUsage {
 
 /**
  * What a finished video consumed: the vendor's own count of seconds where it has one and it differs by a second or more
- * from what was asked for, because vendors report 5.056 for what they sell as 5. A vendor that reports a cost alone is believed
- * when that is above the price. Both count as far as the longest video of the model goes.
+ * from what was asked for, because vendors report 5.056 for what they sell as 5. A vendor that reports a cost alone is
+ * believed when that is above the price. Both count as far as the longest video of the model goes.
  */
 export function usageOf(price: TaskPrice, reported: ReportedConsumption): MeasuredUsage {
   const { perSecond } = price;

@@ -33,8 +33,9 @@ export interface PictureSources {
 }
 
 /**
- * Prepares every picture of a request for a vendor that looks for faces: upright, at most 2,048 pixels a side, as JPEG or, where
- * it was PNG, as PNG; without any metadata. Dimensions are read before anything is decoded, in another thread.
+ * Prepares every picture of a request for a vendor that looks for faces: upright, at most 2,048 pixels a side, as JPEG
+ * or, where it was PNG, as PNG; without any metadata. Dimensions are read before anything is decoded, in another
+ * thread.
  *
  * @returns The pictures in the order of the references.
  * @throws {GatewayError} `invalid_request` whose message ends in the reason code and the position.

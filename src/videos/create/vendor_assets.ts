@@ -14,8 +14,8 @@ export interface VendorAssets {
 }
 
 /**
- * Finds references at the operator's vendor account. A caller may use those that the provider's `allow_references` names, as
- * `asset:asset://logo` or `asset:*`; the task then goes to that provider.
+ * Finds references at the operator's vendor account. A caller may use those that the provider's `allow_references`
+ * names, as `asset:asset://logo` or `asset:*`; the task then goes to that provider.
  *
  * @param pin The provider that the caller named; null for any.
  * @throws {GatewayError} `invalid_request` for one that is not allowed, or that several providers may have.

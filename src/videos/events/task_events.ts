@@ -42,9 +42,9 @@ export function eventIdOf({ status, provider, progress, queue_position, started_
 }
 
 /**
- * The changes of a task as a stream, the present state first unless the reader has received it, until the task has ended. A
- * reader that is slow is sent the newest state when it takes something again; what came between is left out, and
- * nothing piles up.
+ * The changes of a task as a stream, the present state first unless the reader has received it, until the task has
+ * ended. A reader that is slow is sent the newest state when it takes something again; what came between is left out,
+ * and nothing piles up.
  *
  * @param lastEventId The id of the event that the reader received last; null for none.
  */

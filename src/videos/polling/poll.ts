@@ -31,8 +31,8 @@ const RETRY_MS = { least: 1_000, most: 60_000 };
 export type AnswerHandler = (task: WatchedTask, progress: VideoProgress) => Promise<number | null>;
 
 /**
- * Ends tasks by what vendors answer, or by their deadline. What goes wrong with polling (429, 5xx, no answer, a provider that is
- * not configured any more) never fails a task; only its deadline does.
+ * Ends tasks by what vendors answer, or by their deadline. What goes wrong with polling (429, 5xx, no answer, a
+ * provider that is not configured any more) never fails a task; only its deadline does.
  *
  * @param isHeld Whether a task is being cancelled, see {@linkcode Poller.hold}.
  */
@@ -105,8 +105,8 @@ export function endOf(egress: EgressPolicy, progress: Final): TaskEnd {
 }
 
 /**
- * Settles the job of a task that has ended; false when it has not. The first terminal state stands: a vendor that reports
- * another is logged.
+ * Settles the job of a task that has ended; false when it has not. The first terminal state stands: a vendor that
+ * reports another is logged.
  */
 async function settleEnded({ store, log }: VideoParts, job: Job, reported: string | null): Promise<boolean> {
   const entry = await readTask(store, job.ref);

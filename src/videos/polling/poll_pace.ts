@@ -6,8 +6,9 @@ const MIN_PAUSE_MS = 2_000;
 const MAX_OWN_PAUSE_MS = 60_000;
 
 /**
- * How fast one provider may be polled: its budget of requests a second, and not at all while it asks to be left alone. A pause
- * holds for all of its tasks, so that none of them has to learn it by a refusal of its own. All instants are monotonic.
+ * How fast one provider may be polled: its budget of requests a second, and not at all while it asks to be left alone.
+ * A pause holds for all of its tasks, so that none of them has to learn it by a refusal of its own. All instants are
+ * monotonic.
  */
 export class PollPace {
   readonly #perMs: number;

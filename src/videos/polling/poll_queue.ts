@@ -12,9 +12,9 @@ interface Place<T> {
 }
 
 /**
- * What is to be polled at one provider, each at its time. When the provider's budget leaves several due, their accounts take
- * turns, so that an account with thousands of tasks does not delay another's only one; within an account they go in the order of
- * their times. All instants are monotonic milliseconds.
+ * What is to be polled at one provider, each at its time. When the provider's budget leaves several due, their accounts
+ * take turns, so that an account with thousands of tasks does not delay another's only one; within an account they go
+ * in the order of their times. All instants are monotonic milliseconds.
  */
 export class PollQueue<T extends Queued> {
   /** A binary heap by due time. */

@@ -17,8 +17,8 @@ export const USUAL_SCHEDULE: PollSchedule = { firstMs: 10_000, leastMs: 5_000, m
 export const MAX_RETRY_AFTER_SECONDS = 3_600;
 
 /**
- * Time until the next poll of a task: a tenth of its age, within the schedule's bounds, so that a result is seen at most a tenth
- * late; shortened or lengthened by up to a tenth, so that tasks that began together do not go on together.
+ * Time until the next poll of a task: a tenth of its age, within the schedule's bounds, so that a result is seen at
+ * most a tenth late; shortened or lengthened by up to a tenth, so that tasks that began together do not go on together.
  *
  * @param ageMs Since the vendor took the task; 0 for the first poll.
  * @param retryAfterSeconds What the vendor asked for, which is honoured when it is longer, up to an hour.

@@ -7,8 +7,8 @@ import type { VideoParts } from "../video_parts.ts";
 import { firstPollAt, type WatchedTask, watchedTaskOf } from "./watched_task.ts";
 
 /**
- * Polls vendors for the tasks that they have. Each such task owes one job, `video_poll`. The poller leases it once, for long,
- * keeps what a poll needs in memory, and settles the job in the commit that ends the task:
+ * Polls vendors for the tasks that they have. Each such task owes one job, `video_poll`. The poller leases it once, for
+ * long, keeps what a poll needs in memory, and settles the job in the commit that ends the task:
  *
  *     submitted ──→ job due at once ──→ leased, watched ──→ polled … polled ──→ terminal commit settles the job
  *                          ▲                    │
@@ -23,7 +23,9 @@ export interface Poller {
   pollDue(): Promise<number>;
   /** The vendor reported a change of a task: it is polled for soon, unless that happens too often. */
   call(taskId: string): void;
-  /** A task is being cancelled: until the result is disposed of, the cancel alone records that the vendor has stopped. */
+  /**
+   * A task is being cancelled: until the result is disposed of, the cancel alone records that the vendor has stopped.
+   */
   hold(taskId: string): Disposable;
   /** A task was ended by its caller: nobody polls for it any more. */
   release(taskId: string): Promise<void>;
@@ -35,7 +37,10 @@ export function createPoller(parts: VideoParts): Poller {
 }
 
 const POLL_JOB: VideoJobKind = "video_poll";
-/** Long, as thousands are renewed. A process that is gone keeps nobody waiting: the next open of the store frees its leases. */
+/**
+ * Long, as thousands are renewed. A process that is gone keeps nobody waiting: the next open of the store frees its
+ * leases.
+ */
 const LEASE_MS = 600_000;
 const RENEW_EVERY_MS = LEASE_MS / 4;
 /** How often to look for jobs without being woken. */

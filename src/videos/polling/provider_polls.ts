@@ -137,7 +137,9 @@ export class ProviderPolls {
     return sent;
   }
 
-  /** The tasks of the next request. Those that will be due soon come along, so that they cost no request of their own. */
+  /**
+   * The tasks of the next request. Those that will be due soon come along, so that they cost no request of their own.
+   */
   #take(now: number): WatchedTask[] {
     const { upstream, schedule } = this.#parts;
     const alone = () => this.#unlisted.take(now, 1, 0);

@@ -8,8 +8,9 @@ import type { VideoParts } from "../video_parts.ts";
 export const VENDOR_CALLBACK_PATH = "/v1/video-callbacks";
 
 /**
- * The gateway's address for a vendor's news of one task: `{base}/v1/video-callbacks/<task>?token=…`. The token stands in the
- * query, which is never logged. Null where the operator wants no callbacks, or no vendor could reach the address.
+ * The gateway's address for a vendor's news of one task: `{base}/v1/video-callbacks/<task>?token=…`. The token stands
+ * in the query, which is never logged. Null where the operator wants no callbacks, or no vendor could reach the
+ * address.
  */
 export function vendorCallbackUrl(
   { baseUrl, egress, settings, signingKeys }: Pick<VideoParts, "baseUrl" | "egress" | "settings" | "signingKeys">,
@@ -20,8 +21,8 @@ export function vendorCallbackUrl(
 }
 
 /**
- * Whether a token is the task's, by any key in force, compared in constant time. Nothing is looked up, so an unknown task is
- * refused as a wrong token is, and at the same price.
+ * Whether a token is the task's, by any key in force, compared in constant time. Nothing is looked up, so an unknown
+ * task is refused as a wrong token is, and at the same price.
  */
 export function isCallbackToken(taskId: string, token: string, keys: SigningKeys): boolean {
   const given = new TextEncoder().encode(token);

@@ -4,8 +4,8 @@ import { nextPollMs, type PollSchedule } from "./poll_schedule.ts";
 import type { VideoTask } from "../tasks/task.ts";
 
 /**
- * A task that a vendor has, as this process watches it: what a poll needs, kept in memory so that a poll without news touches no
- * store. Instants are monotonic milliseconds.
+ * A task that a vendor has, as this process watches it: what a poll needs, kept in memory so that a poll without news
+ * touches no store. Instants are monotonic milliseconds.
  */
 export interface WatchedTask {
   readonly id: string;

@@ -4,8 +4,8 @@ export function isDataUri(url: string): boolean {
 }
 
 /**
- * The bytes of a `data:` URI (RFC 2397) in base64; null when it is malformed, empty or in another coding. What it says of its
- * type is not relied on.
+ * The bytes of a `data:` URI (RFC 2397) in base64; null when it is malformed, empty or in another coding. What it says
+ * of its type is not relied on.
  */
 export function bytesOfDataUri(uri: string): Uint8Array<ArrayBuffer> | null {
   const comma = uri.indexOf(",");

@@ -69,9 +69,9 @@ const REFUSED_PATTERNS: readonly (readonly [why: string, pattern: RegExp])[] = [
 ];
 
 /**
- * Refuses options that decide what a video costs, where news of it is sent, or what it is made from: the price is reserved by the
- * fields of the request, and only those are checked. Names are looked for at any depth, without case, as some vendors read
- * `Duration` as `duration`, and in each part of a name such as `input.num_frames`.
+ * Refuses options that decide what a video costs, where news of it is sent, or what it is made from: the price is
+ * reserved by the fields of the request, and only those are checked. Names are looked for at any depth, without case,
+ * as some vendors read `Duration` as `duration`, and in each part of a name such as `input.num_frames`.
  *
  * @param options What one provider would be sent.
  * @param refused What this provider's vendor refuses beyond what all do.

@@ -36,15 +36,15 @@ export interface OptionOwners {
 }
 
 /**
- * Whose options they are. They are keyed by the names of configured providers, `{"ark": {"watermark": false}}`, so that each
- * provider gets its own and a fallback never another's. Beside a pin (`provider.type`) they may also stand flat, and are then
- * those of the pinned provider.
+ * Whose options they are. They are keyed by the names of configured providers, `{"ark": {"watermark": false}}`, so that
+ * each provider gets its own and a fallback never another's. Beside a pin (`provider.type`) they may also stand flat,
+ * and are then those of the pinned provider.
  *
- * What decides the price, the receiver of news or the material is refused: everywhere by the names of `priced_options.ts`, for one
- * vendor by its adapter's {@linkcode VideoUpstream.refusedOptions}. A new adapter lists there what its vendor reads beside the
- * request's own fields: lengths, counts, sizes, sound, tiers, tools that cost extra, and fields of media, by their names in
- * small letters without `_` and `-`; the value tells the caller what to use instead. The adapter then puts `order.options`
- * before its own fields, so that those win.
+ * What decides the price, the receiver of news or the material is refused: everywhere by the names of
+ * `priced_options.ts`, for one vendor by its adapter's {@linkcode VideoUpstream.refusedOptions}. A new adapter lists
+ * there what its vendor reads beside the request's own fields: lengths, counts, sizes, sound, tiers, tools that cost
+ * extra, and fields of media, by their names in small letters without `_` and `-`; the value tells the caller what to
+ * use instead. The adapter then puts `order.options` before its own fields, so that those win.
  *
  * @throws {GatewayError} `invalid_request` for options without an owner, and for one that no caller may set.
  */

@@ -11,8 +11,8 @@ import { isTaskId } from "../tasks/task_id.ts";
 const MAX_RACES = 8;
 
 /**
- * Has everything that was made for a task copied anew, beginning now. A job that is to copy it already has nothing to do any
- * more, so that a long pause of its does not count.
+ * Has everything that was made for a task copied anew, beginning now. A job that is to copy it already has nothing to
+ * do any more, so that a long pause of its does not count.
  *
  * @returns The task as it is from now on.
  * @throws {GatewayError} `not_found`; `conflict` when the task has no results.

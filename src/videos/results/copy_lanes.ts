@@ -27,9 +27,9 @@ const LIMITS = {
 const COME_BACK = { leastMs: 1_000, mostMs: 60_000, spaceMs: 5 };
 
 /**
- * How many copies run at once, so that slow ones leave room for the others: those of an account, of a provider and in all. A
- * copy that turns out to be long moves to lanes of its own while those have room, and another begins in its place. What finds
- * no room comes back later, at instants in a row.
+ * How many copies run at once, so that slow ones leave room for the others: those of an account, of a provider and in
+ * all. A copy that turns out to be long moves to lanes of its own while those have room, and another begins in its
+ * place. What finds no room comes back later, at instants in a row.
  */
 export class CopyLanes {
   readonly #taken = { short: new Map<string, number>(), long: new Map<string, number>() };

@@ -32,9 +32,9 @@ interface Attempt {
 }
 
 /**
- * The job that copies results and extras into the file store, streaming. A copy that fails is made again for as long as the
- * vendor keeps what is copied, at an address that is asked for anew where the vendor gives one; then the copies that are there
- * stay, and the others are given up. Slow copies leave room for the others, see {@linkcode CopyLanes}.
+ * The job that copies results and extras into the file store, streaming. A copy that fails is made again for as long as
+ * the vendor keeps what is copied, at an address that is asked for anew where the vendor gives one; then the copies
+ * that are there stay, and the others are given up. Slow copies leave room for the others, see {@linkcode CopyLanes}.
  */
 export function mirrorHandler(parts: VideoParts, renewal: AddressRenewal): JobHandler {
   const { store } = parts;
@@ -63,7 +63,9 @@ function laneOf({ account, stage }: VideoTask) {
   return { account, provider: stage.step === "waiting" ? "" : stage.provider };
 }
 
-/** Asks for a new address before each attempt but the first, and where the vendor does not keep the old one any more. */
+/**
+ * Asks for a new address before each attempt but the first, and where the vendor does not keep the old one any more.
+ */
 async function withLivingAddress(
   parts: VideoParts,
   entry: TaskEntry,

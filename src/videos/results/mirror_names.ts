@@ -5,12 +5,16 @@ export function mirrorNamesOf(taskId: string, results: readonly unknown[]): stri
   return results.map((_, index) => `${taskId}-${index}.mp4`);
 }
 
-/** Names in the file store of the copies of a task's extras, in their order. Files are served by their content's type. */
+/**
+ * Names in the file store of the copies of a task's extras, in their order. Files are served by their content's type.
+ */
 export function extraMirrorNamesOf(taskId: string, extras: readonly unknown[]): string[] {
   return extras.map((_, index) => `${taskId}-extra-${index}.png`);
 }
 
-/** The name of the copy of a result, there or on its way; undefined when there is none, as it was given up or removed. */
+/**
+ * The name of the copy of a result, there or on its way; undefined when there is none, as it was given up or removed.
+ */
 export function mirrorOf({ id, results, mirrors }: VideoTask, index: number): string | undefined {
   return mirrors.find((name) => name === mirrorNamesOf(id, results)[index]);
 }

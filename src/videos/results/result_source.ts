@@ -64,8 +64,8 @@ export function upstreamOf(upstreams: VideoParts["upstreams"], { stage }: VideoT
 }
 
 /**
- * Opens a made thing at its vendor. The vendor's key goes only where the adapter sends it; anything else is fetched under the
- * egress guard.
+ * Opens a made thing at its vendor. The vendor's key goes only where the adapter sends it; anything else is fetched
+ * under the egress guard.
  *
  * @throws {EgressError}
  * @throws {DownloadRefused}

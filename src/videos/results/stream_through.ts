@@ -37,8 +37,8 @@ const STREAM_MS = 3_600_000;
 const RETRY_AFTER_SECONDS = 5;
 
 /**
- * Serves results whose copy is not there, as it is being made, has failed or was lost: straight from the vendor, for as long as
- * that keeps them. The vendor's address and key stay with the gateway.
+ * Serves results whose copy is not there, as it is being made, has failed or was lost: straight from the vendor, for as
+ * long as that keeps them. The vendor's address and key stay with the gateway.
  */
 export class StreamThrough {
   readonly #streams = new Map<string, number>();
@@ -49,8 +49,8 @@ export class StreamThrough {
    * Opens a copy's original by the name of the copy.
    *
    * @returns Null when no task has such a copy, or the vendor does not keep the original any more.
-   * @throws {GatewayError} `overloaded`; `upstream_error` when the vendor fails; `invalid_request` with status 416 for a range
-   * that it does not have.
+   * @throws {GatewayError} `overloaded`; `upstream_error` when the vendor fails; `invalid_request` with status 416 for
+   * a range that it does not have.
    */
   async open(name: string, request: StreamRequest): Promise<StreamedThing | null> {
     const id = taskIdIn(name);

@@ -78,8 +78,8 @@ async function settledStage(
 }
 
 /**
- * How a task ends whose vendor may have begun. Where the vendor has a list, it is looked for; null when it was found, or was
- * confirmed without being recorded, so that the vendor can be asked to stop it.
+ * How a task ends whose vendor may have begun. Where the vendor has a list, it is looked for; null when it was found,
+ * or was confirmed without being recorded, so that the vendor can be asked to stop it.
  */
 async function endInDoubt(
   parts: VideoParts,

@@ -33,8 +33,8 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * How long a job that got no permit is to wait for its next attempt, in milliseconds: a second, or more when many wait.
-   * Jobs of one account get instants in a row; each account has its own.
+   * How long a job that got no permit is to wait for its next attempt, in milliseconds: a second, or more when many
+   * wait. Jobs of one account get instants in a row; each account has its own.
    */
   retryDelayMs(provider: string, account: string): number {
     const now = this.clock.monotonicMs();

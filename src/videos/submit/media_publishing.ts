@@ -21,9 +21,9 @@ const FETCH_MS = 60_000;
 const MEDIA_MEMORY_FACTOR = 5;
 
 /**
- * The form in which a vendor gets a medium, or null when there is none: a caller's address as it is where the vendor fetches,
- * else its bytes; a file of ours as bytes where the vendor takes them, because it need not reach us then, else at a signed
- * address, provided that the gateway can be reached from outside.
+ * The form in which a vendor gets a medium, or null when there is none: a caller's address as it is where the vendor
+ * fetches, else its bytes; a file of ours as bytes where the vendor takes them, because it need not reach us then, else
+ * at a signed address, provided that the gateway can be reached from outside.
  */
 export function formFor(
   media: TaskMedia,
@@ -52,7 +52,8 @@ export function isPublicBase({ baseUrl, egress }: Pick<VideoParts, "baseUrl" | "
  * Writes a medium in a vendor's form.
  *
  * @param memory Pays for the medium.
- * @throws {GatewayError} `overloaded`; `invalid_request` when it cannot be had, or the vendor takes it in no form that can be made.
+ * @throws {GatewayError} `overloaded`; `invalid_request` when it cannot be had, or the vendor takes it in no form that
+ * can be made.
  */
 export async function mediaFor(
   parts: VideoParts,

@@ -15,10 +15,10 @@ import { vendorOrderOf } from "./vendor_order.ts";
 import type { VideoParts } from "../video_parts.ts";
 
 /**
- * How an offer ended. `done`: the job is completed or put off. `full`: as many creates are under way there as may be, and
- * nothing was sent. `resting`: its circuit is open, and nothing was sent. `unfit`: the order cannot be written for this
- * provider, and nothing was sent. `refused`: the provider surely refused for now, another may have the task. `unknown`:
- * the vendor may have begun.
+ * How an offer ended. `done`: the job is completed or put off. `full`: as many creates are under way there as may be,
+ * and nothing was sent. `resting`: its circuit is open, and nothing was sent. `unfit`: the order cannot be written for
+ * this provider, and nothing was sent. `refused`: the provider surely refused for now, another may have the task.
+ * `unknown`: the vendor may have begun.
  */
 export type OfferOutcome =
   | { readonly how: "done" }

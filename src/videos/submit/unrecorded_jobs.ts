@@ -5,9 +5,9 @@ import type { VideoTask } from "../tasks/task.ts";
 type Called = Pick<VideoTask, "id" | "offers">;
 
 /**
- * Jobs that vendors confirmed and that the store has not taken yet, as while the disk is full. Nobody else knows of them where
- * the vendor has no list, so they are kept until they are recorded. Creates are refused while the store takes no writes, so
- * there are hardly more than calls under way.
+ * Jobs that vendors confirmed and that the store has not taken yet, as while the disk is full. Nobody else knows of
+ * them where the vendor has no list, so they are kept until they are recorded. Creates are refused while the store
+ * takes no writes, so there are hardly more than calls under way.
  */
 export class UnrecordedJobs {
   readonly #jobs = new Map<string, { readonly offers: number | undefined; readonly job: VideoJobHandle }>();

@@ -2,8 +2,8 @@ import { compactRecords } from "../../lib/compact_record.ts";
 import type { VideoTask } from "./task.ts";
 
 /**
- * Finished tasks are kept for long and read seldom, so they are stored compact; pending ones change often and are stored as
- * they are. Records of earlier versions are never compact.
+ * Finished tasks are kept for long and read seldom, so they are stored compact; pending ones change often and are
+ * stored as they are. Records of earlier versions are never compact.
  */
 export type StoredTask = VideoTask | Uint8Array<ArrayBuffer>;
 

@@ -22,8 +22,8 @@ export interface Payment {
 type Completed = Extract<TaskEnd, { readonly status: "completed" }>;
 
 /**
- * Captures, charges or releases. What a video costs beyond its hold is taken from the balance as far as that reaches beside the
- * reservations of open calls; what then is left nobody pays, and it is logged as `underpriced`.
+ * Captures, charges or releases. What a video costs beyond its hold is taken from the balance as far as that reaches
+ * beside the reservations of open calls; what then is left nobody pays, and it is logged as `underpriced`.
  *
  * @param now Unix milliseconds by the store's clock.
  * @returns Null when the hold has ended, and so the task.

@@ -89,8 +89,8 @@ export async function scanLine(
 }
 
 /**
- * Enters tasks that an earlier version wrote into the index as it is today; once for a store, and from where it was broken off.
- * Nobody may change a task meanwhile, so it comes before the first request and the first job.
+ * Enters tasks that an earlier version wrote into the index as it is today; once for a store, and from where it was
+ * broken off. Nobody may change a task meanwhile, so it comes before the first request and the first job.
  */
 export async function enterOldTasks(store: Store): Promise<void> {
   const [kept] = await store.get<true | { readonly after: Key }>([INDEX_KEPT]);

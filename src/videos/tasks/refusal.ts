@@ -5,7 +5,10 @@ export function videoRefusal(finerCode: FinerCode, message: string, field?: stri
   return new GatewayError("invalid_request", message, { finerCode, field });
 }
 
-/** What answers for a task that does not exist and for one of another credential alike. Source: SPEC "Authentication", rule 3. */
+/**
+ * What answers for a task that does not exist and for one of another credential alike. Source: SPEC "Authentication",
+ * rule 3.
+ */
 export function taskNotFound(): GatewayError {
   return new GatewayError("not_found", "Cannot find the video task");
 }

@@ -5,7 +5,8 @@ import { removeCopies } from "../results/task_files.ts";
 import type { VideoParts } from "../video_parts.ts";
 
 /**
- * What came of removing a task. `owed`: its event is still being delivered. `changed`: it is not as it was read any more.
+ * What came of removing a task. `owed`: its event is still being delivered. `changed`: it is not as it was read any
+ * more.
  */
 export type Removal = "removed" | "owed" | "changed";
 
@@ -13,10 +14,10 @@ export type Removal = "removed" | "owed" | "changed";
 const MAX_RACES = 8;
 
 /**
- * Removes a finished task with everything that is kept of it: the copies of its results, what its end owed once that was done,
- * its hold and its places in lists. The record goes last, so that a removal that was interrupted is found and finished. Its
- * ledger lines stay, and so does its `Idempotency-Key` for the rest of its day, so that a late repeat of the create makes no
- * other task.
+ * Removes a finished task with everything that is kept of it: the copies of its results, what its end owed once that
+ * was done, its hold and its places in lists. The record goes last, so that a removal that was interrupted is found and
+ * finished. Its ledger lines stay, and so does its `Idempotency-Key` for the rest of its day, so that a late repeat of
+ * the create makes no other task.
  */
 export async function removeEndedTask(parts: VideoParts, entry: TaskEntry): Promise<Removal> {
   const { store, files, onRemoval } = parts;
@@ -30,7 +31,8 @@ export async function removeEndedTask(parts: VideoParts, entry: TaskEntry): Prom
 /**
  * Removes a finished task for its caller.
  *
- * @throws {GatewayError} `not_found`; `invalid_request` while it is pending; `conflict` while its event is being delivered.
+ * @throws {GatewayError} `not_found`; `invalid_request` while it is pending; `conflict` while its event is being
+ * delivered.
  */
 export async function purgeVideo(parts: VideoParts, keyId: string, id: string): Promise<void> {
   for (let race = 0; race < MAX_RACES; race++) {

@@ -12,8 +12,9 @@ const BATCH = 100;
 const AT_ONCE = 8;
 
 /**
- * A step that removes copies of results that were kept for long enough, oldest first. Those of a task whose event is still being
- * delivered are left for a later pass, as the event has their addresses, and so are those that are being made anew.
+ * A step that removes copies of results that were kept for long enough, oldest first. Those of a task whose event is
+ * still being delivered are left for a later pass, as the event has their addresses, and so are those that are being
+ * made anew.
  *
  * @param filesMs From the copy; null for ever.
  * @returns Of the step: whether there may be more to remove.
@@ -43,8 +44,8 @@ async function removeFiles({ store, files, log, isOwed }: VideoParts, kept: Kept
 }
 
 /**
- * A step that removes finished tasks that were kept for long enough, each status in the order of creation. A task whose event is
- * still being delivered, or whose results are being copied, is left for a later pass.
+ * A step that removes finished tasks that were kept for long enough, each status in the order of creation. A task whose
+ * event is still being delivered, or whose results are being copied, is left for a later pass.
  *
  * @param tasksMs From the task's end; null for ever.
  * @returns Of the step: whether there may be more to remove.

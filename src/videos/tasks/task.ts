@@ -3,9 +3,9 @@ import type { Money } from "../../lib/money.ts";
 import type { VideoExtra, VideoJobHandle, VideoProgressDetails, VideoResult } from "../../upstreams/video_upstream.ts";
 
 /**
- * A video task, from its creation to long after its end. `pending` goes to one terminal status, once, by one commit that
- * checks that the task is still as it was read; whoever loses that race reads the winner's state. SPEC's word for all that
- * happens before is `pending`; `stage` tells it finer:
+ * A video task, from its creation to long after its end. `pending` goes to one terminal status, once, by one commit
+ * that checks that the task is still as it was read; whoever loses that race reads the winner's state. SPEC's word for
+ * all that happens before is `pending`; `stage` tells it finer:
  *
  *                     ┌── refused for certain, another candidate or a later try is left
  *                     ▼                            │
@@ -21,11 +21,12 @@ import type { VideoExtra, VideoJobHandle, VideoProgressDetails, VideoResult } fr
  *   cancelled   the caller asked and the vendor agrees or never heard of it; or the vendor cancelled it: hold released
  *   expired     no result within the deadline, or the vendor let it expire: hold released
  *
- * Who moves it: the jobs `video_submit` and `video_submit_retry` from `waiting` to `submitted`, the job `video_poll` from
- * there on, a caller's DELETE from anywhere but a call under way. A task of unknown outcome fails when the doubt ends where
- * the vendor has no list, else at the deadline; an operator may have its money taken (`billing.unknown_creates`). The jobs
- * come back by the deadline at the latest. After a terminal commit `video_mirror` copies results and `video_forget` removes
- * files, and `video_stop` tells a vendor to stop what nobody waits for; none changes the status.
+ * Who moves it: the jobs `video_submit` and `video_submit_retry` from `waiting` to `submitted`, the job `video_poll`
+ * from there on, a caller's DELETE from anywhere but a call under way. A task of unknown outcome fails when the doubt
+ * ends where the vendor has no list, else at the deadline; an operator may have its money taken
+ * (`billing.unknown_creates`). The jobs come back by the deadline at the latest. After a terminal commit `video_mirror`
+ * copies results and `video_forget` removes files, and `video_stop` tells a vendor to stop what nobody waits for; none
+ * changes the status.
  */
 export interface VideoTask {
   /** A UUID. */
@@ -161,7 +162,9 @@ export interface TaskPrice {
   readonly perSecond: bigint;
   /** What was asked for, or the model's default; where the vendor decides, the longest. */
   readonly seconds: number;
-  /** What a vendor is believed to have made at most; missing in records of earlier versions, which believe `seconds`. */
+  /**
+   * What a vendor is believed to have made at most; missing in records of earlier versions, which believe `seconds`.
+   */
   readonly mostSeconds?: number;
   /** True where the vendor decides how long the video is. */
   readonly isOpen?: boolean;
@@ -209,7 +212,9 @@ export type TaskEnd =
     readonly extras?: readonly VideoExtra[];
   }
   | { readonly status: "failed"; readonly error: TaskError; readonly isCharged?: boolean }
-  /** `isCharged`: the estimate is taken, as the vendor may have begun and the operator wants it paid. Default: false. */
+  /**
+   * `isCharged`: the estimate is taken, as the vendor may have begun and the operator wants it paid. Default: false.
+   */
   | { readonly status: "cancelled"; readonly isCharged?: boolean }
   /** `stopsVendor`: the vendor is at work still and is told to stop. Default: false. */
   | { readonly status: "expired"; readonly stopsVendor?: boolean };

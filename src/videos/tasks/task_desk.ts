@@ -46,8 +46,8 @@ export interface TaskDesk {
   read(id: string): Promise<TaskStory | null>;
   /**
    * In the order of creation. Account, status and time are looked up, so that a page costs as much among many tasks as
-   * among few. The model is picked out of what these leave: a page looks at up to {@linkcode MOST_LOOKED} places for it,
-   * then ends early, with a `next`.
+   * among few. The model is picked out of what these leave: a page looks at up to {@linkcode MOST_LOOKED} places for
+   * it, then ends early, with a `next`.
    */
   list(filter: TaskFilter, page: TaskDeskPage): Promise<TaskStories>;
   /**
@@ -109,7 +109,8 @@ async function placesBehind(
 ) {
   const scan = (each: VideoStatus) => scanLine(store, { account, status: each }, page);
   const [first, ...others] = status === null ? VIDEO_STATUSES : [status];
-  // A task leaves `pending` for the others: read in this order, one that moves meanwhile is seen twice, but never missed.
+  // A task leaves `pending` for the others: read in this order, one that moves meanwhile is seen twice, but never
+  // missed.
   const lines = [await scan(first), ...await Promise.all(others.map(scan))];
   return inOneLine(lines.flat(), page.reverse).slice(0, page.limit).filter(({ createdAt }) =>
     createdAt >= from && createdAt < to

@@ -4,8 +4,8 @@ import { risingInstants } from "../../lib/ids.ts";
 const nextInstant = risingInstants(0xfff);
 
 /**
- * A new task's id: a UUID of version 7 (RFC 9562, 5.7), so that ids sort by the time of creation. Those of one process never
- * sort backwards, also when the clock does.
+ * A new task's id: a UUID of version 7 (RFC 9562, 5.7), so that ids sort by the time of creation. Those of one process
+ * never sort backwards, also when the clock does.
  *
  * @param nowMs Unix milliseconds.
  */

@@ -8,8 +8,8 @@ import { taskObjectOf } from "./task_object.ts";
 import type { VideoParts } from "../video_parts.ts";
 
 /**
- * Ends a pending task in one commit: the status, its money, the job that found out, the jobs that follow and whatever else
- * joins by the seam. Nothing happens when the task is not as it was read any more.
+ * Ends a pending task in one commit: the status, its money, the job that found out, the jobs that follow and whatever
+ * else joins by the seam. Nothing happens when the task is not as it was read any more.
  *
  * @param job The claimed job to settle along; null when a caller ends the task.
  * @returns The task as it is from now on; null when somebody else changed it first, or the job is another's.

@@ -94,9 +94,13 @@ export interface Client {
   readonly stops: { readonly end: string; readonly tools: string };
   /** False where the client has no way to offer the vendor's search. */
   readonly offersSearch: boolean;
-  /** The client's own loop: runs a tool until the model answers, and gives the answer's text; null where it has none. */
+  /**
+   * The client's own loop: runs a tool until the model answers, and gives the answer's text; null where it has none.
+   */
   readonly runTools: ((target: Target, wish: ToolWish) => Promise<string>) | null;
-  /** Two turns of a conversation that the vendor keeps; null where the client has none. Gives what the second turn read. */
+  /**
+   * Two turns of a conversation that the vendor keeps; null where the client has none. Gives what the second turn read.
+   */
   readonly keepThread: ((target: Target) => Promise<Tokens>) | null;
   open(target: Target): Talk;
   shownError(thrown: unknown): ShownError;

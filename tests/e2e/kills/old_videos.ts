@@ -1,4 +1,4 @@
-import { startApp } from "../../../src/app.ts";
+import { startApp } from "../../../src/app/app.ts";
 import { readConfig } from "../../../src/config/config.ts";
 import { type Clock, systemClock } from "../../../src/lib/clock.ts";
 import { silentLog } from "../../../src/lib/log.ts";

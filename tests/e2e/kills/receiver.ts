@@ -7,7 +7,10 @@ export interface EventReceiver {
   stop(): Promise<void>;
 }
 
-/** A receiver that refuses every fifth event at first, so that kills fall between retries too, and answers every third late. */
+/**
+ * A receiver that refuses every fifth event at first, so that kills fall between retries too, and answers every third
+ * late.
+ */
 export function startEventReceiver(facts: VideoFacts, onEvent: () => void): EventReceiver {
   let count = 0;
   const server = Deno.serve({

@@ -19,8 +19,8 @@ export interface KnownTask {
 }
 
 /**
- * What callers and receivers were told for certain, over all lives of the gateway. What cannot be true of what was told before is
- * kept as a contradiction.
+ * What callers and receivers were told for certain, over all lives of the gateway. What cannot be true of what was told
+ * before is kept as a contradiction.
  */
 export class VideoFacts {
   readonly orders = new Map<number, VideoOrder>();

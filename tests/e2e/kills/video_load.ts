@@ -12,7 +12,10 @@ const PAUSE_MS = 15;
 /** Numbers of orders, each given once. */
 export type NextNumber = () => number;
 
-/** Creates, looks, cancels, removals, streams of events, reads of results and new copies, against one life of the gateway. */
+/**
+ * Creates, looks, cancels, removals, streams of events, reads of results and new copies, against one life of the
+ * gateway.
+ */
 export class VideoLoad {
   #isStopped = false;
   readonly #left = new AbortController();

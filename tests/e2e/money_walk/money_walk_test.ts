@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { startApp } from "../../../src/app.ts";
+import { startApp } from "../../../src/app/app.ts";
 import { newApiKey } from "../../../src/billing/api_key.ts";
 import { verifyLedger } from "../../../src/billing/verify_ledger.ts";
 import { readConfig } from "../../../src/config/config.ts";

@@ -2,7 +2,10 @@ import { assertEquals, assertMatch } from "@std/assert";
 import type { JsonObject } from "../../../src/lib/json_object.ts";
 import { GOOD, startVideoGateway } from "../../support/video_gateway.ts";
 
-/** Models of Ark, which is told everything, and of vendors that know neither seed nor a switch for sound, or nothing at all. */
+/**
+ * Models of Ark, which is told everything, and of vendors that know neither seed nor a switch for sound, or nothing at
+ * all.
+ */
 const video = (audio: string) => ({ modes: ["text2video"], price_per_second: { default: "0.10" }, audio });
 const ark = { provider: "ark", model: "seedance-sandbox" };
 const gateway = await startVideoGateway({

@@ -52,7 +52,9 @@ for (const [what, provider, says] of ILL_KEYED) {
   });
 }
 
-/** Options by which a caller would set the price, the receiver of news or the material itself, and where each stands. */
+/**
+ * Options by which a caller would set the price, the receiver of news or the material itself, and where each stands.
+ */
 const REFUSED: readonly [options: JsonObject, path: string][] = [
   [{ frames: 289 }, "frames"],
   [{ Frames: 289 }, "Frames"],

@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { run } from "../../../src/commands.ts";
+import { run } from "../../../src/cli/run.ts";
 import { SAMPLE_VIDEO } from "../../../src/sandbox/families/sample_video.ts";
 import { startVideoGateway } from "../../support/video_gateway.ts";
 

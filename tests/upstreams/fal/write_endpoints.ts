@@ -1,6 +1,6 @@
 /**
- * Writes what fal's models that make videos or pictures call their inputs, from the types of its newest official client:
- * `deno task fal-endpoints`. Needs npm and a package registry.
+ * Writes what fal's models that make videos or pictures call their inputs, from the types of its newest official
+ * client: `deno task fal-endpoints`. Needs npm and a package registry.
  */
 import ts from "typescript";
 import type { FalImageInputs } from "../../../src/upstreams/fal/image_inputs.ts";
@@ -19,7 +19,10 @@ const NAMES = {
   sound: ["generate_audio", "generate_audio_switch", "enable_audio", "audio"],
 } as const;
 
-/** Inputs that a caller of ours cannot give: what needs one of them is made from something else than words and references. */
+/**
+ * Inputs that a caller of ours cannot give: what needs one of them is made from something else than words and
+ * references.
+ */
 const FOREIGN = ["video_url", "audio_url", "mask_url", "mask_video_url", "mask_image_url", "video", "text_input"];
 
 /** What an address that makes pictures may demand of a caller: words, and pictures under one of these names. */

@@ -217,7 +217,9 @@ function stopOf(parts: readonly ReplyPart[], limit: string | null): Reply["stop"
   return { reason: has("tool_call") ? "tool_calls" : has("refusal") ? "refusal" : "end", raw: "completed" };
 }
 
-/** The reply without the ids of reasoning, which the writer makes itself, and without a proof behind all other parts. */
+/**
+ * The reply without the ids of reasoning, which the writer makes itself, and without a proof behind all other parts.
+ */
 function plain(told: Reply): Reply {
   const end = told.parts.findLastIndex((part) => part.kind !== "reasoning" || part.text !== "") + 1;
   const parts = told.parts.slice(0, Math.max(end, 1));

@@ -12,7 +12,9 @@ import { LOSS_PATHS } from "./loss_paths.ts";
 import { readRequest } from "./read_request.ts";
 import { writeReply } from "./write_reply.ts";
 
-/** What a cached content holds for itself, so that a request beside it may not. Source: Gemini API reference, "Caching". */
+/**
+ * What a cached content holds for itself, so that a request beside it may not. Source: Gemini API reference, "Caching".
+ */
 const OWN_SETTINGS = ["tools", "tool_choice", "functions", "function_call"];
 
 /** Chat completions as callers send and get them. Source: Chat Completions reference. */

@@ -8,7 +8,9 @@ import { reasoningWishOf } from "./reasoning_wish.ts";
 import { sealEditsOf } from "./seals.ts";
 import { watcher } from "./watcher.ts";
 
-/** Chat completions as they pass. Every stream is asked for its usage, which the caller sees only if it asked as well. */
+/**
+ * Chat completions as they pass. Every stream is asked for its usage, which the caller sees only if it asked as well.
+ */
 export const passThrough: PassThrough = {
   prepare(request) {
     const { body, changed, model, outputLimit, quirks } = request;

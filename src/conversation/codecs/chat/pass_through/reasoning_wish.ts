@@ -14,8 +14,8 @@ export interface MemberEdits {
 const USUAL_OUTPUT_TOKENS = 8_192;
 
 /**
- * What a vendor that knows neither is told in place of the objects `reasoning` and `usage`, by which clients of OpenRouter
- * ask for thoughts and for usage in the stream. An effort that stands beside the object wins.
+ * What a vendor that knows neither is told in place of the objects `reasoning` and `usage`, by which clients of
+ * OpenRouter ask for thoughts and for usage in the stream. An effort that stands beside the object wins.
  * Source: OpenRouter API reference, "Reasoning tokens", "Usage accounting".
  */
 export function reasoningWishOf({ body, quirks }: Pick<PassedRequest, "body" | "quirks">): MemberEdits {

@@ -10,7 +10,8 @@ type Path = JsonEdit["path"];
 
 /**
  * The edits by which a history that holds wrapped proofs becomes one of this provider's: its own proofs are unwrapped,
- * those of others are left out, with the plain thoughts beside them where the vendor is the format's author, who takes none.
+ * those of others are left out, with the plain thoughts beside them where the vendor is the format's author, who takes
+ * none.
  */
 export function sealEditsOf({ body, latin1, provider, quirks }: PassedRequest): SealEdits {
   if (!latin1.includes(WRAPPED_SEAL_MARK)) return NO_EDITS;

@@ -6,14 +6,15 @@ import { noteExtras, readUsage } from "../shared/usage.ts";
 import { eventReader } from "../upstream/event_reader.ts";
 
 /**
- * One pass over the text. Inside of JSON text a quote is escaped, so these match keys and whole words alone. Only a value
- * that says nothing is told by its spelling, as every chunk has some; any other is looked at.
+ * One pass over the text. Inside of JSON text a quote is escaped, so these match keys and whole words alone. Only a
+ * value that says nothing is told by its spelling, as every chunk has some; any other is looked at.
  */
 const CONCERNS = /"(?:usage|finish_reason)"(?!\s*:\s*null)|"url_citation"|"images"(?!\s*:\s*(?:null|\[\s*\]))|\[DONE\]/;
 
 /**
  * Follows a stream that passes through. Beside `[DONE]` a finish reason counts as the end, as some vendors send no
- * other mark; only `[DONE]` is final, as usage follows the reason. The usage that comes last holds, unless it counts nothing: some vendors send running totals.
+ * other mark; only `[DONE]` is final, as usage follows the reason. The usage that comes last holds, unless it counts
+ * nothing: some vendors send running totals.
  */
 export function watcher(wantsUsage: boolean): StreamWatcher {
   let usage: Usage | null = null;

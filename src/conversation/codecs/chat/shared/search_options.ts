@@ -30,8 +30,8 @@ export function readSearch({ web_search_options: options, tool_choice: choice }:
 const TAKES = { form: "chat", takes: ["contextSize", "userLocation"] } as const;
 
 /**
- * `web_search_options` for a conversation; no field when it offers no search. Who answers a request with them searches, so
- * that nobody need insist. The pages that are found are not told, but for those that the text cites.
+ * `web_search_options` for a conversation; no field when it offers no search. Who answers a request with them searches,
+ * so that nobody need insist. The pages that are found are not told, but for those that the text cites.
  *
  * @throws {GatewayError} As {@linkcode searchToWrite}.
  */

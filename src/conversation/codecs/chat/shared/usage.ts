@@ -14,7 +14,8 @@ import { listOf, objectOf } from "../../../wire_value.ts";
 /**
  * The usage of a whole reply or of a chunk; null when it has none. `prompt_tokens` includes what a cache gave,
  * `completion_tokens` should include reasoning: some vendors leave it out there and have it in `total_tokens` alone,
- * so a larger total decides, or more reasoning than completion. Source: Chat Completions reference, "The completion object".
+ * so a larger total decides, or more reasoning than completion. Source: Chat Completions reference, "The completion
+ * object".
  */
 export function readUsage(body: unknown): Usage | null {
   const reply = objectOf(body);

@@ -1,7 +1,10 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import { objectOf } from "../../../wire_value.ts";
 
-/** Whether a request asks for usage in its stream: `stream_options.include_usage`, or `usage.include` of OpenRouter's clients. */
+/**
+ * Whether a request asks for usage in its stream: `stream_options.include_usage`, or `usage.include` of OpenRouter's
+ * clients.
+ */
 export function wantsUsage(body: JsonObject): boolean {
   return hasUsageOption(body) || objectOf(body.usage)?.include === true;
 }

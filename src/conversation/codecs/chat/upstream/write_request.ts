@@ -41,7 +41,9 @@ function withInstruction(conversation: Conversation, text: string | null): Conve
   return { ...conversation, instructions: [...conversation.instructions, instruction] };
 }
 
-/** `json_object` is refused unless some message speaks of JSON. Source: Chat Completions reference, "response_format". */
+/**
+ * `json_object` is refused unless some message speaks of JSON. Source: Chat Completions reference, "response_format".
+ */
 function mentionsJson(message: JsonObject): boolean {
   const texts = [textOf(message.content), ...listOf(message.content).map((part) => textOf(objectOf(part)?.text))];
   return texts.some((text) => /json/i.test(text));

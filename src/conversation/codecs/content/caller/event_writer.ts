@@ -34,8 +34,8 @@ interface OutgoingPart {
 
 /**
  * Where the writing of a stream stands. Chunks have no marks of beginning or end, and a client joins neighbours of one
- * kind: so parts are written one after the other, in the order of their opening, and those behind the first open one are
- * held back. A call is written once it is whole.
+ * kind: so parts are written one after the other, in the order of their opening, and those behind the first open one
+ * are held back. A call is written once it is whole.
  */
 interface Progress {
   readonly context: ReplyContext;

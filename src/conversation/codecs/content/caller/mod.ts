@@ -11,7 +11,9 @@ import { LOSS_PATHS } from "./loss_paths.ts";
 import { readRequest } from "./read_request.ts";
 import { writeReply } from "./write_reply.ts";
 
-/** What a cached content holds for itself, so that a request beside it may not. Source: Gemini API reference, "Caching". */
+/**
+ * What a cached content holds for itself, so that a request beside it may not. Source: Gemini API reference, "Caching".
+ */
 const OWN_SETTINGS = ["systemInstruction", "system_instruction", "tools", "toolConfig", "tool_config"];
 
 /** The two spellings of the settings, and of the limit in them. */
@@ -21,8 +23,8 @@ const LIMIT_FIELDS = ["generationConfig", "generation_config"].flatMap((config) 
 ]);
 
 /**
- * `generateContent` and `streamGenerateContent` as callers send and get them. Model and streaming are told by the path, so
- * bodies that are read have them put in as `model` and `stream`. Source: Gemini API reference, version v1beta.
+ * `generateContent` and `streamGenerateContent` as callers send and get them. Model and streaming are told by the path,
+ * so bodies that are read have them put in as `model` and `stream`. Source: Gemini API reference, version v1beta.
  */
 export const caller: CallerFormat = {
   name: "content",

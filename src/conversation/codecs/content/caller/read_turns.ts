@@ -50,9 +50,9 @@ export function detailOf(resolution: unknown): string | null {
 }
 
 /**
- * The turns in checked `contents`. Neighbours of one role become one turn; a call belongs to the assistant and an answer
- * to the user, whatever role their content has; answers stand first in their turn. Calls without an id get one, and
- * answers are matched to them by id, else by name in order, else by position.
+ * The turns in checked `contents`. Neighbours of one role become one turn; a call belongs to the assistant and an
+ * answer to the user, whatever role their content has; answers stand first in their turn. Calls without an id get one,
+ * and answers are matched to them by id, else by name in order, else by position.
  *
  * @param detail How closely to look at pictures that do not say it themselves.
  * @param beyond Receives the names of what could not be read.

@@ -10,8 +10,8 @@ const CALLS = ['"functionCall"', '"function_call"'];
 
 /**
  * The edits by which a history that holds wrapped proofs becomes one of this provider's: its own proofs are unwrapped,
- * those of others are left out. The first call of a step must have one, also where it was made by a vendor that gives none,
- * so that it gets the documented word in its place.
+ * those of others are left out. The first call of a step must have one, also where it was made by a vendor that gives
+ * none, so that it gets the documented word in its place.
  * Source: Gemini API reference, "Thought signatures".
  */
 export function sealEditsOf({ body, latin1, provider, quirks }: PassedRequest): SealEdits {

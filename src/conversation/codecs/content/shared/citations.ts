@@ -98,8 +98,8 @@ export interface CitedText {
 }
 
 /**
- * `groundingMetadata` for the text parts of a reply and its searches; null when they tell nothing. Without citations the
- * pages that were found stand in it, which rest on nothing.
+ * `groundingMetadata` for the text parts of a reply and its searches; null when they tell nothing. Without citations
+ * the pages that were found stand in it, which rest on nothing.
  */
 export function writeGrounding(parts: readonly CitedText[], searches: readonly WebSearchPart[]): JsonObject | null {
   const chunks: JsonObject[] = [];

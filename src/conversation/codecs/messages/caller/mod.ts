@@ -11,10 +11,14 @@ import { LOSS_PATHS } from "./loss_paths.ts";
 import { readRequest } from "./read_request.ts";
 import { writeReply } from "./write_reply.ts";
 
-/** What a cached content holds for itself, so that a request beside it may not. Source: Gemini API reference, "Caching". */
+/**
+ * What a cached content holds for itself, so that a request beside it may not. Source: Gemini API reference, "Caching".
+ */
 const OWN_SETTINGS = ["system", "tools", "tool_choice"];
 
-/** The message protocol as callers send and get it. Source: SPEC "POST /msgcompat/v1/messages"; Messages API reference. */
+/**
+ * The message protocol as callers send and get it. Source: SPEC "POST /msgcompat/v1/messages"; Messages API reference.
+ */
 export const caller: CallerFormat = {
   name: "messages",
   author: "anthropic",

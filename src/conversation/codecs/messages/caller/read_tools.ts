@@ -5,7 +5,9 @@ import { isSearchTool } from "./read_search.ts";
 import { isObject, textOrNull } from "../../../wire_value.ts";
 import { type Names, readCache } from "../shared/fields.ts";
 
-/** The tools that the caller runs itself; those of the vendor's own, but for its search, go to `beyond` by their kind. */
+/**
+ * The tools that the caller runs itself; those of the vendor's own, but for its search, go to `beyond` by their kind.
+ */
 export function readTools(tools: unknown, beyond: Names): Tool[] {
   if (!Array.isArray(tools)) return [];
   const search = tools.find((tool) => isObject(tool) && isSearchTool(tool));

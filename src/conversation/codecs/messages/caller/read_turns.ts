@@ -129,5 +129,7 @@ export function readInstructions(system: unknown, beyond: Names): TextPart[] {
   });
 }
 
-/** It changes with version and entry point of the client, so it would spoil prompt caches, and it tells others nothing. */
+/**
+ * It changes with version and entry point of the client, so it would spoil prompt caches, and it tells others nothing.
+ */
 const BILLING_LINE = "x-anthropic-billing-header:";

@@ -116,8 +116,8 @@ function carrier(signature: string): JsonObject {
 }
 
 /**
- * True when the caller asked for thinking. Only then are seals of text carried in the reply: they help the vendor but it
- * goes on without, and a caller who expects no thinking is shown none. Those of calls are always carried.
+ * True when the caller asked for thinking. Only then are seals of text carried in the reply: they help the vendor but
+ * it goes on without, and a caller who expects no thinking is shown none. Those of calls are always carried.
  */
 export function carriesTextSeals({ conversation }: ReplyContext): boolean {
   return conversation !== null && conversation.reasoning !== null && conversation.reasoning.effort !== "none";

@@ -2,7 +2,9 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { CacheMark } from "../../../conversation.ts";
 import { isObject } from "../../../wire_value.ts";
 
-/** Names of what could not be said, collected while a body is written; of what has no neutral word, while one is read. */
+/**
+ * Names of what could not be said, collected while a body is written; of what has no neutral word, while one is read.
+ */
 export type Names = Set<string>;
 
 /** What kind of JSON value it is, for an error's text: never the value itself. */

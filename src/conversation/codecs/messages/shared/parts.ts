@@ -8,8 +8,9 @@ import { isSearchCall, readCitations, readSearch } from "./search_blocks.ts";
 import { callerSeal, sealOf, type SealReading } from "./seals.ts";
 
 /**
- * A block that the model spoke, in a reply or in the history of a request. Null for one without content, for the results
- * of a search, for others of the vendor's own tools and for kinds unknown here; {@linkcode isSkipped} tells which.
+ * A block that the model spoke, in a reply or in the history of a request. Null for one without content, for the
+ * results of a search, for others of the vendor's own tools and for kinds unknown here; {@linkcode isSkipped} tells
+ * which.
  *
  * @param found The results of searches, by the ids of their calls.
  */

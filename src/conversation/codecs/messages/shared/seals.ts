@@ -26,7 +26,8 @@ export type Bearer = { readonly kind: "call"; readonly callId: string } | { read
 
 /**
  * The signature of a thinking block without text that carries the seal of a call or text, which this form has no place
- * for. Who bears it stands before the seal's value; a seal of the content form right before its call needs no such word.
+ * for. Who bears it stands before the seal's value; a seal of the content form right before its call needs no such
+ * word.
  *
  * @param isBeforeCall True when the block stands right before its call.
  */

@@ -114,7 +114,9 @@ export function writeUsage(usage: Usage | null): JsonObject {
   };
 }
 
-/** A later report laid over an earlier one: counters are running totals, so null and a zero after a count say nothing. */
+/**
+ * A later report laid over an earlier one: counters are running totals, so null and a zero after a count say nothing.
+ */
 export function laterUsage(earlier: JsonObject, later: unknown): JsonObject {
   if (!isObject(later)) return earlier;
   const reported = Object.entries(later).filter(([name, value]) =>

@@ -10,8 +10,8 @@ import { TIER_WORDS } from "./tier_words.ts";
 import { writeRequest } from "./write_request.ts";
 
 /**
- * What the vendor tells of its limits. The version of the format is not among the features above: it fits the way the key
- * is sent, so the provider says its own. Source: Messages API reference, "Rate limits".
+ * What the vendor tells of its limits. The version of the format is not among the features above: it fits the way the
+ * key is sent, so the provider says its own. Source: Messages API reference, "Rate limits".
  */
 const TOLD = ["requests", "tokens", "input-tokens", "output-tokens"].flatMap((what) =>
   ["limit", "remaining", "reset"].map((of) => `anthropic-ratelimit-${what}-${of}`)

@@ -11,7 +11,9 @@ const LEAST_BUDGET = 1024;
 /** What a reply may hold where neither caller nor catalog says. */
 const USUAL_MAX_TOKENS = 8192;
 
-/** What a reply that is not streamed may hold where the caller does not say: more would take too long for one answer. */
+/**
+ * What a reply that is not streamed may hold where the caller does not say: more would take too long for one answer.
+ */
 const WHOLE_REPLY_MAX_TOKENS = 32_000;
 
 const THINKING_EFFORTS = ["minimal", "low", "medium", "high", "xhigh", "max"] as const;

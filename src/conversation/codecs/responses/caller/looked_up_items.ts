@@ -31,8 +31,8 @@ const WHOLE_ITEMS: Readonly<Record<string, string>> = {
 };
 
 /**
- * True for an item of the responses format that a vendor reads from what it kept itself: an `item_reference`, or an item
- * whose content is missing, such as reasoning without `encrypted_content` or a call of a hosted tool.
+ * True for an item of the responses format that a vendor reads from what it kept itself: an `item_reference`, or an
+ * item whose content is missing, such as reasoning without `encrypted_content` or a call of a hosted tool.
  */
 export function isLookedUp(item: JsonObject): boolean {
   const kind = textOf(item.type ?? (isAbsent(item.role) ? "item_reference" : "message"));
@@ -40,7 +40,8 @@ export function isLookedUp(item: JsonObject): boolean {
     const content = item[WHOLE_ITEMS[kind]];
     return isAbsent(content) || (content === "" && NEVER_EMPTY.has(kind));
   }
-  // Of kinds that are not known, calls are a vendor's own, and an item that says nothing but its id means one that is kept.
+  // Of kinds that are not known, calls are a vendor's own, and an item that says nothing but its id means one that is
+  // kept.
   return kind.endsWith("_call") || Object.keys(item).every((key) => BARE_KEYS.has(key));
 }
 

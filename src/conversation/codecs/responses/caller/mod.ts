@@ -11,7 +11,9 @@ import { LOSS_PATHS } from "./loss_paths.ts";
 import { readRequest } from "./read_request.ts";
 import { writeReply } from "./write_reply.ts";
 
-/** What a cached content holds for itself, so that a request beside it may not. Source: Gemini API reference, "Caching". */
+/**
+ * What a cached content holds for itself, so that a request beside it may not. Source: Gemini API reference, "Caching".
+ */
 const OWN_SETTINGS = ["instructions", "tools", "tool_choice"];
 
 /** `POST /v1/responses` as callers send and get it. Source: Responses API reference. */

@@ -27,7 +27,8 @@ function tailOf(requestId: string): string {
  * The id of a call in a reply: the vendor's, unless it gave none or one that an earlier call of the reply has, which
  * clients refuse. A thousand calls of one id take no longer than a thousand calls of their own ids.
  *
- * @param used The ids of the reply's earlier calls, each with the number that its next repeat gets; the new one is added.
+ * @param used The ids of the reply's earlier calls, each with the number that its next repeat gets; the new one is
+ * added.
  */
 export function callIdFor(callId: string, used: Map<string, number>, requestId: string): string {
   const wanted = callId || `call_${tailOf(requestId)}`;

@@ -4,8 +4,8 @@ import type { IssuedIdReader } from "../../../pass_through.ts";
 import { isObject, objectOf, objectsOf } from "../../../wire_value.ts";
 
 /**
- * The ids of this format's replies. Reads only places that the vendor writes: what a model can be made to write, such as a
- * tool's input, hands out nothing. Files that a search found are not handed out. Source: Responses API reference.
+ * The ids of this format's replies. Reads only places that the vendor writes: what a model can be made to write, such
+ * as a tool's input, hands out nothing. Files that a search found are not handed out. Source: Responses API reference.
  */
 export const issuedIds: IssuedIdReader = {
   mayIssue: (text) => text.includes('"id"') || text.includes("container_"),

@@ -11,8 +11,8 @@ const ITEM_ID = /"(?:rs|msg|fc|ctc|ws)_/;
 
 /**
  * The edits by which a history becomes one of this provider's: its own proofs are unwrapped, items that carry another's
- * are left out, and the items that the gateway made for other vendors' replies stand where the body has their ids alone.
- * Source: Responses API reference, "encrypted_content", "Item reference".
+ * are left out, and the items that the gateway made for other vendors' replies stand where the body has their ids
+ * alone. Source: Responses API reference, "encrypted_content", "Item reference".
  */
 export function sealEditsOf({ body, latin1, provider, madeItem }: PassedRequest): SealEdits {
   if (!latin1.includes(WRAPPED_SEAL_MARK) && !ITEM_ID.test(latin1)) return NO_EDITS;
@@ -21,7 +21,8 @@ export function sealEditsOf({ body, latin1, provider, madeItem }: PassedRequest)
   listOf(body.input).forEach((item, index) => {
     if (!isObject(item)) return;
     const made = isLookedUp(item) ? madeItem(textOrNull(item.id) ?? "") : null;
-    // Of what the gateway made, an item that says nothing itself (thoughts without a proof, a search) is of no use here.
+    // Of what the gateway made, an item that says nothing itself (thoughts without a proof, a search) is of no use
+    // here.
     const own = made === null ? ownItem(item, provider) : isLookedUp(made) ? null : ownItem(withoutId(made), provider);
     if (own !== item) edits.push({ path: ["input", index], value: own ?? undefined });
     if (own === null) losses.add((made ?? item).type === "web_search_call" ? "web_search_call" : "reasoning_signature");

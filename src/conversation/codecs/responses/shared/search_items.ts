@@ -6,9 +6,9 @@ import { isObject, listOf, objectsOf, parsedOrNull, textOf, textOrNull } from ".
 const BARE: SearchOrigin = { form: "responses", issuer: null };
 
 /**
- * The search that a `web_search_call` tells; null for a page that was opened or looked through. Its pages are there where
- * `include` asked for `web_search_call.action.sources`, without titles. One vendor tells the query in `arguments`.
- * Source: Responses API reference, "Web search call"; xAI API reference.
+ * The search that a `web_search_call` tells; null for a page that was opened or looked through. Its pages are there
+ * where `include` asked for `web_search_call.action.sources`, without titles. One vendor tells the query in
+ * `arguments`. Source: Responses API reference, "Web search call"; xAI API reference.
  */
 export function readSearchItem(item: JsonObject): WebSearchPart | null {
   const action = isObject(item.action) ? item.action : {};

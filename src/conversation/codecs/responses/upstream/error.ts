@@ -21,8 +21,8 @@ export function responseErrorOf(error: GatewayError): JsonObject {
 const LONGEST_MESSAGE = 2000;
 
 /**
- * What a vendor's error body says: `{error: {message, type, code, param}}` and its dialects (`error` as text, the fields
- * at the top, a list of one, a failed response object). Anything else has no message.
+ * What a vendor's error body says: `{error: {message, type, code, param}}` and its dialects (`error` as text, the
+ * fields at the top, a list of one, a failed response object). Anything else has no message.
  */
 export function readError(body: unknown): VendorError {
   const outer = Array.isArray(body) ? body[0] : body;

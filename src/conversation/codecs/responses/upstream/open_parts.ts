@@ -18,7 +18,8 @@ export interface OpenPart {
 }
 
 /**
- * An output item of the vendor. Known by its `output_index` alone, since some vendors change the id from event to event.
+ * An output item of the vendor. Known by its `output_index` alone, since some vendors change the id from event to
+ * event.
  */
 export interface ReadItem {
   /** Parts by `content_index` for a message; the one part of any other item is at 0. */

@@ -110,7 +110,10 @@ function writeSaid(part: Extract<Part, { kind: "text" | "refusal" }>, losses: Se
   return { type: "output_text", text: part.text, annotations: annotationsOf(part.text, part.citations) };
 }
 
-/** A search goes back to who ran it. Without its id, as nothing is stored, and without its pages, which the vendor knows. */
+/**
+ * A search goes back to who ran it. Without its id, as nothing is stored, and without its pages, which the vendor
+ * knows.
+ */
 function writeSearch(part: WebSearchPart, { target, losses }: Writing): JsonObject | null {
   const { form, issuer } = part.origin;
   if (form === "responses" && !target.quirks.has("no_web_search") && (issuer === null || issuer === target.provider)) {

@@ -1,0 +1,13 @@
+import type { JobRunner } from "../store/jobs.ts";
+
+/** Several runners as one; they are drained side by side. */
+export function joinRunners(runners: readonly JobRunner[]): JobRunner {
+  return {
+    get running() {
+      return runners.reduce((sum, { running }) => sum + running, 0);
+    },
+    async drain(graceMs) {
+      await Promise.all(runners.map((runner) => runner.drain(graceMs)));
+    },
+  };
+}

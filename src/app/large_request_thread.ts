@@ -1,0 +1,166 @@
+/** A thread for large requests: it answers them whole, with the state of the main thread behind messages. */
+import { parentPort, workerData } from "node:worker_threads";
+import type { Authenticate } from "../billing/authenticate.ts";
+import { cacheFace } from "./caches.ts";
+import { LiveCatalog } from "../catalog/live_catalog.ts";
+import type { Inbound } from "../http/inbound.ts";
+import { JSON_MEMORY_FACTOR } from "../http/json_body.ts";
+import { systemClock } from "../lib/clock.ts";
+import { LiveStreams } from "../calls/stream_relay.ts";
+import { readCidr } from "../net/address.ts";
+import { createMediaInliner } from "../net/media_inliner.ts";
+import type { OwnAddress } from "../net/target.ts";
+import { renderDefaultError } from "../protocols/default/error.ts";
+import { contentRoutes } from "../protocols/content/generate.ts";
+import { defaultTextRoutes } from "../protocols/default/texts.ts";
+import { messageRoutes } from "../protocols/message/messages.ts";
+import { createRouter, type Router } from "./router.ts";
+import { itemMemoryOver } from "../texts/item_memory.ts";
+import { MissingCounters } from "../texts/missing_counters.ts";
+import { type KeptReasoning, reasoningMemoryOver } from "../texts/reasoning_memory.ts";
+import type { KeptValues } from "../texts/bounded_memory.ts";
+import { createVendorState } from "../ownership/vendor_state.ts";
+import { TextTurns } from "../texts/turn.ts";
+import { openProviders } from "../upstreams/providers.ts";
+import type { RequestMessage, ThreadData, ToThread } from "../large_requests/messages.ts";
+import { plainErrorOf } from "../large_requests/plain_error.ts";
+import { RemoteState } from "../large_requests/remote_state.ts";
+
+/** A request under way. */
+interface Open {
+  readonly left: AbortController;
+  readonly message: RequestMessage;
+  reader: ReadableStreamDefaultReader<Uint8Array> | null;
+}
+
+const data = workerData as ThreadData;
+const state = new RemoteState(parentPort!, data.answers, data.answered);
+const own: OwnAddress[] = [...data.own];
+const live = new LiveStreams();
+const open = new Map<number, Open>();
+const catalog = new LiveCatalog(data.config.models, data.config.aliases);
+catalog.replaceDiscovered(data.discovered);
+const router = routerOf(data);
+
+parentPort!.on("message", (message: ToThread) => {
+  switch (message.type) {
+    case "request":
+      return void state.scope.run({ id: message.id, lookups: 0 }, () => answer(message));
+    case "pull":
+      return void pull(message.id);
+    case "left":
+      return leave(message.id);
+    case "abort-streams":
+      return live.abortAll();
+    case "own-address":
+      return void own.push(message.address);
+    case "discovered":
+      return catalog.replaceDiscovered(message.models);
+    case "overdrawn":
+      return state.overdrawn(message.admission);
+    case "result":
+      return state.settle(message);
+  }
+});
+
+function routerOf({ config }: ThreadData): Router {
+  const clock = systemClock;
+  const { meter, breaker, store, log } = state;
+  const caCertificates = config.egress.caFile === null ? [] : [Deno.readTextFileSync(config.egress.caFile)];
+  const egress = { allow: config.egress.allow.map(readCidr), own, caCertificates, clock };
+  const turns = new TextTurns({
+    catalog,
+    providers: openProviders(config.providers, { clock, caCerts: caCertificates }).byName,
+    breaker,
+    meter,
+    clock,
+    log,
+    live,
+    memory: reasoningMemoryOver(state.reasoning as KeptValues<KeptReasoning>),
+    items: itemMemoryOver(state.items),
+    store,
+    vendorState: createVendorState({ store, log }),
+    inliner: createMediaInliner(egress),
+    missingCounters: new MissingCounters(clock),
+    random: Math.random,
+  });
+  const authenticate: Authenticate = () => Promise.resolve(openNow().message.credential);
+  const { caches, routes } = cacheFace({ config, store, meter, authenticate, clock, log, texts: turns.parts });
+  const bodyLimits = { capBytes: Infinity };
+  const parts = { turns, caches, authenticate, bodyLimits };
+  const table = [...defaultTextRoutes(parts), ...messageRoutes(parts), ...contentRoutes(parts), ...routes];
+  return createRouter(table, { sections: [], renderError: renderDefaultError });
+}
+
+function openNow(): Open {
+  return open.get(state.scope.getStore()!.id)!;
+}
+
+async function answer(message: RequestMessage): Promise<void> {
+  const { id } = message;
+  const left = new AbortController();
+  const entry: Open = { left, message, reader: null };
+  open.set(id, entry);
+  try {
+    const match = router.match(message.method, message.path);
+    if (match.route === null) throw match.error;
+    const response = await match.route.handler(inboundOf(message, match.params, left.signal));
+    const { status } = response;
+    const headers = [...response.headers];
+    const isStream = response.headers.get("content-type") === "text/event-stream" || isListStream(message.path);
+    if (!isStream || response.body === null) {
+      const body = await response.arrayBuffer();
+      open.delete(id);
+      return state.post({ type: "head", id, status, headers, body }, [body]);
+    }
+    entry.reader = response.body.getReader();
+    state.post({ type: "head", id, status, headers, body: null });
+    if (left.signal.aborted) leave(id);
+  } catch (error) {
+    open.delete(id);
+    state.post({ type: "failed", id, error: plainErrorOf(error) });
+  }
+}
+
+/** The content protocol streams a JSON list, too. */
+function isListStream(path: string): boolean {
+  return path.endsWith(":streamGenerateContent");
+}
+
+function inboundOf(message: RequestMessage, params: Inbound["params"], signal: AbortSignal): Inbound {
+  const { url, method, path, query, headers, requestId, receivedAt, remote, body } = message;
+  const request = new Request(url, { method, headers: headers as [string, string][], body, signal });
+  const memory = state.lease(message.credential.accountId, body.byteLength * JSON_MEMORY_FACTOR);
+  return { request, method, path, query, params, requestId, receivedAt, remote, memory };
+}
+
+async function pull(id: number): Promise<void> {
+  const entry = open.get(id);
+  if (!entry?.reader) return;
+  const { reader } = entry;
+  await state.scope.run({ id, lookups: 0 }, async () => {
+    try {
+      const { done, value } = await reader.read();
+      if (!open.has(id)) return;
+      if (done) {
+        open.delete(id);
+        return state.post({ type: "piece", id, piece: null });
+      }
+      const piece = new Uint8Array(value).buffer;
+      state.post({ type: "piece", id, piece }, [piece]);
+    } catch {
+      open.delete(id);
+      state.post({ type: "broke", id });
+    }
+  });
+}
+
+function leave(id: number): void {
+  const entry = open.get(id);
+  if (!entry) return;
+  entry.left.abort();
+  if (entry.reader === null) return;
+  open.delete(id);
+  const { reader } = entry;
+  state.scope.run({ id, lookups: 0 }, () => void reader.cancel().catch(() => {})); // nobody is left to be told
+}

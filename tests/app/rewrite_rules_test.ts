@@ -1,0 +1,128 @@
+import { assert, assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { GUESSED_ADDRESSES } from "../../src/app/rewrite_rules.ts";
+import { createReaddress } from "../../src/app/path_rewriter.ts";
+
+const NONE = new Headers();
+const readdress = createReaddress(GUESSED_ADDRESSES);
+
+/** What the three protocols, the admin API and the files stand under. */
+const OWN = [
+  "/v1/chat/completions",
+  "/v1/responses",
+  "/v1/images/generations",
+  "/v1/images/edits",
+  "/v1/videos",
+  "/v1/videos/v/content",
+  "/v1/models",
+  "/v1/models/p",
+  "/v1/models/p/m",
+  "/msgcompat/v1/messages",
+  "/msgcompat/v1/messages/count_tokens",
+  "/msgcompat/v1/models/p/m",
+  "/gencompat/v1beta/models/p/m:generateContent",
+  "/gencompat/v1beta/p/m:streamGenerateContent",
+  "/gencompat/v1/p%2Fm:countTokens",
+  "/gencompat/v1beta/cachedContents/c",
+  "/gencompat/v1/cachedContents",
+  "/admin/v1/accounts",
+  "/files/f",
+  "/healthz",
+  "/readyz",
+  "/",
+  "",
+];
+
+Deno.test("a right address is left as it is", () => {
+  for (const path of OWN) assertEquals(readdress(path, NONE), path);
+});
+
+Deno.test("a guess becomes the address that it stands for, several mistakes at once included", () => {
+  const cases: [string, string][] = [
+    ["/v1/v1/v1/chat/completions", "/v1/chat/completions"],
+    ["//v1//v1/responses", "/v1/responses"],
+    ["/openai/v1//chat/completions", "/v1/chat/completions"],
+    ["/api/v1/messages", "/msgcompat/v1/messages"],
+    ["/anthropic/messages", "/msgcompat/v1/messages"],
+    ["/anthropic/v1/messages/count_tokens", "/msgcompat/v1/messages/count_tokens"],
+    ["/gemini/models/p/m:generateContent", "/gencompat/v1beta/models/p/m:generateContent"],
+    ["/v1/p%2Fm:generateContent", "/gencompat/v1/p%2Fm:generateContent"],
+    ["/gencompat/v1beta//models/p/m", "/gencompat/v1beta/models/p/m"],
+    ["/v1beta/openai/chat/completions", "/v1/chat/completions"],
+    ["/models/p/m", "/v1/models/p/m"],
+  ];
+  for (const [sent, address] of cases) assertEquals([sent, readdress(sent, NONE)], [sent, address]);
+});
+
+Deno.test("whole segments count, and no other spelling of them", () => {
+  const paths = [
+    "/v1beta2/x",
+    "/responsesx",
+    "/modelsx",
+    "/messages2",
+    "/V1/v1",
+    "/%761/v1/x",
+    "/v1%2Fv1/x",
+    "/openaix/v1",
+  ];
+  for (const path of paths) assertEquals(readdress(path, NONE), path);
+});
+
+Deno.test("every row is of use: it changes what begins with it, and no row before it takes that away", () => {
+  const headers = new Headers({ "anthropic-version": "2023-06-01" });
+  const google = new Headers({ "x-goog-api-key": "k" });
+  for (const [at, { from, to, endings, isClients }] of GUESSED_ADDRESSES.entries()) {
+    const path = from + (endings || isClients ? "/p/m" : "") + (endings?.[0] ?? "");
+    const asking = [NONE, headers, google].find((each) => isClients?.(each) ?? true)!;
+    const fits = (row: typeof GUESSED_ADDRESSES[number]) =>
+      (path === row.from || path.startsWith(`${row.from}/`)) &&
+      (row.endings?.some((ending) => path.endsWith(ending)) ?? true) && (row.isClients?.(asking) ?? true);
+    assertEquals(GUESSED_ADDRESSES.findIndex(fits), at, `${from} to ${to}`);
+  }
+});
+
+Deno.test("whatever is sent leads into the three protocols or stays, and is then at its end", () => {
+  const pieces = [
+    ...[
+      "v1",
+      "v1beta",
+      "v1alpha",
+      "msgcompat",
+      "gencompat",
+      "openai",
+      "anthropic",
+      "gemini",
+      "api",
+      "models",
+      "messages",
+    ],
+    ...["admin", "files", "healthz", "..", ".", "", "%2e%2e", "%2f", "chat", "completions", "m:generateContent"],
+  ];
+  const headers = fc.constantFrom(
+    NONE,
+    new Headers({ "anthropic-version": "2023-06-01" }),
+    new Headers({ "x-goog-api-key": "k" }),
+  );
+  const path = fc.array(fc.constantFrom(...pieces), { maxLength: 7 }).map((segments) => `/${segments.join("/")}`);
+  fc.assert(
+    fc.property(path, headers, (sent, headers) => {
+      const address = readdress(sent, headers);
+      if (address === sent) return;
+      assert(/^\/(?:v1|msgcompat|gencompat)(?:\/|$)/.test(address), `${sent} became ${address}`);
+      assert(!/^\/(?:v1|msgcompat|gencompat|admin|files|healthz|readyz)$/.test(sent) || address === sent);
+    }),
+    { numRuns: 5_000 },
+  );
+});
+
+Deno.test("settled paths are looked up whole, unless a row concerns them", () => {
+  let asked = 0;
+  const rows = [
+    { from: "/v1/models", to: "/x", isClients: () => asked++ < 0 },
+    { from: "/v1", to: "/y", endings: [":go"], isClients: () => asked++ < 0 },
+  ];
+  const settled = createReaddress(rows, ["/v1/chat", "/v1/models"]);
+  for (const [path, times] of [["/v1/chat", 0], ["/v1/models", 1], ["/v1/m:go", 2]] as const) {
+    assertEquals([settled(path, NONE), asked], [path, times]);
+  }
+});

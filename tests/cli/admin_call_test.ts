@@ -1,0 +1,130 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { ADMIN_COMMANDS, type AdminCall, adminCallFor } from "../../src/cli/admin_call.ts";
+import { readAdminArguments } from "../../src/cli/admin_arguments.ts";
+import { UsageError } from "../../src/cli/usage_error.ts";
+import type { Route } from "../../src/http/inbound.ts";
+import { adminDeliveryRoutes } from "../../src/protocols/admin/deliveries.ts";
+import { adminProviderRoutes } from "../../src/protocols/admin/providers.ts";
+import { adminRoutes } from "../../src/protocols/admin/routes.ts";
+import { adminSigningKeyRoutes } from "../../src/protocols/admin/signing_keys.ts";
+import { adminTaskRoutes } from "../../src/protocols/admin/tasks.ts";
+
+/** Every command with every option, and its call as method, path and body. */
+const COMMANDS: readonly [line: string, call: string, body?: Record<string, unknown>][] = [
+  ["accounts create acme --balance 5", "POST /accounts", { id: "acme", balance: "5" }],
+  ["accounts list --limit 3 --after a", "GET /accounts?limit=3&after=a"],
+  ["accounts show a/b", "GET /accounts/a%2Fb"],
+  ["accounts allow-buckets acme gs://a/ s3://b/c/", "POST /accounts/acme/buckets", {
+    allow_buckets: ["gs://a/", "s3://b/c/"],
+  }],
+  ["accounts allow-buckets acme", "POST /accounts/acme/buckets", { allow_buckets: [] }],
+  ["accounts suspend acme", "POST /accounts/acme/suspend"],
+  ["accounts resume acme", "POST /accounts/acme/resume"],
+  ["accounts credit acme 5 --reference r", "POST /accounts/acme/credit", { amount: "5", reference: "r" }],
+  ["accounts adjust acme -4.20 --reason refund --reference r --allow-negative", "POST /accounts/acme/adjust", {
+    amount: "-4.20",
+    reason: "refund",
+    reference: "r",
+    allow_negative: true,
+  }],
+  ["accounts allow-buckets acme gs://one/ s3://two/", "POST /accounts/acme/buckets", {
+    allow_buckets: ["gs://one/", "s3://two/"],
+  }],
+  ["webhook-secrets rotate acme", "POST /accounts/acme/webhook-secret"],
+  ["keys create acme", "POST /accounts/acme/keys"],
+  ["keys list acme --limit 3 --after a", "GET /accounts/acme/keys?limit=3&after=a"],
+  ["keys revoke acme key_1", "DELETE /accounts/acme/keys/key_1"],
+  ["ledger list acme --order desc --limit 3 --after a", "GET /accounts/acme/ledger?limit=3&after=a&order=desc"],
+  [
+    "tasks list --limit 3 --after a --order asc --account b --status failed --model c --from 1 --to 2",
+    "GET /tasks?limit=3&after=a&order=asc&account=b&status=failed&model=c&from=1&to=2",
+  ],
+  ["tasks show t", "GET /tasks/t"],
+  ["tasks mirror t", "POST /tasks/t/mirror"],
+  [
+    "deliveries list --limit 3 --after a --order asc --state pending --from 1 --to 2",
+    "GET /deliveries?limit=3&after=a&order=asc&state=pending&from=1&to=2",
+  ],
+  ["deliveries show t", "GET /deliveries/t"],
+  ["deliveries request t", "GET /deliveries/t/request"],
+  ["deliveries redeliver t", "POST /deliveries/t/redeliver"],
+  ["deliveries redeliver --from 1 --to 2 --state delivered --after a", "POST /deliveries/redeliver", {
+    from: 1,
+    to: 2,
+    state: "delivered",
+    after: "a",
+  }],
+  ["providers list", "GET /providers"],
+  ["signing-keys rotate", "POST /signing-keys/rotate"],
+];
+
+Deno.test("each administering command stands for one call of the admin API", () => {
+  for (const [line, call, body] of COMMANDS) {
+    const asked = callOf(line);
+    assertEquals([`${asked.method} ${asked.path}`, asked.body], [call.replace(" ", " /admin/v1"), body], line);
+  }
+});
+
+Deno.test("each address of the administration has a command", () => {
+  const calls = COMMANDS.map(([line]) => callOf(line));
+  for (const route of everyRoute()) {
+    const pattern = new RegExp(`^${route.path.replace(/:\w+/g, "[^/]+")}$`);
+    const isCalled = calls.some(({ method, path }) => method === route.method && pattern.test(path.split("?")[0]));
+    assert(isCalled, `${route.method} ${route.path}`);
+  }
+});
+
+Deno.test("the help names each administering command", async () => {
+  const help = await Deno.readTextFile(new URL("../../src/cli/run.ts", import.meta.url));
+  for (const [line] of COMMANDS) {
+    const [command, verb] = line.split(" ");
+    assert(ADMIN_COMMANDS.has(command), command);
+    assert(new RegExp(`^  switchyard ${command} .*\\b${verb}\\b`, "m").test(help), `${command} ${verb}`);
+  }
+});
+
+Deno.test("an option or a word that a command does not take is refused, as it may be meant to narrow it down", () => {
+  for (
+    const [line, complaint] of [
+      ["deliveries redeliver --from 1 --to 2 --account demo", 'deliveries redeliver: there is no option "--account"'],
+      ["deliveries redeliver t --state exhausted", 'deliveries redeliver: there is no option "--state"'],
+      ["deliveries redeliver t u", 'deliveries redeliver: expected nothing behind it: "u"'],
+      ["tasks list --state failed", 'tasks list: there is no option "--state"'],
+      ["signing-keys rotate now", 'signing-keys rotate: expected nothing behind it: "now"'],
+      ["deliveries list --colour red", "Unknown option '--colour'"],
+      ["toString valueOf", 'toString: there is no "valueOf"'],
+    ]
+  ) {
+    const { message } = assertThrows(() => callOf(line), UsageError);
+    assert(message.includes(complaint), message);
+  }
+});
+
+Deno.test("deliveries are not redelivered by an empty word or half a range", () => {
+  for (const words of [[], ["--from", "1"], ["--to", "2", "--state", "exhausted"]]) {
+    const { message } = assertThrows(() => callOf("deliveries redeliver", ...words), UsageError);
+    assert(message.includes("expected a task's id, or --from and --to"), message);
+  }
+  const { message } = assertThrows(() => callOf("deliveries redeliver", "", "--from", "1", "--to", "2"), UsageError);
+  assert(message.includes("expected a task's id"), message);
+});
+
+/** The call of a line, and of words that stand behind it. */
+function callOf(line: string, ...more: readonly string[]): AdminCall {
+  const [command, ...args] = line.split(" ");
+  const { verb, line: read } = readAdminArguments(command, [...args, ...more]);
+  return adminCallFor(command, verb, read);
+}
+
+/** Every address of the administration; none of these is called. */
+function everyRoute(): Route[] {
+  const adminKey = "admin-key-of-the-tests";
+  const nothing = {} as never;
+  return [
+    ...adminRoutes({ adminKey, store: nothing, keys: nothing, meter: nothing, readJson: nothing }),
+    ...adminDeliveryRoutes({ adminKey, desk: nothing, readJson: nothing }),
+    ...adminTaskRoutes({ adminKey, desk: nothing }),
+    ...adminProviderRoutes({ adminKey, providers: [], breaker: nothing, startedAt: 0 }),
+    ...adminSigningKeyRoutes({ adminKey, signingKeys: nothing }),
+  ];
+}
