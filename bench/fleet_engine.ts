@@ -9,14 +9,14 @@ import { readModel } from "../src/catalog/model.ts";
 import { openDirectory } from "../src/files/directory.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { silentLog } from "../src/lib/log.ts";
-import { LARGEST_MONEY } from "../src/lib/money.ts";
+import { MAX_MONEY } from "../src/lib/money.ts";
 import { createCircuitBreaker } from "../src/routing/circuit_breaker.ts";
 import { createJobRunner, type JobRunner } from "../src/store/jobs.ts";
 import { openKvStore } from "../src/store/kv.ts";
 import type { EmbeddedStore } from "../src/store/embedded.ts";
 import type { Store } from "../src/store/store.ts";
 import type { VideoProgress, VideoUpstream } from "../src/upstreams/video_upstream.ts";
-import { USUAL_SCHEDULE } from "../src/videos/polling/poll_schedule.ts";
+import { DEFAULT_SCHEDULE } from "../src/videos/polling/poll_schedule.ts";
 import { fileSweep, taskSweep } from "../src/videos/tasks/retention.ts";
 import { createVideos, type VideoParts, type Videos } from "../src/videos/videos.ts";
 import { deliverySweep } from "../src/webhooks/retention.ts";
@@ -71,7 +71,8 @@ export interface FleetEngine {
 
 /** Opens the engine. What the folder lacks is made. */
 export async function openFleetEngine(options: FleetEngineOptions): Promise<FleetEngine> {
-  const { folder, at, pollsPerSecond = USUAL_SCHEDULE.perSecond, isListed = false, seen = (store) => store } = options;
+  const { folder, at, pollsPerSecond = DEFAULT_SCHEDULE.perSecond, isListed = false, seen = (store) => store } =
+    options;
   const clock = new ManualClock(at);
   const log = silentLog;
   const store = await openKvStore({ path: `${folder}/store.db`, clock, log });
@@ -105,7 +106,7 @@ export async function openFleetEngine(options: FleetEngineOptions): Promise<Flee
       preauthorize: true,
       deadlineMs: 86_400_000,
       signedUrlMs: 86_400_000,
-      polling: { ...USUAL_SCHEDULE, perSecond: pollsPerSecond },
+      polling: { ...DEFAULT_SCHEDULE, perSecond: pollsPerSecond },
       doubtMs: 300_000,
       unknownCreates: "release",
     },
@@ -142,7 +143,7 @@ export async function openFleetEngine(options: FleetEngineOptions): Promise<Flee
 
 /** Opens an account that can pay for everything. */
 export async function openAccount(store: Store): Promise<void> {
-  await createAccount(store, { id: CALLER.accountId, balance: LARGEST_MONEY });
+  await createAccount(store, { id: CALLER.accountId, balance: MAX_MONEY });
 }
 
 /** A vendor that answers at once, and whose jobs go on until they are ended. */

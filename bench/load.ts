@@ -32,7 +32,7 @@ export interface LoadResult {
 }
 
 const GRACE_SECONDS = 10;
-const MOST_FAILURES = 20;
+const MAX_RECORDED_FAILURES = 20;
 
 /** Drives the load and gives what came of it, at the latest ten seconds after `seconds`. */
 export async function drive({ ask, connections, seconds }: LoadOptions): Promise<LoadResult> {
@@ -53,7 +53,7 @@ export async function drive({ ask, connections, seconds }: LoadOptions): Promise
       const isReply = await exchanger.exchange().catch(() => false);
       if (isReply) whole.push(performance.now() - sentAt);
       else failed++, failures++;
-    } while (performance.now() < until && failed < MOST_FAILURES);
+    } while (performance.now() < until && failed < MAX_RECORDED_FAILURES);
     exchanger.close();
   }
 

@@ -35,7 +35,7 @@ export interface TimeSpent {
   readonly inclusive: readonly Share[];
 }
 
-const LONGEST_LIST = 12;
+const MAX_LIST_ENTRIES = 12;
 const REPOSITORY = fileURLToPath(new URL("../", import.meta.url));
 
 /** Sums a profile up. */
@@ -105,7 +105,7 @@ function add(sums: Map<string, number>, label: string, span: number): void {
 function largest(sums: ReadonlyMap<string, number>, total: number): Share[] {
   return [...sums]
     .sort(([, one], [, other]) => other - one)
-    .slice(0, LONGEST_LIST)
+    .slice(0, MAX_LIST_ENTRIES)
     .map(([label, span]) => ({ label, share: shareOf(span, total) }));
 }
 

@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { createAccount } from "../src/billing/account.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { silentLog } from "../src/lib/log.ts";
-import { LARGEST_MONEY } from "../src/lib/money.ts";
+import { MAX_MONEY } from "../src/lib/money.ts";
 import { createJobRunner } from "../src/store/jobs.ts";
 import { figure, table } from "./markdown.ts";
 import { openKvStore } from "../src/store/kv.ts";
@@ -55,7 +55,7 @@ export async function benchTaskBytes(
   const folder = await Deno.makeTempDir();
   const path = `${folder}/bench.db`;
   const store = await openKvStore({ path, clock: systemClock, log: silentLog });
-  await createAccount(store, { id: "bench", balance: LARGEST_MONEY });
+  await createAccount(store, { id: "bench", balance: MAX_MONEY });
   const webhooks = webhooksOf(store);
   const videos = engineOf(store, webhooks, `${folder}/files`);
   const { handlers, concurrency, poller } = videos;

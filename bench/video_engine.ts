@@ -10,7 +10,7 @@ import { createCircuitBreaker } from "../src/routing/circuit_breaker.ts";
 import type { Store } from "../src/store/store.ts";
 import type { VideoUpstream } from "../src/upstreams/video_upstream.ts";
 import type { PollSchedule } from "../src/videos/polling/poll_schedule.ts";
-import { createVideos, type TerminalSeam, type Videos } from "../src/videos/videos.ts";
+import { createVideos, type TerminalHook, type Videos } from "../src/videos/videos.ts";
 import { createMediaWork } from "../src/workers/media_work.ts";
 
 /** The only model; a second of it costs next to nothing. */
@@ -26,7 +26,7 @@ export interface BenchVideosOptions {
   /** Default: the usual rules, without exceptions. */
   readonly egress?: EgressPolicy;
   /** What else the end of a task owes. Default: nothing. */
-  readonly onTerminal?: TerminalSeam;
+  readonly onTerminal?: TerminalHook;
 }
 
 /** Builds the engine. */

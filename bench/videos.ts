@@ -1,6 +1,6 @@
 import { systemClock } from "../src/lib/clock.ts";
 import { silentLog } from "../src/lib/log.ts";
-import { LARGEST_MONEY } from "../src/lib/money.ts";
+import { MAX_MONEY } from "../src/lib/money.ts";
 import { createJobRunner } from "../src/store/jobs.ts";
 import { openKvStore } from "../src/store/kv.ts";
 import type { Store } from "../src/store/store.ts";
@@ -46,7 +46,7 @@ export async function benchVideos(options: VideoBenchOptions = {}): Promise<Vide
     log: silentLog,
     openKv: recorder.open,
   });
-  await store.commit(null, { move: [{ account: "bench", available: LARGEST_MONEY, held: 0n }] });
+  await store.commit(null, { move: [{ account: "bench", available: MAX_MONEY, held: 0n }] });
   const looks = new Looks(intervalMs);
   const videos = engineOf(store, looks.vendor, `${folder}/files`, intervalMs);
   recorder.isOn = true;

@@ -9,7 +9,7 @@ import { adminRoutes } from "../protocols/admin/routes.ts";
 import { adminSigningKeyRoutes } from "../protocols/admin/signing_keys.ts";
 import { adminTaskRoutes } from "../protocols/admin/tasks.ts";
 import type { SigningKeyRing } from "../videos/results/signing_keys.ts";
-import { openTaskDesk } from "../videos/tasks/task_desk.ts";
+import { openTaskAdmin } from "../videos/tasks/task_admin.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
 
 /** What the administration shares with the rest of an app. */
@@ -32,7 +32,7 @@ export function operatorRoutes(foundation: Foundation, parts: OperatorRouteParts
     ...adminRoutes({ adminKey, store, keys, meter, readJson }),
     ...adminDeliveryRoutes({ adminKey, desk, readJson }),
     ...adminEventRoutes({ adminKey, feed, readJson, baseUrl, now: () => clock.now() }),
-    ...adminTaskRoutes({ adminKey, desk: openTaskDesk(store) }),
+    ...adminTaskRoutes({ adminKey, desk: openTaskAdmin(store) }),
     ...adminProviderRoutes({ adminKey, providers, breaker, startedAt: clock.now() }),
     ...adminSigningKeyRoutes({ adminKey, signingKeys }),
   ];

@@ -30,7 +30,7 @@ import { BoundedMemory } from "../texts/bounded_memory.ts";
 import { itemMemoryOver } from "../texts/item_memory.ts";
 import { MissingCounters } from "../texts/missing_counters.ts";
 import { type KeptReasoning, reasoningMemoryOver } from "../texts/reasoning_memory.ts";
-import { TextTurns } from "../texts/turn.ts";
+import { TextService } from "../texts/text_service.ts";
 import { type VideoEngine, videoEngine } from "./videos.ts";
 import { startRetention } from "./retention.ts";
 import { deliverySweep } from "../webhooks/retention.ts";
@@ -141,7 +141,7 @@ interface Present {
 
 /** What carries out the work. */
 interface Engines {
-  readonly turns: TextTurns;
+  readonly turns: TextService;
   readonly large: LargeRequests;
   readonly modelLists: ModelLists;
   readonly caches: CacheEngine;
@@ -153,7 +153,7 @@ async function openEngines(foundation: Foundation, present: Present): Promise<En
   const { config, clock, egress } = foundation;
   const reasoning = new BoundedMemory<KeptReasoning>(clock);
   const items = new BoundedMemory<string>(clock);
-  const turns = new TextTurns({
+  const turns = new TextService({
     ...foundation,
     memory: reasoningMemoryOver(reasoning),
     items: itemMemoryOver(items),

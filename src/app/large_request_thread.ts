@@ -20,7 +20,7 @@ import { MissingCounters } from "../texts/missing_counters.ts";
 import { type KeptReasoning, reasoningMemoryOver } from "../texts/reasoning_memory.ts";
 import type { KeptValues } from "../texts/bounded_memory.ts";
 import { createVendorState } from "../ownership/vendor_state.ts";
-import { TextTurns } from "../texts/turn.ts";
+import { TextService } from "../texts/text_service.ts";
 import { openProviders } from "../upstreams/providers.ts";
 import type { RequestMessage, ThreadData, ToThread } from "../large_requests/messages.ts";
 import { plainErrorOf } from "../large_requests/plain_error.ts";
@@ -68,7 +68,7 @@ function routerOf({ config }: ThreadData): Router {
   const { meter, breaker, store, log } = state;
   const caCertificates = config.egress.caFile === null ? [] : [Deno.readTextFileSync(config.egress.caFile)];
   const egress = { allow: config.egress.allow.map(readCidr), own, caCertificates, clock };
-  const turns = new TextTurns({
+  const turns = new TextService({
     catalog,
     providers: openProviders(config.providers, { clock, caCerts: caCertificates }).byName,
     breaker,

@@ -21,12 +21,12 @@ import { messageModelRoutes } from "../protocols/message/models.ts";
 import type { RouterOptions } from "./router.ts";
 import { canSearch } from "../texts/hosted_search.ts";
 import type { MessageService } from "../protocols/message/capabilities.ts";
-import type { TextTurns } from "../texts/turn.ts";
+import type { TextService } from "../texts/text_service.ts";
 
 /** What the endpoints are made with. */
 export interface RouteParts {
   readonly catalog: Catalog;
-  readonly turns: TextTurns;
+  readonly turns: TextService;
   readonly caches: Pick<CacheEngine, "caches" | "routes">;
   readonly images: readonly Route[];
   readonly videos: readonly Route[];
@@ -92,12 +92,12 @@ export function routesOf(
 }
 
 /** How the providers of a model serve callers of the message protocol. */
-function serviceOf(model: Model, turns: TextTurns): MessageService {
+function serviceOf(model: Model, turns: TextService): MessageService {
   return { passes: passesMessages(model, turns), searches: searchesFor(model, turns) };
 }
 
 /** Whether a provider of the model may search the web for requests that are translated. */
-function searchesFor(model: Model, { parts }: TextTurns): boolean {
+function searchesFor(model: Model, { parts }: TextService): boolean {
   if (!model.architecture.outputModalities.includes("text")) return false;
   return model.serves.some(({ provider: id, model: name }) => {
     const provider = parts.providers.get(id);
@@ -106,7 +106,7 @@ function searchesFor(model: Model, { parts }: TextTurns): boolean {
 }
 
 /** Whether every provider of the model speaks the message protocol. */
-function passesMessages({ serves }: Model, { parts }: TextTurns): boolean {
+function passesMessages({ serves }: Model, { parts }: TextService): boolean {
   const speaks = (name: string) => parts.providers.get(name)?.text.some(({ format }) => format === messages.upstream);
   return serves.every(({ provider }) => speaks(provider) === true);
 }

@@ -26,7 +26,7 @@ import { isFileKept } from "../videos/create/inputs.ts";
 import { enterOldTasks } from "../videos/tasks/records.ts";
 import { openSigningKeys, type SigningKeyRing } from "../videos/results/signing_keys.ts";
 import { fileSweep, taskSweep } from "../videos/tasks/retention.ts";
-import { createVideos, type RemovalSeam, type TerminalSeam, type VideoParts, type Videos } from "../videos/videos.ts";
+import { createVideos, type RemovalHook, type TerminalHook, type VideoParts, type Videos } from "../videos/videos.ts";
 
 /** What videos share with the rest of an app. */
 export interface VideoEngineParts {
@@ -46,9 +46,9 @@ export interface VideoEngineParts {
   /** What the gateway's own addresses start with; asked for once it listens. */
   readonly baseUrl: () => string;
   /** What else a task's end owes. Default nothing. */
-  readonly onTerminal?: TerminalSeam;
+  readonly onTerminal?: TerminalHook;
   /** Removes what a task's end owed. Default: there is nothing. */
-  readonly onRemoval?: RemovalSeam;
+  readonly onRemoval?: RemovalHook;
   /** Whether that is still to be done. Default: it never is. */
   readonly isOwed?: VideoParts["isOwed"];
 }

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { type Money, readMoney } from "../lib/money.ts";
-import { orNothing, secret } from "../lib/settings.ts";
+import { optional, secret } from "../lib/settings.ts";
 import type { Store } from "../store/store.ts";
 import { createAccount, setAllowedBuckets } from "./account.ts";
 import { ACCOUNT_ID_EXPECTATION, isAccountId } from "./account_id.ts";
@@ -39,7 +39,7 @@ const Accounts = z.array(
     id: z.string().refine(isAccountId, ACCOUNT_ID_EXPECTATION),
     balance: z.string().default("0").transform(readBalance),
     keys: z.array(z.string().refine(looksLikeKey, KEY_EXPECTATION)).default([]),
-    webhook_secret: orNothing(secret(LEAST_SECRET_CHARACTERS)),
+    webhook_secret: optional(secret(LEAST_SECRET_CHARACTERS)),
     allow_buckets: bucketsSchema().optional(),
   }).transform(({ webhook_secret: given, allow_buckets: allowBuckets, ...account }) => ({
     ...account,

@@ -21,7 +21,7 @@ export interface CachePatch {
 }
 
 /** Whoever loses more races than that for one cache has met a mistake. */
-const MOST_RACES = 8;
+const MAX_ATTEMPTS = 8;
 
 /**
  * Moves a cache's end, with the vendor first where that keeps the content: of two patches at once the later commit's
@@ -31,7 +31,7 @@ const MOST_RACES = 8;
  */
 export async function patchCache(parts: CacheParts, patch: CachePatch): Promise<CachedContent> {
   const { store } = parts;
-  for (let race = 0; race < MOST_RACES; race++) {
+  for (let race = 0; race < MAX_ATTEMPTS; race++) {
     const entry = await ownCache(store, patch.keyId, patch.name);
     const now = store.now();
     const asked = readCachePatch(patch.body, patch.updateMask, now);
@@ -63,7 +63,7 @@ async function extendAtHome({ providers }: CacheParts, { home }: CachedContent, 
  * @throws {GatewayError} `not_found`, `permission_denied`.
  */
 export async function deleteCache({ store, log }: CacheParts, keyId: string, name: string): Promise<void> {
-  for (let race = 0; race < MOST_RACES; race++) {
+  for (let race = 0; race < MAX_ATTEMPTS; race++) {
     const entry = await ownCache(store, keyId, name);
     if (!(await store.commit(null, endCache({}, entry, store.now()))).ok) continue;
     return log.info("cache_deleted", { ref: entry.value.id, keyId, accountId: entry.value.account });

@@ -7,7 +7,7 @@ import { type Kept, type Making, targetOf } from "./making.ts";
 import { writePrefix, type WrittenPrefix } from "./prefix.ts";
 
 /** More than the longest request that is taken, with every medium fetched that it names. */
-const MOST_BYTES = 200_000_000;
+const MAX_CONTENT_BYTES = 200_000_000;
 
 /**
  * Keeps a content in the gateway's files, to be put before each turn that refers to it, and counts its tokens. What the
@@ -25,7 +25,7 @@ export async function keepEmulated(parts: CacheParts, making: Making): Promise<K
   const { losses } = endpoint.format.writeRequest(conversation, targetOf(making));
   const { tokens, countedBy } = await parts.countAt(serving, model, { conversation, callerSignal, memory });
   const prefix = writePrefix(conversation);
-  const bytes = await parts.files.write(cacheFileOf(id), bytesOf(prefix), { capBytes: MOST_BYTES });
+  const bytes = await parts.files.write(cacheFileOf(id), bytesOf(prefix), { capBytes: MAX_CONTENT_BYTES });
   return {
     home: { kind: "emulated", provider: provider.name, headBytes: prefix.head.length },
     tokens,

@@ -3,9 +3,9 @@ import { invalidField } from "../lib/gateway_error.ts";
 import { fieldIn } from "./fields.ts";
 
 /** Seconds. Source: SPEC "Limits". */
-const LEAST_SECONDS = 600;
+const MIN_SECONDS = 600;
 /** Seconds. Source: SPEC "Limits". */
-const MOST_SECONDS = 3_600;
+const MAX_SECONDS = 3_600;
 /** What a request may take on its way: a client that adds ten minutes to its own clock is not refused for it. */
 const TRANSIT_MS = 1_000;
 
@@ -31,7 +31,7 @@ export function readExpiry(body: JsonObject, now: number): number | null {
 
 /** When a new cache is to end: as {@linkcode readExpiry}, after ten minutes when nothing is said. Throws the same. */
 export function readNewExpiry(body: JsonObject, now: number): number {
-  return readExpiry(body, now) ?? now + LEAST_SECONDS * 1000;
+  return readExpiry(body, now) ?? now + MIN_SECONDS * 1000;
 }
 
 /** The end that was asked for, or the latest that a cache of this creation may have. All in Unix milliseconds. */
@@ -42,8 +42,8 @@ export function endWithin(maxLifeMs: number | null, createdAt: number, expiresAt
 function readTtlSeconds(value: unknown, field: string): number {
   const digits = typeof value === "string" ? /^(\d{1,9})s$/.exec(value)?.[1] : undefined;
   const seconds = Number(digits ?? NaN);
-  if (seconds >= LEAST_SECONDS && seconds <= MOST_SECONDS) return seconds;
-  throw invalidField(field, `expected whole seconds from "${LEAST_SECONDS}s" to "${MOST_SECONDS}s"`);
+  if (seconds >= MIN_SECONDS && seconds <= MAX_SECONDS) return seconds;
+  throw invalidField(field, `expected whole seconds from "${MIN_SECONDS}s" to "${MAX_SECONDS}s"`);
 }
 
 function readExpireTime(value: unknown, field: string, now: number): number {
@@ -51,6 +51,6 @@ function readExpireTime(value: unknown, field: string, now: number): number {
   if (Number.isNaN(at)) throw invalidField(field, "expected an RFC 3339 timestamp with a zone");
   if (at <= now) throw invalidField(field, "expected an instant to come, got one that has passed");
   const spanMs = at - now;
-  if (spanMs >= LEAST_SECONDS * 1000 - TRANSIT_MS && spanMs <= MOST_SECONDS * 1000) return at;
-  throw invalidField(field, `expected an instant ${LEAST_SECONDS} to ${MOST_SECONDS} seconds from now`);
+  if (spanMs >= MIN_SECONDS * 1000 - TRANSIT_MS && spanMs <= MAX_SECONDS * 1000) return at;
+  throw invalidField(field, `expected an instant ${MIN_SECONDS} to ${MAX_SECONDS} seconds from now`);
 }

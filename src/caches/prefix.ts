@@ -35,7 +35,7 @@ interface Head {
 }
 
 /** Shorter texts stay where they are. */
-const LEAST_CHARACTERS = 2_048;
+const MIN_CHARACTERS = 2_048;
 /** Codecs look at how a text or a picture begins, so this much stays in its place. */
 const KEPT_CHARACTERS = 256;
 
@@ -49,7 +49,7 @@ export function writePrefix({ instructions, turns, tools, toolChoice, beyond }: 
 
   function shortened(text: string): string {
     // Blank texts are told by what they show, so they must stay whole.
-    if (text.length < LEAST_CHARACTERS || text.trim() === "") return text;
+    if (text.length < MIN_CHARACTERS || text.trim() === "") return text;
     const cut = cutIn(text);
     pieces.push(encoder.encode(JSON.stringify(text.slice(cut)).slice(1, -1)));
     return `${text.slice(0, cut)}${mark}${pieces.length - 1}~`;

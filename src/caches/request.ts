@@ -16,8 +16,8 @@ export interface CacheRequest {
 }
 
 const CONTENT_FIELDS = ["contents", "systemInstruction", "tools", "toolConfig"] as const;
-const LONGEST_DISPLAY_NAME = 128;
-const LONGEST_MODEL_NAME = 256;
+const MAX_DISPLAY_NAME_CHARACTERS = 128;
+const MAX_MODEL_NAME_CHARACTERS = 256;
 
 /**
  * Reads the body of a create; keys that it does not know are left out. Source: SPEC "CachedContent resource".
@@ -28,7 +28,7 @@ const LONGEST_MODEL_NAME = 256;
 export function readCacheRequest(body: JsonObject, now: number): CacheRequest {
   refuseDoubleSpellings(body);
   const modelName = fieldIn(body, "model")?.value;
-  if (typeof modelName !== "string" || modelName === "" || modelName.length > LONGEST_MODEL_NAME) {
+  if (typeof modelName !== "string" || modelName === "" || modelName.length > MAX_MODEL_NAME_CHARACTERS) {
     throw invalidField("model", "expected the name of a model");
   }
   const expiresAt = readNewExpiry(body, now);
@@ -45,10 +45,13 @@ function readDisplayName(body: JsonObject): string | null {
   const sent = fieldIn(body, "displayName");
   if (sent === null) return null;
   const { value, spelling } = sent;
-  if (typeof value === "string" && [...value.slice(0, 2 * LONGEST_DISPLAY_NAME + 1)].length <= LONGEST_DISPLAY_NAME) {
+  if (
+    typeof value === "string" &&
+    [...value.slice(0, 2 * MAX_DISPLAY_NAME_CHARACTERS + 1)].length <= MAX_DISPLAY_NAME_CHARACTERS
+  ) {
     return value === "" ? null : value;
   }
-  throw invalidField(spelling, `expected text of at most ${LONGEST_DISPLAY_NAME} characters`);
+  throw invalidField(spelling, `expected text of at most ${MAX_DISPLAY_NAME_CHARACTERS} characters`);
 }
 
 function readContent(body: JsonObject): JsonObject {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { distinct, type ReadContext, text, truth } from "../lib/settings.ts";
+import { boolean, distinct, type ReadContext, text } from "../lib/settings.ts";
 import { MAX_FALLBACKS, MAX_NAME_LENGTH } from "./model.ts";
 
 /** Another name of a model. Source: docs/configuration.md, "Aliases". */
@@ -32,7 +32,7 @@ const long = z.strictObject({
   model: target,
   fallbacks: distinct(text(1, MAX_NAME_LENGTH), 0)
     .refine((names) => names.length <= MAX_FALLBACKS, `at most ${MAX_FALLBACKS} models`).optional(),
-  listed: truth().default(false),
+  listed: boolean().default(false),
 });
 
 /**

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { distinct, truth, wholeNumber } from "../lib/settings.ts";
+import { boolean, distinct, wholeNumber } from "../lib/settings.ts";
 
 /** How a model's image requests are shaped. Source: SPEC "POST /v1/images/generations", rules 1 to 5. */
 export type ImageSeries = "default" | "multimodal" | "reference";
@@ -123,7 +123,7 @@ const length = () => wholeNumber(1, 3600, "seconds");
 export function imageSection(): z.ZodType<ImageSection> {
   return z.strictObject({
     series: z.enum(["default", "multimodal", "reference"]).default("default"),
-    edits: truth().default(false),
+    edits: boolean().default(false),
     input_fidelity: distinct(z.enum(["low", "high"]), 0).default([]),
     sizes: distinct(z.enum(IMAGE_SIZES), 1).default([...IMAGE_SIZES]),
     qualities: distinct(z.enum(IMAGE_QUALITIES), 1).default([...IMAGE_QUALITIES]),
@@ -170,7 +170,7 @@ function durationSection() {
     max: length().optional(),
     only: distinct(length(), 1).optional(),
     default: length().optional(),
-    auto: truth().default(false),
+    auto: boolean().default(false),
   })
     .refine(({ min, max, only }) => !only || (min === undefined && max === undefined), {
       path: ["only"],

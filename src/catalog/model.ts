@@ -8,7 +8,7 @@ import {
   type Tariff,
 } from "../billing/tariff.ts";
 import { readRate } from "../lib/money.ts";
-import { distinct, isDate, plainNumber, type ReadContext, text, truth, wholeNumber } from "../lib/settings.ts";
+import { boolean, distinct, isDate, number, type ReadContext, text, wholeNumber } from "../lib/settings.ts";
 import { type ImageSection, imageSection, type VideoSection, videoSection } from "./media_sections.ts";
 
 /** What goes in or comes out. */
@@ -128,7 +128,7 @@ const anything = () => z.record(z.string(), z.unknown()).nullable().default(null
 const serving = z.strictObject({
   provider: text(1, 64),
   model: text(1, 256).optional(),
-  weight: plainNumber(0, 1_000_000).default(1),
+  weight: number(0, 1_000_000).default(1),
 });
 
 const pricing = z.strictObject(Object.fromEntries(PRICE_WORDS.map((key) => [key, price.optional()])));
@@ -158,13 +158,13 @@ const written = z.strictObject({
   top_provider: z.strictObject({
     context_length: tokens().optional(),
     max_completion_tokens: tokens().default(0),
-    is_moderated: truth().default(false),
+    is_moderated: boolean().default(false),
   }).prefault({}),
   per_request_limits: anything(),
   supported_parameters: z.array(text(1, 100)).default([]),
   default_parameters: anything(),
   expiration_date: z.string().refine(isDate, 'a date such as "2027-01-31", or null').nullable().default(null),
-  text: truth().optional(),
+  text: boolean().optional(),
   image: imageSection().optional(),
   video: videoSection(price).optional(),
   serves: z.array(serving).min(1, "a list of at least one provider")

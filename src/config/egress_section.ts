@@ -1,6 +1,6 @@
 import ipaddr from "ipaddr.js";
 import * as z from "zod";
-import { orNothing, type ReadContext, text } from "../lib/settings.ts";
+import { optional, type ReadContext, text } from "../lib/settings.ts";
 
 /** What requests to addresses that others name may reach. */
 export interface EgressConfig {
@@ -14,7 +14,7 @@ const CIDR_EXPECTATION = 'a network in CIDR form, such as "10.0.0.0/8" or "fd00:
 
 const schema: z.ZodType<EgressConfig> = z.strictObject({
   allow: z.array(z.string(CIDR_EXPECTATION).refine(isNetwork, CIDR_EXPECTATION)).default([]),
-  ca_file: orNothing(text(1, 4096)),
+  ca_file: optional(text(1, 4096)),
 }).transform(({ allow, ca_file }) => ({ allow, caFile: ca_file }));
 
 /** The `egress` section. Throws {@linkcode z.ZodError} with the path of every bad field. */

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { bytes, orNothing, plainNumber, type ReadContext, seconds, wholeNumber } from "../lib/settings.ts";
+import { bytes, number, optional, type ReadContext, seconds, wholeNumber } from "../lib/settings.ts";
 
 /** How often one credential may ask: `requests` in `perMs`, and `burst` more at once. */
 export interface RateLimitConfig {
@@ -86,9 +86,9 @@ const MAX_DISK_BYTES = 999_999_999_999_999;
 const body = () => bytes(1, LARGEST_BODY);
 
 const schema: z.ZodType<LimitsConfig> = z.strictObject({
-  memory: orNothing(bytes(MIN_MEMORY_BYTES, MAX_MEMORY_BYTES)),
+  memory: optional(bytes(MIN_MEMORY_BYTES, MAX_MEMORY_BYTES)),
   min_free_disk: bytes(0, MAX_MEMORY_BYTES).default(64_000_000),
-  files_quota: orNothing(bytes(0, MAX_DISK_BYTES)),
+  files_quota: optional(bytes(0, MAX_DISK_BYTES)),
   cached_contents: z.strictObject({
     count: wholeNumber(0, 1_000_000).default(1_000),
     bytes: bytes(0, MAX_DISK_BYTES).default(1_000_000_000),
@@ -103,7 +103,7 @@ const schema: z.ZodType<LimitsConfig> = z.strictObject({
     first: seconds(0.01, 3600).default(10_000),
     least: seconds(0.01, 3600).default(5_000),
     most: seconds(0.01, 3600).default(30_000),
-    per_second: plainNumber(0.1, 1_000).default(20),
+    per_second: number(0.1, 1_000).default(20),
   }).transform(({ first, least, most, per_second: perSecond }) => ({
     firstMs: first,
     leastMs: least,

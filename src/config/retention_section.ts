@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { orNothing, type ReadContext, seconds } from "../lib/settings.ts";
+import { optional, type ReadContext, seconds } from "../lib/settings.ts";
 
 /** How long what has ended is kept. All in milliseconds, null for ever. */
 export interface RetentionConfig {
@@ -19,13 +19,13 @@ const MIN_SECONDS = 60;
 /** The shortest life that a cached content can be given. */
 const MIN_CACHED_CONTENT_SECONDS = 600;
 
-const span = () => orNothing(seconds(MIN_SECONDS, MAX_SECONDS));
+const span = () => optional(seconds(MIN_SECONDS, MAX_SECONDS));
 
 const schema: z.ZodType<RetentionConfig> = z.strictObject({
   tasks: span(),
   deliveries: span(),
   files: span().prefault(7 * DAY_SECONDS),
-  cached_contents: orNothing(seconds(MIN_CACHED_CONTENT_SECONDS, MAX_SECONDS)),
+  cached_contents: optional(seconds(MIN_CACHED_CONTENT_SECONDS, MAX_SECONDS)),
 }).transform(({ tasks, deliveries, files, cached_contents }) => ({
   tasksMs: tasks,
   deliveriesMs: deliveries,

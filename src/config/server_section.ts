@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { httpAddress, orNothing, type ReadContext, seconds, secret, truth, wholeNumber } from "../lib/settings.ts";
+import { boolean, httpAddress, optional, type ReadContext, seconds, secret, wholeNumber } from "../lib/settings.ts";
 
 /** Where the gateway listens, and how it is reached. */
 export interface ServerConfig {
@@ -27,9 +27,9 @@ const HOST_EXPECTATION = "a host name or address, without a port";
 const schema: z.ZodType<ServerConfig> = z.strictObject({
   host: z.string(HOST_EXPECTATION).regex(/^[A-Za-z0-9.:_-]{1,253}$/, HOST_EXPECTATION).default("127.0.0.1"),
   port: wholeNumber(0, 65535).default(8787),
-  base_url: orNothing(httpAddress()),
-  vendor_callbacks: truth().default(true),
-  admin_key: orNothing(secret(16)),
+  base_url: optional(httpAddress()),
+  vendor_callbacks: boolean().default(true),
+  admin_key: optional(secret(16)),
   shutdown_grace: seconds(0, 3600).default(30_000),
 }).transform(({ host, port, base_url, vendor_callbacks, admin_key, shutdown_grace }) => ({
   host,

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { LogLevel } from "../lib/log.ts";
-import { type ReadContext, seconds, truth } from "../lib/settings.ts";
+import { boolean, type ReadContext, seconds } from "../lib/settings.ts";
 
 /** How money is taken. */
 export interface BillingConfig {
@@ -26,7 +26,7 @@ export interface LogsConfig {
 }
 
 const billing: z.ZodType<BillingConfig> = z.strictObject({
-  preauthorize: truth().default(true),
+  preauthorize: boolean().default(true),
   unknown_creates: z.enum(["release", "capture"]).default("release"),
 }).transform(({ preauthorize, unknown_creates }) => ({ preauthorize, unknownCreates: unknown_creates }));
 

@@ -19,7 +19,7 @@ export const HEADER_CARRIERS: readonly Carrier[] = [
 export const CONTENT_CARRIERS: readonly Carrier[] = [...HEADER_CARRIERS, "?key"];
 
 /** The longest key that is worth a look-up. */
-const LONGEST_KEY = 512;
+const MAX_KEY_CHARACTERS = 512;
 
 /**
  * Reads the key of a request. Whether it is known is not asked here.
@@ -42,7 +42,7 @@ export function readCredential(
     key = found;
   }
   if (key === null) throw new GatewayError("unauthorized", `Cannot serve without an API key: ${adviceFor(carriers)}`);
-  if (key.length > LONGEST_KEY || !/^[\x21-\x7e]+$/.test(key)) {
+  if (key.length > MAX_KEY_CHARACTERS || !/^[\x21-\x7e]+$/.test(key)) {
     throw invalidKey("expected one key of visible characters");
   }
   return key;

@@ -47,7 +47,8 @@ export type FrontDoor = (request: Request, info: Deno.ServeHandlerInfo) => Promi
  * body unread. It reads no signal, builds no `URL` and copies no headers, because each would cost more than the rest.
  */
 export function createFrontDoor(options: FrontDoorOptions): FrontDoor {
-  const { router, log, clock, longestUrl = LONGEST_URL, isDraining = () => false, accessLevel = "info" } = options;
+  const { router, log, clock, longestUrl = MAX_URL_CHARACTERS, isDraining = () => false, accessLevel = "info" } =
+    options;
   const { memory = UNLIMITED_MEMORY, errorOf = gatewayErrorOf } = options;
 
   return async function frontDoor(request, info) {
@@ -117,7 +118,7 @@ export function createFrontDoor(options: FrontDoorOptions): FrontDoor {
       requestId: arrival.requestId,
       protocol: protocolOf(arrival.path),
       method: request.method,
-      path: arrival.sentPath.slice(0, LONGEST_LOGGED_PATH),
+      path: arrival.sentPath.slice(0, MAX_LOGGED_PATH_CHARACTERS),
       status: response.status,
       code: error?.code,
       provider: error?.details.provider,
@@ -127,8 +128,8 @@ export function createFrontDoor(options: FrontDoorOptions): FrontDoor {
   }
 }
 
-const LONGEST_URL = 8192;
-const LONGEST_LOGGED_PATH = 200;
+const MAX_URL_CHARACTERS = 8192;
+const MAX_LOGGED_PATH_CHARACTERS = 200;
 /** The protocols by the first segment of their addresses. */
 const PROTOCOLS: ReadonlyMap<string, string> = new Map([
   ["v1", "default"],

@@ -30,7 +30,7 @@ export const JSON_CONTAINER_BYTES = 96;
 export const MAX_MEDIA_REQUEST_VALUES = 100_000;
 
 /** How deep objects and lists may nest. */
-export const DEEPEST_JSON = 200;
+export const MAX_JSON_DEPTH = 200;
 
 /**
  * Reads a request whose body is one JSON object. The one rule for content types, on every endpoint: `application/json`,
@@ -96,10 +96,10 @@ function outlineOf(bytes: Uint8Array): JsonScan {
   } catch (cause) {
     throw new GatewayError("invalid_request", "Cannot read the body: it has too many members", { cause });
   }
-  if (scan.depth > DEEPEST_JSON) {
+  if (scan.depth > MAX_JSON_DEPTH) {
     throw new GatewayError(
       "invalid_request",
-      `Cannot read the body: expected at most ${DEEPEST_JSON} levels of nesting`,
+      `Cannot read the body: expected at most ${MAX_JSON_DEPTH} levels of nesting`,
     );
   }
   if (scan.duplicate !== null) throw invalidField(scan.duplicate.slice(0, 64), "expected it once, got it twice");

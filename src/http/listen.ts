@@ -36,7 +36,7 @@ export interface Listening {
 }
 
 const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 1000;
+const MAX_PAUSE_MS = 1000;
 const CUT_OFF_MS = 1000;
 
 /**
@@ -61,12 +61,12 @@ export async function listen(options: ListenOptions): Promise<Listening> {
       const since = clock.monotonicMs();
       const failure = await server.finished.then(() => null, reasonOf);
       if (failure === null || stopping) return;
-      if (clock.monotonicMs() - since > LONGEST_PAUSE_MS) pauseMs = FIRST_PAUSE_MS;
+      if (clock.monotonicMs() - since > MAX_PAUSE_MS) pauseMs = FIRST_PAUSE_MS;
       log.error("listen.interrupted", { address: `${address}:${port}`, reason: failure });
       do {
         await sleep(clock, pauseMs);
         if (stopping) return;
-        pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+        pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS);
       } while (!listenAgain());
     }
   }

@@ -17,11 +17,11 @@ export interface FormLimits {
   readonly longestHeadBytes?: number;
 }
 
-const MOST_PARTS = 64;
-const LONGEST_HEAD_BYTES = 8_192;
-const LONGEST_FILE_NAME_BYTES = 16_384;
+const MAX_PARTS = 64;
+const MAX_PART_HEAD_BYTES = 8_192;
+const MAX_FILE_NAME_BYTES = 16_384;
 /** Blanks that a boundary line may end in; a sender of more is no client of ours. */
-const LONGEST_PADDING_BYTES = 64;
+const MAX_PADDING_BYTES = 64;
 const CRLF = Buffer.from("\r\n");
 const HEAD_END = Buffer.from("\r\n\r\n");
 
@@ -63,7 +63,7 @@ class FormCutter {
   /** What was not cut yet. The first boundary has no line end before it, so one is put there. */
   #rest: Buffer<ArrayBuffer> = CRLF;
 
-  constructor(boundary: string, { mostParts = MOST_PARTS, longestHeadBytes = LONGEST_HEAD_BYTES }: FormLimits) {
+  constructor(boundary: string, { mostParts = MAX_PARTS, longestHeadBytes = MAX_PART_HEAD_BYTES }: FormLimits) {
     this.#delimiter = Buffer.from(`\r\n--${boundary}`);
     this.#mostParts = mostParts;
     this.#longestHead = longestHeadBytes;
@@ -122,7 +122,7 @@ class FormCutter {
     const end = this.#rest.indexOf(CRLF);
     const padding = this.#rest.subarray(0, end < 0 ? this.#rest.length : end);
     const isBlank = padding.every((byte, at) => byte === BLANK || byte === TAB || (end < 0 && isLast(padding, at, CR)));
-    if (!isBlank || padding.length > LONGEST_PADDING_BYTES) throw broken("expected a line end behind a boundary");
+    if (!isBlank || padding.length > MAX_PADDING_BYTES) throw broken("expected a line end behind a boundary");
     if (end < 0) return;
     if (++this.#parts > this.#mostParts) throw broken(`expected at most ${this.#mostParts} parts`);
     // The line end stays: with it a head without fields ends like any other.
@@ -132,7 +132,7 @@ class FormCutter {
   *#readHead(): Generator<FormEvent, void> {
     const end = this.#rest.indexOf(HEAD_END);
     const length = (end < 0 ? this.#rest.length : end) - CRLF.length;
-    if (length > this.#longestHead + LONGEST_FILE_NAME_BYTES) {
+    if (length > this.#longestHead + MAX_FILE_NAME_BYTES) {
       throw broken(`expected at most ${this.#longestHead} bytes before a part's content`);
     }
     if (end < 0) return;

@@ -16,7 +16,7 @@ const SQUARE_PIXELS = 1024 * 1024;
 /** Output tokens of one picture of 1024 by 1024. Source: OpenAI API reference, "Image generation", cost and latency. */
 const SQUARE_TOKENS: Readonly<Record<string, number>> = { low: 272, medium: 1_056, standard: 1_056 };
 /** Of `high`, and of whatever does not say how good it is to be. */
-const MOST_SQUARE_TOKENS = 4_160;
+const MAX_SQUARE_TOKENS = 4_160;
 const GIVEN_IMAGE_TOKENS = 1_600;
 const CHARACTERS_PER_TOKEN = 4;
 
@@ -37,7 +37,7 @@ export interface ImageOrderMeasure extends ImageMeasure {
 }
 
 /** What a request consumes at most, if its vendor makes what it is asked for. */
-export function mostConsumption(order: ImageOrderMeasure): ImageConsumption {
+export function maxConsumption(order: ImageOrderMeasure): ImageConsumption {
   const { prompt, count, given, hasMask, partialImages, calls } = order;
   const { outputTokens } = estimatedConsumption(order);
   const promptBytes = new TextEncoder().encode(prompt).length;
@@ -52,7 +52,7 @@ export function mostConsumption(order: ImageOrderMeasure): ImageConsumption {
 /** What a request is likely to have consumed, for vendors that report nothing. */
 export function estimatedConsumption({ prompt, quality, size, count, given }: ImageMeasure): ImageConsumption {
   const [width, height] = /^(\d+)x(\d+)$/.exec(size ?? "")?.slice(1).map(Number) ?? [1536, 1024];
-  const square = Object.hasOwn(SQUARE_TOKENS, quality) ? SQUARE_TOKENS[quality] : MOST_SQUARE_TOKENS;
+  const square = Object.hasOwn(SQUARE_TOKENS, quality) ? SQUARE_TOKENS[quality] : MAX_SQUARE_TOKENS;
   return {
     textTokens: Math.ceil(prompt.length / CHARACTERS_PER_TOKEN),
     imageTokens: given * GIVEN_IMAGE_TOKENS,

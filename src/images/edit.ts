@@ -6,13 +6,13 @@ import type { ImageSource } from "../upstreams/image_upstream.ts";
 import type { EditForm } from "./edit_form.ts";
 import {
   BACKGROUNDS,
-  MOST_IMAGES,
-  MOST_PARTIALS,
+  booleanOf,
+  MAX_IMAGES,
+  MAX_PARTIAL_IMAGES,
   oneOf,
   oneOfOrNull,
   OUTPUT_FORMATS,
   promptOf,
-  truthOf,
   wholeOr,
 } from "./fields.ts";
 import type { ImageRequest } from "./image_request.ts";
@@ -21,7 +21,7 @@ import { editingModel, type ImageModel } from "./series.ts";
 import { EDIT_QUALITIES, qualityFor, sizeFor } from "./size_and_quality.ts";
 
 /** How many first bytes tell the size of almost every picture. */
-const USUAL_HEAD_BYTES = 65_536;
+const DEFAULT_HEAD_BYTES = 65_536;
 
 /**
  * Reads a request to change pictures. Source: SPEC "Image edit request", "POST /v1/images/edits".
@@ -31,8 +31,8 @@ const USUAL_HEAD_BYTES = 65_536;
 export async function readEdit({ fields, images, mask }: EditForm, catalog: Catalog): Promise<ImageRequest> {
   const modelName = fields.get("model") ?? "";
   const model = editingModel(catalog, modelName);
-  const stream = truthOf("stream", truthIn(fields.get("stream")));
-  const partialImages = wholeOr("partial_images", numberIn(fields.get("partial_images")), 0, MOST_PARTIALS, 0);
+  const stream = booleanOf("stream", truthIn(fields.get("stream")));
+  const partialImages = wholeOr("partial_images", numberIn(fields.get("partial_images")), 0, MAX_PARTIAL_IMAGES, 0);
   return {
     kind: "edit",
     model,
@@ -40,7 +40,7 @@ export async function readEdit({ fields, images, mask }: EditForm, catalog: Cata
     prompt: promptOf(fields.get("prompt")),
     quality: qualityFor(fields.get("quality"), model.image, EDIT_QUALITIES),
     size: sizeFor(fields.get("size"), model.image),
-    count: wholeOr("n", numberIn(fields.get("n")), 1, MOST_IMAGES, 1),
+    count: wholeOr("n", numberIn(fields.get("n")), 1, MAX_IMAGES, 1),
     references: [],
     outputFormat: oneOfOrNull("output_format", fields.get("output_format"), OUTPUT_FORMATS),
     background: oneOfOrNull("background", fields.get("background"), BACKGROUNDS),
@@ -73,8 +73,8 @@ async function uploadedPicture(field: string, upload: Spooled): Promise<ImageSou
 }
 
 async function factsOf(upload: Spooled): Promise<PictureFacts | null> {
-  const facts = pictureFactsOf(await upload.head(USUAL_HEAD_BYTES));
-  if (facts !== null || upload.lengthBytes <= USUAL_HEAD_BYTES) return facts;
+  const facts = pictureFactsOf(await upload.head(DEFAULT_HEAD_BYTES));
+  if (facts !== null || upload.lengthBytes <= DEFAULT_HEAD_BYTES) return facts;
   return pictureFactsOf(await upload.head(PICTURE_HEAD_BYTES));
 }
 

@@ -7,12 +7,12 @@ export const OUTPUT_FORMATS = ["png", "jpeg", "webp"] as const;
 export const BACKGROUNDS = ["transparent", "opaque", "auto"] as const;
 
 /** The most pictures of one request. Source: SPEC "Limits". */
-export const MOST_IMAGES = 10;
+export const MAX_IMAGES = 10;
 
 /** The most unfinished pictures on the way. Source: OpenAI API reference, "Create image", `partial_images`. */
-export const MOST_PARTIALS = 3;
+export const MAX_PARTIAL_IMAGES = 3;
 
-const LONGEST_SHOWN = 40;
+const MAX_SHOWN_CHARACTERS = 40;
 
 /** One of several words. Throws `invalid_request` that lists them. */
 export function oneOf(field: string, value: unknown, words: readonly string[]): string {
@@ -33,7 +33,7 @@ export function wholeOr(field: string, value: unknown, least: number, most: numb
 }
 
 /** True or false; false for a field that was left out. */
-export function truthOf(field: string, value: unknown): boolean {
+export function booleanOf(field: string, value: unknown): boolean {
   if (value === undefined || value === null) return false;
   if (typeof value === "boolean") return value;
   throw invalidField(field, `expected true or false${got(value)}`);
@@ -50,5 +50,5 @@ function got(value: unknown): string {
   if (value === undefined || value === null) return ", got nothing";
   if (typeof value === "number" || typeof value === "boolean") return `, got ${value}`;
   if (typeof value !== "string") return `, got ${Array.isArray(value) ? "a list" : "an object"}`;
-  return value.length <= LONGEST_SHOWN && /^[\w.+-]*$/.test(value) ? `, got "${value}"` : ", got other text";
+  return value.length <= MAX_SHOWN_CHARACTERS && /^[\w.+-]*$/.test(value) ? `, got "${value}"` : ", got other text";
 }

@@ -30,9 +30,9 @@ export interface ImageFetch {
  */
 export type ImageFinisher = (image: MadeImage, provider: string, fetch: ImageFetch) => Promise<FinishedImage>;
 
-const LARGEST_RESULT_BYTES = 64_000_000;
-const LONGEST_DOWNLOAD_MS = 60_000;
-const USUAL_HEAD_BYTES = 65_536;
+const MAX_RESULT_BYTES = 64_000_000;
+const MAX_DOWNLOAD_MS = 60_000;
+const DEFAULT_HEAD_BYTES = 65_536;
 
 /** The function that gets finished pictures; addresses, which the vendor names, are fetched under the egress guard. */
 export function createImageFinisher(policy: EgressPolicy): ImageFinisher {
@@ -59,7 +59,7 @@ function fromText(data: string, provider: string): FinishedImage {
 
 async function fetched(url: string, provider: string, fetch: ImageFetch, policy: EgressPolicy) {
   try {
-    const options = { maxBytes: LARGEST_RESULT_BYTES, timeoutMs: LONGEST_DOWNLOAD_MS, accept: "image/*", ...fetch };
+    const options = { maxBytes: MAX_RESULT_BYTES, timeoutMs: MAX_DOWNLOAD_MS, accept: "image/*", ...fetch };
     const { bytes } = await download(url, options, policy);
     if (bytes.length === 0) throw new RangeError("Cannot use an image of no bytes");
     return bytes;
@@ -71,7 +71,7 @@ async function fetched(url: string, provider: string, fetch: ImageFetch, policy:
 }
 
 function sizeIn(head: (mostBytes: number) => Uint8Array): string | null {
-  const facts = pictureFactsOf(head(USUAL_HEAD_BYTES)) ?? pictureFactsOf(head(PICTURE_HEAD_BYTES));
+  const facts = pictureFactsOf(head(DEFAULT_HEAD_BYTES)) ?? pictureFactsOf(head(PICTURE_HEAD_BYTES));
   return facts && `${facts.width}x${facts.height}`;
 }
 

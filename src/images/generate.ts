@@ -3,19 +3,19 @@ import { invalidField } from "../lib/gateway_error.ts";
 import { readBodyPin } from "../routing/pin.ts";
 import {
   BACKGROUNDS,
-  MOST_IMAGES,
-  MOST_PARTIALS,
+  booleanOf,
+  MAX_IMAGES,
+  MAX_PARTIAL_IMAGES,
   oneOfOrNull,
   OUTPUT_FORMATS,
   promptOf,
-  truthOf,
   wholeOr,
 } from "./fields.ts";
 import type { ImageRequest } from "./image_request.ts";
 import { generatingModel, type ImageModel } from "./series.ts";
 import { qualityFor, sizeFor } from "./size_and_quality.ts";
 
-const MOST_REFERENCES = 3;
+const MAX_REFERENCES = 3;
 
 /**
  * Reads a request for new pictures. Fields that SPEC does not name are passed over, `image`, `images` and `image_urls`
@@ -27,8 +27,8 @@ const MOST_REFERENCES = 3;
 export function readGeneration(body: { readonly [key: string]: unknown }, catalog: Catalog): ImageRequest {
   const modelName = typeof body.model === "string" ? body.model : "";
   const model = generatingModel(catalog, modelName);
-  const stream = truthOf("stream", body.stream);
-  const partialImages = wholeOr("partial_images", body.partial_images, 0, MOST_PARTIALS, 0);
+  const stream = booleanOf("stream", body.stream);
+  const partialImages = wholeOr("partial_images", body.partial_images, 0, MAX_PARTIAL_IMAGES, 0);
   return {
     kind: "generate",
     model,
@@ -54,14 +54,14 @@ function countOf(n: unknown, { id, image }: ImageModel): number {
   if (image.series === "multimodal" && n !== undefined && n !== null) {
     throw invalidField("n", `it must not be sent for "${id}", which makes one image a call`);
   }
-  return wholeOr("n", n, 1, MOST_IMAGES, 1);
+  return wholeOr("n", n, 1, MAX_IMAGES, 1);
 }
 
 /** The references of a model that takes some; for every other one the field is as unknown as its other spellings. */
 function referencesOf(value: unknown, { image }: ImageModel): readonly string[] {
   if (image.series !== "reference" || value === undefined || value === null) return [];
-  if (!Array.isArray(value) || value.length < 1 || value.length > MOST_REFERENCES) {
-    throw invalidField("input_images", `expected a list of 1 to ${MOST_REFERENCES} addresses or base64 images`);
+  if (!Array.isArray(value) || value.length < 1 || value.length > MAX_REFERENCES) {
+    throw invalidField("input_images", `expected a list of 1 to ${MAX_REFERENCES} addresses or base64 images`);
   }
   value.forEach((item, index) => {
     if (typeof item === "string" && item !== "") return;

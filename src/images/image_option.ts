@@ -5,7 +5,7 @@ import { GatewayError } from "../lib/gateway_error.ts";
 import type { Money } from "../lib/money.ts";
 import type { Candidate } from "../routing/candidates.ts";
 import type { ImageUpstream } from "../upstreams/image_upstream.ts";
-import { type ImageMeasure, imageQuantitiesOf, mostConsumption } from "./consumption.ts";
+import { type ImageMeasure, imageQuantitiesOf, maxConsumption } from "./consumption.ts";
 import type { ImageAsker, ImageRequest } from "./image_request.ts";
 import { editingUnsupported } from "./series.ts";
 
@@ -64,7 +64,7 @@ function mostQuantities(
 ): Quantities {
   const { count: made, mask, partialImages } = request;
   const calls = Math.max(...candidates.map((each) => Math.ceil(made / imageUpstreamOf(each, parts)!.mostPerCall)));
-  const most = mostConsumption({ ...measure, hasMask: mask !== null, partialImages, calls });
+  const most = maxConsumption({ ...measure, hasMask: mask !== null, partialImages, calls });
   return imageQuantitiesOf(most, { made, given: measure.given });
 }
 

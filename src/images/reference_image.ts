@@ -27,9 +27,9 @@ export interface ReferenceCaller {
 export const MAX_PIXELS = 64_000_000;
 
 /** The most bytes of one reference. */
-export const LARGEST_REFERENCE_BYTES = 20_000_000;
+export const MAX_REFERENCE_BYTES = 20_000_000;
 
-const LONGEST_DOWNLOAD_MS = 30_000;
+const MAX_DOWNLOAD_MS = 30_000;
 const ADDRESS = /^[a-z][a-z0-9+.-]*:/i;
 
 /**
@@ -73,12 +73,12 @@ function payloadOf(field: string, uri: string): string {
 }
 
 function decoded(field: string, text: string): Uint8Array<ArrayBuffer> {
-  if (text.length > LARGEST_REFERENCE_BYTES / 3 * 4 + 4) throw tooLarge(field);
+  if (text.length > MAX_REFERENCE_BYTES / 3 * 4 + 4) throw tooLarge(field);
   if (!isBase64(text)) {
     throw invalidField(field, "expected an address, a data URI or valid base64");
   }
   const bytes = Buffer.from(text, "base64");
-  if (bytes.length > LARGEST_REFERENCE_BYTES) throw tooLarge(field);
+  if (bytes.length > MAX_REFERENCE_BYTES) throw tooLarge(field);
   return bytes;
 }
 
@@ -88,7 +88,7 @@ async function fetched(
   policy: EgressPolicy,
   fetch: ReferenceFetch,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const options = { maxBytes: LARGEST_REFERENCE_BYTES, timeoutMs: LONGEST_DOWNLOAD_MS, accept: "image/*", ...fetch };
+  const options = { maxBytes: MAX_REFERENCE_BYTES, timeoutMs: MAX_DOWNLOAD_MS, accept: "image/*", ...fetch };
   try {
     return (await download(address, options, policy)).bytes;
   } catch (error) {
@@ -115,5 +115,5 @@ async function* once(bytes: Uint8Array<ArrayBuffer>): AsyncGenerator<Uint8Array<
 }
 
 function tooLarge(field: string) {
-  return invalidField(field, `expected an image of at most ${LARGEST_REFERENCE_BYTES} bytes`);
+  return invalidField(field, `expected an image of at most ${MAX_REFERENCE_BYTES} bytes`);
 }

@@ -31,7 +31,7 @@ export interface OpenedStream {
   readonly writeError: (error: GatewayError) => unknown;
 }
 
-const LONGEST_AFTERMATH_MS = 30_000;
+const MAX_DRAIN_MS = 30_000;
 
 /** The answer as server-sent events. The last one leaves after the charge is durable. */
 export function streamedAnswer(opened: OpenedStream, parts: RelayParts): Response {
@@ -112,7 +112,7 @@ class ImageStream implements StreamSource<Uint8Array<ArrayBuffer>>, Relay {
   /** The caller is gone: the vendor goes on for a while, so that what it made is charged as it reports it. */
   async leave(): Promise<void> {
     this.#hasLeft = true;
-    const stopTimer = this.#clock.after(LONGEST_AFTERMATH_MS, () => this.#opened.link.end());
+    const stopTimer = this.#clock.after(MAX_DRAIN_MS, () => this.#opened.link.end());
     try {
       while (!this.#isOver && await this.#step() !== null);
     } catch {

@@ -43,7 +43,7 @@ export interface JsonEdits {
 }
 
 /** The most members that a top object may have. */
-export const MOST_MEMBERS = 10_000;
+export const MAX_MEMBERS = 10_000;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -63,7 +63,7 @@ MEANING[COMMA] = MEANING[COLON] = SEPARATES;
  * brackets up to the first mistake.
  *
  * @param bytes UTF-8 without a byte order mark.
- * @throws {RangeError} If the top object has more than {@linkcode MOST_MEMBERS} members.
+ * @throws {RangeError} If the top object has more than {@linkcode MAX_MEMBERS} members.
  */
 export function scanJson(bytes: Uint8Array): JsonScan {
   const start = skipSpace(bytes, 0);
@@ -164,7 +164,7 @@ function scanObject(bytes: Uint8Array, start: number): JsonScan {
       if (valueStart < 0) valueStart = skipSpace(bytes, at + 1);
     } else {
       if (keyStart >= 0 && valueStart >= 0) {
-        if (members.length === MOST_MEMBERS) throw new RangeError(`Cannot read more than ${MOST_MEMBERS} members`);
+        if (members.length === MAX_MEMBERS) throw new RangeError(`Cannot read more than ${MAX_MEMBERS} members`);
         members.push({ key, keyStart, valueStart, valueEnd: trimSpace(bytes, at) });
       }
       if (depth === 0) return { depth: deepest, containers, members, duplicate: null, objectEnd: at, memberCount };

@@ -23,17 +23,17 @@ export const RATE_UNITS_PER_MONEY_UNIT = 10n ** BigInt(RATE_DIGITS - MONEY_DIGIT
 const THOUSANDTHS_PER_MONEY_UNIT = 1_000n * RATE_UNITS_PER_MONEY_UNIT;
 
 /** The largest amount that is accepted from outside: ten million USD. */
-export const LARGEST_MONEY: Money = 10_000_000n * 10n ** BigInt(MONEY_DIGITS);
+export const MAX_MONEY: Money = 10_000_000n * 10n ** BigInt(MONEY_DIGITS);
 
 /**
  * Reads a decimal amount of USD, such as `25`, `25.00` or `-0.5`.
  *
  * @throws {RangeError} If it is no plain decimal, has more than ten fractional digits or exceeds {@linkcode
- * LARGEST_MONEY}.
+ * MAX_MONEY}.
  */
 export function readMoney(text: string): Money {
   const money = readDecimal(text, MONEY_DIGITS);
-  if (money > LARGEST_MONEY || money < -LARGEST_MONEY) {
+  if (money > MAX_MONEY || money < -MAX_MONEY) {
     throw new RangeError(`Cannot read an amount beyond 10000000 USD: got "${text.slice(0, 40)}"`);
   }
   return money;

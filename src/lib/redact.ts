@@ -4,9 +4,9 @@ import { Buffer } from "node:buffer";
 export type Redactor = (text: string) => string;
 
 const PLACEHOLDER = "[redacted]";
-const LONGEST_TEXT = 2_000;
-const LONGEST_SEARCHED = 16_000;
-const SHORTEST_SECRET = 8;
+const MAX_TEXT_CHARACTERS = 2_000;
+const MAX_SEARCHED_CHARACTERS = 16_000;
+const MIN_SECRET_CHARACTERS = 8;
 
 /** What a credential looks like, and what tells one from a word that begins alike. */
 interface Shape {
@@ -39,17 +39,17 @@ const SHAPES: readonly Shape[] = [
  */
 export function createRedactor(secrets: readonly string[]): Redactor {
   // The longest first: one secret may begin like another, and its end must not stay behind.
-  const known = [...new Set(secrets)].filter(({ length }) => length >= SHORTEST_SECRET)
+  const known = [...new Set(secrets)].filter(({ length }) => length >= MIN_SECRET_CHARACTERS)
     .sort((a, b) => b.length - a.length)
     .flatMap((secret) => [spellingsOf(secret), base64Of(secret)]);
   return (text) => {
     let clean = text;
     for (const secret of known) clean = clean.replace(secret, PLACEHOLDER);
-    clean = beginningOf(clean, LONGEST_SEARCHED);
+    clean = beginningOf(clean, MAX_SEARCHED_CHARACTERS);
     for (const { pattern, isCredential } of SHAPES) {
       clean = clean.replace(pattern, (found, token) => isCredential?.(found, token) === false ? found : PLACEHOLDER);
     }
-    return clean.length > LONGEST_TEXT ? `${clean.slice(0, LONGEST_TEXT).toWellFormed()}…` : clean;
+    return clean.length > MAX_TEXT_CHARACTERS ? `${clean.slice(0, MAX_TEXT_CHARACTERS).toWellFormed()}…` : clean;
   };
 }
 

@@ -29,14 +29,14 @@ export function wholeNumber(least: number, most: number, of?: string): z.ZodType
 }
 
 /** A number of any kind but infinite, `least` and `most` included. */
-export function plainNumber(least: number, most: number, of?: string): z.ZodType<number> {
+export function number(least: number, most: number, of?: string): z.ZodType<number> {
   const expectation = `a number${of ? ` of ${of}` : ""} from ${least} to ${most}`;
   return z.preprocess(numberIn, z.number(expectation).min(least, expectation).max(most, expectation));
 }
 
 /** A span in seconds, read into whole milliseconds. */
 export function seconds(least: number, most: number): z.ZodType<number> {
-  return plainNumber(least, most, "seconds").transform((span) => Math.round(span * 1000));
+  return number(least, most, "seconds").transform((span) => Math.round(span * 1000));
 }
 
 /** A size: bytes as a number, or text with a unit (`20MB`, `64KiB`); read into bytes. */
@@ -46,7 +46,7 @@ export function bytes(least: number, most: number): z.ZodType<number> {
 }
 
 /** True or false. */
-export function truth(): z.ZodType<boolean> {
+export function boolean(): z.ZodType<boolean> {
   return z.preprocess((value) => value === "true" ? true : value === "false" ? false : value, z.boolean());
 }
 
@@ -67,7 +67,7 @@ export function secret(least: number): z.ZodType<string> {
 }
 
 /** As the schema says, or nothing: left out, empty, or empty text as `${NAME:-}` gives it. Read as null then. */
-export function orNothing<T>(schema: z.ZodType<T>): z.ZodType<T | null> {
+export function optional<T>(schema: z.ZodType<T>): z.ZodType<T | null> {
   return z.preprocess((value) => value === "" ? null : value, schema.nullable()).default(null);
 }
 

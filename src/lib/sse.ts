@@ -19,7 +19,7 @@ export interface FrameReaderOptions {
   readonly longestFrame?: number;
 }
 
-const LONGEST_FRAME = 1_048_576;
+const MAX_FRAME_CHARACTERS = 1_048_576;
 
 /** The most bytes of one frame that may hold a picture as base64. */
 export const MAX_PICTURE_FRAME_BYTES = 33_554_432;
@@ -31,7 +31,7 @@ export const MAX_PICTURE_FRAME_BYTES = 33_554_432;
  */
 export function createFrameReader(options: FrameReaderOptions = {}): FrameReader {
   const decoder = new TextDecoder();
-  const longest = options.longestFrame ?? LONGEST_FRAME;
+  const longest = options.longestFrame ?? MAX_FRAME_CHARACTERS;
   let frames: Frame[] = [];
   let overflowed = false;
   const parser = createParser({

@@ -19,8 +19,8 @@ export interface MediaFetch {
   readonly reserve: (bytes: number) => void;
 }
 
-const LARGEST_MEDIUM_BYTES = 20_000_000;
-const LONGEST_DOWNLOAD_MS = 30_000;
+const MAX_MEDIA_BYTES = 20_000_000;
+const MAX_DOWNLOAD_MS = 30_000;
 
 /**
  * The function that fetches media under the egress guard, at most 20 MB in 30 s each. The type is told by the first
@@ -43,7 +43,7 @@ export function createMediaInliner(policy: EgressPolicy): (url: string, fetch: M
 
 async function fetched(url: string, fetch: MediaFetch, policy: EgressPolicy) {
   try {
-    return await download(url, { maxBytes: LARGEST_MEDIUM_BYTES, timeoutMs: LONGEST_DOWNLOAD_MS, ...fetch }, policy);
+    return await download(url, { maxBytes: MAX_MEDIA_BYTES, timeoutMs: MAX_DOWNLOAD_MS, ...fetch }, policy);
   } catch (error) {
     if (!(error instanceof EgressError) && !(error instanceof DownloadRefused)) throw error;
     throw new GatewayError("invalid_request", `the download failed: ${error.message}`, { cause: error });

@@ -151,7 +151,7 @@ class RecentNames {
   }
 
   add(name: string): void {
-    if (this.#names.size >= MOST_NAMES) this.#names.clear();
+    if (this.#names.size >= MAX_CACHED_NAMES) this.#names.clear();
     this.#names.add(name);
   }
 
@@ -160,7 +160,7 @@ class RecentNames {
   }
 }
 
-const MOST_NAMES = 10_000;
+const MAX_CACHED_NAMES = 10_000;
 
 function failureOf(error: unknown): EgressError {
   if (error instanceof Deno.errors.NotCapable) {

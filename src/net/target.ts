@@ -38,9 +38,9 @@ export interface VettedTarget {
   readonly addresses: readonly string[];
 }
 
-const LONGEST_URL = 2048;
-const LONGEST_NAME = 253;
-const LONGEST_LABEL = 63;
+const MAX_URL_CHARACTERS = 2048;
+const MAX_HOST_CHARACTERS = 253;
+const MAX_LABEL_CHARACTERS = 63;
 const RESOLVE_MS = 5000;
 
 /**
@@ -96,7 +96,7 @@ const BLOCKED_PORTS: ReadonlySet<number> = new Set([
 export function checkTargetUrl(text: unknown, schemes: Schemes, policy: EgressPolicy): URL {
   const wanted = schemes.map((scheme) => scheme.slice(0, -1)).join(" or ");
   if (typeof text !== "string" || text === "") throw refusal("syntax", `expected an ${wanted} address`);
-  const { maxUrlLength = LONGEST_URL } = policy;
+  const { maxUrlLength = MAX_URL_CHARACTERS } = policy;
   if (text.length > maxUrlLength) throw refusal("length", `expected an address of at most ${maxUrlLength} characters`);
   // The parser would pass over blanks and missing slashes; another one might not.
   if (!/^[a-z][a-z0-9+.-]*:\/\/[^\s]+$/i.test(text) || !URL.canParse(text)) {
@@ -123,7 +123,9 @@ function checkParts(url: URL, policy: EgressPolicy): void {
 
 function checkName(name: string, policy: EgressPolicy): void {
   const labels = name.split(".");
-  if (name.length > LONGEST_NAME || labels.some((label) => label === "" || label.length > LONGEST_LABEL)) {
+  if (
+    name.length > MAX_HOST_CHARACTERS || labels.some((label) => label === "" || label.length > MAX_LABEL_CHARACTERS)
+  ) {
     throw refusal("host", "expected a host name");
   }
   // An operator who allows blocks of the intranet reaches them by their names; the addresses are then judged.

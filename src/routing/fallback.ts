@@ -1,7 +1,7 @@
 import type { Candidate } from "./candidates.ts";
 import type { CircuitBreaker } from "./circuit_breaker.ts";
 import { type FallbackRule, isFallbackAllowed } from "./fallback_rule.ts";
-import { mostHelpful } from "./helpful_failure.ts";
+import { bestFailure } from "./helpful_failure.ts";
 
 /** What candidates are tried with. */
 export interface FallbackOptions {
@@ -39,5 +39,5 @@ export async function tryInTurn<T>(
       failures.push(error);
     }
   }
-  throw mostHelpful(failures);
+  throw bestFailure(failures);
 }

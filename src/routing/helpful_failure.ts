@@ -6,7 +6,7 @@ import { UpstreamFailure } from "../upstreams/failure.ts";
  *
  * @param failures Never empty; what `isFallbackAllowed` lets pass.
  */
-export function mostHelpful(failures: readonly unknown[]): unknown {
+export function bestFailure(failures: readonly unknown[]): unknown {
   return failures.reduce((best, failure) => rankOf(failure) < rankOf(best) ? failure : best);
 }
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../lib/json_object.ts";
 import { isObject, parsedOrNull } from "../conversation/wire_value.ts";
 import { Refusal } from "./refusal.ts";
-import type { World } from "./world.ts";
+import type { SimulatedVendors } from "./simulated_vendors.ts";
 
 /** A request to one family, its body read. */
 export interface Call {
@@ -17,7 +17,7 @@ export interface Call {
   readonly requestId: string;
   /** Fires when the client leaves before its answer begins, or the sandbox stops. */
   readonly gone: AbortSignal;
-  readonly world: World;
+  readonly world: SimulatedVendors;
   /** Notes that the client has left. */
   leave(): void;
 }

@@ -124,8 +124,8 @@ function changeOf(order: string, before: Directives): Change | null {
   return Object.hasOwn(READERS, word) ? READERS[word](argument.trim(), before) : null;
 }
 
-const LONGEST_MS = 600_000;
-const MOST_WORDS = 100_000;
+const MAX_DURATION_MS = 600_000;
+const MAX_WORDS = 100_000;
 const STOPS: readonly StopReason[] = [
   "end",
   "stop_sequence",
@@ -142,13 +142,13 @@ const STOPS: readonly StopReason[] = [
 const READERS: Readonly<Record<string, (argument: string, before: Directives) => Change | null>> = {
   fail: readFailure,
   flaky: (argument) => numbered(argument, 100, (flaky) => ({ flaky })),
-  stall: (argument) => numbered(argument, LONGEST_MS, (stallMs) => ({ stallMs })),
-  pause: (argument) => numbered(argument, LONGEST_MS, (pauseMs) => ({ pauseMs })),
-  gap: (argument) => numbered(argument, LONGEST_MS, (gapMs) => ({ gapMs })),
-  cut: (argument) => numbered(argument, MOST_WORDS, (cutAfter) => ({ cutAfter })),
-  close: (argument) => numbered(argument, MOST_WORDS, (closeAfter) => ({ closeAfter })),
-  error: (argument) => numbered(argument, MOST_WORDS, (errorAfter) => ({ errorAfter })),
-  words: (argument) => numbered(argument, MOST_WORDS, (words) => ({ words })),
+  stall: (argument) => numbered(argument, MAX_DURATION_MS, (stallMs) => ({ stallMs })),
+  pause: (argument) => numbered(argument, MAX_DURATION_MS, (pauseMs) => ({ pauseMs })),
+  gap: (argument) => numbered(argument, MAX_DURATION_MS, (gapMs) => ({ gapMs })),
+  cut: (argument) => numbered(argument, MAX_WORDS, (cutAfter) => ({ cutAfter })),
+  close: (argument) => numbered(argument, MAX_WORDS, (closeAfter) => ({ closeAfter })),
+  error: (argument) => numbered(argument, MAX_WORDS, (errorAfter) => ({ errorAfter })),
+  words: (argument) => numbered(argument, MAX_WORDS, (words) => ({ words })),
   tool: readCall,
   think: (argument) => argument === "" ? null : { thoughts: argument },
   redact: (argument) => ({ thoughts: argument || "Hidden thoughts", redacts: true }),

@@ -1,5 +1,5 @@
 import { createListWriter, writeFrame } from "../lib/sse.ts";
-import type { FrameEncoder } from "./beat_stream.ts";
+import type { FrameEncoder } from "./chunk_stream.ts";
 
 /** Server-sent events as most vendors write them. */
 export function encodeSse(): FrameEncoder {

@@ -2,7 +2,7 @@ import type { PartOpening, ReplyEvent } from "../conversation/events.ts";
 import type { Reply, ReplyPart } from "../conversation/reply.ts";
 import type { Usage } from "../conversation/usage.ts";
 
-const LONGEST_PIECE = 16;
+const MAX_PIECE_CHARACTERS = 16;
 
 /**
  * A reply as the events of its stream: texts a word at a time, arguments in short pieces.
@@ -52,6 +52,8 @@ function openingOf(part: Exclude<ReplyPart, { kind: "image" | "web_search" }>): 
 function* piecesOf(text: string): Generator<string> {
   for (const [word] of text.matchAll(/\s*\S+|\s+$/gu)) {
     const signs = [...word];
-    for (let at = 0; at < signs.length; at += LONGEST_PIECE) yield signs.slice(at, at + LONGEST_PIECE).join("");
+    for (let at = 0; at < signs.length; at += MAX_PIECE_CHARACTERS) {
+      yield signs.slice(at, at + MAX_PIECE_CHARACTERS).join("");
+    }
   }
 }

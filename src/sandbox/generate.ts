@@ -5,8 +5,8 @@ import type { Conversation } from "../conversation/conversation.ts";
 import type { Reply, ReplyPart, Stop } from "../conversation/reply.ts";
 import type { Usage } from "../conversation/usage.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
-import { beatsOf } from "./beats.ts";
-import { beatStream, type FrameEncoder, pass } from "./beat_stream.ts";
+import { chunksOf } from "./chunks.ts";
+import { chunkStream, type FrameEncoder, pass } from "./chunk_stream.ts";
 import { type Call, jsonAnswer } from "./call.ts";
 import { promptTextOf } from "./digest.ts";
 import { type Directives, readDirectives, type Vendor } from "./directives.ts";
@@ -26,7 +26,7 @@ export interface Question {
 }
 
 /** A question with what was read from it. */
-export interface Ask extends Question {
+export interface GenerationRequest extends Question {
   readonly conversation: Conversation;
   readonly directives: Directives;
 }
@@ -43,7 +43,7 @@ export interface Voice {
   newReplyId(call: Call): string;
   newCallId(call: Call): string;
   /** What the vendor shows of a speech: it may hide thoughts, prove them, or have no words for a refusal. */
-  partsOf(speech: Speech, ask: Ask): { readonly parts: readonly ReplyPart[]; readonly stop: Stop };
+  partsOf(speech: Speech, ask: GenerationRequest): { readonly parts: readonly ReplyPart[]; readonly stop: Stop };
   /** True when the stream is to tell usage although the form leaves that to the caller. */
   tellsUsage(body: JsonObject): boolean;
   /** Takes usage out of a body or of the data of a frame, where the codec always writes some. */
@@ -52,7 +52,7 @@ export interface Voice {
   usualMessage(status: number): string;
   /** The frames by which the vendor reports its own failure in a stream. */
   failureFrames(writer: EventWriter): readonly Frame[];
-  encoder(ask: Ask): FrameEncoder;
+  encoder(ask: GenerationRequest): FrameEncoder;
   headersOf(call: Call): Readonly<Record<string, string>>;
   readonly streamType: string;
 }
@@ -70,7 +70,7 @@ export async function generate(question: Question, voice: Voice): Promise<Respon
   if (directives.stallMs > 0) await stall(call, directives.stallMs);
   failAsOrdered(prompt, directives, question, voice);
   if (directives.html) return page();
-  const ask: Ask = { ...question, conversation, directives };
+  const ask: GenerationRequest = { ...question, conversation, directives };
   const reply = replyTo(ask, voice);
   return streamed ? streamAnswer(reply, ask, voice) : wholeAnswer(reply, ask, voice);
 }
@@ -111,7 +111,7 @@ function page(): Response {
   return new Response(html, { headers: { "content-type": "text/html; charset=utf-8" } });
 }
 
-function replyTo(ask: Ask, voice: Voice): Reply {
+function replyTo(ask: GenerationRequest, voice: Voice): Reply {
   const { call, conversation, directives, model } = ask;
   const speech = speechFor(conversation, directives, () => voice.newCallId(call));
   const { parts, stop } = voice.partsOf(speech, ask);
@@ -128,7 +128,7 @@ function replyTo(ask: Ask, voice: Voice): Reply {
 
 function usageOf(
   { thoughts, parts, finding }: Speech,
-  { call, conversation, model, cachedTokens = 0 }: Ask,
+  { call, conversation, model, cachedTokens = 0 }: GenerationRequest,
   voice: Voice,
 ): Usage {
   const segments = segmentsOf(conversation);
@@ -151,7 +151,7 @@ function usageOf(
   };
 }
 
-function contextOf({ model, call, body, conversation }: Ask, voice: Voice): ReplyContext {
+function contextOf({ model, call, body, conversation }: GenerationRequest, voice: Voice): ReplyContext {
   return {
     model,
     requestId: call.requestId,
@@ -161,7 +161,7 @@ function contextOf({ model, call, body, conversation }: Ask, voice: Voice): Repl
   };
 }
 
-function wholeAnswer(reply: Reply, ask: Ask, voice: Voice): Response {
+function wholeAnswer(reply: Reply, ask: GenerationRequest, voice: Voice): Response {
   const { directives, call } = ask;
   const written = voice.format.writeReply(reply, contextOf(ask, voice)).body;
   const body = directives.noUsage ? voice.withoutUsage(written) : written;
@@ -178,10 +178,10 @@ function wholeAnswer(reply: Reply, ask: Ask, voice: Voice): Response {
   return bodyAnswer(beats.values(), encoder, ask, { ...headers, "content-type": "application/json" });
 }
 
-function streamAnswer(reply: Reply, ask: Ask, voice: Voice): Response {
+function streamAnswer(reply: Reply, ask: GenerationRequest, voice: Voice): Response {
   const writer = voice.format.eventWriter(contextOf(ask, voice));
   const startUsage = voice.startsWithUsage && reply.usage ? { ...reply.usage, ...NO_OUTPUT } : null;
-  const beats = beatsOf([...eventsOf(reply, startUsage)], {
+  const beats = chunksOf([...eventsOf(reply, startUsage)], {
     write: (event) => {
       const frames = writer.write(event);
       return ask.directives.noUsage ? frames.map((frame) => usagelessFrame(frame, voice)) : frames;
@@ -200,11 +200,11 @@ function usagelessFrame(frame: Frame, voice: Voice): Frame {
 }
 
 function bodyAnswer(
-  beats: Parameters<typeof beatStream>[0],
+  beats: Parameters<typeof chunkStream>[0],
   encoder: FrameEncoder,
-  { call }: Ask,
+  { call }: GenerationRequest,
   headers: Readonly<Record<string, string>>,
 ): Response {
-  const body = beatStream(beats, { encoder, clock: call.world.clock, onLeave: call.leave });
+  const body = chunkStream(beats, { encoder, clock: call.world.clock, onLeave: call.leave });
   return new Response(body, { headers });
 }

@@ -9,8 +9,8 @@ export interface CacheShares {
 }
 
 /** Prefixes shorter than this are cached only where a mark says so. Source: vendors' prompt caching guides. */
-const LEAST_PREFIX_TOKENS = 1024;
-const MOST_PREFIXES = 10_000;
+const MIN_PREFIX_TOKENS = 1024;
+const MAX_PREFIXES = 10_000;
 
 /** The end of a prefix that may be cached. */
 interface Boundary {
@@ -47,7 +47,7 @@ export class PromptCache {
 
   #keep(hash: string): void {
     this.#prefixes.add(hash);
-    if (this.#prefixes.size > MOST_PREFIXES) this.#prefixes.delete(this.#prefixes.keys().next().value!);
+    if (this.#prefixes.size > MAX_PREFIXES) this.#prefixes.delete(this.#prefixes.keys().next().value!);
   }
 }
 
@@ -58,7 +58,7 @@ function boundariesOf(scope: string, segments: readonly Segment[], marksOnly: bo
   for (const segment of segments) {
     hash = createHash("sha256").update(`${hash}\n${segment.text}`).digest("base64");
     tokens += segment.tokens;
-    const isLong = !marksOnly && tokens >= LEAST_PREFIX_TOKENS;
+    const isLong = !marksOnly && tokens >= MIN_PREFIX_TOKENS;
     if (isLong || segment.cache) boundaries.push({ hash, tokens, ttl: segment.cache?.ttl ?? null });
   }
   return boundaries;

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from "../lib/clock.ts";
 import type { Call, Family } from "./call.ts";
-import { OrderedCut } from "./beat_stream.ts";
+import { OrderedCut } from "./chunk_stream.ts";
 import { alibaba } from "./families/alibaba.ts";
 import { anthropic } from "./families/anthropic.ts";
 import { arkImages } from "./families/ark_images.ts";
@@ -18,7 +18,7 @@ import { readForm, writeForm } from "./form.ts";
 import { parsedOrNull } from "../conversation/wire_value.ts";
 import { Refusal } from "./refusal.ts";
 import { SeenLog, type SeenRequest } from "./seen.ts";
-import { World } from "./world.ts";
+import { SimulatedVendors } from "./simulated_vendors.ts";
 
 /** Where the sandbox listens. */
 export interface SandboxOptions {
@@ -91,7 +91,7 @@ const FAMILIES: readonly Family[] = [
  */
 export function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { port, hostname = "127.0.0.1", clock = systemClock, record } = options;
-  const world = new World(clock);
+  const world = new SimulatedVendors(clock);
   const log = new SeenLog();
   const stopped = new AbortController();
   const handler = async (request: Request): Promise<Response> => {
@@ -134,7 +134,7 @@ export function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 async function answer(
   request: Request,
   { text, form }: Pick<Call, "text" | "form">,
-  world: World,
+  world: SimulatedVendors,
   stopped: AbortSignal,
   leave: () => void,
 ): Promise<Response> {

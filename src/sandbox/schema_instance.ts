@@ -5,7 +5,7 @@ import { textFor } from "./schema_text.ts";
 /** Beyond this depth only what a schema demands is made, so that recursive schemas end. */
 const GENEROUS_DEPTH = 5;
 /** Beyond this depth nothing is made: a schema that demands itself has no instance. */
-const DEEPEST = 40;
+const MAX_DEPTH = 40;
 
 /** Where in the schema the making is. */
 interface Place {
@@ -25,7 +25,7 @@ export function instanceOf(schema: unknown): unknown {
 }
 
 function make(schema: unknown, place: Place): unknown {
-  if (!isObject(schema) || place.depth > DEEPEST) return null;
+  if (!isObject(schema) || place.depth > MAX_DEPTH) return null;
   const deeper = { ...place, depth: place.depth + 1 };
   if (typeof schema.$ref === "string") return make(besideReference(schema, schema.$ref, place), deeper);
   if ("const" in schema) return schema.const;

@@ -16,7 +16,7 @@ export interface SeenEntry extends SeenRequest {
   cancelled: boolean;
 }
 
-const MOST_ENTRIES = 1000;
+const MAX_ENTRIES = 1000;
 
 /** The latest requests, oldest first; earlier ones are forgotten. */
 export class SeenLog {
@@ -26,7 +26,7 @@ export class SeenLog {
     const { pathname, search } = new URL(request.url);
     const headers = Object.fromEntries(request.headers);
     const entry = { method: request.method, path: pathname + search, headers, body, cancelled: false };
-    if (this.entries.length === MOST_ENTRIES) this.entries.shift();
+    if (this.entries.length === MAX_ENTRIES) this.entries.shift();
     this.entries.push(entry);
     return entry;
   }

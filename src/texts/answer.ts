@@ -3,8 +3,8 @@ import type { OutboundResponse } from "../upstreams/outbound.ts";
 import { outputLimitOf, speakAlike, type TextAttempt } from "./attempt.ts";
 
 const ENCODER = new TextEncoder();
-const MOST_NAMES = 32;
-const LONGEST_NAME = 80;
+const MAX_NAMES = 32;
+const MAX_NAME_CHARACTERS = 80;
 
 /** The media type of a streamed answer. */
 export function streamType(framing: "sse" | "json_array"): string {
@@ -51,11 +51,11 @@ export function jsonBytes(value: unknown): Uint8Array<ArrayBuffer> {
  */
 export function droppedNames(losses: readonly string[]): string {
   const names = [...new Set(losses.map(fieldName))];
-  const shown = names.slice(0, MOST_NAMES).join(", ");
-  return names.length > MOST_NAMES ? `${shown}, ...` : shown;
+  const shown = names.slice(0, MAX_NAMES).join(", ");
+  return names.length > MAX_NAMES ? `${shown}, ...` : shown;
 }
 
 /** A name as a header can carry it: a caller may have sent any text as a key. */
 function fieldName(name: string): string {
-  return name.replace(/[^\x21-\x2b\x2d-\x7e]/g, "?").slice(0, LONGEST_NAME) || "?";
+  return name.replace(/[^\x21-\x2b\x2d-\x7e]/g, "?").slice(0, MAX_NAME_CHARACTERS) || "?";
 }

@@ -22,7 +22,7 @@ import type { ReasoningMemory } from "./reasoning_memory.ts";
 import type { TextMeasure } from "./text_reservation.ts";
 
 /** One request for text, as a protocol hands it over: admitted, parsed, not yet checked. */
-export interface TextTurn {
+export interface TextRequest {
   readonly requestId: string;
   readonly accountId: string;
   /** Unix milliseconds. */
@@ -54,7 +54,7 @@ export interface TextTurn {
 
 /** One turn on its way to one provider. */
 export interface TextAttempt {
-  readonly turn: TextTurn;
+  readonly turn: TextRequest;
   readonly model: Model;
   /** Has the prices of other models that help with a reply. */
   readonly catalog: Catalog;
@@ -72,7 +72,7 @@ export function outputLimitOf({ settlement }: Pick<TextAttempt, "settlement">): 
 }
 
 /** Whether caller and vendor speak one format. */
-export function speakAlike({ format }: Pick<TextTurn, "format">, endpoint: TextEndpoint): boolean {
+export function speakAlike({ format }: Pick<TextRequest, "format">, endpoint: TextEndpoint): boolean {
   return format.name === endpoint.format.name;
 }
 

@@ -7,7 +7,7 @@ interface Kept<V> {
 }
 
 const KEPT_MS = 6 * 3_600_000;
-const MOST_CHARACTERS = 64_000_000;
+const MAX_CHARACTERS = 64_000_000;
 /** What an entry takes beside its key and value. */
 const ENTRY_CHARACTERS = 128;
 
@@ -45,7 +45,7 @@ export class BoundedMemory<V> implements KeptValues<V> {
     this.#kept.set(key, { value, until: this.#clock.monotonicMs() + KEPT_MS, characters: counted });
     this.#characters += counted;
     for (const oldest of this.#kept.keys()) {
-      if (this.#characters <= MOST_CHARACTERS) break;
+      if (this.#characters <= MAX_CHARACTERS) break;
       this.#drop(oldest);
     }
   }

@@ -4,7 +4,7 @@ import { GatewayError } from "../lib/gateway_error.ts";
 import type { Candidate } from "../routing/candidates.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import type { TextEndpoint } from "../upstreams/upstream.ts";
-import { speakAlike, type TextTurn } from "./attempt.ts";
+import { speakAlike, type TextRequest } from "./attempt.ts";
 import { canSearch, offersSearch } from "./hosted_search.ts";
 import { latin1Of } from "./stream_lines.ts";
 
@@ -19,7 +19,7 @@ interface Rewriting {
  * that only one of a provider's formats has decides first.
  */
 export function rewritingEndpointOf(
-  turn: TextTurn,
+  turn: TextRequest,
   provider: Provider,
   { model, candidate: { model: name } }: Rewriting,
 ): TextEndpoint {
@@ -37,7 +37,7 @@ export function rewritingEndpointOf(
  *
  * @throws {GatewayError} `route_error` for a provider without text.
  */
-function endpointFor(provider: Provider, turn: TextTurn): TextEndpoint {
+function endpointFor(provider: Provider, turn: TextRequest): TextEndpoint {
   const [first] = provider.text;
   if (!first) throw new GatewayError("route_error", `Provider "${provider.name}" does not talk text`);
   if (provider.text.length === 1) return first;

@@ -7,7 +7,7 @@ import { allowsTool, NO_ALLOWANCES } from "../upstreams/allowances.ts";
 import type { Candidate } from "../routing/candidates.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import type { TextEndpoint } from "../upstreams/upstream.ts";
-import type { TextTurn } from "./attempt.ts";
+import type { TextRequest } from "./attempt.ts";
 
 const SEARCH = "web_search";
 
@@ -42,7 +42,7 @@ export interface CandidateRoute<C> {
 }
 
 /** A request as far as it offers a search. */
-type SearchingTurn = Pick<TextTurn, "format" | "body">;
+type SearchingTurn = Pick<TextRequest, "format" | "body">;
 
 /** Whether a request offers a search. */
 export function offersSearch({ format, body }: SearchingTurn): boolean {

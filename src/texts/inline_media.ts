@@ -26,7 +26,7 @@ export interface MediaAsker {
   readonly callerSignal: () => AbortSignal;
 }
 
-const MOST_MEDIA = 20;
+const MAX_MEDIA = 20;
 const MAX_MEDIA_BYTES = 37_500_000;
 const MAX_PARALLEL_PER_REQUEST = 4;
 const MAX_PARALLEL_PER_ACCOUNT = 16;
@@ -52,8 +52,8 @@ export async function withMediaInlined(
 ): Promise<Conversation> {
   const count = conversation.turns.flatMap(({ parts }) => parts.flatMap(mediaOf)).filter(isFetched).length;
   if (count === 0) return conversation;
-  if (count > MOST_MEDIA) {
-    throw invalidField("url", `expected at most ${MOST_MEDIA} media to fetch for this model's vendor, got ${count}`);
+  if (count > MAX_MEDIA) {
+    throw invalidField("url", `expected at most ${MAX_MEDIA} media to fetch for this model's vendor, got ${count}`);
   }
   const downloads = new Downloads(inline, asker);
   try {

@@ -1,11 +1,11 @@
 import type { Model } from "../catalog/model.ts";
 import type { RequestGrammar } from "../conversation/request_grammar.ts";
 import type { JsonObject } from "../lib/json_object.ts";
-import type { TextTurn } from "./attempt.ts";
+import type { TextRequest } from "./attempt.ts";
 
 /** How many images a request gives; not counted, and 0, where the model has no price for one. */
 export function inputImagesOf(
-  { body, format: { grammar } }: Pick<TextTurn, "body" | "format">,
+  { body, format: { grammar } }: Pick<TextRequest, "body" | "format">,
   { tariff, tiers }: Pick<Model, "tariff" | "tiers">,
 ): number {
   const isPriced = [tariff, ...Object.values(tiers)].some(({ per_input_image }) => per_input_image > 0n);

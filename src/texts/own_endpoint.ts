@@ -4,12 +4,12 @@ import { permittedCandidates } from "../ownership/permitted.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import type { TextEndpoint } from "../upstreams/upstream.ts";
 import { invalidField } from "../lib/gateway_error.ts";
-import { speakAlike, type TextParts, type TextTurn } from "./attempt.ts";
+import { speakAlike, type TextParts, type TextRequest } from "./attempt.ts";
 import { rewritingEndpointOf } from "./endpoint_choice.ts";
 import { offersSearch, searchingCandidates } from "./hosted_search.ts";
 
 /** The endpoint at which a provider gets the turn's own bytes; null where they must be written anew. */
-export function ownEndpointOf(turn: TextTurn, provider: Provider): TextEndpoint | null {
+export function ownEndpointOf(turn: TextRequest, provider: Provider): TextEndpoint | null {
   const own = provider.text.find((endpoint) => endpoint.pass !== null && speakAlike(turn, endpoint));
   return own && turn.cache?.kind !== "emulated" ? own : null;
 }
@@ -20,7 +20,7 @@ export function ownEndpointOf(turn: TextTurn, provider: Provider): TextEndpoint 
  * @throws {GatewayError} As {@linkcode permittedCandidates}.
  */
 export async function permittedTo(
-  turn: TextTurn,
+  turn: TextRequest,
   model: Model,
   candidates: readonly Candidate[],
   parts: TextParts,
@@ -44,7 +44,7 @@ export async function permittedTo(
 }
 
 /** The candidates that can keep a turn's conversation, where it asks for that. */
-function threadable(turn: TextTurn, candidates: readonly Candidate[], parts: TextParts): readonly Candidate[] {
+function threadable(turn: TextRequest, candidates: readonly Candidate[], parts: TextParts): readonly Candidate[] {
   if (!turn.format.grammar.isThreaded(turn.body)) return candidates;
   const able = candidates.filter((candidate) => {
     const provider = parts.providers.get(candidate.provider)!;

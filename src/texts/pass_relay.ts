@@ -102,7 +102,7 @@ export class PassRelay implements Relay {
 
   #send(shown: string, out: Uint8Array<ArrayBuffer>): Bytes {
     this.#tail = shown.length < 4 ? (this.#tail + shown).slice(-4) : shown.slice(-4);
-    if (shown.length >= LEAST_FRAME_CHARACTERS) this.#sent = shown;
+    if (shown.length >= MIN_FRAME_CHARACTERS) this.#sent = shown;
     return out.length === 0 ? null : out;
   }
 
@@ -209,14 +209,14 @@ export class PassRelay implements Relay {
       createdAt: Math.floor(turn.receivedAt / 1000),
       conversation: null,
       includeUsage: true,
-      begun: this.#watcher.begun?.(before.length < LEAST_FRAME_CHARACTERS ? this.#sent : before) ?? null,
+      begun: this.#watcher.begun?.(before.length < MIN_FRAME_CHARACTERS ? this.#sent : before) ?? null,
     });
     return encodeFrames(writer.fail(error));
   }
 }
 
 /** Shorter text holds no frame that counts: a comment, or an empty line. */
-const LEAST_FRAME_CHARACTERS = 40;
+const MIN_FRAME_CHARACTERS = 40;
 
 function joined(first: Bytes, second: Bytes): Bytes {
   return first === null || second === null

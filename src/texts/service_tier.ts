@@ -3,7 +3,7 @@ import type { Model } from "../catalog/model.ts";
 import { isUsualTier, readTier } from "../conversation/usage.ts";
 import { invalidField } from "../lib/gateway_error.ts";
 import type { Provider } from "../upstreams/provider.ts";
-import type { TextTurn } from "./attempt.ts";
+import type { TextRequest } from "./attempt.ts";
 import { ownEndpointOf } from "./own_endpoint.ts";
 
 /** Whether every provider that may serve a turn can be asked for a tier, in the word of the caller's format. */
@@ -12,7 +12,7 @@ export type TierTaken = (tier: string) => boolean;
 /**
  * The same of some providers: those that get the bytes as they came, and those whose formats have a word for the tier.
  */
-export function tierTakenBy(providers: readonly Provider[], turn: TextTurn): TierTaken {
+export function tierTakenBy(providers: readonly Provider[], turn: TextRequest): TierTaken {
   return (tier) =>
     providers.every((provider) =>
       ownEndpointOf(turn, provider) !== null ||
@@ -30,7 +30,7 @@ export function tierTakenBy(providers: readonly Provider[], turn: TextTurn): Tie
  * @throws {GatewayError} `invalid_request` naming the field, for a tier without a price on the model.
  */
 export function reservedTariff(
-  { body, format }: Pick<TextTurn, "body" | "format">,
+  { body, format }: Pick<TextRequest, "body" | "format">,
   model: Model,
   isTaken: TierTaken,
 ): Tariff {

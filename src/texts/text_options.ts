@@ -2,7 +2,7 @@ import { type CallOption, type CallOptions, joinOptions, makeOptions } from "../
 import { routeOf } from "../calls/paid_call.ts";
 import type { Model } from "../catalog/model.ts";
 import { type Candidate, usableCandidates } from "../routing/candidates.ts";
-import type { TextParts, TextTurn } from "./attempt.ts";
+import type { TextParts, TextRequest } from "./attempt.ts";
 import { candidatesOfCache } from "./cached_turn.ts";
 import { permittedTo } from "./own_endpoint.ts";
 import { reservedTariff, tierTakenBy } from "./service_tier.ts";
@@ -13,7 +13,7 @@ import { namedTextModel } from "./text_model.ts";
 export interface TextOption extends MeasuredText, CallOption {
   readonly model: Model;
   /** The turn with limits of output tokens that the model can keep. */
-  readonly turn: TextTurn;
+  readonly turn: TextRequest;
 }
 
 /**
@@ -24,14 +24,14 @@ export interface TextOption extends MeasuredText, CallOption {
  * @throws {GatewayError} What keeps the named model from serving the turn; misconfigured providers only when no
  * fallback is left.
  */
-export async function textOptionsOf(turn: TextTurn, parts: TextParts): Promise<CallOptions<TextOption>> {
+export async function textOptionsOf(turn: TextRequest, parts: TextParts): Promise<CallOptions<TextOption>> {
   const { model, fallbacks } = namedTextModel(parts.catalog, turn.model, turn.format);
   const models = turn.cache ? [model] : [model, ...fallbacks];
   const options = await makeOptions(models, (each) => optionOf(turn, each, parts));
   return joinOptions(options, { breaker: parts.breaker, accountId: turn.accountId });
 }
 
-async function optionOf(asked: TextTurn, model: Model, parts: TextParts): Promise<TextOption> {
+async function optionOf(asked: TextRequest, model: Model, parts: TextParts): Promise<TextOption> {
   const turn = withModelsLimit(asked, model);
   const routed = routeTo(turn, model, parts);
   const providers = routed.map(({ provider }) => parts.providers.get(provider)!);
@@ -41,14 +41,14 @@ async function optionOf(asked: TextTurn, model: Model, parts: TextParts): Promis
 }
 
 /** The turn with limits of output tokens that its model can keep, as far as the catalog knows that. */
-function withModelsLimit(turn: TextTurn, model: Model): TextTurn {
+function withModelsLimit(turn: TextRequest, model: Model): TextRequest {
   const most = model.topProvider.maxCompletionTokens;
   const lowered = most === 0 ? null : turn.format.lowerLimit(turn.body, most);
   return lowered === null ? turn : { ...turn, body: { ...turn.body, ...lowered.set }, lowered };
 }
 
 /** The providers to try for a turn at one model. Throws as `routeOf`. */
-export function routeTo(turn: TextTurn, model: Model, parts: TextParts): readonly Candidate[] {
+export function routeTo(turn: TextRequest, model: Model, parts: TextParts): readonly Candidate[] {
   const { pin, candidates } = routeOf(model, turn, parts);
   if (!turn.cache) return candidates;
   const context = { breaker: parts.breaker, accountId: turn.accountId };

@@ -1,16 +1,16 @@
 import { usageOfHit } from "../caches/hit.ts";
 import { promptTokensOf, type Usage } from "../conversation/usage.ts";
 import { countPromptTokens, estimatedUsage } from "./token_estimate.ts";
-import type { TextAttempt, TextTurn } from "./attempt.ts";
+import type { TextAttempt, TextRequest } from "./attempt.ts";
 
 /** The usage of a reply whose vendor told none: the prompt by the gateway's own count, its cache by the cache's. */
-export async function estimatedUsageOf(turn: TextTurn, outputTokens: number): Promise<Usage> {
+export async function estimatedUsageOf(turn: TextRequest, outputTokens: number): Promise<Usage> {
   const prompt = await promptTokensOfTurn(turn) + (turn.cache?.tokens ?? 0);
   return usageOfHit(estimatedUsage(prompt, outputTokens), turn.cache);
 }
 
 /** The prompt tokens of a request by the gateway's own count. */
-export async function promptTokensOfTurn(turn: TextTurn): Promise<number> {
+export async function promptTokensOfTurn(turn: TextRequest): Promise<number> {
   try {
     return await countPromptTokens(turn.format.read(turn.body));
   } catch {
@@ -25,7 +25,7 @@ export async function promptTokensOfTurn(turn: TextTurn): Promise<number> {
  * @param said What the vendor told before; some tell a prompt of nothing until the end.
  * @param countedTokens What was produced, by the gateway's own count.
  */
-export async function usageSoFar(turn: TextTurn, said: Usage | null, countedTokens: number): Promise<Usage> {
+export async function usageSoFar(turn: TextRequest, said: Usage | null, countedTokens: number): Promise<Usage> {
   const outputTokens = Math.max(said?.outputTokens ?? 0, countedTokens);
   if (said !== null && promptTokensOf(said) > 0) return { ...said, outputTokens, estimated: true };
   return await estimatedUsageOf(turn, outputTokens);
@@ -44,6 +44,6 @@ export function isUsageAwaited({ measure }: Pick<TextAttempt, "measure">, said: 
 /** Gives the signal that ends the vendor's work when the caller leaves; null where the vendor is heard out. */
 export function leavingSignalOf(
   { turn, measure }: Pick<TextAttempt, "turn" | "measure">,
-): TextTurn["callerSignal"] | null {
+): TextRequest["callerSignal"] | null {
   return measure.isCarried ? turn.callerSignal : null;
 }

@@ -284,7 +284,7 @@ function messageOf(options: OutboundOptions, what: string): string {
   return `Provider "${options.provider}" ${what}`;
 }
 
-const LONGEST_RETRY_AFTER_SECONDS = 3600;
+const MAX_RETRY_AFTER_SECONDS = 3600;
 
 /**
  * `Retry-After` as whole seconds from 1 to 3600, sent as a number or as a date (RFC 9110, 10.2.3); null if it is
@@ -295,7 +295,7 @@ function retryAfterOf(response: HttpResponse, clock: Clock): number | null {
   if (value === null) return null;
   const seconds = /^\d+(?:\.\d+)?$/.test(value) ? Number(value) : (dateIn(value) - clock.now()) / 1000;
   if (Number.isNaN(seconds)) return null;
-  return Math.min(Math.max(Math.ceil(seconds), 1), LONGEST_RETRY_AFTER_SECONDS);
+  return Math.min(Math.max(Math.ceil(seconds), 1), MAX_RETRY_AFTER_SECONDS);
 }
 
 /**

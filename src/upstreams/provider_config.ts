@@ -3,8 +3,8 @@ import { referencesSchema, toolsSchema } from "./allowance_settings.ts";
 import type { Allowances } from "./allowances.ts";
 import { kindOf, PROVIDER_KINDS, type ProviderKind } from "./kinds.ts";
 import { type Quirk, QUIRKS, type Quirks } from "../conversation/quirks.ts";
-import { usualQuirks } from "./usual_quirks.ts";
-import { httpAddress, orNothing, type ReadContext, seconds, secret } from "../lib/settings.ts";
+import { defaultQuirks } from "./default_quirks.ts";
+import { httpAddress, optional, type ReadContext, seconds, secret } from "../lib/settings.ts";
 
 /** Which text endpoints of the openai and xai kinds a provider has: chat completions, responses or both. */
 export type SpokenForms = "chat" | "responses" | "both";
@@ -89,9 +89,9 @@ const headerValue = z.string(VALUE_EXPECTATION).regex(/^[\x20-\x7e]{0,4096}$/, V
 
 const written = z.strictObject({
   kind: z.enum(PROVIDER_KINDS),
-  base_url: orNothing(httpAddress()),
-  api_key: orNothing(secret(1)),
-  secret_key: orNothing(secret(1)),
+  base_url: optional(httpAddress()),
+  api_key: optional(secret(1)),
+  secret_key: optional(secret(1)),
   speaks: z.enum(["chat", "responses", "both"]).optional(),
   headers: z.record(headerName, headerValue).default({}),
   timeouts: z.strictObject({
@@ -153,7 +153,7 @@ function providerOf(provider: Written): ProviderConfig {
     headers: Object.fromEntries(Object.entries(provider.headers).map(([name, value]) => [name.toLowerCase(), value])),
     timeouts: { connectMs: connect, firstByteMs: first_byte, idleMs: idle },
     allows: { references: provider.allow_references, tools: provider.allow_tools },
-    quirks: provider.quirks ? new Set(provider.quirks) : usualQuirks(provider.kind, new URL(baseUrl)),
+    quirks: provider.quirks ? new Set(provider.quirks) : defaultQuirks(provider.kind, new URL(baseUrl)),
   };
 }
 

@@ -18,7 +18,7 @@ export interface VideoExchange {
 
 /** Vendors read the pictures that they were given before they answer. */
 const CREATE_MS = 180_000;
-const ASK_MS = 30_000;
+const REQUEST_TIMEOUT_MS = 30_000;
 const ANSWER_CAP_BYTES = 4_194_304;
 
 /** What the exchanges of vendors differ in. */
@@ -44,7 +44,7 @@ export function videoExchange(
   const within = (ms: number) => Math.min(ms, outbound.firstByteMs);
   const extras: JsonExtras = {
     capBytes,
-    firstByteMs: within(ASK_MS),
+    firstByteMs: within(REQUEST_TIMEOUT_MS),
     parse: parseKeepingIds,
     readError,
   };

@@ -30,10 +30,10 @@ export interface TaskEnded {
 }
 
 /** Joins what else a task's end owes to its terminal commit, such as a webhook's delivery. */
-export type TerminalSeam = (commit: Commit, ended: TaskEnded) => Commit;
+export type TerminalHook = (commit: Commit, ended: TaskEnded) => Commit;
 
 /** Removes what a task's end owed, once that was done; false while it is still owed. */
-export type RemovalSeam = (taskId: string) => Promise<boolean>;
+export type RemovalHook = (taskId: string) => Promise<boolean>;
 
 /** What an operator decides about videos. */
 export interface VideoSettings {
@@ -82,8 +82,8 @@ export interface VideoParts {
   readonly baseUrl: () => string;
   readonly media: MediaWork;
   readonly settings: VideoSettings;
-  readonly onTerminal: TerminalSeam;
-  readonly onRemoval: RemovalSeam;
+  readonly onTerminal: TerminalHook;
+  readonly onRemoval: RemovalHook;
   /** Whether what a task's end owed is still to be done. */
   readonly isOwed: (taskId: string) => Promise<boolean>;
   /** Uniform in [0, 1). */

@@ -1,8 +1,8 @@
 /** How many retries follow the first attempt. Source: SPEC "Events", delivery rule 5. */
-export const MOST_RETRIES = 10;
+export const MAX_RETRIES = 10;
 
 const FIRST_MS = 5_000;
-const LONGEST_MS = 600_000;
+const MAX_DELAY_MS = 600_000;
 const JITTER = 0.1;
 
 /**
@@ -16,8 +16,8 @@ const JITTER = 0.1;
  */
 export function retryDelayMs(n: number, random: () => number = Math.random): number | null {
   if (!Number.isInteger(n) || n < 1) throw new RangeError(`expected a retry from 1, got ${n}`);
-  if (n > MOST_RETRIES) return null;
-  const delayMs = Math.min(FIRST_MS * 2 ** (n - 1), LONGEST_MS);
+  if (n > MAX_RETRIES) return null;
+  const delayMs = Math.min(FIRST_MS * 2 ** (n - 1), MAX_DELAY_MS);
   return Math.floor(delayMs * (1 + JITTER * random()));
 }
 
@@ -28,7 +28,7 @@ export function retryDelayMs(n: number, random: () => number = Math.random): num
  */
 export function nextDelayMs(n: number, retryAfterMs: number | null, random: () => number): number | null {
   const delayMs = retryDelayMs(n, random);
-  return delayMs === null ? null : Math.max(delayMs, Math.min(retryAfterMs ?? 0, LONGEST_MS));
+  return delayMs === null ? null : Math.max(delayMs, Math.min(retryAfterMs ?? 0, MAX_DELAY_MS));
 }
 
 /**

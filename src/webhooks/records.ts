@@ -13,7 +13,7 @@ export const WEBHOOK_JOB = "webhook";
 export type DeliveryEntry = Entry<Delivery>;
 
 /** Up to here a body stands in its delivery's record, which is written anew with each attempt. */
-const LARGEST_WHOLE_BYTES = 3 * 1024;
+const MAX_WHOLE_RECORD_BYTES = 3 * 1024;
 /** A stored value holds less than an envelope with a long prompt and addresses can have. */
 const PIECE_BYTES = 48 * 1024;
 
@@ -50,7 +50,7 @@ export function storedBodyOf(body: Uint8Array): {
   readonly pieces: readonly Uint8Array<ArrayBuffer>[];
 } {
   const bytes = body.length;
-  if (bytes <= LARGEST_WHOLE_BYTES) return { stored: { bytes, whole: new Uint8Array(body) }, pieces: [] };
+  if (bytes <= MAX_WHOLE_RECORD_BYTES) return { stored: { bytes, whole: new Uint8Array(body) }, pieces: [] };
   const count = Math.ceil(bytes / PIECE_BYTES);
   const pieces = Array.from(
     { length: count },

@@ -8,7 +8,7 @@ import type { Post } from "./attempt.ts";
 import { createAttemptLimiter, MAX_ADMITTED } from "./attempt_limiter.ts";
 import { deliverHandler } from "./deliver.ts";
 import { newDelivery } from "./delivery.ts";
-import { type DeliveryDesk, openDesk } from "./desk.ts";
+import { type DeliveryAdmin, openDeliveryAdmin } from "./delivery_admin.ts";
 import { type EndedTask, renderEnvelope } from "./envelope.ts";
 import { type EventFeed, openEventFeed } from "./event_feed.ts";
 import { addDelivery, readDelivery, WEBHOOK_JOB } from "./records.ts";
@@ -39,7 +39,7 @@ export interface Webhooks {
   readonly onRemoval: (taskId: string) => Promise<boolean>;
   /** Whether a task has a delivery that is pending. */
   readonly isOwed: (taskId: string) => Promise<boolean>;
-  readonly desk: DeliveryDesk;
+  readonly desk: DeliveryAdmin;
   /** For those who develop receivers. */
   readonly feed: EventFeed;
   /** Begins to deliver; draining also closes the connections that are kept to receivers. */
@@ -47,7 +47,7 @@ export interface Webhooks {
 }
 
 /** How much of an answer is read before the connection is dropped. */
-const MOST_ANSWER_BYTES = 16_384;
+const MAX_RESPONSE_BYTES = 16_384;
 
 /** Joins the parts of webhook delivery. */
 export function createWebhooks(parts: WebhookParts): Webhooks {
@@ -57,13 +57,13 @@ export function createWebhooks(parts: WebhookParts): Webhooks {
     onTerminal: (commit, ended) => feed.note(addEvent(commit, ended), ended),
     onRemoval: (taskId) => removeDeliveryOf(store, taskId),
     isOwed: async (taskId) => (await readDelivery(store, taskId))?.value.state === "pending",
-    desk: openDesk(store),
+    desk: openDeliveryAdmin(store),
     feed,
     startJobs() {
       const poster = createPinnedPoster(egress);
       const post: Post = parts.post ??
         ((url, { headers, body, signal }) =>
-          poster.post(url, { headers, body, signal, timeoutMs, capBytes: MOST_ANSWER_BYTES }));
+          poster.post(url, { headers, body, signal, timeoutMs, capBytes: MAX_RESPONSE_BYTES }));
       const limiter = createAttemptLimiter({ monotonicMs: () => clock.monotonicMs(), random, hungMs: timeoutMs / 2 });
       const handler = deliverHandler({ store, clock, log, post, limiter, random });
       const runner = createJobRunner({

@@ -1,16 +1,16 @@
 import { assertEquals } from "@std/assert";
 import type * as z from "zod";
 import {
+  boolean,
   bytes,
   distinct,
   httpAddress,
   isDate,
-  orNothing,
-  plainNumber,
+  number,
+  optional,
   seconds,
   secret,
   text,
-  truth,
   wholeNumber,
 } from "../../src/lib/settings.ts";
 
@@ -22,7 +22,7 @@ function readBy<T>(schema: z.ZodType<T>, value: unknown): T | string {
 
 Deno.test("numbers are read from numbers and from an environment's text", () => {
   assertEquals(["8", 8, "-3"].map((value) => readBy(wholeNumber(-5, 10), value)), [8, 8, -3]);
-  assertEquals(readBy(plainNumber(0, 1), "0.25"), 0.25);
+  assertEquals(readBy(number(0, 1), "0.25"), 0.25);
   for (const value of [1.5, "1.5", "", " 8", "0x8", "8e0", NaN, Infinity, null, true, [8]]) {
     assertEquals(readBy(wholeNumber(0, 10, "tokens"), value), "expected a whole number of tokens from 0 to 10");
   }
@@ -42,8 +42,8 @@ Deno.test("bytes() knows decimal and binary units", () => {
 });
 
 Deno.test("truth() takes true and false, also as text, and nothing that merely sounds so", () => {
-  assertEquals([true, "true", false, "false"].map((value) => readBy(truth(), value)), [true, true, false, false]);
-  for (const value of ["yes", 1, "", "TRUE"]) assertEquals(typeof readBy(truth(), value), "string");
+  assertEquals([true, "true", false, "false"].map((value) => readBy(boolean(), value)), [true, true, false, false]);
+  for (const value of ["yes", 1, "", "TRUE"]) assertEquals(typeof readBy(boolean(), value), "string");
 });
 
 Deno.test("text() and secret() refuse what would break a line or a header", () => {
@@ -57,7 +57,7 @@ Deno.test("text() and secret() refuse what would break a line or a header", () =
 });
 
 Deno.test("orNothing() reads what is left out or empty as null", () => {
-  assertEquals([undefined, null, "", "abcd"].map((value) => readBy(orNothing(secret(4)), value)), [
+  assertEquals([undefined, null, "", "abcd"].map((value) => readBy(optional(secret(4)), value)), [
     null,
     null,
     null,

@@ -3,7 +3,7 @@ import type { RequestTarget } from "../../src/conversation/upstream_format.ts";
 import { type Conversation, NO_SAMPLING } from "../../src/conversation/conversation.ts";
 import { modelFacts } from "../../src/conversation/known_models.ts";
 import { NO_QUIRKS, type Quirks } from "../../src/conversation/quirks.ts";
-import { COMPATIBLE_QUIRKS, RESEMBLING_MESSAGES } from "../../src/upstreams/usual_quirks.ts";
+import { COMPATIBLE_QUIRKS, RESEMBLING_MESSAGES } from "../../src/upstreams/default_quirks.ts";
 
 /** Quirks of a vendor that resembles the author of each format, as far as it can. */
 export const RESEMBLING_QUIRKS: Quirks = new Set([

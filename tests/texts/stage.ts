@@ -17,7 +17,7 @@ import { MissingCounters } from "../../src/texts/missing_counters.ts";
 import { reasoningMemoryOver } from "../../src/texts/reasoning_memory.ts";
 import { LiveStreams } from "../../src/calls/stream_relay.ts";
 import type { TextEndpoint } from "../../src/upstreams/upstream.ts";
-import { TextTurns } from "../../src/texts/turn.ts";
+import { TextService } from "../../src/texts/text_service.ts";
 import type { Provider } from "../../src/upstreams/provider.ts";
 import { type FailureKind, UpstreamFailure } from "../../src/upstreams/failure.ts";
 import type { OutboundCall } from "../../src/upstreams/outbound.ts";
@@ -59,7 +59,7 @@ export interface StageOptions {
 
 /** The text part of a gateway between a scripted meter and scripted providers. */
 export interface Stage {
-  readonly turns: TextTurns;
+  readonly turns: TextService;
   readonly till: Till;
   readonly estimates: Money[];
   /** Providers and bodies of all calls, in their order. */
@@ -132,7 +132,7 @@ export function stageOf(
     missingCounters: new MissingCounters(clock),
     random,
   };
-  return { turns: new TextTurns(parts), till, estimates, sent, lines, clock, live };
+  return { turns: new TextService(parts), till, estimates, sent, lines, clock, live };
 }
 
 /** Keeps no ids, so that no account owns any. */

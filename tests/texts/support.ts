@@ -14,7 +14,7 @@ import { scanJson } from "../../src/lib/json.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import { createRedactor } from "../../src/lib/redact.ts";
 import type { TextMeasure } from "../../src/texts/text_reservation.ts";
-import type { TextAttempt, TextTurn } from "../../src/texts/attempt.ts";
+import type { TextAttempt, TextRequest } from "../../src/texts/attempt.ts";
 import { UpstreamFailure } from "../../src/upstreams/failure.ts";
 import type { Outbound, OutboundResponse } from "../../src/upstreams/outbound.ts";
 import type { Provider } from "../../src/upstreams/provider.ts";
@@ -67,7 +67,7 @@ export function bodyOf(form: Form, fields: JsonObject = {}): JsonObject {
 }
 
 /** A turn as its protocol hands it over; `text` is the body as it came, by default the JSON of `body`. */
-export function turnOf(form: Form, fields: Partial<TextTurn> & { readonly text?: string } = {}): TextTurn {
+export function turnOf(form: Form, fields: Partial<TextRequest> & { readonly text?: string } = {}): TextRequest {
   const { text, ...others } = fields;
   const sent = text === undefined ? fields.body ?? bodyOf(form) : JSON.parse(text) as JsonObject;
   const stream = fields.stream ?? sent.stream === true;
@@ -128,7 +128,7 @@ export function tillOf(): Till {
 export interface AttemptOptions {
   /** The vendor's form. Default: the caller's. */
   readonly vendor?: Form;
-  readonly turn?: Partial<TextTurn> & { readonly text?: string };
+  readonly turn?: Partial<TextRequest> & { readonly text?: string };
   readonly till?: Till;
   readonly outbound?: Outbound;
 }

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows
 import type { JsonObject } from "../../src/lib/json_object.ts";
 import type { Form } from "../../src/conversation/seal.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
-import type { TextTurn } from "../../src/texts/attempt.ts";
+import type { TextRequest } from "../../src/texts/attempt.ts";
 import { routeTo } from "../../src/texts/text_options.ts";
 import { type Behaviour, errorOf, failing, stageOf, streamed, wholeReply } from "./stage.ts";
 import { FORMS } from "../support/forms.ts";
@@ -181,7 +181,7 @@ const CACHE = { id: "c1", field: "cachedContent", model: "acme/m", provider: "on
 Deno.test("TextTurns leaves misconfigured providers out, also that of a cache whose content the gateway has", () => {
   const providers = { one: ["content", wholeReply("content")], two: ["content", wholeReply("content")] } as const;
   const { turns } = stageOf({ providers, misconfigured: ["one"] });
-  const namesFor = (cache: TextTurn["cache"]) =>
+  const namesFor = (cache: TextRequest["cache"]) =>
     routeTo(turnOf("content", { cache }), turns.parts.catalog.find("acme/m")!, turns.parts).map(({ provider }) =>
       provider
     );

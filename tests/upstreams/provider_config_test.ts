@@ -3,7 +3,7 @@ import * as z from "zod";
 import { NO_QUIRKS } from "../../src/conversation/quirks.ts";
 import { BASE_URLS, isProviderName, readProviderConfig } from "../../src/upstreams/provider_config.ts";
 import { PROVIDER_KINDS } from "../../src/upstreams/kinds.ts";
-import { COMPATIBLE_QUIRKS, RESEMBLING_MESSAGES } from "../../src/upstreams/usual_quirks.ts";
+import { COMPATIBLE_QUIRKS, RESEMBLING_MESSAGES } from "../../src/upstreams/default_quirks.ts";
 
 function pathsOf(provider: unknown): string[] {
   const error = assertThrows(() => readProviderConfig(provider), z.ZodError) as z.ZodError;

@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { SAMPLE_VIDEO } from "../../src/sandbox/families/sample_video.ts";
 import { createJobRunner } from "../../src/store/jobs.ts";
 import { readTask } from "../../src/videos/tasks/records.ts";
-import { openTaskDesk } from "../../src/videos/tasks/task_desk.ts";
+import { openTaskAdmin } from "../../src/videos/tasks/task_admin.ts";
 import { until } from "../support/manual_clock.ts";
 import { CALLER, DONE, failure, openStage } from "./stage.ts";
 import { FILES_MS, onResultStage, type ResultStage } from "./result_stage.ts";
@@ -171,7 +171,7 @@ onResultStage("an operator has everything copied anew, and what is there stays u
   const id = await on.complete();
   await on.run("video_mirror");
   host.answer = () => new Response(SAMPLE_VIDEO.slice(0, 1_000));
-  const desk = openTaskDesk(stage.store);
+  const desk = openTaskAdmin(stage.store);
   assertEquals((await desk.mirror(id)).task.mirroring, true);
   assertEquals((await on.parts.files.find(`${id}-0.mp4`))!.bytes, SAMPLE_VIDEO.length);
   // Asked for again before the first was begun: both are one.
@@ -185,7 +185,7 @@ onResultStage("an empty answer to a copy anew does not take the place of the cop
   const id = await on.complete();
   await on.run("video_mirror");
   on.host.answer = () => new Response("", { headers: { "content-type": "video/mp4" } });
-  await openTaskDesk(on.stage.store).mirror(id);
+  await openTaskAdmin(on.stage.store).mirror(id);
   await on.run("video_mirror");
   assertEquals((await on.parts.files.find(`${id}-0.mp4`))?.bytes, SAMPLE_VIDEO.length);
 });
@@ -197,7 +197,7 @@ onResultStage("copies that were removed, or given up, are made again for an oper
   stage.clock.advance(FILES_MS);
   await on.sweepFiles();
   assertEquals((await read(on, id)).mirror_urls, []);
-  await openTaskDesk(stage.store).mirror(id);
+  await openTaskAdmin(stage.store).mirror(id);
   await on.run("video_mirror");
   assertEquals([on.names(), (await read(on, id)).mirror_urls.length], [[`${id}-0.mp4`], 1]);
   stage.clock.advance(FILES_MS - 1);
@@ -205,7 +205,7 @@ onResultStage("copies that were removed, or given up, are made again for an oper
   assertEquals(on.names().length, 1);
   // The vendor has nothing any more: the copy that is there stays.
   host.answer = () => new Response(null, { status: 404 });
-  await openTaskDesk(stage.store).mirror(id);
+  await openTaskAdmin(stage.store).mirror(id);
   await on.run("video_mirror");
   assertEquals([on.names().length, (await read(on, id)).mirror_urls.length], [1, 1]);
 });

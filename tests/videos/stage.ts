@@ -17,7 +17,7 @@ import type { VideoJobKind } from "../../src/videos/tasks/records.ts";
 import type { TaskObject } from "../../src/videos/tasks/task_object.ts";
 import {
   createVideos,
-  USUAL_SCHEDULE,
+  DEFAULT_SCHEDULE,
   type VideoHandlerKind,
   type VideoParts,
   type Videos,
@@ -135,7 +135,7 @@ export async function openStage(log: Log = silentLog, credentials?: CredentialMo
       preauthorize: true,
       deadlineMs: DEADLINE_MS,
       signedUrlMs: 60_000,
-      polling: { ...USUAL_SCHEDULE, perSecond: 1_000 },
+      polling: { ...DEFAULT_SCHEDULE, perSecond: 1_000 },
       doubtMs: 300_000,
       unknownCreates: "release",
     },

@@ -6,7 +6,7 @@ import type { Commit, Store } from "../../src/store/store.ts";
 import { UpstreamFailure } from "../../src/upstreams/failure.ts";
 import { addTask, changeTask, enterOldTasks, readTask } from "../../src/videos/tasks/records.ts";
 import { VIDEO_STATUSES, type VideoStatus, type VideoTask } from "../../src/videos/tasks/task.ts";
-import { MOST_LOOKED, openTaskDesk, type TaskFilter } from "../../src/videos/tasks/task_desk.ts";
+import { MAX_TASKS_SCANNED, openTaskAdmin, type TaskFilter } from "../../src/videos/tasks/task_admin.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { openStage } from "./stage.ts";
 import { MODELS, taskOf } from "./tasks.ts";
@@ -62,7 +62,7 @@ Deno.test("task desk: the pages of any filter in either order are what the filte
     fc.boolean(),
     async (facts, filter, limit, reverse) => {
       const tasks = facts.map((fact, n) => taskOf(n, fact));
-      const desk = openTaskDesk(await storeWith(tasks));
+      const desk = openTaskAdmin(await storeWith(tasks));
       const seen: string[] = [];
       let after = null;
       do {
@@ -91,7 +91,7 @@ Deno.test("task desk: a task that ends between two looks at its lines is listed 
       return found;
     },
   });
-  const { stories } = await openTaskDesk(moving).list(ALL, { after: null, limit: 10, reverse: true });
+  const { stories } = await openTaskAdmin(moving).list(ALL, { after: null, limit: 10, reverse: true });
   assertEquals(stories.map(({ task }) => [task.id, task.status]), [
     [tasks[2].id, "failed"],
     [tasks[1].id, "completed"],
@@ -105,7 +105,7 @@ Deno.test("task desk: tasks written before there were lines are entered once, wh
   });
   const store = await openMemoryStore({ clock: new ManualClock() });
   for (const task of tasks) await store.commit(null, withoutLines(addTask({}, task)));
-  const desk = openTaskDesk(store);
+  const desk = openTaskAdmin(store);
   const list = async (filter: TaskFilter) => {
     const { stories } = await desk.list(filter, { after: null, limit: 300, reverse: true });
     return stories.map(({ task }) => task.id);
@@ -147,7 +147,7 @@ Deno.test("task desk: entering old tasks goes on where an earlier start was brok
   });
   await enterOldTasks(counting);
   assertEquals(entered, 205 - 2 * 40);
-  const { stories } = await openTaskDesk(store).list(ALL, { after: null, limit: 300, reverse: true });
+  const { stories } = await openTaskAdmin(store).list(ALL, { after: null, limit: 300, reverse: true });
   assertEquals(stories.map(({ task }) => task.id), naively(tasks, ALL, true));
 });
 
@@ -164,7 +164,7 @@ function withoutLines(commit: Commit): Commit {
 
 Deno.test("task desk: a page that finds no task of its model ends after so many looks, and the next goes on", async () => {
   const store = await openMemoryStore({ clock: new ManualClock() });
-  const count = MOST_LOOKED + 600;
+  const count = MAX_TASKS_SCANNED + 600;
   let commit: Commit = {};
   for (let n = 0; n < count; n++) {
     commit = joined(commit, { set: addTask({}, taskOf(n, { model: n === 0 ? MODELS[1] : MODELS[0] })).set });
@@ -172,10 +172,10 @@ Deno.test("task desk: a page that finds no task of its model ends after so many 
     await store.commit(null, commit);
     commit = {};
   }
-  const desk = openTaskDesk(store);
+  const desk = openTaskAdmin(store);
   const filter = { ...ALL, status: "pending", model: MODELS[1] } as const;
   const first = await desk.list(filter, { after: null, limit: 20, reverse: true });
-  assertEquals([first.stories, first.next?.id], [[], taskOf(count - MOST_LOOKED).id]);
+  assertEquals([first.stories, first.next?.id], [[], taskOf(count - MAX_TASKS_SCANNED).id]);
   const second = await desk.list(filter, { after: first.next, limit: 20, reverse: true });
   assertEquals([second.stories.map(({ task }) => task.id), second.next], [[taskOf(0).id], null]);
 });
@@ -184,7 +184,7 @@ Deno.test("task desk: a task is read by its id with its hold; a word that is non
   const stage = await openStage();
   const id = await stage.create();
   await stage.runDue();
-  const desk = openTaskDesk(stage.store);
+  const desk = openTaskAdmin(stage.store);
   const story = await desk.read(id);
   assertEquals([story?.task.offers, story?.task.stage.step], [1, "submitted"]);
   assertEquals([story?.hold?.state, story?.hold?.amount], ["open", story?.task.price.estimate]);
@@ -200,5 +200,5 @@ Deno.test("task desk: each provider that is asked to make a task is counted", as
   stage.second.before = refusing;
   const id = await stage.create();
   await stage.runDue();
-  assertEquals((await openTaskDesk(stage.store).read(id))?.task.offers, 2);
+  assertEquals((await openTaskAdmin(stage.store).read(id))?.task.offers, 2);
 });

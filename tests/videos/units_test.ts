@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { bytesOfDataUri } from "../../src/videos/request/data_uri.ts";
 import { writeMoney } from "../../src/lib/money.ts";
 import { modeOf } from "../../src/videos/request/mode.ts";
-import { nextPollMs, USUAL_SCHEDULE } from "../../src/videos/polling/poll_schedule.ts";
+import { DEFAULT_SCHEDULE, nextPollMs } from "../../src/videos/polling/poll_schedule.ts";
 import { usageOf } from "../../src/videos/create/price.ts";
 import { isTaskId, newTaskId } from "../../src/videos/tasks/task_id.ts";
 
@@ -25,7 +25,7 @@ Deno.test("modeOf() tells the five modes apart; any sound or video among referen
 });
 
 Deno.test("nextPollMs() begins after ten seconds, then looks at a tenth of the age between five and thirty", () => {
-  const at = (ageMs: number, retryAfter?: number) => nextPollMs(USUAL_SCHEDULE, ageMs, retryAfter, () => 0.5);
+  const at = (ageMs: number, retryAfter?: number) => nextPollMs(DEFAULT_SCHEDULE, ageMs, retryAfter, () => 0.5);
   assertEquals([0, 10_000, 120_000, 240_000, 3_600_000].map((age) => at(age)), [10_000, 5_000, 12_000, 24_000, 30_000]);
   assertEquals([at(10_000, 60), at(10_000, 1), at(10_000, 1e9), at(10_000, -5)], [60_000, 5_000, 3_600_000, 5_000]);
 });
@@ -33,7 +33,7 @@ Deno.test("nextPollMs() begins after ten seconds, then looks at a tenth of the a
 Deno.test("nextPollMs() never asks sooner than nine tenths of the least distance, nor later than eleven tenths of the longest", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 1e8 }), fc.double({ min: 0, max: 0.999999, noNaN: true }), (age, random) => {
-      const ms = nextPollMs(USUAL_SCHEDULE, age, undefined, () => random);
+      const ms = nextPollMs(DEFAULT_SCHEDULE, age, undefined, () => random);
       return ms >= 4_500 && ms <= 33_000;
     }),
   );

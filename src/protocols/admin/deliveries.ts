@@ -4,7 +4,7 @@ import { secondsOf } from "../../lib/clock.ts";
 import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { type Attempt, type Delivery, DELIVERY_STATES, type DeliveryState } from "../../webhooks/delivery.ts";
-import type { DeliveryDesk } from "../../webhooks/desk.ts";
+import type { DeliveryAdmin } from "../../webhooks/delivery_admin.ts";
 import { eventOf, idempotencyKeyOf } from "../../webhooks/envelope.ts";
 import type { ReadJson } from "./accounts.ts";
 import { answerJson } from "./answer.ts";
@@ -16,7 +16,7 @@ import { readPlace, readRange, readTimePage, writePlace } from "./time_page.ts";
 export interface AdminDeliveryOptions {
   /** The operator's key; empty: there is no administration. */
   readonly adminKey: string;
-  readonly desk: DeliveryDesk;
+  readonly desk: DeliveryAdmin;
   readonly readJson: ReadJson;
 }
 
@@ -49,7 +49,7 @@ export function adminDeliveryRoutes({ adminKey, desk, readJson }: AdminDeliveryO
  * `GET /admin/v1/deliveries?from&to&state&order&limit&after`: `{data, next}` by the time of the event in whole Unix
  * seconds, `from` included, `to` not; newest first unless `order=asc`.
  */
-function listHandler(desk: DeliveryDesk): Handler {
+function listHandler(desk: DeliveryAdmin): Handler {
   return async ({ query }) => {
     const page = readTimePage(query);
     const range = { state: stateIn(new URLSearchParams(query).get("state")), ...readRange(query) };
@@ -59,7 +59,7 @@ function listHandler(desk: DeliveryDesk): Handler {
 }
 
 /** `GET /admin/v1/deliveries/:task`: the delivery with its attempts. */
-function getHandler(desk: DeliveryDesk): Handler {
+function getHandler(desk: DeliveryAdmin): Handler {
   return async ({ params }) => {
     const story = await desk.read(params.task);
     if (!story) throw new GatewayError("not_found", "Cannot find a delivery: the task has none");
@@ -68,12 +68,12 @@ function getHandler(desk: DeliveryDesk): Handler {
 }
 
 /** `GET /admin/v1/deliveries/:task/request`: `{headers, body}`, what the receiver would be sent now, signed. */
-function requestHandler(desk: DeliveryDesk): Handler {
+function requestHandler(desk: DeliveryAdmin): Handler {
   return async ({ params }) => answerJson(await desk.requestOf(params.task));
 }
 
 /** `POST /admin/v1/deliveries/:task/redeliver`: 202 with the delivery, pending again; 409 while it is pending. */
-function redeliverHandler(desk: DeliveryDesk): Handler {
+function redeliverHandler(desk: DeliveryAdmin): Handler {
   return async ({ params, request }) => {
     await request.body?.cancel();
     return answerJson(writeDelivery(await desk.redeliver(params.task)), 202);
@@ -84,7 +84,7 @@ function redeliverHandler(desk: DeliveryDesk): Handler {
  * `POST /admin/v1/deliveries/redeliver` `{from, to, state?, after?}`: 202 with `{redelivered, next}`. A call begins up
  * to 500; with `next` as `after` the following one goes on.
  */
-function redeliverRangeHandler(desk: DeliveryDesk, readJson: ReadJson): Handler {
+function redeliverRangeHandler(desk: DeliveryAdmin, readJson: ReadJson): Handler {
   return async (inbound) => {
     const { from, to, state, after } = readFields(Range, await readJson(inbound));
     if (to <= from) throw invalidField("to", "expected an instant after from");

@@ -59,7 +59,7 @@ export function readSignedAmount(field: string, text: string): Money {
   );
 }
 
-const MOST_PER_PAGE = 100;
+const MAX_PAGE_SIZE = 100;
 
 /**
  * Reads `limit` (1 to 100, by default 20) and `after` of a query.
@@ -69,8 +69,8 @@ const MOST_PER_PAGE = 100;
 export function readPage(query: string): { limit: number; after?: string } {
   const parameters = new URLSearchParams(query);
   const limit = parameters.get("limit") ?? "20";
-  if (!/^[1-9]\d{0,2}$/.test(limit) || Number(limit) > MOST_PER_PAGE) {
-    throw invalidField("limit", `expected a whole number from 1 to ${MOST_PER_PAGE}`);
+  if (!/^[1-9]\d{0,2}$/.test(limit) || Number(limit) > MAX_PAGE_SIZE) {
+    throw invalidField("limit", `expected a whole number from 1 to ${MAX_PAGE_SIZE}`);
   }
   const after = parameters.get("after") ?? undefined;
   if (after !== undefined && !/^[\x21-\x7e]{1,128}$/.test(after)) {

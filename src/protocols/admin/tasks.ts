@@ -6,7 +6,7 @@ import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { writeMoney } from "../../lib/money.ts";
 import { VIDEO_STATUSES, type VideoStatus } from "../../videos/tasks/task.ts";
-import type { TaskDesk, TaskStory } from "../../videos/tasks/task_desk.ts";
+import type { TaskAdmin, TaskWithHold } from "../../videos/tasks/task_admin.ts";
 import { answerJson } from "./answer.ts";
 import { guardedRoute } from "./guarded_route.ts";
 import { readRange, readTimePage, writePlace } from "./time_page.ts";
@@ -15,7 +15,7 @@ import { readRange, readTimePage, writePlace } from "./time_page.ts";
 export interface AdminTaskOptions {
   /** The operator's key; empty: there is no administration. */
   readonly adminKey: string;
-  readonly desk: TaskDesk;
+  readonly desk: TaskAdmin;
 }
 
 /** The addresses of the administration of tasks: none without an admin key. */
@@ -34,7 +34,7 @@ export function adminTaskRoutes({ adminKey, desk }: AdminTaskOptions): Route[] {
  * Unix seconds, `from` included, `to` not; newest first unless `order=asc`. With `model` a page may be short, even
  * empty, and have a `next` all the same.
  */
-function listHandler(desk: TaskDesk): Handler {
+function listHandler(desk: TaskAdmin): Handler {
   return async ({ query }) => {
     const page = readTimePage(query);
     const filter = { ...filterIn(query), ...readRange(query) };
@@ -44,7 +44,7 @@ function listHandler(desk: TaskDesk): Handler {
 }
 
 /** `GET /admin/v1/tasks/:task`: the task. */
-function getHandler(desk: TaskDesk): Handler {
+function getHandler(desk: TaskAdmin): Handler {
   return async ({ params }) => {
     const story = await desk.read(params.task);
     if (!story) throw new GatewayError("not_found", "Cannot find the task: no such task");
@@ -55,7 +55,7 @@ function getHandler(desk: TaskDesk): Handler {
 /**
  * `POST /admin/v1/tasks/:task/mirror`: 202 with the task, whose results are being copied anew; 409 when it has none.
  */
-function mirrorHandler(desk: TaskDesk): Handler {
+function mirrorHandler(desk: TaskAdmin): Handler {
   return async ({ params, request }) => {
     await request.body?.cancel();
     return answerJson(writeTask(await desk.mirror(params.task)), 202);
@@ -75,7 +75,7 @@ function filterIn(query: string): { account: string | null; status: VideoStatus 
 }
 
 /** As an operator needs it: whose, where, how far, what it cost; nothing that the caller wrote, sent or got. */
-function writeTask({ task, hold }: TaskStory): JsonObject {
+function writeTask({ task, hold }: TaskWithHold): JsonObject {
   const { stage, status } = task;
   return {
     id: task.id,

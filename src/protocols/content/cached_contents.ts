@@ -17,8 +17,8 @@ export interface CachedContentParts {
   readonly bodyLimits: BodyLimits;
 }
 
-const USUAL_PAGE = 100;
-const LARGEST_PAGE = 1_000;
+const DEFAULT_PAGE_SIZE = 100;
+const MAX_PAGE_SIZE = 1_000;
 
 /**
  * `/gencompat/v1beta/cachedContents` and what is below it, also under `v1`, which current clients default to: create,
@@ -90,7 +90,7 @@ function nameIn({ params }: Inbound): string {
 function pageSizeIn(query: URLSearchParams): number {
   const text = query.get("pageSize") ?? query.get("page_size") ?? "0";
   if (!/^\d{1,9}$/.test(text)) throw invalidField("pageSize", "expected a whole number from 0");
-  return Math.min(Number(text) || USUAL_PAGE, LARGEST_PAGE);
+  return Math.min(Number(text) || DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE);
 }
 
 /** The cache, who keeps it, and who counted its tokens. */

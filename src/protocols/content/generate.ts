@@ -12,13 +12,13 @@ import type { Handler, Inbound, Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
 import { readHeaderPin } from "../../routing/pin.ts";
 import { countTokens } from "../../texts/count_tokens.ts";
-import { textTurnOf } from "../../texts/inbound_turn.ts";
-import type { TextTurns } from "../../texts/turn.ts";
+import { textRequestOf } from "../../texts/text_request.ts";
+import type { TextService } from "../../texts/text_service.ts";
 import { renderContentError as renderError } from "./error.ts";
 
 /** What the endpoints of the content protocol are made with. */
 export interface ContentParts {
-  readonly turns: TextTurns;
+  readonly turns: TextService;
   readonly caches: Caches;
   readonly authenticate: Authenticate;
   readonly bodyLimits: BodyLimits;
@@ -49,7 +49,7 @@ function generateHandler({ turns, caches, authenticate, bodyLimits }: ContentPar
     const json = await readJsonObject(inbound, bodyLimits);
     const model = modelOf(inbound);
     const cache = await cacheIn(json.body, { caches, credential, model });
-    return await turns.run(textTurnOf(inbound, credential, json, {
+    return await turns.run(textRequestOf(inbound, credential, json, {
       format: content.caller,
       body: { ...json.body, model, stream },
       model,

@@ -5,7 +5,7 @@ import { outputLimitOf, writeArchitecture, writePricing, writeTopProvider } from
 import type { ErrorRenderer, Route } from "../../http/inbound.ts";
 import { invalidField } from "../../lib/gateway_error.ts";
 
-const MOST_PER_PAGE = 1000;
+const MAX_PAGE_SIZE = 1000;
 
 /** Current clients ask for `v1`, SPEC's own path is `v1beta`: both answer alike. Source: DESIGN "Credentials". */
 const VERSIONS = ["v1beta", "v1"];
@@ -83,7 +83,7 @@ function writeContentPage(
   const size = query.get("pageSize") ?? query.get("page_size");
   if (size === null || !/^[1-9]\d{0,8}$/.test(size)) return null;
   const start = startOf(models, query.get("pageToken") ?? query.get("page_token") ?? "");
-  const end = start + Math.min(Number(size), MOST_PER_PAGE);
+  const end = start + Math.min(Number(size), MAX_PAGE_SIZE);
   const page = { models: written.slice(start, end) };
   return end < models.length ? { ...page, nextPageToken: btoa(models[end - 1].id) } : page;
 }

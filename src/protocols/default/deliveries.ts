@@ -4,14 +4,14 @@ import { secondsOf } from "../../lib/clock.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { Videos } from "../../videos/videos.ts";
 import type { Attempt, Delivery } from "../../webhooks/delivery.ts";
-import type { DeliveryDesk } from "../../webhooks/desk.ts";
+import type { DeliveryAdmin } from "../../webhooks/delivery_admin.ts";
 import { eventOf, idempotencyKeyOf } from "../../webhooks/envelope.ts";
 import { renderVideoError } from "./videos.ts";
 
 /** What the endpoints of a task's deliveries are made with. */
 export interface DeliveryRouteParts {
   readonly videos: Pick<Videos, "read">;
-  readonly desk: DeliveryDesk;
+  readonly desk: DeliveryAdmin;
   readonly authenticate: Authenticate;
 }
 

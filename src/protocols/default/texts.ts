@@ -9,13 +9,13 @@ import type { Handler, Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
 import { readBodyPin } from "../../routing/pin.ts";
-import { textTurnOf } from "../../texts/inbound_turn.ts";
-import type { TextTurns } from "../../texts/turn.ts";
+import { textRequestOf } from "../../texts/text_request.ts";
+import type { TextService } from "../../texts/text_service.ts";
 import { renderDefaultError as renderError } from "./error.ts";
 
 /** What the text endpoints of the default protocol are made with. */
 export interface DefaultTextParts {
-  readonly turns: TextTurns;
+  readonly turns: TextService;
   readonly caches: Caches;
   readonly authenticate: Authenticate;
   readonly bodyLimits: BodyLimits;
@@ -40,7 +40,7 @@ function textHandler(format: CallerFormat, { turns, caches, authenticate, bodyLi
     const named = cacheInExtraBody(body, format, model);
     const cache = named === null ? null : await caches.resolve({ ...named, keyId: credential.keyId });
     const facts = { format, body, model, stream: body.stream === true, bodyPin, cache };
-    return await turns.run(textTurnOf(inbound, credential, json, facts));
+    return await turns.run(textRequestOf(inbound, credential, json, facts));
   };
 }
 

@@ -9,13 +9,13 @@ import type { Handler, Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
 import { readBodyPin, readHeaderPin } from "../../routing/pin.ts";
 import { countTokens } from "../../texts/count_tokens.ts";
-import { textTurnOf } from "../../texts/inbound_turn.ts";
-import type { TextTurns } from "../../texts/turn.ts";
+import { textRequestOf } from "../../texts/text_request.ts";
+import type { TextService } from "../../texts/text_service.ts";
 import { renderMessageError as renderError } from "./error.ts";
 
 /** What the endpoints of the message protocol are made with. */
 export interface MessageParts {
-  readonly turns: TextTurns;
+  readonly turns: TextService;
   readonly caches: Caches;
   readonly authenticate: Authenticate;
   readonly bodyLimits: BodyLimits;
@@ -41,7 +41,7 @@ function messagesHandler({ turns, caches, authenticate, bodyLimits }: MessagePar
     const bodyPin = readBodyPin(body);
     const named = cacheInExtraBody(body, messages.caller, model);
     const cache = named === null ? null : await caches.resolve({ ...named, keyId: credential.keyId });
-    return await turns.run(textTurnOf(inbound, credential, json, {
+    return await turns.run(textRequestOf(inbound, credential, json, {
       format: messages.caller,
       body,
       model,

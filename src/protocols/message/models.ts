@@ -5,7 +5,7 @@ import { writeArchitecture, writePricing, writeTopProvider } from "../../catalog
 import type { ErrorRenderer, Route } from "../../http/inbound.ts";
 import { capabilitiesOf, lineOf, type MessageService } from "./capabilities.ts";
 
-const MOST_PER_PAGE = 1000;
+const MAX_PAGE_SIZE = 1000;
 
 /** Tells how the providers of a model serve callers of the message protocol. */
 export type ServiceOf = (model: Model) => MessageService;
@@ -90,5 +90,5 @@ function listOf(data: readonly unknown[], models: readonly Model[], has_more: bo
 }
 
 function limitOf(text: string | null): number | null {
-  return text !== null && /^[1-9]\d{0,8}$/.test(text) ? Math.min(Number(text), MOST_PER_PAGE) : null;
+  return text !== null && /^[1-9]\d{0,8}$/.test(text) ? Math.min(Number(text), MAX_PAGE_SIZE) : null;
 }

@@ -10,13 +10,20 @@ import {
   retryAfterHeader,
 } from "../call.ts";
 import { Refusal } from "../refusal.ts";
-import type { World } from "../world.ts";
+import type { SimulatedVendors } from "../simulated_vendors.ts";
 import { makeQwenImage } from "./alibaba_images.ts";
 import { openai } from "./openai.ts";
-import { creationAnswer, stateOf, type VideoJob, videoJobsByWorld, type VideoJobState, videoOf } from "./video_jobs.ts";
+import {
+  creationAnswer,
+  stateOf,
+  type VideoJob,
+  videoJobsByVendors,
+  type VideoJobState,
+  videoOf,
+} from "./video_jobs.ts";
 
-const jobsOf = videoJobsByWorld();
-const PICTURES = new WeakMap<World, Map<string, Uint8Array<ArrayBuffer>>>();
+const jobsOf = videoJobsByVendors();
+const PICTURES = new WeakMap<SimulatedVendors, Map<string, Uint8Array<ArrayBuffer>>>();
 
 const COMPATIBLE = "/compatible-mode/";
 const SERVICES = "/api/v1/services/aigc/";

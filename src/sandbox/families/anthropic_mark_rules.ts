@@ -2,7 +2,7 @@ import type { JsonObject } from "../../lib/json_object.ts";
 import { isObject, objectsOf } from "../../conversation/wire_value.ts";
 import { invalid } from "./anthropic_fields.ts";
 
-const MOST_MARKS = 4;
+const MAX_CACHE_MARKS = 4;
 
 /**
  * Marks of the prompt cache: how many, and the longer life first.
@@ -12,8 +12,11 @@ const MOST_MARKS = 4;
  */
 export function checkMarks(body: JsonObject): void {
   const marked = [...placesIn(body)].filter(([, block]) => isObject(block.cache_control));
-  if (marked.length > MOST_MARKS) {
-    throw invalid("", `A maximum of ${MOST_MARKS} blocks with cache_control may be provided. Found ${marked.length}.`);
+  if (marked.length > MAX_CACHE_MARKS) {
+    throw invalid(
+      "",
+      `A maximum of ${MAX_CACHE_MARKS} blocks with cache_control may be provided. Found ${marked.length}.`,
+    );
   }
   let isShort = false;
   for (const [path, { cache_control: mark, text }] of marked) {

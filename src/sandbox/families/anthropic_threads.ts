@@ -2,9 +2,9 @@ import { messages } from "../../conversation/codecs/messages/mod.ts";
 import { isAbsent, isObject, listOf } from "../../conversation/wire_value.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { Call } from "../call.ts";
-import type { Ask, Voice } from "../generate.ts";
+import type { GenerationRequest, Voice } from "../generate.ts";
 import { Refusal } from "../refusal.ts";
-import type { World } from "../world.ts";
+import type { SimulatedVendors } from "../simulated_vendors.ts";
 import { invalid } from "./anthropic_fields.ts";
 import { messagesVoice } from "./anthropic_messages.ts";
 
@@ -20,7 +20,7 @@ interface KeptThread {
 const MAX_THREADS = 1_000;
 const BETA = /(^|,)\s*message-threads-2026-08-12\s*(,|$)/;
 
-const threadsOf = new WeakMap<World, Map<string, KeptThread>>();
+const threadsOf = new WeakMap<SimulatedVendors, Map<string, KeptThread>>();
 
 /** A request with what the vendor keeps of its thread, and the voice that keeps its reply. */
 export interface ThreadedQuestion {
@@ -66,7 +66,7 @@ function refusal(status: number, errorCode: string, message: string): Refusal {
 }
 
 /** Keeps the conversation with the reply under the reply's id, which is made before the reply. */
-function keepingVoice(world: World): Voice {
+function keepingVoice(world: SimulatedVendors): Voice {
   let kept: ((id: string) => void) | null = null;
   return {
     ...messagesVoice,
@@ -83,7 +83,7 @@ function keepingVoice(world: World): Voice {
   };
 }
 
-function keep(world: World, id: string, ask: Ask, said: ReturnType<Voice["partsOf"]>): void {
+function keep(world: SimulatedVendors, id: string, ask: GenerationRequest, said: ReturnType<Voice["partsOf"]>): void {
   const { body, model, call, conversation } = ask;
   const reply = { id, model, createdAt: 0, ...said, usage: null, beyond: [] };
   const context = { model, requestId: call.requestId, createdAt: 0, conversation, includeUsage: true };

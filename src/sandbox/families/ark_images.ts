@@ -6,7 +6,7 @@ import type { PictureFormat, ReadPicture } from "../pictures/file.ts";
 import { makePictures, obey } from "../pictures/make.ts";
 import { Refusal } from "../refusal.ts";
 
-const MOST_REFERENCES = 14;
+const MAX_REFERENCES = 14;
 const NAMED_SIZES: Readonly<Record<string, string>> = { "1K": "1024x1024", "2K": "2048x2048", "4K": "4096x4096" };
 /** The vendor counts one for every 256 pixels. */
 const PIXELS_PER_TOKEN = 256;
@@ -62,7 +62,7 @@ async function makeImages(call: Call): Promise<Response> {
 
 async function referencesOf(image: unknown): Promise<ReadPicture[]> {
   const values = image === undefined ? [] : typeof image === "string" ? [image] : listOf(image);
-  if (values.length > MOST_REFERENCES) throw bad("image", `At most ${MOST_REFERENCES} images can be given.`);
+  if (values.length > MAX_REFERENCES) throw bad("image", `At most ${MAX_REFERENCES} images can be given.`);
   return await Promise.all(values.map(async (value) => {
     const picture = await readInlinePicture(value);
     if (picture === null) throw bad("image", "The parameter `image` is not a valid image.");

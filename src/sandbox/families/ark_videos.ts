@@ -3,12 +3,12 @@ import { bodyOf, type Call, type Family, hasGoodBearer, isMissingModel, jsonAnsw
 import { Refusal } from "../refusal.ts";
 import { promptOf, refuseBadTask } from "./ark_video_rules.ts";
 import type { VideoDirectives } from "./video_directives.ts";
-import { creationAnswer, lastFrameOf, stateOf, type VideoJob, videoJobsByWorld, videoOf } from "./video_jobs.ts";
+import { creationAnswer, lastFrameOf, stateOf, type VideoJob, videoJobsByVendors, videoOf } from "./video_jobs.ts";
 
 /** What the vendor makes when the length is left to it. */
 const OWN_SECONDS = 5;
 
-const jobsOf = videoJobsByWorld();
+const jobsOf = videoJobsByVendors();
 
 const TASKS = "/generations/tasks";
 

@@ -4,9 +4,9 @@ import { readInlinePicture } from "../pictures/data_uri.ts";
 import type { ReadPicture } from "../pictures/file.ts";
 import { Refusal } from "../refusal.ts";
 import { pictureOf, type PictureShape } from "./picture_jobs.ts";
-import { creationAnswer, shareDone, stateOf, type VideoJob, videoJobsByWorld } from "./video_jobs.ts";
+import { creationAnswer, shareDone, stateOf, type VideoJob, videoJobsByVendors } from "./video_jobs.ts";
 
-const jobsOf = videoJobsByWorld();
+const jobsOf = videoJobsByVendors();
 
 const FIELDS =
   /^(prompt|seed|width|height|aspect_ratio|output_format|safety_tolerance|(input_image|image_prompt)(_[2-8])?)$/;

@@ -5,9 +5,9 @@ import { readInlinePicture } from "../pictures/data_uri.ts";
 import type { ReadPicture } from "../pictures/file.ts";
 import { Refusal } from "../refusal.ts";
 import { pictureOf, type PictureShape } from "./picture_jobs.ts";
-import { creationAnswer, stateOf, type VideoJob, videoJobsByWorld, videoOf } from "./video_jobs.ts";
+import { creationAnswer, stateOf, type VideoJob, videoJobsByVendors, videoOf } from "./video_jobs.ts";
 
-const jobsOf = videoJobsByWorld();
+const jobsOf = videoJobsByVendors();
 
 const DEFAULT_SHAPE = { width: 1_024, height: 768 };
 const MAX_SIDE = 4_096;

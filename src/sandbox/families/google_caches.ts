@@ -4,7 +4,7 @@ import { bodyOf, type Call, isMissingModel, jsonAnswer } from "../call.ts";
 import { readWith } from "../generate.ts";
 import { Refusal } from "../refusal.ts";
 import { promptTokensIn, segmentsOf } from "../tokens.ts";
-import type { World } from "../world.ts";
+import type { SimulatedVendors } from "../simulated_vendors.ts";
 import { fieldOf } from "./google_fields.ts";
 import { checkCached } from "./google_rules.ts";
 
@@ -24,12 +24,12 @@ export interface KeptContent {
   expiresAt: number;
 }
 
-const SHELVES = new WeakMap<World, Map<string, KeptContent>>();
-const USUAL_MS = 3_600_000;
-const USUAL_PAGE = 50;
-const LARGEST_PAGE = 1_000;
+const SHELVES = new WeakMap<SimulatedVendors, Map<string, KeptContent>>();
+const DEFAULT_TTL_MS = 3_600_000;
+const DEFAULT_PAGE_SIZE = 50;
+const MAX_PAGE_SIZE = 1_000;
 /** Of models that are called Gemini; the others take any. */
-const LEAST_TOKENS = 1_024;
+const MIN_TOKENS = 1_024;
 
 /** `cachedContents` and what is below it. Source: Gemini API reference, "Caching"; the vendor's error messages. */
 export function cachedContents(call: Call, rest: string): Response {
@@ -94,10 +94,10 @@ function create(call: Call): Response {
   const { expireTime: _camel, expire_time: _snake, displayName, display_name, ...content } = rest;
   const conversation = readWith(readRequest, { ...content, model });
   const tokens = promptTokensIn(segmentsOf(conversation));
-  if (model.includes("gemini") && tokens < LEAST_TOKENS) {
+  if (model.includes("gemini") && tokens < MIN_TOKENS) {
     throw new Refusal(
       400,
-      `Cached content is too small. total_token_count=${tokens}, min_total_token_count=${LEAST_TOKENS}`,
+      `Cached content is too small. total_token_count=${tokens}, min_total_token_count=${MIN_TOKENS}`,
     );
   }
   const cache: KeptContent = {
@@ -109,7 +109,7 @@ function create(call: Call): Response {
     tokens,
     createdAt: now,
     updatedAt: now,
-    expiresAt: expiryIn(body, now) ?? now + USUAL_MS,
+    expiresAt: expiryIn(body, now) ?? now + DEFAULT_TTL_MS,
   };
   shelfOf(call).set(cache.name, cache);
   return jsonAnswer(resourceOf(cache));
@@ -157,7 +157,7 @@ function list(call: Call): Response {
   const now = call.world.clock.now();
   const own = [...shelfOf(call).values()].filter(({ key, expiresAt }) => key === keyOf(call) && expiresAt > now);
   const start = Number(call.query.get("pageToken") ?? 0);
-  const size = Math.min(Number(call.query.get("pageSize") ?? 0) || USUAL_PAGE, LARGEST_PAGE);
+  const size = Math.min(Number(call.query.get("pageSize") ?? 0) || DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE);
   const cachedContents = own.slice(start, start + size).map(resourceOf);
   const next = start + size < own.length ? { nextPageToken: String(start + size) } : {};
   return jsonAnswer(cachedContents.length === 0 ? next : { cachedContents, ...next });

@@ -1,7 +1,7 @@
 import { content } from "../../conversation/codecs/content/mod.ts";
 import type { ReplyPart, Stop } from "../../conversation/reply.ts";
 import { encodeCrlfSse, encodeList } from "../encoders.ts";
-import type { Ask, Voice } from "../generate.ts";
+import type { GenerationRequest, Voice } from "../generate.ts";
 import { issueSeal } from "../seals.ts";
 import { foundText } from "../web_search.ts";
 import type { Speech } from "../speech.ts";
@@ -31,7 +31,7 @@ export const contentVoice: Voice = {
  */
 function partsOf(
   { thoughts, parts: spoken, stop, finding }: Speech,
-  { conversation, call }: Ask,
+  { conversation, call }: GenerationRequest,
 ): { parts: ReplyPart[]; stop: Stop } {
   if (stop.reason === "refusal") {
     return { parts: [], stop: { ...stop, reason: "prompt_blocked", raw: "PROHIBITED_CONTENT" } };

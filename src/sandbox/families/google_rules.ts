@@ -135,7 +135,7 @@ const RANGES = [["temperature", 0, 2], ["topP", 0, 1], ["presencePenalty", -2, 2
   -2,
   2,
 ]] as const;
-const MOST_STOPS = 5;
+const MAX_STOP_SEQUENCES = 5;
 const MIME_TYPES = ["text/plain", "application/json", "text/x.enum", "application/xml", "application/yaml", "text/x-r"];
 
 function checkConfig(config: unknown): void {
@@ -151,8 +151,11 @@ function checkConfig(config: unknown): void {
     throw new Refusal(400, `Invalid value at 'generation_config.seed' (TYPE_INT32), ${config.seed}`);
   }
   const stops = listOf(fieldOf(config, "stopSequences"));
-  if (stops.length > MOST_STOPS) {
-    throw fault("generation_config.stop_sequences", `the number of stop_sequences must not exceed ${MOST_STOPS}.`);
+  if (stops.length > MAX_STOP_SEQUENCES) {
+    throw fault(
+      "generation_config.stop_sequences",
+      `the number of stop_sequences must not exceed ${MAX_STOP_SEQUENCES}.`,
+    );
   }
   checkResponseType(config);
   const thinking = fieldOf(config, "thinkingConfig");

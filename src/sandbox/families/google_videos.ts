@@ -5,9 +5,9 @@ import { bodyOf, type Call, isMissingModel, jsonAnswer } from "../call.ts";
 import { Refusal } from "../refusal.ts";
 import { listIn } from "./google_fields.ts";
 import { SAMPLE_VIDEO } from "./sample_video.ts";
-import { creationAnswer, stateOf, type VideoJob, videoJobsByWorld, videoOf } from "./video_jobs.ts";
+import { creationAnswer, stateOf, type VideoJob, videoJobsByVendors, videoOf } from "./video_jobs.ts";
 
-const jobsOf = videoJobsByWorld();
+const jobsOf = videoJobsByVendors();
 
 const RATIOS = ["16:9", "9:16"];
 const RESOLUTIONS = ["360p", "720p", "1080p", "4k"];

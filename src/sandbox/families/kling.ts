@@ -3,9 +3,16 @@ import { isObject, listOf, parsedOrNull } from "../../conversation/wire_value.ts
 import type { JsonObject } from "../../lib/json_object.ts";
 import { bodyOf, type Call, type Family, hasGoodBearer, isBadKey, isMissingModel, jsonAnswer } from "../call.ts";
 import { Refusal } from "../refusal.ts";
-import { creationAnswer, stateOf, type VideoJob, videoJobsByWorld, type VideoJobState, videoOf } from "./video_jobs.ts";
+import {
+  creationAnswer,
+  stateOf,
+  type VideoJob,
+  videoJobsByVendors,
+  type VideoJobState,
+  videoOf,
+} from "./video_jobs.ts";
 
-const jobsOf = videoJobsByWorld();
+const jobsOf = videoJobsByVendors();
 
 const KINDS = ["text2video", "image2video", "multi-image2video", "omni-video"];
 const MODES = ["std", "pro", "4k"];

@@ -5,7 +5,7 @@ import { badParameter, checkLength, checkWord } from "./openai_fields.ts";
 
 const ROLES = ["system", "assistant", "user", "function", "tool", "developer"];
 const USER_PARTS = ["text", "image_url", "input_audio", "refusal", "audio", "file"];
-const LONGEST_CALL_ID = 40;
+const MAX_CALL_ID_CHARACTERS = 40;
 
 /**
  * Roles, parts, and that every call has its result right behind it.
@@ -54,9 +54,9 @@ function checkMessage(message: JsonObject, index: number): void {
   }
   listOf(message.content).forEach((part, at) => checkPart(part, `${path}.content[${at}]`, message.role));
   calls.forEach((call, at) => {
-    if (isObject(call)) checkLength(call.id, `${path}.tool_calls[${at}].id`, LONGEST_CALL_ID);
+    if (isObject(call)) checkLength(call.id, `${path}.tool_calls[${at}].id`, MAX_CALL_ID_CHARACTERS);
   });
-  checkLength(message.tool_call_id, `${path}.tool_call_id`, LONGEST_CALL_ID);
+  checkLength(message.tool_call_id, `${path}.tool_call_id`, MAX_CALL_ID_CHARACTERS);
 }
 
 function checkPart(part: unknown, path: string, role: unknown): void {

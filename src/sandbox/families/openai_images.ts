@@ -1,6 +1,6 @@
 import { writeFrame } from "../../lib/sse.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
-import { OrderedCut } from "../beat_stream.ts";
+import { OrderedCut } from "../chunk_stream.ts";
 import { bodyOf, type Call, isMissingModel, jsonAnswer } from "../call.ts";
 import type { Directives } from "../directives.ts";
 import { type PictureFormat, type ReadPicture, readPicture } from "../pictures/file.ts";
@@ -26,7 +26,7 @@ const FORMATS: readonly PictureFormat[] = ["png", "jpeg", "webp"];
 const FIRST_SIZES = ["auto", "1024x1024", "1536x1024", "1024x1536"];
 const GIVEN_IMAGE_TOKENS = 323;
 const SQUARE_TOKENS: Readonly<Record<string, number>> = { low: 272, medium: 1056, high: 4160 };
-const LONGEST_PROMPT = 32_000;
+const MAX_PROMPT_CHARACTERS = 32_000;
 
 /** A request that is in order, with what its answer says beside the pictures. */
 interface Asked {
@@ -89,7 +89,9 @@ function askedFor(body: JsonObject, references: readonly ReadPicture[], change: 
   if (isMissingModel(model)) {
     throw new Refusal(404, `The model \`${model}\` does not exist.`, { code: "model_not_found" });
   }
-  if (String(body.prompt).length > LONGEST_PROMPT) throw badParameter("prompt", "Invalid 'prompt': string too long.");
+  if (String(body.prompt).length > MAX_PROMPT_CHARACTERS) {
+    throw badParameter("prompt", "Invalid 'prompt': string too long.");
+  }
   const format = oneOf(body, "output_format", FORMATS, "png") as PictureFormat;
   const background = oneOf(body, "background", ["auto", "opaque", "transparent"], "auto");
   if (background === "transparent" && format === "jpeg") {

@@ -23,7 +23,7 @@ const CALLS: Readonly<Record<string, string>> = {
   function_call: "function_call_output",
   custom_tool_call: "custom_tool_call_output",
 };
-const LONGEST_CALL_ID = 64;
+const MAX_CALL_ID_CHARACTERS = 64;
 
 /**
  * Input items: roles and their kinds of parts, pairs of calls and outputs, and reasoning that the sandbox issued, with
@@ -104,7 +104,7 @@ function demandTexts(item: JsonObject, path: string, names: readonly string[]): 
     const message = `Missing required parameter: '${path}.${name}'.`;
     throw badParameter(`${path}.${name}`, message, "missing_required_parameter");
   }
-  checkLength(item.call_id, `${path}.call_id`, LONGEST_CALL_ID);
+  checkLength(item.call_id, `${path}.call_id`, MAX_CALL_ID_CHARACTERS);
 }
 
 /** Nothing is stored, so reasoning is known by its proof alone. */

@@ -4,7 +4,7 @@ import { responses } from "../../conversation/codecs/responses/mod.ts";
 import type { ReplyPart } from "../../conversation/reply.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
 import { encodeSse } from "../encoders.ts";
-import type { Ask, Voice } from "../generate.ts";
+import type { GenerationRequest, Voice } from "../generate.ts";
 import { isAbsent, isObject, listOf } from "../../conversation/wire_value.ts";
 import { issueSeal } from "../seals.ts";
 import { foundText } from "../web_search.ts";
@@ -33,7 +33,7 @@ export const responsesVoice: Voice = {
 };
 
 /** The pages of a search are told where `include` names them. */
-function shownPart(part: ReplyPart, { body }: Ask): ReplyPart {
+function shownPart(part: ReplyPart, { body }: GenerationRequest): ReplyPart {
   if (part.kind !== "web_search" || listOf(body.include).includes("web_search_call.action.sources")) return part;
   return { ...part, results: null };
 }
@@ -42,7 +42,7 @@ function shownPart(part: ReplyPart, { body }: Ask): ReplyPart {
  * Thoughts as the vendor shows them: a summary where one was asked for (or nothing was asked and a directive makes it
  * think), their proof where `include` names it.
  */
-function reasoningPart({ text, redacted }: Thoughts, { body, call }: Ask): ReplyPart {
+function reasoningPart({ text, redacted }: Thoughts, { body, call }: GenerationRequest): ReplyPart {
   const reasoning = isObject(body.reasoning) ? body.reasoning : null;
   const isShown = !redacted && (reasoning === null || !isAbsent(reasoning.summary));
   const isProven = listOf(body.include).includes("reasoning.encrypted_content");

@@ -37,7 +37,7 @@ const INCLUDES = [
   "message.output_text.logprobs",
 ];
 const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
-const LEAST_OUTPUT_TOKENS = 16;
+const MIN_OUTPUT_TOKENS = 16;
 
 /**
  * Refuses what the vendor refuses of a response, in its words. The sandbox keeps no responses, so none can be
@@ -53,7 +53,7 @@ export function checkResponses(body: JsonObject): void {
   checkRange(body, "temperature", 0, 2);
   checkRange(body, "top_p", 0, 1);
   checkRange(body, "top_logprobs", 0, 20);
-  checkRange(body, "max_output_tokens", LEAST_OUTPUT_TOKENS, Infinity);
+  checkRange(body, "max_output_tokens", MIN_OUTPUT_TOKENS, Infinity);
   checkLength(body.prompt_cache_key, "prompt_cache_key", 64);
   checkLength(body.safety_identifier, "safety_identifier", 64);
   checkResponsesModel(body);

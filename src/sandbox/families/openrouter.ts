@@ -11,9 +11,16 @@ import {
 } from "../call.ts";
 import { Refusal } from "../refusal.ts";
 import { openai } from "./openai.ts";
-import { creationAnswer, stateOf, type VideoJob, videoJobsByWorld, type VideoJobState, videoOf } from "./video_jobs.ts";
+import {
+  creationAnswer,
+  stateOf,
+  type VideoJob,
+  videoJobsByVendors,
+  type VideoJobState,
+  videoOf,
+} from "./video_jobs.ts";
 
-const jobsOf = videoJobsByWorld();
+const jobsOf = videoJobsByVendors();
 
 const VIDEOS = "/api/v1/videos";
 /** Below what the sandbox's models cost at the gateway, so that only an order to report more seconds changes a bill. */

@@ -1,17 +1,24 @@
 import type { JsonObject } from "../../lib/json_object.ts";
 import { isObject, listOf } from "../../conversation/wire_value.ts";
-import { pass } from "../beat_stream.ts";
+import { pass } from "../chunk_stream.ts";
 import { bodyOf, type Call, type Family, hasGoodBearer, isMissingModel, jsonAnswer } from "../call.ts";
 import { readInlinePicture } from "../pictures/data_uri.ts";
 import { type PictureFormat, type ReadPicture, readPicture } from "../pictures/file.ts";
 import { Refusal } from "../refusal.ts";
-import type { World } from "../world.ts";
+import type { SimulatedVendors } from "../simulated_vendors.ts";
 import { pictureOf, type PictureShape } from "./picture_jobs.ts";
-import { creationAnswer, stateOf, type VideoJob, videoJobsByWorld, type VideoJobState, videoOf } from "./video_jobs.ts";
+import {
+  creationAnswer,
+  stateOf,
+  type VideoJob,
+  videoJobsByVendors,
+  type VideoJobState,
+  videoOf,
+} from "./video_jobs.ts";
 
-const jobsOf = videoJobsByWorld();
+const jobsOf = videoJobsByVendors();
 /** Each sandbox's uploads, by their names. */
-const UPLOADS = new WeakMap<World, Map<string, Blob>>();
+const UPLOADS = new WeakMap<SimulatedVendors, Map<string, Blob>>();
 
 const WORDS: Readonly<Record<VideoJobState, string>> = {
   queued: "starting",
@@ -143,7 +150,7 @@ function isVideo(model: string): boolean {
 }
 
 /** Throws {@linkcode Refusal} for what the vendor refuses. */
-async function shapeOf(input: JsonObject, world: World): Promise<PictureShape> {
+async function shapeOf(input: JsonObject, world: SimulatedVendors): Promise<PictureShape> {
   const values = Object.keys(input).filter((name) => PICTURES.test(name)).flatMap((name) =>
     Array.isArray(input[name]) ? listOf(input[name]) : [input[name]]
   );
@@ -164,7 +171,7 @@ function sideOf(ratio: number): number {
   return Math.round(SIDE * Math.sqrt(ratio) / GRAIN) * GRAIN;
 }
 
-async function referenceIn(value: unknown, world: World): Promise<ReadPicture> {
+async function referenceIn(value: unknown, world: SimulatedVendors): Promise<ReadPicture> {
   const upload = UPLOADS.get(world)?.get(/\/replicate\/v1\/files\/(\w+)$/.exec(String(value).slice(-100))?.[1] ?? "");
   const picture = upload ? await readPicture(await upload.bytes(), upload.type) : await readInlinePicture(value);
   if (picture === null) throw new Refusal(422, "- input.image: is no image");

@@ -7,12 +7,12 @@ import {
   shareDone,
   stateOf,
   type VideoJob,
-  videoJobsByWorld,
+  videoJobsByVendors,
   type VideoJobState,
   videoOf,
 } from "./video_jobs.ts";
 
-const jobsOf = videoJobsByWorld();
+const jobsOf = videoJobsByVendors();
 
 const VERSION = "2024-11-06";
 /** Below what the sandbox's models cost at the gateway, so that only an order to report more seconds changes a bill. */

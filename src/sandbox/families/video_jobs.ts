@@ -2,7 +2,7 @@ import { sleep } from "../../lib/clock.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { Call } from "../call.ts";
 import type { Refusal } from "../refusal.ts";
-import type { World } from "../world.ts";
+import type { SimulatedVendors } from "../simulated_vendors.ts";
 import { SAMPLE_FRAME, SAMPLE_VIDEO } from "./sample_video.ts";
 import { readVideoDirectives, type VideoDirectives } from "./video_directives.ts";
 
@@ -88,8 +88,8 @@ export class VideoJobs {
 const FORBIDDEN: Partial<VideoDirectives> = { queueMs: 0, runMs: 0, end: "refusal" };
 
 /** Gives each sandbox jobs of its own: what one sandbox made, another does not know. */
-export function videoJobsByWorld(): (world: World) => VideoJobs {
-  const all = new WeakMap<World, VideoJobs>();
+export function videoJobsByVendors(): (world: SimulatedVendors) => VideoJobs {
+  const all = new WeakMap<SimulatedVendors, VideoJobs>();
   return (world) => {
     const jobs = all.get(world) ?? new VideoJobs();
     all.set(world, jobs);
@@ -98,7 +98,7 @@ export function videoJobsByWorld(): (world: World) => VideoJobs {
 }
 
 /** How a job stands now. */
-export function stateOf({ clock }: World, { createdAt, cancelledAt, directives }: VideoJob): VideoJobState {
+export function stateOf({ clock }: SimulatedVendors, { createdAt, cancelledAt, directives }: VideoJob): VideoJobState {
   if (cancelledAt !== null) return "cancelled";
   const age = clock.now() - createdAt;
   if (age < directives.queueMs) return "queued";
@@ -108,22 +108,27 @@ export function stateOf({ clock }: World, { createdAt, cancelledAt, directives }
 }
 
 /** How far a running job has come, from 0 to 1. */
-export function shareDone({ clock }: World, { createdAt, directives }: VideoJob): number {
+export function shareDone({ clock }: SimulatedVendors, { createdAt, directives }: VideoJob): number {
   const ran = clock.now() - createdAt - directives.queueMs;
   return Math.min(Math.max(ran / Math.max(directives.runMs, 1), 0), 1);
 }
 
 /** The video of a job that succeeded; 404 for every other, and for a job whose prompt orders that. */
-export function videoOf(world: World, job: VideoJob | undefined): Response {
+export function videoOf(world: SimulatedVendors, job: VideoJob | undefined): Response {
   return resultOf(world, job, SAMPLE_VIDEO, "video/mp4");
 }
 
 /** The last picture of such a video. */
-export function lastFrameOf(world: World, job: VideoJob | undefined): Response {
+export function lastFrameOf(world: SimulatedVendors, job: VideoJob | undefined): Response {
   return resultOf(world, job, SAMPLE_FRAME, "image/png");
 }
 
-function resultOf(world: World, job: VideoJob | undefined, bytes: Uint8Array<ArrayBuffer>, mediaType: string) {
+function resultOf(
+  world: SimulatedVendors,
+  job: VideoJob | undefined,
+  bytes: Uint8Array<ArrayBuffer>,
+  mediaType: string,
+) {
   if (!job || job.directives.missing || stateOf(world, job) !== "succeeded") {
     return new Response("Not found", { status: 404 });
   }
@@ -134,7 +139,11 @@ function resultOf(world: World, job: VideoJob | undefined, bytes: Uint8Array<Arr
 const PIECES = 8;
 
 /** The bytes in pieces, the last of which comes after `slowMs`. */
-function slowly({ clock }: World, bytes: Uint8Array<ArrayBuffer>, slowMs: number): ReadableStream<Uint8Array> {
+function slowly(
+  { clock }: SimulatedVendors,
+  bytes: Uint8Array<ArrayBuffer>,
+  slowMs: number,
+): ReadableStream<Uint8Array> {
   const pieceBytes = Math.ceil(bytes.length / PIECES);
   let at = 0;
   return new ReadableStream({

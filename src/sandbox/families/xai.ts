@@ -7,7 +7,7 @@ import { makePictures, obey } from "../pictures/make.ts";
 import { Refusal } from "../refusal.ts";
 import { openai } from "./openai.ts";
 
-const MOST_REFERENCES = 3;
+const MAX_REFERENCES = 3;
 const FIELDS = ["model", "prompt", "n", "aspect_ratio", "resolution", "quality", "response_format", "user"];
 const SIDES: Readonly<Record<string, number>> = { "1k": 1024, "2k": 2048 };
 const GRAIN = 16;
@@ -67,7 +67,7 @@ async function makeImages(call: Call, changes: boolean): Promise<Response> {
 
 async function referencesOf(body: JsonObject): Promise<ReadPicture[]> {
   const values = body.images === undefined ? [body.image] : listOf(body.images);
-  if (values.length > MOST_REFERENCES) throw new Refusal(400, `At most ${MOST_REFERENCES} images are supported.`);
+  if (values.length > MAX_REFERENCES) throw new Refusal(400, `At most ${MAX_REFERENCES} images are supported.`);
   return await Promise.all(values.map(async (value) => {
     const picture = isObject(value) ? await readInlinePicture(value.url) : null;
     if (picture === null) throw new Refusal(400, "Failed to load the image.");

@@ -1,4 +1,4 @@
-import { pass } from "../beat_stream.ts";
+import { pass } from "../chunk_stream.ts";
 import type { Call } from "../call.ts";
 import { type Directives, readDirectives, type Vendor } from "../directives.ts";
 import { Refusal } from "../refusal.ts";

@@ -17,7 +17,7 @@ const Page = z.object({ cachedContents: z.array(Cached).nullish(), nextPageToken
 
 const PATH = "/v1beta/cachedContents";
 const PAGE_SIZE = 1000;
-const MOST_PAGES = 20;
+const MAX_PAGES = 20;
 /** Millions of tokens are taken in within a minute; a create that takes longer than this has failed. */
 const CREATE_MS = 120_000;
 const OTHER_MS = 30_000;
@@ -43,7 +43,7 @@ export function googleCaches(outbound: Outbound): CacheUpstream {
     async find(mark) {
       const found: string[] = [];
       let token = "";
-      for (let page = 0; page < MOST_PAGES; page++) {
+      for (let page = 0; page < MAX_PAGES; page++) {
         const path = `${PATH}?pageSize=${PAGE_SIZE}${token && `&pageToken=${encodeURIComponent(token)}`}`;
         const extras = { ...reading, capBytes: LIST_CAP_BYTES };
         const { cachedContents, nextPageToken } = await outbound.json(

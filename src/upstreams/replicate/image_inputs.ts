@@ -16,13 +16,13 @@ export interface ReplicateImageInputs {
   readonly backgrounds?: readonly string[];
 }
 
-const MOST_RATIOS = ["1:1", "16:9", "3:2", "2:3", "4:5", "5:4", "9:16", "3:4", "4:3"];
-const WIDE_RATIOS = [...MOST_RATIOS, "21:9", "9:21"];
+const COMMON_RATIOS = ["1:1", "16:9", "3:2", "2:3", "4:5", "5:4", "9:16", "3:4", "4:3"];
+const WIDE_RATIOS = [...COMMON_RATIOS, "21:9", "9:21"];
 const JPG_OR_PNG = { jpeg: "jpg", png: "png" };
 const ANY_FORMAT = { ...JPG_OR_PNG, webp: "webp" };
 
 /** For models that nobody has described. */
-const COMMON: ReplicateImageInputs = { image: "image", ratios: MOST_RATIOS };
+const COMMON: ReplicateImageInputs = { image: "image", ratios: COMMON_RATIOS };
 
 /**
  * Models by how their names begin; the first that fits counts. Source: Replicate, the input schemas that its pages of
@@ -31,7 +31,7 @@ const COMMON: ReplicateImageInputs = { image: "image", ratios: MOST_RATIOS };
 const MODELS: readonly (readonly [prefix: string, inputs: ReplicateImageInputs])[] = [
   ["black-forest-labs/flux-2", {
     images: "input_images",
-    ratios: MOST_RATIOS,
+    ratios: COMMON_RATIOS,
     matchesInput: true,
     formats: ANY_FORMAT,
   }],
@@ -48,13 +48,13 @@ const MODELS: readonly (readonly [prefix: string, inputs: ReplicateImageInputs])
     formats: JPG_OR_PNG,
   }],
   ["black-forest-labs/flux-1.1-pro-ultra", { image: "image_prompt", ratios: WIDE_RATIOS, formats: JPG_OR_PNG }],
-  ["black-forest-labs/flux-1.1-pro", { image: "image_prompt", ratios: MOST_RATIOS, formats: ANY_FORMAT }],
-  ["black-forest-labs/flux-pro", { image: "image_prompt", ratios: MOST_RATIOS, formats: ANY_FORMAT }],
+  ["black-forest-labs/flux-1.1-pro", { image: "image_prompt", ratios: COMMON_RATIOS, formats: ANY_FORMAT }],
+  ["black-forest-labs/flux-pro", { image: "image_prompt", ratios: COMMON_RATIOS, formats: ANY_FORMAT }],
   ["black-forest-labs/flux-dev", { image: "image", ratios: WIDE_RATIOS, formats: ANY_FORMAT }],
   ["black-forest-labs/flux-schnell", { ratios: WIDE_RATIOS, formats: ANY_FORMAT }],
   ["google/nano-banana", {
     images: "image_input",
-    ratios: [...MOST_RATIOS, "21:9"],
+    ratios: [...COMMON_RATIOS, "21:9"],
     matchesInput: true,
     formats: JPG_OR_PNG,
   }],

@@ -4,17 +4,17 @@ import type { EgressPolicy } from "../../net/target.ts";
 import type { MediaWork } from "../../workers/media_work.ts";
 
 /** Source: SPEC "Limits". */
-export const LONGEST_AUDIO_SECONDS = 15;
+export const MAX_AUDIO_SECONDS = 15;
 
 /** Encoders fill up their last frame. */
 const PADDING_SECONDS = 0.1;
 
-const LARGEST_AUDIO_BYTES = 20_000_000;
+const MAX_AUDIO_BYTES = 20_000_000;
 const FETCH_MS = 5_000;
 
 /** Whether a clip is longer than SPEC allows; one that cannot be measured is not. */
 export function isTooLong(seconds: number | null): boolean {
-  return seconds !== null && seconds > LONGEST_AUDIO_SECONDS + PADDING_SECONDS;
+  return seconds !== null && seconds > MAX_AUDIO_SECONDS + PADDING_SECONDS;
 }
 
 /** How long the clip at an address is, in seconds; null also when it cannot be fetched within five seconds. */
@@ -29,7 +29,7 @@ export async function audioSecondsAt(
   },
 ): Promise<number | null> {
   try {
-    const options = { maxBytes: LARGEST_AUDIO_BYTES, timeoutMs: FETCH_MS, reserve };
+    const options = { maxBytes: MAX_AUDIO_BYTES, timeoutMs: FETCH_MS, reserve };
     const { bytes, mediaType } = await download(url, options, egress);
     return (await media.measureAudio(bytes, mediaType, accountId)).seconds;
   } catch (error) {

@@ -5,7 +5,7 @@ import type { MemoryLease } from "../../lib/memory_budget.ts";
 import { EgressError } from "../../net/egress_error.ts";
 import { checkTargetUrl } from "../../net/target.ts";
 import type { Store } from "../../store/store.ts";
-import { audioSecondsAt, isTooLong, LONGEST_AUDIO_SECONDS } from "./audio_length.ts";
+import { audioSecondsAt, isTooLong, MAX_AUDIO_SECONDS } from "./audio_length.ts";
 import { bytesOfDataUri, isDataUri } from "../request/data_uri.ts";
 import { preparePictures } from "./real_person.ts";
 import { readTask } from "../tasks/records.ts";
@@ -34,7 +34,7 @@ interface Owner {
   readonly assets: ReadonlySet<string>;
 }
 
-const LARGEST_FILE_BYTES = 50_000_000;
+const MAX_FILE_BYTES = 50_000_000;
 
 /**
  * Checks the references of a request and moves those that it holds itself into the file store. When it throws, nothing
@@ -142,7 +142,7 @@ function refuseAddress({ egress }: InputParts, url: string, path: string): void 
 }
 
 function tooLong(path: string) {
-  return invalidField(path, `expected a clip of at most ${LONGEST_AUDIO_SECONDS} seconds`);
+  return invalidField(path, `expected a clip of at most ${MAX_AUDIO_SECONDS} seconds`);
 }
 
 async function write(
@@ -156,7 +156,7 @@ async function write(
   const ending = /\/(?:x-)?([a-z0-9]{1,5})$/.exec(mediaType)?.[1] ?? "bin";
   const name = `${taskId}-in-${names.length}.${ending}`;
   names.push(name);
-  await files.write(name, once(bytes), { capBytes: LARGEST_FILE_BYTES });
+  await files.write(name, once(bytes), { capBytes: MAX_FILE_BYTES });
   return { medium, at: "file", name, mediaType, bytes: bytes.length };
 }
 

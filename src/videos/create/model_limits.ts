@@ -11,7 +11,7 @@ import type { Medium } from "../tasks/task.ts";
  * @param id The model's, for the error.
  * @throws {GatewayError} `invalid_request` or `too_many_references`, naming what the model takes.
  */
-export function refuseBeyondModel(request: VideoRequest, video: VideoSection, id: string): void {
+export function checkModelLimits(request: VideoRequest, video: VideoSection, id: string): void {
   refuseRatio(request, video, id);
   refuseReferences(request, video, id);
 }

@@ -10,7 +10,7 @@ import type { Catalog } from "../../catalog/catalog.ts";
 import { modelNotFound } from "../../catalog/model_not_found.ts";
 import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
 import { modeOf } from "../request/mode.ts";
-import { refuseBeyondModel } from "./model_limits.ts";
+import { checkModelLimits } from "./model_limits.ts";
 import type { VideoRequest } from "../request/request.ts";
 import type { TaskOrder } from "../tasks/task.ts";
 
@@ -63,7 +63,7 @@ export function fitOrder(request: VideoRequest, { id, video }: VideoModel): Fitt
     }`;
     throw new GatewayError("invalid_request", message, { field: "model" });
   }
-  refuseBeyondModel(request, video, id);
+  checkModelLimits(request, video, id);
   const pricedAs = resolutionOf(request, video);
   const durationSeconds = durationOf(request, mode, id, video.duration);
   // A model without a choice is not asked: never and always say nothing, so that the vendor's one way holds.

@@ -16,7 +16,7 @@ export interface PreparedPicture {
   readonly mediaType: "image/jpeg" | "image/png";
 }
 
-const LARGEST_BYTES = 20_000_000;
+const MAX_IMAGE_BYTES = 20_000_000;
 const MAX_PIXELS = 50_000_000;
 /** For all pictures of one request. */
 const MAX_REQUEST_BYTES = 80_000_000;
@@ -69,11 +69,11 @@ async function bytesOf(
   if (isDataUri(reference.url)) {
     const bytes = bytesOfDataUri(reference.url);
     if (bytes === null) throw fault("bad_data_uri", reference);
-    if (bytes.length > LARGEST_BYTES) throw fault("too_large", reference);
+    if (bytes.length > MAX_IMAGE_BYTES) throw fault("too_large", reference);
     return bytes;
   }
   try {
-    const options = { maxBytes: LARGEST_BYTES, timeoutMs: FETCH_MS, accept: "image/*", reserve };
+    const options = { maxBytes: MAX_IMAGE_BYTES, timeoutMs: FETCH_MS, accept: "image/*", reserve };
     return (await download(reference.url, options, egress)).bytes;
   } catch (error) {
     if (error instanceof DownloadRefused) throw fault("unreachable", reference, error);

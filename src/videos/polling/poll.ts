@@ -15,7 +15,7 @@ import { nextPollAt, type WatchedTask } from "./watched_task.ts";
 type Final = Exclude<VideoProgress, { readonly status: "pending" }>;
 
 /** An address of a result, in characters; all must fit into the task's record. */
-const LONGEST_RESULT = 4_096;
+const MAX_RESULT_CHARACTERS = 4_096;
 /** How many results of a job are taken. */
 export const MAX_RESULTS = 8;
 /** How many extras. */
@@ -127,7 +127,7 @@ function noteUnknownWord({ log }: VideoParts, words: Set<string>, provider: stri
 
 function isFetchable({ url, needsCredential }: VideoResult, egress: EgressPolicy): boolean {
   if (url === null) return true; // its bytes come from the provider's own host
-  if (url.length > LONGEST_RESULT) return false;
+  if (url.length > MAX_RESULT_CHARACTERS) return false;
   if (needsCredential) return URL.canParse(url);
   try {
     checkTargetUrl(url, ["https:", "http:"], egress);

@@ -7,7 +7,7 @@ import { refuseOptions } from "./priced_options.ts";
 import type { ProviderOptions, TaskOrder } from "../tasks/task.ts";
 
 /** Characters of `provider.options` as JSON. */
-const LONGEST_OPTIONS = 4_000;
+const MAX_OPTIONS_CHARACTERS = 4_000;
 
 /**
  * The options of a request as they were sent. Whose they are is not asked here, see {@linkcode optionsByProvider}.
@@ -18,8 +18,8 @@ export function readSentOptions(provider: unknown): JsonObject {
   const options = isObject(provider) ? provider.options : undefined;
   if (options === undefined || options === null) return {};
   if (!isObject(options)) throw invalidField("provider.options", "expected an object");
-  if (JSON.stringify(options).length > LONGEST_OPTIONS) {
-    throw invalidField("provider.options", `expected at most ${LONGEST_OPTIONS} characters of JSON`);
+  if (JSON.stringify(options).length > MAX_OPTIONS_CHARACTERS) {
+    throw invalidField("provider.options", `expected at most ${MAX_OPTIONS_CHARACTERS} characters of JSON`);
   }
   return options;
 }

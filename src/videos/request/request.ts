@@ -30,8 +30,8 @@ export interface VideoRequest extends SentReferences {
 type Body = { readonly [key: string]: unknown };
 
 /** Characters as JavaScript counts them. */
-const LONGEST_PROMPT = 10_000;
-const LONGEST_SECONDS = 3_600;
+const MAX_PROMPT_CHARACTERS = 10_000;
+const MAX_SECONDS = 3_600;
 const PIXELS = { least: 64, most: 8_192 };
 /** 21:9 and a little. */
 const WIDEST = 2.5;
@@ -44,15 +44,15 @@ const WIDEST = 2.5;
 export function readVideoRequest(body: Body): VideoRequest {
   const model = textIn(body, "model");
   const prompt = textIn(body, "prompt");
-  if (prompt.length > LONGEST_PROMPT) {
-    throw invalidField("prompt", `expected at most ${LONGEST_PROMPT} characters, got ${prompt.length}`);
+  if (prompt.length > MAX_PROMPT_CHARACTERS) {
+    throw invalidField("prompt", `expected at most ${MAX_PROMPT_CHARACTERS} characters, got ${prompt.length}`);
   }
   const references = readReferences(body);
   const request = {
     model,
     prompt,
     ...references,
-    durationSeconds: body.duration === -1 ? -1 : wholeIn(body, "duration", 1, LONGEST_SECONDS),
+    durationSeconds: body.duration === -1 ? -1 : wholeIn(body, "duration", 1, MAX_SECONDS),
     resolution: oneOf(body, "resolution", VIDEO_RESOLUTIONS),
     aspectRatio: oneOf(body, "aspect_ratio", VIDEO_RATIOS),
     size: sizeIn(body),

@@ -19,7 +19,7 @@ import type { VideoParts } from "../video_parts.ts";
 const COPY_MS = 7_200_000;
 /** Without a byte. */
 const STALL_MS = 30_000;
-const LONGEST_WAIT_MS = 300_000;
+const MAX_WAIT_MS = 300_000;
 
 /** How far an attempt came. */
 interface Attempt {
@@ -96,7 +96,7 @@ async function attempt(
   log.warn("video_mirror_failed", { ref: task.id, attempt: job.attempt, reason: made.reason });
   const [now, endsAt] = [store.now(), sourcesEndAt(parts, task)];
   if (now >= endsAt) return await finish(parts, entry, job);
-  const waitMs = Math.min(2 ** job.attempt * 2_000, LONGEST_WAIT_MS);
+  const waitMs = Math.min(2 ** job.attempt * 2_000, MAX_WAIT_MS);
   const dueAt = made.isHopeless ? endsAt : Math.min(now + waitMs, endsAt);
   const postpone = { postpone: [{ job, dueAt, attempt: job.attempt + 1 }] };
   const { recopy } = task;

@@ -17,7 +17,7 @@ import type { VideoParts } from "../video_parts.ts";
 /** How long a cancel waits for a create under way. */
 const PATIENCE = { looks: 50, eachMs: 100 };
 /** A task changes its stage twice and ends once: whoever loses more races than that has met a mistake. */
-const MOST_RACES = 8;
+const MAX_ATTEMPTS = 8;
 
 /** What a cancel needs beside the parts. */
 export interface CancelTools {
@@ -40,7 +40,7 @@ export async function cancelVideo(
   id: string,
 ): Promise<VideoTask> {
   let end: TaskEnd | null = null;
-  for (let race = 0; race < MOST_RACES; race++) {
+  for (let race = 0; race < MAX_ATTEMPTS; race++) {
     const entry = await settledStage(parts, keyId, id);
     const { stage, status } = entry.value;
     // The polling job may have heard of our cancel before we wrote it down.

@@ -13,7 +13,7 @@ import type { Medium, TaskMedia } from "../tasks/task.ts";
 import type { VideoParts } from "../video_parts.ts";
 
 /** What is fetched for a vendor that wants bytes, at most. */
-const MOST_BYTES: Readonly<Record<Medium, number>> = { image: 30_000_000, audio: 20_000_000, video: 50_000_000 };
+const MAX_BYTES: Readonly<Record<Medium, number>> = { image: 30_000_000, audio: 20_000_000, video: 50_000_000 };
 /** What goes inline into a vendor's request although the vendor would fetch it, too. */
 const INLINE_BYTES = 10_000_000;
 const FETCH_MS = 60_000;
@@ -99,7 +99,7 @@ async function fetched(
   reserve: (bytes: number) => void,
 ) {
   try {
-    const options = { maxBytes: MOST_BYTES[media.medium], timeoutMs: FETCH_MS, reserve };
+    const options = { maxBytes: MAX_BYTES[media.medium], timeoutMs: FETCH_MS, reserve };
     const { bytes } = await download(media.url, options, egress);
     const mediaType = await mediaTypeOf(bytes);
     if (mediaType?.startsWith(`${media.medium}/`)) return { bytes, mediaType };

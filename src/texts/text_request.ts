@@ -4,24 +4,24 @@ import type { JsonObject } from "../lib/json_object.ts";
 import type { Inbound } from "../http/inbound.ts";
 import type { JsonBody } from "../http/json_body.ts";
 import { readHeaderPin } from "../routing/pin.ts";
-import type { TextTurn } from "./attempt.ts";
+import type { TextRequest } from "./attempt.ts";
 
 /** What a protocol adds to a request to make it a turn. */
 export interface TurnFacts {
   readonly format: CallerFormat;
-  /** As in {@linkcode TextTurn}: for the content form with the path's model and verb in it. */
+  /** As in {@linkcode TextRequest}: for the content form with the path's model and verb in it. */
   readonly body: JsonObject;
   readonly model: string;
   readonly stream: boolean;
   readonly bodyPin: string | null;
   /** Default none. */
-  readonly cache?: TextTurn["cache"];
+  readonly cache?: TextRequest["cache"];
   /** Default `sse`. */
-  readonly framing?: TextTurn["framing"];
+  readonly framing?: TextRequest["framing"];
 }
 
 /** A request of any text protocol as a turn. */
-export function textTurnOf(inbound: Inbound, credential: Credential, json: JsonBody, facts: TurnFacts): TextTurn {
+export function textRequestOf(inbound: Inbound, credential: Credential, json: JsonBody, facts: TurnFacts): TextRequest {
   const { headers } = inbound.request;
   return {
     requestId: inbound.requestId,

@@ -15,7 +15,7 @@ import {
 } from "./records.ts";
 
 /** A delivery with what was tried. */
-export interface DeliveryStory {
+export interface DeliveryWithAttempts {
   readonly delivery: Delivery;
   /** Oldest first; of a very long story its end. */
   readonly attempts: readonly Attempt[];
@@ -42,9 +42,9 @@ export interface RangeRedelivery {
 }
 
 /** Where deliveries are looked at and asked for again. */
-export interface DeliveryDesk {
+export interface DeliveryAdmin {
   /** Null when nothing is owed for the task, or not yet. */
-  read(id: string): Promise<DeliveryStory | null>;
+  read(id: string): Promise<DeliveryWithAttempts | null>;
   /** @throws {GatewayError} `not_found`. */
   requestOf(id: string): Promise<DeliveryRequest>;
   /**
@@ -58,7 +58,7 @@ export interface DeliveryDesk {
     range: DeliveryRange,
     page: { readonly after: DeliveryPlace | null; readonly limit: number; readonly reverse: boolean },
   ): Promise<DeliveryPage>;
-  /** Begins a new round for the settled deliveries of a range, oldest first, up to {@linkcode MOST_REDELIVERED}. */
+  /** Begins a new round for the settled deliveries of a range, oldest first, up to {@linkcode MAX_REDELIVERED}. */
   redeliverRange(
     range: DeliveryRange & { readonly state: Exclude<DeliveryState, "pending"> },
     after: DeliveryPlace | null,
@@ -66,13 +66,13 @@ export interface DeliveryDesk {
 }
 
 /** How many deliveries one call begins anew. */
-export const MOST_REDELIVERED = 500;
+export const MAX_REDELIVERED = 500;
 
-const MOST_ATTEMPTS_SHOWN = 1_000;
+const MAX_ATTEMPTS_SHOWN = 1_000;
 const PAGE = 100;
 
 /** Opens the desk on a store. */
-export function openDesk(store: Store): DeliveryDesk {
+export function openDeliveryAdmin(store: Store): DeliveryAdmin {
   async function found(id: string): Promise<DeliveryEntry> {
     const entry = await readDelivery(store, id);
     if (!entry) throw new GatewayError("not_found", "Cannot find a delivery: the task has none");
@@ -87,7 +87,7 @@ export function openDesk(store: Store): DeliveryDesk {
     return (await store.commit(null, addRound({}, entry, after, now))).ok ? after : null;
   }
 
-  async function list(range: DeliveryRange, page: Parameters<DeliveryDesk["list"]>[1]): Promise<DeliveryPage> {
+  async function list(range: DeliveryRange, page: Parameters<DeliveryAdmin["list"]>[1]): Promise<DeliveryPage> {
     const deliveries = await scanDeliveries(store, range, { ...page, limit: page.limit + 1 });
     const shown = await withDueTimes(store, deliveries.slice(0, page.limit));
     return { deliveries: shown, next: deliveries.length > page.limit ? placeOf(shown[shown.length - 1]) : null };
@@ -99,7 +99,7 @@ export function openDesk(store: Store): DeliveryDesk {
       if (!entry) return null;
       const [[delivery], attempts] = await Promise.all([
         withDueTimes(store, [entry.value]),
-        readAttempts(store, id, MOST_ATTEMPTS_SHOWN),
+        readAttempts(store, id, MAX_ATTEMPTS_SHOWN),
       ]);
       return { delivery, attempts };
     },
@@ -122,7 +122,7 @@ export function openDesk(store: Store): DeliveryDesk {
     async redeliverRange(range, from) {
       let count = 0;
       let after = from;
-      for (let looked = 0; looked < MOST_REDELIVERED; looked += PAGE) {
+      for (let looked = 0; looked < MAX_REDELIVERED; looked += PAGE) {
         const { deliveries, next } = await list(range, { after, limit: PAGE, reverse: false });
         const begun = await Promise.all(
           deliveries.map(async ({ id }) => await begin(await found(id)) === null ? 0 : 1),

@@ -3,14 +3,14 @@ import type { ReplyEvent } from "../conversation/events.ts";
 import type { Directives } from "./directives.ts";
 
 /** A step of a streamed answer: bytes to send, time to let pass, or an end before the end. */
-export type Beat =
+export type Chunk =
   | { readonly kind: "frames"; readonly frames: readonly Frame[] }
   | { readonly kind: "wait"; readonly ms: number }
   /** `cut` breaks the connection; `close` ends the body as if all was said. */
   | { readonly kind: "end"; readonly how: "cut" | "close" };
 
 /** How a vendor writes what happens. */
-export interface BeatWriter {
+export interface ChunkWriter {
   write(event: ReplyEvent): readonly Frame[];
   /** The frames by which it reports a failure after the first byte. */
   fail(): readonly Frame[];
@@ -20,11 +20,11 @@ export interface BeatWriter {
  * The steps of a stream, with the faults that were ordered. Deltas of texts and of calls count, those of thoughts do
  * not; a fault that waits for more of them than there are comes before the end.
  */
-export function* beatsOf(
+export function* chunksOf(
   events: readonly ReplyEvent[],
-  writer: BeatWriter,
+  writer: ChunkWriter,
   directives: Directives,
-): Generator<Beat> {
+): Generator<Chunk> {
   const counted = new Set(events.filter((event) => event.type === "part-start").flatMap(countedIndex));
   const total = events.filter((event) => isCounted(event, counted)).length;
   const pauseAt = Math.max(1, Math.ceil(total / 2));
@@ -54,7 +54,7 @@ function isCounted(event: ReplyEvent, counted: ReadonlySet<number>): boolean {
 }
 
 /** The beats of the fault that is due after this many deltas, null when none is. */
-function faultAt(deltas: number, directives: Directives, writer: BeatWriter): Beat[] | null {
+function faultAt(deltas: number, directives: Directives, writer: ChunkWriter): Chunk[] | null {
   const { cutAfter, closeAfter, errorAfter, truncates } = directives;
   if (cutAfter !== null && deltas >= cutAfter) return [{ kind: "end", how: "cut" }];
   if (closeAfter !== null && deltas >= closeAfter) return [{ kind: "end", how: "close" }];

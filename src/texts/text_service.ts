@@ -4,7 +4,7 @@ import { runPaidCall } from "../calls/paid_call.ts";
 import { refuseLaterWork } from "../conversation/later_work.ts";
 import { TEXT_FALLBACK } from "../routing/fallback_rule.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
-import type { TextAttempt, TextParts, TextTurn } from "./attempt.ts";
+import type { TextAttempt, TextParts, TextRequest } from "./attempt.ts";
 import { failureOfCache } from "./cached_turn.ts";
 import { chargeText } from "./charge_text.ts";
 import { rewritingEndpointOf } from "./endpoint_choice.ts";
@@ -16,7 +16,7 @@ import { translate } from "./translate.ts";
 import { estimatedUsageOf } from "./turn_usage.ts";
 
 /** Carries out one turn, end to end: checks, routes, admits, sends, relays, charges. */
-export class TextTurns {
+export class TextService {
   constructor(readonly parts: TextParts) {}
 
   /**
@@ -24,7 +24,7 @@ export class TextTurns {
    *
    * @throws {GatewayError} Before the first byte; afterwards a failure is an event of the stream.
    */
-  async run(asked: TextTurn): Promise<Response> {
+  async run(asked: TextRequest): Promise<Response> {
     asked.format.check(asked.body);
     refuseLaterWork(asked.body);
     const { options, candidates, optionOf } = await textOptionsOf(asked, this.parts);

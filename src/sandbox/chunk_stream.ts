@@ -1,6 +1,6 @@
 import type { Frame } from "../lib/frame.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
-import type { Beat } from "./beats.ts";
+import type { Chunk } from "./chunks.ts";
 
 /** How frames become bytes. One per stream. */
 export interface FrameEncoder {
@@ -15,7 +15,7 @@ export class OrderedCut extends Error {
 }
 
 /** What a stream needs of its surroundings. */
-export interface BeatStreamOptions {
+export interface ChunkStreamOptions {
   readonly encoder: FrameEncoder;
   readonly clock: Clock;
   /** Called once if the client leaves before the end. */
@@ -26,7 +26,7 @@ export interface BeatStreamOptions {
 const FLUSH_MS = 20;
 
 /** The beats as a body, each written when it is due. */
-export function beatStream(beats: Iterator<Beat>, options: BeatStreamOptions): ReadableStream<Uint8Array> {
+export function chunkStream(beats: Iterator<Chunk>, options: ChunkStreamOptions): ReadableStream<Uint8Array> {
   const { encoder, clock, onLeave } = options;
   const text = new TextEncoder();
   const left = new AbortController();

@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import type { Clock } from "../lib/clock.ts";
 import { PromptCache } from "./prompt_cache.ts";
 
-const MOST_TEXTS = 1000;
+const MAX_TEXTS = 1000;
 
 /** What the vendors of one sandbox remember between requests. */
-export class World {
+export class SimulatedVendors {
   readonly promptCache = new PromptCache();
   #made = 0;
   readonly #attempts = new Map<string, number>();
@@ -21,7 +21,7 @@ export class World {
   /** How often this text was asked, this time included. */
   attemptsOf(text: string): number {
     const attempts = (this.#attempts.get(text) ?? 0) + 1;
-    if (attempts === 1 && this.#attempts.size === MOST_TEXTS) {
+    if (attempts === 1 && this.#attempts.size === MAX_TEXTS) {
       this.#attempts.delete(this.#attempts.keys().next().value!);
     }
     this.#attempts.set(text, attempts);

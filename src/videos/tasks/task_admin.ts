@@ -7,7 +7,7 @@ import { copyAnew } from "../results/copy_anew.ts";
 import { isTaskId } from "./task_id.ts";
 
 /** A task with the money that is or was set aside for it. */
-export interface TaskStory {
+export interface TaskWithHold {
   readonly task: VideoTask;
   /** Null when nothing was ever held for it. */
   readonly hold: Hold | null;
@@ -25,7 +25,7 @@ export interface TaskFilter {
 }
 
 /** Which part of them. */
-export interface TaskDeskPage {
+export interface TaskAdminPage {
   /** Null to begin. */
   readonly after: TaskPlace | null;
   readonly limit: number;
@@ -35,37 +35,37 @@ export interface TaskDeskPage {
 
 /** One page of everybody's tasks. */
 export interface TaskStories {
-  readonly stories: readonly TaskStory[];
+  readonly stories: readonly TaskWithHold[];
   /** What to go on behind; null on the last page. */
   readonly next: TaskPlace | null;
 }
 
 /** Where an operator looks at everybody's tasks. */
-export interface TaskDesk {
+export interface TaskAdmin {
   /** Null when there is no such task. */
-  read(id: string): Promise<TaskStory | null>;
+  read(id: string): Promise<TaskWithHold | null>;
   /**
    * In the order of creation. Account, status and time are looked up, so that a page costs as much among many tasks as
-   * among few. The model is picked out of what these leave: a page looks at up to {@linkcode MOST_LOOKED} places for
+   * among few. The model is picked out of what these leave: a page looks at up to {@linkcode MAX_TASKS_SCANNED} places for
    * it, then ends early, with a `next`.
    */
-  list(filter: TaskFilter, page: TaskDeskPage): Promise<TaskStories>;
+  list(filter: TaskFilter, page: TaskAdminPage): Promise<TaskStories>;
   /**
    * Has the results of a completed task copied anew, beginning now. Copies that are there stay until theirs is whole.
    *
    * @throws {GatewayError} `not_found`; `conflict` when the task has no results.
    */
-  mirror(id: string): Promise<TaskStory>;
+  mirror(id: string): Promise<TaskWithHold>;
 }
 
 /** How many places a page that picks out a model looks at. */
-export const MOST_LOOKED = 10_000;
+export const MAX_TASKS_SCANNED = 10_000;
 
 /** How many at a time. */
 const LOOKED_AT_ONCE = 500;
 
 /** Opens the desk on a store. */
-export function openTaskDesk(store: Store): TaskDesk {
+export function openTaskAdmin(store: Store): TaskAdmin {
   const storyOf = async (task: VideoTask) => ({ task, hold: await readHold(store, task.id) });
   return {
     mirror: async (id) => await storyOf(await copyAnew(store, id)),
@@ -86,12 +86,12 @@ export function openTaskDesk(store: Store): TaskDesk {
 async function pickPlaces(
   store: Store,
   filter: TaskFilter,
-  { after, limit, reverse }: TaskDeskPage,
+  { after, limit, reverse }: TaskAdminPage,
 ): Promise<{ readonly places: readonly TaskPlace[]; readonly next: TaskPlace | null }> {
   const step = filter.model === null ? limit + 1 : LOOKED_AT_ONCE;
   const picked: TaskPlace[] = [];
   let last = after ?? { createdAt: reverse ? filter.to : filter.from, id: "" };
-  for (let looked = 0; looked < MOST_LOOKED; looked += step) {
+  for (let looked = 0; looked < MAX_TASKS_SCANNED; looked += step) {
     const places = await placesBehind(store, filter, { after: last, limit: step, reverse });
     picked.push(...places.filter(({ model }) => filter.model === null || model === filter.model));
     if (picked.length > limit) return { places: picked.slice(0, limit), next: picked[limit - 1] };

@@ -81,7 +81,7 @@ const ARK: readonly Quirk[] = [...COMPATIBLE_QUIRKS, "thinking_switch"];
  *
  * @param kind The provider's kind, as the configuration spells it.
  */
-export function usualQuirks(kind: string, baseUrl: URL): Quirks {
+export function defaultQuirks(kind: string, baseUrl: URL): Quirks {
   switch (kind) {
     case "google":
       return NO_QUIRKS;
