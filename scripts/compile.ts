@@ -1,14 +1,11 @@
 /**
- * `deno task compile`: one executable at `dist/switchyard`. The base runtime is fetched by `deno compile` itself; where
- * that cannot be, `DENORT_BIN` names one that was fetched before, of the very same version.
+ * `deno task compile`: builds one executable at `dist/switchyard`. `deno compile` downloads the base runtime. Without
+ * a network, set `DENORT_BIN` to a copy of `denort` of exactly the same Deno version.
  */
 
 const OUTPUT = "dist/switchyard";
 
-/**
- * Everything that a gateway may do: listen and connect, read and write where its configuration says, see the
- * environment.
- */
+/** What the gateway needs at run time: sockets, files at configured paths, the environment and the machine's limits. */
 const PERMISSIONS = [
   "--allow-net",
   "--allow-env",
@@ -17,29 +14,33 @@ const PERMISSIONS = [
   "--allow-sys=uid,statfs,systemMemoryInfo",
 ];
 
-/** Modules that run in threads: nothing imports them. */
-const THREADS = ["src/workers/media_entry.ts", "src/workers/token_entry.ts", "src/app/large_request_thread.ts"].flatMap(
-  (
-    path,
-  ) => ["--include", path],
-);
+/** Entry modules of threads. No module imports them, so `deno compile` does not find them by itself. */
+const THREAD_MODULES = [
+  "src/workers/media_entry.ts",
+  "src/workers/token_entry.ts",
+  "src/app/large_request_thread.ts",
+];
+
+/** Signs in the output of `deno compile` that the base runtime is missing. */
+const MISSING_RUNTIME = /denort|download|dl\.deno\.land|base binary|error sending request/i;
 
 async function compile(): Promise<number> {
+  const includes = THREAD_MODULES.flatMap((path) => ["--include", path]);
   const { code, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["compile", "--quiet", ...PERMISSIONS, ...THREADS, "--output", OUTPUT, "main.ts"],
+    args: ["compile", "--quiet", ...PERMISSIONS, ...includes, "--output", OUTPUT, "main.ts"],
     stdout: "inherit",
     stderr: "piped",
   }).output();
   if (code === 0) {
-    console.log(`Made ${OUTPUT}`);
+    console.log(`Compiled ${OUTPUT}`);
     return 0;
   }
-  const said = new TextDecoder().decode(stderr).trim();
-  const isMissing = /denort|download|dl\.deno\.land|base binary|error sending request/i.test(said);
+  const message = new TextDecoder().decode(stderr).trim();
   console.error(
-    isMissing
-      ? `Cannot make ${OUTPUT}: the base runtime of Deno ${Deno.version.deno} could not be downloaded; fetch "denort" of that version elsewhere and name it in DENORT_BIN`
-      : said,
+    MISSING_RUNTIME.test(message)
+      ? `Cannot compile ${OUTPUT}: the base runtime of Deno ${Deno.version.deno} could not be downloaded; ` +
+        `download "denort" of that version on another machine and set DENORT_BIN to its path`
+      : message,
   );
   return 1;
 }

@@ -165,7 +165,8 @@ async function openEngines(foundation: Foundation, present: Present): Promise<En
   const webhooks = createWebhooks({ ...foundation, timeoutMs: config.webhooks.timeoutMs });
   const { onTerminal, onRemoval, isOwed } = webhooks;
   const videos = await videoEngine({ ...foundation, baseUrl: () => present.baseUrl, onTerminal, onRemoval, isOwed });
-  const large = new LargeRequests({ ...foundation, reasoning, items });
+  const entry = new URL("./large_request_thread.ts", import.meta.url);
+  const large = new LargeRequests({ ...foundation, entry, reasoning, items });
   const modelLists = modelListEngine({
     ...foundation,
     onChange(models) {

@@ -26,7 +26,9 @@ export interface LargeRequestsOptions extends SharedParts {
   /** The gateway's own addresses so far. */
   readonly own: readonly OwnAddress[];
   readonly live: LiveStreams;
-  /** Given so that a test can replace the threads. Default: threads that run `thread.ts`. */
+  /** The module that each thread runs; it takes `ThreadData` and answers with `FromThread` messages. */
+  readonly entry: URL;
+  /** Replaces the threads in tests. Default: threads that run `entry`. */
   readonly start?: (events: WorkerThreadEvents) => LargeThread;
   /** The most threads. Default: two, or one on a machine of one core. */
   readonly maxThreads?: number;
@@ -181,9 +183,8 @@ export class LargeRequests {
     const { port1, port2 } = new MessageChannel();
     const answered = new SharedArrayBuffer(4);
     const flag = new Int32Array(answered);
-    const { config } = this.options;
+    const { config, entry } = this.options;
     const data: ThreadData = { config, discovered: this.#discovered, own: this.#own, answers: port2, answered };
-    const entry = new URL("../app/large_request_thread.ts", import.meta.url);
     const thread = threadStarter({ entry, heapMegabytes: HEAP_MEGABYTES, data, ports: [port2] })(events);
     port1.unref();
     return {

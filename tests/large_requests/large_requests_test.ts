@@ -80,6 +80,7 @@ async function stage({ maxThreads = 1 } = {}) {
   const live = new LiveStreams();
   const large = new LargeRequests({
     config: readConfig("{}", "test.json", () => undefined),
+    entry: new URL("file:///unused.ts"),
     own: [],
     live,
     meter,
