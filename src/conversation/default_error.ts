@@ -1,5 +1,6 @@
 import type { ErrorCode, GatewayError } from "../lib/gateway_error.ts";
 import type { JsonObject } from "../lib/json_object.ts";
+import { ownValue } from "../lib/own_value.ts";
 
 /** The default protocol's `error.type`. Source: DESIGN "Errors". */
 const TYPES: Readonly<Record<ErrorCode, string>> = {
@@ -49,7 +50,8 @@ const VENDORS_WORDS: Partial<Record<ErrorCode, string>> = { rate_limited: "rate_
  */
 export function vendorWordOf({ details: { vendorCode }, status }: GatewayError): string | null {
   if (vendorCode === undefined || status >= 500) return null;
-  if (Object.hasOwn(COUNTERPARTS, vendorCode)) return COUNTERPARTS[vendorCode];
+  const counterpart = ownValue(COUNTERPARTS, vendorCode);
+  if (counterpart !== undefined) return counterpart;
   return MESSAGE_WORDS.has(vendorCode) || CONTENT_WORD.test(vendorCode) ? null : vendorCode;
 }
 

@@ -31,7 +31,12 @@ const MOST_SHARE: Readonly<Record<Effort, number>> = {
  * @param known The efforts that the target has a word for, weakest first.
  */
 export function effortForShare<Known extends Effort>(share: number, known: readonly [Known, ...Known[]]): Known {
-  return known.find((effort) => share <= MOST_SHARE[effort]) ?? known[known.length - 1];
+  let nearest: Known = known[0];
+  for (const effort of known) {
+    nearest = effort;
+    if (share <= MOST_SHARE[effort]) break;
+  }
+  return nearest;
 }
 
 /** The efforts that every vendor with efforts knows. */

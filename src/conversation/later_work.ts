@@ -43,9 +43,8 @@ const LATER_WORK: Readonly<Record<string, LaterWork>> = {
  * @throws {GatewayError} `invalid_request`, naming the field.
  */
 export function refuseLaterWork(body: JsonObject): void {
-  for (const field in LATER_WORK) {
+  for (const [field, { asks, expected }] of Object.entries(LATER_WORK)) {
     if (!Object.hasOwn(body, field) || isAbsent(body[field])) continue;
-    const { asks, expected } = LATER_WORK[field];
     if (asks(body[field])) throw invalidField(field, expected);
   }
 }

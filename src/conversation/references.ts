@@ -121,7 +121,7 @@ const ADDRESS_KEY =
 function kindOfAddress(name: string, value: string): ReferenceKind | null {
   const text = value.length > 4096 ? value.slice(0, 4096).trim() : value.trim();
   if (/^data:/i.test(text)) return null;
-  const scheme = /^([a-z][a-z0-9+._-]*):/i.exec(text)?.[1].toLowerCase();
+  const scheme = /^([a-z][a-z0-9+._-]*):/i.exec(text)?.[1]?.toLowerCase();
   // The content form also takes the bare name of an uploaded file.
   if (scheme === undefined) return name === "fileUri" ? "file" : null;
   if (scheme === "http" || scheme === "https") return isVendorsFile(text) ? "file" : "address";

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../lib/json_object.ts";
+import { ownValue } from "../lib/own_value.ts";
 import { camelCaseOf } from "./request_walk.ts";
 import { isAbsent, isObject } from "./wire_value.ts";
 
@@ -23,7 +24,7 @@ export function sentNames(
 ): string[] {
   const found = new Set<string>();
   for (const loss of losses) {
-    for (const path of Object.hasOwn(paths, loss) ? paths[loss] : [loss]) {
+    for (const path of ownValue(paths, loss) ?? [loss]) {
       collect(body, path.split("."), "", isTwofold, found);
     }
   }
@@ -41,12 +42,12 @@ function collect(
     for (const element of value) collect(element, steps, path, isTwofold, found);
     return;
   }
-  if (steps.length === 0) {
+  const [step, ...rest] = steps;
+  if (step === undefined) {
     if (!isAbsent(value)) found.add(path);
     return;
   }
   if (!isObject(value)) return;
-  const [step, ...rest] = steps;
   for (const key of keysOf(value, step, isTwofold)) {
     collect(value[key], rest, path === "" ? key : `${path}.${key}`, isTwofold, found);
   }

@@ -1,3 +1,4 @@
+import { ownValue } from "../lib/own_value.ts";
 import type { ServiceTier } from "./conversation.ts";
 import { readTier } from "./usage.ts";
 
@@ -36,7 +37,8 @@ export function writtenTier(
   losses: Set<string>,
 ): Readonly<Record<string, string>> {
   if (tier === undefined) return {};
-  if (Object.hasOwn(words, tier)) return { [field]: words[tier] };
+  const word = ownValue(words, tier);
+  if (word !== undefined) return { [field]: word };
   if (tier !== "auto" && tier !== "standard") losses.add("service_tier");
   return {};
 }

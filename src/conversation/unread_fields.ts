@@ -1,4 +1,5 @@
 import type { JsonObject } from "../lib/json_object.ts";
+import { ownValue } from "../lib/own_value.ts";
 import { camelCaseOf } from "./request_walk.ts";
 import { isAbsent, isObject } from "./wire_value.ts";
 
@@ -61,10 +62,10 @@ class Walk {
       const value = object[key];
       if (isAbsent(value)) continue;
       const name = this.isTwofold ? camelCaseOf(key) : key;
-      const shape = Object.hasOwn(fields, name) ? fields[name] : null;
+      const shape = ownValue(fields, name);
       if (shape === true) continue;
       const at = path === "" ? key : `${path}.${key}`;
-      if (shape === null) this.unread.add(at);
+      if (shape === undefined) this.unread.add(at);
       else this.#value(value, shape, at);
     }
   }
@@ -84,10 +85,11 @@ class Walk {
 
   #kind(value: JsonObject, { shapes, options }: Kinds, path: string): void {
     const kind = value[options.by ?? "type"] ?? options.usual;
-    if (typeof kind !== "string") this.unread.add(path);
-    else if (!Object.hasOwn(shapes, kind)) {
+    if (typeof kind !== "string") return void this.unread.add(path);
+    const shape = ownValue(shapes, kind);
+    if (shape === undefined) {
       if (!options.takesOthers) this.unread.add(`${path}.${kind}`);
-    } else this.#value(value, shapes[kind], options.isNamed && kind !== options.usual ? `${path}.${kind}` : path);
+    } else this.#value(value, shape, options.isNamed && kind !== options.usual ? `${path}.${kind}` : path);
   }
 }
 

@@ -23,6 +23,17 @@ export interface Inbound {
   readonly memory: MemoryLease;
 }
 
+/**
+ * A path parameter of the route that matched.
+ *
+ * @throws {Error} If the route's path has no such parameter, which is a defect of the address table.
+ */
+export function pathParam(params: Inbound["params"], name: string): string {
+  const value = params[name];
+  if (value === undefined) throw new Error(`The route has no path parameter "${name}"`);
+  return value;
+}
+
 /** Answers one endpoint. A failure is thrown as a {@linkcode GatewayError} and rendered by the route's protocol. */
 export type Handler = (inbound: Inbound) => Response | Promise<Response>;
 

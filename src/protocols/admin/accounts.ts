@@ -14,7 +14,7 @@ import { creditAccount, isCreditReference } from "../../billing/credit.ts";
 import type { KeyRing } from "../../billing/key_ring.ts";
 import type { Meter } from "../../billing/meter.ts";
 import { LEAST_SECRET_CHARACTERS, rotateWebhookSecret } from "../../billing/webhook_secret.ts";
-import type { Handler, Inbound } from "../../http/inbound.ts";
+import { type Handler, type Inbound, pathParam } from "../../http/inbound.ts";
 import { secondsOf } from "../../lib/clock.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { writeMoney } from "../../lib/money.ts";
@@ -59,8 +59,8 @@ export function createAccountHandler(store: Store, readJson: ReadJson): Handler 
     const opening = {
       id,
       balance: balance === undefined ? 0n : readAmount("balance", balance, 0n),
-      webhookSecret: given,
-      allowBuckets,
+      ...(given === undefined ? {} : { webhookSecret: given }),
+      ...(allowBuckets === undefined ? {} : { allowBuckets }),
     };
     const { account, webhookSecret } = await createAccount(store, opening);
     return answerJson({ ...writeAccount(account), webhook_secret: webhookSecret }, 201);
@@ -77,7 +77,7 @@ export function listAccountsHandler(store: Store): Handler {
 
 /** `GET /admin/v1/accounts/:account`: the account with its money. */
 export function getAccountHandler(store: Store): Handler {
-  return async ({ params }) => answerJson(writeAccount(await readAccount(store, params.account)));
+  return async ({ params }) => answerJson(writeAccount(await readAccount(store, pathParam(params, "account"))));
 }
 
 /**
@@ -86,7 +86,7 @@ export function getAccountHandler(store: Store): Handler {
  */
 export function creditHandler(store: Store, readJson: ReadJson, meter: Pick<Meter, "invalidate">): Handler {
   return async (inbound) => {
-    const { account: id } = inbound.params;
+    const id = pathParam(inbound.params, "account");
     const { amount, reference } = readFields(NewCredit, await readJson(inbound));
     const credited = await creditAccount(store, id, readAmount("amount", amount), reference);
     meter.invalidate(id);
@@ -100,10 +100,14 @@ export function creditHandler(store: Store, readJson: ReadJson, meter: Pick<Mete
  */
 export function adjustHandler(store: Store, readJson: ReadJson, meter: Pick<Meter, "invalidate">): Handler {
   return async (inbound) => {
-    const { account } = inbound.params;
-    const { amount, reason, reference, allow_negative } = readFields(NewAdjustment, await readJson(inbound));
-    const adjustment = { account, amount: readSignedAmount("amount", amount), reason, reference };
-    const adjusted = await adjustAccount(store, { ...adjustment, allowNegative: allow_negative });
+    const account = pathParam(inbound.params, "account");
+    const { amount: sent, reason, reference, allow_negative: allowNegative = false } = readFields(
+      NewAdjustment,
+      await readJson(inbound),
+    );
+    const amount = readSignedAmount("amount", sent);
+    const named = reference === undefined ? {} : { reference };
+    const adjusted = await adjustAccount(store, { account, amount, reason, allowNegative, ...named });
     meter.invalidate(account);
     return answerJson({ ...writeAccount(await readAccount(store, account)), ...adjusted });
   };
@@ -115,14 +119,14 @@ export function adjustHandler(store: Store, readJson: ReadJson, meter: Pick<Mete
 export function bucketsHandler(store: Store, readJson: ReadJson): Handler {
   return async (inbound) => {
     const { allow_buckets: buckets } = readFields(NewBuckets, await readJson(inbound));
-    return answerJson(writeAccount(await setAllowedBuckets(store, inbound.params.account, buckets)));
+    return answerJson(writeAccount(await setAllowedBuckets(store, pathParam(inbound.params, "account"), buckets)));
   };
 }
 
 /** `POST /admin/v1/accounts/:account/suspend`: the account; its keys are refused from now on. */
 export function suspendHandler(store: Store, keys: Pick<KeyRing, "forgetAccount">): Handler {
   return async ({ params }) => {
-    const account = await suspendAccount(store, params.account);
+    const account = await suspendAccount(store, pathParam(params, "account"));
     keys.forgetAccount(account.id);
     return answerJson(writeAccount(account));
   };
@@ -131,7 +135,7 @@ export function suspendHandler(store: Store, keys: Pick<KeyRing, "forgetAccount"
 /** `POST /admin/v1/accounts/:account/resume`: the account; its keys are accepted again. */
 export function resumeHandler(store: Store, keys: Pick<KeyRing, "forgetAccount">): Handler {
   return async ({ params }) => {
-    const account = await resumeAccount(store, params.account);
+    const account = await resumeAccount(store, pathParam(params, "account"));
     keys.forgetAccount(account.id);
     return answerJson(writeAccount(account));
   };
@@ -140,7 +144,7 @@ export function resumeHandler(store: Store, keys: Pick<KeyRing, "forgetAccount">
 /** `POST …/:account/webhook-secret`: a new secret, shown this once; the old one is good for a day more. */
 export function rotateWebhookSecretHandler(store: Store): Handler {
   return async ({ params }) => {
-    const { id } = await readAccount(store, params.account);
+    const { id } = await readAccount(store, pathParam(params, "account"));
     return answerJson({ account: id, webhook_secret: await rotateWebhookSecret(store, id) });
   };
 }

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Handler, Route } from "../../http/inbound.ts";
+import { type Handler, pathParam, type Route } from "../../http/inbound.ts";
 import { secondsOf } from "../../lib/clock.ts";
 import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
@@ -61,7 +61,7 @@ function listHandler(desk: DeliveryAdmin): Handler {
 /** `GET /admin/v1/deliveries/:task`: the delivery with its attempts. */
 function getHandler(desk: DeliveryAdmin): Handler {
   return async ({ params }) => {
-    const story = await desk.read(params.task);
+    const story = await desk.read(pathParam(params, "task"));
     if (!story) throw new GatewayError("not_found", "Cannot find a delivery: the task has none");
     return answerJson({ ...writeDelivery(story.delivery), attempt_log: story.attempts.map(writeAttempt) });
   };
@@ -69,14 +69,14 @@ function getHandler(desk: DeliveryAdmin): Handler {
 
 /** `GET /admin/v1/deliveries/:task/request`: `{headers, body}`, what the receiver would be sent now, signed. */
 function requestHandler(desk: DeliveryAdmin): Handler {
-  return async ({ params }) => answerJson(await desk.requestOf(params.task));
+  return async ({ params }) => answerJson(await desk.requestOf(pathParam(params, "task")));
 }
 
 /** `POST /admin/v1/deliveries/:task/redeliver`: 202 with the delivery, pending again; 409 while it is pending. */
 function redeliverHandler(desk: DeliveryAdmin): Handler {
   return async ({ params, request }) => {
     await request.body?.cancel();
-    return answerJson(writeDelivery(await desk.redeliver(params.task)), 202);
+    return answerJson(writeDelivery(await desk.redeliver(pathParam(params, "task"))), 202);
   };
 }
 

@@ -1,4 +1,5 @@
 import type * as z from "zod";
+import { elementAt } from "../../lib/element_at.ts";
 import { invalidField } from "../../lib/gateway_error.ts";
 import { type Money, readMoney } from "../../lib/money.ts";
 
@@ -10,8 +11,10 @@ import { type Money, readMoney } from "../../lib/money.ts";
 export function readFields<T>(schema: z.ZodType<T>, body: unknown): T {
   const read = schema.safeParse(body, { error: expectationOf });
   if (read.success) return read.data;
-  const [issue] = read.error.issues;
-  if (issue.code === "unrecognized_keys") throw invalidField(pathOf([...issue.path, issue.keys[0]]), "no such field");
+  const issue = elementAt(read.error.issues, 0);
+  if (issue.code === "unrecognized_keys") {
+    throw invalidField(pathOf([...issue.path, elementAt(issue.keys, 0)]), "no such field");
+  }
   throw invalidField(pathOf(issue.path), `expected ${issue.message}`);
 }
 
@@ -72,8 +75,9 @@ export function readPage(query: string): { limit: number; after?: string } {
   if (!/^[1-9]\d{0,2}$/.test(limit) || Number(limit) > MAX_PAGE_SIZE) {
     throw invalidField("limit", `expected a whole number from 1 to ${MAX_PAGE_SIZE}`);
   }
-  const after = parameters.get("after") ?? undefined;
-  if (after !== undefined && !/^[\x21-\x7e]{1,128}$/.test(after)) {
+  const after = parameters.get("after");
+  if (after === null) return { limit: Number(limit) };
+  if (!/^[\x21-\x7e]{1,128}$/.test(after)) {
     throw invalidField("after", 'expected a "next" of an earlier page');
   }
   return { limit: Number(limit), after };

@@ -1,7 +1,7 @@
 import { readAccount } from "../../billing/account.ts";
 import { type IssuedKey, issueKey, listKeys } from "../../billing/issued_key.ts";
 import type { KeyRing } from "../../billing/key_ring.ts";
-import type { Handler } from "../../http/inbound.ts";
+import { type Handler, pathParam } from "../../http/inbound.ts";
 import { secondsOf } from "../../lib/clock.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { Store } from "../../store/store.ts";
@@ -11,7 +11,7 @@ import { readPage } from "./fields.ts";
 /** `POST /admin/v1/accounts/:account/keys`: 201 with the key and, this once, its secret. */
 export function issueKeyHandler(store: Store): Handler {
   return async ({ params }) => {
-    const { id } = await readAccount(store, params.account);
+    const { id } = await readAccount(store, pathParam(params, "account"));
     const { key, secret } = await issueKey(store, id);
     return answerJson({ ...writeKey(key), secret }, 201);
   };
@@ -20,7 +20,7 @@ export function issueKeyHandler(store: Store): Handler {
 /** `GET /admin/v1/accounts/:account/keys?limit&after`: `{data, next}`, oldest first, revoked keys included. */
 export function listKeysHandler(store: Store): Handler {
   return async ({ params, query }) => {
-    const { id } = await readAccount(store, params.account);
+    const { id } = await readAccount(store, pathParam(params, "account"));
     const { keys, next } = await listKeys(store, id, readPage(query));
     return answerJson({ data: keys.map(writeKey), next });
   };
@@ -29,8 +29,8 @@ export function listKeysHandler(store: Store): Handler {
 /** `DELETE /admin/v1/accounts/:account/keys/:key`: the key, revoked; here it is refused from now on. */
 export function revokeKeyHandler(store: Store, keys: Pick<KeyRing, "revoke">): Handler {
   return async ({ params }) => {
-    const { id } = await readAccount(store, params.account);
-    return answerJson(writeKey(await keys.revoke(id, params.key)));
+    const { id } = await readAccount(store, pathParam(params, "account"));
+    return answerJson(writeKey(await keys.revoke(id, pathParam(params, "key"))));
   };
 }
 

@@ -1,7 +1,7 @@
 import { readAccount } from "../../billing/account.ts";
 import type { ChargeRow } from "../../billing/charge.ts";
 import { type LedgerLine, listLedger } from "../../billing/ledger.ts";
-import type { Handler } from "../../http/inbound.ts";
+import { type Handler, pathParam } from "../../http/inbound.ts";
 import { secondsOf } from "../../lib/clock.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { writeMoney } from "../../lib/money.ts";
@@ -16,7 +16,7 @@ import { readsNewestFirst } from "./time_page.ts";
  */
 export function ledgerHandler(store: Store): Handler {
   return async ({ params, query }) => {
-    const { id } = await readAccount(store, params.account);
+    const { id } = await readAccount(store, pathParam(params, "account"));
     const page = { ...readPage(query), reverse: readsNewestFirst(query, "asc") };
     const { lines, next } = await listLedger(store, id, page);
     return answerJson({ data: lines.map(writeLine), next });

@@ -1,6 +1,6 @@
 import { ACCOUNT_ID_EXPECTATION, isAccountId } from "../../billing/account_id.ts";
 import type { Hold } from "../../billing/hold.ts";
-import type { Handler, Route } from "../../http/inbound.ts";
+import { type Handler, pathParam, type Route } from "../../http/inbound.ts";
 import { secondsOf } from "../../lib/clock.ts";
 import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
@@ -46,7 +46,7 @@ function listHandler(desk: TaskAdmin): Handler {
 /** `GET /admin/v1/tasks/:task`: the task. */
 function getHandler(desk: TaskAdmin): Handler {
   return async ({ params }) => {
-    const story = await desk.read(params.task);
+    const story = await desk.read(pathParam(params, "task"));
     if (!story) throw new GatewayError("not_found", "Cannot find the task: no such task");
     return answerJson(writeTask(story));
   };
@@ -58,7 +58,7 @@ function getHandler(desk: TaskAdmin): Handler {
 function mirrorHandler(desk: TaskAdmin): Handler {
   return async ({ params, request }) => {
     await request.body?.cancel();
-    return answerJson(writeTask(await desk.mirror(params.task)), 202);
+    return answerJson(writeTask(await desk.mirror(pathParam(params, "task"))), 202);
   };
 }
 

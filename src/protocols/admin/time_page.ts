@@ -71,7 +71,9 @@ export function writePlace({ createdAt, id }: TimePlace): string {
  * @throws {GatewayError} `invalid_request` that names `after`.
  */
 export function readPlace(text: string): TimePlace {
-  const match = /^(\d{1,16})\.([0-9a-f-]{36})$/.exec(text);
-  if (!match) throw invalidField("after", 'expected a "next" of an earlier page');
-  return { createdAt: Number(match[1]), id: match[2] };
+  const [, createdAt, id] = /^(\d{1,16})\.([0-9a-f-]{36})$/.exec(text) ?? [];
+  if (createdAt === undefined || id === undefined) {
+    throw invalidField("after", 'expected a "next" of an earlier page');
+  }
+  return { createdAt: Number(createdAt), id };
 }

@@ -3,7 +3,7 @@ import { type CachedContent, cacheNameOf } from "../../caches/cached_content.ts"
 import type { Caches } from "../../caches/caches.ts";
 import type { BodyLimits } from "../../http/body.ts";
 import { CONTENT_CARRIERS } from "../../http/credentials.ts";
-import type { Handler, Inbound, Route } from "../../http/inbound.ts";
+import { type Handler, type Inbound, pathParam, type Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
 import { invalidField } from "../../lib/gateway_error.ts";
 import { readHeaderPin } from "../../routing/pin.ts";
@@ -83,7 +83,7 @@ async function remove(inbound: Inbound, { caches, authenticate }: CachedContentP
 }
 
 function nameIn({ params }: Inbound): string {
-  return cacheNameOf(params.id);
+  return cacheNameOf(pathParam(params, "id"));
 }
 
 /** As the vendor has it: sizes beyond the largest are cut to it, and 0 asks for the usual one. */

@@ -8,7 +8,7 @@ import type { JsonObject } from "../../lib/json_object.ts";
 import { isObject } from "../../conversation/wire_value.ts";
 import type { BodyLimits } from "../../http/body.ts";
 import { CONTENT_CARRIERS } from "../../http/credentials.ts";
-import type { Handler, Inbound, Route } from "../../http/inbound.ts";
+import { type Handler, type Inbound, pathParam, type Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
 import { readHeaderPin } from "../../routing/pin.ts";
 import { countTokens } from "../../texts/count_tokens.ts";
@@ -108,5 +108,5 @@ async function cacheIn(body: JsonObject, { caches, credential, model }: Naming):
 
 /** The model of the path; a client may repeat the collection's name. */
 function modelOf(inbound: Inbound): string {
-  return inbound.params.model.replace(/^models\//, "");
+  return pathParam(inbound.params, "model").replace(/^models\//, "");
 }

@@ -3,6 +3,7 @@ import { catalogRoutes } from "../../catalog/listing.ts";
 import type { Model } from "../../catalog/model.ts";
 import { outputLimitOf, writeArchitecture, writePricing, writeTopProvider } from "../../catalog/written.ts";
 import type { ErrorRenderer, Route } from "../../http/inbound.ts";
+import { elementAt } from "../../lib/element_at.ts";
 import { invalidField } from "../../lib/gateway_error.ts";
 
 const MAX_PAGE_SIZE = 1000;
@@ -85,7 +86,7 @@ function writeContentPage(
   const start = startOf(models, query.get("pageToken") ?? query.get("page_token") ?? "");
   const end = start + Math.min(Number(size), MAX_PAGE_SIZE);
   const page = { models: written.slice(start, end) };
-  return end < models.length ? { ...page, nextPageToken: btoa(models[end - 1].id) } : page;
+  return end < models.length ? { ...page, nextPageToken: btoa(elementAt(models, end - 1).id) } : page;
 }
 
 function startOf(models: readonly Model[], token: string): number {

@@ -1,5 +1,5 @@
 import type { Authenticate } from "../../billing/authenticate.ts";
-import type { Inbound, Route } from "../../http/inbound.ts";
+import { type Inbound, pathParam, type Route } from "../../http/inbound.ts";
 import { secondsOf } from "../../lib/clock.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { Videos } from "../../videos/videos.ts";
@@ -44,7 +44,7 @@ async function redeliver(inbound: Inbound, parts: DeliveryRouteParts): Promise<R
 /** The id of a task of the caller; throws `not_found` for any other. */
 async function ownTask(inbound: Inbound, { videos, authenticate }: DeliveryRouteParts): Promise<string> {
   const { keyId } = await authenticate(inbound);
-  return (await videos.read(keyId, inbound.params.id)).id;
+  return (await videos.read(keyId, pathParam(inbound.params, "id"))).id;
 }
 
 function writeDelivery(delivery: Delivery): JsonObject {

@@ -1,6 +1,6 @@
 import { isSigned, type SigningKeys } from "../../files/signed_url.ts";
 import { type Files, isFileName, type StoredFile } from "../../files/files.ts";
-import type { Inbound, Route } from "../../http/inbound.ts";
+import { type Inbound, pathParam, type Route } from "../../http/inbound.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
 import type { StreamedThing, Videos } from "../../videos/videos.ts";
 import { renderVideoError } from "./videos.ts";
@@ -24,7 +24,8 @@ export function fileRoutes(parts: FileRouteParts): Route[] {
 }
 
 async function serve(inbound: Inbound, parts: FileRouteParts): Promise<Response> {
-  const { params: { name }, query, request } = inbound;
+  const { query, request } = inbound;
+  const name = pathParam(inbound.params, "name");
   if (!isFileName(name) || !isSigned(name, query, parts.now(), parts.signingKeys)) throw forbidden();
   if (!await parts.isOwned(name)) throw gone();
   const file = await parts.files.find(name);
@@ -126,10 +127,10 @@ function partIn(field: string | null, bytes: number): { first: number; last: num
 
 /** Its ends, null where one is left out; null unless the field is a single range of bytes. */
 function rangeOf(field: string): readonly [start: number | null, end: number | null] | null {
-  const match = /^bytes=\s*([0-9]*)-([0-9]*)\s*$/i.exec(field);
-  if (match === null || (match[1] === "" && match[2] === "")) return null;
-  const [start, end] = [match[1], match[2]].map((digits) => digits === "" ? null : Number(digits));
-  return [start, end];
+  const [, start, end] = /^bytes=\s*([0-9]*)-([0-9]*)\s*$/i.exec(field) ?? [];
+  if (start === undefined || end === undefined || (start === "" && end === "")) return null;
+  const positionOf = (digits: string) => digits === "" ? null : Number(digits);
+  return [positionOf(start), positionOf(end)];
 }
 
 function renderUnsatisfiable(bytes: number): Response {

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { BodyLimits } from "../../http/body.ts";
-import type { Inbound, Route } from "../../http/inbound.ts";
+import { type Inbound, pathParam, type Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
 import { isTaskId } from "../../videos/tasks/task_id.ts";
@@ -29,8 +29,8 @@ export function videoCallbackRoutes(parts: VideoCallbackParts): Route[] {
 }
 
 async function answer(inbound: Inbound, { videos, bodyIdleMs }: VideoCallbackParts): Promise<Response> {
-  const { params: { id }, query } = inbound;
-  const token = /^token=([A-Za-z0-9_-]{43})$/.exec(query)?.[1] ?? "";
+  const id = pathParam(inbound.params, "id");
+  const token = /^token=([A-Za-z0-9_-]{43})$/.exec(inbound.query)?.[1] ?? "";
   // One text for a wrong token and for a task that is not there.
   if (!isTaskId(id) || !videos.acceptCallback(id, token)) {
     throw new GatewayError("not_found", "Cannot find the callback");

@@ -132,7 +132,7 @@ function bodyOf(fields: ReadonlyMap<string, string>): JsonObject {
   const body: JsonObject = {};
   for (const [name, text] of [...fields].toSorted(([a], [b]) => a < b ? -1 : 1)) {
     const [, top, member] = MEMBER.exec(name) ?? [];
-    if (member === undefined) {
+    if (top === undefined || member === undefined) {
       body[name] = valueOf(name, text);
       continue;
     }

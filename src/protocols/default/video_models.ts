@@ -72,7 +72,8 @@ function pricesOf(video: VideoSection): Record<string, string> {
     if (price !== null) prices[sku] = price;
   };
   for (const resolution of video.resolutions) {
-    const [audio, silent] = [true, false].map((withAudio) => secondPriceOf(video, resolution, withAudio));
+    const audio = secondPriceOf(video, resolution, true);
+    const silent = secondPriceOf(video, resolution, false);
     if (audio === silent) add(`duration_seconds_${resolution}`, audio);
     else {
       add(`duration_seconds_with_audio_${resolution}`, audio);

@@ -1,7 +1,7 @@
 import type { Authenticate } from "../../billing/authenticate.ts";
 import type { BodyLimits } from "../../http/body.ts";
 import { isDryRun } from "../../http/dry_run.ts";
-import type { ErrorRenderer, Handler, Inbound, Route } from "../../http/inbound.ts";
+import { type ErrorRenderer, type Handler, type Inbound, pathParam, type Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
 import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
 import { droppedNames } from "../../texts/answer.ts";
@@ -38,7 +38,7 @@ export const renderVideoError: ErrorRenderer = (error, _requestId, asked = NO_HE
   const body = { code, message: error.message, ...(isRouting ? { type: error.code } : {}) };
   return Response.json({ error: dialectOf(asked).writeError(body, status) }, {
     status,
-    headers: error.details.headers,
+    headers: error.details.headers ?? {},
   });
 };
 
@@ -94,7 +94,7 @@ function droppedHeader(dropped: readonly string[]): Record<string, string> {
 async function read(inbound: Inbound, { videos, authenticate }: VideoRouteParts): Promise<Response> {
   const { keyId } = await authenticate(inbound);
   return await underPollingLimit(videos, keyId, async (headers) => {
-    const task = await videos.read(keyId, inbound.params.id);
+    const task = await videos.read(keyId, pathParam(inbound.params, "id"));
     return Response.json(dialectOf(inbound.request.headers).writeTask(task), { headers });
   });
 }
@@ -105,7 +105,7 @@ async function events(inbound: Inbound, { videos, authenticate }: VideoRoutePart
   return await underPollingLimit(videos, keyId, async (headers) => {
     const { request, params, method } = inbound;
     const reader = { ...EVENT_WRITER, mayGoOn: () => isGood(inbound, authenticate) };
-    const stream = await videos.events(keyId, params.id, lastEventIdIn(request.headers), reader);
+    const stream = await videos.events(keyId, pathParam(params, "id"), lastEventIdIn(request.headers), reader);
     if (stream === null) return new Response(null, { status: 204, headers });
     if (method === "HEAD") await stream.cancel();
     return new Response(method === "HEAD" ? null : stream, { headers: { ...headers, ...EVENT_HEADERS } });
@@ -149,7 +149,7 @@ async function list(inbound: Inbound, { videos, authenticate }: VideoRouteParts)
 /** Cancels a pending task; with `purge=true`, or for clients that mean it so, it removes a finished one. */
 async function cancel(inbound: Inbound, { videos, authenticate }: VideoRouteParts): Promise<Response> {
   const { keyId } = await authenticate(inbound);
-  const { id } = inbound.params;
+  const id = pathParam(inbound.params, "id");
   if (isDryRun(inbound.request.headers)) {
     throw invalidField("X-Service-Dry-Run", "expected it at creates alone: a cancel cannot be tried out");
   }
@@ -174,6 +174,6 @@ function readPurge(query: string): boolean {
 
 async function content(inbound: Inbound, { videos, authenticate }: VideoRouteParts): Promise<Response> {
   const { keyId } = await authenticate(inbound);
-  const location = await videos.contentOf(keyId, inbound.params.id, readContentQuery(inbound.query));
+  const location = await videos.contentOf(keyId, pathParam(inbound.params, "id"), readContentQuery(inbound.query));
   return new Response(null, { status: 302, headers: { location, "cache-control": "private, no-store" } });
 }

@@ -140,7 +140,8 @@ function claudeTraits(name: string) {
 /** What the vendor calls the model, where that is a Claude model with a version; null for all others. */
 function claudeNameOf(model: Model): string | null {
   const names = model.serves.map((serving) => serving.model.toLowerCase());
-  return names.every((name) => /claude-.*\d/.test(name)) ? names[0] : null;
+  const [first = null] = names;
+  return names.every((name) => /claude-.*\d/.test(name)) ? first : null;
 }
 
 function support(supported: boolean): Support {

@@ -69,7 +69,7 @@ function writeMessagePage(
   const stages = [...query.getAll("lifecycle"), ...query.getAll("lifecycle[]")];
   const isWanted = (model: Model) => stages.length === 0 || stages.includes(lifecycleOf(model));
   const models = listed.filter(isWanted);
-  const data = written.filter((_, index) => isWanted(listed[index]));
+  const data = listed.flatMap((model, index) => isWanted(model) ? [written[index]] : []);
   const position = (name: string) => models.findIndex(({ id }) => id === query.get(name));
   const after = position("after_id");
   const before = position("before_id");

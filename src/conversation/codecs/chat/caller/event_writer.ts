@@ -2,7 +2,6 @@ import type { GatewayError } from "../../../../lib/gateway_error.ts";
 import type { EventWriter, ReplyContext } from "../../../caller_format.ts";
 import type { Frame } from "../../../../lib/frame.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { ReasoningPart } from "../../../conversation.ts";
 import type { PartOpening, ReplyEvent } from "../../../events.ts";
 import type { Seal } from "../../../seal.ts";
 import { writeAnnotations } from "../shared/citations.ts";
@@ -211,9 +210,8 @@ function endPart(writing: Writing, event: Extract<ReplyEvent, { type: "part-end"
 function endThought(writing: Writing, part: OpenPart, opening: Extract<PartOpening, { kind: "reasoning" }>): Frame[] {
   const index = writing.thoughts++;
   if (!part.seal) return [];
-  const { redacted, id } = opening;
-  const sealed: ReasoningPart = { kind: "reasoning", text: part.text, redacted, id };
-  return [chunk(writing, { reasoning_details: [writeDetail({ ...sealed, seal: part.seal }, index)] })];
+  const sealed = { ...opening, text: part.text, seal: part.seal };
+  return [chunk(writing, { reasoning_details: [writeDetail(sealed, index)] })];
 }
 
 function finish(writing: Writing, { stop, usage }: Extract<ReplyEvent, { type: "finish" }>): Frame[] {

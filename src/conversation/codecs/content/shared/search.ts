@@ -10,10 +10,10 @@ const NAME = "tools.googleSearch";
 
 /** The search that checked `tools` offer; null when there is none. This form cannot insist on it. */
 export function readSearch(tools: unknown): WebSearch | null {
-  const offered = objectsIn(tools);
-  const index = offered.findIndex((tool) => isObject(field(tool, "googleSearch")));
-  if (index < 0) return null;
-  const search = field(offered[index], "googleSearch") as JsonObject;
+  const searches = objectsIn(tools).map((tool) => field(tool, "googleSearch"));
+  const index = searches.findIndex(isObject);
+  const search = searches[index];
+  if (!isObject(search)) return null;
   return {
     ...NO_SEARCH_SETTINGS,
     field: Array.isArray(tools) ? `tools[${index}].googleSearch` : "tools.googleSearch",

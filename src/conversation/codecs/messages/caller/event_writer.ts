@@ -249,7 +249,8 @@ function closeCall(state: WritingState, part: HeldPart, opening: PartOpening & {
 
 function closeThinking(state: WritingState, part: HeldPart): Frame[] {
   if (!part.isBegun) {
-    state.signatures.push(...reasoningBlocks({ text: "", seal: part.seal ?? undefined, redacted: isRedacted(part) }));
+    const seal = part.seal ? { seal: part.seal } : {};
+    state.signatures.push(...reasoningBlocks({ text: "", ...seal, redacted: isRedacted(part) }));
     return [];
   }
   const signature = signatureOf(part.seal ?? undefined);

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import { readUserLocation, textsOrNull } from "../../../offered_search.ts";
 import type { SearchSetting, WebSearch } from "../../../web_search.ts";
-import { isAbsent, isObject, numberOrNull, objectsOf } from "../../../wire_value.ts";
+import { isAbsent, isObject, listOf, numberOrNull, objectsOf } from "../../../wire_value.ts";
 
 /** True for a tool by which this form asks for a search, in any of its versions. */
 export function isSearchTool({ type }: JsonObject): boolean {
@@ -20,10 +20,11 @@ const READ = new Set(["type", "name", "cache_control"]);
 
 /** The search that checked `tools` offer and `tool_choice` allows; null when there is none. */
 export function readSearch({ tools, tool_choice: choice }: JsonObject): WebSearch | null {
-  const index = Array.isArray(tools) ? tools.findIndex((tool) => isObject(tool) && isSearchTool(tool)) : -1;
+  const offered = listOf(tools);
+  const index = offered.findIndex((tool) => isObject(tool) && isSearchTool(tool));
+  const tool = offered[index];
   const word = isObject(choice) ? choice.type : null;
-  if (index < 0 || word === "none") return null;
-  const tool = (tools as JsonObject[])[index];
+  if (!isObject(tool) || word === "none") return null;
   const name = `tools.${tool.type}`;
   const isOnly = objectsOf(tools).length === 1;
   const fields = Object.keys(tool).filter((field) => !isAbsent(tool[field]) && !READ.has(field));

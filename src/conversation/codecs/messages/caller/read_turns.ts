@@ -107,9 +107,11 @@ function withCarriedSeals(parts: readonly Part[]): Part[] {
     } else if (seal.form === "content" && next?.kind === "tool_call") sealOfCall.set(next.callId, seal);
     else settled.push(part);
   });
-  return settled.map((part) =>
-    part.kind === "tool_call" && sealOfCall.has(part.callId) ? { ...part, seal: sealOfCall.get(part.callId) } : part
-  );
+  return settled.map((part) => {
+    if (part.kind !== "tool_call") return part;
+    const seal = sealOfCall.get(part.callId);
+    return seal === undefined ? part : { ...part, seal };
+  });
 }
 
 /** True for thinking that shows nothing but a seal, and that of another form. */

@@ -1,6 +1,8 @@
 import { type Fields, Kinds } from "../../../unread_fields.ts";
 
-const CACHE: Fields = { cache_control: { type: true, ttl: (value) => value === "5m" || value === "1h" } };
+const CACHE_CONTROL: Fields = { type: true, ttl: (value) => value === "5m" || value === "1h" };
+
+const CACHE: Fields = { cache_control: CACHE_CONTROL };
 
 /** Citations of the web are read; those of documents need the documents' own places. */
 const CITATION = new Kinds({
@@ -88,7 +90,7 @@ export const REQUEST_SHAPE: Fields = {
   thinking: { type: isKnownThinking, budget_tokens: true, display: isKnownDisplay },
   output_config: { effort: true, format: { type: true, schema: true } },
   output_format: { type: true, schema: true },
-  cache_control: CACHE.cache_control,
+  cache_control: CACHE_CONTROL,
   // Tools of the vendor's own are named by their reader.
   tools: [new Kinds({ custom: TOOL }, { usual: "custom", takesOthers: true })],
   tool_choice: { type: true, name: true, disable_parallel_tool_use: true },

@@ -130,8 +130,8 @@ function spanSeal(start: number | null, end: number | null): Seal {
 }
 
 function spanIn({ form, value }: Seal): Pick<Citation, "start" | "end"> | null {
-  const [mark, start, end] = form === "chat" ? /^cite\.(\d*)\.(\d*)$/.exec(value) ?? [] : [];
-  if (mark === undefined) return null;
+  const [, start, end] = form === "chat" ? /^cite\.(\d*)\.(\d*)$/.exec(value) ?? [] : [];
+  if (start === undefined || end === undefined) return null;
   const numberIn = (digits: string) => digits === "" ? null : Number(digits);
   return { start: numberIn(start), end: numberIn(end) };
 }

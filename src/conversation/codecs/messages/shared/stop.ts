@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
+import { ownValue } from "../../../../lib/own_value.ts";
 import { type Stop, stopFor, type StopReason } from "../../../reply.ts";
 import { isObject, textOrNull } from "../../../wire_value.ts";
 
@@ -20,7 +21,7 @@ export function readStop(words: JsonObject): Stop {
   const sequence = textOrNull(words.stop_sequence);
   const explanation = isObject(words.stop_details) ? textOrNull(words.stop_details.explanation) : null;
   return {
-    reason: raw !== null && Object.hasOwn(REASONS, raw) ? REASONS[raw] : "end",
+    reason: raw === null ? "end" : ownValue(REASONS, raw) ?? "end",
     raw,
     ...(sequence === null ? {} : { sequence }),
     ...(explanation === null ? {} : { explanation }),

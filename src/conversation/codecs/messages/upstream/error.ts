@@ -1,5 +1,6 @@
 import type { VendorError } from "../../../upstream_format.ts";
 import type { FailureReason } from "../../../../lib/gateway_error.ts";
+import { ownValue } from "../../../../lib/own_value.ts";
 import { isObject, listOf, textOrNull } from "../../../wire_value.ts";
 import { OVERFLOW_WORDING } from "../shared/overflow_wording.ts";
 
@@ -21,7 +22,7 @@ const STATUS: Readonly<Record<string, number>> = {
 
 /** The HTTP status that a word of the form stands for; null for others. */
 export function statusOf(code: string | null): number | null {
-  return code !== null && Object.hasOwn(STATUS, code) ? STATUS[code] : null;
+  return code === null ? null : ownValue(STATUS, code) ?? null;
 }
 
 /** What a vendor's error body says. Tolerant: vendors that resemble the form also send plain texts and pages. */

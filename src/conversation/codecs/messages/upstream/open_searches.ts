@@ -22,9 +22,10 @@ export function readSearchBlock(searches: OpenSearch[], block: JsonObject): WebS
   if (isSearchCall(block)) searches.push({ call: block, input: "" });
   if (block.type !== "web_search_tool_result") return [];
   const at = searches.findIndex(({ call }) => call.id === block.tool_use_id);
-  if (at < 0) return [];
-  const [{ call, input }] = searches.splice(at, 1);
-  return [readSearch(call, input, block, vendorSeal)];
+  const search = searches[at];
+  if (search === undefined) return [];
+  searches.splice(at, 1);
+  return [readSearch(search.call, search.input, block, vendorSeal)];
 }
 
 /** Searches whose results did not come, as in a paused turn. */

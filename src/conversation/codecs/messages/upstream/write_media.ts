@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { essenceOf } from "../../../../lib/content_type.ts";
 import { invalidField } from "../../../../lib/gateway_error.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { FilePart, ImagePart, Source } from "../../../conversation.ts";
@@ -18,7 +19,7 @@ const PICTURE_STARTS: readonly (readonly [start: string, mediaType: string])[] =
  *
  * @throws {GatewayError} `invalid_request` for a picture that this form does not take.
  */
-export function writeImage(part: ImagePart, losses: Names): JsonObject {
+export function writeImage(part: Omit<ImagePart, "kind">, losses: Names): JsonObject {
   if (part.detail !== undefined && part.detail !== "auto") losses.add("image_detail");
   return { type: "image", source: imageSource(part.source), ...writeCache(part.cache) };
 }
@@ -40,14 +41,14 @@ function imageSource(source: Source): JsonObject {
  */
 export function writeFile(part: FilePart, losses: Names): JsonObject {
   const { source } = part;
-  if (source.mediaType?.startsWith("image/")) return writeImage({ kind: "image", source, cache: part.cache }, losses);
+  if (source.mediaType?.startsWith("image/")) return writeImage(part, losses);
   const title = part.name ? { title: part.name } : {};
   return { type: "document", source: documentSource(source), ...title, ...writeCache(part.cache) };
 }
 
 function documentSource(source: Source): JsonObject {
   if (source.kind === "url") return { type: "url", url: portableAddressOf(source, "file") };
-  const mediaType = source.mediaType.split(";")[0].trim().toLowerCase();
+  const mediaType = essenceOf(source.mediaType);
   if (mediaType === "application/pdf") return { type: "base64", media_type: mediaType, data: source.data };
   if (!isText(mediaType)) {
     throw notTaken("file", `this model's vendor takes PDF and plain text, not ${mediaWord(mediaType)}`);

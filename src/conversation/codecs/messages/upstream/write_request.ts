@@ -113,7 +113,7 @@ function simplify(body: JsonObject): void {
 
 function plainIfOne(blocks: readonly JsonObject[]): unknown {
   const [block] = blocks;
-  return blocks.length === 1 && block.type === "text" && block.cache_control === undefined &&
+  return block !== undefined && blocks.length === 1 && block.type === "text" && block.cache_control === undefined &&
       block.citations === undefined
     ? block.text
     : blocks;

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
+import { ownValue } from "../../../../lib/own_value.ts";
 import type { ContextReference } from "../../../context_reference.ts";
 import { idOf } from "../../../references.ts";
 import { isAbsent, isObject, listOf, textOf } from "../../../wire_value.ts";
@@ -36,8 +37,9 @@ const WHOLE_ITEMS: Readonly<Record<string, string>> = {
  */
 export function isLookedUp(item: JsonObject): boolean {
   const kind = textOf(item.type ?? (isAbsent(item.role) ? "item_reference" : "message"));
-  if (Object.hasOwn(WHOLE_ITEMS, kind)) {
-    const content = item[WHOLE_ITEMS[kind]];
+  const member = ownValue(WHOLE_ITEMS, kind);
+  if (member !== undefined) {
+    const content = item[member];
     return isAbsent(content) || (content === "" && NEVER_EMPTY.has(kind));
   }
   // Of kinds that are not known, calls are a vendor's own, and an item that says nothing but its id means one that is

@@ -54,7 +54,7 @@ function readAddress(url: string, path: string): Source {
 function readDataUrl(url: string, path: string): Source {
   const comma = url.indexOf(",");
   const [mediaType, ...parameters] = url.slice("data:".length, Math.max(comma, 0)).split(";");
-  if (comma < 0 || mediaType === "" || parameters.at(-1) !== "base64") {
+  if (comma < 0 || !mediaType || parameters.at(-1) !== "base64") {
     throw invalidField(path, 'expected "data:<media type>;base64,<data>"');
   }
   return base64Source(mediaType.toLowerCase(), url.slice(comma + 1), path);

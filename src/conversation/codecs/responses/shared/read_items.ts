@@ -102,12 +102,12 @@ function readMessage(item: JsonObject, path: string, reading: Reading): void {
     ? [{ type: "input_text", text: item.content }]
     : item.content as JsonObject[];
   const read = role === "assistant" ? readAssistantPart : readUserPart;
-  for (let index = 0; index < content.length; index++) {
-    const part = read(content[index], `${path}.content[${index}]`, reading.beyond);
+  for (const [index, block] of content.entries()) {
+    const part = read(block, `${path}.content[${index}]`, reading.beyond);
     if (part === null) continue;
     if (role !== "system") add(role, part, reading);
     else if (part.kind === "text") addInstruction(part, reading);
-    else reading.beyond.add(`input.content.${textOf(content[index].type)}`);
+    else reading.beyond.add(`input.content.${textOf(block.type)}`);
   }
 }
 
@@ -167,8 +167,11 @@ function readResult(item: JsonObject, path: string, custom: boolean, reading: Re
 /** The user turn that answers a turn's calls, made where a system text or nothing follows. */
 function turnAfter(turn: Draft, reading: Reading): Draft {
   const next = reading.turns.indexOf(turn) + 1;
-  if (reading.turns[next]?.role !== "user") reading.turns.splice(next, 0, { role: "user", parts: [] });
-  return reading.turns[next];
+  const present = reading.turns[next];
+  if (present?.role === "user") return present;
+  const made: Draft = { role: "user", parts: [] };
+  reading.turns.splice(next, 0, made);
+  return made;
 }
 
 function readReasoning(item: JsonObject, reading: Reading): void {

@@ -44,7 +44,7 @@ const SECONDS_PER = { ms: 0.001, s: 1, m: 60 } as const;
 
 /** Rate limits name the wait in words only: `Please try again in 1.5s`. */
 function retryAfterOf(message: string): number | null {
-  const match = /try again in (\d+(?:\.\d+)?) ?(ms|s|m)/i.exec(message);
-  if (!match) return null;
-  return Math.ceil(Number(match[1]) * SECONDS_PER[match[2].toLowerCase() as keyof typeof SECONDS_PER]);
+  const [, amount, unit] = /try again in (\d+(?:\.\d+)?) ?(ms|s|m)/i.exec(message) ?? [];
+  if (amount === undefined || unit === undefined) return null;
+  return Math.ceil(Number(amount) * SECONDS_PER[unit.toLowerCase() as keyof typeof SECONDS_PER]);
 }
