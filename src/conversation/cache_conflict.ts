@@ -1,12 +1,12 @@
 import type { JsonObject } from "../lib/json_object.ts";
 import { isAbsent, listOf, objectOf } from "./wire_value.ts";
 
-/** The first of these fields that says something; null when none does. */
+/** The first of these fields that has a value; null when none has. */
 export function firstSaid(body: JsonObject, fields: readonly string[]): string | null {
-  return fields.find((field) => !saysNothing(body[field])) ?? null;
+  return fields.find((field) => !isEmpty(body[field])) ?? null;
 }
 
-/** The first instruction in a list of turns, as `messages[0]`; null when there is none. */
+/** The path of the first system or developer message in a list, such as `messages[0]`; null when there is none. */
 export function firstInstruction(body: JsonObject, list: string): string | null {
   const at = listOf(body[list]).map(objectOf).findIndex((item) =>
     item?.role === "system" || item?.role === "developer"
@@ -14,6 +14,6 @@ export function firstInstruction(body: JsonObject, list: string): string | null 
   return at === -1 ? null : `${list}[${at}]`;
 }
 
-function saysNothing(value: unknown): boolean {
+function isEmpty(value: unknown): boolean {
   return isAbsent(value) || value === "" || (Array.isArray(value) && value.length === 0);
 }

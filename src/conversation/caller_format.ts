@@ -10,29 +10,27 @@ import type { RequestGrammar } from "./request_grammar.ts";
 import type { Form } from "./seal.ts";
 import type { Written } from "./written.ts";
 
-/** What a reply repeats of its request. */
+/** What a reply repeats of its request, and what its ids and times are made from. */
 export interface ReplyContext {
   /** The model as the caller named it. */
   readonly model: string;
-  /** The gateway's id of the request, from which ids are made where the vendor's cannot be kept. */
+  /** The gateway's id of the request. Ids are made from it where the vendor's cannot be used. */
   readonly requestId: string;
-  /** Unix seconds, used where the vendor gave none. */
+  /** Unix seconds, used where the vendor reported no time. */
   readonly createdAt: number;
-  /** The request, for formats that echo settings; null when it was not read. */
+  /** The request, for formats that echo settings; null when it was not parsed. */
   readonly conversation: Conversation | null;
   /** True when the caller asked for usage in the stream (chat format: `stream_options.include_usage`). */
   readonly includeUsage: boolean;
-  /** What the caller was told already, where a failure is written behind a vendor's own frames; absent otherwise. */
+  /** What the caller has already received, when a failure is written after a vendor's own frames; otherwise absent. */
   readonly begun?: BegunStream | null;
 }
 
-/** Turns neutral events into the frames of one caller's stream. One per stream. */
+/** Writes neutral events as the frames of one caller's stream. One instance per stream. */
 export interface EventWriter {
-  /**
-   * The frames of one event; those of `finish` include the format's end mark. An `error` event is written as by `fail`.
-   */
+  /** The frames of one event. `finish` includes the format's end marker. An `error` event is written as by `fail`. */
   write(event: ReplyEvent): Frame[];
-  /** The frames by which this format reports a failure after the first byte; the stream ends after them. */
+  /** The frames that report a failure after the first byte. The stream ends after them. */
   fail(error: GatewayError): Frame[];
 }
 
@@ -40,80 +38,80 @@ export interface EventWriter {
 export interface RequestedLimit {
   /** In the caller's spelling: `generationConfig.maxOutputTokens`. */
   readonly field: string;
-  /** As sent, so possibly more than the model can write. */
+  /** As sent; may be more than the model can write. */
   readonly tokens: number;
 }
 
-/** What callers of a format do not send back. */
+/** Parts of a reply that clients of a format do not send back, so that the gateway stores them. */
 export interface CallerMemory {
   /**
-   * The seals of a reply: `all`; `last`, those that would end it, so that its writer leaves them out; `none` where the
-   * format carries all.
+   * The signatures of a reply that are stored. `all`: every one. `last`: those that would end the reply, which its
+   * writer then leaves out. `none`: the format carries every signature itself.
    */
   readonly seals: "all" | "last" | "none";
-  /** Whether output items come back by their ids alone. */
+  /** Whether clients send output items back by id only. */
   readonly items: boolean;
 }
 
 /**
- * The side of a wire format that faces callers: requests are read, replies are written. Pure: no clock, no fetch, no
- * store. Tests hold it and the other side, {@linkcode UpstreamFormat}, to each other.
+ * The side of a wire format that faces callers: reads requests, writes replies. It has no clock, network access or
+ * store. Tests check it against the other side, {@linkcode UpstreamFormat}.
  */
 export interface CallerFormat {
   /** The format that it reads and writes. */
   readonly name: Form;
-  /** Who defined the format; formats of one author share their errors. */
+  /** Who defined the format. Formats of one author share their error bodies. */
   readonly author: FormatAuthor;
-  /** How this format spells what a reply could not be told; a name without an entry is reported as it is. */
+  /**
+   * This format's names of what a reply lost, by their neutral names. A name without an entry is reported unchanged.
+   */
   readonly replyNames: Readonly<Record<string, string>>;
   /**
-   * The fields of a request that a vendor could not be told, as the caller spelled them.
+   * The fields of a request that were not sent to the vendor, in the caller's spelling.
    *
    * @param losses Neutral names, from the writer of the vendor's format.
    */
   droppedFields(body: JsonObject, losses: readonly string[]): string[];
 
   /**
-   * The rules that hold for every target, checked also when the bytes pass through: required fields, types, ranges,
-   * roles, pairs of calls and results. Unknown fields and unknown kinds of parts pass, so that what a vendor adds
-   * tomorrow works tomorrow.
+   * Checks the rules that hold for every target, also when the bytes pass through: required fields, types, ranges,
+   * roles, pairs of calls and results. Unknown fields and unknown kinds of parts are accepted, so that features that a
+   * vendor adds later work without a change here.
    *
    * @throws {GatewayError} `invalid_request`, naming the field.
    */
   check(body: JsonObject): void;
   /**
-   * A checked request in neutral words.
+   * Reads a checked request into the neutral form.
    *
-   * @throws {GatewayError} `invalid_request` for what the neutral words cannot say and a reply depends on.
+   * @throws {GatewayError} `invalid_request` for a field that the reply depends on and that has no neutral form.
    */
   read(body: JsonObject): Conversation;
 
-  /** A whole reply as a caller of this format expects it. Losses name what it leaves out. */
+  /** Writes a whole reply for a caller of this format. */
   writeReply(reply: Reply, context: ReplyContext): Written<JsonObject>;
-  /** Begins to write a caller's stream. */
+  /** Creates the writer of one caller's stream. */
   eventWriter(context: ReplyContext): EventWriter;
-  /** The body by which this format reports a failure before the first byte. */
+  /** The body that reports a failure before the first byte. */
   writeError(error: GatewayError, requestId: string): JsonObject;
-  /** What may be sent between two frames to show that a stream is alive; null where the format's clients fail on it. */
+  /** What is sent between two frames to keep a stream alive; null where clients of the format fail on it. */
   readonly heartbeat: Frame | "comment" | null;
 
-  /** Whether the caller asked for usage in the stream; true in formats that always have it. */
+  /** Whether the caller asked for usage in the stream. Always true in formats that always report it. */
   wantsUsage(body: JsonObject): boolean;
-  /** The largest limit that the request sets, as vendors differ in which of two they take; null when it sets none. */
+  /** The largest output limit that the request sets, as vendors differ in which field they read; null for none. */
   requestedLimit(body: JsonObject): RequestedLimit | null;
   /**
-   * The request with limits that its model can keep: those above it, and a budget of reasoning that no longer fits, are
-   * lowered. Agents send one limit to every model, which vendors refuse where the model's own is lower.
+   * Lowers output limits above the model's own, and reasoning budgets that then no longer fit. Agents send one limit to
+   * every model, and vendors reject a limit above the model's own.
    *
    * @param most The model's limit of output tokens.
-   * @returns Null where nothing is above it.
+   * @returns Null when no limit is above it.
    */
   lowerLimit(body: JsonObject, most: number): LoweredLimit | null;
-  /**
-   * True where reasoning counts towards the request's limit by the format's own rule, so that it holds for any vendor.
-   */
+  /** True where the format counts reasoning towards the request's limit, so that the limit holds for any vendor. */
   readonly limitHoldsReasoning: boolean;
-  /** Where requests name a service tier. */
+  /** Fields of a request that name a service tier. */
   readonly tierFields: readonly string[];
   /**
    * Whether the image models of the multimodal series are served in this format. Source: SPEC "POST
@@ -121,12 +119,12 @@ export interface CallerFormat {
    */
   readonly servesImageModels: boolean;
   /**
-   * The field of the first setting that a request may not have beside a cached content, which holds its own; else null.
+   * The first field set that is not allowed beside a cached content, which already holds such settings; null for none.
    */
   cacheConflict(body: JsonObject): string | null;
-  /** What the gateway must remember for its callers between requests. */
+  /** What the gateway stores for callers of this format between requests. */
   readonly memory: CallerMemory;
-  /** Where a request names state at vendors, offers hosted tools and holds what is the caller's own. */
+  /** How to find references to vendor state, hosted tools and the caller's own data in a request. */
   readonly grammar: RequestGrammar;
 }
 

@@ -4,55 +4,55 @@ import type { Seal } from "./seal.ts";
 import type { WebSearch, WebSearchPart } from "./web_search.ts";
 
 /**
- * A request in neutral words: what a caller of any protocol asks of a model. Fields that a caller left out are null
- * or empty; the vendor's own default then holds.
+ * A request in the neutral form, which does not depend on the caller's or the vendor's wire format. Fields that the
+ * caller left out are null or empty; the vendor's default then applies.
  */
 export interface Conversation {
   /** The model as the caller named it: `<provider>/<model_name>`. */
   readonly model: string;
-  /** System and developer text that stands before the first turn, in order. */
+  /** System and developer text before the first turn, in order. */
   readonly instructions: readonly TextPart[];
-  /** Never two neighbours of one role, except `system`. Results of tool calls stand first in a user turn. */
+  /** Adjacent turns have different roles, except `system`. Results of tool calls come first in a user turn. */
   readonly turns: readonly Turn[];
-  /** What the model may call; empty when the caller offers nothing. */
+  /** The tools that the model may call; empty when the caller offers none. */
   readonly tools: readonly Tool[];
-  /** A search by the model's vendor; left out when the caller offers or allows none. */
+  /** A web search run by the model's vendor; absent when the caller offers or allows none. */
   readonly webSearch?: WebSearch;
-  /** Null when the caller did not say: the vendor's default holds. */
+  /** Null when the caller set none: the vendor's default applies. */
   readonly toolChoice: ToolChoice | null;
   /** False forbids more than one call in a reply; null leaves it to the vendor. */
   readonly parallelToolCalls: boolean | null;
-  /** The shape of the reply's text; null for plain text. */
+  /** The format of the reply's text; null for plain text. */
   readonly outputFormat: OutputFormat | null;
-  /** Most tokens of the reply, reasoning included. */
+  /** Maximum number of tokens in the reply, reasoning included. */
   readonly maxOutputTokens: number | null;
-  /** As {@linkcode NO_SAMPLING} when the caller said nothing. */
+  /** {@linkcode NO_SAMPLING} when the caller set nothing. */
   readonly sampling: Sampling;
-  /** Null when the caller said nothing about thinking. */
+  /** Null when the caller set nothing about reasoning. */
   readonly reasoning: ReasoningRequest | null;
-  /** True when the reply is wanted in events, as it is made. */
+  /** True when the reply is to be streamed. */
   readonly stream: boolean;
-  /** The caller's name for its own user (`user`, `safety_identifier`, `metadata.user_id`). */
+  /** The caller's id of its own user (`user`, `safety_identifier`, `metadata.user_id`). */
   readonly user: string | null;
   /** A hint that requests with equal keys share a prefix (`prompt_cache_key`). */
   readonly cacheKey: string | null;
-  /** How long an answer is wanted: `low`, `medium`, `high`. */
+  /** How long the reply is to be: `low`, `medium`, `high`. */
   readonly verbosity: string | null;
-  /** The caller's own words for its records, by their keys (`metadata`, `labels`); left out when it sent none. */
+  /** The caller's own keys and values for its records (`metadata`, `labels`); absent when it sent none. */
   readonly metadata?: JsonObject;
-  /** How fast and at what price the vendor is to work; left out when the caller did not say. */
+  /** The speed and price class of the request; absent when the caller set none. */
   readonly serviceTier?: ServiceTier;
-  /** How many of the likeliest tokens are wanted with their probabilities, beside the chosen one; left out for none. */
+  /** How many alternatives to report for each token, with their probabilities; absent when not requested. */
   readonly logprobs?: number;
-  /** Settings that the chat and responses formats share by name and meaning, as they were sent; left out for none. */
+  /** Settings that the chat and responses formats share by name and meaning, as sent; absent when none was sent. */
   readonly defaultSettings?: DefaultSettings;
-  /** Dotted names, in the caller's spelling, of fields that were sent and that this form has no word for. */
+  /** Dotted names, in the caller's spelling, of fields that were sent and that have no neutral form. */
   readonly beyond: readonly string[];
 }
 
 /**
- * A service tier: `auto` (the vendor chooses, and may serve at a better tier than the usual one), `standard` (the usual
- * one), `flex`, `priority`, or a word of one vendor's own.
+ * A service tier: `auto` (the vendor chooses, possibly a better tier than the default), `standard` (the default),
+ * `flex`, `priority`, or a tier name of one vendor.
  */
 export type ServiceTier = string;
 
@@ -62,15 +62,15 @@ export type DefaultSettings = { readonly [name in (typeof DEFAULT_SETTINGS)[numb
 /** The names of {@linkcode DefaultSettings}. Source: Chat Completions and Responses API references, "Create". */
 export const DEFAULT_SETTINGS = ["prompt_cache_retention", "prompt_cache_options", "moderation"] as const;
 
-/** Who speaks, and what. A `system` turn is an instruction given in the middle of the conversation (text only). */
+/** A message with its role. A `system` turn is an instruction in the middle of the conversation (text only). */
 export interface Turn {
-  /** `user` is the caller's side, results of its tools included; `assistant` is the model's. */
+  /** `user`: the caller's side, tool results included. `assistant`: the model's side. */
   readonly role: "user" | "assistant" | "system";
-  /** What is said, in order. */
+  /** The content, in order. */
   readonly parts: readonly Part[];
 }
 
-/** One thing said, shown, thought, called or returned. */
+/** One piece of content: text, media, reasoning, a tool call or its result. */
 export type Part =
   | TextPart
   | ImagePart
@@ -83,56 +83,56 @@ export type Part =
   | ToolResultPart
   | WebSearchPart;
 
-/** A mark that everything up to here may be kept in the vendor's prompt cache (`cache_control`). */
+/** Marks the end of a prefix that the vendor may cache (`cache_control`). */
 export interface CacheMark {
-  /** How long it is kept: five minutes, an hour, or by the vendor's default when null. */
+  /** How long the prefix is cached: five minutes or an hour; null for the vendor's default. */
   readonly ttl: "5m" | "1h" | null;
 }
 
-/** Where media bytes are: in the request, as standard base64 without line ends, or at an address. */
+/** Where media bytes are: in the request, as standard base64 without line breaks, or at an address. */
 export type Source =
   | { readonly kind: "base64"; readonly mediaType: string; readonly data: string }
   | { readonly kind: "url"; readonly url: string; readonly mediaType: string | null };
 
 /** Text; never empty in a request. */
 export interface TextPart {
-  /** Tells the kinds of {@linkcode Part} apart. */
+  /** Discriminates {@linkcode Part}. */
   readonly kind: "text";
-  /** The words as their writer put them. */
+  /** The text, unchanged. */
   readonly text: string;
   /** Set when the prompt up to the end of this part may be cached. */
   readonly cache?: CacheMark;
-  /** A proof that the content form puts on text. */
+  /** A signature that the content format attaches to text. */
   readonly seal?: Seal;
-  /** Web sources that a reply's text names. */
+  /** Web sources that a reply's text cites. */
   readonly citations?: readonly Citation[];
-  /** The tokens of a reply's text with their probabilities, where they were asked for. */
+  /** The tokens of a reply's text with their probabilities, if requested. */
   readonly logprobs?: readonly TokenLogprob[];
 }
 
-/** A web address that a stretch of text rests on; offsets count UTF-16 units of that text, null where not given. */
+/** A web source of a span of text. Offsets count UTF-16 units of that text and are null when not reported. */
 export interface Citation {
   /** The page's address, as the vendor gave it. */
   readonly url: string;
   /** The page's title; null where the vendor gave none. */
   readonly title: string | null;
-  /** Where the stretch begins. */
+  /** Start of the span. */
   readonly start: number | null;
-  /** Where the stretch ends, exclusive. */
+  /** End of the span, exclusive. */
   readonly end: number | null;
-  /** What of the page is cited, where the vendor tells. */
+  /** The cited text of the page, if the vendor reports it. */
   readonly citedText?: string;
-  /** The vendor's own mark of the place on the page, which it wants back. */
+  /** The vendor's signature of the position on the page, to be sent back unchanged. */
   readonly seal?: Seal;
 }
 
 /** A picture. */
 export interface ImagePart {
-  /** Tells the kinds of {@linkcode Part} apart. */
+  /** Discriminates {@linkcode Part}. */
   readonly kind: "image";
   /** Where the picture's bytes are. */
   readonly source: Source;
-  /** How closely to look: `auto`, `low`, `high`, `original`. */
+  /** Resolution at which the model reads the image: `auto`, `low`, `high`, `original`. */
   readonly detail?: string;
   /** Set when the prompt up to the end of this part may be cached. */
   readonly cache?: CacheMark;
@@ -140,7 +140,7 @@ export interface ImagePart {
 
 /** A document: PDF, or plain text (then `mediaType` is `text/plain` and the data is base64 of UTF-8). */
 export interface FilePart {
-  /** Tells the kinds of {@linkcode Part} apart. */
+  /** Discriminates {@linkcode Part}. */
   readonly kind: "file";
   /** Where the document's bytes are. */
   readonly source: Source;
@@ -152,7 +152,7 @@ export interface FilePart {
 
 /** Sound. */
 export interface AudioPart {
-  /** Tells the kinds of {@linkcode Part} apart. */
+  /** Discriminates {@linkcode Part}. */
   readonly kind: "audio";
   /** Where the sound's bytes are. */
   readonly source: Source;
@@ -160,7 +160,7 @@ export interface AudioPart {
 
 /** Moving pictures. */
 export interface VideoPart {
-  /** Tells the kinds of {@linkcode Part} apart. */
+  /** Discriminates {@linkcode Part}. */
   readonly kind: "video";
   /** Where the video's bytes are. */
   readonly source: Source;
@@ -169,60 +169,60 @@ export interface VideoPart {
 /** A part whose bytes may be at an address. */
 export type MediaPart = ImagePart | FilePart | AudioPart | VideoPart;
 
-/** Thinking. The text may be empty when only its seal is shown. */
+/** The model's reasoning. The text may be empty when the vendor returns only a signature. */
 export interface ReasoningPart {
-  /** Tells the kinds of {@linkcode Part} apart. */
+  /** Discriminates {@linkcode Part}. */
   readonly kind: "reasoning";
-  /** The thoughts, or the vendor's summary of them. */
+  /** The reasoning, or the vendor's summary of it. */
   readonly text: string;
-  /** The vendor's proof of the thoughts; absent when it gave none. */
+  /** The vendor's signature of the reasoning; absent when it sent none. */
   readonly seal?: Seal;
-  /** True when the vendor hides the text altogether and the seal carries it (`redacted_thinking`). */
+  /** True when the vendor withholds the text and the signature holds it encrypted (`redacted_thinking`). */
   readonly redacted?: boolean;
-  /** The vendor's id of the item (responses form). */
+  /** The vendor's id of the item (responses format). */
   readonly id?: string;
 }
 
-/** The model's own words that it will not answer, where its form sets them apart from text. */
+/** The model's statement that it will not answer, in formats that separate it from text. */
 export interface RefusalPart {
-  /** Tells the kinds of {@linkcode Part} apart. */
+  /** Discriminates {@linkcode Part}. */
   readonly kind: "refusal";
-  /** The refusal as the model worded it. */
+  /** The refusal, unchanged. */
   readonly text: string;
 }
 
 /** A call of a tool that the caller offered. */
 export interface ToolCallPart {
-  /** Tells the kinds of {@linkcode Part} apart. */
+  /** Discriminates {@linkcode Part}. */
   readonly kind: "tool_call";
-  /** Names the call; the {@linkcode ToolResultPart} that answers it repeats it. */
+  /** Identifies the call. The matching {@linkcode ToolResultPart} repeats it. */
   readonly callId: string;
-  /** The name of the {@linkcode Tool} that is called. */
+  /** The name of the called {@linkcode Tool}. */
   readonly tool: string;
   /**
-   * The arguments as JSON text, exactly as the model wrote them: possibly not valid JSON, never empty (`{}` when the
-   * model gave none). For a custom tool, free text.
+   * The arguments as JSON text, exactly as the model wrote them. May be invalid JSON; never empty (`{}` for no
+   * arguments). For a custom tool, free text.
    */
   readonly input: string;
   /** True for a tool of kind `custom`. */
   readonly custom?: boolean;
-  /** The vendor's proof of the thoughts that led to the call; absent when it gave none. */
+  /** The vendor's signature of the reasoning that led to the call; absent when it sent none. */
   readonly seal?: Seal;
   /** Set when the prompt up to the end of this part may be cached. */
   readonly cache?: CacheMark;
 }
 
-/** What a tool answered. */
+/** The result of a tool call. */
 export interface ToolResultPart {
-  /** Tells the kinds of {@linkcode Part} apart. */
+  /** Discriminates {@linkcode Part}. */
   readonly kind: "tool_result";
-  /** The call that it answers, by {@linkcode ToolCallPart.callId}. */
+  /** The call that it belongs to, by {@linkcode ToolCallPart.callId}. */
   readonly callId: string;
   /** The tool's name, looked up from the call; null when the call is not in the conversation. */
   readonly tool: string | null;
-  /** The answer, in order; empty when the tool said nothing. */
+  /** The result, in order; empty when the tool returned nothing. */
   readonly parts: readonly (TextPart | ImagePart | FilePart)[];
-  /** True when the caller says that the tool failed; false where its form has no word for that. */
+  /** True when the caller reports that the tool failed; always false in formats without such a field. */
   readonly isError: boolean;
   /** True for a tool of kind `custom`. */
   readonly custom?: boolean;
@@ -230,7 +230,7 @@ export interface ToolResultPart {
   readonly cache?: CacheMark;
 }
 
-/** A JSON Schema, passed on as it came or cleaned for its target. */
+/** A JSON Schema, unchanged or adapted to its target. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
 /** A tool that the caller offers and runs itself. */
@@ -253,7 +253,7 @@ export type Tool =
     readonly format: unknown;
   };
 
-/** Whether and which tools the model is to call. */
+/** Whether the model calls tools, and which. */
 export type ToolChoice =
   | { readonly kind: "auto" }
   | { readonly kind: "none" }
@@ -261,7 +261,7 @@ export type ToolChoice =
   | { readonly kind: "tool"; readonly tool: string }
   | { readonly kind: "allowed"; readonly mode: "auto" | "required"; readonly tools: readonly string[] };
 
-/** The shape that the reply's text is to have; plain text when null. */
+/** The format of the reply's text. */
 export type OutputFormat =
   | { readonly kind: "json" }
   | {
@@ -272,25 +272,25 @@ export type OutputFormat =
     readonly strict: boolean | null;
   };
 
-/** How the next token is chosen. */
+/** Settings for the choice of the next token. */
 export interface Sampling {
-  /** How freely tokens are chosen, from 0 (the likeliest); null: the vendor's default. */
+  /** Randomness, from 0 (always the most likely token); null: the vendor's default. */
   readonly temperature: number | null;
-  /** Only the likeliest tokens that make up this share, 0 to 1; null: the vendor's default. */
+  /** Probability mass of the most likely tokens to choose from, 0 to 1; null: the vendor's default. */
   readonly topP: number | null;
-  /** Only this many of the likeliest tokens; null: the vendor's default. */
+  /** Number of the most likely tokens to choose from; null: the vendor's default. */
   readonly topK: number | null;
-  /** Makes tokens that occurred at all less likely (negative: more); null: none asked for. */
+  /** Lowers (negative: raises) the probability of tokens that have occurred; null when not set. */
   readonly presencePenalty: number | null;
-  /** Makes tokens less likely the more often they occurred (negative: more); null: none asked for. */
+  /** Lowers (negative: raises) the probability of tokens by how often they have occurred; null when not set. */
   readonly frequencyPenalty: number | null;
-  /** Asks for the same choices each time, as far as a vendor keeps to it; null: none asked for. */
+  /** Seed for repeatable output, as far as the vendor supports it; null when not set. */
   readonly seed: number | null;
   /** Texts at which the reply ends; empty for none. */
   readonly stop: readonly string[];
 }
 
-/** No wish about the next token. */
+/** Sampling settings of a request that sets none. */
 export const NO_SAMPLING: Sampling = {
   temperature: null,
   topP: null,
@@ -301,18 +301,18 @@ export const NO_SAMPLING: Sampling = {
   stop: [],
 };
 
-/** How hard to think, weakest first. */
+/** Levels of reasoning effort, weakest first. */
 export const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 
 /** One of {@linkcode EFFORTS}. */
 export type Effort = typeof EFFORTS[number];
 
-/** How much to think, and how much of it to show. */
+/** How much the model is to reason, and whether the reasoning is returned. */
 export interface ReasoningRequest {
-  /** Null when only a budget, or nothing, was said. `none` switches thinking off where the model can. */
+  /** Null when only a budget, or nothing, was set. `none` turns reasoning off where the model allows it. */
   readonly effort: Effort | null;
-  /** Most tokens of thinking; null when only an effort was said. */
+  /** Maximum number of reasoning tokens; null when only an effort was set. */
   readonly budgetTokens: number | null;
-  /** Whether the thoughts (or a summary) are wanted in the reply; null leaves it to the vendor. */
+  /** Whether the reasoning (or a summary) is returned in the reply; null for the vendor's default. */
   readonly visible: boolean | null;
 }

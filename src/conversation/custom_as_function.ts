@@ -2,7 +2,7 @@ import { CUSTOM_INPUT } from "./call_input.ts";
 import type { JsonSchema, Tool } from "./conversation.ts";
 import { isObject, textOf } from "./wire_value.ts";
 
-/** What such a function takes. Calls of it come back to the caller as calls of the tool. */
+/** Parameters of a function that stands in for a custom tool. Its calls are returned as calls of the custom tool. */
 export const CUSTOM_PARAMETERS: JsonSchema = {
   type: "object",
   properties: { [CUSTOM_INPUT]: { type: "string", description: "The whole input of the tool, as plain text" } },
@@ -11,8 +11,8 @@ export const CUSTOM_PARAMETERS: JsonSchema = {
 };
 
 /**
- * The description of such a function. A grammar stands in it, as no vendor holds a function's text to one, and is named
- * as lost.
+ * The description of a function that stands in for a custom tool. The tool's grammar is added as text, because vendors
+ * do not enforce a grammar on a function, and is reported as dropped.
  *
  * @param losses Receives `custom_format` where the tool has a grammar.
  */

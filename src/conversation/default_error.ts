@@ -26,7 +26,7 @@ const TYPES: Readonly<Record<ErrorCode, string>> = {
   internal_error: "api_error",
 };
 
-/** The inside of the default protocol's error body. */
+/** The members of `error` in the default protocol's error body. */
 export interface DefaultErrorFields {
   readonly message: string;
   readonly type: string;
@@ -34,29 +34,30 @@ export interface DefaultErrorFields {
   readonly param: string | null;
 }
 
-/** A failure in the default protocol's words; the vendor's is the `code` where it found fault with the request. */
+/** A failure in the default protocol. `code` is the vendor's own code when the vendor rejected the request. */
 export function defaultErrorFields(error: GatewayError): DefaultErrorFields {
-  const { details: { field, provider }, code } = error;
-  const word = vendorWordOf(error) ?? (provider === undefined ? undefined : VENDORS_WORDS[code]) ?? code;
-  return { message: error.message, type: TYPES[code], code: word, param: field ?? null };
+  const { details: { field, provider }, code: gatewayCode } = error;
+  const openaiCode = provider === undefined ? undefined : OPENAI_CODES[gatewayCode];
+  const code = vendorWordOf(error) ?? openaiCode ?? gatewayCode;
+  return { message: error.message, type: TYPES[gatewayCode], code, param: field ?? null };
 }
 
-/** What this protocol's own vendor calls a failure of the kind. Source: OpenAI API reference, "Error codes". */
-const VENDORS_WORDS: Partial<Record<ErrorCode, string>> = { rate_limited: "rate_limit_exceeded" };
+/** OpenAI's codes for kinds of failures. Source: OpenAI API reference, "Error codes". */
+const OPENAI_CODES: Partial<Record<ErrorCode, string>> = { rate_limited: "rate_limit_exceeded" };
 
 /**
- * The vendor's machine word as clients of this protocol know it, where the vendor found fault with the request; null
- * where it gave none, or one of another protocol's that has no counterpart here.
+ * The vendor's error code, in the spelling of the default protocol, when the vendor rejected the request. Null when the
+ * vendor sent none, or one of another protocol that has no equivalent here.
  */
 export function vendorWordOf({ details: { vendorCode }, status }: GatewayError): string | null {
   if (vendorCode === undefined || status >= 500) return null;
-  const counterpart = ownValue(COUNTERPARTS, vendorCode);
-  if (counterpart !== undefined) return counterpart;
-  return MESSAGE_WORDS.has(vendorCode) || CONTENT_WORD.test(vendorCode) ? null : vendorCode;
+  const equivalent = ownValue(EQUIVALENTS, vendorCode);
+  if (equivalent !== undefined) return equivalent;
+  return MESSAGES_ERROR_TYPES.has(vendorCode) || CONTENT_CODE.test(vendorCode) ? null : vendorCode;
 }
 
-/** Words of the other protocols that say more than the status does. */
-const COUNTERPARTS: Readonly<Record<string, string>> = {
+/** Codes of the other protocols that are more specific than the status. */
+const EQUIVALENTS: Readonly<Record<string, string>> = {
   SAFETY: "content_policy_violation",
   IMAGE_SAFETY: "content_policy_violation",
   PROHIBITED_CONTENT: "content_policy_violation",
@@ -64,8 +65,8 @@ const COUNTERPARTS: Readonly<Record<string, string>> = {
   BLOCKLIST: "content_policy_violation",
 };
 
-/** The message protocol's types that are none of this protocol's. Source: Messages API reference, "Errors". */
-const MESSAGE_WORDS: ReadonlySet<string> = new Set([
+/** Error types of the message protocol that the default protocol does not have. Source: Messages API, "Errors". */
+const MESSAGES_ERROR_TYPES: ReadonlySet<string> = new Set([
   "authentication_error",
   "billing_error",
   "permission_error",
@@ -79,8 +80,8 @@ const MESSAGE_WORDS: ReadonlySet<string> = new Set([
   "overloaded_error",
 ]);
 
-/** How the content protocol spells statuses, reasons and ends. Source: google.rpc.Code, google.api.ErrorReason. */
-const CONTENT_WORD = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*$/;
+/** The content protocol's spelling of statuses and reasons. Source: google.rpc.Code, google.api.ErrorReason. */
+const CONTENT_CODE = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*$/;
 
 /** The body of a failure before the first byte: `{error: {message, type, code, param}}`. Source: DESIGN "Errors". */
 export function writeDefaultError(error: GatewayError): JsonObject {

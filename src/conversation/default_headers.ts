@@ -1,9 +1,7 @@
-/** Features of the default protocol that its callers ask for in header fields. */
+/** Request headers by which callers of the default protocol enable features. */
 export const DEFAULT_FEATURES: readonly string[] = ["openai-beta"];
 
-/**
- * What vendors of the default protocol tell of limits and times. Source: OpenAI API reference, "Debugging requests".
- */
+/** Response headers of the default protocol for rate limits and timing. Source: OpenAI API, "Debugging requests". */
 export const DEFAULT_TOLD: readonly string[] = [
   ...["requests", "tokens"].flatMap((what) => ["limit", "remaining", "reset"].map((of) => `x-ratelimit-${of}-${what}`)),
   "openai-processing-ms",

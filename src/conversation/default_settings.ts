@@ -14,16 +14,16 @@ export function readDefaultSettings(body: JsonObject): Pick<Conversation, "metad
 /**
  * The inverse of {@linkcode readDefaultSettings}.
  *
- * @param takesThem False for vendors that only resemble the author of the formats: few of them know these settings.
- * @param losses Receives the names of those that are left out.
+ * @param isSupported False for OpenAI-compatible vendors: few of them support these settings.
+ * @param losses Receives the names of settings that are left out.
  */
 export function writeDefaultSettings(
   { metadata, defaultSettings }: Conversation,
-  takesThem: boolean,
+  isSupported: boolean,
   losses: Set<string>,
 ): JsonObject {
   const settings = { ...(metadata ? { metadata } : {}), ...defaultSettings };
-  if (takesThem) return settings;
+  if (isSupported) return settings;
   for (const name of Object.keys(settings)) losses.add(name);
   return {};
 }

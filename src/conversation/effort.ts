@@ -1,9 +1,6 @@
 import { type Effort, EFFORTS } from "./conversation.ts";
 
-/**
- * The share of a whole reply that each effort may think with, for models that are told a budget of tokens.
- * Source: the effort map of the neutral form.
- */
+/** The share of the reply's tokens that each effort may use for reasoning, for models that take a token budget. */
 export const EFFORT_SHARES: Readonly<Record<Effort, number>> = {
   none: 0,
   minimal: 0.02,
@@ -14,8 +11,8 @@ export const EFFORT_SHARES: Readonly<Record<Effort, number>> = {
   max: 0.95,
 };
 
-/** The largest share that is still nearest to an effort: half-way to the next. */
-const MOST_SHARE: Readonly<Record<Effort, number>> = {
+/** The largest share that still maps to an effort: half-way to the next. */
+const MAX_SHARES: Readonly<Record<Effort, number>> = {
   none: 0,
   minimal: 0.06,
   low: 0.2,
@@ -26,34 +23,33 @@ const MOST_SHARE: Readonly<Record<Effort, number>> = {
 };
 
 /**
- * The effort nearest to a budget, told as its share of the whole reply: the inverse of {@linkcode EFFORT_SHARES}.
+ * The effort nearest to a budget, given as its share of the whole reply: the inverse of {@linkcode EFFORT_SHARES}.
  *
- * @param known The efforts that the target has a word for, weakest first.
+ * @param known The efforts that the target supports, weakest first.
  */
 export function effortForShare<Known extends Effort>(share: number, known: readonly [Known, ...Known[]]): Known {
   let nearest: Known = known[0];
   for (const effort of known) {
     nearest = effort;
-    if (share <= MOST_SHARE[effort]) break;
+    if (share <= MAX_SHARES[effort]) break;
   }
   return nearest;
 }
 
-/** The efforts that every vendor with efforts knows. */
+/** The efforts that every vendor with efforts supports. */
 export const THREE_EFFORTS = ["low", "medium", "high"] as const satisfies readonly Effort[];
 
 /**
- * The effort of those that a model takes that is nearest to the one wanted; of two that are as near, the stronger.
- * Reasoning that was asked for is not switched off where the model can do else, however little was asked for, and `max`
- * is used only when it was asked for.
+ * The supported effort nearest to the requested one; of two equally near, the stronger. Requested reasoning is not
+ * turned off when the model supports any other effort. `max` is used only when it was requested.
  *
- * @param known At least one.
+ * @param known The supported efforts; at least one.
  */
-export function nearestEffort(wanted: Effort, known: readonly Effort[]): Effort {
-  const fitting = known.filter((effort) => effort === wanted || (effort !== "none" && effort !== "max"));
+export function nearestEffort(requested: Effort, known: readonly Effort[]): Effort {
+  const fitting = known.filter((effort) => effort === requested || (effort !== "none" && effort !== "max"));
   const usable = fitting.length > 0 ? fitting : known;
-  const place = EFFORTS.indexOf(wanted);
-  const distance = (effort: Effort) => Math.abs(EFFORTS.indexOf(effort) - place);
+  const position = EFFORTS.indexOf(requested);
+  const distance = (effort: Effort) => Math.abs(EFFORTS.indexOf(effort) - position);
   return usable.reduce((best, effort) => {
     const isNearer = distance(effort) < distance(best);
     const isAsNear = distance(effort) === distance(best) && EFFORTS.indexOf(effort) > EFFORTS.indexOf(best);

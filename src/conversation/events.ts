@@ -5,7 +5,7 @@ import type { Seal } from "./seal.ts";
 import type { Usage } from "./usage.ts";
 import type { WebSearchPart } from "./web_search.ts";
 
-/** How a streamed part opens. Text of it follows in deltas. */
+/** The start of a streamed part. Its text follows in deltas. */
 export type PartOpening =
   | { readonly kind: "text" }
   | { readonly kind: "refusal" }
@@ -13,10 +13,13 @@ export type PartOpening =
   | { readonly kind: "tool_call"; readonly callId: string; readonly tool: string; readonly custom?: boolean };
 
 /**
- * A step of a streamed reply in neutral words. Every reader promises: `start` first and once; for each part one
- * `part-start`, any number of `part-delta` and `part-seal`, one `part-end`, all with that part's index, counted from 0
- * in order of opening; parts may overlap (a vendor may interleave tool calls), so a writer whose form forbids that must
- * hold back; `finish` last and once. `error` instead of `finish` when the vendor reports a failure in the stream.
+ * One event of a streamed reply in the neutral form. Every reader gives them in this order:
+ *
+ * 1. `start`, once.
+ * 2. For each part: one `part-start`, any number of `part-delta` and `part-seal`, one `part-end`, all with the part's
+ *    index, which counts from 0 in order of opening. Parts may overlap, because a vendor may interleave tool calls; a
+ *    writer whose format forbids that buffers them.
+ * 3. `finish`, once, or `error` when the vendor reports a failure in the stream.
  */
 export type ReplyEvent =
   | {
@@ -25,13 +28,15 @@ export type ReplyEvent =
     readonly id: string;
     readonly model: string;
     readonly createdAt: number | null;
-    /** What is known of the prompt so far; null where the form tells only at the end. */
+    /** Usage of the prompt so far; null where the format reports it only at the end. */
     readonly usage: Usage | null;
-    /** True where the form tells searches behind the text that rests on them. */
+    /** True where the format reports searches after the text that cites them. */
     readonly tellsSearchesLast?: boolean;
   }
   | { readonly type: "part-start"; readonly index: number; readonly part: PartOpening }
-  /** More text, thought, refusal, or JSON text of a call's arguments. Never empty. A text's tokens, where asked for. */
+  /**
+   * More text, reasoning, refusal, or JSON text of a call's arguments; never empty. With a text's tokens, if requested.
+   */
   | {
     readonly type: "part-delta";
     readonly index: number;
@@ -39,11 +44,11 @@ export type ReplyEvent =
     readonly logprobs?: readonly TokenLogprob[];
   }
   | { readonly type: "part-seal"; readonly index: number; readonly seal: Seal }
-  /** Citations of a text part, where the form tells them in a stream; their offsets count from the part's beginning. */
+  /** Citations of a text part, if the format reports them in a stream. Offsets count from the start of the part. */
   | { readonly type: "part-end"; readonly index: number; readonly citations?: readonly Citation[] }
-  /** A picture, which comes whole; it has an index of its own and no start, delta or end. */
+  /** A whole image. It has an index of its own and no start, delta or end. */
   | { readonly type: "image"; readonly index: number; readonly image: ImagePart }
-  /** A search that the vendor has run, which comes whole as a picture does. */
+  /** A whole search that the vendor ran; like an image, it has no start, delta or end. */
   | { readonly type: "web_search"; readonly index: number; readonly search: WebSearchPart }
   | { readonly type: "finish"; readonly stop: Stop; readonly usage: Usage | null }
   | {

@@ -3,27 +3,27 @@ import { type JsonScan, scanJson } from "../lib/json.ts";
 import { type Seal, WRAPPED_SEAL_PREFIX } from "./seal.ts";
 
 /**
- * What a request that passes must have changed because its history was begun elsewhere. A vendor gets its own proofs as
- * it gave them, and never another vendor's.
+ * The edits of a pass-through request whose history comes partly from other vendors. A vendor receives its own
+ * signatures unchanged, and never another vendor's.
  */
 export interface SealEdits {
-  /** For the body, in no order. */
+  /** Edits of the body, in no order. */
   readonly edits: readonly JsonEdit[];
-  /** Neutral names of what is left out: `reasoning_signature`. */
+  /** Neutral names of what is removed: `reasoning_signature`. */
   readonly losses: readonly string[];
 }
 
-/** How a wrapped seal begins in a body. */
+/** The start of a wrapped signature in a body. */
 export const WRAPPED_SEAL_MARK: string = `"${WRAPPED_SEAL_PREFIX}`;
 
-/** A body with its outline, and what was left out of it. */
+/** A body after edits, with its outline and what was removed. */
 export interface EditedBody {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly scan: JsonScan;
   readonly losses: readonly string[];
 }
 
-/** A body as a vendor may see it: itself where nothing must be changed, as almost always. */
+/** Applies edits to a body. The body is returned as it is when there are none, which is the usual case. */
 export function withEdits(
   { bytes, scan }: { readonly bytes: Uint8Array<ArrayBuffer>; readonly scan: JsonScan },
   { edits, losses }: SealEdits,
@@ -36,12 +36,12 @@ export function withEdits(
 /** No edits. */
 export const NO_EDITS: SealEdits = { edits: [], losses: [] };
 
-/** True for the text of a seal that the gateway wrapped. */
+/** True for the text of a signature that the gateway wrapped. */
 export function isWrapped(value: unknown): value is string {
   return typeof value === "string" && value.startsWith(WRAPPED_SEAL_PREFIX);
 }
 
-/** Whether a seal, read from a caller's body, is for a vendor of the same format to see. */
+/** Whether a signature that a caller sent may be passed to this provider, which speaks the same format. */
 export function isOwnSeal(seal: Seal, form: Seal["form"], provider: string): boolean {
   return seal.form === form && seal.value !== "" && (seal.issuer === null || seal.issuer === provider);
 }

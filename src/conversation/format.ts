@@ -2,14 +2,12 @@ import type { CallerFormat } from "./caller_format.ts";
 import type { PassThrough } from "./pass_through.ts";
 import type { UpstreamFormat } from "./upstream_format.ts";
 
-/**
- * One wire format in full. Each side is used without the other: a caller's side faces callers, the other faces vendors.
- */
+/** One wire format, both sides. The sides are used independently of each other. */
 export interface WireFormat {
-  /** How requests of callers are read and their replies written. */
+  /** Reads requests of callers and writes their replies. */
   readonly caller: CallerFormat;
-  /** How requests to vendors are written and their replies read. */
+  /** Writes requests to vendors and reads their replies. */
   readonly upstream: UpstreamFormat;
-  /** How bytes pass where both ends speak this format. */
+  /** Passes bytes through when caller and vendor use this format. */
   readonly passThrough: PassThrough;
 }

@@ -1,11 +1,11 @@
 import type { OutputFormat } from "./conversation.ts";
 
-/** What a shape of replies is called where its caller's format has no names for them, by that format's usual word. */
+/** Names of output formats read from a caller's format that has no such names. */
 export const UNNAMED_FORMATS = { chat: "reply", messages: "output", content: "response" } as const;
 
 const USUAL: ReadonlySet<string> = new Set(Object.values(UNNAMED_FORMATS));
 
-/** Names what a format without names and descriptions of shapes loses of one. */
+/** Adds the name and description of an output format to the dropped fields, for formats that have neither. */
 export function nameLostWords(format: OutputFormat | null, losses: Set<string>): void {
   if (format?.kind !== "json_schema") return;
   if (!USUAL.has(format.name)) losses.add("output_name");

@@ -3,18 +3,18 @@ import type { RequestGrammar } from "./request_grammar.ts";
 import { walkRequest } from "./request_walk.ts";
 import { isAbsent, isObject, objectsOf, textOf } from "./wire_value.ts";
 
-/** A tool that a vendor runs itself and bills beside the tokens. */
+/** A tool that a vendor runs itself and bills in addition to tokens. */
 export interface HostedTool {
   /** Without version and date: `web_search`, `file_search`, `code_interpreter`, `mcp`. */
   readonly name: string;
-  /** Where it stands, in the caller's spelling: `tools[1]`. */
+  /** Its path in the request, in the caller's spelling: `tools[1]`. */
   readonly field: string;
 }
 
 /**
- * The hosted tools that a request offers, at any depth, in the order in which they stand. Tools that the caller runs
- * are not among them, and neither are those that vendors bill by tokens alone. A kind that is not known counts as
- * hosted. Source: the vendors' price lists of 2026-11.
+ * The hosted tools that a request offers, at any depth, in order. Excludes tools that the caller runs and tools that
+ * vendors bill by tokens only. An unknown kind of tool counts as hosted.
+ * Source: the vendors' price lists of 2026-11.
  *
  * @param body The parsed request, checked or not.
  */
@@ -37,25 +37,25 @@ export function hostedToolsIn(grammar: RequestGrammar, body: JsonObject): readon
 }
 
 /**
- * The names of a tool that has its kind in `type`, as the formats of OpenAI and Anthropic do; none when the caller runs
- * it.
+ * The names of a tool with its kind in `type`, as the formats of OpenAI and Anthropic have it; empty when the caller
+ * runs it.
  *
- * @param usualKind What a tool without `type` is.
- * @param callerRun Kinds that the caller runs, or that cost their tokens alone.
+ * @param defaultKind The kind of a tool without `type`.
+ * @param callerRun Kinds that the caller runs, or that are billed by tokens only.
  */
-export function hostedNamesByType(tool: JsonObject, usualKind: string, callerRun: RegExp): readonly string[] {
-  const kind = isAbsent(tool.type) ? usualKind : textOf(tool.type);
+export function hostedNamesByType(tool: JsonObject, defaultKind: string, callerRun: RegExp): readonly string[] {
+  const kind = isAbsent(tool.type) ? defaultKind : textOf(tool.type);
   if (callerRun.test(kind)) return [];
   if (kind === "shell" && !isHostedShell(tool)) return [];
   return [hostedToolName(kind, tool)];
 }
 
-/** A shell runs with the caller unless an environment of the vendor is named. */
+/** A shell runs on the caller's side unless the request names an environment of the vendor. */
 function isHostedShell({ environment }: JsonObject): boolean {
   return isObject(environment) ? environment.type !== "local" : !isAbsent(environment);
 }
 
-/** A kind of tool as permissions and prices name it: without version and date. */
+/** The name of a kind of tool in permissions and prices: without version and date. */
 export function hostedToolName(kind: string, tool: JsonObject = {}): string {
   if (kind === "builtin_function" && isObject(tool.function)) return hostedToolName(textOf(tool.function.name));
   if (kind === "mcp_toolset") return "mcp";
@@ -64,7 +64,7 @@ export function hostedToolName(kind: string, tool: JsonObject = {}): string {
   return /^[a-z0-9_.-]{1,64}$/.test(plain) ? plain : "unknown_tool";
 }
 
-/** Hosted tools that are switched on by a member of the request itself. */
+/** Hosted tools that a top-level member of the request enables. */
 function settingNames(name: string, value: unknown): readonly string[] {
   switch (name) {
     case "webSearchOptions":

@@ -1,27 +1,27 @@
 import type { JsonObject } from "../lib/json_object.ts";
 import { isObject, listOf, textOrNull } from "./wire_value.ts";
 
-/** An id by which a vendor names state that it keeps, in a reply. */
+/** An id in a vendor's reply that names state stored by the vendor. */
 export interface IssuedId {
   /** What it names. */
   readonly kind: "response" | "conversation" | "thread" | "item" | "container" | "file" | "audio";
-  /** As the vendor wrote it. */
+  /** As the vendor sent it. */
   readonly id: string;
 }
 
-/** What a request says about the state of its reply. */
+/** Which state of a reply the vendor stores, according to its request. */
 export interface StatePolicy {
-  /** Whether the vendor keeps the reply. */
+  /** Whether the vendor stores the reply. */
   readonly isStored: boolean;
-  /** Whether reasoning comes with its encrypted content, so that nobody looks it up by id. */
+  /** Whether reasoning is returned with its encrypted content, so that it is not looked up by id. */
   readonly hasReasoning: boolean;
-  /** Whether the vendor keeps the conversation under the reply's id. */
+  /** Whether the vendor stores the conversation under the reply's id. */
   readonly isThread: boolean;
 }
 
 /**
- * What a request of a format says about the state of its reply. Source: Responses API reference, "store", "include";
- * Messages API reference, "thread".
+ * Reads the {@linkcode StatePolicy} of a request.
+ * Source: Responses API reference, "store", "include"; Messages API reference, "thread".
  */
 export function statePolicyOf(body: JsonObject): StatePolicy {
   return {
@@ -31,7 +31,7 @@ export function statePolicyOf(body: JsonObject): StatePolicy {
   };
 }
 
-/** The id as one of that kind; none when it is no text. */
+/** The id as a list of one {@linkcode IssuedId}; empty when it is not text. */
 export function idOfKind(kind: IssuedId["kind"], id: unknown): IssuedId[] {
   const text = textOrNull(id);
   return text === null ? [] : [{ kind, id: text }];

@@ -3,7 +3,7 @@ import { anthropicFacts } from "./model_families/anthropic.ts";
 import { googleFacts } from "./model_families/google.ts";
 import { openaiFacts } from "./model_families/openai.ts";
 
-/** What a catalog entry says about its model. */
+/** What a catalog entry states about its model. */
 export interface CatalogFacts {
   /** `<provider>/<model_name>`. */
   readonly id: string;
@@ -12,10 +12,10 @@ export interface CatalogFacts {
 }
 
 /**
- * The facts of a model: those of its family, told by the vendor's name of it, else by the name in its catalog id, and
- * over them what the catalog entry says itself. A non-empty `supported_parameters` is taken for complete: a model that
- * lists neither `reasoning` nor `reasoning_effort` does not reason, and one that does not list `temperature` refuses
- * sampling.
+ * The facts of a model. The family is recognised by the vendor's name of the model, or else by the name in its catalog
+ * id; the catalog entry overrides it. A non-empty `supported_parameters` is taken as complete: a model that lists
+ * neither `reasoning` nor `reasoning_effort` does not reason, and one that does not list `temperature` rejects sampling
+ * settings.
  *
  * @param upstreamName The vendor's name of the model, possibly with its maker before a slash.
  */
@@ -26,7 +26,7 @@ export function modelFacts(upstreamName: string, entry: CatalogFacts): ModelFact
 
 const FAMILIES = [openaiFacts, anthropicFacts, googleFacts];
 
-/** The facts of a family of models; null for a name that belongs to none. */
+/** The facts of a model family; null for a name of no known family. */
 function familyFacts(name: string): Partial<ModelFacts> | null {
   const ownName = name.slice(name.lastIndexOf("/") + 1).toLowerCase();
   for (const factsOf of FAMILIES) {
@@ -44,7 +44,7 @@ function catalogFacts(parameters: readonly string[], family: Partial<ModelFacts>
   const samples = parameters.includes("temperature");
   return {
     reasons,
-    // Which samplings go together is told by the family alone.
+    // Only the family determines which sampling settings can be combined.
     ...(samples ? (family.samples === "never" ? { samples: "always" as const } : {}) : { samples: "never" as const }),
   };
 }

@@ -1,23 +1,23 @@
 import { createHash } from "node:crypto";
 
 /**
- * An identifier as most forms allow it: letters, digits, `_` and `-`, at most `longest` of them. Any other word is
- * spelled with `_` and ends in a short hash of itself, so that equal words stay equal and different ones different.
+ * An identifier in the alphabet that most formats allow: letters, digits, `_` and `-`, at most `maxLength` characters.
+ * Any other name is spelled with `_` and ends in a short hash of itself, so that different names stay different.
  */
-export function legalWord(word: string, longest: number): string {
-  const legal = word.replace(/[^a-zA-Z0-9_-]/g, "_");
-  return legal === word && word !== "" && word.length <= longest ? word : withHash(legal, word, longest);
+export function legalWord(name: string, maxLength: number): string {
+  const sanitized = name.replace(/[^a-zA-Z0-9_-]/g, "_");
+  return sanitized === name && name !== "" && name.length <= maxLength ? name : withHash(sanitized, name, maxLength);
 }
 
-/** `text` cut to `longest` characters, the last nine of which are a mark made from `whole`. */
-export function withHash(text: string, whole: string, longest: number): string {
-  // A cut through a sign of two units leaves half of one, which is no text.
-  return `${text.slice(0, longest - 9).toWellFormed()}_${shortHash(whole, 8)}`;
+/** Cuts `text` to `maxLength` characters; the last nine are an underscore and a hash of `whole`. */
+export function withHash(text: string, whole: string, maxLength: number): string {
+  // A cut between two surrogates leaves half a character, which is not well-formed.
+  return `${text.slice(0, maxLength - 9).toWellFormed()}_${shortHash(whole, 8)}`;
 }
 
-/** A word of any signs, cut where it is longer than `longest`; equal words stay equal and different ones different. */
-export function cutWord(word: string, longest: number): string {
-  return word.length <= longest ? word : withHash(word, word, longest);
+/** Cuts a name longer than `maxLength` characters. Equal names stay equal and different ones different. */
+export function cutWord(name: string, maxLength: number): string {
+  return name.length <= maxLength ? name : withHash(name, name, maxLength);
 }
 
 /** A short name for a long text: the first `length` hexadecimal digits of its SHA-256. */
@@ -26,16 +26,16 @@ export function shortHash(text: string, length: number): string {
 }
 
 /**
- * A name that is not taken yet, and is from now on: the word itself as `legal` spells it, else numbered.
+ * A unique name, which is then taken: the name as `sanitize` spells it, or else with a number.
  *
- * @param taken The next number to try of each word, so that many equal words are told apart in one pass.
- * @param legal How the form spells a word: different words stay different.
+ * @param taken The next number to try for each name, so that many equal names are numbered in one pass.
+ * @param sanitize Spells a name for the format; different names stay different.
  */
-export function freeWord(word: string, taken: Map<string, number>, legal: (word: string) => string): string {
-  let free = legal(word);
-  let number = taken.get(word) ?? 2;
-  while (taken.has(free)) free = legal(`${word}_${number++}`);
-  taken.set(free, 2);
-  taken.set(word, number);
-  return free;
+export function freeWord(name: string, taken: Map<string, number>, sanitize: (name: string) => string): string {
+  let unique = sanitize(name);
+  let number = taken.get(name) ?? 2;
+  while (taken.has(unique)) unique = sanitize(`${name}_${number++}`);
+  taken.set(unique, 2);
+  taken.set(name, number);
+  return unique;
 }

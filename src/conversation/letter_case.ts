@@ -2,8 +2,9 @@ import { invalidField } from "../lib/gateway_error.ts";
 import type { RequestMember } from "./request_walk.ts";
 
 /**
- * Names that name or hold state, files and addresses, at any depth of the chat, responses and messages formats. Vendors
- * whose JSON reader ignores case (`encoding/json` of Go does) take `File_ID` for `file_id`, which was not checked.
+ * Names of members that hold or reference state, files and addresses, at any depth of the chat, responses and messages
+ * formats. Vendors with a case-insensitive JSON parser (Go's `encoding/json`) read `File_ID` as `file_id`, which would
+ * bypass the gateway's checks.
  */
 const REFERENCE_NAMES: readonly string[] = [
   ...["previous_response_id", "conversation", "container", "container_id", "environment", "voice", "audio"],
@@ -13,7 +14,7 @@ const REFERENCE_NAMES: readonly string[] = [
   ...["cache_control", "max_uses", "budget_tokens", "include_usage", "function", "tools"],
 ];
 
-/** Names of the request itself that decide who serves it, how much is made and what it costs. */
+/** Names of top-level members that determine the provider, the amount of output and the cost. */
 const REQUEST_NAMES: readonly string[] = [
   ...["model", "models", "stream", "stream_options", "n", "best_of", "service_tier", "modalities", "provider"],
   ...["max_tokens", "max_completion_tokens", "max_output_tokens", "speed", "inference_geo", "fallbacks"],
@@ -25,15 +26,14 @@ const REQUEST_NAMES: readonly string[] = [
 const NESTED: ReadonlySet<string> = new Set(REFERENCE_NAMES);
 const TOP: ReadonlySet<string> = new Set([...REFERENCE_NAMES, ...REQUEST_NAMES]);
 
-/** The members of a request below which vendors look for state. */
+/** Top-level members in which vendors look for references to state. */
 const READ_BELOW = /^(?:input|messages|system|instructions|prompt|conversation|container|audio|tools|mcp_servers)[.[]/;
 
-/** Objects whose keys a caller chooses. */
+/** Paths of objects with keys chosen by the caller. */
 const CALLERS_KEYS = /\.(?:variables|env|headers)\.[^.]+$/;
 
 /**
- * Refuses a member whose name differs from one that the gateway checks in the case of its letters alone, as `Model`
- * does.
+ * Rejects a member whose name differs only in letter case from one that the gateway checks, such as `Model`.
  *
  * @throws {GatewayError} `invalid_request`, naming the field.
  */
@@ -41,7 +41,10 @@ export function refuseOtherCase(member: RequestMember): void {
   if (!MAY_FOLD.test(member.key)) return;
   const folded = foldedOf(member.key);
   if (folded === member.key || !(member.depth === 0 ? TOP.has(folded) : isReadBelow(member, folded))) return;
-  throw invalidField(member.path(), `expected "${folded}" in lower case, as some vendors read both names alike`);
+  throw invalidField(
+    member.path(),
+    `expected "${folded}" in lower case, as some vendors ignore the case of field names`,
+  );
 }
 
 function isReadBelow(member: RequestMember, folded: string): boolean {

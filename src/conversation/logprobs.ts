@@ -3,7 +3,7 @@ import { listOf, numberOrNull, objectsOf, textOf } from "./wire_value.ts";
 
 /** A token that a model could have chosen, with its probability. */
 export interface TokenChoice {
-  /** As text; vendors replace what is no whole character. */
+  /** As text; vendors replace bytes that are not a whole character. */
   readonly token: string;
   /** The natural logarithm of its probability; not above 0. */
   readonly logprob: number;
@@ -11,9 +11,9 @@ export interface TokenChoice {
   readonly bytes: readonly number[] | null;
 }
 
-/** A token of a text, with the likeliest ones in its place. */
+/** A token of a text, with the most likely alternatives at its position. */
 export interface TokenLogprob extends TokenChoice {
-  /** The likeliest first; empty when none were asked for. */
+  /** The most likely first; empty when none were requested. */
   readonly alternatives: readonly TokenChoice[];
 }
 

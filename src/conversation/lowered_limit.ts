@@ -1,7 +1,7 @@
 import type { JsonObject } from "../lib/json_object.ts";
 import { isObject } from "./wire_value.ts";
 
-/** A request whose limits of output tokens were lowered to what its model can write. */
+/** The changes that lower a request's output limits to the model's own. */
 export interface LoweredLimit {
   /** The members of the request's top object that changed. */
   readonly set: Readonly<Record<string, unknown>>;
@@ -9,27 +9,23 @@ export interface LoweredLimit {
   readonly fields: readonly string[];
 }
 
-/** Collects what is lowered of one request. */
+/** Collects the lowered limits of one request. */
 export class LimitLowering {
   readonly #set: Record<string, unknown> = {};
   readonly #fields: string[] = [];
-  /** The largest limit that was lowered, as sent; 0 before one was. */
+  /** The largest limit that was lowered, as sent; 0 if none was. */
   highest = 0;
 
-  /**
-   * Begins with nothing lowered.
-   *
-   * @param most The model's limit of output tokens.
-   */
+  /** @param most The model's limit of output tokens. */
   constructor(readonly most: number) {}
 
-  /** Notes a field that was lowered, and the new value of the top member in which it stands. */
+  /** Records a lowered field, and the new value of the top-level member that contains it. */
   lower(field: string, member: string, value: unknown): void {
     this.#fields.push(field);
     this.#set[member] = value;
   }
 
-  /** Lowers a limit: the new settings, or those that came where it is not above the model's. */
+  /** The settings with one limit lowered; the same object when the limit is not above the model's. */
   limitIn(settings: JsonObject, key: string): JsonObject {
     const tokens = settings[key];
     if (typeof tokens !== "number" || tokens <= this.most) return settings;
@@ -37,19 +33,19 @@ export class LimitLowering {
     return { ...settings, [key]: this.most };
   }
 
-  /** A budget of reasoning that is as large a share of the model's limit as it was of the limit that was asked for. */
+  /** A reasoning budget scaled down by the same factor as the requested limit. */
   shareOf(budgetTokens: number): number {
     return Math.floor(this.most * Math.min(budgetTokens / this.highest, 1));
   }
 
-  /** What was lowered; null when nothing was. */
+  /** The changes; null when no limit was lowered. */
   result(): LoweredLimit | null {
     return this.#fields.length === 0 ? null : { set: this.#set, fields: this.#fields };
   }
 }
 
 /**
- * Lowers limits that stand in the request's top object.
+ * Lowers limits that are top-level members of the request.
  *
  * @param fields Their names.
  */
@@ -67,7 +63,7 @@ export function topLimitsLowered(body: JsonObject, fields: readonly string[], mo
   return lowering.result();
 }
 
-/** The settings with a budget of reasoning lowered where it is not below the model's limit. */
+/** The settings with a reasoning budget lowered; null when it is below the model's limit. */
 export function withBudgetLowered(settings: unknown, key: string, lowering: LimitLowering): JsonObject | null {
   if (!isObject(settings) || typeof settings[key] !== "number" || settings[key] < lowering.most) return null;
   return { ...settings, [key]: lowering.shareOf(settings[key]) };

@@ -1,21 +1,21 @@
 import { invalidField } from "../lib/gateway_error.ts";
 import type { Source } from "./conversation.ts";
 
-/** Where bytes are, as one text: an address, or a `data:` URL that holds them. */
+/** The address of media, or a `data:` URL with its bytes. */
 export function addressOf(source: Source): string {
   return source.kind === "url" ? source.url : `data:${source.mediaType};base64,${source.data}`;
 }
 
 /**
- * The same for another vendor to read.
+ * The address of media, for a vendor other than the one that issued it.
  *
- * @param loss The neutral name of what has the address.
- * @throws {GatewayError} `invalid_request` for an address that only its own vendor can resolve: a bucket's object, or a
- * file that was uploaded there with the caller's key.
+ * @param loss The neutral name of the part.
+ * @throws {GatewayError} `invalid_request` for an address that only its own vendor can resolve: an object in a bucket,
+ * or a file uploaded there with the caller's key.
  */
 export function portableAddressOf(source: Source, loss: "image" | "file" | "video"): string {
   if (source.kind === "url" && !isPortable(source.url)) {
-    throw invalidField(loss, "it is stored at another vendor than this model's: send its data or a web address");
+    throw invalidField(loss, "the file is stored at another vendor; send its data or a public http or https URL");
   }
   return addressOf(source);
 }

@@ -1,39 +1,39 @@
 import type { Effort } from "./conversation.ts";
 
-/** When a model takes `temperature`, `top_p` and the penalties. */
+/** When a model accepts `temperature`, `top_p` and the penalties. */
 export type Sampling =
-  /** Together and alone. */
+  /** In any combination. */
   | "always"
-  /** One of `temperature` and `top_p` at a time. */
+  /** Either `temperature` or `top_p`, not both. */
   | "one"
-  /** While it does not reason. */
+  /** Only when it does not reason. */
   | "without_reasoning"
-  /** Never: a request that holds one is refused. */
+  /** Never: a request with one is rejected. */
   | "never";
 
-/** What a model takes. Whatever is not known is null, and then the caller's fields are sent as they are. */
+/** What a model supports. Null means unknown; the caller's fields are then sent unchanged. */
 export interface ModelFacts {
   /** Whether it can reason. */
   readonly reasons: boolean | null;
-  /** The efforts that it takes, weakest first, `none` among them where reasoning can be switched off. */
+  /** The efforts that it accepts, weakest first; includes `none` where reasoning can be turned off. */
   readonly efforts: readonly Effort[] | null;
-  /** The effort that holds where a request names none. */
+  /** The effort that applies when a request names none. */
   readonly defaultEffort: Effort | null;
-  /** Whether formats that know both ask for reasoning by an effort or by a budget of tokens. */
+  /** Whether formats that have both control reasoning by an effort or by a token budget. */
   readonly reasoningBy: "effort" | "budget" | null;
-  /** The least and the largest budget of reasoning, in tokens; the model is asked for one between them. */
+  /** The smallest and largest reasoning budget, in tokens. Requested budgets are clamped to this range. */
   readonly budget: { readonly min: number; readonly max: number } | null;
-  /** When it takes settings of sampling. */
+  /** When it accepts sampling settings. */
   readonly samples: Sampling | null;
-  /** Whether it goes on from a last turn of the assistant. */
+  /** Whether it continues the text of a last assistant turn. */
   readonly prefills: boolean | null;
-  /** Whether it holds its output to a JSON Schema. */
+  /** Whether it enforces a JSON Schema on its output. */
   readonly schemas: boolean | null;
-  /** Whether it holds its output to a JSON Schema also while tools are offered. */
+  /** Whether it also enforces a JSON Schema when tools are offered. */
   readonly schemasBesideTools: boolean | null;
-  /** Whether the caller chooses if thoughts are shown. */
+  /** Whether the caller can choose if reasoning is returned. */
   readonly displaysThinking: boolean | null;
-  /** Whether it reads media within the result of a tool. */
+  /** Whether it accepts media in the result of a tool. */
   readonly mediaInToolResults: boolean | null;
 }
 

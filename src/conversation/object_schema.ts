@@ -1,50 +1,50 @@
 import type { JsonSchema } from "./conversation.ts";
 import { isObject, listOf, objectOf, objectsOf, textOf } from "./wire_value.ts";
 
-/** Keywords by which a schema is a choice between shapes, or a sum of them. */
+/** Keywords that combine several schemas. */
 const CHOICES = ["anyOf", "oneOf", "allOf"] as const;
-/** References and choices nest; a walk must end. */
-const DEEPEST = 16;
-/** Shapes, properties and demands that are read of any schema; references can multiply them at every step. */
+/** Maximum depth of the walk: references and combinations can nest without end. */
+const MAX_DEPTH = 16;
+/** Minimum number of shapes, properties and required names to read: references can multiply them at every step. */
 const MIN_PARTS = 500;
 
-/** A tool's schema as every vendor wants it: an object at the top, with properties if only none. */
+/** A tool's schema in the form that every vendor accepts: an object at the top, with `properties` even if empty. */
 export function objectSchema(schema: JsonSchema | null): JsonSchema {
   if (schema?.type === "object" && (objectOf(schema.properties) || schema.$ref !== undefined)) return schema;
   return { ...schema, type: "object", properties: objectOf(schema?.properties) ?? {} };
 }
 
-/** A schema whose top was made plain. */
+/** A schema without combinations at the top. */
 export interface PlainSchema {
-  /** An object at the top. */
+  /** An object at the top level. */
   readonly schema: JsonSchema;
-  /** True where it says less than the one it was made from. */
+  /** True when it accepts more than the original schema. */
   readonly isLoose: boolean;
 }
 
 /**
- * A tool's schema for vendors that take no choice at the top: the choice becomes one object that has the properties of
- * all shapes and demands what all of them demand.
+ * Simplifies a tool's schema for vendors that accept no `anyOf`, `oneOf` or `allOf` at the top. These become one object
+ * with the properties of all alternatives; it requires what every alternative requires.
  *
- * @param refused Other keywords that the vendor refuses there; they are left out.
+ * @param refused Other keywords that the vendor rejects at the top; they are removed.
  */
 export function plainSchema(schema: JsonSchema | null, refused: readonly string[] = []): PlainSchema {
   if (schema === null) return { schema: objectSchema(null), isLoose: false };
-  const unwanted = [...CHOICES, ...refused].filter((keyword) => schema[keyword] !== undefined);
-  const isLoose = unwanted.length > 0 || !mayBeObject(schema);
-  if (unwanted.length === 0) return { schema: objectSchema(schema), isLoose };
-  const { properties, required } = shapeOf(schema, readingOf(schema), 0);
+  const removed = [...CHOICES, ...refused].filter((keyword) => schema[keyword] !== undefined);
+  const isLoose = removed.length > 0 || !mayBeObject(schema);
+  if (removed.length === 0) return { schema: objectSchema(schema), isLoose };
+  const { properties, required } = shapeOf(schema, budgetFor(schema), 0);
   const { required: _, ...kept } = schema;
-  const rest = Object.fromEntries(Object.entries(kept).filter(([keyword]) => !unwanted.includes(keyword)));
-  const demanded = required.size > 0 ? { required: [...required] } : {};
-  return { schema: { ...rest, type: "object", properties: Object.fromEntries(properties), ...demanded }, isLoose };
+  const rest = Object.fromEntries(Object.entries(kept).filter(([keyword]) => !removed.includes(keyword)));
+  const requiredField = required.size > 0 ? { required: [...required] } : {};
+  return { schema: { ...rest, type: "object", properties: Object.fromEntries(properties), ...requiredField }, isLoose };
 }
 
-/** What the authors of the default protocol's forms refuse at the top of a function's parameters, beside choices. */
+/** Other keywords that OpenAI rejects at the top of a function's parameters. */
 const REFUSED_IN_FUNCTIONS = ["enum", "not"];
 
 /**
- * The parameters of a function as the default protocol's author takes them.
+ * The parameters of a function in the form that OpenAI accepts.
  * Source: Function calling guide, "Function tool definitions"; the vendor's error messages.
  */
 export function functionSchema(schema: JsonSchema | null): PlainSchema {
@@ -55,40 +55,38 @@ function mayBeObject({ type }: JsonSchema): boolean {
   return type === undefined || type === "object" || listOf(type).includes("object");
 }
 
-/** What an object of a schema may and must have. */
+/** The properties and required names of an object schema. */
 interface Shape {
   readonly properties: ReadonlyMap<string, unknown>;
   readonly required: ReadonlySet<unknown>;
 }
 
-/**
- * The schema that is read, and how much of it still may be. What is beyond is left out, so that the result says less.
- */
-interface Reading {
+/** How much of a schema may still be read. The rest is left out, which makes the result less strict. */
+interface Budget {
   readonly root: JsonSchema;
   parts: number;
   /** Of properties that are compared. */
   characters: number;
 }
 
-/** What is read of a schema grows with its own length, so that many small ones cost no more than a large one. */
-function readingOf(root: JsonSchema): Reading {
+/** The budget grows with the schema's length, so that many small schemas cost no more than one large one. */
+function budgetFor(root: JsonSchema): Budget {
   const { length } = JSON.stringify(root);
   return { root, parts: MIN_PARTS + length, characters: 8 * (MIN_PARTS + length) };
 }
 
-function shapeOf(schema: JsonSchema, reading: Reading, depth: number): Shape {
+function shapeOf(schema: JsonSchema, budget: Budget, depth: number): Shape {
   const own = Object.entries(objectOf(schema.properties) ?? {});
-  reading.parts -= 1 + own.length + listOf(schema.required).length;
-  if (depth > DEEPEST || reading.parts < 0) return { properties: new Map(), required: new Set() };
+  budget.parts -= 1 + own.length + listOf(schema.required).length;
+  if (depth > MAX_DEPTH || budget.parts < 0) return { properties: new Map(), required: new Set() };
   const inner = (shapes: unknown) =>
-    objectsOf(shapes).filter(mayBeObject).map((one) => shapeOf(one, reading, depth + 1));
-  const target = targetOf(schema, reading.root);
+    objectsOf(shapes).filter(mayBeObject).map((one) => shapeOf(one, budget, depth + 1));
+  const target = targetOf(schema, budget.root);
   const whole = [
-    ...(target === null ? [] : [shapeOf(target, reading, depth + 1)]),
+    ...(target === null ? [] : [shapeOf(target, budget, depth + 1)]),
     ...inner(schema.allOf),
-    eitherOf(inner(schema.anyOf), reading),
-    eitherOf(inner(schema.oneOf), reading),
+    eitherOf(inner(schema.anyOf), budget),
+    eitherOf(inner(schema.oneOf), budget),
     { properties: new Map(own), required: new Set(listOf(schema.required)) },
   ];
   return {
@@ -97,20 +95,20 @@ function shapeOf(schema: JsonSchema, reading: Reading, depth: number): Shape {
   };
 }
 
-/** Stands for the text of a property that is not compared any more. */
+/** Replaces the text of a property once the budget for comparing properties is used up. */
 const ANYTHING = "";
 
-/** A property that the shapes describe differently may be as any of them says. */
-function eitherOf(shapes: readonly Shape[], reading: Reading): Shape {
+/** A property with different schemas in several shapes may match any of them. */
+function eitherOf(shapes: readonly Shape[], budget: Budget): Shape {
   const described = new Map<string, Map<string, unknown>>();
   for (const { properties } of shapes) {
     for (const [name, schema] of properties) {
       const known = described.get(name) ?? new Map<string, unknown>();
       described.set(name, known);
-      if (reading.characters <= 0) known.set(ANYTHING, {});
+      if (budget.characters <= 0) known.set(ANYTHING, {});
       else if (!known.has(ANYTHING)) {
         const text = JSON.stringify(schema);
-        reading.characters -= text.length;
+        budget.characters -= text.length;
         known.set(text, schema);
       }
     }
@@ -125,7 +123,7 @@ function eitherOf(shapes: readonly Shape[], reading: Reading): Shape {
   return { properties: new Map(properties), required: new Set(required) };
 }
 
-/** The definition that a schema refers to in its own document, if any. */
+/** The definition in the same document that a schema refers to; null when there is none. */
 function targetOf({ $ref }: JsonSchema, root: JsonSchema): JsonSchema | null {
   const [, group, name] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(textOf($ref)) ?? [];
   const definitions = group === undefined ? null : objectOf(root[group]);

@@ -6,20 +6,21 @@ import { isObject, textOrNull } from "./wire_value.ts";
 
 const SETTINGS = ["maxUses", "allowedDomains", "blockedDomains", "contextSize", "userLocation"] as const;
 
-/** What a form can say of a search. */
+/** The web search settings that a format supports. */
 export interface SearchForm {
-  /** The form that is written. */
+  /** The name of the format. */
   readonly form: Form;
-  /** The settings that it has a word for. */
+  /** The supported settings. */
   readonly takes: readonly SearchSetting[];
 }
 
 /**
- * The search that a request is to offer; null when it offers none. What cannot be said is added to `losses` in the
- * caller's spelling.
+ * The web search that a request offers; null when it offers none. Settings without an equivalent are added to `losses`
+ * in the caller's spelling.
  *
  * @param canSearch Whether the model's vendor has a search that the caller may use.
- * @throws {GatewayError} `invalid_request`, naming the tool, where the vendor cannot search and the request needs it.
+ * @throws {GatewayError} `invalid_request`, naming the tool, when the vendor cannot search and the request depends on
+ * it.
  */
 export function searchToWrite(
   conversation: Conversation,
@@ -42,37 +43,37 @@ export function searchToWrite(
   return search;
 }
 
-/** True for a request that means nothing without its search: the search is its only tool, or is insisted on. */
+/** True when a request depends on its web search: it is the only tool, or required by the caller. */
 export function isSearchNeeded({ webSearch, tools }: Conversation): boolean {
   return webSearch !== undefined && (webSearch.isForced || tools.length === 0);
 }
 
-/** Says that no vendor of the model searches for this caller. */
+/** The error for a model without a web search that the account may use. */
 export function searchUnavailable({ field }: WebSearch): GatewayError {
   return invalidField(
     field,
-    "the model has no web search here that the account may use; leave the tool out, or name a model with one",
+    "web search is not available for this model and account; remove the tool or choose a model that supports it",
   );
 }
 
-/** A request's search as a field to spread; nothing where it has none. */
+/** A request's web search as a field to spread; empty when it has none. */
 export function offeredSearch(search: WebSearch | null): { webSearch?: WebSearch } {
   return search === null ? {} : { webSearch: search };
 }
 
-/** The conversation with its search among what it could not say. */
+/** The conversation with its web search moved to the fields that have no equivalent. */
 export function withoutSearch(conversation: Conversation): Conversation {
   const { webSearch, ...rest } = conversation;
   return webSearch === undefined ? conversation : { ...rest, beyond: [...rest.beyond, webSearch.name] };
 }
 
-/** Texts of a list; null when there are none. */
+/** The non-empty texts of a list; null when there are none. */
 export function textsOrNull(value: unknown): readonly string[] | null {
   const texts = Array.isArray(value) ? value.filter((text) => typeof text === "string" && text !== "") : [];
   return texts.length === 0 ? null : texts;
 }
 
-/** A location as three of the forms spell it; null when it says nothing. */
+/** A location as three of the formats spell it; null when it has no fields. */
 export function readUserLocation(value: unknown): UserLocation | null {
   if (!isObject(value)) return null;
   const location = {
@@ -84,7 +85,7 @@ export function readUserLocation(value: unknown): UserLocation | null {
   return Object.values(location).some((text) => text !== null) ? location : null;
 }
 
-/** The fields of a location that are said. */
+/** The fields of a location that are set. */
 export function writeUserLocation(location: UserLocation): { [field: string]: string } {
   return Object.fromEntries(Object.entries(location).filter(([, text]) => text !== null));
 }

@@ -6,85 +6,85 @@ import type { Quirks } from "./quirks.ts";
 import type { Usage } from "./usage.ts";
 import type { Written } from "./written.ts";
 
-/** A checked request whose bytes are passed to a vendor of the caller's own format. */
+/** A checked request that is passed through to a vendor of the caller's own format. */
 export interface PassedRequest {
-  /** The body as it came. */
+  /** The body as received. */
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** The outline of `bytes`. */
+  /** The JSON outline of `bytes`. */
   readonly scan: JsonScan;
   /** The body, parsed. */
   readonly body: JsonObject;
-  /** Members of `body`'s top object that differ from `bytes`. */
+  /** Top-level members of `body` that differ from `bytes`. */
   readonly changed: Readonly<Record<string, unknown>>;
   /** The vendor's name of the model. */
   readonly model: string;
-  /** A limit of output tokens that the gateway sets; null to leave the caller's. */
+  /** An output limit that the gateway sets; null to keep the caller's. */
   readonly outputLimit: number | null;
-  /** The vendor's name of the cached content that the request builds on; null when none. */
+  /** The vendor's name of the cached content that the request uses; null for none. */
   readonly cachedContent: string | null;
-  /** Of the provider. */
+  /** Deviations of the provider from its format. */
   readonly quirks: Quirks;
-  /** As in `RequestTarget`: whose seals the vendor may see. */
+  /** The provider's name. Signatures of other providers are removed. */
   readonly provider: string;
-  /** The body as Latin-1 text, for cheap searches. */
+  /** The body decoded as Latin-1, for fast searches. */
   readonly latin1: string;
-  /** The output item of that id, where the gateway itself made it for the account; else null. */
+  /** Looks up an output item that the gateway issued to the account, by id; null when the gateway did not issue it. */
   readonly madeItem: (id: string) => JsonObject | null;
 }
 
-/** Follows a stream whose bytes pass through. One per stream. */
+/** Observes a stream that passes through. One instance per stream. */
 export interface StreamWatcher {
   /**
-   * True when the text could matter: a cheap search, so that most of a stream is never parsed.
+   * True when the text may contain anything of interest: a fast search, so that most of a stream is not parsed.
    *
-   * @param text Whole frames as they came, or the data of one. Blanks and ends of lines may stand between any two signs
-   *   of its JSON, and a line of data may end there.
+   * @param text Whole frames as received, or the data of one. Its JSON may have whitespace and line breaks between any
+   * two tokens, and a line of data may end there.
    */
   concerns(text: string): boolean;
-  /** Reads the data of such a frame. A running total of usage replaces the one before. */
+  /** Reads the data of one frame. A running total of usage replaces the previous one. */
   follow(data: string): void;
-  /** What is known so far, null if nothing. */
+  /** The usage so far; null when none was reported. */
   usage(): Usage | null;
-  /** True once the reply was seen to be complete, by which it is told from one that was cut off. */
+  /** True when the reply is complete, as opposed to cut off. */
   ended(): boolean;
-  /** True once the format's end mark was seen, after which nothing follows that is to be charged. */
+  /** True after the format's end marker: nothing that follows is charged. */
   isFinal(): boolean;
-  /** True for the data of a frame that the gateway asked for and the caller did not. */
+  /** True for the data of a frame that the gateway requested and the caller did not. */
   isHidden(data: string): boolean;
   /**
-   * What the stream has told of itself, in formats whose failures repeat it; absent in others.
+   * What the stream has stated about its reply, in formats whose failures repeat it; absent in others.
    *
-   * @param last The last frames that the caller was sent, as they came.
+   * @param last The last frames that the caller received, unchanged.
    */
   begun?(last: string): BegunStream | null;
   /** The failure that a frame reports; null where it reports none. */
   failureIn(data: string): ReplyEvent & { readonly type: "error" } | null;
 }
 
-/** What a stream that passes through has told of itself. */
+/** What a stream that passes through has stated about its reply so far. */
 export interface BegunStream {
   /** The vendor's id of the reply. */
   readonly id: string;
-  /** Unix seconds; null where the vendor did not say. */
+  /** Unix seconds; null where the vendor did not report it. */
   readonly createdAt: number | null;
-  /** The number that the next event gets. */
+  /** The sequence number of the next event. */
   readonly sequence: number;
 }
 
-/** Where replies of a format hand out ids of state that the vendor keeps. */
+/** Finds ids of state stored by the vendor in replies of a format. */
 export interface IssuedIdReader {
-  /** Whether text may hand out an id: a cheap search. @param text Whole lines, a character a byte or decoded. */
+  /** Whether text may contain such an id: a fast search. @param text Whole lines, Latin-1 or decoded. */
   mayIssue(text: string, policy: StatePolicy): boolean;
-  /** The ids that a whole reply, or the data of one frame of a stream, hands out. @param value It, parsed. */
+  /** The ids in a whole reply or one frame of a stream. @param value The parsed JSON. */
   issuedIn(value: unknown, policy: StatePolicy): readonly IssuedId[];
 }
 
-/** How bytes pass where caller and vendor speak one format. Source: DESIGN section 1, sentence 2. */
+/** Passes bytes through when caller and vendor speak one format. Source: DESIGN section 1, sentence 2. */
 export interface PassThrough {
-  /** The request as the vendor gets it: the caller's bytes but for what a vendor must be told otherwise. */
+  /** The request for the vendor: the caller's bytes, except for what must differ. */
   prepare(request: PassedRequest): Written<Uint8Array>;
-  /** Begins to follow a stream. */
+  /** Creates the observer of a stream. */
   watch(body: JsonObject): StreamWatcher;
-  /** The ids that replies hand out; null where they hand out none. */
+  /** Finds ids of vendor state in replies; null in formats that have none. */
   readonly issuedIds: IssuedIdReader | null;
 }

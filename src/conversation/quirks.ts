@@ -1,6 +1,6 @@
 /**
- * What a provider's wire format may differ in from the one that the format's author documents. Each name says what
- * differs; a provider without quirks takes what the author takes. The values are the lines of docs/configuration.md.
+ * Deviations of a provider from the wire format that its author documents. A provider without quirks behaves as
+ * documented. The keys are values of the configuration, and the texts are those of docs/configuration.md.
  */
 export const QUIRKS = {
   max_tokens_field: "chat: the output limit is `max_tokens`, not `max_completion_tokens`",
@@ -51,5 +51,5 @@ export type Quirk = keyof typeof QUIRKS;
 /** The quirks of one provider. */
 export type Quirks = ReadonlySet<Quirk>;
 
-/** A provider that takes what the author of its format documents. */
+/** The quirks of a provider that behaves as its format's author documents. */
 export const NO_QUIRKS: Quirks = new Set();

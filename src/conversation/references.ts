@@ -6,14 +6,14 @@ import { type RequestMember, walkRequest } from "./request_walk.ts";
 import { isAbsent, isObject } from "./wire_value.ts";
 
 /**
- * Every reference of a request, at any depth, in the order in which they stand. Reads either spelling of the content
- * format. Ids that are not text are given as their JSON, so that none is missed.
+ * All references in a request, at any depth, in order. Accepts both spellings of the content format. Ids that are not
+ * text are returned as JSON, so that none is missed.
  * Source: Responses, Chat Completions, Messages and Gemini API references; ModelArk and MiniMax for their addresses.
  *
- * @param grammar That of the body's wire format.
+ * @param grammar The grammar of the body's wire format.
  * @param body The parsed request, checked or not.
- * @throws {GatewayError} `invalid_request` for a name that differs from a checked one in case alone; the names of the
- * content format are read exactly by protobuf.
+ * @throws {GatewayError} `invalid_request` for a name that differs from a checked one only in letter case. Protobuf
+ * matches names of the content format exactly, so they are not checked.
  */
 export function referencesIn(grammar: RequestGrammar, body: JsonObject): readonly ContextReference[] {
   const found: ContextReference[] = [];
@@ -32,7 +32,7 @@ type Found = readonly [kind: ReferenceKind, id: string, step: string];
 
 const NONE: readonly Found[] = [];
 
-/** Keys that hold ids wherever they stand, by their camel case spelling. */
+/** Keys that hold ids at any position, in camel case. */
 const ID_KEYS: ReadonlyMap<string, ReferenceKind> = new Map<string, ReferenceKind>([
   ["previousResponseId", "response"],
   ["fileId", "file"],
@@ -48,10 +48,10 @@ const ID_KEYS: ReadonlyMap<string, ReferenceKind> = new Map<string, ReferenceKin
 
 function referencesOf(grammar: RequestGrammar, member: RequestMember): readonly Found[] {
   const { name, value, owner, depth } = member;
-  if (isAbsent(value) || value === "" || !isTelling(name)) return NONE;
+  if (isAbsent(value) || value === "" || !mayHoldReference(name)) return NONE;
   const kind = ID_KEYS.get(name);
-  // Elements of an array are visited one by one.
-  if (kind !== undefined) return Array.isArray(value) ? oddIdsIn(kind, value) : [[kind, idOf(value), ""]];
+  // Text elements of an array are visited one by one.
+  if (kind !== undefined) return Array.isArray(value) ? nonTextIdsIn(kind, value) : [[kind, idOf(value), ""]];
   switch (name) {
     case "conversation":
       return depth === 0 ? namedBy("conversation", value) : NONE;
@@ -72,35 +72,40 @@ function referencesOf(grammar: RequestGrammar, member: RequestMember): readonly 
   return addressed === null ? NONE : [[addressed, value, ""]];
 }
 
-/**
- * Keys of members that name nothing, by far the most: remembered, as this is asked for every member of every request.
- */
-const SILENT = new Set<string>();
-const MAX_SILENT_KEYS = 2_000;
+/** Keys that hold no reference, cached because every member of every request is checked. */
+const KEYS_WITHOUT_REFERENCE = new Set<string>();
+const MAX_CACHED_KEYS = 2_000;
 
-function isTelling(name: string): boolean {
-  if (SILENT.has(name)) return false;
-  const telling = ID_KEYS.has(name) || NAMING_KEYS.has(name) || ADDRESS_KEY.test(name);
-  if (!telling && name.length <= 64 && SILENT.size < MAX_SILENT_KEYS) SILENT.add(name);
-  return telling;
+function mayHoldReference(name: string): boolean {
+  if (KEYS_WITHOUT_REFERENCE.has(name)) return false;
+  const mayHold = ID_KEYS.has(name) || POSSIBLE_ID_KEYS.has(name) || ADDRESS_KEY.test(name);
+  if (!mayHold && name.length <= 64 && KEYS_WITHOUT_REFERENCE.size < MAX_CACHED_KEYS) KEYS_WITHOUT_REFERENCE.add(name);
+  return mayHold;
 }
 
-/** Keys that hold an id or an object with one, in some places. */
-const NAMING_KEYS: ReadonlySet<string> = new Set(["conversation", "prompt", "container", "skillId", "voice", "audio"]);
+/** Keys that hold an id, or an object with one, only in some positions. */
+const POSSIBLE_ID_KEYS: ReadonlySet<string> = new Set([
+  "conversation",
+  "prompt",
+  "container",
+  "skillId",
+  "voice",
+  "audio",
+]);
 
-/** Elements of a list of ids that are not text, which no vendor documents and one may read all the same. */
-function oddIdsIn(kind: ReferenceKind, list: readonly unknown[]): readonly Found[] {
+/** Elements of a list of ids that are not text. No vendor documents them, but one may accept them. */
+function nonTextIdsIn(kind: ReferenceKind, list: readonly unknown[]): readonly Found[] {
   return list.flatMap((value, index): Found[] =>
     typeof value === "string" || isAbsent(value) ? [] : [[kind, idOf(value), `[${index}]`]]
   );
 }
 
-/** An id as text; one that is no text as its JSON. */
+/** An id as text; any other value as its JSON. */
 export function idOf(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** An id as text, or the `id` of an object; an object without one names nothing. */
+/** An id as text, or the `id` of an object; empty for an object without one. */
 function namedBy(kind: ReferenceKind, value: unknown): readonly Found[] {
   return isObject(value) ? idIn(kind, value) : [[kind, idOf(value), ""]];
 }
@@ -109,12 +114,12 @@ function idIn(kind: ReferenceKind, value: JsonObject): readonly Found[] {
   return isAbsent(value.id) || value.id === "" ? NONE : [[kind, idOf(value.id), ".id"]];
 }
 
-/** Keys under which formats and their dialects have addresses of media. */
+/** Keys of media addresses in the formats and their dialects. */
 const ADDRESS_KEY =
   /(url|uri|image|video|audio)s?$|^(file|document|media|fileData|src|source|href|link|path|mask|frame|reference)s?$/i;
 
 /**
- * What an address leads to; null where the bytes themselves stand there.
+ * The kind of reference of an address; null for inline data.
  *
  * @param name The member's key in camel case.
  */
@@ -122,7 +127,7 @@ function kindOfAddress(name: string, value: string): ReferenceKind | null {
   const text = value.length > 4096 ? value.slice(0, 4096).trim() : value.trim();
   if (/^data:/i.test(text)) return null;
   const scheme = /^([a-z][a-z0-9+._-]*):/i.exec(text)?.[1]?.toLowerCase();
-  // The content form also takes the bare name of an uploaded file.
+  // The content format also accepts the plain name of an uploaded file.
   if (scheme === undefined) return name === "fileUri" ? "file" : null;
   if (scheme === "http" || scheme === "https") return isVendorsFile(text) ? "file" : "address";
   if (!/^[a-z][a-z0-9+._-]*:\/\//i.test(text) && name !== "fileUri") return null;
@@ -133,14 +138,14 @@ const BUCKET_SCHEMES: ReadonlySet<string> = new Set(
   "gs s3 s3a s3n r2 oss tos cos obs azblob az wasb wasbs abfs abfss".split(" "),
 );
 
-/** Whether an address leads to a file that was uploaded to the vendor, which reads it with the operator's key. */
+/** Whether an address names a file uploaded to the vendor, which reads it with the operator's key. */
 function isVendorsFile(address: string): boolean {
   if (!URL.canParse(address)) return false;
   const host = new URL(address).hostname.replace(/\.$/, "");
   return host.endsWith(".googleapis.com") && host !== "storage.googleapis.com";
 }
 
-/** The gateway's own key; what stands there is resolved by the gateway. */
+/** The gateway's own field for a cached content, resolved by the gateway. */
 function cacheInExtraBody({ extra_body: extra }: JsonObject): ContextReference | null {
   if (!isObject(extra) || typeof extra.cached_content !== "string" || extra.cached_content === "") return null;
   return { kind: "cached_content", id: extra.cached_content, field: "extra_body.cached_content" };

@@ -2,28 +2,28 @@ import type { ImagePart, Part, ReasoningPart, RefusalPart, TextPart, ToolCallPar
 import type { Usage } from "./usage.ts";
 import type { WebSearchPart } from "./web_search.ts";
 
-/** What a part of a reply can be. */
+/** The kinds of parts in a reply. */
 export type ReplyPart = TextPart | ImagePart | ReasoningPart | RefusalPart | ToolCallPart | WebSearchPart;
 
-/** A model's whole answer in neutral words. */
+/** A model's whole reply in the neutral form. */
 export interface Reply {
-  /** The vendor's id of the answer, or one that the gateway made. */
+  /** The vendor's id of the reply, or one that the gateway made. */
   readonly id: string;
-  /** The model's name as the vendor gave it. */
+  /** The vendor's name of the model. */
   readonly model: string;
-  /** Unix seconds; null where the form does not say. */
+  /** Unix seconds; null where the format does not report it. */
   readonly createdAt: number | null;
-  /** In the order in which the model gave them. */
+  /** The content, in the model's order. */
   readonly parts: readonly ReplyPart[];
   /** Why the model stopped. */
   readonly stop: Stop;
-  /** Null when the vendor did not report any. */
+  /** Null when the vendor reported none. */
   readonly usage: Usage | null;
-  /** Dotted names, in the vendor's spelling, of what the answer held and this form has no word for. */
+  /** Dotted names, in the vendor's spelling, of parts of the reply that have no neutral form. */
   readonly beyond: readonly string[];
 }
 
-/** Why a model stopped, in our words. */
+/** Why a model stopped: the neutral reason. */
 export type StopReason =
   | "end"
   | "stop_sequence"
@@ -36,27 +36,27 @@ export type StopReason =
   | "bad_tool_call"
   | "paused";
 
-/** Why a model stopped: our word and the vendor's. */
+/** Why a model stopped: the neutral reason and the vendor's. */
 export interface Stop {
-  /** Our word, which every form has a spelling for. */
+  /** The neutral reason, which every format can express. */
   readonly reason: StopReason;
-  /** The vendor's own word (`STOP`, `end_turn`, `length`), null where it gave none. */
+  /** The vendor's reason (`STOP`, `end_turn`, `length`); null when it reported none. */
   readonly raw: string | null;
-  /** The sequence that was met, where the form tells. */
+  /** The stop sequence that was met, where the format reports it. */
   readonly sequence?: string;
   /** The vendor's explanation of a refusal or filter. */
   readonly explanation?: string;
 }
 
 /**
- * The stop that a caller must be told: when a reply holds a tool call, agents go on only if the stop says so, whatever
- * the vendor said; a limit that was hit stays a limit.
+ * The stop to report to the caller. A reply with a tool call that ended normally is reported as `tool_calls`, because
+ * agents continue only then; a limit that was reached stays a limit.
  */
 export function stopFor(stop: Stop, hasToolCall: boolean): Stop {
   return hasToolCall && stop.reason === "end" ? { ...stop, reason: "tool_calls" } : stop;
 }
 
-/** True when a part is a call of the caller's tool. */
+/** True for a call of one of the caller's tools. */
 export function isToolCall(part: Part): part is ToolCallPart {
   return part.kind === "tool_call";
 }

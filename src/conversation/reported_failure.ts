@@ -2,9 +2,9 @@ import type { ReplyEvent } from "./events.ts";
 import type { EventReader } from "./upstream_format.ts";
 
 /**
- * The failure that one frame of a stream reports; null where it reports none, or is no JSON.
+ * The failure that one frame of a stream reports; null when it reports none or is not JSON.
  *
- * @param reader A fresh one.
+ * @param reader A new reader.
  * @param data The frame's data.
  */
 export function failureReportedIn(reader: EventReader, data: string): ReplyEvent & { type: "error" } | null {

@@ -1,33 +1,32 @@
 import type { JsonObject } from "../lib/json_object.ts";
 import type { ContextReference } from "./context_reference.ts";
 
-/** What members of a request mean where wire formats differ, for whoever looks through a request without reading it. */
+/**
+ * The meaning of request members that differs between wire formats, for code that scans a request without parsing it.
+ */
 export interface RequestGrammar {
-  /** True where vendors read names exactly, as protobuf does; elsewhere a vendor may take `Model` for `model`. */
+  /** True where vendors match names exactly, as protobuf does; other vendors may read `Model` as `model`. */
   readonly namesAreExact: boolean;
-  /** Whether `prompt` at the top names a stored prompt. */
+  /** Whether the top-level `prompt` names a stored prompt. */
   readonly namesPrompts: boolean;
-  /** Members of the request itself that name a cached content which the gateway looks up. */
+  /** Top-level members that name a cached content of the gateway. */
   readonly cacheFields: readonly string[];
-  /** The member that holds what the model is to read. */
+  /** The top-level member with the model's input. */
   readonly inputField: string;
   /**
-   * Whether a member of a nested object holds what the caller wrote for its own use, such as the arguments of a call.
+   * Whether a member of a nested object holds the caller's own data, such as the arguments of a call.
    *
    * @param name The key in camel case.
    */
   isCallersOwn(owner: JsonObject, name: string): boolean;
-  /** References that stand where no other format has any. */
+  /** References at positions that only this format has. */
   ownReferences(body: JsonObject): readonly ContextReference[];
-  /** Whether a vendor is to keep the conversation, or keeps it, so that the request holds a part of it alone. */
+  /** Whether the vendor stores the conversation, so that the request holds only a part of it. */
   isThreaded(body: JsonObject): boolean;
-  /**
-   * The hosted tools that an element of `tools` offers and that are billed beside tokens, by name; none for a caller's
-   * own.
-   */
+  /** Names of the hosted tools that an element of `tools` offers and that are billed in addition to tokens. */
   hostedToolNames(tool: JsonObject): readonly string[];
-  /** Whether an element of `tools` is run by the vendor, also when it bills tokens alone. */
+  /** Whether the vendor runs an element of `tools`, also when it bills tokens only. */
   isVendorTool(tool: JsonObject): boolean;
-  /** Whether a part of the input is a picture. */
+  /** Whether a part of the input is an image. */
   isImage(part: JsonObject): boolean;
 }

@@ -2,7 +2,7 @@ import type { JsonObject } from "../lib/json_object.ts";
 import type { RequestGrammar } from "./request_grammar.ts";
 import { isObject } from "./wire_value.ts";
 
-/** One member of an object that a vendor reads as protocol, or one text of such a member's array. */
+/** A member of an object that a vendor interprets, or one text in such a member's array. */
 export interface RequestMember {
   /** The key as it was sent. */
   readonly key: string;
@@ -11,39 +11,39 @@ export interface RequestMember {
   readonly value: unknown;
   /** The object that holds the member. */
   readonly owner: JsonObject;
-  /** 0 for members of the request itself. */
+  /** 0 for top-level members of the request. */
   readonly depth: number;
   /** The path in the caller's spelling: `input[0].content[1].file_id`. */
   path(): string;
 }
 
-/** Looks at one member; the same object is given for each, so it must not be kept. */
+/** Called for each member, always with the same object: do not keep it. */
 export type MemberVisitor = (member: RequestMember) => void;
 
-interface Place {
-  readonly parent: Place | null;
+interface Position {
+  readonly parent: Position | null;
   readonly step: string | number;
 }
 
 /**
- * Visits every member of a request that a vendor may read as protocol, at any depth. What a caller wrote for its own
- * use is not entered: JSON Schemas, arguments and results of tools, metadata, annotations of earlier replies. So an
- * unknown kind of content part is visited like a known one.
+ * Visits every member of a request that a vendor may interpret, at any depth, also within unknown kinds of content
+ * parts. Skips the caller's own data: JSON Schemas, arguments and results of tools, metadata, annotations of earlier
+ * replies.
  *
- * @param body The parsed request. `extra_body` is not entered, because it is never sent.
+ * @param body The parsed request. `extra_body` is skipped, because it is never sent.
  */
 export function walkRequest(grammar: RequestGrammar, body: JsonObject, visit: MemberVisitor): void {
   new Walk(grammar, visit).object(body, null, 0);
 }
 
-/** A key as protobuf's JSON mapping spells it: `file_uri` as `fileUri`. Applying it twice changes nothing more. */
+/** A key as protobuf's JSON mapping spells it: `file_uri` as `fileUri`. Idempotent. */
 export function camelCaseOf(key: string): string {
   return key.includes("_") ? key.replace(/(?<=[^_])_+([a-z0-9])/gi, (_, next: string) => next.toUpperCase()) : key;
 }
 
 /**
- * One walk. Every request is walked, so members are shown by one object that changes, and places are made for nests
- * alone.
+ * One walk. It runs for every request, so one mutable object represents each member in turn, and positions are recorded
+ * for nested objects only.
  */
 class Walk implements RequestMember {
   key = "";
@@ -51,44 +51,51 @@ class Walk implements RequestMember {
   value: unknown;
   owner: JsonObject = {};
   depth = 0;
-  #parent: Place | null = null;
+  #parent: Position | null = null;
   #index: number | null = null;
 
   constructor(readonly grammar: RequestGrammar, readonly visit: MemberVisitor) {}
 
   path(): string {
-    const place = { parent: this.#parent, step: this.key };
-    return pathOf(this.#index === null ? place : { parent: place, step: this.#index });
+    const position = { parent: this.#parent, step: this.key };
+    return pathOf(this.#index === null ? position : { parent: position, step: this.#index });
   }
 
-  object(owner: JsonObject, parent: Place | null, depth: number): void {
+  object(owner: JsonObject, parent: Position | null, depth: number): void {
     for (const key in owner) {
       const value = owner[key];
       const name = camelCaseOf(key);
-      this.#show(key, name, value, owner, depth, parent, null);
+      this.#visit(key, name, value, owner, depth, parent, null);
       if (typeof value !== "object" || value === null || isCallersOwn(this.grammar, owner, key, depth)) continue;
       if (Array.isArray(value)) this.#list(value, key, name, owner, parent, depth);
       else this.object(value as JsonObject, { parent, step: key }, depth + 1);
     }
   }
 
-  #list(list: readonly unknown[], key: string, name: string, owner: JsonObject, parent: Place | null, depth: number) {
-    const place = { parent, step: key };
+  #list(
+    list: readonly unknown[],
+    key: string,
+    name: string,
+    owner: JsonObject,
+    parent: Position | null,
+    depth: number,
+  ) {
+    const position = { parent, step: key };
     for (let index = 0; index < list.length; index++) {
       const element = list[index];
-      if (typeof element === "string") this.#show(key, name, element, owner, depth, parent, index);
+      if (typeof element === "string") this.#visit(key, name, element, owner, depth, parent, index);
       else if (Array.isArray(element)) this.#list(element, `${key}[${index}]`, name, owner, parent, depth);
-      else if (isObject(element)) this.object(element, { parent: place, step: index }, depth + 1);
+      else if (isObject(element)) this.object(element, { parent: position, step: index }, depth + 1);
     }
   }
 
-  #show(
+  #visit(
     key: string,
     name: string,
     value: unknown,
     owner: JsonObject,
     depth: number,
-    parent: Place | null,
+    parent: Position | null,
     index: number | null,
   ): void {
     this.key = key;
@@ -102,7 +109,7 @@ class Walk implements RequestMember {
   }
 }
 
-/** Keys whose values no vendor resolves, wherever they stand within a member of the request. */
+/** Keys with values that vendors do not interpret, at any depth below the top level. */
 const OPAQUE: ReadonlySet<string> = new Set([
   "parameters",
   "parametersJsonSchema",
@@ -115,7 +122,7 @@ const OPAQUE: ReadonlySet<string> = new Set([
   "annotations",
   "citations",
 ]);
-/** The same of members of the request itself; no format has one of the names above there. */
+/** The same for top-level members. */
 const OPAQUE_AT_TOP: ReadonlySet<string> = new Set(["metadata", "labels", "extra_body"]);
 
 function isCallersOwn(grammar: RequestGrammar, owner: JsonObject, key: string, depth: number): boolean {
@@ -124,8 +131,8 @@ function isCallersOwn(grammar: RequestGrammar, owner: JsonObject, key: string, d
   return OPAQUE.has(name) || grammar.isCallersOwn(owner, name);
 }
 
-function pathOf(place: Place): string {
-  const before = place.parent === null ? "" : pathOf(place.parent);
-  if (typeof place.step === "number") return `${before}[${place.step}]`;
-  return before === "" ? place.step : `${before}.${place.step}`;
+function pathOf(position: Position): string {
+  const before = position.parent === null ? "" : pathOf(position.parent);
+  if (typeof position.step === "number") return `${before}[${position.step}]`;
+  return before === "" ? position.step : `${before}.${position.step}`;
 }

@@ -3,7 +3,7 @@ import type { RequestedLimit } from "./caller_format.ts";
 import { isObject } from "./wire_value.ts";
 
 /**
- * The largest number among fields that limit the output of one choice; null when none holds one.
+ * The largest limit of output tokens among the given fields; null when none holds a number.
  *
  * @param fields Paths in the caller's spelling: `generationConfig.maxOutputTokens`.
  */

@@ -2,9 +2,9 @@ import type { Effort } from "./conversation.ts";
 import type { ModelFacts } from "./model_facts.ts";
 
 /**
- * Whether a model takes `temperature`, `top_p` and penalties in a request.
+ * Whether a model accepts `temperature`, `top_p` and penalties in a request.
  *
- * @param effort The effort that the request names; null where it names none.
+ * @param effort The effort that the request names; null when it names none.
  */
 export function takesSampling({ samples, defaultEffort }: ModelFacts, effort: Effort | null): boolean {
   if (samples === "never") return false;

@@ -1,30 +1,30 @@
 import { Buffer } from "node:buffer";
 
-/** The names of the wire forms that carry a conversation. */
+/** The name of a wire format for conversations. */
 export type Form = "chat" | "responses" | "messages" | "content";
 
 /**
- * An opaque proof that a vendor attaches to reasoning, tool calls or text and wants back byte for byte: a `signature`,
- * `encrypted_content`, `thoughtSignature` or `redacted_thinking.data`. It means something to its issuer alone.
+ * An opaque value that a vendor attaches to reasoning, tool calls or text and expects back byte for byte: `signature`,
+ * `encrypted_content`, `thoughtSignature` or `redacted_thinking.data`. Only its issuer can use it.
  */
 export interface Seal {
-  /** The wire form that it was issued in. */
+  /** The wire format that it was issued in. */
   readonly form: Form;
-  /** The provider that issued it; null while unknown (as a caller sent it bare, or the reader of a reply made it). */
+  /** The provider that issued it; null when unknown (sent by a caller unwrapped, or just read from a reply). */
   readonly issuer: string | null;
-  /** The vendor's bytes as text, untouched. */
+  /** The vendor's value, unchanged. */
   readonly value: string;
 }
 
 const MARK = "sy1";
 
-/** How a wrapped seal begins on every wire, so that a body can be searched for one without parsing. */
+/** The start of every wrapped signature, by which a body can be searched without parsing. */
 export const WRAPPED_SEAL_PREFIX: string = Buffer.from(`${MARK}.`).toString("base64").slice(0, 5);
 
 /**
- * A seal as it is handed to a caller of another form: base64 of `sy1.<form>.<issuer>.<value>`, so that it comes home
- * labelled. Plain base64 because the content form decodes it to bytes. A seal whose form is the caller's own and whose
- * issuer is unknown goes out bare.
+ * A signature as sent to a caller: base64 of `sy1.<format>.<issuer>.<value>`, so that its origin is known when the
+ * caller sends it back. Standard base64, because the content format decodes it to bytes. A signature of the caller's
+ * own format and of an unknown issuer is not wrapped.
  */
 export function writeSeal(seal: Seal, callerForm: Form): string {
   if (seal.issuer === null && seal.form === callerForm) return seal.value;
@@ -32,10 +32,10 @@ export function writeSeal(seal: Seal, callerForm: Form): string {
   return Buffer.from(`${MARK}.${seal.form}.${issuer}.${seal.value}`).toString("base64");
 }
 
-/** The inverse of {@linkcode writeSeal}: a bare value is of the caller's own form and of unknown issuer. */
+/** The inverse of {@linkcode writeSeal}: an unwrapped value has the caller's format and an unknown issuer. */
 export function readSeal(text: string, callerForm: Form): Seal {
   if (text.startsWith(WRAPPED_SEAL_PREFIX)) {
-    // Some clients echo the value in the URL-safe alphabet; Buffer reads both.
+    // Some clients send the value back in the URL-safe alphabet; Buffer reads both.
     const [mark, form, issuer, ...value] = Buffer.from(text, "base64").toString().split(".");
     if (mark === MARK && isForm(form) && issuer !== undefined) {
       return { form, issuer: withDots(issuer) || null, value: value.join(".") };
@@ -44,7 +44,7 @@ export function readSeal(text: string, callerForm: Form): Seal {
   return { form: callerForm, issuer: null, value: text };
 }
 
-/** A provider's name may hold dots, which part the fields of a wrapped seal. */
+/** Escapes dots in a provider's name, because dots separate the fields of a wrapped signature. */
 function withoutDots(issuer: string): string {
   return issuer.replace(/[.%]/g, (sign) => sign === "." ? "%2E" : "%25");
 }

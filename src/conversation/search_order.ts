@@ -4,8 +4,8 @@ import { isSearchNeeded } from "./offered_search.ts";
 import type { ReplyPart } from "./reply.ts";
 
 /**
- * The parts of a reply with a search before the text that rests on it. One form tells a search last, as its vendor
- * does; callers of the forms that have searches among the text expect it first.
+ * The parts of a reply with each search before the text that cites it. The content format reports the search last;
+ * callers of formats with searches between texts expect it first.
  */
 export function searchesFirst(parts: readonly ReplyPart[]): readonly ReplyPart[] {
   const last = parts.at(-1);
@@ -15,8 +15,8 @@ export function searchesFirst(parts: readonly ReplyPart[]): readonly ReplyPart[]
 }
 
 /**
- * The same for a stream. Where the vendor tells a search last and the request means nothing without one, the text waits
- * for it; any other text is written as it comes, as most replies rest on no search.
+ * The same for a stream. If the vendor reports searches last and the request depends on its search, text is buffered
+ * until the search arrives. Otherwise text is written at once, because most replies contain no search.
  */
 export function withSearchesFirst(writer: EventWriter, { conversation }: ReplyContext): EventWriter {
   const held: ReplyEvent[] = [];

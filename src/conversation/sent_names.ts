@@ -4,17 +4,17 @@ import { camelCaseOf } from "./request_walk.ts";
 import { isAbsent, isObject } from "./wire_value.ts";
 
 /**
- * Where a format's callers say what a vendor may not be told: paths of the request by the neutral name of the loss
- * (`top_k`, `stop`). A step of a path is the name of a member, or the `type` of an object; arrays are entered.
+ * Paths in a request by the neutral name of a dropped field (`top_k`, `stop`). A step of a path is the name of a
+ * member, or the `type` of an object; arrays are searched element by element.
  */
 export type LossPaths = Readonly<Record<string, readonly string[]>>;
 
 /**
- * Names what was lost of a request as its caller spelled it: those of the loss's paths that the request holds.
+ * The caller's names of dropped fields: those of their paths that the request contains.
  *
- * @param losses Neutral names. One without paths is given as it is when the request has a member of that name.
- * @param isTwofold True for a format with two spellings of each name, where paths are written in camel case.
- * @returns Paths in the caller's spelling; none for what the caller did not send.
+ * @param losses Neutral names. A name without paths is used as the name of a top-level member.
+ * @param isTwofold True for a format with two spellings of each name; paths are then in camel case.
+ * @returns Paths in the caller's spelling; none for fields that the caller did not send.
  */
 export function sentNames(
   body: JsonObject,

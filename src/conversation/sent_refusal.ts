@@ -3,9 +3,10 @@ import type { JsonObject } from "../lib/json_object.ts";
 import type { CallerFormat } from "./caller_format.ts";
 
 /**
- * A writer's refusal as the caller is told it: with the caller's own name of the field, where the request holds one.
+ * Replaces the neutral field name in an error of a request writer by the caller's name of the field.
  *
- * @param thrown What the writer threw; its field is a neutral name. Anything else is given back as it is.
+ * @param thrown What the writer threw. Anything other than `invalid_request` with a field of the request is returned
+ * unchanged.
  */
 export function refusalInSentWords(
   thrown: unknown,

@@ -2,33 +2,33 @@ import { ownValue } from "../lib/own_value.ts";
 import type { ServiceTier } from "./conversation.ts";
 import { readTier } from "./usage.ts";
 
-/** A format's words for service tiers, by the neutral ones; other words of the neutral form are lost in it. */
+/** A format's names of service tiers, by the neutral names. The format does not support other tiers. */
 export type TierWords = Readonly<Record<string, string>>;
 
-/** Words of all formats for the tier that is usual. */
+/** Names of the default tier in all formats. */
 const STANDARD: ReadonlySet<string> = new Set(["default", "standard", "standard_only", "on_demand"]);
 
-/** The tier that a request names, as a field to spread; nothing where it names none or no word at all. */
+/** The service tier of a request, as a field to spread; empty when it names none. */
 export function tierField(value: unknown): { readonly serviceTier?: ServiceTier } {
   const tier = readTier(value);
   if (tier === null || tier === "unspecified") return {};
   return { serviceTier: neutralTierOf(tier) };
 }
 
-/** A format's word for a tier, in lower case, as the neutral one. */
+/** The neutral name of a format's tier in lower case. */
 export function neutralTierOf(tier: string): ServiceTier {
   return STANDARD.has(tier) ? "standard" : tier;
 }
 
-/** Whether a format has a word for a tier, as a request names it, in lower case. */
+/** Whether a format supports a tier, given as a request names it, in lower case. */
 export function hasWordFor(tier: string, words: TierWords): boolean {
   return Object.hasOwn(words, neutralTierOf(tier));
 }
 
 /**
- * A tier in a format's own words, as a field to spread.
+ * A tier by a format's own name, as a field to spread.
  *
- * @param losses Receives `service_tier` for a tier without a word, unless any vendor serves at that tier by itself.
+ * @param losses Receives `service_tier` for an unsupported tier, except those that every vendor serves by default.
  */
 export function writtenTier(
   tier: ServiceTier | undefined,

@@ -4,17 +4,17 @@ import { createFrameReader, MAX_PICTURE_FRAME_BYTES } from "../lib/sse.ts";
 import type { ReplyEvent } from "./events.ts";
 import type { EventReader, StreamReader, StreamReaderOptions } from "./upstream_format.ts";
 
-/** A frame of more values is none of a reply, and parsing it would hold up other callers. */
+/** Larger frames are not part of any reply, and parsing them would block other requests. */
 const MAX_FRAME_VALUES = 50_000;
 
-/** A stream reader for vendors that frame their events as WHATWG HTML, 9.2 says. */
+/** A stream reader for vendors that send server-sent events (WHATWG HTML, 9.2). */
 export function sseStreamReader(events: EventReader, { seen, held }: StreamReaderOptions = {}): StreamReader {
-  // Pictures come as base64 in one frame.
+  // Images arrive as base64 in one frame.
   const frames = createFrameReader({ longestFrame: MAX_PICTURE_FRAME_BYTES });
-  let open = 0;
+  let bufferedBytes = 0;
 
   function read(frame: Frame): ReplyEvent[] {
-    if (frame.data.trim() === "") return []; // a sign of life, as some vendors send
+    if (frame.data.trim() === "") return []; // a keep-alive of some vendors
     seen?.(frame.data);
     if (textHasMoreValuesThan(frame.data, MAX_FRAME_VALUES)) {
       throw new RangeError(`Cannot read a frame of more than ${MAX_FRAME_VALUES} JSON values`);
@@ -22,7 +22,7 @@ export function sseStreamReader(events: EventReader, { seen, held }: StreamReade
     return events.read(frame);
   }
 
-  /** The events of a frame that the stream ended in; one that was cut in two says nothing. */
+  /** The events of an unterminated last frame; none if it was cut off. */
   function last(): ReplyEvent[] {
     try {
       return frames.end().flatMap(read);
@@ -33,11 +33,11 @@ export function sseStreamReader(events: EventReader, { seen, held }: StreamReade
 
   return {
     *push(bytes) {
-      open += bytes.length;
-      held?.(open);
+      bufferedBytes += bytes.length;
+      held?.(bufferedBytes);
       const whole = frames.push(bytes);
       if (whole.length > 0) {
-        open = 0;
+        bufferedBytes = 0;
         held?.(0);
       }
       for (const frame of whole) yield* read(frame);

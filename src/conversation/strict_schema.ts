@@ -1,13 +1,23 @@
 import type { JsonSchema } from "./conversation.ts";
 import { isObject, listOf, objectOf } from "./wire_value.ts";
 
-/** Keywords that a strict schema may not use. */
-const LOOSE = ["oneOf", "allOf", "not", "if", "then", "else", "patternProperties", "dependentSchemas", "prefixItems"];
-const DEEPEST = 64;
+/** Keywords that a strict schema may not contain. */
+const UNSUPPORTED_KEYWORDS = [
+  "oneOf",
+  "allOf",
+  "not",
+  "if",
+  "then",
+  "else",
+  "patternProperties",
+  "dependentSchemas",
+  "prefixItems",
+];
+const MAX_DEPTH = 64;
 
 /**
- * Whether the default protocol's author would take the schema as strict: an object at the top and no choice, every
- * object closed, every property required and no other.
+ * Whether OpenAI accepts a schema as strict: an object without `anyOf` at the top, every object with
+ * `additionalProperties: false`, every property required.
  * Source: Structured outputs guide, "Supported schemas".
  */
 export function isStrictSchema(schema: unknown): boolean {
@@ -16,7 +26,7 @@ export function isStrictSchema(schema: unknown): boolean {
 }
 
 function isClosed(schema: unknown, depth: number): boolean {
-  if (!isObject(schema) || depth > DEEPEST || LOOSE.some((keyword) => keyword in schema)) return false;
+  if (!isObject(schema) || depth > MAX_DEPTH || UNSUPPORTED_KEYWORDS.some((keyword) => keyword in schema)) return false;
   const properties = objectOf(schema.properties);
   if (schema.type === "object" || properties) {
     const required = new Set(listOf(schema.required));

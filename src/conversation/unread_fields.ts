@@ -4,28 +4,29 @@ import { camelCaseOf } from "./request_walk.ts";
 import { isAbsent, isObject } from "./wire_value.ts";
 
 /**
- * What a reader of requests reads of one value.
+ * Which parts of a value a request reader reads.
  *
  * - `true`: all of it, whatever it holds.
- * - A function: all of it where the function is true, nothing else. For values that ask for what happens anyway.
- * - An array of one shape: that shape of each element, or of a lone value that is no array.
- * - {@linkcode Kinds}: a shape that the value's own kind decides.
+ * - A function: all of it when the function returns true, otherwise nothing. For values that request the default
+ *   behavior.
+ * - An array of one shape: that shape for each element, or for a single value that is not an array.
+ * - {@linkcode Kinds}: a shape that depends on the value's own kind.
  * - An object: these members, each by its own shape. A member that is not listed is not read.
  */
 export type Shape = true | ((value: unknown) => boolean) | readonly [Shape] | Kinds | Fields;
 
-/** The members of an object that are read. */
+/** The members of an object that a reader reads. */
 export interface Fields {
   readonly [name: string]: Shape;
 }
 
-/** Shapes by the kind that an object names itself. */
+/** Shapes by the kind that an object states. */
 export class Kinds {
   /**
    * @param shapes By the value of the member that names the kind.
    * @param options `by`: that member, `type` by default. `usual`: the kind of an object that names none. `isNamed`:
-   * whether any other kind stands in the names of unread members: `messages.content.document.title`. `takesOthers`:
-   * whether objects of other kinds are left to the reader, which names what it does not read of them.
+   * whether any other kind is part of the path of unread members: `messages.content.document.title`. `takesOthers`:
+   * whether objects of other kinds are left to the reader, which reports what it does not read of them.
    */
   constructor(
     readonly shapes: Readonly<Record<string, Shape>>,
@@ -39,11 +40,11 @@ export class Kinds {
 }
 
 /**
- * Names the members of a request that a shape does not read, once each: dotted paths in the caller's spelling, without
- * places in arrays, such as `messages.name`. An object of an unknown kind is named by its kind: `tools.web_search`. An
- * empty object counts as present, null counts as absent.
+ * The members of a request that a shape does not read, once each: dotted paths in the caller's spelling, without array
+ * indexes, such as `messages.name`. An object of an unknown kind is reported by its kind: `tools.web_search`. An empty
+ * object counts as present, null as absent.
  *
- * @param isTwofold True for a format with two spellings of each name, where shapes are written in camel case.
+ * @param isTwofold True for a format with two spellings of each name; shapes are then in camel case.
  */
 export function unreadFields(body: JsonObject, shape: Fields, isTwofold: boolean = false): ReadonlySet<string> {
   const walk = new Walk(isTwofold);

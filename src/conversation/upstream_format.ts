@@ -11,126 +11,121 @@ import type { Form } from "./seal.ts";
 import type { Usage } from "./usage.ts";
 import type { Written } from "./written.ts";
 
-/** The model that a request goes to, and what it and its provider take. */
+/** The model that a request is sent to, with its capabilities and those of its provider. */
 export interface RequestTarget {
   /** The vendor's name of the model. */
   readonly model: string;
-  /**
-   * The provider's name: seals of other issuers, and of other formats, are left out (and reported as
-   * `reasoning_signature`).
-   */
+  /** The provider's name. Signatures of other providers and formats are dropped, reported as `reasoning_signature`. */
   readonly provider: string;
-  /** The model's own limit of output tokens, for formats that must name one; null when the catalog does not know. */
+  /** The model's own limit of output tokens, for formats that require one; null when the catalog has none. */
   readonly maxOutputTokens: number | null;
-  /** What the model takes. */
+  /** What the model supports. */
   readonly facts: ModelFacts;
-  /** What the provider's wire format differs in from the one that its author documents. */
+  /** Deviations of the provider from the format that its author documents. */
   readonly quirks: Quirks;
-  /** True when the model's vendor has a search of the web that the caller may use. */
+  /** True when the model's vendor offers a web search that the caller may use. */
   readonly searches?: boolean;
 }
 
-/** Turns the frames of one vendor's stream into neutral events. One per stream. */
+/** Reads the frames of one vendor's stream as neutral events. One instance per stream. */
 export interface EventReader {
   /**
-   * The events that one frame means.
+   * The events of one frame; none for a frame without meaning.
    *
-   * @param frame As it came; a frame that means nothing gives no events.
+   * @param frame As received.
    * @throws {SyntaxError} If the data is not JSON.
    */
   read(frame: Frame): ReplyEvent[];
   /**
-   * Called when the vendor's stream has ended: closes what is open and gives `finish` if the format has no end mark and
-   * a stop reason was seen. Empty when `finish` was given before. The stream was cut when no `finish` ever comes.
+   * Called at the end of the vendor's stream. Closes open parts, and gives `finish` if the format has no end marker and
+   * a stop reason was received. Gives nothing after `finish`. A stream without `finish` was cut off.
    */
   end(): ReplyEvent[];
 }
 
-/** Turns the bytes of one vendor's stream, however they are framed, into neutral events. One per stream. */
+/** Reads the bytes of one vendor's stream, whatever the framing, as neutral events. One instance per stream. */
 export interface StreamReader {
   /**
-   * The events that these bytes complete, one by one: those before a failure are given before it is thrown.
+   * The events that these bytes complete, one by one: events before a failure are given before it is thrown.
    *
    * @throws {SyntaxError} If a frame is not JSON.
-   * @throws {RangeError} If a frame is larger than any of a reply.
+   * @throws {RangeError} If a frame exceeds the limits of a reply.
    */
   push(bytes: Uint8Array): Iterable<ReplyEvent>;
-  /**
-   * Called when the vendor's stream has ended; as {@linkcode EventReader.end}. A frame that was cut in two says
-   * nothing.
-   */
+  /** Called at the end of the vendor's stream; see {@linkcode EventReader.end}. Ignores a frame that was cut off. */
   end(): Iterable<ReplyEvent>;
 }
 
-/** What a stream reader tells beside events. */
+/** Callbacks of a stream reader. */
 export interface StreamReaderOptions {
-  /** Is shown the data of each frame before it is read. */
+  /** Called with the data of each frame before it is read. */
   readonly seen?: (data: string) => void;
-  /** Is told how many bytes of an unfinished frame are held at most; what it throws ends the reading. */
+  /** Called with the number of buffered bytes of an unfinished frame; an exception ends the reading. */
   readonly held?: (bytes: number) => void;
 }
 
 /**
- * The side of a wire format that faces vendors: requests are written, replies are read. Pure: no clock, no fetch, no
+ * The side of a wire format that faces vendors: writes requests, reads replies. It has no clock, network access or
  * store. The other side is `CallerFormat`.
  */
 export interface UpstreamFormat {
   /** The format that it writes and reads. */
   readonly name: Form;
-  /** Who defined the format; formats of one author share their errors. */
+  /** Who defined the format. Formats of one author share their error bodies. */
   readonly author: FormatAuthor;
 
   /**
-   * A request as this format says it to a vendor. Losses name what it leaves out.
+   * Writes a request in this format. The result lists the fields that it leaves out.
    *
-   * @throws {GatewayError} `invalid_request` when the format cannot say what the request depends on.
+   * @throws {GatewayError} `invalid_request` when the request depends on a field that the format does not have.
    */
   writeRequest(conversation: Conversation, target: RequestTarget): Written<JsonObject>;
-  /** Whether the author's model of this name searches the web when a request of this format asks for it. */
+  /** Whether a model of the format's author can search the web when a request asks for it. */
   searches(model: string): boolean;
   /**
-   * Reads the whole reply of a vendor that does not stream.
+   * Reads a whole reply, not streamed.
    *
-   * @throws {TypeError} If it is no reply of this format.
+   * @throws {TypeError} If it is not a reply of this format.
    */
   readReply(body: unknown): Reply;
-  /** The usage that a whole reply reports; null if none. */
+  /** The usage in a whole reply; null when it reports none. */
   readUsage(body: unknown): Usage | null;
-  /** What a vendor's error body says, and the vendor's own machine word for it. */
+  /** Reads a vendor's error body. */
   readError(body: unknown): VendorError;
-  /** Begins to read a vendor's stream. Seals are given without an issuer; whoever knows the provider adds it. */
+  /** Creates the reader of a vendor's stream. Its signatures have no issuer; the caller of the reader adds it. */
   streamReader(options?: StreamReaderOptions): StreamReader;
 
-  /** Features that callers of this format ask for in header fields, by name in lower case. */
+  /** Request headers by which callers of this format enable features, in lower case. */
   readonly forwardedHeaders: readonly string[];
-  /** What a vendor tells of its limits and times in header fields, by name in lower case. */
+  /** Response headers in which a vendor reports rate limits and timing, in lower case. */
   readonly toldHeaders: readonly string[];
-  /** Whether a picture's address may lead to any file, which the vendor then reads. */
+  /** Whether an image's address may point to any file, which the vendor then reads. */
   readonly takesAnyFile: boolean;
-  /** Whether the format has settings for stop sequences. */
+  /** Whether the format has a field for stop sequences. */
   readonly hasStop: boolean;
-  /** Whether its vendors take sound in a turn. */
+  /** Whether its vendors accept audio in a turn. */
   readonly takesAudio: boolean;
-  /** Whether a request that is translated can ask for a service tier, as a request names it, in lower case. */
+  /** Whether a translated request can name a service tier; `tier` is the caller's name for it, in lower case. */
   carriesTier(tier: string): boolean;
   /**
-   * How a vendor is told that a prefix is to be cached: by marks on parts, by a key that equal prefixes share, or not.
+   * How a request asks a vendor to cache a prefix: by marks on parts, by a key that equal prefixes share, or not at
+   * all.
    *
    * @param quirks Of the provider.
    */
   cacheHint(quirks: Quirks): "marks" | "key" | null;
 }
 
-/** A vendor's own account of a failure. */
+/** A vendor's error, read from its body. */
 export interface VendorError {
-  /** Its message; empty when the body had none. */
+  /** The message; empty when the body has none. */
   readonly message: string;
-  /** `context_length_exceeded`, `overloaded_error`, `RESOURCE_EXHAUSTED`; null when it had none. */
+  /** The code, such as `context_length_exceeded` or `RESOURCE_EXHAUSTED`; null when the body has none. */
   readonly code: string | null;
-  /** The field it names, null when none. */
+  /** The field that it names; null for none. */
   readonly field: string | null;
-  /** By what clients tell failures of one code apart; left out when the body has none. */
+  /** Distinguishes failures with the same code; absent when the body has none. */
   readonly reason?: FailureReason;
-  /** From `RetryInfo` and the like; null when the body has none. */
+  /** From `RetryInfo` or an equivalent; null when the body has none. */
   readonly retryAfterSeconds: number | null;
 }

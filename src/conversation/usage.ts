@@ -1,59 +1,59 @@
 /**
- * What one reply consumed, in tokens, without overlap: the prompt side is `fresh + cacheRead + cacheWrite5m +
- * cacheWrite1h + toolPrompt`, the output side is `output`, of which `reasoning` is a part.
+ * Tokens consumed by one reply, counted without overlap. The prompt side is `fresh + cacheRead + cacheWrite5m +
+ * cacheWrite1h + toolPrompt`. The output side is `output`, which includes `reasoning`.
  */
 export interface Usage {
-  /** Prompt tokens that neither came from a cache nor were written to one. */
+  /** Prompt tokens neither read from nor written to a cache. */
   readonly freshTokens: number;
-  /** Prompt tokens that were read from a cache. */
+  /** Prompt tokens read from a cache. */
   readonly cacheReadTokens: number;
-  /** Written to a cache that lives five minutes, or for a span that the vendor does not name. */
+  /** Tokens written to a cache with a lifetime of five minutes, or of a length that the vendor does not report. */
   readonly cacheWrite5mTokens: number;
-  /** Written to a cache that lives one hour. */
+  /** Tokens written to a cache with a lifetime of one hour. */
   readonly cacheWrite1hTokens: number;
-  /** Prompt tokens that a vendor's own tools added (content form only). */
+  /** Prompt tokens that a vendor's own tools added (content format only). */
   readonly toolPromptTokens: number;
-  /** Everything produced, reasoning included. */
+  /** All output, reasoning included. */
   readonly outputTokens: number;
-  /** The part of `outputTokens` that was thinking; 0 where the vendor does not tell. */
+  /** The part of `outputTokens` spent on reasoning; 0 where the vendor does not report it. */
   readonly reasoningTokens: number;
-  /** The part of fresh and tool prompt tokens that images took. Optional counters are left out when zero. */
+  /** The part of fresh and tool prompt tokens that are images. Optional counters are absent when zero. */
   readonly imageInputTokens?: number;
-  /** The part of `cacheReadTokens` that images took. */
+  /** The part of `cacheReadTokens` that are images. */
   readonly imageCacheReadTokens?: number;
-  /** The part of fresh and tool prompt tokens that audio took. */
+  /** The part of fresh and tool prompt tokens that are audio. */
   readonly audioInputTokens?: number;
-  /** The part of `cacheReadTokens` that audio took. */
+  /** The part of `cacheReadTokens` that are audio. */
   readonly audioCacheReadTokens?: number;
-  /** The part of `outputTokens` that images took. */
+  /** The part of `outputTokens` that are images. */
   readonly imageOutputTokens?: number;
-  /** The part of `outputTokens` that audio took. */
+  /** The part of `outputTokens` that are audio. */
   readonly audioOutputTokens?: number;
-  /** The part of `outputTokens` that video took. */
+  /** The part of `outputTokens` that are video. */
   readonly videoOutputTokens?: number;
-  /** Searches by the vendor's own search tool. */
+  /** Searches by the vendor's search tool. */
   readonly webSearches?: number;
   /** Images in the reply. */
   readonly imagesMade?: number;
-  /** The parts of all counters that other models consumed, such as an advisor; left out when there is none. */
+  /** Usage of other models, such as an advisor, included in all counters; absent when there is none. */
   readonly otherModels?: readonly ModelUsage[];
-  /** The service tier that the reply names, in lower case; left out when it names none or the usual one. */
+  /** The service tier that the reply names, in lower case; absent for the default tier. */
   readonly serviceTier?: string;
-  /** True when the gateway counted because the vendor did not say. */
+  /** True when the gateway estimated the counts because the vendor reported none. */
   readonly estimated?: boolean;
-  /** True when a counter that the vendor sent was negative, fractional or no number. */
+  /** True when the vendor sent a counter that is negative, fractional or not a number. */
   readonly isUnreadable?: boolean;
 }
 
-/** What one other model consumed of a reply. */
+/** Usage of one other model in a reply. */
 export interface ModelUsage {
-  /** As the vendor calls it. */
+  /** The vendor's name of the model. */
   readonly model: string;
   /** Its counters. */
   readonly usage: Usage;
 }
 
-/** A counter that is left out when zero. */
+/** A counter that is absent when zero. */
 export type OptionalCounter =
   | "imageInputTokens"
   | "imageCacheReadTokens"
@@ -94,10 +94,10 @@ export function promptTokensOf(usage: Usage): number {
     usage.toolPromptTokens;
 }
 
-/** A counter that no request can reach: a larger one reads as this, so that no sum overflows. */
+/** Upper bound of a counter, above any real count: larger values are read as this, so that no sum overflows. */
 export const MAX_COUNTER_TOKENS = 1e10;
 
-/** What the model itself consumed: the usage without what other models did. */
+/** The usage of the main model: without the usage of other models. */
 export function withoutModels(usage: Usage): Usage {
   const { otherModels, ...own } = usage;
   if (!otherModels) return usage;
@@ -106,7 +106,7 @@ export function withoutModels(usage: Usage): Usage {
   return { ...own, ...Object.fromEntries(left) };
 }
 
-/** The usage with optional counters; those that are zero are left out. */
+/** The usage with optional counters added; those that are zero are left out. */
 export function withCounters<U extends Partial<Usage>>(
   usage: U,
   counters: Readonly<Partial<Record<OptionalCounter, number>>>,
@@ -116,11 +116,11 @@ export function withCounters<U extends Partial<Usage>>(
 }
 
 /**
- * A part of the prompt by where it was counted. Vendors that do not tell how much of it came from a cache are taken to
- * have read it anew as far as possible, which is never the cheaper reading.
+ * Splits the tokens of one medium into fresh and cached ones. If the vendor does not report cached tokens, as many as
+ * possible count as fresh, which is never cheaper.
  *
- * @param tokens Of that medium, on the whole prompt side.
- * @param cachedTokens Of that medium, from a cache; null where the vendor does not tell.
+ * @param tokens Tokens of the medium on the prompt side.
+ * @param cachedTokens Tokens of the medium read from a cache; null where the vendor does not report them.
  * @param usage The prompt's other counters.
  */
 export function mediumTokensOf(
@@ -133,15 +133,15 @@ export function mediumTokensOf(
   return { fresh: Math.min(tokens - cached, unread), cached };
 }
 
-/** A service tier as a reply or request names it, in lower case; null when it names none. */
+/** The service tier in a reply or request, in lower case; null when it names none. */
 export function readTier(value: unknown): string | null {
   if (typeof value !== "string") return null;
   const tier = value.toLowerCase().replace(/^service_tier_/, "");
   return /^[a-z0-9][a-z0-9_-]{0,31}$/.test(tier) ? tier : null;
 }
 
-/** The words of all formats for the tier that is usual, or for leaving the choice to the vendor. */
-const USUAL_TIERS: ReadonlySet<string> = new Set([
+/** Names in all formats of the default tier, or of leaving the choice to the vendor. */
+const DEFAULT_TIERS: ReadonlySet<string> = new Set([
   "auto",
   "default",
   "standard",
@@ -150,18 +150,18 @@ const USUAL_TIERS: ReadonlySet<string> = new Set([
   "unspecified",
 ]);
 
-/** Whether a service tier is the one that a model's `pricing` is for. */
+/** Whether a service tier is the one that a model's `pricing` applies to. */
 export function isUsualTier(tier: string): boolean {
-  return USUAL_TIERS.has(tier);
+  return DEFAULT_TIERS.has(tier);
 }
 
-/** The usage with the tier that a reply names, unless it is the usual one. */
+/** The usage with the tier that a reply names, unless it is the default one. */
 export function withTier(usage: Usage, value: unknown): Usage {
   const serviceTier = readTier(value);
   return serviceTier === null || isUsualTier(serviceTier) ? usage : { ...usage, serviceTier };
 }
 
-/** The usage with counters that others have counted, where it names less itself. */
+/** The usage with counters raised to the given counts where its own are lower. */
 export function withAtLeast<U extends Usage | null>(
   usage: U,
   counted: Readonly<Partial<Record<OptionalCounter, number>>>,
@@ -172,44 +172,46 @@ export function withAtLeast<U extends Usage | null>(
 }
 
 /**
- * A counter as a vendor sent it: a whole number from 0 to {@linkcode MAX_COUNTER_TOKENS}. Missing, negative and
- * non-numeric values read as 0, so that no reply can make a charge negative; see {@linkcode checkedCounters} for
- * telling them apart.
+ * Reads a counter as a whole number from 0 to {@linkcode MAX_COUNTER_TOKENS}. Missing, negative and non-numeric values
+ * are read as 0, so that no reply can make a charge negative. {@linkcode checkedCounters} detects them.
  */
 export function readCounter(value: unknown): number {
   return typeof value === "number" && value > 0 ? Math.floor(Math.min(value, MAX_COUNTER_TOKENS)) : 0;
 }
 
 /**
- * The output side as a vendor counts it. Where more was thought than produced, the vendor leaves the thoughts out of
- * what was produced, and both count.
+ * The output side of the usage. If there are more reasoning tokens than output tokens, the vendor counts them
+ * separately, and the sum is the output.
  *
- * @param producedTokens What the vendor says was produced.
- * @param thoughtTokens What it says was thought.
+ * @param reportedOutputTokens The vendor's count of output tokens.
+ * @param reportedReasoningTokens The vendor's count of reasoning tokens.
  */
 export function outputSideOf(
-  producedTokens: number,
-  thoughtTokens: number,
+  reportedOutputTokens: number,
+  reportedReasoningTokens: number,
 ): Pick<Usage, "outputTokens" | "reasoningTokens"> {
-  const isLeftOut = thoughtTokens > producedTokens;
-  const outputTokens = Math.min(isLeftOut ? producedTokens + thoughtTokens : producedTokens, MAX_COUNTER_TOKENS);
-  return { outputTokens, reasoningTokens: thoughtTokens };
+  const areSeparate = reportedReasoningTokens > reportedOutputTokens;
+  const outputTokens = Math.min(
+    areSeparate ? reportedOutputTokens + reportedReasoningTokens : reportedOutputTokens,
+    MAX_COUNTER_TOKENS,
+  );
+  return { outputTokens, reasoningTokens: reportedReasoningTokens };
 }
 
 /**
- * The usage, marked as unreadable when one of the counters that it was read from is.
+ * Marks the usage as unreadable when one of its source counters is invalid.
  *
- * @param counters As the vendor sent them; those that are missing or null say nothing.
+ * @param counters As the vendor sent them; missing or null counters are valid.
  */
 export function checkedCounters(usage: Usage, counters: readonly unknown[]): Usage {
   return counters.every(isCounter) ? usage : { ...usage, isUnreadable: true };
 }
 
-/** The later of two reports of running totals, unless it counts nothing and the earlier one did. */
+/** The later of two reports of running totals, or the earlier one if the later counts nothing. */
 export function laterReport(earlier: Usage | null, later: Usage | null): Usage | null {
   if (later === null) return earlier;
-  const isNothing = promptTokensOf(later) + later.outputTokens === 0;
-  return earlier !== null && isNothing && promptTokensOf(earlier) + earlier.outputTokens > 0 ? earlier : later;
+  const isZero = promptTokensOf(later) + later.outputTokens === 0;
+  return earlier !== null && isZero && promptTokensOf(earlier) + earlier.outputTokens > 0 ? earlier : later;
 }
 
 function isCounter(value: unknown): boolean {

@@ -1,42 +1,42 @@
 import type { JsonObject } from "../lib/json_object.ts";
 import type { Form, Seal } from "./seal.ts";
 
-/** A search of the web that a caller offers the model and that the model's vendor runs. */
+/** A web search that a caller offers to the model and that the model's vendor runs. */
 export interface WebSearch extends SearchSettings {
-  /** Where it stands in the request, for errors: `tools[0]`, `web_search_options`. */
+  /** Its path in the request, for error messages: `tools[0]`, `web_search_options`. */
   readonly field: string;
-  /** What it is called where it is left out, in the caller's spelling: `tools.web_search`. */
+  /** Its name when it is dropped, in the caller's spelling: `tools.web_search`. */
   readonly name: string;
-  /** True when the caller insists that the model searches. */
+  /** True when the caller requires the model to search. */
   readonly isForced: boolean;
-  /** The caller's dotted names of the settings that it sent. */
+  /** The caller's dotted names of the settings that it set. */
   readonly names: Readonly<Partial<Record<SearchSetting, string>>>;
-  /** The caller's name of the field by which it asks for the pages that are found; absent where it does not. */
+  /** The caller's field that requests the pages found; absent when it does not request them. */
   readonly wantsPages?: string;
-  /** The tool as it was sent, for a vendor of the caller's own form. */
+  /** The tool as sent, for a vendor of the caller's own format. */
   readonly sent: { readonly form: Form; readonly tool: JsonObject };
-  /** Dotted names, in the caller's spelling, of what it says beyond these words. */
+  /** Dotted names, in the caller's spelling, of its settings that have no neutral form. */
   readonly beyond: readonly string[];
 }
 
-/** How a caller limits a search; null where it does not. */
+/** Settings of a search; null when not set. */
 export interface SearchSettings {
-  /** Most searches for one reply. */
+  /** Maximum number of searches for one reply. */
   readonly maxUses: number | null;
-  /** The only domains that may be found; never empty. */
+  /** The only domains to search; never empty. */
   readonly allowedDomains: readonly string[] | null;
-  /** Domains that may not be found; never empty. */
+  /** Domains to exclude; never empty. */
   readonly blockedDomains: readonly string[] | null;
-  /** How much of the found pages the model is to read: `low`, `medium`, `high`. */
+  /** How much of the pages found is given to the model: `low`, `medium`, `high`. */
   readonly contextSize: string | null;
-  /** Where the user is, for results of its region. */
+  /** The user's location, for regional results. */
   readonly userLocation: UserLocation | null;
 }
 
 /** The name of one of {@linkcode SearchSettings}. */
 export type SearchSetting = keyof SearchSettings;
 
-/** Where a user is, about; null where it is not said. */
+/** A user's approximate location; null where not given. */
 export interface UserLocation {
   /** A city's name. */
   readonly city: string | null;
@@ -48,45 +48,45 @@ export interface UserLocation {
   readonly timezone: string | null;
 }
 
-/** A search that the vendor ran for a reply, and what it found. */
+/** A search that the vendor ran for a reply, with its results. */
 export interface WebSearchPart {
-  /** Tells the kinds of parts apart. */
+  /** Discriminates `Part`. */
   readonly kind: "web_search";
   /** The vendor's id of the call; empty where it gave none. */
   readonly callId: string;
-  /** What was searched for; empty where the vendor does not tell. */
+  /** The search queries; empty where the vendor does not report them. */
   readonly queries: readonly string[];
-  /** The pages that were found, in order; null where the vendor does not tell them. */
+  /** The pages found, in order; null where the vendor does not report them. */
   readonly results: readonly SearchResult[] | null;
-  /** The vendor's word for why the search failed; null when it did not. */
+  /** The vendor's code for a failed search; null when it succeeded. */
   readonly failure: string | null;
-  /** True where the vendor tells it behind the text that rests on it. */
+  /** True where the vendor reports the search after the text that cites it. */
   readonly isToldLast?: boolean;
-  /** Who searched: its calls and results mean something to that vendor alone. */
+  /** Who searched. Only that vendor can use the ids and contents of its searches. */
   readonly origin: SearchOrigin;
 }
 
 /** Who ran a search. */
 export interface SearchOrigin {
-  /** The wire form in which the vendor told of it. */
+  /** The wire format of the vendor's reply. */
   readonly form: Form;
   /** The provider; null while unknown. */
   readonly issuer: string | null;
 }
 
-/** A page that a search found. */
+/** A page found by a search. */
 export interface SearchResult {
-  /** Its address, as the vendor gave it. */
+  /** The page's address, as the vendor sent it. */
   readonly url: string;
-  /** Its title; null where the vendor gave none. */
+  /** The page's title; null where the vendor sent none. */
   readonly title: string | null;
-  /** How old it is, in the vendor's words; null where it does not say. */
+  /** The page's age, in the vendor's wording; null where the vendor sent none. */
   readonly age: string | null;
-  /** The vendor's own copy of the page, which it wants back; absent when it gave none. */
+  /** The vendor's encrypted copy of the page, to be sent back unchanged; absent when it sent none. */
   readonly seal?: Seal;
 }
 
-/** A search that nothing limits. */
+/** A search without limits. */
 export const NO_SEARCH_SETTINGS: SearchSettings = {
   maxUses: null,
   allowedDomains: null,

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../lib/json_object.ts";
 
-/** True for what `JSON.parse` gives for `{…}`: neither null nor an array. */
+/** True for a JSON object: neither null nor an array. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -25,22 +25,22 @@ export function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** The value if it is text that says something, else null. */
+/** The value if it is non-empty text, else null. */
 export function textOrNull(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }
 
-/** The value if it is a finite number, else null: JSON text can spell numbers beyond all range. */
+/** The value if it is a finite number, else null: JSON text can hold numbers that parse to infinity. */
 export function numberOrNull(value: unknown): number | null {
   return typeof value === "number" && Number.isFinite(value) ? value : null;
 }
 
-/** True where a field was left out: clients send null for it as often as nothing. */
+/** True for null and undefined: clients send null for a field that they could leave out. */
 export function isAbsent(value: unknown): value is null | undefined {
   return value === null || value === undefined;
 }
 
-/** The value that a JSON text says; null when it says none. */
+/** The value of a JSON text; null when it is not valid JSON. */
 export function parsedOrNull(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,12 +1,12 @@
-/** A wire value, and the names of what the format could not say, in the neutral spelling (`top_k`, `stop`, `image`). */
+/** A value in a wire format, and the neutral names (`top_k`, `stop`, `image`) of what the format cannot express. */
 export interface Written<T> {
-  /** The value as it goes on the wire. */
+  /** The value to send. */
   readonly body: T;
-  /** Empty when the format could say everything. */
+  /** Empty when the format expresses everything. */
   readonly losses: readonly string[];
   /**
-   * The caller's names of tools by those on the wire, where the format does not allow the caller's; left out when all
-   * names went as they were. A reply's names are mapped back through it.
+   * The caller's names of tools, by their names on the wire, where the format does not allow the caller's. Absent when
+   * no name changed. Names in the reply are mapped back through it.
    */
   readonly toolNames?: ReadonlyMap<string, string>;
 }

@@ -6,7 +6,7 @@ const EFFORTS_WITH_MAX: readonly Effort[] = [...EFFORTS, "max"];
 const EFFORTS_WITH_XHIGH: readonly Effort[] = [...EFFORTS, "xhigh", "max"];
 
 /**
- * The models of Anthropic by the version in their names (`claude-opus-4-8`, `claude-3-7-sonnet-latest`); null for a
+ * Facts of Anthropic's models by the version in their names (`claude-opus-4-8`, `claude-3-7-sonnet-latest`); null for a
  * name without one.
  * Source: Messages API reference, "Thinking", "Structured outputs", "Prefill" and the deprecations of `temperature`.
  *
@@ -34,7 +34,7 @@ export function anthropicFacts(name: string): Partial<ModelFacts> | null {
   };
 }
 
-/** `407` for 4.7; null without a version. The eight digits of a date are no version. */
+/** `407` for 4.7; null without a version. A date of eight digits is not a version. */
 function versionIn(name: string): number | null {
   const match = /claude-(?:[a-z]+-)?(\d{1,2})(?!\d)(?:[-.](\d{1,2})(?!\d))?/.exec(name);
   return match ? Number(match[1]) * 100 + Number(match[2] ?? 0) : null;

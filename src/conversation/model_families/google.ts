@@ -2,8 +2,8 @@ import type { Effort } from "../conversation.ts";
 import type { ModelFacts } from "../model_facts.ts";
 
 /**
- * The models of Google by the generation in their names; null for a name without one. Generation 2.5 is told a budget
- * of reasoning, later ones a level, earlier ones do not reason.
+ * Facts of Google's models by the generation in their names; null for a name without one. Models of generation 2.5 take
+ * a reasoning budget, later ones a level; earlier ones do not reason.
  * Source: Gemini API reference, "Thinking", "Structured output", "Function calling".
  *
  * @param name The model's name in lower case, without its maker.
@@ -28,7 +28,7 @@ function budgetOf(name: string, isPro: boolean): Partial<ModelFacts> {
   return { efforts: ["none", ...BUDGET_EFFORTS], budget: { min, max: 24_576 } };
 }
 
-/** The first Pro of the third generation knows two levels. */
+/** Generation 3.0 Pro supports only two levels. */
 function levelsOf(generation: number, isPro: boolean): readonly Effort[] {
   if (!isPro) return ["minimal", "low", "medium", "high"];
   return generation === 3 ? ["low", "high"] : ["low", "medium", "high"];

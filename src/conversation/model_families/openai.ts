@@ -2,8 +2,8 @@ import type { Effort } from "../conversation.ts";
 import type { ModelFacts } from "../model_facts.ts";
 
 /**
- * The models of OpenAI by their names, the first that fits. Chat models of a reasoning generation do not reason, and
- * search models of the fourth refuse sampling.
+ * Facts of OpenAI's models by name; the first match applies. Chat models of a reasoning generation do not reason, and
+ * the GPT-4o search models reject sampling settings.
  * Source: OpenAI API reference, "reasoning.effort"; guides "Reasoning models" and "Using GPT-5.2".
  */
 const FAMILIES: readonly (readonly [name: RegExp, facts: Partial<ModelFacts>])[] = [
