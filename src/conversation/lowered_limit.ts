@@ -16,7 +16,11 @@ export class LimitLowering {
   /** The largest limit that was lowered, as sent; 0 if none was. */
   highest = 0;
 
-  /** @param most The model's limit of output tokens. */
+  /**
+   * Creates a collection without lowered limits.
+   *
+   * @param most The model's limit of output tokens.
+   */
   constructor(readonly most: number) {}
 
   /** Records a lowered field, and the new value of the top-level member that contains it. */
