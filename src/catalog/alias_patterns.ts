@@ -25,8 +25,8 @@ export class AliasPatterns {
   /** @param aliases All aliases; those without a `*` are left out. */
   constructor(aliases: readonly Alias[]) {
     this.#patterns = aliases.filter(({ name }) => name.includes("*")).map((alias) => {
-      const [before, after] = alias.name.split("*");
-      return { alias, before, after };
+      const star = alias.name.indexOf("*");
+      return { alias, before: alias.name.slice(0, star), after: alias.name.slice(star + 1) };
     }).toSorted((one, other) => other.alias.name.length - one.alias.name.length);
   }
 

@@ -34,10 +34,7 @@ export function builtInFacts(family: string, vendorName: string): BuiltInFacts |
  */
 export function builtInModels(providers: ReadonlySet<string>): Model[] {
   return written
-    .map(({ vendor_name, ...model }) => ({
-      ...model,
-      serves: [{ provider: providerPartOf(model.id), model: vendor_name }],
-    }))
-    .filter(({ serves: [{ provider }] }) => providers.has(provider))
-    .map((model) => readModel(model));
+    .map(({ vendor_name, ...model }) => ({ model, provider: providerPartOf(model.id), vendorName: vendor_name }))
+    .filter(({ provider }) => providers.has(provider))
+    .map(({ model, provider, vendorName }) => readModel({ ...model, serves: [{ provider, model: vendorName }] }));
 }

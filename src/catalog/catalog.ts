@@ -173,8 +173,12 @@ export function bareNameOf(id: string): string {
 function bareNamesOf(configured: readonly Model[], discovered: readonly Model[]): ReadonlyMap<string, Model> {
   const chosen = ownersOf(configured);
   const found = ownersOf(discovered);
-  const single = [...chosen, ...[...found].filter(([name]) => !chosen.has(name))].filter(([, each]) => each.size === 1);
-  return new Map(single.map(([name, [model]]) => [name, model] as const));
+  const single = new Map<string, Model>();
+  for (const [name, owners] of [...chosen, ...[...found].filter(([name]) => !chosen.has(name))]) {
+    const [model, ...others] = owners;
+    if (model !== undefined && others.length === 0) single.set(name, model);
+  }
+  return single;
 }
 
 function ownersOf(models: readonly Model[]): ReadonlyMap<string, ReadonlySet<Model>> {

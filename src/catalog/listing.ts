@@ -1,5 +1,5 @@
 import { eTag, ifNoneMatch } from "@std/http/etag";
-import type { ErrorRenderer, Handler, Inbound, Route } from "../http/inbound.ts";
+import { type ErrorRenderer, type Handler, type Inbound, pathParam, type Route } from "../http/inbound.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { type Catalog, type CatalogProtocol, providerPartOf } from "./catalog.ts";
 import { modelNotFound, nearestHint, shownName } from "./model_not_found.ts";
@@ -41,7 +41,7 @@ export function catalogRoutes(catalog: Catalog, style: CatalogStyle, renderError
   const answers = () => made.revision === catalog.revision ? made : (made = answersOf(catalog, style));
   const all: Handler = (inbound) => answers().all(inbound);
   const listOrModel: Handler = (inbound) => {
-    const { model: name } = inbound.params;
+    const name = pathParam(inbound.params, "model");
     const { byProvider, single } = answers();
     const list = byProvider.get(name);
     if (list) return list(inbound);

@@ -1,4 +1,6 @@
 import * as z from "zod";
+import { elementAt } from "../lib/element_at.ts";
+import { ownValue } from "../lib/own_value.ts";
 import { boolean, distinct, wholeNumber } from "../lib/settings.ts";
 
 /** How a model's image requests are shaped. Source: SPEC "POST /v1/images/generations", rules 1 to 5. */
@@ -210,8 +212,8 @@ export function secondPriceOf(video: VideoSection, resolution: VideoResolution, 
 interface WrittenVideo {
   modes: VideoMode[];
   price_per_second: Prices;
-  resolutions?: VideoResolution[];
-  default_resolution?: VideoResolution;
+  resolutions?: VideoResolution[] | undefined;
+  default_resolution?: VideoResolution | undefined;
   aspect_ratios: string[];
   references: VideoReferenceLimits;
   duration: VideoDuration;
@@ -224,7 +226,7 @@ function videoOf(video: WrittenVideo): VideoSection {
     modes: video.modes,
     pricePerSecond: video.price_per_second,
     resolutions,
-    defaultResolution: video.default_resolution ?? (resolutions.includes("720p") ? "720p" : resolutions[0]),
+    defaultResolution: video.default_resolution ?? (resolutions.includes("720p") ? "720p" : elementAt(resolutions, 0)),
     aspectRatios: video.aspect_ratios,
     references: video.references,
     duration: video.duration,
@@ -258,12 +260,13 @@ function refuseUnpriced(video: WrittenVideo, context: z.RefinementCtx): void {
 
 function secondPriceIn(prices: Prices, resolution: string, sound: "audio" | "silent"): string | null {
   for (const key of [`${resolution}_${sound}`, resolution, `default_${sound}`, "default"]) {
-    if (Object.hasOwn(prices, key)) return prices[key];
+    const price = ownValue(prices, key);
+    if (price !== undefined) return price;
   }
   return null;
 }
 
-function durationOf(span: Span & { default?: number; auto: boolean }): VideoDuration {
+function durationOf(span: Span & { default?: number | undefined; auto: boolean }): VideoDuration {
   const { min, max, only } = span;
   const usual = Math.min(Math.max(DEFAULT_SECONDS, min), max);
   return {

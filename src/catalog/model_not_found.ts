@@ -42,7 +42,7 @@ export function nearestNames(catalog: Catalog, name: string, isFit: (model: Mode
   const comparedOf = sought.includes("/") ? (id: string) => id : (id: string) => id.slice(id.lastIndexOf("/") + 1);
   const nearest: { readonly name: string; readonly edits: number }[] = [];
   const offer = (candidate: string) => {
-    const worst = nearest.length < MAX_SUGGESTIONS ? Infinity : nearest[MAX_SUGGESTIONS - 1].edits;
+    const worst = nearest[MAX_SUGGESTIONS - 1]?.edits ?? Infinity;
     const edits = editsBetween(sought, comparedOf(candidate), worst);
     if (edits >= worst) return;
     const at = nearest.findIndex((each) => edits < each.edits);

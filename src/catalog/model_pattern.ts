@@ -63,7 +63,7 @@ export function readModelPattern(value: unknown, context?: ReadContext): ModelPa
   }
   const given = Object.entries({ ...others, ...(isPriced ? { pricing } : {}) });
   const fields = Object.fromEntries(given.filter(([, field]) => field !== undefined));
-  const provider = serves?.[0].provider ?? providerPartOf(id);
+  const provider = serves?.[0]?.provider ?? providerPartOf(id);
   // Whatever is wrong with the fields shows itself in a model that has them.
   readModel({ ...fields, id: "any/model", serves: [{ provider }] }, context);
   return {

@@ -33,8 +33,10 @@ export function writeTopProvider(top: TopProvider): Record<string, unknown> {
 export function writePricing(model: Model): Record<string, string> {
   const written: Record<string, string> = { ...model.pricing };
   const { video } = model;
-  for (const resolution of video?.resolutions ?? []) {
-    const [audio, silent] = [true, false].map((withAudio) => secondPriceOf(video!, resolution, withAudio));
+  if (video === null) return written;
+  for (const resolution of video.resolutions) {
+    const audio = secondPriceOf(video, resolution, true);
+    const silent = secondPriceOf(video, resolution, false);
     if (audio === silent) add(`per_second_${resolution}`, audio);
     else {
       add(`per_second_${resolution}_audio`, audio);

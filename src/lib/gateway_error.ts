@@ -23,28 +23,28 @@ export type ErrorCode =
   | "upstream_timeout"
   | "internal_error";
 
-/** What a caller can be told beyond code and message; `cause` is for the log alone. */
+/** What a caller can be told beyond code and message; `cause` is for the log alone. Undefined counts as absent. */
 export interface ErrorDetails {
   /** The field at fault, in the caller's spelling, as a path: `messages[2].content`. */
-  readonly field?: string;
+  readonly field?: string | undefined;
   /** Overrides the status of the code: an upstream's own 4xx keeps its number, 415 is an invalid request. */
-  readonly status?: number;
+  readonly status?: number | undefined;
   /** Whole seconds until a retry can help; rendered as `Retry-After`. */
-  readonly retryAfterSeconds?: number;
+  readonly retryAfterSeconds?: number | undefined;
   /** Methods that the path has; rendered as `Allow` (RFC 9110, 15.5.6). */
-  readonly allow?: readonly string[];
+  readonly allow?: readonly string[] | undefined;
   /** Header fields that the answer carries, names in lower case; only the video endpoints send them. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** What a video endpoint answers as `error.code` in place of the code. Source: SPEC "Errors". */
-  readonly finerCode?: FinerCode;
+  readonly finerCode?: FinerCode | undefined;
   /** The vendor's own machine word (`context_length_exceeded`), kept where the caller's protocol has a place for it. */
-  readonly vendorCode?: string;
+  readonly vendorCode?: string | undefined;
   /** By what clients tell failures of one code apart, rendered as `error.details` by the message protocol alone. */
-  readonly reason?: FailureReason;
+  readonly reason?: FailureReason | undefined;
   /** The name of the provider that failed, rendered as `X-Service-Provider`. */
-  readonly provider?: string;
+  readonly provider?: string | undefined;
   /** True when the connection must not be used again. */
-  readonly closeConnection?: boolean;
+  readonly closeConnection?: boolean | undefined;
   /** For the log, never for the caller. */
   readonly cause?: unknown;
 }

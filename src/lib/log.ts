@@ -3,59 +3,59 @@ export type LogLevel = "debug" | "info" | "warn" | "error";
 
 /**
  * What a log line may say: ids, sizes, counts, words and spans. There is no field for a body, a prompt, an output,
- * a key or a URL with its query, so that none can be written by accident.
+ * a key or a URL with its query, so that none can be written by accident. An undefined field is left out.
  */
 export interface LogFields {
   /** As the caller got it in `X-Service-Request-Id`. */
-  readonly requestId?: string;
+  readonly requestId?: string | undefined;
   /** The account that pays. */
-  readonly accountId?: string;
+  readonly accountId?: string | undefined;
   /** The public id of the API key, never the key. */
-  readonly keyId?: string;
+  readonly keyId?: string | undefined;
   /** The model, by the catalog's name or the vendor's. */
-  readonly model?: string;
+  readonly model?: string | undefined;
   /** The provider by its configured name. */
-  readonly provider?: string;
+  readonly provider?: string | undefined;
   /** Which protocol the caller speaks: `default`, `message`, `content` or `admin`. */
-  readonly protocol?: string;
+  readonly protocol?: string | undefined;
   /** The HTTP method. */
-  readonly method?: string;
+  readonly method?: string | undefined;
   /** The path of a request without its query, or of a file or folder of the gateway's own. */
-  readonly path?: string;
+  readonly path?: string | undefined;
   /** Host and port of our own end, or of a peer. */
-  readonly address?: string;
+  readonly address?: string | undefined;
   /** An HTTP status: our answer's, or that of the vendor or receiver that the event is about. */
-  readonly status?: number;
+  readonly status?: number | undefined;
   /** The machine word of a failure. */
-  readonly code?: string;
+  readonly code?: string | undefined;
   /** Why, in our own words or an error's class and message, already free of secrets. */
-  readonly reason?: string;
+  readonly reason?: string | undefined;
   /** How long what the event tells took. */
-  readonly durationMs?: number;
+  readonly durationMs?: number | undefined;
   /** From the coming of a request to the head of its answer, behind which a stream goes on for as long as it takes. */
-  readonly firstByteMs?: number;
+  readonly firstByteMs?: number | undefined;
   /** Which try it was. */
-  readonly attempt?: number;
+  readonly attempt?: number | undefined;
   /** How many things the event is about. */
-  readonly count?: number;
+  readonly count?: number | undefined;
   /** A size in bytes. */
-  readonly bytes?: number;
+  readonly bytes?: number | undefined;
   /** All tokens on the prompt side. */
-  readonly inputTokens?: number;
+  readonly inputTokens?: number | undefined;
   /** All tokens that were made, reasoning included. */
-  readonly outputTokens?: number;
+  readonly outputTokens?: number | undefined;
   /** Decimal USD. */
-  readonly cost?: string;
+  readonly cost?: string | undefined;
   /** What kind of work a call is: `text`, `image` or `cache`. */
-  readonly kind?: string;
+  readonly kind?: string | undefined;
   /** The `kind` of a job in the store. */
-  readonly jobKind?: string;
+  readonly jobKind?: string | undefined;
   /** What the event is about, by id: a task, a cache, a delivery, the `ref` of a job. */
-  readonly ref?: string;
+  readonly ref?: string | undefined;
   /** Where that stands now, in a word. */
-  readonly state?: string;
+  readonly state?: string | undefined;
   /** The signal that the process was sent, such as `SIGTERM`. */
-  readonly signal?: string;
+  readonly signal?: string | undefined;
 }
 
 /** The one way to log: an event's name, which never changes, and its fields. */

@@ -82,8 +82,9 @@ export function usableCandidates(
   { breaker, accountId }: Pick<RoutingContext, "breaker" | "accountId">,
 ): readonly Candidate[] {
   const usable = candidates.filter((each) => breaker.availabilityOf(each, accountId) !== "misconfigured");
-  if (usable.length > 0 || candidates.length === 0) return usable;
-  const [{ provider }] = candidates;
+  const [first] = candidates;
+  if (usable.length > 0 || first === undefined) return usable;
+  const { provider } = first;
   throw new GatewayError("upstream_auth_failed", `Provider "${provider}" refused the gateway's credential`, {
     provider,
   });

@@ -54,7 +54,7 @@ export class FailureEvidence {
   /** Whether two accounts saw failures within the window. */
   get isShared(): boolean {
     const recent = this.#recentFailures();
-    return recent.some(({ accountId }) => accountId !== recent[0].accountId);
+    return recent.some(({ accountId }) => accountId !== recent[0]?.accountId);
   }
 
   /**
@@ -65,9 +65,10 @@ export class FailureEvidence {
    */
   scope(minFailures: number): FailureScope | null {
     const recent = this.#recentFailures();
-    if (recent.length < minFailures || recent.length === 0) return null;
+    const [first] = recent;
+    if (first === undefined || recent.length < minFailures) return null;
     if (this.isShared) return { accountId: null };
-    const { accountId } = recent[0];
+    const { accountId } = first;
     return this.#hasOtherTraffic(accountId) ? null : { accountId };
   }
 

@@ -26,8 +26,9 @@ export async function tryInTurn<T>(
   attempt: (candidate: Candidate) => Promise<T>,
 ): Promise<T> {
   const failures: unknown[] = [];
-  for (const candidate of candidates) {
-    if (failures.length > 0) onFallback(candidates[failures.length - 1], failures.at(-1));
+  for (const [index, candidate] of candidates.entries()) {
+    const previous = candidates[index - 1];
+    if (previous !== undefined) onFallback(previous, failures.at(-1));
     const report = breaker.onStart(candidate, accountId);
     try {
       const result = await attempt(candidate);

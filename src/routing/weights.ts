@@ -15,7 +15,11 @@ export function weightedOrder<T>(
     const total = left.reduce((sum, item) => sum + weightOf(item), 0);
     let point = random() * total;
     let at = 0;
-    while (at < left.length - 1 && point >= weightOf(left[at])) point -= weightOf(left[at++]);
+    for (const [index, item] of left.entries()) {
+      at = index;
+      point -= weightOf(item);
+      if (point < 0) break;
+    }
     ordered.push(...left.splice(at, 1));
   }
   return [...ordered, ...items.filter((item) => weightOf(item) <= 0)];

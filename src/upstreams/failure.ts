@@ -24,24 +24,24 @@ export type FailureKind =
  */
 export type FailureBlame = "connection" | "service" | "credential" | "none";
 
-/** What is known of a failure beyond its kind. */
+/** What is known of a failure beyond its kind. Undefined counts as absent. */
 export interface FailureFacts {
   /** The vendor's HTTP status; null when there was none. */
   readonly status: number | null;
   /** Whether the vendor can have begun the work: `no` only when that is certain. */
   readonly accepted: "no" | "unknown";
   /** How long the vendor asks to be left alone; absent when it does not say. */
-  readonly retryAfterSeconds?: number;
+  readonly retryAfterSeconds?: number | undefined;
   /** The vendor's machine word. */
-  readonly vendorCode?: string;
+  readonly vendorCode?: string | undefined;
   /** The field that the vendor names. */
-  readonly field?: string;
+  readonly field?: string | undefined;
   /** By what clients tell failures of one code apart. */
-  readonly reason?: FailureReason;
+  readonly reason?: FailureReason | undefined;
   /** True when the vendor's content rules forbid it, so that the same request fails there every time. */
-  readonly isContentRefusal?: boolean;
+  readonly isContentRefusal?: boolean | undefined;
   /** Decimal USD that the vendor takes although it failed; for the operator's log, never for the caller. */
-  readonly costUsd?: string;
+  readonly costUsd?: string | undefined;
   /** What was thrown below, for the log. */
   readonly cause?: unknown;
 }

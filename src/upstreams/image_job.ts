@@ -1,6 +1,6 @@
 import type { Clock } from "../lib/clock.ts";
 import { UpstreamFailure, withDoubt } from "./failure.ts";
-import { IMAGE_REPLY_CAP_BYTES } from "./image_reply.ts";
+import { imageExtras } from "./image_extras.ts";
 import type { ImageCall, ImageOutcome } from "./image_upstream.ts";
 import type { JsonExtras, Outbound } from "./outbound_call.ts";
 import type { OutboundBody } from "./outbound_body.ts";
@@ -32,7 +32,7 @@ export interface ImageJobParts {
   /** For the pauses between polls, and the limit of the whole. */
   readonly clock: Clock;
   readonly call: ImageCall;
-  readonly readError: JsonExtras["readError"];
+  readonly readError: NonNullable<JsonExtras["readError"]>;
   /** Statuses after which the vendor's own client orders again, so that nothing was made. Default: none. */
   readonly resentStatuses?: readonly number[];
 }
@@ -60,12 +60,9 @@ export async function startImageJob<T>(
 ): Promise<T> {
   try {
     return await outbound.json("POST", path, body, read, {
+      ...imageExtras(call, readError),
       headers,
-      callerSignal: call.callerSignal,
-      capBytes: IMAGE_REPLY_CAP_BYTES,
-      reserve: call.reserve,
       freshConnection: true,
-      readError,
     });
   } catch (thrown) {
     throw thrown instanceof UpstreamFailure ? withDoubt(thrown, resentStatuses) : thrown;
@@ -126,13 +123,7 @@ class RefusedPolls {
 }
 
 function pollExtras({ outbound, call, readError }: ImageJobParts): JsonExtras {
-  return {
-    callerSignal: call.callerSignal,
-    capBytes: IMAGE_REPLY_CAP_BYTES,
-    reserve: call.reserve,
-    firstByteMs: Math.min(POLL_MS, outbound.firstByteMs),
-    readError,
-  };
+  return { ...imageExtras(call, readError), firstByteMs: Math.min(POLL_MS, outbound.firstByteMs) };
 }
 
 /** Cancels the job, whether or not the vendor answers, and gives the failure to end with. */

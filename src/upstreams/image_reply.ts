@@ -24,10 +24,10 @@ export function madeImageOf(
   { b64_json, url }: z.infer<typeof listedImage>,
   mediaType: string | null,
 ): MadeImage | null {
-  const address = /^data:([^;,]+);base64,/.exec((b64_json || url || "").slice(0, 100));
-  if (address !== null) {
-    const data = (b64_json || url || "").slice(address[0].length);
-    return { result: { kind: "base64", data }, mediaType: mediaType ?? address[1] };
+  const [head, writtenType] = /^data:([^;,]+);base64,/.exec((b64_json || url || "").slice(0, 100)) ?? [];
+  if (head !== undefined && writtenType !== undefined) {
+    const data = (b64_json || url || "").slice(head.length);
+    return { result: { kind: "base64", data }, mediaType: mediaType ?? writtenType };
   }
   if (b64_json) return { result: { kind: "base64", data: b64_json }, mediaType };
   return url ? { result: { kind: "url", url }, mediaType } : null;

@@ -1,3 +1,5 @@
+import { quotientOf } from "./quotient.ts";
+
 /** A size in pixels. */
 export interface Pixels {
   readonly width: number;
@@ -31,9 +33,6 @@ function scaledBy({ width, height }: Pixels, factor: number, grain: number): Pix
  * @param ratios Such as `16:9` or `19.5:9`, or sizes such as `2048x2048`; at least one.
  */
 export function nearestRatio({ width, height }: Pixels, ratios: readonly string[]): string {
-  const distanceOf = (ratio: string) => {
-    const [across, down] = ratio.split(/[:x]/).map(Number);
-    return Math.abs(Math.log(width / height) - Math.log(across / down));
-  };
+  const distanceOf = (ratio: string) => Math.abs(Math.log(width / height) - Math.log(quotientOf(ratio)));
   return ratios.reduce((best, ratio) => distanceOf(ratio) < distanceOf(best) ? ratio : best);
 }

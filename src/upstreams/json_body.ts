@@ -45,7 +45,8 @@ export function jsonBody(value: object): OutboundBody {
     async *open() {
       for (const [nth, between] of texts.entries()) {
         yield between;
-        if (nth < images.length) yield* encoded(images[nth].image.open());
+        const placed = images[nth];
+        if (placed !== undefined) yield* encoded(placed.image.open());
       }
     },
   };

@@ -1,4 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
+import { essenceOf } from "../lib/content_type.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Redactor } from "../lib/redact.ts";
 import type { HttpClient } from "../net/http1/client.ts";
@@ -78,7 +79,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
         path,
         headerLines,
         body,
-        freshConnection: call.freshConnection,
+        freshConnection: call.freshConnection ?? false,
       };
       try {
         const response = await options.client.send(options.origin, wire, (cancel) => watch.start(cancel));
@@ -133,7 +134,7 @@ class WatchedResponse implements OutboundResponse {
 
   constructor(readonly response: HttpResponse, readonly options: OutboundOptions, readonly watch: ExchangeWatch) {
     this.status = response.status;
-    this.mediaType = (response.head.get("content-type") ?? "").split(";", 1)[0].trim().toLowerCase();
+    this.mediaType = essenceOf(response.head.get("content-type") ?? "");
   }
 
   header(name: string): string | null {

@@ -30,14 +30,17 @@ export interface OutboundCall {
   readError(body: unknown): VendorRefusal;
 }
 
-/** A vendor's own account of a failure, and what its words mean where its status alone would mislead. */
+/**
+ * A vendor's own account of a failure, and what its words mean where its status alone would mislead. Undefined counts as
+ * absent.
+ */
 export interface VendorRefusal extends VendorError {
   /** Default: what the status means. */
-  readonly kind?: FailureKind;
+  readonly kind?: FailureKind | undefined;
   /** As in {@linkcode FailureFacts}. */
-  readonly isContentRefusal?: boolean;
+  readonly isContentRefusal?: boolean | undefined;
   /** Decimal USD that the vendor takes all the same. */
-  readonly costUsd?: string;
+  readonly costUsd?: string | undefined;
 }
 
 /** The way out to one provider: address, key, deadlines. Every failure is an {@linkcode UpstreamFailure}. */

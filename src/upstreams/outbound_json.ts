@@ -30,7 +30,7 @@ export async function exchangeJson<T>(outbound: Outbound, exchange: JsonExchange
     body: body === null || isStreamedBody(body) ? body : encoder.encode(JSON.stringify(body)),
     firstByteMs: extras.firstByteMs ?? outbound.firstByteMs,
     callerSignal: extras.callerSignal ?? null,
-    freshConnection: extras.freshConnection,
+    freshConnection: extras.freshConnection ?? false,
     readError: extras.readError ?? chat.upstream.readError,
   });
   return digest(

@@ -2,7 +2,7 @@ import type { Clock } from "../lib/clock.ts";
 import { createRedactor } from "../lib/redact.ts";
 import { createHttpClient } from "../net/http1/client.ts";
 import { originOf } from "../net/http1/wire_request.ts";
-import type { Proxies } from "../net/proxy.ts";
+import { NO_PROXIES, type Proxies } from "../net/proxy.ts";
 import type { HeaderFields } from "./authorization.ts";
 import { kindOf } from "./kinds.ts";
 import { listModels } from "./model_listing.ts";
@@ -35,25 +35,27 @@ export function openProviders(configs: Readonly<Record<string, ProviderConfig>>,
   };
 }
 
-function openProvider(name: string, config: ProviderConfig, { clock, caCerts, proxies }: ProviderParts) {
+function openProvider(name: string, config: ProviderConfig, { clock, caCerts, proxies = NO_PROXIES }: ProviderParts) {
   const kind = kindOf(config.kind);
   const baseUrl = new URL(config.baseUrl);
   const { connectMs, firstByteMs, idleMs } = config.timeouts;
   const client = createHttpClient({ clock, caCerts, proxies, connectTimeoutMs: connectMs });
   const redact = createRedactor([config.apiKey ?? "", config.secretKey ?? "", ...Object.values(config.headers)]);
   const headers = { ...kind.demands, ...config.headers };
+  const authorize = authorizerOf(kind, config);
   const outbound = createOutbound({
     provider: name,
     baseUrl,
     origin: originOf(baseUrl),
     headers,
-    authorize: authorizerOf(kind, config),
+    ...(authorize && { authorize }),
     idleMs,
     firstByteMs,
     client,
     clock,
     redact,
   });
+  const { caches, probe, models } = kind;
   const provider: Provider = {
     name,
     outbound,
@@ -61,10 +63,10 @@ function openProvider(name: string, config: ProviderConfig, { clock, caCerts, pr
     text: kind.text({ speaks: config.speaks }),
     images: kind.images(outbound, clock),
     videos: kind.videos(outbound),
-    caches: kind.caches?.(outbound),
-    probe: kind.probe && ((signal) => kind.probe!(outbound, signal)),
-    listModels: kind.models && ((signal) => listModels(outbound, kind.models!, signal)),
-    allows: config.allows,
+    ...(caches && { caches: caches(outbound) }),
+    ...(probe && { probe: (signal) => probe(outbound, signal) }),
+    ...(models && { listModels: (signal) => listModels(outbound, models, signal) }),
+    ...(config.allows && { allows: config.allows }),
     quirks: config.quirks,
     // A stream that is silent for longer than between two bytes is as broken before its first byte as after it.
     streamFirstByteMs: Math.min(firstByteMs, idleMs),
@@ -77,7 +79,7 @@ function openProvider(name: string, config: ProviderConfig, { clock, caCerts, pr
 function authorizerOf(kind: UpstreamKind, config: ProviderConfig): OutboundOptions["authorize"] {
   const { apiKey, secretKey, headers } = config;
   if (apiKey === null) return undefined;
-  const credentials = { apiKey, secretKey };
+  const credentials = secretKey === undefined ? { apiKey } : { apiKey, secretKey };
   const set = Object.keys(headers);
   const ours = (fields: HeaderFields) => {
     if (!set.some((name) => Object.hasOwn(fields, name))) return fields;

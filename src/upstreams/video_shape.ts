@@ -1,4 +1,5 @@
 import type { Outbound } from "./outbound.ts";
+import { quotientOf } from "./quotient.ts";
 import type { VideoOrder } from "./video_upstream.ts";
 
 /** What shapes a vendor makes. */
@@ -45,10 +46,7 @@ export function shapeOf(outbound: Outbound, order: VideoOrder, shapes: VideoShap
  * three hundredths of it.
  */
 export function ratioNextTo(wanted: number, ratios: readonly string[]): string | null {
-  const distanceTo = (ratio: string) => {
-    const [width, height] = ratio.split(":").map(Number);
-    return Math.abs(wanted * height / width - 1);
-  };
+  const distanceTo = (ratio: string) => Math.abs(wanted / quotientOf(ratio) - 1);
   const [nearest] = [...ratios].sort((a, b) => distanceTo(a) - distanceTo(b));
   return nearest !== undefined && distanceTo(nearest) <= RATIO_TOLERANCE ? nearest : null;
 }

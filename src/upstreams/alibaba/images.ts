@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { editWithoutMask } from "../image_edit.ts";
-import { IMAGE_REPLY_CAP_BYTES, madeImageOf } from "../image_reply.ts";
+import { imageExtras } from "../image_extras.ts";
+import { madeImageOf } from "../image_reply.ts";
 import { pixelsOf } from "../image_size.ts";
 import type { ImageCall, ImageOrder, ImageOutcome, ImageUpstream } from "../image_upstream.ts";
 import { dataUriOf, jsonBody } from "../json_body.ts";
@@ -34,12 +35,7 @@ export function qwenImages(outbound: Outbound): ImageUpstream {
       GENERATION,
       requestFor(order, outbound),
       (answer) => readOutcome(answer, order, outbound),
-      {
-        callerSignal: call.callerSignal,
-        capBytes: IMAGE_REPLY_CAP_BYTES,
-        reserve: call.reserve,
-        readError: readAlibabaError,
-      },
+      imageExtras(call, readAlibabaError),
     );
   return {
     generate: make,

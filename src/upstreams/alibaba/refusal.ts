@@ -3,9 +3,12 @@ import { chat } from "../../conversation/codecs/chat/mod.ts";
 import type { FailureKind } from "../failure.ts";
 import type { VendorRefusal } from "../outbound_call.ts";
 
+/** Codes by which the vendor's content rules forbid a request or its result. */
+const CONTENT_RULES = /^(?:DataInspection|IPInfringement|FaqRuleBlocked)/;
+
 /** What the vendor's words mean, the first that fits. Source: Model Studio API reference, "Error codes". */
 const MEANINGS: readonly (readonly [words: RegExp, kind: FailureKind])[] = [
-  [/^(?:DataInspection|IPInfringement|FaqRuleBlocked)/, "invalid"],
+  [CONTENT_RULES, "invalid"],
   [/^(?:InvalidApiKey|InvalidAccessKey)/, "auth"],
   [/^(?:AccessDenied|Model\.AccessDenied|ModelNotFound)/, "forbidden"],
   // The account is empty, or its free allowance is used up: nothing that a caller could mend.
@@ -24,7 +27,7 @@ export function alibabaFailureKindOf(code: string | null | undefined): FailureKi
 
 /** Whether the word says that the vendor's content rules forbid a request or its result. */
 export function isAlibabaRefusal(code: string | null | undefined): boolean {
-  return MEANINGS[0][0].test(code ?? "");
+  return CONTENT_RULES.test(code ?? "");
 }
 
 /** Reads an error body: `{code, message}`, or as the default protocol spells errors. */

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { editWithoutMask } from "../image_edit.ts";
-import { consumptionOf, IMAGE_REPLY_CAP_BYTES, listedImage, madeImageOf, tokenCount } from "../image_reply.ts";
+import { imageExtras } from "../image_extras.ts";
+import { consumptionOf, listedImage, madeImageOf, tokenCount } from "../image_reply.ts";
 import { nearestRatio, pixelsOf } from "../image_size.ts";
 import type { ImageCall, ImageOrder, ImageOutcome, ImageUpstream } from "../image_upstream.ts";
 import { dataUriOf, jsonBody } from "../json_body.ts";
@@ -22,12 +23,13 @@ const Answer = z.object({
  */
 export function arkImages(outbound: Outbound): ImageUpstream {
   const make = (order: ImageOrder, call: ImageCall) =>
-    outbound.json("POST", "/images/generations", requestFor(order), (answer) => readOutcome(answer, order, outbound), {
-      callerSignal: call.callerSignal,
-      capBytes: IMAGE_REPLY_CAP_BYTES,
-      reserve: call.reserve,
-      readError: readArkError,
-    });
+    outbound.json(
+      "POST",
+      "/images/generations",
+      requestFor(order),
+      (answer) => readOutcome(answer, order, outbound),
+      imageExtras(call, readArkError),
+    );
   return {
     generate: make,
     edit: editWithoutMask(outbound, make),
@@ -83,14 +85,15 @@ function readOutcome(body: unknown, order: ImageOrder, outbound: Outbound): Imag
     const image = madeImageOf(item, mediaType);
     return image === null ? [] : [{ image, size: item.size ?? null }];
   });
-  if (made.length === 0) {
+  const [first] = made;
+  if (first === undefined) {
     throw failureOf(answer.error ?? answer.data?.find(({ error }) => error)?.error ?? null, outbound);
   }
   const outputTokens = answer.usage?.output_tokens ?? 0;
   return {
     createdAt: answer.created ?? null,
     images: made.map(({ image }) => image),
-    size: made[0].size ?? sizeFor(order),
+    size: first.size ?? sizeFor(order),
     quality: null,
     consumption: consumptionOf({ textTokens: 0, imageTokens: 0, cachedTokens: 0, outputTokens }),
   };

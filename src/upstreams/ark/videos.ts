@@ -139,7 +139,7 @@ function progressOf(outbound: Outbound, answer: unknown): VideoProgress {
   return progressOfStatus(task.status, {
     succeeded: () =>
       finished(outbound, [task.content?.video_url], { seconds: secondsOf(task), costUsd: null }, {
-        last_frame: task.content?.last_frame_url,
+        last_frame: task.content?.last_frame_url ?? null,
       }),
     failed: () => failed(outbound, task.error?.message || task.error?.code || "", isArkRefusal(task.error?.code)),
   });

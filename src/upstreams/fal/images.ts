@@ -86,7 +86,8 @@ function shapeFor({ size, images }: ImageOrder, { takesPixels, sizes, ratios }: 
   const asked = pixelsOf(size);
   if (takesPixels) {
     if (asked !== null) return { image_size: asked };
-    return images.length === 0 ? {} : { image_size: withinArea(images[0], MAX_AUTO_PIXELS, GRAIN) };
+    const [first] = images;
+    return first === undefined ? {} : { image_size: withinArea(first, MAX_AUTO_PIXELS, GRAIN) };
   }
   if (asked === null) return {};
   return {
@@ -128,8 +129,8 @@ function readResult(body: unknown, outbound: Outbound): ImageProgress {
   const made = shown.map(({ url, content_type }) => madeImageOf({ url }, content_type ?? null))
     .filter((each) => each !== null);
   if (made.length > 0) {
-    const [{ width, height }] = shown;
-    const size = width && height ? `${width}x${height}` : null;
+    const [first] = shown;
+    const size = first?.width && first.height ? `${first.width}x${first.height}` : null;
     const outcome: ImageOutcome = { createdAt: null, images: made, size, quality: null, consumption: null };
     return { status: "completed", outcome };
   }

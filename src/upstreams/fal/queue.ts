@@ -5,7 +5,7 @@ import type { Outbound, VendorRefusal } from "../outbound.ts";
 
 /** What jobs of fal's queue have in common. Source: fal documentation, "Queue API" and "Errors". */
 
-const text = z.string().nullish().catch(null);
+const text = z.string().nullable().catch(null);
 
 /** Source: @fal-ai/client 1.10.1, `DEFAULT_RETRYABLE_STATUS_CODES`, by which it submits again. */
 export const RESENT_STATUSES: readonly number[] = [429, 502, 503, 504];
@@ -14,7 +14,7 @@ export const RESENT_STATUSES: readonly number[] = [429, 502, 503, 504];
 export interface FalSubmission {
   readonly request_id: string;
   /** Where its result will stand, as the vendor says. */
-  readonly response_url?: string | null;
+  readonly response_url: string | null;
 }
 
 const Created: z.ZodType<FalSubmission> = z.object({ request_id: z.string().min(1), response_url: text });
@@ -23,16 +23,16 @@ const Created: z.ZodType<FalSubmission> = z.object({ request_id: z.string().min(
 export interface FalStatus {
   readonly status: string;
   /** How many jobs are before it. */
-  readonly queue_position?: number | null;
+  readonly queue_position: number | null;
   /** Why it failed; also a job that failed is `COMPLETED`. */
-  readonly error?: string | null;
+  readonly error: string | null;
   /** The vendor's word for the reason. */
-  readonly error_type?: string | null;
+  readonly error_type: string | null;
 }
 
 const Status: z.ZodType<FalStatus> = z.object({
   status: z.string(),
-  queue_position: z.int().nonnegative().nullish().catch(null),
+  queue_position: z.int().nonnegative().nullable().catch(null),
   error: text,
   error_type: text,
 });
@@ -68,7 +68,7 @@ const Detail = z.object({ detail: z.array(z.object({ type: text })).nonempty() }
 /** Reads an error body, `{detail}`, which is a text or a list of what is wrong. */
 export function readRefusal(body: unknown): VendorRefusal {
   const said = chat.upstream.readError(body);
-  const code = Detail.safeParse(body).data?.detail[0].type ?? said.code;
+  const code = Detail.safeParse(body).data?.detail[0]?.type ?? said.code;
   return { ...said, code, kind: kindOf(code, said.message), isContentRefusal: isRefusal(code) };
 }
 

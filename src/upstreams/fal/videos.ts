@@ -81,7 +81,7 @@ async function resultOf(outbound: Outbound, exchange: VideoExchange, place: stri
       if (has_nsfw_concepts?.includes(true)) return failed(outbound, BLACKENED, true);
       const seconds = files.find((file) => file?.duration)?.duration ?? null;
       return finished(outbound, files.map((file) => file?.url), { seconds, costUsd: null }, {
-        thumbnail: thumbnail?.url,
+        thumbnail: thumbnail?.url ?? null,
       });
     });
   } catch (thrown) {

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { content } from "../../conversation/codecs/content/mod.ts";
-import { consumptionOf, IMAGE_REPLY_CAP_BYTES, tokenCount } from "../image_reply.ts";
+import { imageExtras } from "../image_extras.ts";
+import { consumptionOf, tokenCount } from "../image_reply.ts";
 import { nearestRatio, pixelsOf } from "../image_size.ts";
 import type { ImageConsumption, ImageOrder, ImageOutcome, ImageUpstream, MadeImage } from "../image_upstream.ts";
 import { base64Of, jsonBody } from "../json_body.ts";
@@ -41,12 +42,13 @@ export function googleImages(outbound: Outbound): ImageUpstream {
   return {
     async generate(order, call) {
       const path = `/v1beta/models/${encodeURI(order.model)}:generateContent`;
-      return await outbound.json("POST", path, requestFor(order, outbound), (answer) => readOutcome(answer, outbound), {
-        callerSignal: call.callerSignal,
-        capBytes: IMAGE_REPLY_CAP_BYTES,
-        reserve: call.reserve,
-        readError: content.upstream.readError,
-      });
+      return await outbound.json(
+        "POST",
+        path,
+        requestFor(order, outbound),
+        (answer) => readOutcome(answer, outbound),
+        imageExtras(call, content.upstream.readError),
+      );
     },
     edit: null, // Pictures are changed in conversation, by the content protocol.
     stream: null, // A streamed answer holds the whole picture in one event.

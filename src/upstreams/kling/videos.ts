@@ -214,7 +214,7 @@ function progressOf(outbound: Outbound, job: z.infer<typeof Job>["data"]): Video
 }
 
 /** A length as the vendor writes it: `"5.1"`. */
-function secondsOf([video]: readonly { readonly duration?: string | null }[]): number | null {
+function secondsOf([video]: readonly { readonly duration?: string | null | undefined }[]): number | null {
   const seconds = Number(video?.duration ?? "");
   return seconds > 0 && Number.isFinite(seconds) ? seconds : null;
 }

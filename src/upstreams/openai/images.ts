@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { consumptionOf, IMAGE_REPLY_CAP_BYTES, listedImage, madeImageOf, tokenCount } from "../image_reply.ts";
+import { imageExtras } from "../image_extras.ts";
+import { consumptionOf, listedImage, madeImageOf, tokenCount } from "../image_reply.ts";
 import type { ImageCall, ImageConsumption, ImageOrder, ImageOutcome, ImageUpstream } from "../image_upstream.ts";
 import { jsonBody } from "../json_body.ts";
 import { type FormField, multipartBody } from "../multipart_body.ts";
@@ -38,12 +39,13 @@ const Answer = z.object({
 export function openaiImages(outbound: Outbound): ImageUpstream {
   const whole = (order: ImageOrder, call: ImageCall, edits: boolean) => {
     const { path, body } = requestFor(order, edits, {});
-    return outbound.json("POST", path, body, (answer) => readOutcome(answer, order, outbound), {
-      callerSignal: call.callerSignal,
-      capBytes: IMAGE_REPLY_CAP_BYTES,
-      reserve: call.reserve,
-      readError: readImageError,
-    });
+    return outbound.json(
+      "POST",
+      path,
+      body,
+      (answer) => readOutcome(answer, order, outbound),
+      imageExtras(call, readImageError),
+    );
   };
   return {
     generate: (order, call) => whole(order, call, order.images.length > 0),

@@ -86,7 +86,7 @@ const InvalidFields = z.object({ invalid_fields: z.array(z.object({ field: z.str
 export function readReplicateError(body: unknown): VendorRefusal {
   const said = chat.upstream.readError(body);
   const message = said.message.trim();
-  const field = InvalidFields.safeParse(body).data?.invalid_fields[0].field || said.field;
+  const field = InvalidFields.safeParse(body).data?.invalid_fields[0]?.field || said.field;
   const wait = /resets in ~?(\d{1,4}) ?s/.exec(message)?.[1];
   const refusal = isRefusal(message) ? { kind: "invalid", isContentRefusal: true } as const : {};
   return { ...said, message, field, retryAfterSeconds: wait ? Number(wait) : said.retryAfterSeconds, ...refusal };

@@ -14,14 +14,15 @@ const COMMON: NamedInputs = {
   resolutions: [],
 };
 
-const SEEDANCE_1: NamedInputs = {
+const SEEDANCE_1_FAST: NamedInputs = {
   firstFrame: "image",
-  lastFrame: "last_frame_image",
   duration: "number",
   takesRatio: true,
   takesSeed: true,
   resolutions: [],
 };
+
+const SEEDANCE_1: NamedInputs = { ...SEEDANCE_1_FAST, lastFrame: "last_frame_image" };
 
 const VEO: NamedInputs = {
   firstFrame: "image",
@@ -49,7 +50,7 @@ const MODELS: readonly (readonly [prefix: string, inputs: NamedInputs])[] = [
   ["bytedance/seedance-2", COMMON],
   ["bytedance/seedance-1.5", { ...SEEDANCE_1, sound: "generate_audio" }],
   ["bytedance/seedance-1-lite", { ...SEEDANCE_1, images: "reference_images" }],
-  ["bytedance/seedance-1-pro-fast", { ...SEEDANCE_1, lastFrame: undefined }],
+  ["bytedance/seedance-1-pro-fast", SEEDANCE_1_FAST],
   ["bytedance/seedance-1-", SEEDANCE_1],
   ["google/veo-3.1-lite", { ...VEO, lastFrame: "last_frame" }],
   ["google/veo-3.1-fast", { ...VEO, lastFrame: "last_frame", sound: "generate_audio" }],

@@ -1,3 +1,5 @@
+import { ownValue } from "../../lib/own_value.ts";
+
 /** Pixels that a model makes, `<width>:<height>`, by our word of the resolution that they are sold as. */
 export type PixelTable = Readonly<Record<string, readonly string[]>>;
 
@@ -110,5 +112,5 @@ const OTHER: RunwayModel = {
 
 /** The request fields of the model of that name. */
 export function runwayModel(name: string): RunwayModel {
-  return Object.hasOwn(MODELS, name) ? MODELS[name] : OTHER;
+  return ownValue(MODELS, name) ?? OTHER;
 }

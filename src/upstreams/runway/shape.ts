@@ -1,5 +1,7 @@
 import type { JsonObject } from "../../lib/json_object.ts";
+import { ownValue } from "../../lib/own_value.ts";
 import type { Outbound } from "../outbound.ts";
+import { quotientOf } from "../quotient.ts";
 import { ratioNextTo, shapeOf, type VideoShapes } from "../video_shape.ts";
 import type { VideoOrder } from "../video_upstream.ts";
 import type { PixelTable, RunwayModel } from "./models.ts";
@@ -48,11 +50,11 @@ function pixelsFor(outbound: Outbound, order: VideoOrder, table: PixelTable): st
   if (exact !== null && Object.values(table).some((row) => row.includes(exact))) return exact;
   const words = Object.fromEntries(Object.keys(table).map((resolution) => [resolution, resolution]));
   const { resolution, ratio } = shapeOf(outbound, order, shapesWith(words, PIXEL_RATIOS));
-  const row = table[resolution ?? Object.keys(table)[0]];
-  if (row === undefined) throw refused(outbound, "resolution", `one of ${Object.keys(table).join(", ")}`);
-  if (!row[0].includes(":")) return row[0];
-  const [width, height] = (ratio ?? DEFAULT_RATIO).split(":").map(Number);
-  const pixels = ratioNextTo(width / height, row);
+  const row = (resolution === null ? Object.values(table)[0] : ownValue(table, resolution)) ?? [];
+  const [first] = row;
+  if (first === undefined) throw refused(outbound, "resolution", `one of ${Object.keys(table).join(", ")}`);
+  if (!first.includes(":")) return first;
+  const pixels = ratioNextTo(quotientOf(ratio ?? DEFAULT_RATIO), row);
   if (pixels === null) throw refused(outbound, "aspect_ratio", `one that fits ${row.join(", ")}`);
   return pixels;
 }

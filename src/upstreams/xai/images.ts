@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { editWithoutMask } from "../image_edit.ts";
-import { IMAGE_REPLY_CAP_BYTES, listedImage, madeImageOf } from "../image_reply.ts";
+import { imageExtras } from "../image_extras.ts";
+import { listedImage, madeImageOf } from "../image_reply.ts";
 import { nearestRatio, pixelsOf } from "../image_size.ts";
 import type { ImageCall, ImageOrder, ImageOutcome, ImageUpstream } from "../image_upstream.ts";
 import { dataUriOf, jsonBody } from "../json_body.ts";
@@ -23,12 +24,13 @@ const Answer = z.object({
 export function xaiImages(outbound: Outbound): ImageUpstream {
   const make = (order: ImageOrder, call: ImageCall) => {
     const path = order.images.length === 0 ? "/images/generations" : "/images/edits";
-    return outbound.json("POST", path, requestFor(order), (answer) => readOutcome(answer, outbound), {
-      callerSignal: call.callerSignal,
-      capBytes: IMAGE_REPLY_CAP_BYTES,
-      reserve: call.reserve,
-      readError: readXaiError,
-    });
+    return outbound.json(
+      "POST",
+      path,
+      requestFor(order),
+      (answer) => readOutcome(answer, outbound),
+      imageExtras(call, readXaiError),
+    );
   };
   return {
     generate: make,
