@@ -1,3 +1,4 @@
+import type { ChargeKind } from "./tariff.ts";
 import type { Usage } from "../conversation/usage.ts";
 import type { Money } from "../lib/money.ts";
 import type { Commit, StoredLedgerEntry } from "../store/store.ts";
@@ -17,9 +18,6 @@ export interface ChargeRow {
   /** Counters that are zero may be missing. */
   readonly usage?: Partial<Usage>;
 }
-
-/** What a charge is for. */
-export type ChargeKind = "text" | "image" | "video" | "cache";
 
 /** Money taken at once, on one ledger line, for one or more requests of one account. */
 export interface ChargeGroup {

@@ -1,7 +1,7 @@
 import { type Money, type Rate, readRate, sumOf } from "../lib/money.ts";
 
-/** The kinds of work that are charged: conversations, pictures, videos, and the creation of cached contents. */
-export type Endpoint = "text" | "image" | "video" | "cache";
+/** What a charge is for: a conversation, an image, a video, or the creation of a cached content. */
+export type ChargeKind = "text" | "image" | "video" | "cache";
 
 /**
  * Every key of a tariff with the endpoints that count it. A key without an endpoint does not compile, and neither does
@@ -42,13 +42,13 @@ export const CHARGED_BY = {
   web_search: ["text"],
   /** One request, apart from what it consumes. */
   request: ["text", "image"],
-} as const satisfies Readonly<Record<string, readonly [Endpoint, ...Endpoint[]]>>;
+} as const satisfies Readonly<Record<string, readonly [ChargeKind, ...ChargeKind[]]>>;
 
 /** One thing that has a price. */
 export type PriceKey = keyof typeof CHARGED_BY;
 
 /** The keys that one endpoint counts. */
-export type KeysOf<E extends Endpoint> = {
+export type KeysOf<E extends ChargeKind> = {
   [K in PriceKey]: E extends (typeof CHARGED_BY)[K][number] ? K : never;
 }[PriceKey];
 
@@ -56,7 +56,7 @@ export type KeysOf<E extends Endpoint> = {
 export type Quantities = Readonly<Partial<Record<PriceKey, number>>>;
 
 /** What one endpoint counts: every key that it charges must be there. */
-export type QuantitiesBy<E extends Endpoint> = Readonly<Record<KeysOf<E>, number>>;
+export type QuantitiesBy<E extends ChargeKind> = Readonly<Record<KeysOf<E>, number>>;
 
 /** The price of one of each thing; zero for what costs nothing. Read once, when the catalog is built. */
 export type Tariff = Readonly<Record<PriceKey, Rate>>;
@@ -126,7 +126,7 @@ export function secondTariff(rate: Rate): Tariff {
 }
 
 /** Whether one of these endpoints counts what a written price is for, or something that has its price. */
-export function isChargeable(word: PriceWord, endpoints: readonly Endpoint[]): boolean {
+export function isChargeable(word: PriceWord, endpoints: readonly ChargeKind[]): boolean {
   return PRICE_KEYS.some((key) =>
     wordsOf(key).includes(word) && CHARGED_BY[key].some((endpoint) => endpoints.includes(endpoint))
   );

@@ -14,10 +14,11 @@ export type CountAt = (
   question: Pick<Making, "callerSignal" | "memory"> & { readonly conversation: Conversation },
 ) => Promise<{ readonly tokens: number; readonly countedBy: string | null }>;
 
-/** What one credential may have at a time. */
+/** How many cached contents one credential may have at a time, and how much in them. */
 export interface CacheCaps {
+  /** Default: 1000. */
   readonly count: number;
-  /** As sent or as kept in files, whichever is more. */
+  /** Bytes, as sent or as kept in files, whichever is more. Default: 1 GB. */
   readonly bytes: number;
 }
 

@@ -1,5 +1,5 @@
 import type { Admission, Charge, Meter } from "../billing/meter.ts";
-import type { ChargeKind } from "../billing/charge.ts";
+import type { ChargeKind } from "../billing/tariff.ts";
 import { costOfAll, type Priced } from "../billing/tariff.ts";
 import type { Model } from "../catalog/model.ts";
 import { promptTokensOf, type Usage } from "../conversation/usage.ts";

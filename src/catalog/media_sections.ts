@@ -2,6 +2,7 @@ import * as z from "zod";
 import { elementAt } from "../lib/element_at.ts";
 import { ownValue } from "../lib/own_value.ts";
 import { boolean, distinct, wholeNumber } from "../lib/settings.ts";
+import type { VideoMode } from "../lib/video_mode.ts";
 
 /** How a model's image requests are shaped. Source: SPEC "POST /v1/images/generations", rules 1 to 5. */
 export type ImageSeries = "default" | "multimodal" | "reference";
@@ -40,9 +41,6 @@ export interface ImageSection {
   /** Qualities that the vendor is asked for in place of others. Default: none. */
   readonly qualityMap: Readonly<Record<string, string>>;
 }
-
-/** How a video is made. Source: SPEC "POST /v1/videos (create)". */
-export type VideoMode = "text2video" | "img2video" | "img2video_end" | "imgref2video" | "mixref2video";
 
 /** A resolution that a caller can ask for. Source: SPEC "Video task". */
 export type VideoResolution = typeof VIDEO_RESOLUTIONS[number];

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import {
-  type Endpoint,
+  type ChargeKind,
   isChargeable,
   PRICE_WORDS,
   type PriceWord,
@@ -284,7 +284,7 @@ function refuseUnchargeable(model: Written, context: z.RefinementCtx): void {
 function refuseUnused(
   prices: Written["pricing"],
   path: readonly string[],
-  endpoints: readonly Endpoint[],
+  endpoints: readonly ChargeKind[],
   context: z.RefinementCtx,
 ): void {
   const isUsable = (word: PriceWord) => isChargeable(word, endpoints);
@@ -297,7 +297,7 @@ function refuseUnused(
   }
 }
 
-function endpointsOf(model: Written): Endpoint[] {
+function endpointsOf(model: Written): ChargeKind[] {
   const isText = model.text ?? isTextByItself(model);
   const talksContent = isText || model.image?.series === "multimodal";
   return [

@@ -1,35 +1,8 @@
 import * as z from "zod";
+import type { CacheCaps } from "../caches/cache_parts.ts";
 import { bytes, number, optional, type ReadContext, seconds, wholeNumber } from "../lib/settings.ts";
-
-/** How often one credential may ask: `requests` in `perMs`, and `burst` more at once. */
-export interface RateLimitConfig {
-  /** Default: 60. */
-  readonly requests: number;
-  /** Milliseconds. Default: 60 s. */
-  readonly perMs: number;
-  /** Default: 10. */
-  readonly burst: number;
-}
-
-/** How often a vendor is asked how a video comes along. */
-export interface VendorPollingConfig {
-  /** From the submission to the first look, in milliseconds. Default: 10 s. */
-  readonly firstMs: number;
-  /** The shortest distance between two looks, in milliseconds. Default: 5 s. */
-  readonly leastMs: number;
-  /** The longest, in milliseconds, as long as the budget suffices. Default: 30 s. */
-  readonly mostMs: number;
-  /** Budget of one provider, in requests a second. Default: 20. */
-  readonly perSecond: number;
-}
-
-/** How many cached contents one credential may have at a time, and how much in them. */
-export interface CachedContentLimits {
-  /** Default: 1000. */
-  readonly count: number;
-  /** Bytes, as sent or as kept in files, whichever is more. Default: 1 GB. */
-  readonly bytes: number;
-}
+import type { PollSchedule } from "../videos/polling/poll_schedule.ts";
+import type { PollingTerms } from "../videos/polling_limit.ts";
 
 /** What a single caller may ask of the gateway. */
 export interface LimitsConfig {
@@ -43,13 +16,13 @@ export interface LimitsConfig {
   /** Bytes that copies of results may take up on disk. Default, as null: what the disk has, less `minFreeDiskBytes`. */
   readonly filesQuotaBytes: number | null;
   /** On cached contents of one credential. */
-  readonly cachedContents: CachedContentLimits;
+  readonly cachedContents: CacheCaps;
   /** On `GET /v1/videos/{id}`. */
-  readonly videoPolling: RateLimitConfig;
+  readonly videoPolling: PollingTerms;
   /** How many streams of `GET /v1/videos/{id}/events` one credential may read at once. Default: 100. */
   readonly videoEventStreams: number;
   /** Of video tasks under way. */
-  readonly vendorPolling: VendorPollingConfig;
+  readonly vendorPolling: PollSchedule;
   /** Bytes of a conversation request. Default: 20 MB. */
   readonly textBodyBytes: number;
   /** Bytes beyond which a conversation request is answered in a thread of its own kind. Default: 128 KB. */

@@ -169,6 +169,9 @@ export interface VideoPart {
 /** A part whose bytes may be at an address. */
 export type MediaPart = ImagePart | FilePart | AudioPart | VideoPart;
 
+/** What a block of a user's message or of a tool's result can be read as in formats without sound and video. */
+export type ShownPart = TextPart | ImagePart | FilePart;
+
 /** The model's reasoning. The text may be empty when the vendor returns only a signature. */
 export interface ReasoningPart {
   /** Discriminates {@linkcode Part}. */

@@ -65,6 +65,14 @@ export type OptionalCounter =
   | "webSearches"
   | "imagesMade";
 
+/** What the content of a reply shows beside its usage, counted as the reply is read. */
+export interface ContentCounters {
+  /** Searches by the vendor's own search tool. */
+  webSearches: number;
+  /** Images in the reply. */
+  imagesMade: number;
+}
+
 /** Nothing consumed. */
 export const NO_USAGE: Usage = {
   freshTokens: 0,

@@ -1,6 +1,7 @@
 import { GatewayError } from "../lib/gateway_error.ts";
 import { PICTURE_HEAD_BYTES, pictureFactsOf } from "../lib/picture_head.ts";
 import { download } from "../net/download.ts";
+import type { MediaFetch } from "../net/media_inliner.ts";
 import type { EgressPolicy } from "../net/target.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { MadeImage } from "../upstreams/image_upstream.ts";
@@ -16,19 +17,11 @@ export interface FinishedImage {
   measure(): string | null;
 }
 
-/** How a picture is fetched. */
-export interface ImageFetch {
-  /** Ends the download. */
-  readonly signal: AbortSignal;
-  /** Called before bytes are read; throws to refuse them. */
-  readonly reserve: (bytes: number) => void;
-}
-
 /**
  * Gets a vendor's picture, wherever it is. Rejects with {@linkcode UpstreamFailure}, and with what `reserve` throws as
  * a `GatewayError`.
  */
-export type ImageFinisher = (image: MadeImage, provider: string, fetch: ImageFetch) => Promise<FinishedImage>;
+export type ImageFinisher = (image: MadeImage, provider: string, fetch: MediaFetch) => Promise<FinishedImage>;
 
 const MAX_RESULT_BYTES = 64_000_000;
 const MAX_DOWNLOAD_MS = 60_000;
@@ -57,7 +50,7 @@ function fromText(data: string, provider: string): FinishedImage {
   };
 }
 
-async function fetched(url: string, provider: string, fetch: ImageFetch, policy: EgressPolicy) {
+async function fetched(url: string, provider: string, fetch: MediaFetch, policy: EgressPolicy) {
   try {
     const options = { maxBytes: MAX_RESULT_BYTES, timeoutMs: MAX_DOWNLOAD_MS, accept: "image/*", ...fetch };
     const { bytes } = await download(url, options, policy);

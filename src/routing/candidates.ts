@@ -1,16 +1,10 @@
+import type { Serving } from "../catalog/model.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { CircuitBreaker } from "./circuit_breaker.ts";
 import { weightedOrder } from "./weights.ts";
 
-/** One provider that can serve a model. */
-export interface Candidate {
-  /** The provider's configured name. */
-  readonly provider: string;
-  /** The vendor's name of the model there. */
-  readonly model: string;
-  /** Share of the traffic relative to its siblings; 0: only when the others fail. */
-  readonly weight: number;
-}
+/** A provider that can serve one request. */
+export type Candidate = Serving;
 
 /** What the order of candidates depends on. */
 export interface RoutingContext {

@@ -1,10 +1,9 @@
-/** How a video is made. Source: SPEC "POST /v1/videos (create)". */
-export type VideoOrderMode = "text2video" | "img2video" | "img2video_end" | "imgref2video" | "mixref2video";
+import type { Medium, VideoMode } from "../lib/video_mode.ts";
 
 /** A picture, sound or video that an order refers to, in the form that the vendor said it takes. */
 export interface VideoMedia {
   /** What it is; says which list of {@linkcode MediaForms} holds. */
-  readonly medium: "image" | "audio" | "video";
+  readonly medium: Medium;
   /** By the bytes where they were looked at; null when only the address is known. */
   readonly mediaType: string | null;
   /** An address that the vendor can fetch, or a `data:` URI, or bare base64: see {@linkcode MediaForms}. */
@@ -30,7 +29,7 @@ export interface VideoOrder {
   /** The vendor's name of the model. */
   readonly model: string;
   /** Which frames or references the video is made from. */
-  readonly mode: VideoOrderMode;
+  readonly mode: VideoMode;
   /** What is to be seen, in the caller's words. */
   readonly prompt: string;
   /**

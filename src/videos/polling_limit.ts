@@ -2,10 +2,13 @@ import { GatewayError } from "../lib/gateway_error.ts";
 import { gcra } from "../store/gcra.ts";
 import type { Store } from "../store/store.ts";
 
-/** `requests` in `perMs`, and `burst` more at once. */
+/** How often one credential may poll: `requests` in `perMs`, and `burst` more at once. */
 export interface PollingTerms {
+  /** Default: 60. */
   readonly requests: number;
+  /** Milliseconds. Default: 60 s. */
   readonly perMs: number;
+  /** Default: 10. */
   readonly burst: number;
 }
 

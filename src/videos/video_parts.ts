@@ -1,4 +1,5 @@
 import type { Meter } from "../billing/meter.ts";
+import type { EndedTask } from "../calls/ended_task.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Files } from "../files/files.ts";
 import type { SigningKeys } from "../files/signed_url.ts";
@@ -13,24 +14,9 @@ import type { Allowances } from "../upstreams/allowances.ts";
 import type { VideoUpstream } from "../upstreams/video_upstream.ts";
 import type { MediaWork } from "../workers/media_work.ts";
 import type { PollSchedule } from "./polling/poll_schedule.ts";
-import type { TerminalStatus } from "./tasks/task.ts";
-import type { TaskObject } from "./tasks/task_object.ts";
-
-/** A task that ends in the commit being made. */
-export interface TaskEnded {
-  readonly taskId: string;
-  readonly account: string;
-  readonly status: TerminalStatus;
-  /** Null when nobody is to be told. */
-  readonly callbackUrl: string | null;
-  /** Unix milliseconds: the event's time. */
-  readonly endedAt: number;
-  /** The task object as its caller sees it from now on: the `data` of the webhook. */
-  readonly task: TaskObject;
-}
 
 /** Joins what else a task's end owes to its terminal commit, such as a webhook's delivery. */
-export type TerminalHook = (commit: Commit, ended: TaskEnded) => Commit;
+export type TerminalHook = (commit: Commit, ended: EndedTask) => Commit;
 
 /** Removes what a task's end owed, once that was done; false while it is still owed. */
 export type RemovalHook = (taskId: string) => Promise<boolean>;

@@ -1,5 +1,5 @@
 import { nextDelayMs } from "./backoff.ts";
-import type { EndedTask, TerminalStatus } from "./envelope.ts";
+import type { EndedTask, TerminalStatus } from "../calls/ended_task.ts";
 
 /**
  * What is owed to a task's callback address: one event, told until it is acknowledged. There is at most one delivery

@@ -1,18 +1,4 @@
-/** A task that settled into a terminal status. */
-export interface EndedTask {
-  readonly taskId: string;
-  readonly account: string;
-  readonly status: TerminalStatus;
-  /** Null when nobody is to be told. */
-  readonly callbackUrl: string | null;
-  /** Unix milliseconds: the event's time. */
-  readonly endedAt: number;
-  /** The task object, as its caller sees it. */
-  readonly task: object;
-}
-
-/** What a task can end as. */
-export type TerminalStatus = "completed" | "failed" | "cancelled" | "expired";
+import type { EndedTask, TerminalStatus } from "../calls/ended_task.ts";
 
 /** The event's name. Source: SPEC "Events". */
 export function eventOf(status: TerminalStatus): string {

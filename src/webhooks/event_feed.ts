@@ -3,7 +3,8 @@ import type { Clock } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Commit, Store } from "../store/store.ts";
 import { headersOf } from "./attempt.ts";
-import { type EndedTask, renderEnvelope } from "./envelope.ts";
+import type { EndedTask } from "../calls/ended_task.ts";
+import { renderEnvelope } from "./envelope.ts";
 import { addToFeed, type FeedRecord, feedRecordOf, readFeedMessage, scanFeed } from "./feed_records.ts";
 import type { DeliveryMessage } from "./records.ts";
 

@@ -1,7 +1,7 @@
 import { joined } from "../billing/records.ts";
 import type { Commit, Key, Store } from "../store/store.ts";
 import type { StoredBody } from "./delivery.ts";
-import type { EndedTask, TerminalStatus } from "./envelope.ts";
+import type { EndedTask, TerminalStatus } from "../calls/ended_task.ts";
 import { type DeliveryMessage, readDelivery, readMessage, storedBodyOf } from "./records.ts";
 
 /** An event that was kept for those who listen. */

@@ -1,5 +1,6 @@
 import { secondsOf } from "../lib/clock.ts";
-import { type EndedTask, eventOf, type TerminalStatus } from "./envelope.ts";
+import { type EndedTask, TERMINAL_STATUSES, type TerminalStatus } from "../calls/ended_task.ts";
+import { eventOf } from "./envelope.ts";
 
 /** What a test event tells. */
 export interface TestEventParts {
@@ -11,9 +12,6 @@ export interface TestEventParts {
   /** The gateway's own address, without a final slash. */
   readonly baseUrl: string;
 }
-
-/** What each event can end as, for those who name one. */
-export const TERMINAL_STATUSES: readonly TerminalStatus[] = ["completed", "failed", "cancelled", "expired"];
 
 /** The status of an event, named in full or by its last word; null for what is no event. */
 export function statusOfEvent(name: string): TerminalStatus | null {

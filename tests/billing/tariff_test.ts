@@ -2,9 +2,9 @@ import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import {
   CHARGED_BY,
+  type ChargeKind,
   costOf as costOfQuantities,
   costOfAll,
-  type Endpoint,
   isChargeable,
   PRICE_KEYS,
   PRICE_WORDS,
@@ -176,7 +176,7 @@ Deno.test("every price key is charged by an endpoint that counts it", () => {
     isUnreadable: false,
   };
   const consumption = { textTokens: 5, imageTokens: 5, cachedTokens: 4, outputTokens: 5 };
-  const counted: Record<Endpoint, Quantities> = {
+  const counted: Record<ChargeKind, Quantities> = {
     text: textQuantitiesOf(everything, 1),
     image: imageQuantitiesOf(consumption, { made: 1, given: 1 }),
     video: { video_second: 1 },
@@ -187,8 +187,8 @@ Deno.test("every price key is charged by an endpoint that counts it", () => {
     for (const endpoint of CHARGED_BY[key]) {
       assertEquals(costOfQuantities(counted[endpoint], tariff) > 0n, true, `${endpoint} ${key}`);
     }
-    const charging = (Object.keys(counted) as Endpoint[]).filter((each) => (counted[each][key] ?? 0) > 0);
-    assertEquals(charging, [...CHARGED_BY[key]] as Endpoint[], key);
+    const charging = (Object.keys(counted) as ChargeKind[]).filter((each) => (counted[each][key] ?? 0) > 0);
+    assertEquals(charging, [...CHARGED_BY[key]] as ChargeKind[], key);
   }
 });
 

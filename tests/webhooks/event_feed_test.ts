@@ -1,6 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { TERMINAL_STATUSES, testEventOf } from "../../src/webhooks/test_event.ts";
+import { TERMINAL_STATUSES } from "../../src/calls/ended_task.ts";
+import { testEventOf } from "../../src/webhooks/test_event.ts";
 import { startVideoGateway } from "../support/video_gateway.ts";
 import { end, endedTask, type World, world } from "./support.ts";
 

@@ -3,7 +3,7 @@ import { silentLog } from "../../src/lib/log.ts";
 import type { EmbeddedStore } from "../../src/store/embedded.ts";
 import { openMemoryStore } from "../../src/store/memory.ts";
 import type { Post } from "../../src/webhooks/attempt.ts";
-import type { EndedTask } from "../../src/webhooks/envelope.ts";
+import type { EndedTask } from "../../src/calls/ended_task.ts";
 import { createWebhooks, type Webhooks } from "../../src/webhooks/webhooks.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 

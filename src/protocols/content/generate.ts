@@ -1,4 +1,4 @@
-import type { Authenticate } from "../../billing/authenticate.ts";
+import type { TextRouteParts } from "../text_route_parts.ts";
 import type { Credential } from "../../billing/key_ring.ts";
 import type { Caches } from "../../caches/caches.ts";
 import type { CacheReference } from "../../caches/reference.ts";
@@ -6,29 +6,19 @@ import { readCountRequest, writeCount } from "../../conversation/codecs/content/
 import { content, readCachedContent } from "../../conversation/codecs/content/mod.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { isObject } from "../../conversation/wire_value.ts";
-import type { BodyLimits } from "../../http/body.ts";
 import { CONTENT_CARRIERS } from "../../http/credentials.ts";
 import { type Handler, type Inbound, pathParam, type Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
 import { readHeaderPin } from "../../routing/pin.ts";
 import { countTokens } from "../../texts/count_tokens.ts";
 import { textRequestOf } from "../../texts/text_request.ts";
-import type { TextService } from "../../texts/text_service.ts";
 import { renderContentError as renderError } from "./error.ts";
-
-/** What the endpoints of the content protocol are made with. */
-export interface ContentParts {
-  readonly turns: TextService;
-  readonly caches: Caches;
-  readonly authenticate: Authenticate;
-  readonly bodyLimits: BodyLimits;
-}
 
 /**
  * `:generateContent`, `:streamGenerateContent` and `:countTokens` of a model, under both versions that clients default
  * to, and with or without `models/`, which one popular client leaves out when the id has a slash.
  */
-export function contentRoutes(parts: ContentParts): Route[] {
+export function contentRoutes(parts: TextRouteParts): Route[] {
   const verbs: [string, Handler][] = [
     ["generateContent", generateHandler(parts, false)],
     ["streamGenerateContent", generateHandler(parts, true)],
@@ -43,7 +33,7 @@ export function contentRoutes(parts: ContentParts): Route[] {
   );
 }
 
-function generateHandler({ turns, caches, authenticate, bodyLimits }: ContentParts, stream: boolean): Handler {
+function generateHandler({ turns, caches, authenticate, bodyLimits }: TextRouteParts, stream: boolean): Handler {
   return async (inbound) => {
     const credential = await authenticate(inbound, CONTENT_CARRIERS);
     const json = await readJsonObject(inbound, bodyLimits);
@@ -61,7 +51,7 @@ function generateHandler({ turns, caches, authenticate, bodyLimits }: ContentPar
   };
 }
 
-function countHandler({ turns, caches, authenticate, bodyLimits }: ContentParts): Handler {
+function countHandler({ turns, caches, authenticate, bodyLimits }: TextRouteParts): Handler {
   return async (inbound) => {
     const credential = await authenticate(inbound, CONTENT_CARRIERS);
     const { body } = await readJsonObject(inbound, bodyLimits);

@@ -1,28 +1,17 @@
-import type { Authenticate } from "../../billing/authenticate.ts";
-import type { Caches } from "../../caches/caches.ts";
+import type { TextRouteParts } from "../text_route_parts.ts";
 import { cacheInExtraBody } from "../../caches/reference.ts";
 import type { CallerFormat } from "../../conversation/caller_format.ts";
 import { chat } from "../../conversation/codecs/chat/mod.ts";
 import { responses } from "../../conversation/codecs/responses/mod.ts";
-import type { BodyLimits } from "../../http/body.ts";
 import type { Handler, Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
 import { readBodyPin } from "../../routing/pin.ts";
 import { textRequestOf } from "../../texts/text_request.ts";
-import type { TextService } from "../../texts/text_service.ts";
 import { renderDefaultError as renderError } from "./error.ts";
 
-/** What the text endpoints of the default protocol are made with. */
-export interface DefaultTextParts {
-  readonly turns: TextService;
-  readonly caches: Caches;
-  readonly authenticate: Authenticate;
-  readonly bodyLimits: BodyLimits;
-}
-
 /** `POST /v1/chat/completions` and `POST /v1/responses`. */
-export function defaultTextRoutes(parts: DefaultTextParts): Route[] {
+export function defaultTextRoutes(parts: TextRouteParts): Route[] {
   return [
     { method: "POST", path: "/v1/chat/completions", handler: textHandler(chat.caller, parts), renderError },
     { method: "POST", path: "/v1/responses", handler: textHandler(responses.caller, parts), renderError },
@@ -30,7 +19,7 @@ export function defaultTextRoutes(parts: DefaultTextParts): Route[] {
   ];
 }
 
-function textHandler(format: CallerFormat, { turns, caches, authenticate, bodyLimits }: DefaultTextParts): Handler {
+function textHandler(format: CallerFormat, { turns, caches, authenticate, bodyLimits }: TextRouteParts): Handler {
   return async (inbound) => {
     const credential = await authenticate(inbound);
     const json = await readJsonObject(inbound, bodyLimits);

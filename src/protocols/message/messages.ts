@@ -1,28 +1,17 @@
-import type { Authenticate } from "../../billing/authenticate.ts";
-import type { Caches } from "../../caches/caches.ts";
+import type { TextRouteParts } from "../text_route_parts.ts";
 import { cacheInExtraBody } from "../../caches/reference.ts";
 import { readCountRequest, writeCount } from "../../conversation/codecs/messages/caller/count.ts";
 import { messages } from "../../conversation/codecs/messages/mod.ts";
-import type { BodyLimits } from "../../http/body.ts";
 import { checkMessageVersion } from "../../http/credentials.ts";
 import type { Handler, Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
 import { readBodyPin, readHeaderPin } from "../../routing/pin.ts";
 import { countTokens } from "../../texts/count_tokens.ts";
 import { textRequestOf } from "../../texts/text_request.ts";
-import type { TextService } from "../../texts/text_service.ts";
 import { renderMessageError as renderError } from "./error.ts";
 
-/** What the endpoints of the message protocol are made with. */
-export interface MessageParts {
-  readonly turns: TextService;
-  readonly caches: Caches;
-  readonly authenticate: Authenticate;
-  readonly bodyLimits: BodyLimits;
-}
-
 /** `POST /msgcompat/v1/messages` and its token counter. */
-export function messageRoutes(parts: MessageParts): Route[] {
+export function messageRoutes(parts: TextRouteParts): Route[] {
   const path = "/msgcompat/v1/messages";
   return [
     { method: "POST", path, handler: messagesHandler(parts), renderError },
@@ -30,7 +19,7 @@ export function messageRoutes(parts: MessageParts): Route[] {
   ];
 }
 
-function messagesHandler({ turns, caches, authenticate, bodyLimits }: MessageParts): Handler {
+function messagesHandler({ turns, caches, authenticate, bodyLimits }: TextRouteParts): Handler {
   return async (inbound) => {
     const credential = await authenticate(inbound);
     const { headers } = inbound.request;
@@ -52,7 +41,7 @@ function messagesHandler({ turns, caches, authenticate, bodyLimits }: MessagePar
   };
 }
 
-function countHandler({ turns, authenticate, bodyLimits }: MessageParts): Handler {
+function countHandler({ turns, authenticate, bodyLimits }: TextRouteParts): Handler {
   return async (inbound) => {
     const { accountId } = await authenticate(inbound);
     checkMessageVersion(inbound.request.headers);

@@ -1,7 +1,8 @@
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { Outbound } from "../outbound.ts";
 import { shapeOf, type VideoShapes } from "../video_shape.ts";
-import type { VideoMedia, VideoOrder, VideoOrderMode } from "../video_upstream.ts";
+import type { VideoMode } from "../../lib/video_mode.ts";
+import type { VideoMedia, VideoOrder } from "../video_upstream.ts";
 
 /**
  * The request for a video in one of Wan's three dialects. Source: Model Studio API reference, "Wan text to video",
@@ -28,7 +29,7 @@ const PIXELS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 /** Each mode has a model of its own before version 3; a family's name stands for all of them. */
-const ENDINGS: Readonly<Record<VideoOrderMode, string>> = {
+const ENDINGS: Readonly<Record<VideoMode, string>> = {
   text2video: "-t2v",
   img2video: "-i2v",
   img2video_end: "-kf2v",

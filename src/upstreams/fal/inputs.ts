@@ -1,5 +1,5 @@
 import type { NamedInputs } from "../named_inputs.ts";
-import type { VideoOrderMode } from "../video_upstream.ts";
+import type { VideoMode } from "../../lib/video_mode.ts";
 import table from "./endpoints.json" with { type: "json" };
 
 /** Read from the vendor's own client: see `deno task fal-endpoints`. */
@@ -37,7 +37,7 @@ const FAMILIES: readonly (readonly [prefix: string, inputs: NamedInputs])[] = [
 ];
 
 /** What stands behind a model's name to make a video in a mode, the better one first. */
-const VERBS: Readonly<Record<VideoOrderMode, readonly string[]>> = {
+const VERBS: Readonly<Record<VideoMode, readonly string[]>> = {
   text2video: ["/text-to-video", ""],
   img2video: ["/image-to-video", ""],
   img2video_end: ["/first-last-frame-to-video", "/image-to-video", "/transition", ""],
@@ -59,7 +59,7 @@ export interface FalEndpoint {
  * @param model The vendor's name of the model.
  * @returns Null when the model does not make this mode.
  */
-export function endpointFor(model: string, mode: VideoOrderMode): FalEndpoint | null {
+export function endpointFor(model: string, mode: VideoMode): FalEndpoint | null {
   if (isWhole(model)) return { path: model, inputs: KNOWN.get(model) ?? familyOf(model) ?? COMMON };
   const known = VERBS[mode].map((verb) => model + verb).find((path) => makes(KNOWN.get(path), mode));
   if (known !== undefined) return { path: known, inputs: KNOWN.get(known)! };
@@ -74,7 +74,7 @@ function isWhole(model: string): boolean {
   return /-to-video(\/|$)/.test(model);
 }
 
-function makes(inputs: NamedInputs | undefined, mode: VideoOrderMode): boolean {
+function makes(inputs: NamedInputs | undefined, mode: VideoMode): boolean {
   switch (mode) {
     case "text2video":
       return inputs !== undefined;

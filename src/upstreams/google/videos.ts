@@ -1,4 +1,5 @@
 import * as z from "zod";
+import type { VideoMode } from "../../lib/video_mode.ts";
 import { content } from "../../conversation/codecs/content/mod.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { UpstreamFailure } from "../failure.ts";
@@ -14,7 +15,6 @@ import type {
   VideoJobHandle,
   VideoMedia,
   VideoOrder,
-  VideoOrderMode,
   VideoProgress,
   VideoUpstream,
 } from "../video_upstream.ts";
@@ -36,7 +36,7 @@ const SHAPES: VideoShapes = {
 };
 
 /** What the model is told to do; it finds out by itself what a mix of references is for. */
-const TASKS: Readonly<Partial<Record<VideoOrderMode, string>>> = {
+const TASKS: Readonly<Partial<Record<VideoMode, string>>> = {
   text2video: "text_to_video",
   img2video: "image_to_video",
   img2video_end: "image_to_video",

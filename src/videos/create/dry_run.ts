@@ -1,4 +1,4 @@
-import type { VideoMode } from "../../catalog/media_sections.ts";
+import type { VideoMode } from "../../lib/video_mode.ts";
 import type { Files } from "../../files/files.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
 import { keepInputs } from "./inputs.ts";

@@ -3,7 +3,7 @@ import { invalidField } from "../../lib/gateway_error.ts";
 import { ratioNextTo } from "../../upstreams/video_shape.ts";
 import { videoRefusal } from "../tasks/refusal.ts";
 import type { VideoRequest } from "../request/request.ts";
-import type { Medium } from "../tasks/task.ts";
+import type { Medium } from "../../lib/video_mode.ts";
 
 /**
  * Refuses a shape and references that the model's vendor does not take, so that no task is made which must fail.

@@ -1,8 +1,8 @@
+import type { VideoMode } from "../../lib/video_mode.ts";
 import type { Model } from "../../catalog/model.ts";
 import {
   VIDEO_RESOLUTIONS,
   type VideoDuration,
-  type VideoMode,
   type VideoResolution,
   type VideoSection,
 } from "../../catalog/media_sections.ts";

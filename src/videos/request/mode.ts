@@ -1,5 +1,4 @@
-import type { VideoMode } from "../../catalog/media_sections.ts";
-import type { Medium } from "../tasks/task.ts";
+import type { Medium, VideoMode } from "../../lib/video_mode.ts";
 
 /**
  * How a video is made, as it follows from what was sent. Source: SPEC "POST /v1/videos (create)". References that are

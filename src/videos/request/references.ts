@@ -1,7 +1,7 @@
 import { MAX_REFERENCES } from "../../catalog/media_sections.ts";
 import { invalidField } from "../../lib/gateway_error.ts";
 import { videoRefusal } from "../tasks/refusal.ts";
-import type { Medium } from "../tasks/task.ts";
+import type { Medium } from "../../lib/video_mode.ts";
 
 /** A reference as a caller named it. */
 export interface SentReference {

@@ -9,7 +9,8 @@ import { download, DownloadRefused } from "../../net/download.ts";
 import { EgressError } from "../../net/egress_error.ts";
 import { checkTargetUrl } from "../../net/target.ts";
 import type { MediaForms, VideoMedia } from "../../upstreams/video_upstream.ts";
-import type { Medium, TaskMedia } from "../tasks/task.ts";
+import type { Medium } from "../../lib/video_mode.ts";
+import type { TaskMedia } from "../tasks/task.ts";
 import type { VideoParts } from "../video_parts.ts";
 
 /** What is fetched for a vendor that wants bytes, at most. */

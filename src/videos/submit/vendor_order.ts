@@ -1,3 +1,4 @@
+import type { AttemptTarget } from "../../routing/circuit_breaker.ts";
 import type { VideoMedia, VideoOrder, VideoUpstream } from "../../upstreams/video_upstream.ts";
 import type { CreateLease } from "../create/create_memory.ts";
 import { formFor, isPublicBase, mediaFor } from "./media_publishing.ts";
@@ -5,13 +6,6 @@ import { orderAt } from "../request/provider_options.ts";
 import type { TaskMedia, TaskOrder, VideoTask } from "../tasks/task.ts";
 import { vendorCallbackUrl } from "../polling/vendor_callback.ts";
 import type { VideoParts } from "../video_parts.ts";
-
-/** Whom an order is written for. */
-export interface OrderTarget {
-  readonly provider: string;
-  /** The vendor's name of the model. */
-  readonly model: string;
-}
 
 /**
  * A task's order in a vendor's words, with the media in forms that the vendor takes.
@@ -22,7 +16,7 @@ export interface OrderTarget {
 export async function vendorOrderOf(
   parts: VideoParts,
   task: VideoTask,
-  target: OrderTarget,
+  target: AttemptTarget,
   { upstream, memory }: { readonly upstream: VideoUpstream; readonly memory: CreateLease },
 ): Promise<VideoOrder> {
   const { firstFrame, lastFrame, references } = orderOf(task);
@@ -37,7 +31,7 @@ export async function vendorOrderOf(
 }
 
 /** The order without its media: enough to recognise a task by, when the media may be gone. */
-export function searchOrderOf(task: VideoTask, { provider, model }: OrderTarget): VideoOrder {
+export function searchOrderOf(task: VideoTask, { provider, model }: AttemptTarget): VideoOrder {
   return {
     ...orderAt(orderOf(task), provider),
     taskId: task.id,

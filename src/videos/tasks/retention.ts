@@ -2,7 +2,8 @@ import { eachOf } from "../../lib/each_of.ts";
 import { changeTask, dropKeptFiles, type KeptFiles, readTask, scanKeptFiles, scanLine } from "./records.ts";
 import { removeEndedTask } from "./remove_task.ts";
 import { removeCopies } from "../results/task_files.ts";
-import { type TerminalStatus, VIDEO_STATUSES, type VideoTask } from "./task.ts";
+import { TERMINAL_STATUSES, type TerminalStatus } from "../../calls/ended_task.ts";
+import type { VideoTask } from "./task.ts";
 import type { TaskPlace } from "./records.ts";
 import type { VideoParts } from "../video_parts.ts";
 
@@ -56,7 +57,7 @@ export function taskSweep(parts: VideoParts, tasksMs: number | null): () => Prom
     if (tasksMs === null) return false;
     const endedBy = parts.store.now() - tasksMs;
     let hasMore = false;
-    for (const status of TERMINAL) {
+    for (const status of TERMINAL_STATUSES) {
       const next = await sweepStatus(parts, status, endedBy, cursors.get(status) ?? START);
       if (next === null) cursors.delete(status);
       else cursors.set(status, next);
@@ -66,7 +67,6 @@ export function taskSweep(parts: VideoParts, tasksMs: number | null): () => Prom
   };
 }
 
-const TERMINAL = VIDEO_STATUSES.filter((status) => status !== "pending");
 const START: TaskPlace = { createdAt: 0, id: "" };
 
 /** The place to go on behind; null at the end of what can be due. */

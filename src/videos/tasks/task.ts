@@ -1,4 +1,6 @@
-import type { VideoMode, VideoResolution } from "../../catalog/media_sections.ts";
+import { TERMINAL_STATUSES, type TerminalStatus } from "../../calls/ended_task.ts";
+import type { VideoResolution } from "../../catalog/media_sections.ts";
+import type { Medium, VideoMode } from "../../lib/video_mode.ts";
 import type { Money } from "../../lib/money.ts";
 import type { VideoExtra, VideoJobHandle, VideoProgressDetails, VideoResult } from "../../upstreams/video_upstream.ts";
 
@@ -94,10 +96,7 @@ export interface VideoTask {
 export type VideoStatus = "pending" | TerminalStatus;
 
 /** Every status, `pending` first: the one that others follow. */
-export const VIDEO_STATUSES: readonly VideoStatus[] = ["pending", "completed", "failed", "cancelled", "expired"];
-
-/** A status that never changes again. */
-export type TerminalStatus = "completed" | "failed" | "cancelled" | "expired";
+export const VIDEO_STATUSES: readonly VideoStatus[] = ["pending", ...TERMINAL_STATUSES];
 
 /** What the caller ordered, in the model's terms. */
 export interface TaskOrder {
@@ -130,9 +129,6 @@ export type TaskMedia =
     readonly mediaType: string;
     readonly bytes: number;
   };
-
-/** What a reference is made of. */
-export type Medium = "image" | "audio" | "video";
 
 /** How far a pending task got; see {@linkcode VideoTask}. */
 export type TaskStage =

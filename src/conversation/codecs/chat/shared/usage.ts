@@ -8,7 +8,7 @@ import {
   withCounters,
   withTier,
 } from "../../../usage.ts";
-import type { Usage } from "../../../usage.ts";
+import type { ContentCounters, Usage } from "../../../usage.ts";
 import { listOf, objectOf } from "../../../wire_value.ts";
 
 /**
@@ -77,15 +77,11 @@ function searchesIn(usage: JsonObject): number | null {
   return typeof count === "number" ? readCounter(count) : null;
 }
 
-/** What a reply shows without counting it in its usage. */
-export interface Extras {
-  /** 1 when the web is cited: the form's author does not count the one search that its search models make. */
-  webSearches: number;
-  imagesMade: number;
-}
-
-/** Notes what a reply, or a chunk of one, shows. */
-export function noteExtras(extras: Extras, reply: JsonObject | null): void {
+/**
+ * Notes what a reply, or a chunk of one, shows. Any citation counts as one search: the usage of search models names
+ * none.
+ */
+export function noteExtras(extras: ContentCounters, reply: JsonObject | null): void {
   for (const choice of listOf(reply?.choices)) {
     const one = objectOf(choice);
     const message = objectOf(one?.message) ?? objectOf(one?.delta);

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Citation, ReasoningPart } from "../../../conversation.ts";
 import type { PartOpening, ReplyEvent } from "../../../events.ts";
 import type { Seal } from "../../../seal.ts";
-import { laterReport, type Usage, withAtLeast } from "../../../usage.ts";
+import { type ContentCounters, laterReport, type Usage, withAtLeast } from "../../../usage.ts";
 import { callsClosed, newCalls, readCallDelta, sealFirstCall } from "./call_deltas.ts";
 import type { Calls } from "./call_deltas.ts";
 import { logprobsField, readTokenLogprobs, type TokenLogprob } from "../../../logprobs.ts";
@@ -17,7 +17,7 @@ import { readThinking } from "../shared/read_parts.ts";
 import { readImages } from "./read_reply.ts";
 import { plainThoughtOf, readDetail, THOUGHT_BREAK } from "../shared/reasoning.ts";
 import { isFailure, readStop } from "../shared/stop.ts";
-import { type Extras, noteExtras, readUsage } from "../shared/usage.ts";
+import { noteExtras, readUsage } from "../shared/usage.ts";
 
 /** A text, refusal or thought that is being streamed; calls are kept apart, as they may overlap. */
 interface OpenPart {
@@ -44,7 +44,7 @@ interface Reading {
   readonly calls: Calls;
   finishReason: string | null;
   usage: Usage | null;
-  readonly extras: Extras;
+  readonly extras: ContentCounters;
   citations: Citation[];
   /** Tokens whose text has not come yet. */
   logprobs: TokenLogprob[];

@@ -1,11 +1,8 @@
 import { invalidField } from "../../../../lib/gateway_error.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { AudioPart, FilePart, ImagePart, Source, VideoPart } from "../../../conversation.ts";
+import type { ImagePart, MediaPart, Source } from "../../../conversation.ts";
 import { isObject, textOrNull } from "../../../wire_value.ts";
 import { field } from "./fields.ts";
-
-/** A part whose payload is bytes or the address of a file. */
-export type MediaPart = ImagePart | FilePart | AudioPart | VideoPart;
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   png: "image/png",

@@ -1,13 +1,10 @@
 import { Buffer } from "node:buffer";
 import { invalidField } from "../../../../lib/gateway_error.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { FilePart, ImagePart, Source, TextPart } from "../../../conversation.ts";
+import type { FilePart, ShownPart, Source, TextPart } from "../../../conversation.ts";
 import { isObject, textOrNull } from "../../../wire_value.ts";
 import { type Names, readCache } from "../shared/fields.ts";
 import { readText } from "../shared/parts.ts";
-
-/** What a block of a user's message or of a tool's result can be read as. */
-export type ShownPart = TextPart | ImagePart | FilePart;
 
 /**
  * A block that shows the model something; null for kinds that are not shown.

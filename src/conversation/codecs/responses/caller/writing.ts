@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { ReplyContext } from "../../../caller_format.ts";
 import type { PartOpening } from "../../../events.ts";
 import type { Seal } from "../../../seal.ts";
-import type { SealBearer } from "../shared/carried_seal.ts";
+import type { CarriedSeal } from "../shared/carried_seal.ts";
 import type { Emit, Item } from "./item_frames.ts";
 import { responseIdOf } from "./output_items.ts";
 import { settingsOf } from "./response_object.ts";
@@ -20,14 +20,6 @@ export interface OpenPart {
   seal: Seal | null;
 }
 
-/** An item that holds nothing but a proof. */
-export interface ProofItem {
-  /** The proof. */
-  readonly seal: Seal;
-  /** What it belongs to. */
-  readonly bearer: SealBearer;
-}
-
 /** Where the writing of a response stream stands. */
 export interface Writing {
   /** What the reply repeats of its request. */
@@ -39,7 +31,7 @@ export interface Writing {
   /** Closed items by `output_index`; null while one is open. */
   readonly output: (JsonObject | null)[];
   /** Items that wait for an item behind them, as no reply ends with one. */
-  readonly proofs: ProofItem[];
+  readonly proofs: CarriedSeal[];
   /** Calls whose arguments are no JSON: whether they ended or were cut is known at the finish only. */
   readonly suspended: Item[];
   /** As `callIdFor` uses them. */

@@ -4,9 +4,8 @@ import type {
   CacheMark,
   Citation,
   FilePart,
-  ImagePart,
   Part,
-  TextPart,
+  ShownPart,
   ToolResultPart,
 } from "../../../conversation.ts";
 import { invalidField } from "../../../../lib/gateway_error.ts";
@@ -15,10 +14,8 @@ import type { Quirks } from "../../../quirks.ts";
 import { plainTextOf, readFile, readImage } from "./media.ts";
 import { isObject, numberOrNull, objectsOf, textOf, textOrNull } from "../../../wire_value.ts";
 
-type Shown = TextPart | ImagePart | FilePart;
-
 /** One part of a user's, system's or developer's message; null for an empty or unknown one. */
-export function readUserPart(part: JsonObject, path: string, beyond: Set<string>): Shown | AudioPart | null {
+export function readUserPart(part: JsonObject, path: string, beyond: Set<string>): ShownPart | AudioPart | null {
   if (part.type === "input_audio") return readAudio(part, path);
   return readShown(part, path, beyond);
 }
@@ -30,12 +27,12 @@ export function readAssistantPart(part: JsonObject, path: string, beyond: Set<st
 }
 
 /** What a tool answered: text, or a list of parts. */
-export function readOutput(output: unknown, path: string, beyond: Set<string>): Shown[] {
+export function readOutput(output: unknown, path: string, beyond: Set<string>): ShownPart[] {
   if (typeof output === "string") return output === "" ? [] : [{ kind: "text", text: output }];
   return objectsOf(output).flatMap((part, index) => readShown(part, `${path}[${index}]`, beyond) ?? []);
 }
 
-function readShown(part: JsonObject, path: string, beyond: Set<string>): Shown | null {
+function readShown(part: JsonObject, path: string, beyond: Set<string>): ShownPart | null {
   const cache: { cache?: CacheMark } = isObject(part.prompt_cache_breakpoint) ? { cache: { ttl: null } } : {};
   switch (part.type) {
     case "input_text":
@@ -112,7 +109,7 @@ export function writeUserPart(part: Part, losses: Set<string>): JsonObject | nul
   }
 }
 
-function writeShown(part: Shown, losses: Set<string>): JsonObject {
+function writeShown(part: ShownPart, losses: Set<string>): JsonObject {
   if (part.cache) losses.add("cache_control");
   switch (part.kind) {
     case "text":

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import {
   checkedCounters,
+  type ContentCounters,
   mediumTokensOf,
   outputSideOf,
   promptTokensOf,
@@ -66,19 +67,13 @@ function searchesIn({ server_side_tool_usage_details: details }: JsonObject): nu
   return readCounter(details.web_search_calls) + readCounter(details.x_search_calls);
 }
 
-/** What a vendor's own tools did for a response, as far as its output items tell. */
-export interface HostedWork {
-  webSearches: number;
-  imagesMade: number;
-}
-
 /** Nothing done yet. */
-export function newHostedWork(): HostedWork {
+export function newHostedWork(): ContentCounters {
   return { webSearches: 0, imagesMade: 0 };
 }
 
 /** Counts an output item that has ended. Opening a found page, or looking through it, is no search. */
-export function noteHosted(work: HostedWork, item: unknown): void {
+export function noteHosted(work: ContentCounters, item: unknown): void {
   if (!isObject(item) || item.status === "failed") return;
   const isSearch = item.type === "web_search_call" &&
     (!isObject(item.action) || (item.action.type ?? "search") === "search");
@@ -87,7 +82,7 @@ export function noteHosted(work: HostedWork, item: unknown): void {
 }
 
 /** The usage with what the output items tell, where it tells less itself. */
-export function withHosted<U extends Usage | null>(usage: U, work: HostedWork): U {
+export function withHosted<U extends Usage | null>(usage: U, work: ContentCounters): U {
   return withAtLeast(usage, work);
 }
 

@@ -2,8 +2,9 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Citation } from "../../../conversation.ts";
 import type { PartOpening, ReplyEvent } from "../../../events.ts";
 import { logprobsField, type TokenLogprob } from "../../../logprobs.ts";
+import type { ContentCounters } from "../../../usage.ts";
 import { numberOrNull } from "../../../wire_value.ts";
-import { type HostedWork, newHostedWork } from "../shared/usage.ts";
+import { newHostedWork } from "../shared/usage.ts";
 
 /** A neutral part while it is read. */
 export interface OpenPart {
@@ -43,7 +44,7 @@ export interface Reading {
   /** True after the form's end mark or a failure: what follows means nothing. */
   ended: boolean;
   /** Searches and pictures whose items have ended. */
-  readonly hosted: HostedWork;
+  readonly hosted: ContentCounters;
 }
 
 /** The reading before the first event. */
