@@ -9,7 +9,7 @@ import type { Log } from "../lib/log.ts";
 import type { MemoryBudget } from "../lib/memory_budget.ts";
 import { createMediaInliner } from "../net/media_inliner.ts";
 import { prepareFolder } from "../files/prepare_folder.ts";
-import { unwritableOf } from "../lib/unwritable.ts";
+import { asUnwritableError } from "../lib/unwritable.ts";
 import type { OwnAddress } from "../net/target.ts";
 import { imageRoutes } from "./images.ts";
 import { joinRunners } from "./job_runners.ts";
@@ -128,7 +128,7 @@ async function openDoors(foundation: Foundation, present: Present): Promise<{ en
     return { engines, router: await routerOf(foundation, engines, present) };
   } catch (error) {
     await foundation.close();
-    throw unwritableOf("files", foundation.config.files, error);
+    throw asUnwritableError("files", foundation.config.files, error);
   }
 }
 
@@ -250,7 +250,7 @@ async function prepareFiles(path: string, log: Log): Promise<void> {
   try {
     await prepareFolder(path, log);
   } catch (error) {
-    throw unwritableOf("files", path, error);
+    throw asUnwritableError("files", path, error);
   }
 }
 

@@ -17,7 +17,7 @@ import type { EgressPolicy, OwnAddress } from "../net/target.ts";
 import { type CircuitBreaker, createCircuitBreaker } from "../routing/circuit_breaker.ts";
 import { createCredentialMonitor } from "../routing/credential_monitor.ts";
 import type { EmbeddedStore } from "../store/embedded.ts";
-import { unwritableOf } from "../lib/unwritable.ts";
+import { asUnwritableError } from "../lib/unwritable.ts";
 import { freeSpaceAt } from "../store/free_space.ts";
 import { openKvStore } from "../store/kv.ts";
 import type { Provider } from "../upstreams/provider.ts";
@@ -125,6 +125,6 @@ async function openStore(
     const freeBytes = freeSpaceAt(path === ":memory:" ? [files] : [dirname(path), files]);
     return await openKvStore({ path, space: { freeBytes, minFreeBytes: limits.minFreeDiskBytes }, ...options });
   } catch (error) {
-    throw unwritableOf("store", path, error);
+    throw asUnwritableError("store", path, error);
   }
 }

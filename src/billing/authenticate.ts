@@ -22,6 +22,6 @@ export function createAuthenticate(ring: KeyRing): Authenticate {
 }
 
 function ownedBy(credential: Credential, memory: MemoryLease): Credential {
-  memory.belongTo(credential.accountId);
+  memory.assignTo(credential.accountId);
   return credential;
 }

@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { newApiKey } from "../billing/api_key.ts";
 import { makePrivateFolder, PRIVATE_FILE_MODE } from "../lib/private_path.ts";
-import { unwritableOf } from "../lib/unwritable.ts";
+import { asUnwritableError } from "../lib/unwritable.ts";
 
 /** The secret that a file holds, without blanks around it; null when there is no such file, or it is empty. */
 export async function readSecret(path: string): Promise<string | null> {
@@ -9,7 +9,7 @@ export async function readSecret(path: string): Promise<string | null> {
     return (await Deno.readTextFile(path)).trim() || null;
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return null;
-    throw unwritableOf(null, path, error);
+    throw asUnwritableError(null, path, error);
   }
 }
 
@@ -20,7 +20,7 @@ export async function writeSecret(path: string, secret: string): Promise<void> {
     await Deno.writeTextFile(`${path}.new`, `${secret}\n`, { mode: PRIVATE_FILE_MODE });
     await Deno.rename(`${path}.new`, path);
   } catch (error) {
-    throw unwritableOf(null, path, error);
+    throw asUnwritableError(null, path, error);
   }
 }
 

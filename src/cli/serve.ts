@@ -3,7 +3,7 @@ import { type RunningApp, startApp } from "../app/app.ts";
 import type { Config } from "../config/config.ts";
 import { devConfig } from "../config/dev_config.ts";
 import { loadConfig } from "../config/load_config.ts";
-import { tighten } from "../lib/private_path.ts";
+import { restrictPermissions } from "../lib/private_path.ts";
 import { startSandbox } from "../sandbox/mod.ts";
 import { adminKeyPath, pathOf, webhookSecretPath } from "./find_gateway.ts";
 import { keptSecret, writeSecret } from "./secret_file.ts";
@@ -34,7 +34,9 @@ export async function dev(args: readonly string[]): Promise<number> {
   const sandbox = await startSandbox({ port: 0 });
   const config = await withAdminKey(devConfig({ sandbox: sandbox.baseUrls, key, env: environment }));
   const output = openProcessOutput(config);
-  for (const path of [DEV_KEY_PATH, adminKeyPath(config.store)]) if (path !== null) await tighten(path, output.log);
+  for (const path of [DEV_KEY_PATH, adminKeyPath(config.store)]) {
+    if (path !== null) await restrictPermissions(path, output.log);
+  }
   const code = await runUntilSignal(output, async () => {
     const app = await start(config, output, true);
     await keepWebhookSecret(config, app);

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Log } from "../lib/log.ts";
-import { makePrivateFolder, PRIVATE_FILE_MODE, tighten } from "../lib/private_path.ts";
+import { makePrivateFolder, PRIVATE_FILE_MODE, restrictPermissions } from "../lib/private_path.ts";
 
 /** Begins like what a write leaves that did not come to its end, so that it is removed at the next start. */
 const PROBE = ".part-probe-";
@@ -13,7 +13,7 @@ const PROBE = ".part-probe-";
  */
 export async function prepareFolder(path: string, log: Log): Promise<void> {
   await makePrivateFolder(path);
-  await tighten(path, log);
+  await restrictPermissions(path, log);
   const probe = join(path, `${PROBE}${crypto.randomUUID()}`);
   await Deno.writeFile(probe, new Uint8Array(), { createNew: true, mode: PRIVATE_FILE_MODE });
   try {

@@ -49,14 +49,14 @@ export async function readBody(
   const before = memory.held;
   try {
     if (length !== null && length <= SMALL_BYTES) {
-      memory.take(length * memoryFactor);
+      memory.reserve(length * memoryFactor);
       return await readSmall(request, limits);
     }
-    const bytes = await readLarge(request, limits, length, (more) => memory.take(more * memoryFactor));
-    memory.giveBackTo(before + bytes.length * memoryFactor);
+    const bytes = await readLarge(request, limits, length, (more) => memory.reserve(more * memoryFactor));
+    memory.releaseTo(before + bytes.length * memoryFactor);
     return bytes;
   } catch (error) {
-    memory.giveBackTo(before);
+    memory.releaseTo(before);
     throw error;
   }
 }

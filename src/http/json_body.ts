@@ -64,7 +64,7 @@ export function jsonObjectOf(sent: Uint8Array<ArrayBuffer>, memory?: MemoryLease
   const bytes = withoutMark(sent);
   if (!isUtf8(bytes)) throw new GatewayError("invalid_request", "Cannot read the body: expected UTF-8");
   const scan = outlineOf(bytes);
-  memory?.take(scan.containers * JSON_CONTAINER_BYTES);
+  memory?.reserve(scan.containers * JSON_CONTAINER_BYTES);
   const body = parsed(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
   if (typeof body !== "object" || body === null || Array.isArray(body)) throw notAnObject(nameOf(body));
   if (hasRepeatedMember(scan, body)) {

@@ -38,7 +38,7 @@ export async function tryImages(
   const [{ request, candidates, amount }] = options;
   const balanceCovers = await isCovered(options, accountId, parts);
   if (balanceCovers && request.references.length > 0) {
-    const reserve = (bytes: number) => asker.memory.take(bytes);
+    const reserve = (bytes: number) => asker.memory.reserve(bytes);
     await parts.readReferences(request.references, { accountId, signal: asker.callerSignal(), reserve });
   }
   const likely = likeliestFirst(candidates, { breaker: parts.breaker, accountId });

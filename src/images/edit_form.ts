@@ -51,7 +51,7 @@ const FORM_MEMORY_BYTES = 4 * 1_048_576;
  */
 export async function readEditForm(source: BodySource, limits: EditFormLimits, room: SpoolRoom): Promise<EditForm> {
   const { request, memory } = source;
-  memory.take(FORM_MEMORY_BYTES);
+  memory.reserve(FORM_MEMORY_BYTES);
   const boundary = boundaryOf(request.headers.get("content-type"));
   const form = new FormBuilder(limits.fileBytes, room);
   for await (const event of readForm(chunksOf(request, limits.body), boundary)) {

@@ -27,19 +27,19 @@ export class ImageMemory {
   constructor(memory: MemoryLease, count: number) {
     this.#memory = memory;
     this.#ahead = Math.min(count * AHEAD_BYTES_PER_IMAGE, memory.budget.accountLimitBytes * MAX_AHEAD_SHARE);
-    memory.take(this.#ahead);
+    memory.reserve(this.#ahead);
     this.#heldBefore = memory.held;
   }
 
   /** Takes memory for a picture to look at, which stays for every attempt. Throws `overloaded`. */
   readonly reserveReference = (bytes: number): void => {
-    this.#memory.take(bytes);
+    this.#memory.reserve(bytes);
     this.#heldBefore = this.#memory.held;
   };
 
   /** To be called before each attempt: drops what the last one read. */
   beginAttempt(): void {
-    this.#memory.giveBackTo(this.#heldBefore);
+    this.#memory.releaseTo(this.#heldBefore);
     this.#left = this.#ahead;
   }
 
@@ -62,7 +62,7 @@ export class ImageMemory {
   #take(bytes: number): void {
     const fromAhead = Math.min(bytes, this.#left);
     this.#left -= fromAhead;
-    if (bytes > fromAhead) this.#memory.take(bytes - fromAhead);
+    if (bytes > fromAhead) this.#memory.reserve(bytes - fromAhead);
   }
 }
 

@@ -45,8 +45,8 @@ export function createReferenceReader(policy: EgressPolicy, media: MediaWork): R
       const bytes = await bytesOf(field, value, policy, { signal, reserve });
       const facts = factsOf(field, bytes);
       const checked = await media.checkPicture(bytes, accountId);
-      if (checked.mistake === "not_image") throw invalidField(field, "expected an image that can be decoded");
-      if (checked.mistake === "too_large") {
+      if (checked.problem === "not_image") throw invalidField(field, "expected an image that can be decoded");
+      if (checked.problem === "too_large") {
         throw invalidField(field, "expected an image that takes less work to decode");
       }
       sources.push({ ...facts, lengthBytes: checked.bytes.length, open: () => once(checked.bytes) });

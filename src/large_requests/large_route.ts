@@ -54,7 +54,7 @@ async function answer(
   const heldBefore = inbound.memory.held;
   const body = await readBody(inbound, limits, JSON_MEMORY_FACTOR);
   if (body.length > largeBytes) return await large.answer(inbound, credential, body, format);
-  inbound.memory.giveBackTo(heldBefore);
+  inbound.memory.releaseTo(heldBefore);
   return await route.handler(withBody(inbound, body));
 }
 

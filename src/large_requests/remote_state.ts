@@ -216,16 +216,16 @@ class RemoteLease extends MemoryLease {
     super(UNLIMITED_MEMORY, accountId);
   }
 
-  override take(bytes: number): void {
+  override reserve(bytes: number): void {
     const prepaid = Math.min(this.prepaidBytes, bytes);
     if (bytes > prepaid) this.counter.take(bytes - prepaid);
     this.prepaidBytes -= prepaid;
-    super.take(bytes);
+    super.reserve(bytes);
   }
 
-  override give(bytes: number): void {
+  override release(bytes: number): void {
     const before = this.held;
-    super.give(bytes);
+    super.release(bytes);
     if (before > this.held) this.counter.give(before - this.held);
   }
 }

@@ -87,7 +87,7 @@ export class SharedState {
 
   #takeMemory(request: number, bytes: number): PlainError | null {
     try {
-      this.links.requestOf(request)?.memory.take(bytes);
+      this.links.requestOf(request)?.memory.reserve(bytes);
       return null;
     } catch (error) {
       return plainErrorOf(error);
@@ -103,7 +103,7 @@ export class SharedState {
         this.#admissions.get(message.admission)?.admission.release();
         return this.#ended(message.admission);
       case "give-memory":
-        return this.links.requestOf(message.request)?.memory.give(message.bytes);
+        return this.links.requestOf(message.request)?.memory.release(message.bytes);
       case "invalidate":
         return this.parts.meter.invalidate(message.accountId);
       case "attempt":

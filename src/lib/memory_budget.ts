@@ -108,7 +108,7 @@ export class MemoryLease implements Disposable {
   }
 
   /** Names the account once the caller is known; what is held already moves to it. */
-  belongTo(account: string): void {
+  assignTo(account: string): void {
     if (account === this.#account) return;
     this.budget.count(this.#account, -this.#held);
     this.#account = account;
@@ -121,7 +121,7 @@ export class MemoryLease implements Disposable {
    * @throws {GatewayError} `overloaded` with `Retry-After` when there is no room now; `request_too_large` when there
    * never is, because the lease alone would exceed what an account can hold.
    */
-  take(bytes: number): void {
+  reserve(bytes: number): void {
     const wanted = Math.ceil(bytes);
     if (this.#isEnded) throw overloaded("the request has ended");
     if (this.#held + wanted > this.budget.accountLimitBytes) throw tooLarge(this.budget.accountLimitBytes);
@@ -131,15 +131,15 @@ export class MemoryLease implements Disposable {
   }
 
   /** Gives bytes back before the lease ends; more than it holds counts as all. */
-  give(bytes: number): void {
+  release(bytes: number): void {
     const given = Math.min(Math.ceil(bytes), this.#held);
     this.#held -= given;
     this.budget.count(this.#account, -given);
   }
 
   /** Gives back everything above an earlier {@linkcode MemoryLease.held}: what was taken since is dropped. */
-  giveBackTo(held: number): void {
-    this.give(Math.max(this.#held - held, 0));
+  releaseTo(held: number): void {
+    this.release(Math.max(this.#held - held, 0));
   }
 
   /** Opens a lease of the same account, for work that goes on when the request has ended. */
@@ -158,7 +158,7 @@ export class MemoryLease implements Disposable {
   /** Gives everything back; nothing can be taken afterwards. May be called twice. */
   end(): void {
     this.#isEnded = true;
-    this.give(this.#held);
+    this.release(this.#held);
   }
 
   /** As {@linkcode MemoryLease.end}. */

@@ -3,8 +3,8 @@ export class PermitsByKey {
   readonly #running = new Map<string, number>();
   readonly #waiting = new Map<string, (() => void)[]>();
 
-  /** @param mostAtOnce Per key. */
-  constructor(readonly mostAtOnce: number) {}
+  /** @param maxConcurrent Per key. */
+  constructor(readonly maxConcurrent: number) {}
 
   /** Does a piece of work when its turn has come. */
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
@@ -18,7 +18,7 @@ export class PermitsByKey {
 
   async #begin(key: string): Promise<void> {
     const running = this.#running.get(key) ?? 0;
-    if (running < this.mostAtOnce) return void this.#running.set(key, running + 1);
+    if (running < this.maxConcurrent) return void this.#running.set(key, running + 1);
     const { promise, resolve } = Promise.withResolvers<void>();
     const waiting = this.#waiting.get(key) ?? [];
     waiting.push(resolve);

@@ -18,7 +18,7 @@ export async function makePrivateFolder(path: string): Promise<void> {
  * What we do not own, or cannot change, is logged as `permissions_open` and left alone, as is a shared folder such as
  * `/tmp`. Nothing happens where there is no such path, or where the system has no modes.
  */
-export async function tighten(path: string, log: Log): Promise<void> {
+export async function restrictPermissions(path: string, log: Log): Promise<void> {
   const about = await Deno.stat(path).catch(() => null);
   const mode = about?.mode ?? 0;
   if (about === null || (mode & OTHERS) === 0) return;

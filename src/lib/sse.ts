@@ -16,7 +16,7 @@ export interface FrameReader {
 /** What a frame may hold. */
 export interface FrameReaderOptions {
   /** The most characters of one frame that is not complete yet. Default 1,048,576; streams of images need more. */
-  readonly longestFrame?: number;
+  readonly maxFrameCharacters?: number;
 }
 
 const MAX_FRAME_CHARACTERS = 1_048_576;
@@ -31,7 +31,7 @@ export const MAX_PICTURE_FRAME_BYTES = 33_554_432;
  */
 export function createFrameReader(options: FrameReaderOptions = {}): FrameReader {
   const decoder = new TextDecoder();
-  const longest = options.longestFrame ?? MAX_FRAME_CHARACTERS;
+  const longest = options.maxFrameCharacters ?? MAX_FRAME_CHARACTERS;
   let frames: Frame[] = [];
   let overflowed = false;
   const parser = createParser({

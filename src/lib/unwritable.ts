@@ -29,7 +29,7 @@ const REASONS: Readonly<Record<string, string>> = {
  *
  * @param setting The field of the configuration that names the place; null for one that no field names.
  */
-export function unwritableOf(setting: string | null, path: string, error: unknown): unknown {
+export function asUnwritableError(setting: string | null, path: string, error: unknown): unknown {
   const reason = reasonOf(error);
   return reason === null ? error : new UnwritableError(setting, path, reason, { cause: error });
 }

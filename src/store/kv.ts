@@ -1,7 +1,7 @@
 import { basename, dirname, join, resolve } from "node:path";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
-import { makePrivateFolder, tighten } from "../lib/private_path.ts";
+import { makePrivateFolder, restrictPermissions } from "../lib/private_path.ts";
 import { DATABASE_FILE_SUFFIXES, prepareDatabaseFile, StoreFileError, StoreMissingError } from "./database_file.ts";
 import { SCHEMA } from "./keys.ts";
 import { KvStore, type OwnedDatabase } from "./kv_store.ts";
@@ -48,7 +48,7 @@ export async function openKvStore(options: KvStoreOptions): Promise<KvStore> {
   const lock = await ProcessLock.take(realPath);
   let kv: Deno.Kv | null = null;
   try {
-    for (const suffix of DATABASE_FILE_SUFFIXES) await tighten(realPath + suffix, log);
+    for (const suffix of DATABASE_FILE_SUFFIXES) await restrictPermissions(realPath + suffix, log);
     await prepareDatabaseFile(realPath);
     kv = await openKv(realPath);
     const began = await beginGeneration(kv, realPath);

@@ -5,7 +5,7 @@ import { createFrameReader, createListWriter, MAX_PICTURE_FRAME_BYTES } from "..
 
 /** The content form's other framing: the vendor is asked for events, the caller gets one JSON array that grows. */
 export class ArrayRelay implements Relay {
-  readonly #frames = createFrameReader({ longestFrame: MAX_PICTURE_FRAME_BYTES });
+  readonly #frames = createFrameReader({ maxFrameCharacters: MAX_PICTURE_FRAME_BYTES });
   readonly #list = createListWriter();
 
   /** @param inner The same stream as events. */
@@ -51,7 +51,7 @@ export class ArrayRelay implements Relay {
       return [...bytes === null ? [] : this.#frames.push(bytes), ...this.#frames.end()];
     } catch {
       // A frame without an end made the reader give up; what the relay says last still stands for itself.
-      return bytes === null ? [] : createFrameReader({ longestFrame: MAX_PICTURE_FRAME_BYTES }).push(bytes);
+      return bytes === null ? [] : createFrameReader({ maxFrameCharacters: MAX_PICTURE_FRAME_BYTES }).push(bytes);
     }
   }
 

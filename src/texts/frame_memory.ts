@@ -21,12 +21,12 @@ export class FrameMemory {
   hold(bytes: number): void {
     const counted = bytes > UNCOUNTED_BYTES ? bytes : 0;
     if (counted > this.#lease.held) this.#take(counted - this.#lease.held);
-    else this.#lease.giveBackTo(counted);
+    else this.#lease.releaseTo(counted);
   }
 
   #take(bytes: number): void {
     try {
-      this.#lease.take(bytes);
+      this.#lease.reserve(bytes);
     } catch (cause) {
       const message = "Not enough memory for the reply: too much is under way. Send it again later";
       throw new GatewayError("overloaded", message, { cause });

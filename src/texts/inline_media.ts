@@ -97,7 +97,7 @@ class Downloads {
   /** Ends what runs, and gives back its memory. */
   giveUp(): void {
     this.#end.abort();
-    this.asker.memory.giveBackTo(this.#heldBefore);
+    this.asker.memory.releaseTo(this.#heldBefore);
   }
 
   async fetch(url: string, where: string): Promise<Source & { readonly kind: "base64" }> {
@@ -130,7 +130,7 @@ class Downloads {
         `Cannot send the media of the request: expected at most ${MAX_MEDIA_BYTES} bytes together`,
       );
     }
-    this.asker.memory.take(bytes * MEDIA_MEMORY_FACTOR);
+    this.asker.memory.reserve(bytes * MEDIA_MEMORY_FACTOR);
   }
 }
 

@@ -81,7 +81,7 @@ async function chargeIfLeft(attempt: TextAttempt, error: unknown): Promise<void>
 /** What a failure of an attempt is to be judged and reported as. What was read for the attempt is dropped. */
 function failureIn({ turn: { cache, memory } }: BegunAttempt, heldBefore: number): (error: unknown) => never {
   return (error) => {
-    memory.giveBackTo(heldBefore);
+    memory.releaseTo(heldBefore);
     throw cache ? failureOfCache(error, cache) : error;
   };
 }

@@ -1,4 +1,4 @@
-import { countTokensHere } from "../workers/token_job.ts";
+import { countTokensInThread } from "../workers/token_job.ts";
 import type { Conversation, Part } from "../conversation/conversation.ts";
 import { NO_USAGE, type Usage } from "../conversation/usage.ts";
 
@@ -15,7 +15,7 @@ const TURN_TOKENS = 4;
 /** Counts the tokens of a text of at most 200,000 characters. */
 export type TokenCounter = (text: string) => Promise<number>;
 
-let counter: TokenCounter = countTokensHere;
+let counter: TokenCounter = countTokensInThread;
 
 /**
  * Lets counts run elsewhere than in this thread, where loading the tokenizer alone takes half a second.
@@ -25,7 +25,7 @@ let counter: TokenCounter = countTokensHere;
 export function countTokensBy(other: TokenCounter): () => void {
   counter = other;
   return () => {
-    if (counter === other) counter = countTokensHere;
+    if (counter === other) counter = countTokensInThread;
   };
 }
 

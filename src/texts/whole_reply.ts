@@ -43,7 +43,7 @@ async function readWithinMemory(response: OutboundResponse, attempt: TextAttempt
   try {
     return await response.readAll(REPLY_CAP_BYTES, (bytes) => {
       came += bytes;
-      memory.take(bytes * REPLY_MEMORY_FACTOR);
+      memory.reserve(bytes * REPLY_MEMORY_FACTOR);
     });
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;

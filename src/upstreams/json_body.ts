@@ -1,4 +1,4 @@
-import { joined } from "../lib/joined.ts";
+import { concatBytes } from "../lib/concat_bytes.ts";
 import type { ImageSource } from "./image_upstream.ts";
 import type { OutboundBody } from "./outbound_body.ts";
 
@@ -58,7 +58,7 @@ async function* encoded(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
   for await (const chunk of bytes) {
     for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
       const piece = chunk.subarray(at, at + PIECE_BYTES);
-      const known = rest.length === 0 ? piece : joined([rest, piece]);
+      const known = rest.length === 0 ? piece : concatBytes([rest, piece]);
       const usable = known.length - known.length % 3;
       if (usable > 0) yield encoder.encode(known.subarray(0, usable).toBase64());
       rest = known.slice(usable);

@@ -1,7 +1,7 @@
 import { joined as joinedCommits, webhookSecretKey, type WebhookSecretRecord } from "../billing/records.ts";
 import { webhookSecretsIn } from "../billing/webhook_secret.ts";
-import { joined } from "../lib/joined.ts";
-import { inOneLine, type TimePlace } from "../lib/time_place.ts";
+import { concatBytes } from "../lib/concat_bytes.ts";
+import { mergeByTime, type TimeIndexEntry } from "../lib/time_index_entry.ts";
 import type { Commit, Entry, Job, Key, Store } from "../store/store.ts";
 import { packDelivery, type StoredDelivery, unpackDelivery } from "./packed_delivery.ts";
 import { type Attempt, type Delivery, DELIVERY_STATES, type DeliveryState, type StoredBody } from "./delivery.ts";
@@ -142,7 +142,7 @@ export async function readMessage(
   const [secret, ...pieces] = await store.get<WebhookSecretRecord | Uint8Array>(keys);
   const secrets = webhookSecretsIn(secret && secret.value as WebhookSecretRecord, store.now());
   if ("whole" in body) return { body: body.whole, secrets };
-  const whole = joined(pieces.flatMap((piece) => piece ? [piece.value as Uint8Array] : []));
+  const whole = concatBytes(pieces.flatMap((piece) => piece ? [piece.value as Uint8Array] : []));
   if (whole.length !== body.bytes) throw new Error(`The body of event ${id} is not whole`);
   return { body: whole, secrets };
 }
@@ -167,7 +167,7 @@ export interface DeliveryRange {
 }
 
 /** A place in the timeline, behind one delivery. */
-export type DeliveryPlace = TimePlace;
+export type DeliveryPlace = TimeIndexEntry;
 
 /**
  * Deliveries of a range in the order of their events, newest first when `reverse`.
@@ -191,7 +191,7 @@ export async function scanDeliveries(
   const [first, ...others] = state === null ? DELIVERY_STATES : [state];
   // Deliveries leave `pending` for the others: read in this order, one that moves is seen twice, but not missed.
   const lines = [await scan(first), ...await Promise.all(others.map(scan))];
-  const places = inOneLine(lines.flat(), reverse).slice(0, limit)
+  const places = mergeByTime(lines.flat(), reverse).slice(0, limit)
     .filter(({ createdAt }) => createdAt >= from && createdAt < to);
   if (places.length === 0) return [];
   const entries = await store.get<StoredDelivery>(places.map(({ id }) => deliveryKey(id)));

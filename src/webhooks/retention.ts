@@ -1,4 +1,4 @@
-import { eachOf } from "../lib/each_of.ts";
+import { forEachConcurrent } from "../lib/for_each_concurrent.ts";
 import type { Store } from "../store/store.ts";
 import type { DeliveryState } from "./delivery.ts";
 import { type DeliveryPlace, readDelivery, removeEndedDelivery, scanDeliveries } from "./records.ts";
@@ -27,7 +27,11 @@ export function deliverySweep(store: Store, deliveriesMs: number | null): () => 
       const range = { state, from: 0, to: settledBefore }; // a delivery ends after its event
       const page = { after: cursors.get(state) ?? null, limit: BATCH, reverse: false };
       const deliveries = await scanDeliveries(store, range, page);
-      await eachOf(deliveries, AT_ONCE, async ({ id }) => void await removeEndedDelivery(store, id, settledBefore));
+      await forEachConcurrent(
+        deliveries,
+        AT_ONCE,
+        async ({ id }) => void await removeEndedDelivery(store, id, settledBefore),
+      );
       const last = deliveries[BATCH - 1];
       if (last === undefined) cursors.delete(state);
       else cursors.set(state, { createdAt: last.createdAt, id: last.id });

@@ -11,7 +11,7 @@ export const MAX_AUDIO_PARSE_MS = 2_000;
  * @param mediaType By its first bytes.
  * @param now Milliseconds of any clock.
  */
-export async function secondsOfAudio(
+export async function measureAudioSeconds(
   bytes: Uint8Array,
   mediaType: string,
   now: () => number = () => performance.now(),

@@ -1,11 +1,11 @@
-import { secondsOfAudio } from "./audio_job.ts";
+import { measureAudioSeconds } from "./audio_job.ts";
 import type { JobOutcome } from "./job_server.ts";
-import { mistakeInPicture, type Redrawing, redrawnPicture } from "./picture_jobs.ts";
+import { findDecodingProblem, type ReencodeOptions, reencodePicture } from "./picture_jobs.ts";
 
 /** What the threads of `createMediaWork` can do. */
 export type MediaJob =
   | { readonly kind: "check-picture"; readonly buffer: ArrayBuffer }
-  | { readonly kind: "redraw-picture"; readonly buffer: ArrayBuffer; readonly how: Redrawing }
+  | { readonly kind: "redraw-picture"; readonly buffer: ArrayBuffer; readonly how: ReencodeOptions }
   | { readonly kind: "measure-audio"; readonly buffer: ArrayBuffer; readonly mediaType: string };
 
 /** Does a job, in the thread that calls it. */
@@ -14,13 +14,13 @@ export async function runMediaJob(job: MediaJob): Promise<JobOutcome> {
   const bytes = new Uint8Array(buffer);
   switch (job.kind) {
     case "check-picture":
-      return { value: { buffer, mistake: await mistakeInPicture(bytes) }, transfer: [buffer] };
+      return { value: { buffer, mistake: await findDecodingProblem(bytes) }, transfer: [buffer] };
     case "redraw-picture": {
-      const redrawn = await redrawnPicture(bytes, job.how);
+      const redrawn = await reencodePicture(bytes, job.how);
       if (typeof redrawn === "string") return { value: redrawn };
       return { value: redrawn.buffer, transfer: [redrawn.buffer] };
     }
     case "measure-audio":
-      return { value: { buffer, seconds: await secondsOfAudio(bytes, job.mediaType) }, transfer: [buffer] };
+      return { value: { buffer, seconds: await measureAudioSeconds(bytes, job.mediaType) }, transfer: [buffer] };
   }
 }

@@ -2,8 +2,8 @@ import type { Clock } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Log } from "../lib/log.ts";
 import type { MediaJob } from "./media_job.ts";
-import type { PictureMistake } from "./picture_hazard.ts";
-import type { Redrawing } from "./picture_jobs.ts";
+import type { PictureProblem } from "./picture_problem.ts";
+import type { ReencodeOptions } from "./picture_jobs.ts";
 import { WorkerFailure, WorkerPool } from "./worker_pool.ts";
 import { type StartThread, threadStarter } from "./worker_thread.ts";
 
@@ -12,7 +12,7 @@ export interface CheckedPicture {
   /** The bytes that were sent in, in a buffer of their own. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Null when the picture can be decoded. */
-  readonly mistake: PictureMistake | null;
+  readonly problem: PictureProblem | null;
 }
 
 /**
@@ -25,12 +25,12 @@ export interface CheckedPicture {
 export interface MediaWork {
   /** Whether a PNG, JPEG, WebP or GIF can be decoded. */
   checkPicture(bytes: Uint8Array<ArrayBuffer>, accountId: string): Promise<CheckedPicture>;
-  /** See `redrawnPicture`. */
-  redrawPicture(
+  /** See `reencodePicture`. */
+  reencodePicture(
     bytes: Uint8Array<ArrayBuffer>,
-    how: Redrawing,
+    how: ReencodeOptions,
     accountId: string,
-  ): Promise<Uint8Array<ArrayBuffer> | PictureMistake>;
+  ): Promise<Uint8Array<ArrayBuffer> | PictureProblem>;
   /** The bytes, and how long the clip is, in seconds; null when that cannot be told from them. */
   measureAudio(
     bytes: Uint8Array<ArrayBuffer>,
@@ -87,12 +87,12 @@ export function createMediaWork({ clock, log, start }: MediaWorkOptions): MediaW
   return {
     async checkPicture(bytes, accountId) {
       const job = { kind: "check-picture", buffer: ownBufferOf(bytes) } as const;
-      const { buffer, mistake } = await run<{ buffer: ArrayBuffer; mistake: PictureMistake | null }>(job, accountId);
-      return { bytes: new Uint8Array(buffer), mistake };
+      const { buffer, mistake } = await run<{ buffer: ArrayBuffer; mistake: PictureProblem | null }>(job, accountId);
+      return { bytes: new Uint8Array(buffer), problem: mistake };
     },
-    async redrawPicture(bytes, how, accountId) {
+    async reencodePicture(bytes, how, accountId) {
       const job = { kind: "redraw-picture", buffer: ownBufferOf(bytes), how } as const;
-      const result = await run<ArrayBuffer | PictureMistake>(job, accountId);
+      const result = await run<ArrayBuffer | PictureProblem>(job, accountId);
       return typeof result === "string" ? result : new Uint8Array(result);
     },
     async measureAudio(bytes, mediaType, accountId) {

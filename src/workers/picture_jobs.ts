@@ -1,11 +1,11 @@
 import { pictureFactsOf } from "../lib/picture_head.ts";
-import { mistakeIn, type PictureMistake } from "./picture_hazard.ts";
+import { findPictureProblem, type PictureProblem } from "./picture_problem.ts";
 
 /**
  * Whether a picture can be decoded: null when it can. Takes about 20 ms a megapixel of processor time, which nothing
  * can interrupt.
  */
-export async function mistakeInPicture(bytes: Uint8Array<ArrayBuffer>): Promise<PictureMistake | null> {
+export async function findDecodingProblem(bytes: Uint8Array<ArrayBuffer>): Promise<PictureProblem | null> {
   const opened = await openPicture(bytes);
   if (typeof opened === "string") return opened;
   opened.close();
@@ -13,7 +13,7 @@ export async function mistakeInPicture(bytes: Uint8Array<ArrayBuffer>): Promise<
 }
 
 /** How a picture is drawn again. */
-export interface Redrawing {
+export interface ReencodeOptions {
   readonly mediaType: "image/png" | "image/jpeg";
   /** Pixels of the long side at most. */
   readonly maxSide: number;
@@ -23,10 +23,10 @@ export interface Redrawing {
  * The picture decoded, made smaller where it is too large, and encoded again. Decoding turns it upright by its own
  * mark, and encoding drops all metadata.
  */
-export async function redrawnPicture(
+export async function reencodePicture(
   bytes: Uint8Array<ArrayBuffer>,
-  { mediaType, maxSide }: Redrawing,
-): Promise<Uint8Array<ArrayBuffer> | PictureMistake> {
+  { mediaType, maxSide }: ReencodeOptions,
+): Promise<Uint8Array<ArrayBuffer> | PictureProblem> {
   const decoded = await openPicture(bytes);
   if (typeof decoded === "string") return decoded;
   const scale = Math.min(1, maxSide / Math.max(decoded.width, decoded.height));
@@ -42,10 +42,10 @@ export async function redrawnPicture(
   return new Uint8Array(await blob.arrayBuffer());
 }
 
-async function openPicture(bytes: Uint8Array<ArrayBuffer>): Promise<ImageBitmap | PictureMistake> {
+async function openPicture(bytes: Uint8Array<ArrayBuffer>): Promise<ImageBitmap | PictureProblem> {
   const facts = pictureFactsOf(bytes);
   if (facts === null) return "not_image";
-  const mistake = mistakeIn(bytes, facts);
+  const mistake = findPictureProblem(bytes, facts);
   if (mistake !== null) return mistake;
   try {
     return await createImageBitmap(new Blob([bytes], { type: facts.mediaType }));

@@ -1,5 +1,5 @@
 /** The thread of `createTokenWork`. */
 import { serveJobs } from "./job_server.ts";
-import { countTokensHere } from "./token_job.ts";
+import { countTokensInThread } from "./token_job.ts";
 
-serveJobs(async (text) => ({ value: await countTokensHere(text as string) }));
+serveJobs(async (text) => ({ value: await countTokensInThread(text as string) }));

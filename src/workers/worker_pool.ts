@@ -28,7 +28,7 @@ export interface JobOptions {
   /** The result is not wanted any more once it fires. Default: it is wanted for ever. */
   readonly signal?: AbortSignal;
   /** Whether the job is taken also when the queue is full, because its result is owed. Default false. */
-  readonly isOwed?: boolean;
+  readonly isRequired?: boolean;
 }
 
 /** Why there is no result. */
@@ -119,7 +119,7 @@ export class WorkerPool {
    * @throws {WorkerFailure}
    */
   async run(job: unknown, options: JobOptions, transfer: readonly ArrayBuffer[] = []): Promise<unknown> {
-    const { accountId, signal, isOwed = false } = options;
+    const { accountId, signal, isRequired: isOwed = false } = options;
     const { maxQueued, maxQueuedPerAccount } = this.options;
     if (this.#isClosed || signal?.aborted) throw new WorkerFailure("cancelled", "The job is not wanted any more");
     const isFull = this.#queue.size >= maxQueued || this.#queue.sizeOf(accountId) >= maxQueuedPerAccount;

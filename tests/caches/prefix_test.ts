@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { continued, type OpenPrefix, readPrefix, writePrefix } from "../../src/caches/prefix.ts";
 import type { Conversation, Part, Turn } from "../../src/conversation/conversation.ts";
 import type { StoredFile } from "../../src/files/files.ts";
-import { joined } from "../../src/lib/joined.ts";
+import { concatBytes } from "../../src/lib/concat_bytes.ts";
 import { conversationOf } from "../support/conversations.ts";
 import { CODECS, FORMS, TARGETS } from "../support/forms.ts";
 
@@ -22,14 +22,14 @@ function fileOf(bytes: Uint8Array<ArrayBuffer>): StoredFile {
 
 async function reopened(conversation: Conversation): Promise<OpenPrefix> {
   const { head, pieces } = writePrefix(conversation);
-  return await readPrefix(fileOf(joined([head, ...pieces])), head.length);
+  return await readPrefix(fileOf(concatBytes([head, ...pieces])), head.length);
 }
 
 async function textOf(prefix: OpenPrefix, body: Record<string, unknown>): Promise<string> {
   const sent = prefix.bodyOf(body);
   const pieces: Uint8Array[] = [];
   for await (const piece of sent.open()) pieces.push(piece);
-  const bytes = joined(pieces);
+  const bytes = concatBytes(pieces);
   assertEquals(sent.lengthBytes, bytes.length, "the length is told beforehand");
   return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
 }

@@ -1,10 +1,10 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { eachOf } from "../../src/lib/each_of.ts";
+import { forEachConcurrent } from "../../src/lib/for_each_concurrent.ts";
 
 Deno.test("eachOf() does all in order, and no more at once than it may", async () => {
   const begun: number[] = [];
   let [atWork, most] = [0, 0];
-  await eachOf([1, 2, 3, 4, 5, 6, 7], 3, async (item) => {
+  await forEachConcurrent([1, 2, 3, 4, 5, 6, 7], 3, async (item) => {
     begun.push(item);
     most = Math.max(most, ++atWork);
     await new Promise((resolve) => setTimeout(resolve, 1));
@@ -14,5 +14,5 @@ Deno.test("eachOf() does all in order, and no more at once than it may", async (
 });
 
 Deno.test("eachOf() throws what a piece of work has thrown", async () => {
-  await assertRejects(() => eachOf([1], 3, () => Promise.reject(new RangeError("no"))), RangeError, "no");
+  await assertRejects(() => forEachConcurrent([1], 3, () => Promise.reject(new RangeError("no"))), RangeError, "no");
 });

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
-import { joined } from "../../src/lib/joined.ts";
+import { concatBytes } from "../../src/lib/concat_bytes.ts";
 
 Deno.test("joined() puts pieces one after another", () => {
-  assertEquals([...joined([Uint8Array.of(1, 2), new Uint8Array(0), Uint8Array.of(3)])], [1, 2, 3]);
-  assertEquals(joined([]).length, 0);
+  assertEquals([...concatBytes([Uint8Array.of(1, 2), new Uint8Array(0), Uint8Array.of(3)])], [1, 2, 3]);
+  assertEquals(concatBytes([]).length, 0);
 });

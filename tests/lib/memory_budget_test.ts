@@ -15,7 +15,7 @@ function refusalOf(work: () => void): GatewayError {
 function takeAll(lease: MemoryLease, piece: number): void {
   for (;;) {
     try {
-      lease.take(piece);
+      lease.reserve(piece);
     } catch {
       return;
     }
@@ -25,18 +25,18 @@ function takeAll(lease: MemoryLease, piece: number): void {
 Deno.test("an account that is alone holds at most a quarter of the limit", () => {
   const budget = new MemoryBudget(100 * MB);
   const [one, other] = [budget.lease("a"), budget.lease("a")];
-  one.take(20 * MB);
-  other.take(5 * MB);
-  const refusal = refusalOf(() => other.take(1));
+  one.reserve(20 * MB);
+  other.reserve(5 * MB);
+  const refusal = refusalOf(() => other.reserve(1));
   assertEquals([refusal.code, refusal.status, refusal.details.retryAfterSeconds], ["overloaded", 503, 5]);
   assertEquals([budget.inUse, budget.inUseBy("a")], [25 * MB, 25 * MB]);
-  one.give(MB);
-  other.take(MB);
+  one.release(MB);
+  other.reserve(MB);
 });
 
 Deno.test("a request that no account could ever hold is too large, not to be sent again", () => {
   const lease = new MemoryBudget(100 * MB).lease("a");
-  const refusal = refusalOf(() => lease.take(25 * MB + 1));
+  const refusal = refusalOf(() => lease.reserve(25 * MB + 1));
   assertEquals([refusal.code, refusal.status, refusal.details.retryAfterSeconds], [
     "request_too_large",
     413,
@@ -50,7 +50,7 @@ Deno.test("however many accounts hold as much as they can, an eighth of the limi
     const budget = new MemoryBudget(limit);
     for (let n = 0; n < accounts; n++) takeAll(budget.lease(`greedy-${n}`), 2 * MB);
     assertEquals(limit - budget.inUse >= limit / 8, true);
-    for (let n = 0; n < 100; n++) budget.lease(`newcomer-${n}`).take(MB);
+    for (let n = 0; n < 100; n++) budget.lease(`newcomer-${n}`).reserve(MB);
   }
 });
 
@@ -71,10 +71,10 @@ Deno.test("a small request of another account is never refused because some acco
       const budget = new MemoryBudget(1_000 * MB);
       for (const { account, bytes } of takes) {
         try {
-          budget.lease(`account-${account}`).take(bytes);
+          budget.lease(`account-${account}`).reserve(bytes);
         } catch { /* refused */ }
       }
-      budget.lease("neighbour").take(small);
+      budget.lease("neighbour").reserve(small);
     },
   ));
 });
@@ -82,24 +82,24 @@ Deno.test("a small request of another account is never refused because some acco
 Deno.test("requests without a valid key share one small holding, which moves when the caller is known", () => {
   const budget = new MemoryBudget(320 * MB);
   const [first, second] = [budget.lease(), budget.lease()];
-  first.take(10 * MB);
-  assertEquals(refusalOf(() => second.take(1)).code, "overloaded");
-  first.belongTo("a");
+  first.reserve(10 * MB);
+  assertEquals(refusalOf(() => second.reserve(1)).code, "overloaded");
+  first.assignTo("a");
   assertEquals([budget.inUseBy(null), budget.inUseBy("a")], [0, 10 * MB]);
-  second.take(1);
+  second.reserve(1);
 });
 
 Deno.test("an ended lease holds nothing and takes nothing", () => {
   const budget = new MemoryBudget(100 * MB);
   const lease = budget.lease("a");
-  lease.take(MB);
+  lease.reserve(MB);
   const work = lease.fork();
-  work.take(2 * MB);
+  work.reserve(2 * MB);
   lease.end();
   lease.end();
   assertEquals([budget.inUse, lease.held, work.held], [2 * MB, 0, 2 * MB]);
-  refusalOf(() => lease.take(1));
-  work.take(1);
+  refusalOf(() => lease.reserve(1));
+  work.reserve(1);
   work.end();
   assertEquals(budget.inUse, 0);
 });
@@ -117,14 +117,14 @@ Deno.test("after any sequence of takes, returns, moves and ends the budget is ba
     for (const { what, which, bytes, account } of steps) {
       const lease = leases[which % leases.length];
       if (what === "open") leases.push(budget.lease(account === 0 ? null : String(account)));
-      else if (what === "give") lease.give(bytes);
-      else if (what === "back") lease.giveBackTo(bytes);
-      else if (what === "move") lease.belongTo(String(account));
+      else if (what === "give") lease.release(bytes);
+      else if (what === "back") lease.releaseTo(bytes);
+      else if (what === "move") lease.assignTo(String(account));
       else if (what === "fork") leases.push(lease.fork());
       else if (what === "end") lease.end();
       else {
         try {
-          lease.take(bytes);
+          lease.reserve(bytes);
         } catch { /* refused */ }
       }
       assertEquals(budget.inUse, leases.reduce((sum, { held }) => sum + held, 0));

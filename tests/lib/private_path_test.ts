@@ -1,12 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
-import { makePrivateFolder, tighten } from "../../src/lib/private_path.ts";
+import { makePrivateFolder, restrictPermissions } from "../../src/lib/private_path.ts";
 import { jsonLog } from "../../src/lib/log.ts";
 
 const isWindows = Deno.build.os === "windows";
 
 async function tightened(path: string): Promise<{ mode: string; events: { event: string; reason: string }[] }> {
   const lines: string[] = [];
-  await tighten(path, jsonLog("debug", (line) => lines.push(line)));
+  await restrictPermissions(path, jsonLog("debug", (line) => lines.push(line)));
   return { mode: ((await Deno.stat(path)).mode! & 0o7777).toString(8), events: lines.map((line) => JSON.parse(line)) };
 }
 
@@ -38,7 +38,7 @@ Deno.test({
     await Deno.chmod(`${folder}/shared`, 0o1777);
     const { mode, events } = await tightened(`${folder}/shared`);
     assertEquals([mode, events.map(({ event }) => event)], ["1777", ["permissions_open"]]);
-    await tighten(`${folder}/missing`, jsonLog("debug", () => assert(false)));
+    await restrictPermissions(`${folder}/missing`, jsonLog("debug", () => assert(false)));
     await Deno.remove(folder, { recursive: true });
   },
 });

@@ -61,7 +61,7 @@ Deno.test("createFrameReader() reads what encodeFrames() writes, in any pieces",
 });
 
 Deno.test("createFrameReader() gives up on a line without an end", () => {
-  const reader = createFrameReader({ longestFrame: 1000 });
+  const reader = createFrameReader({ maxFrameCharacters: 1000 });
   const piece = bytesOf("x".repeat(300));
   reader.push(bytesOf("data: "));
   for (let count = 0; count < 3; count++) reader.push(piece);
@@ -74,7 +74,7 @@ Deno.test("createFrameReader() gives up on a line without an end", () => {
 });
 
 Deno.test("createFrameReader() caps an event of many lines as well", () => {
-  const reader = createFrameReader({ longestFrame: 1000 });
+  const reader = createFrameReader({ maxFrameCharacters: 1000 });
   assertThrows(() => {
     for (let count = 0; count < 20; count++) reader.push(bytesOf(`data: ${"x".repeat(100)}\n`));
   }, RangeError);

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { UnwritableError, unwritableOf } from "../../src/lib/unwritable.ts";
+import { asUnwritableError, UnwritableError } from "../../src/lib/unwritable.ts";
 
 Deno.test("unwritableOf() tells in one line which setting names a place that cannot be used, and why", () => {
   for (
@@ -13,7 +13,7 @@ Deno.test("unwritableOf() tells in one line which setting names a place that can
       [new Deno.errors.NotCapable("Requires write access"), "without the right to write there"],
     ] as const
   ) {
-    const told = unwritableOf("store", "/data/store.db", error);
+    const told = asUnwritableError("store", "/data/store.db", error);
     assert(told instanceof UnwritableError);
     assert(told.message.startsWith('Cannot use "/data/store.db", which the setting "store" names: '), told.message);
     assert(told.message.includes(reason) && !told.message.includes("\n"), told.message);
@@ -22,6 +22,6 @@ Deno.test("unwritableOf() tells in one line which setting names a place that can
 
 Deno.test("unwritableOf() gives back what has nothing to do with the place", () => {
   for (const error of [new Error("other"), new TypeError("other"), null, "text"]) {
-    assertEquals(unwritableOf("store", "/data", error), error);
+    assertEquals(asUnwritableError("store", "/data", error), error);
   }
 });

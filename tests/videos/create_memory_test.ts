@@ -12,16 +12,16 @@ function codeOf(take: () => void): string {
 Deno.test("CreateMemory gives a provider a third of what it leaves free, over all accounts", () => {
   const budget = new MemoryBudget(400 * MB);
   const memory = new CreateMemory(budget);
-  for (const account of ["a", "b", "c", "d", "e"]) memory.lease("slow", account).take(20 * MB);
-  assertEquals(codeOf(() => memory.lease("slow", "f").take(20 * MB)), "overloaded");
+  for (const account of ["a", "b", "c", "d", "e"]) memory.lease("slow", account).reserve(20 * MB);
+  assertEquals(codeOf(() => memory.lease("slow", "f").reserve(20 * MB)), "overloaded");
   assertEquals(budget.inUse, 100 * MB);
-  memory.lease("other", "f").take(20 * MB);
+  memory.lease("other", "f").reserve(20 * MB);
 });
 
 Deno.test("CreateMemory refuses for ever what is more than an account may hold", () => {
   const memory = new CreateMemory(new MemoryBudget(400 * MB));
-  assertEquals(codeOf(() => memory.lease("slow", "a").take(101 * MB)), "request_too_large");
-  memory.lease("slow", "a").take(100 * MB);
+  assertEquals(codeOf(() => memory.lease("slow", "a").reserve(101 * MB)), "request_too_large");
+  memory.lease("slow", "a").reserve(100 * MB);
 });
 
 Deno.test("CreateMemory gives everything back at the end of a lease", () => {
@@ -29,9 +29,9 @@ Deno.test("CreateMemory gives everything back at the end of a lease", () => {
   const memory = new CreateMemory(budget);
   for (let nth = 0; nth < 3; nth++) {
     using lease = memory.lease("slow", "a");
-    lease.take(40 * MB);
-    lease.take(50 * MB);
-    assertEquals(codeOf(() => memory.lease("slow", "b").take(90 * MB)), "overloaded");
+    lease.reserve(40 * MB);
+    lease.reserve(50 * MB);
+    assertEquals(codeOf(() => memory.lease("slow", "b").reserve(90 * MB)), "overloaded");
   }
   assertEquals(budget.inUse, 0);
 });

@@ -4,10 +4,10 @@ import { systemClock } from "../../src/lib/clock.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import { pictureFactsOf } from "../../src/lib/picture_head.ts";
-import { MAX_AUDIO_PARSE_MS, secondsOfAudio } from "../../src/workers/audio_job.ts";
+import { MAX_AUDIO_PARSE_MS, measureAudioSeconds } from "../../src/workers/audio_job.ts";
 import { createMediaWork } from "../../src/workers/media_work.ts";
-import { mistakeIn } from "../../src/workers/picture_hazard.ts";
-import { mistakeInPicture, redrawnPicture } from "../../src/workers/picture_jobs.ts";
+import { findPictureProblem } from "../../src/workers/picture_problem.ts";
+import { findDecodingProblem, reencodePicture } from "../../src/workers/picture_jobs.ts";
 import { jpegOfSegments, plainPng, wavOfEmptyChunks } from "../support/heavy_media.ts";
 
 const DEMO = "demo";
@@ -36,12 +36,12 @@ Deno.test("media work in a thread comes to what it comes to in the calling threa
   try {
     for (const bytes of [await painted(60, 20, "image/png"), await painted(60, 20, "image/jpeg"), plainPng(9, 9)]) {
       const checked = await media.checkPicture(bytes.slice(), DEMO);
-      assertEquals(checked.mistake, await mistakeInPicture(bytes));
+      assertEquals(checked.problem, await findDecodingProblem(bytes));
       assertEquals(checked.bytes, bytes);
       const how = { mediaType: "image/png", maxSide: 30 } as const;
-      assertEquals(await media.redrawPicture(bytes.slice(), how, DEMO), await redrawnPicture(bytes, how));
+      assertEquals(await media.reencodePicture(bytes.slice(), how, DEMO), await reencodePicture(bytes, how));
     }
-    assertEquals((await media.checkPicture(plainPng(9, 9).slice(0, 60), DEMO)).mistake, "not_image");
+    assertEquals((await media.checkPicture(plainPng(9, 9).slice(0, 60), DEMO)).problem, "not_image");
     const clip = wav(3);
     assertEquals(await media.measureAudio(clip.slice(), "audio/wav", DEMO), { bytes: clip, seconds: 3 });
   } finally {
@@ -105,29 +105,32 @@ Deno.test("pictures whose decoding costs more than their stated size are found b
   const facts = { width: 8_000, height: 8_000 } as const;
   const deep = plainPng(8_000, 8_000);
   deep[24] = 16;
-  assertEquals(mistakeIn(deep, { ...facts, mediaType: "image/png" }), "too_large");
-  assertEquals(mistakeIn(plainPng(8_000, 8_000), { ...facts, mediaType: "image/png" }), null);
+  assertEquals(findPictureProblem(deep, { ...facts, mediaType: "image/png" }), "too_large");
+  assertEquals(findPictureProblem(plainPng(8_000, 8_000), { ...facts, mediaType: "image/png" }), null);
 
   const scan = [0xff, 0xda, 0, 8, 1, 1, 0, 0, 63, 0, 0x55];
   const progressive = (scans: number) =>
     new Uint8Array([0xff, 0xd8, ...new Array(scans).fill(scan).flat(), 0xff, 0xd9]);
-  assertEquals(mistakeIn(progressive(64), { width: 9, height: 9, mediaType: "image/jpeg" }), null);
-  assertEquals(mistakeIn(progressive(65), { width: 9, height: 9, mediaType: "image/jpeg" }), "too_large");
-  assertEquals(mistakeIn(progressive(3).slice(0, -2), { width: 9, height: 9, mediaType: "image/jpeg" }), "not_image");
+  assertEquals(findPictureProblem(progressive(64), { width: 9, height: 9, mediaType: "image/jpeg" }), null);
+  assertEquals(findPictureProblem(progressive(65), { width: 9, height: 9, mediaType: "image/jpeg" }), "too_large");
+  assertEquals(
+    findPictureProblem(progressive(3).slice(0, -2), { width: 9, height: 9, mediaType: "image/jpeg" }),
+    "not_image",
+  );
 
   const gif = (width: number) =>
     new Uint8Array([...Buffer.from("GIF89a\x01\0\x01\0\0\0\0,\0\0\0\0", "latin1"), width, 0xff, 1, 0, 0]);
-  assertEquals(mistakeIn(gif(0xff), { width: 1, height: 1, mediaType: "image/gif" }), "not_image");
+  assertEquals(findPictureProblem(gif(0xff), { width: 1, height: 1, mediaType: "image/gif" }), "not_image");
 
   const webp = new Uint8Array(64);
   webp.set(Buffer.from("RIFF....WEBPVP8X\x0a\0\0\0\0\0\0\0\0\0\0\0\0\0VP8L\x0a\0\0\0\x2f\xff\xff\xff\x0f", "latin1"));
-  assertEquals(mistakeIn(webp, { width: 1, height: 1, mediaType: "image/webp" }), "not_image");
+  assertEquals(findPictureProblem(webp, { width: 1, height: 1, mediaType: "image/webp" }), "not_image");
 });
 
 Deno.test("secondsOfAudio() gives up a file that keeps its reader busy", async () => {
   let reads = 0;
   const now = () => (++reads > 1_000 ? MAX_AUDIO_PARSE_MS + 1 : 0);
-  assertEquals(await secondsOfAudio(wavOfEmptyChunks(1_000_000), "audio/wav", now), null);
+  assertEquals(await measureAudioSeconds(wavOfEmptyChunks(1_000_000), "audio/wav", now), null);
   assert(reads < 2_000, `${reads} reads`);
 });
 

@@ -1,14 +1,14 @@
 import { assert, assertEquals } from "@std/assert";
 import { systemClock } from "../../src/lib/clock.ts";
 import { jsonLog, silentLog } from "../../src/lib/log.ts";
-import { countTokensHere } from "../../src/workers/token_job.ts";
+import { countTokensInThread } from "../../src/workers/token_job.ts";
 import { createTokenWork } from "../../src/workers/token_work.ts";
 
 const TEXTS = ["", "Say something in any tongue", "漢字仮名交じり文".repeat(300), "a".repeat(5_000), "😀".repeat(900)];
 
 Deno.test("tokens counted in a thread are as many as those counted in the calling thread", async () => {
   const tokens = createTokenWork({ clock: systemClock, log: silentLog });
-  for (const text of TEXTS) assertEquals(await tokens.count(text), await countTokensHere(text));
+  for (const text of TEXTS) assertEquals(await tokens.count(text), await countTokensInThread(text));
   tokens.close();
 });
 

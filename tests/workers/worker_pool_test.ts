@@ -85,7 +85,7 @@ Deno.test("WorkerPool refuses a job when its account or everybody together has t
   assertEquals(await kindOf(pool.run("3", { accountId: "one" })), "busy");
   waiting.push(pool.run("4", { accountId: "two" }));
   assertEquals(await kindOf(pool.run("5", { accountId: "three" })), "busy");
-  waiting.push(pool.run("owed", { accountId: "one", isOwed: true }));
+  waiting.push(pool.run("owed", { accountId: "one", isRequired: true }));
   assertEquals(pool.queued, 4);
   for (let nth = 0; nth < 5; nth++) {
     threads.answer(0, nth);

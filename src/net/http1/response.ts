@@ -1,4 +1,4 @@
-import { joined } from "../../lib/joined.ts";
+import { concatBytes } from "../../lib/concat_bytes.ts";
 import { ConnectionError } from "./connection_error.ts";
 import type { ResponseHead } from "./response_head.ts";
 import type { Exchanged } from "./resend.ts";
@@ -121,5 +121,5 @@ export async function readAll(response: HttpResponse, capBytes: number): Promise
       throw new ConnectionError("Cannot read the response: its body is too long", "protocol", "answered");
     }
   }
-  return parts.length === 1 ? parts[0] : joined(parts);
+  return parts.length === 1 ? parts[0] : concatBytes(parts);
 }

@@ -24,7 +24,7 @@ export function adminGuard(adminKey: string): (handler: Handler) => Handler {
     if (!timingSafeEqual(hashOf(sent), expected)) {
       throw new GatewayError("invalid_api_key", "Cannot accept the admin key: it is not the right one");
     }
-    inbound.memory.belongTo(OPERATOR);
+    inbound.memory.assignTo(OPERATOR);
     return handler(inbound);
   };
 }

@@ -1,5 +1,5 @@
 import { invalidField } from "../../lib/gateway_error.ts";
-import type { TimePlace } from "../../lib/time_place.ts";
+import type { TimeIndexEntry } from "../../lib/time_index_entry.ts";
 import { readPage } from "./fields.ts";
 
 /** A span of Unix milliseconds, the first included, the second not. */
@@ -44,7 +44,7 @@ export function readsNewestFirst(query: string, usual: "asc" | "desc"): boolean 
 export interface TimePage {
   readonly limit: number;
   /** What to go on behind; null to begin. */
-  readonly after: TimePlace | null;
+  readonly after: TimeIndexEntry | null;
   /** Newest first. */
   readonly reverse: boolean;
 }
@@ -61,7 +61,7 @@ export function readTimePage(query: string): TimePage {
 }
 
 /** A place as the `next` of a page. */
-export function writePlace({ createdAt, id }: TimePlace): string {
+export function writePlace({ createdAt, id }: TimeIndexEntry): string {
   return `${createdAt}.${id}`;
 }
 
@@ -70,7 +70,7 @@ export function writePlace({ createdAt, id }: TimePlace): string {
  *
  * @throws {GatewayError} `invalid_request` that names `after`.
  */
-export function readPlace(text: string): TimePlace {
+export function readPlace(text: string): TimeIndexEntry {
   const [, createdAt, id] = /^(\d{1,16})\.([0-9a-f-]{36})$/.exec(text) ?? [];
   if (createdAt === undefined || id === undefined) {
     throw invalidField("after", 'expected a "next" of an earlier page');

@@ -57,7 +57,7 @@ export function isForm(headers: Headers): boolean {
  * @throws {GatewayError} `invalid_request`, `request_too_large` or `overloaded`, as soon as it is certain.
  */
 export async function readVideoForm({ request, memory }: BodySource, limits: BodyLimits): Promise<VideoForm> {
-  memory.take(FORM_MEMORY_BYTES);
+  memory.reserve(FORM_MEMORY_BYTES);
   const boundary = boundaryOf(request.headers.get("content-type"));
   const form = new FormBuilder(memory);
   try {
@@ -85,7 +85,7 @@ class FormBuilder {
     this.#part = null;
     if (name === FILE_FIELD && isFile) {
       if (this.#file !== null) throw closing(invalidField(FILE_FIELD, "expected one file, got two"));
-      const reserve = (bytes: number) => this.memory.take(bytes * FILE_MEMORY_FACTOR);
+      const reserve = (bytes: number) => this.memory.reserve(bytes * FILE_MEMORY_FACTOR);
       this.#part = this.#file = new GrowingBytes({ expectedBytes: null, reserve });
     } else if (isKnown(top)) {
       if (isFile) throw closing(invalidField(name, "expected text, got a file upload"));

@@ -51,7 +51,7 @@ export async function* readImageStream(
 }
 
 async function* framesOf(response: OutboundResponse, outbound: Outbound): AsyncGenerator<Frame> {
-  const reader = createFrameReader({ longestFrame: MAX_PICTURE_FRAME_BYTES });
+  const reader = createFrameReader({ maxFrameCharacters: MAX_PICTURE_FRAME_BYTES });
   try {
     for (let bytes = await response.read(); bytes !== null; bytes = await response.read()) {
       yield* pushed(reader, bytes, outbound);

@@ -2,7 +2,7 @@ import { GatewayError } from "../../lib/gateway_error.ts";
 import type { MemoryBudget, MemoryLease } from "../../lib/memory_budget.ts";
 
 /** Memory for the media of one create, until the vendor has answered. */
-export interface CreateLease extends Pick<MemoryLease, "take">, Disposable {}
+export interface CreateLease extends Pick<MemoryLease, "reserve">, Disposable {}
 
 /**
  * Memory for the media of creates that are under way. A vendor that does not answer keeps it for minutes, so each
@@ -19,10 +19,10 @@ export class CreateMemory {
   lease(provider: string, account: string): CreateLease {
     const lease = this.budget.lease(account);
     return {
-      take: (bytes) => {
-        lease.take(bytes);
+      reserve: (bytes) => {
+        lease.reserve(bytes);
         if (this.#hasRoomFor(provider, bytes)) return this.#count(provider, bytes);
-        lease.give(bytes);
+        lease.release(bytes);
         throw new GatewayError("overloaded", `Not enough memory for another create at provider "${provider}" now`);
       },
       [Symbol.dispose]: () => {

@@ -120,7 +120,7 @@ async function keep(
 
 /** What media are fetched and measured with. */
 function fetchingFor({ egress, media }: InputParts, memory: MemoryLease | undefined) {
-  return { egress, media, reserve: (bytes: number) => memory?.take(bytes) };
+  return { egress, media, reserve: (bytes: number) => memory?.reserve(bytes) };
 }
 
 /** Sound in an MP4 looks like a video from outside. */

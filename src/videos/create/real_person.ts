@@ -55,7 +55,7 @@ export async function preparePictures(
     work.pixels += look.width * look.height;
     if (work.pixels > MAX_REQUEST_PIXELS) throw fault("too_large", reference);
     const mediaType = look.mediaType === "image/png" ? "image/png" : "image/jpeg";
-    const bytes = await media.redrawPicture(sent, { mediaType, maxSide: LONG_SIDE }, accountId);
+    const bytes = await media.reencodePicture(sent, { mediaType, maxSide: LONG_SIDE }, accountId);
     if (typeof bytes === "string") throw fault(bytes, reference);
     prepared.push({ bytes, mediaType });
   }

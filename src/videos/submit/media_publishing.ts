@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import type { Files } from "../../files/files.ts";
 import { signedUrl } from "../../files/signed_url.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
-import { joined } from "../../lib/joined.ts";
+import { concatBytes } from "../../lib/concat_bytes.ts";
 import { mediaTypeOf } from "../../lib/media_type.ts";
 import type { MemoryLease } from "../../lib/memory_budget.ts";
 import { download, DownloadRefused } from "../../net/download.ts";
@@ -60,9 +60,9 @@ export async function mediaFor(
   parts: VideoParts,
   media: TaskMedia,
   forms: MediaForms,
-  memory: Pick<MemoryLease, "take">,
+  memory: Pick<MemoryLease, "reserve">,
 ): Promise<VideoMedia> {
-  const reserve = (bytes: number) => memory.take(bytes * MEDIA_MEMORY_FACTOR);
+  const reserve = (bytes: number) => memory.reserve(bytes * MEDIA_MEMORY_FACTOR);
   const form = formFor(media, forms, isPublicBase(parts));
   if (form === null) {
     throw new GatewayError("invalid_request", `Cannot hand over a reference of type ${media.medium}_url`);
@@ -91,7 +91,7 @@ async function kept(files: Files, media: TaskMedia & { at: "file" }, reserve: (b
   if (!file) throw new GatewayError("invalid_request", "Cannot find the reference any more");
   const pieces: Uint8Array[] = [];
   for await (const piece of file.read()) pieces.push(piece);
-  return { bytes: joined(pieces), mediaType: media.mediaType };
+  return { bytes: concatBytes(pieces), mediaType: media.mediaType };
 }
 
 async function fetched(

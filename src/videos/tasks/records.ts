@@ -1,6 +1,6 @@
 import { dropHold } from "../../billing/hold.ts";
 import { joined } from "../../billing/records.ts";
-import type { TimePlace } from "../../lib/time_place.ts";
+import type { TimeIndexEntry } from "../../lib/time_index_entry.ts";
 import type { Commit, Entry, Job, Key, Store } from "../../store/store.ts";
 import { ownIndexKeysOf } from "./own_index.ts";
 import { packTask, type StoredTask, unpackTask } from "./packed_task.ts";
@@ -17,7 +17,7 @@ export interface IdempotencyRecord {
 }
 
 /** Where a task stands in the order of creations. */
-export type TaskPlace = TimePlace;
+export type TaskPlace = TimeIndexEntry;
 
 /** Which tasks stand in one line. */
 export interface TaskLine {

@@ -1,4 +1,4 @@
-import { eachOf } from "../../lib/each_of.ts";
+import { forEachConcurrent } from "../../lib/for_each_concurrent.ts";
 import { changeTask, dropKeptFiles, type KeptFiles, readTask, scanKeptFiles, scanLine } from "./records.ts";
 import { removeEndedTask } from "./remove_task.ts";
 import { removeCopies } from "../results/task_files.ts";
@@ -26,7 +26,7 @@ export function fileSweep(parts: VideoParts, filesMs: number | null): () => Prom
     if (filesMs === null) return false;
     const copiedBy = parts.store.now() - filesMs;
     const due = (await scanKeptFiles(parts.store, after, BATCH)).filter(({ copiedAt }) => copiedAt <= copiedBy);
-    await eachOf(due, AT_ONCE, (kept) => removeFiles(parts, kept));
+    await forEachConcurrent(due, AT_ONCE, (kept) => removeFiles(parts, kept));
     after = due.length === BATCH ? due[BATCH - 1] : null;
     return after !== null;
   };
@@ -79,7 +79,7 @@ async function sweepStatus(
   const places = await scanLine(parts.store, { account: null, status }, { after, limit: BATCH, reverse: false });
   // A task ends after its creation, so none behind the first that was created too late is due.
   const due = places.filter(({ createdAt }) => createdAt <= endedBy);
-  await eachOf(due, AT_ONCE, ({ id }) => removeIfDue(parts, id, endedBy));
+  await forEachConcurrent(due, AT_ONCE, ({ id }) => removeIfDue(parts, id, endedBy));
   return due.length === BATCH ? due[due.length - 1] : null;
 }
 

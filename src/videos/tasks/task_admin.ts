@@ -1,5 +1,5 @@
 import { type Hold, readHold } from "../../billing/hold.ts";
-import { inOneLine } from "../../lib/time_place.ts";
+import { mergeByTime } from "../../lib/time_index_entry.ts";
 import type { Store } from "../../store/store.ts";
 import { readTask, readTasks, scanLine, type TaskPlace } from "./records.ts";
 import { VIDEO_STATUSES, type VideoStatus, type VideoTask } from "./task.ts";
@@ -112,7 +112,7 @@ async function placesBehind(
   // A task leaves `pending` for the others: read in this order, one that moves meanwhile is seen twice, but never
   // missed.
   const lines = [await scan(first), ...await Promise.all(others.map(scan))];
-  return inOneLine(lines.flat(), page.reverse).slice(0, page.limit).filter(({ createdAt }) =>
+  return mergeByTime(lines.flat(), page.reverse).slice(0, page.limit).filter(({ createdAt }) =>
     createdAt >= from && createdAt < to
   );
 }

@@ -1,5 +1,5 @@
 /** A place in an order of times: several things of one instant follow one another by their ids. */
-export interface TimePlace {
+export interface TimeIndexEntry {
   /** Unix milliseconds. */
   readonly createdAt: number;
   readonly id: string;
@@ -10,11 +10,11 @@ export interface TimePlace {
  *
  * @param places Those of all lines, in any order.
  */
-export function inOneLine<P extends TimePlace>(places: readonly P[], reverse: boolean): P[] {
+export function mergeByTime<P extends TimeIndexEntry>(places: readonly P[], reverse: boolean): P[] {
   const once = [...new Map(places.map((place) => [place.id, place])).values()];
   return once.sort(reverse ? (a, b) => compare(b, a) : compare);
 }
 
-function compare(a: TimePlace, b: TimePlace): number {
+function compare(a: TimeIndexEntry, b: TimeIndexEntry): number {
   return a.createdAt - b.createdAt || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 }

@@ -5,7 +5,11 @@
  * @param atOnce At least 1.
  * @throws What the first piece of work that failed has thrown.
  */
-export async function eachOf<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<void> {
+export async function forEachConcurrent<T>(
+  items: readonly T[],
+  atOnce: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
   const left = items.values();
   await Promise.all(Array.from({ length: atOnce }, async () => {
     for (const item of left) await work(item);

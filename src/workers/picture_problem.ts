@@ -7,7 +7,7 @@ export const MAX_DECODED_BYTES = 256_000_000;
 export const MAX_JPEG_SCANS = 64;
 
 /** What is wrong with a picture, by the words of the video endpoints. Source: SPEC "Errors", rule 3. */
-export type PictureMistake = "too_large" | "not_image";
+export type PictureProblem = "too_large" | "not_image";
 
 /**
  * Why a picture must not be decoded although its stated size is allowed; null when it may be. Without this check a file
@@ -16,7 +16,10 @@ export type PictureMistake = "too_large" | "not_image";
  *
  * @param bytes The whole file.
  */
-export function mistakeIn(bytes: Uint8Array, { mediaType, width, height }: PictureFacts): PictureMistake | null {
+export function findPictureProblem(
+  bytes: Uint8Array,
+  { mediaType, width, height }: PictureFacts,
+): PictureProblem | null {
   const bytesPerPixel = mediaType === "image/png" && bytes[24] === 16 ? 8 : 4;
   if (width * height * bytesPerPixel > MAX_DECODED_BYTES) return "too_large";
   switch (mediaType) {
