@@ -26,7 +26,8 @@ export function countingStore(store: Store): { readonly store: Store; readonly r
   };
   const proxy = new Proxy(store, {
     get(target, name: keyof Store) {
-      return counted[name] ?? target[name].bind(target);
+      const member = target[name];
+      return counted[name] ?? (typeof member === "function" ? member.bind(target) : member);
     },
   });
   return { store: proxy, reads };

@@ -34,7 +34,7 @@ interface Open {
 }
 
 const data = workerData as ThreadData;
-const state = new RemoteState(parentPort!, data.answers, data.answered);
+const state = new RemoteState(parentPort!, data);
 const own: OwnAddress[] = [...data.own];
 const live = new LiveStreams();
 const open = new Map<number, Open>();

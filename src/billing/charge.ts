@@ -1,7 +1,7 @@
 import type { ChargeKind } from "./tariff.ts";
 import type { Usage } from "../conversation/usage.ts";
 import type { Money } from "../lib/money.ts";
-import type { Commit, StoredLedgerEntry } from "../store/store.ts";
+import type { Commit, StoredLedgerEntry, StoreLimits } from "../store/store.ts";
 import { joined } from "./records.ts";
 
 /** What one request was charged, and for what. */
@@ -28,8 +28,8 @@ export interface ChargeGroup {
 }
 
 const MOST_ROWS = 200;
-// A store takes values of 60 KB at most; the rest of the line and the engine's own words need some of that.
-const MOST_BYTES = 48_000;
+/** The part of a value's limit that rows may fill. The rest is for the other fields and the engine's encoding. */
+const ROWS_SHARE = 0.78;
 // Marks, numbers and counters of one row, at two bytes a character, as one wide character makes all of the text wide.
 const ROW_BYTES = 320;
 /** Counters that the bytes of a row allow for; each one more takes these bytes. */
@@ -68,12 +68,13 @@ export function totalOf(rows: readonly ChargeRow[]): Money {
 }
 
 /** How many of the first rows fit on one ledger line: at least one. */
-export function fittingRows(rows: readonly ChargeRow[]): number {
+export function fittingRows(rows: readonly ChargeRow[], { maxValueBytes }: Pick<StoreLimits, "maxValueBytes">): number {
+  const maxBytes = maxValueBytes * ROWS_SHARE;
   let bytes = 0;
   for (let count = 0; count < rows.length; count++) {
     const more = Math.max(0, countersOf(rows[count].usage ?? {}).length - USUAL_COUNTERS);
     bytes += ROW_BYTES + more * COUNTER_BYTES + 2 * textLengthOf(rows[count]);
-    if (count > 0 && (bytes > MOST_BYTES || count >= MOST_ROWS)) return count;
+    if (count > 0 && (bytes > maxBytes || count >= MOST_ROWS)) return count;
   }
   return rows.length;
 }

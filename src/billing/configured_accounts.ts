@@ -76,10 +76,12 @@ export async function ensureConfiguredAccounts(
   for (const { id, balance, webhookSecret, keys, allowBuckets } of accounts) {
     const [existing] = await store.get([accountKey(id)]);
     if (!existing) {
-      const opened = await createAccount(store, { id, balance, webhookSecret });
+      const opening = { id, balance, ...(webhookSecret !== undefined && { webhookSecret }) };
+      const opened = await createAccount(store, { ...opening, ...(allowBuckets !== undefined && { allowBuckets }) });
       created.push({ id, generatedWebhookSecret: webhookSecret === undefined ? opened.webhookSecret : null });
+    } else if (allowBuckets !== undefined) {
+      await setAllowedBuckets(store, id, allowBuckets);
     }
-    if (allowBuckets !== undefined) await setAllowedBuckets(store, id, allowBuckets);
     for (const secret of keys) if (await ensureKey(store, id, secret)) keysAdded++;
   }
   return { created, keysAdded };

@@ -168,7 +168,8 @@ export class Purse {
       } else {
         // Also without lingering this lets the charges of the same turn of the event loop come along.
         await this.#linger();
-        await this.#commitGroup(this.#waiting.splice(0, fittingRows(this.#waiting.map(({ row }) => row))));
+        const rows = this.#waiting.map(({ row }) => row);
+        await this.#commitGroup(this.#waiting.splice(0, fittingRows(rows, this.options.store.limits)));
       }
     }
     this.#lane = null;

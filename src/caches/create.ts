@@ -26,12 +26,12 @@ import type { Kept, Making } from "./making.ts";
 import { keepNative } from "./native.ts";
 import {
   addCache,
+  addedCache,
   addExpiry,
   type CacheEntry,
   changeCache,
   dropCache,
   endCache,
-  readCacheEntry,
   setBytes,
 } from "./records.ts";
 import { bareModelName, type CacheRequest, readCacheRequest } from "./request.ts";
@@ -161,8 +161,8 @@ async function begin(provider: Provider, { parts, call, request, model, now }: C
     revision: 0,
   };
   const added = addCache({}, cache, call.bytes.length);
-  const result = await store.commit(null, addExpiry(added, cache.id, 0, store.now() + PATIENCE_MS));
-  const entry = result.ok ? await readCacheEntry(store, cache.id) : null;
+  const commit = addExpiry(added, cache.id, 0, store.now() + PATIENCE_MS);
+  const entry = addedCache(cache, commit, await store.commit(null, commit));
   if (entry === null) throw new GatewayError("internal_error", "Cannot store the cached content");
   return entry;
 }

@@ -1,5 +1,6 @@
 import { joined } from "../billing/records.ts";
-import type { Commit, Entry, Key, Store } from "../store/store.ts";
+import type { Commit, CommitResult, Entry, Key, Store } from "../store/store.ts";
+import { writtenVersion } from "../store/written_version.ts";
 import type { CachedContent } from "./cached_content.ts";
 
 /** A cache as it was read, with the version to check. */
@@ -54,6 +55,13 @@ export function addCache(commit: Commit, cache: CachedContent, bytes: number): C
   const key = cacheKey(cache.id);
   const counted = setBytes(commit, cache, bytes);
   return joined(counted, { check: [{ key, version: null }], set: [{ key, value: cache }] });
+}
+
+/** The entry that a commit of {@linkcode addCache} left; null when it was refused. */
+export function addedCache(cache: CachedContent, commit: Commit, result: CommitResult): CacheEntry | null {
+  const key = cacheKey(cache.id);
+  const version = writtenVersion(commit, result, key);
+  return version === null ? null : { key, value: cache, version };
 }
 
 /** The commit with a cache's bytes in it, as they count for {@linkcode readOwnUse}. */

@@ -184,7 +184,14 @@ export class LargeRequests {
     const answered = new SharedArrayBuffer(4);
     const flag = new Int32Array(answered);
     const { config, entry } = this.options;
-    const data: ThreadData = { config, discovered: this.#discovered, own: this.#own, answers: port2, answered };
+    const data: ThreadData = {
+      config,
+      discovered: this.#discovered,
+      own: this.#own,
+      answers: port2,
+      answered,
+      storeLimits: this.options.store.limits,
+    };
     const thread = threadStarter({ entry, heapMegabytes: HEAP_MEGABYTES, data, ports: [port2] })(events);
     port1.unref();
     return {

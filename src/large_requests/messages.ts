@@ -7,7 +7,7 @@ import type { ErrorCode, ErrorDetails } from "../lib/gateway_error.ts";
 import type { LogFields, LogLevel } from "../lib/log.ts";
 import type { OwnAddress } from "../net/target.ts";
 import type { AttemptTarget, Availability } from "../routing/circuit_breaker.ts";
-import type { Store } from "../store/store.ts";
+import type { Store, StoreLimits } from "../store/store.ts";
 import type { FailureFacts, FailureKind } from "../upstreams/failure.ts";
 
 /**
@@ -25,6 +25,8 @@ export interface ThreadData {
   readonly answers: MessagePort;
   /** The thread waits on the first number until it is 1, which says that an answer has arrived. */
   readonly answered: SharedArrayBuffer;
+  /** The limits of the store, which is on the main thread. */
+  readonly storeLimits: StoreLimits;
 }
 
 /** A request for a thread. */

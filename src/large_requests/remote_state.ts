@@ -4,9 +4,9 @@ import { type Admission, fixedReserve, insufficientCredits, type Meter, type Res
 import type { Log, LogLevel } from "../lib/log.ts";
 import { MemoryLease, UNLIMITED_MEMORY } from "../lib/memory_budget.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
-import type { Store } from "../store/store.ts";
+import type { Store, StoreLimits } from "../store/store.ts";
 import type { KeptValues } from "../texts/bounded_memory.ts";
-import type { Answers, Call, FromThread, Question, StoreMethod, ToThread } from "./messages.ts";
+import type { Answers, Call, FromThread, Question, StoreMethod, ThreadData, ToThread } from "./messages.ts";
 import { errorOf, plainErrorOf } from "./plain_error.ts";
 
 /** What a thread knows of the request that it works on. */
@@ -31,15 +31,21 @@ export class RemoteState {
   readonly #pending = new Map<number, PromiseWithResolvers<unknown>>();
   readonly #onOverdrawn = new Map<number, () => void>();
   readonly #flag: Int32Array;
+  /** Where the answers to {@linkcode Question}s arrive. */
+  readonly answers: MessagePort;
   #nextId = 1;
 
   /**
    * @param port To the main thread.
-   * @param answers Where the answers to {@linkcode Question}s arrive.
-   * @param answered See `ThreadData`.
+   * @param data What the thread was started with.
    */
-  constructor(readonly port: MessagePort, readonly answers: MessagePort, answered: SharedArrayBuffer) {
-    this.#flag = new Int32Array(answered);
+  constructor(
+    readonly port: MessagePort,
+    data: Pick<ThreadData, "answers" | "answered" | "storeLimits">,
+  ) {
+    this.answers = data.answers;
+    this.#flag = new Int32Array(data.answered);
+    this.store = this.#storeOf(data.storeLimits);
   }
 
   /** Sends a message; the buffers move along. */
@@ -111,20 +117,25 @@ export class RemoteState {
   };
 
   /** The store, without what only the main thread's jobs need. */
-  readonly store: Store = {
-    now: Date.now,
-    get: (keys) => this.#store("get", keys),
-    scan: (prefix, options) => this.#store("scan", prefix, options),
-    commit: (operation, commit) => this.#store("commit", operation, commit),
-    balance: (account) => this.#store("balance", account),
-    ledger: (account, options) => this.#store("ledger", account, options),
-    take: (bucket, options) => this.#store("take", bucket, options),
-    claim: () => Promise.resolve([]),
-    dueTimes: (_, refs) => Promise.resolve(refs.map(() => null)),
-    renew: () => Promise.resolve([]),
-    onWake: () => () => {},
-    close: () => Promise.resolve(),
-  };
+  readonly store: Store;
+
+  #storeOf(limits: StoreLimits): Store {
+    return {
+      limits,
+      now: Date.now,
+      get: (keys) => this.#store("get", keys),
+      scan: (prefix, options) => this.#store("scan", prefix, options),
+      commit: (operation, commit) => this.#store("commit", operation, commit),
+      balance: (account) => this.#store("balance", account),
+      ledger: (account, options) => this.#store("ledger", account, options),
+      take: (bucket, options) => this.#store("take", bucket, options),
+      claim: () => Promise.resolve([]),
+      dueTimes: (_, refs) => Promise.resolve(refs.map(() => null)),
+      renew: () => Promise.resolve([]),
+      onWake: () => () => {},
+      close: () => Promise.resolve(),
+    };
+  }
 
   /** Reasoning that belongs to tool calls. */
   readonly reasoning: KeptValues<unknown> = {

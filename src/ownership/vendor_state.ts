@@ -43,8 +43,9 @@ export function createVendorState({ store, log }: { readonly store: Store; reado
   return {
     async keep(owner, states) {
       const commits: Promise<void>[] = [];
-      for (let from = 0; from < states.length; from += MAX_STATES_PER_COMMIT) {
-        commits.push(keepSome(owner, states.slice(from, from + MAX_STATES_PER_COMMIT)));
+      const perCommit = Math.min(MAX_STATES_PER_COMMIT, store.limits.maxChecks);
+      for (let from = 0; from < states.length; from += perCommit) {
+        commits.push(keepSome(owner, states.slice(from, from + perCommit)));
       }
       await Promise.all(commits);
     },

@@ -4,7 +4,7 @@
  * capture that was made before lacks the held money, too, and is better told what it is. A job that the commit
  * settles makes room for one of the same kind and ref that it adds.
  */
-import type { Draft, Proposal, Touch } from "./draft.ts";
+import type { Change, Draft, Proposal, Touch } from "./draft.ts";
 import {
   balanceKey,
   dueKey,
@@ -17,7 +17,7 @@ import {
   referenceKey,
   valueKey,
 } from "./keys.ts";
-import { measure } from "./limits.ts";
+import { KV_LIMITS, measure } from "./limits.ts";
 import type { Balance, Commit, CommitResult, Job, Key, LedgerEntry, Move } from "./store.ts";
 import { newSortableId } from "../lib/ids.ts";
 
@@ -66,13 +66,12 @@ export function proposalOf(
   now: () => number,
   generation: number,
 ): Proposal<CommitResult> {
-  const { commit, weight } = measure(operation, original);
+  const { commit, weight } = measure(operation, original, KV_LIMITS);
   return {
     touches: touchesOf(operation, commit),
     weight,
     decide(draft) {
-      const result = new Decision(draft, commit, now(), generation).take(operation);
-      return { accepted: result.ok && !result.replayed, result };
+      return new Decision(draft, commit, now(), generation).take(operation);
     },
   };
 }
@@ -107,15 +106,18 @@ class Decision {
     private readonly generation: number,
   ) {}
 
-  take(operation: string | null): CommitResult {
-    if (operation !== null && this.#isRepeat(operation)) return { ok: true, replayed: true };
+  take(operation: string | null): ReturnType<Proposal<CommitResult>["decide"]> {
+    if (operation !== null && this.#isRepeat(operation)) return refused({ ok: true, replayed: true });
     const refusal = this.#refusal();
-    if (refusal) return refusal;
-    this.#write();
+    if (refusal) return refused(refusal);
+    const written = this.#write();
     if (operation !== null) {
       this.draft.put(operationKey(operation), this.now + OPERATION_MEMORY_MS, collectAfterMs(OPERATION_MEMORY_MS));
     }
-    return { ok: true, replayed: false };
+    return {
+      accepted: true,
+      result: (versionOf) => ({ ok: true, replayed: false, versions: written.map(versionOf) }),
+    };
   }
 
   #isRepeat(operation: string): boolean {
@@ -195,13 +197,19 @@ class Decision {
     return (this.draft.read(balanceKey(account)).value as StoredBalance | undefined) ?? [0n, 0n, 0];
   }
 
-  #write(): void {
-    for (const { key, value, ttlMs } of this.commit.set ?? []) {
-      if (ttlMs === undefined) this.draft.put(valueKey(key), [value] satisfies StoredValue);
-      else this.draft.put(valueKey(key), [value, this.now + ttlMs] satisfies StoredValue, collectAfterMs(ttlMs));
-    }
+  /** The changes of `set`, in its order. */
+  #write(): Change[] {
+    const written = (this.commit.set ?? []).map(({ key, value, ttlMs }) => {
+      if (ttlMs === undefined) return this.draft.put(valueKey(key), [value] satisfies StoredValue);
+      return this.draft.put(valueKey(key), [value, this.now + ttlMs] satisfies StoredValue, collectAfterMs(ttlMs));
+    });
     for (const key of this.commit.delete ?? []) this.draft.remove(valueKey(key));
+    return written;
   }
+}
+
+function refused(result: CommitResult): ReturnType<Proposal<CommitResult>["decide"]> {
+  return { accepted: false, result: () => result };
 }
 
 function refusalAt(why: Refusal["why"], at: number): Refusal | null {

@@ -31,6 +31,8 @@ export interface Loaded extends Slot {
 
 /** A change that a batch makes. */
 export interface Change {
+  /** The key, encoded. */
+  readonly id: string;
   readonly key: Key;
   /** The new value; null: the key goes. */
   readonly put: { readonly value: unknown; readonly collectAfterMs?: number } | null;
@@ -42,12 +44,17 @@ export interface Due {
   readonly dueAt: number;
 }
 
+/** Gives the version that a change has after its batch is durable. */
+export type VersionOf = (change: Change) => Version;
+
 /** Something to decide and write within a batch. */
 export interface Proposal<R> {
   readonly touches: readonly Touch[];
   readonly weight: Weight;
-  /** Reads and writes the draft. What a refused one wrote is forgotten. */
-  decide(draft: Draft): { readonly accepted: boolean; readonly result: R };
+  /**
+   * Reads and writes the draft. The writes are dropped unless `accepted`. `result` is called once the batch is durable.
+   */
+  decide(draft: Draft): { readonly accepted: boolean; readonly result: (versionOf: VersionOf) => R };
 }
 
 /** The state that the proposals of one batch see, each after those before it. */
@@ -90,13 +97,17 @@ export class Draft {
   }
 
   /** Puts a value. `collectAfterMs`: the engine may throw it away by then; no reader relies on it. */
-  put(key: Key, value: unknown, collectAfterMs?: number): void {
-    this.#changes.set(encodeKey(key), { key, put: { value, collectAfterMs } });
+  put(key: Key, value: unknown, collectAfterMs?: number): Change {
+    const id = encodeKey(key);
+    const change = { id, key, put: { value, ...(collectAfterMs !== undefined && { collectAfterMs }) } };
+    this.#changes.set(id, change);
+    return change;
   }
 
   /** Takes a key away. */
   remove(key: Key): void {
-    this.#changes.set(encodeKey(key), { key, put: null });
+    const id = encodeKey(key);
+    this.#changes.set(id, { id, key, put: null });
   }
 
   /** Notes that a job will be due, for the alarm. */

@@ -1,7 +1,8 @@
-import { Batch, type Change, Draft, type Due, type Loaded, type Proposal } from "./draft.ts";
+import { Batch, type Change, Draft, type Due, type Loaded, type Proposal, type VersionOf } from "./draft.ts";
 import { kvKeyOf } from "./keys.ts";
-import { fits, sumOfWeights, type Weight } from "./limits.ts";
+import { fits, KV_LIMITS, sumOfWeights, type Weight } from "./limits.ts";
 import { SlotCache } from "./slot_cache.ts";
+import type { Version } from "./store.ts";
 
 /** A write that the database refused, such as on a full disk. It may be tried again, under the same operation name. */
 export class StoreWriteError extends Error {
@@ -30,7 +31,7 @@ interface Waiting {
   readonly reject: (reason: unknown) => void;
 }
 
-const KEYS_PER_READ = 10;
+const { maxKeysPerRead } = KV_LIMITS;
 const ATTEMPTS_ALONE = 5;
 
 /**
@@ -110,7 +111,7 @@ export class GroupCommit {
     for (const { proposal } of this.#waiting) {
       for (const { id } of proposal.touches) keys.add(id);
       weight = { ...sumOfWeights(weight, proposal.weight), touches: keys.size };
-      if (count > 0 && !fits(weight)) break;
+      if (count > 0 && !fits(weight, KV_LIMITS)) break;
       count++;
     }
     return this.#waiting.splice(0, count);
@@ -149,23 +150,37 @@ export class GroupCommit {
     if (batch.changes.size === 0) {
       // Without an atomic nothing has checked what was presumed, for refusals and for commits of checks alone.
       if ([...loaded.values()].some(({ presumed }) => presumed)) return false;
-    } else if (!await this.#writeAtomic(batch, loaded)) {
+      this.#resolve(waiting, results, neverCurrent);
+      return true;
+    }
+    const version = await this.#writeAtomic(batch, loaded);
+    if (version === null) {
       if (!presume) this.#cache.clear(); // then it was no presumption that failed, but something thought to be known
       return false;
     }
-    this.#proposals += waiting.length;
-    waiting.forEach((one, i) => one.resolve(results[i]));
+    // A value that a later proposal of the batch replaced was never durable: its version must not be that of the other value.
+    this.#resolve(waiting, results, (change) => batch.changes.get(change.id) === change ? version : neverCurrent());
     return true;
   }
 
-  async #writeAtomic(batch: Batch, loaded: ReadonlyMap<string, Loaded>): Promise<boolean> {
+  #resolve(
+    waiting: readonly Waiting[],
+    results: readonly ((versionOf: VersionOf) => unknown)[],
+    versionOf: VersionOf,
+  ): void {
+    this.#proposals += waiting.length;
+    waiting.forEach((one, i) => one.resolve(results[i]?.(versionOf)));
+  }
+
+  /** The version of everything that was written; null when a check failed and nothing was. */
+  async #writeAtomic(batch: Batch, loaded: ReadonlyMap<string, Loaded>): Promise<Version | null> {
     const atomic = this.#kv.atomic();
     for (const { key, version } of loaded.values()) atomic.check({ key: kvKeyOf(key), versionstamp: version });
     for (const change of batch.changes.values()) addChange(atomic, change);
     const whenDurable = this.#alarms(atomic, batch.due);
     this.#cache.beginWrite(batch.changes.keys());
     const written = await this.#commit(atomic).finally(() => this.#cache.endWrite());
-    if (!written.ok) return false;
+    if (!written.ok) return null;
     this.#atomics++;
     for (const [id, { key, put }] of batch.changes) {
       this.#cache.put(
@@ -175,7 +190,7 @@ export class GroupCommit {
       );
     }
     whenDurable();
-    return true;
+    return written.versionstamp;
   }
 
   async #commit(atomic: Deno.AtomicOperation): Promise<Deno.KvCommitResult | Deno.KvCommitError> {
@@ -212,8 +227,8 @@ export class GroupCommit {
 
   async #read(unknown: readonly [string, Loaded][]): Promise<[string, Loaded][]> {
     const parts: Promise<[string, Loaded][]>[] = [];
-    for (let i = 0; i < unknown.length; i += KEYS_PER_READ) {
-      parts.push(this.#readTen(unknown.slice(i, i + KEYS_PER_READ)));
+    for (let i = 0; i < unknown.length; i += maxKeysPerRead) {
+      parts.push(this.#readTen(unknown.slice(i, i + maxKeysPerRead)));
     }
     return (await Promise.all(parts)).flat();
   }
@@ -225,6 +240,13 @@ export class GroupCommit {
       return [id, { key, value: versionstamp === null ? undefined : value, version: versionstamp, presumed: false }];
     });
   }
+}
+
+let replacedValues = 0;
+
+/** A version that no key has or gets, other than every other one. */
+function neverCurrent(): Version {
+  return `replaced ${++replacedValues}`;
 }
 
 const ABSENT = { value: undefined, version: null, presumed: false };

@@ -46,9 +46,6 @@ export interface JobRecord {
   readonly generation: number;
 }
 
-/** The largest key a caller may use, encoded. Source: the port's {@linkcode Key}. */
-export const LARGEST_KEY_BYTES = 1024;
-
 /** Where a caller's value stands. */
 export function valueKey(key: Key): Key {
   return ["value", ...key];
@@ -101,11 +98,11 @@ export function encodeKey(key: Key): string {
   return encoded;
 }
 
-/** {@linkcode encodeKey}, or null for a key that can never have been written. */
-export function encodeStorableKey(key: Key): string | null {
+/** {@linkcode encodeKey}, or null for a key that can never have been written as it is malformed or too long. */
+export function encodeStorableKey(key: Key, maxKeyBytes: number): string | null {
   try {
     const encoded = encodeKey(key);
-    return encoded.length > LARGEST_KEY_BYTES ? null : encoded;
+    return encoded.length > maxKeyBytes ? null : encoded;
   } catch {
     return null;
   }

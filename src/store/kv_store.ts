@@ -7,11 +7,12 @@ import type { EmbeddedStore } from "./embedded.ts";
 import { Buckets, type Terms } from "./gcra.ts";
 import { GroupCommit, type GroupCommitCounts } from "./group_commit.ts";
 import { balanceKey, encodeKey, encodeStorableKey, jobKey, type JobRecord, kvKeyOf, SCHEMA } from "./keys.ts";
+import { KV_LIMITS } from "./limits.ts";
 import { byUrgency, claimProposal, dueJobsOf, JOBS_PER_PROPOSAL, kindsOfJobs, renewProposal } from "./lease.ts";
 import { type Page, readLedger, readValues, scanValues } from "./read.ts";
 import { CLOCK_NOTED_EVERY_MS, isSetBack, moveUpProposal, SetBackWatch, waitingJobsOf } from "./set_back.ts";
 import { type Writability, WriteHealth, type WriteHealthOptions } from "./write_health.ts";
-import type { Balance, Commit, CommitResult, Entry, Job, Key, StoredLedgerEntry } from "./store.ts";
+import type { Balance, Commit, CommitResult, Entry, Job, Key, StoredLedgerEntry, StoreLimits } from "./store.ts";
 
 /** An open database that nobody else writes. */
 export interface OwnedDatabase {
@@ -32,6 +33,7 @@ const NEAR_MS = 60_000;
 
 /** The store port on Deno KV. The members of the port are described there. */
 export class KvStore implements EmbeddedStore {
+  readonly limits: StoreLimits = KV_LIMITS;
   readonly #kv: Deno.Kv;
   readonly #generation: number;
   readonly #clock: Clock;
@@ -154,7 +156,7 @@ export class KvStore implements EmbeddedStore {
 
   async #jobOf(kind: string, ref: string): Promise<JobRecord | null> {
     const key = jobKey(kind, ref);
-    const id = encodeStorableKey(key);
+    const id = encodeStorableKey(key, this.limits.maxKeyBytes);
     if (id === null) return null;
     const known = this.#group.known.get(id) ?? await this.#kv.get(kvKeyOf(key));
     return (known.value as JobRecord | null | undefined) ?? null;
@@ -313,6 +315,6 @@ const WRITE_PROBE: Proposal<null> = {
   weight: { touches: 0, mutations: 1, bytes: 64, keyBytes: 32 },
   decide(draft) {
     draft.put(["schema"], SCHEMA);
-    return { accepted: true, result: null };
+    return { accepted: true, result: () => null };
   },
 };

@@ -1,10 +1,22 @@
 import { serialize } from "node:v8";
 import { copied } from "./copied.ts";
-import { encodeKey, LARGEST_KEY_BYTES } from "./keys.ts";
-import type { Commit, Key } from "./store.ts";
+import { encodeKey } from "./keys.ts";
+import type { Commit, Key, StoreLimits } from "./store.ts";
 
-/** The largest value, serialised. Source: the port's {@linkcode Commit}. */
-export const LARGEST_VALUE_BYTES = 60 * 1024;
+/**
+ * The most that the embedded engine takes. Deno KV's own limits are 65,536 bytes a value, 2,048 a key, 100 checks, 1,000
+ * mutations, 819,200 bytes and 81,920 bytes of keys an atomic write, and 10 keys a read. The difference is room for what this
+ * engine adds to each.
+ */
+export const KV_LIMITS: StoreLimits = {
+  maxValueBytes: 60 * 1024,
+  maxKeyBytes: 1024,
+  maxChecks: 100,
+  maxWrites: 900,
+  maxCommitBytes: 700 * 1024,
+  maxCommitKeyBytes: 72 * 1024,
+  maxKeysPerRead: 10,
+};
 
 /** What a commit, or several taken together, asks of the engine. */
 export interface Weight {
@@ -18,12 +30,6 @@ export interface Weight {
   readonly keyBytes: number;
 }
 
-/**
- * The most that one atomic write takes. Deno KV's own limits are 100 checks, 1,000 mutations, 819,200 bytes and
- * 81,920 bytes of keys; the distance covers what it adds to each.
- */
-export const LARGEST_WEIGHT: Weight = { touches: 100, mutations: 900, bytes: 700 * 1024, keyBytes: 72 * 1024 };
-
 /** Two weights together. */
 export function sumOfWeights(a: Weight, b: Weight): Weight {
   return {
@@ -34,10 +40,10 @@ export function sumOfWeights(a: Weight, b: Weight): Weight {
   };
 }
 
-/** Whether one atomic write takes that much. */
-export function fits(weight: Weight): boolean {
-  return weight.touches <= LARGEST_WEIGHT.touches && weight.mutations <= LARGEST_WEIGHT.mutations &&
-    weight.bytes <= LARGEST_WEIGHT.bytes && weight.keyBytes <= LARGEST_WEIGHT.keyBytes;
+/** Whether one write of an engine takes that much. */
+export function fits(weight: Weight, limits: StoreLimits): boolean {
+  return weight.touches <= limits.maxChecks && weight.mutations <= limits.maxWrites &&
+    weight.bytes <= limits.maxCommitBytes && weight.keyBytes <= limits.maxCommitKeyBytes;
 }
 
 /** A commit whose values nobody else holds any more, and what it weighs at most. */
@@ -57,15 +63,15 @@ const RECORD_BYTES = 128;
  * @throws {RangeError} If a value, a key or the whole is larger than the engine takes.
  * @throws {TypeError} If a value has no structured clone.
  */
-export function measure(operation: string | null, commit: Commit): Measured {
-  const scale = new Scale();
+export function measure(operation: string | null, commit: Commit, limits: StoreLimits): Measured {
+  const scale = new Scale(limits);
   if (operation !== null) scale.record(1, [operation]);
   for (const { key } of commit.check ?? []) scale.check(key);
   const set = commit.set?.map((entry) => {
-    scale.write(encodedOf(entry.key).length + VALUE_KEY_BYTES, 0);
+    scale.value(entry.key);
     return { ...entry, key: [...entry.key], value: scale.copy(entry.value) };
   });
-  for (const key of commit.delete ?? []) scale.write(encodedOf(key).length + VALUE_KEY_BYTES, 0);
+  for (const key of commit.delete ?? []) scale.value(key);
   for (const move of commit.move ?? []) scale.record(1, [move.account]);
   const ledger = commit.ledger?.map((entry) => {
     scale.record(1, [entry.account]);
@@ -76,28 +82,39 @@ export function measure(operation: string | null, commit: Commit): Measured {
   for (const { kind, ref } of commit.settle ?? []) scale.record(2, [kind, ref]);
   for (const { job, dueAt } of commit.postpone ?? []) scale.record(4, [job.kind, job.ref, dueAt]);
   const weight = scale.weight();
-  if (!fits(weight)) {
+  if (!fits(weight, limits)) {
     throw new RangeError(
-      `Cannot commit as much at once: ${weight.touches} keys to check (most ${LARGEST_WEIGHT.touches}), ` +
-        `${weight.mutations} writes (most ${LARGEST_WEIGHT.mutations}), ${weight.bytes} bytes (most ${LARGEST_WEIGHT.bytes})`,
+      `Cannot make a commit this large: ${weight.touches} checks (at most ${limits.maxChecks}), ` +
+        `${weight.mutations} writes (at most ${limits.maxWrites}), ${weight.bytes} bytes (at most ${limits.maxCommitBytes}), ` +
+        `${weight.keyBytes} bytes of keys (at most ${limits.maxCommitKeyBytes})`,
     );
   }
-  return { commit: { ...commit, set, ledger }, weight };
+  return { commit: { ...commit, ...(set && { set }), ...(ledger && { ledger }) }, weight };
 }
 
 class Scale {
+  readonly #limits: StoreLimits;
   readonly #touched = new Set<string>();
   #mutations = 0;
   #bytes = 0;
   #keyBytes = 0;
 
+  constructor(limits: StoreLimits) {
+    this.#limits = limits;
+  }
+
   check(key: Key): void {
-    this.#touched.add(encodedOf(key));
+    this.#touched.add(this.#encoded(key));
+  }
+
+  /** Counts a key of a caller that is set or deleted. */
+  value(key: Key): void {
+    this.write(this.#encoded(key).length + VALUE_KEY_BYTES, 0);
   }
 
   /** Counts a record of the engine's own, known by these parts, and the index entries beside it. */
   record(mutations: number, parts: Key): void {
-    const encoded = encodedOf(parts);
+    const encoded = this.#encoded(parts);
     this.#touched.add(`record ${encoded}`);
     for (let i = 0; i < mutations; i++) this.write(encoded.length + RECORD_KEY_BYTES, RECORD_BYTES);
   }
@@ -111,24 +128,26 @@ class Scale {
   /** Copies what a caller gave, and counts it. */
   copy(value: unknown): unknown {
     const { copy, bytes } = copyOf(value);
-    if (bytes > LARGEST_VALUE_BYTES) {
-      throw new RangeError(`Cannot store a value of ${bytes} bytes: at most ${LARGEST_VALUE_BYTES} are taken`);
+    const { maxValueBytes } = this.#limits;
+    if (bytes > maxValueBytes) {
+      throw new RangeError(`Cannot store a value of ${bytes} bytes: the limit is ${maxValueBytes}`);
     }
     this.#bytes += bytes;
     return copy;
   }
 
+  #encoded(key: Key): string {
+    const encoded = encodeKey(key);
+    const { maxKeyBytes } = this.#limits;
+    if (encoded.length > maxKeyBytes) {
+      throw new RangeError(`Cannot use a key of ${encoded.length} bytes: the limit is ${maxKeyBytes}`);
+    }
+    return encoded;
+  }
+
   weight(): Weight {
     return { touches: this.#touched.size, mutations: this.#mutations, bytes: this.#bytes, keyBytes: this.#keyBytes };
   }
-}
-
-function encodedOf(key: Key): string {
-  const encoded = encodeKey(key);
-  if (encoded.length > LARGEST_KEY_BYTES) {
-    throw new RangeError(`Cannot store under a key of ${encoded.length} bytes: at most ${LARGEST_KEY_BYTES} are taken`);
-  }
-  return encoded;
 }
 
 function copyOf(value: unknown): { copy: unknown; bytes: number } {

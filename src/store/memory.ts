@@ -7,17 +7,19 @@ import type { EmbeddedStore } from "./embedded.ts";
 import { Buckets, type Terms } from "./gcra.ts";
 import { encodeKey, encodeStorableKey, isBelow, lineIdOf } from "./keys.ts";
 import { measure } from "./limits.ts";
-import type {
-  Balance,
-  Commit,
-  CommitResult,
-  Entry,
-  Job,
-  Key,
-  LedgerEntry,
-  Move,
-  StoredLedgerEntry,
-  Version,
+import {
+  type Balance,
+  type Commit,
+  type CommitResult,
+  type Entry,
+  type Job,
+  type Key,
+  type LedgerEntry,
+  MIN_STORE_LIMITS,
+  type Move,
+  type StoredLedgerEntry,
+  type StoreLimits,
+  type Version,
 } from "./store.ts";
 import { SetBackWatch } from "./set_back.ts";
 import { ALWAYS_WRITABLE, type Writability } from "./write_health.ts";
@@ -43,7 +45,11 @@ export function openMemoryStore(options: { readonly clock: Clock }): Promise<Emb
   return Promise.resolve(new MemoryStore(options.clock));
 }
 
+const { maxKeyBytes } = MIN_STORE_LIMITS;
+
 class MemoryStore implements EmbeddedStore {
+  readonly limits: StoreLimits = MIN_STORE_LIMITS;
+
   publishAddress(): Promise<void> {
     return Promise.resolve();
   }
@@ -60,7 +66,7 @@ class MemoryStore implements EmbeddedStore {
   readonly #lines = new Map<string, StoredLedgerEntry[]>();
   readonly #references = new Set<string>();
   readonly #jobs = new Map<string, OpenJob>();
-  #commits = 0;
+  #writes = 0;
   #isOpen = true;
 
   constructor(clock: Clock) {
@@ -79,7 +85,7 @@ class MemoryStore implements EmbeddedStore {
   async get<T = unknown>(keys: readonly Key[]): Promise<(Entry<T> | null)[]> {
     await this.#turn();
     return keys.map((key) => {
-      const found = this.#found(encodeStorableKey(key));
+      const found = this.#found(encodeStorableKey(key, maxKeyBytes));
       return found && entryOf<T>(found);
     });
   }
@@ -89,8 +95,8 @@ class MemoryStore implements EmbeddedStore {
     { after, limit, reverse = false }: { readonly after?: Key; readonly limit: number; readonly reverse?: boolean },
   ): Promise<Entry<T>[]> {
     await this.#turn();
-    const below = encodeStorableKey(prefix);
-    const place = after && encodeStorableKey(after);
+    const below = encodeStorableKey(prefix, maxKeyBytes);
+    const place = after && encodeStorableKey(after, maxKeyBytes);
     if (below === null || place === null) return [];
     const ids = this.#order.filter((id) => isBelow(id, below));
     if (reverse) ids.reverse();
@@ -100,15 +106,15 @@ class MemoryStore implements EmbeddedStore {
   }
 
   async commit(operation: string | null, original: Commit): Promise<CommitResult> {
-    const { commit } = measure(operation, original);
+    const { commit } = measure(operation, original, this.limits);
     await this.#turn();
     const now = this.now();
     if (operation !== null && (this.#operations.get(operation) ?? 0) > now) return { ok: true, replayed: true };
     const refusal = this.#refusalOf(commit);
     if (refusal) return refusal;
-    this.#apply(commit, now);
+    const versions = this.#apply(commit, now);
     if (operation !== null) this.#operations.set(operation, now + OPERATION_MEMORY_MS);
-    return { ok: true, replayed: false };
+    return { ok: true, replayed: false, versions };
   }
 
   async balance(account: string): Promise<Balance> {
@@ -224,11 +230,13 @@ class MemoryStore implements EmbeddedStore {
     });
   }
 
-  #apply(commit: Commit, now: number): void {
-    const version = String(++this.#commits);
-    for (const { key, value, ttlMs = Infinity } of commit.set ?? []) {
+  /** Gives the versions of `set`, in its order. */
+  #apply(commit: Commit, now: number): Version[] {
+    const versions = (commit.set ?? []).map(({ key, value, ttlMs = Infinity }) => {
+      const version = String(++this.#writes);
       this.#put(encodeKey(key), { key, value, version, expiresAt: now + ttlMs });
-    }
+      return version;
+    });
     for (const key of commit.delete ?? []) this.#remove(encodeKey(key));
     for (const job of commit.settle ?? []) this.#jobs.delete(nameOf(job));
     for (const { job, dueAt, attempt } of commit.postpone ?? []) {
@@ -244,6 +252,7 @@ class MemoryStore implements EmbeddedStore {
     }
     for (const { kind, dueAt } of commit.add ?? []) this.#wakes.wakeAt({ kind, dueAt });
     for (const { job, dueAt } of commit.postpone ?? []) this.#wakes.wakeAt({ kind: job.kind, dueAt });
+    return versions;
   }
 
   #moveUp(now: number, byMs: number): void {

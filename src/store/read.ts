@@ -1,6 +1,7 @@
 import { copied } from "./copied.ts";
 import { isExpired, type StoredLine, type StoredValue } from "./commit.ts";
 import { encodeKey, encodeStorableKey, isBelow, keyOfKv, kvKeyOf, lineKey, valueKey } from "./keys.ts";
+import { KV_LIMITS } from "./limits.ts";
 import type { Slot } from "./draft.ts";
 import type { SlotCache } from "./slot_cache.ts";
 import type { Entry, Key, StoredLedgerEntry } from "./store.ts";
@@ -12,7 +13,7 @@ export interface Page<Place> {
   readonly reverse?: boolean;
 }
 
-const KEYS_PER_READ = 10;
+const { maxKeyBytes, maxKeysPerRead } = KV_LIMITS;
 const LARGEST_READ = 500;
 
 /**
@@ -36,7 +37,7 @@ const NOTHING: Slot = { value: undefined, version: null };
 const VALUE_AREA = encodeKey(valueKey([]));
 
 function valueIdOf(key: Key): string | null {
-  const encoded = encodeStorableKey(key);
+  const encoded = encodeStorableKey(key, maxKeyBytes);
   return encoded === null ? null : VALUE_AREA + encoded;
 }
 
@@ -48,8 +49,8 @@ async function readSlots(
 ): Promise<Slot[]> {
   const storable = ids.flatMap((id, i) => id === null ? [] : [{ id, key: valueKey(keys[i]) }]);
   const parts: Promise<Slot[]>[] = [];
-  for (let i = 0; i < storable.length; i += KEYS_PER_READ) {
-    parts.push(readTen(kv, known, storable.slice(i, i + KEYS_PER_READ)));
+  for (let i = 0; i < storable.length; i += maxKeysPerRead) {
+    parts.push(readTen(kv, known, storable.slice(i, i + maxKeysPerRead)));
   }
   const found = (await Promise.all(parts)).flat();
   return ids.map((id) => id === null ? NOTHING : found.shift() ?? NOTHING);
@@ -98,11 +99,11 @@ export async function scanValues<T>(kv: Deno.Kv, prefix: Key, page: Page<Key>, n
 
 /** What to list; null when nothing can be there. Deno KV refuses a start or an end outside the prefix. */
 function selectorOf(prefix: Key, { after, reverse }: Page<Key>): Deno.KvListSelector | null {
-  const encodedPrefix = encodeStorableKey(prefix);
+  const encodedPrefix = encodeStorableKey(prefix, maxKeyBytes);
   if (encodedPrefix === null) return null;
   const all = { prefix: kvKeyOf(valueKey(prefix)) };
   if (after === undefined) return all;
-  const encoded = encodeStorableKey(after);
+  const encoded = encodeStorableKey(after, maxKeyBytes);
   if (encoded === null) return null;
   if (!isBelow(encoded, encodedPrefix)) return (encoded <= encodedPrefix) === !reverse ? all : null;
   const place = kvKeyOf(valueKey(after));
@@ -113,7 +114,7 @@ function selectorOf(prefix: Key, { after, reverse }: Page<Key>): Deno.KvListSele
 export async function readLedger(kv: Deno.Kv, account: string, page: Page<string>): Promise<StoredLedgerEntry[]> {
   const { after, limit, reverse = false } = page;
   const lines: StoredLedgerEntry[] = [];
-  if (limit <= 0 || encodeStorableKey([account, after ?? ""]) === null) return lines;
+  if (limit <= 0 || encodeStorableKey([account, after ?? ""], maxKeyBytes) === null) return lines;
   const prefix = kvKeyOf(lineKey(account, "").slice(0, -1));
   const place = after === undefined ? {} : { [reverse ? "end" : "start"]: kvKeyOf(lineKey(account, after)) };
   for await (const { key, value } of listOf<StoredLine>(kv, { prefix, ...place }, limit + 1, reverse)) {

@@ -1,12 +1,15 @@
 import type { Money } from "../lib/money.ts";
 
 /**
- * Where a value is kept: ordered part by part, numbers before text; at most 1 KB encoded. The first part names the
- * capability.
+ * The key of a value. Keys are ordered part by part, numbers before text. The first part names the capability that owns the
+ * value. An encoded key has at most {@linkcode StoreLimits.maxKeyBytes}.
  */
 export type Key = readonly (string | number)[];
 
-/** Opaque stamp of a value: two reads with one version saw one value. */
+/**
+ * The version of the value under one key: an opaque text of the engine. Every write gives the key a version that it never had
+ * before, also a write of an equal value. Versions of different keys are not comparable and have no order.
+ */
 export type Version = string;
 
 /** What a read found. */
@@ -85,7 +88,7 @@ export interface Balance {
 export interface Commit {
   /** Keys whose version must be as said; null: must not exist. */
   readonly check?: readonly { readonly key: Key; readonly version: Version | null }[];
-  /** Values of at most 60 KB after serialisation. `ttlMs`: unreadable from then on. */
+  /** Values, each of at most {@linkcode StoreLimits.maxValueBytes}. `ttlMs`: unreadable from then on. */
   readonly set?: readonly { readonly key: Key; readonly value: unknown; readonly ttlMs?: number }[];
   /** Keys to forget; one that holds nothing is passed over. */
   readonly delete?: readonly Key[];
@@ -102,18 +105,58 @@ export interface Commit {
 }
 
 /**
- * How a commit ended. `conflict`: a check failed; `short`: a move would fall below zero; `fenced`: a job is no longer
- * the worker's; `duplicate`: a ledger line or a job stands already. `at` is the place in the list that refused.
+ * The result of a commit.
+ *
+ * - `ok` and not `replayed`: everything was written. `versions` has one version for each entry of `set`, in its order. An entry
+ *   whose value was replaced or deleted again, also by the same commit, has a version that no check accepts.
+ * - `ok` and `replayed`: an earlier commit with the operation name was made; this one wrote nothing.
+ * - `conflict`: a check failed. `short`: a move would take a balance below zero. `fenced`: a job is no longer the worker's.
+ *   `duplicate`: the ledger entry or the job exists. `at` is the index of the refused element in its list.
  */
 export type CommitResult =
-  | { readonly ok: true; readonly replayed: boolean }
+  | { readonly ok: true; readonly replayed: false; readonly versions: readonly Version[] }
+  | { readonly ok: true; readonly replayed: true }
   | { readonly ok: false; readonly why: "conflict" | "short" | "fenced" | "duplicate"; readonly at: number };
+
+/**
+ * What an engine takes. Every engine takes at least {@linkcode MIN_STORE_LIMITS}; callers that could exceed that read the
+ * limits of their store.
+ */
+export interface StoreLimits {
+  /** Bytes of one value after serialisation. */
+  readonly maxValueBytes: number;
+  /** Bytes of one encoded key. */
+  readonly maxKeyBytes: number;
+  /** Different keys, jobs, ledger entries and accounts that one commit checks. */
+  readonly maxChecks: number;
+  /** Writes of one commit. A set or a delete is one; every other part of a commit is at most four. */
+  readonly maxWrites: number;
+  /** Bytes of all keys and values of one commit. */
+  readonly maxCommitBytes: number;
+  /** Bytes of all keys of one commit. */
+  readonly maxCommitKeyBytes: number;
+  /** Keys that one `get` reads as of one instant. A `get` of more keys is several reads. */
+  readonly maxKeysPerRead: number;
+}
+
+/** Limits that every engine has at least, so that code below them does not have to look. */
+export const MIN_STORE_LIMITS: StoreLimits = {
+  maxValueBytes: 60 * 1024,
+  maxKeyBytes: 1024,
+  maxChecks: 100,
+  maxWrites: 900,
+  maxCommitBytes: 700 * 1024,
+  maxCommitKeyBytes: 72 * 1024,
+  maxKeysPerRead: 10,
+};
 
 /**
  * The narrow port to everything durable. Two engines fulfil it, and one suite of laws (`tests/contract/store.ts`) holds
  * both to it. Values go through structured clone: plain objects, arrays, bigint, Uint8Array, Date.
  */
 export interface Store {
+  /** What the engine takes; they never change while it is open. */
+  readonly limits: StoreLimits;
   /** The engine's clock in Unix milliseconds: due times, leases and expiries are compared to it. */
   now(): number;
   /** Linearizable; the answers stand in the order of the keys. */
@@ -124,7 +167,8 @@ export interface Store {
     options: { readonly after?: Key; readonly limit: number; readonly reverse?: boolean },
   ): Promise<Entry<T>[]>;
   /**
-   * Does all of a commit or nothing; resolves once it is durable, or refused.
+   * Does all of a commit or nothing; resolves once it is durable, or refused. The result has the versions of what was written,
+   * so a caller that goes on with a value does not read it again; see `writtenVersion`.
    *
    * @param operation Names the commit for 24 hours, so that a repeat after an unknown result changes nothing and
    * answers `{ok: true, replayed: true}`; null for a commit that is never repeated.

@@ -2,7 +2,7 @@ import { joined as joinedCommits, webhookSecretKey, type WebhookSecretRecord } f
 import { webhookSecretsIn } from "../billing/webhook_secret.ts";
 import { concatBytes } from "../lib/concat_bytes.ts";
 import { mergeByTime, type TimeIndexEntry } from "../lib/time_index_entry.ts";
-import type { Commit, Entry, Job, Key, Store } from "../store/store.ts";
+import { type Commit, type Entry, type Job, type Key, MIN_STORE_LIMITS, type Store } from "../store/store.ts";
 import { packDelivery, type StoredDelivery, unpackDelivery } from "./packed_delivery.ts";
 import { type Attempt, type Delivery, DELIVERY_STATES, type DeliveryState, type StoredBody } from "./delivery.ts";
 
@@ -14,8 +14,8 @@ export type DeliveryEntry = Entry<Delivery>;
 
 /** Up to here a body stands in its delivery's record, which is written anew with each attempt. */
 const MAX_WHOLE_RECORD_BYTES = 3 * 1024;
-/** A stored value holds less than an envelope with a long prompt and addresses can have. */
-const PIECE_BYTES = 48 * 1024;
+/** Bytes of one piece of a longer body. Every engine takes values of this size, so records can be copied between engines. */
+const PIECE_BYTES = Math.floor(MIN_STORE_LIMITS.maxValueBytes * 0.8);
 
 const deliveryKey = (id: string): Key => ["webhook", "delivery", id];
 const pieceKey = (id: string, piece: number): Key => ["webhook", "body", id, piece];

@@ -70,6 +70,7 @@ export function watched(store: Store): WatchedStore {
     beforeCommit() {},
     afterCommit() {},
     afterGet() {},
+    limits: store.limits,
     now: () => store.now(),
     async get<T>(keys: Parameters<Store["get"]>[0]) {
       watch.reads++;

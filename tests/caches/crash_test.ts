@@ -15,6 +15,7 @@ import type { Provider } from "../../src/upstreams/provider.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { endpointOf, providerOf } from "../texts/support.ts";
 import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
+import { storeMember } from "../support/store_member.ts";
 
 /** The process ended: nothing that it does from then on has any effect. */
 class Crash extends Error {}
@@ -217,7 +218,7 @@ Deno.test("a create whose last commit was made but not answered is usable, and c
   let commits = 0;
   const deaf: Store = new Proxy(store, {
     get(target, name: keyof Store) {
-      if (name !== "commit") return target[name].bind(target);
+      if (name !== "commit") return storeMember(target, name);
       return async (...args: Parameters<Store["commit"]>) => {
         const result = await target.commit(...args);
         if (++commits === 2) throw new Error("the answer was lost");

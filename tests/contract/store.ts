@@ -7,6 +7,7 @@ import { moneyLaws } from "./store/money.ts";
 import { scanLaws } from "./store/scan.ts";
 import { takeLaws } from "./store/take.ts";
 import { valueLaws } from "./store/values.ts";
+import { versionLaws } from "./store/versions.ts";
 
 export type { Opened, OpenStore } from "./store/law.ts";
 
@@ -16,6 +17,7 @@ export function storeContract(engine: string, open: OpenStore): void {
   valueLaws(law);
   scanLaws(law);
   commitLaws(law);
+  versionLaws(law);
   limitLaws(law);
   moneyLaws(law);
   jobLaws(law);

@@ -4,6 +4,7 @@ import { ensureSigningKeys, openSigningKeys, rotateSigningKeys } from "../../src
 import { openMemoryStore } from "../../src/store/memory.ts";
 import type { Store } from "../../src/store/store.ts";
 import { systemClock } from "../../src/lib/clock.ts";
+import { storeMember } from "../support/store_member.ts";
 
 const NOW = 1_800_000_000_000;
 const DAY = 86_400_000;
@@ -62,7 +63,7 @@ Deno.test("of two rotations at once the later one's keys are in force, also when
   const store = await openMemoryStore({ clock: systemClock });
   let isFirst = true;
   const slow: Store = new Proxy(store, {
-    get: (target, name: keyof Store) => name === "commit" ? commitLate : target[name].bind(target),
+    get: (target, name: keyof Store) => name === "commit" ? commitLate : storeMember(target, name),
   });
   async function commitLate(...given: Parameters<Store["commit"]>) {
     const result = await store.commit(...given);

@@ -92,7 +92,18 @@ class Player {
       if (version !== null && !this.#firstVersions.has(i)) this.#firstVersions.set(i, version);
     });
     const commits = plans.map((plan) => this.#commitOf(plan, current));
-    return await Promise.all(commits.map((commit, i) => this.store.commit(plans[i].operation ?? null, commit)));
+    const results = await Promise.all(
+      commits.map((commit, i) => this.store.commit(plans[i]?.operation ?? null, commit)),
+    );
+    const after = new Map(
+      (await this.store.scan(["k"], { limit: 10 })).map((entry) => [JSON.stringify(entry.key), entry.version]),
+    );
+    return results.map((result, i) => {
+      if (!("versions" in result)) return result;
+      // Whether each version is the current one, which engines agree on; the versions themselves they do not.
+      const isCurrent = commits[i]?.set?.map(({ key }, n) => after.get(JSON.stringify(key)) === result.versions[n]);
+      return { ...result, versions: isCurrent ?? [] };
+    });
   }
 
   #commitOf(plan: Plan, current: readonly (Version | null)[]): Commit {

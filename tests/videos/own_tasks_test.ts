@@ -8,6 +8,7 @@ import { addTask, changeTask, enterOldTasks, readTask, removeTask } from "../../
 import { VIDEO_STATUSES, type VideoStatus, type VideoTask } from "../../src/videos/tasks/task.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { MODELS, taskOf } from "./tasks.ts";
+import { storeMember } from "../support/store_member.ts";
 
 const ALL: OwnTaskFilter = { status: null, model: null, metadata: [] };
 const KEYS = ["key", "key-two"];
@@ -112,7 +113,7 @@ async function crowdedStore(count: number) {
           return target.get(keys);
         };
       }
-      return target[name].bind(target);
+      return storeMember(target, name);
     },
   });
   return { store: counting, spent };
@@ -162,7 +163,7 @@ Deno.test("listOwnTasks() leaves out a task that ended while the page was read",
   const store = await storeWith([taskOf(0), taskOf(1)]);
   const racing = new Proxy(store, {
     get(target, name: keyof Store) {
-      if (name !== "scan") return target[name].bind(target);
+      if (name !== "scan") return storeMember(target, name);
       return async (...given: Parameters<Store["scan"]>) => {
         const entries = await target.scan(...given);
         const entry = await readTask(target, taskOf(0).id);

@@ -10,6 +10,7 @@ import { MAX_TASKS_SCANNED, openTaskAdmin, type TaskFilter } from "../../src/vid
 import { ManualClock } from "../support/manual_clock.ts";
 import { openStage } from "./stage.ts";
 import { MODELS, taskOf } from "./tasks.ts";
+import { storeMember } from "../support/store_member.ts";
 
 const ALL: TaskFilter = { account: null, status: null, model: null, from: 0, to: Number.MAX_SAFE_INTEGER };
 const ACCOUNTS = ["acme", "acme-two", "b"];
@@ -119,7 +120,7 @@ Deno.test("task desk: tasks written before there were lines are entered once, wh
   const watched = overlaid(store, {
     commit(_, commit) {
       commits.push(commit);
-      return Promise.resolve({ ok: true, replayed: false });
+      return Promise.resolve({ ok: true, replayed: false, versions: [] });
     },
   });
   await enterOldTasks(watched);
@@ -154,7 +155,7 @@ Deno.test("task desk: entering old tasks goes on where an earlier start was brok
 /** A store with some operations in place of its own. */
 function overlaid(store: Store, over: Partial<Store>): Store {
   return new Proxy(store, {
-    get: (target, name: keyof Store) => over[name] ?? target[name].bind(target),
+    get: (target, name: keyof Store) => over[name] ?? storeMember(target, name),
   });
 }
 

@@ -1,6 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import type { VideoTask } from "../../src/videos/tasks/task.ts";
+import { MIN_STORE_LIMITS } from "../../src/store/store.ts";
 import { refuseOversized } from "../../src/videos/create/task_size.ts";
 import { openStage, type Stage } from "./stage.ts";
 import { taskOf } from "./tasks.ts";
@@ -47,7 +48,7 @@ Deno.test("refuseOversized() refuses a task whose record could not grow any more
     const kept = { references: Array.from({ length: references }, (_, n) => at(n)) } as unknown as VideoTask["order"];
     return taskOf(1, { ...LONGEST, order: kept });
   };
-  refuseOversized(task(8));
-  const error = assertThrows(() => refuseOversized(task(13)), GatewayError);
+  refuseOversized(task(8), MIN_STORE_LIMITS);
+  const error = assertThrows(() => refuseOversized(task(13), MIN_STORE_LIMITS), GatewayError);
   assertEquals(error.code, "invalid_request");
 });

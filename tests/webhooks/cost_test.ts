@@ -13,6 +13,7 @@ function counting(store: Store): { readonly counted: Store; readonly asked: Map<
   const counted = new Proxy(store, {
     get(target, name: keyof Store) {
       const member = target[name];
+      if (typeof member !== "function") return member;
       return (...args: never[]) => {
         asked.set(name, (asked.get(name) ?? 0) + 1);
         return Reflect.apply(member, target, args);

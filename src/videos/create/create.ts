@@ -36,7 +36,7 @@ export async function createVideo(parts: VideoParts, call: VideoCall, key: Creat
   try {
     refuseUnreachable(parts, plan, inputs);
     const task = newTask(parts, call, { id, plan, inputs });
-    refuseOversized(task);
+    refuseOversized(task, parts.store.limits);
     await commitTask(parts, task, key);
     parts.log.info("video_created", { ref: id, accountId, keyId, model: task.model, cost: writeMoney(price.estimate) });
     return task;

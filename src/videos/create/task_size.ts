@@ -1,6 +1,6 @@
 import { serialize } from "node:v8";
 import { GatewayError } from "../../lib/gateway_error.ts";
-import { LARGEST_VALUE_BYTES } from "../../store/limits.ts";
+import type { StoreLimits } from "../../store/store.ts";
 import type { VideoJobHandle } from "../../upstreams/video_upstream.ts";
 import type { VideoTask } from "../tasks/task.ts";
 
@@ -17,9 +17,9 @@ const MAX_JOB_BYTES = 2 * 1024;
 const MAX_ADDRESS_BYTES = 16_640;
 
 /** Throws {@linkcode GatewayError} `invalid_request` for a new task whose record would outgrow what the store takes. */
-export function refuseOversized(task: VideoTask): void {
+export function refuseOversized(task: VideoTask, { maxValueBytes }: Pick<StoreLimits, "maxValueBytes">): void {
   const bytes = serialize(task).length;
-  const most = LARGEST_VALUE_BYTES - PENDING_GROWTH_BYTES;
+  const most = maxValueBytes - PENDING_GROWTH_BYTES;
   if (bytes <= most) return;
   const what = "prompt, metadata, addresses of references and provider.options";
   throw new GatewayError("invalid_request", `Cannot keep the video: ${what} take ${bytes} bytes, at most ${most} fit`);

@@ -1,6 +1,6 @@
 import type { Clock } from "../../lib/clock.ts";
 import type { Commit, Store } from "../../store/store.ts";
-import { readTask, readTasks, taskIdsIn } from "../tasks/records.ts";
+import { readTask, readTasks, tasksIn } from "../tasks/records.ts";
 import type { VideoTask } from "../tasks/task.ts";
 
 /** Receives the changes of a task. */
@@ -20,8 +20,8 @@ export const TICK_MS = 15_000;
 const TASKS_PER_READ = 100;
 
 /**
- * Reports changes of tasks to those who watch them. A commit of this process that writes a watched task makes it be
- * read once, however many watch it. What other processes write is found by one timer that reads all watched tasks.
+ * Reports changes of tasks to those who watch them. A commit of this process that writes a watched task is reported from the
+ * commit itself, without a read. Changes by other processes are found by one timer that reads all watched tasks.
  */
 export class TaskWatch {
   readonly #watchers = new Map<string, Set<TaskWatcher>>();
@@ -55,6 +55,7 @@ export class TaskWatch {
   announcing(): Store {
     const { store } = this;
     return {
+      limits: store.limits,
       now: () => store.now(),
       get: (keys) => store.get(keys),
       scan: (prefix, options) => store.scan(prefix, options),
@@ -83,7 +84,22 @@ export class TaskWatch {
   }
 
   #announce(commit: Commit): void {
-    for (const id of taskIdsIn(commit)) if (this.#watchers.has(id)) void this.#read(id);
+    for (const task of tasksIn(commit)) {
+      if (!this.#watchers.has(task.id)) continue;
+      this.#readSinceTick?.add(task.id);
+      // A read under way may have an older state: it is repeated, and reports after this.
+      if (this.#reading.has(task.id)) this.#reading.set(task.id, true);
+      else this.#reportSafely(task);
+    }
+  }
+
+  /** The commit was made, so it must not fail for a watcher that throws. */
+  #reportSafely(task: VideoTask): void {
+    try {
+      this.#report(task.id, task);
+    } catch {
+      // The next tick reports the task again.
+    }
   }
 
   async #read(id: string): Promise<void> {

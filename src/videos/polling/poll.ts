@@ -82,7 +82,7 @@ async function end(parts: VideoParts, { id, job }: WatchedTask, progress: Final)
 /** Ends a task whose deadline has passed. False when it is still pending. */
 async function endLate(parts: VideoParts, { id, job }: WatchedTask): Promise<boolean> {
   const entry = await readTask(parts.store, id);
-  if (entry?.value.status === "pending") await endOverdue(parts, entry, job);
+  if (entry?.value.status === "pending" && await endOverdue(parts, entry, job)) return true;
   return await settleEnded(parts, job, null);
 }
 

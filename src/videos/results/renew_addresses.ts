@@ -1,7 +1,7 @@
 import { UpstreamFailure } from "../../upstreams/failure.ts";
 import { endOf } from "../polling/poll.ts";
 import { upstreamOf } from "./result_source.ts";
-import { changeTask, readTask, type TaskEntry } from "../tasks/records.ts";
+import { changedTask, changeTask, readTask, type TaskEntry } from "../tasks/records.ts";
 import type { VideoParts } from "../video_parts.ts";
 
 /** A vendor is asked no sooner again for the addresses of one task. */
@@ -32,8 +32,8 @@ export class AddressRenewal {
       if (end?.status !== "completed" || end.results.length !== task.results.length) return null;
       const hasExtras = end.extras !== undefined && end.extras.length === task.extras?.length;
       const change = { results: end.results, ...(hasExtras ? { extras: end.extras } : {}), renewedAt: store.now() };
-      await store.commit(null, changeTask({}, entry, change));
-      return await readTask(store, task.id);
+      const commit = changeTask({}, entry, change);
+      return changedTask(entry, change, commit, await store.commit(null, commit)) ?? await readTask(store, task.id);
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error;
       log.warn("video_renewal_failed", { ref: task.id, provider: task.stage.provider, code: error.kind });

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { SigningKey, SigningKeys } from "../../files/signed_url.ts";
-import type { Key, Store } from "../../store/store.ts";
+import type { Key, Store, Version } from "../../store/store.ts";
 
 const KEYS: Key = ["files", "signing_keys"];
 
@@ -45,27 +45,34 @@ export async function openSigningKeys(store: Store): Promise<SigningKeyRing> {
   };
 }
 
-/** The store's signing keys; the first call of all makes one. */
+/** The store's signing keys. The first call creates one. */
 export async function ensureSigningKeys(store: Store): Promise<SigningKeys> {
   for (;;) {
     const [entry] = await store.get<SigningKeys>([KEYS]);
     if (entry) return entry.value;
-    const key: SigningKey = { id: randomBytes(4).toString("hex"), secret: new Uint8Array(randomBytes(32)) };
-    await store.commit(null, { check: [{ key: KEYS, version: null }], set: [{ key: KEYS, value: [key] }] });
+    const keys = [newSigningKey()];
+    if (await replaceKeys(store, null, keys)) return keys;
   }
 }
 
-/** Takes a new key into use; addresses signed with the one before it stay good until the next rotation. */
+/** Adds a new key that signs from now on. Addresses signed with the previous key stay valid until the next rotation. */
 export async function rotateSigningKeys(store: Store): Promise<SigningKeys> {
-  await ensureSigningKeys(store);
   for (;;) {
     const [entry] = await store.get<SigningKeys>([KEYS]);
-    const key: SigningKey = { id: randomBytes(4).toString("hex"), secret: new Uint8Array(randomBytes(32)) };
-    const keys = [key, ...entry?.value.slice(0, 1) ?? []];
-    const { ok } = await store.commit(null, {
-      check: [{ key: KEYS, version: entry?.version ?? null }],
-      set: [{ key: KEYS, value: keys }],
-    });
-    if (ok) return keys;
+    const keys = [newSigningKey(), ...entry?.value.slice(0, 1) ?? []];
+    if (await replaceKeys(store, entry?.version ?? null, keys)) return keys;
   }
+}
+
+function newSigningKey(): SigningKey {
+  return { id: randomBytes(4).toString("hex"), secret: new Uint8Array(randomBytes(32)) };
+}
+
+/** Whether the keys still had the version, so that they were replaced. */
+async function replaceKeys(store: Store, version: Version | null, keys: SigningKeys): Promise<boolean> {
+  const { ok } = await store.commit(null, {
+    check: [{ key: KEYS, version }],
+    set: [{ key: KEYS, value: keys }],
+  });
+  return ok;
 }

@@ -1,6 +1,6 @@
 import type { VideoJobHandle } from "../../upstreams/video_upstream.ts";
 import type { Job } from "../../store/store.ts";
-import { addJob, changeTask, postponeJob, readTask, settleJob, type TaskEntry } from "../tasks/records.ts";
+import { addJob, changedTask, changeTask, postponeJob, readTask, settleJob, type TaskEntry } from "../tasks/records.ts";
 import type { TaskStage, VideoTask } from "../tasks/task.ts";
 import type { SubmitLimits } from "./submit_limits.ts";
 import type { SubmittingStage } from "./unknown_outcome.ts";
@@ -20,7 +20,8 @@ export function isSubmitting(entry: TaskEntry): entry is SubmittingEntry {
 /**
  * Records how far a task got.
  *
- * @returns The entry that the change leaves; null when the task is not as it was read, so that the job must look again.
+ * @returns The entry that the change leaves; null when the task is not as it was read, so that the job must look again. A caller
+ * may end the task after that while no vendor can have it (see cancel.ts): the next change of the entry is then refused.
  */
 export async function recordStage(
   { store }: VideoParts,
@@ -28,10 +29,9 @@ export async function recordStage(
   stage: TaskStage,
   more: Pick<VideoTask, "offers" | "firstOfferedAt"> = {},
 ): Promise<TaskEntry | null> {
-  const { ok } = await store.commit(null, changeTask({}, entry, { stage, ...more }));
-  const now = ok ? await readTask(store, entry.value.id) : null;
-  // A caller may have ended the task between commit and reading, as long as no vendor can have it (see cancel.ts).
-  return now?.value.status === "pending" ? now : null;
+  const change = { stage, ...more };
+  const commit = changeTask({}, entry, change);
+  return changedTask(entry, change, commit, await store.commit(null, commit));
 }
 
 /** Another changed the task: the job is due again at once and finds out how it stands. */

@@ -1,7 +1,8 @@
 import { dropHold } from "../../billing/hold.ts";
 import { joined } from "../../billing/records.ts";
 import type { TimeIndexEntry } from "../../lib/time_index_entry.ts";
-import type { Commit, Entry, Job, Key, Store } from "../../store/store.ts";
+import type { Commit, CommitResult, Entry, Job, Key, Store } from "../../store/store.ts";
+import { writtenVersion } from "../../store/written_version.ts";
 import { ownIndexKeysOf } from "./own_index.ts";
 import { packTask, type StoredTask, unpackTask } from "./packed_task.ts";
 import type { VideoStatus, VideoTask } from "./task.ts";
@@ -57,9 +58,11 @@ export async function readTask(store: Store, id: string): Promise<TaskEntry | nu
   return entry && { ...entry, value: unpackTask(entry.value) };
 }
 
-/** The ids of the tasks that a commit writes. */
-export function taskIdsIn({ set = [] }: Commit): string[] {
-  return set.flatMap(({ key }) => key[0] === TASKS[0] && key[1] === TASKS[1] ? [String(key[2])] : []);
+/** The tasks that a commit writes, as they are after it. */
+export function tasksIn({ set = [] }: Commit): VideoTask[] {
+  return set.flatMap(({ key, value }) =>
+    key[0] === TASKS[0] && key[1] === TASKS[1] ? [unpackTask(value as StoredTask)] : []
+  );
 }
 
 /** The tasks of these ids, in their order; those that are not there are left out. */
@@ -139,6 +142,17 @@ export function changeTask(commit: Commit, entry: TaskEntry, change: Partial<Vid
     delete: withoutKeysOf(left, entered).map(({ key }) => key),
     set: withoutKeysOf(entered, left),
   });
+}
+
+/** The entry that a commit of {@linkcode changeTask} left; null when it was refused. */
+export function changedTask(
+  { key, value }: TaskEntry,
+  change: Partial<VideoTask>,
+  commit: Commit,
+  result: CommitResult,
+): TaskEntry | null {
+  const version = writtenVersion(commit, result, key);
+  return version === null ? null : { key, value: { ...value, ...change }, version };
 }
 
 /** Those entries whose keys the others do not have. */

@@ -100,7 +100,7 @@ export function jobLaws(law: Law): void {
     await add(store, "k", "t", store.now());
     const [job] = await store.claim(["k"], 1, LEASE_MS);
     const results = await Promise.all([store.commit(null, { settle: [job] }), store.commit(null, { settle: [job] })]);
-    assertEquals(results, [{ ok: true, replayed: false }, { ok: false, why: "fenced", at: 0 }]);
+    assertEquals(results, [{ ok: true, replayed: false, versions: [] }, { ok: false, why: "fenced", at: 0 }]);
     await add(store, "k", "u", store.now());
     const [other] = await store.claim(["k"], 1, LEASE_MS);
     assertEquals(await store.commit(null, { settle: [other, other] }), { ok: false, why: "fenced", at: 1 });
@@ -297,7 +297,7 @@ export function jobLaws(law: Law): void {
 
 async function add(store: Store, kind: string, ref: string, dueAt: number): Promise<void> {
   const result = await store.commit(null, { add: [{ kind, ref, dueAt }] });
-  assertEquals(result, { ok: true, replayed: false });
+  assertEquals(result, { ok: true, replayed: false, versions: [] });
 }
 
 function refsOf(jobs: readonly Job[]): string[] {

@@ -1,23 +1,30 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { type Key, MIN_STORE_LIMITS } from "../../../src/store/store.ts";
 import type { Law } from "./law.ts";
 
 /** Laws of size: what is too large is refused alone, before anything is done. */
 export function limitLaws(law: Law): void {
-  law("a value of 60 KB is stored, one beyond is a RangeError", async ({ store }) => {
-    const value = new Uint8Array(60 * 1024 - 64).fill(7);
+  law("the limits are at least those that callers count on", ({ store }) => {
+    for (const name of Object.keys(MIN_STORE_LIMITS) as (keyof typeof MIN_STORE_LIMITS)[]) {
+      assert(store.limits[name] >= MIN_STORE_LIMITS[name], `${name}: ${store.limits[name]}`);
+    }
+    return Promise.resolve();
+  });
+
+  law("a value up to maxValueBytes is stored, a larger one is a RangeError", async ({ store }) => {
+    const { maxValueBytes } = store.limits;
+    const value = new Uint8Array(maxValueBytes - 64).fill(7);
     await store.commit(null, { set: [{ key: ["v"], value }] });
     assertEquals((await store.get([["v"]]))[0]?.value, value);
-    await assertRejects(
-      () => store.commit(null, { set: [{ key: ["v"], value: new Uint8Array(60 * 1024 + 1) }] }),
-      RangeError,
-    );
-    await assertRejects(() => store.commit(null, { set: [{ key: ["v"], value: "é€".repeat(40_000) }] }), RangeError);
+    for (const larger of [new Uint8Array(maxValueBytes + 1), "é€".repeat(maxValueBytes / 3 + 1)]) {
+      await assertRejects(() => store.commit(null, { set: [{ key: ["v"], value: larger }] }), RangeError);
+    }
     assertEquals((await store.get([["v"]]))[0]?.value, value);
   });
 
   law("what is too large rejects alone while its neighbours succeed", async ({ store }) => {
     const outcomes = await Promise.allSettled(Array.from({ length: 9 }, (_, n) => {
-      const value = n === 4 ? "x".repeat(70_000) : n;
+      const value = n === 4 ? "x".repeat(store.limits.maxValueBytes + 1) : n;
       return store.commit(null, { set: [{ key: ["n", n], value }], move: [{ account: "a", available: 1n, held: 0n }] });
     }));
     assertEquals(outcomes.map(({ status }) => status === "fulfilled"), [0, 1, 2, 3, 4, 5, 6, 7, 8].map((n) => n !== 4));
@@ -25,12 +32,14 @@ export function limitLaws(law: Law): void {
     assertEquals((await store.scan(["n"], { limit: 20 })).length, 8);
   });
 
-  law("a key of 1 KB is stored, one beyond is a RangeError wherever it stands", async ({ store }) => {
-    const longest = ["x".repeat(1_022)];
+  law("a key of maxKeyBytes is stored, a longer one is a RangeError in every part of a commit", async ({ store }) => {
+    const { maxKeyBytes, maxValueBytes } = store.limits;
+    const text = "x".repeat(maxKeyBytes - 1); // the encoding adds two bytes to a text
+    const key = [text];
+    const longest = [text.slice(1)];
     await store.commit(null, { set: [{ key: longest, value: 1 }] });
     assertEquals((await store.get([longest]))[0]?.value, 1);
-    const key = ["x".repeat(1_023)];
-    const text = key[0];
+    assertEquals(await store.get([key]), [null]);
     const line = { account: "a", operation: "credit", reference: "r", available: 1n, held: 0n };
     const commits = [
       { set: [{ key, value: 1 }] },
@@ -38,7 +47,7 @@ export function limitLaws(law: Law): void {
       { check: [{ key, version: null }] },
       { move: [{ account: text, available: 1n, held: 0n }] },
       { ledger: [{ ...line, reference: text }] },
-      { ledger: [{ ...line, detail: "x".repeat(70_000) }] },
+      { ledger: [{ ...line, detail: "x".repeat(maxValueBytes + 1) }] },
       { add: [{ kind: "k", ref: text, dueAt: 1 }] },
     ];
     for (const commit of commits) await assertRejects(() => store.commit(null, commit), RangeError);
@@ -53,21 +62,53 @@ export function limitLaws(law: Law): void {
     await assertRejects(() => store.commit(null, { add: [{ kind: "k", ref: "r", dueAt: NaN }] }), RangeError);
   });
 
-  law("a commit of many parts is taken whole, one of too many is a RangeError", async ({ store }) => {
+  law("a commit of maxWrites or maxChecks is made, one more is a RangeError", async ({ store }) => {
+    const { maxWrites, maxChecks } = store.limits;
     const sets = (count: number) => Array.from({ length: count }, (_, n) => ({ key: ["m", n], value: n }));
-    assert((await store.commit(null, { set: sets(900) })).ok);
-    assertEquals((await store.scan(["m"], { limit: 2_000 })).length, 900);
-    await assertRejects(() => store.commit(null, { set: sets(901) }), RangeError);
-    const check = Array.from({ length: 101 }, (_, n) => ({ key: ["absent", n], version: null }));
+    assert((await store.commit(null, { set: sets(maxWrites) })).ok);
+    assertEquals((await store.scan(["m"], { limit: maxWrites + 1 })).length, maxWrites);
+    await assertRejects(() => store.commit(null, { set: sets(maxWrites + 1) }), RangeError);
+    const check = Array.from({ length: maxChecks + 1 }, (_, n) => ({ key: ["absent", n], version: null }));
     assert((await store.commit(null, { check: check.slice(1) })).ok);
     await assertRejects(() => store.commit(null, { check }), RangeError);
-    const large = Array.from({ length: 13 }, (_, n) => ({ key: ["l", n], value: new Uint8Array(58_000) }));
-    await assertRejects(() => store.commit(null, { set: large }), RangeError);
-    assert((await store.commit(null, { set: large.slice(1) })).ok);
+  });
+
+  law("a commit below maxCommitBytes is made, a larger one is a RangeError and writes nothing", async ({ store }) => {
+    const { maxCommitBytes, maxValueBytes } = store.limits;
+    const bytes = Math.min(maxValueBytes - 64, Math.floor(maxCommitBytes / 12.4));
+    const sets = (count: number) =>
+      Array.from({ length: count }, (_, n) => ({ key: ["l", n], value: new Uint8Array(bytes) }));
+    await assertRejects(() => store.commit(null, { set: sets(Math.floor(maxCommitBytes / bytes) + 1) }), RangeError);
+    assertEquals(await store.scan(["l"], { limit: 1 }), []);
+    assert((await store.commit(null, { set: sets(Math.floor(maxCommitBytes * 0.97 / bytes)) })).ok);
+  });
+
+  law("a commit with more than maxCommitKeyBytes of keys is a RangeError", async ({ store }) => {
+    const { maxCommitKeyBytes, maxKeyBytes } = store.limits;
+    const longest = "x".repeat(maxKeyBytes - 20);
+    const keys = (count: number) => Array.from({ length: count }, (_, n): Key => [longest, n]);
+    await assertRejects(
+      () => store.commit(null, { delete: keys(Math.floor(maxCommitKeyBytes / maxKeyBytes) + 3) }),
+      RangeError,
+    );
+    assert((await store.commit(null, { delete: keys(Math.floor(maxCommitKeyBytes / (maxKeyBytes + 20))) })).ok);
+  });
+
+  law("a get() of maxKeysPerRead keys sees every commit whole", async ({ store }) => {
+    const keys = Array.from({ length: store.limits.maxKeysPerRead }, (_, n): Key => ["whole", n]);
+    const writers = Array.from(
+      { length: 20 },
+      (_, value) => store.commit(null, { set: keys.map((key) => ({ key, value })) }),
+    );
+    const readers = Array.from({ length: 20 }, async () => {
+      const values = (await store.get<number>(keys)).map((entry) => entry?.value);
+      assertEquals(new Set(values).size, 1);
+    });
+    await Promise.all([...writers, ...readers]);
   });
 
   law("many large commits at once all succeed", async ({ store }) => {
-    const value = new Uint8Array(50_000);
+    const value = new Uint8Array(Math.floor(store.limits.maxValueBytes * 0.8));
     const commits = Array.from({ length: 40 }, (_, n) => store.commit(null, { set: [{ key: ["big", n], value }] }));
     assert((await Promise.all(commits)).every(({ ok }) => ok));
     assertEquals((await store.scan(["big"], { limit: 50 })).length, 40);

@@ -1,0 +1,7 @@
+import type { Store } from "../../src/store/store.ts";
+
+/** A member of a store, bound to it if it is a method: for a proxy that replaces some members. */
+export function storeMember(store: Store, name: keyof Store): unknown {
+  const member = store[name];
+  return typeof member === "function" ? member.bind(store) : member;
+}
