@@ -4,9 +4,9 @@ import { randomBase62 } from "../lib/ids.ts";
 
 /**
  * A generated key is `sk-sy-`, 43 random characters of base 62 (256 bits) and 6 characters that are the CRC-32 of all
- * before them, in base 62. So a scanner can tell a key from chance text, and a forged one is refused without a
- * look-up. A key from the configuration may be any 16 to 256 visible ASCII characters; the checksum is asked only of
- * what has the generated shape. Source: DESIGN section 3.
+ * before them, in base 62. So a scanner can tell a key from chance text, and a forged one is refused without a look-up.
+ * A key from the configuration may be any 16 to 256 visible ASCII characters; the checksum is asked only of what has
+ * the generated shape. Source: docs/api/README.md#authentication.
  */
 const PREFIX = "sk-sy-";
 const RANDOM_CHARACTERS = 43;

@@ -10,7 +10,7 @@ import { addKey, keyRecordOf } from "./issued_key.ts";
 import { accountKey, keyOwnerKey, type KeyOwnerRecord } from "./records.ts";
 import { LEAST_SECRET_CHARACTERS } from "./webhook_secret.ts";
 
-/** An account as the operator's configuration names it. Source: DESIGN section 3, `accounts`. */
+/** An account as the operator's configuration names it. Source: docs/configuration.md#every-option. */
 export interface ConfiguredAccount {
   readonly id: string;
   /** Credited once, when the account is created. */

@@ -4,7 +4,7 @@ import { GatewayError } from "../lib/gateway_error.ts";
 /**
  * Where a cache's content is. `native`: with a vendor that has caches of its own, under the vendor's name, which is
  * null until the vendor has told it. `emulated`: in the gateway's file store, whose head is of so many bytes; 0 until
- * it is written. A cache belongs to one provider for all of its life. Source: SPEC "Cached contents".
+ * it is written. A cache belongs to one provider for all of its life. Source: docs/api/caches.md#references.
  */
 export type CacheHome =
   | { readonly kind: "native"; readonly provider: string; readonly upstreamName: string | null }

@@ -70,7 +70,7 @@ const { grammar } = content.caller;
 /**
  * Creates a cache at one of the model's providers: natively where that has caches, else in the gateway's own files. The
  * record stands before anything is kept anywhere, so that whatever breaks off is found and removed; the charge is in
- * the commit that makes the cache usable. Source: SPEC "Cached contents", "Billing of caches".
+ * the commit that makes the cache usable. Source: docs/api/caches.md#billing.
  *
  * @throws {GatewayError}
  */

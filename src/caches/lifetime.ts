@@ -2,9 +2,9 @@ import type { JsonObject } from "../lib/json_object.ts";
 import { invalidField } from "../lib/gateway_error.ts";
 import { fieldIn } from "./fields.ts";
 
-/** Seconds. Source: SPEC "Limits". */
+/** Seconds. Source: docs/api/caches.md#lifetime. */
 const MIN_SECONDS = 600;
-/** Seconds. Source: SPEC "Limits". */
+/** Seconds. Source: docs/api/caches.md#lifetime. */
 const MAX_SECONDS = 3_600;
 /** What a request may take on its way: a client that adds ten minutes to its own clock is not refused for it. */
 const TRANSIT_MS = 1_000;
@@ -12,8 +12,8 @@ const TRANSIT_MS = 1_000;
 const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
 /**
- * When a cache is to end: `ttl` after now, or at `expireTime`; null when neither is said.
- * Source: SPEC "CachedContent resource", "Limits".
+ * When a cache is to end: `ttl` after now, or at `expireTime`; null when neither is said. Source:
+ * docs/api/caches.md#lifetime.
  *
  * @param now Unix milliseconds.
  * @returns Unix milliseconds.

@@ -4,7 +4,7 @@ import { type CachedContent, cacheFileOf, cacheIdIn, cacheNotFound, isCacheId } 
 import { type CacheEntry, readCacheEntry, readOwnCaches } from "./records.ts";
 
 /**
- * A credential's usable cache. Source: SPEC "Authentication" rule 3, "Errors" rule 5.
+ * A credential's usable cache. Source: docs/api/caches.md#access.
  *
  * @param name `cachedContents/<id>`.
  * @param field The body field that named it, when one did.

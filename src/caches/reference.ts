@@ -50,7 +50,7 @@ export interface NamedCache {
 }
 
 /**
- * Finds the cache that a request names. Source: SPEC "Cached contents", "Authentication" rule 3.
+ * Finds the cache that a request names. Source: docs/api/caches.md#references.
  *
  * @throws {GatewayError} `not_found`, `permission_denied`; `invalid_request` for another model than the cache's, and
  * for instructions or tools beside it; `model_not_found`.

@@ -20,7 +20,7 @@ const MAX_DISPLAY_NAME_CHARACTERS = 128;
 const MAX_MODEL_NAME_CHARACTERS = 256;
 
 /**
- * Reads the body of a create; keys that it does not know are left out. Source: SPEC "CachedContent resource".
+ * Reads the body of a create; keys that it does not know are left out. Source: docs/api/caches.md#resource.
  *
  * @param now Unix milliseconds.
  * @throws {GatewayError} `invalid_request`, naming the field.
@@ -64,7 +64,7 @@ function readContent(body: JsonObject): JsonObject {
   return Object.fromEntries(sent.map(({ name, value }) => [name, value]));
 }
 
-/** What can never change after the create. Source: SPEC "CachedContent resource"; Gemini API reference, "Caching". */
+/** What can never change after the create. Source: docs/api/caches.md#resource; Gemini API reference, "Caching". */
 const IMMUTABLE = ["model", "displayName", ...CONTENT_FIELDS] as const;
 
 /**

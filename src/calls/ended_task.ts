@@ -1,4 +1,4 @@
-/** A status that a video task never leaves. Source: SPEC "States and transitions". */
+/** A status that a video task never leaves. Source: docs/api/videos.md#states. */
 export type TerminalStatus = typeof TERMINAL_STATUSES[number];
 
 /** Every {@linkcode TerminalStatus}. */

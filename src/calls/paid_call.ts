@@ -73,8 +73,7 @@ export interface PaidCall<T> extends Pick<Attempts<T>, "candidates" | "rule"> {
 }
 
 /**
- * The providers to try for one call of a model; none when none of them is able. Source: SPEC "Provider routing
- * (cross-cutting)".
+ * The providers to try for one call of a model; none when none of them is able. Source: docs/api/routing.md#choice.
  *
  * @throws {GatewayError} As {@linkcode resolvePin} and {@linkcode candidatesFor}.
  */

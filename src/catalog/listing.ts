@@ -31,10 +31,10 @@ interface Answers {
 }
 
 /**
- * The three endpoints of one catalog: the list, the list of a provider, one model. Public: no credential is read.
- * A single segment is a provider, else a model's bare name or an alias; one with a slash in it, percent-encoded or not
+ * The three endpoints of one catalog: the list, the list of a provider, one model. Public: no credential is read. A
+ * single segment is a provider, else a model's bare name or an alias; one with a slash in it, percent-encoded or not
  * (`openai%2Fgpt-6-sol`, as official clients send it), is a model's id or an alias. The parameter is called `model`, as
- * that may hold a slash. Source: SPEC "Model catalogs (public, no credential)".
+ * that may hold a slash. Source: docs/api/models.md#endpoints.
  */
 export function catalogRoutes(catalog: Catalog, style: CatalogStyle, renderError: ErrorRenderer): Route[] {
   let made = answersOf(catalog, style);

@@ -4,10 +4,10 @@ import { ownValue } from "../lib/own_value.ts";
 import { boolean, distinct, wholeNumber } from "../lib/settings.ts";
 import type { VideoMode } from "../lib/video_mode.ts";
 
-/** How a model's image requests are shaped. Source: SPEC "POST /v1/images/generations", rules 1 to 5. */
+/** How a model's image requests are shaped. Source: docs/api/images.md#series. */
 export type ImageSeries = "default" | "multimodal" | "reference";
 
-/** Every size that a caller can ask for. Source: SPEC "Image generation request". */
+/** Every size that a caller can ask for. Source: docs/api/images.md#generations. */
 export const IMAGE_SIZES = [
   "auto",
   "1024x1024",
@@ -19,7 +19,7 @@ export const IMAGE_SIZES = [
   "1024x1792",
 ] as const;
 
-/** Every quality that a caller can ask for. Source: SPEC "Image generation request". */
+/** Every quality that a caller can ask for. Source: docs/api/images.md#generations. */
 export const IMAGE_QUALITIES = ["auto", "low", "medium", "high", "standard", "hd"] as const;
 
 /** What the image endpoints know about a model. */
@@ -42,16 +42,16 @@ export interface ImageSection {
   readonly qualityMap: Readonly<Record<string, string>>;
 }
 
-/** A resolution that a caller can ask for. Source: SPEC "Video task". */
+/** A resolution that a caller can ask for. Source: docs/api/videos.md#create. */
 export type VideoResolution = typeof VIDEO_RESOLUTIONS[number];
 
 /** Every {@linkcode VideoResolution}, smallest first. */
 export const VIDEO_RESOLUTIONS = ["480p", "720p", "1K", "1080p", "2K", "4K"] as const;
 
-/** Every aspect ratio that a caller can ask for, `<width>:<height>`. Source: SPEC "Video task". */
+/** Every aspect ratio that a caller can ask for, `<width>:<height>`. Source: docs/api/videos.md#create. */
 export const VIDEO_RATIOS = ["16:9", "9:16", "1:1", "4:3", "3:4", "3:2", "2:3", "21:9", "9:21"] as const;
 
-/** How many references of each kind a caller can send. Source: SPEC "Limits". */
+/** How many references of each kind a caller can send. Source: docs/api/limits.md#videos. */
 export const MAX_REFERENCES: VideoReferenceLimits = { image: 9, audio: 3, video: 1 };
 
 /** How many references of each kind a model takes. */

@@ -17,7 +17,7 @@ export type Modality = "text" | "image" | "file" | "audio" | "video";
 /** Decimals of USD as the operator wrote them, by what they are for; what is not named costs nothing. */
 export type Pricing = Readonly<Partial<Record<PriceWord, string>>>;
 
-/** What a model reads and writes. Source: SPEC "Model objects". */
+/** What a model reads and writes. Source: docs/api/models.md#default-style. */
 export interface Architecture {
   /** In and out in one word: `text+image->text`. Default: made from the two lists. */
   readonly modality: string;
@@ -31,7 +31,7 @@ export interface Architecture {
   readonly instructType: string | null;
 }
 
-/** Limits of the provider that serves best. Source: SPEC "Model objects". */
+/** Limits of the provider that serves best. Source: docs/api/models.md#default-style. */
 export interface TopProvider {
   /** Tokens. Default: the model's. */
   readonly contextLength: number;
@@ -54,7 +54,7 @@ export interface Serving {
   readonly weight: number;
 }
 
-/** One model of the catalog. Fields that callers see are described in SPEC "Model objects". */
+/** One model of the catalog. Source of the fields that callers see: docs/api/models.md#default-style. */
 export interface Model {
   /** `<provider>/<model_name>`. */
   readonly id: string;

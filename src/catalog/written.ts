@@ -1,7 +1,9 @@
 import { secondPriceOf } from "./media_sections.ts";
 import type { Architecture, Model, TopProvider } from "./model.ts";
 
-/** `architecture` as all three catalogs show it: inner keys stay snake_case. Source: SPEC "Model objects". */
+/**
+ * `architecture` as all three catalogs show it: inner keys stay snake_case. Source: docs/api/models.md#default-style.
+ */
 export function writeArchitecture(architecture: Architecture): Record<string, unknown> {
   return {
     modality: architecture.modality,
@@ -17,7 +19,7 @@ export function outputLimitOf(top: TopProvider): number {
   return top.maxCompletionTokens || top.contextLength;
 }
 
-/** `top_provider` or `topProvider` as all three catalogs show it. Source: SPEC "Model objects". */
+/** `top_provider` or `topProvider` as all three catalogs show it. Source: docs/api/models.md#default-style. */
 export function writeTopProvider(top: TopProvider): Record<string, unknown> {
   return {
     context_length: top.contextLength,

@@ -37,7 +37,10 @@ export type {
   WebhooksConfig,
 };
 
-/** Everything that an operator decides, checked and with all defaults filled in. Source: DESIGN section 3. */
+/**
+ * Everything that an operator decides, checked and with all defaults filled in. Source:
+ * docs/configuration.md#every-option.
+ */
 export interface Config {
   /** Where it listens. */
   readonly server: ServerConfig;

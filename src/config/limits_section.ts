@@ -29,9 +29,9 @@ export interface LimitsConfig {
   readonly largeBodyBytes: number;
   /** Bytes of an image generation request, references included. Default: 50 MB. */
   readonly imageBodyBytes: number;
-  /** Bytes of an image edit request. Default: 50 MB, as SPEC "Limits" has it. */
+  /** Bytes of an image edit request. Default: 50 MB, see docs/api/limits.md#bodies. */
   readonly editBodyBytes: number;
-  /** Bytes of one file in an image edit request. Default: 15 MB, as SPEC "Limits" has it. */
+  /** Bytes of one file in an image edit request. Default: 15 MB, see docs/api/limits.md#bodies. */
   readonly editFileBytes: number;
   /** Bytes of a video create request, references included. Default: 50 MB. */
   readonly videoBodyBytes: number;

@@ -4,7 +4,7 @@ import { boolean, type ReadContext, seconds } from "../lib/settings.ts";
 
 /** How money is taken. */
 export interface BillingConfig {
-  /** Whether a video's estimate is held before it is accepted. Default: true. Source: SPEC "Errors", rule 1. */
+  /** Whether a video's estimate is held before it is accepted. Default: true. Source: docs/api/money.md#holds. */
   readonly preauthorize: boolean;
   /**
    * What becomes of the money of a video that a vendor may have begun but never confirmed: given back, or taken as far

@@ -114,8 +114,8 @@ export interface CallerFormat {
   /** Fields of a request that name a service tier. */
   readonly tierFields: readonly string[];
   /**
-   * Whether the image models of the multimodal series are served in this format. Source: SPEC "POST
-   * /v1/images/generations", rule 5.
+   * Whether the image models of the multimodal series are served in this format. Source:
+   * docs/api/images.md#series.
    */
   readonly servesImageModels: boolean;
   /**

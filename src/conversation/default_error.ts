@@ -2,7 +2,7 @@ import type { ErrorCode, GatewayError } from "../lib/gateway_error.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import { ownValue } from "../lib/own_value.ts";
 
-/** The default protocol's `error.type`. Source: DESIGN "Errors". */
+/** The default protocol's `error.type`. Source: docs/api/errors.md#codes. */
 const TYPES: Readonly<Record<ErrorCode, string>> = {
   invalid_request: "invalid_request_error",
   invalid_provider_type: "invalid_provider_type",
@@ -83,7 +83,10 @@ const MESSAGES_ERROR_TYPES: ReadonlySet<string> = new Set([
 /** The content protocol's spelling of statuses and reasons. Source: google.rpc.Code, google.api.ErrorReason. */
 const CONTENT_CODE = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*$/;
 
-/** The body of a failure before the first byte: `{error: {message, type, code, param}}`. Source: DESIGN "Errors". */
+/**
+ * The body of a failure before the first byte: `{error: {message, type, code, param}}`. Source:
+ * docs/api/errors.md#default-protocol.
+ */
 export function writeDefaultError(error: GatewayError): JsonObject {
   return { error: defaultErrorFields(error) };
 }

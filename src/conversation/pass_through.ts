@@ -79,7 +79,7 @@ export interface IssuedIdReader {
   issuedIn(value: unknown, policy: StatePolicy): readonly IssuedId[];
 }
 
-/** Passes bytes through when caller and vendor speak one format. Source: DESIGN section 1, sentence 2. */
+/** Passes bytes through when caller and vendor speak one format. Source: docs/api/text.md#pass-through. */
 export interface PassThrough {
   /** The request for the vendor: the caller's bytes, except for what must differ. */
   prepare(request: PassedRequest): Written<Uint8Array>;

@@ -11,7 +11,10 @@ export interface SigningKey {
 /** The keys in force, the newest first: that one signs, all verify. */
 export type SigningKeys = readonly SigningKey[];
 
-/** No address works longer. Source: SPEC leaves it open; S3's own limit. */
+/**
+ * The longest life of an address, which is also the limit of presigned S3 addresses. Source:
+ * docs/api/files.md#signatures.
+ */
 export const LONGEST_SIGNED_MS = 7 * 86_400_000;
 
 const VERSION = "1";

@@ -5,7 +5,7 @@ export type Carrier = "authorization" | "x-api-key" | "x-content-api-key" | "x-g
 
 /**
  * The header fields that every protocol accepts, whichever of them it names: the official clients of all vendors then
- * work by a change of address and key alone. Source: SPEC "Authentication", DESIGN "Credentials".
+ * work by a change of address and key alone. Source: docs/api/README.md#authentication.
  */
 export const HEADER_CARRIERS: readonly Carrier[] = [
   "authorization",
@@ -72,7 +72,7 @@ function adviceFor(carriers: readonly Carrier[]): string {
   return `expected it as "Authorization: Bearer" or "${carriers.includes("?key") ? "x-content-api-key" : "x-api-key"}"`;
 }
 
-/** The one version of the message protocol. Source: SPEC "Authentication". */
+/** The one version of the message protocol. Source: docs/api/README.md#versions. */
 export const MESSAGE_VERSION = "2023-06-01";
 
 /**

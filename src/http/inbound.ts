@@ -39,7 +39,7 @@ export type Handler = (inbound: Inbound) => Response | Promise<Response>;
 
 /**
  * How a protocol reports a failure: status, headers and body in its own shape. `asked` are the request's header fields,
- * for shapes that differ by client. Source: DESIGN "Errors".
+ * for shapes that differ by client. Source: docs/api/errors.md#bodies.
  */
 export type ErrorRenderer = (error: GatewayError, requestId: string, asked?: Headers) => Response;
 

@@ -28,7 +28,7 @@ export function answerHeaders(
 
 /**
  * The whole answer as JSON: `{created, data: [{b64_json, index}], model, size, quality, usage}`. It is written while it
- * is sent, so that no second copy of the pictures is made. Source: SPEC "Image response".
+ * is sent, so that no second copy of the pictures is made. Source: docs/api/images.md#answer.
  */
 export function wholeAnswer(request: ImageRequest, work: FinishedWork, provider: string, now: number): Response {
   const { images, outcome } = work;
@@ -63,18 +63,18 @@ export function wholeAnswer(request: ImageRequest, work: FinishedWork, provider:
   return new Response(ReadableStream.from(pieces()), { headers: [...headers, ["content-length", String(length)]] });
 }
 
-/** Source: SPEC "Image response", `size`: the size used, but `auto` for edits that asked for it. */
+/** Source: docs/api/images.md#answer, `size`: the size used, but `auto` for edits that asked for it. */
 export function sizeUsed(request: ImageRequest, { outcome, images }: FinishedWork): string {
   if (request.kind === "edit" && request.size === "auto") return "auto";
   return outcome.size ?? images[0]?.measure() ?? request.size ?? "auto";
 }
 
-/** Source: SPEC "Image response", `quality`. */
+/** Source: docs/api/images.md#answer, `quality`. */
 export function qualityUsed(request: ImageRequest, outcome: ImageOutcome): string {
   return outcome.quality ?? request.quality;
 }
 
-/** Source: SPEC "Image response", `usage`. */
+/** Source: docs/api/images.md#answer, `usage`. */
 export function writeUsage(request: ImageRequest, consumption: ImageConsumption): Record<string, unknown> {
   const { textTokens, imageTokens, outputTokens } = consumption;
   const isEdit = request.kind === "edit";

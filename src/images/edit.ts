@@ -24,7 +24,7 @@ import { EDIT_QUALITIES, qualityFor, sizeFor } from "./size_and_quality.ts";
 const DEFAULT_HEAD_BYTES = 65_536;
 
 /**
- * Reads a request to change pictures. Source: SPEC "Image edit request", "POST /v1/images/edits".
+ * Reads a request to change pictures. Source: docs/api/images.md#edits.
  *
  * @throws {GatewayError} `invalid_request`, naming the field; `model_not_found`.
  */
@@ -60,7 +60,7 @@ function fidelityOf(value: string | undefined, { image }: ImageModel): Pick<Imag
   return { inputFidelity: oneOf("input_fidelity", value, image.inputFidelity), losses: [] };
 }
 
-/** An upload as a picture, by its content. Source: SPEC "Image edit request", `image`. */
+/** An upload as a picture, by its content. Source: docs/api/images.md#edits. */
 async function uploadedPicture(field: string, upload: Spooled): Promise<ImageSource> {
   const facts = await factsOf(upload);
   const isTaken = facts !== null && (facts.mediaType === "image/png" ||

@@ -22,7 +22,7 @@ export interface EditForm {
   readonly mask: Spooled | null;
 }
 
-/** Source: SPEC "Image edit request"; OpenAI API reference, "Create image edit", for what SPEC does not name. */
+/** Source: docs/api/images.md#edits; OpenAI API reference, "Create image edit", for the other fields. */
 const TEXT_FIELDS: ReadonlySet<string> = new Set([
   "model",
   "prompt",
@@ -45,7 +45,7 @@ const FORM_MEMORY_BYTES = 4 * 1_048_576;
 
 /**
  * Reads an edit's form while it comes, putting uploads aside piece by piece. Parts of other names are passed over,
- * `extra_body` among them (SPEC "Provider routing"). Whoever calls clears the room.
+ * `extra_body` among them (docs/api/routing.md#pin). Whoever calls clears the room.
  *
  * @throws {GatewayError} `invalid_request`, `request_too_large` or `overloaded`, as soon as it is certain.
  */

@@ -1,12 +1,12 @@
 import { invalidField } from "../lib/gateway_error.ts";
 
-/** Types that finished pictures can have. Source: SPEC "Image generation request". */
+/** Types that finished pictures can have. Source: docs/api/images.md#generations. */
 export const OUTPUT_FORMATS = ["png", "jpeg", "webp"] as const;
 
-/** What can lie behind a picture. Source: SPEC "Image generation request". */
+/** What can lie behind a picture. Source: docs/api/images.md#generations. */
 export const BACKGROUNDS = ["transparent", "opaque", "auto"] as const;
 
-/** The most pictures of one request. Source: SPEC "Limits". */
+/** The most pictures of one request. Source: docs/api/limits.md#images. */
 export const MAX_IMAGES = 10;
 
 /** The most unfinished pictures on the way. Source: OpenAI API reference, "Create image", `partial_images`. */

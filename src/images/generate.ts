@@ -18,9 +18,8 @@ import { qualityFor, sizeFor } from "./size_and_quality.ts";
 const MAX_REFERENCES = 3;
 
 /**
- * Reads a request for new pictures. Fields that SPEC does not name are passed over, `image`, `images` and `image_urls`
- * among them; `partial_images` is understood where the answer is streamed.
- * Source: SPEC "Image generation request", "POST /v1/images/generations".
+ * Reads a request for new pictures. Unknown fields are ignored, `image`, `images` and `image_urls` among them;
+ * `partial_images` is understood where the answer is streamed. Source: docs/api/images.md#generations.
  *
  * @throws {GatewayError} `invalid_request`, naming the field; `model_not_found`.
  */

@@ -8,7 +8,7 @@ import { GatewayError, invalidField } from "../lib/gateway_error.ts";
 export type ImageModel = Model & { readonly image: ImageSection };
 
 /**
- * The model of a request for new pictures. Source: SPEC "POST /v1/images/generations", rule 1.
+ * The model of a request for new pictures. Source: docs/api/images.md#generations.
  *
  * @throws {GatewayError} `model_not_found`; `invalid_request` for a model that makes no pictures.
  */
@@ -20,7 +20,7 @@ export function generatingModel(catalog: Catalog, name: string): ImageModel {
 }
 
 /**
- * The model of a request to change pictures. Source: SPEC "POST /v1/images/edits", rule 1.
+ * The model of a request to change pictures. Source: docs/api/images.md#edits.
  *
  * @throws {GatewayError} `model_not_found`; `invalid_request` for a model of a series that does not edit.
  */
@@ -30,7 +30,7 @@ export function editingModel(catalog: Catalog, name: string): ImageModel {
   throw editingUnsupported(model.id);
 }
 
-/** The refusal of an edit. Source: SPEC "Errors", rule 6. */
+/** The refusal of an edit. Source: docs/api/images.md#edits. */
 export function editingUnsupported(model: string): GatewayError {
   return new GatewayError("invalid_request", `Image editing is not supported for the model "${model}"`, {
     field: "model",

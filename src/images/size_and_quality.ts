@@ -2,7 +2,7 @@ import { IMAGE_QUALITIES, IMAGE_SIZES, type ImageSection } from "../catalog/medi
 import { invalidField } from "../lib/gateway_error.ts";
 import { oneOf } from "./fields.ts";
 
-/** Qualities of an edit. Source: SPEC "Image edit request". */
+/** Qualities of an edit. Source: docs/api/images.md#edits. */
 export const EDIT_QUALITIES = ["low", "medium", "high"] as const;
 
 /**
@@ -17,7 +17,7 @@ export function sizeFor(asked: unknown, { sizes, sizeMap }: ImageSection): strin
 }
 
 /**
- * The quality to ask the vendor for. Required of every caller. Source: SPEC "Image generation request".
+ * The quality to ask the vendor for. Required of every caller. Source: docs/api/images.md#generations.
  *
  * @param words What the endpoint takes.
  * @throws {GatewayError} `invalid_request` when it is missing or not one of the words, or this model does not have it.

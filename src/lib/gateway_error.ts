@@ -1,4 +1,4 @@
-/** The words that a failure is named by. Source: DESIGN "Errors". */
+/** The words that a failure is named by. Source: docs/api/errors.md#codes. */
 export type ErrorCode =
   | "invalid_request"
   | "invalid_provider_type"
@@ -35,7 +35,7 @@ export interface ErrorDetails {
   readonly allow?: readonly string[] | undefined;
   /** Header fields that the answer carries, names in lower case; only the video endpoints send them. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** What a video endpoint answers as `error.code` in place of the code. Source: SPEC "Errors". */
+  /** What a video endpoint answers as `error.code` in place of the code. Source: docs/api/errors.md#video-codes. */
   readonly finerCode?: FinerCode | undefined;
   /** The vendor's own machine word (`context_length_exceeded`), kept where the caller's protocol has a place for it. */
   readonly vendorCode?: string | undefined;
@@ -57,7 +57,10 @@ export interface FailureReason {
   readonly unsupported?: readonly string[];
 }
 
-/** Words that only the video endpoints have; each is an invalid request of its own kind. Source: SPEC "Errors". */
+/**
+ * Words that only the video endpoints have; each is an invalid request of its own kind. Source:
+ * docs/api/errors.md#video-codes.
+ */
 export type FinerCode =
   | "invalid_callback_url"
   | "references_conflict"

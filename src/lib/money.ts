@@ -1,7 +1,7 @@
 /**
- * Money is counted in whole units of 10^-10 USD, never in floats. Prices are finer than that (a cached token of a
- * cheap model costs 36.25 units), so a rate is kept in units of 10^-18 USD; products are summed exactly and rounded
- * half up once, at the end. Source: DESIGN section 1, sentence 4; SPEC "Video task" (ten fractional digits).
+ * Money is counted in whole units of 10^-10 USD, never in floats. Prices are finer than that (a cached token of a cheap
+ * model costs 36.25 units), so a rate is kept in units of 10^-18 USD; products are summed exactly and rounded half up
+ * once, at the end. Source: docs/api/money.md#amounts.
  */
 export type Money = bigint;
 

@@ -13,7 +13,7 @@ export interface OwnAddress {
   readonly port: number;
 }
 
-/** The operator's settings of the egress guard. Source: DESIGN "egress". */
+/** The operator's settings of the egress guard. Source: docs/configuration.md#every-option. */
 export interface EgressPolicy {
   /** Blocks that are exempt from the rules for addresses and local names. */
   readonly allow: readonly Cidr[];

@@ -17,8 +17,7 @@ export interface RoutingContext {
 
 /**
  * The providers to try for one request, in order: the pinned one alone, or all in a weighted random order, those whose
- * circuit is open last. Misconfigured providers are left out. Source: SPEC "Provider routing", DESIGN section 4,
- * "Routing".
+ * circuit is open last. Misconfigured providers are left out. Source: docs/api/routing.md#choice.
  *
  * @param serving Whoever serves the model; never empty.
  * @param pin The name of one of them, null for none.

@@ -15,7 +15,7 @@ export interface FallbackOptions {
 
 /**
  * Tries candidates one after the other, each once, until one answers. When none does, the failure that helps the caller
- * most is thrown; a failure after which no other may be tried is thrown at once. Source: DESIGN section 4, "Routing".
+ * most is thrown; a failure after which no other may be tried is thrown at once. Source: docs/api/routing.md#fallback.
  *
  * @param candidates Never empty.
  * @param attempt Resolves before the first byte goes to the caller, so that a failure can still be mended elsewhere.

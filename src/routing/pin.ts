@@ -1,7 +1,7 @@
 import { GatewayError, invalidField } from "../lib/gateway_error.ts";
 import type { Candidate } from "./candidates.ts";
 
-/** The header that names one provider. Source: SPEC "Provider routing (cross-cutting)". */
+/** The header that names one provider. Source: docs/api/routing.md#pin. */
 export const PIN_HEADER = "x-service-provider-type";
 
 /** The pin of a header; null when there is none. */
@@ -13,7 +13,7 @@ export function readHeaderPin(headers: Headers): string | null {
 /**
  * The pin in `extra_body.provider.type` of a body; null when there is none.
  *
- * @throws {GatewayError} `invalid_request` when one of the three is of another type than SPEC's rule 1 says.
+ * @throws {GatewayError} `invalid_request` when one of the three has the wrong type.
  */
 export function readBodyPin(body: { readonly [key: string]: unknown }): string | null {
   const extra = body.extra_body;
@@ -38,8 +38,8 @@ export function readProviderPin(provider: unknown, field: string): string | null
 }
 
 /**
- * The one pin of a request, checked against who there is and who serves the model. Source: SPEC "Provider routing",
- * rules 3 to 6; header and body that differ are refused (DESIGN section 4, "Routing").
+ * The one pin of a request, checked against who there is and who serves the model. Source:
+ * docs/api/routing.md#pin-errors; header and body that differ are refused.
  *
  * @param isProvider Whether a name is that of a configured provider.
  * @throws {GatewayError} `invalid_request`, `invalid_provider_type`, `provider_type_unavailable`.

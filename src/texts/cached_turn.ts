@@ -10,7 +10,7 @@ import type { TextAttempt } from "./attempt.ts";
 
 /**
  * The providers to try for a turn with a cache: the one that the cache belongs to; behind it, where the gateway has the
- * content itself, the others. Source: SPEC "Cached contents".
+ * content itself, the others. Source: docs/api/caches.md#references.
  *
  * @param candidates As routing would try them.
  * @param serving Whoever serves the model.

@@ -22,7 +22,7 @@ import { readWholeReply } from "./whole_reply.ts";
 
 /**
  * A turn whose caller and vendor speak one form: the bytes pass, but for the model's name, the gateway's own keys and
- * the wish for usage. Usage is read on the side. Source: DESIGN section 1, sentence 2.
+ * the wish for usage. Usage is read on the side. Source: docs/api/text.md#pass-through.
  */
 export async function passThrough(attempt: TextAttempt, pass: PassThrough, parts: TextParts): Promise<Response> {
   const { turn, provider, endpoint, candidate } = attempt;

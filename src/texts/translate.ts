@@ -31,7 +31,7 @@ import { readWholeReply } from "./whole_reply.ts";
 
 /**
  * A turn whose caller and vendor speak different forms: the request is read into neutral words and written anew, and so
- * is the reply. Source: DESIGN section 1, sentence 1.
+ * is the reply. Source: docs/api/text.md#translation.
  */
 export async function translate(attempt: TextAttempt, parts: TextParts): Promise<Response> {
   const { turn, provider, endpoint, candidate } = attempt;

@@ -68,7 +68,7 @@ export class UpstreamFailure extends Error {
     super(message, { cause: facts.cause });
   }
 
-  /** Whether another provider may succeed where this one failed. Source: DESIGN section 4, "Routing". */
+  /** Whether another provider may succeed where this one failed. Source: docs/api/routing.md#fallback. */
   get isRetryable(): boolean {
     return this.kind !== "invalid" && this.kind !== "cancelled";
   }
@@ -133,7 +133,7 @@ export function failureKindOf(status: number): FailureKind {
 const RETRY_STATUSES: ReadonlySet<number | null> = new Set([503, 529]);
 
 /**
- * The failure as the caller is told. Source: DESIGN section 4, "Errors".
+ * The failure as the caller is told. Source: docs/api/errors.md#vendor-failures.
  *
  * @param isCallersFormat Whether the caller speaks the vendor's own format, so that its client knows a 503 or 529 of
  * it.

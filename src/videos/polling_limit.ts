@@ -63,7 +63,7 @@ export class PollingLimit {
   }
 }
 
-/** The answer to a look too many. Source: SPEC "Errors", rule 2. */
+/** The answer to a look too many. Source: docs/api/videos.md#polling-limit. */
 export function pollingRefusal({ retryAfterSeconds }: PollingVerdict): GatewayError {
   const message = `Cannot look at video tasks this often: expected a pause of ${retryAfterSeconds} s`;
   return new GatewayError("rate_limited", message, { retryAfterSeconds });

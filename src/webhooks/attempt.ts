@@ -30,7 +30,7 @@ export interface AttemptParts {
 }
 
 /**
- * The headers of an attempt at an instant. Source: SPEC "Events", rules 1 to 3.
+ * The headers of an attempt at an instant. Source: docs/api/webhooks.md#headers.
  *
  * @param sentAt Unix milliseconds.
  */

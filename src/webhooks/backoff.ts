@@ -1,4 +1,4 @@
-/** How many retries follow the first attempt. Source: SPEC "Events", delivery rule 5. */
+/** How many retries follow the first attempt. Source: docs/api/webhooks.md#retries. */
 export const MAX_RETRIES = 10;
 
 const FIRST_MS = 5_000;
@@ -7,7 +7,7 @@ const JITTER = 0.1;
 
 /**
  * Delay before retry `n` of a webhook delivery, from the end of the attempt before it: min(5 × 2^(n−1), 600) seconds,
- * lengthened by up to a tenth. Source: SPEC "Events", delivery rule 5.
+ * lengthened by up to a tenth. Source: docs/api/webhooks.md#retries.
  *
  * @param n The retry about to be made, from 1.
  * @param random Uniform in [0, 1); given, so that a test can fix it.

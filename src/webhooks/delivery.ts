@@ -14,11 +14,11 @@ import type { EndedTask, TerminalStatus } from "../calls/ended_task.ts";
  *      │ │ └──────────── redelivered: a new round ─┴─────┘
  *      └─┘ an attempt failed, retries of the round are left: due again after the delay of that retry
  *
- * A round is one attempt and up to ten retries (SPEC "Events", rule 5). The first begins with the task's end; somebody
- * who asks for the event again begins another, with everything as in the first. While a delivery is pending one job of
- * the kind `webhook` with its id as `ref` is open, else none: the two change in one commit. So does each attempt's
- * record, which makes an attempt whose end was not recorded, because the process died, one that never was: it is made
- * again.
+ * A round is one attempt and up to ten retries (docs/api/webhooks.md#retries). The first begins with the task's end;
+ * somebody who asks for the event again begins another, with everything as in the first. While a delivery is pending
+ * one job of the kind `webhook` with its id as `ref` is open, else none: the two change in one commit. So does each
+ * attempt's record, which makes an attempt whose end was not recorded, because the process died, one that never was: it
+ * is made again.
  */
 export interface Delivery {
   /** The task's. */

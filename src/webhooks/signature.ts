@@ -12,8 +12,8 @@ export interface SignedEvent {
 }
 
 /**
- * The headers that name and sign an event. `x-service-…` as SPEC "Events" rules 2 and 3 have them, by the first secret;
- * beside them the three of the Standard Webhooks specification, by every secret.
+ * The headers that name and sign an event. The `x-service-…` headers are signed with the first secret, the three of
+ * Standard Webhooks with every secret. Source: docs/api/webhooks.md#headers.
  *
  * @param secrets The current one first; not empty.
  * @throws {RangeError} Without a secret: nothing goes out unsigned.
@@ -35,8 +35,8 @@ export function signedHeaders(
 }
 
 /**
- * HMAC-SHA256 of the raw body, keyed with the secret's text, in base64url without padding. Source: SPEC "Events", rule
- * 3.
+ * HMAC-SHA256 of the raw body, keyed with the secret's text, in base64url without padding. Source:
+ * docs/api/webhooks.md#signatures.
  */
 export function serviceSignature(body: Uint8Array, secret: string): string {
   return createHmac("sha256", secret).update(body).digest("base64url");

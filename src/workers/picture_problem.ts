@@ -6,7 +6,7 @@ export const MAX_DECODED_BYTES = 256_000_000;
 /** A progressive JPEG has about ten scans. The decoder goes through the whole picture once for each. */
 export const MAX_JPEG_SCANS = 64;
 
-/** What is wrong with a picture, by the words of the video endpoints. Source: SPEC "Errors", rule 3. */
+/** What is wrong with a picture, by the words of the video endpoints. Source: docs/api/errors.md#reason-codes. */
 export type PictureProblem = "too_large" | "not_image";
 
 /**

@@ -116,7 +116,7 @@ function parsed(text: string): Json {
   }
 }
 
-/** The word by which each form calls what DESIGN's table of errors names. */
+/** The word by which each form calls an error of docs/api/errors.md#codes. */
 export const INVALID: Readonly<Record<Face["name"], string>> = {
   chat: "invalid_request_error",
   responses: "invalid_request_error",

@@ -7,7 +7,7 @@ import { type ImageGateway, pictureFile, pixelAt, shown, startImageGateway } fro
 const clientOf = ({ address, key }: ImageGateway) =>
   new OpenAI({ baseURL: `${address}/v1`, apiKey: key, maxRetries: 0 });
 
-Deno.test("the openai package generates through the gateway and gets SPEC's fields", async () => {
+Deno.test("the openai package generates through the gateway and gets the documented fields", async () => {
   const gateway = await startImageGateway();
   try {
     const answer = await clientOf(gateway).images.generate({

@@ -43,7 +43,7 @@ async function refusalOf(answer: Response) {
   return { status: answer.status, message: String(error.message), param: error.param };
 }
 
-Deno.test("POST /v1/images/edits refuses every field that SPEC's table refuses, naming it", async () => {
+Deno.test("POST /v1/images/edits refuses every field that the API reference refuses, naming it", async () => {
   await withGateway(async (gateway) => {
     const wrong: [field: string, change: Record<string, string | null>][] = [
       ["model", { model: null }],

@@ -19,7 +19,7 @@ async function refusalOf(gateway: ImageGateway, change: Record<string, unknown>)
   return { status: answer.status, message: String(error?.message), param: error?.param };
 }
 
-Deno.test("POST /v1/images/generations refuses every field that SPEC's table refuses, naming it", async () => {
+Deno.test("POST /v1/images/generations refuses every field that the API reference refuses, naming it", async () => {
   await withGateway(async (gateway) => {
     const wrong: [field: string, change: Record<string, unknown>][] = [
       ["prompt", { prompt: undefined }],

@@ -22,7 +22,7 @@ const MAX_PAGE_SIZE = 1_000;
 
 /**
  * `/gencompat/v1beta/cachedContents` and what is below it, also under `v1`, which current clients default to: create,
- * get and delete as SPEC "Cached contents" has them, list and patch as the vendor's own API does.
+ * get, list, patch and delete. Source: docs/api/caches.md#endpoints.
  */
 export function cachedContentRoutes(parts: CachedContentParts): Route[] {
   const one = (handle: (inbound: Inbound, parts: CachedContentParts) => Promise<Response>): Handler => (inbound) =>
@@ -102,7 +102,7 @@ function answerWith(cache: CachedContent): Response {
   return Response.json(writeCache(cache), { headers });
 }
 
-/** The resource without what it holds, which is never shown. Source: SPEC "CachedContent resource". */
+/** The resource without what it holds, which is never shown. Source: docs/api/caches.md#resource. */
 function writeCache(cache: CachedContent): Record<string, unknown> {
   return {
     name: cacheNameOf(cache.id),

@@ -44,7 +44,7 @@ function generateHandler({ turns, caches, authenticate, bodyLimits }: TextRouteP
       body: { ...json.body, model, stream },
       model,
       stream,
-      bodyPin: null, // SPEC "Provider routing": a pin in this protocol's body is silently ignored.
+      bodyPin: null, // A pin in this protocol's body is ignored: docs/api/routing.md#pin.
       cache,
       framing: !stream || new URLSearchParams(inbound.query).get("alt") === "sse" ? "sse" : "json_array",
     }));

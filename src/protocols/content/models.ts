@@ -8,7 +8,10 @@ import { invalidField } from "../../lib/gateway_error.ts";
 
 const MAX_PAGE_SIZE = 1000;
 
-/** Current clients ask for `v1`, SPEC's own path is `v1beta`: both answer alike. Source: DESIGN "Credentials". */
+/**
+ * The documented path is `v1beta`; current clients ask for `v1`. Both answer alike. Source:
+ * docs/api/README.md#versions.
+ */
 const VERSIONS = ["v1beta", "v1"];
 
 /** `GET /gencompat/v1beta/models`, with a provider behind it, with a provider and a model behind it. */
@@ -26,8 +29,8 @@ export function contentModelRoutes(catalog: Catalog, renderError: ErrorRenderer)
 }
 
 /**
- * One model in the content style: camelCase outside, snake_case inside. Source: SPEC "Model objects"; of `thinking` and
- * the defaults: Gemini API reference, "Models".
+ * One model in the content style: camelCase outside, snake_case inside. Source: docs/api/models.md#content-style; of
+ * `thinking` and the defaults: Gemini API reference, "Models".
  */
 export function writeContentModel(model: Model): Record<string, unknown> {
   return {

@@ -18,8 +18,8 @@ export interface DeliveryRouteParts {
 const PATH = "/v1/videos/:id/deliveries";
 
 /**
- * `GET /v1/videos/{id}/deliveries`: what was tried. `POST`: deliver once more, now. Source: DESIGN section 4,
- * "Webhooks".
+ * `GET /v1/videos/{id}/deliveries`: what was tried. `POST`: deliver once more, now. Source:
+ * docs/api/webhooks.md#deliveries.
  */
 export function deliveryRoutes(parts: DeliveryRouteParts): Route[] {
   return [

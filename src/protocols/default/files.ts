@@ -17,7 +17,7 @@ export interface FileRouteParts {
   readonly streamResult: Videos["streamResult"];
 }
 
-/** `GET /files/{name}`: a file to whoever has its signed address. Source: DESIGN section 4, "Video", `mirror_urls`. */
+/** `GET /files/{name}`: a file to whoever has its signed address. Source: docs/api/files.md#get. */
 export function fileRoutes(parts: FileRouteParts): Route[] {
   const handler = (inbound: Inbound) => serve(inbound, parts);
   return [{ method: "GET", path: "/files/:name", handler, renderError: renderVideoError }];

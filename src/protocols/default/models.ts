@@ -15,7 +15,9 @@ export function defaultModelRoutes(catalog: Catalog, renderError: ErrorRenderer)
   return catalogRoutes(catalog, style, renderError);
 }
 
-/** One model in the default style. Source: SPEC "Model objects"; of `shutdown_date`: Models API reference. */
+/**
+ * One model in the default style. Source: docs/api/models.md#default-style; of `shutdown_date`: Models API reference.
+ */
 export function writeDefaultModel(model: Model): Record<string, unknown> {
   const video = writeVideo(model);
   return {

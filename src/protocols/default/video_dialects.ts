@@ -23,7 +23,7 @@ export interface VideoErrorBody {
   readonly type?: string;
 }
 
-/** The words of SPEC. */
+/** For all other clients. Source: docs/api/videos.md#task. */
 const DEFAULT: VideoDialect = {
   writeTask: (task) => task,
   writeError: (error) => error,

@@ -27,12 +27,12 @@ export interface VideoRouteParts {
 const NO_HEADERS = new Headers();
 
 /**
- * `{error: {code, message}}`; the two routing errors carry `type` as well. Source: SPEC "Errors" of the video
- * endpoints, rule 4.
+ * `{error: {code, message}}`; the two routing errors carry `type` as well. Source: docs/api/errors.md#video-endpoints.
  */
 export const renderVideoError: ErrorRenderer = (error, _requestId, asked = NO_HEADERS) => {
   const isRouting = error.code === "invalid_provider_type" || error.code === "provider_type_unavailable";
-  const isTimeout = error.code === "upstream_timeout"; // SPEC's table has one word for all that a provider does wrong
+  // One code for every failure of a provider. Source: docs/api/errors.md#video-endpoints.
+  const isTimeout = error.code === "upstream_timeout";
   const code = error.details.finerCode ?? (isTimeout ? "upstream_error" : error.code);
   const status = isTimeout ? 502 : error.status;
   const body = { code, message: error.message, ...(isRouting ? { type: error.code } : {}) };

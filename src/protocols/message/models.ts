@@ -24,7 +24,7 @@ export function messageModelRoutes(catalog: Catalog, serviceOf: ServiceOf, rende
 
 /**
  * One model in the message style, with the fields that its vendor's clients know. A model with a date of its end counts
- * as deprecated. Source: SPEC "Model objects"; Messages API reference, "Models", `ModelInfo`.
+ * as deprecated. Source: docs/api/models.md#message-style; Messages API reference, "Models", `ModelInfo`.
  */
 function writeMessageModel(model: Model, service: MessageService): Record<string, unknown> {
   return {
@@ -58,7 +58,7 @@ function lifecycleOf({ expirationDate }: Model): "active" | "deprecated" {
 /**
  * The part of the list that a client's paging asks for: at most `limit` models behind `after_id`, or the last of those
  * before `before_id`, of those in the stages of `lifecycle`. An unknown id and a limit that is no positive number are
- * passed over. A list that is shown without a limit ends where it ends, as SPEC's does. Source: Messages API reference,
+ * passed over. Without a limit the list is complete. Sources: docs/api/models.md#message-style; Messages API reference,
  * "List models".
  */
 function writeMessagePage(

@@ -3,7 +3,7 @@ import { EgressError } from "../../net/egress_error.ts";
 import type { EgressPolicy } from "../../net/target.ts";
 import type { MediaWork } from "../../workers/media_work.ts";
 
-/** Source: SPEC "Limits". */
+/** Source: docs/api/limits.md#videos. */
 export const MAX_AUDIO_SECONDS = 15;
 
 /** Encoders fill up their last frame. */
@@ -12,7 +12,7 @@ const PADDING_SECONDS = 0.1;
 const MAX_AUDIO_BYTES = 20_000_000;
 const FETCH_MS = 5_000;
 
-/** Whether a clip is longer than SPEC allows; one that cannot be measured is not. */
+/** Whether a clip is longer than allowed; one that cannot be measured is not. */
 export function isTooLong(seconds: number | null): boolean {
   return seconds !== null && seconds > MAX_AUDIO_SECONDS + PADDING_SECONDS;
 }

@@ -21,7 +21,7 @@ export interface CreateKey extends Pick<IdempotencyRecord, "bodyHash"> {
  * that hands it to a vendor are one commit.
  *
  * @returns The task as it is stored.
- * @throws {GatewayError} As SPEC "Errors" says; nothing is then stored, held or sent.
+ * @throws {GatewayError} As docs/api/videos.md#create lists; nothing is then stored, held or sent.
  * @throws {KeyTakenError} If another create with the key was first.
  */
 export async function createVideo(parts: VideoParts, call: VideoCall, key: CreateKey | null): Promise<VideoTask> {

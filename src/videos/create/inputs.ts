@@ -40,7 +40,8 @@ const MAX_FILE_BYTES = 50_000_000;
  * Checks the references of a request and moves those that it holds itself into the file store. When it throws, nothing
  * is left there.
  *
- * @throws {GatewayError} `invalid_request`, with the reason codes of SPEC "Errors", rule 3, for `real_person`.
+ * @throws {GatewayError} `invalid_request`, with the reason codes of docs/api/errors.md#reason-codes, for
+ * `real_person`.
  */
 export async function keepInputs(parts: InputParts, owner: Owner, request: VideoRequest): Promise<KeptInputs> {
   const names: string[] = [];

@@ -52,7 +52,7 @@ export function videoModel(catalog: Catalog, name: string): VideoModel {
 /**
  * Fits a request to its model: defaults filled in, and what the model does not do refused.
  *
- * @throws {GatewayError} `invalid_request`, naming what the model does. Source: DESIGN section 4, "Video".
+ * @throws {GatewayError} `invalid_request`, naming what the model does. Source: docs/api/videos.md#modes.
  */
 export function fitOrder(request: VideoRequest, { id, video }: VideoModel): FittedOrder {
   const media = request.references.map(({ medium }) => medium);

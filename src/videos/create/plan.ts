@@ -46,7 +46,7 @@ export interface VideoPlan {
 /**
  * Plans a create: all that can be refused without a look at media is refused.
  *
- * @throws {GatewayError} As SPEC "Errors" says.
+ * @throws {GatewayError} As docs/api/videos.md#create lists.
  */
 export async function planVideo(parts: VideoParts, { body, accountId }: VideoCall): Promise<VideoPlan> {
   const request = readVideoRequest(body);

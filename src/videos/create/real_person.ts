@@ -7,7 +7,7 @@ import type { MediaWork } from "../../workers/media_work.ts";
 import { bytesOfDataUri, isDataUri } from "../request/data_uri.ts";
 import type { SentReference } from "../request/references.ts";
 
-/** Why a picture cannot be prepared. Source: SPEC "Errors", rule 3. */
+/** Why a picture cannot be prepared. Source: docs/api/errors.md#reason-codes. */
 export type PictureFault = "bad_data_uri" | "download_failed" | "unreachable" | "not_image" | "too_large";
 
 /** A picture in the one shape that vendors get it in. */

@@ -1,8 +1,8 @@
 import type { Medium, VideoMode } from "../../lib/video_mode.ts";
 
 /**
- * How a video is made, as it follows from what was sent. Source: SPEC "POST /v1/videos (create)". References that are
- * all images are `imgref2video`; any audio or video among them makes `mixref2video`.
+ * How a video is made, as it follows from what was sent. Source: docs/api/videos.md#modes. References that are all
+ * images are `imgref2video`; any audio or video among them makes `mixref2video`.
  *
  * @param lastFrame Only ever true beside a first frame.
  */

@@ -24,8 +24,8 @@ const MEDIA: readonly Medium[] = ["image", "audio", "video"];
 /**
  * Reads both reference fields. A field that is null or an empty list counts as not sent.
  *
- * @throws {GatewayError} `references_conflict`, `too_many_references` or `invalid_request`. Source: SPEC "POST
- * /v1/videos (create)", rules 1 and 2.
+ * @throws {GatewayError} `references_conflict`, `too_many_references` or `invalid_request`. Source:
+ * docs/api/videos.md#references.
  */
 export function readReferences(body: { readonly [key: string]: unknown }): SentReferences {
   const frames = listIn(body.frame_images, "frame_images");

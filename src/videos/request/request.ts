@@ -37,9 +37,9 @@ const PIXELS = { least: 64, most: 8_192 };
 const WIDEST = 2.5;
 
 /**
- * Reads the body of a create request. Fields that SPEC does not name are dropped; null counts as not sent.
+ * Reads the body of a create request. Unknown fields are ignored; null counts as not sent.
  *
- * @throws {GatewayError} The first mistake, with its field. Source: SPEC "Video task (created by POST /v1/videos)".
+ * @throws {GatewayError} The first mistake, with its field. Source: docs/api/videos.md#create.
  */
 export function readVideoRequest(body: Body): VideoRequest {
   const model = textIn(body, "model");

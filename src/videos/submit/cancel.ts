@@ -31,7 +31,7 @@ export interface CancelTools {
  *
  * @returns The cancelled task.
  * @throws {GatewayError} `not_found`; `cancel_failed` when it has ended; `cancel_not_supported` when the vendor cannot
- * stop it, or not any more; or the vendor's failure. Source: SPEC "DELETE /v1/videos/{id}".
+ * stop it, or not any more; or the vendor's failure. Source: docs/api/videos.md#cancel.
  */
 export async function cancelVideo(
   parts: VideoParts,

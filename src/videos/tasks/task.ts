@@ -6,8 +6,8 @@ import type { VideoExtra, VideoJobHandle, VideoProgressDetails, VideoResult } fr
 
 /**
  * A video task, from its creation to long after its end. `pending` goes to one terminal status, once, by one commit
- * that checks that the task is still as it was read; whoever loses that race reads the winner's state. SPEC's word for
- * all that happens before is `pending`; `stage` tells it finer:
+ * that checks that the task is still as it was read; whoever loses that race reads the winner's state. `stage`
+ * tells how far a pending task is:
  *
  *                     ┌── refused for certain, another candidate or a later try is left
  *                     ▼                            │
@@ -92,7 +92,7 @@ export interface VideoTask {
   readonly error: TaskError | null;
 }
 
-/** Source: SPEC "States and transitions". */
+/** Source: docs/api/videos.md#states. */
 export type VideoStatus = "pending" | TerminalStatus;
 
 /** Every status, `pending` first: the one that others follow. */

@@ -4,7 +4,7 @@ import { type Money, writeMoney } from "../../lib/money.ts";
 import { extraMirrorOf } from "../results/mirror_names.ts";
 import type { TaskError, TaskPrice, VideoStatus, VideoTask } from "./task.ts";
 
-/** A task as its caller sees it. Source: SPEC "Video task"; what stands behind `updated_at` are additions. */
+/** A task as its caller sees it. Source: docs/api/videos.md#task. */
 export interface TaskObject {
   readonly id: string;
   readonly status: VideoStatus;

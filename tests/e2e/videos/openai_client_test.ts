@@ -120,7 +120,7 @@ Deno.test("client.videos sees the gateway's refusals", async () => {
   }
 });
 
-Deno.test("callers of the specification see pending where OpenAI's client sees queued", async () => {
+Deno.test("other callers see pending where OpenAI's client sees queued", async () => {
   const video = await client.videos.create({ model: MODEL, prompt: "Later [[queue 600000]]" });
   const { json } = await gateway.call("GET", `/v1/videos/${video.id}`);
   assertEquals([video.status, json.status], ["queued", "pending"]);

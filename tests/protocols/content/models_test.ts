@@ -8,7 +8,7 @@ const routes = contentModelRoutes(sampleCatalog(), plainErrors);
 const IDS = ["a/1", "a/2", "b/3", "b/4", "b/5"];
 const many = contentModelRoutes(createCatalog(IDS.map((id) => modelOf({ id }))), plainErrors);
 
-Deno.test("GET /gencompat/v1beta/models/{provider}/{model_id} has the fields of SPEC's content style and its client's", async () => {
+Deno.test("GET /gencompat/v1beta/models/{provider}/{model_id} has the documented fields of the content style and its client's", async () => {
   const expected = {
     name: "models/lumen/talk-2",
     version: "2026-05",

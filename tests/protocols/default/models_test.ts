@@ -5,7 +5,7 @@ import { getJson, plainErrors, sampleCatalog, withServer } from "../../catalog/s
 
 const routes = defaultModelRoutes(sampleCatalog(), plainErrors);
 
-Deno.test("GET /v1/models/{provider}/{model_id} has the fields of SPEC's default style and its client's", async () => {
+Deno.test("GET /v1/models/{provider}/{model_id} has the documented fields of the default style and its client's", async () => {
   assertEquals(await getJson(routes, "/v1/models/lumen/talk-2"), {
     id: "lumen/talk-2",
     object: "model",

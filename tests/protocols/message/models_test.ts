@@ -18,7 +18,7 @@ async function pageOf(path: string): Promise<unknown[]> {
   return [(data as { id: string }[]).map(({ id }) => id), has_more, first_id, last_id];
 }
 
-Deno.test("GET /msgcompat/v1/models/{provider}/{model_id} has the fields of SPEC's message style and its client's", async () => {
+Deno.test("GET /msgcompat/v1/models/{provider}/{model_id} has the documented fields of the message style and its client's", async () => {
   const { capabilities, ...fields } = await getJson(routes, "/msgcompat/v1/models/lumen/talk-2");
   assertEquals(Object.keys(capabilities as object), [
     "batch",

@@ -2,7 +2,7 @@ import type { Frame } from "../../../../lib/frame.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { ErrorCode, GatewayError } from "../../../../lib/gateway_error.ts";
 
-/** Source: DESIGN "Errors". */
+/** Source: docs/api/errors.md#codes. */
 const STATUSES: Readonly<Record<ErrorCode, string>> = {
   invalid_request: "INVALID_ARGUMENT",
   invalid_provider_type: "INVALID_ARGUMENT",
@@ -30,8 +30,8 @@ const TYPE = "type.googleapis.com/google.rpc.";
 
 /**
  * `{error: {code, message, status}}`, with `details` of the vendor's own kinds where there is more to say: the field at
- * fault (BadRequest), seconds until a retry (RetryInfo). Errors of provider routing also have `type`.
- * Source: DESIGN "Errors"; SPEC "Errors", rule 4; google.rpc error model.
+ * fault (BadRequest), seconds until a retry (RetryInfo). Errors of provider routing also have `type`. Source:
+ * docs/api/errors.md#content-protocol; google.rpc error model.
  */
 export function writeError(error: GatewayError): JsonObject {
   const { code } = error;

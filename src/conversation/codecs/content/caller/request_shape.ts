@@ -57,6 +57,6 @@ export const REQUEST_SHAPE: Fields = {
   cachedContent: true,
   serviceTier: true,
   labels: true,
-  // Without effect in this format. Source: SPEC "Provider routing".
+  // Without effect in this format. Source: docs/api/routing.md#pin.
   extraBody: true,
 };

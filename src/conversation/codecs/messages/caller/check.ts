@@ -6,8 +6,7 @@ import { kindOf } from "../shared/fields.ts";
 
 /**
  * The rules that every vendor of this form holds. Written by hand, and paths are put together only for an error, as
- * this runs on every request.
- * Source: SPEC "POST /msgcompat/v1/messages"; Messages API reference.
+ * this runs on every request. Source: docs/api/messages.md#request; Messages API reference.
  *
  * @param generates False for a request that only counts tokens, which needs no `max_tokens`.
  * @throws {GatewayError} `invalid_request`, naming the field.

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { ErrorCode, FailureReason, GatewayError } from "../../../../lib/gateway_error.ts";
 import { OVERFLOW_WORDING } from "../shared/overflow_wording.ts";
 
-/** The form's word for each of the gateway's codes. Source: DESIGN "Errors". */
+/** The form's word for each of the gateway's codes. Source: docs/api/errors.md#codes. */
 const TYPES: Readonly<Record<ErrorCode, string>> = {
   invalid_request: "invalid_request_error",
   invalid_provider_type: "invalid_provider_type",
@@ -26,7 +26,7 @@ const TYPES: Readonly<Record<ErrorCode, string>> = {
   internal_error: "api_error",
 };
 
-/** The body of an error, before the first byte or in a stream. Source: DESIGN "Errors". */
+/** The body of an error, before the first byte or in a stream. Source: docs/api/errors.md#message-protocol. */
 export function writeError(error: GatewayError, requestId: string): JsonObject {
   const { reason } = error.details;
   const details = reason && { details: { error_code: reason.errorCode, ...unsupportedIn(reason) } };

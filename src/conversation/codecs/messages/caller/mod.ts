@@ -16,9 +16,7 @@ import { writeReply } from "./write_reply.ts";
  */
 const OWN_SETTINGS = ["system", "tools", "tool_choice"];
 
-/**
- * The message protocol as callers send and get it. Source: SPEC "POST /msgcompat/v1/messages"; Messages API reference.
- */
+/** The message protocol as callers send and get it. Source: docs/api/messages.md; Messages API reference. */
 export const caller: CallerFormat = {
   name: "messages",
   author: "anthropic",
