@@ -1,5 +1,6 @@
 import type { StopReason } from "../conversation/reply.ts";
 import { parsedOrNull } from "../conversation/wire_value.ts";
+import { ownValue } from "../lib/own_value.ts";
 
 /** The simulated vendors. */
 export type Vendor = "openai" | "anthropic" | "google" | "ark" | "xai" | "alibaba";
@@ -87,7 +88,8 @@ export function readDirectives(prompt: string, vendor: Vendor): Directives {
     text += prompt.slice(at, open);
     at = close + 2;
     const inner = prompt.slice(open + 2, close).trim();
-    const [, addressee, order] = /^(?:(openai|anthropic|google|ark|xai|alibaba):)?\s*([^]*)$/.exec(inner)!;
+    const addressee = /^(openai|anthropic|google|ark|xai|alibaba):/.exec(inner)?.[1];
+    const order = addressee === undefined ? inner : inner.slice(addressee.length + 1).trimStart();
     const change = changeOf(order, directives);
     if (change === null) {
       text += prompt.slice(open, at);
@@ -120,8 +122,8 @@ type Change = Partial<Directives>;
 
 /** What one directive changes; null when it is none, or its argument is not what it takes. */
 function changeOf(order: string, before: Directives): Change | null {
-  const [, word, argument] = /^(\w*)\s*([^]*)$/.exec(order)!;
-  return Object.hasOwn(READERS, word) ? READERS[word](argument.trim(), before) : null;
+  const end = order.search(/\W|$/);
+  return ownValue(READERS, order.slice(0, end))?.(order.slice(end).trim(), before) ?? null;
 }
 
 const MAX_DURATION_MS = 600_000;
@@ -182,6 +184,6 @@ function readFailure(argument: string): Change | null {
 }
 
 function readCall(argument: string, { calls }: Directives): Change | null {
-  const match = /^(\S+)(?:\s+([^]+))?$/.exec(argument);
-  return match && { calls: [...calls, { tool: match[1], input: match[2] ?? null }] };
+  const [, tool, input = null] = /^(\S+)(?:\s+([^]+))?$/.exec(argument) ?? [];
+  return tool === undefined ? null : { calls: [...calls, { tool, input }] };
 }

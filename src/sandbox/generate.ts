@@ -174,7 +174,7 @@ function wholeAnswer(reply: Reply, ask: GenerationRequest, voice: Voice): Respon
     { kind: "frames" as const, frames: [{ event: null, data: half }] },
     { kind: "end" as const, how: cutAfter === null ? "close" as const : "cut" as const },
   ];
-  const encoder = { encode: ([frame]: readonly Frame[]) => frame.data, end: () => "" };
+  const encoder = { encode: (frames: readonly Frame[]) => frames.map(({ data }) => data).join(""), end: () => "" };
   return bodyAnswer(beats.values(), encoder, ask, { ...headers, "content-type": "application/json" });
 }
 

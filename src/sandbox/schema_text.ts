@@ -1,4 +1,5 @@
 import type { JsonObject } from "../lib/json_object.ts";
+import { ownValue } from "../lib/own_value.ts";
 
 /** A text of each format. Source: JSON Schema 2020-12, "Defined Formats". */
 const FORMATS: Readonly<Record<string, string>> = {
@@ -61,7 +62,8 @@ const SIGNS = ["a", "A", "0", "1"];
  */
 export function textFor(schema: JsonObject, name: string): string {
   const format = typeof schema.format === "string" ? schema.format : "";
-  if (Object.hasOwn(FORMATS, format)) return FORMATS[format];
+  const example = ownValue(FORMATS, format);
+  if (example !== undefined) return example;
   const least = lengthIn(schema.minLength) ?? 0;
   const most = lengthIn(schema.maxLength) ?? Infinity;
   const plain = fitted(name === "" ? "text" : name, least, most);

@@ -80,7 +80,7 @@ function callsFor(conversation: Conversation, { calls }: Directives): readonly O
     case "required":
       return tools.slice(0, 1).map(({ name }) => ({ tool: name, input: null }));
     case "allowed":
-      return toolChoice.mode === "required" ? [{ tool: toolChoice.tools[0], input: null }] : [];
+      return toolChoice.mode === "required" ? toolChoice.tools.slice(0, 1).map((tool) => ({ tool, input: null })) : [];
     default:
       return [];
   }

@@ -6,19 +6,23 @@ import type { SearchResult, WebSearchPart } from "../conversation/web_search.ts"
 import type { Directives } from "./directives.ts";
 import { issueSeal } from "./seals.ts";
 
+/** A page that a simulated search found. */
+interface FoundPage {
+  readonly url: string;
+  readonly title: string;
+}
+
 /** What a simulated search found, and what the model says of it. */
 export interface Finding {
   /** What was searched for. */
   readonly query: string;
   /** The pages, in order; the first is cited. */
-  readonly pages: readonly { readonly url: string; readonly title: string }[];
+  readonly pages: readonly [FoundPage, ...FoundPage[]];
   /** What rests on nothing. */
   readonly opening: string;
   /** What rests on the first page. */
   readonly cited: string;
 }
-
-const PAGES = 2;
 
 /** What one client sets before the query of a request that does nothing but search. */
 const REQUEST_OF_SEARCH = /^Perform a web search for the query:\s*/;
@@ -33,12 +37,13 @@ export function findingFor(conversation: Conversation, { search, text }: Directi
   const query = search ?? text.replace(REQUEST_OF_SEARCH, "").split(/\s+/).slice(0, 12).join(" ");
   const domain = webSearch.allowedDomains?.[0] ?? "example.com";
   const path = encodeURIComponent(query.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "-"));
+  const pageAt = (place: number): FoundPage => ({
+    url: `https://${domain}/${path}/${place}`,
+    title: `Page ${place} on ${query}`,
+  });
   return {
     query,
-    pages: Array.from({ length: PAGES }, (_, at) => ({
-      url: `https://${domain}/${path}/${at + 1}`,
-      title: `Page ${at + 1} on ${query}`,
-    })),
+    pages: [pageAt(1), pageAt(2)],
     opening: `The web on "${query}": `,
     cited: "a simulated page tells it all.",
   };

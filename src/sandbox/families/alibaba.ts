@@ -47,10 +47,10 @@ export const alibaba: Family = {
   async answer(call) {
     const { path } = call;
     if (path.startsWith(COMPATIBLE)) return await openai.answer(asOpenai(call));
-    const result = /^\/results\/([\w-]+)\.(mp4|png)$/.exec(path);
+    const [, result, ending] = /^\/results\/([\w-]+)\.(mp4|png)$/.exec(path) ?? [];
     // Pre-signed at the real vendor: no key.
-    if (result) {
-      return result[2] === "mp4" ? videoOf(call.world, jobsOf(call.world).get(result[1])) : picture(call, result[1]);
+    if (result !== undefined) {
+      return ending === "mp4" ? videoOf(call.world, jobsOf(call.world).get(result)) : picture(call, result);
     }
     if (!hasGoodBearer(call)) throw new Refusal(401, "Invalid API-key provided.", { code: "InvalidApiKey" });
     if (path.startsWith(TASKS)) return task(call, path.slice(TASKS.length));
@@ -135,7 +135,7 @@ function promptOf({ input }: JsonObject): string {
 }
 
 function task(call: Call, rest: string): Response {
-  const [id, verb] = rest.split("/");
+  const [id = "", verb] = rest.split("/");
   const job = jobsOf(call.world).get(decodeURIComponent(id));
   if (job === undefined) {
     return jsonAnswer({ request_id: call.requestId, output: { task_id: id, task_status: "UNKNOWN" } });

@@ -1,7 +1,7 @@
 import { isObject, listOf } from "../../conversation/wire_value.ts";
 import { bodyOf, type Call, isMissingModel } from "../call.ts";
 import { readInlinePicture } from "../pictures/data_uri.ts";
-import { makePictures, obey } from "../pictures/make.ts";
+import { makePicture, obey } from "../pictures/make.ts";
 import { Refusal } from "../refusal.ts";
 
 const DEFAULT_SIDE = 1_024;
@@ -46,7 +46,7 @@ export async function makeQwenImage(call: Call): Promise<QwenImage | Response> {
     throw new Refusal(400, "Input data may contain inappropriate content.", { code: "DataInspectionFailed" });
   }
   const [width, height] = [Number(across), Number(down)];
-  const order = { width, height, count: 1, format: "png" as const, isTransparent: false, references, change: null };
-  const [made] = await makePictures({ ...order, prompt: directives.text });
+  const order = { width, height, format: "png" as const, isTransparent: false, references, change: null };
+  const made = await makePicture({ ...order, prompt: directives.text });
   return { bytes: Uint8Array.fromBase64(made.base64), width, height };
 }

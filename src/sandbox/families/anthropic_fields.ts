@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../lib/json_object.ts";
+import { ownValue } from "../../lib/own_value.ts";
 import { Refusal } from "../refusal.ts";
 
 /** A 400 of Anthropic's: the place, then what is wrong there. */
@@ -52,7 +53,8 @@ export function checkTopFields(body: JsonObject, counts: boolean): void {
 /** @throws {Refusal} For a kind of block, or a field of one, that the vendor does not know. */
 export function checkBlockFields(block: JsonObject, path: string): void {
   const type = String(block.type);
-  if (Object.hasOwn(BLOCK_FIELDS, type)) return refuseOthers(block, BLOCK_FIELDS[type], `${path}.${type}`);
+  const fields = ownValue(BLOCK_FIELDS, type);
+  if (fields !== undefined) return refuseOthers(block, fields, `${path}.${type}`);
   if (OWN_BLOCKS.test(type)) return;
   const tags = Object.keys(BLOCK_FIELDS).map((tag) => `'${tag}'`).join(", ");
   throw invalid(path, `Input tag '${type}' found using 'type' does not match any of the expected tags: ${tags}`);

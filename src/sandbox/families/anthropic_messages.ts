@@ -48,16 +48,18 @@ function thinkingPart({ text, redacted }: Thoughts, { thinking }: JsonObject): R
   return { kind: "reasoning", text: shown, seal: issueSeal("messages", shown) };
 }
 
+const SERVER_ERROR = "Internal server error";
+
 const MESSAGES: Readonly<Record<number, string>> = {
   429: "This request would exceed your account's rate limit. Please try again later.",
-  500: "Internal server error",
+  500: SERVER_ERROR,
   503: "Overloaded",
   504: "Request timed out",
   529: "Overloaded",
 };
 
 function usualMessage(status: number): string {
-  return MESSAGES[status] ?? (status >= 500 ? MESSAGES[500] : "The request was refused");
+  return MESSAGES[status] ?? (status >= 500 ? SERVER_ERROR : "The request was refused");
 }
 
 /** What every answer carries. */

@@ -228,12 +228,14 @@ function checkCalled(turn: Turn, previous: Turn | undefined): void {
 
 /** What the last turns must look like: no trailing space in a begun answer, thinking first in a running tool loop. */
 function checkEnding(turns: readonly Turn[], thinks: boolean): void {
-  const last = turns.at(-1)!;
+  const [opening] = turns;
+  const last = turns.at(-1);
+  if (opening === undefined || last === undefined) return;
   const text = last.blocks.at(-1)?.block.text;
   if (last.role === "assistant" && typeof text === "string" && text !== text.trimEnd()) {
     throw invalid("messages", "final assistant content cannot end with trailing whitespace");
   }
-  if (turns[0].role !== "user") throw invalid("messages", 'first message must use the "user" role');
+  if (opening.role !== "user") throw invalid("messages", 'first message must use the "user" role');
   const answering = last.role === "assistant" ? last : isAnswer(last) ? turns.at(-2) : undefined;
   const first = answering?.blocks[0];
   if (!thinks || !first || first.block.type === "thinking" || first.block.type === "redacted_thinking") return;

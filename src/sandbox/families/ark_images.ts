@@ -3,7 +3,8 @@ import { listOf } from "../../conversation/wire_value.ts";
 import { bodyOf, type Call, type Family, isBadKey, isMissingModel, jsonAnswer } from "../call.ts";
 import { readInlinePicture } from "../pictures/data_uri.ts";
 import type { PictureFormat, ReadPicture } from "../pictures/file.ts";
-import { makePictures, obey } from "../pictures/make.ts";
+import { makePicture, obey } from "../pictures/make.ts";
+import { sidesOf } from "../pictures/pixels.ts";
 import { Refusal } from "../refusal.ts";
 
 const MAX_REFERENCES = 14;
@@ -40,7 +41,7 @@ async function makeImages(call: Call): Promise<Response> {
   if (typeof body.prompt !== "string" || body.prompt === "") throw bad("prompt", "The parameter `prompt` is missing.");
   const references = await referencesOf(body.image);
   const size = sizeOf(body.size, model);
-  const [width, height] = size.split("x").map(Number);
+  const { width, height } = sidesOf(size);
   const format = formatOf(body, model);
   const directives = await obey(call, body.prompt, "ark", () => "The service is temporarily unavailable.");
   if (directives instanceof Response) return directives;
@@ -49,8 +50,8 @@ async function makeImages(call: Call): Promise<Response> {
       code: "InputTextSensitiveContentDetected",
     });
   }
-  const order = { width, height, count: 1, format, isTransparent: false, references, change: null };
-  const [made] = await makePictures({ ...order, prompt: directives.text });
+  const order = { width, height, format, isTransparent: false, references, change: null };
+  const made = await makePicture({ ...order, prompt: directives.text });
   const outputTokens = Math.ceil(width * height / PIXELS_PER_TOKEN);
   return jsonAnswer({
     model,

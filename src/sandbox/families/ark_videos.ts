@@ -16,9 +16,11 @@ const TASKS = "/generations/tasks";
 export const arkVideos: Family = {
   prefix: "/ark/api/v3/contents",
   async answer(call) {
-    const result = /^\/results\/([\w-]+)\.(mp4|png)$/.exec(call.path);
+    const [, result, ending] = /^\/results\/([\w-]+)\.(mp4|png)$/.exec(call.path) ?? [];
     // Pre-signed at the real vendor: no key.
-    if (result) return (result[2] === "png" ? lastFrameOf : videoOf)(call.world, jobsOf(call.world).get(result[1]));
+    if (result !== undefined) {
+      return (ending === "png" ? lastFrameOf : videoOf)(call.world, jobsOf(call.world).get(result));
+    }
     if (!hasGoodBearer(call)) {
       throw new Refusal(401, "The API key is missing or invalid.", { code: "AuthenticationError" });
     }

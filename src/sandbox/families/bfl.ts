@@ -18,8 +18,9 @@ const GRAIN = 16;
 export const bfl: Family = {
   prefix: "/bfl",
   async answer(call) {
-    const sample = /^\/results\/([\w-]+)$/.exec(call.path);
-    if (sample) return await pictureOf(call, jobsOf(call.world).get(sample[1]), 0, shapeOf); // pre-signed: no key
+    const sample = /^\/results\/([\w-]+)$/.exec(call.path)?.[1];
+    // Pre-signed at the real vendor: no key.
+    if (sample !== undefined) return await pictureOf(call, jobsOf(call.world).get(sample), 0, shapeOf);
     const key = call.headers.get("x-key") ?? "";
     if (key === "" || isBadKey(key)) throw new Refusal(403, "Not authenticated - Invalid Authentication");
     const { method, path } = call;

@@ -16,14 +16,15 @@ const MAX_SIDE = 4_096;
 export const fal: Family = {
   prefix: "/fal",
   async answer(call) {
-    const file = /^\/files\/([\w-]+)\/(picture|video)/.exec(call.path);
-    if (file) return await fileOf(call, jobsOf(call.world).get(file[1]), file[2]); // needs no key
+    const [, fileId, what] = /^\/files\/([\w-]+)\/(picture|video)/.exec(call.path) ?? [];
+    // A file needs no key.
+    if (fileId !== undefined && what !== undefined) return await fileOf(call, jobsOf(call.world).get(fileId), what);
     const key = /^Key +(\S+)$/.exec(call.headers.get("authorization") ?? "")?.[1];
     if (key === undefined || isBadKey(key)) {
       throw new Refusal(401, "Cannot access application. Authentication is required.");
     }
     const [, app, id, rest] = /^\/([\w.-]+\/[\w.-]+)\/requests\/([\w-]+)(\/status|\/cancel)?$/.exec(call.path) ?? [];
-    if (id === undefined) return await create(call);
+    if (app === undefined || id === undefined) return await create(call);
     const job = jobsOf(call.world).get(id);
     if (job === undefined) throw new Refusal(404, "Request not found");
     if (rest === "/status" && call.method === "GET") return statusOf(call, app, job);

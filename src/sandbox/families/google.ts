@@ -21,7 +21,7 @@ export const google: Family = {
   answer(call) {
     checkKey(call);
     const [, version, rest] = /^\/(v1|v1beta|v1alpha)\/(.+)$/.exec(call.path) ?? [];
-    if (rest === undefined) throw notFound();
+    if (version === undefined || rest === undefined) throw notFound();
     if (/^cachedContents(\/|$)/.test(rest)) return cachedContents(call, rest);
     if (/^interactions(\/|$)/.test(rest)) return interactions(call, rest);
     if (/^files\//.test(rest)) return videoFile(call, rest);
@@ -62,7 +62,7 @@ function ask(call: Call, version: string, model: string, verb: string): Promise<
   const streamed = verb === "streamGenerateContent";
   // The form's codec finds in the body what the path told.
   const whole = { ...behind(body, cache), model, stream: streamed };
-  const question = { call, body: whole, model, streamed, cachedTokens: cache?.tokens };
+  const question = { call, body: whole, model, streamed, ...(cache && { cachedTokens: cache.tokens }) };
   return generate(question, isListStream(call) ? { ...contentVoice, streamType: "application/json" } : contentVoice);
 }
 

@@ -51,13 +51,15 @@ function partsOf(
   };
 }
 
+const SERVER_ERROR = "An internal error has occurred. Please retry.";
+
 const MESSAGES: Readonly<Record<number, string>> = {
   429: "You exceeded your current quota, please check your plan and billing details.",
-  500: "An internal error has occurred. Please retry.",
+  500: SERVER_ERROR,
   503: "The model is overloaded. Please try again later.",
   504: "The request timed out. Please try again.",
 };
 
 function usualMessage(status: number): string {
-  return MESSAGES[status] ?? (status >= 500 ? MESSAGES[500] : "The request was refused.");
+  return MESSAGES[status] ?? (status >= 500 ? SERVER_ERROR : "The request was refused.");
 }

@@ -50,7 +50,7 @@ const FIELDS = new Map(Object.entries(MESSAGES).map(([message, fields]) => [mess
 function fieldsOf(spec: string): Map<string, FieldKind> {
   const fields = new Map<string, FieldKind>();
   for (const entry of spec.split(" ")) {
-    const [name, message = null] = entry.split(":");
+    const [name = entry, message = null] = entry.split(":");
     const kind = { message: message?.replace("{}", "") ?? null, isMap: message?.endsWith("{}") ?? false };
     fields.set(name, kind);
     fields.set(snakeCaseOf(name), kind);

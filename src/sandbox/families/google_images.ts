@@ -3,7 +3,7 @@ import { isObject, listOf } from "../../conversation/wire_value.ts";
 import { type Call, jsonAnswer } from "../call.ts";
 import { readInlinePicture } from "../pictures/data_uri.ts";
 import type { ReadPicture } from "../pictures/file.ts";
-import { makePictures, obey, sketchOf } from "../pictures/make.ts";
+import { makePicture, obey, sketchOf } from "../pictures/make.ts";
 import { Refusal } from "../refusal.ts";
 import { tokensOf } from "../tokens.ts";
 
@@ -53,8 +53,8 @@ export async function makeImage(call: Call, body: JsonObject, model: string): Pr
   if (directives.refuses) {
     return answer({ finishReason: "IMAGE_SAFETY", finishMessage: "Unable to show the generated image." }, 0);
   }
-  const order = { prompt: directives.text, width, height, count: 1, isTransparent: false, references, change: null };
-  const [made] = await makePictures({ ...order, format: "jpeg" });
+  const order = { prompt: directives.text, width, height, isTransparent: false, references, change: null };
+  const made = await makePicture({ ...order, format: "jpeg" });
   const draft = { mimeType: "image/jpeg", data: await sketchOf(made, "jpeg") };
   const parts = [
     { thought: true, inlineData: draft },
@@ -88,7 +88,8 @@ function sizeOf(body: JsonObject): { width: number; height: number; tokens: numb
   if (!size || !RATIOS.includes(String(aspectRatio))) {
     throw new Refusal(400, "Request contains an invalid argument.");
   }
-  const [across, down] = String(aspectRatio).split(":").map(Number);
+  const [across, down] = String(aspectRatio).split(":");
+  const ratio = Number(across) / Number(down);
   const side = (factor: number) => Math.round(size[0] * Math.sqrt(factor) / GRAIN) * GRAIN;
-  return { width: side(across / down), height: side(down / across), tokens: size[1] };
+  return { width: side(ratio), height: side(1 / ratio), tokens: size[1] };
 }

@@ -32,8 +32,9 @@ const WORDS: Readonly<Record<VideoJobState, string>> = {
 export const kling: Family = {
   prefix: "/kling",
   async answer(call) {
-    const result = /^\/results\/([\w-]+)\.mp4$/.exec(call.path);
-    if (result) return videoOf(call.world, jobsOf(call.world).get(result[1])); // pre-signed at the real vendor: no key
+    const result = /^\/results\/([\w-]+)\.mp4$/.exec(call.path)?.[1];
+    // Pre-signed at the real vendor: no key.
+    if (result !== undefined) return videoOf(call.world, jobsOf(call.world).get(result));
     refuseBadToken(call);
     const [, kind, id] = /^\/v1\/videos\/([^/]+)(?:\/([^/]+))?$/.exec(call.path) ?? [];
     if (kind === undefined || !KINDS.includes(kind)) throw refusal(404, 1202, "Invalid request method");

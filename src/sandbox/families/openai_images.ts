@@ -5,6 +5,7 @@ import { bodyOf, type Call, isMissingModel, jsonAnswer } from "../call.ts";
 import type { Directives } from "../directives.ts";
 import { type PictureFormat, type ReadPicture, readPicture } from "../pictures/file.ts";
 import { type MadePicture, makePictures, obey, type PictureOrder, sketchOf } from "../pictures/make.ts";
+import { sidesOf } from "../pictures/pixels.ts";
 import { Refusal } from "../refusal.ts";
 import { tokensOf } from "../tokens.ts";
 import { badParameter, checkRange, demand } from "./openai_fields.ts";
@@ -25,14 +26,14 @@ const EDIT_FIELDS: ReadonlySet<string> = new Set([
 const FORMATS: readonly PictureFormat[] = ["png", "jpeg", "webp"];
 const FIRST_SIZES = ["auto", "1024x1024", "1536x1024", "1024x1536"];
 const GIVEN_IMAGE_TOKENS = 323;
-const SQUARE_TOKENS: Readonly<Record<string, number>> = { low: 272, medium: 1056, high: 4160 };
+const SQUARE_TOKENS = { low: 272, medium: 1056, high: 4160 } as const;
 const MAX_PROMPT_CHARACTERS = 32_000;
 
 /** A request that is in order, with what its answer says beside the pictures. */
 interface Asked {
   readonly order: PictureOrder;
   readonly size: string;
-  readonly quality: string;
+  readonly quality: keyof typeof SQUARE_TOKENS;
   readonly background: string;
   readonly partials: number;
   readonly streamed: boolean;
@@ -58,7 +59,8 @@ export async function changeImages(call: Call): Promise<Response> {
   const pictures = await Promise.all(uploads.map((upload) => uploaded("image", upload)));
   const mask = form.get("mask");
   const maskPicture = mask === null ? null : await uploaded("mask", mask);
-  if (maskPicture && (maskPicture.width !== pictures[0].width || maskPicture.height !== pictures[0].height)) {
+  const [original] = pictures;
+  if (maskPicture && (maskPicture.width !== original?.width || maskPicture.height !== original.height)) {
     throw badParameter("mask", "Invalid mask image format - mask size does not match image size.");
   }
   return await answer(call, body, pictures, { mask: maskPicture });
@@ -92,7 +94,7 @@ function askedFor(body: JsonObject, references: readonly ReadPicture[], change: 
   if (String(body.prompt).length > MAX_PROMPT_CHARACTERS) {
     throw badParameter("prompt", "Invalid 'prompt': string too long.");
   }
-  const format = oneOf(body, "output_format", FORMATS, "png") as PictureFormat;
+  const format = oneOf(body, "output_format", FORMATS, "png");
   const background = oneOf(body, "background", ["auto", "opaque", "transparent"], "auto");
   if (background === "transparent" && format === "jpeg") {
     throw badParameter(
@@ -101,9 +103,9 @@ function askedFor(body: JsonObject, references: readonly ReadPicture[], change: 
       "invalid_value",
     );
   }
-  const asked = oneOf(body, "quality", ["auto", "low", "medium", "high"], "auto");
-  const size = sizeOf(body, model, change === null ? null : references[0]);
-  const [width, height] = size.split("x").map(Number);
+  const asked = oneOf(body, "quality", ["auto", "low", "medium", "high"] as const, "auto");
+  const size = sizeOf(body, model, change === null ? null : references[0] ?? null);
+  const { width, height } = sidesOf(size);
   return {
     order: {
       prompt: String(body.prompt),
@@ -157,6 +159,7 @@ function whole(call: Call, asked: Asked, made: readonly MadePicture[], { noUsage
 
 function stream(call: Call, asked: Asked, made: readonly MadePicture[], directives: Directives): Response {
   const { kind, size, quality, background, order, partials } = asked;
+  const [first] = made;
   const facts = { size, quality, background, output_format: order.format, created_at: secondsOf(call) };
   const event = (type: string, fields: JsonObject) =>
     writeFrame({ event: type, data: JSON.stringify({ type, ...facts, ...fields }) });
@@ -168,8 +171,8 @@ function stream(call: Call, asked: Asked, made: readonly MadePicture[], directiv
         const error = { type: "server_error", code: "server_error", message: failureMessage(500), param: null };
         return yield writeFrame({ event: "error", data: JSON.stringify({ type: "error", error }) });
       }
-      if (sent === partials) break;
-      const b64_json = await sketchOf(made[0], order.format);
+      if (sent === partials || first === undefined) break;
+      const b64_json = await sketchOf(first, order.format);
       yield event(`${kind}.partial_image`, { b64_json, partial_image_index: sent });
       if (directives.pauseMs > 0) {
         await new Promise<void>((done) => void call.world.clock.after(directives.pauseMs, done));
@@ -185,7 +188,7 @@ function stream(call: Call, asked: Asked, made: readonly MadePicture[], directiv
 }
 
 function usageOf({ order, quality, size, partials }: Asked): JsonObject {
-  const [width, height] = size.split("x").map(Number);
+  const { width, height } = sidesOf(size);
   const text = tokensOf(order.prompt);
   const image = GIVEN_IMAGE_TOKENS * order.references.length;
   const perImage = Math.ceil(SQUARE_TOKENS[quality] * width * height / (1024 * 1024));
@@ -207,9 +210,10 @@ function checkFields(body: JsonObject, known: ReadonlySet<string>): void {
   if (unknown !== undefined) throw badParameter(unknown, `Unknown parameter: '${unknown}'.`, "unknown_parameter");
 }
 
-function oneOf(body: JsonObject, name: string, words: readonly string[], fallback: string): string {
+function oneOf<Word extends string>(body: JsonObject, name: string, words: readonly Word[], fallback: Word): Word {
   const value = body[name] ?? fallback;
-  if (words.some((word) => word === value)) return String(value);
+  const chosen = words.find((word) => word === value);
+  if (chosen !== undefined) return chosen;
   const list = words.map((word) => `'${word}'`).join(", ");
   throw badParameter(name, `Invalid value: '${value}'. Supported values are: ${list}.`, "invalid_value");
 }

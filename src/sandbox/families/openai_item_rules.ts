@@ -1,13 +1,15 @@
 import type { JsonObject } from "../../lib/json_object.ts";
 import { isAbsent, isObject, listOf } from "../../conversation/wire_value.ts";
+import { ownValue } from "../../lib/own_value.ts";
 import { Refusal } from "../refusal.ts";
 import { isIssued } from "../seals.ts";
 import { badParameter, checkLength, checkWord } from "./openai_fields.ts";
 
 const ROLES = ["assistant", "system", "developer", "user"];
+const USER_PARTS = ["input_text", "input_image", "input_file", "input_audio"];
 const PARTS_BY_ROLE: Readonly<Record<string, readonly string[]>> = {
   assistant: ["output_text", "refusal"],
-  user: ["input_text", "input_image", "input_file", "input_audio"],
+  user: USER_PARTS,
   system: ["input_text", "input_image", "input_file"],
   developer: ["input_text", "input_image", "input_file"],
 };
@@ -62,7 +64,7 @@ function checkItem(item: JsonObject, path: string): void {
     case "function_call_output":
     case "custom_tool_call_output":
       demandTexts(item, path, ["call_id"]);
-      listOf(item.output).forEach((part, at) => checkPart(part, `${path}.output[${at}]`, PARTS_BY_ROLE.user));
+      listOf(item.output).forEach((part, at) => checkPart(part, `${path}.output[${at}]`, USER_PARTS));
       return;
     case "reasoning":
       return checkReasoning(item, path);
@@ -85,7 +87,7 @@ function checkMessage(item: JsonObject, path: string): void {
     const message = `Missing required parameter: '${path}.content'.`;
     throw badParameter(`${path}.content`, message, "missing_required_parameter");
   }
-  const kinds = PARTS_BY_ROLE[String(item.role)];
+  const kinds = ownValue(PARTS_BY_ROLE, String(item.role)) ?? [];
   item.content.forEach((part, at) => checkPart(part, `${path}.content[${at}]`, kinds));
 }
 
@@ -141,8 +143,9 @@ function checkPairs(items: readonly JsonObject[]): void {
   for (const item of items) {
     const type = typeOf(item);
     const callId = String(item.call_id);
-    if (Object.hasOwn(CALLS, type)) {
-      open.set(callId, CALLS[type]);
+    const output = ownValue(CALLS, type);
+    if (output !== undefined) {
+      open.set(callId, output);
     } else if (type.endsWith("call_output") && Object.values(CALLS).includes(type)) {
       if (open.get(callId) !== type && !answered.has(callId)) {
         const message = `No tool call found for ${type.replaceAll("_", " ")} with call_id ${callId}.`;

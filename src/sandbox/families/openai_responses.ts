@@ -54,6 +54,7 @@ function reasoningPart({ text, redacted }: Thoughts, { body, call }: GenerationR
 function failureFrames(writer: EventWriter): Frame[] {
   const message = failureMessage(500);
   const [told, ...rest] = writer.fail(new GatewayError("upstream_error", message));
+  if (told === undefined) return rest;
   const { type, sequence_number } = JSON.parse(told.data);
   const error = { type: "server_error", code: "server_error", message, param: null };
   return [{ event: "error", data: JSON.stringify({ type, sequence_number, error }) }, ...rest];

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { Call } from "../call.ts";
 import type { PictureFormat, ReadPicture } from "../pictures/file.ts";
-import { makePictures } from "../pictures/make.ts";
+import { makePicture } from "../pictures/make.ts";
 import { stateOf, type VideoJob } from "./video_jobs.ts";
 
 /** What the picture of a job looks like. */
@@ -31,7 +31,7 @@ export async function pictureOf(
   }
   const { format, ...shape } = await shapeOf(job.body);
   const prompt = `${promptIn(job.body)} ${nth}`;
-  const [{ base64 }] = await makePictures({ ...shape, format, prompt, count: 1, isTransparent: false, change: null });
+  const { base64 } = await makePicture({ ...shape, format, prompt, isTransparent: false, change: null });
   return new Response(Uint8Array.fromBase64(base64), { headers: { "content-type": `image/${format}` } });
 }
 

@@ -47,8 +47,9 @@ const MAX_WAIT_SECONDS = 60;
 export const replicate: Family = {
   prefix: "/replicate",
   async answer(call) {
-    const file = /^\/files\/([\w-]+)\/(out-0|video)/.exec(call.path);
-    if (file) return await fileOf(call, jobsOf(call.world).get(file[1]), file[2]); // needs no key
+    const [, fileId, what] = /^\/files\/([\w-]+)\/(out-0|video)/.exec(call.path) ?? [];
+    // A file needs no key.
+    if (fileId !== undefined && what !== undefined) return await fileOf(call, jobsOf(call.world).get(fileId), what);
     if (!hasGoodBearer(call)) throw new Refusal(401, "You did not pass a valid authentication token");
     const { method, path } = call;
     if (method === "GET" && path === "/v1/account") return jsonAnswer({ type: "user", username: "sandbox" });

@@ -32,8 +32,9 @@ const WORDS: Readonly<Record<VideoJobState, string>> = {
 export const runway: Family = {
   prefix: "/runway",
   async answer(call) {
-    const result = /^\/results\/([\w-]+)\.mp4$/.exec(call.path);
-    if (result) return videoOf(call.world, jobsOf(call.world).get(result[1])); // pre-signed at the real vendor: no key
+    const result = /^\/results\/([\w-]+)\.mp4$/.exec(call.path)?.[1];
+    // Pre-signed at the real vendor: no key.
+    if (result !== undefined) return videoOf(call.world, jobsOf(call.world).get(result));
     if (!hasGoodBearer(call)) throw new Refusal(401, "The API key is invalid.");
     if (call.headers.get("x-runway-version") !== VERSION) {
       throw new Refusal(400, `X-Runway-Version is missing or not known: expected ${VERSION}`);

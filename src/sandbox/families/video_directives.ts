@@ -1,3 +1,5 @@
+import { ownValue } from "../../lib/own_value.ts";
+
 /** What a prompt tells the simulated vendor of videos to do. See `docs/sandbox.md`. */
 export interface VideoDirectives {
   /** How long the job waits, and how long it then runs. */
@@ -68,7 +70,8 @@ const READERS: Readonly<Record<string, Reader>> = {
 export function readVideoDirectives(prompt: string): VideoDirectives {
   let directives = USUAL;
   for (const [, word, argument] of prompt.matchAll(/\[\[(\w+)\s*([^\]]*)\]\]/g)) {
-    if (Object.hasOwn(READERS, word)) directives = { ...directives, ...READERS[word](argument.trim()) };
+    if (word === undefined || argument === undefined) continue;
+    directives = { ...directives, ...ownValue(READERS, word)?.(argument.trim()) };
   }
   return directives;
 }

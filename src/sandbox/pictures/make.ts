@@ -58,11 +58,18 @@ export async function obey(
 /** Paints and writes the pictures of an order. */
 export async function makePictures(order: PictureOrder): Promise<MadePicture[]> {
   const made: MadePicture[] = [];
-  for (let nth = 0; nth < order.count; nth++) {
-    const pixels = painted(order, nth);
-    made.push({ pixels, base64: (await writePicture(pixels, order.format)).toBase64() });
-  }
+  for (let nth = 0; nth < order.count; nth++) made.push(await madeAt(order, nth));
   return made;
+}
+
+/** Paints and writes one picture. */
+export async function makePicture(order: Omit<PictureOrder, "count">): Promise<MadePicture> {
+  return await madeAt(order, 0);
+}
+
+async function madeAt(order: Omit<PictureOrder, "count">, nth: number): Promise<MadePicture> {
+  const pixels = painted(order, nth);
+  return { pixels, base64: (await writePicture(pixels, order.format)).toBase64() };
 }
 
 /** An unfinished picture: the finished one, coarser. */
@@ -72,7 +79,7 @@ export async function sketchOf({ pixels }: MadePicture, format: PictureFormat): 
   return (await writePicture(scaled(coarse, width, height), format)).toBase64();
 }
 
-function painted({ references, change, ...order }: PictureOrder, nth: number): Pixels {
+function painted({ references, change, ...order }: Omit<PictureOrder, "count">, nth: number): Pixels {
   const painting: Painting = { ...order, nth };
   const pictures = references.map(({ pixels }) => pixels);
   if (change !== null) return paintOver(painting, pictures, change.mask?.pixels ?? null);

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { blank, type Pixels, place, scaled, words } from "./pixels.ts";
+import { blank, PIXEL_BYTES, type Pixels, place, scaled, viewOf } from "./pixels.ts";
 
 /** What to paint. */
 export interface Painting {
@@ -19,15 +19,18 @@ const FULL = 0xff000000;
 /** Stripes in four colours whose slope, width and colours follow from the prompt. */
 export function paint({ prompt, width, height, isTransparent, nth }: Painting): Pixels {
   const seed = createHash("sha256").update(`${nth} ${prompt}`).digest();
-  const palette = Array.from({ length: PALETTE_SIZE }, (_, at) => (FULL | seed.readUIntLE(at * 3, 3)) >>> 0);
-  if (isTransparent) palette[0] = 0;
+  const palette = viewOf(blank(PALETTE_SIZE, 1));
+  for (let at = isTransparent ? 1 : 0; at < PALETTE_SIZE; at++) {
+    palette.setUint32(at * PIXEL_BYTES, FULL | seed.readUIntLE(at * 3, 3), true);
+  }
   const picture = blank(width, height);
-  const target = words(picture);
-  const [across, down] = [1 + seed[12] % 7, 1 + seed[13] % 7];
-  const shift = 6 + seed[14] % 3;
+  const target = viewOf(picture);
+  const [across, down] = [1 + seed.readUInt8(12) % 7, 1 + seed.readUInt8(13) % 7];
+  const shift = 6 + seed.readUInt8(14) % 3;
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {
-      target[y * width + x] = palette[((x * across + y * down) >> shift) % PALETTE_SIZE];
+      const colour = palette.getUint32(((x * across + y * down) >> shift) % PALETTE_SIZE * PIXEL_BYTES);
+      target.setUint32((y * width + x) * PIXEL_BYTES, colour);
     }
   }
   return picture;
@@ -51,20 +54,22 @@ export function paintWithReferences(painting: Painting, references: readonly Pix
 export function paintOver(painting: Painting, pictures: readonly Pixels[], mask: Pixels | null): Pixels {
   const { width, height } = painting;
   const fresh = paint(painting);
-  const target = words(fresh);
-  const first = words(scaled(pictures[0], width, height));
+  const [original, ...others] = pictures;
+  if (original === undefined) return fresh;
+  const target = viewOf(fresh);
+  const source = viewOf(scaled(original, width, height));
   const opacity = mask && scaled(mask, width, height).data;
   const frame = Math.max(1, Math.floor(Math.min(width, height) / 16));
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {
-      const at = y * width + x;
+      const at = (y * width + x) * PIXEL_BYTES;
       const isChanged = opacity
-        ? opacity[at * 4 + OPACITY_BYTE] === 0
+        ? opacity[at + OPACITY_BYTE] === 0
         : x < frame || y < frame || x >= width - frame || y >= height - frame;
-      if (!isChanged) target[at] = first[at];
+      if (!isChanged) target.setUint32(at, source.getUint32(at));
     }
   }
   const side = Math.floor(Math.min(width, height) / 8);
-  pictures.slice(1, 5).forEach((picture, at) => place(scaled(picture, side, side), at * side, 0, fresh));
+  others.slice(0, 4).forEach((picture, at) => place(scaled(picture, side, side), at * side, 0, fresh));
   return fresh;
 }

@@ -5,35 +5,46 @@ export interface Pixels {
   readonly data: Uint8ClampedArray<ArrayBuffer>;
 }
 
+/** The bytes of a pixel. */
+export const PIXEL_BYTES = 4;
+
 /** A picture of nothing. */
 export function blank(width: number, height: number): Pixels {
-  return { width, height, data: new Uint8ClampedArray(width * height * 4) };
+  return { width, height, data: new Uint8ClampedArray(width * height * PIXEL_BYTES) };
 }
 
 /** The same picture in another size, by its nearest pixels. */
 export function scaled(from: Pixels, width: number, height: number): Pixels {
   if (from.width === width && from.height === height) return from;
   const to = blank(width, height);
-  const source = words(from);
-  const target = words(to);
+  const source = viewOf(from);
+  const target = viewOf(to);
   for (let y = 0; y < height; y++) {
     const row = Math.floor(y * from.height / height) * from.width;
-    for (let x = 0; x < width; x++) target[y * width + x] = source[row + Math.floor(x * from.width / width)];
+    for (let x = 0; x < width; x++) {
+      const pixel = source.getUint32((row + Math.floor(x * from.width / width)) * PIXEL_BYTES);
+      target.setUint32((y * width + x) * PIXEL_BYTES, pixel);
+    }
   }
   return to;
 }
 
 /** Puts one picture on another, covering what lies there. */
 export function place(picture: Pixels, left: number, top: number, on: Pixels): void {
-  const source = words(picture);
-  const target = words(on);
+  const rowBytes = picture.width * PIXEL_BYTES;
   for (let y = 0; y < picture.height; y++) {
-    const row = source.subarray(y * picture.width, (y + 1) * picture.width);
-    target.set(row, (top + y) * on.width + left);
+    const row = picture.data.subarray(y * rowBytes, (y + 1) * rowBytes);
+    on.data.set(row, ((top + y) * on.width + left) * PIXEL_BYTES);
   }
 }
 
-/** The pixels as a word each. */
-export function words({ data }: Pixels): Uint32Array<ArrayBuffer> {
-  return new Uint32Array(data.buffer, data.byteOffset, data.length / 4);
+/** The bytes of a picture, to be read and written by their offsets. */
+export function viewOf({ data }: Pixels): DataView {
+  return new DataView(data.buffer, data.byteOffset, data.byteLength);
+}
+
+/** The sides of a size such as `1024x768`; NaN for other text. */
+export function sidesOf(size: string): { readonly width: number; readonly height: number } {
+  const [width, height] = size.split("x");
+  return { width: Number(width), height: Number(height) };
 }

@@ -1,9 +1,8 @@
 import { crc32, deflateSync, inflateSync } from "node:zlib";
 import { Buffer } from "node:buffer";
-import { blank, type Pixels } from "./pixels.ts";
+import { blank, PIXEL_BYTES, type Pixels } from "./pixels.ts";
 
 const SIGNATURE = Buffer.from("\x89PNG\r\n\x1a\n", "latin1");
-const PIXEL_BYTES = 4;
 /** Eight bits a channel, colour with opacity, nothing special. */
 const FORM = [8, 6, 0, 0, 0];
 
@@ -38,8 +37,8 @@ export function readPng(bytes: Uint8Array<ArrayBuffer>): Pixels {
   const rows = unfiltered(inflateSync(contentOf(file)), width * pixelBytes, height, pixelBytes);
   const picture = blank(width, height);
   for (let from = 0, to = 0; to < picture.data.length; from += pixelBytes, to += PIXEL_BYTES) {
-    for (let channel = 0; channel < 3; channel++) picture.data[to + channel] = rows[from + channel];
-    picture.data[to + 3] = pixelBytes === 4 ? rows[from + 3] : 255;
+    picture.data.set(rows.subarray(from, from + pixelBytes), to);
+    if (pixelBytes === 3) picture.data[to + 3] = 255;
   }
   return picture;
 }
@@ -65,18 +64,20 @@ function contentOf(file: Buffer): Buffer {
 
 /** Undoes the filters of each row. Source: PNG specification, 9.2. */
 function unfiltered(coded: Buffer, rowBytes: number, height: number, pixelBytes: number): Uint8Array {
-  const rows = new Uint8Array(rowBytes * height);
+  const source = new DataView(coded.buffer, coded.byteOffset, coded.byteLength);
+  const rows = new DataView(new ArrayBuffer(rowBytes * height));
   for (let y = 0; y < height; y++) {
-    const filter = coded[y * (rowBytes + 1)];
+    const start = y * (rowBytes + 1);
+    const filter = source.getUint8(start);
     for (let x = 0; x < rowBytes; x++) {
       const at = y * rowBytes + x;
-      const left = x >= pixelBytes ? rows[at - pixelBytes] : 0;
-      const up = y > 0 ? rows[at - rowBytes] : 0;
-      const corner = x >= pixelBytes && y > 0 ? rows[at - rowBytes - pixelBytes] : 0;
-      rows[at] = coded[y * (rowBytes + 1) + 1 + x] + predicted(filter, left, up, corner);
+      const left = x >= pixelBytes ? rows.getUint8(at - pixelBytes) : 0;
+      const up = y > 0 ? rows.getUint8(at - rowBytes) : 0;
+      const corner = x >= pixelBytes && y > 0 ? rows.getUint8(at - rowBytes - pixelBytes) : 0;
+      rows.setUint8(at, source.getUint8(start + 1 + x) + predicted(filter, left, up, corner));
     }
   }
-  return rows;
+  return new Uint8Array(rows.buffer);
 }
 
 function predicted(filter: number, left: number, up: number, corner: number): number {

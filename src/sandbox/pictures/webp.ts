@@ -1,11 +1,13 @@
-import type { Pixels } from "./pixels.ts";
+import { PIXEL_BYTES, type Pixels, viewOf } from "./pixels.ts";
 
 /**
  * Writes lossless WebP of sixteen levels a channel, without prediction or back references, since the platform writes
  * none. Source: WebP Lossless Bitstream Specification (RFC 9649, 3).
  */
-export function writeWebp({ width, height, data }: Pixels): Uint8Array<ArrayBuffer> {
-  const hasAlpha = isTransparentSomewhere(data);
+export function writeWebp(picture: Pixels): Uint8Array<ArrayBuffer> {
+  const { width, height } = picture;
+  const view = viewOf(picture);
+  const hasAlpha = isTransparentSomewhere(view);
   const bits = new BitWriter(64 + width * height * 2);
   bits.write(0x2f, 8);
   bits.write(width - 1, 14);
@@ -18,9 +20,10 @@ export function writeWebp({ width, height, data }: Pixels): Uint8Array<ArrayBuff
   writeLevelCode(bits, 256);
   writeOpacityCode(bits, hasAlpha);
   writeSimpleCode(bits, [0]); // distances: none
-  for (let at = 0; at < data.length; at += 4) {
-    bits.write(REVERSED[data[at + 1] >> 4] | REVERSED[data[at] >> 4] << 4 | REVERSED[data[at + 2] >> 4] << 8, 12);
-    if (hasAlpha) bits.write(data[at + 3] >> 7, 1);
+  const levelAt = (offset: number) => reversed(view.getUint8(offset) >> 4);
+  for (let at = 0; at < view.byteLength; at += PIXEL_BYTES) {
+    bits.write(levelAt(at + 1) | levelAt(at) << 4 | levelAt(at + 2) << 8, 12);
+    if (hasAlpha) bits.write(view.getUint8(at + 3) >> 7, 1);
   }
   return inContainer(bits.finish());
 }
@@ -28,7 +31,9 @@ export function writeWebp({ width, height, data }: Pixels): Uint8Array<ArrayBuff
 /** 256 levels and 24 lengths of back references. */
 const GREEN_SYMBOLS = 280;
 /** Codes are read from their first bit, the stream from each byte's lowest. */
-const REVERSED = Uint8Array.from({ length: 16 }, (_, n) => (n & 1) << 3 | (n & 2) << 1 | (n & 4) >> 1 | (n & 8) >> 3);
+function reversed(level: number): number {
+  return (level & 1) << 3 | (level & 2) << 1 | (level & 4) >> 1 | (level & 8) >> 3;
+}
 
 /** Every seventeenth level has a code of four bits. The lengths themselves, 0 and 4, are told by a bit each. */
 function writeLevelCode(bits: BitWriter, symbols: number): void {
@@ -50,8 +55,8 @@ function writeSimpleCode(bits: BitWriter, symbols: readonly number[]): void {
   for (const symbol of symbols) bits.write(symbol, 8);
 }
 
-function isTransparentSomewhere(data: Uint8ClampedArray): boolean {
-  for (let at = 3; at < data.length; at += 4) if (data[at] < 128) return true;
+function isTransparentSomewhere(view: DataView): boolean {
+  for (let at = 3; at < view.byteLength; at += PIXEL_BYTES) if (view.getUint8(at) < 128) return true;
   return false;
 }
 
