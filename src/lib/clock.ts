@@ -1,13 +1,15 @@
-/** Time as an argument, so that forty minutes of waiting can be tested in milliseconds. */
+/** The time source. It is passed as an argument, so that tests run forty minutes of waiting in milliseconds. */
 export interface Clock {
-  /** Unix time in milliseconds. It follows the machine's clock, so it goes back when that is set back. */
+  /** Unix time in milliseconds. It follows the machine's clock and can go backwards. */
   now(): number;
   /**
-   * Milliseconds since an instant of no meaning. It never goes back: spans and pauses of this process are measured by
-   * it.
+   * Milliseconds since an arbitrary start. It never goes backwards. Use it to measure durations within this process.
    */
   monotonicMs(): number;
-  /** Calls back once after `delayMs`; gives the way to call it off. The timer does not keep the process alive. */
+  /**
+   * Calls `callback` once after `delayMs`. Returns a function that cancels it. The timer does not keep the process
+   * alive.
+   */
   after(delayMs: number, callback: () => void): () => void;
 }
 
@@ -22,12 +24,12 @@ export const systemClock: Clock = {
   },
 };
 
-/** An instant of Unix milliseconds in whole Unix seconds, as most wire forms write it. */
+/** Converts Unix milliseconds to whole Unix seconds, the unit of most wire formats. */
 export function secondsOf(atMs: number): number {
   return Math.floor(atMs / 1_000);
 }
 
-/** Resolves after `delayMs` by that clock. */
+/** Resolves after `delayMs`, measured by `clock`. */
 export function sleep(clock: Clock, delayMs: number): Promise<void> {
   return new Promise((resolve) => void clock.after(delayMs, resolve));
 }

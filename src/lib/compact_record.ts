@@ -1,35 +1,34 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 
-/** What a kind of record is made compact with. Neither ever changes for fields that were stored. */
+/** How one type of record is compacted. Entries must never change for fields that are already stored. */
 export interface CompactFields<T> {
-  /** Fields by the names that stand for them, one or two letters each. Others keep their own names. */
+  /** Fields by their stored names of one or two letters. Other fields are stored under their own names. */
   readonly names: Readonly<Record<string, keyof T & string>>;
-  /** Fields that are left out while they have this value, and have it again when they are read. */
+  /** Default values. A field with its default value is not stored; reading restores it. */
   readonly usual: Partial<T>;
 }
 
 /**
- * Records as compact bytes, and back. Whatever structured clone keeps of plain objects, lists, text, numbers and
- * bigints.
+ * Converts records to compact bytes and back. A record may contain plain objects, lists, text, numbers and bigints.
  */
 export interface CompactRecords<T> {
-  /** @param tail Bytes that are kept behind the record, such as a body. Default: none. */
+  /** @param tail Bytes to store after the record, such as a body. Default: none. */
   write(record: T, tail?: Uint8Array): Uint8Array<ArrayBuffer>;
   read(bytes: Uint8Array): { readonly record: T; readonly tail: Uint8Array<ArrayBuffer> };
 }
 
-/** The first byte: how the rest is written. */
+/** The first byte, which states the encoding of the rest. */
 const DEFLATED_JSON = 1;
-/** Ends the record; JSON text has none. */
+/** Ends the record. JSON text on one line contains no line feed. */
 const LINE_FEED = 10;
-/** Begins a text that stands for something else, or that begins so itself. */
+/** Prefix of a text that encodes another type, or that starts with this character itself. */
 const MARK = "\0";
 
 /**
- * Records as deflated JSON. A database page holds four small rows, while one beyond a quarter of it takes a page of its
- * own; names of fields and repeated ids are a good part of a record.
+ * Creates an encoder that stores records as deflated JSON. Four small rows fit one database page, and a row over a
+ * quarter of a page takes a page of its own. Field names and repeated ids are a large part of a record.
  *
- * @throws {RangeError} From `write`, for a field that is called as a short name is.
+ * @throws {RangeError} From `write`, if a field's name equals a short name.
  */
 export function compactRecords<T extends object>({ names, usual }: CompactFields<T>): CompactRecords<T> {
   const shortNames = new Map(Object.entries(names).map(([short, name]) => [name as string, short]));
@@ -59,7 +58,7 @@ export function compactRecords<T extends object>({ names, usual }: CompactFields
       return bytes;
     },
     read(bytes) {
-      if (bytes[0] !== DEFLATED_JSON) throw new Error("Cannot read a record: it was written by a newer version");
+      if (bytes[0] !== DEFLATED_JSON) throw new Error("Cannot read a record: a newer version wrote it");
       const whole = new Uint8Array(inflateRawSync(bytes.subarray(1)));
       const end = whole.indexOf(LINE_FEED);
       const stored = JSON.parse(new TextDecoder().decode(whole.subarray(0, end)), readValue) as Record<string, unknown>;

@@ -1,4 +1,4 @@
-/** The pieces one after another, in memory of their own. */
+/** Concatenates chunks into a new buffer. */
 export function concatBytes(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
   let at = 0;

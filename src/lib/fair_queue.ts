@@ -1,23 +1,23 @@
 /**
- * Items that wait, in a queue per account. The accounts take turns, so an account with many items delays another
- * account's item by at most one of its own at a time.
+ * A queue with one sub-queue per account, served round-robin. An account with many items delays another account's item
+ * by at most one of its own.
  */
 export class FairQueue<T> {
-  /** In the order of the accounts' turns. No queue is empty. */
+  /** In round-robin order. No sub-queue is empty. */
   readonly #queues = new Map<string, T[]>();
   #size = 0;
 
-  /** How many items wait. */
+  /** The number of queued items. */
   get size(): number {
     return this.#size;
   }
 
-  /** How many items of one account wait. */
+  /** The number of queued items of one account. */
   sizeOf(account: string): number {
     return this.#queues.get(account)?.length ?? 0;
   }
 
-  /** Adds an item behind the others of its account. */
+  /** Adds an item at the end of the account's sub-queue. */
   push(account: string, item: T): void {
     const queue = this.#queues.get(account);
     if (queue) queue.push(item);
@@ -25,12 +25,12 @@ export class FairQueue<T> {
     this.#size++;
   }
 
-  /** Takes the next item: the first of the account whose turn it is. Null when nothing waits. */
+  /** Removes and returns the next item. Returns null if the queue is empty. */
   shift(): T | null {
     for (const [account, queue] of this.#queues) {
       const item = queue.shift()!;
       this.#queues.delete(account);
-      // Behind the others: it has had its turn.
+      // Move the account to the end of the round.
       if (queue.length > 0) this.#queues.set(account, queue);
       this.#size--;
       return item;
@@ -38,7 +38,7 @@ export class FairQueue<T> {
     return null;
   }
 
-  /** Takes an item out; false when it does not wait. */
+  /** Removes an item. Returns false if the item is not queued. */
   remove(account: string, item: T): boolean {
     const queue = this.#queues.get(account) ?? [];
     const at = queue.indexOf(item);

@@ -1,9 +1,9 @@
 /**
- * Does a piece of work for each item, in their order, so many at once: what many items ask of the thread in one turn,
- * and of whatever they wait for, does not grow with their number.
+ * Runs `work` for each item in order, at most `atOnce` at a time. This bounds the load on the thread and on other
+ * resources regardless of the number of items.
  *
  * @param atOnce At least 1.
- * @throws What the first piece of work that failed has thrown.
+ * @throws The first error that `work` throws.
  */
 export async function forEachConcurrent<T>(
   items: readonly T[],

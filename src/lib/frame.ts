@@ -2,6 +2,6 @@
 export interface Frame {
   /** The `event` field; null when the frame has none. */
   readonly event: string | null;
-  /** The `data` field, such as a JSON text or `[DONE]`; several are one text, joined by line feeds. */
+  /** The `data` field, such as a JSON text or `[DONE]`. Several `data` lines are joined by line feeds. */
   readonly data: string;
 }

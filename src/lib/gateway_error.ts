@@ -14,9 +14,9 @@ export type ErrorCode =
   | "conflict"
   | "request_too_large"
   | "rate_limited"
-  /** The gateway itself has no room for the request now. */
+  /** The gateway has no capacity for the request at the moment. */
   | "overloaded"
-  /** The gateway cannot write to its store now. */
+  /** The gateway cannot write to its store at the moment. */
   | "storage_unavailable"
   | "upstream_error"
   | "route_error"
@@ -29,23 +29,25 @@ export interface ErrorDetails {
   readonly field?: string | undefined;
   /** Overrides the status of the code: an upstream's own 4xx keeps its number, 415 is an invalid request. */
   readonly status?: number | undefined;
-  /** Whole seconds until a retry can help; rendered as `Retry-After`. */
+  /** Whole seconds after which a retry can succeed; rendered as `Retry-After`. */
   readonly retryAfterSeconds?: number | undefined;
-  /** Methods that the path has; rendered as `Allow` (RFC 9110, 15.5.6). */
+  /** The methods that the path supports; rendered as `Allow` (RFC 9110, 15.5.6). */
   readonly allow?: readonly string[] | undefined;
-  /** Header fields that the answer carries, names in lower case; only the video endpoints send them. */
+  /** Header fields of the response, names in lower case. Only the video endpoints use them. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** What a video endpoint answers as `error.code` in place of the code. Source: docs/api/errors.md#video-codes. */
   readonly finerCode?: FinerCode | undefined;
-  /** The vendor's own machine word (`context_length_exceeded`), kept where the caller's protocol has a place for it. */
+  /**
+   * The vendor's own error code (`context_length_exceeded`), returned where the caller's protocol has a field for it.
+   */
   readonly vendorCode?: string | undefined;
-  /** By what clients tell failures of one code apart, rendered as `error.details` by the message protocol alone. */
+  /** Distinguishes failures with the same code. The message protocol renders it as `error.details`. */
   readonly reason?: FailureReason | undefined;
   /** The name of the provider that failed, rendered as `X-Service-Provider`. */
   readonly provider?: string | undefined;
-  /** True when the connection must not be used again. */
+  /** True if the connection must not be reused. */
   readonly closeConnection?: boolean | undefined;
-  /** For the log, never for the caller. */
+  /** For the log only. Never returned to the caller. */
   readonly cause?: unknown;
 }
 
@@ -53,7 +55,7 @@ export interface ErrorDetails {
 export interface FailureReason {
   /** `thread_not_found`. */
   readonly errorCode: string;
-  /** The features that cannot be had together with the rest of the request. */
+  /** The features that cannot be combined with the rest of the request. */
   readonly unsupported?: readonly string[];
 }
 
@@ -91,34 +93,40 @@ const HTTP_STATUS: Readonly<Record<ErrorCode, number>> = {
   internal_error: 500,
 };
 
-/** The one failure a caller is meant to see. Thrown anywhere, rendered once, by the protocol the caller speaks. */
+/**
+ * An error that is returned to the caller. Any layer may throw it; the handler of the caller's protocol renders it.
+ */
 export class GatewayError extends Error {
-  /** What stack traces call it. */
+  /** The name in stack traces. */
   override readonly name = "GatewayError";
 
   /**
-   * A failure as the caller is to be told it.
+   * Creates an error for the caller.
    *
-   * @param code The stable word to branch on.
-   * @param message For people: the action first, values quoted, no full stop; never a key, a prompt or an output.
+   * @param code The stable code that clients branch on.
+   * @param message For people: the failed action first, values in quotes, no full stop. Never a key, a prompt or an
+   * output.
    * @param details See {@linkcode ErrorDetails}.
    */
   constructor(readonly code: ErrorCode, message: string, readonly details: ErrorDetails = {}) {
     super(message, { cause: details.cause });
   }
 
-  /** The HTTP status of the answer. */
+  /** The HTTP status of the response. */
   get status(): number {
     return this.details.status ?? HTTP_STATUS[this.code];
   }
 }
 
-/** A 400 that names the field and says what was expected: `Cannot read "n": expected 1 to 10, got 11`. */
+/** Creates a 400 that names the field and the expected value: `Cannot read "n": expected 1 to 10, got 11`. */
 export function invalidField(field: string, expected: string, details: ErrorDetails = {}): GatewayError {
   return new GatewayError("invalid_request", `Cannot read "${field}": ${expected}`, { ...details, field });
 }
 
-/** Any thrown thing as the error to answer with: a {@linkcode GatewayError} itself, all else `internal_error`. */
+/**
+ * Converts any thrown value to the error to return: a {@linkcode GatewayError} as it is, any other value as
+ * `internal_error`.
+ */
 export function gatewayErrorOf(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
   return new GatewayError("internal_error", "Unexpected internal error", { cause: thrown });

@@ -1,19 +1,18 @@
-/** Bytes that are collected while they come. */
+/** Options of {@linkcode GrowingBytes}. */
 export interface GrowingBytesOptions {
-  /** How many will come; null when that is not known. More may come all the same. */
+  /** The expected number of bytes; null if unknown. More bytes are accepted. */
   readonly expectedBytes: number | null;
-  /** Called before bytes are taken in: with the expected number at once, else in steps. Throws to refuse them. */
+  /** Called before bytes are buffered: once with the expected number, then in steps. It throws to reject them. */
   readonly reserve?: (bytes: number) => void;
 }
 
-/** Steps in which the room for a body of unknown length is reserved. */
+/** The steps in which memory for a body of unknown length is reserved. */
 const MIN_STEP_BYTES = 65_536;
 const MAX_STEP_BYTES = 1_048_576;
 
 /**
- * Collects pieces in one buffer, so that a body of known length is never held twice. A buffer that is dropped is freed
- * at once: the platform frees the pieces of an idle process only at its next collection of garbage, which may never
- * come.
+ * Collects chunks in one buffer, so that a body of known length is never held twice. A dropped buffer is freed at once.
+ * Separate chunks in an idle process are freed only at the next garbage collection, which may never happen.
  */
 export class GrowingBytes {
   #buffer: Uint8Array<ArrayBuffer>;
@@ -29,12 +28,12 @@ export class GrowingBytes {
     this.#buffer = new Uint8Array(this.#reserved);
   }
 
-  /** How many came so far. */
+  /** The number of bytes collected so far. */
   get length(): number {
     return this.#length;
   }
 
-  /** Copies a piece. Throws what `reserve` throws. */
+  /** Appends a copy of a chunk. Throws what `reserve` throws. */
   add(piece: Uint8Array): void {
     const length = this.#length + piece.length;
     this.#reserveUpTo(length);
@@ -43,7 +42,7 @@ export class GrowingBytes {
     this.#length = length;
   }
 
-  /** The bytes, in memory of their own. The collection is over. */
+  /** Returns the collected bytes in a buffer of their own. Nothing can be added afterwards. */
   finish(): Uint8Array<ArrayBuffer> {
     if (this.#length < this.#buffer.length) this.#resize(this.#length);
     return this.#buffer;

@@ -3,8 +3,8 @@ import { randomBytes } from "node:crypto";
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /**
- * `length` random characters of base 62, from the system's secure source. Bytes beyond the largest multiple of 62
- * are thrown away, so every character is equally likely.
+ * Returns `length` random base-62 characters from the system's secure source. Bytes at or above the largest multiple of
+ * 62 are discarded, so that every character is equally likely.
  */
 export function randomBase62(length: number): string {
   let text = "";
@@ -16,25 +16,25 @@ export function randomBase62(length: number): string {
   return text;
 }
 
-/** Names one request in answers and logs: `req_` and 24 characters. Not a secret, unique enough to search for. */
+/** Creates the id of a request: `req_` and 24 characters. It is not secret. */
 export function newRequestId(): string {
   return `req_${crypto.randomUUID().replaceAll("-", "").slice(0, 24)}`;
 }
 
 /**
- * An order of instants that no two share: the millisecond, and a counter within it. It never goes backwards, also when
- * the clock does, and borrows from the next millisecond when one is full.
+ * Creates a generator of unique, increasing instants: a millisecond and a counter within it. If the clock goes
+ * backwards, the instants do not. A full millisecond continues in the next one.
  *
- * @param mostCount The largest counter.
+ * @param maxCount The largest counter value.
  */
-export function risingInstants(mostCount: number): (nowMs: number) => { readonly ms: number; readonly count: number } {
+export function risingInstants(maxCount: number): (nowMs: number) => { readonly ms: number; readonly count: number } {
   let ms = 0;
   let count = 0;
   return (nowMs) => {
     if (nowMs > ms) {
       ms = nowMs;
       count = 0;
-    } else if (++count > mostCount) {
+    } else if (++count > maxCount) {
       ms++;
       count = 0;
     }
@@ -45,8 +45,8 @@ export function risingInstants(mostCount: number): (nowMs: number) => { readonly
 const nextInstant = risingInstants(0xffff);
 
 /**
- * An id that sorts by time of making: 12 hexadecimal digits of milliseconds, 4 of a counter within the millisecond,
- * 12 random ones. Ids of one process never sort backwards, also when the clock does.
+ * Creates an id that sorts by creation time. It has 12 hexadecimal digits of milliseconds, 4 digits of a counter within
+ * the millisecond and 12 random digits. Ids of one process always increase, even if the clock goes backwards.
  *
  * @param nowMs Unix time in milliseconds.
  */

@@ -2,47 +2,53 @@ import { Buffer } from "node:buffer";
 import { type Cut, withCuts } from "./json_cuts.ts";
 
 /**
- * What must be known of a JSON text besides its value: how deep it is, whether a member of the top object comes twice,
- * and where each member stands, so that one can be replaced or removed while every other byte stays as it was sent.
+ * Scans a JSON text without parsing it: its depth, repeated members of the top-level object, and the byte range of each
+ * top-level member. Members can then be replaced or removed while all other bytes stay as they were sent.
  */
 
-/** One member of the top object. All offsets are in bytes from the start of the text. */
+/** One member of the top-level object. All offsets are in bytes from the start of the text. */
 export interface JsonMember {
-  /** The name, escapes undone. */
+  /** The name with escapes decoded. */
   readonly key: string;
-  /** Of the quote that opens the name. */
+  /** The offset of the quote that opens the name. */
   readonly keyStart: number;
-  /** Of the first byte of the value. */
+  /** The offset of the first byte of the value. */
   readonly valueStart: number;
-  /** Just after the last byte of the value. */
+  /** The offset just after the last byte of the value. */
   readonly valueEnd: number;
 }
 
-/** The outline of a JSON text. True for texts that `JSON.parse` accepts; of others it says no more than was seen. */
+/**
+ * The outline of a JSON text. It is exact for texts that `JSON.parse` accepts. For others it covers the part before the
+ * first error.
+ */
 export interface JsonScan {
-  /** How many objects and lists stand inside one another at most; 0 for a bare string or number. */
+  /** The maximum nesting depth of objects and arrays; 0 for a bare string or number. */
   readonly depth: number;
-  /** How many objects and lists there are; what a parser makes of each costs more memory than its text. */
+  /** The number of objects and arrays. Parsed, each needs more memory than its text. */
   readonly containers: number;
-  /** The members of the top object in their order; empty when the text is no object. */
+  /** The members of the top-level object in order; empty if the text is not an object. */
   readonly members: readonly JsonMember[];
-  /** The first name that comes twice in the top object, null if none does. The scan ends there. */
+  /** The first name that appears twice in the top-level object; null if none does. The scan stops there. */
   readonly duplicate: string | null;
-  /** The offset of the brace that closes the top object; -1 when the text is no whole object. */
+  /** The offset of the brace that closes the top-level object; -1 if the object is missing or incomplete. */
   readonly objectEnd: number;
-  /** How many members all objects of a whole object have together, at any depth, doubled names counted twice. */
+  /**
+   * The number of members of all objects at any depth, with repeated names counted each time. Defined for complete
+   * objects.
+   */
   readonly memberCount: number;
 }
 
-/** Changes to the top object; see {@linkcode spliceJson}. */
+/** Changes to the top-level object; see {@linkcode spliceJson}. */
 export interface JsonEdits {
-  /** New values by name, written as `JSON.stringify` does; a value it cannot write removes the member. */
+  /** New values by name, written as `JSON.stringify` does. A value that cannot be serialised removes the member. */
   readonly set?: Readonly<Record<string, unknown>>;
-  /** Names to take out; a name that is not there is no mistake. */
+  /** Names to remove. A missing name is ignored. */
   readonly remove?: readonly string[];
 }
 
-/** The most members that a top object may have. */
+/** The maximum number of members of the top-level object. */
 export const MAX_MEMBERS = 10_000;
 
 const QUOTE = 0x22;
@@ -50,7 +56,7 @@ const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const COLON = 0x3a;
 
-/** What a byte outside of strings can mean to the scan; all others mean nothing. */
+/** Classes of bytes outside strings that the scan acts on. All other bytes are skipped. */
 const OPENS = 1, CLOSES = 2, QUOTES = 3, SEPARATES = 4;
 const MEANING = new Uint8Array(256);
 MEANING[0x7b] = MEANING[0x5b] = OPENS;
@@ -59,11 +65,11 @@ MEANING[QUOTE] = QUOTES;
 MEANING[COMMA] = MEANING[COLON] = SEPARATES;
 
 /**
- * Reads the outline of a JSON text in one pass. It checks no syntax: `JSON.parse` does, and sees the same strings and
- * brackets up to the first mistake.
+ * Scans a JSON text in one pass. It does not validate the syntax. `JSON.parse` does, and both see the same strings and
+ * brackets up to the first error.
  *
  * @param bytes UTF-8 without a byte order mark.
- * @throws {RangeError} If the top object has more than {@linkcode MAX_MEMBERS} members.
+ * @throws {RangeError} If the top-level object has more than {@linkcode MAX_MEMBERS} members.
  */
 export function scanJson(bytes: Uint8Array): JsonScan {
   const start = skipSpace(bytes, 0);
@@ -77,15 +83,17 @@ export function scanJson(bytes: Uint8Array): JsonScan {
 }
 
 /**
- * Replaces, removes and adds members of the top object. New members come last; all other bytes stay as they are.
+ * Replaces, removes and adds members of the top-level object. New members are appended; all other bytes stay unchanged.
  *
- * @param bytes The text that was scanned.
- * @param scan Its outline: of a whole object without a doubled name.
- * @param edits A name that is both set and removed is set.
- * @throws {RangeError} If the text is no such object.
+ * @param bytes The scanned text.
+ * @param scan The outline of a complete object without repeated names.
+ * @param edits If a name is both set and removed, it is set.
+ * @throws {RangeError} If the text is not such an object.
  */
 export function spliceJson(bytes: Uint8Array, scan: JsonScan, edits: JsonEdits): Uint8Array<ArrayBuffer> {
-  if (scan.objectEnd < 0 || scan.duplicate !== null) throw new RangeError("Cannot edit a text that is no JSON object");
+  if (scan.objectEnd < 0 || scan.duplicate !== null) {
+    throw new RangeError("Cannot edit a text that is not a JSON object");
+  }
   const removed = new Set(edits.remove);
   const values = new Map<string, string>();
   for (const [key, value] of Object.entries(edits.set ?? {})) {
@@ -96,7 +104,7 @@ export function spliceJson(bytes: Uint8Array, scan: JsonScan, edits: JsonEdits):
   return withCuts(bytes, cutsOf(scan, values, removed));
 }
 
-/** The cuts in the order of their offsets. Takes the values that found their member out of `values`. */
+/** Returns the cuts in offset order. Removes the values from `values` whose member exists. */
 function cutsOf({ members, objectEnd }: JsonScan, values: Map<string, string>, removed: Set<string>): Cut[] {
   const cuts: Cut[] = [];
   const isRemoved = (member: JsonMember) => removed.has(member.key) && !values.has(member.key);
@@ -111,7 +119,7 @@ function cutsOf({ members, objectEnd }: JsonScan, values: Map<string, string>, r
       continue;
     }
     while (index + 1 < members.length && isRemoved(members[index + 1])) index++;
-    // Removed members take the comma after them along; the last ones of the object take the comma before them.
+    // A removed member takes the following comma with it. The last members of the object take the preceding comma.
     const next = members[index + 1];
     if (next !== undefined) cuts.push({ start: member.keyStart, end: next.keyStart, text: "" });
     else {
@@ -174,7 +182,7 @@ function scanObject(bytes: Uint8Array, start: number): JsonScan {
   return { depth: deepest, containers, members, duplicate: null, objectEnd: -1, memberCount };
 }
 
-/** The names of one object: read without an allocation each where they are short and plain, and watched for doubles. */
+/** The names of one object. Short plain names are compared without allocation; repeated names are detected. */
 class MemberNames {
   #seen: Set<string> | null = null;
 
@@ -190,7 +198,7 @@ class MemberNames {
 
   sawTwice(name: string, before: readonly JsonMember[]): boolean {
     if (this.#seen === null) {
-      // Objects of requests have a dozen members: a look at each is cheaper than a set.
+      // Objects in requests have about a dozen members, so a linear search is cheaper than a set.
       for (const member of before) if (member.key === name) return true;
       if (before.length >= 16) this.#seen = new Set([...before.map((member) => member.key), name]);
       return false;
@@ -201,7 +209,10 @@ class MemberNames {
   }
 }
 
-/** A string with escapes or beyond ASCII. What is malformed keeps its bytes: the parser will refuse the text. */
+/**
+ * Decodes a string with escapes or non-ASCII characters. A malformed string keeps its bytes; the parser rejects the
+ * text.
+ */
 function readQuoted(bytes: Uint8Array, start: number, end: number): string {
   const quoted = bytes.subarray(start, end + 1);
   const text = Buffer.from(quoted.buffer, quoted.byteOffset, quoted.length).toString();
@@ -227,7 +238,7 @@ function nestingOf(bytes: Uint8Array, start: number): Pick<JsonScan, "depth" | "
   return { depth: deepest, containers };
 }
 
-/** The offset of the quote that ends the string opened at `start`; the length of the text when none does. */
+/** The offset of the quote that ends the string opened at `start`; the length of the text if there is none. */
 function stringEnd(bytes: Uint8Array, start: number): number {
   let at = start + 1;
   while (at < bytes.length) {

@@ -1,13 +1,13 @@
 import { Buffer } from "node:buffer";
 
-/** Bytes from `start` to `end` give way to a text. */
+/** Replaces the bytes from `start` to `end` with a text. */
 export interface Cut {
   readonly start: number;
   readonly end: number;
   readonly text: string;
 }
 
-/** The bytes with their cuts made, which stand in the order of their offsets and do not overlap. */
+/** Applies the cuts, which must be in offset order and must not overlap. */
 export function withCuts(bytes: Uint8Array, cuts: readonly Cut[]): Uint8Array<ArrayBuffer> {
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   const texts = cuts.map(({ text }) => Buffer.from(text));

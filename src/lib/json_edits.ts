@@ -2,16 +2,16 @@ import { type Cut, withCuts } from "./json_cuts.ts";
 
 /** A change at any depth of a JSON text. */
 export interface JsonEdit {
-  /** Keys and indexes from the top to the place. */
+  /** Keys and indexes from the root to the value. */
   readonly path: readonly (string | number)[];
-  /** What stands there afterwards, written as `JSON.stringify` does; undefined takes the member or element out. */
+  /** The new value, written as `JSON.stringify` does. Undefined removes the member or element. */
   readonly value: unknown;
 }
 
 /**
- * Changes single places of a JSON text; all other bytes stay as they are. A name that an object holds twice means the
- * last of them, as for `JSON.parse`. A path that leads nowhere changes nothing, and neither does an edit inside of what
- * another edit replaces.
+ * Edits single values of a JSON text; all other bytes stay unchanged. For a repeated name the last member counts, as in
+ * `JSON.parse`. A path that does not exist changes nothing. Neither does an edit inside a value that another edit
+ * replaces.
  *
  * @param bytes UTF-8 that `JSON.parse` accepts.
  */
@@ -22,12 +22,12 @@ export function editJson(bytes: Uint8Array<ArrayBuffer>, edits: readonly JsonEdi
   return withCuts(bytes, cuts);
 }
 
-/** An edit on its way down: `at` steps of its path are gone. */
+/** An edit during the descent; the first `at` steps of its path are done. */
 interface Step extends JsonEdit {
   readonly at: number;
 }
 
-/** A member or an element: where it begins with its name, and where its value stands. */
+/** A member or an element: the start including its name, and the range of its value. */
 interface Child {
   readonly key: string | number;
   readonly start: number;
@@ -61,7 +61,7 @@ function addCuts(bytes: Uint8Array, start: number, steps: readonly Step[], cuts:
   cuts.push(...own.sort((a, b) => a.start - b.start));
 }
 
-/** What is removed takes the comma after it along; the last ones take the comma before them. */
+/** A removed child takes the following comma with it. The last children take the preceding comma. */
 function removalsOf(children: readonly Child[], removed: ReadonlySet<number>): Cut[] {
   const cuts: Cut[] = [];
   for (let index = 0; index < children.length; index++) {
@@ -85,7 +85,7 @@ const COLON = 0x3a;
 const OPEN_OBJECT = 0x7b;
 const OPEN_LIST = 0x5b;
 
-/** The members or elements of the value that begins there; none when it is neither object nor list. */
+/** The members or elements of the value that starts at `start`; empty if it is neither an object nor an array. */
 function childrenOf(bytes: Uint8Array, start: number): Child[] {
   const isObject = bytes[start] === OPEN_OBJECT;
   if (!isObject && bytes[start] !== OPEN_LIST) return [];
@@ -110,7 +110,7 @@ function childrenOf(bytes: Uint8Array, start: number): Child[] {
 
 const DECODER = new TextDecoder();
 
-/** Just after the value that begins there. */
+/** The offset just after the value that starts at `start`. */
 function valueEnd(bytes: Uint8Array, start: number): number {
   let depth = 0;
   for (let at = start; at < bytes.length; at++) {
@@ -120,14 +120,14 @@ function valueEnd(bytes: Uint8Array, start: number): number {
       if (depth === 0) return at + 1;
     } else if (byte === OPEN_OBJECT || byte === OPEN_LIST) depth++;
     else if (byte === OPEN_OBJECT + 2 || byte === OPEN_LIST + 2) {
-      if (depth === 0) return at; // a number or word that the end of its container follows
+      if (depth === 0) return at; // a number or literal, followed by the end of its container
       if (--depth === 0) return at + 1;
     } else if (depth === 0 && (byte === COMMA || byte === COLON || isSpace(byte))) return at;
   }
   return bytes.length;
 }
 
-/** Just after the quote that closes the string whose first quote stands there. */
+/** The offset just after the closing quote of the string that starts at `start`. */
 function stringEnd(bytes: Uint8Array, start: number): number {
   let at = bytes.indexOf(QUOTE, start + 1);
   while (at !== -1) {

@@ -1,11 +1,8 @@
 import type { JsonScan } from "./json.ts";
 
 /**
- * Whether an object of a JSON text, at any depth, has one name twice. `JSON.parse` keeps the last of such members, and
- * another reader may keep the first, so that what was checked would differ from what is carried out.
- *
- * @param scan The outline of the text, a whole object.
- * @param value What `JSON.parse` gave for it.
+ * Whether any object of a JSON text, at any depth, has a repeated name. `JSON.parse` keeps the last of such members.
+ * Another parser may keep the first, so the checked value could differ from the one a vendor uses.
  */
 export function hasRepeatedMember({ memberCount }: Pick<JsonScan, "memberCount">, value: object): boolean {
   return memberCount !== keysIn(value);

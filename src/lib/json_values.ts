@@ -1,14 +1,14 @@
 const QUOTE = 0x22, BACKSLASH = 0x5c, COMMA = 0x2c, LIST = 0x5b, OBJECT = 0x7b;
-/** Some milliseconds of work. */
+/** A few milliseconds of work. */
 const SLICE_BYTES = 1_000_000;
-/** A text that is shorter cannot hold enough values to matter. */
+/** A shorter text cannot contain enough values to matter. */
 const MIN_BYTES = 262_144;
 
 /**
- * Whether a JSON text holds more than so many values. Values take far longer to parse than the bytes of a long string,
- * and parsing cannot be interrupted; this count lets other work go on in between.
+ * Whether a JSON text contains more than `maxValues` values. Values take far longer to parse than the bytes of a long
+ * string, and parsing cannot be interrupted. This count yields to other work between slices.
  *
- * @param bytes UTF-8. Of a text that is no JSON, it says no more than was seen.
+ * @param bytes UTF-8. For invalid JSON the result covers the part that was scanned.
  */
 export async function hasMoreValuesThan(bytes: Uint8Array, maxValues: number): Promise<boolean> {
   if (bytes.length < MIN_BYTES) return false;
@@ -26,15 +26,15 @@ export async function hasMoreValuesThan(bytes: Uint8Array, maxValues: number): P
       else if (byte === COMMA || byte === LIST || byte === OBJECT) values++;
     }
     if (values > maxValues) return true;
-    from = at; // an escape may reach beyond the slice
+    from = at; // an escape may extend beyond the slice
     if (from < bytes.length) await new Promise((resolve) => setTimeout(resolve, 0));
   }
   return false;
 }
 
 /**
- * Whether a text of JSON holds more than so many values, for texts of some hundred kilobytes, which are counted at
- * once.
+ * Whether a JSON text contains more than `maxValues` values. It counts in one step, for texts of a few hundred
+ * kilobytes.
  */
 export function textHasMoreValuesThan(text: string, maxValues: number): boolean {
   if (text.length <= maxValues) return false;
@@ -47,9 +47,7 @@ export function textHasMoreValuesThan(text: string, maxValues: number): boolean 
   return false;
 }
 
-/**
- * The place of the quote that ends a string; the text's length where none does. Long strings are passed in one search.
- */
+/** The offset of the quote that ends a string; the text's length if there is none. A long string takes one search. */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1;;) {
     const quote = text.indexOf('"', at);

@@ -3,49 +3,50 @@ import { type Clock, systemClock } from "./clock.ts";
 /** Writes lines to a standard stream of this process. No call blocks, and none throws. */
 export interface LineWriter {
   /**
-   * Takes one line without its end. The line is dropped and counted when {@linkcode MAX_QUEUED_CHARACTERS} wait
-   * already.
+   * Queues one line, given without its line end. The line is dropped and counted if {@linkcode MAX_QUEUED_CHARACTERS}
+   * are queued already.
    *
-   * @param isUrgent True starts the write at once, together with all that came before. An urgent line may use a reserve
-   * of {@linkcode URGENT_RESERVE_CHARACTERS} beyond the bound.
+   * @param isUrgent True starts the write at once, including all earlier lines. An urgent line may use a reserve of
+   * {@linkcode URGENT_RESERVE_CHARACTERS} beyond the limit.
    */
   write(line: string, isUrgent: boolean): void;
-  /** Resolves when every line is written or dropped, and at the latest after `timeoutMs`. Never rejects. */
+  /** Resolves when every line is written or dropped, at the latest after `timeoutMs`. Never rejects. */
   flush(timeoutMs: number): Promise<void>;
 }
 
-/** What a line writer is built from. */
+/** Options of {@linkcode createLineWriter}. */
 export interface LineWriterOptions {
   /**
-   * Writes some bytes and resolves with how many, as `Deno.stderr.write` does. Called again only after it has settled.
+   * Writes some of the bytes and resolves with their number, as `Deno.stderr.write` does. Called again only after it
+   * settles.
    */
   readonly write: (bytes: Uint8Array) => Promise<number>;
-  /** Default the machine's. */
+  /** Default: the system clock. */
   readonly clock?: Clock;
   /** The line that reports dropped lines, without its end. Default: they are not reported. */
   readonly droppedLine?: (count: number) => string;
 }
 
-/** How many characters may wait for a stream that takes nothing. */
+/** The maximum number of queued characters while the stream accepts nothing. */
 export const MAX_QUEUED_CHARACTERS = 1_048_576;
-/** What urgent lines may use beyond {@linkcode MAX_QUEUED_CHARACTERS}. */
+/** The reserve for urgent lines beyond {@linkcode MAX_QUEUED_CHARACTERS}. */
 export const URGENT_RESERVE_CHARACTERS = 262_144;
 
 const GATHER_MS = 10;
-/** A batch of this many characters is written without waiting for more. */
+/** A batch of this many characters is written at once. */
 const MAX_GATHERED_CHARACTERS = 65_536;
-/** Pause before a stream that another process made non-blocking is tried again. */
+/** The pause before a retry of a stream that another process made non-blocking. */
 const WOULD_BLOCK_PAUSE_MS = 50;
 const NEWLINE = 0x0a;
 
 /**
- * Gathers lines for ten milliseconds, as writing each by itself costs a busy process more than making it does.
+ * Creates a writer that batches the lines of ten milliseconds. Writing each line by itself costs more than producing
+ * it.
  *
- *   write(line) → queue (bounded) → one write under way → written, or lost and counted
+ * write(line) → queue (bounded) → one write at a time → written, or dropped and counted
  *
- * A pipe that nobody reads stops the write under way, not the process: lines wait up to the bound, and more are
- * dropped. A write that fails (EPIPE, ENOSPC, EIO, EBADF) loses its lines. The next line that can be written reports
- * the count.
+ * A pipe without a reader blocks the current write, not the process. Lines are queued up to the limit; further lines
+ * are dropped. A failed write (EPIPE, ENOSPC, EIO, EBADF) loses its lines. The next successful write reports the count.
  */
 export function createLineWriter(options: LineWriterOptions): LineWriter {
   const writer = new QueuedWriter(options.write, options.clock ?? systemClock, options.droppedLine ?? null);
@@ -102,7 +103,7 @@ class QueuedWriter {
     });
   }
 
-  /** Writes batches until nothing waits, or a write fails. */
+  /** Writes batches until the queue is empty or a write fails. */
   async #drain(): Promise<void> {
     do {
       const report = this.#dropped > 0 && this.droppedLine !== null ? `${this.droppedLine(this.#dropped)}\n` : "";
@@ -115,14 +116,14 @@ class QueuedWriter {
       batch.set(lines, head.length);
       const written = await this.#writeAll(batch);
       if (written > 0) this.#isMidLine = batch[written - 1] !== NEWLINE;
-      // Without its line end the report reads as whole too: the next write begins with a line end.
+      // The report is complete even without its line end, since the next write starts with one.
       if (written >= head.length - 1) this.#dropped -= reported;
       this.#dropped += lineEndsIn(batch.subarray(Math.max(written, head.length)));
       if (written < batch.length) return;
     } while (this.#queue !== "" || (this.#dropped > 0 && this.droppedLine !== null));
   }
 
-  /** Gives how many bytes were written: all of them unless the stream failed. */
+  /** Returns the number of bytes written: all of them unless the stream failed. */
   async #writeAll(bytes: Uint8Array): Promise<number> {
     let written = 0;
     while (written < bytes.length) {

@@ -1,4 +1,4 @@
-/** How much is written: each level includes those after it. */
+/** The log levels, from the most to the least verbose. */
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
 /**
@@ -6,78 +6,78 @@ export type LogLevel = "debug" | "info" | "warn" | "error";
  * a key or a URL with its query, so that none can be written by accident. An undefined field is left out.
  */
 export interface LogFields {
-  /** As the caller got it in `X-Service-Request-Id`. */
+  /** The id that the caller receives as `X-Service-Request-Id`. */
   readonly requestId?: string | undefined;
-  /** The account that pays. */
+  /** The account that is charged. */
   readonly accountId?: string | undefined;
   /** The public id of the API key, never the key. */
   readonly keyId?: string | undefined;
-  /** The model, by the catalog's name or the vendor's. */
+  /** The model, by its name in the catalog or at the vendor. */
   readonly model?: string | undefined;
   /** The provider by its configured name. */
   readonly provider?: string | undefined;
-  /** Which protocol the caller speaks: `default`, `message`, `content` or `admin`. */
+  /** The caller's protocol: `default`, `message`, `content` or `admin`. */
   readonly protocol?: string | undefined;
   /** The HTTP method. */
   readonly method?: string | undefined;
-  /** The path of a request without its query, or of a file or folder of the gateway's own. */
+  /** The path of a request without its query, or the path of a file or folder of the gateway. */
   readonly path?: string | undefined;
-  /** Host and port of our own end, or of a peer. */
+  /** Host and port of the gateway or of a peer. */
   readonly address?: string | undefined;
-  /** An HTTP status: our answer's, or that of the vendor or receiver that the event is about. */
+  /** An HTTP status: of the gateway's response, or of the vendor's or receiver's response that the event describes. */
   readonly status?: number | undefined;
-  /** The machine word of a failure. */
+  /** The code of a failure. */
   readonly code?: string | undefined;
-  /** Why, in our own words or an error's class and message, already free of secrets. */
+  /** The reason in plain words, or an error's class and message; free of secrets. */
   readonly reason?: string | undefined;
-  /** How long what the event tells took. */
+  /** The duration of the logged operation. */
   readonly durationMs?: number | undefined;
-  /** From the coming of a request to the head of its answer, behind which a stream goes on for as long as it takes. */
+  /** The time from the arrival of a request to the head of its response. A stream continues afterwards. */
   readonly firstByteMs?: number | undefined;
-  /** Which try it was. */
+  /** The number of the attempt. */
   readonly attempt?: number | undefined;
-  /** How many things the event is about. */
+  /** The number of items that the event concerns. */
   readonly count?: number | undefined;
   /** A size in bytes. */
   readonly bytes?: number | undefined;
-  /** All tokens on the prompt side. */
+  /** All tokens of the prompt. */
   readonly inputTokens?: number | undefined;
-  /** All tokens that were made, reasoning included. */
+  /** All generated tokens, including reasoning. */
   readonly outputTokens?: number | undefined;
   /** Decimal USD. */
   readonly cost?: string | undefined;
-  /** What kind of work a call is: `text`, `image` or `cache`. */
+  /** The type of the call: `text`, `image` or `cache`. */
   readonly kind?: string | undefined;
   /** The `kind` of a job in the store. */
   readonly jobKind?: string | undefined;
-  /** What the event is about, by id: a task, a cache, a delivery, the `ref` of a job. */
+  /** The id of the subject: a task, a cache, a delivery, or the `ref` of a job. */
   readonly ref?: string | undefined;
-  /** Where that stands now, in a word. */
+  /** The current state of the subject. */
   readonly state?: string | undefined;
-  /** The signal that the process was sent, such as `SIGTERM`. */
+  /** The signal that the process received, such as `SIGTERM`. */
   readonly signal?: string | undefined;
 }
 
-/** The one way to log: an event's name, which never changes, and its fields. */
+/** Writes log lines. An event's name never changes. */
 export interface Log {
-  /** Steps that only the search for a fault needs. */
+  /** For debugging only. */
   debug(event: string, fields?: LogFields): void;
-  /** What went as it should. */
+  /** Normal operation. */
   info(event: string, fields?: LogFields): void;
-  /** What went wrong and was mended, will be tried again, or may hurt later. */
+  /** A problem that was handled, will be retried, or may cause a failure later. */
   warn(event: string, fields?: LogFields): void;
-  /** What went wrong for good and that an operator should look at. */
+  /** A permanent failure that an operator should look at. */
   error(event: string, fields?: LogFields): void;
 }
 
 const LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error"];
 
 /**
- * A log of JSON lines: `{"time":…,"level":…,"event":…,…fields}`. Control characters are escaped by JSON, so a value
- * can never start a line of its own.
+ * Creates a log of JSON lines: `{"time":…,"level":…,"event":…,…fields}`. JSON escapes control characters, so a value
+ * cannot start a line of its own.
  *
- * @param level The least level that is written.
- * @param write Takes one line without its end, and the level it is of.
+ * @param level The lowest level that is written.
+ * @param write Receives one line without its line end, and its level.
  * @param now Unix milliseconds.
  */
 export function jsonLog(
@@ -95,8 +95,7 @@ export function jsonLog(
 }
 
 /**
- * The line that stands for log lines that could not be written, of whatever level: `log_lines_dropped` with their
- * count.
+ * The line that reports dropped log lines of any level: `log_lines_dropped` with their count.
  *
  * @param now Unix milliseconds.
  */
@@ -105,5 +104,5 @@ export function droppedLogLine(count: number, now: number = Date.now()): string 
   return JSON.stringify({ time: new Date(now).toISOString(), level: "warn", event: "log_lines_dropped", ...fields });
 }
 
-/** A log that writes nothing, for tests. */
+/** A log that discards everything, for tests. */
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };

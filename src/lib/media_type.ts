@@ -1,12 +1,12 @@
 import { fileTypeFromBuffer } from "file-type";
 
-/** Every signature of a media type is in these first bytes. */
+/** The signature of every media type is within these first bytes. */
 export const MEDIA_TYPE_HEAD_BYTES = 4_100;
 
 /**
- * The media type of a file by its own bytes; null when it is of no known type.
+ * Detects the media type of a file from its own bytes; null if the type is unknown.
  *
- * Only the head is given to the library: it visits every chunk or entry of some containers, which takes seconds for a
+ * The library receives the head only. For some containers it visits every chunk or entry, which takes seconds for a
  * file of millions of empty ones.
  */
 export async function mediaTypeOf(bytes: Uint8Array): Promise<string | null> {

@@ -1,56 +1,56 @@
 import { GatewayError } from "./gateway_error.ts";
 
 /**
- * A bound on the memory that requests hold: their bodies, the media fetched for them and the replies on their way.
+ * Limits the memory that requests hold: their bodies, the media fetched for them and the replies in transit.
  *
- * Bytes are taken before they are read and given back when they are dropped. Three rules decide whether an account
- * gets more:
+ * Bytes are reserved before they are read and released when they are dropped. Three rules decide whether an account may
+ * reserve more:
  *
  * 1. All accounts together never hold more than the limit.
- * 2. An account holds at most a third of what it leaves free: a quarter of the limit while it is alone, less the more
- *    others hold. (This is the dynamic threshold of shared-memory switches: Choudhury and Hahne, IEEE/ACM Transactions
- *    on Networking 6(2), 1998.)
- * 3. An eighth of the limit is for accounts that hold at most {@linkcode SMALL_HOLDING_BYTES}, to which rule 2 does not
- *    apply. So no account can have another one's small request refused, however much it holds.
+ * 2. An account holds at most a third of the memory that it leaves free: a quarter of the limit while it is alone, less
+ *   as others hold more. This is the dynamic threshold of shared-memory switches (Choudhury and Hahne, IEEE/ACM
+ *   Transactions on Networking 6(2), 1998).
+ * 3. An eighth of the limit is for accounts that hold at most {@linkcode SMALL_HOLDING_BYTES}; rule 2 does not apply to
+ *   them. One account's memory can therefore never cause another account's small request to be refused.
  *
- * Requests without a valid key share one holding of at most {@linkcode UNKNOWN_CALLERS_SHARE} of the limit.
+ * Requests without a valid key share at most {@linkcode UNKNOWN_CALLERS_SHARE} of the limit.
  */
 export class MemoryBudget {
   readonly #heldBy = new Map<string, number>();
   #inUse = 0;
 
   /**
-   * A budget of which nothing is held.
+   * Creates an unused budget.
    *
-   * @param limitBytes The most bytes that all leases hold together; infinite for no limit.
+   * @param limitBytes The maximum number of bytes that all leases hold together; infinite for no limit.
    */
   constructor(readonly limitBytes: number) {}
 
-  /** Bytes that are held now, by everybody. */
+  /** The bytes that all leases hold. */
   get inUse(): number {
     return this.#inUse;
   }
 
-  /** The most bytes that one account can hold. */
+  /** The maximum number of bytes that one account can hold. */
   get accountLimitBytes(): number {
     return this.limitBytes / 4;
   }
 
-  /** Bytes that an account holds now; null for requests without a valid key. */
+  /** The bytes that an account holds; null for requests without a valid key. */
   inUseBy(account: string | null): number {
     return this.#heldBy.get(account ?? UNKNOWN_CALLERS) ?? 0;
   }
 
   /**
-   * Opens a lease that holds nothing yet.
+   * Opens an empty lease.
    *
-   * @param account Null while the caller is not known.
+   * @param account Null until the caller is authenticated.
    */
   lease(account: string | null = null): MemoryLease {
     return new MemoryLease(this, account ?? UNKNOWN_CALLERS);
   }
 
-  /** Whether the account may hold so many bytes more now. For {@linkcode MemoryLease}. */
+  /** Whether the account may reserve `bytes` more. For {@linkcode MemoryLease}. */
   hasRoomFor(account: string, bytes: number): boolean {
     const free = this.limitBytes - this.#inUse - bytes;
     if (free < 0) return false;
@@ -60,7 +60,7 @@ export class MemoryBudget {
     return held <= free / 3 && free >= this.limitBytes * SMALL_HOLDINGS_SHARE;
   }
 
-  /** Counts bytes of an account; negative when they are given back. For {@linkcode MemoryLease}. */
+  /** Adds to the bytes of an account; a negative number releases. For {@linkcode MemoryLease}. */
   count(account: string, bytes: number): void {
     if (bytes === 0) return;
     this.#inUse += bytes;
@@ -70,13 +70,13 @@ export class MemoryBudget {
   }
 }
 
-/** What every account may hold without regard to the others, in bytes, as long as the limit is not reached. */
+/** The bytes that every account may hold regardless of the others, as long as the limit is not reached. */
 export const SMALL_HOLDING_BYTES = 1_048_576;
 
-/** The part of the limit that only accounts with small holdings can take. */
+/** The share of the limit that is reserved for accounts with small holdings. */
 export const SMALL_HOLDINGS_SHARE = 1 / 8;
 
-/** The part of the limit that requests without a valid key share. */
+/** The share of the limit for requests without a valid key. */
 export const UNKNOWN_CALLERS_SHARE = 1 / 32;
 
 /** No account has this id: see `isAccountId`. */
@@ -84,8 +84,8 @@ const UNKNOWN_CALLERS = "";
 const RETRY_AFTER_SECONDS = 5;
 
 /**
- * What one request, or one piece of work that outlives it, holds of a {@linkcode MemoryBudget}. Whoever opens a lease
- * ends it: `using lease = budget.lease(account)`.
+ * The memory that one request holds of a {@linkcode MemoryBudget}, or work that outlives the request. The code that
+ * opens a lease ends it: `using lease = budget.lease(account)`.
  */
 export class MemoryLease implements Disposable {
   #account: string;
@@ -97,17 +97,17 @@ export class MemoryLease implements Disposable {
     this.#account = account;
   }
 
-  /** The account that the lease counts for; empty while the caller is not known. */
+  /** The account of the lease; empty until the caller is authenticated. */
   get account(): string {
     return this.#account;
   }
 
-  /** Bytes that the lease holds now. */
+  /** The bytes that the lease holds. */
   get held(): number {
     return this.#held;
   }
 
-  /** Names the account once the caller is known; what is held already moves to it. */
+  /** Sets the account once the caller is authenticated. Bytes held already move to it. */
   assignTo(account: string): void {
     if (account === this.#account) return;
     this.budget.count(this.#account, -this.#held);
@@ -116,38 +116,38 @@ export class MemoryLease implements Disposable {
   }
 
   /**
-   * Takes bytes before they are read.
+   * Reserves bytes before they are read.
    *
-   * @throws {GatewayError} `overloaded` with `Retry-After` when there is no room now; `request_too_large` when there
-   * never is, because the lease alone would exceed what an account can hold.
+   * @throws {GatewayError} `overloaded` with `Retry-After` if there is no room now. `request_too_large` if the lease
+   * alone would exceed the limit of an account.
    */
   reserve(bytes: number): void {
     const wanted = Math.ceil(bytes);
     if (this.#isEnded) throw overloaded("the request has ended");
     if (this.#held + wanted > this.budget.accountLimitBytes) throw tooLarge(this.budget.accountLimitBytes);
-    if (!this.budget.hasRoomFor(this.#account, wanted)) throw overloaded("too much is under way");
+    if (!this.budget.hasRoomFor(this.#account, wanted)) throw overloaded("too many requests are in progress");
     this.#held += wanted;
     this.budget.count(this.#account, wanted);
   }
 
-  /** Gives bytes back before the lease ends; more than it holds counts as all. */
+  /** Releases bytes before the lease ends. A number above the bytes held releases all of them. */
   release(bytes: number): void {
     const given = Math.min(Math.ceil(bytes), this.#held);
     this.#held -= given;
     this.budget.count(this.#account, -given);
   }
 
-  /** Gives back everything above an earlier {@linkcode MemoryLease.held}: what was taken since is dropped. */
+  /** Releases everything above an earlier value of {@linkcode MemoryLease.held}. */
   releaseTo(held: number): void {
     this.release(Math.max(this.#held - held, 0));
   }
 
-  /** Opens a lease of the same account, for work that goes on when the request has ended. */
+  /** Opens a lease of the same account, for work that continues after the request has ended. */
   fork(): MemoryLease {
     return new MemoryLease(this.budget, this.#account);
   }
 
-  /** Moves everything that is held to a new lease, for work that goes on when the request has ended. */
+  /** Moves all bytes to a new lease, for work that continues after the request has ended. */
   detach(): MemoryLease {
     const detached = this.fork();
     detached.#held = this.#held;
@@ -155,7 +155,7 @@ export class MemoryLease implements Disposable {
     return detached;
   }
 
-  /** Gives everything back; nothing can be taken afterwards. May be called twice. */
+  /** Releases everything. Nothing can be reserved afterwards. May be called twice. */
   end(): void {
     this.#isEnded = true;
     this.release(this.#held);
@@ -167,11 +167,11 @@ export class MemoryLease implements Disposable {
   }
 }
 
-/** A budget without a limit, for work that nobody bounds and for tests. */
+/** A budget without a limit, for work that is bounded elsewhere and for tests. */
 export const UNLIMITED_MEMORY: MemoryBudget = new MemoryBudget(Infinity);
 
 function overloaded(reason: string): GatewayError {
-  return new GatewayError("overloaded", `Not enough memory to accept the request now: ${reason}. Send it again later`, {
+  return new GatewayError("overloaded", `Not enough memory to accept the request: ${reason}. Retry later`, {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
     closeConnection: true,
   });
@@ -180,7 +180,7 @@ function overloaded(reason: string): GatewayError {
 function tooLarge(limitBytes: number): GatewayError {
   return new GatewayError(
     "request_too_large",
-    `The request needs more memory than one account may hold: ${Math.floor(limitBytes)} bytes (limits.memory)`,
+    `The request exceeds the memory limit of one account: ${Math.floor(limitBytes)} bytes (limits.memory)`,
     { closeConnection: true },
   );
 }

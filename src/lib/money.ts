@@ -5,31 +5,31 @@
  */
 export type Money = bigint;
 
-/** A price of one thing (a token, an image, a second) in units of 10^-18 USD. */
+/** The price of one unit (a token, an image, a second) in 10^-18 USD. */
 export type Rate = bigint;
 
 /** One line of a bill. */
 export interface BillLine {
-  /** How many; not negative, counted in thousandths. */
+  /** The number of units; not negative, with at most three fractional digits. */
   readonly quantity: number;
-  /** The price of one. */
+  /** The price of one unit. */
   readonly rate: Rate;
 }
 
 const MONEY_DIGITS = 10;
 const RATE_DIGITS = 18;
-/** How many units of {@linkcode Rate} one unit of {@linkcode Money} is. */
+/** The number of {@linkcode Rate} units in one {@linkcode Money} unit. */
 export const RATE_UNITS_PER_MONEY_UNIT = 10n ** BigInt(RATE_DIGITS - MONEY_DIGITS);
 const THOUSANDTHS_PER_MONEY_UNIT = 1_000n * RATE_UNITS_PER_MONEY_UNIT;
 
-/** The largest amount that is accepted from outside: ten million USD. */
+/** The largest amount accepted as input: ten million USD. */
 export const MAX_MONEY: Money = 10_000_000n * 10n ** BigInt(MONEY_DIGITS);
 
 /**
- * Reads a decimal amount of USD, such as `25`, `25.00` or `-0.5`.
+ * Parses a decimal amount of USD, such as `25`, `25.00` or `-0.5`.
  *
- * @throws {RangeError} If it is no plain decimal, has more than ten fractional digits or exceeds {@linkcode
- * MAX_MONEY}.
+ * @throws {RangeError} If the text is not a plain decimal, has more than ten fractional digits or exceeds
+ * {@linkcode MAX_MONEY}.
  */
 export function readMoney(text: string): Money {
   const money = readDecimal(text, MONEY_DIGITS);
@@ -39,7 +39,7 @@ export function readMoney(text: string): Money {
   return money;
 }
 
-/** Writes an amount as a decimal of USD with exactly ten fractional digits: `0.1000000000`. */
+/** Formats an amount as decimal USD with exactly ten fractional digits: `0.1000000000`. */
 export function writeMoney(money: Money): string {
   const sign = money < 0n ? "-" : "";
   const digits = (money < 0n ? -money : money).toString().padStart(MONEY_DIGITS + 1, "0");
@@ -47,9 +47,9 @@ export function writeMoney(money: Money): string {
 }
 
 /**
- * Reads a price of USD for one thing, such as `0.0000025`.
+ * Parses a unit price in USD, such as `0.0000025`.
  *
- * @throws {RangeError} If it is no plain decimal, is negative or has more than eighteen fractional digits.
+ * @throws {RangeError} If the text is not a plain decimal, is negative or has more than eighteen fractional digits.
  */
 export function readRate(text: string): Rate {
   const rate = readDecimal(text, RATE_DIGITS);
@@ -57,12 +57,12 @@ export function readRate(text: string): Rate {
   return rate;
 }
 
-/** The highest of some prices; at least one. */
+/** The highest of at least one rate. */
 export function highestRate(rates: readonly Rate[]): Rate {
   return rates.reduce((highest, rate) => rate > highest ? rate : highest);
 }
 
-/** The sum of a bill, rounded half up once. */
+/** The total of a bill, rounded half up once. */
 export function sumOf(lines: readonly BillLine[]): Money {
   let total = 0n;
   for (const { quantity, rate } of lines) {

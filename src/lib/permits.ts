@@ -1,4 +1,4 @@
-/** Bounds how many pieces of work of one key run at once; the others wait in the order in which they came. */
+/** Limits how many operations of one key run at once. Others wait in order of arrival. */
 export class PermitsByKey {
   readonly #running = new Map<string, number>();
   readonly #waiting = new Map<string, (() => void)[]>();
@@ -6,7 +6,7 @@ export class PermitsByKey {
   /** @param maxConcurrent Per key. */
   constructor(readonly maxConcurrent: number) {}
 
-  /** Does a piece of work when its turn has come. */
+  /** Runs `work` as soon as a permit is free. */
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
     await this.#begin(key);
     try {
@@ -23,7 +23,7 @@ export class PermitsByKey {
     const waiting = this.#waiting.get(key) ?? [];
     waiting.push(resolve);
     this.#waiting.set(key, waiting);
-    await promise; // the permit is handed over by the one that ends
+    await promise; // the operation that ends passes its permit on
   }
 
   #end(key: string): void {

@@ -1,22 +1,22 @@
 import { imageSize } from "image-size";
 
-/** What the first bytes of a picture say. */
+/** What the first bytes of a picture state. */
 export interface PictureFacts {
   readonly mediaType: "image/png" | "image/jpeg" | "image/webp" | "image/gif";
-  /** Pixels. */
+  /** In pixels. */
   readonly width: number;
-  /** Pixels. */
+  /** In pixels. */
   readonly height: number;
 }
 
-/** How many first bytes are needed at most: a JPEG states its size after its colour profile and its thumbnail. */
+/** The maximum number of leading bytes needed: a JPEG states its size after its colour profile and its thumbnail. */
 export const PICTURE_HEAD_BYTES = 4_000_000;
 
 /**
- * Type and size of a picture by its own bytes, whatever a sender calls it; nothing is decoded.
+ * Reads the type and size of a picture from its own bytes, regardless of the declared type. Nothing is decoded.
  *
- * @param head Its first bytes.
- * @returns Null for what is no PNG, JPEG, WebP or GIF, or does not state its size in these bytes.
+ * @param head The first bytes.
+ * @returns Null if this is not a PNG, JPEG, WebP or GIF, or if these bytes do not state its size.
  */
 export function pictureFactsOf(head: Uint8Array): PictureFacts | null {
   const mediaType = mediaTypeOf(head);
@@ -26,11 +26,11 @@ export function pictureFactsOf(head: Uint8Array): PictureFacts | null {
     const { width, height } = imageSize(head.subarray(0, PICTURE_HEAD_BYTES));
     return width > 0 && height > 0 ? { mediaType, width, height } : null;
   } catch {
-    return null; // the library throws errors of several kinds for heads that are broken or too short
+    return null; // the library throws several types of error for broken or short data
   }
 }
 
-/** The type by the signature alone. The library would try every type that it knows, some with slow searches. */
+/** The type by its signature alone. The library would try every type it supports, some with slow searches. */
 function mediaTypeOf(head: Uint8Array): PictureFacts["mediaType"] | null {
   const mark = String.fromCharCode(...head.subarray(0, 12));
   if (mark.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
@@ -39,7 +39,7 @@ function mediaTypeOf(head: Uint8Array): PictureFacts["mediaType"] | null {
   return mark.startsWith("RIFF") && mark.startsWith("WEBP", 8) ? "image/webp" : null;
 }
 
-/** The library copies the rest of the file at each segment, which takes minutes for a file of small ones. */
+/** The library copies the rest of the file at each segment, which takes minutes for a file of many small segments. */
 function jpegFactsOf(head: Uint8Array): PictureFacts | null {
   for (let at = 2; at + 9 < head.length && head[at] === 0xff;) {
     const marker = head[at + 1];

@@ -1,22 +1,22 @@
 import type { Log } from "./log.ts";
 
-/** What a file of the gateway may be used for: by its owner alone, to read and to write. */
+/** The mode of the gateway's files: read and write for the owner only. */
 export const PRIVATE_FILE_MODE = 0o600;
-/** A folder likewise. */
+/** The mode of the gateway's folders: access for the owner only. */
 export const PRIVATE_FOLDER_MODE = 0o700;
 
 const OTHERS = 0o077;
 const STICKY = 0o1000;
 
-/** Makes a folder, and the parents that are missing, for its owner alone. One that is there stays as it is. */
+/** Creates a folder and its missing parents with access for the owner only. An existing folder stays unchanged. */
 export async function makePrivateFolder(path: string): Promise<void> {
   await Deno.mkdir(path, { recursive: true, mode: PRIVATE_FOLDER_MODE });
 }
 
 /**
- * Takes from a file or folder of our own what its group and others may do, and logs that as `permissions_tightened`.
- * What we do not own, or cannot change, is logged as `permissions_open` and left alone, as is a shared folder such as
- * `/tmp`. Nothing happens where there is no such path, or where the system has no modes.
+ * Removes the group's and others' permissions from a file or folder of this user and logs `permissions_tightened`. A
+ * path of another user, a shared folder such as `/tmp` and a path that cannot be changed are logged as
+ * `permissions_open` and left unchanged. A missing path, or a system without modes, is ignored.
  */
 export async function restrictPermissions(path: string, log: Log): Promise<void> {
   const about = await Deno.stat(path).catch(() => null);
@@ -26,7 +26,7 @@ export async function restrictPermissions(path: string, log: Log): Promise<void>
   const [own, isShared] = [ownUserId(), (mode & STICKY) !== 0];
   try {
     if (isShared || (own !== null && about.uid !== own)) {
-      const why = isShared ? "it is a shared folder" : "it belongs to another user";
+      const why = isShared ? "it is a shared folder" : "another user owns it";
       return log.warn("permissions_open", { path, reason: `its mode is ${was}, and ${why}` });
     }
     const wanted = mode & 0o7700;
@@ -41,7 +41,7 @@ export async function restrictPermissions(path: string, log: Log): Promise<void>
   }
 }
 
-/** Who runs this process; null where that may not be asked. */
+/** The user id of this process; null where it cannot be read. */
 function ownUserId(): number | null {
   try {
     const { state } = Deno.permissions.querySync({ name: "sys", kind: "uid" });

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 
-/** Removes what must never reach a caller or a log from a text that somebody else wrote. */
+/** Removes secrets and media from a text of foreign origin before it reaches a caller or a log. */
 export type Redactor = (text: string) => string;
 
 const PLACEHOLDER = "[redacted]";
@@ -8,19 +8,19 @@ const MAX_TEXT_CHARACTERS = 2_000;
 const MAX_SEARCHED_CHARACTERS = 16_000;
 const MIN_SECRET_CHARACTERS = 8;
 
-/** What a credential looks like, and what tells one from a word that begins alike. */
+/** The pattern of a credential, and how it differs from an ordinary word with the same prefix. */
 interface Shape {
   readonly pattern: RegExp;
-  /** Given the match and its first group. Default: every match is one. */
+  /** Called with the match and its first group. Default: every match is a credential. */
   readonly isCredential?: (found: string, token: string) => boolean;
 }
 
-/** Shapes of credentials as vendors print them, and of anything long enough to be media or an encoded secret. */
+/** Patterns of credentials as vendors print them, and of anything long enough to be media or an encoded secret. */
 const SHAPES: readonly Shape[] = [
   { pattern: /\b(?:sk|pk|rk|xai|gsk|whsec)[-_][A-Za-z0-9_\-.*]{12,}/g, isCredential: isMixed },
   { pattern: /\b(?:AIza|ya29\.|AKIA|ASIA)[A-Za-z0-9_\-.*]{12,}/g },
   { pattern: /\bBearer\s+([A-Za-z0-9._~+/=*-]{8,})/gi, isCredential: (_found, token) => isMixed(token) },
-  // A token of JSON objects in base64 and a signature (RFC 7519).
+  // A JSON Web Token (RFC 7519): base64 objects and a signature.
   { pattern: /\beyJ[A-Za-z0-9_-]{8,1024}\.[A-Za-z0-9_-]{8,1024}\.[A-Za-z0-9_-]{8,1024}/g },
   { pattern: /\bBasic\s+([A-Za-z0-9+/=]{8,})/gi, isCredential: (_found, token) => holdsPassword(token) },
   { pattern: /\b(?:org|proj|user)-([A-Za-z0-9]{12,})/g, isCredential: (_found, id) => isMixed(id) },
@@ -32,13 +32,13 @@ const SHAPES: readonly Shape[] = [
 ];
 
 /**
- * A redactor that knows the configured secrets, whether written plainly, URL-encoded, JSON-escaped or in base64, and
- * the usual shapes of credentials. Its answers are at most 2,000 characters and an ellipsis.
+ * Creates a redactor for the configured secrets (plain, URL-encoded, JSON-escaped or base64) and for common patterns of
+ * credentials. Its result has at most 2,000 characters and an ellipsis.
  *
- * @param secrets Keys as configured; those under 8 characters are too common to search for.
+ * @param secrets The configured keys. Keys under 8 characters are too common to search for.
  */
 export function createRedactor(secrets: readonly string[]): Redactor {
-  // The longest first: one secret may begin like another, and its end must not stay behind.
+  // Longest first: a secret may be a prefix of another, and the rest of the longer one must not remain.
   const known = [...new Set(secrets)].filter(({ length }) => length >= MIN_SECRET_CHARACTERS)
     .sort((a, b) => b.length - a.length)
     .flatMap((secret) => [spellingsOf(secret), base64Of(secret)]);
@@ -53,12 +53,12 @@ export function createRedactor(secrets: readonly string[]): Redactor {
   };
 }
 
-/** Finds a secret with any of its characters escaped as URLs or JSON texts do, the latter up to twice over. */
+/** Matches a secret with any of its characters escaped as in URLs or JSON, the latter up to twice. */
 function spellingsOf(secret: string): RegExp {
   return new RegExp([...secret].map(spellingOf).join(""), "g");
 }
 
-/** The escapes before the sign itself, so that none is taken for a sign and its rest left. */
+/** Escapes precede the plain character, so that no escape is matched in part. */
 function spellingOf(sign: string): string {
   const code = sign.charCodeAt(0).toString(16).padStart(4, "0");
   const escapes = [`%${anyCase(encodedHexOf(sign))}`, `\\\\{1,2}u${anyCase(code)}`];
@@ -68,7 +68,7 @@ function spellingOf(sign: string): string {
   return `(?:${escapes.join("|")}|${itself})`;
 }
 
-/** The bytes of a sign as a URL writes them, without the first percent sign. */
+/** The URL-encoded bytes of a character, without the first percent sign. */
 function encodedHexOf(sign: string): string {
   return [...Buffer.from(sign)].map((byte) => byte.toString(16).padStart(2, "0")).join("%");
 }
@@ -77,7 +77,7 @@ function anyCase(hexadecimal: string): string {
   return hexadecimal.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
 }
 
-/** Finds the base64 of a secret in either alphabet, up to the last sign that no following byte can change. */
+/** Matches the base64 of a secret in either alphabet, up to the last character that no following byte can change. */
 function base64Of(secret: string): RegExp {
   const bytes = Buffer.from(secret);
   const stem = bytes.subarray(0, bytes.length - bytes.length % 3).toString("base64");
@@ -85,23 +85,26 @@ function base64Of(secret: string): RegExp {
   return new RegExp(`${either}[A-Za-z0-9+/_-]{0,3}={0,2}`, "g");
 }
 
-/** Whether a word has what keys have and words have not: digits, stars, or capitals in the middle of a long one. */
+/** Whether a word contains what keys have and words lack: digits, asterisks, or capitals inside a long word. */
 function isMixed(word: string): boolean {
   return /[0-9*]/.test(word) || (word.length >= 20 && /[a-z][A-Z]/.test(word));
 }
 
-/** Whether a token is what `Basic` carries: base64 of a name, a colon and a password (RFC 7617, 2). */
+/** Whether a token is a `Basic` credential: base64 of a name, a colon and a password (RFC 7617, 2). */
 function holdsPassword(token: string): boolean {
   return token.length % 4 === 0 && Buffer.from(token, "base64").includes(":");
 }
 
-/** Whether a long run is encoded bytes, and not a path or a chain of words: those part every few characters. */
+/**
+ * Whether a long run is encoded bytes rather than a path or hyphenated words, which have separators every few
+ * characters.
+ */
 function isEncoded(run: string): boolean {
   const separators = run.length - run.replace(/[/_-]/g, "").length;
   return separators < run.length / 12 && /\d/.test(run) && /[A-Za-z]/.test(run);
 }
 
-/** At most the first so many characters, and no half word at their end, as it could be half of a credential. */
+/** The first `most` characters without a partial word at the end, which could be part of a credential. */
 function beginningOf(text: string, most: number): string {
   if (text.length <= most) return text;
   let end = most;

@@ -1,13 +1,13 @@
 import * as z from "zod";
 
 /**
- * The kinds of value that an operator's file is made of. Every schema here carries its expectation as its error text,
- * a noun phrase that reads on from "expected": whoever reads the file adds the place and what stood there.
+ * The value types of the configuration file. The error text of every schema is a noun phrase that continues "expected".
+ * The reader of the file adds the path and the actual value.
  *
- * A value taken from the environment is always text, so numbers and switches are read from text as well.
+ * Values from the environment are always text, so numbers and switches are also read from text.
  */
 
-/** What a capability's reader hands on to zod: how problems are worded, and that they carry the input. */
+/** The zod context of a section's reader: how problems are worded, and that they carry the input. */
 export type ReadContext = z.core.ParseContext<z.core.$ZodIssue>;
 
 const NUMBER = /^-?\d{1,15}(\.\d{1,15})?$/;
@@ -22,27 +22,27 @@ const SIZE_UNITS: Readonly<Record<string, number>> = {
   GiB: 1024 ** 3,
 };
 
-/** A number without a fraction, `least` and `most` included; `of` names what is counted: `"tokens"`. */
-export function wholeNumber(least: number, most: number, of?: string): z.ZodType<number> {
-  const expectation = `a whole number${of ? ` of ${of}` : ""} from ${least} to ${most}`;
-  return z.preprocess(numberIn, z.int(expectation).min(least, expectation).max(most, expectation));
+/** An integer from `min` to `max`; `of` names the unit: `"tokens"`. */
+export function wholeNumber(min: number, max: number, of?: string): z.ZodType<number> {
+  const expectation = `a whole number${of ? ` of ${of}` : ""} from ${min} to ${max}`;
+  return z.preprocess(numberIn, z.int(expectation).min(min, expectation).max(max, expectation));
 }
 
-/** A number of any kind but infinite, `least` and `most` included. */
-export function number(least: number, most: number, of?: string): z.ZodType<number> {
-  const expectation = `a number${of ? ` of ${of}` : ""} from ${least} to ${most}`;
-  return z.preprocess(numberIn, z.number(expectation).min(least, expectation).max(most, expectation));
+/** A finite number from `min` to `max`; `of` names the unit. */
+export function number(min: number, max: number, of?: string): z.ZodType<number> {
+  const expectation = `a number${of ? ` of ${of}` : ""} from ${min} to ${max}`;
+  return z.preprocess(numberIn, z.number(expectation).min(min, expectation).max(max, expectation));
 }
 
-/** A span in seconds, read into whole milliseconds. */
-export function seconds(least: number, most: number): z.ZodType<number> {
-  return number(least, most, "seconds").transform((span) => Math.round(span * 1000));
+/** A duration in seconds, converted to whole milliseconds. */
+export function seconds(min: number, max: number): z.ZodType<number> {
+  return number(min, max, "seconds").transform((span) => Math.round(span * 1000));
 }
 
-/** A size: bytes as a number, or text with a unit (`20MB`, `64KiB`); read into bytes. */
-export function bytes(least: number, most: number): z.ZodType<number> {
-  const expectation = `a size from ${least} to ${most} bytes, such as 65536 or "20MB"`;
-  return z.preprocess(sizeIn, z.int(expectation).min(least, expectation).max(most, expectation));
+/** A size: bytes as a number, or text with a unit (`20MB`, `64KiB`). Converted to bytes. */
+export function bytes(min: number, max: number): z.ZodType<number> {
+  const expectation = `a size from ${min} to ${max} bytes, such as 65536 or "20MB"`;
+  return z.preprocess(sizeIn, z.int(expectation).min(min, expectation).max(max, expectation));
 }
 
 /** True or false. */
@@ -50,34 +50,34 @@ export function boolean(): z.ZodType<boolean> {
   return z.preprocess((value) => value === "true" ? true : value === "false" ? false : value, z.boolean());
 }
 
-/** Text of one line or more, without control characters but tab and line feed; surrounding blanks are kept. */
-export function text(least: number, most: number): z.ZodType<string> {
-  const expectation = `text of ${least} to ${most} characters`;
-  return z.string(expectation).min(least, expectation).max(most, expectation)
+/** Text of one or more lines, without control characters except tab and line feed. Surrounding spaces are kept. */
+export function text(min: number, max: number): z.ZodType<string> {
+  const expectation = `text of ${min} to ${max} characters`;
+  return z.string(expectation).min(min, expectation).max(max, expectation)
     .refine((value) => !/[^\P{Cc}\t\n]/u.test(value), "text without control characters");
 }
 
-/** A secret: visible ASCII without blanks, so that it can travel in a header. */
-export function secret(least: number): z.ZodType<string> {
-  const expectation = `a secret of ${least} to 512 visible ASCII characters`;
+/** A secret: visible ASCII without spaces, so that it can be sent in a header. */
+export function secret(min: number): z.ZodType<string> {
+  const expectation = `a secret of ${min} to 512 visible ASCII characters`;
   return z.string(expectation).refine(
-    (value) => value.length >= least && value.length <= 512 && /^[\x21-\x7e]+$/.test(value),
+    (value) => value.length >= min && value.length <= 512 && /^[\x21-\x7e]+$/.test(value),
     expectation,
   );
 }
 
-/** As the schema says, or nothing: left out, empty, or empty text as `${NAME:-}` gives it. Read as null then. */
+/** An optional value. Missing, empty, or the empty text of `${NAME:-}` is read as null. */
 export function optional<T>(schema: z.ZodType<T>): z.ZodType<T | null> {
   return z.preprocess((value) => value === "" ? null : value, schema.nullable()).default(null);
 }
 
-/** A list whose items differ from each other. */
-export function distinct<T>(item: z.ZodType<T>, least: number): z.ZodType<T[]> {
-  return z.array(item, "a list").min(least, `a list of at least ${least}`)
+/** A list without repeated items. */
+export function distinct<T>(item: z.ZodType<T>, min: number): z.ZodType<T[]> {
+  return z.array(item, "a list").min(min, `a list of at least ${min}`)
     .refine((items) => new Set(items).size === items.length, "a list without repetitions");
 }
 
-/** An absolute http or https address without credentials, query or fragment; a closing slash is taken off. */
+/** An absolute http or https address without credentials, query or fragment. A trailing slash is removed. */
 export function httpAddress(): z.ZodType<string> {
   const expectation = "an http or https address without user, query and fragment";
   return z.string(expectation).refine(isPlainAddress, expectation).transform((value) => value.replace(/\/+$/, ""));

@@ -1,33 +1,33 @@
 import { createParser } from "eventsource-parser";
 import type { Frame } from "./frame.ts";
 
-/** Cuts the bytes of a server-sent event stream into frames. One per stream. */
+/** Splits the bytes of a server-sent event stream into frames. One reader per stream. */
 export interface FrameReader {
   /**
-   * The frames that these bytes complete.
+   * Returns the frames that these bytes complete.
    *
-   * @throws {RangeError} If a frame grows beyond the cap; the stream cannot be read on.
+   * @throws {RangeError} If a frame exceeds the limit. The stream cannot be read further.
    */
   push(bytes: Uint8Array): Frame[];
-  /** The frame that the stream ended in without its blank line, if there is one. */
+  /** Returns the last frame if the stream ended without its blank line. */
   end(): Frame[];
 }
 
-/** What a frame may hold. */
+/** Options of {@linkcode createFrameReader}. */
 export interface FrameReaderOptions {
-  /** The most characters of one frame that is not complete yet. Default 1,048,576; streams of images need more. */
+  /** The maximum length of an incomplete frame in characters. Default 1,048,576. Image streams need more. */
   readonly maxFrameCharacters?: number;
 }
 
 const MAX_FRAME_CHARACTERS = 1_048_576;
 
-/** The most bytes of one frame that may hold a picture as base64. */
+/** The maximum size of a frame that may contain a picture as base64. */
 export const MAX_PICTURE_FRAME_BYTES = 33_554_432;
 
 /**
- * Reads frames as the HTML standard says ("Parsing an event stream"): lines end in LF, CR or CRLF, comments and a byte
- * order mark are passed over, several `data` lines make one text. Equal bytes give equal frames however they are cut.
- * Unlike a browser it gives a last frame that nothing ends, since vendors send such.
+ * Creates a reader that follows the HTML standard ("Parsing an event stream"). Lines end in LF, CR or CRLF. Comments
+ * and a byte order mark are ignored, and several `data` lines are joined. The frames do not depend on how the bytes are
+ * split. Unlike a browser it returns an unterminated last frame, since some vendors send one.
  */
 export function createFrameReader(options: FrameReaderOptions = {}): FrameReader {
   const decoder = new TextDecoder();
@@ -52,33 +52,33 @@ export function createFrameReader(options: FrameReaderOptions = {}): FrameReader
 
   return {
     push: (bytes) => feed(decoder.decode(bytes, { stream: true })),
-    // Ends a broken-off line, then the frame; a third end of line in case the first one belongs to a CR before it.
+    // Ends an incomplete line, then the frame. The third line end is needed if the first one belongs to a preceding CR.
     end: () => feed(`${decoder.decode()}\n\n\n`),
   };
 }
 
-/** One frame as it is sent; data of several lines becomes several `data` lines. */
+/** Serialises a frame. Data of several lines becomes several `data` lines. */
 export function writeFrame({ event, data }: Frame): string {
   const name = event === null ? "" : `event: ${event}\n`;
   if (!/[\r\n]/.test(data)) return `${name}data: ${data}\n\n`;
   return `${name}${data.split(/\r\n|\r|\n/).map((line) => `data: ${line}\n`).join("")}\n`;
 }
 
-/** Several frames as bytes. */
+/** Serialises several frames to bytes. */
 export function encodeFrames(frames: readonly Frame[]): Uint8Array<ArrayBuffer> {
   return encoder.encode(frames.map(writeFrame).join(""));
 }
 
-/** Writes the values of a stream as one JSON list that can be read while it grows. One per stream. */
+/** Writes the values of a stream as one JSON array that can be read while it grows. One writer per stream. */
 export interface ListWriter {
   /** @param values JSON texts. */
   write(values: readonly string[]): string;
-  /** Closes the list; the whole is valid JSON also when nothing was written. */
+  /** Closes the array. The result is valid JSON even if nothing was written. */
   end(): string;
 }
 
 /**
- * The form of a content stream that was asked for without `alt=sse`. Source: Gemini API reference,
+ * Creates the writer for a content stream requested without `alt=sse`. Source: Gemini API reference,
  * "streamGenerateContent".
  */
 export function createListWriter(): ListWriter {

@@ -6,9 +6,9 @@ export interface TimeIndexEntry {
 }
 
 /**
- * Places of several lines as one: each thing once, its last mention counts, in the order of time or against it.
+ * Merges the entries of several indexes: each item once with its last entry, sorted by time.
  *
- * @param places Those of all lines, in any order.
+ * @param places The entries of all indexes in any order.
  */
 export function mergeByTime<P extends TimeIndexEntry>(places: readonly P[], reverse: boolean): P[] {
   const once = [...new Map(places.map((place) => [place.id, place])).values()];

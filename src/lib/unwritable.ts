@@ -1,11 +1,11 @@
-/** A place that the operator chose, where this process cannot write or read. */
+/** A configured path that this process cannot read or write. */
 export class UnwritableError extends Error {
   override readonly name = "UnwritableError";
 
   /**
-   * @param setting The field of the configuration that names the place; null for one that no field names.
-   * @param path The place.
-   * @param reason Why not, in our own words.
+   * @param setting The configuration field that contains the path; null if there is none.
+   * @param path The path.
+   * @param reason The reason in plain words.
    */
   constructor(readonly setting: string | null, readonly path: string, readonly reason: string, options?: ErrorOptions) {
     const named = setting === null ? "" : `, which the setting "${setting}" names`;
@@ -14,20 +14,20 @@ export class UnwritableError extends Error {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  EACCES: "this process has no permission of the system (EACCES)",
-  EPERM: "this process has no permission of the system (EPERM)",
+  EACCES: "permission denied (EACCES)",
+  EPERM: "permission denied (EPERM)",
   EROFS: "the file system is read-only (EROFS)",
   ENOSPC: "the disk is full (ENOSPC)",
   EDQUOT: "the disk quota is used up (EDQUOT)",
-  ENOTDIR: "a part of the path is not a folder (ENOTDIR)",
-  EEXIST: "a file is in the place of a folder (EEXIST)",
+  ENOTDIR: "part of the path is not a folder (ENOTDIR)",
+  EEXIST: "a file exists where a folder is expected (EEXIST)",
 };
 
 /**
- * What a failure of the file system tells about a place that the operator chose, or the failure itself when it tells
- * nothing about that.
+ * Converts a file system error about a configured path to an {@linkcode UnwritableError}. Any other error is returned
+ * unchanged.
  *
- * @param setting The field of the configuration that names the place; null for one that no field names.
+ * @param setting The configuration field that contains the path; null if there is none.
  */
 export function asUnwritableError(setting: string | null, path: string, error: unknown): unknown {
   const reason = reasonOf(error);

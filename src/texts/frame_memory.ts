@@ -28,7 +28,7 @@ export class FrameMemory {
     try {
       this.#lease.reserve(bytes);
     } catch (cause) {
-      const message = "Not enough memory for the reply: too much is under way. Send it again later";
+      const message = "Not enough memory for the reply: too much is under way. Retry later";
       throw new GatewayError("overloaded", message, { cause });
     }
   }

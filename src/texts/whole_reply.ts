@@ -50,7 +50,7 @@ async function readWithinMemory(response: OutboundResponse, attempt: TextAttempt
     await chargeText(attempt, await estimatedUsageOf(attempt.turn, Math.ceil(came / BYTES_PER_TOKEN)), "cut");
     throw new GatewayError(
       "overloaded",
-      "Not enough memory for the reply: too much is under way. Send it again later",
+      "Not enough memory for the reply: too much is under way. Retry later",
       {
         retryAfterSeconds: error.details.retryAfterSeconds ?? RETRY_AFTER_SECONDS,
         provider: attempt.provider.name,

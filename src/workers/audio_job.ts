@@ -1,14 +1,14 @@
 import { parseFromTokenizer } from "music-metadata";
 import { fromBuffer } from "strtok3";
 
-/** Longest time for one clip, in milliseconds. */
+/** The time limit for one clip. */
 export const MAX_AUDIO_PARSE_MS = 2_000;
 
 /**
- * How long a clip is, in seconds; null when its bytes do not say, or not within two seconds of work. A file made for
- * it keeps the library busy for minutes: it looks at every byte of what is no frame.
+ * Measures a clip in seconds. Returns null if its bytes do not state the length, or not within two seconds of work. A
+ * crafted file can keep the library busy for minutes, since it visits every byte that is not a frame.
  *
- * @param mediaType By its first bytes.
+ * @param mediaType The type by its first bytes.
  * @param now Milliseconds of any clock.
  */
 export async function measureAudioSeconds(
@@ -20,7 +20,7 @@ export async function measureAudioSeconds(
   const tokenizer = fromBuffer(bytes, { fileInfo: { mimeType: mediaType, size: bytes.length } });
   const checked = new Proxy(tokenizer, {
     get(target, name) {
-      if (now() > until) throw new RangeError("Cannot measure the clip in time");
+      if (now() > until) throw new RangeError("Cannot determine the length of the clip: the time limit was reached");
       const value = Reflect.get(target, name, target);
       return typeof value === "function" ? value.bind(target) : value;
     },
@@ -29,6 +29,6 @@ export async function measureAudioSeconds(
     const { format } = await parseFromTokenizer(checked, { duration: true, skipCovers: true });
     return format.duration !== undefined && Number.isFinite(format.duration) ? format.duration : null;
   } catch {
-    return null; // broken, slow, or of a kind that the library does not know: the vendor judges it
+    return null; // broken, slow or unsupported by the library: the vendor decides
   }
 }

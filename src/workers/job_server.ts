@@ -1,13 +1,13 @@
 import { parentPort } from "node:worker_threads";
 import type { JobMessage, JobResult } from "./worker_pool.ts";
 
-/** What a job came to, and which buffers of it move to the main thread. */
+/** The result of a job, and the buffers in it that move to the main thread. */
 export interface JobOutcome {
   readonly value: unknown;
   readonly transfer?: readonly ArrayBuffer[];
 }
 
-/** In a thread: answers each job of a `WorkerPool`. An error is reported by its class alone. */
+/** Serves the jobs of a `WorkerPool` inside a thread. An error is reported by its class only. */
 export function serveJobs(run: (job: unknown) => Promise<JobOutcome>): void {
   const port = parentPort!;
   port.on("message", async ({ id, job }: JobMessage) => {

@@ -1,4 +1,4 @@
-/** The thread of `createMediaWork`. */
+/** The entry module of the threads of `createMediaWork`. */
 import { serveJobs } from "./job_server.ts";
 import { type MediaJob, runMediaJob } from "./media_job.ts";
 

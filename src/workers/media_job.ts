@@ -2,13 +2,13 @@ import { measureAudioSeconds } from "./audio_job.ts";
 import type { JobOutcome } from "./job_server.ts";
 import { findDecodingProblem, type ReencodeOptions, reencodePicture } from "./picture_jobs.ts";
 
-/** What the threads of `createMediaWork` can do. */
+/** The jobs that the threads of `createMediaWork` run. */
 export type MediaJob =
   | { readonly kind: "check-picture"; readonly buffer: ArrayBuffer }
   | { readonly kind: "redraw-picture"; readonly buffer: ArrayBuffer; readonly how: ReencodeOptions }
   | { readonly kind: "measure-audio"; readonly buffer: ArrayBuffer; readonly mediaType: string };
 
-/** Does a job, in the thread that calls it. */
+/** Runs a job in the current thread. */
 export async function runMediaJob(job: MediaJob): Promise<JobOutcome> {
   const { buffer } = job;
   const bytes = new Uint8Array(buffer);

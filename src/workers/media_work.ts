@@ -7,23 +7,23 @@ import type { ReencodeOptions } from "./picture_jobs.ts";
 import { WorkerFailure, WorkerPool } from "./worker_pool.ts";
 import { type StartThread, threadStarter } from "./worker_thread.ts";
 
-/** Bytes with what was found out about them. */
+/** A picture and the result of its check. */
 export interface CheckedPicture {
-  /** The bytes that were sent in, in a buffer of their own. */
+  /** The bytes of the picture in a new buffer. */
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Null when the picture can be decoded. */
+  /** Null if the picture can be decoded. */
   readonly problem: PictureProblem | null;
 }
 
 /**
- * Work with media that takes more than some milliseconds of processor time. None of it runs on the main thread. Bytes
- * that are handed over move to another thread: the caller must not use them afterwards.
+ * Media work that takes more than a few milliseconds of processor time. It runs in threads. Input bytes move to a
+ * thread: the caller must not use them afterwards.
  *
- * All functions throw {@linkcode GatewayError}: `overloaded` when too much waits already, `internal_error` when the
+ * All functions throw {@linkcode GatewayError}: `overloaded` if too many jobs are queued, `internal_error` if the
  * thread ended.
  */
 export interface MediaWork {
-  /** Whether a PNG, JPEG, WebP or GIF can be decoded. */
+  /** Checks whether a PNG, JPEG, WebP or GIF can be decoded. */
   checkPicture(bytes: Uint8Array<ArrayBuffer>, accountId: string): Promise<CheckedPicture>;
   /** See `reencodePicture`. */
   reencodePicture(
@@ -31,7 +31,7 @@ export interface MediaWork {
     how: ReencodeOptions,
     accountId: string,
   ): Promise<Uint8Array<ArrayBuffer> | PictureProblem>;
-  /** The bytes, and how long the clip is, in seconds; null when that cannot be told from them. */
+  /** Returns the bytes and the length of the clip in seconds; null if the length cannot be determined. */
   measureAudio(
     bytes: Uint8Array<ArrayBuffer>,
     mediaType: string,
@@ -41,25 +41,25 @@ export interface MediaWork {
   close(): void;
 }
 
-/** What {@linkcode createMediaWork} needs. */
+/** Options of {@linkcode createMediaWork}. */
 export interface MediaWorkOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** Given so that a test can replace the threads. Default: threads that run `media_entry.ts`. */
+  /** Starts a thread; replaced in tests. Default: threads that run `media_entry.ts`. */
   readonly start?: StartThread;
 }
 
-/** Longest run of one job. A picture of 64 megapixels takes about two seconds of an idle processor. */
+/** The time limit of one job. A picture of 64 megapixels takes about two seconds on an idle processor. */
 const JOB_MS = 60_000;
 const IDLE_MS = 120_000;
 const MAX_QUEUED = 256;
 const MAX_QUEUED_PER_ACCOUNT = 32;
 const HEAP_MEGABYTES = 256;
-/** A picture of the most pixels takes half a gigabyte while it is decoded and drawn again. */
+/** Decoding and re-encoding a picture of the maximum size takes half a gigabyte. */
 const MAX_THREADS = 2;
 const RETRY_AFTER_SECONDS = 5;
 
-/** Media work in threads of its own; they start when they are needed. */
+/** Creates the thread pool for media work. Threads start on demand. */
 export function createMediaWork({ clock, log, start }: MediaWorkOptions): MediaWork {
   const pool = new WorkerPool({
     name: "media",
@@ -104,15 +104,18 @@ export function createMediaWork({ clock, log, start }: MediaWorkOptions): MediaW
   };
 }
 
-/** The buffer of the bytes when it holds nothing else; small arrays share one with others, which must not move. */
+/**
+ * Returns the buffer of the bytes if it contains nothing else, otherwise a copy. Small arrays share a buffer, which
+ * must not move.
+ */
 function ownBufferOf(bytes: Uint8Array<ArrayBuffer>): ArrayBuffer {
   return bytes.byteLength === bytes.buffer.byteLength ? bytes.buffer : new Uint8Array(bytes).buffer;
 }
 
 function refusalOf(failure: WorkerFailure): GatewayError {
   if (failure.kind === "busy") {
-    const message = "Cannot look at the media now: too many wait; try again in some seconds";
+    const message = "Cannot inspect the media: too many jobs are queued. Retry in a few seconds";
     return new GatewayError("overloaded", message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
   }
-  return new GatewayError("internal_error", "Cannot look at the media: the work on it failed", { cause: failure });
+  return new GatewayError("internal_error", "Cannot inspect the media: the job failed", { cause: failure });
 }

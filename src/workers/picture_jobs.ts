@@ -2,8 +2,8 @@ import { pictureFactsOf } from "../lib/picture_head.ts";
 import { findPictureProblem, type PictureProblem } from "./picture_problem.ts";
 
 /**
- * Whether a picture can be decoded: null when it can. Takes about 20 ms a megapixel of processor time, which nothing
- * can interrupt.
+ * Checks whether a picture can be decoded; null if it can. Takes about 20 ms of processor time per megapixel and cannot
+ * be interrupted.
  */
 export async function findDecodingProblem(bytes: Uint8Array<ArrayBuffer>): Promise<PictureProblem | null> {
   const opened = await openPicture(bytes);
@@ -12,16 +12,16 @@ export async function findDecodingProblem(bytes: Uint8Array<ArrayBuffer>): Promi
   return null;
 }
 
-/** How a picture is drawn again. */
+/** How a picture is re-encoded. */
 export interface ReencodeOptions {
   readonly mediaType: "image/png" | "image/jpeg";
-  /** Pixels of the long side at most. */
+  /** The maximum length of the longer side in pixels. */
   readonly maxSide: number;
 }
 
 /**
- * The picture decoded, made smaller where it is too large, and encoded again. Decoding turns it upright by its own
- * mark, and encoding drops all metadata.
+ * Decodes a picture, reduces it if it is too large, and encodes it again. Decoding applies the stored orientation, and
+ * encoding drops all metadata.
  */
 export async function reencodePicture(
   bytes: Uint8Array<ArrayBuffer>,
@@ -50,6 +50,6 @@ async function openPicture(bytes: Uint8Array<ArrayBuffer>): Promise<ImageBitmap 
   try {
     return await createImageBitmap(new Blob([bytes], { type: facts.mediaType }));
   } catch {
-    return "not_image"; // the decoder says only that it could not
+    return "not_image"; // the decoder gives no reason
   }
 }

@@ -1,18 +1,18 @@
 import type { PictureFacts } from "../lib/picture_head.ts";
 
-/** The most bytes that the pixels of one picture may take while it is decoded: 64 megapixels of four channels. */
+/** The maximum decoded size of one picture: 64 megapixels with four channels. */
 export const MAX_DECODED_BYTES = 256_000_000;
 
-/** A progressive JPEG has about ten scans. The decoder goes through the whole picture once for each. */
+/** A progressive JPEG has about ten scans. The decoder passes over the whole picture once per scan. */
 export const MAX_JPEG_SCANS = 64;
 
 /** What is wrong with a picture, by the words of the video endpoints. Source: docs/api/errors.md#reason-codes. */
 export type PictureProblem = "too_large" | "not_image";
 
 /**
- * Why a picture must not be decoded although its stated size is allowed; null when it may be. Without this check a file
- * of some kilobytes can take gigabytes, or minutes of processor time that nothing can interrupt. The check itself can
- * take a second, so it belongs into a thread.
+ * Checks whether a picture is safe to decode although its stated size is allowed; null if it is. Without this check a
+ * file of some kilobytes can take gigabytes, or minutes of processor time that cannot be interrupted. The check itself
+ * can take a second and must run in a thread.
  *
  * @param bytes The whole file.
  */
@@ -36,8 +36,8 @@ export function findPictureProblem(
 }
 
 /**
- * Whether the end mark comes after the first scan begins; the decoder would fill up what is missing with grey. In a
- * scan 0xff is followed by zero or a marker, so no picture holds the end mark by chance (ITU-T T.81, B.1.1).
+ * Whether the end marker follows the first scan; the decoder would fill missing parts with grey. In a scan, 0xff is
+ * followed by zero or a marker, so picture data never contains the end marker (ITU-T T.81, B.1.1).
  */
 function isWholeJpeg(bytes: Uint8Array): boolean {
   let at = 2;
@@ -49,7 +49,7 @@ function isWholeJpeg(bytes: Uint8Array): boolean {
   return false;
 }
 
-/** How often a scan begins. In a scan 0xff is followed by zero or a marker (ITU-T T.81, B.1.1). */
+/** The number of scans. In a scan, 0xff is followed by zero or a marker (ITU-T T.81, B.1.1). */
 function jpegScansOf(bytes: Uint8Array): number {
   let scans = 0;
   for (let at = bytes.indexOf(0xff, 2); at >= 0 && at + 3 < bytes.length && scans <= MAX_JPEG_SCANS;) {

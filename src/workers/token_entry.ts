@@ -1,4 +1,4 @@
-/** The thread of `createTokenWork`. */
+/** The entry module of the thread of `createTokenWork`. */
 import { serveJobs } from "./job_server.ts";
 import { countTokensInThread } from "./token_job.ts";
 

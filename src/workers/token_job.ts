@@ -2,9 +2,9 @@ const PIECE_CHARACTERS = 400;
 
 let library: Promise<(text: string) => number> | null = null;
 
-/** The tokens of a text, counted in the thread that calls. Takes about 1 ms for a thousand characters. */
+/** Counts the tokens of a text in the current thread. Takes about 1 ms per thousand characters. */
 export async function countTokensInThread(text: string): Promise<number> {
-  // The vocabulary is two megabytes, so it is loaded when first needed.
+  // The vocabulary is two megabytes, so it is loaded on first use.
   library ??= import("gpt-tokenizer").then(({ countTokens }) => (piece) =>
     countTokens(piece, { allowedSpecial: "all" })
   );
@@ -15,8 +15,9 @@ export async function countTokensInThread(text: string): Promise<number> {
 }
 
 /**
- * A text in pieces of some hundred characters, cut before a blank where there is one, as tokens do not reach across.
- * The tokenizer's time grows with the square of a run without blanks: two seconds for twenty thousand signs of Chinese.
+ * Splits a text into pieces of some hundred characters, at spaces where possible, since tokens do not extend across
+ * them. The tokenizer's time grows with the square of a run without spaces: two seconds for twenty thousand Chinese
+ * characters.
  */
 function* piecesOf(text: string): Generator<string> {
   for (let start = 0; start < text.length;) {

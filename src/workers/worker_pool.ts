@@ -3,48 +3,48 @@ import { FairQueue } from "../lib/fair_queue.ts";
 import type { Log } from "../lib/log.ts";
 import type { StartThread, WorkerThread } from "./worker_thread.ts";
 
-/** What a pool is made with. */
+/** Options of {@linkcode WorkerPool}. */
 export interface WorkerPoolOptions {
-  /** For the log. */
+  /** The name in the log. */
   readonly name: string;
   readonly start: StartThread;
-  /** The most threads. They start when there is work, and end when they have had none for `idleMs`. */
+  /** The maximum number of threads. They start on demand and end after `idleMs` without work. */
   readonly maxThreads: number;
   /** The most jobs that wait. */
   readonly maxQueued: number;
   /** The most jobs of one account that wait. */
   readonly maxQueuedPerAccount: number;
-  /** Longest run of a job, from the moment a thread has it. */
+  /** The time limit of a job, measured from its start in a thread. */
   readonly jobMs: number;
   readonly idleMs: number;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Whose job it is, and until when it is wanted. */
+/** The account of a job, and how long its result is needed. */
 export interface JobOptions {
-  /** Accounts take turns. */
+  /** Accounts are served round-robin. */
   readonly accountId: string;
-  /** The result is not wanted any more once it fires. Default: it is wanted for ever. */
+  /** Cancels the job. Default: the job is never cancelled. */
   readonly signal?: AbortSignal;
-  /** Whether the job is taken also when the queue is full, because its result is owed. Default false. */
+  /** Whether the job is accepted even if the queue is full, because its result is required. Default false. */
   readonly isRequired?: boolean;
 }
 
-/** Why there is no result. */
+/** Why a job has no result. */
 export type WorkerFailureKind =
-  /** Too many jobs wait. */
+  /** The queue is full. */
   | "busy"
   /** The caller's signal fired, or the pool was closed. */
   | "cancelled"
-  /** The job ran too long. */
+  /** The job exceeded its time limit. */
   | "overran"
   /** The thread ended, for example because the job needed too much memory. */
   | "crashed"
-  /** The job threw. */
+  /** The job threw an error. */
   | "failed";
 
-/** A job without a result. */
+/** A job that ended without a result. */
 export class WorkerFailure extends Error {
   override readonly name = "WorkerFailure";
 
@@ -53,22 +53,22 @@ export class WorkerFailure extends Error {
   }
 }
 
-/** A job as a thread gets it. */
+/** A job as sent to a thread. */
 export interface JobMessage {
   readonly id: number;
   readonly job: unknown;
 }
 
-/** What a thread answers to a {@linkcode JobMessage}. */
+/** A thread's reply to a {@linkcode JobMessage}. */
 export interface JobResult {
   readonly id: number;
-  /** Present when the job succeeded. */
+  /** Set if the job succeeded. */
   readonly value?: unknown;
   /** The class of the error that the job threw. */
   readonly failure?: string;
 }
 
-/** After so many overruns within {@linkcode OVERRUN_WINDOW_MS} no further thread is started. */
+/** After this many overruns within {@linkcode OVERRUN_WINDOW_MS}, no further thread is started. */
 const MAX_OVERRUNS = 4;
 const OVERRUN_WINDOW_MS = 300_000;
 
@@ -87,10 +87,11 @@ interface Member {
 }
 
 /**
- * Runs jobs in threads, one job at a time in each. Jobs wait in a bounded queue in which accounts take turns.
+ * Runs jobs in threads, one job at a time per thread. Jobs are queued up to a limit, and accounts are served
+ * round-robin.
  *
- * A job that overruns is given up together with its thread, and another thread takes its place. The platform cannot
- * interrupt a running thread, so the given-up thread may go on for a while: jobs must be bounded by their input.
+ * A job that exceeds its time limit is abandoned with its thread, and another thread replaces it. The platform cannot
+ * interrupt a running thread, so an abandoned thread may continue for a while. The input must bound the work of a job.
  */
 export class WorkerPool {
   readonly #queue = new FairQueue<Job>();
@@ -101,12 +102,12 @@ export class WorkerPool {
 
   constructor(readonly options: WorkerPoolOptions) {}
 
-  /** How many threads there are. */
+  /** The number of threads. */
   get threads(): number {
     return this.#members.size;
   }
 
-  /** How many jobs wait for a thread. */
+  /** The number of jobs that wait for a thread. */
   get queued(): number {
     return this.#queue.size;
   }
@@ -114,16 +115,16 @@ export class WorkerPool {
   /**
    * Runs a job.
    *
-   * @param job Few values: text and numbers, and bytes as `ArrayBuffer`.
+   * @param job Text, numbers, and bytes as `ArrayBuffer`. Few values, since each is copied.
    * @param transfer Buffers of the job that move to the thread. They are empty here afterwards.
    * @throws {WorkerFailure}
    */
   async run(job: unknown, options: JobOptions, transfer: readonly ArrayBuffer[] = []): Promise<unknown> {
     const { accountId, signal, isRequired: isOwed = false } = options;
     const { maxQueued, maxQueuedPerAccount } = this.options;
-    if (this.#isClosed || signal?.aborted) throw new WorkerFailure("cancelled", "The job is not wanted any more");
+    if (this.#isClosed || signal?.aborted) throw new WorkerFailure("cancelled", "The job was cancelled");
     const isFull = this.#queue.size >= maxQueued || this.#queue.sizeOf(accountId) >= maxQueuedPerAccount;
-    if (isFull && !isOwed) throw new WorkerFailure("busy", "Too many jobs wait");
+    if (isFull && !isOwed) throw new WorkerFailure("busy", "Too many jobs are queued");
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const queued: Job = { message: { id: this.#nextId++, job }, transfer, options, resolve, reject };
     const onAbort = () => this.#abandon(queued);
@@ -137,7 +138,7 @@ export class WorkerPool {
     }
   }
 
-  /** Ends all threads. Jobs under way and jobs that wait are cancelled. */
+  /** Ends all threads. Running and queued jobs are cancelled. */
   close(): void {
     this.#isClosed = true;
     const error = new WorkerFailure("cancelled", "The gateway is shutting down");
@@ -148,10 +149,10 @@ export class WorkerPool {
     }
   }
 
-  /** A job that runs goes on: its thread cannot be interrupted. */
+  /** A running job continues: its thread cannot be interrupted. */
   #abandon(job: Job): void {
     this.#queue.remove(job.options.accountId, job);
-    job.reject(new WorkerFailure("cancelled", "The job is not wanted any more"));
+    job.reject(new WorkerFailure("cancelled", "The job was cancelled"));
   }
 
   #startNext(): void {
@@ -167,7 +168,7 @@ export class WorkerPool {
     if (this.#members.size >= this.options.maxThreads) return null;
     if (!this.#hasOverrunTooOften()) return this.#startMember();
     if (this.#members.size === 0) {
-      const error = new WorkerFailure("busy", "Too many jobs overran");
+      const error = new WorkerFailure("busy", "Too many jobs exceeded their time limit");
       for (let job = this.#queue.shift(); job !== null; job = this.#queue.shift()) job.reject(error);
     }
     return null;
@@ -200,7 +201,7 @@ export class WorkerPool {
     this.#startNext();
   }
 
-  /** A thread without a job lets the process end, and ends itself after a while. */
+  /** An idle thread does not keep the process alive and ends after `idleMs`. */
   #rest(member: Member): void {
     member.stopTimer();
     member.job = null;
@@ -213,7 +214,7 @@ export class WorkerPool {
     this.#overrunsAt.push(clock.now());
     log.error("worker_overran", { ref: name, accountId: member.job?.options.accountId, durationMs: jobMs });
     this.#remove(member);
-    member.job?.reject(new WorkerFailure("overran", `The job took longer than ${jobMs} ms`));
+    member.job?.reject(new WorkerFailure("overran", `The job exceeded its time limit of ${jobMs} ms`));
     this.#startNext();
   }
 
@@ -224,7 +225,7 @@ export class WorkerPool {
       reason,
     });
     this.#remove(member);
-    member.job?.reject(new WorkerFailure("crashed", "The thread ended before the job did"));
+    member.job?.reject(new WorkerFailure("crashed", "The thread ended before the job was complete"));
     this.#startNext();
   }
 

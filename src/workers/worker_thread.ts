@@ -1,43 +1,43 @@
 import { type MessagePort, Worker } from "node:worker_threads";
 
-/** A thread with a memory limit of its own, to which messages are sent. */
+/** A thread with its own memory limit that receives messages. */
 export interface WorkerThread {
-  /** Sends a message; the buffers move to the thread and are empty here afterwards. */
+  /** Sends a message. The buffers move to the thread and are empty here afterwards. */
   post(message: unknown, transfer: readonly ArrayBuffer[]): void;
-  /** Ends the thread. Code that runs in it is not interrupted: it ends when it next yields. */
+  /** Ends the thread. Running code is not interrupted: the thread ends when it next yields. */
   terminate(): void;
   /** Whether the thread keeps the process alive. */
   setReferenced(isReferenced: boolean): void;
 }
 
-/** What is told of a thread. */
+/** Events of a thread. */
 export interface WorkerThreadEvents {
   /** The thread sent a message. */
   onMessage(message: unknown): void;
-  /** The thread ended by itself: an error that nobody caught, or its memory limit. Called at most once. */
+  /** The thread ended with an uncaught error or at its memory limit. Called at most once. */
   onCrash(reason: string): void;
 }
 
 /** Starts a thread. */
 export type StartThread = (events: WorkerThreadEvents) => WorkerThread;
 
-/** How to start threads. */
+/** How threads are started. */
 export interface ThreadOptions {
   /** The module that the thread runs. */
   readonly entry: URL;
-  /** The most megabytes of JavaScript values that a thread may hold; beyond it the thread ends, and it alone. */
+  /** The JavaScript heap limit in megabytes. A thread that exceeds it ends; the process continues. */
   readonly heapMegabytes: number;
-  /** Handed to the module as `workerData`. Default none. */
+  /** Passed to the module as `workerData`. Default: none. */
   readonly data?: unknown;
-  /** Ports in `data`, which move to the thread. Default none. */
+  /** Ports in `data`, which move to the thread. Default: none. */
   readonly ports?: readonly MessagePort[];
 }
 
 /**
- * Makes a function that starts threads.
+ * Returns a function that starts threads.
  *
- * Threads are Node's, not the web's: only these have a memory limit. A web worker that exceeds its memory ends the
- * process. Byte arrays must be sent as their `ArrayBuffer`: the platform visits each element of a typed array.
+ * Threads are Node.js worker threads, since only these have a memory limit. A web worker that exceeds its memory ends
+ * the process. Byte arrays must be sent as `ArrayBuffer`: the platform visits each element of a typed array.
  */
 export function threadStarter({ entry, heapMegabytes, data, ports = [] }: ThreadOptions): StartThread {
   return ({ onMessage, onCrash }) => {
@@ -54,7 +54,7 @@ export function threadStarter({ entry, heapMegabytes, data, ports = [] }: Thread
     };
     worker.on("message", (message) => void (isOver || onMessage(message)));
     worker.on("error", (error) => crashed(reasonOf(error)));
-    worker.on("exit", () => crashed("it ended"));
+    worker.on("exit", () => crashed("the thread exited"));
     return {
       post: (message, transfer) => worker.postMessage(message, [...transfer]),
       terminate() {
@@ -66,7 +66,7 @@ export function threadStarter({ entry, heapMegabytes, data, ports = [] }: Thread
   };
 }
 
-/** The class or code of an error, never its message, which can repeat the input. */
+/** The class or code of an error. Its message is not used, since it can repeat the input. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   return "code" in error && typeof error.code === "string" ? error.code : error.name;

@@ -55,7 +55,7 @@ Deno.test({
     assertEquals([mode, events[0].event, events[0].reason], [
       "644",
       "permissions_open",
-      "its mode is 0644, and it belongs to another user",
+      "its mode is 0644, and another user owns it",
     ]);
     await Deno.remove(folder, { recursive: true });
   },

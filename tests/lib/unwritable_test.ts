@@ -9,7 +9,7 @@ Deno.test("unwritableOf() tells in one line which setting names a place that can
         "the file system is read-only",
       ],
       [Object.assign(new Error("No space left"), { code: "ENOSPC" }), "the disk is full"],
-      [new Deno.errors.PermissionDenied("Permission denied"), "no permission of the system"],
+      [new Deno.errors.PermissionDenied("Permission denied"), "permission denied"],
       [new Deno.errors.NotCapable("Requires write access"), "without the right to write there"],
     ] as const
   ) {
