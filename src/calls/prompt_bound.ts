@@ -20,7 +20,7 @@ export interface PromptRequest {
   readonly takesAnyFile: boolean;
 }
 
-/** How large and how dear a prompt can be. Source: docs/money.md, "Reservations". */
+/** How large and how dear a prompt can be. Source: docs/money.md#reservations. */
 export interface PromptBound {
   readonly tokens: number;
   /** The highest price of one of them. */

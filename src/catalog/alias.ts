@@ -2,7 +2,7 @@ import * as z from "zod";
 import { boolean, distinct, type ReadContext, text } from "../lib/settings.ts";
 import { MAX_FALLBACKS, MAX_NAME_LENGTH } from "./model.ts";
 
-/** Another name of a model. Source: docs/configuration.md, "Aliases". */
+/** Another name of a model. Source: docs/routing.md#names-of-models. */
 export interface Alias {
   /** What callers send; one `*` in it stands for any characters. */
   readonly name: string;

@@ -5,8 +5,8 @@ import { providerPartOf } from "./catalog.ts";
 import { MAX_NAME_LENGTH, readModel } from "./model.ts";
 
 /**
- * An entry of `models` that stands for the models that a provider lists. Source: docs/routing.md, "Models that a
- * provider lists".
+ * An entry of `models` that stands for the models that a provider lists. Source:
+ * docs/routing.md#models-that-a-provider-lists.
  */
 export interface ModelPattern {
   /** `openrouter/*` for all of them, `openrouter/meta-llama/*` for those whose name at the vendor begins so. */

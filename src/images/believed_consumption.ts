@@ -14,7 +14,7 @@ export interface BelievedConsumption {
 
 /**
  * The consumption that is charged of what a vendor reported. Each picture may take the model's whole context and
- * output, as each may be a call of its own. Source: docs/money.md, "Usage that is not believed".
+ * output, as each may be a call of its own. Source: docs/money.md#usage-that-is-not-believed.
  *
  * @param made How many pictures came.
  */

@@ -22,7 +22,7 @@ const CHARACTERS_PER_TOKEN = 4;
 
 /** Of a picture that is looked at as closely as a vendor does. */
 const MAX_GIVEN_IMAGE_TOKENS = 8_000;
-/** Text has at least this many bytes a token. Source: docs/money.md, "Reservations". */
+/** Text has at least this many bytes a token. Source: docs/money.md#reservations. */
 const MIN_BYTES_PER_TOKEN = 2;
 /** Source: OpenAI API reference, "Image generation": each unfinished picture takes 100 more output tokens. */
 export const PARTIAL_TOKENS = 100;
