@@ -3,18 +3,18 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import { checkMessages } from "./check_messages.ts";
 import { checkTools } from "./check_tools.ts";
 
-const LONGEST_MODEL_NAME = 512;
+const MAX_MODEL_NAME_CHARACTERS = 512;
 
-/** Numbers that any vendor takes only within these bounds. Source: Chat Completions reference, "Create". */
-const NUMBERS: readonly (readonly [name: string, least: number, most: number])[] = [
+/** Numbers with their ranges at all vendors. Source: Chat Completions reference, "Create". */
+const NUMBERS: readonly (readonly [name: string, min: number, max: number])[] = [
   ["temperature", 0, 2],
   ["top_p", 0, 1],
   ["presence_penalty", -2, 2],
   ["frequency_penalty", -2, 2],
 ];
 
-/** Whole numbers; a seed beyond 2^53 still passes, as its digits are forwarded untouched. */
-const INTEGERS: readonly (readonly [name: string, least: number, most: number])[] = [
+/** Whole numbers. A seed above 2^53 is accepted, because its digits are forwarded unchanged. */
+const INTEGERS: readonly (readonly [name: string, min: number, max: number])[] = [
   ["max_tokens", 1, Infinity],
   ["max_completion_tokens", 1, Infinity],
   ["n", 1, 128],
@@ -27,8 +27,8 @@ const TEXTS = ["user", "safety_identifier", "prompt_cache_key", "reasoning_effor
 const OBJECTS = ["stream_options", "metadata", "logit_bias", "audio", "web_search_options", "extra_body"] as const;
 
 /**
- * Refuses what every vendor of the chat form refuses; what one of them may take, passes. Written by hand, as it runs
- * on every request, also where bytes pass through.
+ * Rejects what every vendor of the chat format rejects, and accepts what any of them may support. Written by hand for
+ * speed, as it runs on every request, also when the bytes pass through.
  *
  * @throws {GatewayError} `invalid_request`, naming the field.
  */
@@ -48,24 +48,24 @@ export function checkRequest(body: JsonObject): void {
 
 function checkModel(model: unknown): void {
   if (typeof model !== "string" || model === "") throw invalidField("model", "expected a model id");
-  if (model.length > LONGEST_MODEL_NAME) {
-    throw invalidField("model", `expected at most ${LONGEST_MODEL_NAME} characters, got ${model.length}`);
+  if (model.length > MAX_MODEL_NAME_CHARACTERS) {
+    throw invalidField("model", `expected at most ${MAX_MODEL_NAME_CHARACTERS} characters, got ${model.length}`);
   }
 }
 
 function checkNumbers(body: JsonObject): void {
-  for (const [name, least, most] of NUMBERS) {
+  for (const [name, min, max] of NUMBERS) {
     const value = body[name];
     if (value === undefined || value === null) continue;
-    if (typeof value !== "number" || !(value >= least && value <= most)) {
-      throw invalidField(name, `expected a number from ${least} to ${most}`);
+    if (typeof value !== "number" || !(value >= min && value <= max)) {
+      throw invalidField(name, `expected a number from ${min} to ${max}`);
     }
   }
-  for (const [name, least, most] of INTEGERS) {
+  for (const [name, min, max] of INTEGERS) {
     const value = body[name];
     if (value === undefined || value === null) continue;
-    if (!Number.isInteger(value) || (value as number) < least || (value as number) > most) {
-      throw invalidField(name, `expected an integer${rangeText(least, most)}`);
+    if (!Number.isInteger(value) || (value as number) < min || (value as number) > max) {
+      throw invalidField(name, `expected an integer${rangeText(min, max)}`);
     }
   }
   if (body.top_k !== undefined && body.top_k !== null && !Number.isFinite(body.top_k)) {
@@ -73,9 +73,9 @@ function checkNumbers(body: JsonObject): void {
   }
 }
 
-function rangeText(least: number, most: number): string {
-  if (most !== Infinity) return ` from ${least} to ${most}`;
-  return least === -Infinity ? "" : ` of at least ${least}`;
+function rangeText(min: number, max: number): string {
+  if (max !== Infinity) return ` from ${min} to ${max}`;
+  return min === -Infinity ? "" : ` of at least ${min}`;
 }
 
 function checkPlainFields(body: JsonObject): void {
@@ -87,7 +87,9 @@ function checkPlainFields(body: JsonObject): void {
   }
   for (const name of TEXTS) {
     const value = body[name];
-    if (value !== undefined && value !== null && typeof value !== "string") throw invalidField(name, "expected text");
+    if (value !== undefined && value !== null && typeof value !== "string") {
+      throw invalidField(name, "expected a string");
+    }
   }
   for (const name of OBJECTS) {
     const value = body[name];
@@ -103,9 +105,9 @@ function checkPlainFields(body: JsonObject): void {
 
 function checkStop(stop: unknown): void {
   if (stop === undefined || stop === null || typeof stop === "string") return;
-  if (!Array.isArray(stop)) throw invalidField("stop", "expected text or an array of texts");
+  if (!Array.isArray(stop)) throw invalidField("stop", "expected a string or an array of strings");
   const wrong = stop.findIndex((sequence) => typeof sequence !== "string");
-  if (wrong >= 0) throw invalidField(`stop[${wrong}]`, "expected text");
+  if (wrong >= 0) throw invalidField(`stop[${wrong}]`, "expected a string");
 }
 
 function checkLogitBias(bias: unknown): void {
@@ -119,7 +121,7 @@ function checkResponseFormat(format: unknown): void {
   if (format === undefined || format === null) return;
   if (typeof format !== "object" || Array.isArray(format)) throw invalidField("response_format", "expected an object");
   const { type, json_schema: schema } = format as JsonObject;
-  if (typeof type !== "string") throw invalidField("response_format.type", "expected text");
+  if (typeof type !== "string") throw invalidField("response_format.type", "expected a string");
   if (type !== "json_schema") return;
   if (typeof schema !== "object" || schema === null || Array.isArray(schema)) {
     throw invalidField("response_format.json_schema", "expected an object");

@@ -1,11 +1,11 @@
 import { invalidField } from "../../../../lib/gateway_error.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 
-/** `any` is a vendor's older word for `required`. */
+/** `any` is an older name of `required` at one vendor. */
 const CHOICES = ["none", "auto", "required", "any"];
 
 /**
- * Tools are named, and a choice names one of them.
+ * Checks that every tool has a name, and that a tool choice names an offered tool.
  *
  * @throws {GatewayError} `invalid_request`, naming the field.
  */
@@ -33,7 +33,7 @@ function checkTool(tool: unknown, i: number, names: Set<string>): void {
   if (type === undefined || type === null || type === "function") {
     return checkDefinition(definition, `tools[${i}].function`, names);
   }
-  if (typeof type !== "string") throw invalidField(`tools[${i}].type`, "expected text");
+  if (typeof type !== "string") throw invalidField(`tools[${i}].type`, "expected a string");
 }
 
 function checkDefinition(definition: unknown, path: string, names: Set<string>): void {
@@ -57,7 +57,7 @@ function checkChoice(choice: unknown, names: ReadonlySet<string>): void {
     throw invalidField("tool_choice", 'expected "none", "auto", "required" or an object that names a tool');
   }
   if (typeof choice !== "object" || Array.isArray(choice)) {
-    throw invalidField("tool_choice", "expected text or an object");
+    throw invalidField("tool_choice", "expected a string or an object");
   }
   const { type, allowed_tools: allowed } = choice as JsonObject;
   if (type === "allowed_tools") {
@@ -70,7 +70,7 @@ function checkChoice(choice: unknown, names: ReadonlySet<string>): void {
 function checkNamed(choice: unknown, path: string, names: ReadonlySet<string>): void {
   const fields = choice as JsonObject | null;
   const kind = fields?.type ?? "function";
-  if (kind !== "function" && kind !== "custom") return; // a hosted tool, which has no name
+  if (kind !== "function" && kind !== "custom") return; // a hosted tool has no name
   const name = (fields?.[kind] as JsonObject | null | undefined)?.name;
   if (typeof name !== "string") throw invalidField(`${path}.${kind}.name`, "expected a tool's name");
   if (!names.has(name)) throw invalidField(`${path}.${kind}.name`, "expected the name of one of the request's tools");

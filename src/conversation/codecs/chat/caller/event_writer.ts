@@ -16,32 +16,34 @@ import { replyId, sealContent, writeChoiceLogprobs, writeImage } from "./write_r
 /** A part that has started and not ended. */
 interface OpenPart {
   readonly opening: PartOpening;
-  /** Place among the calls; -1 for other parts. */
+  /** Position among the calls; -1 for other parts. */
   readonly call: number;
-  /** True while the first chunk of a call waits for a proof that may follow at once: clients read it only there. */
-  waiting: boolean;
+  /**
+   * True until the first chunk of a call is written. It waits for a signature, which clients read only in that chunk.
+   */
+  isPending: boolean;
   text: string;
-  /** UTF-16 units of content that stand before this text. */
+  /** UTF-16 units of content before this text. */
   readonly before: number;
   seal: Seal | null;
 }
 
 interface Writing {
   readonly context: ReplyContext;
-  /** A chunk's text before and after its delta, the same on all chunks. */
+  /** The text of a chunk before and after its choice; identical in all chunks. */
   head: string;
   tail: string;
   readonly open: Map<number, OpenPart>;
   calls: number;
-  thoughts: number;
-  shownThoughts: number;
+  reasoningParts: number;
+  writtenReasoningParts: number;
   contentLength: number;
-  refused: boolean;
+  hasRefusal: boolean;
 }
 
 /**
- * Writes chunks as the official client wants them: one id on all, calls numbered from 0 without gaps, id and name in
- * a call's first chunk alone, a finish reason before the end. Parts may interleave, as this form's calls may.
+ * Writes the chunks of one stream as the official client expects them: the same id on all, calls numbered from 0
+ * without gaps, id and name only in a call's first chunk, a finish reason before the end. Calls may interleave.
  */
 export function eventWriter(context: ReplyContext): EventWriter {
   const writing: Writing = {
@@ -50,10 +52,10 @@ export function eventWriter(context: ReplyContext): EventWriter {
     tail: "",
     open: new Map(),
     calls: 0,
-    thoughts: 0,
-    shownThoughts: 0,
+    reasoningParts: 0,
+    writtenReasoningParts: 0,
     contentLength: 0,
-    refused: false,
+    hasRefusal: false,
   };
   setHead(writing, { id: replyId("", context), createdAt: context.createdAt });
   return { write: (event) => writeEvent(writing, event), fail };
@@ -79,7 +81,7 @@ function writeEvent(writing: Writing, event: ReplyEvent): Frame[] {
     case "image":
       return [chunk(writing, { images: [writeImage(event.image)] })];
     case "web_search":
-      return []; // this form tells what a text rests on alone
+      return []; // the format has no searches, only citations
     case "finish":
       return finish(writing, event);
     case "error":
@@ -92,7 +94,7 @@ function setHead(writing: Writing, { id, createdAt }: { id: string; createdAt: n
   const created = createdAt ?? writing.context.createdAt;
   const shared = JSON.stringify({ id, object: "chat.completion.chunk", created, model });
   writing.head = `${shared.slice(0, -1)},"choices":[`;
-  // With usage asked for, every chunk but the last one says that it has none.
+  // With usage requested, every chunk except the last one has `usage: null`.
   writing.tail = includeUsage ? `],"usage":null}` : "]}";
 }
 
@@ -114,16 +116,16 @@ function frame(data: string): Frame {
 }
 
 function startPart(writing: Writing, index: number, opening: PartOpening): Frame[] {
-  const calling = opening.kind === "tool_call";
+  const isCall = opening.kind === "tool_call";
   writing.open.set(index, {
     opening,
-    call: calling ? writing.calls++ : -1,
-    waiting: calling,
+    call: isCall ? writing.calls++ : -1,
+    isPending: isCall,
     text: "",
     before: writing.contentLength,
     seal: null,
   });
-  if (opening.kind === "refusal") writing.refused = true;
+  if (opening.kind === "refusal") writing.hasRefusal = true;
   return [];
 }
 
@@ -138,32 +140,32 @@ function writeDelta(writing: Writing, index: number, text: string, logprobs?: re
     case "refusal":
       return [chunk(writing, { refusal: text })];
     case "reasoning":
-      return writeThought(writing, part, text);
+      return writeReasoning(writing, part, text);
     case "tool_call": {
       const first = startCall(writing, part);
-      part.text = "said";
-      return [...first, chunk(writing, { tool_calls: [callPiece(part, text)] })];
+      part.text = text;
+      return [...first, chunk(writing, { tool_calls: [callDelta(part, text)] })];
     }
   }
 }
 
-function writeThought(writing: Writing, part: OpenPart, text: string): Frame[] {
+function writeReasoning(writing: Writing, part: OpenPart, text: string): Frame[] {
   const first = part.text === "";
   part.text += text;
   if (part.opening.kind === "reasoning" && part.opening.redacted) return [];
-  const again = first && writing.shownThoughts++ > 0;
-  return [chunk(writing, { reasoning_content: again ? THOUGHT_BREAK + text : text })];
+  const isFollowing = first && writing.writtenReasoningParts++ > 0;
+  return [chunk(writing, { reasoning_content: isFollowing ? THOUGHT_BREAK + text : text })];
 }
 
-function callPiece(part: OpenPart, text: string): JsonObject {
+function callDelta(part: OpenPart, text: string): JsonObject {
   const custom = part.opening.kind === "tool_call" && part.opening.custom;
   return { index: part.call, ...(custom ? { custom: { input: text } } : { function: { arguments: text } }) };
 }
 
 function startCall(writing: Writing, part: OpenPart): Frame[] {
   const { opening } = part;
-  if (!part.waiting || opening.kind !== "tool_call") return [];
-  part.waiting = false;
+  if (!part.isPending || opening.kind !== "tool_call") return [];
+  part.isPending = false;
   const { callId, tool, custom } = opening;
   const called = custom ? { type: "custom", custom: { name: tool, input: "" } } : {
     type: "function",
@@ -179,7 +181,7 @@ function sealPart(writing: Writing, index: number, seal: Seal): Frame[] {
   part.seal = seal;
   if (part.opening.kind === "text") return [chunk(writing, { extra_content: sealContent(seal) })];
   if (part.opening.kind !== "tool_call") return [];
-  const started = !part.waiting;
+  const started = !part.isPending;
   const sealed = { index: part.call, extra_content: sealContent(seal) };
   return started ? [chunk(writing, { tool_calls: [sealed] })] : startCall(writing, part);
 }
@@ -191,12 +193,12 @@ function endPart(writing: Writing, event: Extract<ReplyEvent, { type: "part-end"
   switch (part.opening.kind) {
     case "tool_call": {
       const first = startCall(writing, part);
-      // A call without arguments still has to be JSON for who parses it.
+      // A call without arguments must still be valid JSON.
       const empty = part.text === "" && !part.opening.custom;
-      return empty ? [...first, chunk(writing, { tool_calls: [callPiece(part, "{}")] })] : first;
+      return empty ? [...first, chunk(writing, { tool_calls: [callDelta(part, "{}")] })] : first;
     }
     case "reasoning":
-      return endThought(writing, part, part.opening);
+      return endReasoning(writing, part, part.opening);
     case "text": {
       if (!event.citations?.length) return [];
       return [chunk(writing, { annotations: writeAnnotations(event.citations, part.before, part.text.length) })];
@@ -206,9 +208,11 @@ function endPart(writing: Writing, event: Extract<ReplyEvent, { type: "part-end"
   }
 }
 
-/** A proof comes when its thought has ended, and carries the thought, as clients replay the detail alone. */
-function endThought(writing: Writing, part: OpenPart, opening: Extract<PartOpening, { kind: "reasoning" }>): Frame[] {
-  const index = writing.thoughts++;
+/**
+ * Writes a signature at the end of its reasoning, together with the text, because clients send only the detail back.
+ */
+function endReasoning(writing: Writing, part: OpenPart, opening: Extract<PartOpening, { kind: "reasoning" }>): Frame[] {
+  const index = writing.reasoningParts++;
   if (!part.seal) return [];
   const sealed = { ...opening, text: part.text, seal: part.seal };
   return [chunk(writing, { reasoning_details: [writeDetail(sealed, index)] })];
@@ -216,12 +220,12 @@ function endThought(writing: Writing, part: OpenPart, opening: Extract<PartOpeni
 
 function finish(writing: Writing, { stop, usage }: Extract<ReplyEvent, { type: "finish" }>): Frame[] {
   const frames: Frame[] = [];
-  const explanation = refusalOf(stop, writing.refused);
+  const explanation = refusalOf(stop, writing.hasRefusal);
   if (explanation !== "") {
-    writing.refused = true;
+    writing.hasRefusal = true;
     frames.push(chunk(writing, { refusal: explanation }));
   }
-  frames.push(chunk(writing, {}, writeStop(stop, writing.calls > 0, writing.refused)));
+  frames.push(chunk(writing, {}, writeStop(stop, writing.calls > 0, writing.hasRefusal)));
   if (writing.context.includeUsage && usage) {
     frames.push(frame(`${writing.head}],"usage":${JSON.stringify(writeUsage(usage))}}`));
   }

@@ -6,7 +6,7 @@ import { systemFiles } from "./system_files.ts";
 /** Tools that the caller runs. */
 const CALLER_RUN = /^(function|custom)$/;
 
-/** What members of a chat request mean. */
+/** The meaning of members of a chat request. */
 export const grammar: RequestGrammar = {
   namesAreExact: false,
   namesPrompts: false,

@@ -13,11 +13,12 @@ import { readRequest } from "./read_request.ts";
 import { writeReply } from "./write_reply.ts";
 
 /**
- * What a cached content holds for itself, so that a request beside it may not. Source: Gemini API reference, "Caching".
+ * Settings that a cached content already holds, so that a request may not repeat them.
+ * Source: Gemini API reference, "Caching".
  */
-const OWN_SETTINGS = ["tools", "tool_choice", "functions", "function_call"];
+const CACHED_SETTINGS = ["tools", "tool_choice", "functions", "function_call"];
 
-/** Chat completions as callers send and get them. Source: Chat Completions reference. */
+/** The caller side of chat completions. Source: Chat Completions reference. */
 export const caller: CallerFormat = {
   name: "chat",
   author: "openai",
@@ -53,7 +54,7 @@ export const caller: CallerFormat = {
   limitHoldsReasoning: false,
   tierFields: ["service_tier"],
   servesImageModels: false,
-  cacheConflict: (body) => firstSaid(body, OWN_SETTINGS) ?? firstInstruction(body, "messages"),
+  cacheConflict: (body) => firstSaid(body, CACHED_SETTINGS) ?? firstInstruction(body, "messages"),
   memory: { seals: "all", items: false },
   grammar,
 };

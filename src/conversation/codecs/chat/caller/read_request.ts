@@ -12,19 +12,18 @@ import { unreadFields } from "../../../unread_fields.ts";
 import { readOutputFormat, readToolChoice, readTools } from "./read_tools.ts";
 import { REQUEST_SHAPE } from "./request_shape.ts";
 
-/** Whole numbers that JavaScript may not hold exactly: to send another number in their place would be a lie. */
-const EXACT = ["seed", "max_tokens", "max_completion_tokens", "top_k"] as const;
+/** Whole numbers that must be exact: JavaScript rounds those beyond 2^53. */
+const EXACT_INTEGERS = ["seed", "max_tokens", "max_completion_tokens", "top_k"] as const;
 
 /**
- * A checked request body as a conversation.
+ * Reads a checked request.
  *
- * @throws {GatewayError} `invalid_request`, naming the field, for what would mean something else to a vendor of another
- * format.
+ * @throws {GatewayError} `invalid_request`, naming the field, for settings with no equivalent in other formats.
  */
 export function readRequest(body: JsonObject): Conversation {
   refuseUntranslatable(body);
   const beyond = new Set<string>();
-  nameSecondSpellings(body, beyond);
+  addIgnoredAliases(body, beyond);
   const { instructions, turns } = readMessages(listOf(body.messages), beyond);
   return {
     model: textOf(body.model),
@@ -50,26 +49,26 @@ export function readRequest(body: JsonObject): Conversation {
 }
 
 function refuseUntranslatable(body: JsonObject): void {
-  for (const name of EXACT) {
+  for (const name of EXACT_INTEGERS) {
     const value = body[name];
     if (typeof value === "number" && !Number.isSafeInteger(value)) {
       throw invalidField(name, `expected an integer of at most ${Number.MAX_SAFE_INTEGER}`);
     }
   }
   if (typeof body.n === "number" && body.n > 1) {
-    throw invalidField("n", "more than one answer cannot be translated for this model's vendor");
+    throw invalidField("n", "more than one choice is not supported for this model; set n to 1");
   }
   if (listOf(body.modalities).includes("audio")) {
-    throw invalidField("modalities", "spoken answers cannot be translated for this model's vendor");
+    throw invalidField("modalities", 'audio output is not supported for this model; remove "audio"');
   }
 }
 
-/** Fields that say the same as another one, which is the one that is read. */
-const SECOND_SPELLINGS = [["max_tokens", "max_completion_tokens"], ["user", "safety_identifier"]] as const;
+/** Pairs of fields with the same meaning. The second of a pair is read. */
+const ALIASES = [["max_tokens", "max_completion_tokens"], ["user", "safety_identifier"]] as const;
 
-function nameSecondSpellings(body: JsonObject, beyond: Set<string>): void {
-  for (const [second, first] of SECOND_SPELLINGS) {
-    if (!isAbsent(body[first]) && !isAbsent(body[second]) && body[first] !== body[second]) beyond.add(second);
+function addIgnoredAliases(body: JsonObject, beyond: Set<string>): void {
+  for (const [alias, preferred] of ALIASES) {
+    if (!isAbsent(body[preferred]) && !isAbsent(body[alias]) && body[preferred] !== body[alias]) beyond.add(alias);
   }
 }
 
@@ -96,22 +95,22 @@ function readStop(stop: unknown): string[] {
 }
 
 /**
- * `reasoning_effort`, and the dialects' `reasoning: {effort, max_tokens, enabled, exclude}` and `thinking: {type,
+ * Reads `reasoning_effort`, and the dialects' `reasoning: {effort, max_tokens, enabled, exclude}` and `thinking: {type,
  * budget_tokens}`.
  */
 function readReasoningRequest(body: JsonObject, beyond: Set<string>): ReasoningRequest | null {
   const reasoning = objectOf(body.reasoning) ?? {};
   const thinking = objectOf(body.thinking) ?? {};
-  const word = textOf(body.reasoning_effort) || textOf(reasoning.effort);
-  const off = reasoning.enabled === false || thinking.type === "disabled";
-  const effort = EFFORTS.find((known) => known === word) ?? null;
-  if (word !== "" && effort === null) beyond.add("reasoning_effort");
+  const requested = textOf(body.reasoning_effort) || textOf(reasoning.effort);
+  const isOff = reasoning.enabled === false || thinking.type === "disabled";
+  const effort = EFFORTS.find((known) => known === requested) ?? null;
+  if (requested !== "" && effort === null) beyond.add("reasoning_effort");
   const budgetTokens = positive(reasoning.max_tokens) ?? positive(thinking.budget_tokens);
   const visible = typeof reasoning.exclude === "boolean" ? !reasoning.exclude : null;
-  const wanted: Effort | null = effort ?? (off ? "none" : null);
-  const on = reasoning.enabled === true || thinking.type === "enabled" || thinking.type === "adaptive";
-  if (wanted === null && budgetTokens === null && visible === null && !on) return null;
-  return { effort: wanted, budgetTokens, visible };
+  const effectiveEffort: Effort | null = effort ?? (isOff ? "none" : null);
+  const isOn = reasoning.enabled === true || thinking.type === "enabled" || thinking.type === "adaptive";
+  if (effectiveEffort === null && budgetTokens === null && visible === null && !isOn) return null;
+  return { effort: effectiveEffort, budgetTokens, visible };
 }
 
 function positive(value: unknown): number | null {

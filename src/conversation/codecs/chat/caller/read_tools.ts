@@ -4,7 +4,7 @@ import { UNNAMED_FORMATS } from "../../../format_name.ts";
 import { listOf, objectOf, textOf } from "../../../wire_value.ts";
 import { cacheOf } from "../shared/read_parts.ts";
 
-/** The tools of a request, `functions` of old included; the names of hosted ones go to `beyond`. */
+/** The tools of a request, including the legacy `functions`. The names of hosted tools are added to `beyond`. */
 export function readTools(body: JsonObject, beyond: Set<string>): Tool[] {
   const tools: Tool[] = [];
   for (const entry of listOf(body.tools)) {
@@ -45,13 +45,13 @@ function readFunction(definition: JsonObject, fields: JsonObject): Tool {
   };
 }
 
-/** This form nests a grammar, `{type, grammar: {syntax, definition}}`; the neutral one is flat. */
+/** Flattens a grammar: `{type, grammar: {syntax, definition}}` becomes `{type, syntax, definition}`. */
 function readFormat(format: JsonObject | null): unknown {
   const grammar = objectOf(format?.grammar);
   return grammar ? { type: "grammar", ...grammar } : format;
 }
 
-/** `tool_choice`, or `function_call` of old; null leaves the choice to the vendor. */
+/** Reads `tool_choice` or the legacy `function_call`; null leaves the choice to the vendor. */
 export function readToolChoice(body: JsonObject, beyond: Set<string>): ToolChoice | null {
   const legacy = objectOf(body.function_call);
   const choice = body.tool_choice ?? (legacy ? { function: legacy } : body.function_call);
@@ -74,7 +74,7 @@ function toolNameOf(choice: JsonObject): string {
   return textOf(objectOf(choice.function)?.name) || textOf(objectOf(choice.custom)?.name);
 }
 
-/** `response_format`; null for plain text. */
+/** Reads `response_format`; null for plain text. */
 export function readOutputFormat(format: unknown, beyond: Set<string>): OutputFormat | null {
   const fields = objectOf(format);
   switch (fields?.type) {

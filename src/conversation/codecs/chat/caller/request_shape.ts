@@ -1,9 +1,9 @@
 import { type Fields, Kinds } from "../../../unread_fields.ts";
 
-/** A mark of the prompt cache: gateways' spelling, and the author's, of whose `ttl` no other format has the words. */
+/** Prompt cache marks of gateways and of OpenAI. Other formats support only these values of `ttl`. */
 const CACHE: Fields = { cache_control: { type: true, ttl: isKnownTtl }, prompt_cache_breakpoint: { mode: true } };
 
-/** What is read of content parts, in messages of any role. Source: Chat Completions reference and its dialects. */
+/** The fields that are read of content parts, in messages of any role. Source: Chat Completions reference; dialects. */
 const PART = new Kinds({
   text: { type: true, text: true, ...CACHE },
   image_url: { type: true, image_url: { url: true, detail: true }, ...CACHE },
@@ -40,7 +40,7 @@ const MESSAGE = new Kinds({
     reasoning: true,
     reasoning_details: true,
     extra_content: { google: { thought_signature: true } },
-    // Replies carry them; clients send whole messages back.
+    // Replies contain it, and clients send whole messages back.
     annotations: (value) => Array.isArray(value) && value.length === 0,
   },
   tool: { role: true, content: [PART], tool_call_id: true, name: true },
@@ -76,7 +76,7 @@ const FORMAT = new Kinds({
   json_schema: { type: true, json_schema: { name: true, description: true, schema: true, strict: true } },
 });
 
-/** What the reader of requests reads of this format; everything else is named as dropped. */
+/** The fields that the request reader reads; all others are reported as dropped. */
 export const REQUEST_SHAPE: Fields = {
   model: true,
   messages: [MESSAGE],
@@ -91,7 +91,7 @@ export const REQUEST_SHAPE: Fields = {
   stop: true,
   n: true,
   stream: true,
-  // Streams of the gateway hold no padding.
+  // The gateway's streams contain no padding.
   stream_options: { include_usage: true, include_obfuscation: isFalse },
   tools: [TOOL],
   functions: [{ name: true, description: true, parameters: true }],
@@ -114,11 +114,11 @@ export const REQUEST_SHAPE: Fields = {
   usage: { include: true },
   reasoning: { effort: true, max_tokens: true, enabled: true, exclude: true },
   thinking: { type: true, budget_tokens: true },
-  // Named with the hosted tools.
+  // Reported with the hosted tools.
   web_search_options: true,
   modalities: (value) => Array.isArray(value) && value.every((modality) => modality === "text"),
   store: isFalse,
-  // The gateway's own.
+  // The gateway's own field.
   extra_body: true,
 };
 

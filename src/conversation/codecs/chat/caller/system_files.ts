@@ -2,7 +2,9 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { ContextReference } from "../../../context_reference.ts";
 import { isObject, listOf, objectsOf } from "../../../wire_value.ts";
 
-/** One vendor of the chat format reads uploaded files that a system message names: `fileid://file-abc,file-def`. */
+/**
+ * Uploaded files named in a system message, as one vendor of the chat format supports: `fileid://file-abc,file-def`.
+ */
 export function systemFiles(body: JsonObject): ContextReference[] {
   return listOf(body.messages).flatMap((message, index): ContextReference[] => {
     if (!isObject(message) || message.role !== "system") return [];

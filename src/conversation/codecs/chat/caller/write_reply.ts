@@ -12,7 +12,7 @@ import { THOUGHT_BREAK, writeDetail } from "../shared/reasoning.ts";
 import { refusalOf, writeStop } from "../shared/stop.ts";
 import { writeUsage } from "../shared/usage.ts";
 
-/** A whole reply as this form tells it: thoughts in the dialect that most clients read. */
+/** Writes a whole reply. Reasoning is in `reasoning_content`, the dialect that most clients read. */
 export function writeReply(reply: Reply, context: ReplyContext): Written<JsonObject> {
   const losses: string[] = [];
   const parts = withoutPartialCall(reply, losses);
@@ -34,21 +34,21 @@ export function writeReply(reply: Reply, context: ReplyContext): Written<JsonObj
   return { body, losses };
 }
 
-/** `logprobs` of a choice; null where nobody asked for them. */
+/** The `logprobs` of a choice; null when none were requested. */
 export function writeChoiceLogprobs(tokens: readonly TokenLogprob[]): JsonObject | null {
   return tokens.length === 0 ? null : { content: writeTokenLogprobs(tokens), refusal: null };
 }
 
-/** The vendor's id, or one made from the request's. */
+/** The vendor's id, or one made from the request id. */
 export function replyId(id: string, context: ReplyContext): string {
   return id || `chatcmpl-${context.requestId}`;
 }
 
-/** A call that a limit cut short cannot be made: the caller is told of the limit alone. */
+/** Drops a last call that a limit cut off, because it cannot be executed; the caller receives only the limit. */
 function withoutPartialCall(reply: Reply, losses: string[]): readonly ReplyPart[] {
   const last = reply.parts.at(-1);
-  const limited = reply.stop.reason === "max_tokens" || reply.stop.reason === "context_full";
-  if (!limited || last?.kind !== "tool_call" || last.custom || isJson(last.input)) return reply.parts;
+  const isCutOff = reply.stop.reason === "max_tokens" || reply.stop.reason === "context_full";
+  if (!isCutOff || last?.kind !== "tool_call" || last.custom || isJson(last.input)) return reply.parts;
   losses.push("tool_call");
   return reply.parts.slice(0, -1);
 }
@@ -67,9 +67,9 @@ function writeMessage(parts: readonly ReplyPart[], explanation: string): JsonObj
   const calls = parts.filter((part) => part.kind === "tool_call");
   const refusal = parts.filter((part) => part.kind === "refusal").map((part) => part.text).join("") || explanation;
   const text = texts.map((part) => part.text).join("");
-  const silent = text === "" && (calls.length > 0 || refusal !== "");
-  const message: JsonObject = { role: "assistant", content: silent ? null : text, refusal: refusal || null };
-  Object.assign(message, writeThoughts(parts.filter((part) => part.kind === "reasoning")));
+  const isEmpty = text === "" && (calls.length > 0 || refusal !== "");
+  const message: JsonObject = { role: "assistant", content: isEmpty ? null : text, refusal: refusal || null };
+  Object.assign(message, writeReasoning(parts.filter((part) => part.kind === "reasoning")));
   const annotations = annotationsOf(parts);
   if (annotations.length > 0) message.annotations = annotations;
   const images = parts.filter((part) => part.kind === "image");
@@ -80,7 +80,7 @@ function writeMessage(parts: readonly ReplyPart[], explanation: string): JsonObj
   return message;
 }
 
-/** Offsets of annotations count the whole content. */
+/** The annotations of all texts. Their offsets count the whole content. */
 function annotationsOf(parts: readonly ReplyPart[]): JsonObject[] {
   let before = 0;
   return parts.flatMap((part) => {
@@ -91,20 +91,20 @@ function annotationsOf(parts: readonly ReplyPart[]): JsonObject[] {
   });
 }
 
-/** Thoughts as `reasoning_content`, and as `reasoning_details` where a proof must travel with one. */
-function writeThoughts(parts: readonly ReasoningPart[]): JsonObject {
+/** Reasoning as `reasoning_content`, and as `reasoning_details` when a part has a signature. */
+function writeReasoning(parts: readonly ReasoningPart[]): JsonObject {
   const text = parts.filter((part) => part.text !== "" && !part.redacted).map((part) => part.text);
-  const sealed = parts.some((part) => part.seal);
+  const hasSignature = parts.some((part) => part.seal);
   const details = parts.map((part, i) =>
     part.seal ? writeDetail({ ...part, seal: part.seal }, i) : { type: "reasoning.text", text: part.text, index: i }
   );
   return {
     ...(text.length > 0 && { reasoning_content: text.join(THOUGHT_BREAK) }),
-    ...(sealed && { reasoning_details: details }),
+    ...(hasSignature && { reasoning_details: details }),
   };
 }
 
-/** A picture in the dialect's shape, as the author's form has none. */
+/** An image in the shape of a dialect, because OpenAI's format has none. */
 export function writeImage(image: ImagePart): JsonObject {
   return { type: "image_url", image_url: { url: addressOf(image.source) } };
 }
@@ -118,7 +118,7 @@ function writeCall(part: ToolCallPart): JsonObject {
   return { id: callId, ...called, ...(seal && { extra_content: sealContent(seal) }) };
 }
 
-/** The one slot of this form for a proof that is no thought's. */
+/** The field of the format for a signature that does not belong to reasoning. */
 export function sealContent(seal: Seal): JsonObject {
   return { google: { thought_signature: writeSeal(seal, "chat") } };
 }

@@ -2,7 +2,7 @@ import { idOfKind } from "../../../issued_ids.ts";
 import type { IssuedIdReader } from "../../../pass_through.ts";
 import { isObject, objectOf, objectsOf } from "../../../wire_value.ts";
 
-/** The ids of this format's replies: those of spoken answers. Source: Chat Completions API reference. */
+/** Ids in replies of this format: those of audio output. Source: Chat Completions API reference. */
 export const issuedIds: IssuedIdReader = {
   mayIssue: (text) => text.includes('"audio"'),
   issuedIn(value) {

@@ -9,15 +9,16 @@ import { sealEditsOf } from "./seals.ts";
 import { watcher } from "./watcher.ts";
 
 /**
- * Chat completions as they pass. Every stream is asked for its usage, which the caller sees only if it asked as well.
+ * Passes chat completions through. Usage is requested in every stream, and removed again if the caller did not request
+ * it.
  */
 export const passThrough: PassThrough = {
   prepare(request) {
     const { body, changed, model, outputLimit, quirks } = request;
     const { bytes, scan, losses } = withEdits(request, sealEditsOf(request));
-    const wish = reasoningWishOf(request);
-    const set: Record<string, unknown> = { ...changed, ...wish.set, model };
-    const remove = ["extra_body", ...wish.remove];
+    const reasoning = reasoningWishOf(request);
+    const set: Record<string, unknown> = { ...changed, ...reasoning.set, model };
+    const remove = ["extra_body", ...reasoning.remove];
     if (outputLimit !== null) {
       set[quirks.has("max_tokens_field") ? "max_tokens" : "max_completion_tokens"] = outputLimit;
     }
@@ -25,7 +26,7 @@ export const passThrough: PassThrough = {
     else if (body.stream === true && !hasUsageOption(body)) {
       set.stream_options = { ...objectOf(body.stream_options), include_usage: true };
     }
-    return { body: spliceJson(bytes, scan, { set, remove }), losses: [...losses, ...wish.losses] };
+    return { body: spliceJson(bytes, scan, { set, remove }), losses: [...losses, ...reasoning.losses] };
   },
   watch: (body) => watcher(wantsUsage(body)),
   issuedIds,

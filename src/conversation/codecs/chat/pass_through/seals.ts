@@ -9,9 +9,9 @@ import { readDetail, writeOwnDetail } from "../shared/reasoning.ts";
 type Path = JsonEdit["path"];
 
 /**
- * The edits by which a history that holds wrapped proofs becomes one of this provider's: its own proofs are unwrapped,
- * those of others are left out, with the plain thoughts beside them where the vendor is the format's author, who takes
- * none.
+ * Edits a history with wrapped signatures for this provider. The provider's own signatures are unwrapped; those of
+ * others are removed. For OpenAI, which accepts no reasoning text, the text of a message without other signatures goes
+ * with them.
  */
 export function sealEditsOf({ body, latin1, provider, quirks }: PassedRequest): SealEdits {
   if (!latin1.includes(WRAPPED_SEAL_MARK)) return NO_EDITS;
@@ -21,35 +21,35 @@ export function sealEditsOf({ body, latin1, provider, quirks }: PassedRequest): 
     if (!isObject(message)) return;
     const path = ["messages", index];
     const kept = detailsOf(message, path, provider, edits);
-    const proofs = [
+    const carriers = [
       { owner: message, path },
-      ...listOf(message.tool_calls).map((call, place) => ({ owner: call, path: [...path, "tool_calls", place] })),
+      ...listOf(message.tool_calls).map((call, position) => ({ owner: call, path: [...path, "tool_calls", position] })),
     ];
-    const isLost = proofs.map((each) => isCallSealLost(each.owner, each.path, provider, edits)).includes(true);
+    const isLost = carriers.map((each) => isCallSealLost(each.owner, each.path, provider, edits)).includes(true);
     if (isLost || kept === "some" || kept === "none") losses.add("reasoning_signature");
     if (kept !== "none" || quirks.has("reasoning_in_history")) return;
-    for (const thoughts of ["reasoning_content", "reasoning"]) {
-      if (message[thoughts] === undefined) continue;
-      edits.push({ path: [...path, thoughts], value: undefined });
+    for (const field of ["reasoning_content", "reasoning"]) {
+      if (message[field] === undefined) continue;
+      edits.push({ path: [...path, field], value: undefined });
       losses.add("reasoning_text");
     }
   });
   return { edits, losses: [...losses] };
 }
 
-/** Adds the edits of one message's `reasoning_details`; tells how many of them stay. */
+/** Adds the edits of one message's `reasoning_details`, and returns how many of the details stay. */
 function detailsOf(message: JsonObject, path: Path, provider: string, edits: JsonEdit[]): "all" | "some" | "none" {
   const details = listOf(message.reasoning_details);
   const own: JsonEdit[] = [];
   let foreign = 0;
-  details.forEach((entry, place) => {
+  details.forEach((entry, position) => {
     const detail = objectOf(entry);
     if (detail === null || !(isWrapped(detail.signature) || isWrapped(detail.data))) return;
-    const at = [...path, "reasoning_details", place];
+    const at = [...path, "reasoning_details", position];
     const part = readDetail(detail);
     if (part?.seal !== undefined && isOwnSeal(part.seal, "chat", provider)) {
       const { seal } = part;
-      own.push({ path: at, value: writeOwnDetail({ ...part, seal }, place) });
+      own.push({ path: at, value: writeOwnDetail({ ...part, seal }, position) });
     } else {
       foreign++;
       own.push({ path: at, value: undefined });
@@ -63,7 +63,7 @@ function detailsOf(message: JsonObject, path: Path, provider: string, edits: Jso
   return foreign === 0 ? "all" : "some";
 }
 
-/** Adds the edit of `extra_content.google.thought_signature`; true when the proof is lost. */
+/** Adds the edit of `extra_content.google.thought_signature`; true when the signature is removed. */
 function isCallSealLost(owner: unknown, path: Path, provider: string, edits: JsonEdit[]): boolean {
   const google = isObject(owner) ? objectOf(objectOf(owner.extra_content)?.google) : null;
   if (!isWrapped(google?.thought_signature)) return false;

@@ -6,42 +6,42 @@ import { noteExtras, readUsage } from "../shared/usage.ts";
 import { eventReader } from "../upstream/event_reader.ts";
 
 /**
- * One pass over the text. Inside of JSON text a quote is escaped, so these match keys and whole words alone. Only a
- * value that says nothing is told by its spelling, as every chunk has some; any other is looked at.
+ * Matches in one pass over the text. Quotes within JSON strings are escaped, so only keys and whole strings match. Null
+ * and empty values are excluded by their spelling, because every chunk has some; any other value is parsed.
  */
-const CONCERNS = /"(?:usage|finish_reason)"(?!\s*:\s*null)|"url_citation"|"images"(?!\s*:\s*(?:null|\[\s*\]))|\[DONE\]/;
+const RELEVANT = /"(?:usage|finish_reason)"(?!\s*:\s*null)|"url_citation"|"images"(?!\s*:\s*(?:null|\[\s*\]))|\[DONE\]/;
 
 /**
- * Follows a stream that passes through. Beside `[DONE]` a finish reason counts as the end, as some vendors send no
- * other mark; only `[DONE]` is final, as usage follows the reason. The usage that comes last holds, unless it counts
- * nothing: some vendors send running totals.
+ * Observes a stream that passes through. A finish reason counts as the end, like `[DONE]`, because some vendors send no
+ * `[DONE]`; only `[DONE]` is final, because usage follows the finish reason. The last usage applies, unless it counts
+ * nothing, because some vendors send running totals.
  */
 export function watcher(wantsUsage: boolean): StreamWatcher {
   let usage: Usage | null = null;
-  let ended = false;
+  let isEnded = false;
   let isFinal = false;
   const extras = { webSearches: 0, imagesMade: 0 };
   return {
-    concerns: (text) => CONCERNS.test(text),
+    concerns: (text) => RELEVANT.test(text),
     follow(data) {
       if (data.startsWith("[DONE]")) {
-        ended = isFinal = true;
+        isEnded = isFinal = true;
         return;
       }
       const chunk = objectOf(parsedOrNull(data));
       usage = laterReport(usage, readUsage(chunk));
       noteExtras(extras, chunk);
-      ended ||= listOf(chunk?.choices).some((choice) => typeof objectOf(choice)?.finish_reason === "string");
+      isEnded ||= listOf(chunk?.choices).some((choice) => typeof objectOf(choice)?.finish_reason === "string");
     },
     usage: () => withAtLeast(usage, extras),
-    ended: () => ended,
+    ended: () => isEnded,
     isFinal: () => isFinal,
     isHidden: (data) => !wantsUsage && isUsageChunk(data),
     failureIn: (data) => failureReportedIn(eventReader(), data),
   };
 }
 
-/** The chunk by which the format reports usage: no choices, and usage that is not null. */
+/** The chunk that reports usage: no choices, and a `usage` object. */
 function isUsageChunk(data: string): boolean {
   if (!data.includes('"usage"')) return false;
   const chunk = objectOf(parsedOrNull(data));

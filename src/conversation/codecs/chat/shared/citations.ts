@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Citation } from "../../../conversation.ts";
 import { listOf, numberOrNull, objectOf, textOf } from "../../../wire_value.ts";
 
-/** `annotations` of a message or a delta. */
+/** Reads the `annotations` of a message or a delta. */
 export function readAnnotations(annotations: unknown): Citation[] {
   const citations: Citation[] = [];
   for (const entry of listOf(annotations)) {
@@ -19,7 +19,7 @@ export function readAnnotations(annotations: unknown): Citation[] {
   return citations;
 }
 
-/** Web sources as search vendors list them beside the choices: `citations` (addresses) and `search_results`. */
+/** Web sources outside of the choices, as search vendors list them: `citations` (URLs) and `search_results`. */
 export function readSources(body: JsonObject): Citation[] {
   const titles = new Map<string, string>();
   for (const result of listOf(body.search_results)) {
@@ -34,9 +34,9 @@ export function readSources(body: JsonObject): Citation[] {
 }
 
 /**
- * Citations as `annotations`. A source without a place is given the whole stretch of its text.
+ * Citations as `annotations`. A source without a span gets the whole text.
  *
- * @param before UTF-16 units of content that stand before the cited text.
+ * @param before UTF-16 units of content before the cited text.
  * @param length UTF-16 units of the cited text.
  */
 export function writeAnnotations(citations: readonly Citation[], before: number, length: number): JsonObject[] {

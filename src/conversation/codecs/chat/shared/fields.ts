@@ -1,4 +1,4 @@
-/** True when a field holds a wish: not absent, switched off or empty. */
+/** True when a field has a value: not absent, false or empty. */
 export function saysSomething(value: unknown): boolean {
   if (value === undefined || value === null || value === false || value === "") return false;
   return typeof value !== "object" || Object.keys(value).length > 0;

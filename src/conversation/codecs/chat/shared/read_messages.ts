@@ -6,36 +6,36 @@ import { saysSomething } from "./fields.ts";
 import { readContent } from "./read_parts.ts";
 import { readReasoning } from "./reasoning.ts";
 
-/** A turn being gathered: what tools returned stands before what the user says. */
+/** A turn being collected. Tool results come before other parts. */
 interface OpenTurn {
   readonly role: Turn["role"];
   readonly results: Part[];
   readonly parts: Part[];
 }
 
-/** A call that waits for its result, under the id that the caller spelled. */
+/** A call without a result so far. */
 interface OpenCall {
   readonly callId: string;
   readonly tool: string;
   readonly custom: boolean;
-  /** Index of the message that made it. */
-  readonly madeBy: number;
+  /** Index of the message with the call. */
+  readonly messageIndex: number;
 }
 
 interface Reading {
   readonly instructions: TextPart[];
   readonly turns: OpenTurn[];
-  /** Open calls by the caller's id; `""` for calls without one. */
+  /** Open calls by the caller's id; `""` for calls without an id. */
   readonly open: Map<string, OpenCall[]>;
   readonly callIds: Set<string>;
-  /** How often an id was met, so that the next free one is not looked for from the start. */
+  /** How often each id occurred, so that a unique one is found without starting at 1. */
   readonly uses: Map<string, number>;
-  /** The tools of every call met, by the caller's id. */
+  /** The tools of all calls so far, by the caller's id. */
   readonly tools: Map<string, string>;
   readonly beyond: Set<string>;
 }
 
-/** Messages as instructions and turns, calls and results paired by unique ids. The messages were checked before. */
+/** Reads checked messages into instructions and turns. Calls and results are paired by unique ids. */
 export function readMessages(
   messages: readonly unknown[],
   beyond: Set<string>,
@@ -85,7 +85,7 @@ function addInstruction(parts: readonly Part[], reading: Reading): void {
 function addParts(role: "user" | "assistant", parts: readonly Part[], reading: Reading): void {
   if (parts.length === 0) return;
   const turn = openTurn(role, reading);
-  // One by one: there may be more than a call takes arguments.
+  // Pushed one by one, because the number of parts may exceed the maximum number of arguments.
   for (const part of parts) turn.parts.push(part);
 }
 
@@ -93,7 +93,7 @@ function addResult(result: ToolResultPart, reading: Reading): void {
   openTurn("user", reading).results.push(result);
 }
 
-/** The last turn if it is this role's, else a new one: neighbours of one role are one turn. */
+/** The last turn if it has this role, otherwise a new one: adjacent messages of one role form one turn. */
 function openTurn(role: "user" | "assistant", reading: Reading): OpenTurn {
   const last = reading.turns.at(-1);
   if (last?.role === role) return last;
@@ -124,7 +124,7 @@ function readCall(fields: JsonObject, i: number, k: number, reading: Reading): T
   }
   const tool = textOf(called.name);
   const wireId = textOf(fields.id);
-  const callId = openCall(wireId, wireId || `call_${i}_${k}`, { tool, custom, madeBy: i }, reading);
+  const callId = openCall(wireId, wireId || `call_${i}_${k}`, { tool, custom, messageIndex: i }, reading);
   return {
     kind: "tool_call",
     callId,
@@ -137,32 +137,33 @@ function readCall(fields: JsonObject, i: number, k: number, reading: Reading): T
 
 function readLegacyCall(called: JsonObject, i: number, reading: Reading): ToolCallPart {
   const tool = textOf(called.name);
-  const callId = openCall(legacyId(tool), `call_${i}`, { tool, custom: false, madeBy: i }, reading);
+  const callId = openCall(legacyId(tool), `call_${i}`, { tool, custom: false, messageIndex: i }, reading);
   return { kind: "tool_call", callId, tool, input: readArguments(called.arguments) };
 }
 
-/** Legacy calls have no id: a result answers the last call of its function. */
+/** Legacy calls have no id: a result belongs to the last call of its function. */
 function legacyId(name: unknown): string {
   return `function:${textOf(name)}`;
 }
 
-/** Opens a call under an id that no other call of the conversation has: weak models repeat theirs. */
-function openCall(wireId: string, wanted: string, call: Omit<OpenCall, "callId">, reading: Reading): string {
-  let callId = wanted;
-  let uses = reading.uses.get(wanted) ?? 1;
-  while (reading.callIds.has(callId)) callId = `${wanted}_${++uses}`;
-  reading.uses.set(wanted, uses);
+/** Adds an open call under a unique id, because weak models repeat ids. */
+function openCall(wireId: string, preferredId: string, call: Omit<OpenCall, "callId">, reading: Reading): string {
+  let callId = preferredId;
+  let uses = reading.uses.get(preferredId) ?? 1;
+  while (reading.callIds.has(callId)) callId = `${preferredId}_${++uses}`;
+  reading.uses.set(preferredId, uses);
   reading.callIds.add(callId);
-  const waiting = reading.open.get(wireId);
-  if (waiting !== undefined && waiting.at(-1)?.madeBy === call.madeBy) waiting.push({ ...call, callId });
-  else reading.open.set(wireId, [{ ...call, callId }]);
+  const openCalls = reading.open.get(wireId);
+  if (openCalls !== undefined && openCalls.at(-1)?.messageIndex === call.messageIndex) {
+    openCalls.push({ ...call, callId });
+  } else reading.open.set(wireId, [{ ...call, callId }]);
   reading.tools.set(wireId, call.tool);
   return callId;
 }
 
 function readResult(message: JsonObject, wireId: string, content: readonly Part[], reading: Reading): ToolResultPart {
-  const waiting = reading.open.get(wireId) ?? reading.open.get("");
-  const call = waiting?.shift();
+  const openCalls = reading.open.get(wireId) ?? reading.open.get("");
+  const call = openCalls?.shift();
   const parts = content.filter(isReturnable);
   if (parts.length < content.length) reading.beyond.add("messages.content");
   return {
@@ -179,19 +180,19 @@ function isReturnable(part: Part): part is TextPart | ImagePart | FilePart {
   return part.kind === "text" || part.kind === "image" || part.kind === "file";
 }
 
-/** Arguments as JSON text, never empty; an object is against the form, yet sent. */
+/** Arguments as JSON text, never empty. Some clients send an object, although the format requires a string. */
 export function readArguments(value: unknown): string {
   if (objectOf(value)) return JSON.stringify(value);
   return textOf(value) || "{}";
 }
 
-/** The proof that one vendor puts on a call, `extra_content.google.thought_signature`. */
+/** The signature that one vendor attaches to a call: `extra_content.google.thought_signature`. */
 export function callSealOf(fields: JsonObject): Pick<ToolCallPart, "seal"> {
   const signature = textOf(objectOf(objectOf(fields.extra_content)?.google)?.thought_signature);
   return signature === "" ? {} : { seal: readSeal(signature, "chat") };
 }
 
-/** A proof on the whole message belongs to its text, else to its first call without one. */
+/** Moves the signature of a whole message to its text, or else to its first call without one. */
 export function sealedByMessage<P extends Part>(parts: readonly P[], message: JsonObject): P[] {
   const sealed = callSealOf(message);
   if (!sealed.seal) return [...parts];

@@ -5,11 +5,11 @@ import type { CacheMark, FilePart, ImagePart, Part, ReasoningPart, Source, TextP
 import { listOf, objectOf, textOf } from "../../../wire_value.ts";
 
 /**
- * The parts of a message's content, read one by one.
+ * The parts of a message's content.
  *
- * @param path Where the content stands, for errors: `messages[2].content`.
- * @param beyond Takes the names of parts that the neutral form has no word for.
- * @throws {GatewayError} `invalid_request` for a vendor's own file id, which means nothing elsewhere.
+ * @param path The path of the content, for errors: `messages[2].content`.
+ * @param beyond Receives the names of parts that have no neutral form.
+ * @throws {GatewayError} `invalid_request` for a vendor's file id, which is not valid at other vendors.
  */
 export function readContent(content: unknown, path: string, beyond: Set<string>): Part[] {
   if (typeof content === "string") return content === "" ? [] : [{ kind: "text", text: content }];
@@ -46,7 +46,7 @@ function readPart(fields: JsonObject, path: string, beyond: Set<string>): Part |
   }
 }
 
-/** Text as one vendor marks it: `{type: "thinking", thinking: [{type: "text", text}]}`, or the thought itself. */
+/** Reasoning in the content of one vendor: `{type: "thinking", thinking: [{type: "text", text}]}`, or a string. */
 export function readThinking(fields: JsonObject): ReasoningPart | null {
   const text = textOf(fields.thinking) ||
     listOf(fields.thinking).map((piece) => textOf(objectOf(piece)?.text)).join("");
@@ -58,7 +58,7 @@ function readText(fields: JsonObject): TextPart | null {
   return text === "" ? null : { kind: "text", text, ...cacheOf(fields) };
 }
 
-/** `cache_control` as gateways spell it, `prompt_cache_breakpoint` as the form's author does. */
+/** Reads `cache_control`, the spelling of gateways, and `prompt_cache_breakpoint`, that of OpenAI. */
 export function cacheOf(fields: JsonObject): { readonly cache?: CacheMark } {
   const control = objectOf(fields.cache_control);
   if (!control && !objectOf(fields.prompt_cache_breakpoint)) return {};
@@ -73,12 +73,15 @@ function readImage(fields: JsonObject): Part {
   return { ...part, ...(detail && { detail }), ...cacheOf(fields) };
 }
 
-/** An address as an object with `url`, or bare. */
+/** A URL given as an object with `url`, or as a string. */
 function addressOf(value: unknown): string {
   return textOf(value) || textOf(objectOf(value)?.url);
 }
 
-/** Media by what its data: URL says it is, since callers put documents and films into `image_url`. */
+/**
+ * A media part. Its kind follows the media type of a data: URL, because callers send documents and videos as
+ * `image_url`.
+ */
 function mediaFrom(address: string, kind: "image" | "file" | "video"): ImagePart | FilePart | Part {
   const source = readSource(address);
   const family = source.mediaType?.split("/", 1)[0];
@@ -89,17 +92,17 @@ function mediaFrom(address: string, kind: "image" | "file" | "video"): ImagePart
   return { kind, source };
 }
 
-/** Where bytes are: inside a data: URL, or at the address. */
+/** The source of media: the contents of a data: URL, or the URL. */
 export function readSource(address: string): Source {
   if (!address.startsWith("data:")) return { kind: "url", url: address, mediaType: null };
   const comma = address.indexOf(",");
   const [mediaType, ...parameters] = address.slice(5, comma).split(";");
   const data = address.slice(comma + 1);
-  const encoded = parameters.some((parameter) => parameter.trim().toLowerCase() === "base64");
+  const isBase64 = parameters.some((parameter) => parameter.trim().toLowerCase() === "base64");
   return {
     kind: "base64",
     mediaType: mediaType!.trim().toLowerCase() || "application/octet-stream",
-    data: encoded ? plainBase64(data) : Buffer.from(decodedText(data)).toString("base64"),
+    data: isBase64 ? plainBase64(data) : Buffer.from(decodedText(data)).toString("base64"),
   };
 }
 
@@ -107,11 +110,11 @@ function decodedText(data: string): string {
   try {
     return decodeURIComponent(data);
   } catch {
-    return data; // a stray percent sign: the text stands for itself
+    return data; // a percent sign that is not an escape: use the text as it is
   }
 }
 
-/** Standard base64 without line ends; callers also send the URL-safe alphabet. */
+/** Standard base64 without line breaks; callers also send the URL-safe alphabet. */
 function plainBase64(data: string): string {
   const oneLine = /\s/.test(data) ? data.replace(/\s+/g, "") : data;
   return /[-_]/.test(oneLine) ? oneLine.replaceAll("-", "+").replaceAll("_", "/") : oneLine;
@@ -131,7 +134,7 @@ function readFile(file: JsonObject, path: string, cache: { cache?: CacheMark }, 
   const data = textOf(file.file_data);
   if (data === "") {
     if (textOf(file.file_id) !== "") {
-      throw invalidField(`${path}.file_id`, "a vendor's file id cannot be translated for this model's vendor");
+      throw invalidField(`${path}.file_id`, "file ids are not supported for this model; send the file's data instead");
     }
     beyond.add("messages.content.file");
     return null;

@@ -6,9 +6,9 @@ import { isAbsent, objectOf, textOf } from "../../../wire_value.ts";
 
 const NAME = "web_search_options";
 
-const READ = new Set(["search_context_size", "user_location"]);
+const READ_FIELDS = new Set(["search_context_size", "user_location"]);
 
-/** The search that checked `web_search_options` ask for, also where they are empty; null when there are none. */
+/** The web search that checked `web_search_options` request, even if empty; null when they are absent. */
 export function readSearch({ web_search_options: options, tool_choice: choice }: JsonObject): WebSearch | null {
   const fields = objectOf(options);
   if (fields === null || choice === "none") return null;
@@ -21,17 +21,18 @@ export function readSearch({ web_search_options: options, tool_choice: choice }:
     userLocation: readUserLocation(objectOf(fields.user_location)?.approximate),
     names: { contextSize: `${NAME}.search_context_size`, userLocation: `${NAME}.user_location` },
     sent: { form: "chat", tool: fields },
-    beyond: Object.keys(fields).filter((key) => !READ.has(key) && !isAbsent(fields[key])).map((key) =>
+    beyond: Object.keys(fields).filter((key) => !READ_FIELDS.has(key) && !isAbsent(fields[key])).map((key) =>
       `${NAME}.${key}`
     ),
   };
 }
 
-const TAKES = { form: "chat", takes: ["contextSize", "userLocation"] } as const;
+const SUPPORT = { form: "chat", takes: ["contextSize", "userLocation"] } as const;
 
 /**
- * `web_search_options` for a conversation; no field when it offers no search. Who answers a request with them searches,
- * so that nobody need insist. The pages that are found are not told, but for those that the text cites.
+ * `web_search_options` of a conversation; no field when it offers no search. A model that accepts the field always
+ * searches, so that a required search needs no setting. The pages found are not reported, except those that the text
+ * cites.
  *
  * @throws {GatewayError} As {@linkcode searchToWrite}.
  */
@@ -40,7 +41,7 @@ export function writeSearch(
   canSearch: boolean,
   losses: Set<string>,
 ): { web_search_options?: JsonObject } {
-  const search = searchToWrite(conversation, canSearch, TAKES, losses);
+  const search = searchToWrite(conversation, canSearch, SUPPORT, losses);
   if (search === null) return {};
   if (search.sent.form === "chat") return { web_search_options: search.sent.tool };
   if (search.wantsPages !== undefined) losses.add(search.wantsPages);
@@ -54,7 +55,9 @@ export function writeSearch(
   };
 }
 
-/** Only models with search in their names take the options. Source: OpenAI guide "Web search", "Chat Completions". */
+/**
+ * Only models with "search" in their names accept the options. Source: OpenAI guide "Web search", "Chat Completions".
+ */
 export function searchesByName(model: string): boolean {
   return /search/.test(model);
 }

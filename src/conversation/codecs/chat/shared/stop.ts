@@ -2,7 +2,9 @@ import { stopFor } from "../../../reply.ts";
 import type { Stop, StopReason } from "../../../reply.ts";
 import { textOf } from "../../../wire_value.ts";
 
-/** `finish_reason` as the form's author and its dialects spell it. Source: Chat Completions reference; vendors' own. */
+/**
+ * Values of `finish_reason` at OpenAI and in dialects. Source: Chat Completions reference; other vendors' references.
+ */
 const REASONS: Readonly<Record<string, StopReason>> = {
   stop: "end",
   length: "max_tokens",
@@ -15,7 +17,7 @@ const REASONS: Readonly<Record<string, StopReason>> = {
   insufficient_system_resource: "max_tokens",
 };
 
-/** Words by which a vendor says in place of a reason that it failed. */
+/** Values by which a vendor reports a failure in place of a reason. */
 const FAILURES = ["error", "network_error"];
 
 /** Whether `finish_reason` reports a failure. */
@@ -24,29 +26,30 @@ export function isFailure(finishReason: unknown): boolean {
 }
 
 /**
- * Our word for a `finish_reason`. An unknown one, or none, is taken for a natural end.
+ * The neutral reason of a `finish_reason`. An unknown or missing one counts as a normal end.
  *
- * @param said What the reply held: a refusal without text is the reason for its end.
+ * @param content What the reply contained: a refusal without text is the reason for its end.
  */
-export function readStop(finishReason: unknown, said: { text: boolean; refusal: boolean; call: boolean }): Stop {
+export function readStop(finishReason: unknown, content: { text: boolean; refusal: boolean; call: boolean }): Stop {
   const raw = textOf(finishReason) || null;
   const reason = raw !== null && Object.hasOwn(REASONS, raw) ? REASONS[raw]! : "end";
-  if (reason === "end" && said.refusal && !said.text) return { reason: "refusal", raw };
-  return raw === null ? stopFor({ reason, raw }, said.call) : { reason, raw };
+  if (reason === "end" && content.refusal && !content.text) return { reason: "refusal", raw };
+  return raw === null ? stopFor({ reason, raw }, content.call) : { reason, raw };
 }
 
-/** The vendor's own explanation of a stop, shown as a refusal where the reply has none. */
-export function refusalOf(stop: Stop, refused: boolean): string {
+/** The vendor's explanation of a stop, to be shown as a refusal when the reply contains none. */
+export function refusalOf(stop: Stop, hasRefusal: boolean): string {
   const blocked = stop.reason === "refusal" || stop.reason === "content_filter" || stop.reason === "prompt_blocked";
-  return blocked && !refused ? stop.explanation ?? "" : "";
+  return blocked && !hasRefusal ? stop.explanation ?? "" : "";
 }
 
 /**
- * The `finish_reason` for a stop.
+ * The `finish_reason` of a stop.
  *
- * @param refused True when the caller sees a refusal: then a refusal is a natural end, else it looks like a filter.
+ * @param hasRefusal True when the reply contains a refusal: `refusal` is then written as `stop`, otherwise as
+ * `content_filter`.
  */
-export function writeStop(stop: Stop, hasToolCall: boolean, refused: boolean): string {
+export function writeStop(stop: Stop, hasToolCall: boolean, hasRefusal: boolean): string {
   switch (stopFor(stop, hasToolCall).reason) {
     case "max_tokens":
     case "context_full":
@@ -57,7 +60,7 @@ export function writeStop(stop: Stop, hasToolCall: boolean, refused: boolean): s
     case "prompt_blocked":
       return "content_filter";
     case "refusal":
-      return refused ? "stop" : "content_filter";
+      return hasRefusal ? "stop" : "content_filter";
     default:
       return "stop";
   }

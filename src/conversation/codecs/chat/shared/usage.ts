@@ -12,10 +12,9 @@ import type { ContentCounters, Usage } from "../../../usage.ts";
 import { listOf, objectOf } from "../../../wire_value.ts";
 
 /**
- * The usage of a whole reply or of a chunk; null when it has none. `prompt_tokens` includes what a cache gave,
- * `completion_tokens` should include reasoning: some vendors leave it out there and have it in `total_tokens` alone,
- * so a larger total decides, or more reasoning than completion. Source: Chat Completions reference, "The completion
- * object".
+ * The usage of a whole reply or a chunk; null when it has none. `prompt_tokens` includes cached tokens.
+ * `completion_tokens` should include reasoning, but some vendors count reasoning only in `total_tokens`: the difference
+ * is then added. Source: Chat Completions reference, "The completion object".
  */
 export function readUsage(body: unknown): Usage | null {
   const reply = objectOf(body);
@@ -29,25 +28,32 @@ export function readUsage(body: unknown): Usage | null {
   const completion = readCounter(usage.completion_tokens);
   const uncounted = Math.max(0, readCounter(usage.total_tokens) - prompt - completion);
   const output = completion + uncounted;
-  const thought = objectOf(usage.completion_tokens_details)?.reasoning_tokens ?? usage.reasoning_tokens;
+  const reasoning = objectOf(usage.completion_tokens_details)?.reasoning_tokens ?? usage.reasoning_tokens;
   const tokens: Usage = {
     freshTokens: prompt - cacheRead - cacheWrite,
     cacheReadTokens: cacheRead,
     cacheWrite5mTokens: cacheWrite,
     cacheWrite1hTokens: 0,
     toolPromptTokens: 0,
-    ...outputSideOf(output, readCounter(thought) || Math.min(uncounted, output)),
+    ...outputSideOf(output, readCounter(reasoning) || Math.min(uncounted, output)),
   };
   const extras = { imagesMade: 0, webSearches: 0 };
   noteExtras(extras, reply);
   const webSearches = searchesIn(usage) ?? extras.webSearches;
   const { prompt_tokens, completion_tokens, total_tokens } = usage;
-  const counters = [prompt_tokens, completion_tokens, total_tokens, cached, promptDetails?.cache_write_tokens, thought];
+  const counters = [
+    prompt_tokens,
+    completion_tokens,
+    total_tokens,
+    cached,
+    promptDetails?.cache_write_tokens,
+    reasoning,
+  ];
   const read = withCounters(tokens, { ...mediaIn(usage, tokens), ...extras, webSearches });
   return withTier(checkedCounters(read, counters), reply?.service_tier);
 }
 
-/** What media took, by the details of both sides. `cached_tokens_details` tells what of them came from a cache. */
+/** Tokens by medium, from the details of both sides. `cached_tokens_details` counts those read from a cache. */
 function mediaIn(usage: JsonObject, tokens: Usage) {
   const prompt = objectOf(usage.prompt_tokens_details) ?? {};
   const completion = objectOf(usage.completion_tokens_details) ?? {};
@@ -68,7 +74,7 @@ function mediaIn(usage: JsonObject, tokens: Usage) {
 }
 
 /**
- * Searches as the dialects count them; null where the usage does not. Sources: Perplexity API reference, "usage"
+ * Searches counted in the usage of dialects; null when not counted. Sources: Perplexity API reference, "usage"
  * (`num_search_queries`); xAI API reference, "usage" (`num_sources_used`: live search is billed by source).
  */
 function searchesIn(usage: JsonObject): number | null {
@@ -78,8 +84,8 @@ function searchesIn(usage: JsonObject): number | null {
 }
 
 /**
- * Notes what a reply, or a chunk of one, shows. Any citation counts as one search: the usage of search models names
- * none.
+ * Adds the billable content of a reply or a chunk. Any citation counts as one search, because search models report no
+ * count.
  */
 export function noteExtras(extras: ContentCounters, reply: JsonObject | null): void {
   for (const choice of listOf(reply?.choices)) {
@@ -92,7 +98,7 @@ export function noteExtras(extras: ContentCounters, reply: JsonObject | null): v
   }
 }
 
-/** The same as this form tells it. Both lives of cache entries become one number. */
+/** Writes usage in this format, which has one number for cache writes of both lifetimes. */
 export function writeUsage(usage: Usage): JsonObject {
   const prompt = promptTokensOf(usage);
   const written = usage.cacheWrite5mTokens + usage.cacheWrite1hTokens;

@@ -2,14 +2,13 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import { objectOf } from "../../../wire_value.ts";
 
 /**
- * Whether a request asks for usage in its stream: `stream_options.include_usage`, or `usage.include` of OpenRouter's
- * clients.
+ * Whether a request asks for usage in its stream: `stream_options.include_usage`, or OpenRouter's `usage.include`.
  */
 export function wantsUsage(body: JsonObject): boolean {
   return hasUsageOption(body) || objectOf(body.usage)?.include === true;
 }
 
-/** Whether a request asks for it in the words that every vendor knows. */
+/** Whether a request asks for usage by the option that every vendor supports. */
 export function hasUsageOption(body: JsonObject): boolean {
   return objectOf(body.stream_options)?.include_usage === true;
 }

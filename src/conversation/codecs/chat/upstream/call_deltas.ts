@@ -5,38 +5,38 @@ import { objectOf, textOf } from "../../../wire_value.ts";
 import { callSealOf } from "../shared/read_messages.ts";
 import { madeCallId } from "./read_reply.ts";
 
-/** A call whose pieces are still coming. */
+/** A call that is being streamed. */
 interface OpenCall {
-  /** The part's index; null until its name is known, without which a part cannot start. */
+  /** The part's index; null until the call's name arrives, as a part cannot start without it. */
   index: number | null;
-  /** The vendor's id, empty while it gave none. */
+  /** The vendor's id; empty until it arrives. */
   id: string;
   readonly custom: boolean;
-  /** Arguments that came before the name. */
+  /** Arguments received before the name. */
   held: string;
   sealed: boolean;
 }
 
 /** The calls of one stream. */
 export interface Calls {
-  /** By the vendor's index; a vendor that repeats an index for another call gets a new entry under it. */
+  /** By the vendor's index. A vendor that reuses an index for another call replaces the entry. */
   readonly byIndex: Map<unknown, OpenCall>;
   readonly inOrder: OpenCall[];
   readonly ids: Set<string>;
-  /** From what ids are made where the vendor gave none. */
+  /** The reply's id, from which call ids are made where the vendor sends none. */
   replyId: string;
 }
 
-/** No calls yet. */
+/** State of a stream without calls. */
 export function newCalls(): Calls {
   return { byIndex: new Map(), inOrder: [], ids: new Set(), replyId: "" };
 }
 
 /**
- * One entry of `delta.tool_calls`. Whole calls, pieces, and pieces without type, index or id are all met in the wild;
- * a name or an id that comes again with every piece is not a new call.
+ * Reads one entry of `delta.tool_calls`. Vendors send whole calls, deltas, and deltas without type, index or id. A name
+ * or id that is repeated in every delta does not start a new call.
  *
- * @param nextIndex Closes what is open and gives the index of a new part.
+ * @param nextIndex Closes the open part and returns the index of a new one.
  */
 export function readCallDelta(calls: Calls, fields: JsonObject, nextIndex: () => number): ReplyEvent[] {
   const custom = fields.type === "custom" || objectOf(fields.custom) !== null;
@@ -54,14 +54,14 @@ export function readCallDelta(calls: Calls, fields: JsonObject, nextIndex: () =>
   return events;
 }
 
-/** The call that a piece belongs to. */
+/** The call that a delta belongs to. */
 function callFor(calls: Calls, fields: JsonObject, name: string, custom: boolean): OpenCall {
   const id = textOf(fields.id);
   const key = fields.index ?? (id || null);
   const known = key === null ? (name === "" ? calls.inOrder.at(-1) : undefined) : calls.byIndex.get(key);
-  // A whole second call under an index that was used: some vendors number each one 0.
-  const other = known !== undefined && id !== "" && known.id !== "" && id !== known.id && name !== "";
-  if (known && !other) return known;
+  // A second whole call with an index in use: some vendors give every call the index 0.
+  const isNewCall = known !== undefined && id !== "" && known.id !== "" && id !== known.id && name !== "";
+  if (known && !isNewCall) return known;
   const call: OpenCall = { index: null, id: "", custom, held: "", sealed: false };
   calls.byIndex.set(key, call);
   calls.inOrder.push(call);
@@ -69,8 +69,8 @@ function callFor(calls: Calls, fields: JsonObject, name: string, custom: boolean
 }
 
 function openingOf(calls: Calls, call: OpenCall, tool: string) {
-  const place = calls.inOrder.indexOf(call);
-  const callId = call.id !== "" && !calls.ids.has(call.id) ? call.id : madeCallId(calls.replyId, place);
+  const position = calls.inOrder.indexOf(call);
+  const callId = call.id !== "" && !calls.ids.has(call.id) ? call.id : madeCallId(calls.replyId, position);
   calls.ids.add(callId);
   return { kind: "tool_call" as const, callId, tool, ...(call.custom && { custom: true }) };
 }
@@ -86,13 +86,13 @@ function sealed(call: OpenCall, index: number, seal: Seal): ReplyEvent {
   return { type: "part-seal", index, seal };
 }
 
-/** Puts the proof of a whole message on its first call without one; null if there is none. */
+/** Attaches the signature of a whole message to its first call without one; null if there is none. */
 export function sealFirstCall(calls: Calls, seal: Seal): ReplyEvent | null {
   const call = calls.inOrder.find((one) => one.index !== null && !one.sealed);
   return call ? sealed(call, call.index!, seal) : null;
 }
 
-/** The ends of all calls, in order. One that never got a name was never begun. */
+/** The ends of all calls, in order. A call whose name never arrived was not started. */
 export function callsClosed(calls: Calls): ReplyEvent[] {
   return calls.inOrder.flatMap(({ index }) => index === null ? [] : [{ type: "part-end" as const, index }]);
 }

@@ -19,21 +19,21 @@ import { plainThoughtOf, readDetail, THOUGHT_BREAK } from "../shared/reasoning.t
 import { isFailure, readStop } from "../shared/stop.ts";
 import { noteExtras, readUsage } from "../shared/usage.ts";
 
-/** A text, refusal or thought that is being streamed; calls are kept apart, as they may overlap. */
+/** A text, refusal or reasoning part that is being streamed. Calls are tracked separately, because they may overlap. */
 interface OpenPart {
   readonly index: number;
   readonly kind: "text" | "refusal" | "reasoning";
-  /** Which entry of `reasoning_details` it is; null for plain thoughts. */
+  /** The key of the entry of `reasoning_details`; null for plain reasoning. */
   readonly detail: string | null;
-  /** The thought so far, by which a detail that repeats it is known. */
-  thought: string;
+  /** The reasoning so far, to recognise a detail that repeats it. */
+  reasoning: string;
   sealed: boolean;
 }
 
 /**
- * One stream's state. It starts with the first chunk that has a choice (some vendors send a chunk about the prompt
- * before), keeps at most one text, refusal or thought open beside any number of calls, remembers the finish reason
- * when it comes, and finishes at `[DONE]`, so that the usage chunk between the two is counted.
+ * The state of one stream. It starts with the first chunk that has a choice, because some vendors send a chunk about
+ * the prompt first. At most one text, refusal or reasoning part is open, beside any number of calls. The finish reason
+ * is recorded, and the reply finishes at `[DONE]`, so that the usage chunk between the two is counted.
  */
 interface Reading {
   started: boolean;
@@ -46,13 +46,13 @@ interface Reading {
   usage: Usage | null;
   readonly extras: ContentCounters;
   citations: Citation[];
-  /** Tokens whose text has not come yet. */
+  /** Tokens with no text so far. */
   logprobs: TokenLogprob[];
-  readonly said: { text: boolean; refusal: boolean; call: boolean };
+  readonly content: { text: boolean; refusal: boolean; call: boolean };
   readonly events: ReplyEvent[];
 }
 
-/** Reads the chunks of the form's author and of its dialects. */
+/** Reads the chunks of OpenAI and of dialects. */
 export function eventReader(): EventReader {
   const reading: Reading = {
     started: false,
@@ -65,7 +65,7 @@ export function eventReader(): EventReader {
     extras: { webSearches: 0, imagesMade: 0 },
     citations: [],
     logprobs: [],
-    said: { text: false, refusal: false, call: false },
+    content: { text: false, refusal: false, call: false },
     events: [],
   };
   return {
@@ -74,7 +74,7 @@ export function eventReader(): EventReader {
       return reading.events.splice(0);
     },
     end() {
-      // Vendors exist that send no `[DONE]`: a finish reason says as surely that nothing is missing.
+      // Some vendors send no `[DONE]`: a finish reason also marks a complete reply.
       if (!reading.finished && reading.finishReason !== null) finish(reading);
       return reading.events.splice(0);
     },
@@ -121,10 +121,10 @@ function start(reading: Reading, chunk: JsonObject): void {
 }
 
 function readDelta(reading: Reading, delta: JsonObject): void {
-  readThoughts(reading, delta);
+  readReasoning(reading, delta);
   readContent(reading, delta.content);
   reading.citations.push(...readAnnotations(delta.annotations));
-  say(reading, "refusal", textOf(delta.refusal));
+  addText(reading, "refusal", textOf(delta.refusal));
   for (const image of readImages(delta.images)) {
     close(reading);
     reading.events.push({ type: "image", index: reading.next++, image });
@@ -139,47 +139,47 @@ function readDelta(reading: Reading, delta: JsonObject): void {
 function readCall(reading: Reading, fields: JsonObject): void {
   const events = readCallDelta(reading.calls, fields, () => {
     close(reading);
-    reading.said.call = true;
+    reading.content.call = true;
     return reading.next++;
   });
   reading.events.push(...events);
 }
 
-/** Text, or one vendor's list of `text` and `thinking` parts. */
+/** Reads text, or one vendor's list of `text` and `thinking` parts. */
 function readContent(reading: Reading, content: unknown): void {
-  if (typeof content === "string") return say(reading, "text", content);
+  if (typeof content === "string") return addText(reading, "text", content);
   for (const entry of listOf(content)) {
     const fields = objectOf(entry) ?? {};
-    const thought = fields.type === "thinking" ? readThinking(fields) : null;
-    if (thought) think(reading, thought.text, null);
-    else say(reading, "text", textOf(fields.text));
+    const reasoning = fields.type === "thinking" ? readThinking(fields) : null;
+    if (reasoning) addReasoning(reading, reasoning.text, null);
+    else addText(reading, "text", textOf(fields.text));
   }
 }
 
-function readThoughts(reading: Reading, delta: JsonObject): void {
+function readReasoning(reading: Reading, delta: JsonObject): void {
   const plain = plainThoughtOf(delta);
   const details = listOf(delta.reasoning_details).map((entry) => objectOf(entry) ?? {});
-  const telling = details.some((detail) => textOf(detail.text) !== "" || textOf(detail.summary) !== "");
-  // Where details tell the thought, the plain field beside them is the same thought again.
-  if (!telling) think(reading, plain, null);
+  const haveText = details.some((detail) => textOf(detail.text) !== "" || textOf(detail.summary) !== "");
+  // The plain field repeats the reasoning of the details.
+  if (!haveText) addReasoning(reading, plain, null);
   for (const detail of details) {
     const part = readDetail(detail);
     if (part) readDetailPart(reading, part, detailKeyOf(detail));
   }
 }
 
-/** Pieces of one detail share its place in the list and its kind. */
+/** Deltas of one detail share its index and kind. */
 function detailKeyOf(detail: JsonObject): string {
   return `${textOf(detail.type)}:${numberOrNull(detail.index) ?? ""}`;
 }
 
 function readDetailPart(reading: Reading, part: ReasoningPart, key: string): void {
   const { open } = reading;
-  const repeated = open?.kind === "reasoning" && open.detail === null && !open.sealed && !part.redacted &&
-    (part.text === "" || part.text === open.thought || open.thought.endsWith(THOUGHT_BREAK + part.text));
-  if (!repeated) {
-    const same = open?.kind === "reasoning" && open.detail === key && !open.sealed;
-    if (!same) openPart(reading, openingOf(part), key);
+  const isRepeated = open?.kind === "reasoning" && open.detail === null && !open.sealed && !part.redacted &&
+    (part.text === "" || part.text === open.reasoning || open.reasoning.endsWith(THOUGHT_BREAK + part.text));
+  if (!isRepeated) {
+    const isSame = open?.kind === "reasoning" && open.detail === key && !open.sealed;
+    if (!isSame) openPart(reading, openingOf(part), key);
     if (part.text !== "") addDelta(reading, part.text);
   }
   if (part.seal) sealOpen(reading, part.seal);
@@ -193,18 +193,18 @@ function openingOf(part: ReasoningPart): PartOpening {
   };
 }
 
-function think(reading: Reading, thought: string, detail: string | null): void {
-  const afterSealed = reading.open?.kind === "reasoning" && reading.open.sealed;
-  // The break between two thoughts is no part of the second.
-  const text = afterSealed && thought.startsWith(THOUGHT_BREAK) ? thought.slice(THOUGHT_BREAK.length) : thought;
+function addReasoning(reading: Reading, reasoning: string, detail: string | null): void {
+  const followsSigned = reading.open?.kind === "reasoning" && reading.open.sealed;
+  // The break between two reasoning parts does not belong to the second.
+  const text = followsSigned && reasoning.startsWith(THOUGHT_BREAK) ? reasoning.slice(THOUGHT_BREAK.length) : reasoning;
   if (text === "") return;
-  if (reading.open?.kind !== "reasoning" || afterSealed) openPart(reading, { kind: "reasoning" }, detail);
+  if (reading.open?.kind !== "reasoning" || followsSigned) openPart(reading, { kind: "reasoning" }, detail);
   addDelta(reading, text);
 }
 
-function say(reading: Reading, kind: "text" | "refusal", text: string): void {
+function addText(reading: Reading, kind: "text" | "refusal", text: string): void {
   if (text === "") return;
-  reading.said[kind] = true;
+  reading.content[kind] = true;
   if (reading.open?.kind !== kind) openPart(reading, { kind }, null);
   addDelta(reading, text);
 }
@@ -212,13 +212,13 @@ function say(reading: Reading, kind: "text" | "refusal", text: string): void {
 function openPart(reading: Reading, part: PartOpening, detail: string | null): void {
   close(reading);
   const index = reading.next++;
-  reading.open = { index, kind: part.kind as OpenPart["kind"], detail, thought: "", sealed: false };
+  reading.open = { index, kind: part.kind as OpenPart["kind"], detail, reasoning: "", sealed: false };
   reading.events.push({ type: "part-start", index, part });
 }
 
 function addDelta(reading: Reading, text: string): void {
   const open = reading.open!;
-  if (open.kind === "reasoning") open.thought += text;
+  if (open.kind === "reasoning") open.reasoning += text;
   const tokens = open.kind === "text" ? logprobsField(reading.logprobs.splice(0)) : {};
   reading.events.push({ type: "part-delta", index: open.index, text, ...tokens });
 }
@@ -228,7 +228,7 @@ function sealOpen(reading: Reading, seal: Seal): void {
   reading.events.push({ type: "part-seal", index: reading.open!.index, seal });
 }
 
-/** A proof on the whole message belongs to the text that is open, else to its first call without one. */
+/** Attaches the signature of a whole message to the open text, or else to the first call without one. */
 function sealByMessage(reading: Reading, seal: Seal): void {
   if (reading.open?.kind === "text") return sealOpen(reading, seal);
   const event = sealFirstCall(reading.calls, seal);
@@ -249,7 +249,7 @@ function finish(reading: Reading): void {
   close(reading);
   reading.events.push(...callsClosed(reading.calls));
   const usage = withAtLeast(reading.usage, reading.extras);
-  reading.events.push({ type: "finish", stop: readStop(reading.finishReason, reading.said), usage });
+  reading.events.push({ type: "finish", stop: readStop(reading.finishReason, reading.content), usage });
 }
 
 function fail(reading: Reading, body: unknown): void {

@@ -10,7 +10,7 @@ import { readReply } from "./read_reply.ts";
 import { TIER_WORDS } from "./tier_words.ts";
 import { writeRequest } from "./write_request.ts";
 
-/** Chat completions of their author and of the many vendors that resemble it. Source: Chat Completions reference. */
+/** The vendor side of chat completions, for OpenAI and compatible vendors. Source: Chat Completions reference. */
 export const upstream: UpstreamFormat = {
   name: "chat",
   author: "openai",

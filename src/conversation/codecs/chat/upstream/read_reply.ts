@@ -12,16 +12,16 @@ import { readReasoning } from "../shared/reasoning.ts";
 import { isFailure, readStop } from "../shared/stop.ts";
 import { readUsage } from "../shared/usage.ts";
 
-/** Fields of a message that are read, or that say nothing of their own. */
-const KNOWN = new Set([
+/** Fields of a message that are read, or that carry no information of their own. */
+const KNOWN_FIELDS = new Set([
   ...["role", "content", "refusal", "annotations", "tool_calls", "function_call", "images", "name", "prefix"],
   ...["reasoning_content", "reasoning", "reasoning_details", "extra_content", "thought_signature"],
 ]);
 
 /**
- * A whole reply of the form's author or of one of its dialects.
+ * Reads a whole reply of OpenAI or of a dialect.
  *
- * @throws {TypeError} If it is no reply of this form, or reports a failure in a reply's clothes.
+ * @throws {TypeError} If it is not a reply of this format, or a reply that reports a failure.
  */
 export function readReply(body: unknown): Reply {
   const reply = objectOf(body);
@@ -54,7 +54,7 @@ export function readReply(body: unknown): Reply {
   };
 }
 
-/** From what an id is made where a call has none: an answer's own id, so that no two answers share one. */
+/** The value from which ids of calls without one are made; unique to the reply. */
 function replyIdOf(reply: JsonObject): string {
   return `${textOf(reply.id)}/${numberOrNull(reply.created) ?? ""}`;
 }
@@ -75,19 +75,19 @@ function readMessageParts(message: JsonObject, replyId: string, beyond: Set<stri
     else beyond.add(`message.tool_calls.${textOf(fields.type)}`);
   });
   for (const name of Object.keys(message)) {
-    if (!KNOWN.has(name) && saysSomething(message[name])) beyond.add(`message.${name}`);
+    if (!KNOWN_FIELDS.has(name) && saysSomething(message[name])) beyond.add(`message.${name}`);
   }
   return sealedByMessage(parts, message);
 }
 
-/** Text, or one vendor's list of `text` and `thinking` parts. */
+/** Reads text, or one vendor's list of `text` and `thinking` parts. */
 function readReplyContent(content: unknown, beyond: Set<string>): ReplyPart[] {
   if (typeof content === "string") return content === "" ? [] : [{ kind: "text", text: content }];
   const parts: ReplyPart[] = [];
   for (const entry of listOf(content)) {
     const fields = objectOf(entry) ?? {};
-    const thought = fields.type === "thinking" ? readThinking(fields) : null;
-    if (thought) append(parts, thought);
+    const reasoning = fields.type === "thinking" ? readThinking(fields) : null;
+    if (reasoning) append(parts, reasoning);
     else if (textOf(fields.text) !== "") append(parts, { kind: "text", text: textOf(fields.text) });
     else if (fields.type === "image_url") parts.push(...readImages([fields]));
     else if (fields.type !== "text" && fields.type !== "thinking") beyond.add(`message.content.${textOf(fields.type)}`);
@@ -95,14 +95,14 @@ function readReplyContent(content: unknown, beyond: Set<string>): ReplyPart[] {
   return parts;
 }
 
-/** Neighbouring pieces of text or of thought are one part, as they are in a stream. */
+/** Appends a part. Adjacent pieces of text or of reasoning form one part, as in a stream. */
 function append(parts: ReplyPart[], part: TextPart | ReasoningPart): void {
   const last = parts.at(-1);
   if (last?.kind === part.kind) parts[parts.length - 1] = { ...part, text: last.text + part.text };
   else parts.push(part);
 }
 
-/** Pictures as some vendors return them: `images: [{type: "image_url", image_url: {url}}]`. */
+/** Reads images as some vendors return them: `images: [{type: "image_url", image_url: {url}}]`. */
 export function readImages(images: unknown): ImagePart[] {
   const parts: ImagePart[] = [];
   for (const entry of listOf(images)) {
@@ -129,18 +129,18 @@ function callIdOf(fields: JsonObject, replyId: string, k: number, taken: Set<str
   return callId;
 }
 
-/** An id for a call whose vendor gave none, or one twice: the same whenever the same answer is read. */
+/** An id for a call without an id or with a repeated one; the same whenever the same reply is read. */
 export function madeCallId(replyId: string, k: number): string {
   return `call_${createHash("sha256").update(`${replyId}/${k}`).digest("base64url").slice(0, 24)}`;
 }
 
-/** Tokens go to the first text; this format tells them for all of a choice. */
+/** Attaches tokens to the first text, because this format reports them for a whole choice. */
 function withLogprobs(parts: readonly ReplyPart[], logprobs: readonly TokenLogprob[]): readonly ReplyPart[] {
   const at = logprobs.length > 0 ? parts.findIndex((part) => part.kind === "text") : -1;
   return at < 0 ? parts : parts.map((part, i) => i === at ? { ...part, logprobs } as ReplyPart : part);
 }
 
-/** Citations go to the first text, whose offsets they count. */
+/** Attaches citations to the first text, because their offsets refer to it. */
 function citedParts(parts: readonly ReplyPart[], citations: readonly Citation[]): ReplyPart[] {
   const at = citations.length > 0 ? parts.findIndex((part) => part.kind === "text") : -1;
   return parts.map((part, i) => i === at ? { ...part, citations } : part);

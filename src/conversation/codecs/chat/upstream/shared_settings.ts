@@ -6,19 +6,18 @@ import { TIER_WORDS } from "./tier_words.ts";
 import type { Writing } from "./writing.ts";
 
 /**
- * The settings of other formats that this one has as well: tier, records and probabilities of tokens. Not every
- * vendor takes them.
+ * Settings shared with other formats: service tier, metadata and token probabilities. Not every vendor accepts them.
  *
- * @param isThinking True for a model that thinks before it answers: it gives no probabilities.
+ * @param isReasoning True for a model that reasons before it answers: such a model reports no probabilities.
  */
-export function writeSharedSettings(conversation: Conversation, isThinking: boolean, writing: Writing): JsonObject {
+export function writeSharedSettings(conversation: Conversation, isReasoning: boolean, writing: Writing): JsonObject {
   const { target: { quirks }, losses } = writing;
   const { serviceTier, logprobs } = conversation;
-  if (logprobs !== undefined && isThinking) losses.add("logprobs");
+  if (logprobs !== undefined && isReasoning) losses.add("logprobs");
   return {
     ...writtenTier(serviceTier, "service_tier", quirks.has("no_service_tier") ? {} : TIER_WORDS, losses),
     ...writeDefaultSettings(conversation, !quirks.has("no_metadata"), losses),
-    ...(logprobs === undefined || isThinking ? {} : {
+    ...(logprobs === undefined || isReasoning ? {} : {
       logprobs: true,
       ...(logprobs > 0 ? { top_logprobs: logprobs } : {}),
     }),

@@ -9,38 +9,38 @@ import type { SayablePart } from "./write_parts.ts";
 import { toolNameFor } from "./writing.ts";
 import type { Writing } from "./writing.ts";
 
-/** Stands in for a first word where there is none. */
+/** The user message of a request that would otherwise have none. */
 const FILLER = "Continue";
 
 interface Messages {
   readonly list: JsonObject[];
-  /** Parts of a user's message that wait for one: media of tools' results and of the assistant's own. */
-  waiting: JsonObject[];
+  /** Parts of the next user message: media of tool results and of assistant turns. */
+  pendingParts: JsonObject[];
   readonly pairs: Pairs;
-  /** Index of the first turn of the tool loop that the conversation ends in. */
+  /** Index of the first turn of the tool loop at the end of the conversation. */
   readonly loopStart: number;
   readonly writing: Writing;
 }
 
-/** Instructions and turns as messages, every call answered right behind it. */
+/** Writes instructions and turns as messages. The result of every call follows it directly. */
 export function writeMessages(conversation: Conversation, writing: Writing): JsonObject[] {
   const { instructions, turns } = conversation;
   const messages: Messages = {
     list: [],
-    waiting: [],
+    pendingParts: [],
     pairs: pairsOf(turns, (id) => wireCallId(id, writing.target.quirks)),
     loopStart: toolLoopStart(turns),
     writing,
   };
-  // `system` and not `developer`: the author's new models read both alike, old ones and other vendors know no other.
+  // OpenAI's new models treat `system` like `developer`; old models and other vendors support only `system`.
   if (instructions.length > 0) addSystem(messages, instructions);
   turns.forEach((turn, i) => addTurn(messages, turn, i));
-  flushWaiting(messages);
-  // The author takes instructions alone; some vendors want a user's word.
-  const isWanting = messages.list.every(({ role }) =>
+  flushPending(messages);
+  // OpenAI accepts instructions alone; some vendors require a user message.
+  const needsFiller = messages.list.every(({ role }) =>
     role === "system" && writing.target.quirks.has("needs_user_message")
   );
-  if (isWanting) messages.list.push({ role: "user", content: FILLER });
+  if (needsFiller) messages.list.push({ role: "user", content: FILLER });
   return messages.list;
 }
 
@@ -61,26 +61,26 @@ function addSystem(messages: Messages, texts: readonly TextPart[]): void {
   messages.list.push({ role: "system", content: writeContent(content, messages.writing) });
 }
 
-/** Results that answer a call were written behind it; others are told as text. */
+/** Writes a user turn. Results with a call were written after it; others are written as text. */
 function addUser(messages: Messages, turn: Turn): void {
   const { writing, pairs } = messages;
   for (const part of turn.parts) {
     if (part.kind === "tool_result") {
       if (!pairs.orphans.has(part)) continue;
-      messages.waiting.push(...orphanAsText(part).filter(isSayable).map((said) => writePart(said, writing)));
-    } else if (isSayable(part)) messages.waiting.push(writePart(part, writing));
+      messages.pendingParts.push(...orphanAsText(part).filter(isUserPart).map((one) => writePart(one, writing)));
+    } else if (isUserPart(part)) messages.pendingParts.push(writePart(part, writing));
   }
-  flushWaiting(messages);
+  flushPending(messages);
 }
 
-function flushWaiting(messages: Messages): void {
-  if (messages.waiting.length === 0) return;
-  const content = writeContent(messages.waiting, messages.writing);
+function flushPending(messages: Messages): void {
+  if (messages.pendingParts.length === 0) return;
+  const content = writeContent(messages.pendingParts, messages.writing);
   messages.list.push({ role: "user", content });
-  messages.waiting = [];
+  messages.pendingParts = [];
 }
 
-function isSayable(part: Turn["parts"][number]): part is SayablePart {
+function isUserPart(part: Turn["parts"][number]): part is SayablePart {
   return part.kind !== "tool_call" && part.kind !== "tool_result" && part.kind !== "reasoning" &&
     part.kind !== "web_search";
 }
@@ -88,17 +88,17 @@ function isSayable(part: Turn["parts"][number]): part is SayablePart {
 function addAssistant(messages: Messages, turn: Turn, inLoop: boolean): void {
   const { writing, pairs } = messages;
   const calls = turn.parts.filter((part) => part.kind === "tool_call");
-  const said = writeSaid(turn, writing);
+  const texts = writeTexts(turn, writing);
   if (turn.parts.some(({ kind }) => kind === "web_search")) writing.losses.add("web_search_call");
-  const thoughts = writeReasoning(turn.parts, inLoop && calls.length > 0, writing);
+  const reasoning = writeReasoning(turn.parts, inLoop && calls.length > 0, writing);
   const toolCalls = calls.map((call) => writeCall(call, pairs.calls.get(call)!, writing));
-  if (said.text || said.refusal || calls.length > 0 || Object.keys(thoughts).length > 0) {
+  if (texts.text || texts.refusal || calls.length > 0 || Object.keys(reasoning).length > 0) {
     messages.list.push({
       role: "assistant",
-      // Only beside calls or a refusal may the content be null.
-      content: said.text ?? (calls.length > 0 || said.refusal ? null : ""),
-      ...(said.refusal && { refusal: said.refusal }),
-      ...thoughts,
+      // The content may be null only beside calls or a refusal.
+      content: texts.text ?? (calls.length > 0 || texts.refusal ? null : ""),
+      ...(texts.refusal && { refusal: texts.refusal }),
+      ...reasoning,
       ...(calls.length > 0 && { tool_calls: toolCalls }),
     });
   }
@@ -106,8 +106,8 @@ function addAssistant(messages: Messages, turn: Turn, inLoop: boolean): void {
   for (const call of calls) addResult(messages, call, pairs.calls.get(call)!);
 }
 
-/** Text and refusals; not every vendor has a field for the second. */
-function writeSaid(turn: Turn, writing: Writing): { text: unknown; refusal: string } {
+/** Text and refusals of an assistant turn; not every vendor has a field for refusals. */
+function writeTexts(turn: Turn, writing: Writing): { text: unknown; refusal: string } {
   const isText = writing.target.quirks.has("no_refusal_field");
   const texts = turn.parts.filter((part) => part.kind === "text" || (isText && part.kind === "refusal"));
   const refusals = turn.parts.filter((part) => part.kind === "refusal");
@@ -117,28 +117,28 @@ function writeSaid(turn: Turn, writing: Writing): { text: unknown; refusal: stri
   };
 }
 
-/** What the assistant showed cannot stand in its message: the user's next one repeats it. */
+/** An assistant message cannot contain media: they are repeated in the next user message. */
 function addOwnMedia(messages: Messages, turn: Turn): void {
-  const media = turn.parts.filter((part) => isSayable(part) && part.kind !== "text" && part.kind !== "refusal");
+  const media = turn.parts.filter((part) => isUserPart(part) && part.kind !== "text" && part.kind !== "refusal");
   if (media.length === 0) return;
   messages.writing.losses.add("image");
   const written = media.map((part) => writePart(part as SayablePart, messages.writing));
-  messages.waiting.push({ type: "text", text: "From your previous answer:" }, ...written);
+  messages.pendingParts.push({ type: "text", text: "From your previous answer:" }, ...written);
 }
 
 function writeCall(call: ToolCallPart, { id }: PairedCall, writing: Writing): JsonObject {
   const name = toolNameFor(writing, call.tool);
   if (call.cache) writing.losses.add("cache_control");
   const seal = call.seal && ownSeal(call.seal, writing);
-  const proof = seal ? { extra_content: { google: { thought_signature: seal.value } } } : {};
+  const signature = seal ? { extra_content: { google: { thought_signature: seal.value } } } : {};
   if (call.custom && !writing.target.quirks.has("no_custom_tools")) {
-    return { id, type: "custom", custom: { name, input: call.input }, ...proof };
+    return { id, type: "custom", custom: { name, input: call.input }, ...signature };
   }
   const text = call.custom ? JSON.stringify({ input: call.input }) : call.input;
-  return { id, type: "function", function: { name, arguments: text }, ...proof };
+  return { id, type: "function", function: { name, arguments: text }, ...signature };
 }
 
-/** Tools answer in text: what they show else waits for the user's next message, and the text points there. */
+/** Writes a tool result. It holds only text; media go to the next user message, and the text refers to them. */
 function addResult(messages: Messages, call: ToolCallPart, { id, result }: PairedCall): void {
   const { writing, list } = messages;
   if (!result) {
@@ -156,13 +156,13 @@ function addResult(messages: Messages, call: ToolCallPart, { id, result }: Paire
   if (shown.length > 0) {
     losses.add("tool_result_image");
     texts.push({ type: "text", text: `(${shown.length} attached to the next user message)` });
-    messages.waiting.push({ type: "text", text: `Attached to the result of ${call.tool} (${id}):` }, ...shown);
+    messages.pendingParts.push({ type: "text", text: `Attached to the result of ${call.tool} (${id}):` }, ...shown);
   }
   if (result.isError) markFailed(texts, losses);
   list.push({ role: "tool", tool_call_id: id, content: writeContent(texts, writing) });
 }
 
-/** This form has no flag for a tool that failed: the text says it, if it does not already. */
+/** Marks a failed call in the text of its result, unless it is obvious, because this format has no field for it. */
 function markFailed(texts: JsonObject[], losses: Set<string>): void {
   losses.add("tool_error");
   const first = texts[0]?.text;

@@ -5,17 +5,17 @@ import type { AudioPart, FilePart, ImagePart, Part, VideoPart } from "../../../c
 import { portableAddressOf } from "../../../media_address.ts";
 import type { Writing } from "./writing.ts";
 
-/** Between texts that a vendor without text parts gets as one. */
+/** Separates texts that are joined for a vendor without text parts. */
 const TEXT_BREAK = "\n\n";
 
-/** What may stand in a user's message. */
+/** A part that a user message can contain. */
 export type SayablePart = Part & { readonly kind: "text" | "image" | "file" | "audio" | "video" | "refusal" };
 
 /**
- * One part of a user's message.
+ * Writes one part of a user message.
  *
- * @throws {GatewayError} `invalid_request` for media that this vendor's form has no word for: without them the
- * request would mean something else.
+ * @throws {GatewayError} `invalid_request` for media that the vendor does not support, because the request would change
+ * its meaning without them.
  */
 export function writePart(part: SayablePart, writing: Writing): JsonObject {
   switch (part.kind) {
@@ -35,11 +35,11 @@ export function writePart(part: SayablePart, writing: Writing): JsonObject {
   }
 }
 
-/** A message's content: bare text where that says it all, and where the vendor knows no parts of text. */
+/** A message's content: a string for a single text and for vendors without text parts, otherwise the parts. */
 export function writeContent(parts: readonly JsonObject[], { target }: Pick<Writing, "target">): unknown {
   if (parts.length === 0) return "";
-  const textOnly = parts.every((part) => part.type === "text");
-  if (textOnly && (parts.length === 1 || target.quirks.has("no_text_parts"))) {
+  const isTextOnly = parts.every((part) => part.type === "text");
+  if (isTextOnly && (parts.length === 1 || target.quirks.has("no_text_parts"))) {
     return parts.map((part) => part.text).join(TEXT_BREAK);
   }
   return parts;
@@ -47,17 +47,17 @@ export function writeContent(parts: readonly JsonObject[], { target }: Pick<Writ
 
 function writeImage({ source, detail, cache }: ImagePart, { losses }: Writing): JsonObject {
   if (cache) losses.add("cache_control");
-  // This form looks no closer than "high".
+  // "high" is the highest resolution of this format.
   if (detail === "original") losses.add("image_detail");
-  const closeness = detail === undefined ? {} : { detail: detail === "original" ? "high" : detail };
-  return { type: "image_url", image_url: { url: portableAddressOf(source, "image"), ...closeness } };
+  const resolution = detail === undefined ? {} : { detail: detail === "original" ? "high" : detail };
+  return { type: "image_url", image_url: { url: portableAddressOf(source, "image"), ...resolution } };
 }
 
-/** Plain text is shown as text, as this form's vendors take few kinds of documents. */
+/** Writes a document. Plain text is sent as text, because vendors of this format support few document types. */
 function writeFile({ source, name, cache }: FilePart, { target, losses }: Writing): JsonObject {
   if (cache) losses.add("cache_control");
   if (source.kind === "url") {
-    if (!target.quirks.has("file_addresses")) throw unsayable("file", "a file by its address");
+    if (!target.quirks.has("file_addresses")) throw unsupported("file", "files by URL; send the file's data");
     return { type: "file", file: { filename: name ?? "document.pdf", file_data: portableAddressOf(source, "file") } };
   }
   if (isText(source.mediaType)) {
@@ -84,19 +84,19 @@ const AUDIO_FORMATS: Readonly<Record<string, string>> = {
 };
 
 function writeAudio({ source }: AudioPart, { target }: Writing): JsonObject {
-  if (source.kind === "url") throw unsayable("audio", "sound by its address");
+  if (source.kind === "url") throw unsupported("audio", "audio by URL; send the audio's data");
   const format = AUDIO_FORMATS[source.mediaType] ??
     (target.quirks.has("any_audio_format") ? source.mediaType.replace(/^audio\/(x-)?/, "") : null);
-  if (format === null) throw unsayable("audio", `sound of the type "${source.mediaType}"`);
+  if (format === null) throw unsupported("audio", `audio of type "${source.mediaType}"; send wav or mp3`);
   return { type: "input_audio", input_audio: { data: source.data, format } };
 }
 
 function writeVideo({ source }: VideoPart, { target }: Writing): JsonObject {
-  if (!target.quirks.has("video_parts")) throw unsayable("video", "video");
+  if (!target.quirks.has("video_parts")) throw unsupported("video", "video input");
   return { type: "video_url", video_url: { url: portableAddressOf(source, "video") } };
 }
 
-/** @param loss The neutral name of what the vendor does not take. */
-function unsayable(loss: string, what: string): GatewayError {
-  return invalidField(loss, `this model's vendor does not take ${what}`);
+/** @param loss The neutral name of the part that the vendor does not support. */
+function unsupported(loss: string, what: string): GatewayError {
+  return invalidField(loss, `this model does not support ${what}`);
 }

@@ -4,15 +4,15 @@ import type { Seal } from "../../../seal.ts";
 import { THOUGHT_BREAK, writeOwnDetail } from "../shared/reasoning.ts";
 import type { Writing } from "./writing.ts";
 
-/** Index of the first turn after the last thing that a user said: from there on, tools and the model talk alone. */
+/** Index of the first turn after the last user message: from there on, only the model and tools take turns. */
 export function toolLoopStart(turns: readonly Turn[]): number {
   return turns.findLastIndex((turn) => turn.role === "user" && turn.parts.some((part) => part.kind !== "tool_result")) +
     1;
 }
 
 /**
- * The thoughts of an assistant's turn in a request. The form's author takes none. Other vendors get back
- * what they sealed, and plain thoughts where some of them insist: beside the calls of a tool loop that still runs.
+ * The reasoning of an assistant turn. OpenAI accepts none. Other vendors receive their own signed reasoning, and plain
+ * reasoning where some require it: in a tool loop that is not finished.
  */
 export function writeReasoning(parts: readonly Part[], inToolLoop: boolean, writing: Writing): JsonObject {
   const details: JsonObject[] = [];
@@ -44,10 +44,10 @@ function writeTextSeal(parts: readonly Part[], writing: Writing): JsonObject {
   return {};
 }
 
-/** The seal if its issuer is the vendor that the request goes to, in this form; else null, and a loss. */
+/** The signature if the target vendor issued it in this format; otherwise null, and it is reported as dropped. */
 export function ownSeal(seal: Seal, { target, losses }: Writing): Seal | null {
-  const isTaken = seal.issuer === null && target.quirks.has("reasoning_in_history");
-  const own = seal.form === "chat" && (seal.issuer === target.provider || isTaken);
-  if (!own) losses.add("reasoning_signature");
-  return own ? seal : null;
+  const isAccepted = seal.issuer === null && target.quirks.has("reasoning_in_history");
+  const isOwn = seal.form === "chat" && (seal.issuer === target.provider || isAccepted);
+  if (!isOwn) losses.add("reasoning_signature");
+  return isOwn ? seal : null;
 }

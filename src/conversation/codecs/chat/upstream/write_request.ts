@@ -11,9 +11,9 @@ import type { Overflow } from "./write_tools.ts";
 import type { Writing } from "./writing.ts";
 
 /**
- * A conversation as a request body, with whatever the target would refuse repaired.
+ * Writes a conversation as a request body, adapted to what the target accepts.
  *
- * @throws {GatewayError} `invalid_request` for media that the target cannot be shown.
+ * @throws {GatewayError} `invalid_request` for media that the target does not support.
  */
 export function writeRequest(conversation: Conversation, target: RequestTarget): Written<JsonObject> {
   const writing: Writing = { target, losses: new Set(), toolNames: new Map() };
@@ -41,9 +41,7 @@ function withInstruction(conversation: Conversation, text: string | null): Conve
   return { ...conversation, instructions: [...conversation.instructions, instruction] };
 }
 
-/**
- * `json_object` is refused unless some message speaks of JSON. Source: Chat Completions reference, "response_format".
- */
+/** `json_object` is rejected unless a message mentions JSON. Source: Chat Completions reference, "response_format". */
 function mentionsJson(message: JsonObject): boolean {
   const texts = [textOf(message.content), ...listOf(message.content).map((part) => textOf(objectOf(part)?.text))];
   return texts.some((text) => /json/i.test(text));

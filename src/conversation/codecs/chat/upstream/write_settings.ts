@@ -7,17 +7,17 @@ import { takesSampling } from "../../../sampling.ts";
 import { writeSharedSettings } from "./shared_settings.ts";
 import type { Writing } from "./writing.ts";
 
-const MOST_STOPS = 4;
-const LONGEST_USER = 64;
-const LONGEST_CACHE_KEY = 64;
-/** Against what a budget is measured when nobody names the longest answer. */
-const USUAL_OUTPUT_TOKENS = 32_000;
+const MAX_STOP_SEQUENCES = 4;
+const MAX_USER_CHARACTERS = 64;
+const MAX_CACHE_KEY_CHARACTERS = 64;
+/** Assumed length of the reply, to convert a budget when neither request nor model has a limit. */
+const DEFAULT_OUTPUT_TOKENS = 32_000;
 
-/** Everything but messages, tools and the shape of the answer. */
+/** Writes everything except messages, tools and the output format. */
 export function writeSettings(conversation: Conversation, writing: Writing): JsonObject {
   const { quirks } = writing.target;
-  const reasoning = writeReasoningWish(conversation, writing);
-  nameLostReasoning(conversation.reasoning, reasoning.effort, writing);
+  const reasoning = writeReasoningSettings(conversation, writing);
+  addDroppedReasoning(conversation.reasoning, reasoning.effort, writing);
   return {
     ...writeLimit(conversation, writing.target),
     ...writeSampling(conversation.sampling, reasoning.effort, writing),
@@ -25,19 +25,19 @@ export function writeSettings(conversation: Conversation, writing: Writing): Jso
     ...writeHints(conversation, writing),
     ...writeSharedSettings(conversation, !takesSampling(writing.target.facts, reasoning.effort), writing),
     ...(conversation.stream && { stream: true }),
-    // Usage is always asked for, as it is what the caller is charged by.
+    // Usage is always requested, because the caller is charged by it.
     ...(conversation.stream && !quirks.has("no_stream_options") && { stream_options: { include_usage: true } }),
   };
 }
 
-/** The author's reasoning models refuse `max_tokens`, other vendors know no other word. */
+/** OpenAI's reasoning models reject `max_tokens`; some other vendors support only it. */
 function writeLimit({ maxOutputTokens }: Conversation, { quirks }: RequestTarget): JsonObject {
   if (maxOutputTokens === null) return {};
   return { [quirks.has("max_tokens_field") ? "max_tokens" : "max_completion_tokens"]: maxOutputTokens };
 }
 
-/** This form says an effort, and nothing of how much of the thinking is shown. */
-function nameLostReasoning(
+/** Reports dropped reasoning settings: this format has an effort, but no budget or visibility. */
+function addDroppedReasoning(
   reasoning: Conversation["reasoning"],
   effort: Effort | null,
   { losses }: Writing,
@@ -51,9 +51,9 @@ function nameLostReasoning(
 function writeSampling(sampling: Sampling, effort: Effort | null, { target, losses }: Writing): JsonObject {
   const isRefused = !takesSampling(target.facts, effort);
   const body: JsonObject = {};
-  const put = (name: string, value: number | null, usual: number) => {
+  const put = (name: string, value: number | null, defaultValue: number) => {
     if (value === null) return;
-    if (isRefused && value !== usual) losses.add(name);
+    if (isRefused && value !== defaultValue) losses.add(name);
     else if (!isRefused) body[name] = value;
   };
   put("temperature", sampling.temperature, 1);
@@ -63,55 +63,55 @@ function writeSampling(sampling: Sampling, effort: Effort | null, { target, loss
   if (sampling.seed !== null) body[target.quirks.has("random_seed_field") ? "random_seed" : "seed"] = sampling.seed;
   if (sampling.topK !== null) losses.add("top_k");
   const refusesStops = isRefused && target.facts.reasons === true;
-  if (sampling.stop.length > MOST_STOPS || (refusesStops && sampling.stop.length > 0)) losses.add("stop");
-  if (!refusesStops && sampling.stop.length > 0) body.stop = sampling.stop.slice(0, MOST_STOPS);
+  if (sampling.stop.length > MAX_STOP_SEQUENCES || (refusesStops && sampling.stop.length > 0)) losses.add("stop");
+  if (!refusesStops && sampling.stop.length > 0) body.stop = sampling.stop.slice(0, MAX_STOP_SEQUENCES);
   return body;
 }
 
-interface ReasoningWish {
-  /** The effort that is asked for; null where nothing is said. */
+interface ReasoningSettings {
+  /** The requested effort; null for none. */
   readonly effort: Effort | null;
   readonly fields: JsonObject;
 }
 
-/** The effort in the words that the model and its vendor have. */
-function writeReasoningWish(conversation: Conversation, { target, losses }: Writing): ReasoningWish {
+/** The requested effort by the names that the model and its vendor support. */
+function writeReasoningSettings(conversation: Conversation, { target, losses }: Writing): ReasoningSettings {
   const { facts, quirks } = target;
-  const wanted = conversation.reasoning?.effort ?? effortOfBudget(conversation, target.maxOutputTokens);
-  if (wanted === null) return { effort: null, fields: {} };
+  const requested = conversation.reasoning?.effort ?? effortOfBudget(conversation, target.maxOutputTokens);
+  if (requested === null) return { effort: null, fields: {} };
   if (facts.reasons === false) {
-    if (wanted !== "none") losses.add("reasoning");
+    if (requested !== "none") losses.add("reasoning");
     return { effort: null, fields: {} };
   }
-  if (wanted === "none" && quirks.has("thinking_switch")) {
-    return { effort: wanted, fields: { thinking: { type: "disabled" } } };
+  if (requested === "none" && quirks.has("thinking_switch")) {
+    return { effort: requested, fields: { thinking: { type: "disabled" } } };
   }
   const known = facts.efforts ?? (quirks.has("three_efforts") ? THREE_EFFORTS : null);
-  if (known === null) return { effort: wanted, fields: { reasoning_effort: wanted } };
-  if (wanted === "none" && !known.includes("none")) {
+  if (known === null) return { effort: requested, fields: { reasoning_effort: requested } };
+  if (requested === "none" && !known.includes("none")) {
     losses.add("reasoning");
-    // What the word for none does to a model of which nothing is known is not known either.
+    // The effect of `none` on an unknown model is not known, so it is not sent.
     if (facts.efforts === null) return { effort: null, fields: {} };
   }
   if (known.length === 0) return { effort: null, fields: {} };
-  const effort = nearestEffort(wanted, known);
+  const effort = nearestEffort(requested, known);
   return { effort, fields: { reasoning_effort: effort } };
 }
 
 function effortOfBudget({ reasoning, maxOutputTokens }: Conversation, modelLimit: number | null): Effort | null {
   if (!reasoning || reasoning.budgetTokens === null) return null;
-  const share = reasoning.budgetTokens / (maxOutputTokens ?? modelLimit ?? USUAL_OUTPUT_TOKENS);
+  const share = reasoning.budgetTokens / (maxOutputTokens ?? modelLimit ?? DEFAULT_OUTPUT_TOKENS);
   return effortForShare(share, THREE_EFFORTS);
 }
 
 function writeHints({ user, cacheKey, verbosity }: Conversation, { target, losses }: Writing): JsonObject {
   const { quirks } = target;
   const body: JsonObject = {};
-  // A name beyond the limit is known by its hash: all that a vendor does with it is to tell users apart.
+  // A longer id is replaced by its hash: vendors only use it to distinguish users.
   if (user !== null && quirks.has("no_user_field")) losses.add("user");
-  else if (user !== null) body.user = user.length <= LONGEST_USER ? user : `user_${shortHash(user, 16)}`;
+  else if (user !== null) body.user = user.length <= MAX_USER_CHARACTERS ? user : `user_${shortHash(user, 16)}`;
   if (cacheKey !== null && quirks.has("no_prompt_cache_key")) losses.add("prompt_cache_key");
-  else if (cacheKey !== null) body.prompt_cache_key = cutWord(cacheKey, LONGEST_CACHE_KEY);
+  else if (cacheKey !== null) body.prompt_cache_key = cutWord(cacheKey, MAX_CACHE_KEY_CHARACTERS);
   if (verbosity !== null && quirks.has("no_verbosity")) losses.add("verbosity");
   else if (verbosity !== null) body.verbosity = verbosity;
   return body;

@@ -8,17 +8,17 @@ import { toolsAmong } from "../../../tools_among.ts";
 import { toolNameFor } from "./writing.ts";
 import type { Writing } from "./writing.ts";
 
-/** The longest description of a tool that the form's author takes. Source: Chat Completions reference, "Tools". */
-const LONGEST_DESCRIPTION = 1024;
+/** Maximum length of a tool description at OpenAI. Source: Chat Completions reference, "Tools". */
+const MAX_DESCRIPTION_CHARACTERS = 1024;
 const CONTINUED = " … (continued in the system message)";
 
-/** The longest rest of descriptions, by tool, that go into an instruction because a definition has no room for them. */
+/** Ends of tool descriptions, by tool, that are moved to an instruction because the definition is limited. */
 export type Overflow = Map<string, string>;
 
 /**
- * `tools`, `tool_choice` and `parallel_tool_calls`; the last two only beside tools, as they are refused alone.
+ * Writes `tools`, `tool_choice` and `parallel_tool_calls`. Vendors reject the last two without tools.
  *
- * @param overflow Takes the descriptions that are too long for a definition.
+ * @param overflow Receives the ends of descriptions that are too long for a definition.
  */
 export function writeTools(conversation: Conversation, writing: Writing, overflow: Overflow): JsonObject {
   const { toolChoice: choice, parallelToolCalls, tools } = conversation;
@@ -68,7 +68,7 @@ function parametersOf(parameters: JsonSchema, losses: Set<string>): JsonSchema {
   return schema;
 }
 
-/** A promise to keep to a schema is refused for schemas that leave anything open: then it is not asked for. */
+/** Writes `strict`; false for a schema that vendors reject as strict. */
 function writeStrict(strict: boolean | null, schema: unknown, losses: Set<string>): JsonObject {
   if (strict === null) return {};
   if (strict && !isStrictSchema(schema)) {
@@ -80,20 +80,22 @@ function writeStrict(strict: boolean | null, schema: unknown, losses: Set<string
 
 function writeDescription(name: string, text: string | null, { target }: Writing, overflow: Overflow): JsonObject {
   if (text === null) return {};
-  if (target.quirks.has("long_tool_descriptions") || text.length <= LONGEST_DESCRIPTION) return { description: text };
-  const room = LONGEST_DESCRIPTION - CONTINUED.length;
+  if (target.quirks.has("long_tool_descriptions") || text.length <= MAX_DESCRIPTION_CHARACTERS) {
+    return { description: text };
+  }
+  const room = MAX_DESCRIPTION_CHARACTERS - CONTINUED.length;
   overflow.set(name, text.slice(room));
   return { description: text.slice(0, room) + CONTINUED };
 }
 
-/** The instruction that holds what definitions had no room for; null when all had. */
+/** The instruction with the ends of long descriptions; null when there are none. */
 export function overflowText(overflow: Overflow): string | null {
   if (overflow.size === 0) return null;
   const rests = [...overflow].map(([name, rest]) => `${name}, continued: ${rest}`);
   return ["Descriptions of tools that are too long for their definitions:", ...rests].join("\n\n");
 }
 
-/** The neutral format is flat; this form nests a grammar. */
+/** Nests a grammar, which is flat in the neutral form. */
 function writeFormat(format: JsonObject | null): JsonObject | null {
   if (format?.type !== "grammar") return format;
   const { type, ...grammar } = format;
@@ -126,7 +128,7 @@ function writeNamed(tool: Tool, writing: Writing): JsonObject {
   return custom ? { type: "custom", custom: { name } } : { type: "function", function: { name } };
 }
 
-/** `response_format`; the schema's name is made legal, and a strictness that the schema does not bear is dropped. */
+/** Writes `response_format` with a sanitized schema name. `strict` is dropped for a schema that does not allow it. */
 export function writeOutputFormat(format: OutputFormat | null, writing: Writing): JsonObject {
   if (format === null) return {};
   if (format.kind === "json") return { response_format: { type: "json_object" } };

@@ -1,15 +1,15 @@
 import type { RequestTarget } from "../../../upstream_format.ts";
 import { wireToolName } from "./names.ts";
 
-/** One request being written: where it goes, what it cannot say, and the tools' names that had to be respelled. */
+/** State of writing one request: its target, the dropped fields, and the tool names that were changed. */
 export interface Writing {
   readonly target: RequestTarget;
   readonly losses: Set<string>;
-  /** Original names by their spelling on the wire; only those that differ. */
+  /** Original names by their names on the wire, only where they differ. */
   readonly toolNames: Map<string, string>;
 }
 
-/** A tool's legal name, remembered so that a reply's name can be mapped back. */
+/** A tool's name on the wire, recorded so that names in the reply can be mapped back. */
 export function toolNameFor(writing: Writing, tool: string): string {
   const name = wireToolName(tool);
   if (name !== tool) writing.toolNames.set(name, tool);
