@@ -235,8 +235,8 @@ export class GroupCommit {
 
   async #readTen(unknown: readonly [string, Loaded][]): Promise<[string, Loaded][]> {
     const entries = await this.#kv.getMany<unknown[]>(unknown.map(([, { key }]) => kvKeyOf(key)));
-    return entries.map(({ value, versionstamp }, i) => {
-      const [id, { key }] = unknown[i];
+    return unknown.map(([id, { key }], i): [string, Loaded] => {
+      const { value, versionstamp } = entries[i] ?? ABSENT_ENTRY;
       return [id, { key, value: versionstamp === null ? undefined : value, version: versionstamp, presumed: false }];
     });
   }
@@ -249,7 +249,9 @@ function neverCurrent(): Version {
   return `replaced ${++replacedValues}`;
 }
 
-const ABSENT = { value: undefined, version: null, presumed: false };
+const ABSENT: Omit<Loaded, "key"> = { value: undefined, version: null, presumed: false };
+
+const ABSENT_ENTRY = { value: null, versionstamp: null };
 
 function addChange(atomic: Deno.AtomicOperation, { key, put }: Change): void {
   if (!put) atomic.delete(kvKeyOf(key));

@@ -3,6 +3,7 @@ import { silentLog } from "../../src/lib/log.ts";
 import { StoreWriteError } from "../../src/store/group_commit.ts";
 import { type KvStore, openKvStore } from "../../src/store/kv.ts";
 import { type Harm, hurtKv } from "./hurt_kv.ts";
+import type { Commit } from "../../src/store/store.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 async function withStore(run: (store: KvStore, harm: Harm) => Promise<void>): Promise<void> {
@@ -16,7 +17,7 @@ async function withStore(run: (store: KvStore, harm: Harm) => Promise<void>): Pr
   }
 }
 
-const credit = (n: number) => ({
+const credit = (n: number): Commit => ({
   move: [{ account: "a", available: 1n, held: 0n }],
   ledger: [{ account: "a", operation: "credit", reference: String(n), available: 1n, held: 0n }],
 });

@@ -2,7 +2,7 @@ import { FilesFullError } from "../../files/quota.ts";
 import { DownloadRefused } from "../../net/download.ts";
 import { EgressError } from "../../net/egress_error.ts";
 import type { JobHandler } from "../../store/jobs.ts";
-import type { CommitResult, Job } from "../../store/store.ts";
+import type { Commit, CommitResult, Job } from "../../store/store.ts";
 import { isDiskFailure } from "../../store/write_health.ts";
 import { UpstreamFailure } from "../../upstreams/failure.ts";
 import { CopyLanes, type CopyPermit, LONG_AFTER_MS } from "./copy_lanes.ts";
@@ -98,7 +98,7 @@ async function attempt(
   if (now >= endsAt) return await finish(parts, entry, job);
   const waitMs = Math.min(2 ** job.attempt * 2_000, MAX_WAIT_MS);
   const dueAt = made.isHopeless ? endsAt : Math.min(now + waitMs, endsAt);
-  const postpone = { postpone: [{ job, dueAt, attempt: job.attempt + 1 }] };
+  const postpone: Commit = { postpone: [{ job, dueAt, attempt: job.attempt + 1 }] };
   const { recopy } = task;
   if (!recopy || recopy.done === made.done) return await store.commit(null, postpone);
   return await store.commit(null, changeTask(postpone, entry, { recopy: { ...recopy, done: made.done } }));

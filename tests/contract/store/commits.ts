@@ -104,7 +104,7 @@ export function commitLaws(law: Law): void {
   });
 
   law("a repeated operation changes nothing and says so", async ({ store }) => {
-    const commit = { move: [{ account: "a", available: 3n, held: 0n }] };
+    const commit: Commit = { move: [{ account: "a", available: 3n, held: 0n }] };
     assertEquals(await store.commit("credit-1", commit), MADE);
     assertEquals(await store.commit("credit-1", commit), { ok: true, replayed: true });
     assertEquals(await store.balance("a"), { available: 3n, held: 0n });
@@ -129,7 +129,7 @@ export function commitLaws(law: Law): void {
   });
 
   law("of one operation many times at once, one does it", async ({ store }) => {
-    const commit = { move: [{ account: "a", available: 1n, held: 0n }] };
+    const commit: Commit = { move: [{ account: "a", available: 1n, held: 0n }] };
     const results = await Promise.all(Array.from({ length: 30 }, () => store.commit("same", commit)));
     assertEquals(results.filter((result) => result.ok && !result.replayed).length, 1);
     assertEquals(results.filter((result) => result.ok).length, 30);
@@ -137,7 +137,7 @@ export function commitLaws(law: Law): void {
   });
 
   law("an operation is remembered for a day, also over a restart", async ({ store, clock, restarted }) => {
-    const commit = { move: [{ account: "a", available: 1n, held: 0n }] };
+    const commit: Commit = { move: [{ account: "a", available: 1n, held: 0n }] };
     await store.commit("daily", commit);
     const later = await restarted();
     clock.advance(DAY_MS - 1);

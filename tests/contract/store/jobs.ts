@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import type { Job, Store } from "../../../src/store/store.ts";
+import type { Commit, Job, Store } from "../../../src/store/store.ts";
 import { until } from "../../support/manual_clock.ts";
 import type { Law } from "./law.ts";
 
@@ -151,12 +151,13 @@ export function jobLaws(law: Law): void {
 
   law("a job is unique among the open ones, waiting or claimed", async ({ store }) => {
     await add(store, "k", "t", store.now());
-    const again = { add: [{ kind: "other", ref: "t", dueAt: 0 }, { kind: "k", ref: "t", dueAt: 0 }] };
+    const jobs = [{ kind: "other", ref: "t", dueAt: 0 }, { kind: "k", ref: "t", dueAt: 0 }];
+    const again: Commit = { add: jobs };
     assertEquals(await store.commit(null, again), { ok: false, why: "duplicate", at: 1 });
     const twice = [{ kind: "twin", ref: "t", dueAt: 0 }, { kind: "twin", ref: "t", dueAt: 0 }];
     assertEquals(await store.commit(null, { add: twice }), { ok: false, why: "duplicate", at: 1 });
     const [job] = await store.claim(["k"], 1, LEASE_MS);
-    assertEquals(await store.commit(null, { add: again.add.slice(1) }), { ok: false, why: "duplicate", at: 0 });
+    assertEquals(await store.commit(null, { add: jobs.slice(1) }), { ok: false, why: "duplicate", at: 0 });
     await store.commit(null, { settle: [job] });
     assert((await store.commit(null, again)).ok);
   });
@@ -175,7 +176,7 @@ export function jobLaws(law: Law): void {
   });
 
   law("of parallel adds of one job one is taken", async ({ store }) => {
-    const commit = { add: [{ kind: "k", ref: "t", dueAt: 0 }] };
+    const commit: Commit = { add: [{ kind: "k", ref: "t", dueAt: 0 }] };
     const results = await Promise.all(Array.from({ length: 20 }, () => store.commit(null, commit)));
     assertEquals(results.filter(({ ok }) => ok).length, 1);
     assertEquals((await store.claim(["k"], 9, LEASE_MS)).length, 1);

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { type Key, MIN_STORE_LIMITS } from "../../../src/store/store.ts";
+import { type Commit, type Key, MIN_STORE_LIMITS } from "../../../src/store/store.ts";
 import type { Law } from "./law.ts";
 
 /** Laws of size: what is too large is refused alone, before anything is done. */
@@ -41,7 +41,7 @@ export function limitLaws(law: Law): void {
     assertEquals((await store.get([longest]))[0]?.value, 1);
     assertEquals(await store.get([key]), [null]);
     const line = { account: "a", operation: "credit", reference: "r", available: 1n, held: 0n };
-    const commits = [
+    const commits: Commit[] = [
       { set: [{ key, value: 1 }] },
       { delete: [key] },
       { check: [{ key, version: null }] },
