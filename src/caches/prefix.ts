@@ -1,5 +1,6 @@
 import type { Conversation, MediaPart, Part, TextPart, ToolResultPart } from "../conversation/conversation.ts";
 import type { StoredFile } from "../files/files.ts";
+import { elementAt } from "../lib/element_at.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { OutboundBody } from "../upstreams/outbound_body.ts";
 
@@ -117,7 +118,7 @@ export async function readPrefix(file: StoredFile, headBytes: number): Promise<O
     bodyOf(body) {
       // Every other item is the number of a piece.
       const items = JSON.stringify(body).split(new RegExp(`${mark}(\\d+)~`));
-      const parts = items.map((item, at) => at % 2 === 0 ? encoder.encode(item) : places[Number(item)]);
+      const parts = items.map((item, at) => at % 2 === 0 ? encoder.encode(item) : elementAt(places, Number(item)));
       return {
         contentType: "application/json",
         lengthBytes: parts.reduce((sum, part) => sum + ("bytes" in part ? part.bytes : part.length), 0),
@@ -178,13 +179,12 @@ export function continued(
  * minutes.
  */
 function markedAtEnd(turns: Prefix["turns"]): Conversation["turns"][number][] {
-  for (let at = turns.length - 1; at >= 0; at--) {
-    const index = turns[at].parts.findLastIndex(canBeMarked);
-    if (index === -1) continue;
-    const parts = turns[at].parts.with(index, { ...turns[at].parts[index], cache: { ttl: "1h" } } as Part);
-    return [...turns].with(at, { ...turns[at], parts });
-  }
-  return [...turns];
+  const at = turns.findLastIndex(({ parts }) => parts.some(canBeMarked));
+  const turn = turns[at];
+  if (turn === undefined) return [...turns];
+  const index = turn.parts.findLastIndex(canBeMarked);
+  const parts = turn.parts.with(index, { ...turn.parts[index], cache: { ttl: "1h" } } as Part);
+  return [...turns].with(at, { ...turn, parts });
 }
 
 function canBeMarked(part: Part): boolean {

@@ -26,7 +26,7 @@ function isUsable({ state, expiresAt }: CachedContent, now: number): boolean {
 
 /** Whether a file of the caches' folder is of use: its cache's record stands. */
 export async function isCacheFileKept(store: Store, name: string): Promise<boolean> {
-  const [id] = name.split(".");
+  const [id = name] = name.split(".");
   return isCacheId(id) && name === cacheFileOf(id) && await readCacheEntry(store, id) !== null;
 }
 
@@ -55,6 +55,6 @@ export async function listCaches(
   const now = store.now();
   return {
     caches: page.flatMap(({ cache }) => cache && isUsable(cache, now) ? [cache] : []),
-    next: found.length > most ? page[page.length - 1].id : null,
+    next: found.length > most ? page.at(-1)?.id ?? null : null,
   };
 }

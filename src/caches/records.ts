@@ -15,7 +15,7 @@ const ownCacheKey = (keyId: string, id: string): Key => [...ownCaches(keyId), id
 
 /** A cache by its id, in whatever state; null when there is none. */
 export async function readCacheEntry(store: Store, id: string): Promise<CacheEntry | null> {
-  const [entry] = await store.get<CachedContent>([cacheKey(id)]);
+  const [entry = null] = await store.get<CachedContent>([cacheKey(id)]);
   return entry;
 }
 
@@ -87,7 +87,7 @@ export function addExpiry(commit: Commit, id: string, revision: number, dueAt: n
 
 /** What an expiry job is about. */
 export function readExpiryRef(ref: string): { readonly id: string; readonly revision: number } {
-  const [id, revision] = ref.split(".");
+  const [id = ref, revision] = ref.split(".");
   return { id, revision: Number(revision) };
 }
 

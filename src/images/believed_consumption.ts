@@ -24,7 +24,7 @@ export function believedConsumption(
   made: number,
 ): BelievedConsumption {
   const { contextLength, topProvider, tariff } = settlement.facts.model;
-  const { textTokens, imageTokens, outputTokens, isUnreadable } = reported;
+  const { textTokens, imageTokens, outputTokens, isUnreadable = false } = reported;
   const usage = { ...NO_USAGE, freshTokens: textTokens + imageTokens, outputTokens, isUnreadable };
   const limits = {
     contextTokens: contextLength,

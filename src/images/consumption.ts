@@ -1,4 +1,5 @@
 import type { QuantitiesBy } from "../billing/tariff.ts";
+import { ownValue } from "../lib/own_value.ts";
 import type { ImageConsumption } from "../upstreams/image_upstream.ts";
 
 /** What a request is, as far as it decides what it consumes. */
@@ -51,13 +52,13 @@ export function maxConsumption(order: ImageOrderMeasure): ImageConsumption {
 
 /** What a request is likely to have consumed, for vendors that report nothing. */
 export function estimatedConsumption({ prompt, quality, size, count, given }: ImageMeasure): ImageConsumption {
-  const [width, height] = /^(\d+)x(\d+)$/.exec(size ?? "")?.slice(1).map(Number) ?? [1536, 1024];
-  const square = Object.hasOwn(SQUARE_TOKENS, quality) ? SQUARE_TOKENS[quality] : MAX_SQUARE_TOKENS;
+  const [, width = 1536, height = 1024] = /^(\d+)x(\d+)$/.exec(size ?? "") ?? [];
+  const square = ownValue(SQUARE_TOKENS, quality) ?? MAX_SQUARE_TOKENS;
   return {
     textTokens: Math.ceil(prompt.length / CHARACTERS_PER_TOKEN),
     imageTokens: given * GIVEN_IMAGE_TOKENS,
     cachedTokens: 0,
-    outputTokens: Math.ceil(count * square * width * height / SQUARE_PIXELS),
+    outputTokens: Math.ceil(count * square * Number(width) * Number(height) / SQUARE_PIXELS),
   };
 }
 

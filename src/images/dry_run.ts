@@ -1,5 +1,6 @@
 import { joinedReserve } from "../billing/joined_reserve.ts";
 import { fixedReserve } from "../billing/meter.ts";
+import { elementAt } from "../lib/element_at.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Money } from "../lib/money.ts";
 import { likeliestFirst } from "../routing/candidates.ts";
@@ -35,7 +36,7 @@ export async function tryImages(
 ): Promise<ImageTrial> {
   const { accountId } = asker;
   const options = await imageOptionsOf(requests, asker, parts);
-  const [{ request, candidates, amount }] = options;
+  const { request, candidates, amount } = elementAt(options, 0);
   const balanceCovers = await isCovered(options, accountId, parts);
   if (balanceCovers && request.references.length > 0) {
     const reserve = (bytes: number) => asker.memory.reserve(bytes);

@@ -4,6 +4,7 @@ import { joinOptions } from "../calls/options.ts";
 import { type CallParts, runPaidCall } from "../calls/paid_call.ts";
 import type { RelayParts } from "../calls/stream_relay.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import { elementAt } from "../lib/element_at.ts";
 import { MEDIA_FALLBACK } from "../routing/fallback_rule.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { ImageEvent, ImageOrder, ImageOutcome, ImageSource, ImageUpstream } from "../upstreams/image_upstream.ts";
@@ -52,7 +53,7 @@ export class ImageCalls {
     const { requestId, accountId, receivedAt, writeError } = asker;
     const made = await imageOptionsOf(requests, asker, this.parts);
     const { options, candidates, optionOf } = joinOptions(made, { breaker: this.parts.breaker, accountId });
-    const [{ request: first }] = options;
+    const { request: first } = elementAt(options, 0);
     return await runPaidCall({
       facts: { kind: "image", requestId, accountId, receivedAt, model: first.model },
       author: "openai",

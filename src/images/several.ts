@@ -22,7 +22,8 @@ export async function makeImages(
     countsOf(order.count, upstream.mostPerCall).map((count) => make({ ...order, count })),
   );
   const outcomes = settled.flatMap((each) => each.status === "fulfilled" ? [each.value] : []);
-  if (outcomes.length > 0) return joined(outcomes);
+  const [first, ...others] = outcomes;
+  if (first !== undefined) return joined([first, ...others]);
   const failures = settled.flatMap((each) => each.status === "rejected" ? [each.reason] : []);
   throw failures.find((failure) => failure instanceof UpstreamFailure && failure.facts.accepted === "unknown") ??
     failures[0];
@@ -32,7 +33,7 @@ function countsOf(count: number, most: number): number[] {
   return Array.from({ length: Math.ceil(count / most) }, (_, at) => Math.min(most, count - at * most));
 }
 
-function joined(outcomes: readonly ImageOutcome[]): ImageOutcome {
+function joined(outcomes: readonly [ImageOutcome, ...ImageOutcome[]]): ImageOutcome {
   return {
     ...outcomes[0],
     images: outcomes.flatMap(({ images }) => images),

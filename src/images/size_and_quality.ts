@@ -1,5 +1,6 @@
 import { IMAGE_QUALITIES, IMAGE_SIZES, type ImageSection } from "../catalog/media_sections.ts";
 import { invalidField } from "../lib/gateway_error.ts";
+import { ownValue } from "../lib/own_value.ts";
 import { oneOf } from "./fields.ts";
 
 /** Qualities of an edit. Source: docs/api/images.md#edits. */
@@ -36,7 +37,8 @@ function mapped(
   own: readonly string[],
   map: Readonly<Record<string, string>>,
 ): string {
-  if (Object.hasOwn(map, asked)) return map[asked];
+  const mapped = ownValue(map, asked);
+  if (mapped !== undefined) return mapped;
   if (own.includes(asked)) return asked;
   const known = [...new Set([...own, ...Object.keys(map)])];
   throw invalidField(field, `expected one of ${known.join(", ")} for this model`);

@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { elementAt } from "../lib/element_at.ts";
 import { writeFrame } from "../lib/sse.ts";
 import type { ImageEvent } from "../upstreams/image_upstream.ts";
 import { type FinishedWork, qualityUsed, sizeUsed, writeUsage } from "./answer.ts";
@@ -44,7 +45,7 @@ export function* completedFrames(
       model: request.modelName,
       size: sizeUsed(request, work),
       quality: qualityUsed(request, outcome),
-      ...writeLook(request, outcome.images[index].mediaType),
+      ...writeLook(request, elementAt(outcome.images, index).mediaType),
       ...index === images.length - 1 ? { usage: writeUsage(request, work.consumption) } : {},
     };
     yield* frame(`${prefixOf(request)}.completed`, image.pieces(), facts);

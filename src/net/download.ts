@@ -1,3 +1,4 @@
+import { essenceOf } from "../lib/content_type.ts";
 import { GrowingBytes } from "../lib/growing_bytes.ts";
 import { EgressError } from "./egress_error.ts";
 import { guardedFetch, type GuardedResponse } from "./guarded_fetch.ts";
@@ -12,17 +13,17 @@ export interface DownloadOptions {
   readonly schemes?: Schemes;
   /** What is hoped for, such as `image/*`. */
   readonly accept?: string;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /**
    * Asks {@linkcode openDownload} for a part, as a `Range` field says it (RFC 9110, 14.2): `bytes=0-499`. Default: the
    * whole.
    */
-  readonly range?: string | null;
+  readonly range?: string | null | undefined;
   /**
    * Called by {@linkcode download} before bytes are read: with the announced length at once, else in steps. Throws to
    * refuse them. Default: all are taken.
    */
-  readonly reserve?: (bytes: number) => void;
+  readonly reserve?: ((bytes: number) => void) | undefined;
 }
 
 /** A file that was fetched. */
@@ -127,7 +128,7 @@ function partOf(response: GuardedResponse): string | null {
 }
 
 function mediaTypeOf(response: GuardedResponse): string {
-  return (response.header("content-type") ?? "").split(";", 1)[0].trim().toLowerCase();
+  return essenceOf(response.header("content-type") ?? "");
 }
 
 function lengthOf(response: GuardedResponse): number | null {

@@ -165,7 +165,7 @@ class Limiter implements AttemptLimiter {
   #serve(): void {
     for (let path = this.#nextQueued(); path !== null; path = this.#nextQueued()) {
       const [waiter] = path.queue;
-      waiter.answer(this.#begin(path));
+      if (waiter !== undefined) waiter.answer(this.#begin(path));
       this.#endTurn(path);
     }
   }

@@ -52,7 +52,7 @@ export type StoredBody =
 export type DeliveryState = "pending" | "delivered" | "exhausted";
 
 /** Every state, for those who ask for one. */
-export const DELIVERY_STATES: readonly DeliveryState[] = ["pending", "delivered", "exhausted"];
+export const DELIVERY_STATES: readonly [DeliveryState, ...DeliveryState[]] = ["pending", "delivered", "exhausted"];
 
 /** One POST, once it has ended. */
 export interface Attempt {

@@ -90,14 +90,15 @@ export function openDeliveryAdmin(store: Store): DeliveryAdmin {
   async function list(range: DeliveryRange, page: Parameters<DeliveryAdmin["list"]>[1]): Promise<DeliveryPage> {
     const deliveries = await scanDeliveries(store, range, { ...page, limit: page.limit + 1 });
     const shown = await withDueTimes(store, deliveries.slice(0, page.limit));
-    return { deliveries: shown, next: deliveries.length > page.limit ? placeOf(shown[shown.length - 1]) : null };
+    const last = shown.at(-1);
+    return { deliveries: shown, next: last !== undefined && deliveries.length > page.limit ? placeOf(last) : null };
   }
 
   return {
     async read(id) {
       const entry = await readDelivery(store, id);
       if (!entry) return null;
-      const [[delivery], attempts] = await Promise.all([
+      const [[delivery = entry.value], attempts] = await Promise.all([
         withDueTimes(store, [entry.value]),
         readAttempts(store, id, MAX_ATTEMPTS_SHOWN),
       ]);

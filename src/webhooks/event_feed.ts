@@ -77,7 +77,7 @@ export function openEventFeed(store: Store, clock: Clock): EventFeed {
       if (from === null) return { events: [], next: now };
       const entries = await scanFeed(store, from, PAGE);
       const events = await Promise.all(entries.map(({ record }) => eventOf(record)));
-      const next = entries.length < PAGE ? Math.max(Math.min(from, now), now - OVERLAP_MS) : entries[PAGE - 1].at;
+      const next = entries[PAGE - 1]?.at ?? Math.max(Math.min(from, now), now - OVERLAP_MS);
       return { events: events.flatMap((event) => event ?? []), next };
     },
     async make(ended, isKept) {

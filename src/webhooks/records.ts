@@ -116,7 +116,7 @@ export async function removeEndedDelivery(store: Store, id: string, settledBefor
 
 /** Null when nothing is owed, or not yet. */
 export async function readDelivery(store: Store, id: string): Promise<DeliveryEntry | null> {
-  const [entry] = await store.get<StoredDelivery>([deliveryKey(id)]);
+  const [entry = null] = await store.get<StoredDelivery>([deliveryKey(id)]);
   return entry && { ...entry, value: unpackDelivery(entry.value) };
 }
 
@@ -139,7 +139,7 @@ export async function readMessage(
   keyOf: (id: string, piece: number) => Key = pieceKey,
 ): Promise<DeliveryMessage> {
   const keys = [webhookSecretKey(account), ...pieceKeys(id, body, keyOf)];
-  const [secret, ...pieces] = await store.get<WebhookSecretRecord | Uint8Array>(keys);
+  const [secret = null, ...pieces] = await store.get<WebhookSecretRecord | Uint8Array>(keys);
   const secrets = webhookSecretsIn(secret && secret.value as WebhookSecretRecord, store.now());
   if ("whole" in body) return { body: body.whole, secrets };
   const whole = concatBytes(pieces.flatMap((piece) => piece ? [piece.value as Uint8Array] : []));
@@ -188,7 +188,7 @@ export async function scanDeliveries(
     const entries = await store.scan(timeline(of), { after: timelineKey(of, start), limit, reverse });
     return entries.map(({ key }) => ({ createdAt: Number(key.at(-2)), id: String(key.at(-1)) }));
   };
-  const [first, ...others] = state === null ? DELIVERY_STATES : [state];
+  const [first, ...others]: readonly [DeliveryState, ...DeliveryState[]] = state === null ? DELIVERY_STATES : [state];
   // Deliveries leave `pending` for the others: read in this order, one that moves is seen twice, but not missed.
   const lines = [await scan(first), ...await Promise.all(others.map(scan))];
   const places = mergeByTime(lines.flat(), reverse).slice(0, limit)

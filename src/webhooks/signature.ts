@@ -22,12 +22,13 @@ export function signedHeaders(
   { idempotencyKey, body, sentAt }: SignedEvent,
   secrets: readonly string[],
 ): Record<string, string> {
-  if (secrets.length === 0) throw new RangeError("Cannot sign the event: its account has no webhook secret");
+  const [first] = secrets;
+  if (first === undefined) throw new RangeError("Cannot sign the event: its account has no webhook secret");
   const timestamp = Math.floor(sentAt / 1_000);
   const signatures = secrets.map((secret) => standardSignature({ id: idempotencyKey, timestamp, body }, secret));
   return {
     "x-service-idempotency-key": idempotencyKey,
-    "x-service-signature": serviceSignature(body, secrets[0]),
+    "x-service-signature": serviceSignature(body, first),
     "webhook-id": idempotencyKey,
     "webhook-timestamp": String(timestamp),
     "webhook-signature": signatures.join(" "),

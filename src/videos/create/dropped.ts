@@ -29,7 +29,8 @@ export function droppedFields(told: ToldOrder, upstreams: ReadonlyMap<string, Vi
   const names = candidates.flatMap((each) => upstreams.get(each.provider)?.dropped?.(orderFor(told, each)) ?? []);
   const all = new Set([...names, ...isUnheard ? ["generate_audio"] : []]);
   return [...all].filter((name) => {
-    const sent = told.body[name.split(/[.[]/)[0]];
+    const [field = name] = name.split(/[.[]/);
+    const sent = told.body[field];
     return sent !== undefined && sent !== null;
   });
 }

@@ -1,4 +1,5 @@
 import type { Files } from "../../files/files.ts";
+import { elementAt } from "../../lib/element_at.ts";
 import { invalidField } from "../../lib/gateway_error.ts";
 import { mediaTypeOf } from "../../lib/media_type.ts";
 import type { MemoryLease } from "../../lib/memory_budget.ts";
@@ -29,7 +30,7 @@ interface Owner {
   readonly taskId: string;
   readonly accountId: string;
   /** Pays for media that are fetched. Default: nobody counts. */
-  readonly memory?: MemoryLease;
+  readonly memory?: MemoryLease | undefined;
   /** Addresses that a vendor's own store holds: the vendor alone can read them. */
   readonly assets: ReadonlySet<string>;
 }
@@ -88,7 +89,7 @@ async function keepPeople(
   const pictures = await preparePictures(images, accountId, fetchingFor(parts, memory));
   const kept = new Map<SentReference, TaskMedia>();
   for (const [index, image] of images.entries()) {
-    const { bytes, mediaType } = pictures[index];
+    const { bytes, mediaType } = elementAt(pictures, index);
     kept.set(image, await write(parts, taskId, "image", bytes, mediaType, names));
   }
   return kept;

@@ -8,6 +8,7 @@ import {
 } from "../../catalog/media_sections.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
 import { modelNotFound } from "../../catalog/model_not_found.ts";
+import { elementAt } from "../../lib/element_at.ts";
 import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
 import { modeOf } from "../request/mode.ts";
 import { checkModelLimits } from "./model_limits.ts";
@@ -118,7 +119,8 @@ function resolutionOf({ resolution, size }: VideoRequest, video: VideoSection): 
     const short = Math.min(size.width, size.height);
     const holding = offered.find((each) => SHORT_SIDE[each] >= short);
     if (holding) return holding;
-    throw invalidField("size", `expected a short side of at most ${SHORT_SIDE[offered[offered.length - 1]]} pixels`);
+    const largest = elementAt(offered, offered.length - 1);
+    throw invalidField("size", `expected a short side of at most ${SHORT_SIDE[largest]} pixels`);
   }
   const chosen = resolution ?? video.defaultResolution;
   if (!offered.includes(chosen)) {

@@ -29,7 +29,7 @@ const FETCH_MS = 15_000;
 export interface PictureSources {
   readonly egress: EgressPolicy;
   /** Called before bytes are fetched; throws to refuse them. Default: all are taken. */
-  readonly reserve?: (bytes: number) => void;
+  readonly reserve?: ((bytes: number) => void) | undefined;
 }
 
 /**

@@ -29,10 +29,12 @@ export function vendorAssetsOf(
   const able = model.serves.map(({ provider }) => provider).filter((name) => (pin ?? name) === name);
   const sent = [request.firstFrame, request.lastFrame, ...request.references].filter((each) => each !== null);
   const assets = sent.filter(({ url }) => able.some((name) => holdsScheme(parts, name, url)));
-  if (assets.length === 0) return { urls: new Set(), pin };
+  const [first] = assets;
+  if (first === undefined) return { urls: new Set(), pin };
   const homes = able.filter((name) => assets.every(({ url }) => isAllowed(parts, name, url)));
-  if (homes.length === 1) return { urls: new Set(assets.map(({ url }) => url)), pin: homes[0] };
-  const refused = assets.find(({ url }) => !able.some((name) => isAllowed(parts, name, url))) ?? assets[0];
+  const [home, ...otherHomes] = homes;
+  if (home !== undefined && otherHomes.length === 0) return { urls: new Set(assets.map(({ url }) => url)), pin: home };
+  const refused = assets.find(({ url }) => !able.some((name) => isAllowed(parts, name, url))) ?? first;
   throw invalidField(
     fieldOf(refused),
     homes.length > 1

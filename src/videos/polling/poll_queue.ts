@@ -63,7 +63,11 @@ export class PollQueue<T extends Queued> {
   take(now: number, most: number, aheadMs: number): T[] {
     for (let place = this.#pop(now); place !== null; place = this.#pop(now)) this.#enterDue(place);
     const taken: T[] = [];
-    while (taken.length < most && this.#dueCount > 0) taken.push(this.#shiftDue());
+    while (taken.length < most) {
+      const item = this.#shiftDue();
+      if (item === null) break;
+      taken.push(item);
+    }
     while (taken.length > 0 && taken.length < most) {
       const place = this.#pop(now + aheadMs);
       if (place === null) break;
@@ -80,25 +84,35 @@ export class PollQueue<T extends Queued> {
     this.#dueCount++;
   }
 
-  #shiftDue(): T {
-    const [[account, list]] = this.#due;
-    this.#due.delete(account);
-    if (list.length > 1) this.#due.set(account, list); // behind the others
-    this.#dueCount--;
-    return list.shift()!;
+  /** The first item of the account whose turn is next; null when nothing is due. */
+  #shiftDue(): T | null {
+    for (const [account, list] of this.#due) {
+      const item = list.shift();
+      this.#due.delete(account);
+      if (list.length > 0) this.#due.set(account, list); // behind the others
+      if (item === undefined) continue;
+      this.#dueCount--;
+      return item;
+    }
+    return null;
   }
 
   /** The first item that is due by an instant; null for none. */
   #pop(by: number): Place<T> | null {
     this.#dropLeft();
-    if (this.#waiting.length === 0 || this.#waiting[0].dueAt > by) return null;
-    const place = this.#popPlace();
-    this.#places.delete(place.item);
-    return place;
+    const [first] = this.#waiting;
+    if (first === undefined || first.dueAt > by) return null;
+    this.#removeFirst();
+    this.#places.delete(first.item);
+    return first;
   }
 
   #dropLeft(): void {
-    while (this.#waiting.length > 0 && this.#places.get(this.#waiting[0].item) !== this.#waiting[0]) this.#popPlace();
+    for (
+      let first = this.#waiting[0];
+      first !== undefined && this.#places.get(first.item) !== first;
+      first = this.#waiting[0]
+    ) this.#removeFirst();
   }
 
   /** Places that their items left must not pile up. */
@@ -113,28 +127,31 @@ export class PollQueue<T extends Queued> {
     let at = heap.push(place) - 1;
     while (at > 0) {
       const parent = (at - 1) >> 1;
-      if (heap[parent].dueAt <= place.dueAt) break;
-      heap[at] = heap[parent];
+      const above = heap[parent];
+      if (above === undefined || above.dueAt <= place.dueAt) break;
+      heap[at] = above;
       at = parent;
     }
     heap[at] = place;
   }
 
-  #popPlace(): Place<T> {
+  #removeFirst(): void {
     const heap = this.#waiting;
-    const [first] = heap;
-    const last = heap.pop()!;
-    if (heap.length === 0) return first;
+    const last = heap.pop();
+    if (last === undefined || heap.length === 0) return;
     let at = 0;
     for (;;) {
       let child = 2 * at + 1;
-      if (child >= heap.length) break;
-      if (child + 1 < heap.length && heap[child + 1].dueAt < heap[child].dueAt) child++;
-      if (heap[child].dueAt >= last.dueAt) break;
-      heap[at] = heap[child];
+      let below = heap[child];
+      const right = heap[child + 1];
+      if (below !== undefined && right !== undefined && right.dueAt < below.dueAt) {
+        child++;
+        below = right;
+      }
+      if (below === undefined || below.dueAt >= last.dueAt) break;
+      heap[at] = below;
       at = child;
     }
     heap[at] = last;
-    return first;
   }
 }

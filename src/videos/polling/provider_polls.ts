@@ -186,13 +186,15 @@ export class ProviderPolls {
   /** What the vendor says, by task; nothing for one that its list does not have. */
   async #answersFor(tasks: readonly WatchedTask[]): Promise<Answers> {
     const { upstream, provider, clock, log } = this.#parts;
+    const [first] = tasks;
+    if (first === undefined) return new Map();
     if (!upstream) {
-      log.warn("video_provider_missing", { ref: tasks[0].id, provider });
+      log.warn("video_provider_missing", { ref: first.id, provider });
       return new Map(tasks.map((task) => [task, PENDING]));
     }
-    const isList = upstream.pollMany !== undefined && !tasks[0].isUnlisted;
+    const isList = upstream.pollMany !== undefined && !first.isUnlisted;
     try {
-      const answers = isList ? await askMany(upstream, tasks) : await askOne(upstream, tasks[0]);
+      const answers = isList ? await askMany(upstream, tasks) : await askOne(upstream, first);
       this.#pace.onAnswer();
       if (isList) this.#listFailures = 0;
       return answers;
@@ -200,7 +202,7 @@ export class ProviderPolls {
       const failure = error instanceof UpstreamFailure ? error : null;
       const { status = null, retryAfterSeconds } = failure?.facts ?? {};
       log.warn("video_poll_failed", {
-        ref: tasks[0].id,
+        ref: first.id,
         provider,
         count: tasks.length,
         code: failure?.kind ?? (error instanceof Error ? error.name : typeof error),
@@ -212,7 +214,8 @@ export class ProviderPolls {
       } else if (isList && (isOfList(failure) || ++this.#listFailures >= MAX_LIST_FAILURES)) {
         return new Map(); // each is polled by itself from now on
       }
-      return new Map(tasks.map((task) => [task, { ...PENDING, retryAfterSeconds }]));
+      const progress = retryAfterSeconds === undefined ? PENDING : { ...PENDING, retryAfterSeconds };
+      return new Map(tasks.map((task) => [task, progress]));
     }
   }
 

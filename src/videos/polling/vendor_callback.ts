@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
 import type { SigningKey, SigningKeys } from "../../files/signed_url.ts";
+import { elementAt } from "../../lib/element_at.ts";
 import { isPublicBase } from "../submit/media_publishing.ts";
 import type { VideoParts } from "../video_parts.ts";
 
@@ -17,7 +18,7 @@ export function vendorCallbackUrl(
   taskId: string,
 ): string | null {
   if (settings.vendorCallbacks === false || !isPublicBase({ baseUrl, egress })) return null;
-  return `${baseUrl()}${VENDOR_CALLBACK_PATH}/${taskId}?token=${tokenOf(taskId, signingKeys[0])}`;
+  return `${baseUrl()}${VENDOR_CALLBACK_PATH}/${taskId}?token=${tokenOf(taskId, elementAt(signingKeys, 0))}`;
 }
 
 /**

@@ -2,6 +2,7 @@ import { chat } from "../../conversation/codecs/chat/mod.ts";
 import { referencesIn } from "../../conversation/references.ts";
 import { invalidField } from "../../lib/gateway_error.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
+import { ownValue } from "../../lib/own_value.ts";
 import type { VideoOrder, VideoUpstream } from "../../upstreams/video_upstream.ts";
 import { refuseOptions } from "./priced_options.ts";
 import type { ProviderOptions, TaskOrder } from "../tasks/task.ts";
@@ -71,7 +72,7 @@ export function optionsByProvider(sent: JsonObject, owners: OptionOwners): Provi
 export function orderAt(order: TaskOrder, provider: string): Omit<TaskOrder, "optionsByProvider"> & Options {
   const { optionsByProvider, options: flat, ...rest } = order;
   if (optionsByProvider === undefined) return { ...rest, options: flat ?? {} };
-  return { ...rest, options: Object.hasOwn(optionsByProvider, provider) ? optionsByProvider[provider] : {} };
+  return { ...rest, options: ownValue(optionsByProvider, provider) ?? {} };
 }
 
 type Options = Pick<VideoOrder, "options">;

@@ -11,9 +11,9 @@ export type ContentChoice =
 /** Where a content is; neither is set for one that the task does not have. */
 export interface ContentPlaces {
   /** The name of the copy, there or on its way. */
-  readonly mirror?: string;
+  readonly mirror?: string | undefined;
   /** The vendor's address, when it opens without a credential. */
-  readonly vendorUrl?: string;
+  readonly vendorUrl?: string | undefined;
 }
 
 /** Where the chosen content of a task is. */

@@ -12,6 +12,6 @@ export function writeCopyRef({ taskId, run }: CopyRef): string {
 
 /** The inverse of {@linkcode writeCopyRef}. */
 export function readCopyRef(ref: string): CopyRef {
-  const [taskId, run = "0"] = ref.split(".");
+  const [taskId = ref, run = "0"] = ref.split(".");
   return { taskId, run: Number(run) };
 }

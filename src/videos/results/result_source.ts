@@ -1,4 +1,5 @@
 import type { Clock } from "../../lib/clock.ts";
+import { elementAt } from "../../lib/element_at.ts";
 import { openDownload } from "../../net/download.ts";
 import { EgressError } from "../../net/egress_error.ts";
 import type { EgressPolicy } from "../../net/target.ts";
@@ -50,7 +51,7 @@ const MAX_URL_LENGTH = 4_096;
 export function madeThingsOf({ id, results, extras = [] }: VideoTask): readonly MadeThing[] {
   const names = [...mirrorNamesOf(id, results), ...extraMirrorNamesOf(id, extras)];
   const made = [...results, ...extras.map(({ url }) => ({ url, needsCredential: false }))];
-  return made.map((result, index) => ({ name: names[index], result }));
+  return made.map((result, index) => ({ name: elementAt(names, index), result }));
 }
 
 /** Until when the vendor keeps the results of a finished task, in Unix milliseconds. */

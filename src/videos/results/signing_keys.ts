@@ -32,7 +32,7 @@ export async function openSigningKeys(store: Store): Promise<SigningKeyRing> {
     const verifies = rotated.map(({ id }) => id);
     const dropped = keys.map(({ id }) => id).filter((id) => !verifies.includes(id));
     keys.splice(0, keys.length, ...rotated);
-    return { signs: verifies[0], verifies, dropped };
+    return { signs: rotated[0].id, verifies, dropped };
   }
 
   return {
@@ -56,10 +56,10 @@ export async function ensureSigningKeys(store: Store): Promise<SigningKeys> {
 }
 
 /** Adds a new key that signs from now on. Addresses signed with the previous key stay valid until the next rotation. */
-export async function rotateSigningKeys(store: Store): Promise<SigningKeys> {
+export async function rotateSigningKeys(store: Store): Promise<readonly [SigningKey, ...SigningKey[]]> {
   for (;;) {
     const [entry] = await store.get<SigningKeys>([KEYS]);
-    const keys = [newSigningKey(), ...entry?.value.slice(0, 1) ?? []];
+    const keys: [SigningKey, ...SigningKey[]] = [newSigningKey(), ...entry?.value.slice(0, 1) ?? []];
     if (await replaceKeys(store, entry?.version ?? null, keys)) return keys;
   }
 }

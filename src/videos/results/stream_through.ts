@@ -100,7 +100,8 @@ export class StreamThrough {
   /** Counts a stream; gives what to call, any number of times, when it has ended. */
   #enter(account: string): () => void {
     const names = [`account ${account}`, "all"];
-    const [own, all] = names.map((name) => this.#streams.get(name) ?? 0);
+    const own = this.#streams.get(`account ${account}`) ?? 0;
+    const all = this.#streams.get("all") ?? 0;
     if (own >= MAX_STREAMS.account || all >= MAX_STREAMS.all) {
       throw new GatewayError("overloaded", "Cannot open the result: too many are being sent from their providers", {
         retryAfterSeconds: RETRY_AFTER_SECONDS,

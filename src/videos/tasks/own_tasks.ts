@@ -56,7 +56,7 @@ export async function listOwnTasks(
   const hasMore = ids.length > limit || walk.isCutShort;
   const page = ids.slice(0, limit);
   const tasks = await readTasks(store, page);
-  const next = ids.length > limit ? page[page.length - 1] : walk.position;
+  const next = ids.length > limit ? page.at(-1) ?? null : walk.position;
   return {
     // One that ended since its list was read stands in another list now.
     tasks: tasks.filter(({ status }) => filter.status === null || status === filter.status),
@@ -96,6 +96,7 @@ class CommonIds {
   /** The next common id; null at the end, or when the allowance is used up. */
   async next(): Promise<string | null> {
     const [first, ...others] = this.#lists;
+    if (first === undefined) return null;
     let wanted = await this.#read(first.behind(this.#position));
     while (wanted !== null) {
       const other = await this.#firstMismatch(others, wanted);

@@ -54,7 +54,7 @@ const idempotencyKey = (keyId: string, key: string): Key => ["video", "idempoten
 
 /** A task by its id; null when there is none. */
 export async function readTask(store: Store, id: string): Promise<TaskEntry | null> {
-  const [entry] = await store.get<StoredTask>([taskKey(id)]);
+  const [entry = null] = await store.get<StoredTask>([taskKey(id)]);
   return entry && { ...entry, value: unpackTask(entry.value) };
 }
 

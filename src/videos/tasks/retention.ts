@@ -27,7 +27,7 @@ export function fileSweep(parts: VideoParts, filesMs: number | null): () => Prom
     const copiedBy = parts.store.now() - filesMs;
     const due = (await scanKeptFiles(parts.store, after, BATCH)).filter(({ copiedAt }) => copiedAt <= copiedBy);
     await forEachConcurrent(due, AT_ONCE, (kept) => removeFiles(parts, kept));
-    after = due.length === BATCH ? due[BATCH - 1] : null;
+    after = due[BATCH - 1] ?? null;
     return after !== null;
   };
 }
@@ -80,7 +80,7 @@ async function sweepStatus(
   // A task ends after its creation, so none behind the first that was created too late is due.
   const due = places.filter(({ createdAt }) => createdAt <= endedBy);
   await forEachConcurrent(due, AT_ONCE, ({ id }) => removeIfDue(parts, id, endedBy));
-  return due.length === BATCH ? due[due.length - 1] : null;
+  return due[BATCH - 1] ?? null;
 }
 
 function isDue({ updatedAt, mirroring }: VideoTask, endedBy: number): boolean {

@@ -83,7 +83,7 @@ export interface VideoTask {
   /** When the vendor last gave the results new addresses; missing when it never did. */
   readonly renewedAt?: number;
   /** When the copies were there; missing before, in records of earlier versions, and once they were removed. */
-  readonly copiedAt?: number;
+  readonly copiedAt?: number | undefined;
   /** The last time that somebody had everything copied anew; missing when nobody had. */
   readonly recopy?: TaskRecopy;
   /** Null until completed. */
@@ -96,7 +96,7 @@ export interface VideoTask {
 export type VideoStatus = "pending" | TerminalStatus;
 
 /** Every status, `pending` first: the one that others follow. */
-export const VIDEO_STATUSES: readonly VideoStatus[] = ["pending", ...TERMINAL_STATUSES];
+export const VIDEO_STATUSES: readonly [VideoStatus, ...VideoStatus[]] = ["pending", ...TERMINAL_STATUSES];
 
 /** What the caller ordered, in the model's terms. */
 export interface TaskOrder {

@@ -94,9 +94,11 @@ async function pickPlaces(
   for (let looked = 0; looked < MAX_TASKS_SCANNED; looked += step) {
     const places = await placesBehind(store, filter, { after: last, limit: step, reverse });
     picked.push(...places.filter(({ model }) => filter.model === null || model === filter.model));
-    if (picked.length > limit) return { places: picked.slice(0, limit), next: picked[limit - 1] };
-    if (places.length < step) return { places: picked, next: null };
-    last = places[places.length - 1];
+    const shown = picked.slice(0, limit);
+    if (picked.length > limit) return { places: shown, next: shown.at(-1) ?? null };
+    const end = places.at(-1);
+    if (end === undefined || places.length < step) return { places: picked, next: null };
+    last = end;
   }
   return { places: picked, next: last };
 }
@@ -108,7 +110,7 @@ async function placesBehind(
   page: { readonly after: TaskPlace; readonly limit: number; readonly reverse: boolean },
 ) {
   const scan = (each: VideoStatus) => scanLine(store, { account, status: each }, page);
-  const [first, ...others] = status === null ? VIDEO_STATUSES : [status];
+  const [first, ...others]: readonly [VideoStatus, ...VideoStatus[]] = status === null ? VIDEO_STATUSES : [status];
   // A task leaves `pending` for the others: read in this order, one that moves meanwhile is seen twice, but never
   // missed.
   const lines = [await scan(first), ...await Promise.all(others.map(scan))];

@@ -12,7 +12,7 @@ const nextInstant = risingInstants(0xfff);
 export function newTaskId(nowMs: number): string {
   const { ms, count } = nextInstant(nowMs);
   const random = randomBytes(8);
-  random[0] = 0x80 | (random[0] & 0x3f);
+  random.writeUInt8(0x80 | (random.readUInt8(0) & 0x3f), 0);
   const tail = random.toString("hex");
   const time = ms.toString(16).padStart(12, "0");
   const counter = `7${count.toString(16).padStart(3, "0")}`;
