@@ -10,7 +10,8 @@ import { createCircuitBreaker } from "../src/routing/circuit_breaker.ts";
 import type { Store } from "../src/store/store.ts";
 import type { VideoUpstream } from "../src/upstreams/video_upstream.ts";
 import type { PollSchedule } from "../src/videos/polling/poll_schedule.ts";
-import { createVideos, type TerminalHook, type Videos } from "../src/videos/videos.ts";
+import type { TerminalHook } from "../src/videos/video_parts.ts";
+import { createVideos, type Videos } from "../src/videos/videos.ts";
 import { createMediaWork } from "../src/workers/media_work.ts";
 
 /** The only model; a second of it costs next to nothing. */

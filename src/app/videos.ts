@@ -26,7 +26,8 @@ import { isFileKept } from "../videos/create/inputs.ts";
 import { enterOldTasks } from "../videos/tasks/records.ts";
 import { openSigningKeys, type SigningKeyRing } from "../videos/results/signing_keys.ts";
 import { fileSweep, taskSweep } from "../videos/tasks/retention.ts";
-import { createVideos, type RemovalHook, type TerminalHook, type VideoParts, type Videos } from "../videos/videos.ts";
+import type { RemovalHook, TerminalHook, VideoParts } from "../videos/video_parts.ts";
+import { createVideos, type Videos } from "../videos/videos.ts";
 
 /** What videos share with the rest of an app. */
 export interface VideoEngineParts {

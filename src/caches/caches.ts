@@ -8,9 +8,6 @@ import { type CachePage, listCaches, ownCache } from "./read.ts";
 import type { CacheJobKind } from "./records.ts";
 import { type CacheReference, type NamedCache, resolveReference } from "./reference.ts";
 
-export type { CacheParts } from "./cache_parts.ts";
-export { isCacheFileKept } from "./read.ts";
-
 /** All that the endpoints and the job runner ask of cached contents. */
 export interface Caches {
   /** See {@linkcode createCache}. */

@@ -22,10 +22,10 @@ export type CheckedUsage =
   | { readonly verdict: "unreadable" };
 
 /** More calls of hosted tools in one reply raise the ceiling no further. */
-export const MAX_HOSTED_CALLS = 50;
+const MAX_HOSTED_CALLS = 50;
 
 /** Searches that a vendor can count in one reply. */
-export const MAX_SEARCHES = 100;
+const MAX_SEARCHES = 100;
 
 /** What cannot have consumed nothing. */
 export interface SeenUsage {

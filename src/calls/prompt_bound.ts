@@ -34,7 +34,7 @@ export interface PromptBound {
 }
 
 /** Text has at least this many bytes a token. */
-export const MIN_BYTES_PER_TOKEN = 2;
+const MIN_BYTES_PER_TOKEN = 2;
 
 /** A model's context where the catalog does not name it. */
 export const DEFAULT_CONTEXT_TOKENS = 1_000_000;

@@ -36,7 +36,7 @@ export function nearestHint(catalog: Catalog, name: string, isFit: (model: Model
  * slash is compared with what stands behind the last slash of ids. Case makes no difference. Aliases that are not
  * listed are never suggested, and a name of more than 96 characters has no nearest one.
  */
-export function nearestNames(catalog: Catalog, name: string, isFit: (model: Model) => boolean): string[] {
+function nearestNames(catalog: Catalog, name: string, isFit: (model: Model) => boolean): string[] {
   if (name === "" || name.length > MAX_COMPARED_CHARACTERS) return [];
   const sought = name.toLowerCase();
   const comparedOf = sought.includes("/") ? (id: string) => id : (id: string) => id.slice(id.lastIndexOf("/") + 1);

@@ -14,7 +14,7 @@ export interface ProcessOutput {
 }
 
 /** How long the end of the process waits for a reader of its output. */
-export const FLUSH_TIMEOUT_MS = 500;
+const FLUSH_TIMEOUT_MS = 500;
 
 /**
  * Opens the output of this process. From then on an error that nobody caught is logged as `process.failed`, and ends

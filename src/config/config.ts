@@ -25,18 +25,6 @@ import {
 } from "./small_sections.ts";
 import { readFilesSection, readStoreSection } from "./storage_sections.ts";
 
-export type {
-  BillingConfig,
-  ConfiguredAccount,
-  EgressConfig,
-  Environment,
-  LimitsConfig,
-  LogsConfig,
-  RetentionConfig,
-  ServerConfig,
-  WebhooksConfig,
-};
-
 /**
  * Everything that an operator decides, checked and with all defaults filled in. Source:
  * docs/configuration.md#every-option.

@@ -5,7 +5,7 @@ import type { Environment } from "./expansion.ts";
 import type { Path, Problems } from "./problems.ts";
 
 /** Names that go before the file, with the field that each sets. Set to nothing, a name counts as not set. */
-export const OVERRIDES: Readonly<Record<string, Path>> = {
+const OVERRIDES: Readonly<Record<string, Path>> = {
   HOST: ["server", "host"],
   PORT: ["server", "port"],
   SWITCHYARD_BASE_URL: ["server", "base_url"],

@@ -26,7 +26,7 @@ export interface ConfigCheck {
 }
 
 /** Looked for in the working directory, in this order. */
-export const DEFAULT_FILE_NAMES = ["switchyard.yaml", "switchyard.yml", "switchyard.json"];
+const DEFAULT_FILE_NAMES = ["switchyard.yaml", "switchyard.yml", "switchyard.json"];
 
 const LARGEST_FILE = 4_000_000;
 

@@ -101,7 +101,7 @@ export class Problems {
 }
 
 /** A path as people write it: `accounts[0].keys[1]`. A part that could be a misplaced secret is left out. */
-export function pathText(path: Path): string {
+function pathText(path: Path): string {
   let text = "";
   for (const [index, part] of path.entries()) {
     if (typeof part === "number") text += `[${part}]`;

@@ -2,10 +2,10 @@ import * as z from "zod";
 import { type ReadContext, text } from "../lib/settings.ts";
 
 /** Where the store is kept unless the operator says otherwise. */
-export const DEFAULT_STORE = "kv:./data/switchyard.db";
+const DEFAULT_STORE = "kv:./data/switchyard.db";
 
 /** Where files are kept unless the operator says otherwise. */
-export const DEFAULT_FILES = "./data/files";
+const DEFAULT_FILES = "./data/files";
 
 const STORE_EXPECTATION = `"kv:" and a path, such as "${DEFAULT_STORE}", or "kv::memory:"`;
 

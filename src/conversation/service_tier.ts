@@ -16,7 +16,7 @@ export function tierField(value: unknown): { readonly serviceTier?: ServiceTier 
 }
 
 /** The neutral name of a format's tier in lower case. */
-export function neutralTierOf(tier: string): ServiceTier {
+function neutralTierOf(tier: string): ServiceTier {
   return STANDARD.has(tier) ? "standard" : tier;
 }
 

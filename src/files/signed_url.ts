@@ -15,7 +15,7 @@ export type SigningKeys = readonly SigningKey[];
  * The longest life of an address, which is also the limit of presigned S3 addresses. Source:
  * docs/api/files.md#signatures.
  */
-export const LONGEST_SIGNED_MS = 7 * 86_400_000;
+const LONGEST_SIGNED_MS = 7 * 86_400_000;
 
 const VERSION = "1";
 

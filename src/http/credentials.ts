@@ -73,7 +73,7 @@ function adviceFor(carriers: readonly Carrier[]): string {
 }
 
 /** The one version of the message protocol. Source: docs/api/README.md#versions. */
-export const MESSAGE_VERSION = "2023-06-01";
+const MESSAGE_VERSION = "2023-06-01";
 
 /**
  * Checks the version that a request of the message protocol must name. `msg-version` has one value; its vendor's own

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { GatewayError, invalidField } from "../lib/gateway_error.ts";
 
 /** Bytes of one text field of a form. */
-export const MAX_FORM_TEXT_BYTES = 262_144;
+const MAX_FORM_TEXT_BYTES = 262_144;
 
 /** The text of one field of a form while it comes. */
 export class FormText {

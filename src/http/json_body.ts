@@ -24,13 +24,13 @@ export interface JsonBody {
 export const JSON_MEMORY_FACTOR = 4;
 
 /** Bytes of memory that an object or list costs beside its text. Measured with empty ones, which cost most. */
-export const JSON_CONTAINER_BYTES = 96;
+const JSON_CONTAINER_BYTES = 96;
 
 /** The most values of a request for pictures or videos, whose bytes are those of a few long strings. */
 export const MAX_MEDIA_REQUEST_VALUES = 100_000;
 
 /** How deep objects and lists may nest. */
-export const MAX_JSON_DEPTH = 200;
+const MAX_JSON_DEPTH = 200;
 
 /**
  * Reads a request whose body is one JSON object. The one rule for content types, on every endpoint: `application/json`,

@@ -27,7 +27,7 @@ export interface ReferenceCaller {
 export const MAX_PIXELS = 64_000_000;
 
 /** The most bytes of one reference. */
-export const MAX_REFERENCE_BYTES = 20_000_000;
+const MAX_REFERENCE_BYTES = 20_000_000;
 
 const MAX_DOWNLOAD_MS = 30_000;
 const ADDRESS = /^[a-z][a-z0-9+.-]*:/i;

@@ -49,7 +49,7 @@ export interface JsonEdits {
 }
 
 /** The maximum number of members of the top-level object. */
-export const MAX_MEMBERS = 10_000;
+const MAX_MEMBERS = 10_000;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

@@ -74,10 +74,10 @@ export class MemoryBudget {
 export const SMALL_HOLDING_BYTES = 1_048_576;
 
 /** The share of the limit that is reserved for accounts with small holdings. */
-export const SMALL_HOLDINGS_SHARE = 1 / 8;
+const SMALL_HOLDINGS_SHARE = 1 / 8;
 
 /** The share of the limit for requests without a valid key. */
-export const UNKNOWN_CALLERS_SHARE = 1 / 32;
+const UNKNOWN_CALLERS_SHARE = 1 / 32;
 
 /** No account has this id: see `isAccountId`. */
 const UNKNOWN_CALLERS = "";

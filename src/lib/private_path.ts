@@ -3,7 +3,7 @@ import type { Log } from "./log.ts";
 /** The mode of the gateway's files: read and write for the owner only. */
 export const PRIVATE_FILE_MODE = 0o600;
 /** The mode of the gateway's folders: access for the owner only. */
-export const PRIVATE_FOLDER_MODE = 0o700;
+const PRIVATE_FOLDER_MODE = 0o700;
 
 const OTHERS = 0o077;
 const STICKY = 0o1000;

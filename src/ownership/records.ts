@@ -25,7 +25,7 @@ export interface NamedState {
 }
 
 /** How long an owner is kept, in milliseconds: vendors keep responses for 30 days. */
-export const OWNER_TTL_MS = 35 * 86_400_000;
+const OWNER_TTL_MS = 35 * 86_400_000;
 
 /** Ids are of any length, so that the key holds a hash: 192 bits, which nobody can find a second id for. */
 function ownerKey({ kind, id }: NamedState): Key {

@@ -27,6 +27,6 @@ export function isFallbackAllowed(error: unknown, rule: FallbackRule): boolean {
 }
 
 /** Whether a provider's wire format could not express the request, so that the vendor was not asked. */
-export function isUnsupportedRequest(error: unknown): boolean {
+function isUnsupportedRequest(error: unknown): boolean {
   return error instanceof GatewayError && error.code === "invalid_request";
 }

@@ -2,7 +2,7 @@ import { GatewayError, invalidField } from "../lib/gateway_error.ts";
 import type { Candidate } from "./candidates.ts";
 
 /** The header that names one provider. Source: docs/api/routing.md#pin. */
-export const PIN_HEADER = "x-service-provider-type";
+const PIN_HEADER = "x-service-provider-type";
 
 /** The pin of a header; null when there is none. */
 export function readHeaderPin(headers: Headers): string | null {

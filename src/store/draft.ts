@@ -11,7 +11,7 @@ export interface Slot {
 }
 
 /** The version of a value that has none yet, as its batch is still to be written. Equal to no version of a reader. */
-export const UNWRITTEN: Version = "";
+const UNWRITTEN: Version = "";
 
 /** A key that a decision reads. */
 export interface Touch {

@@ -7,11 +7,6 @@ import { SCHEMA } from "./keys.ts";
 import { KvStore, type OwnedDatabase } from "./kv_store.ts";
 import { ProcessLock } from "./lock.ts";
 
-export { StoreFileError, StoreMissingError } from "./database_file.ts";
-export { StoreWriteError } from "./group_commit.ts";
-export { KvStore } from "./kv_store.ts";
-export { StoreInUseError } from "./lock.ts";
-
 /** What the embedded engine needs. */
 export interface KvStoreOptions {
   /** The database's file, or `:memory:`. Its folder is made when it is missing. */

@@ -1,5 +1,5 @@
 import { responseHeadersOf } from "../http/headers.ts";
-import type { OutboundResponse } from "../upstreams/outbound.ts";
+import type { OutboundResponse } from "../upstreams/outbound_call.ts";
 import { outputLimitOf, speakAlike, type TextAttempt } from "./attempt.ts";
 
 const ENCODER = new TextEncoder();

@@ -5,7 +5,7 @@ import type { Reply } from "../conversation/reply.ts";
 import type { Usage } from "../conversation/usage.ts";
 import type { Written } from "../conversation/written.ts";
 import { requestHeadersOf } from "../http/headers.ts";
-import type { OutboundResponse } from "../upstreams/outbound.ts";
+import type { OutboundResponse } from "../upstreams/outbound_call.ts";
 import { answerHeaders, streamType } from "./answer.ts";
 import { ArrayRelay } from "./array_relay.ts";
 import { believedUsage, hostedCallsIn } from "./believed_usage.ts";

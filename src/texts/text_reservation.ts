@@ -43,7 +43,7 @@ export interface TextRates {
 }
 
 /** Output tokens below which the gateway sends no limit of its own. */
-export const MIN_OUTPUT_LIMIT_TOKENS = 1_024;
+const MIN_OUTPUT_LIMIT_TOKENS = 1_024;
 
 /** The calls of {@linkcode MIN_OUTPUT_LIMIT_TOKENS} that must fit beside one whose output is not limited. */
 const CALLS_BESIDE = 9n;

@@ -8,7 +8,7 @@ import type { Conversation } from "../conversation/conversation.ts";
 import type { Reply } from "../conversation/reply.ts";
 import { requestHeadersOf } from "../http/headers.ts";
 import { modelFacts } from "../conversation/known_models.ts";
-import type { OutboundResponse } from "../upstreams/outbound.ts";
+import type { OutboundResponse } from "../upstreams/outbound_call.ts";
 import { usageOfHit } from "../caches/hit.ts";
 import { answerHeaders, jsonBytes, streamType } from "./answer.ts";
 import { ArrayRelay } from "./array_relay.ts";
@@ -97,7 +97,7 @@ function limited(conversation: Conversation, attempt: TextAttempt): Conversation
 }
 
 /** The caller's request in neutral words, ready to be written for the attempt's vendor. */
-export async function conversationOf(attempt: TextAttempt, parts: TextParts): Promise<Conversation> {
+async function conversationOf(attempt: TextAttempt, parts: TextParts): Promise<Conversation> {
   const { turn, endpoint } = attempt;
   const body = turn.format.memory.items ? parts.items.resolve(turn.accountId, turn.body) : turn.body;
   const read = turn.format.read(body);
@@ -108,7 +108,7 @@ export async function conversationOf(attempt: TextAttempt, parts: TextParts): Pr
 /**
  * What the vendor's codec must know of the attempt. Whatever the codec adds to a limit stays within what is reserved.
  */
-export function targetOf(attempt: TextAttempt): RequestTarget {
+function targetOf(attempt: TextAttempt): RequestTarget {
   const { candidate, provider, model, measure, endpoint } = attempt;
   const isLimited = outputLimitOf(attempt) !== null || measure.limitField !== null;
   const reserved = outputLimitOf(attempt) ?? measure.outputTokens;

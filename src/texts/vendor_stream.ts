@@ -1,6 +1,6 @@
 import type { StreamSource } from "../calls/stream_relay.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { OutboundResponse } from "../upstreams/outbound.ts";
+import type { OutboundResponse } from "../upstreams/outbound_call.ts";
 
 const DRAIN_MS = 1_000;
 

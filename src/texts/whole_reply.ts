@@ -1,13 +1,13 @@
 import { GatewayError } from "../lib/gateway_error.ts";
 import { hasMoreValuesThan } from "../lib/json_values.ts";
-import type { OutboundResponse } from "../upstreams/outbound.ts";
+import type { OutboundResponse } from "../upstreams/outbound_call.ts";
 import type { TextAttempt } from "./attempt.ts";
 import { unreadable } from "./broken_stream.ts";
 import { chargeText } from "./charge_text.ts";
 import { estimatedUsageOf } from "./turn_usage.ts";
 
 /** Most bytes of a whole reply. */
-export const REPLY_CAP_BYTES = 64 * 1024 * 1024;
+const REPLY_CAP_BYTES = 64 * 1024 * 1024;
 
 /** Bytes of memory that a byte of a whole reply costs: as it came, as text, and as values or as what is sent. */
 const REPLY_MEMORY_FACTOR = 3;
@@ -16,7 +16,7 @@ const BYTES_PER_TOKEN = 4;
 /**
  * The most JSON values of a whole reply: parsing more would hold up other callers for longer than a tenth of a second.
  */
-export const MAX_REPLY_VALUES = 400_000;
+const MAX_REPLY_VALUES = 400_000;
 
 /**
  * Reads a vendor's whole reply within the account's memory. A reply for which there is no room is charged by an

@@ -13,7 +13,7 @@ import { xai } from "./xai/mod.ts";
 import type { UpstreamKind } from "./upstream.ts";
 
 /** Every kind of vendor, a line each, by the word that `kind` has in the configuration. */
-export const KINDS = {
+const KINDS = {
   openai,
   anthropic,
   google,

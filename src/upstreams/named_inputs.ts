@@ -1,5 +1,5 @@
 import type { JsonObject } from "../lib/json_object.ts";
-import type { Outbound } from "./outbound.ts";
+import type { Outbound } from "./outbound_call.ts";
 import { shapeOf, type VideoShapes } from "./video_shape.ts";
 import type { VideoOrder } from "./video_upstream.ts";
 

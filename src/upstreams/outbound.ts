@@ -15,8 +15,6 @@ import { isStreamedBody, watchedBody } from "./outbound_body.ts";
 import type { Outbound, OutboundCall, OutboundResponse } from "./outbound_call.ts";
 import { exchangeJson } from "./outbound_json.ts";
 
-export type { JsonExtras, Outbound, OutboundCall, OutboundResponse, VendorRefusal } from "./outbound_call.ts";
-
 /** What an outbound needs to know of its provider. */
 export interface OutboundOptions {
   readonly provider: string;

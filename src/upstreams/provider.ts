@@ -4,7 +4,7 @@ import type { Allowances } from "./allowances.ts";
 import type { CacheUpstream } from "./cache_upstream.ts";
 import type { ImageUpstream } from "./image_upstream.ts";
 import type { ListedModel } from "./model_listing.ts";
-import type { Outbound } from "./outbound.ts";
+import type { Outbound } from "./outbound_call.ts";
 import type { TextEndpoint } from "./upstream.ts";
 import type { VideoUpstream } from "./video_upstream.ts";
 

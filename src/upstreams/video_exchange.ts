@@ -1,6 +1,6 @@
 import type { JsonObject } from "../lib/json_object.ts";
 import { UpstreamFailure, withDoubt } from "./failure.ts";
-import type { JsonExtras, Outbound, VendorRefusal } from "./outbound.ts";
+import type { JsonExtras, Outbound, VendorRefusal } from "./outbound_call.ts";
 
 /** The exchanges of an adapter for videos with its vendor; `read` digests an answer, null when it is empty. */
 export interface VideoExchange {

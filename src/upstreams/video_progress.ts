@@ -1,5 +1,5 @@
 import type { UpstreamFailure } from "./failure.ts";
-import type { Outbound } from "./outbound.ts";
+import type { Outbound } from "./outbound_call.ts";
 import type {
   CancelOutcome,
   VideoConsumption,

@@ -1,4 +1,4 @@
-import type { Outbound } from "./outbound.ts";
+import type { Outbound } from "./outbound_call.ts";
 import { quotientOf } from "./quotient.ts";
 import type { VideoOrder } from "./video_upstream.ts";
 

@@ -37,10 +37,6 @@ import { TaskWatch } from "./events/task_watch.ts";
 import { isCallbackToken } from "./polling/vendor_callback.ts";
 import type { VideoParts } from "./video_parts.ts";
 
-export type { RemovalHook, TerminalHook, VideoParts, VideoSettings } from "./video_parts.ts";
-export type { StreamedThing, StreamRequest } from "./results/stream_through.ts";
-export { DEFAULT_SCHEDULE } from "./polling/poll_schedule.ts";
-
 /** A create as a protocol hands it over. */
 export interface VideoCreate extends VideoCall {
   /** The body as it was sent. */

@@ -1,5 +1,5 @@
 /** How many retries follow the first attempt. Source: docs/api/webhooks.md#retries. */
-export const MAX_RETRIES = 10;
+const MAX_RETRIES = 10;
 
 const FIRST_MS = 5_000;
 const MAX_DELAY_MS = 600_000;

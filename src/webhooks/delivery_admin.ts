@@ -66,7 +66,7 @@ export interface DeliveryAdmin {
 }
 
 /** How many deliveries one call begins anew. */
-export const MAX_REDELIVERED = 500;
+const MAX_REDELIVERED = 500;
 
 const MAX_ATTEMPTS_SHOWN = 1_000;
 const PAGE = 100;

@@ -1,10 +1,10 @@
 import type { PictureFacts } from "../lib/picture_head.ts";
 
 /** The maximum decoded size of one picture: 64 megapixels with four channels. */
-export const MAX_DECODED_BYTES = 256_000_000;
+const MAX_DECODED_BYTES = 256_000_000;
 
 /** A progressive JPEG has about ten scans. The decoder passes over the whole picture once per scan. */
-export const MAX_JPEG_SCANS = 64;
+const MAX_JPEG_SCANS = 64;
 
 /** What is wrong with a picture, by the words of the video endpoints. Source: docs/api/errors.md#reason-codes. */
 export type PictureProblem = "too_large" | "not_image";

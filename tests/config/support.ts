@@ -1,5 +1,6 @@
 import { ConfigError } from "../../src/config/config_error.ts";
-import { type Config, type Environment, readConfig } from "../../src/config/config.ts";
+import type { Environment } from "../../src/config/expansion.ts";
+import { type Config, readConfig } from "../../src/config/config.ts";
 
 /** An environment of just these names. */
 export function environmentOf(values: Record<string, string> = {}): Environment {

@@ -4,7 +4,7 @@ import type { Clock } from "../../src/lib/clock.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { UpstreamFailure } from "../../src/upstreams/failure.ts";
 import type { ImageOrder, ImageUpstream, MadeImage } from "../../src/upstreams/image_upstream.ts";
-import type { Outbound } from "../../src/upstreams/outbound.ts";
+import type { Outbound } from "../../src/upstreams/outbound_call.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
 import { whilePassing } from "../support/passing_time.ts";
 import { STAGE_KEY, type VendorAnswer, type VideoStage, withAnswers, withVendor } from "../support/video_stage.ts";

@@ -1,7 +1,7 @@
 /** The laws of the port to vendors of videos: one suite, run over every adapter. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { UpstreamFailure } from "../../src/upstreams/failure.ts";
-import type { Outbound } from "../../src/upstreams/outbound.ts";
+import type { Outbound } from "../../src/upstreams/outbound_call.ts";
 import type {
   CancelOutcome,
   VideoJobHandle,

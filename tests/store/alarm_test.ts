@@ -2,7 +2,8 @@ import { assert, assertEquals } from "@std/assert";
 import { systemClock } from "../../src/lib/clock.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import { QueueAlarms, Wakes } from "../../src/store/alarm.ts";
-import { type KvStore, openKvStore } from "../../src/store/kv.ts";
+import type { KvStore } from "../../src/store/kv_store.ts";
+import { openKvStore } from "../../src/store/kv.ts";
 import { type Harm, hurtKv } from "./hurt_kv.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
 

@@ -1,7 +1,8 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { silentLog } from "../../src/lib/log.ts";
 import { StoreFileError } from "../../src/store/database_file.ts";
-import { type KvStore, openKvStore } from "../../src/store/kv.ts";
+import type { KvStore } from "../../src/store/kv_store.ts";
+import { openKvStore } from "../../src/store/kv.ts";
 import { StoreInUseError } from "../../src/store/lock.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 

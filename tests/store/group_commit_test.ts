@@ -1,7 +1,8 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { silentLog } from "../../src/lib/log.ts";
 import { StoreWriteError } from "../../src/store/group_commit.ts";
-import { type KvStore, openKvStore } from "../../src/store/kv.ts";
+import type { KvStore } from "../../src/store/kv_store.ts";
+import { openKvStore } from "../../src/store/kv.ts";
 import { type Harm, hurtKv } from "./hurt_kv.ts";
 import type { Commit } from "../../src/store/store.ts";
 import { ManualClock } from "../support/manual_clock.ts";

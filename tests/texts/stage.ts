@@ -20,7 +20,7 @@ import type { TextEndpoint } from "../../src/upstreams/upstream.ts";
 import { TextService } from "../../src/texts/text_service.ts";
 import type { Provider } from "../../src/upstreams/provider.ts";
 import { type FailureKind, UpstreamFailure } from "../../src/upstreams/failure.ts";
-import type { OutboundCall } from "../../src/upstreams/outbound.ts";
+import type { OutboundCall } from "../../src/upstreams/outbound_call.ts";
 import { replyOf } from "../support/assemble.ts";
 import { replyContextOf } from "../support/conversations.ts";
 import { ManualClock } from "../support/manual_clock.ts";

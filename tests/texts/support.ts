@@ -16,7 +16,7 @@ import { createRedactor } from "../../src/lib/redact.ts";
 import type { TextMeasure } from "../../src/texts/text_reservation.ts";
 import type { TextAttempt, TextRequest } from "../../src/texts/attempt.ts";
 import { UpstreamFailure } from "../../src/upstreams/failure.ts";
-import type { Outbound, OutboundResponse } from "../../src/upstreams/outbound.ts";
+import type { Outbound, OutboundResponse } from "../../src/upstreams/outbound_call.ts";
 import type { Provider } from "../../src/upstreams/provider.ts";
 import type { TextEndpoint } from "../../src/upstreams/upstream.ts";
 import { replyContextOf } from "../support/conversations.ts";

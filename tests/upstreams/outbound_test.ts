@@ -7,7 +7,8 @@ import { TICK_MS } from "../../src/net/deadline.ts";
 import { createHttpClient } from "../../src/net/http1/client.ts";
 import { originOf } from "../../src/net/http1/wire_request.ts";
 import { gatewayErrorFor, UpstreamFailure } from "../../src/upstreams/failure.ts";
-import { createOutbound, type Outbound, type OutboundCall } from "../../src/upstreams/outbound.ts";
+import type { Outbound, OutboundCall } from "../../src/upstreams/outbound_call.ts";
+import { createOutbound } from "../../src/upstreams/outbound.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
 import {
   always,

@@ -7,7 +7,7 @@ import { wanVideos } from "../../src/upstreams/alibaba/videos.ts";
 import { googleVideos } from "../../src/upstreams/google/videos.ts";
 import { klingVideos } from "../../src/upstreams/kling/videos.ts";
 import { openrouterVideos } from "../../src/upstreams/openai/videos.ts";
-import type { Outbound } from "../../src/upstreams/outbound.ts";
+import type { Outbound } from "../../src/upstreams/outbound_call.ts";
 import { replicateVideos } from "../../src/upstreams/replicate/videos.ts";
 import { runwayVideos } from "../../src/upstreams/runway/videos.ts";
 import type { VideoUpstream } from "../../src/upstreams/video_upstream.ts";

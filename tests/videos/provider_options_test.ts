@@ -4,7 +4,7 @@ import type { JsonObject } from "../../src/lib/json_object.ts";
 import { arkVideos } from "../../src/upstreams/ark/videos.ts";
 import { falVideos } from "../../src/upstreams/fal/videos.ts";
 import { minimaxVideos } from "../../src/upstreams/minimax/videos.ts";
-import type { Outbound } from "../../src/upstreams/outbound.ts";
+import type { Outbound } from "../../src/upstreams/outbound_call.ts";
 import type { VideoUpstream } from "../../src/upstreams/video_upstream.ts";
 import { xaiVideos } from "../../src/upstreams/xai/videos.ts";
 import { optionsByProvider, orderAt } from "../../src/videos/request/provider_options.ts";

@@ -15,13 +15,9 @@ import { UpstreamFailure } from "../../src/upstreams/failure.ts";
 import type { VideoOrder, VideoProgress, VideoUpstream } from "../../src/upstreams/video_upstream.ts";
 import type { VideoJobKind } from "../../src/videos/tasks/records.ts";
 import type { TaskObject } from "../../src/videos/tasks/task_object.ts";
-import {
-  createVideos,
-  DEFAULT_SCHEDULE,
-  type VideoHandlerKind,
-  type VideoParts,
-  type Videos,
-} from "../../src/videos/videos.ts";
+import type { VideoParts } from "../../src/videos/video_parts.ts";
+import { DEFAULT_SCHEDULE } from "../../src/videos/polling/poll_schedule.ts";
+import { createVideos, type VideoHandlerKind, type Videos } from "../../src/videos/videos.ts";
 import { joined } from "../../src/billing/records.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 

@@ -51,7 +51,7 @@ export async function exchangeOver(source: ConnectionSource, request: WireReques
  * only a repeatable one (RFC 9110, 9.2.2), whose connection closed at once and without a byte of an answer. A vendor
  * may have begun to work on any other request, and would charge it twice.
  */
-export function mayResend(error: unknown, request: WireRequest, elapsedMs: number): error is ConnectionError {
+function mayResend(error: unknown, request: WireRequest, elapsedMs: number): error is ConnectionError {
   if (!(error instanceof ConnectionError) || error.kind !== "closed") return false;
   if (error.progress === "unsent") return true;
   const { isRepeatable = request.method === "GET" || request.method === "HEAD" } = request;

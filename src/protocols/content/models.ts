@@ -32,7 +32,7 @@ export function contentModelRoutes(catalog: Catalog, renderError: ErrorRenderer)
  * One model in the content style: camelCase outside, snake_case inside. Source: docs/api/models.md#content-style; of
  * `thinking` and the defaults: Gemini API reference, "Models".
  */
-export function writeContentModel(model: Model): Record<string, unknown> {
+function writeContentModel(model: Model): Record<string, unknown> {
   return {
     name: `models/${model.id}`,
     version: versionOf(model),

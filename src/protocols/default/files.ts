@@ -2,7 +2,8 @@ import { isSigned, type SigningKeys } from "../../files/signed_url.ts";
 import { type Files, isFileName, type StoredFile } from "../../files/files.ts";
 import { type Inbound, pathParam, type Route } from "../../http/inbound.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
-import type { StreamedThing, Videos } from "../../videos/videos.ts";
+import type { StreamedThing } from "../../videos/results/stream_through.ts";
+import type { Videos } from "../../videos/videos.ts";
 import { renderVideoError } from "./videos.ts";
 
 /** What the endpoint of files is made with. */

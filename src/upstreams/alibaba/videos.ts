@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Outbound } from "../outbound.ts";
+import type { Outbound } from "../outbound_call.ts";
 import { MEDIA_OPTION } from "../refused_options.ts";
 import { videoExchange } from "../video_exchange.ts";
 import { cancelWaiting, failed, finished, pending, pendingAs } from "../video_progress.ts";

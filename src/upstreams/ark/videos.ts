@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { JsonObject } from "../../lib/json_object.ts";
-import type { Outbound } from "../outbound.ts";
+import type { Outbound } from "../outbound_call.ts";
 import { contentPartsOf } from "../video_content.ts";
 import { MEDIA_OPTION, UNPRICED_OPTION } from "../refused_options.ts";
 import { seedanceOptionIn } from "../seedance_prompt.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { chat } from "../../conversation/codecs/chat/mod.ts";
 import type { FailureKind, UpstreamFailure } from "../failure.ts";
-import type { Outbound, VendorRefusal } from "../outbound.ts";
+import type { Outbound, VendorRefusal } from "../outbound_call.ts";
 
 /** What jobs of fal's queue have in common. Source: fal documentation, "Queue API" and "Errors". */
 

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { UpstreamFailure } from "../failure.ts";
 import { bodyOf, droppedOf } from "../named_inputs.ts";
-import type { Outbound } from "../outbound.ts";
+import type { Outbound } from "../outbound_call.ts";
 import { routedOptionIn } from "../seedance_prompt.ts";
 import { type VideoExchange, videoExchange } from "../video_exchange.ts";
 import { failed, failedWith, finished, pending, pendingAs } from "../video_progress.ts";

@@ -3,7 +3,7 @@ import type { VideoMode } from "../../lib/video_mode.ts";
 import { content } from "../../conversation/codecs/content/mod.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { UpstreamFailure } from "../failure.ts";
-import type { Outbound, VendorRefusal } from "../outbound.ts";
+import type { Outbound, VendorRefusal } from "../outbound_call.ts";
 import { openStreamedResult } from "../streamed_result.ts";
 import { type VideoExchange, videoExchange } from "../video_exchange.ts";
 import { failed, pending, pendingAs } from "../video_progress.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { FailureKind, UpstreamFailure } from "../failure.ts";
-import type { Outbound, VendorRefusal } from "../outbound.ts";
+import type { Outbound, VendorRefusal } from "../outbound_call.ts";
 
 /** Kling's failure codes. An answer of status 200 can report one, too. */
 

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { UpstreamFailure } from "../failure.ts";
-import type { Outbound } from "../outbound.ts";
+import type { Outbound } from "../outbound_call.ts";
 import { ACCOUNT_OPTION, MEDIA_OPTION, UNPRICED_OPTION } from "../refused_options.ts";
 import { videoExchange } from "../video_exchange.ts";
 import { failed, finished, pending, pendingAs } from "../video_progress.ts";

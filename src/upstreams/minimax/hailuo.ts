@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { UpstreamFailure } from "../failure.ts";
-import type { Outbound } from "../outbound.ts";
+import type { Outbound } from "../outbound_call.ts";
 import type { VideoExchange } from "../video_exchange.ts";
 import { failed, finished, pending, pendingAs } from "../video_progress.ts";
 import { shapeOf, type VideoShapes } from "../video_shape.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { chat } from "../../conversation/codecs/chat/mod.ts";
 import type { FailureKind } from "../failure.ts";
-import type { VendorRefusal } from "../outbound.ts";
+import type { VendorRefusal } from "../outbound_call.ts";
 
 /** MiniMax's own numbers for failures, which stand in answers of status 200 too. */
 

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { chat } from "../../conversation/codecs/chat/mod.ts";
-import type { Outbound, VendorRefusal } from "../outbound.ts";
+import type { Outbound, VendorRefusal } from "../outbound_call.ts";
 import { reportedUsd } from "../reported_cost.ts";
 import { openStreamedResult } from "../streamed_result.ts";
 import { MEDIA_OPTION, UNPRICED_OPTION } from "../refused_options.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { chat } from "../../conversation/codecs/chat/mod.ts";
-import type { VendorRefusal } from "../outbound.ts";
+import type { VendorRefusal } from "../outbound_call.ts";
 
 /**
  * What jobs of Replicate have in common. Source: Replicate HTTP API reference, "Create a prediction", "Get a

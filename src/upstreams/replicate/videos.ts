@@ -1,4 +1,4 @@
-import type { Outbound } from "../outbound.ts";
+import type { Outbound } from "../outbound_call.ts";
 import { bodyOf, droppedOf } from "../named_inputs.ts";
 import { UpstreamFailure } from "../failure.ts";
 import { MEDIA_OPTION, refusals, UNPRICED_OPTION } from "../refused_options.ts";

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../lib/json_object.ts";
 import { ownValue } from "../../lib/own_value.ts";
-import type { Outbound } from "../outbound.ts";
+import type { Outbound } from "../outbound_call.ts";
 import { quotientOf } from "../quotient.ts";
 import { ratioNextTo, shapeOf, type VideoShapes } from "../video_shape.ts";
 import type { VideoOrder } from "../video_upstream.ts";

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { chat } from "../../conversation/codecs/chat/mod.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { UpstreamFailure } from "../failure.ts";
-import type { Outbound, VendorRefusal } from "../outbound.ts";
+import type { Outbound, VendorRefusal } from "../outbound_call.ts";
 import { reportedUsd } from "../reported_cost.ts";
 import { MEDIA_OPTION, UNPRICED_OPTION } from "../refused_options.ts";
 import { routedOptionIn } from "../seedance_prompt.ts";

@@ -8,7 +8,7 @@ import { bytesOfDataUri, isDataUri } from "../request/data_uri.ts";
 import type { SentReference } from "../request/references.ts";
 
 /** Why a picture cannot be prepared. Source: docs/api/errors.md#reason-codes. */
-export type PictureFault = "bad_data_uri" | "download_failed" | "unreachable" | "not_image" | "too_large";
+type PictureFault = "bad_data_uri" | "download_failed" | "unreachable" | "not_image" | "too_large";
 
 /** A picture in the one shape that vendors get it in. */
 export interface PreparedPicture {

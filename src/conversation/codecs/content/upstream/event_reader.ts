@@ -271,7 +271,7 @@ function linksOf(citations: readonly Citation[]): Citation[] {
 }
 
 /** What a reply without text cites, such as one that is only a picture. */
-export function bareCitations({ cited }: Progress): readonly Citation[] {
+function bareCitations({ cited }: Progress): readonly Citation[] {
   return cited === null ? [] : readCitations([""], cited)[0]!;
 }
 

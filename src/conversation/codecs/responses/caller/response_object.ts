@@ -17,7 +17,7 @@ export interface Ending {
 }
 
 /** A reply that is whole. */
-export const COMPLETED: Ending = { status: "completed", incomplete_details: null, error: null };
+const COMPLETED: Ending = { status: "completed", incomplete_details: null, error: null };
 
 /** Status and reason for a stop. Source: Responses API reference, "Response", `status` and `incomplete_details`. */
 export function endingOf(stop: Stop): Ending {

@@ -30,7 +30,7 @@ export function readSearchItem(item: JsonObject): WebSearchPart | null {
 }
 
 /** The action of a search; without pages that nobody told. */
-export function searchAction({ queries, results }: WebSearchPart): JsonObject {
+function searchAction({ queries, results }: WebSearchPart): JsonObject {
   return {
     type: "search",
     query: queries[0] ?? "",

@@ -6,7 +6,7 @@ import type { SearchSetting, WebSearch } from "../../../web_search.ts";
 import { isAbsent, isObject, listOf, numberOrNull, objectsOf, textOrNull } from "../../../wire_value.ts";
 
 /** True for a tool, or a choice of one, that is the vendor's search, by any of its names. */
-export function isSearchTool({ type }: JsonObject): boolean {
+function isSearchTool({ type }: JsonObject): boolean {
   return typeof type === "string" && /^web_search(_preview)?(_\d{4}_\d{2}_\d{2})?$/.test(type);
 }
 

@@ -46,7 +46,7 @@ export function readStop(response: JsonObject, hasToolCall: boolean, hasRefusal:
 }
 
 /** The parts of one output item; items of a vendor's own tools have none and are named in `beyond`. */
-export function readOutputItem(item: JsonObject, beyond: Set<string>): ReplyPart[] {
+function readOutputItem(item: JsonObject, beyond: Set<string>): ReplyPart[] {
   switch (item.type) {
     case "message":
       return objectsOf(item.content).flatMap((part) => readSaid(part, beyond));

@@ -1,0 +1,46 @@
+import { assertEquals } from "@std/assert";
+import { join } from "node:path";
+import { needlessExports, parsed, reExports, type SourceTrees } from "./exports.ts";
+import { ROOT, sourceFiles } from "./source_files.ts";
+
+async function sourceTrees(): Promise<SourceTrees> {
+  const folders = await Promise.all(["src", "scripts", "tests", "bench"].map(sourceFiles));
+  const files = ["main.ts", ...folders.flat().filter((file) => !file.startsWith("tests/clients/node/"))];
+  const read = async (file: string) => [file, await Deno.readTextFile(join(ROOT, file))] as const;
+  return parsed(new Map(await Promise.all(files.map(read))));
+}
+
+const trees = await sourceTrees();
+
+async function packageFiles(): Promise<Record<string, string>> {
+  const { imports } = JSON.parse(await Deno.readTextFile(join(ROOT, "deno.json")));
+  const own = Object.entries<string>(imports).filter(([, target]) => target.startsWith("./"));
+  return Object.fromEntries(own.map(([name, target]) => [name, target.slice(2)]));
+}
+
+Deno.test("source tree: every exported name is imported by another file or stands in the signature of one that is", async () => {
+  assertEquals(needlessExports(trees, await packageFiles()), []);
+});
+
+Deno.test("source tree: names are imported from the file that declares them", () => {
+  assertEquals(reExports(trees), []);
+});
+
+Deno.test("source tree: the search for needless exports finds values and types, and spares types in signatures", () => {
+  const files = parsed(
+    new Map([
+      [
+        "src/a.ts",
+        "export function a(b: B): void {}\nexport interface B {}\nexport interface C {}\nexport const d = 1;",
+      ],
+      ["src/b.ts", 'import { a } from "./a.ts";\na({});'],
+    ]),
+  );
+  assertEquals(needlessExports(files, {}).map(({ name }) => name), ["C", "d"]);
+});
+
+Deno.test("source tree: the search for names that are exported again spares the public face of a folder", () => {
+  const text = 'export { a } from "./a.ts";';
+  const files = parsed(new Map([["src/b.ts", text], ["src/c/mod.ts", text]]));
+  assertEquals(reExports(files), [{ file: "src/b.ts", name: "{ a }" }]);
+});
