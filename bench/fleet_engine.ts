@@ -11,9 +11,9 @@ import { systemClock } from "../src/lib/clock.ts";
 import { silentLog } from "../src/lib/log.ts";
 import { MAX_MONEY } from "../src/lib/money.ts";
 import { createCircuitBreaker } from "../src/routing/circuit_breaker.ts";
-import { createJobRunner, type JobRunner } from "../src/store/jobs.ts";
-import { openKvStore } from "../src/store/kv.ts";
-import type { EmbeddedStore } from "../src/store/embedded.ts";
+import { createJobRunner, type JobRunner } from "../src/store/job_runner.ts";
+import { openKvStore } from "../src/store/kv/open_kv_store.ts";
+import type { StoreEngine } from "../src/store/engine.ts";
 import type { Store } from "../src/store/store.ts";
 import type { VideoProgress, VideoUpstream } from "../src/upstreams/video_upstream.ts";
 import { DEFAULT_SCHEDULE } from "../src/videos/polling/poll_schedule.ts";
@@ -58,7 +58,7 @@ export interface FleetEngineOptions {
 /** An engine that is open. */
 export interface FleetEngine {
   readonly clock: ManualClock;
-  readonly store: EmbeddedStore;
+  readonly store: StoreEngine;
   readonly videos: Videos;
   readonly vendor: FleetVendor;
   /** One step of each part of the retention, as its job makes them. */

@@ -1,8 +1,8 @@
 import { systemClock } from "../src/lib/clock.ts";
 import { silentLog } from "../src/lib/log.ts";
 import { MAX_MONEY } from "../src/lib/money.ts";
-import { createJobRunner } from "../src/store/jobs.ts";
-import { openKvStore } from "../src/store/kv.ts";
+import { createJobRunner } from "../src/store/job_runner.ts";
+import { openKvStore } from "../src/store/kv/open_kv_store.ts";
 import type { Store } from "../src/store/store.ts";
 import type { VideoUpstream } from "../src/upstreams/video_upstream.ts";
 import type { Videos } from "../src/videos/videos.ts";
@@ -46,7 +46,7 @@ export async function benchVideos(options: VideoBenchOptions = {}): Promise<Vide
     log: silentLog,
     openKv: recorder.open,
   });
-  await store.commit(null, { move: [{ account: "bench", available: MAX_MONEY, held: 0n }] });
+  await store.commit(null, { changeBalances: [{ account: "bench", available: MAX_MONEY, held: 0n }] });
   const looks = new Looks(intervalMs);
   const videos = engineOf(store, looks.vendor, `${folder}/files`, intervalMs);
   recorder.isOn = true;

@@ -14,7 +14,7 @@ import { createAccount } from "../src/billing/account.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { silentLog } from "../src/lib/log.ts";
 import { readCidr } from "../src/net/address.ts";
-import { openKvStore } from "../src/store/kv.ts";
+import { openKvStore } from "../src/store/kv/open_kv_store.ts";
 import type { Store } from "../src/store/store.ts";
 import { newTaskId } from "../src/videos/tasks/task_id.ts";
 import { createWebhooks, type Webhooks } from "../src/webhooks/webhooks.ts";

@@ -23,8 +23,8 @@ import { createRouter, type Router } from "./router.ts";
 import { addressOptions, routesOf } from "./routes.ts";
 import { errorForCallerOf } from "./storage_error.ts";
 import type { ModelLists } from "../routing/model_lists.ts";
-import type { EmbeddedStore } from "../store/embedded.ts";
-import type { JobRunner } from "../store/jobs.ts";
+import type { StoreEngine } from "../store/engine.ts";
+import type { JobRunner } from "../store/job_runner.ts";
 import { createVendorState } from "../ownership/vendor_state.ts";
 import { BoundedMemory } from "../texts/bounded_memory.ts";
 import { itemMemoryOver } from "../texts/item_memory.ts";
@@ -52,7 +52,7 @@ export interface AppOptions {
 export interface App {
   /** Answers one request. */
   readonly handler: FrontDoor;
-  readonly store: EmbeddedStore;
+  readonly store: StoreEngine;
   /** How much memory requests hold, and how much they may. */
   readonly memory: Pick<MemoryBudget, "inUse" | "limitBytes">;
   /** Accounts and keys that came into being at this start. */
@@ -191,8 +191,8 @@ async function routerOf(foundation: Foundation, engines: Engines, present: Prese
     authenticate,
     textBody: limits,
     readiness: readinessHandler({
-      isReady: async () => !present.isDraining && await store.ready(),
-      reason: () => present.isDraining ? "the process is about to end" : store.writability.failure,
+      isReady: async () => !present.isDraining && await store.isReady(),
+      reason: () => present.isDraining ? "the process is about to end" : store.writeGuard.failure,
       providers: Object.keys(config.providers),
       breaker,
       filesUsage: engines.videos.filesUsage,

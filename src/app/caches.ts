@@ -11,7 +11,7 @@ import type { Route } from "../http/inbound.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { cachedContentRoutes } from "../protocols/content/cached_contents.ts";
-import { createJobRunner, type JobRunner } from "../store/jobs.ts";
+import { createJobRunner, type JobRunner } from "../store/job_runner.ts";
 import type { Store } from "../store/store.ts";
 import type { TextParts } from "../texts/attempt.ts";
 import { countAt } from "../texts/count_tokens.ts";

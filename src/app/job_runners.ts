@@ -1,4 +1,4 @@
-import type { JobRunner } from "../store/jobs.ts";
+import type { JobRunner } from "../store/job_runner.ts";
 
 /** Several runners as one; they are drained side by side. */
 export function joinRunners(runners: readonly JobRunner[]): JobRunner {

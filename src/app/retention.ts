@@ -1,6 +1,6 @@
 import type { Log } from "../lib/log.ts";
 import type { Clock } from "../lib/clock.ts";
-import { createJobRunner, type JobHandler, type JobRunner } from "../store/jobs.ts";
+import { createJobRunner, type JobHandler, type JobRunner } from "../store/job_runner.ts";
 import type { Store } from "../store/store.ts";
 
 /** One bounded step that removes what was kept for long enough. Gives whether there may be more to remove. */
@@ -32,7 +32,7 @@ export function startRetention(parts: RetentionParts): JobRunner {
   async function addJob(): Promise<void> {
     try {
       // Refused as a duplicate where an earlier process left it.
-      await store.commit(null, { add: [{ kind: JOB, ref: REF, dueAt: store.now() }] });
+      await store.commit(null, { addJobs: [{ kind: JOB, ref: REF, dueAt: store.now() }] });
     } catch (error) {
       log.warn("retention_not_started", { reason: error instanceof Error ? error.name : typeof error });
       stopTimer = clock.after(ADD_AGAIN_MS, addJob);
@@ -58,6 +58,6 @@ export function retentionHandler({ store, sweeps }: Pick<RetentionParts, "store"
   return async (job) => {
     const more = await Promise.all(sweeps.map((sweep) => sweep()));
     const waitMs = more.includes(true) ? STEP_EVERY_MS : PASS_EVERY_MS;
-    return await store.commit(null, { postpone: [{ job, dueAt: store.now() + waitMs, attempt: 0 }] });
+    return await store.commit(null, { postponeJobs: [{ job, dueAt: store.now() + waitMs, attempt: 0 }] });
   };
 }

@@ -16,10 +16,10 @@ import { originOf } from "../net/http1/wire_request.ts";
 import type { EgressPolicy, OwnAddress } from "../net/target.ts";
 import { type CircuitBreaker, createCircuitBreaker } from "../routing/circuit_breaker.ts";
 import { createCredentialMonitor } from "../routing/credential_monitor.ts";
-import type { EmbeddedStore } from "../store/embedded.ts";
+import type { StoreEngine } from "../store/engine.ts";
 import { asUnwritableError } from "../lib/unwritable.ts";
 import { freeSpaceAt } from "../store/free_space.ts";
-import { openKvStore } from "../store/kv.ts";
+import { openKvStore } from "../store/kv/open_kv_store.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import { openProviders } from "../upstreams/providers.ts";
 import { countTokensBy } from "../texts/token_estimate.ts";
@@ -39,7 +39,7 @@ export interface FoundationOptions {
 
 /** What every kind of work shares: the store, the money, the models and the ways out. */
 export interface Foundation extends FoundationOptions {
-  readonly store: EmbeddedStore;
+  readonly store: StoreEngine;
   /** Accounts and keys that came into being at this start. */
   readonly ensured: AccountsEnsured;
   readonly keys: KeyRing;
@@ -70,7 +70,7 @@ export async function layFoundation(options: FoundationOptions): Promise<Foundat
   const store = await openStore(config, { clock, log, mustExist });
   const ensured = await ensureConfiguredAccounts(store, config.accounts);
   const keys = createKeyRing({ store, clock });
-  const meter = createMeter({ store, clock, log, writability: store.writability });
+  const meter = createMeter({ store, clock, log, writeGuard: store.writeGuard });
   const providers = openProviders(config.providers, { clock, caCerts, proxies: config.proxies });
   const credentials = createCredentialMonitor({ providers: providers.byName, clock, log });
   const own = ownAddressesOf(config);
@@ -116,7 +116,7 @@ function ownAddressesOf({ server }: Config): OwnAddress[] {
 async function openStore(
   { store: address, files, limits }: Config,
   options: { readonly clock: Clock; readonly log: Log; readonly mustExist?: boolean },
-): Promise<EmbeddedStore> {
+): Promise<StoreEngine> {
   const [engine, path] = [address.slice(0, address.indexOf(":")), address.slice(address.indexOf(":") + 1)];
   if (engine !== "kv") {
     throw new GatewayError("internal_error", `Cannot open the store: no engine is called "${engine}"`);

@@ -17,8 +17,8 @@ import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
 import { joinRunners } from "./job_runners.ts";
 import type { Sweep } from "./retention.ts";
 import { freeSpaceAt } from "../store/free_space.ts";
-import { createJobRunner, type JobRunner } from "../store/jobs.ts";
-import type { EmbeddedStore } from "../store/embedded.ts";
+import { createJobRunner, type JobRunner } from "../store/job_runner.ts";
+import type { StoreEngine } from "../store/engine.ts";
 import { NO_ALLOWANCES } from "../upstreams/allowances.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import type { MediaWork } from "../workers/media_work.ts";
@@ -32,7 +32,7 @@ import { createVideos, type Videos } from "../videos/videos.ts";
 /** What videos share with the rest of an app. */
 export interface VideoEngineParts {
   readonly config: Config;
-  readonly store: EmbeddedStore;
+  readonly store: StoreEngine;
   readonly meter: Meter;
   readonly catalog: Catalog;
   readonly providers: ReadonlyMap<string, Provider>;
@@ -81,7 +81,7 @@ export async function videoEngine(parts: VideoEngineParts): Promise<VideoEngine>
   const making = [...providers.values()].flatMap(({ name, videos }) => videos ? [[name, videos] as const] : []);
   const videoParts: VideoParts = {
     ...parts,
-    writability: store.writability,
+    writeGuard: store.writeGuard,
     upstreams: new Map(making),
     allowancesOf: (name) => providers.get(name)?.allows ?? NO_ALLOWANCES,
     isProvider: (name) => providers.has(name),

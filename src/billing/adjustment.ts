@@ -74,8 +74,8 @@ function adjustmentCommit(
   return joined({}, {
     check: [{ key, version: null }],
     set: [{ key, value: record }],
-    move: [{ account, available: amount, held: 0n, overdraw: allowNegative }],
-    ledger: [{
+    changeBalances: [{ account, available: amount, held: 0n, overdraw: allowNegative }],
+    ledgerEntries: [{
       account,
       operation: "adjust",
       reference: `${account}/${reference}`, // unique over all accounts; no account id has a slash

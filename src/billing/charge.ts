@@ -45,8 +45,8 @@ const MOST_TEXT = 200;
 export function addCharge(commit: Commit, { account, reference, rows }: ChargeGroup): Commit {
   const total = totalOf(rows);
   return joined(commit, {
-    move: [{ account, available: -total, held: 0n, overdraw: true }],
-    ledger: [{
+    changeBalances: [{ account, available: -total, held: 0n, overdraw: true }],
+    ledgerEntries: [{
       account,
       operation: "charge",
       reference,

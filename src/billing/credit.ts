@@ -28,8 +28,8 @@ export function addCredit(commit: Commit, { account, reference, amount }: Credit
   return joined(commit, {
     check: [{ key, version: null }],
     set: [{ key, value: { amount, at: now } satisfies CreditRecord }],
-    move: [{ account, available: amount, held: 0n }],
-    ledger: [{
+    changeBalances: [{ account, available: amount, held: 0n }],
+    ledgerEntries: [{
       account,
       operation: "credit",
       reference: ledgerReferenceOf(account, reference),

@@ -142,9 +142,9 @@ function endOf(commit: Commit, hold: Hold, end: Pick<HoldRecord, "state" | "capt
 }
 
 /** The movement and its ledger line. A hold of nothing, for a model that is free, moves nothing and has no line. */
-function moved(commit: Commit, line: NonNullable<Commit["ledger"]>[number]): Commit {
+function moved(commit: Commit, line: NonNullable<Commit["ledgerEntries"]>[number]): Commit {
   const { account, available, held } = line;
   return available === 0n && held === 0n
     ? commit
-    : joined(commit, { move: [{ account, available, held }], ledger: [line] });
+    : joined(commit, { changeBalances: [{ account, available, held }], ledgerEntries: [line] });
 }

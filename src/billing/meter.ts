@@ -1,6 +1,6 @@
 import { GatewayError } from "../lib/gateway_error.ts";
 import { type Money, writeMoney } from "../lib/money.ts";
-import type { Writability } from "../store/write_health.ts";
+import type { WriteGuard } from "../store/write_health.ts";
 import type { ChargeRow } from "./charge.ts";
 import { type OpenCall, Purse, type PurseOptions } from "./purse.ts";
 
@@ -64,7 +64,7 @@ export interface Meter {
 /** What a meter works with. */
 export interface MeterOptions extends Omit<PurseOptions, "lingerMs"> {
   /** Asked before each call: no call is let in whose charge could not be written. Default: nothing is asked. */
-  readonly writability?: Writability;
+  readonly writeGuard?: WriteGuard;
   /** How long a charge waits for others to share its commit; 0, the default, only while a commit is under way. */
   readonly lingerMs?: number;
 }
@@ -124,7 +124,7 @@ export function createMeter({ lingerMs = 0, ...options }: MeterOptions): Meter {
 
   return {
     admit(accountId, reservation) {
-      const checked = options.writability?.check();
+      const checked = options.writeGuard?.check();
       return checked instanceof Promise
         ? checked.then(() => admitNow(accountId, reservation))
         : admitNow(accountId, reservation);

@@ -101,10 +101,10 @@ export function joined(first: Commit, second: Commit): Commit {
     check: [...first.check ?? [], ...second.check ?? []],
     set: [...first.set ?? [], ...second.set ?? []],
     delete: [...first.delete ?? [], ...second.delete ?? []],
-    move: [...first.move ?? [], ...second.move ?? []],
-    ledger: [...first.ledger ?? [], ...second.ledger ?? []],
-    add: [...first.add ?? [], ...second.add ?? []],
-    settle: [...first.settle ?? [], ...second.settle ?? []],
-    postpone: [...first.postpone ?? [], ...second.postpone ?? []],
+    changeBalances: [...first.changeBalances ?? [], ...second.changeBalances ?? []],
+    ledgerEntries: [...first.ledgerEntries ?? [], ...second.ledgerEntries ?? []],
+    addJobs: [...first.addJobs ?? [], ...second.addJobs ?? []],
+    completeJobs: [...first.completeJobs ?? [], ...second.completeJobs ?? []],
+    postponeJobs: [...first.postponeJobs ?? [], ...second.postponeJobs ?? []],
   };
 }

@@ -1,4 +1,4 @@
-import type { JobHandler } from "../store/jobs.ts";
+import type { JobHandler } from "../store/job_runner.ts";
 import type { CacheParts } from "./cache_parts.ts";
 import type { CachedContent } from "./cached_content.ts";
 import { type CachePatch, deleteCache, patchCache } from "./change.ts";

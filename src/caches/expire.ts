@@ -1,4 +1,4 @@
-import type { JobHandler } from "../store/jobs.ts";
+import type { JobHandler } from "../store/job_runner.ts";
 import type { CacheUpstream } from "../upstreams/cache_upstream.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import { joined } from "../billing/records.ts";
@@ -22,11 +22,11 @@ export function expireHandler({ store, log }: CacheParts): JobHandler {
     const { id, revision } = readExpiryRef(job.ref);
     const entry = await readCacheEntry(store, id);
     const isDue = entry !== null && entry.value.state !== "ended" && entry.value.revision === revision;
-    if (!isDue) return void await store.commit(null, { settle: [job] });
-    const { ok } = await store.commit(null, joined(endCache({}, entry, store.now()), { settle: [job] }));
+    if (!isDue) return void await store.commit(null, { completeJobs: [job] });
+    const { ok } = await store.commit(null, joined(endCache({}, entry, store.now()), { completeJobs: [job] }));
     if (ok) return log.info("cache_expired", { ref: id, state: entry.value.state, accountId: entry.value.account });
     // A patch or a delete was first: look again.
-    await store.commit(null, { postpone: [{ job, dueAt: store.now(), attempt: job.attempt + 1 }] });
+    await store.commit(null, { postponeJobs: [{ job, dueAt: store.now(), attempt: job.attempt + 1 }] });
   };
 }
 
@@ -35,10 +35,10 @@ export function deleteHandler(parts: CacheParts): JobHandler {
   const { store, files } = parts;
   return async (job) => {
     const entry = await readCacheEntry(store, job.ref);
-    if (entry === null) return void await store.commit(null, { settle: [job] });
+    if (entry === null) return void await store.commit(null, { completeJobs: [job] });
     await files.remove(cacheFileOf(entry.value.id));
     await removeAtVendor(parts, entry.value);
-    await store.commit(null, joined(dropCache({}, entry), { settle: [job] }));
+    await store.commit(null, joined(dropCache({}, entry), { completeJobs: [job] }));
   };
 }
 

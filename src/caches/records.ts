@@ -82,7 +82,9 @@ export function dropCache(commit: Commit, { key, version, value }: CacheEntry): 
 
 /** The commit with the job that ends a cache unless its end is moved: named by the revision that set the end. */
 export function addExpiry(commit: Commit, id: string, revision: number, dueAt: number): Commit {
-  return joined(commit, { add: [{ kind: "cache_expire" satisfies CacheJobKind, ref: `${id}.${revision}`, dueAt }] });
+  return joined(commit, {
+    addJobs: [{ kind: "cache_expire" satisfies CacheJobKind, ref: `${id}.${revision}`, dueAt }],
+  });
 }
 
 /** What an expiry job is about. */
@@ -97,6 +99,6 @@ export function endCache(commit: Commit, entry: CacheEntry, now: number): Commit
   const ended = changeCache(commit, entry, { state: "ended", updatedAt: now });
   return joined(ended, {
     delete: [ownCacheKey(keyId, id)],
-    add: [{ kind: "cache_delete" satisfies CacheJobKind, ref: id, dueAt: now }],
+    addJobs: [{ kind: "cache_delete" satisfies CacheJobKind, ref: id, dueAt: now }],
   });
 }

@@ -1,6 +1,6 @@
 import type { Config } from "../config/config.ts";
 import { DEV_STORE } from "../config/dev_config.ts";
-import { type StoreHolder, storeHolder } from "../store/lock.ts";
+import { readStoreHolder, type StoreHolder } from "../store/kv/process_lock.ts";
 import { gatewayAddress } from "./gateway_address.ts";
 import { gatewayFetch, isLoopback } from "./gateway_fetch.ts";
 import { readSecret } from "./secret_file.ts";
@@ -128,7 +128,7 @@ async function devAdminKey(store: string): Promise<string | null> {
 
 /** Null also where this process may not look: then the address tells, or the store when it is opened. */
 async function holderOf(path: string): Promise<StoreHolder | null> {
-  return await storeHolder(path).catch(() => null);
+  return await readStoreHolder(path).catch(() => null);
 }
 
 /** An address to call, of one that is listened on. */

@@ -9,8 +9,8 @@ import { UsageError } from "./usage_error.ts";
 import { webhooksCommand } from "./webhooks.ts";
 import { ConfigError } from "../config/config_error.ts";
 import { UnwritableError } from "../lib/unwritable.ts";
-import { StoreFileError, StoreMissingError } from "../store/database_file.ts";
-import { StoreInUseError } from "../store/lock.ts";
+import { StoreFileError, StoreMissingError } from "../store/kv/database_file.ts";
+import { StoreInUseError } from "../store/kv/process_lock.ts";
 import { VERSION } from "./version.ts";
 
 const HELP = `switchyard ${VERSION}: one address in front of many model vendors

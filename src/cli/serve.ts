@@ -78,7 +78,7 @@ function serveOptionsIn(args: readonly string[]): { config: string | undefined; 
 async function start(config: Config, { log, print }: ProcessOutput, showSecrets: boolean): Promise<RunningApp> {
   const app = await startApp({ config, log });
   // The sweep behind the alarms: it finds due work whose alarm was lost.
-  Deno.cron("sweep due jobs", "* * * * *", async () => void await app.store.sweep());
+  Deno.cron("sweep due jobs", "* * * * *", async () => void await app.store.wakeOverdueJobs());
   for (const { id, generatedWebhookSecret: secret } of app.ensured.created) {
     if (secret === null) continue;
     print(

@@ -130,7 +130,7 @@ export class RemoteState {
       ledger: (account, options) => this.#store("ledger", account, options),
       take: (bucket, options) => this.#store("take", bucket, options),
       claim: () => Promise.resolve([]),
-      dueTimes: (_, refs) => Promise.resolve(refs.map(() => null)),
+      jobDueTimes: (_, refs) => Promise.resolve(refs.map(() => null)),
       renew: () => Promise.resolve([]),
       onWake: () => () => {},
       close: () => Promise.resolve(),

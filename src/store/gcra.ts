@@ -1,12 +1,12 @@
 /** A bucket's terms: it earns one unit in `perMs` milliseconds, holds `burst` at most, and `cost` is asked of it. */
-export interface Terms {
+export interface RateLimit {
   readonly perMs: number;
   readonly burst: number;
   readonly cost: number;
 }
 
 /** The answer of a rate limit, and the instant to remember for the bucket. */
-export interface Verdict {
+export interface RateDecision {
   readonly ok: boolean;
   /** Whole milliseconds after which this very request is let through; 0 when it was. */
   readonly waitMs: number;
@@ -22,7 +22,7 @@ export interface Verdict {
  * @param fullAt What was remembered; 0 for a new bucket.
  * @throws {RangeError} If the cost is more than the bucket can ever hold, or a term is not positive.
  */
-export function gcra(fullAt: number, now: number, { perMs, burst, cost }: Terms): Verdict {
+export function gcra(fullAt: number, now: number, { perMs, burst, cost }: RateLimit): RateDecision {
   if (!(perMs > 0 && cost > 0 && cost <= burst)) {
     throw new RangeError(`Cannot take ${cost} from a bucket of ${burst} that earns one in ${perMs} ms`);
   }
@@ -39,12 +39,12 @@ function waitUntil(allowedAt: number, now: number): number {
 }
 
 /** The buckets of one process. Full ones are forgotten, as a new bucket is full. */
-export class Buckets {
+export class RateLimiter {
   readonly #fullAt = new Map<string, number>();
   #forgetAt = FORGET_FROM;
 
   /** Takes from a bucket, see {@linkcode gcra}. */
-  take(bucket: string, now: number, terms: Terms): { readonly ok: boolean; readonly waitMs: number } {
+  take(bucket: string, now: number, terms: RateLimit): { readonly ok: boolean; readonly waitMs: number } {
     const { ok, waitMs, fullAt } = gcra(this.#fullAt.get(bucket) ?? 0, now, terms);
     this.#fullAt.set(bucket, fullAt);
     if (this.#fullAt.size >= this.#forgetAt) this.#forgetFull(now);

@@ -41,7 +41,7 @@ export interface Job {
 }
 
 /** A movement on one account. A side that would fall below zero refuses the whole commit, unless `overdraw` is set. */
-export interface Move {
+export interface BalanceChange {
   /** The account whose balance changes, by its id. */
   readonly account: string;
   /** Added to what the account can spend; negative takes away. */
@@ -93,15 +93,15 @@ export interface Commit {
   /** Keys to forget; one that holds nothing is passed over. */
   readonly delete?: readonly Key[];
   /** Movements of money; refused as `short` when a side would fall below zero. */
-  readonly move?: readonly Move[];
+  readonly changeBalances?: readonly BalanceChange[];
   /** Lines to append; refused as `duplicate` when one with that operation and reference stands. */
-  readonly ledger?: readonly LedgerEntry[];
+  readonly ledgerEntries?: readonly LedgerEntry[];
   /** New jobs; refused as `duplicate` when one with that kind and ref is open. */
-  readonly add?: readonly { readonly kind: string; readonly ref: string; readonly dueAt: number }[];
+  readonly addJobs?: readonly { readonly kind: string; readonly ref: string; readonly dueAt: number }[];
   /** Claimed jobs that are finished; refused as `fenced` when the epoch is not the job's own any more. */
-  readonly settle?: readonly Job[];
+  readonly completeJobs?: readonly Job[];
   /** Claimed jobs to do again at an instant, with `attempt` as given; fenced alike. */
-  readonly postpone?: readonly { readonly job: Job; readonly dueAt: number; readonly attempt: number }[];
+  readonly postponeJobs?: readonly { readonly job: Job; readonly dueAt: number; readonly attempt: number }[];
 }
 
 /**
@@ -187,7 +187,7 @@ export interface Store {
   /**
    * When open jobs of a kind are due, in the order of the refs: now for one that is claimed, null where none is open.
    */
-  dueTimes(kind: string, refs: readonly string[]): Promise<(number | null)[]>;
+  jobDueTimes(kind: string, refs: readonly string[]): Promise<(number | null)[]>;
   /** Moves the ends of leases to now + `leaseMs`; gives the jobs that are still the caller's, renewed. */
   renew(jobs: readonly Job[], leaseMs: number): Promise<Job[]>;
   /**

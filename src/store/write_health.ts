@@ -3,7 +3,7 @@ import { GatewayError } from "../lib/gateway_error.ts";
 import type { Log } from "../lib/log.ts";
 
 /** Whether a store takes writes. Paid work asks before it begins. */
-export interface Writability {
+export interface WriteGuard {
   /** Why the store takes no writes; null when it does, as far as is known. */
   readonly failure: string | null;
   /**
@@ -39,7 +39,7 @@ const MAX_PROBE_DELAY_MS = 30_000;
  *
  * Each passage is logged once.
  */
-export class WriteHealth implements Writability {
+export class WriteHealth implements WriteGuard {
   readonly #options: WriteHealthOptions;
   #refusal: string | null = null;
   #writtenAt = -Infinity;
@@ -127,7 +127,7 @@ export class WriteHealth implements Writability {
 }
 
 /** For stores that always take writes, such as those in memory. */
-export const ALWAYS_WRITABLE: Writability = { failure: null, check() {} };
+export const ALWAYS_WRITABLE: WriteGuard = { failure: null, check() {} };
 
 const RETRY_AFTER_SECONDS = 10;
 /** Names of system errors by which a disk takes no writes. */

@@ -9,7 +9,7 @@ import type { MemoryBudget } from "../lib/memory_budget.ts";
 import type { EgressPolicy } from "../net/target.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
 import type { Commit, Store } from "../store/store.ts";
-import type { Writability } from "../store/write_health.ts";
+import type { WriteGuard } from "../store/write_health.ts";
 import type { Allowances } from "../upstreams/allowances.ts";
 import type { VideoUpstream } from "../upstreams/video_upstream.ts";
 import type { MediaWork } from "../workers/media_work.ts";
@@ -45,7 +45,7 @@ export interface VideoSettings {
 export interface VideoParts {
   readonly store: Store;
   /** Asked before anything is done for a create. Default: nothing is asked. */
-  readonly writability?: Writability;
+  readonly writeGuard?: WriteGuard;
   /** Of the calls that reserve money in memory, beside which a hold must fit. */
   readonly meter: Pick<Meter, "admit" | "invalidate">;
   readonly clock: Clock;

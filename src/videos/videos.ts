@@ -1,5 +1,5 @@
 import { GatewayError, invalidField } from "../lib/gateway_error.ts";
-import type { JobHandler } from "../store/jobs.ts";
+import type { JobHandler } from "../store/job_runner.ts";
 import { cancelVideo } from "./submit/cancel.ts";
 import { type ContentChoice, placesOf } from "./results/content.ts";
 import { type CreateKey, createVideo } from "./create/create.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
-import type { JobHandler } from "../store/jobs.ts";
+import type { JobHandler } from "../store/job_runner.ts";
 import type { CommitResult, Job, Store } from "../store/store.ts";
 import { makeAttempt, type Post } from "./attempt.ts";
 import type { AttemptLimiter } from "./attempt_limiter.ts";
@@ -26,11 +26,11 @@ export function deliverHandler(parts: DeliverParts): JobHandler {
   const { store, clock, limiter } = parts;
   return async (job, { signal }) => {
     const entry = await readDelivery(store, job.ref);
-    if (entry?.value.state !== "pending") return await store.commit(null, { settle: [job] });
+    if (entry?.value.state !== "pending") return await store.commit(null, { completeJobs: [job] });
     const permit = await limiter.acquire(entry.value, signal);
     if (!permit.isGranted) {
       const dueAt = clock.now() + permit.delayMs;
-      return await store.commit(null, { postpone: [{ job, dueAt, attempt: 0 }] });
+      return await store.commit(null, { postponeJobs: [{ job, dueAt, attempt: 0 }] });
     }
     let ended: AttemptEnd | null = null;
     try {

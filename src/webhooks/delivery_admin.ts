@@ -141,7 +141,7 @@ export function openDeliveryAdmin(store: Store): DeliveryAdmin {
 async function withDueTimes(store: Store, deliveries: readonly Delivery[]): Promise<Delivery[]> {
   const pending = deliveries.filter(({ state }) => state === "pending").map(({ id }) => id);
   if (pending.length === 0) return [...deliveries];
-  const times = await store.dueTimes(WEBHOOK_JOB, pending);
+  const times = await store.jobDueTimes(WEBHOOK_JOB, pending);
   const dueAt = new Map(pending.map((id, index) => [id, times[index]]));
   return deliveries.map((delivery) => ({
     ...delivery,

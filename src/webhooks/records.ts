@@ -40,7 +40,7 @@ export function addDelivery(commit: Commit, about: Omit<Delivery, "body">, body:
       { key: timelineKey(state, delivery), value: true },
       ...pieces.map((value, piece) => ({ key: pieceKey(id, piece), value })),
     ],
-    add: [{ kind: WEBHOOK_JOB, ref: id, dueAt: createdAt }],
+    addJobs: [{ kind: WEBHOOK_JOB, ref: id, dueAt: createdAt }],
   });
 }
 
@@ -64,8 +64,8 @@ export function addAttempt(commit: Commit, entry: DeliveryEntry, attempt: Attemp
   return joinedCommits(changeDelivery(commit, entry, after), {
     set: [{ key: attemptKey(after.id, attempt.number), value: attempt }],
     ...(after.nextAttemptAt === null
-      ? { settle: [job] }
-      : { postpone: [{ job, dueAt: after.nextAttemptAt, attempt: 0 }] }),
+      ? { completeJobs: [job] }
+      : { postponeJobs: [{ job, dueAt: after.nextAttemptAt, attempt: 0 }] }),
   });
 }
 
@@ -75,7 +75,7 @@ export function addAttempt(commit: Commit, entry: DeliveryEntry, attempt: Attemp
  */
 export function addRound(commit: Commit, entry: DeliveryEntry, after: Delivery, now: number): Commit {
   return joinedCommits(changeDelivery(commit, entry, after), {
-    add: [{ kind: WEBHOOK_JOB, ref: after.id, dueAt: now }],
+    addJobs: [{ kind: WEBHOOK_JOB, ref: after.id, dueAt: now }],
   });
 }
 

@@ -2,7 +2,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { createPinnedPoster } from "../net/pinned_post.ts";
 import type { EgressPolicy } from "../net/target.ts";
-import { createJobRunner, type JobRunner } from "../store/jobs.ts";
+import { createJobRunner, type JobRunner } from "../store/job_runner.ts";
 import type { Commit, Store } from "../store/store.ts";
 import type { Post } from "./attempt.ts";
 import { createAttemptLimiter, MAX_ADMITTED } from "./attempt_limiter.ts";

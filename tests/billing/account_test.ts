@@ -1,7 +1,7 @@
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { createAccount, listAccounts, readAccount, resumeAccount, suspendAccount } from "../../src/billing/account.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { openMemoryStore } from "../../src/store/memory.ts";
+import { openMemoryStore } from "../support/memory_store.ts";
 import { manualClock } from "./support.ts";
 
 const newStore = () => openMemoryStore({ clock: manualClock() });

@@ -6,7 +6,7 @@ import { creditAccount } from "../../src/billing/credit.ts";
 import { listLedger } from "../../src/billing/ledger.ts";
 import { verifyLedger } from "../../src/billing/verify_ledger.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { openMemoryStore } from "../../src/store/memory.ts";
+import { openMemoryStore } from "../support/memory_store.ts";
 import { manualClock, watched } from "./support.ts";
 
 async function storeWith(balance: bigint) {

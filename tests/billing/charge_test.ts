@@ -16,9 +16,9 @@ const ROW: ChargeRow = {
 
 Deno.test("addCharge() moves the sum of its rows once and lists them on one line", () => {
   const commit = addCharge({}, { account: "acme", reference: "charge_1", rows: [ROW, { ...ROW, amount: 5n }] });
-  assertEquals(commit.move, [{ account: "acme", available: -12_350n, held: 0n, overdraw: true }]);
-  assertEquals(commit.ledger?.length, 1);
-  const [entry] = commit.ledger ?? [];
+  assertEquals(commit.changeBalances, [{ account: "acme", available: -12_350n, held: 0n, overdraw: true }]);
+  assertEquals(commit.ledgerEntries?.length, 1);
+  const [entry] = commit.ledgerEntries ?? [];
   assertEquals(chargeRowsOf({ ...entry, id: "1", at: 0 }), [
     { ...ROW, usage: { freshTokens: 10, outputTokens: 5 } },
     { ...ROW, amount: 5n, usage: { freshTokens: 10, outputTokens: 5 } },
@@ -27,12 +27,12 @@ Deno.test("addCharge() moves the sum of its rows once and lists them on one line
 
 Deno.test("addCharge() keeps what the commit held already", () => {
   const key = ["cache", "1"];
-  const commit = addCharge({ set: [{ key, value: 1 }], move: [{ account: "b", available: 1n, held: 0n }] }, {
+  const commit = addCharge({ set: [{ key, value: 1 }], changeBalances: [{ account: "b", available: 1n, held: 0n }] }, {
     account: "acme",
     reference: "cache-1",
     rows: [ROW],
   });
-  assertEquals([commit.set?.length, commit.move?.length, commit.ledger?.length], [1, 2, 1]);
+  assertEquals([commit.set?.length, commit.changeBalances?.length, commit.ledgerEntries?.length], [1, 2, 1]);
 });
 
 Deno.test("a charge of zero or below is refused", () => {
@@ -55,7 +55,7 @@ Deno.test("fittingRows() never takes more than the store does, however large the
     const rows = Array.from({ length: 1000 }, () => ({ ...ROW, model, usage, amount: 10n ** 17n }));
     const count = fittingRows(rows, MIN_STORE_LIMITS);
     const commit = addCharge({}, { account: "acme", reference: "charge_1", rows: rows.slice(0, count) });
-    assert(serialize(commit.ledger?.[0].detail).length < 50_000);
+    assert(serialize(commit.ledgerEntries?.[0].detail).length < 50_000);
     assert(count > 20 && count <= 200);
   }
 });

@@ -5,7 +5,7 @@ import { configuredAccountsSchema, ensureConfiguredAccounts } from "../../src/bi
 import { listKeys } from "../../src/billing/issued_key.ts";
 import { createKeyRing } from "../../src/billing/key_ring.ts";
 import { readWebhookSecrets } from "../../src/billing/webhook_secret.ts";
-import { openMemoryStore } from "../../src/store/memory.ts";
+import { openMemoryStore } from "../support/memory_store.ts";
 import { manualClock } from "./support.ts";
 
 const KEY = "sk-sy-demo-key-of-the-configuration";
@@ -25,7 +25,7 @@ Deno.test("ensureConfiguredAccounts() creates what is missing and lets its keys 
 Deno.test("ensureConfiguredAccounts() at each later start credits, adds and changes nothing", async () => {
   const store = await openMemoryStore({ clock: manualClock() });
   await ensureConfiguredAccounts(store, [DEMO]);
-  await store.commit(null, { move: [{ account: "demo", available: -200n, held: 0n }] });
+  await store.commit(null, { changeBalances: [{ account: "demo", available: -200n, held: 0n }] });
   const again = await ensureConfiguredAccounts(store, [{ ...DEMO, balance: 999n, webhookSecret: "whsec_other" }]);
   assertEquals(again, { created: [], keysAdded: 0 });
   assertEquals((await readAccount(store, "demo")).available, 50n);

@@ -2,7 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { createAccount } from "../../src/billing/account.ts";
 import { creditAccount } from "../../src/billing/credit.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { openMemoryStore } from "../../src/store/memory.ts";
+import { openMemoryStore } from "../support/memory_store.ts";
 import { manualClock, watched } from "./support.ts";
 
 async function storeWith(...ids: string[]) {

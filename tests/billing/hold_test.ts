@@ -4,7 +4,7 @@ import { createAccount } from "../../src/billing/account.ts";
 import { addHold, captureHold, type Hold, HoldResolvedError, readHold, releaseHold } from "../../src/billing/hold.ts";
 import { verifyLedger } from "../../src/billing/verify_ledger.ts";
 import type { Money } from "../../src/lib/money.ts";
-import { openMemoryStore } from "../../src/store/memory.ts";
+import { openMemoryStore } from "../support/memory_store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { manualClock } from "./support.ts";
 

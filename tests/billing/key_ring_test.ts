@@ -4,7 +4,7 @@ import { hashOfKey, newApiKey } from "../../src/billing/api_key.ts";
 import { issueKey, listKeys, revokeKey } from "../../src/billing/issued_key.ts";
 import { createKeyRing } from "../../src/billing/key_ring.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { openMemoryStore } from "../../src/store/memory.ts";
+import { openMemoryStore } from "../support/memory_store.ts";
 import { aTurn, manualClock, watched } from "./support.ts";
 
 async function ringWithKey() {

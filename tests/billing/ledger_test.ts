@@ -4,7 +4,7 @@ import { addCharge, type ChargeRow } from "../../src/billing/charge.ts";
 import { addHold } from "../../src/billing/hold.ts";
 import { listLedger } from "../../src/billing/ledger.ts";
 import { verifyLedger } from "../../src/billing/verify_ledger.ts";
-import { openMemoryStore } from "../../src/store/memory.ts";
+import { openMemoryStore } from "../support/memory_store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { manualClock, watched } from "./support.ts";
 
@@ -57,7 +57,7 @@ Deno.test("verifyLedger() counts accounts and lines and finds no difference in s
 
 Deno.test("verifyLedger() tells an account that was moved without a line", async () => {
   const store = await storeWithLines();
-  await store.commit(null, { move: [{ account: "acme", available: 1n, held: 0n }] });
+  await store.commit(null, { changeBalances: [{ account: "acme", available: 1n, held: 0n }] });
   assertEquals((await verifyLedger(store)).differences, [{
     kind: "balance",
     account: "acme",
@@ -69,10 +69,10 @@ Deno.test("verifyLedger() tells an account that was moved without a line", async
 Deno.test("verifyLedger() tells a charge whose rows do not add up", async () => {
   const store = await storeWithLines();
   const commit = addCharge({}, { account: "acme", reference: "charge_2", rows: [ROW] });
-  const [line] = commit.ledger!;
+  const [line] = commit.ledgerEntries!;
   await store.commit(null, {
-    move: [{ account: "acme", available: -11n, held: 0n }],
-    ledger: [{ ...line, available: -11n }],
+    changeBalances: [{ account: "acme", available: -11n, held: 0n }],
+    ledgerEntries: [{ ...line, available: -11n }],
   });
   const { differences } = await verifyLedger(store);
   assertEquals(differences.map(({ kind }) => kind), ["rows"]);

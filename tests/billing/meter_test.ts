@@ -9,7 +9,7 @@ import type { Clock } from "../../src/lib/clock.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import type { Money } from "../../src/lib/money.ts";
-import { openMemoryStore } from "../../src/store/memory.ts";
+import { openMemoryStore } from "../support/memory_store.ts";
 import { aTurn, impatientClock, keptLog, type ManualClock, manualClock, watched } from "./support.ts";
 
 const CHARGE: Charge = { requestId: "req_1", kind: "text", model: "acme/large", provider: "acme", amount: 10n };
@@ -84,7 +84,7 @@ Deno.test("onOverdrawn() is also called when others took the money", async () =>
   const open = await meter.admit("acme", 50n);
   let isEnded = false;
   open.onOverdrawn(() => isEnded = true);
-  await store.commit(null, { move: [{ account: "acme", available: -200n, held: 0n, overdraw: true }] });
+  await store.commit(null, { changeBalances: [{ account: "acme", available: -200n, held: 0n, overdraw: true }] });
   clock.advance(1_000);
   await meter.admit("acme", 1n);
   await meter.flush();
@@ -253,7 +253,11 @@ Deno.test("charges that come while a commit is under way share the next one: one
   await Promise.all([first, ...rest]);
   assertEquals(store.commits.length, 2);
   const [commit] = store.commits.slice(-1);
-  assertEquals([commit.move?.length, commit.ledger?.length, commit.move?.[0].available], [1, 1, -1_200n]);
+  assertEquals([commit.changeBalances?.length, commit.ledgerEntries?.length, commit.changeBalances?.[0].available], [
+    1,
+    1,
+    -1_200n,
+  ]);
   const lines = await store.ledger("acme", { limit: 10 });
   assertEquals(chargeRowsOf(lines[2]).map(({ requestId }) => requestId), rest.map((_, i) => `req_${i}`));
 });
@@ -272,7 +276,7 @@ Deno.test("one account's slow commit keeps no other account waiting", async () =
   await createAccount(store, { id: "zeta", balance: 100n });
   const [slow, quick] = [await meter.admit("acme", 1n), await meter.admit("zeta", 1n)];
   const gate = Promise.withResolvers<void>();
-  store.beforeCommit = () => store.commits.at(-1)?.move?.[0].account === "acme" ? gate.promise : undefined;
+  store.beforeCommit = () => store.commits.at(-1)?.changeBalances?.[0].account === "acme" ? gate.promise : undefined;
   const charged = slow.charge(CHARGE);
   await quick.charge(CHARGE);
   gate.resolve();
@@ -420,7 +424,7 @@ Deno.test("a call is admitted only when the store takes writes", async () => {
   }, () => Promise.reject(refusal)];
   for (const check of checks) {
     const { store, log } = await meterOver(100n, manualClock());
-    const meter = createMeter({ store, log, clock: manualClock(), writability: { failure: null, check } });
+    const meter = createMeter({ store, log, clock: manualClock(), writeGuard: { failure: null, check } });
     const error = await assertRejects(async () => await meter.admit("acme", 1n), GatewayError);
     assertEquals(error.code, "storage_unavailable");
   }

@@ -93,7 +93,7 @@ export function watched(store: Store): WatchedStore {
     scan: (prefix, options) => store.scan(prefix, options),
     ledger: (account, options) => store.ledger(account, options),
     claim: (kinds, limit, leaseMs) => store.claim(kinds, limit, leaseMs),
-    dueTimes: (kind, refs) => store.dueTimes(kind, refs),
+    jobDueTimes: (kind, refs) => store.jobDueTimes(kind, refs),
     renew: (jobs, leaseMs) => store.renew(jobs, leaseMs),
     take: (bucket, options) => store.take(bucket, options),
     onWake: (listener) => store.onWake(listener),

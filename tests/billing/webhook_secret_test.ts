@@ -2,7 +2,7 @@ import { assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import { createAccount } from "../../src/billing/account.ts";
 import { newWebhookSecret, readWebhookSecrets, rotateWebhookSecret } from "../../src/billing/webhook_secret.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { openMemoryStore } from "../../src/store/memory.ts";
+import { openMemoryStore } from "../support/memory_store.ts";
 import { manualClock, watched } from "./support.ts";
 
 Deno.test("newWebhookSecret() is whsec_ and 32 bytes in base64, different each time", () => {

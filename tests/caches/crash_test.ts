@@ -8,7 +8,7 @@ import type { Files } from "../../src/files/files.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import { createVendorState } from "../../src/ownership/vendor_state.ts";
 import { createCircuitBreaker } from "../../src/routing/circuit_breaker.ts";
-import { openMemoryStore } from "../../src/store/memory.ts";
+import { openMemoryStore } from "../support/memory_store.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { CacheUpstream } from "../../src/upstreams/cache_upstream.ts";
 import type { Provider } from "../../src/upstreams/provider.ts";

@@ -1,7 +1,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { systemClock } from "../../src/lib/clock.ts";
 import { silentLog } from "../../src/lib/log.ts";
-import { openKvStore } from "../../src/store/kv.ts";
+import { openKvStore } from "../../src/store/kv/open_kv_store.ts";
 import { newDelivery } from "../../src/webhooks/delivery.ts";
 import { addDelivery } from "../../src/webhooks/records.ts";
 import { answering, type Receiver, startReceiver } from "../webhooks/receiver.ts";
@@ -124,7 +124,7 @@ async function storeExhausted(place: Place, count: number, firstAt: number): Pro
     const ended = endedTask({ endedAt: firstAt + index * 1_000 });
     const about = newDelivery(ended, "https://receiver.example/hook");
     const givenUp = { ...about, state: "exhausted", nextAttemptAt: null, settledAt: about.createdAt } as const;
-    const { add: _job, ...commit } = addDelivery({}, givenUp, new Uint8Array(10));
+    const { addJobs: _job, ...commit } = addDelivery({}, givenUp, new Uint8Array(10));
     return store.commit(null, commit);
   });
   for (const { ok } of await Promise.all(commits)) assertEquals(ok, true);

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { isSigned, signedUrl } from "../../src/files/signed_url.ts";
 import { ensureSigningKeys, openSigningKeys, rotateSigningKeys } from "../../src/videos/results/signing_keys.ts";
-import { openMemoryStore } from "../../src/store/memory.ts";
+import { openMemoryStore } from "../support/memory_store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { storeMember } from "../support/store_member.ts";

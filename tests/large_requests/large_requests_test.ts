@@ -14,7 +14,7 @@ import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
 import { LargeRequests, type LargeThread } from "../../src/large_requests/large_requests.ts";
 import type { FromThread, ToThread } from "../../src/large_requests/messages.ts";
 import { createCircuitBreaker } from "../../src/routing/circuit_breaker.ts";
-import { openMemoryStore } from "../../src/store/memory.ts";
+import { openMemoryStore } from "../support/memory_store.ts";
 import { BoundedMemory } from "../../src/texts/bounded_memory.ts";
 import type { WorkerThreadEvents } from "../../src/workers/worker_thread.ts";
 import { ManualClock } from "../support/manual_clock.ts";
@@ -74,7 +74,10 @@ async function stage({ maxThreads = 1 } = {}) {
   const log = jsonLog("debug", (line) => void lines.push(line));
   const store = await openMemoryStore({ clock });
   const credit = { account: "demo", available: 10_000_000_000n, held: 0n };
-  await store.commit(null, { move: [credit], ledger: [{ ...credit, operation: "credit", reference: "start" }] });
+  await store.commit(null, {
+    changeBalances: [credit],
+    ledgerEntries: [{ ...credit, operation: "credit", reference: "start" }],
+  });
   const threads: StageThread[] = [];
   const meter = createMeter({ store, clock, log });
   const live = new LiveStreams();

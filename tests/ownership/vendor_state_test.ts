@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import type { IssuedId } from "../../src/conversation/issued_ids.ts";
 import type { Log } from "../../src/lib/log.ts";
 import { createVendorState } from "../../src/ownership/vendor_state.ts";
-import { openMemoryStore } from "../../src/store/memory.ts";
+import { openMemoryStore } from "../support/memory_store.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 const DAY_MS = 86_400_000;

@@ -159,8 +159,8 @@ Deno.test("a cancel and a completion at once, 1,000 times: one terminal state ea
 async function refill(stage: Stage): Promise<void> {
   const reference = `refill ${stage.clock.now()}`;
   await stage.store.commit(null, {
-    move: [{ account: "demo", available: START, held: 0n }],
-    ledger: [{ account: "demo", operation: "credit", reference, available: START, held: 0n }],
+    changeBalances: [{ account: "demo", available: START, held: 0n }],
+    ledgerEntries: [{ account: "demo", operation: "credit", reference, available: START, held: 0n }],
   });
 }
 

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { SAMPLE_VIDEO } from "../../src/sandbox/families/sample_video.ts";
-import { createJobRunner } from "../../src/store/jobs.ts";
+import { createJobRunner } from "../../src/store/job_runner.ts";
 import { readTask } from "../../src/videos/tasks/records.ts";
 import { openTaskAdmin } from "../../src/videos/tasks/task_admin.ts";
 import { until } from "../support/manual_clock.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { joined } from "../../src/billing/records.ts";
-import { openMemoryStore } from "../../src/store/memory.ts";
+import { openMemoryStore } from "../support/memory_store.ts";
 import type { Commit, Store } from "../../src/store/store.ts";
 import { listOwnTasks, MAX_PAGE_SCANS, type OwnTaskFilter } from "../../src/videos/tasks/own_tasks.ts";
 import { addTask, changeTask, enterOldTasks, readTask, removeTask } from "../../src/videos/tasks/records.ts";
@@ -18,7 +18,7 @@ const VALUES = ["a", "b"];
 async function storeWith(tasks: readonly VideoTask[]): Promise<Store> {
   const store = await openMemoryStore({ clock: new ManualClock() });
   for (const task of tasks) {
-    await store.commit(null, { ...addTask({}, { ...task, status: "pending" }), add: [] });
+    await store.commit(null, { ...addTask({}, { ...task, status: "pending" }), addJobs: [] });
     if (task.status === "pending") continue;
     const entry = await readTask(store, task.id);
     assert((await store.commit(null, changeTask({}, entry!, { status: task.status }))).ok);

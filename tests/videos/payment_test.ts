@@ -17,8 +17,8 @@ async function reporting(consumption: VideoConsumption, balance: string) {
 async function leave({ store, meter }: Stage, balance: string): Promise<void> {
   const available = readMoney(balance) - (await store.balance("demo")).available;
   await store.commit(null, {
-    move: [{ account: "demo", available, held: 0n }],
-    ledger: [{ account: "demo", operation: "adjust", reference: `leave ${balance}`, available, held: 0n }],
+    changeBalances: [{ account: "demo", available, held: 0n }],
+    ledgerEntries: [{ account: "demo", operation: "adjust", reference: `leave ${balance}`, available, held: 0n }],
   });
   meter.invalidate("demo");
 }

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { createJobRunner } from "../../src/store/jobs.ts";
+import { createJobRunner } from "../../src/store/job_runner.ts";
 import { retentionHandler } from "../../src/app/retention.ts";
 import { copyAnew } from "../../src/videos/results/copy_anew.ts";
 import { fileSweep, taskSweep } from "../../src/videos/tasks/retention.ts";
@@ -167,7 +167,7 @@ Deno.test("a long pass that a restart interrupts is finished by the next process
   await ended(stage, 95, { status: "expired" });
   await ended(stage, 95, { status: "expired" });
   stage.clock.advance(TASKS_MS);
-  await stage.store.commit(null, { add: [{ kind: "retention", ref: "all", dueAt: stage.clock.now() }] });
+  await stage.store.commit(null, { addJobs: [{ kind: "retention", ref: "all", dueAt: stage.clock.now() }] });
   const count = async () => (await stage.store.scan(["video", "task"], { limit: 1_000 })).length;
   const runner = (sweep = taskSweep(stage.parts, TASKS_MS)) =>
     createJobRunner({

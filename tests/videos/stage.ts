@@ -8,8 +8,8 @@ import { type Log, silentLog } from "../../src/lib/log.ts";
 import { readMoney } from "../../src/lib/money.ts";
 import { createCircuitBreaker } from "../../src/routing/circuit_breaker.ts";
 import type { CredentialMonitor } from "../../src/routing/credential_monitor.ts";
-import type { EmbeddedStore } from "../../src/store/embedded.ts";
-import { openMemoryStore } from "../../src/store/memory.ts";
+import type { StoreEngine } from "../../src/store/engine.ts";
+import { openMemoryStore } from "../support/memory_store.ts";
 import type { Job, Store } from "../../src/store/store.ts";
 import { UpstreamFailure } from "../../src/upstreams/failure.ts";
 import type { VideoOrder, VideoProgress, VideoUpstream } from "../../src/upstreams/video_upstream.ts";
@@ -74,7 +74,7 @@ export function failure(accepted: "no" | "unknown", kind: UpstreamFailure["kind"
 /** The engine in front of a vendor, on a clock that stands still. */
 export interface Stage {
   readonly clock: ManualClock;
-  readonly store: EmbeddedStore;
+  readonly store: StoreEngine;
   readonly meter: Meter;
   readonly vendor: StageVendor;
   readonly second: StageVendor;
@@ -102,8 +102,14 @@ export async function openStage(log: Log = silentLog, credentials?: CredentialMo
   const clock = new ManualClock();
   const store = await openMemoryStore({ clock });
   await store.commit(null, {
-    move: [{ account: "demo", available: readMoney("100"), held: 0n }],
-    ledger: [{ account: "demo", operation: "credit", reference: "start", available: readMoney("100"), held: 0n }],
+    changeBalances: [{ account: "demo", available: readMoney("100"), held: 0n }],
+    ledgerEntries: [{
+      account: "demo",
+      operation: "credit",
+      reference: "start",
+      available: readMoney("100"),
+      held: 0n,
+    }],
   });
   const [vendor, second] = [new StageVendor(), new StageVendor()];
   const events: { taskId: string; status: string }[] = [];
@@ -185,6 +191,6 @@ async function run(store: Store, videos: Videos, job: Job): Promise<void> {
     await videos.handlers[job.kind as VideoHandlerKind](job, { signal: new AbortController().signal, renewals: 0 });
   } catch {
     const later = { job, dueAt: store.now() + 1_000, attempt: job.attempt + 1 };
-    await store.commit(null, { postpone: [later] }).catch(() => {}); // due again when its lease ends
+    await store.commit(null, { postponeJobs: [later] }).catch(() => {}); // due again when its lease ends
   }
 }

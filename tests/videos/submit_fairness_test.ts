@@ -4,7 +4,7 @@ import { type Model, readModel } from "../../src/catalog/model.ts";
 import { MemoryBudget } from "../../src/lib/memory_budget.ts";
 import { readMoney } from "../../src/lib/money.ts";
 import { silentLog } from "../../src/lib/log.ts";
-import { createJobRunner, type JobRunner } from "../../src/store/jobs.ts";
+import { createJobRunner, type JobRunner } from "../../src/store/job_runner.ts";
 import type { VideoUpstream } from "../../src/upstreams/video_upstream.ts";
 import { createVideos, type Videos } from "../../src/videos/videos.ts";
 import type { VideoParts } from "../../src/videos/video_parts.ts";
@@ -76,8 +76,8 @@ class Crowd implements AsyncDisposable {
     this.#accounts.add(account);
     const available = readMoney("100");
     await this.stage.store.commit(null, {
-      move: [{ account, available, held: 0n }],
-      ledger: [{ account, operation: "credit", reference: `start of ${account}`, available, held: 0n }],
+      changeBalances: [{ account, available, held: 0n }],
+      ledgerEntries: [{ account, operation: "credit", reference: `start of ${account}`, available, held: 0n }],
     });
   }
 }

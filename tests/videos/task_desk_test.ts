@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
 import { joined } from "../../src/billing/records.ts";
-import { openMemoryStore } from "../../src/store/memory.ts";
+import { openMemoryStore } from "../support/memory_store.ts";
 import type { Commit, Store } from "../../src/store/store.ts";
 import { UpstreamFailure } from "../../src/upstreams/failure.ts";
 import { addTask, changeTask, enterOldTasks, readTask } from "../../src/videos/tasks/records.ts";
@@ -19,7 +19,7 @@ const ACCOUNTS = ["acme", "acme-two", "b"];
 async function storeWith(tasks: readonly VideoTask[]): Promise<Store> {
   const store = await openMemoryStore({ clock: new ManualClock() });
   for (const task of tasks) {
-    await store.commit(null, { ...addTask({}, { ...task, status: "pending" }), add: [] });
+    await store.commit(null, { ...addTask({}, { ...task, status: "pending" }), addJobs: [] });
     if (task.status === "pending") continue;
     const entry = await readTask(store, task.id);
     assert((await store.commit(null, changeTask({}, entry!, { status: task.status }))).ok);
@@ -160,7 +160,7 @@ function overlaid(store: Store, over: Partial<Store>): Store {
 }
 
 function withoutLines(commit: Commit): Commit {
-  return { ...commit, add: [], set: commit.set?.filter(({ key }) => !String(key[1]).endsWith("time")) };
+  return { ...commit, addJobs: [], set: commit.set?.filter(({ key }) => !String(key[1]).endsWith("time")) };
 }
 
 Deno.test("task desk: a page that finds no task of its model ends after so many looks, and the next goes on", async () => {

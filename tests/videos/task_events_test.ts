@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { openMemoryStore } from "../../src/store/memory.ts";
+import { openMemoryStore } from "../support/memory_store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { changeTask, readTask } from "../../src/videos/tasks/records.ts";
 import type { TaskEventReader } from "../../src/videos/events/task_events.ts";

@@ -5,7 +5,7 @@ import { silentLog } from "../../src/lib/log.ts";
 import { readCidr } from "../../src/net/address.ts";
 import { createPinnedPoster, type PinnedPoster } from "../../src/net/pinned_post.ts";
 import type { EgressPolicy } from "../../src/net/target.ts";
-import { openMemoryStore } from "../../src/store/memory.ts";
+import { openMemoryStore } from "../support/memory_store.ts";
 import { makeAttempt } from "../../src/webhooks/attempt.ts";
 import type { AttemptEnd, Delivery } from "../../src/webhooks/delivery.ts";
 import { createWebhooks } from "../../src/webhooks/webhooks.ts";

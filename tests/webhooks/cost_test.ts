@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { createAccount } from "../../src/billing/account.ts";
 import { silentLog } from "../../src/lib/log.ts";
-import { openMemoryStore } from "../../src/store/memory.ts";
+import { openMemoryStore } from "../support/memory_store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createWebhooks } from "../../src/webhooks/webhooks.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";

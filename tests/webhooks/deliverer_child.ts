@@ -3,7 +3,7 @@
  * it has begun and when nothing is owed any more.
  */
 import { silentLog } from "../../src/lib/log.ts";
-import { openKvStore } from "../../src/store/kv.ts";
+import { openKvStore } from "../../src/store/kv/open_kv_store.ts";
 import { createWebhooks } from "../../src/webhooks/webhooks.ts";
 import { fastClock } from "./fast_clock.ts";
 import { LOOPBACK } from "./receiver.ts";

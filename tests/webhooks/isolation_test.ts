@@ -2,9 +2,9 @@ import { assertEquals } from "@std/assert";
 import { createAccount } from "../../src/billing/account.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { silentLog } from "../../src/lib/log.ts";
-import { openKvStore } from "../../src/store/kv.ts";
+import { openKvStore } from "../../src/store/kv/open_kv_store.ts";
 import { createWebhooks } from "../../src/webhooks/webhooks.ts";
-import { openMemoryStore } from "../../src/store/memory.ts";
+import { openMemoryStore } from "../support/memory_store.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
 import { end, endedTask, SECRET, settled } from "./support.ts";
 

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertGreater } from "@std/assert";
 import { createAccount } from "../../src/billing/account.ts";
 import { silentLog } from "../../src/lib/log.ts";
-import { openKvStore } from "../../src/store/kv.ts";
+import { openKvStore } from "../../src/store/kv/open_kv_store.ts";
 import { createWebhooks } from "../../src/webhooks/webhooks.ts";
 import { fastClock } from "./fast_clock.ts";
 import { answering, LOOPBACK, type Received, startReceiver } from "./receiver.ts";

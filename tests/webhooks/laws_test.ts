@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { createAccount } from "../../src/billing/account.ts";
 import { silentLog } from "../../src/lib/log.ts";
-import { openMemoryStore } from "../../src/store/memory.ts";
+import { openMemoryStore } from "../support/memory_store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { deliverHandler } from "../../src/webhooks/deliver.ts";
 import { createAttemptLimiter } from "../../src/webhooks/attempt_limiter.ts";

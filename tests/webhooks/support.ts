@@ -1,7 +1,7 @@
 import { createAccount } from "../../src/billing/account.ts";
 import { silentLog } from "../../src/lib/log.ts";
-import type { EmbeddedStore } from "../../src/store/embedded.ts";
-import { openMemoryStore } from "../../src/store/memory.ts";
+import type { StoreEngine } from "../../src/store/engine.ts";
+import { openMemoryStore } from "../support/memory_store.ts";
 import type { Post } from "../../src/webhooks/attempt.ts";
 import type { EndedTask } from "../../src/calls/ended_task.ts";
 import { createWebhooks, type Webhooks } from "../../src/webhooks/webhooks.ts";
@@ -13,7 +13,7 @@ export const SECRET = `whsec_${"c3dpdGNoeWFyZCBzYXlzIGl0IGlzIGl0c2VsZg=="}`;
 /** Webhooks over a memory store and a clock that is moved by hand. */
 export interface World {
   readonly clock: ManualClock;
-  readonly store: EmbeddedStore;
+  readonly store: StoreEngine;
   readonly webhooks: Webhooks;
 }
 

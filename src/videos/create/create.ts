@@ -28,7 +28,7 @@ export async function createVideo(parts: VideoParts, call: VideoCall, key: Creat
   const plan = await planVideo(parts, call);
   const { request, price, assets } = plan;
   const { accountId, keyId, memory } = call;
-  await parts.writability?.check();
+  await parts.writeGuard?.check();
   const hasInputs = request.firstFrame !== null || request.references.length > 0;
   if (hasInputs || !price.held) await refuseUnaffordable(parts, accountId, price);
   const id = newTaskId(parts.store.now());

@@ -67,7 +67,7 @@ export class TaskWatch {
       balance: (account) => store.balance(account),
       ledger: (account, options) => store.ledger(account, options),
       claim: (kinds, limit, leaseMs) => store.claim(kinds, limit, leaseMs),
-      dueTimes: (kind, refs) => store.dueTimes(kind, refs),
+      jobDueTimes: (kind, refs) => store.jobDueTimes(kind, refs),
       renew: (jobs, leaseMs) => store.renew(jobs, leaseMs),
       take: (bucket, options) => store.take(bucket, options),
       onWake: (listener) => store.onWake(listener),

@@ -115,7 +115,7 @@ async function settleEnded({ store, log }: VideoParts, job: Job, reported: strin
   if (reported !== null && state !== reported) {
     log.warn("video_contradiction", { ref: job.ref, state, reason: `the provider said ${reported}` });
   }
-  await store.commit(null, { settle: [job] }); // refused when the terminal commit has settled it
+  await store.commit(null, { completeJobs: [job] }); // refused when the terminal commit has settled it
   return true;
 }
 

@@ -1,4 +1,4 @@
-import type { JobRunner } from "../../store/jobs.ts";
+import type { JobRunner } from "../../store/job_runner.ts";
 import type { Job } from "../../store/store.ts";
 import { answerHandler } from "./poll.ts";
 import { ProviderPolls } from "./provider_polls.ts";
@@ -205,7 +205,7 @@ class TaskPoller implements Poller {
   async #settle(jobs: readonly Job[]): Promise<void> {
     const { store, log } = this.#parts;
     for (const job of jobs) {
-      await store.commit(null, { settle: [job] }).catch((error) => {
+      await store.commit(null, { completeJobs: [job] }).catch((error) => {
         log.warn("job_settle_failed", { jobKind: POLL_JOB, ref: job.ref, reason: String(error).slice(0, 200) });
       });
     }
@@ -271,7 +271,7 @@ class TaskPoller implements Poller {
     const { store, log } = this.#parts;
     const postpone = jobs.map((job) => ({ job, dueAt: store.now(), attempt: job.attempt }));
     try {
-      const { ok } = await store.commit(null, { postpone });
+      const { ok } = await store.commit(null, { postponeJobs: postpone });
       if (!ok && jobs.length > 1) { for (const job of jobs) await this.#giveBack([job]); // one of them is another's
        }
     } catch (error) {

@@ -1,4 +1,4 @@
-import type { JobHandler } from "../../store/jobs.ts";
+import type { JobHandler } from "../../store/job_runner.ts";
 import { changeTask, readTask, settleJob } from "../tasks/records.ts";
 import type { VideoParts } from "../video_parts.ts";
 
@@ -9,13 +9,13 @@ import type { VideoParts } from "../video_parts.ts";
 export function forgetHandler({ store, files }: VideoParts): JobHandler {
   return async (job) => {
     const entry = await readTask(store, job.ref);
-    if (!entry) return await store.commit(null, { settle: [job] });
+    if (!entry) return await store.commit(null, { completeJobs: [job] });
     const { inputs, mirrors, copiedAt, mirroring } = entry.value;
     const isOlder = copiedAt === undefined && !mirroring;
     for (const name of isOlder ? [...inputs, ...mirrors] : inputs) await files.remove(name);
     const change = isOlder ? { inputs: [], mirrors: [] } : { inputs: [] };
     const result = await store.commit(null, settleJob(changeTask({}, entry, change), job));
     if (result.ok) return result;
-    return await store.commit(null, { postpone: [{ job, dueAt: store.now(), attempt: job.attempt + 1 }] });
+    return await store.commit(null, { postponeJobs: [{ job, dueAt: store.now(), attempt: job.attempt + 1 }] });
   };
 }

@@ -1,7 +1,7 @@
 import { FilesFullError } from "../../files/quota.ts";
 import { DownloadRefused } from "../../net/download.ts";
 import { EgressError } from "../../net/egress_error.ts";
-import type { JobHandler } from "../../store/jobs.ts";
+import type { JobHandler } from "../../store/job_runner.ts";
 import type { Commit, CommitResult, Job } from "../../store/store.ts";
 import { isDiskFailure } from "../../store/write_health.ts";
 import { UpstreamFailure } from "../../upstreams/failure.ts";
@@ -44,12 +44,12 @@ export function mirrorHandler(parts: VideoParts, renewal: AddressRenewal): JobHa
     const entry = await readTask(store, taskId);
     if (entry === null) await removeAnyCopies(parts.files, taskId);
     if (!entry?.value.mirroring || (entry.value.recopy?.run ?? 0) !== run) {
-      return await store.commit(null, { settle: [job] });
+      return await store.commit(null, { completeJobs: [job] });
     }
     const permit = lanes.enter(laneOf(entry.value));
     if (permit === null) {
       const dueAt = lanes.comeBackAt(store.now());
-      return await store.commit(null, { postpone: [{ job, dueAt, attempt: job.attempt }] });
+      return await store.commit(null, { postponeJobs: [{ job, dueAt, attempt: job.attempt }] });
     }
     try {
       return await attempt(parts, await withLivingAddress(parts, entry, job, renewal), job, { signal, permit });
@@ -98,7 +98,7 @@ async function attempt(
   if (now >= endsAt) return await finish(parts, entry, job);
   const waitMs = Math.min(2 ** job.attempt * 2_000, MAX_WAIT_MS);
   const dueAt = made.isHopeless ? endsAt : Math.min(now + waitMs, endsAt);
-  const postpone: Commit = { postpone: [{ job, dueAt, attempt: job.attempt + 1 }] };
+  const postpone: Commit = { postponeJobs: [{ job, dueAt, attempt: job.attempt + 1 }] };
   const { recopy } = task;
   if (!recopy || recopy.done === made.done) return await store.commit(null, postpone);
   return await store.commit(null, changeTask(postpone, entry, { recopy: { ...recopy, done: made.done } }));
@@ -161,7 +161,7 @@ async function finish(parts: VideoParts, entry: TaskEntry, job: Job): Promise<Co
   const changed = settleJob(changeTask({}, entry, change), job);
   const result = await store.commit(null, kept.size > 0 ? addKeptFiles(changed, { id, copiedAt: now }) : changed);
   // The task was changed or removed meanwhile: looked at anew, at once.
-  return result.ok ? result : await store.commit(null, { postpone: [{ job, dueAt: now, attempt: job.attempt }] });
+  return result.ok ? result : await store.commit(null, { postponeJobs: [{ job, dueAt: now, attempt: job.attempt }] });
 }
 
 /** Why a copy failed, in words for the log; null for what neither the network nor the disk did. */

@@ -1,4 +1,4 @@
-import type { JobHandler } from "../../store/jobs.ts";
+import type { JobHandler } from "../../store/job_runner.ts";
 import { UpstreamFailure } from "../../upstreams/failure.ts";
 import type { CancelOutcome } from "../../upstreams/video_upstream.ts";
 import { postponeJob, readTask } from "../tasks/records.ts";
@@ -17,7 +17,7 @@ export function stopHandler(parts: VideoParts, { stops }: SubmitLimits): JobHand
   return async (job) => {
     const entry = await readTask(store, job.ref);
     if (!entry || entry.value.status === "pending" || entry.value.stage.step !== "submitted") {
-      return void await store.commit(null, { settle: [job] });
+      return void await store.commit(null, { completeJobs: [job] });
     }
     const { account, stage: { provider, job: handle } } = entry.value;
     using permit = stops.acquire(provider, account);
@@ -36,6 +36,6 @@ export function stopHandler(parts: VideoParts, { stops }: SubmitLimits): JobHand
       return await postponeJob(store, job, store.now() + waitMs, job.attempt + 1);
     }
     if (outcome === "unknown" || outcome === "too_late") log.warn("video_left_running", { ref: job.ref, provider });
-    await store.commit(null, { settle: [job] });
+    await store.commit(null, { completeJobs: [job] });
   };
 }

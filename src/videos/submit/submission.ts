@@ -77,7 +77,7 @@ async function record(
     entry = await readTask(store, start.value.id);
   }
   if (entry?.value.stage.step === "submitted" && entry.value.stage.job.id === handle.id) {
-    if (job !== null) await store.commit(null, { settle: [job] });
+    if (job !== null) await store.commit(null, { completeJobs: [job] });
     return;
   }
   log.error("video_submitted_unrecorded", { ref: start.value.id, provider, reason });

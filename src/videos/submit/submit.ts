@@ -1,4 +1,4 @@
-import type { JobHandler } from "../../store/jobs.ts";
+import type { JobHandler } from "../../store/job_runner.ts";
 import type { Job } from "../../store/store.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
 import { type Candidate, candidatesFor } from "../../routing/candidates.ts";
@@ -32,7 +32,7 @@ export function submitHandler(parts: VideoParts, limits: SubmitLimits): JobHandl
     const entry = await readTask(parts.store, job.ref);
     if (!entry || entry.value.status !== "pending" || entry.value.stage.step === "submitted") {
       limits.unrecorded.forget(job.ref);
-      await parts.store.commit(null, { settle: [job] });
+      await parts.store.commit(null, { completeJobs: [job] });
     } else if (entry.value.deadlineAt <= parts.store.now()) {
       await endOverdue(parts, entry, job);
     } else if (isSubmitting(entry)) {

@@ -127,7 +127,7 @@ export function addTask(commit: Commit, task: VideoTask): Commit {
   return joined(commit, {
     check: [{ key, version: null }],
     set: [{ key, value: packTask(task) }, ...indexOf(task)],
-    add: [{ kind: "video_submit" satisfies VideoJobKind, ref: task.id, dueAt: task.createdAt }],
+    addJobs: [{ kind: "video_submit" satisfies VideoJobKind, ref: task.id, dueAt: task.createdAt }],
   });
 }
 
@@ -200,23 +200,23 @@ export async function scanKeptFiles(store: Store, after: KeptFiles | null, limit
 
 /** The commit with a job in it. */
 export function addJob(commit: Commit, kind: VideoJobKind, ref: string, dueAt: number): Commit {
-  return joined(commit, { add: [{ kind, ref, dueAt }] });
+  return joined(commit, { addJobs: [{ kind, ref, dueAt }] });
 }
 
 /** The commit with the end of a claimed job in it. */
 export function settleJob(commit: Commit, job: Job | null): Commit {
-  return job === null ? commit : joined(commit, { settle: [job] });
+  return job === null ? commit : joined(commit, { completeJobs: [job] });
 }
 
 /** The commit with the postponement of a submit job in it. */
 export function putOffSubmit(commit: Commit, job: Job, dueAt: number, attempt: number): Commit {
-  if (job.kind === "video_submit_retry") return joined(commit, { postpone: [{ job, dueAt, attempt }] });
+  if (job.kind === "video_submit_retry") return joined(commit, { postponeJobs: [{ job, dueAt, attempt }] });
   return addJob(settleJob(commit, job), "video_submit_retry", job.ref, dueAt);
 }
 
 /** Puts a job off without a change to its task; a refusal means that it is another's, which needs no deed. */
 export async function postponeJob(store: Store, job: Job, dueAt: number, attempt: number): Promise<void> {
-  await store.commit(null, { postpone: [{ job, dueAt, attempt }] });
+  await store.commit(null, { postponeJobs: [{ job, dueAt, attempt }] });
 }
 
 /** What an `Idempotency-Key` stands for; null for one that was not used in the last 24 hours. */

@@ -50,7 +50,7 @@ export function commitLaws(law: Law): void {
     const writers = Array.from({ length: 30 }, async (_, n) => {
       await store.commit(null, {
         set: [{ key: ["w", n], value: n }],
-        move: [{ account: `w${n}`, available: 1n, held: 0n }],
+        changeBalances: [{ account: `w${n}`, available: 1n, held: 0n }],
       });
       assertEquals((await store.get([["w", n]]))[0]?.value, n);
       assertEquals((await store.scan(["w"], { limit: 100 })).some(({ value }) => value === n), true);
@@ -85,13 +85,13 @@ export function commitLaws(law: Law): void {
   });
 
   law("nothing is done when the last part refuses", async ({ store }) => {
-    await store.commit(null, { move: [{ account: "poor", available: 5n, held: 0n }] });
+    await store.commit(null, { changeBalances: [{ account: "poor", available: 5n, held: 0n }] });
     const refused = await store.commit("whole", {
       check: [{ key: ["x"], version: null }],
       set: [{ key: ["x"], value: 1 }],
-      ledger: [{ account: "rich", operation: "credit", reference: "r", available: 1n, held: 0n }],
-      add: [{ kind: "k", ref: "r", dueAt: 0 }],
-      move: [{ account: "rich", available: 9n, held: 0n }, { account: "poor", available: -6n, held: 6n }],
+      ledgerEntries: [{ account: "rich", operation: "credit", reference: "r", available: 1n, held: 0n }],
+      addJobs: [{ kind: "k", ref: "r", dueAt: 0 }],
+      changeBalances: [{ account: "rich", available: 9n, held: 0n }, { account: "poor", available: -6n, held: 6n }],
     });
     assertEquals(refused, { ok: false, why: "short", at: 1 });
     assertEquals(await store.get([["x"]]), [null]);
@@ -104,19 +104,19 @@ export function commitLaws(law: Law): void {
   });
 
   law("a repeated operation changes nothing and says so", async ({ store }) => {
-    const commit: Commit = { move: [{ account: "a", available: 3n, held: 0n }] };
+    const commit: Commit = { changeBalances: [{ account: "a", available: 3n, held: 0n }] };
     assertEquals(await store.commit("credit-1", commit), MADE);
     assertEquals(await store.commit("credit-1", commit), { ok: true, replayed: true });
     assertEquals(await store.balance("a"), { available: 3n, held: 0n });
   });
 
   law("a repeat is told as one, also when its parts would be refused by now", async ({ store }) => {
-    await store.commit(null, { move: [{ account: "a", available: 3n, held: 0n }] });
+    await store.commit(null, { changeBalances: [{ account: "a", available: 3n, held: 0n }] });
     const commit: Commit = {
       check: [{ key: ["k"], version: null }],
       set: [{ key: ["k"], value: 1 }],
-      add: [{ kind: "k", ref: "r", dueAt: 0 }],
-      move: [{ account: "a", available: -3n, held: 3n }],
+      addJobs: [{ kind: "k", ref: "r", dueAt: 0 }],
+      changeBalances: [{ account: "a", available: -3n, held: 3n }],
     };
     const made = await store.commit("hold", commit);
     assert(made.ok && !made.replayed);
@@ -129,7 +129,7 @@ export function commitLaws(law: Law): void {
   });
 
   law("of one operation many times at once, one does it", async ({ store }) => {
-    const commit: Commit = { move: [{ account: "a", available: 1n, held: 0n }] };
+    const commit: Commit = { changeBalances: [{ account: "a", available: 1n, held: 0n }] };
     const results = await Promise.all(Array.from({ length: 30 }, () => store.commit("same", commit)));
     assertEquals(results.filter((result) => result.ok && !result.replayed).length, 1);
     assertEquals(results.filter((result) => result.ok).length, 30);
@@ -137,7 +137,7 @@ export function commitLaws(law: Law): void {
   });
 
   law("an operation is remembered for a day, also over a restart", async ({ store, clock, restarted }) => {
-    const commit: Commit = { move: [{ account: "a", available: 1n, held: 0n }] };
+    const commit: Commit = { changeBalances: [{ account: "a", available: 1n, held: 0n }] };
     await store.commit("daily", commit);
     const later = await restarted();
     clock.advance(DAY_MS - 1);

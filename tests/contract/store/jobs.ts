@@ -39,7 +39,7 @@ export function jobLaws(law: Law): void {
 
   law("claim() hands out no job twice within its lease, under many claimers", async ({ store }) => {
     const refs = Array.from({ length: 90 }, (_, n) => `t${String(n).padStart(2, "0")}`);
-    await store.commit(null, { add: refs.map((ref) => ({ kind: "k", ref, dueAt: store.now() })) });
+    await store.commit(null, { addJobs: refs.map((ref) => ({ kind: "k", ref, dueAt: store.now() })) });
     const claims = await Promise.all(Array.from({ length: 20 }, () => store.claim(["k"], 7, LEASE_MS)));
     assertEquals(claims.flatMap(refsOf).toSorted(), refs);
     assertEquals(await store.claim(["k"], 100, LEASE_MS), []);
@@ -55,14 +55,14 @@ export function jobLaws(law: Law): void {
       const [job] = await store.claim(["k"], 1, LEASE_MS);
       clock.advance(1_000);
       const refs = ["claimed", "t", "later", "\ud800", "claimed"];
-      assertEquals(await store.dueTimes("k", refs), [start + 1_000, null, start + 5_000, null, start + 1_000]);
+      assertEquals(await store.jobDueTimes("k", refs), [start + 1_000, null, start + 5_000, null, start + 1_000]);
       clock.advance(LEASE_MS);
-      assertEquals(await store.dueTimes("k", ["claimed"]), [start + LEASE_MS], "the lease has ended");
-      await store.commit(null, { postpone: [{ job, dueAt: start + 90_000, attempt: 0 }] });
-      assertEquals(await store.dueTimes("k", ["claimed", "later"]), [start + 90_000, start + 5_000]);
+      assertEquals(await store.jobDueTimes("k", ["claimed"]), [start + LEASE_MS], "the lease has ended");
+      await store.commit(null, { postponeJobs: [{ job, dueAt: start + 90_000, attempt: 0 }] });
+      assertEquals(await store.jobDueTimes("k", ["claimed", "later"]), [start + 90_000, start + 5_000]);
       clock.set(clock.now() - HOUR_MS);
-      assertEquals(await store.dueTimes("k", ["claimed"]), [start + 90_000 - HOUR_MS], "moved along with the clock");
-      assertEquals(await store.dueTimes("k", []), []);
+      assertEquals(await store.jobDueTimes("k", ["claimed"]), [start + 90_000 - HOUR_MS], "moved along with the clock");
+      assertEquals(await store.jobDueTimes("k", []), []);
     },
   );
 
@@ -81,10 +81,10 @@ export function jobLaws(law: Law): void {
     const [late] = await store.claim(["k"], 1, LEASE_MS);
     clock.advance(LEASE_MS);
     const [current] = await store.claim(["k"], 1, LEASE_MS);
-    const result = await store.commit("late", { settle: [late], set: [{ key: ["done"], value: "late" }] });
+    const result = await store.commit("late", { completeJobs: [late], set: [{ key: ["done"], value: "late" }] });
     assertEquals(result, { ok: false, why: "fenced", at: 0 });
     assertEquals(await store.get([["done"]]), [null]);
-    assert((await store.commit(null, { settle: [current], set: [{ key: ["done"], value: "current" }] })).ok);
+    assert((await store.commit(null, { completeJobs: [current], set: [{ key: ["done"], value: "current" }] })).ok);
     assertEquals((await store.get([["done"]]))[0]?.value, "current");
   });
 
@@ -92,24 +92,27 @@ export function jobLaws(law: Law): void {
     await add(store, "k", "t", store.now());
     const [job] = await store.claim(["k"], 1, LEASE_MS);
     clock.advance(2 * LEASE_MS);
-    assert((await store.commit(null, { settle: [job] })).ok);
+    assert((await store.commit(null, { completeJobs: [job] })).ok);
     assertEquals(await store.claim(["k"], 1, LEASE_MS), []);
   });
 
   law("a job is settled once", async ({ store }) => {
     await add(store, "k", "t", store.now());
     const [job] = await store.claim(["k"], 1, LEASE_MS);
-    const results = await Promise.all([store.commit(null, { settle: [job] }), store.commit(null, { settle: [job] })]);
+    const results = await Promise.all([
+      store.commit(null, { completeJobs: [job] }),
+      store.commit(null, { completeJobs: [job] }),
+    ]);
     assertEquals(results, [{ ok: true, replayed: false, versions: [] }, { ok: false, why: "fenced", at: 0 }]);
     await add(store, "k", "u", store.now());
     const [other] = await store.claim(["k"], 1, LEASE_MS);
-    assertEquals(await store.commit(null, { settle: [other, other] }), { ok: false, why: "fenced", at: 1 });
+    assertEquals(await store.commit(null, { completeJobs: [other, other] }), { ok: false, why: "fenced", at: 1 });
   });
 
   law("a postponed job is due at its new time with the attempt that was given", async ({ store, clock }) => {
     await add(store, "k", "t", store.now());
     const [job] = await store.claim(["k"], 1, LEASE_MS);
-    assert((await store.commit(null, { postpone: [{ job, dueAt: store.now() + 500, attempt: 7 }] })).ok);
+    assert((await store.commit(null, { postponeJobs: [{ job, dueAt: store.now() + 500, attempt: 7 }] })).ok);
     clock.advance(499);
     assertEquals(await store.claim(["k"], 1, LEASE_MS), []);
     clock.advance(1);
@@ -120,17 +123,17 @@ export function jobLaws(law: Law): void {
   law("a worker that put its job off has no right to it any more", async ({ store }) => {
     await add(store, "k", "t", store.now());
     const [job] = await store.claim(["k"], 1, LEASE_MS);
-    await store.commit(null, { postpone: [{ job, dueAt: store.now() + 500, attempt: 1 }] });
-    assertEquals(await store.commit(null, { settle: [job] }), { ok: false, why: "fenced", at: 0 });
+    await store.commit(null, { postponeJobs: [{ job, dueAt: store.now() + 500, attempt: 1 }] });
+    assertEquals(await store.commit(null, { completeJobs: [job] }), { ok: false, why: "fenced", at: 0 });
     const again = { job, dueAt: store.now(), attempt: 0 };
-    assertEquals(await store.commit(null, { postpone: [again] }), { ok: false, why: "fenced", at: 0 });
+    assertEquals(await store.commit(null, { postponeJobs: [again] }), { ok: false, why: "fenced", at: 0 });
     assertEquals(await store.renew([job], LEASE_MS), []);
   });
 
   law("renew() moves the ends of leases and leaves out what was lost", async ({ store, clock }) => {
     for (const ref of ["a", "b", "c"]) await add(store, "k", ref, store.now());
     const [a, b, c] = await store.claim(["k"], 3, LEASE_MS);
-    await store.commit(null, { settle: [b] });
+    await store.commit(null, { completeJobs: [b] });
     clock.advance(LEASE_MS - 1);
     const renewed = await store.renew([a, b, c], LEASE_MS);
     assertEquals(renewed, [a, c].map((job) => ({ ...job, dueAt: store.now() + LEASE_MS })));
@@ -146,19 +149,19 @@ export function jobLaws(law: Law): void {
     await add(store, "k", "t", store.now());
     const [job] = await store.claim(["k"], 1, LEASE_MS);
     await store.renew([job], LEASE_MS);
-    assert((await store.commit(null, { settle: [job] })).ok);
+    assert((await store.commit(null, { completeJobs: [job] })).ok);
   });
 
   law("a job is unique among the open ones, waiting or claimed", async ({ store }) => {
     await add(store, "k", "t", store.now());
     const jobs = [{ kind: "other", ref: "t", dueAt: 0 }, { kind: "k", ref: "t", dueAt: 0 }];
-    const again: Commit = { add: jobs };
+    const again: Commit = { addJobs: jobs };
     assertEquals(await store.commit(null, again), { ok: false, why: "duplicate", at: 1 });
     const twice = [{ kind: "twin", ref: "t", dueAt: 0 }, { kind: "twin", ref: "t", dueAt: 0 }];
-    assertEquals(await store.commit(null, { add: twice }), { ok: false, why: "duplicate", at: 1 });
+    assertEquals(await store.commit(null, { addJobs: twice }), { ok: false, why: "duplicate", at: 1 });
     const [job] = await store.claim(["k"], 1, LEASE_MS);
-    assertEquals(await store.commit(null, { add: jobs.slice(1) }), { ok: false, why: "duplicate", at: 0 });
-    await store.commit(null, { settle: [job] });
+    assertEquals(await store.commit(null, { addJobs: jobs.slice(1) }), { ok: false, why: "duplicate", at: 0 });
+    await store.commit(null, { completeJobs: [job] });
     assert((await store.commit(null, again)).ok);
   });
 
@@ -166,17 +169,17 @@ export function jobLaws(law: Law): void {
     await add(store, "k", "t", store.now());
     const [first] = await store.claim(["k"], 1, LEASE_MS);
     const next = [{ kind: "k", ref: "t", dueAt: store.now() }];
-    assert((await store.commit(null, { settle: [first], add: next })).ok);
-    assertEquals(await store.commit(null, { settle: [first] }), { ok: false, why: "fenced", at: 0 });
+    assert((await store.commit(null, { completeJobs: [first], addJobs: next })).ok);
+    assertEquals(await store.commit(null, { completeJobs: [first] }), { ok: false, why: "fenced", at: 0 });
     const [second] = await store.claim(["k"], 1, LEASE_MS);
     assertEquals([second.epoch, second.attempt], [1, 0]);
     assert(second.id !== first.id);
-    assertEquals(await store.commit(null, { settle: [first] }), { ok: false, why: "fenced", at: 0 });
+    assertEquals(await store.commit(null, { completeJobs: [first] }), { ok: false, why: "fenced", at: 0 });
     assertEquals(await store.renew([first], LEASE_MS), []);
   });
 
   law("of parallel adds of one job one is taken", async ({ store }) => {
-    const commit: Commit = { add: [{ kind: "k", ref: "t", dueAt: 0 }] };
+    const commit: Commit = { addJobs: [{ kind: "k", ref: "t", dueAt: 0 }] };
     const results = await Promise.all(Array.from({ length: 20 }, () => store.commit(null, commit)));
     assertEquals(results.filter(({ ok }) => ok).length, 1);
     assertEquals((await store.claim(["k"], 9, LEASE_MS)).length, 1);
@@ -184,7 +187,7 @@ export function jobLaws(law: Law): void {
 
   law("kinds and refs of any text are told apart", async ({ store }) => {
     const names = [["a", "b\0c"], ["a\0b", "c"], ["a", "b"], ["a b", ""], ["", "a b"], ["ž", "🐎"]];
-    await store.commit(null, { add: names.map(([kind, ref]) => ({ kind, ref, dueAt: 0 })) });
+    await store.commit(null, { addJobs: names.map(([kind, ref]) => ({ kind, ref, dueAt: 0 })) });
     for (const kind of new Set(names.map(([kind]) => kind))) {
       const expected = names.filter(([other]) => other === kind);
       assertEquals((await store.claim([kind], 9, LEASE_MS)).map((job) => [job.kind, job.ref]), expected);
@@ -220,7 +223,7 @@ export function jobLaws(law: Law): void {
     clock.advance(1);
     assertEquals(woken, [start + 700]);
     const [job] = await store.claim(["k"], 1, LEASE_MS);
-    await store.commit(null, { postpone: [{ job, dueAt: start + 900, attempt: 1 }] });
+    await store.commit(null, { postponeJobs: [{ job, dueAt: start + 900, attempt: 1 }] });
     clock.advance(200);
     assertEquals(woken.at(-1), start + 900);
   });
@@ -242,7 +245,7 @@ export function jobLaws(law: Law): void {
       await add(store, "k", "first", start);
       await add(store, "k", "second", start + 10_000);
       const [first] = await store.claim(["k"], 1, LEASE_MS);
-      await store.commit(null, { postpone: [{ job: first, dueAt: start + 10_000, attempt: 0 }] });
+      await store.commit(null, { postponeJobs: [{ job: first, dueAt: start + 10_000, attempt: 0 }] });
       clock.set(start - HOUR_MS);
       assertEquals(await store.claim(["k"], 9, LEASE_MS), []);
       clock.advance(9_999);
@@ -297,7 +300,7 @@ export function jobLaws(law: Law): void {
 }
 
 async function add(store: Store, kind: string, ref: string, dueAt: number): Promise<void> {
-  const result = await store.commit(null, { add: [{ kind, ref, dueAt }] });
+  const result = await store.commit(null, { addJobs: [{ kind, ref, dueAt }] });
   assertEquals(result, { ok: true, replayed: false, versions: [] });
 }
 

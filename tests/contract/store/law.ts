@@ -14,7 +14,7 @@ export interface Opened {
 export type OpenStore = (clock: Clock) => Promise<Opened>;
 
 /** What a law is proved in. */
-export interface World {
+export interface LawContext {
   readonly store: Store;
   readonly clock: ManualClock;
   /** The store after a restart; the same store where an engine keeps nothing. */
@@ -22,7 +22,7 @@ export interface World {
 }
 
 /** Registers one promise of the port as a test. */
-export type Law = (promise: string, prove: (world: World) => Promise<void>) => void;
+export type Law = (promise: string, prove: (world: LawContext) => Promise<void>) => void;
 
 /** Laws of one engine, each with an empty store of its own. */
 export function lawsOf(engine: string, open: OpenStore): Law {

@@ -25,7 +25,10 @@ export function limitLaws(law: Law): void {
   law("what is too large rejects alone while its neighbours succeed", async ({ store }) => {
     const outcomes = await Promise.allSettled(Array.from({ length: 9 }, (_, n) => {
       const value = n === 4 ? "x".repeat(store.limits.maxValueBytes + 1) : n;
-      return store.commit(null, { set: [{ key: ["n", n], value }], move: [{ account: "a", available: 1n, held: 0n }] });
+      return store.commit(null, {
+        set: [{ key: ["n", n], value }],
+        changeBalances: [{ account: "a", available: 1n, held: 0n }],
+      });
     }));
     assertEquals(outcomes.map(({ status }) => status === "fulfilled"), [0, 1, 2, 3, 4, 5, 6, 7, 8].map((n) => n !== 4));
     assertEquals(await store.balance("a"), { available: 8n, held: 0n });
@@ -45,10 +48,10 @@ export function limitLaws(law: Law): void {
       { set: [{ key, value: 1 }] },
       { delete: [key] },
       { check: [{ key, version: null }] },
-      { move: [{ account: text, available: 1n, held: 0n }] },
-      { ledger: [{ ...line, reference: text }] },
-      { ledger: [{ ...line, detail: "x".repeat(maxValueBytes + 1) }] },
-      { add: [{ kind: "k", ref: text, dueAt: 1 }] },
+      { changeBalances: [{ account: text, available: 1n, held: 0n }] },
+      { ledgerEntries: [{ ...line, reference: text }] },
+      { ledgerEntries: [{ ...line, detail: "x".repeat(maxValueBytes + 1) }] },
+      { addJobs: [{ kind: "k", ref: text, dueAt: 1 }] },
     ];
     for (const commit of commits) await assertRejects(() => store.commit(null, commit), RangeError);
     await assertRejects(() => store.commit(text, {}), RangeError);
@@ -59,7 +62,7 @@ export function limitLaws(law: Law): void {
     for (const part of ["\ud800", NaN, Infinity]) {
       await assertRejects(() => store.commit(null, { set: [{ key: ["k", part], value: 1 }] }), RangeError);
     }
-    await assertRejects(() => store.commit(null, { add: [{ kind: "k", ref: "r", dueAt: NaN }] }), RangeError);
+    await assertRejects(() => store.commit(null, { addJobs: [{ kind: "k", ref: "r", dueAt: NaN }] }), RangeError);
   });
 
   law("a commit of maxWrites or maxChecks is made, one more is a RangeError", async ({ store }) => {

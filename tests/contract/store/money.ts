@@ -11,16 +11,16 @@ export function moneyLaws(law: Law): void {
   });
 
   law("a hold is taken and given back", async ({ store }) => {
-    await store.commit(null, { move: [{ account: "a", available: 10n, held: 0n }] });
-    await store.commit(null, { move: [{ account: "a", available: -4n, held: 4n }] });
+    await store.commit(null, { changeBalances: [{ account: "a", available: 10n, held: 0n }] });
+    await store.commit(null, { changeBalances: [{ account: "a", available: -4n, held: 4n }] });
     assertEquals(await store.balance("a"), { available: 6n, held: 4n });
-    await store.commit(null, { move: [{ account: "a", available: 1n, held: -4n }] });
+    await store.commit(null, { changeBalances: [{ account: "a", available: 1n, held: -4n }] });
     assertEquals(await store.balance("a"), { available: 7n, held: 0n });
   });
 
   law("move never takes below zero under concurrency: what fits is accepted, no more", async ({ store }) => {
-    await store.commit(null, { move: [{ account: "a", available: 100n, held: 0n }] });
-    const hold: Commit = { move: [{ account: "a", available: -30n, held: 30n }] };
+    await store.commit(null, { changeBalances: [{ account: "a", available: 100n, held: 0n }] });
+    const hold: Commit = { changeBalances: [{ account: "a", available: -30n, held: 30n }] };
     const results = await Promise.all(Array.from({ length: 200 }, () => store.commit(null, hold)));
     assertEquals(results.filter(({ ok }) => ok).length, 3);
     const refused = results.filter(({ ok }) => !ok);
@@ -29,28 +29,32 @@ export function moneyLaws(law: Law): void {
   });
 
   law("overdraw lets available fall below zero, held never", async ({ store }) => {
-    const overdrawn = await store.commit(null, { move: [{ account: "a", available: -5n, held: 0n, overdraw: true }] });
+    const overdrawn = await store.commit(null, {
+      changeBalances: [{ account: "a", available: -5n, held: 0n, overdraw: true }],
+    });
     assert(overdrawn.ok);
     assertEquals(await store.balance("a"), { available: -5n, held: 0n });
-    const held = await store.commit(null, { move: [{ account: "a", available: 0n, held: -1n, overdraw: true }] });
+    const held = await store.commit(null, {
+      changeBalances: [{ account: "a", available: 0n, held: -1n, overdraw: true }],
+    });
     assertEquals(held, { ok: false, why: "short", at: 0 });
   });
 
   law("an overdrawn account takes a credit and the end of a hold, but no new hold", async ({ store }) => {
-    await store.commit(null, { move: [{ account: "a", available: 10n, held: 0n }] });
-    await store.commit(null, { move: [{ account: "a", available: -10n, held: 10n }] });
-    await store.commit(null, { move: [{ account: "a", available: -50n, held: 0n, overdraw: true }] });
-    assert((await store.commit(null, { move: [{ account: "a", available: 5n, held: 0n }] })).ok);
-    assert((await store.commit(null, { move: [{ account: "a", available: 0n, held: -6n }] })).ok);
-    assert((await store.commit(null, { move: [{ account: "a", available: 4n, held: -4n }] })).ok);
+    await store.commit(null, { changeBalances: [{ account: "a", available: 10n, held: 0n }] });
+    await store.commit(null, { changeBalances: [{ account: "a", available: -10n, held: 10n }] });
+    await store.commit(null, { changeBalances: [{ account: "a", available: -50n, held: 0n, overdraw: true }] });
+    assert((await store.commit(null, { changeBalances: [{ account: "a", available: 5n, held: 0n }] })).ok);
+    assert((await store.commit(null, { changeBalances: [{ account: "a", available: 0n, held: -6n }] })).ok);
+    assert((await store.commit(null, { changeBalances: [{ account: "a", available: 4n, held: -4n }] })).ok);
     assertEquals(await store.balance("a"), { available: -41n, held: 0n });
-    assertEquals(await store.commit(null, { move: [{ account: "a", available: -1n, held: 1n }] }), SHORT);
+    assertEquals(await store.commit(null, { changeBalances: [{ account: "a", available: -1n, held: 1n }] }), SHORT);
   });
 
   law("moves of one commit are taken in their order, and between accounts nothing is lost", async ({ store }) => {
-    await store.commit(null, { move: [{ account: "a", available: 10n, held: 0n }] });
+    await store.commit(null, { changeBalances: [{ account: "a", available: 10n, held: 0n }] });
     const passOn = await store.commit(null, {
-      move: [
+      changeBalances: [
         { account: "a", available: -10n, held: 0n },
         { account: "b", available: 10n, held: 0n },
         { account: "b", available: -3n, held: 3n },
@@ -60,19 +64,19 @@ export function moneyLaws(law: Law): void {
     assertEquals(await store.balance("a"), { available: 0n, held: 0n });
     assertEquals(await store.balance("b"), { available: 7n, held: 3n });
     const tooEarly = [{ account: "a", available: -1n, held: 0n }, { account: "a", available: 1n, held: 0n }];
-    assertEquals(await store.commit(null, { move: tooEarly }), SHORT);
+    assertEquals(await store.commit(null, { changeBalances: tooEarly }), SHORT);
   });
 
   law("amounts beyond 64 bits are exact", async ({ store }) => {
     const huge = 2n ** 90n + 1n;
-    await store.commit(null, { move: [{ account: "a", available: huge, held: 0n }] });
-    await store.commit(null, { move: [{ account: "a", available: -1n, held: 1n }] });
+    await store.commit(null, { changeBalances: [{ account: "a", available: huge, held: 0n }] });
+    await store.commit(null, { changeBalances: [{ account: "a", available: -1n, held: 1n }] });
     assertEquals(await store.balance("a"), { available: 2n ** 90n, held: 1n });
   });
 
   law("a ledger line comes back whole, with its time", async ({ store, clock }) => {
     clock.advance(77);
-    await store.commit(null, { ledger: [{ ...line(1), detail: { model: "m", tokens: 3n } }, line(2)] });
+    await store.commit(null, { ledgerEntries: [{ ...line(1), detail: { model: "m", tokens: 3n } }, line(2)] });
     const [first, second] = await store.ledger("a", { limit: 5 });
     const { id, ...rest } = first;
     assertEquals(rest, { ...line(1), detail: { model: "m", tokens: 3n }, at: store.now() });
@@ -83,31 +87,39 @@ export function moneyLaws(law: Law): void {
   law(
     "operation and reference of a line are unique for ever, over accounts and restarts",
     async ({ store, clock, restarted }) => {
-      await store.commit(null, { ledger: [line(1)] });
+      await store.commit(null, { ledgerEntries: [line(1)] });
       const later = await restarted();
       clock.advance(400 * 24 * 3_600_000);
-      assertEquals(await later.commit(null, { ledger: [line(1)] }), { ok: false, why: "duplicate", at: 0 });
+      assertEquals(await later.commit(null, { ledgerEntries: [line(1)] }), { ok: false, why: "duplicate", at: 0 });
       const elsewhere = { ...line(1), account: "b" };
-      assertEquals(await later.commit(null, { ledger: [line(2), elsewhere] }), { ok: false, why: "duplicate", at: 1 });
-      assertEquals(await later.commit(null, { ledger: [line(3), line(3)] }), { ok: false, why: "duplicate", at: 1 });
-      assert((await later.commit(null, { ledger: [{ ...line(1), operation: "capture" }] })).ok);
+      assertEquals(await later.commit(null, { ledgerEntries: [line(2), elsewhere] }), {
+        ok: false,
+        why: "duplicate",
+        at: 1,
+      });
+      assertEquals(await later.commit(null, { ledgerEntries: [line(3), line(3)] }), {
+        ok: false,
+        why: "duplicate",
+        at: 1,
+      });
+      assert((await later.commit(null, { ledgerEntries: [{ ...line(1), operation: "capture" }] })).ok);
       assertEquals((await later.ledger("a", { limit: 9 })).length, 2);
       assertEquals(await later.ledger("b", { limit: 9 }), []);
     },
   );
 
   law("a capture made twice is told as a duplicate, not as money short", async ({ store }) => {
-    await store.commit(null, { move: [{ account: "a", available: 0n, held: 5n }] });
+    await store.commit(null, { changeBalances: [{ account: "a", available: 0n, held: 5n }] });
     const capture: Commit = {
-      move: [{ account: "a", available: 0n, held: -5n }],
-      ledger: [{ ...line(1), operation: "capture", available: 0n, held: -5n }],
+      changeBalances: [{ account: "a", available: 0n, held: -5n }],
+      ledgerEntries: [{ ...line(1), operation: "capture", available: 0n, held: -5n }],
     };
     assert((await store.commit(null, capture)).ok);
     assertEquals(await store.commit(null, capture), { ok: false, why: "duplicate", at: 0 });
   });
 
   law("of one ledger line many times at once, one is written", async ({ store }) => {
-    const charge: Commit = { ledger: [line(1)], move: [{ account: "a", available: 1n, held: 0n }] };
+    const charge: Commit = { ledgerEntries: [line(1)], changeBalances: [{ account: "a", available: 1n, held: 0n }] };
     const results = await Promise.all(Array.from({ length: 50 }, () => store.commit(null, charge)));
     assertEquals(results.filter(({ ok }) => ok).length, 1);
     assertEquals(await store.balance("a"), { available: 1n, held: 0n });
@@ -118,7 +130,7 @@ export function moneyLaws(law: Law): void {
     async ({ store, clock }) => {
       for (let n = 0; n < 7; n++) {
         clock.set(clock.now() - 1_000);
-        await store.commit(null, { ledger: [line(n)] });
+        await store.commit(null, { ledgerEntries: [line(n)] });
       }
       assertEquals(await pages(store, false), [0, 1, 2, 3, 4, 5, 6].map(String));
       assertEquals(await pages(store, true), [6, 5, 4, 3, 2, 1, 0].map(String));
@@ -127,16 +139,16 @@ export function moneyLaws(law: Law): void {
   );
 
   law("lines of waiting commits stand in the order of the commits", async ({ store }) => {
-    await Promise.all(Array.from({ length: 60 }, (_, n) => store.commit(null, { ledger: [line(n)] })));
+    await Promise.all(Array.from({ length: 60 }, (_, n) => store.commit(null, { ledgerEntries: [line(n)] })));
     const lines = await store.ledger("a", { limit: 100 });
     assertEquals(lines.map(({ reference }) => Number(reference)), Array.from({ length: 60 }, (_, n) => n));
   });
 
   law("money outlives a restart", async ({ store, restarted }) => {
-    await store.commit(null, { move: [{ account: "a", available: 9n, held: 2n }], ledger: [line(1)] });
+    await store.commit(null, { changeBalances: [{ account: "a", available: 9n, held: 2n }], ledgerEntries: [line(1)] });
     const later = await restarted();
     assertEquals(await later.balance("a"), { available: 9n, held: 2n });
-    await later.commit(null, { ledger: [line(2)] });
+    await later.commit(null, { ledgerEntries: [line(2)] });
     assertEquals((await later.ledger("a", { limit: 9 })).map(({ reference }) => reference), ["1", "2"]);
   });
 
@@ -149,8 +161,8 @@ export function moneyLaws(law: Law): void {
         const account = `run ${run++}`;
         await Promise.all(steps.map(({ available, held, overdraw, reference }) =>
           store.commit(null, {
-            move: [{ account, available, held, overdraw }],
-            ledger: [{ account, operation: "charge", reference: `${account} ${reference}`, available, held }],
+            changeBalances: [{ account, available, held, overdraw }],
+            ledgerEntries: [{ account, operation: "charge", reference: `${account} ${reference}`, available, held }],
           })
         ));
         const lines = await store.ledger(account, { limit: 100 });

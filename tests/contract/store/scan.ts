@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import type { Key } from "../../../src/store/store.ts";
-import type { Law, World } from "./law.ts";
+import type { Law, LawContext } from "./law.ts";
 
 // In the order that the port promises: numbers before text, numbers by size, text by code point, short before long.
 const ORDERED: readonly Key[] = [
@@ -50,9 +50,9 @@ export function scanLaws(law: Law): void {
   law("scan() below no prefix gives everything of the callers and nothing of the engine", async (world) => {
     await fill(world);
     await world.store.commit("named", {
-      move: [{ account: "a", available: 1n, held: 0n }],
-      ledger: [{ account: "a", operation: "credit", reference: "r", available: 1n, held: 0n }],
-      add: [{ kind: "k", ref: "r", dueAt: 0 }],
+      changeBalances: [{ account: "a", available: 1n, held: 0n }],
+      ledgerEntries: [{ account: "a", operation: "credit", reference: "r", available: 1n, held: 0n }],
+      addJobs: [{ kind: "k", ref: "r", dueAt: 0 }],
     });
     assertEquals(await keysOf(world, [], { limit: 100 }), ORDERED);
   });
@@ -117,13 +117,13 @@ export function scanLaws(law: Law): void {
   });
 }
 
-async function fill({ store }: World): Promise<void> {
+async function fill({ store }: LawContext): Promise<void> {
   const shuffled = ORDERED.toSorted((a, b) => JSON.stringify(b) < JSON.stringify(a) ? -1 : 1);
   await store.commit(null, { set: shuffled.map((key) => ({ key, value: key })) });
 }
 
 async function keysOf(
-  { store }: World,
+  { store }: LawContext,
   prefix: Key,
   options: { limit: number; after?: Key; reverse?: boolean },
 ): Promise<Key[]> {

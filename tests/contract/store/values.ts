@@ -129,7 +129,7 @@ export function valueLaws(law: Law): void {
   });
 
   law("a closed store rejects, and closing twice is harmless", async ({ store }) => {
-    await store.commit(null, { add: [{ kind: "k", ref: "r", dueAt: 0 }] });
+    await store.commit(null, { addJobs: [{ kind: "k", ref: "r", dueAt: 0 }] });
     const last = store.commit(null, { set: [{ key: ["t"], value: 1 }] });
     const claim = store.claim(["k"], 1, 1);
     await store.close();

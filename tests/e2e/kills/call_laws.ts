@@ -1,12 +1,12 @@
 import { assertEquals, assertGreater, assertLessOrEqual } from "@std/assert";
 import { listLedger } from "../../../src/billing/ledger.ts";
 import type { Money } from "../../../src/lib/money.ts";
-import type { EmbeddedStore } from "../../../src/store/embedded.ts";
+import type { StoreEngine } from "../../../src/store/engine.ts";
 import type { Acknowledged, CallKind } from "./load.ts";
 
 /** Texts, pictures and caches: acknowledged <= charged <= counted by the vendor. Gives what all of them cost. */
 export async function assertCallsPaid(
-  store: EmbeddedStore,
+  store: StoreEngine,
   account: string,
   acknowledged: Acknowledged,
   asked: Readonly<Record<CallKind, number>>,
@@ -31,7 +31,7 @@ interface Charged {
 }
 
 /** What the ledger charged, by kind. */
-async function chargedIn(store: EmbeddedStore, account: string): Promise<Record<CallKind, Charged>> {
+async function chargedIn(store: StoreEngine, account: string): Promise<Record<CallKind, Charged>> {
   const nothing = (): Charged => ({ calls: 0, cost: 0n, requests: new Set() });
   const charged: Record<string, Charged> = { text: nothing(), image: nothing(), cache: nothing() };
   let after: string | undefined;

@@ -5,7 +5,7 @@ import { systemClock } from "../../../src/lib/clock.ts";
 import { silentLog } from "../../../src/lib/log.ts";
 import { readMoney } from "../../../src/lib/money.ts";
 import { startSandbox } from "../../../src/sandbox/mod.ts";
-import { openKvStore } from "../../../src/store/kv.ts";
+import { openKvStore } from "../../../src/store/kv/open_kv_store.ts";
 import { type GatewayProcess, startGatewayProcess } from "../../support/gateway_process.ts";
 import { LOOPBACK_ROOT } from "../../support/loopback_certificate.ts";
 import { SeededRandom } from "../money_walk/random.ts";

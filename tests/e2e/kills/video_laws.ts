@@ -2,7 +2,7 @@ import { assert, assertEquals, assertLessOrEqual } from "@std/assert";
 import { listLedger } from "../../../src/billing/ledger.ts";
 import { readHold } from "../../../src/billing/hold.ts";
 import { type Money, readMoney, writeMoney } from "../../../src/lib/money.ts";
-import type { EmbeddedStore } from "../../../src/store/embedded.ts";
+import type { StoreEngine } from "../../../src/store/engine.ts";
 import { callerOf, type GatewayCall } from "../../support/gateway_call.ts";
 import type { LoadTarget } from "./load.ts";
 import type { ToldTask, VideoFacts } from "./video_facts.ts";
@@ -73,7 +73,7 @@ export function assertMadeOnce(tasks: readonly ToldTask[], facts: VideoFacts, se
 
 /** Each task's hold ended once, by what its end says, and the account adds up. Gives what all videos cost. */
 export async function assertVideosPaid(
-  store: EmbeddedStore,
+  store: StoreEngine,
   account: string,
   tasks: readonly ToldTask[],
   facts: VideoFacts,
@@ -135,7 +135,7 @@ async function until<T>(look: () => Promise<T>, isReached: (value: T) => boolean
 type VideoLine = Awaited<ReturnType<typeof listLedger>>["lines"][number];
 
 /** The lines of holds and of their ends, oldest first, by task. */
-async function videoLines(store: EmbeddedStore, account: string): Promise<Map<string, VideoLine[]>> {
+async function videoLines(store: StoreEngine, account: string): Promise<Map<string, VideoLine[]>> {
   const byTask = new Map<string, VideoLine[]>();
   let after: string | undefined;
   do {

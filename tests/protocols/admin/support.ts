@@ -5,7 +5,7 @@ import { gatewayErrorOf } from "../../../src/lib/gateway_error.ts";
 import type { JsonObject } from "../../../src/lib/json_object.ts";
 import { silentLog } from "../../../src/lib/log.ts";
 import { adminRoutes } from "../../../src/protocols/admin/routes.ts";
-import { openMemoryStore } from "../../../src/store/memory.ts";
+import { openMemoryStore } from "../../support/memory_store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { type ManualClock, manualClock } from "../../billing/support.ts";
 import { UNLIMITED_MEMORY } from "../../../src/lib/memory_budget.ts";

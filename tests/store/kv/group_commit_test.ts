@@ -1,0 +1,197 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { silentLog } from "../../../src/lib/log.ts";
+import { StoreWriteError } from "../../../src/store/kv/group_commit.ts";
+import type { KvStore } from "../../../src/store/kv/kv_store.ts";
+import { openKvStore } from "../../../src/store/kv/open_kv_store.ts";
+import { type KvFaults, openFaultyKv } from "./faulty_kv.ts";
+import type { Commit } from "../../../src/store/store.ts";
+import { ManualClock } from "../../support/manual_clock.ts";
+
+async function withStore(run: (store: KvStore, harm: KvFaults) => Promise<void>): Promise<void> {
+  const harm: KvFaults = {};
+  const clock = new ManualClock();
+  const store = await openKvStore({ path: ":memory:", clock, log: silentLog, openKv: openFaultyKv(harm) });
+  try {
+    await run(store, harm);
+  } finally {
+    await store.close();
+  }
+}
+
+const credit = (n: number): Commit => ({
+  changeBalances: [{ account: "a", available: 1n, held: 0n }],
+  ledgerEntries: [{ account: "a", operation: "credit", reference: String(n), available: 1n, held: 0n }],
+});
+
+const commitMany = (store: KvStore, from: number, count: number) =>
+  Promise.all(Array.from({ length: count }, (_, n) => store.commit(null, credit(from + n))));
+
+Deno.test("commits that wait share an atomic", async () => {
+  await withStore(async (store) => {
+    await commitMany(store, 0, 300);
+    assertEquals(store.counts.transactions, 300);
+    assert(store.counts.atomics <= 5, `300 commits took ${store.counts.atomics} atomics`);
+    assertEquals(await store.balance("a"), { available: 300n, held: 0n });
+  });
+});
+
+Deno.test("commits gather while an atomic is written", async () => {
+  await withStore(async (store) => {
+    const first = store.commit(null, credit(0));
+    await Promise.resolve();
+    await Promise.resolve();
+    const others = commitMany(store, 1, 20);
+    await Promise.all([first, others]);
+    assertEquals(store.counts.atomics, 2);
+  });
+});
+
+Deno.test("a hot commit reads nothing", async () => {
+  await withStore(async (store, harm) => {
+    await store.commit(null, credit(0));
+    const read: Deno.KvKey[] = [];
+    harm.onRead = (key) => read.push(key);
+    await store.commit("named", credit(1));
+    await store.balance("a");
+    assertEquals(read, []);
+  });
+});
+
+Deno.test("a small value is read once, and not at all after it was written", async () => {
+  await withStore(async (store, harm) => {
+    const read: Deno.KvKey[] = [];
+    harm.onRead = (key) => read.push(key);
+    assertEquals(await store.get([["absent"]]), [null]);
+    assertEquals(await store.get([["absent"]]), [null]);
+    assertEquals(read, [["value", "absent"]]);
+    await store.commit(null, { set: [{ key: ["v"], value: { n: 1 } }] });
+    const [entry] = await store.get([["v"]]);
+    assertEquals(entry?.value, { n: 1 });
+    await store.commit(null, { check: [{ key: ["v"], version: entry!.version }], set: [{ key: ["v"], value: 2 }] });
+    assertEquals((await store.get([["v"]]))[0]?.value, 2);
+    assertEquals(read.length, 1);
+  });
+});
+
+Deno.test("values that were read are copies, whether from the database or from memory", async () => {
+  await withStore(async (store) => {
+    await store.commit(null, { set: [{ key: ["v"], value: { list: [1] } }] });
+    const read = async () => (await store.get<{ list: number[] }>([["v"]]))[0]!.value.list;
+    (await read()).push(2);
+    assertEquals(await read(), [1]);
+    await store.get([["v"], ["never seen"]]); // not all known: reads the database
+    const [entry] = await store.get<{ list: number[] }>([["v"], ["nor this"]]);
+    entry!.value.list.push(3);
+    assertEquals(await read(), [1]);
+  });
+});
+
+Deno.test("putting off a job that is known to be settled is refused without a decision", async () => {
+  await withStore(async (store) => {
+    await store.commit(null, { addJobs: [{ kind: "k", ref: "r", dueAt: 0 }] });
+    const [job] = await store.claim(["k"], 1, 1_000);
+    const postpone = [{ job, dueAt: 0, attempt: 1 }];
+    assert((await store.commit(null, { completeJobs: [job] })).ok);
+    const { transactions: proposals } = store.counts;
+    assertEquals(await store.commit(null, { postponeJobs: postpone }), { ok: false, why: "fenced", at: 0 });
+    await store.commit(null, { addJobs: [{ kind: "k", ref: "r", dueAt: 0 }] });
+    assertEquals(await store.commit(null, { postponeJobs: postpone }), { ok: false, why: "fenced", at: 0 });
+    assertEquals(store.counts.transactions, proposals + 1);
+  });
+});
+
+Deno.test("a refused or repeated commit writes nothing", async () => {
+  await withStore(async (store) => {
+    await store.commit("one", credit(0));
+    const { atomics } = store.counts;
+    await store.commit("one", credit(0));
+    await store.commit(null, credit(0));
+    await store.commit(null, { check: [{ key: ["absent"], version: "1" }], set: [{ key: ["x"], value: 1 }] });
+    await store.commit(null, {});
+    assertEquals(store.counts.atomics, atomics);
+  });
+});
+
+Deno.test("a disk that is full rejects the commits concerned, and the store goes on afterwards", async () => {
+  await withStore(async (store, harm) => {
+    await commitMany(store, 0, 3);
+    harm.beforeCommit = () => {
+      throw new TypeError("database or disk is full");
+    };
+    const outcomes = await Promise.allSettled(Array.from({ length: 9 }, (_, n) => store.commit(null, credit(10 + n))));
+    assert(outcomes.every((one) => one.status === "rejected" && one.reason instanceof StoreWriteError));
+    await assertRejects(() => store.commit(null, credit(30)), StoreWriteError, "database or disk is full");
+    assertEquals(await store.balance("a"), { available: 3n, held: 0n });
+    assertEquals((await store.ledger("a", { limit: 9 })).length, 3);
+    assertEquals(await store.isReady(), false);
+    harm.beforeCommit = undefined;
+    assertEquals(await store.isReady(), true);
+    await commitMany(store, 10, 9);
+    assertEquals(await store.balance("a"), { available: 12n, held: 0n });
+  });
+});
+
+Deno.test("an unknown outcome is settled by repeating the operation", async () => {
+  await withStore(async (store, harm) => {
+    await store.commit(null, credit(0));
+    harm.afterCommit = () => {
+      throw new TypeError("disk I/O error");
+    };
+    await assertRejects(() => store.commit("credit", credit(1)), StoreWriteError);
+    harm.afterCommit = undefined;
+    assertEquals(await store.balance("a"), { available: 2n, held: 0n });
+    assertEquals(await store.commit("credit", credit(1)), { ok: true, replayed: true });
+    assertEquals(await store.commit(null, credit(2)), { ok: true, replayed: false, versions: [] });
+    assertEquals(await store.balance("a"), { available: 3n, held: 0n });
+  });
+});
+
+Deno.test("an atomic whose checks fail is decided again, in the end one by one", async () => {
+  await withStore(async (store, harm) => {
+    await commitMany(store, 0, 1);
+    let failures = 2;
+    let atomics = 0;
+    harm.beforeCommit = () => {
+      atomics++;
+      return failures-- <= 0;
+    };
+    const results = await commitMany(store, 1, 6);
+    assert(results.every(({ ok }) => ok));
+    assertEquals(atomics, 2 + 6);
+    assertEquals(await store.balance("a"), { available: 7n, held: 0n });
+  });
+});
+
+Deno.test("checks that fail for ever reject instead of looping", async () => {
+  await withStore(async (store, harm) => {
+    harm.beforeCommit = () => false;
+    await assertRejects(() => store.commit(null, credit(0)), StoreWriteError);
+    harm.beforeCommit = undefined;
+    assert((await store.commit(null, credit(0))).ok);
+  });
+});
+
+Deno.test("what the database finds too large rejects alone while its batch neighbours succeed", async () => {
+  await withStore(async (store, harm) => {
+    let atomics = 0;
+    harm.beforeCommit = () => {
+      atomics++;
+      if (atomics === 1 || atomics === 3) throw new TypeError("Value too large (max 65536 bytes)");
+    };
+    const outcomes = await Promise.allSettled([0, 1, 2, 3].map((n) => store.commit(null, credit(n))));
+    assertEquals(outcomes.map(({ status }) => status), ["fulfilled", "rejected", "fulfilled", "fulfilled"]);
+    assertEquals(await store.balance("a"), { available: 3n, held: 0n });
+  });
+});
+
+Deno.test("what was changed underneath is noticed and read again", async () => {
+  let beneath: Deno.Kv | null = null;
+  const openKv = async (path: string) => beneath = await Deno.openKv(path);
+  const store = await openKvStore({ path: ":memory:", clock: new ManualClock(), log: silentLog, openKv });
+  await commitMany(store, 0, 1);
+  await beneath!.set(["balance", "a"], [100n, 0n, 50]);
+  const results = await commitMany(store, 1, 3);
+  assert(results.every(({ ok }) => ok));
+  assertEquals(await store.balance("a"), { available: 103n, held: 0n });
+  await store.close();
+});
