@@ -2,6 +2,7 @@ import { assert, assertEquals, assertStrictEquals, assertThrows } from "@std/ass
 import fc from "fast-check";
 import type { ErrorRenderer, Route } from "../../src/http/inbound.ts";
 import { createRouter, type Router } from "../../src/app/router.ts";
+import { atLeast } from "../support/items.ts";
 
 const render: ErrorRenderer = () => new Response();
 const renderMessage: ErrorRenderer = () => new Response();
@@ -10,7 +11,7 @@ const renderVideo: ErrorRenderer = () => new Response();
 /** A router of lines such as `GET /v1/models`. */
 function routerOf(...lines: string[]): Router {
   const routes = lines.map((line): Route => {
-    const [method, path] = line.split(" ");
+    const [method, path] = atLeast(line.split(" "), 2);
     return { method: method as Route["method"], path, handler: () => new Response(), renderError: render };
   });
   return createRouter(routes, {

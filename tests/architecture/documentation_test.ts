@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { join } from "node:path";
+import { itemAt } from "../support/items.ts";
 import { ROOT, sourceFiles } from "./source_files.ts";
 
 const EXPORTED =
@@ -14,7 +15,7 @@ function undocumented(text: string): string[] {
     const name = EXPORTED.exec(line)?.[1];
     if (!name) continue;
     let above = at - 1;
-    while (above >= 0 && /^\s*(@|\/\/)/.test(lines[above])) above--;
+    while (above >= 0 && /^\s*(@|\/\/)/.test(itemAt(lines, above))) above--;
     if (/\*\/\s*$/.test(lines[above] ?? "")) documented.add(name);
     else if (!documented.has(name)) missing.push(name);
   }

@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { dirname, join, relative } from "node:path";
+import { itemAt, present } from "../support/items.ts";
 import { ROOT, sourceFiles } from "./source_files.ts";
 
 /** The groups of the source tree, highest first; a group may import those below it. */
@@ -46,7 +47,7 @@ async function importsOf(file: string): Promise<Import[]> {
   );
   return [...found].map(([, from, dynamic, bare]) => ({
     from: file,
-    to: relative(ROOT, join(ROOT, dirname(file), from ?? dynamic ?? bare)),
+    to: relative(ROOT, join(ROOT, dirname(file), present(from ?? dynamic ?? bare, "path of the import"))),
   }));
 }
 
@@ -58,7 +59,7 @@ const rankOf = (file: string) => GROUPS.findIndex(([, members]) => members.test(
 function folderOf(file: string): string | null {
   for (const pattern of FOLDERS) {
     const match = pattern.exec(file);
-    if (match) return match[1];
+    if (match) return itemAt(match, 1);
   }
   return null;
 }

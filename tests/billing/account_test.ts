@@ -2,6 +2,7 @@ import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { createAccount, listAccounts, readAccount, resumeAccount, suspendAccount } from "../../src/billing/account.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
+import { itemAt } from "../support/items.ts";
 import { manualClock } from "./support.ts";
 
 const newStore = () => openMemoryStore({ clock: manualClock() });
@@ -16,7 +17,7 @@ Deno.test("createAccount() opens an account with its balance on the ledger and a
   assertEquals(account, { id: "acme", createdAt: store.now(), suspendedAt: null, available: 250n, held: 0n });
   assertMatch(webhookSecret, /^whsec_[0-9A-Za-z+/]{43}=$/);
   assertEquals(await readAccount(store, "acme"), account);
-  const [line] = await store.ledger("acme", { limit: 10 });
+  const line = itemAt(await store.ledger("acme", { limit: 10 }), 0);
   assertEquals([line.operation, line.available, line.held], ["credit", 250n, 0n]);
 });
 

@@ -7,6 +7,7 @@ import { listLedger } from "../../src/billing/ledger.ts";
 import { verifyLedger } from "../../src/billing/verify_ledger.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
+import { itemAt } from "../support/items.ts";
 import { manualClock, watched } from "./support.ts";
 
 async function storeWith(balance: bigint) {
@@ -23,7 +24,7 @@ Deno.test("adjustAccount() moves the balance both ways and keeps the reason on a
   await adjustAccount(store, { account: "acme", amount: 7n, reason: "goodwill" });
   assertEquals(await store.balance("acme"), { available: 77n, held: 0n });
   const { lines } = await listLedger(store, "acme", { limit: 9 });
-  const { operation, reference, available, detail } = lines[1];
+  const { operation, reference, available, detail } = itemAt(lines, 1);
   assertEquals([operation, reference, available, detail], ["adjust", "ticket-1", -30n, { reason: "charged twice" }]);
   assertEquals((await verifyLedger(store)).differences, []);
 });

@@ -3,6 +3,7 @@ import { serialize } from "node:v8";
 import { addCharge, type ChargeRow, chargeRowsOf, fittingRows, totalOf } from "../../src/billing/charge.ts";
 import { MIN_STORE_LIMITS } from "../../src/store/store.ts";
 import { NO_USAGE } from "../../src/conversation/usage.ts";
+import { atLeast, itemAt } from "../support/items.ts";
 
 const ROW: ChargeRow = {
   requestId: "req_0123456789abcdef01234567",
@@ -18,7 +19,7 @@ Deno.test("addCharge() moves the sum of its rows once and lists them on one line
   const commit = addCharge({}, { account: "acme", reference: "charge_1", rows: [ROW, { ...ROW, amount: 5n }] });
   assertEquals(commit.changeBalances, [{ account: "acme", available: -12_350n, held: 0n, overdraw: true }]);
   assertEquals(commit.ledgerEntries?.length, 1);
-  const [entry] = commit.ledgerEntries ?? [];
+  const [entry] = atLeast(commit.ledgerEntries ?? [], 1);
   assertEquals(chargeRowsOf({ ...entry, id: "1", at: 0 }), [
     { ...ROW, usage: { freshTokens: 10, outputTokens: 5 } },
     { ...ROW, amount: 5n, usage: { freshTokens: 10, outputTokens: 5 } },
@@ -55,7 +56,7 @@ Deno.test("fittingRows() never takes more than the store does, however large the
     const rows = Array.from({ length: 1000 }, () => ({ ...ROW, model, usage, amount: 10n ** 17n }));
     const count = fittingRows(rows, MIN_STORE_LIMITS);
     const commit = addCharge({}, { account: "acme", reference: "charge_1", rows: rows.slice(0, count) });
-    assert(serialize(commit.ledgerEntries?.[0].detail).length < 50_000);
+    assert(serialize(itemAt(commit.ledgerEntries ?? [], 0).detail).length < 50_000);
     assert(count > 20 && count <= 200);
   }
 });

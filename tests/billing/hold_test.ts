@@ -6,6 +6,7 @@ import { verifyLedger } from "../../src/billing/verify_ledger.ts";
 import type { Money } from "../../src/lib/money.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 import type { Store } from "../../src/store/store.ts";
+import { itemAt } from "../support/items.ts";
 import { manualClock } from "./support.ts";
 
 async function storeWith(balance: Money): Promise<Store> {
@@ -48,7 +49,7 @@ Deno.test("captureHold() spends the cost and gives the rest back", async () => {
   assertEquals(await store.balance("acme"), { available: 75n, held: 0n });
   const ended = await openHold(store, "task-1");
   assertEquals([ended.state, ended.captured, ended.resolvedAt], ["captured", 25n, store.now()]);
-  const [line] = await store.ledger("acme", { limit: 1, reverse: true });
+  const line = itemAt(await store.ledger("acme", { limit: 1, reverse: true }), 0);
   assertEquals([line.operation, line.reference, line.detail], ["capture", "task-1", { model: "acme/video" }]);
 });
 

@@ -5,6 +5,7 @@ import { issueKey, listKeys, revokeKey } from "../../src/billing/issued_key.ts";
 import { createKeyRing } from "../../src/billing/key_ring.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
+import { itemAt } from "../support/items.ts";
 import { aTurn, manualClock, watched } from "./support.ts";
 
 async function ringWithKey() {
@@ -137,7 +138,7 @@ Deno.test("a store that fails refuses nobody for ever", async () => {
 
 Deno.test("the use of a key is recorded at most once an hour", async () => {
   const { ring, secret, store, clock } = await ringWithKey();
-  const lastUsedAt = async () => (await listKeys(store, "acme", { limit: 1 })).keys[0].lastUsedAt;
+  const lastUsedAt = async () => itemAt((await listKeys(store, "acme", { limit: 1 })).keys, 0).lastUsedAt;
   assertEquals(await lastUsedAt(), null);
   const first = clock.now();
   for (let minutes = 0; minutes < 60; minutes++) {

@@ -78,7 +78,8 @@ export async function startCacheGateway(options: CacheGatewayOptions = {}): Prom
   const tree = treeOf(sandbox, [key, otherKey], adminKey, filesFolder, options);
   const config = readConfig(JSON.stringify(tree), "test.json", () => undefined);
   const log = jsonLog("debug", (line) => void logLines.push(line));
-  const app = await startApp({ config, log, clock, random: options.random });
+  const { random } = options;
+  const app = await startApp({ config, log, clock, ...(random && { random }) });
 
   const call = callerOf(app.address, { "x-content-api-key": key });
 

@@ -12,6 +12,7 @@ import { openMemoryStore } from "../support/memory_store.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { CacheUpstream } from "../../src/upstreams/cache_upstream.ts";
 import type { Provider } from "../../src/upstreams/provider.ts";
+import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { endpointOf, providerOf } from "../texts/support.ts";
 import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
@@ -241,7 +242,7 @@ Deno.test("a create that nobody finished cannot be found, by name or in the list
   const { caches } = startProcess(world, "native", null);
   assertEquals(world.vendor.size, 1, "the vendor has it");
   assertEquals((await caches.list("key_1", null, 10)).caches, []);
-  const [{ key }] = await world.store.scan(["cache", "content"], { limit: 1 });
+  const { key } = itemAt(await world.store.scan(["cache", "content"], { limit: 1 }), 0);
   const name = `cachedContents/${key[2]}`;
   const error = await caches.read("key_1", name).then(() => null, (thrown) => thrown);
   assertEquals(error?.code, "not_found");

@@ -6,6 +6,7 @@ import type { StoredFile } from "../../src/files/files.ts";
 import { concatBytes } from "../../src/lib/concat_bytes.ts";
 import { conversationOf } from "../support/conversations.ts";
 import { CODECS, FORMS, TARGETS } from "../support/forms.ts";
+import { itemAt } from "../support/items.ts";
 
 /** A file in memory. */
 function fileOf(bytes: Uint8Array<ArrayBuffer>): StoredFile {
@@ -126,10 +127,10 @@ Deno.test("continued() marks the last part that can carry a mark, and none witho
   const kept = conversationOf({ turns: [{ role: "user", parts }] });
   const conversation = conversationOf({ turns: [] });
   const marked = continued(kept, { conversation, isMarked: true, isKeyed: false, cacheKey: "key" });
-  assertEquals(marked.turns[0].parts[0], { kind: "text", text: "Listen", cache: { ttl: "1h" } });
+  assertEquals(marked.turns[0]?.parts[0], { kind: "text", text: "Listen", cache: { ttl: "1h" } });
   assertEquals(marked.cacheKey, null);
   const plain = continued(kept, { conversation, isMarked: false, isKeyed: false, cacheKey: "key" });
-  assertEquals(plain.turns[0].parts, parts);
+  assertEquals(itemAt(plain.turns, 0).parts, parts);
 });
 
 Deno.test("writePrefix() leaves blank texts whole and parts no character in two", async () => {
@@ -148,5 +149,5 @@ Deno.test("writePrefix() leaves blank texts whole and parts no character in two"
       beyond: kept.beyond,
     }),
   );
-  assertEquals(prefix.conversation.turns[0].parts[0], { kind: "text", text: texts[0] });
+  assertEquals(prefix.conversation.turns[0]?.parts[0], { kind: "text", text: itemAt(texts, 0) });
 });

@@ -4,6 +4,7 @@ import { createCatalog, providerPartOf } from "../../src/catalog/catalog.ts";
 import { secondPriceOf } from "../../src/catalog/media_sections.ts";
 import { VENDORS } from "../../src/config/environment.ts";
 import { readRate } from "../../src/lib/money.ts";
+import { itemAt } from "../support/items.ts";
 
 const everything = builtInModels(new Set(VENDORS.map(({ provider }) => provider)));
 const texts = everything.filter(({ text }) => text);
@@ -55,7 +56,7 @@ Deno.test("every built-in video model has a price above zero for whatever it mak
 });
 
 Deno.test("a built-in model that its vendor calls otherwise is served under the vendor's name", () => {
-  const [seedance] = videos.filter(({ id }) => id === "fal/seedance-2.0");
+  const seedance = itemAt(videos.filter(({ id }) => id === "fal/seedance-2.0"), 0);
   assertEquals(seedance.serves.map(({ provider, model }) => [provider, model]), [["fal", "bytedance/seedance-2.0"]]);
 });
 

@@ -2,6 +2,7 @@ import { assertEquals, assertThrows } from "@std/assert";
 import * as z from "zod";
 import { readTariff } from "../../src/billing/tariff.ts";
 import { readModel } from "../../src/catalog/model.ts";
+import { valueAt } from "../support/items.ts";
 import { modelOf } from "./support.ts";
 
 function pathsOf(fields: Record<string, unknown>): string[] {
@@ -144,7 +145,10 @@ Deno.test("readModel() refuses a price that none of the model's endpoints charge
 Deno.test("readModel() reads the prices of service tiers, which are the model's own where a tier names none", () => {
   const pricing = { prompt: "0.1", completion: "0.2" };
   const { tiers } = modelOf({ id: "a/b", pricing, pricing_tiers: { priority: { prompt: "0.3" } } });
-  assertEquals([tiers.priority.prompt, tiers.priority.completion], [3n * 10n ** 17n, 2n * 10n ** 17n]);
+  assertEquals([valueAt(tiers, "priority").prompt, valueAt(tiers, "priority").completion], [
+    3n * 10n ** 17n,
+    2n * 10n ** 17n,
+  ]);
   assertEquals(pathsOf({ pricing_tiers: { standard: {} } }), ["pricing_tiers.standard"]);
   assertEquals(pathsOf({ pricing_tiers: { flex: { prompt: "cheap" } } }), ["pricing_tiers.flex.prompt"]);
   assertEquals(pathsOf({ pricing_tiers: { flex: { promt: "0.1" } } }), ["pricing_tiers.flex"]);

@@ -1,5 +1,6 @@
 import { newApiKey } from "../../src/billing/api_key.ts";
 import { startGatewayProcess } from "../support/gateway_process.ts";
+import { atLeast } from "../support/items.ts";
 import { closedOrigin } from "../support/video_gateway.ts";
 import { ROOT } from "../webhooks/certificates.ts";
 
@@ -56,7 +57,7 @@ export async function makePlace(server: Record<string, unknown> = {}): Promise<P
     store: `${folder}/store.db`,
     async serve() {
       const process = startGatewayProcess({ args: ["serve", "--config", path], folder });
-      const [, address] = await process.until(/ready at (http:\S+)/);
+      const [, address] = atLeast(await process.until(/ready at (http:\S+)/), 2);
       return {
         address,
         async stop() {

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { askFace, CHAT } from "../e2e/faces.ts";
 import { type GatewayProcess, startGatewayProcess } from "../support/gateway_process.ts";
+import { atLeast } from "../support/items.ts";
 import { closedOrigin } from "../support/video_gateway.ts";
 
 /** A folder in which commands are run as an operator types them. */
@@ -25,7 +26,7 @@ class Folder {
 
   async gateway(args: readonly string[], env?: Record<string, string>) {
     const process = this.start(args, env);
-    const [, address] = await process.until(/ready at (http:\S+)/);
+    const [, address] = atLeast(await process.until(/ready at (http:\S+)/), 2);
     return {
       address,
       process,

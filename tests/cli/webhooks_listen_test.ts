@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { Webhook } from "standardwebhooks";
 import { listenForWebhooks } from "../../src/cli/webhooks_listen.ts";
+import { itemAt } from "../support/items.ts";
 import { startVideoGateway } from "../support/video_gateway.ts";
 import { answering, startReceiver } from "../webhooks/receiver.ts";
 
@@ -37,7 +38,7 @@ Deno.test("webhooks listen prints events as they come, checks both signatures an
   await listening;
 
   assertEquals(forwarded.length, 1, "what was there before is not shown");
-  const [{ headers, body }] = forwarded;
+  const { headers, body } = itemAt(forwarded, 0);
   assertEquals(new Webhook(secret).verify(body, Object.fromEntries(headers)), JSON.parse(body));
   assertEquals([JSON.parse(body).id, headers.get("x-service-idempotency-key")], [id, `${id}-completed`]);
   const text = lines.join("\n");

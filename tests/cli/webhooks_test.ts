@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { type GatewayProcess, startGatewayProcess } from "../support/gateway_process.ts";
+import { atLeast, itemAt } from "../support/items.ts";
 import { closedOrigin } from "../support/video_gateway.ts";
 import { until } from "../support/manual_clock.ts";
 
@@ -12,7 +13,7 @@ class FirstTry {
     const port = new URL(closedOrigin()).port;
     const dev = startGatewayProcess({ args: ["dev"], folder, env: { PORT: port } });
     try {
-      const [, address] = await dev.until(/ready at (http:\S+)/);
+      const [, address] = atLeast(await dev.until(/ready at (http:\S+)/), 2);
       await dev.until(/webhooks listen/);
       await run(new FirstTry(folder, address, dev));
     } finally {
@@ -66,7 +67,7 @@ Deno.test("webhooks listen shows and forwards the events of dev without a flag, 
     for (const part of [`completed of demo, without a callback_url`, "both signatures are right", id]) {
       assertStringIncludes(said, part);
     }
-    const [{ path, headers, body }] = application.received;
+    const { path, headers, body } = itemAt(application.received, 0);
     assertEquals([path, JSON.parse(body).id], ["/hook?a=1", id]);
     assertEquals(headers.get("content-type"), "application/json");
     assertEquals(headers.get("user-agent"), "Switchyard-Webhooks");
@@ -75,7 +76,7 @@ Deno.test("webhooks listen shows and forwards the events of dev without a flag, 
     const triggered = await dev.run("webhooks", "trigger", "video.generation.failed");
     assertEquals([triggered.code, triggered.complaint], [0, ""], triggered.said);
     await until(() => application.received.length === 2);
-    const test = JSON.parse(application.received[1].body);
+    const test = JSON.parse(itemAt(application.received, 1).body);
     assertEquals([test.event, test.data.metadata], ["video.generation.failed", { test: "true" }]);
     listening.kill("SIGTERM");
     assertEquals((await listening.ended).code, 0);
@@ -95,7 +96,7 @@ Deno.test("webhooks trigger posts a signed test event to --url, and fails when i
     );
     assertEquals([good.code, good.complaint], [0, ""]);
     assertStringIncludes(good.said, "video.generation.completed of demo");
-    const [{ headers }] = application.received;
+    const { headers } = itemAt(application.received, 0);
     assert(headers.get("webhook-signature")?.startsWith("v1,"));
     assert(headers.get("x-service-idempotency-key")?.endsWith("-completed"));
     const bad = await dev.run(
@@ -131,7 +132,7 @@ Deno.test("webhooks without a verb, with another, or with a wrong address says w
       ["webhooks play", "expected listen or trigger"],
       ["webhooks trigger", "expected an event"],
       ["webhooks listen --forward ftp://127.0.0.1/", "behind --forward"],
-    ]
+    ] as const
   ) {
     const process = startGatewayProcess({
       args: line.split(" "),

@@ -1,3 +1,4 @@
+import { itemAt } from "../support/items.ts";
 import { expect, expectText, type Scenario, type ScenarioName } from "./program.ts";
 import type { Ran, Session } from "./session.ts";
 
@@ -22,7 +23,7 @@ export function agentScenarios(
     async tools(session) {
       const order = shell("echo made by the tool | tr a-z A-Z");
       const { stdout } = await run(session, order);
-      const name = /\[\[tool (\S+)/.exec(order)![1];
+      const name = itemAt(/\[\[tool (\S+)/.exec(order)!, 1);
       const isOffered = session.exchanges.some(({ requestBody }) => offersTool(requestBody, name));
       expect(isOffered, "the program does not offer its tools to the model");
       expectText(stdout, " answered: ");

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { itemAt } from "../support/items.ts";
 import { agentScenarios, jsonLines } from "./agent_scenarios.ts";
 import { npmBin } from "./install.ts";
 import { type ClientProgram, expect, expectText } from "./program.ts";
@@ -27,7 +28,7 @@ export const geminiCli: ClientProgram = {
     async reasoning(session) {
       const { stdout } = await gemini(session, '[[tool run_shell_command {"command":"echo made by the tool"}]]');
       expectText(stdout, "made by the tool");
-      const [first] = session.exchanges.filter(({ path }) => path.includes("streamGenerateContent"));
+      const first = itemAt(session.exchanges.filter(({ path }) => path.includes("streamGenerateContent")), 0);
       expectText(first.requestBody, '"includeThoughts":true', "the first request");
       expectText(first.responseBody, '"thought":true', "the first answer");
     },

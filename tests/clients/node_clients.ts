@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { valueAt } from "../support/items.ts";
 import { npmBin } from "./install.ts";
 import type { ClientProgram, ScenarioName } from "./program.ts";
 import { sdkClients } from "./sdk_worker.ts";
@@ -70,6 +71,11 @@ export const nodeClients: readonly ClientProgram[] = PROGRAMS.flatMap(({ file, p
     },
     command: (cache) => [join(npmBin(cache, "node"), "node"), join(npmBin(cache, file), "..", "..", `${file}.mjs`)],
     path: () => [],
-    rows: rows.map(({ row, package: of, lacks }) => ({ name: `${row} (npm)`, row, version: packages[of], lacks })),
+    rows: rows.map(({ row, package: of, lacks }) => ({
+      name: `${row} (npm)`,
+      row,
+      version: valueAt(packages, of),
+      ...(lacks && { lacks }),
+    })),
   })
 );

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { valueAt } from "../support/items.ts";
 import { pythonBin } from "./install.ts";
 import type { ClientProgram, ScenarioName } from "./program.ts";
 import { sdkClients } from "./sdk_worker.ts";
@@ -149,6 +150,6 @@ export const pythonClients: readonly ClientProgram[] = PROGRAMS.flatMap(({ file,
     install: (cache) => cache.python(file, Object.entries(packages).map(([name, version]) => `${name}==${version}`)),
     command: (cache) => [join(pythonBin(cache, file), "python"), "-B", join(FOLDER, `${file}.py`)],
     path: () => [],
-    rows: rows.map((row) => ({ ...row, version: packages[row.package] })),
+    rows: rows.map((row) => ({ ...row, version: valueAt(packages, row.package) })),
   })
 );

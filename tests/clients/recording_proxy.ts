@@ -36,7 +36,7 @@ export function startRecordingProxy(gateway: string): RecordingProxy {
     const answer = await fetch(gateway + pathname + search, {
       method: request.method,
       headers,
-      body: requestBody === "" ? undefined : requestBody,
+      body: requestBody === "" ? null : requestBody,
       signal: request.signal,
     });
     for (const name of CREDENTIALS) headers.delete(name);

@@ -1,3 +1,4 @@
+import { atLeast } from "../support/items.ts";
 import type { Cache } from "./install.ts";
 import { type ClientProgram, type Scenario, type ScenarioName, SCENARIOS } from "./program.ts";
 import { programEnvironment } from "./session.ts";
@@ -63,7 +64,7 @@ type Worker = (request: unknown) => Promise<string>;
 const workers = new Map<string, Worker>();
 
 function startWorker(program: SdkProgram, cache: Cache): Worker {
-  const [command, ...args] = program.command(cache);
+  const [command, ...args] = atLeast(program.command(cache), 1);
   const home = Deno.makeTempDirSync({ prefix: "switchyard-clients-" });
   const child = new Deno.Command(command, {
     args,

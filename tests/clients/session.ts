@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { atLeast } from "../support/items.ts";
 import { type Cache, commonPath } from "./install.ts";
 import { FAMILIES, type FamilyName } from "./program.ts";
 import { type Exchange, startRecordingProxy } from "./recording_proxy.ts";
@@ -126,9 +127,10 @@ export interface Surroundings extends RunOptions {
 
 /** Runs a program until it ends, with no more environment than it is given. */
 export async function runProgram(
-  [command, ...args]: readonly string[],
+  commandLine: readonly string[],
   { env = {}, path = [], input, onOutput, home, work, cache, maxMs = MAX_RUN_MS }: Surroundings,
 ): Promise<Ran> {
+  const [command, ...args] = atLeast(commandLine, 1);
   const child = new Deno.Command(command, {
     args,
     cwd: work,

@@ -1,3 +1,4 @@
+import { atLeast } from "../support/items.ts";
 import { filled, padded } from "../support/markdown.ts";
 import { FAMILIES, type FamilyName, type ScenarioName, SCENARIOS } from "./program.ts";
 import type { FamilyResult, ProgramResult } from "./results.ts";
@@ -42,7 +43,7 @@ function rowsOf(result: ProgramResult, scenarios: readonly ScenarioName[], notes
 
 function cellsOf({ cells, dropped }: FamilyResult, scenarios: readonly ScenarioName[], notes: Notes): string[] {
   const marks = scenarios.map((scenario) => {
-    const [, kind, reason] = /^(\w+)(?:: ([^]*))?$/.exec(cells[scenario])!;
+    const [, kind, reason] = atLeast(/^(\w+)(?:: ([^]*))?$/.exec(cells[scenario])!, 3);
     if (kind === "yes") return "yes";
     return `${kind === "none" ? "–" : "no"} ${notes.mark(reason)}`;
   });

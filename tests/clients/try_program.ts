@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { itemAt } from "../support/items.ts";
 import type { ClientsGateway } from "./gateway.ts";
 import type { Cache } from "./install.ts";
 import {
@@ -108,5 +109,5 @@ async function writeLog(path: string, { runs, exchanges }: OpenSession, error: u
 
 function firstLine(error: unknown): string {
   const words = error instanceof Error ? error.message : String(error);
-  return words.split("\n")[0].slice(0, 240);
+  return itemAt(words.split("\n"), 0).slice(0, 240);
 }

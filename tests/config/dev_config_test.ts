@@ -50,7 +50,7 @@ Deno.test("devConfig() serves priced models from the sandbox and funds a demo ac
     ),
     true,
   );
-  assertEquals(config.models[3].serves.map(({ provider, weight }) => [provider, weight]), [
+  assertEquals(config.models[3]?.serves.map(({ provider, weight }) => [provider, weight]), [
     ["sandbox-openai", 50],
     ["sandbox-anthropic", 30],
     ["sandbox-google", 20],

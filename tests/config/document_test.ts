@@ -36,7 +36,7 @@ Deno.test("readConfig() refuses aliases that multiply, before they fill the memo
 Deno.test("readConfig() quotes no line of a file that is no YAML", () => {
   const problems = problemsOf('providers:\n  one: { api_key: "canary-0123456789\n');
   assertEquals(problems.length, 1);
-  assertEquals(problems[0].includes("canary"), false);
+  assertEquals(problems[0]?.includes("canary"), false);
 });
 
 Deno.test("readConfig() reads on past a byte order mark", () => {

@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { VENDORS } from "../../src/config/environment.ts";
+import { itemAt, valueAt } from "../support/items.ts";
 import { configOf, problemsOf } from "./support.ts";
 
 Deno.test("HOST, PORT and SWITCHYARD_ADMIN_KEY go before the file", () => {
@@ -47,24 +48,27 @@ for (const { provider, kind, keyNames, addressNames, baseUrl } of VENDORS) {
     for (const keyName of keyNames) {
       const config = configOf("", { [keyName]: "vendor-key" });
       assertEquals(Object.keys(config.providers), [provider]);
-      assertEquals(config.providers[provider].apiKey, "vendor-key");
-      assertEquals(config.providers[provider].kind, kind);
-      if (baseUrl) assertEquals(config.providers[provider].baseUrl, baseUrl);
+      assertEquals(config.providers[provider]?.apiKey, "vendor-key");
+      assertEquals(valueAt(config.providers, provider).kind, kind);
+      if (baseUrl) assertEquals(valueAt(config.providers, provider).baseUrl, baseUrl);
       assertEquals(config.models.length > 0, true);
-      assertEquals(config.models.every(({ serves }) => serves.length === 1 && serves[0].provider === provider), true);
+      assertEquals(
+        config.models.every(({ serves }) => serves.length === 1 && itemAt(serves, 0).provider === provider),
+        true,
+      );
     }
     for (const addressName of addressNames) {
-      const config = configOf("", { [keyNames[0]]: "vendor-key", [addressName]: "http://10.0.0.1:99/own/" });
-      assertEquals(config.providers[provider].baseUrl, "http://10.0.0.1:99/own");
+      const config = configOf("", { [itemAt(keyNames, 0)]: "vendor-key", [addressName]: "http://10.0.0.1:99/own/" });
+      assertEquals(config.providers[provider]?.baseUrl, "http://10.0.0.1:99/own");
     }
   });
 }
 
 Deno.test("KLING_ACCESS_KEY and KLING_SECRET_KEY enable kling together, and a plain key goes before them", () => {
   const pair = { KLING_ACCESS_KEY: "access-key", KLING_SECRET_KEY: "secret-key" };
-  const { kling } = configOf("", pair).providers;
+  const kling = valueAt(configOf("", pair).providers, "kling");
   assertEquals([kling.apiKey, kling.secretKey], ["access-key", "secret-key"]);
-  const plain = configOf("", { ...pair, KLING_API_KEY: "plain-key" }).providers.kling;
+  const plain = valueAt(configOf("", { ...pair, KLING_API_KEY: "plain-key" }).providers, "kling");
   assertEquals([plain.apiKey, plain.secretKey], ["plain-key", undefined]);
 });
 

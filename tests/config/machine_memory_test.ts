@@ -3,7 +3,7 @@ import { defaultMemoryLimit, memoryBytes, type ReportedMemory } from "../../src/
 
 const GB = 1_000_000_000;
 
-function reported(change: { constrained?: number; total?: number; heapLimit?: number }): ReportedMemory {
+function reported(change: { constrained?: number | undefined; total?: number; heapLimit?: number }): ReportedMemory {
   return {
     constrained: () => change.constrained,
     total: () => change.total ?? 8 * GB,

@@ -42,7 +42,7 @@ Deno.test("config check tells each mistake in an alias with its path", () => {
   assertEquals(aliasProblems("  gtp: tow/talk"), [
     'aliases.gtp: expected the name of a model or alias (did you mean "two/talk"?), got "tow/talk"',
   ]);
-  assertEquals(aliasProblems("  talky: talk")[0].startsWith("aliases.talky: expected the name of a model"), true); // two have it
+  assertEquals(aliasProblems("  talky: talk")[0]?.startsWith("aliases.talky: expected the name of a model"), true); // two have it
   assertEquals(aliasProblems("  one/talk: two/talk\n  one/talk-2026: two/talk\n  two: two/talk").length, 3);
   assertEquals(aliasProblems("  a: b\n  b: c\n  c: a"), [
     'aliases.a: expected the name of a model, not an alias that leads back to this one, got "b"',
@@ -61,12 +61,12 @@ Deno.test("config check tells each mistake in an alias with its path", () => {
   assertEquals(aliasProblems('  "a-*": { model: two/talk, listed: true }'), [
     "aliases.a-*.listed: expected false, as a name with a star cannot be listed, got true",
   ]);
-  assertEquals(aliasProblems("  a: { model: two/talk, fallback: [one/talk] }")[0].includes('"fallbacks"'), true);
+  assertEquals(aliasProblems("  a: { model: two/talk, fallback: [one/talk] }")[0]?.includes('"fallbacks"'), true);
   assertEquals(aliasProblems("  a: { listed: true }").length, 1);
   assertEquals(aliasProblems("  a: [two/talk]").length, 1);
   assertEquals(problemsOf(`${MODELS}\naliases: [a]`).length, 1);
   assertEquals(
-    aliasProblems("  claude-sonnet-4-5-20250929: nothing-like-it")[0].split(":")[0],
+    aliasProblems("  claude-sonnet-4-5-20250929: nothing-like-it")[0]?.split(":")[0],
     "aliases.claude-sonnet-4-5-20250929",
   );
 });
@@ -127,7 +127,7 @@ Deno.test("config check tells each mistake in a model with a star with its path"
     "id: expected a provider with a list of models (kind openai, anthropic, google, xai, alibaba), got one of kind fal",
   ]);
   assertEquals(
-    problemsFor('{ id: "a/*", serves: [{ provider: three }] }')[0].startsWith("serves[0].provider: expected"),
+    problemsFor('{ id: "a/*", serves: [{ provider: three }] }')[0]?.startsWith("serves[0].provider: expected"),
     true,
   );
   assertEquals(problemsFor('{ id: "*" }').length, 1);
@@ -137,7 +137,7 @@ Deno.test("config check tells each mistake in a model with a star with its path"
   ]);
   assertEquals(problemsFor('{ id: "one/*", pricing: {} }').length, 1);
   assertEquals(
-    problemsFor('{ id: "one/*", pricing: { prompt: abc } }')[0].startsWith("pricing.prompt: expected a decimal"),
+    problemsFor('{ id: "one/*", pricing: { prompt: abc } }')[0]?.startsWith("pricing.prompt: expected a decimal"),
     true,
   );
   assertEquals(problemsFor('{ id: "one/*", refresh: 1 }').length, 1);

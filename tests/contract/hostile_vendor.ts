@@ -1,4 +1,5 @@
 import { ioTurn } from "../support/io_turn.ts";
+import { itemAt } from "../support/items.ts";
 import type { HostileCase } from "./hostile_cases.ts";
 
 /** An HTTP client, as the suite uses it. */
@@ -175,7 +176,7 @@ class RequestReader {
     const head = this.#text.slice(0, end);
     this.#text = this.#text.slice(end + 4);
     this.#bodyLeft = Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0);
-    const path = head.split(" ")[1];
+    const path = itemAt(head.split(" "), 1);
     if (!(headOnly && path === "/first")) await this.skipBody();
     return path;
   }

@@ -3,6 +3,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { Clock } from "../../src/lib/clock.ts";
 import { UpstreamFailure } from "../../src/upstreams/failure.ts";
 import type { ImageUpstream } from "../../src/upstreams/image_upstream.ts";
+import { itemAt } from "../support/items.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
 import { whilePassing } from "../support/passing_time.ts";
 import { answer, type WireSeen } from "../support/scripted_upstream.ts";
@@ -55,7 +56,7 @@ export function imageJobContract(vendor: string, dialect: ImageJobDialect): void
     "a job is asked for until its pictures are there",
     () =>
       answering([created, pending, pending, pending, ...done], async (images) => {
-        assertEquals((await images.generate(order, CALL)).images, dialect.successes[0].images);
+        assertEquals((await images.generate(order, CALL)).images, itemAt(dialect.successes, 0).images);
       }),
   );
 
@@ -74,7 +75,7 @@ export function imageJobContract(vendor: string, dialect: ImageJobDialect): void
     const failures = [429, 500, 502, 503, 504].map((status) => ({ status, body: dialect.refusal("not now") }));
     const unreadable = { status: 200, body: "<html>busy</html>" };
     return answering([created, ...failures, pending, unreadable, ...failures, ...done], async (images) => {
-      assertEquals((await images.generate(order, CALL)).images, dialect.successes[0].images);
+      assertEquals((await images.generate(order, CALL)).images, itemAt(dialect.successes, 0).images);
     });
   });
 

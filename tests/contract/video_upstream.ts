@@ -56,7 +56,7 @@ export function videoUpstreamContract(vendor: string, dialect: VideoDialect): vo
       answering([created.answer], async (videos, { vendor }) => {
         assertEquals(await videos.create(order), created.handle);
         assertEquals(vendor.seen.map(({ method }) => method), ["POST"]);
-        assert(vendor.seen[0].path.startsWith(`${basePath}/`));
+        assert(vendor.seen[0]?.path.startsWith(`${basePath}/`));
       }),
   );
 

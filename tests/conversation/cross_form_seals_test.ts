@@ -7,6 +7,7 @@ import { isToolCall, type Reply } from "../../src/conversation/reply.ts";
 import type { Form, Seal } from "../../src/conversation/seal.ts";
 import { conversationOf, replyContextOf, RESEMBLING_QUIRKS } from "../support/conversations.ts";
 import { CODECS, FORMS, framesOf, sent, TARGETS, throughForm } from "../support/forms.ts";
+import { itemAt } from "../support/items.ts";
 import { streamOf } from "../support/stream_of.ts";
 
 const ASKED = conversationOf({
@@ -46,7 +47,9 @@ function replyFrom(form: Form): Reply {
     model: "m",
     createdAt: 5,
     parts: parts.map((part) =>
-      part.kind === "reasoning" && !part.redacted ? { kind: part.kind, text: part.text, seal: part.seal } : part
+      part.kind === "reasoning" && !part.redacted
+        ? { kind: part.kind, text: part.text, ...(part.seal && { seal: part.seal }) }
+        : part
     ),
     stop: { reason: "tool_calls", raw: null },
     usage: null,
@@ -110,7 +113,7 @@ function blocksOf(chunks: readonly any[]): JsonObject[] {
   for (const { type, index, content_block: block, delta } of chunks) {
     if (type === "content_block_start") blocks[index] = { ...block, json: "" };
     if (type !== "content_block_delta") continue;
-    const open = blocks[index];
+    const open = itemAt(blocks, index);
     if (delta.type === "signature_delta") open.signature = delta.signature;
     else if (delta.type === "thinking_delta") open.thinking += delta.thinking;
     else if (delta.type === "text_delta") open.text += delta.text;

@@ -87,11 +87,18 @@ const FIELDS: readonly ReplyPart["kind"][] = ["reasoning", "text", "refusal", "i
 
 /** The content form tells citations at the very end, where only the last text, or an empty one, can take them. */
 function comparable(form: Form, { parts, ...rest }: Reply) {
-  const told = parts.map(spelledAlike).flatMap((part) => {
-    if (form !== "content") return [part];
-    return part.kind === "text" && part.text === "" && !part.seal ? [] : [{ ...part, citations: undefined }];
-  });
+  const told = form === "content" ? parts.filter(hasContent).map(withoutCitations) : parts.map(spelledAlike);
   return { ...rest, parts: form === "chat" ? FIELDS.map((kind) => fieldOf(told, kind)) : told, beyond: [] };
+}
+
+function hasContent(part: ReplyPart): boolean {
+  return part.kind !== "text" || part.text !== "" || part.seal !== undefined;
+}
+
+function withoutCitations(part: ReplyPart) {
+  if (part.kind !== "text") return spelledAlike(part);
+  const { citations: _citations, ...rest } = part;
+  return rest;
 }
 
 /** The parts of a kind; words as one text, without the breaks between thoughts. */

@@ -9,6 +9,7 @@ import {
 } from "../../src/conversation/conversation.ts";
 import { conversationOf } from "../support/conversations.ts";
 import { asRead, CODECS, FORMS, PAIRS, sent, TARGETS, throughForm } from "../support/forms.ts";
+import { itemAt } from "../support/items.ts";
 
 const text = fc.string({ unit: "grapheme", minLength: 1, maxLength: 12 }).filter((value) => value.trim() === value);
 const name = fc.stringMatching(/^[a-z_][a-z0-9_]{0,12}$/);
@@ -56,7 +57,7 @@ function turnsOf(steps: readonly Step[]): Turn[] {
     }));
     turns.push({ role: "user", parts: [...results, ...asked] }, { role: "assistant", parts: [...said, ...called] });
     results = called.map(({ callId, tool }, index) => {
-      const { parts, isError } = calls[index];
+      const { parts, isError } = itemAt(calls, index);
       return { kind: "tool_result", callId, tool, parts, isError };
     });
   });
@@ -102,7 +103,7 @@ const conversation: fc.Arbitrary<Conversation> = fc.record({
 }).map(({ choice, ...rest }) => {
   const names = rest.tools.map((one) => one.name);
   const toolChoice = choice === "tool"
-    ? { kind: choice, tool: names[0] }
+    ? { kind: choice, tool: itemAt(names, 0) }
     : choice === "allowed"
     ? { kind: choice, mode: "auto" as const, tools: names.slice(0, 1) }
     : choice && { kind: choice };

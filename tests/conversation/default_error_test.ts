@@ -4,7 +4,7 @@ import { type ErrorCode, GatewayError } from "../../src/lib/gateway_error.ts";
 
 /** The code that callers see of a vendor's failure. */
 function shown(code: ErrorCode, vendorCode?: string): unknown {
-  const error = new GatewayError(code, "no", { vendorCode, provider: "some" });
+  const error = new GatewayError(code, "no", { provider: "some", ...(vendorCode === undefined ? {} : { vendorCode }) });
   return (writeDefaultError(error).error as { code: string }).code;
 }
 

@@ -9,6 +9,7 @@ import { isStrictSchema } from "../../src/conversation/strict_schema.ts";
 import { conversationOf, RESEMBLING_QUIRKS, retarget } from "../support/conversations.ts";
 import { asRead, CODECS, FORMS, TARGETS, throughForm } from "../support/forms.ts";
 import type { Form } from "../../src/conversation/seal.ts";
+import { atLeast, itemAt } from "../support/items.ts";
 
 // What goes wrong in translating requests between vendors, and is not a matter of one form alone.
 
@@ -65,15 +66,15 @@ for (const form of FORMS) {
       ],
     );
     const { read } = throughForm(form, conversationOf({ turns }));
-    const [, , answered] = read.turns;
-    assert(answered.parts[0].kind === "tool_result");
+    const [, , answered] = atLeast(read.turns, 3);
+    assert(answered.parts[0]?.kind === "tool_result");
     assertEquals(answered.parts[0].parts, [text("done")]);
   });
 
   Deno.test(`broken arguments of a call come back from ${form} as the model wrote them`, () => {
     const turns = turnsOf(["user", text("Hi")], ["assistant", { ...CALL, input: '{"a": ' } as Part], ["user", RESULT]);
     const { read } = throughForm(form, conversationOf({ turns }));
-    const call = read.turns[1].parts.find((part) => part.kind === "tool_call");
+    const call = itemAt(read.turns, 1).parts.find((part) => part.kind === "tool_call");
     assertEquals(call?.input, '{"a": ');
   });
 

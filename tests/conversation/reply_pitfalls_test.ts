@@ -6,6 +6,7 @@ import type { Form } from "../../src/conversation/seal.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { replyContextOf } from "../support/conversations.ts";
 import { CODECS, eventsIn, FORMS, framesOf, sent, streamedThrough, wholeThrough } from "../support/forms.ts";
+import { atLeast, itemAt } from "../support/items.ts";
 import { streamOf } from "../support/stream_of.ts";
 
 // What goes wrong in translating replies between vendors, and is not a matter of one form alone.
@@ -68,16 +69,20 @@ for (const form of FORMS) {
 
   Deno.test(`a call without arguments is an empty object to a caller of ${form}, also streamed without a delta`, () => {
     const events: ReplyEvent[] = streamOf(replyOfParts([CALL("c1")])).filter(({ type }) => type !== "part-delta");
-    const [call] = streamedThrough(form, events, CONTEXT).parts;
+    const call = itemAt(streamedThrough(form, events, CONTEXT).parts, 0);
     assert(call.kind === "tool_call");
     assertEquals(call.input, "{}");
   });
 
   Deno.test(`calls that a vendor interleaves stay apart for a caller of ${form}`, () => {
-    const [start, ...rest] = streamOf(replyOfParts([CALL("c1", '{"at":"one"}'), CALL("c2", '{"at":"two"}')]), 3);
+    const [start, ...rest] = atLeast(
+      streamOf(replyOfParts([CALL("c1", '{"at":"one"}'), CALL("c2", '{"at":"two"}')]), 3),
+      1,
+    );
     const finish = rest.pop()!;
     const lanes = [0, 1].map((lane) => rest.filter((event) => "index" in event && event.index === lane));
-    const mixed = lanes[0].flatMap((event, at) => [event, lanes[1][at]]);
+    const [first, second] = atLeast(lanes, 2);
+    const mixed = first.flatMap((event, at) => [event, itemAt(second, at)]);
     const { parts } = streamedThrough(form, [start, ...mixed, finish], CONTEXT);
     assertEquals(parts.map((part) => part.kind === "tool_call" && part.input), ['{"at":"one"}', '{"at":"two"}']);
   });
@@ -115,7 +120,7 @@ for (const form of FORMS) {
       replyOfParts([{ kind: "text", text: "é😀b", citations }]),
       CONTEXT,
     );
-    const [part] = CODECS[form].upstream.readReply(sent(body)).parts;
+    const part = itemAt(CODECS[form].upstream.readReply(sent(body)).parts, 0);
     const told = (part.kind === "text" && part.citations || []).map(({ url, title, start, end }) => ({
       url,
       title,

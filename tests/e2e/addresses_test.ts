@@ -19,7 +19,7 @@ for (const base of OPENAI_BASES) {
   Deno.test(`the openai client talks and lists models at the base address "${base}"`, async () => {
     const client = new OpenAI({ baseURL: address + base, apiKey: key, maxRetries: 0 });
     const chat = await client.chat.completions.create({ model: MODEL, messages: [{ role: "user", content: "hi" }] });
-    assert(chat.choices[0].message.content);
+    assert(chat.choices[0]?.message.content);
     const reply = await client.responses.create({ model: MODEL, input: "hi" });
     assert(reply.output_text);
     let streamed = "";
@@ -37,7 +37,7 @@ for (const base of ANTHROPIC_BASES) {
     const client = new Anthropic({ baseURL: address + base, apiKey: key, maxRetries: 0 });
     const messages = [{ role: "user" as const, content: "hi" }];
     const reply = await client.messages.create({ model: MODEL, max_tokens: 100, messages });
-    assertEquals(reply.content[0].type, "text");
+    assertEquals(reply.content[0]?.type, "text");
     const streamed = await client.messages.stream({ model: MODEL, max_tokens: 100, messages }).finalMessage();
     assertEquals(streamed.type, "message");
     assert((await client.messages.countTokens({ model: MODEL, messages })).input_tokens > 0);

@@ -152,7 +152,7 @@ Deno.test("clients get a model by alias, by id with more slashes, and by both pe
     const [name, slug] of [["talk", "sandbox/chat-1"], ["gemini/1", "sandbox/content-1"], [
       "llama",
       "far/meta-llama/llama-4",
-    ]]
+    ]] as const
   ) {
     const model = await openai.models.retrieve(name) as unknown as Record<string, unknown>;
     assertEquals([model.id, model.canonical_slug], [name, slug]);

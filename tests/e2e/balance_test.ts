@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { startTestGateway } from "../support/gateway.ts";
+import { itemAt } from "../support/items.ts";
 import { purse } from "../support/purse.ts";
 import { askFace, assertErrorShape, FACES } from "./faces.ts";
 
@@ -27,7 +28,7 @@ Deno.test("an account without money is answered 402 in each form's shape, and no
 Deno.test("fifty calls at once with money for some never overdraw the account", async () => {
   const gateway = await startTestGateway({ balance: "0.01" });
   const account = purse(gateway);
-  const [face] = FACES;
+  const face = itemAt(FACES, 0);
   const extra = { max_completion_tokens: 500 };
   const text = "[[words 450]] [[stall 50]] go";
   const calls = Array.from({ length: 50 }, () => askFace(face, gateway, { text, extra }));

@@ -3,6 +3,7 @@ import { ApiError } from "@google/genai";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { CACHES_PATH, CONTENT_TOKENS, CONTENTS, inGateway, MODELS } from "../caches/cache_gateway.ts";
+import { itemAt } from "../support/items.ts";
 
 for (const model of MODELS) {
   inGateway(
@@ -63,13 +64,16 @@ inGateway(
     };
     const ofMessages = await gateway.create({ model: "sandbox/messages-1", ...fields });
     await gateway.ask("sandbox/messages-1", ofMessages);
-    const [toAnthropic] = gateway.seen("/v1/messages").filter(({ path }) => !path.includes("count")).map(({ body }) =>
-      body as Record<string, unknown>
+    const toAnthropic = itemAt(
+      gateway.seen("/v1/messages").filter(({ path }) => !path.includes("count")).map(({ body }) =>
+        body as Record<string, unknown>
+      ),
+      0,
     );
     assertEquals(toAnthropic.system, "Be brief");
     assertEquals((toAnthropic.tools as { name: string }[]).map(({ name }) => name), ["look"]);
     assertEquals(toAnthropic.messages, [
-      { role: "user", content: CONTENTS[0].parts[0].text },
+      { role: "user", content: itemAt(itemAt(CONTENTS, 0).parts, 0).text },
       {
         role: "assistant",
         content: [{ type: "text", text: "Noted", cache_control: { type: "ephemeral", ttl: "1h" } }],
@@ -140,7 +144,7 @@ inGateway("chat, responses and messages use a cache by extra_body.cached_content
     const chat = await openai.chat.completions.create(
       { model, messages, extra_body } as never,
     ) as OpenAI.ChatCompletion;
-    assertEquals(chat.choices[0].message.content, "You said: Which colour?");
+    assertEquals(chat.choices[0]?.message.content, "You said: Which colour?");
     assertEquals(chat.usage?.prompt_tokens_details?.cached_tokens, CONTENT_TOKENS, model);
     const input = "Which colour?";
     const response = await openai.responses.create({ model, input, extra_body } as never) as OpenAI.Responses.Response;

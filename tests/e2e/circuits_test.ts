@@ -2,6 +2,7 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { newApiKey } from "../../src/billing/api_key.ts";
 import type { Clock } from "../../src/lib/clock.ts";
 import { startTestGateway, textModel } from "../support/gateway.ts";
+import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { eventually } from "../support/purse.ts";
 import {
@@ -247,6 +248,6 @@ Deno.test("a rejected credential marks the provider, which is probed in the back
   assertEquals((await stage.ask("b", "hi")).served, [200, "first"]);
   const logged = (event: string) => gateway.logLines.filter((line) => line.includes(`"event":"${event}"`));
   assertEquals([logged("provider_misconfigured").length, logged("provider_credential_accepted").length], [1, 1]);
-  assertStringIncludes(logged("provider_misconfigured")[0], '"level":"error"');
+  assertStringIncludes(itemAt(logged("provider_misconfigured"), 0), '"level":"error"');
   await stage.stop();
 });

@@ -3,6 +3,7 @@ import OpenAI from "openai";
 import { wireToolName as contentName } from "../../src/conversation/codecs/content/shared/calls.ts";
 import { wireToolName as messagesName } from "../../src/conversation/codecs/messages/upstream/write_tools.ts";
 import { startTestGateway } from "../support/gateway.ts";
+import { valueAt } from "../support/items.ts";
 import type { Json } from "./faces.ts";
 
 const gateway = await startTestGateway();
@@ -34,7 +35,7 @@ for (const model of ["sandbox/messages-1", "sandbox/content-1"]) {
         sanitizeResources: false,
         sanitizeOps: false,
         async fn() {
-          const name = place === "in a namespace" ? NAMES[model]("functions/exec") : "exec";
+          const name = place === "in a namespace" ? valueAt(NAMES, model)("functions/exec") : "exec";
           const asked = [...input, { role: "user", content: orderOf(name) }];
           const first = await respond({ model, input: asked, tools }, stream);
           const call: Json = first.output.find(({ type }: Json) => type === "custom_tool_call");

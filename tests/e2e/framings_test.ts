@@ -5,6 +5,7 @@ import { FRAMED_REPLIES, FRAMED_TEXT, FRAMED_TOKENS } from "../support/framed_re
 import { FRAMINGS } from "../support/framings.ts";
 import { CODECS } from "../support/forms.ts";
 import { startTestGateway, textModel } from "../support/gateway.ts";
+import { itemAt } from "../support/items.ts";
 import { purse } from "../support/purse.ts";
 import { askFace, CHAT, CONTENT, type Face, FACES, type Json, MESSAGES, RESPONSES } from "./faces.ts";
 
@@ -106,9 +107,9 @@ Deno.test("the last block of a reply holds its text where the vendor signs it at
   assertEquals(replyIn("messages", messages.text).parts.map(({ kind }) => kind), ["reasoning", "text"]);
   const responses = await askFace(RESPONSES, gateway, { model: "framed/content", stream: true });
   assertEquals(replyIn("responses", responses.text).parts.map(({ kind }) => kind), ["reasoning", "text"]);
-  const parts = SIGNED.flatMap(({ candidates }) => candidates[0].content.parts);
+  const parts = SIGNED.flatMap(({ candidates }) => itemAt(candidates, 0).content.parts);
   const whole = { candidates: [{ content: { role: "model", parts }, finishReason: "STOP" }] };
-  served = JSON.stringify({ ...whole, usageMetadata: SIGNED[2].usageMetadata });
+  served = JSON.stringify({ ...whole, usageMetadata: itemAt(SIGNED, 2).usageMetadata });
   const { json } = await askFace(MESSAGES, gateway, { model: "framed/content", extra: thinks });
   assertEquals(json.content.at(-1).text, SAID);
   const asked = await askFace(RESPONSES, gateway, { model: "framed/content" });

@@ -3,6 +3,7 @@ import OpenAI, { toFile } from "openai";
 import { blank } from "../../src/sandbox/pictures/pixels.ts";
 import { writePicture } from "../../src/sandbox/pictures/file.ts";
 import { type ImageGateway, pictureFile, pixelAt, shown, startImageGateway } from "../images/image_gateway.ts";
+import { itemAt } from "../support/items.ts";
 
 const clientOf = ({ address, key }: ImageGateway) =>
   new OpenAI({ baseURL: `${address}/v1`, apiKey: key, maxRetries: 0 });
@@ -20,7 +21,7 @@ Deno.test("the openai package generates through the gateway and gets the documen
     });
     assertEquals(Object.keys(answer).sort(), ["created", "data", "model", "quality", "size", "usage"]);
     assertEquals(answer.data!.map((image) => Object.keys(image)), [["b64_json", "index"], ["b64_json", "index"]]);
-    const { type, width, height } = await shown(answer.data![1].b64_json!);
+    const { type, width, height } = await shown(itemAt(answer.data!, 1).b64_json!);
     assertEquals([type, width, height], ["image/webp", 1536, 1024]);
     assertEquals([answer.size, answer.quality], ["1536x1024", "low"] as unknown[]);
     assertEquals(answer.usage as unknown, {
@@ -53,7 +54,7 @@ Deno.test("the openai package streams unfinished pictures and the finished one",
       "image_generation.partial_image",
       "image_generation.completed",
     ]);
-    const last = events[2];
+    const last = itemAt(events, 2);
     assert(last.type === "image_generation.completed");
     assertEquals((await shown(last.b64_json)).width, 1024);
     assertEquals([last.size, last.quality, last.output_format], ["1024x1024", "low", "png"] as unknown[]);
@@ -84,13 +85,13 @@ Deno.test("the openai package edits several pictures under a mask", async () => 
     const usage = answer.usage as unknown as Record<string, unknown>;
     assertEquals(usage.num_input_images, 2);
     assertEquals(usage.input_tokens_details, { text_tokens: 2, image_tokens: 646 });
-    const { pixels } = await shown(answer.data![0].b64_json!);
+    const { pixels } = await shown(itemAt(answer.data!, 0).b64_json!);
     const original = (await shown(first.toBase64())).pixels;
     assertEquals(
       pixelAt(pixels, 500, 900),
       pixelAt(original, Math.floor(500 * 96 / 1024), Math.floor(900 * 96 / 1024)),
     );
-    const body = gateway.sandbox.seen[0].body as Record<string, unknown>;
+    const body = itemAt(gateway.sandbox.seen, 0).body as Record<string, unknown>;
     assertEquals(body["image[]"], [
       { filename: "image_1.png", type: "image/png", bytes: first.length },
       { filename: "image_2.jpeg", type: "image/jpeg", bytes: second.length },
@@ -163,7 +164,7 @@ Deno.test("a model of the reference series looks at what it was given and counts
       const seen = (await shown(png.toBase64())).pixels;
       // The references stand along the lower edge; JPEG blurs them a little.
       pixelAt(pixels, 128, 900).forEach((channel, at) => {
-        assert(Math.abs(channel - pixelAt(seen, 48, 33)[at]) < 60, `${model} ${channel}`);
+        assert(Math.abs(channel - itemAt(pixelAt(seen, 48, 33), at)) < 60, `${model} ${channel}`);
       });
     }
     // 0.04 + 3 × 0.001, and 0.06

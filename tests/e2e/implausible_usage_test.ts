@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { startTestGateway, type TestGateway, textModel } from "../support/gateway.ts";
+import { itemAt } from "../support/items.ts";
 import { purse } from "../support/purse.ts";
 import { answer, startScriptedUpstream, STREAM_HEAD } from "../support/scripted_upstream.ts";
 import { askFace, CHAT, CONTENT, type Face, FACES, MESSAGES, RESPONSES } from "./faces.ts";
@@ -58,7 +59,7 @@ function streamed(face: Face, reports: readonly Counters[]): string {
 }
 
 function streamFrames(face: Face, reports: readonly Counters[]): (string | Record<string, unknown>)[] {
-  const last = reports[reports.length - 1];
+  const last = itemAt(reports, reports.length - 1);
   switch (face.name) {
     case "chat": {
       const chunk = { id: "c", object: "chat.completion.chunk", created: 1, model: "m" };

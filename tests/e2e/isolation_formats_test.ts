@@ -2,6 +2,7 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { newApiKey } from "../../src/billing/api_key.ts";
 import { PRICING, startTestGateway, textModel } from "../support/gateway.ts";
 import { callerOf } from "../support/gateway_call.ts";
+import { atLeast } from "../support/items.ts";
 
 /** A vendor of the messages and content formats that answers whatever it is asked. */
 function startVendor() {
@@ -93,7 +94,10 @@ const gateway = await startTestGateway({
   },
 });
 
-const [anna, ben] = [KEY_A, KEY_B].map((key) => callerOf(gateway.address, { authorization: `Bearer ${key}` }));
+const [anna, ben] = atLeast(
+  [KEY_A, KEY_B].map((key) => callerOf(gateway.address, { authorization: `Bearer ${key}` })),
+  2,
+);
 type Caller = typeof anna;
 
 const ask = (caller: Caller, fields: object) =>

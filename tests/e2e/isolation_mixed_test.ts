@@ -2,6 +2,7 @@ import { assertEquals } from "@std/assert";
 import { newApiKey } from "../../src/billing/api_key.ts";
 import { startTestGateway } from "../support/gateway.ts";
 import { callerOf } from "../support/gateway_call.ts";
+import { atLeast } from "../support/items.ts";
 
 const [KEY_A, KEY_B] = [newApiKey(), newApiKey()];
 const gateway = await startTestGateway({
@@ -9,10 +10,13 @@ const gateway = await startTestGateway({
     accounts: [{ id: "anna", balance: "25.00", keys: [KEY_A] }, { id: "ben", balance: "25.00", keys: [KEY_B] }],
   },
 });
-const [anna, ben] = [KEY_A, KEY_B].map((key) => {
-  const call = callerOf(gateway.address, { authorization: `Bearer ${key}` });
-  return (fields: object) => call("POST", "/v1/responses", { model: "sandbox/any-1", input: "hi there", ...fields });
-});
+const [anna, ben] = atLeast(
+  [KEY_A, KEY_B].map((key) => {
+    const call = callerOf(gateway.address, { authorization: `Bearer ${key}` });
+    return (fields: object) => call("POST", "/v1/responses", { model: "sandbox/any-1", input: "hi there", ...fields });
+  }),
+  2,
+);
 const at = (type: string) => ({ extra_body: { provider: { type } } });
 const user = { role: "user", content: "go on" };
 

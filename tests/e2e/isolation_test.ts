@@ -3,6 +3,7 @@ import OpenAI, { APIError } from "openai";
 import { newApiKey } from "../../src/billing/api_key.ts";
 import { startTestGateway, textModel } from "../support/gateway.ts";
 import { type Answer, callerOf } from "../support/gateway_call.ts";
+import { atLeast } from "../support/items.ts";
 import { startStatefulVendor } from "./stateful_vendor.ts";
 
 const [KEY_A, KEY_B] = [newApiKey(), newApiKey()];
@@ -44,11 +45,14 @@ function provider(base_url: string, allowed: object): object {
   return { kind: "openai", base_url, api_key: "key-of-the-operator", speaks: "both", ...allowed };
 }
 
-const [anna, ben] = [KEY_A, KEY_B].map((key) => {
-  const call = callerOf(gateway.address, { authorization: `Bearer ${key}` });
-  return (fields: object): Promise<Answer> =>
-    call("POST", "/v1/responses", { model: "acme/one", input: "hi", ...fields });
-});
+const [anna, ben] = atLeast(
+  [KEY_A, KEY_B].map((key) => {
+    const call = callerOf(gateway.address, { authorization: `Bearer ${key}` });
+    return (fields: object): Promise<Answer> =>
+      call("POST", "/v1/responses", { model: "acme/one", input: "hi", ...fields });
+  }),
+  2,
+);
 const vendors = [one, two];
 const askedOf = () => vendors.reduce((sum, { asked }) => sum + asked.length, 0);
 

@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { newApiKey } from "../../src/billing/api_key.ts";
+import { atLeast } from "../support/items.ts";
 import { eventually, purse } from "../support/purse.ts";
 import { startTestGateway, textModel } from "../support/gateway.ts";
 import { always, answer, startScriptedUpstream } from "../support/scripted_upstream.ts";
@@ -126,7 +127,7 @@ function startMediaServer() {
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, (request) => {
     const { pathname } = new URL(request.url);
     requests.push(pathname);
-    const [, kind, length] = pathname.split("/");
+    const [, kind, length] = atLeast(pathname.split("/"), 3);
     let left = Number(length);
     const body = new ReadableStream<Uint8Array>({
       pull(controller) {

@@ -3,6 +3,7 @@ import { GoogleGenAI } from "@google/genai";
 import { assertEquals } from "@std/assert";
 import OpenAI from "openai";
 import { startTestGateway, textModel } from "../support/gateway.ts";
+import { itemAt } from "../support/items.ts";
 
 Deno.test("official clients read a model's limits and what it takes, from each of the three lists", async () => {
   const serves = (...providers: string[]) => providers.map((provider) => ({ provider, model: "claude-opus-5" }));
@@ -30,7 +31,7 @@ Deno.test("official clients read a model's limits and what it takes, from each o
     ]);
     const listed = await Array.fromAsync(anthropic.models.list());
     assertEquals(listed[0], own);
-    const mixed = listed[1].capabilities!;
+    const mixed = itemAt(listed, 1).capabilities!;
     assertEquals([mixed.citations.supported, mixed.thinking.types.enabled.supported], [false, true]);
 
     const google = new GoogleGenAI({ apiKey, httpOptions: { baseUrl: `${address}/gencompat` } });

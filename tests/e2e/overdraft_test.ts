@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { startSandbox } from "../../src/sandbox/mod.ts";
 import { startTestGateway, type TestGateway, textModel } from "../support/gateway.ts";
+import { itemAt } from "../support/items.ts";
 import { eventually, purse } from "../support/purse.ts";
 import {
   answer,
@@ -216,7 +217,7 @@ for (const face of [CHAT, RESPONSES, CONTENT]) {
   Deno.test(`a rich account's ${face.name} calls get no limit of the gateway's`, async () => {
     await withVendor(face, { balance: "25" }, async (gateway, vendor) => {
       const { status, headers } = await ask(gateway, face);
-      assertEquals([status, headers.get("x-service-output-limit"), limitIn(vendor.seen[0])], [200, null, null]);
+      assertEquals([status, headers.get("x-service-output-limit"), limitIn(itemAt(vendor.seen, 0))], [200, null, null]);
     });
   });
 }
@@ -229,7 +230,7 @@ for (const vendorFace of [CHAT, MESSAGES, CONTENT]) {
         assertEquals(status, 200);
         // A provider of kind openai speaks both of its author's formats.
         const isPassed = vendorFace === CHAT && face === RESPONSES;
-        if (!isPassed) assertEquals(headers.get("x-service-output-limit"), String(limitIn(vendor.seen[0])));
+        if (!isPassed) assertEquals(headers.get("x-service-output-limit"), String(limitIn(itemAt(vendor.seen, 0))));
       });
     });
   }
@@ -239,7 +240,7 @@ Deno.test("settings beside the limit stay as they were sent", async () => {
   await withVendor(CONTENT, { balance: "1" }, async (gateway, vendor) => {
     const extra = { generation_config: { temperature: 0.5, max_output_tokens: null } };
     assertEquals((await ask(gateway, CONTENT, { extra })).status, 200);
-    const { generation_config: sent, ...rest } = JSON.parse(vendor.seen[0].body);
+    const { generation_config: sent, ...rest } = JSON.parse(itemAt(vendor.seen, 0).body);
     assertEquals([sent.temperature, typeof sent.maxOutputTokens, rest.generationConfig], [0.5, "number", undefined]);
   });
 });
@@ -269,7 +270,7 @@ Deno.test("a limit of the caller's own that does not fit is refused with one tha
 Deno.test("a lone small call passes when the balance covers its prompt and 1,024 tokens", async () => {
   await withVendor(CHAT, { balance: "0.016" }, async (gateway, vendor) => {
     assertEquals((await ask(gateway, CHAT)).headers.get("x-service-output-limit"), "1024");
-    assertEquals(limitIn(vendor.seen[0]), 1_024);
+    assertEquals(limitIn(itemAt(vendor.seen, 0)), 1_024);
   });
   await withVendor(CHAT, { balance: "0.015" }, async (gateway, vendor) => {
     assertEquals([(await ask(gateway, CHAT)).status, vendor.seen.length], [402, 0]);

@@ -412,7 +412,10 @@ Deno.test("a reply is charged by the service tier that it names, and a tier with
     const field = form === "content" ? "serviceTier" : "service_tier";
     await withShop(form, async (shop) => {
       for (
-        const [tier, cost] of [["priority", "0.0020000000"], ["default", "0.0002000000"], ["flex", "0.0002000000"]]
+        const [tier, cost] of [["priority", "0.0020000000"], ["default", "0.0002000000"], [
+          "flex",
+          "0.0002000000",
+        ]] as const
       ) {
         shop.answer = named(form, tier);
         for (const stream of [false, true]) {

@@ -4,6 +4,7 @@ import { readMoney } from "../../src/lib/money.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/mod.ts";
 import { textModel } from "../support/gateway.ts";
 import { type GatewayProcess, startGatewayProcess } from "../support/gateway_process.ts";
+import { atLeast, itemAt } from "../support/items.ts";
 import { eventually, purse } from "../support/purse.ts";
 import { askFace, CHAT, CONTENT, FACES } from "./faces.ts";
 
@@ -132,7 +133,7 @@ Deno.test("a second process on the same store is refused with one clear line", a
   assert(code !== 0);
   const said = (second.output() + second.log()).trim().split("\n");
   assertEquals(said.length, 1, said.join("\n"));
-  assertMatch(said[0], new RegExp(`store\\.db.*in use by process ${first.pid}`));
+  assertMatch(itemAt(said, 0), new RegExp(`store\\.db.*in use by process ${first.pid}`));
   assertEquals((await askFace(CHAT, { address, key: place.key })).status, 200);
   first.kill("SIGTERM");
   await first.ended;
@@ -168,7 +169,7 @@ Deno.test("dev prints an address, a key and curl lines that work as they stand",
   const folder = await Deno.makeTempDir();
   const process = startGatewayProcess({ args: ["dev"], folder, env: { PORT: "0" } });
   const address = await addressOf(process);
-  const [, key] = await process.until(/API key[^:]*: (sk-sy-\w+)\n/);
+  const [, key] = atLeast(await process.until(/API key[^:]*: (sk-sy-\w+)\n/), 2);
   await process.until(/video-1[^\n]*\n/);
   const lines = process.output().split(/\n\s*\n/).map((block) => block.trim()).filter((block) =>
     block.startsWith("curl ")

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { startTestGateway, textModel } from "../support/gateway.ts";
+import { itemAt } from "../support/items.ts";
 import { answer, startScriptedUpstream } from "../support/scripted_upstream.ts";
 import { ROOT } from "../webhooks/certificates.ts";
 import { say, startReceiver } from "../webhooks/receiver.ts";
@@ -68,7 +69,9 @@ function startProxy(refusal: string | null = null): LocalProxy {
 async function readHead(connection: Deno.TcpConn): Promise<string> {
   const byte = new Uint8Array(1);
   let text = "";
-  while (!text.endsWith("\r\n\r\n") && await connection.read(byte) !== null) text += String.fromCharCode(byte[0]);
+  while (!text.endsWith("\r\n\r\n") && await connection.read(byte) !== null) {
+    text += String.fromCharCode(itemAt(byte, 0));
+  }
   return text;
 }
 
@@ -176,7 +179,7 @@ Deno.test("calls of an http vendor go to the proxy with their whole address; its
   try {
     const ask = () => askFace(CHAT, gateway, { model: "sandbox/far", text: "hello" });
     assertEquals((await ask()).status, 200);
-    const [{ path, headers }] = proxy.seen;
+    const { path, headers } = itemAt(proxy.seen, 0);
     assertEquals(path, "http://far.example:8080/v1/chat/completions");
     assertEquals([headers.get("host"), headers.get("proxy-authorization")], [
       "far.example:8080",

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { startGatewayProcess } from "../support/gateway_process.ts";
+import { atLeast } from "../support/items.ts";
 import { askFace, CHAT } from "./faces.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
@@ -13,8 +14,8 @@ async function withDev(
 ): Promise<Deno.CommandStatus> {
   const folder = await Deno.makeTempDir();
   const process = startGatewayProcess({ args: ["dev"], folder, env: { PORT: "0" } });
-  const [, address] = await process.until(/ready at (http:\S+)/);
-  const [, key] = await process.until(/API key[^:]*: (sk-sy-\w+)\n/);
+  const [, address] = atLeast(await process.until(/ready at (http:\S+)/), 2);
+  const [, key] = atLeast(await process.until(/API key[^:]*: (sk-sy-\w+)\n/), 2);
   await run({ address, key, signal: (name) => process.kill(name), log: process.log });
   const status = await process.ended;
   await Deno.remove(folder, { recursive: true });
@@ -61,8 +62,8 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
       }
     })();
     await Promise.race([greeted, output]);
-    const [, address] = /ready at (http:\S+)/.exec(said)!;
-    const [, key] = /API key[^:]*: (sk-sy-\w+)\n/.exec(said)!;
+    const [, address] = atLeast(/ready at (http:\S+)/.exec(said)!, 2);
+    const [, key] = atLeast(/API key[^:]*: (sk-sy-\w+)\n/.exec(said)!, 2);
     const { texts } = await openStreams(address, key);
     await new Deno.Command("kill", { args: [`-${signal.slice(3)}`, "--", `-${child.pid}`] }).output();
     assertWhole(await texts);

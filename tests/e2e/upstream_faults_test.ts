@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { startTestGateway, textModel } from "../support/gateway.ts";
+import { valueAt } from "../support/items.ts";
 import { eventually, purse } from "../support/purse.ts";
 import { answer as httpAnswer, startScriptedUpstream, STREAM_HEAD } from "../support/scripted_upstream.ts";
 import { askFace, assertErrorShape, CHAT, type Face, FACES, MESSAGES } from "./faces.ts";
@@ -63,8 +64,8 @@ const vendor = startScriptedUpstream(async (side) => {
     }
     const word = /(\w+)"/.exec(request.body.slice(request.body.lastIndexOf("please ")))?.[1] ?? "";
     if (word !== "endless") {
-      await side.say(SAYS[word]);
-      if (SAYS[word].startsWith(STREAM_HEAD)) return side.close();
+      await side.say(valueAt(SAYS, word));
+      if (valueAt(SAYS, word).startsWith(STREAM_HEAD)) return side.close();
       continue;
     }
     await side.say(`${STREAM_HEAD}${delta("one ")}data: {"choices":[{"delta":{"content":"`);

@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { startTestGateway, textModel } from "../support/gateway.ts";
+import { valueAt } from "../support/items.ts";
 import { answer, startScriptedUpstream } from "../support/scripted_upstream.ts";
 
 /** What one vendor says, in the order of `VENDORS`. */
@@ -129,7 +130,7 @@ for (const [at, [what, status, refusal, shown, words]] of CASES.entries()) {
       Deno.test(`a vendor's ${status} about ${what} reaches callers in their own words: ${kind}, ${way}`, async () => {
         reply = answer(status, JSON.stringify(refusal[kind]));
         const model = `a/${kind}-${at}-${way}`;
-        const expected = words[kind];
+        const expected = valueAt(words, kind);
         const chat = await ask("/v1/chat/completions", { model, messages: turns, stream });
         assertEquals([chat.http, chat.error.code, chat.error.type], [shown, ...expected.chat]);
         const responses = await ask("/v1/responses", { model, input: "hi", stream });

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { PRICING, startTestGateway, textModel } from "../support/gateway.ts";
+import { atLeast, itemAt } from "../support/items.ts";
 import { purse } from "../support/purse.ts";
 
 type Json = Record<string, unknown>;
@@ -116,7 +117,7 @@ function messageOf(events: readonly Json[]): Json {
       blocks.push(content_block as Json);
     }
     if (type !== "content_block_delta") continue;
-    const block = blocks[at];
+    const block = itemAt(blocks, at);
     const { type: kind, text, citation, partial_json } = delta as Json;
     if (kind === "text_delta") block.text = `${block.text}${text}`;
     if (kind === "citations_delta") block.citations = [...(block.citations as Json[] ?? []), citation as Json];
@@ -129,7 +130,7 @@ function messageOf(events: readonly Json[]): Json {
 function toldByMessages({ content, usage }: Json): Told {
   const blocks = content as Json[];
   const texts = blocks.filter(({ type }) => type === "text");
-  const [call, result] = blocks.filter(({ type }) => type !== "text");
+  const [call, result] = atLeast(blocks.filter(({ type }) => type !== "text"), 2);
   assertEquals(blocks.slice(0, 2).map(({ type }) => type), ["server_tool_use", "web_search_tool_result"]);
   assertEquals((usage as Json).server_tool_use, { web_search_requests: 1 });
   assertEquals([call.name, result.tool_use_id], ["web_search", call.id]);
@@ -150,7 +151,7 @@ function toldByMessages({ content, usage }: Json): Told {
 function toldByResponses(output: readonly Json[]): Told {
   const calls = output.filter(({ type }) => type === "web_search_call");
   assertEquals(output.map(({ type }) => type).indexOf("web_search_call"), 0);
-  const action = calls[0].action as Json;
+  const action = itemAt(calls, 0).action as Json;
   const parts = output.filter(({ type }) => type === "message").flatMap(({ content }) => content as Json[]);
   return {
     text: parts.map(({ text }) => text).join(""),
@@ -176,7 +177,7 @@ function toldByContent(chunks: readonly Json[]): Told {
     queries: (grounding.webSearchQueries as string[] | undefined) ?? null,
     pages: null,
     cited: (grounding.groundingSupports as Json[]).map(({ segment, groundingChunkIndices }) => ({
-      url: addresses[(groundingChunkIndices as number[])[0]],
+      url: addresses[itemAt(groundingChunkIndices as number[], 0)],
       of: text.slice((segment as Json).startIndex as number, (segment as Json).endIndex as number),
     })),
   };
@@ -243,7 +244,7 @@ for (const caller of CALLERS) {
         // The content form tells the pages that are cited alone.
         if (told.pages !== null) assertEquals(told.pages, model === "sandbox/content-1" ? PAGES.slice(0, 1) : PAGES);
         assertEquals(told.cited.map(({ url }) => url), [PAGES[0]]);
-        assert(told.cited[0].of.includes("a simulated page tells it all."), told.cited[0].of);
+        assert(told.cited[0]?.of.includes("a simulated page tells it all."), itemAt(told.cited, 0).of);
         const isLimited = caller.name === "messages" && model === "sandbox/content-1";
         assertEquals(dropped, isLimited ? "tools.web_search_20250305.max_uses" : null);
         const charged = before - await account.balance();
@@ -255,7 +256,7 @@ for (const caller of CALLERS) {
         const { status, reply } = await ask(caller, model, caller.body(model, stream, order, true), stream);
         assertEquals(status, 200, JSON.stringify(reply));
         const texts = JSON.stringify(reply);
-        assert(texts.includes(PAGES[0]), texts);
+        assert(texts.includes(itemAt(PAGES, 0)), texts);
       });
     }
   }

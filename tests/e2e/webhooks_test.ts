@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { createHmac } from "node:crypto";
 import { Webhook } from "standardwebhooks";
+import { atLeast, itemAt } from "../support/items.ts";
 import { startVideoGateway } from "../support/video_gateway.ts";
 import { ROOT } from "../webhooks/certificates.ts";
 import { answering, type Received, type Receiver, say, startReceiver } from "../webhooks/receiver.ts";
@@ -20,7 +21,7 @@ const secret: string = rotated.webhook_secret;
 function receiverOf(...statuses: number[]): Receiver {
   let turn = 0;
   return startReceiver((request, connection) => {
-    const status = statuses[Math.min(turn++, statuses.length - 1)];
+    const status = itemAt(statuses, Math.min(turn++, statuses.length - 1));
     return answering(status)(request, connection);
   });
 }
@@ -55,7 +56,7 @@ for (const [status, prompt] of ENDS) {
     const id = await create({ prompt, callback_url: addressOf(receiver), metadata });
     if (status === "cancelled") await call("DELETE", `/v1/videos/${id}`);
     await whenReceived(receiver, 1);
-    const [request] = receiver.received;
+    const request = itemAt(receiver.received, 0);
     const { mirror_urls, ...task } = (await call("GET", `/v1/videos/${id}`)).json;
     const { data: { mirror_urls: told, ...data }, ...envelope } = JSON.parse(textOf(request));
     assertEquals(envelope, { event: `video.generation.${status}`, id, created_at: task.updated_at });
@@ -87,10 +88,13 @@ Deno.test("retries come 5 and 10 s after the failures before them, with the same
   const receiver = receiverOf(500, 410, 200);
   const id = await create({ callback_url: addressOf(receiver) });
   await deliveryOf(id, "delivered");
-  const [first, second, third] = receiver.received;
+  const [first, second, third] = atLeast(receiver.received, 3);
   const gaps = [second.at - first.at, third.at - second.at];
   // The jitter is a tenth at most; two seconds are for a machine that is busy.
-  assert(gaps[0] >= 4_990 && gaps[0] < 7_500 && gaps[1] >= 9_990 && gaps[1] < 13_000, `after ${gaps} ms`);
+  assert(
+    itemAt(gaps, 0) >= 4_990 && itemAt(gaps, 0) < 7_500 && itemAt(gaps, 1) >= 9_990 && itemAt(gaps, 1) < 13_000,
+    `after ${gaps} ms`,
+  );
   assertEquals([textOf(second), textOf(third)], [textOf(first), textOf(first)]);
   const keys = receiver.received.map(({ headers }) => headers.get("x-service-idempotency-key"));
   assertEquals(new Set(keys).size, 1);
@@ -108,7 +112,7 @@ Deno.test("POST …/deliveries delivers once more; while a delivery is pending i
   await whenReceived(receiver, 2);
   const early = await call("POST", `/v1/videos/${id}/deliveries`);
   assertEquals([early.status, early.json.error.code], [409, "conflict"]);
-  assertEquals(textOf(receiver.received[1]), textOf(receiver.received[0]));
+  assertEquals(textOf(itemAt(receiver.received, 1)), textOf(itemAt(receiver.received, 0)));
   await receiver.stop();
 });
 
@@ -153,14 +157,17 @@ Deno.test("a receiver that drips its answer or redirects is tried again, one tha
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   });
-  const [away, slow] = await Promise.all(
-    [redirecting, dripping].map((receiver) => create({ callback_url: addressOf(receiver) })),
+  const [away, slow] = atLeast(
+    await Promise.all(
+      [redirecting, dripping].map((receiver) => create({ callback_url: addressOf(receiver) })),
+    ),
+    2,
   );
   await whenReceived(redirecting, 1);
   assertEquals((await deliveryOf(slow, "delivered")).attempts.length, 1);
   let attempts: { failure: string }[] = [];
   while (attempts.length === 0) attempts = (await deliveryOf(away, "pending")).attempts;
-  assertEquals(attempts[0].failure, "redirect");
+  assertEquals(attempts[0]?.failure, "redirect");
   await Promise.all([redirecting.stop(), dripping.stop()]);
 });
 

@@ -57,7 +57,7 @@ Deno.test("jsonObjectOf() tells the place of a mistake and never repeats the tex
 Deno.test("jsonObjectOf() passes over a byte order mark and counts from after it", () => {
   const { body, bytes, scan } = jsonObjectOf(bytesOf('\ufeff{"a":1}'));
   assertEquals(body, { a: 1 });
-  assertEquals([bytes[0], scan.members[0].keyStart], [0x7b, 1]);
+  assertEquals([bytes[0], scan.members[0]?.keyStart], [0x7b, 1]);
 });
 
 Deno.test("jsonObjectOf() refuses other encodings than UTF-8", () => {

@@ -2,6 +2,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { listen, type Serve } from "../../src/http/listen.ts";
 import type { Clock } from "../../src/lib/clock.ts";
 import { type Log, type LogFields, silentLog } from "../../src/lib/log.ts";
+import { itemAt } from "../support/items.ts";
 
 /** A clock whose timers fire at once. */
 const eagerClock: Clock = {
@@ -99,7 +100,7 @@ Deno.test("listen() listens again on the same port when the platform's accept lo
     clock: eagerClock,
     serve,
   });
-  ends[0].reject(new Error("Too many open files (os error 24)"));
+  itemAt(ends, 0).reject(new Error("Too many open files (os error 24)"));
   await third;
   assertEquals(ports, [0, 4321, 4321]);
   assertEquals(events.filter((event) => event !== "listen.few_descriptors"), ["listen.interrupted", "listen.failed"]);

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { itemAt } from "../support/items.ts";
 import { type ImageGateway, pictureFile, startImageGateway } from "./image_gateway.ts";
 
 type Part = readonly [name: string, value: string | Uint8Array<ArrayBuffer>, filename?: string, type?: string];
@@ -152,7 +153,7 @@ Deno.test("POST /v1/images/edits passes over extra_body and unknown parts, and o
     assertEquals([unknown.status, (await unknown.json()).error.type], [400, "invalid_provider_type"]);
     const other = await edit(gateway, parts, { "x-service-provider-type": "ark" });
     assertEquals([other.status, (await other.json()).error.type], [400, "provider_type_unavailable"]);
-    assertEquals("extra_body" in (gateway.sandbox.seen[0].body as object), false);
+    assertEquals("extra_body" in (itemAt(gateway.sandbox.seen, 0).body as object), false);
   });
 });
 
@@ -216,7 +217,7 @@ Deno.test("POST /v1/images/edits tells a model without the choice nothing of inp
     const answer = await edit(gateway, changed({ model: "sandbox/narrow-1", input_fidelity: "high" }));
     assertEquals([answer.status, answer.headers.get("x-service-dropped")], [200, "input_fidelity"]);
     await answer.body?.cancel();
-    assertEquals("input_fidelity" in (gateway.sandbox.seen[0].body as object), false);
+    assertEquals("input_fidelity" in (itemAt(gateway.sandbox.seen, 0).body as object), false);
   });
 });
 

@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import { itemAt } from "../support/items.ts";
 import { imageModel, pictureFile, startImageGateway } from "./image_gateway.ts";
 import { startStubVendor } from "./stub_vendor.ts";
 
@@ -12,7 +13,7 @@ function startVendor(orders: readonly (() => Response)[], polls: readonly (() =>
   return startStubVendor(async (request) => {
     const { pathname, origin } = new URL(request.url);
     if (pathname === "/picture.png") return new Response(await picture);
-    if (request.method === "POST") return orders[Math.min(ordered++, orders.length - 1)]();
+    if (request.method === "POST") return itemAt(orders, Math.min(ordered++, orders.length - 1))();
     const poll = polls[polled++];
     return poll?.() ?? Response.json({ status: "Ready", result: { sample: `${origin}/picture.png` } });
   });

@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
+import { atLeast, itemAt } from "../support/items.ts";
 import { type ImageGateway, imageModel, pictureFile, startImageGateway } from "./image_gateway.ts";
 import { startStubVendor } from "./stub_vendor.ts";
 
@@ -19,7 +20,7 @@ const ask = (gateway: ImageGateway, change: Record<string, unknown>) =>
 /** The events of a stream: name and data. */
 function eventsIn(text: string): [name: string, data: Record<string, unknown>][] {
   return text.split("\n\n").filter((frame) => frame !== "").map((frame) => {
-    const [, name, data] = /^event: (.*)\ndata: ([^\n]*)$/.exec(frame)!;
+    const [, name, data] = atLeast(/^event: (.*)\ndata: ([^\n]*)$/.exec(frame)!, 3);
     return [name, JSON.parse(data)];
   });
 }
@@ -41,7 +42,7 @@ Deno.test("a stream's events carry the default protocol's fields, the usage on t
       `${prefix}.completed`,
     ]);
     for (const [name, data] of events) assertEquals(data.type, name);
-    const [partial, first, last] = events.map(([, data]) => data);
+    const [partial, first, last] = atLeast(events.map(([, data]) => data), 3);
     assertEquals([partial.partial_image_index, partial.size, partial.output_format], [0, "1024x1024", "jpeg"]);
     assertEquals([first.index, "usage" in first, last.index, "usage" in last], [0, false, 1, true]);
     assertEquals([last.model, last.background, last.output_format], ["sandbox/painter-1", "auto", "jpeg"]);
@@ -58,7 +59,7 @@ Deno.test("a failure before the first event has a status, one after it is an eve
       assertEquals(late.status, 200);
       const events = eventsIn(await late.text());
       assertEquals(events.map(([name]) => name), ["image_generation.partial_image", "error"], order);
-      const error = events[1][1].error as Record<string, unknown>;
+      const error = itemAt(events, 1)[1].error as Record<string, unknown>;
       assertEquals(error.type, "upstream_error");
     }
     assertEquals(await gateway.balance(), "25.0000000000");

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { startTestGateway } from "../support/gateway.ts";
+import { atLeast, itemAt } from "../support/items.ts";
 import { eventually, purse } from "../support/purse.ts";
 
 const post = (address: string, key: string, body: unknown, init: RequestInit = {}) =>
@@ -31,7 +32,7 @@ Deno.test("a large request is answered and charged in a thread as on the main th
       }
       assertEquals(answers[1], answers[0]);
       assertEquals(spent[1], spent[0]);
-      assert(spent[0] > 0n);
+      assert(itemAt(spent, 0) > 0n);
     }
   }
   for (
@@ -40,7 +41,10 @@ Deno.test("a large request is answered and charged in a thread as on the main th
       404,
     ], ["[]", 400]] as const
   ) {
-    const [one, other] = await Promise.all([main, threaded].map(({ address, key }) => post(address, key, body)));
+    const [one, other] = atLeast(
+      await Promise.all([main, threaded].map(({ address, key }) => post(address, key, body))),
+      2,
+    );
     assertEquals([one.status, other.status], [status, status]);
     assertEquals((await other.json()).error, (await one.json()).error);
   }

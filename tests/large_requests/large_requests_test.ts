@@ -17,6 +17,7 @@ import { createCircuitBreaker } from "../../src/routing/circuit_breaker.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 import { BoundedMemory } from "../../src/texts/bounded_memory.ts";
 import type { WorkerThreadEvents } from "../../src/workers/worker_thread.ts";
+import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 /** A thread that does what a test says. */
@@ -142,7 +143,7 @@ const bufferOf = (text: string) => new TextEncoder().encode(text).buffer;
 Deno.test("LargeRequests gives a thread one request to digest at a time, and lets accounts take turns", async () => {
   const { threads, ask, large } = await stage();
   const answers = ["heavy", "heavy", "heavy", "light"].map((account) => ask({ account }));
-  const [thread] = threads;
+  const thread = itemAt(threads, 0);
   const order: number[] = [];
   for (let nth = 0; nth < 4; nth++) {
     const id = thread.requests.at(-1)!;
@@ -168,7 +169,7 @@ Deno.test("LargeRequests refuses an account's request with 503 when many of it w
 Deno.test("LargeRequests streams a body piece by piece, each when the caller has room for it", async () => {
   const { threads, ask, live, large } = await stage();
   const asked = ask();
-  const [thread] = threads;
+  const thread = itemAt(threads, 0);
   thread.say(head(1));
   const reader = (await asked).body!.getReader();
   assertEquals([live.count, thread.got.filter(({ type }) => type === "pull").length], [1, 0]);
@@ -185,20 +186,20 @@ Deno.test("LargeRequests streams a body piece by piece, each when the caller has
 Deno.test("a crash fails requests without a head and ends streams with an error event of their protocol", async () => {
   const { threads, ask, large } = await stage();
   const streamed = ask();
-  threads[0].say(head(1));
+  itemAt(threads, 0).say(head(1));
   const listed = ask({ codec: content });
-  threads[0].say(head(2, null, "application/json"));
+  itemAt(threads, 0).say(head(2, null, "application/json"));
   const failed = ask();
   const [events, list] = [(await streamed).text(), (await listed).text()];
-  threads[0].say({ type: "piece", id: 1, piece: bufferOf('data: {"half":') });
-  threads[0].say({ type: "piece", id: 2, piece: bufferOf("[{}") });
-  threads[0].events.onCrash("ERR_WORKER_OUT_OF_MEMORY");
+  itemAt(threads, 0).say({ type: "piece", id: 1, piece: bufferOf('data: {"half":') });
+  itemAt(threads, 0).say({ type: "piece", id: 2, piece: bufferOf("[{}") });
+  itemAt(threads, 0).events.onCrash("ERR_WORKER_OUT_OF_MEMORY");
   assertEquals((await assertRejects(() => failed, GatewayError)).code, "route_error");
   assertMatch(await events, /^data: \{"half":\n\ndata: \{"error":.*send it again/s);
   const elements = JSON.parse(await list);
   assertMatch(elements[1].error.message, /send it again/);
   const next = ask();
-  threads[1].say(head(4, bufferOf("{}"), "application/json"));
+  itemAt(threads, 1).say(head(4, bufferOf("{}"), "application/json"));
   assertEquals((await next).status, 200);
   await large.close();
 });
@@ -206,7 +207,7 @@ Deno.test("a crash fails requests without a head and ends streams with an error 
 Deno.test("after a crash, a call that was being served is charged by a rough count", async () => {
   const { threads, ask, meter, available, lines, large } = await stage();
   const served = ask({ bytes: 4_000 });
-  const [thread] = threads;
+  const thread = itemAt(threads, 0);
   await admitted(thread, 1);
   thread.say(head(1));
   const text = (await served).text();
@@ -223,7 +224,7 @@ Deno.test("after a crash, a call that was being served is charged by a rough cou
 Deno.test("after a crash before any provider served it, a call is released and nothing is charged", async () => {
   const { threads, ask, meter, available, large } = await stage();
   const failed = assertRejects(() => ask(), GatewayError);
-  const [thread] = threads;
+  const thread = itemAt(threads, 0);
   await admitted(thread, 1);
   thread.say({
     type: "attempted",
@@ -246,7 +247,7 @@ Deno.test("after a crash before any provider served it, a call is released and n
 Deno.test("a charge is made once and to the unit, also when the thread ends right after it", async () => {
   const { threads, ask, meter, available, large } = await stage();
   const asked = ask();
-  const [thread] = threads;
+  const thread = itemAt(threads, 0);
   const admission = await admitted(thread, 1);
   const usage = { freshTokens: 3, outputTokens: 4 } as never;
   const charge = {
@@ -274,7 +275,7 @@ Deno.test("a caller that leaves is told to the thread, and one that still waits 
   await queued;
   first.abort();
   await running;
-  const [thread] = threads;
+  const thread = itemAt(threads, 0);
   assertEquals(thread.got.filter(({ type }) => type === "left"), [{ type: "left", id: 1 }]);
   assertEquals(thread.requests, [1]);
   await large.close();
@@ -283,7 +284,7 @@ Deno.test("a caller that leaves is told to the thread, and one that still waits 
 Deno.test("a shutdown tells threads to end their streams, and waits for charges that are being counted", async () => {
   const { threads, ask, live, large, clock } = await stage();
   const asked = ask();
-  const [thread] = threads;
+  const thread = itemAt(threads, 0);
   const admission = await admitted(thread, 1);
   thread.say(head(1));
   const text = (await asked).text();
@@ -303,19 +304,19 @@ Deno.test("a shutdown tells threads to end their streams, and waits for charges 
 Deno.test("a thread without work ends after five minutes", async () => {
   const { threads, ask, clock, large } = await stage();
   const asked = ask();
-  threads[0].say(head(1, bufferOf("{}"), "application/json"));
+  itemAt(threads, 0).say(head(1, bufferOf("{}"), "application/json"));
   await asked;
   clock.advance(299_999);
   assertEquals(large.threads, 1);
   clock.advance(1);
-  assertEquals([large.threads, threads[0].terminated], [0, true]);
+  assertEquals([large.threads, threads[0]?.terminated], [0, true]);
 });
 
 Deno.test("a thread has a minute for the values of a request, and one more to start", async () => {
   const { threads, ask, clock, large } = await stage();
   const first = ask();
   clock.advance(119_000);
-  threads[0].say(head(1, bufferOf("{}"), "application/json"));
+  itemAt(threads, 0).say(head(1, bufferOf("{}"), "application/json"));
   assertEquals((await first).status, 200);
   const second = assertRejects(() => ask(), GatewayError, "send it again");
   clock.advance(61_000);

@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { editJson, type JsonEdit } from "../../src/lib/json_edits.ts";
+import { itemAt } from "../support/items.ts";
 
 const edited = (text: string, ...edits: JsonEdit[]) =>
   new TextDecoder().decode(editJson(new TextEncoder().encode(text), edits));
@@ -44,7 +45,7 @@ function pathIn(value: unknown, turns: readonly number[]): (string | number)[] {
   if (turns.length === 0 || typeof value !== "object" || value === null) return [];
   const keys = Object.keys(value);
   if (keys.length === 0) return [];
-  const key = keys[turns[0] % keys.length];
+  const key = itemAt(keys, itemAt(turns, 0) % keys.length);
   const inner = pathIn((value as Record<string, unknown>)[key], turns.slice(1));
   return [Array.isArray(value) ? Number(key) : key, ...inner];
 }

@@ -2,6 +2,7 @@ import { assertEquals, assertInstanceOf, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { MemoryBudget, type MemoryLease, SMALL_HOLDING_BYTES } from "../../src/lib/memory_budget.ts";
+import { itemAt } from "../support/items.ts";
 
 const MB = 1_000_000;
 
@@ -115,7 +116,7 @@ Deno.test("after any sequence of takes, returns, moves and ends the budget is ba
     const budget = new MemoryBudget(100 * MB);
     const leases: MemoryLease[] = [budget.lease("0")];
     for (const { what, which, bytes, account } of steps) {
-      const lease = leases[which % leases.length];
+      const lease = itemAt(leases, which % leases.length);
       if (what === "open") leases.push(budget.lease(account === 0 ? null : String(account)));
       else if (what === "give") lease.release(bytes);
       else if (what === "back") lease.releaseTo(bytes);

@@ -52,7 +52,7 @@ Deno.test({
     await Deno.chmod(`${folder}/file`, 0o644);
     await Deno.chown(`${folder}/file`, 12_345, 12_345);
     const { mode, events } = await tightened(`${folder}/file`);
-    assertEquals([mode, events[0].event, events[0].reason], [
+    assertEquals([mode, events[0]?.event, events[0]?.reason], [
       "644",
       "permissions_open",
       "its mode is 0644, and another user owns it",

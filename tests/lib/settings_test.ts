@@ -13,11 +13,12 @@ import {
   text,
   wholeNumber,
 } from "../../src/lib/settings.ts";
+import { itemAt } from "../support/items.ts";
 
 /** The value that a schema reads, or the expectation it names. */
 function readBy<T>(schema: z.ZodType<T>, value: unknown): T | string {
   const { success, data, error } = schema.safeParse(value);
-  return success ? data : `expected ${error.issues[0].message}`;
+  return success ? data : `expected ${itemAt(error.issues, 0).message}`;
 }
 
 Deno.test("numbers are read from numbers and from an environment's text", () => {

@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { FORMS } from "../support/forms.ts";
+import { atLeast, itemAt } from "../support/items.ts";
 import { DONE, doneByGateway } from "./done_by_gateway.ts";
 import { isSilent } from "./judgement.ts";
 import { isSent, type Outcome, outcomeOf } from "./outcome.ts";
@@ -46,7 +47,7 @@ Deno.test("everything that the gateway is said to do itself is asked for by a pa
 });
 
 function compareVersions(one: string, other: string): number {
-  const [ours, theirs] = [one, other].map((version) => version.split(".").map(Number));
+  const [ours, theirs] = atLeast([one, other].map((version) => version.split(".").map(Number)), 2);
   const at = ours.findIndex((part, index) => part !== theirs[index]);
-  return at < 0 ? 0 : ours[at] - theirs[at];
+  return at < 0 ? 0 : itemAt(ours, at) - itemAt(theirs, at);
 }

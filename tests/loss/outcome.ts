@@ -10,6 +10,7 @@ import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
 import { emulationFor } from "../../src/texts/emulation.ts";
 import { withMediaInlined } from "../../src/texts/inline_media.ts";
 import { CODECS, TARGETS } from "../support/forms.ts";
+import { itemAt } from "../support/items.ts";
 import type { Step } from "./probes.ts";
 
 /** What becomes of a request on its way to a vendor of another format. */
@@ -62,7 +63,7 @@ function follows([word, ...words]: readonly string[], [step, ...steps]: readonly
   if (word !== step.key) return false;
   if (steps.length === 0 || words.length === 0) return true;
   return follows(words, steps) ||
-    (step.kinds.includes(words[0]) && (words.length === 1 || follows(words.slice(1), steps)));
+    (step.kinds.includes(itemAt(words, 0)) && (words.length === 1 || follows(words.slice(1), steps)));
 }
 
 /** True when a caller sent what a name says: each word is a member or the kind of an object. */
@@ -71,6 +72,6 @@ export function isSent(value: unknown, words: readonly string[]): boolean {
   if (words.length === 0) return value !== null && value !== undefined;
   if (typeof value !== "object" || value === null) return false;
   const object = value as JsonObject;
-  if (Object.hasOwn(object, words[0]) && isSent(object[words[0]], words.slice(1))) return true;
+  if (Object.hasOwn(object, itemAt(words, 0)) && isSent(object[itemAt(words, 0)], words.slice(1))) return true;
   return object.type === words[0] && isSent(object, words.slice(1));
 }

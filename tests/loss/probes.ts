@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../src/lib/json_object.ts";
 import type { Form } from "../../src/conversation/seal.ts";
+import { atLeast, itemAt, valueAt } from "../support/items.ts";
 import type { Members, Parameters, TypeRef } from "./parameters.ts";
 import { elementsBefore, LINKS, NEEDED, sampleNumber, sampleOther, sampleText } from "./sample_values.ts";
 import { scaffolded } from "./scaffold.ts";
@@ -34,7 +35,7 @@ export function probesOf(format: Form, { types }: Parameters): Probe[] {
   function visitMembers(type: string, base: JsonObject, wrap: Wrap, steps: readonly Step[], above: Set<string>): void {
     if (above.has(type)) return;
     const within = new Set(above).add(type);
-    for (const [written, ref] of Object.entries(types[type])) {
+    for (const [written, ref] of Object.entries(valueAt(types, type))) {
       // A part has one payload.
       const { inlineData: _usual, ...bare } = base;
       const own = type === "Part" && PAYLOADS.test(written) ? bare : base;
@@ -78,7 +79,7 @@ export function probesOf(format: Form, { types }: Parameters): Probe[] {
       return;
     }
     if (typeof ref !== "string" && "list" in ref) return; // no format nests lists
-    const kinds = typeof ref !== "string" && "type" in ref ? kindsOf(types[ref.type]) : [];
+    const kinds = typeof ref !== "string" && "type" in ref ? kindsOf(valueAt(types, ref.type)) : [];
     const at = [...steps.slice(0, -1), { key: name, kinds }];
     const absent = alone === undefined ? inList(undefined) : alone.place(alone.without);
     for (const value of valuesOf(ref, name, above)) {
@@ -89,13 +90,13 @@ export function probesOf(format: Form, { types }: Parameters): Probe[] {
   }
 
   function visitObject(type: string, name: string, wrap: Wrap, steps: Step[], above: Set<string>): void {
-    const kinds = kindsOf(types[type]);
+    const kinds = kindsOf(valueAt(types, type));
     const at = [...steps.slice(0, -1), { key: name, kinds }];
     visitMembers(type, minimalOf({ type }, name, above) as JsonObject, wrap, at, above);
   }
 
   function add(steps: readonly Step[], value: unknown, withIt: JsonObject, without: JsonObject): void {
-    const [one, other] = [withIt, without].map((body) => scaffolded(format, body, steps));
+    const [one, other] = atLeast([withIt, without].map((body) => scaffolded(format, body, steps)), 2);
     if (JSON.stringify(one) === JSON.stringify(other)) return;
     const path = steps.map(({ key, kinds }) => kinds.length === 0 ? key : `${key}<${kinds[0]}>`).join(".");
     const shown = JSON.stringify(value) ?? "";
@@ -130,14 +131,14 @@ export function probesOf(format: Form, { types }: Parameters): Probe[] {
         return sampleOther(name);
     }
     if ("words" in ref) return ref.words[0];
-    if ("union" in ref) return minimalOf(ref.union[0], name, above);
+    if ("union" in ref) return minimalOf(itemAt(ref.union, 0), name, above);
     if ("list" in ref) {
       const before = elementsBefore(format, name);
       return before.length > 0 ? before : [minimalOf(ref.list, name, above)];
     }
     if (above.has(ref.type)) return {};
     const within = new Set(above).add(ref.type);
-    const required = Object.entries(types[ref.type]).filter(([member]) => !member.endsWith("?"));
+    const required = Object.entries(valueAt(types, ref.type)).filter(([member]) => !member.endsWith("?"));
     const members = Object.fromEntries(required.map(([member, each]) => [member, minimalOf(each, member, within)]));
     return { ...members, ...neededIn(ref.type) };
   }

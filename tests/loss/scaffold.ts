@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../src/lib/json_object.ts";
 import { isObject, objectsOf } from "../../src/conversation/wire_value.ts";
 import type { Form } from "../../src/conversation/seal.ts";
+import { itemAt } from "../support/items.ts";
 import type { Step } from "./probes.ts";
 import { elementsBefore } from "./sample_values.ts";
 
@@ -15,7 +16,7 @@ export function scaffolded(format: Form, body: JsonObject, steps: readonly Step[
 
 const BUILDERS: Readonly<Record<Form, (body: JsonObject, steps: readonly Step[]) => JsonObject>> = {
   chat(body, steps) {
-    const [{ key }] = steps;
+    const { key } = itemAt(steps, 0);
     if (holdsKind(steps, "tool")) after(body.messages, CHAT_CALL);
     if (["tool_choice", "parallel_tool_calls"].includes(key)) body.tools = chatTools(body.tool_choice);
     for (const message of objectsOf(body.messages)) if (isEmptyReply(message)) message.content = "Sure";
@@ -25,7 +26,7 @@ const BUILDERS: Readonly<Record<Form, (body: JsonObject, steps: readonly Step[])
     return body;
   },
   responses(body, steps) {
-    const [{ key }] = steps;
+    const { key } = itemAt(steps, 0);
     body.model ??= "acme/m";
     body.input ??= [...elementsBefore("responses", "input")];
     const isCustom = holdsKind(steps, "custom_tool_call_output");
@@ -35,7 +36,7 @@ const BUILDERS: Readonly<Record<Form, (body: JsonObject, steps: readonly Step[])
     return body;
   },
   messages(body, steps) {
-    const [{ key }] = steps;
+    const { key } = itemAt(steps, 0);
     if (holdsKind(steps, "tool_result")) {
       after(body.messages, { role: "assistant", content: [MESSAGES_CALL] });
       // Results of another message than the first, and only there.
@@ -48,7 +49,7 @@ const BUILDERS: Readonly<Record<Form, (body: JsonObject, steps: readonly Step[])
     return body;
   },
   content(body, steps) {
-    const [{ key }] = steps;
+    const { key } = itemAt(steps, 0);
     if (steps.some((step) => step.key === "functionResponse")) {
       after(body.contents, { role: "model", parts: [{ functionCall: { name: "look", id: "call_1", args: {} } }] });
     }

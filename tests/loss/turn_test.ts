@@ -3,6 +3,7 @@ import { GatewayError } from "../../src/lib/gateway_error.ts";
 import type { JsonObject } from "../../src/lib/json_object.ts";
 import type { Form } from "../../src/conversation/seal.ts";
 import { FORMS, PAIRS } from "../support/forms.ts";
+import { itemAt } from "../support/items.ts";
 import { stageOf, wholeReply } from "../texts/stage.ts";
 import { turnOf } from "../texts/support.ts";
 import { doneByGateway } from "./done_by_gateway.ts";
@@ -20,7 +21,7 @@ const MODEL = {
 const probes = new Map<Form, readonly Probe[]>();
 for (const form of FORMS) {
   const all = probesOf(form, await parametersOf(form));
-  probes.set(form, all.filter(({ steps }) => steps.length <= 2 && steps[0].key !== "stream"));
+  probes.set(form, all.filter(({ steps }) => steps.length <= 2 && itemAt(steps, 0).key !== "stream"));
 }
 
 for (const [from, to] of PAIRS) {

@@ -1,4 +1,5 @@
 import ts from "typescript";
+import { itemAt } from "../support/items.ts";
 import type { TypeRef } from "./parameters.ts";
 
 /** Members by which a client is told what to do itself, or which it sends as headers. */
@@ -38,7 +39,7 @@ export class TypeTable {
     if (type.isIntersection() && type.types.some((each) => each.flags & ts.TypeFlags.StringLike)) return "text";
     if (!(type.flags & (ts.TypeFlags.Object | ts.TypeFlags.Intersection))) return "any";
     if (this.checker.isArrayType(type) || this.checker.isTupleType(type)) {
-      const element = this.#refOf(this.checker.getTypeArguments(type as ts.TypeReference)[0]);
+      const element = this.#refOf(itemAt(this.checker.getTypeArguments(type as ts.TypeReference), 0));
       return element === null ? null : { list: element };
     }
     if (type.getCallSignatures().length > 0) return null;
@@ -57,7 +58,7 @@ export class TypeTable {
       ...plain,
       ...others.filter((ref) => typeof ref !== "string"),
     ];
-    return refs.length === 0 ? null : refs.length === 1 ? refs[0] : { union: refs };
+    return refs.length === 0 ? null : refs.length === 1 ? itemAt(refs, 0) : { union: refs };
   }
 
   #isCallable(type: ts.Type): boolean {

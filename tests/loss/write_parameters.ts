@@ -5,6 +5,7 @@
  */
 import ts from "typescript";
 import type { Form } from "../../src/conversation/seal.ts";
+import { valueAt } from "../support/items.ts";
 import { type Parameters, tableOf, type TypeRef } from "./parameters.ts";
 import { TypeTable } from "./type_table.ts";
 
@@ -82,14 +83,14 @@ function reachable(types: Parameters["types"]): Parameters["types"] {
     reached.add(ref.type);
   };
   // Grows while it is walked.
-  for (const name of reached) Object.values(types[name]).forEach(visit);
+  for (const name of reached) Object.values(valueAt(types, name)).forEach(visit);
   return Object.fromEntries([...reached].sort().map((name) => [name, types[name]]));
 }
 
 /** The content client puts `config` apart; on the wire its members stand in the request and in `generationConfig`. */
 function wireRequest({ contents: _, ...root }: Record<string, TypeRef>, table: TypeTable): Record<string, TypeRef> {
   const { type } = root["config?"] as { type: string };
-  const config = Object.entries(table.types[type]);
+  const config = Object.entries(valueAt(table.types, type));
   const isBeside = ([name]: readonly [string, TypeRef]) => BESIDE_GENERATION_CONFIG.has(name.replace("?", ""));
   table.types.GenerationConfig = Object.fromEntries(config.filter((member) => !isBeside(member)));
   const beside = Object.fromEntries(config.filter(isBeside));

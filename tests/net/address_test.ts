@@ -1,6 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { isReachable, readCidr, type Verdict, verdictOf } from "../../src/net/address.ts";
+import { itemAt } from "../support/items.ts";
 
 Deno.test("verdictOf() names what an address is", () => {
   const cases: Record<string, Verdict> = {
@@ -165,7 +166,9 @@ const spelling = fc.tuple(ipv4, fc.constantFrom("dotted", "number", "hex", "octa
         number: String(value),
         hex: `0x${value.toString(16)}`,
         octal: parts.map((part) => `0${part.toString(8)}`).join("."),
-        mixed: `0x${parts[0].toString(16)}.0${parts[1].toString(8)}.${parts[2] * 256 + parts[3]}`,
+        mixed: `0x${itemAt(parts, 0).toString(16)}.0${itemAt(parts, 1).toString(8)}.${
+          itemAt(parts, 2) * 256 + itemAt(parts, 3)
+        }`,
         short: `${parts[0]}.${value % 2 ** 24}`,
         wide: wide(parts.join(".")).replaceAll(".", "\u3002"),
         dot: `${parts.join(".")}.`,

@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import type { Clock } from "../../src/lib/clock.ts";
 import { createDeadlineWheel, TICK_MS } from "../../src/net/deadline.ts";
+import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 /** A clock that moves when told to. */
@@ -68,7 +69,7 @@ Deno.test("the wheel keeps one timer while it watches and none after", () => {
   for (const one of watched) wheel.unwatch(one);
   clock.advance(TICK_MS);
   assertEquals(clock.timers.length, 0);
-  wheel.watch(watched[0]);
+  wheel.watch(itemAt(watched, 0));
   assertEquals(clock.timers.length, 1);
 });
 

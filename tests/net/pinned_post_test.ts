@@ -3,6 +3,7 @@ import { readCidr } from "../../src/net/address.ts";
 import { EgressError } from "../../src/net/egress_error.ts";
 import { createPinnedPoster, type PinnedPost, type PinnedPoster, type PostAnswer } from "../../src/net/pinned_post.ts";
 import type { EgressPolicy } from "../../src/net/target.ts";
+import { atLeast, itemAt } from "../support/items.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
 import { CERTIFICATE } from "../webhooks/certificates.ts";
 import {
@@ -46,7 +47,7 @@ async function inWorld(behave: Behaviour, play: (world: World) => Promise<void>,
 /** Does one thing with the first request, another with the second, the last with all that follow. */
 function inTurn(...behaviours: Behaviour[]): Behaviour {
   let turn = 0;
-  return (request, connection) => behaviours[Math.min(turn++, behaviours.length - 1)](request, connection);
+  return (request, connection) => itemAt(behaviours, Math.min(turn++, behaviours.length - 1))(request, connection);
 }
 
 async function kindOf(work: Promise<unknown>): Promise<string> {
@@ -62,7 +63,7 @@ Deno.test("a poster sends POST after POST over one connection", async () => {
     assertEquals(receiver.connections, 1);
     assertEquals(receiver.received.map(({ body }) => new TextDecoder().decode(body)), ["one", "two", "three"]);
     assertEquals(receiver.received.map(({ headers }) => headers.get("x-key")), ["one", "two", "three"]);
-    assertEquals(receiver.received[2].headers.get("host"), `receiver.example:${receiver.port}`);
+    assertEquals(receiver.received[2]?.headers.get("host"), `receiver.example:${receiver.port}`);
   });
 });
 
@@ -172,7 +173,7 @@ Deno.test("a POST is sent once more, on a new connection, when the receiver clos
     await post({ headers: { "x-key": "first" } });
     assertEquals((await post()).status, 202);
     assertEquals(receiver.connections, 2);
-    const [, lost, again] = receiver.received;
+    const [, lost, again] = atLeast(receiver.received, 3);
     assertEquals([again.body, ...again.headers], [lost.body, ...lost.headers]);
   });
 });

@@ -4,6 +4,7 @@ import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { createCircuitBreaker } from "../../src/routing/circuit_breaker.ts";
 import { tryInTurn } from "../../src/routing/fallback.ts";
 import { CACHE_FALLBACK, type FallbackRule, MEDIA_FALLBACK, TEXT_FALLBACK } from "../../src/routing/fallback_rule.ts";
+import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { failureOf } from "./support.ts";
 
@@ -95,5 +96,8 @@ Deno.test("tryInTurn() passes the only candidate's failure on", async () => {
   const breaker = createCircuitBreaker({ clock: new ManualClock() });
   const options = { breaker, accountId: "demo", rule: TEXT_FALLBACK, onFallback: () => {} };
   const down = failureOf("unreachable");
-  assertStrictEquals(await assertRejects(() => tryInTurn([candidates[0]], options, () => Promise.reject(down))), down);
+  assertStrictEquals(
+    await assertRejects(() => tryInTurn([itemAt(candidates, 0)], options, () => Promise.reject(down))),
+    down,
+  );
 });

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ApiError, FunctionCallingConfigMode, GoogleGenAI } from "@google/genai";
+import { atLeast, itemAt } from "../support/items.ts";
 import { ENDPOINTS, inSandbox, PIXEL } from "./support.ts";
 
 const model = "m";
@@ -38,9 +39,10 @@ Deno.test("sandbox content streams a JSON list where no events are asked for", (
     const response = await fetch(url, request);
     assertEquals(response.headers.get("content-type"), "application/json");
     const chunks: { candidates: { content: { parts?: { text: string }[] } }[] }[] = await response.json();
-    const text = chunks.flatMap(({ candidates }) => candidates[0].content.parts ?? []).map((part) => part.text).join(
-      "",
-    );
+    const text = chunks.flatMap(({ candidates }) => itemAt(candidates, 0).content.parts ?? []).map((part) => part.text)
+      .join(
+        "",
+      );
     assertEquals(text, "You said: Hello there");
     const failed = await fetch(url, { ...request, body: JSON.stringify(body("[[fail 429 7]]")) });
     assertEquals((await failed.json())[0].error.status, "RESOURCE_EXHAUSTED");
@@ -52,10 +54,10 @@ Deno.test("sandbox content carries a signed call and its answer from turn to tur
     const functionCallingConfig = { mode: FunctionCallingConfigMode.ANY };
     const config = { ...TOOLS, toolConfig: { functionCallingConfig } };
     const first = await google.models.generateContent({ model, contents: [question], config });
-    const [call] = first.functionCalls!;
+    const call = itemAt(first.functionCalls!, 0);
     assertEquals([call.name, call.args], ["weather", { city: "city" }]);
     const answer = { functionResponse: { id: call.id, name: "weather", response: { output: "None" } } };
-    const contents = [question, first.candidates![0].content!, { role: "user", parts: [answer] }];
+    const contents = [question, itemAt(first.candidates!, 0).content!, { role: "user", parts: [answer] }];
     const second = await google.models.generateContent({ model, contents, config: TOOLS });
     assertEquals(second.text, "The tool weather answered: None");
   }));
@@ -68,13 +70,13 @@ Deno.test("sandbox content shows thoughts where they are asked for and counts th
       contents,
       config: { thinkingConfig: { includeThoughts: true } },
     });
-    const [thought, text] = shown.candidates![0].content!.parts!;
+    const [thought, text] = atLeast(itemAt(shown.candidates!, 0).content!.parts!, 2);
     assertEquals([thought.thought, thought.text], [true, "one two three"]);
     assert(text.thoughtSignature);
     assertEquals(shown.usageMetadata?.thoughtsTokenCount, 3);
     const config = { thinkingConfig: { includeThoughts: false } };
     const hidden = await google.models.generateContent({ model, contents, config });
-    assertEquals(hidden.candidates![0].content!.parts!.length, 1);
+    assertEquals(itemAt(hidden.candidates!, 0).content!.parts!.length, 1);
     assertEquals(hidden.usageMetadata?.thoughtsTokenCount, 3);
   }));
 
@@ -126,5 +128,5 @@ Deno.test("sandbox content refuses wrong keys and missing models as the vendor d
 Deno.test("sandbox lists models of content", () =>
   inSandbox(async ({ google }) => {
     const { page } = await google.models.list();
-    assertEquals(page[0].name, "models/sandbox/content-1");
+    assertEquals(page[0]?.name, "models/sandbox/content-1");
   }));

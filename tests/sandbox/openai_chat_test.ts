@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import OpenAI from "openai";
+import { itemAt } from "../support/items.ts";
 import { inSandbox, PIXEL } from "./support.ts";
 
 const ask = (content: string) => ({ model: "chat", messages: [{ role: "user" as const, content }] });
@@ -14,8 +15,8 @@ const WEATHER = {
 Deno.test("sandbox chat echoes the prompt and counts its words", () =>
   inSandbox(async ({ openai }) => {
     const reply = await openai.chat.completions.create(ask("Hello there"));
-    assertEquals(reply.choices[0].message.content, "You said: Hello there");
-    assertEquals(reply.choices[0].finish_reason, "stop");
+    assertEquals(reply.choices[0]?.message.content, "You said: Hello there");
+    assertEquals(reply.choices[0]?.finish_reason, "stop");
     assertEquals([reply.usage?.prompt_tokens, reply.usage?.completion_tokens], [2, 4]);
   }));
 
@@ -26,14 +27,14 @@ Deno.test("sandbox chat streams a word a chunk and tells usage when asked", () =
     stream.on("content", (delta) => words.push(delta));
     const reply = await stream.finalChatCompletion();
     assertEquals(words.filter((word) => word !== ""), ["You", " said:", " Hello", " there"]);
-    assertEquals(reply.choices[0].message.content, "You said: Hello there");
+    assertEquals(reply.choices[0]?.message.content, "You said: Hello there");
     assertEquals(reply.usage?.total_tokens, 6);
   }));
 
 Deno.test("sandbox chat calls the tool that is demanded and tells what it answered", () =>
   inSandbox(async ({ openai }) => {
     const request = { ...ask("Rain?"), tools: [WEATHER], tool_choice: "required" as const };
-    const { message, finish_reason } = (await openai.chat.completions.create(request)).choices[0];
+    const { message, finish_reason } = itemAt((await openai.chat.completions.create(request)).choices, 0);
     assertEquals(finish_reason, "tool_calls");
     assertEquals(message.content, null);
     const call = message.tool_calls![0];
@@ -45,14 +46,14 @@ Deno.test("sandbox chat calls the tool that is demanded and tells what it answer
       content: "None",
     }];
     const after = await openai.chat.completions.create({ model: "chat", messages, tools: [WEATHER] });
-    assertEquals(after.choices[0].message.content, "The tool weather answered: None");
+    assertEquals(after.choices[0]?.message.content, "The tool weather answered: None");
   }));
 
 Deno.test("sandbox chat streams two calls in one reply", () =>
   inSandbox(async ({ openai }) => {
     const prompt = '[[tool weather {"city":"Oslo"}]] [[tool weather {"city":"Rome"}]]';
     const stream = openai.chat.completions.stream({ ...ask(prompt), tools: [WEATHER] });
-    const { message } = (await stream.finalChatCompletion()).choices[0];
+    const { message } = itemAt((await stream.finalChatCompletion()).choices, 0);
     const calls = message.tool_calls!.map((call) => call.type === "function" && call.function.arguments);
     assertEquals(calls, ['{"city":"Oslo"}', '{"city":"Rome"}']);
     assertEquals(new Set(message.tool_calls!.map(({ id }) => id)).size, 2);
@@ -64,10 +65,10 @@ Deno.test("sandbox chat hides thoughts and counts them, a reasoner shows them", 
       ...ask("[[think one two three]] Hi"),
       reasoning_effort: "low",
     });
-    assert(!("reasoning_content" in plain.choices[0].message));
+    assert(!("reasoning_content" in itemAt(plain.choices, 0).message));
     assertEquals(plain.usage?.completion_tokens_details?.reasoning_tokens, 3);
     const shown = await openai.chat.completions.create({ ...ask("[[think one two three]] Hi"), model: "reasoner-1" });
-    const message = shown.choices[0].message as { reasoning_content?: string };
+    const message = itemAt(shown.choices, 0).message as { reasoning_content?: string };
     assertEquals(message.reasoning_content, "one two three");
   }));
 
@@ -83,12 +84,12 @@ Deno.test("sandbox chat answers an instance of the schema that is asked for", ()
       ...ask("Who?"),
       response_format: { type: "json_schema", json_schema: { name: "person", schema, strict: true } },
     });
-    assertEquals(JSON.parse(reply.choices[0].message.content!), { name: "name", age: 18 });
+    assertEquals(JSON.parse(itemAt(reply.choices, 0).message.content!), { name: "name", age: 18 });
     const json = await openai.chat.completions.create({
       ...ask("Some JSON"),
       response_format: { type: "json_object" },
     });
-    assertEquals(JSON.parse(json.choices[0].message.content!), { echo: "Some JSON" });
+    assertEquals(JSON.parse(itemAt(json.choices, 0).message.content!), { echo: "Some JSON" });
   }));
 
 Deno.test("sandbox chat says which pictures it sees", () =>
@@ -98,7 +99,7 @@ Deno.test("sandbox chat says which pictures it sees", () =>
       { type: "image_url" as const, image_url: { url: `data:image/png;base64,${PIXEL}` } },
     ];
     const reply = await openai.chat.completions.create({ model: "chat", messages: [{ role: "user", content }] });
-    assertEquals(reply.choices[0].message.content, "You said: Look\nI see 1 image (image/png, 70 bytes).");
+    assertEquals(reply.choices[0]?.message.content, "You said: Look\nI see 1 image (image/png, 70 bytes).");
   }));
 
 Deno.test("sandbox chat reports a long prefix as cached the second time", () =>

@@ -2,6 +2,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { ApiError } from "@google/genai";
 import OpenAI from "openai";
+import { itemAt } from "../support/items.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
 import { ENDPOINTS, FORMS, inSandbox, post, postStreamed } from "./support.ts";
 
@@ -219,7 +220,7 @@ Deno.test("[[words]] says so many words, a delta each", () =>
 Deno.test("[[think]] thinks that first, [[redact]] hides it", () =>
   inSandbox(async ({ anthropic, google }) => {
     const blocks = async (text: string) => (await anthropic.messages.create(messages(text))).content;
-    const [thought] = await blocks("[[think It depends]] Hi");
+    const thought = itemAt(await blocks("[[think It depends]] Hi"), 0);
     assertEquals(thought.type === "thinking" && thought.thinking, "It depends");
     const hidden = await blocks("[[redact It depends]] Hi");
     assertEquals(hidden.map(({ type }) => type), ["redacted_thinking", "text"]);
@@ -227,7 +228,7 @@ Deno.test("[[think]] thinks that first, [[redact]] hides it", () =>
     const both = { ...messages("Hi"), messages: [...messages("Hi").messages, ...again] };
     assertEquals((await anthropic.messages.create(both)).stop_reason, "end_turn");
     const shown = await google.models.generateContent({ model: "m", contents: "[[redact It depends]] Hi" });
-    assertEquals(shown.candidates![0].content!.parts!.length, 1);
+    assertEquals(itemAt(shown.candidates!, 0).content!.parts!.length, 1);
   }));
 
 Deno.test("[[tool]] calls the tool with the arguments given, or with some of its own", () =>
@@ -250,19 +251,19 @@ Deno.test("[[tool]] calls the tool with the arguments given, or with some of its
 Deno.test("[[stop]] gives that reason in each form's word", () =>
   inSandbox(async ({ openai, anthropic, google }) => {
     const text = "[[stop max_tokens]] Hi";
-    assertEquals((await openai.chat.completions.create(chat(text))).choices[0].finish_reason, "length");
+    assertEquals((await openai.chat.completions.create(chat(text))).choices[0]?.finish_reason, "length");
     assertEquals((await openai.responses.create({ model: "m", input: text })).status, "incomplete");
     assertEquals((await anthropic.messages.create(messages(text))).stop_reason, "max_tokens");
     const reply = await google.models.generateContent({ model: "m", contents: text });
-    assertEquals(reply.candidates![0].finishReason as string, "MAX_TOKENS");
+    assertEquals(itemAt(reply.candidates!, 0).finishReason as string, "MAX_TOKENS");
   }));
 
 Deno.test("[[refuse]] declines as each vendor does", () =>
   inSandbox(async ({ openai, anthropic, google }) => {
-    const { message } = (await openai.chat.completions.create(chat("[[refuse]]"))).choices[0];
+    const { message } = itemAt((await openai.chat.completions.create(chat("[[refuse]]"))).choices, 0);
     assertEquals([message.content, message.refusal], [null, "I cannot help with that."]);
-    const [item] = (await openai.responses.create({ model: "m", input: "[[refuse]]" })).output;
-    assertEquals(item.type === "message" && item.content[0].type, "refusal");
+    const item = itemAt((await openai.responses.create({ model: "m", input: "[[refuse]]" })).output, 0);
+    assertEquals(item.type === "message" && itemAt(item.content, 0).type, "refusal");
     const reply = await anthropic.messages.create(messages("[[refuse]]"));
     assertEquals([reply.stop_reason, reply.content.length], ["refusal", 0]);
     const blocked = await google.models.generateContent({ model: "m", contents: "[[refuse]]" });

@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { PromptCache } from "../../src/sandbox/prompt_cache.ts";
 import type { Segment } from "../../src/sandbox/tokens.ts";
+import { itemAt } from "../support/items.ts";
 
 const segment = (text: string, tokens: number, ttl?: "5m" | "1h"): Segment => ({
   text,
@@ -31,7 +32,7 @@ Deno.test("a marked prefix is written by its life, then read", () => {
   const prompt = [segment("a", 10, "1h"), segment("b", 20, "5m"), segment("c", 5)];
   assertEquals(cache.account("m", prompt, true), shares(0, 20, 10));
   assertEquals(cache.account("m", prompt, true), shares(30));
-  assertEquals(cache.account("m", [prompt[0], segment("d", 4, "5m")], true), shares(10, 4));
+  assertEquals(cache.account("m", [itemAt(prompt, 0), segment("d", 4, "5m")], true), shares(10, 4));
 });
 
 Deno.test("a long prefix without a mark is not cached where marks decide", () => {

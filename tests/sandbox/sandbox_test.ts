@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type SeenRequest, startSandbox } from "../../src/sandbox/mod.ts";
+import { itemAt } from "../support/items.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
 import { ENDPOINTS, inSandbox, post, postStreamed } from "./support.ts";
 
@@ -9,7 +10,7 @@ Deno.test("a sandbox keeps what it was asked", async () => {
     const body = ENDPOINTS.content.body("Hi");
     const response = await post(sandbox, "content", body, { "x-extra": "1" });
     await response.body?.cancel();
-    const [seen] = sandbox.seen;
+    const seen = itemAt(sandbox.seen, 0);
     assertEquals([seen.method, seen.path], ["POST", "/google/v1beta/models/m:generateContent"]);
     assertEquals([seen.headers["x-extra"], seen.headers["x-goog-api-key"]], ["1", "sandbox"]);
     assertEquals(seen.body, body);
@@ -35,7 +36,7 @@ Deno.test("a sandbox notes a client that leaves while it is kept waiting", () =>
     await until(() => sandbox.seen.length === 1);
     leaving.abort();
     await assertRejects(() => asked);
-    await until(() => sandbox.seen[0].cancelled);
+    await until(() => itemAt(sandbox.seen, 0).cancelled);
   }));
 
 Deno.test("a sandbox notes a client that leaves in the middle of a stream", () =>
@@ -43,9 +44,9 @@ Deno.test("a sandbox notes a client that leaves in the middle of a stream", () =
     const { body } = await postStreamed(sandbox, "messages", "[[pause 60000]] Hi");
     const reader = body!.getReader();
     await reader.read();
-    assert(!sandbox.seen[0].cancelled);
+    assert(!itemAt(sandbox.seen, 0).cancelled);
     await reader.cancel();
-    await until(() => sandbox.seen[0].cancelled);
+    await until(() => itemAt(sandbox.seen, 0).cancelled);
   }));
 
 Deno.test("a sandbox notes nothing of a client that stays to the end", () =>

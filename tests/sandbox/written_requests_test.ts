@@ -26,6 +26,7 @@ import { checkChat } from "../../src/sandbox/families/openai_chat_rules.ts";
 import { checkResponses } from "../../src/sandbox/families/openai_responses_rules.ts";
 import { issueSeal } from "../../src/sandbox/seals.ts";
 import { conversationOf, targetOf } from "../support/conversations.ts";
+import { itemAt } from "../support/items.ts";
 
 const PROVIDER = "vendor";
 const forms = fc.constantFrom("chat", "responses", "messages", "content");
@@ -183,9 +184,9 @@ function choiceOf(kind: string | null, tools: readonly Tool[]): ToolChoice | nul
     case "required":
       return { kind };
     case "tool":
-      return { kind, tool: tools[0].name };
+      return { kind, tool: itemAt(tools, 0).name };
     case "allowed":
-      return { kind, mode: "required", tools: [tools[0].name] };
+      return { kind, mode: "required", tools: [itemAt(tools, 0).name] };
     default:
       return null;
   }

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { cloneValue } from "../../src/store/clone_value.ts";
+import { itemAt } from "../support/items.ts";
 
 Deno.test("copied() gives what structuredClone() gives", () => {
   const value = fc.anything({ withBigInt: true, withDate: true, withMap: true, withTypedArray: true, maxDepth: 5 });
@@ -10,7 +11,7 @@ Deno.test("copied() gives what structuredClone() gives", () => {
 Deno.test("copied() shares nothing with the original", () => {
   const value = { list: [{ n: 1 }], bytes: new Uint8Array([1]), date: new Date(1) };
   const copy = cloneValue(value);
-  value.list[0].n = 2;
+  itemAt(value.list, 0).n = 2;
   value.bytes[0] = 2;
   value.date.setTime(2);
   assertEquals(copy, { list: [{ n: 1 }], bytes: new Uint8Array([1]), date: new Date(1) });

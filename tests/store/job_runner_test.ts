@@ -4,6 +4,7 @@ import type { StoreEngine } from "../../src/store/engine.ts";
 import { createJobRunner, jobBackoffMs, type JobRunner, type JobRunnerOptions } from "../../src/store/job_runner.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 import type { Commit, Job, Store } from "../../src/store/store.ts";
+import { itemAt } from "../support/items.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
 
 const LEASE_MS = 30_000;
@@ -175,7 +176,7 @@ test("aborts work whose lease is another's, and writes nothing for it", async ({
   });
   await until(() => runner.running === 1);
   clock.stall(LEASE_MS); // the process was stopped, and another took the job meanwhile
-  const [taken] = await store.claim(["k"], 1, 10 * LEASE_MS);
+  const taken = itemAt(await store.claim(["k"], 1, 10 * LEASE_MS), 0);
   clock.advance(5_000);
   await until(() => reason !== null && runner.running === 0);
   assertEquals(logged.map(([event]) => event), ["job_lease_lost"]);
@@ -371,7 +372,7 @@ test("gives back what is still running when the grace is over, due at once, no a
   clock.advance(1_000);
   await drained;
   assert(signal!.aborted);
-  const [job] = await store.claim(["k"], 9, 1);
+  const job = itemAt(await store.claim(["k"], 9, 1), 0);
   assertEquals([job.ref, job.epoch, job.attempt], ["t", 2, 0]);
 });
 

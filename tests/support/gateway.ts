@@ -50,7 +50,8 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const logLines: string[] = [];
   const config = testConfig(sandbox, key, adminKey, options);
   const log = jsonLog(options.logLevel ?? "debug", (line) => void logLines.push(line));
-  const app = await startApp({ config, log, clock: options.clock, random: options.random });
+  const { clock, random } = options;
+  const app = await startApp({ config, log, ...(clock && { clock }), ...(random && { random }) });
   return {
     app,
     sandbox,

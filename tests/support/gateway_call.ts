@@ -28,7 +28,7 @@ export function callerOf(address: string, own: Readonly<Record<string, string>>)
       method,
       redirect: "manual",
       headers: { ...own, ...(body === undefined ? {} : JSON_TYPE), ...headers },
-      body: body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body),
+      body: body === undefined ? null : typeof body === "string" ? body : JSON.stringify(body),
     });
     const text = await response.text();
     return { status: response.status, headers: response.headers, text, json: parsed(text) };

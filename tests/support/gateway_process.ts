@@ -49,7 +49,7 @@ export function startGatewayProcess(options: ProcessOptions): GatewayProcess {
   const child = new Deno.Command("bash", {
     args: ["-c", `${limit}exec "$0" "$@" ${redirects}`, Deno.execPath(), ...run],
     cwd: folder,
-    env,
+    ...(env && { env }),
     stdin: "null",
     stdout: "piped",
     stderr: "piped",

@@ -9,7 +9,7 @@ export async function ioTurn(): Promise<void> {
     listener.accept(),
   ]);
   const byte = new Uint8Array(1);
-  for (const [from, to] of [[near, far], [far, near]]) {
+  for (const [from, to] of [[near, far], [far, near]] as const) {
     await from.write(byte);
     await to.read(byte);
   }

@@ -1,7 +1,12 @@
+import { atLeast, itemAt } from "./items.ts";
+
 /** A table as the formatter of the repository lays it out. */
 export function padded(rows: readonly (readonly string[])[]): string[] {
-  const widths = rows[0].map((_, column) => Math.max(3, ...rows.map((row) => row[column].length)));
-  const [head, ...body] = rows.map((row) => line(row.map((cell, column) => cell.padEnd(widths[column]))));
+  const widths = itemAt(rows, 0).map((_, column) => Math.max(3, ...rows.map((row) => itemAt(row, column).length)));
+  const [head, ...body] = atLeast(
+    rows.map((row) => line(row.map((cell, column) => cell.padEnd(itemAt(widths, column))))),
+    1,
+  );
   return [head, line(widths.map((width) => "-".repeat(width))), ...body];
 }
 

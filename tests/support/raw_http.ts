@@ -1,3 +1,5 @@
+import { atLeast } from "./items.ts";
+
 /** One answer as it stood on the wire. */
 export interface RawAnswer {
   readonly status: number;
@@ -80,7 +82,7 @@ function answersIn(text: string, headOnly: boolean): RawAnswer[] {
   for (;;) {
     const end = rest.indexOf("\r\n\r\n");
     if (end < 0) return answers;
-    const [statusLine, ...lines] = rest.slice(0, end).split("\r\n");
+    const [statusLine, ...lines] = atLeast(rest.slice(0, end).split("\r\n"), 1);
     const headers = new Headers(lines.map((line): [string, string] => {
       const colon = line.indexOf(":");
       return [line.slice(0, colon), line.slice(colon + 1).trim()];

@@ -1,3 +1,5 @@
+import { atLeast } from "./items.ts";
+
 /** One request as it stood on the wire. */
 export interface WireSeen {
   readonly method: string;
@@ -100,13 +102,13 @@ function vendorSide(connection: Deno.Conn, nth: number, seen: WireSeen[]): Vendo
     async request() {
       let head: number;
       while ((head = text.indexOf("\r\n\r\n")) < 0) if (!await more()) return null;
-      const [line, ...fields] = text.slice(0, head).split("\r\n");
+      const [line, ...fields] = atLeast(text.slice(0, head).split("\r\n"), 1);
       const headers = new Headers(fields.map((field) => splitField(field)));
       const end = head + 4 + Number(headers.get("content-length") ?? 0);
       while (text.length < end) if (!await more()) return null;
       const body = decoder.decode(Uint8Array.from(text.slice(head + 4, end), (sign) => sign.charCodeAt(0)));
       text = text.slice(end);
-      const [method, path] = line.split(" ");
+      const [method, path] = atLeast(line.split(" "), 2);
       const request = { method, path, headers, body };
       seen.push(request);
       return request;

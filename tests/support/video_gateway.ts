@@ -66,7 +66,7 @@ export async function startVideoGateway(options: VideoGatewayOptions = {}): Prom
   const config = readConfig(JSON.stringify(tree), "test.json", () => undefined);
   const app = await startApp({
     config,
-    clock: options.clock,
+    ...(options.clock && { clock: options.clock }),
     log: jsonLog("debug", (line) => void logLines.push(line)),
   });
 

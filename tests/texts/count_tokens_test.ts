@@ -9,6 +9,7 @@ import { messagesEndpoint } from "../../src/upstreams/anthropic/text.ts";
 import { chatEndpoint, responsesEndpoint } from "../../src/upstreams/openai/text.ts";
 import type { TextEndpoint } from "../../src/upstreams/upstream.ts";
 import { conversationOf } from "../support/conversations.ts";
+import { itemAt } from "../support/items.ts";
 import { type Behaviour, errorOf, failing, stageOf } from "./stage.ts";
 import { responseOf } from "./support.ts";
 import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
@@ -56,13 +57,16 @@ for (
   Deno.test(`countTokens() asks a ${form} vendor's own counter, and says who counted`, async () => {
     const { turns, sent, estimates } = counting({ one: [form, says(answer)] });
     assertEquals(await countTokens(turnWith(), turns.parts), { tokens: 41, countedBy: "one" });
-    assertEquals(sent[0].call.path, path);
-    assertEquals(Object.keys(sent[0].body).sort(), [...names]);
+    assertEquals(itemAt(sent, 0).call.path, path);
+    assertEquals(Object.keys(itemAt(sent, 0).body).sort(), [...names]);
     assertEquals(estimates, [], "a count costs nothing");
   });
 
   for (
-    const [name, broken] of [["HTML", "<html>"], ["no count", "{}"], ["a count in words", answer.replace("41", '"41"')]]
+    const [name, broken] of [["HTML", "<html>"], ["no count", "{}"], [
+      "a count in words",
+      answer.replace("41", '"41"'),
+    ]] as const
   ) {
     Deno.test(`countTokens() reads ${name} from a ${form} counter as a broken answer`, async () => {
       const { turns } = counting({ one: [form, says(broken)] });
@@ -118,7 +122,7 @@ Deno.test("countTokens() passes over a provider whose form cannot say the reques
     assertEquals(count, { tokens: 7, countedBy: "well" });
   }
   assertEquals(sent.map(({ provider }) => provider), ["well", "well", "well"]);
-  const { failuresInARow } = breaker.health()[0].models[0];
+  const { failuresInARow } = itemAt(itemAt(breaker.health(), 0).models, 0);
   assertEquals([breaker.availabilityOf(target, "a"), failuresInARow], ["available", 1]);
   assertEquals(lines.map(({ event, fields }) => [event, fields.provider, fields.code]).at(-1), [
     "upstream_failed_over",

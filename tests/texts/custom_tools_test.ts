@@ -3,6 +3,7 @@ import fc from "fast-check";
 import type { ReplyEvent } from "../../src/conversation/events.ts";
 import { customToolsOf, customToolUnwrapper, unwrappedPart } from "../../src/texts/custom_tools.ts";
 import { conversationOf } from "../support/conversations.ts";
+import { itemAt } from "../support/items.ts";
 
 const CUSTOM = new Set(["patch"]);
 
@@ -15,7 +16,7 @@ function streamed(tool: string, pieces: readonly string[]): { custom: boolean; t
     { type: "part-end", index: 3 },
   ];
   const out = events.flatMap(unwrap);
-  const [start] = out;
+  const start = itemAt(out, 0);
   const deltas = out.flatMap((event) => event.type === "part-delta" ? [event.text] : []);
   const custom = start.type === "part-start" && start.part.kind === "tool_call" && start.part.custom === true;
   return { custom, text: deltas.join(""), deltas: deltas.length };

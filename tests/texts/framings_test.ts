@@ -11,6 +11,7 @@ import { replyOf } from "../support/assemble.ts";
 import { FRAMED_IDS, FRAMED_REPLIES, FRAMED_TEXT, FRAMED_TOKENS } from "../support/framed_replies.ts";
 import { FRAMINGS } from "../support/framings.ts";
 import { CODECS, FORMS } from "../support/forms.ts";
+import { valueAt } from "../support/items.ts";
 import { attemptOf, bodyOf, cutAt, passRelayOf, relayAll, tillOf } from "./support.ts";
 
 /** What came of a stream: the caller's bytes, what was charged, and the ids that were kept. */
@@ -89,7 +90,7 @@ for (const form of FORMS) {
     });
 
     Deno.test(`a ${form} stream with ${framing} is read to the same events, cut at every byte`, () => {
-      const expected = eventsIn(form, [new TextEncoder().encode(FRAMINGS.LF(FRAMED_REPLIES[form]))]);
+      const expected = eventsIn(form, [new TextEncoder().encode(valueAt(FRAMINGS, "LF")(FRAMED_REPLIES[form]))]);
       for (const [name, pieces] of cutsOf(wire)) assertEquals(eventsIn(form, pieces), expected, name);
     });
 

@@ -40,7 +40,7 @@ Deno.test("withMediaInlined() puts the bytes in the place of addresses, also ins
   }]);
   const { turns } = await withMediaInlined(before, always, inline, asker());
   const inlined = { kind: "image", source: { kind: "base64", mediaType: "image/png", data: "AAAA" } } as const;
-  assertEquals(turns[1].parts, [inlined, { ...result, parts: [inlined] }]);
+  assertEquals(turns[1]?.parts, [inlined, { ...result, parts: [inlined] }]);
 });
 
 Deno.test("withMediaInlined() leaves alone what the vendor can fetch, and what is there already", async () => {

@@ -1,3 +1,4 @@
+import { itemAt } from "../support/items.ts";
 import { passRelayOf } from "./support.ts";
 import { eventReaderOf } from "../support/event_reader.ts";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
@@ -68,7 +69,7 @@ for (const form of FORMS) {
   Deno.test(`PassRelay charges what the ${form} follower says, once, for the turn's request`, async () => {
     const { relay, till } = relayFor(form);
     await relayAll(relay, cutAt(wireOf(form, REPLY), []));
-    const [{ requestId, model, provider, amount, usage, kind }] = till.charges;
+    const { requestId, model, provider, amount, usage, kind } = itemAt(till.charges, 0);
     assertEquals([requestId, model, provider, kind], ["req_1", "acme/m", "acme", "text"]);
     assertEquals(usage, USAGE);
     // 12 tokens at 0.001 and 30 at 0.002 USD, in units of 10^-10 USD.
@@ -115,7 +116,7 @@ for (const form of FORMS) {
       assertStringIncludes(failure!.message, "ended the stream before the reply was complete");
       assertEquals(failure!.frames, form === "responses" ? 2 : 1, `cut at ${at}`);
       assertEquals(till.charges.length, 1);
-      assertEquals(till.charges[0].usage!.estimated, true);
+      assertEquals(itemAt(till.charges, 0).usage!.estimated, true);
     }
   });
 
@@ -125,7 +126,7 @@ for (const form of FORMS) {
     await relay.take(new TextEncoder().encode(wire.slice(0, wire.indexOf("Zwei") + 4)));
     relay.left();
     while (till.charges.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
-    const { estimated, outputTokens = 0, freshTokens = 0 } = till.charges[0].usage!;
+    const { estimated, outputTokens = 0, freshTokens = 0 } = itemAt(till.charges, 0).usage!;
     assertEquals(estimated, true);
     assert(outputTokens > 5 && outputTokens < 60, String(outputTokens));
     assert(freshTokens > 5 && freshTokens < 30, String(freshTokens));
@@ -190,7 +191,7 @@ Deno.test("PassRelay hides the usage chunk from a chat caller who did not ask, w
     for (let at = 0; at < length; at++) {
       const { relay, till } = relayFor("chat", {});
       assertEquals(await relayAll(relay, cutAt(wire, [at / length + 1e-9])), shown.join(""), `${name}, cut at ${at}`);
-      assertEquals(till.charges[0].usage, USAGE);
+      assertEquals(itemAt(till.charges, 0).usage, USAGE);
     }
     await fc.assert(
       fc.asyncProperty(cuts, async (places) => {
@@ -208,7 +209,7 @@ Deno.test("PassRelay hides a usage chunk that is the last line and has no end", 
   const { relay, till } = relayFor("chat", {});
   const text = await relayAll(relay, cutAt(wire.slice(0, end), []));
   assert(!text.includes('"usage":{'));
-  assertEquals(till.charges[0].usage, USAGE);
+  assertEquals(itemAt(till.charges, 0).usage, USAGE);
 });
 
 Deno.test("PassRelay leaves a chunk alone that has no choices and no usage either", async () => {
@@ -224,14 +225,14 @@ Deno.test("PassRelay charges the last usage of a vendor that sends running total
   const wire = chunk(1, null) + chunk(2, "stop") + chunk(3, null) + "data: [DONE]\n\n";
   const { relay, till } = relayFor("chat");
   assertEquals(await relayAll(relay, wire.split(/(?<=\n\n)/).map((text) => new TextEncoder().encode(text))), wire);
-  assertEquals(till.charges[0].usage!.outputTokens, 3);
+  assertEquals(itemAt(till.charges, 0).usage!.outputTokens, 3);
 });
 
 Deno.test("PassRelay takes a chat stream without [DONE] as complete once it has a finish reason", async () => {
   const wire = wireOf("chat", REPLY).replace("data: [DONE]\n\n", "");
   const { relay, till } = relayFor("chat");
   assertEquals(await relayAll(relay, cutAt(wire, [0.3, 0.6])), wire);
-  assertEquals(till.charges[0].usage, USAGE);
+  assertEquals(itemAt(till.charges, 0).usage, USAGE);
 });
 
 Deno.test("PassRelay estimates the usage of a complete reply that reports none", async () => {
@@ -239,7 +240,7 @@ Deno.test("PassRelay estimates the usage of a complete reply that reports none",
   const wire = wireOf("chat", [...REPLY.slice(0, -1), finish]);
   const { relay, till } = relayFor("chat");
   assertEquals(await relayAll(relay, cutAt(wire, [])), wire);
-  const { estimated, outputTokens = 0 } = till.charges[0].usage!;
+  const { estimated, outputTokens = 0 } = itemAt(till.charges, 0).usage!;
   assertEquals(estimated, true);
   assert(outputTokens > 20 && outputTokens < 60, String(outputTokens));
 });
@@ -311,7 +312,7 @@ Deno.test("PassRelay drops half an event behind the finish reason, and closes th
   const cut = whole.slice(0, whole.lastIndexOf('"usage":{'));
   const sent = await relayAll(relay, [new TextEncoder().encode(cut)]);
   assertEquals(sent, whole.slice(0, cut.lastIndexOf("data:")));
-  assertEquals(till.charges[0].usage!.estimated, true);
+  assertEquals(itemAt(till.charges, 0).usage!.estimated, true);
 });
 
 Deno.test("PassRelay passes a picture of several megabytes in one event", async () => {
@@ -322,7 +323,7 @@ Deno.test("PassRelay passes a picture of several megabytes in one event", async 
   const wire = `data: ${JSON.stringify({ candidates, usageMetadata })}\r\n\r\n`;
   const sent = await relayAll(relay, cutAt(wire, Array.from({ length: 300 }, (_, nth) => nth / 300)));
   assertEquals([sent.length, sent === wire], [wire.length, true]);
-  assertEquals([till.charges[0].usage!.outputTokens, till.charges[0].usage!.imagesMade], [30, 1]);
+  assertEquals([itemAt(till.charges, 0).usage!.outputTokens, itemAt(till.charges, 0).usage!.imagesMade], [30, 1]);
   const reader = CODECS.content.upstream.streamReader();
   const pieces = cutAt(wire, [0.2, 0.4, 0.6]);
   const events = [...pieces.flatMap((piece) => [...reader.push(piece)]), ...reader.end()];

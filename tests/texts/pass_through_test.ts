@@ -4,6 +4,7 @@ import type { JsonObject } from "../../src/lib/json_object.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { replyOf } from "../support/assemble.ts";
 import { replyContextOf } from "../support/conversations.ts";
+import { itemAt } from "../support/items.ts";
 import { errorOf, stageOf, streamed, wholeReply } from "./stage.ts";
 import { CODECS, FORMS } from "../support/forms.ts";
 import { bodyOf, REPLY, responseOf, turnOf, USAGE, wireOf } from "./support.ts";
@@ -38,7 +39,7 @@ for (const form of FORMS) {
       ["JSON that was cut", '{"id":"x","choices":[{"mess'],
       ["JSON of another shape", '{"hello":"world"}'],
       ["no object", "[]"],
-    ]
+    ] as const
   ) {
     Deno.test(`TextTurns answers 502 and charges nothing when a ${form} vendor says ${name}`, async () => {
       for (const vendor of [form, FORMS.find((other) => other !== form)!]) {
@@ -61,7 +62,7 @@ for (const form of FORMS) {
         providers: { one: [vendor, () => responseOf([JSON.stringify(bare)], "application/json")] },
       });
       await (await turns.run(turnOf(form))).text();
-      const [{ usage }] = till.charges;
+      const { usage } = itemAt(till.charges, 0);
       assert(usage?.estimated && usage.outputTokens! > 20 && usage.freshTokens! > 5);
     }
   });
@@ -110,7 +111,7 @@ Deno.test("TextTurns hands a content vendor the bytes with the model in the path
   const text = '{ "contents":[{"parts":[{"text":"Hi"}]}], "extra_body": {"provider":{"type":"nosuch"}}, "x": 1.0 }';
   await (await turns.run(turnOf("content", { text, body: { ...JSON.parse(text), model: "acme/m", stream: false } })))
     .text();
-  const { body, path } = sent[0].call;
+  const { body, path } = itemAt(sent, 0).call;
   assertEquals(new TextDecoder().decode(body as Uint8Array), '{ "contents":[{"parts":[{"text":"Hi"}]}], "x": 1.0 }');
   assertEquals(path, "/content/vm/false");
 });
@@ -132,7 +133,7 @@ Deno.test("TextTurns forwards the caller's flags to a vendor of the caller's for
   for (const [vendor, headers] of [["messages", forwarded], ["chat", {}]] as const) {
     const { turns, sent } = stageOf({ providers: { one: [vendor, wholeReply(vendor)] } });
     await (await turns.run(turnOf("messages", { header }))).text();
-    assertEquals(sent[0].call.headers, headers);
+    assertEquals(itemAt(sent, 0).call.headers, headers);
   }
 });
 

@@ -3,6 +3,7 @@ import type { Conversation, Part } from "../../src/conversation/conversation.ts"
 import { BoundedMemory } from "../../src/texts/bounded_memory.ts";
 import { reasoningMemoryOver } from "../../src/texts/reasoning_memory.ts";
 import { conversationOf } from "../support/conversations.ts";
+import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 const seal = { form: "messages", issuer: "acme", value: "proof" } as const;
@@ -18,22 +19,22 @@ Deno.test("reasoning memory puts thoughts back before the call that they belong 
   memory.keep("demo", [thought, call], "all");
   const bare = { kind: "reasoning", text: "what the client shows" } as const;
   const { turns } = memory.restore("demo", conversationWith([bare, call]));
-  assertEquals(turns[0].parts, [thought, { ...call, seal: undefined }]);
+  assertEquals(turns[0]?.parts, [thought, { ...call, seal: undefined }]);
 });
 
 Deno.test("reasoning memory puts a call's own proof back", () => {
   const memory = reasoningMemoryOver(new BoundedMemory(new ManualClock()));
   memory.keep("demo", [{ ...call, seal }], "all");
-  assertEquals(memory.restore("demo", conversationWith([call])).turns[0].parts, [{ ...call, seal }]);
+  assertEquals(memory.restore("demo", conversationWith([call])).turns[0]?.parts, [{ ...call, seal }]);
 });
 
 Deno.test("reasoning memory keeps accounts apart and forgets after some hours", () => {
   const clock = new ManualClock();
   const memory = reasoningMemoryOver(new BoundedMemory(clock));
   memory.keep("demo", [thought, call], "all");
-  assertEquals(memory.restore("other", conversationWith([call])).turns[0].parts.length, 1);
+  assertEquals(memory.restore("other", conversationWith([call])).turns[0]?.parts.length, 1);
   clock.advance(7 * 3_600_000);
-  assertEquals(memory.restore("demo", conversationWith([call])).turns[0].parts.length, 1);
+  assertEquals(memory.restore("demo", conversationWith([call])).turns[0]?.parts.length, 1);
 });
 
 const said = { kind: "text", text: "Here is what I found, in some words." } as const;
@@ -43,10 +44,10 @@ Deno.test("reasoning memory puts the seal of a text back, for who sends nothing 
   for (const seals of ["all", "last"] as const) {
     const memory = reasoningMemoryOver(new BoundedMemory(new ManualClock()));
     memory.keep("demo", [{ ...said, seal }], seals);
-    assertEquals(memory.restore("demo", conversationWith([said])).turns[0].parts, [{ ...said, seal }]);
-    assertEquals(memory.restore("other", conversationWith([said])).turns[0].parts, [said]);
+    assertEquals(memory.restore("demo", conversationWith([said])).turns[0]?.parts, [{ ...said, seal }]);
+    assertEquals(memory.restore("other", conversationWith([said])).turns[0]?.parts, [said]);
     const other = { ...said, text: `${said.text} ` };
-    assertEquals(memory.restore("demo", conversationWith([other])).turns[0].parts, [other]);
+    assertEquals(memory.restore("demo", conversationWith([other])).turns[0]?.parts, [other]);
   }
 });
 
@@ -60,12 +61,12 @@ Deno.test("reasoning memory keeps no seal of a text that may stand anywhere", ()
 Deno.test("reasoning memory keeps what stands behind the last words, and of others what their format does not carry", () => {
   const memory = reasoningMemoryOver(new BoundedMemory(new ManualClock()));
   memory.keep("demo", [thought, said, late], "last");
-  assertEquals(memory.restore("demo", conversationWith([said])).turns[0].parts, [late, { ...said, seal: undefined }]);
-  assertEquals(memory.restore("demo", conversationWith([thought, said])).turns[0].parts[0], thought);
+  assertEquals(memory.restore("demo", conversationWith([said])).turns[0]?.parts, [late, { ...said, seal: undefined }]);
+  assertEquals(itemAt(memory.restore("demo", conversationWith([thought, said])).turns, 0).parts[0], thought);
   memory.keep("demo", [thought, { ...call, callId: "c2" }, { ...call, seal }], "last");
-  const both = memory.restore("demo", conversationWith([{ ...call, callId: "c2" }, call])).turns[0].parts;
+  const both = itemAt(memory.restore("demo", conversationWith([{ ...call, callId: "c2" }, call])).turns, 0).parts;
   assertEquals(both, [{ ...call, callId: "c2" }, { ...call, seal }]);
   const none = reasoningMemoryOver(new BoundedMemory(new ManualClock()));
   none.keep("demo", [{ ...said, seal }], "none");
-  assertEquals(none.restore("demo", conversationWith([said])).turns[0].parts, [said]);
+  assertEquals(none.restore("demo", conversationWith([said])).turns[0]?.parts, [said]);
 });

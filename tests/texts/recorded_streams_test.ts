@@ -1,3 +1,4 @@
+import { itemAt } from "../support/items.ts";
 import { passRelayOf } from "./support.ts";
 import { assert, assertEquals } from "@std/assert";
 import { encodeFrames } from "../../src/lib/sse.ts";
@@ -30,7 +31,7 @@ Deno.test({
       assertEquals(text, wire, name);
       if (follower.usage() === null) continue;
       complete++;
-      assertEquals(till.charges[0].usage, follower.usage()!, name);
+      assertEquals(itemAt(till.charges, 0).usage, follower.usage()!, name);
     }
     assert(complete > 40, `${complete} streams were complete`);
   },

@@ -21,6 +21,7 @@ import type { Provider } from "../../src/upstreams/provider.ts";
 import type { TextEndpoint } from "../../src/upstreams/upstream.ts";
 import { replyContextOf } from "../support/conversations.ts";
 import { CODECS } from "../support/forms.ts";
+import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
 
@@ -166,7 +167,7 @@ export function attemptOf(
     turn: turnOf(form, { stream: true, ...turn }),
     model: MODEL,
     catalog: createCatalog([MODEL]),
-    candidate: MODEL.serves[0],
+    candidate: itemAt(MODEL.serves, 0),
     provider: providerOf("acme", [endpoint], outbound),
     endpoint,
     settlement: new Settlement(facts, till.admission, parts),

@@ -16,6 +16,7 @@ import { TranslateRelay } from "../../src/texts/translate_relay.ts";
 import type { Translation } from "../../src/texts/translation.ts";
 import { replyOf } from "../support/assemble.ts";
 import { conversationOf, replyContextOf } from "../support/conversations.ts";
+import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { CODECS, FORMS } from "../support/forms.ts";
 import { attemptOf, cutAt, PROVIDER_KEY, relayAll, REPLY, textOf, tillOf, USAGE, wireOf } from "./support.ts";
@@ -134,14 +135,14 @@ for (const { caller, vendor } of PAIRS) {
     await relay.take(new TextEncoder().encode(wireOf(vendor, REPLY.slice(0, 7))));
     relay.left();
     while (till.charges.length === 0) await new Promise((resolve) => setTimeout(resolve));
-    const { outputTokens = 0, freshTokens = 0, estimated } = till.charges[0].usage!;
+    const { outputTokens = 0, freshTokens = 0, estimated } = itemAt(till.charges, 0).usage!;
     assertEquals(estimated, true);
     assert(outputTokens > 10 && outputTokens < 40 && freshTokens > 5, `${freshTokens} in, ${outputTokens} out`);
   });
 
   Deno.test(`TranslateRelay maps tools' names back for a ${caller} caller of a ${vendor} vendor, and unwraps free text`, async () => {
     const events: ReplyEvent[] = [
-      REPLY[0],
+      itemAt(REPLY, 0),
       { type: "part-start", index: 0, part: { kind: "tool_call", callId: "call_1", tool: "look_wire" } },
       { type: "part-delta", index: 0, text: '{"input":' },
       { type: "part-delta", index: 0, text: '"free text"}' },
@@ -167,7 +168,7 @@ Deno.test("TranslateRelay writes the issuer on every proof, so that it comes hom
   ];
   const { relay } = relayFor("responses", "messages");
   const text = await relayAll(relay, cutAt(wireOf("messages", events), []));
-  const carried = /"encrypted_content":"([^"]+)"/.exec(text)![1];
+  const carried = itemAt(/"encrypted_content":"([^"]+)"/.exec(text)!, 1);
   assertEquals(readSeal(carried, "responses"), { ...seal, issuer: "acme" });
 });
 
@@ -178,7 +179,7 @@ Deno.test("TranslateRelay remembers for a chat caller the proofs that belong to 
   await relayAll(relay, cutAt(wireOf("messages", events), [0.5]));
   const call = { kind: "tool_call", callId: "call_1", tool: "look", input: "{}" } as const;
   const { turns } = memory.restore("demo", conversationOf({ turns: [{ role: "assistant", parts: [call] }] }));
-  const [thought] = turns[0].parts;
+  const [thought] = itemAt(turns, 0).parts;
   assertEquals(thought, { kind: "reasoning", text: "Überlegung — 考える", seal: { ...seal, issuer: "acme" } });
 });
 
@@ -194,8 +195,8 @@ Deno.test("TranslateRelay remembers for a responses caller every item that the r
   assert(ids.length >= 2, text);
   for (const id of ids) {
     const { input } = items.resolve("demo", { input: [{ type: "item_reference", id }] });
-    assertEquals((input as { id: string; type: string }[])[0].id, id);
-    assert((input as { type: string }[])[0].type !== "item_reference", `${id} is not remembered`);
+    assertEquals(itemAt(input as { id: string; type: string }[], 0).id, id);
+    assert(itemAt(input as { type: string }[], 0).type !== "item_reference", `${id} is not remembered`);
   }
 });
 
@@ -206,7 +207,7 @@ Deno.test("TranslateRelay ends the text at a stop sequence that the vendor was n
   const reply = replyIn("messages", await relayAll(relay, cutAt(wireOf("responses", REPLY), [0.2, 0.5, 0.7])));
   assertEquals(reply.parts.at(-1), { kind: "text", text: "Grüße, 世界! Zwei\n" });
   assertEquals([reply.stop.reason, reply.stop.sequence], ["stop_sequence", "Zeilen"]);
-  assertEquals(till.charges[0].usage!.estimated, true);
+  assertEquals(itemAt(till.charges, 0).usage!.estimated, true);
 });
 
 Deno.test("TranslateRelay keeps what came before a frame that is no JSON, and says that the answer cannot be read", async () => {

@@ -19,7 +19,7 @@ Deno.test("nearestRatio() measures by factors, so that lying and standing ratios
       ["1024x1792", "2:3"],
       ["4000x1000", "19.5:9"],
       ["1000x4000", "9:19.5"],
-    ]
+    ] as const
   ) assertEquals(nearestRatio(pixelsOf(size)!, ratios), ratio, size);
 });
 

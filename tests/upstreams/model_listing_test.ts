@@ -165,13 +165,13 @@ Deno.test("a listing passes over entries that are none, and bounds what a vendor
   ];
   const { models } = openaiListing.readPage({ data });
   assertEquals(models.map(({ id }) => id), ["odd\u0000 id", "fine"]);
-  assertEquals([models[0].name?.length, models[0].created, models[0].contextLength, models[0].maxOutputTokens], [
+  assertEquals([models[0]?.name?.length, models[0]?.created, models[0]?.contextLength, models[0]?.maxOutputTokens], [
     200,
     null,
     null,
     null,
   ]);
-  assertEquals(models[1].inputModalities?.length, 16);
+  assertEquals(models[1]?.inputModalities?.length, 16);
   for (const answer of [null, 7, "x", {}, { data: {} }]) {
     assertThrows(() => openaiListing.readPage(answer), TypeError);
     assertThrows(() => anthropicListing.readPage(answer), TypeError);

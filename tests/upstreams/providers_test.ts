@@ -3,6 +3,7 @@ import type { ProviderConfig } from "../../src/upstreams/provider_config.ts";
 import { readProviderConfig } from "../../src/upstreams/provider_config.ts";
 import { openProviders, type Providers } from "../../src/upstreams/providers.ts";
 import { UpstreamFailure } from "../../src/upstreams/failure.ts";
+import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { always, answer, startScriptedUpstream } from "../support/scripted_upstream.ts";
 
@@ -19,7 +20,7 @@ async function headersSentBy(config: Record<string, unknown>): Promise<Headers> 
   const providers = opened({ one: { base_url: vendor.baseUrl, ...config } });
   try {
     await (await providers.byName.get("one")!.outbound.send(aCall)).readAll(10);
-    return vendor.seen[0].headers;
+    return itemAt(vendor.seen, 0).headers;
   } finally {
     providers.close();
     await vendor.stop();
@@ -41,7 +42,7 @@ for (
     ["openai", "authorization", "Bearer sk-secret-of-ours"],
     ["anthropic", "x-api-key", "sk-secret-of-ours"],
     ["google", "x-goog-api-key", "sk-secret-of-ours"],
-  ]
+  ] as const
 ) {
   Deno.test(`openProviders() sends a key as ${kind} wants it`, async () => {
     const headers = await headersSentBy({ kind, api_key: "sk-secret-of-ours" });

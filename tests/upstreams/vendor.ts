@@ -3,6 +3,7 @@ import type { ImageCall, ImageOrder, ImageSource, ImageUpstream } from "../../sr
 import type { Provider } from "../../src/upstreams/provider.ts";
 import { readProviderConfig } from "../../src/upstreams/provider_config.ts";
 import { openProviders } from "../../src/upstreams/providers.ts";
+import { itemAt } from "../support/items.ts";
 import { RECORDINGS } from "../support/recordings.ts";
 
 /** The key that the vendor is called with. */
@@ -35,7 +36,10 @@ export async function withVendor(
   const seen: Seen[] = [];
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
     seen.push(await seenIn(request));
-    const { status = 200, contentType = "application/json", body } = answers[Math.min(seen.length, answers.length) - 1];
+    const { status = 200, contentType = "application/json", body } = itemAt(
+      answers,
+      Math.min(seen.length, answers.length) - 1,
+    );
     return new Response(typeof body === "string" ? body : JSON.stringify(body), {
       status,
       headers: { "content-type": contentType },

@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { ConcurrencyLimiter, type Permit } from "../../src/videos/submit/concurrency_limiter.ts";
+import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 function limiterOf(max: number, clock = new ManualClock()): ConcurrencyLimiter {
@@ -35,7 +36,7 @@ Deno.test("ConcurrencyLimiter gives each of n accounts its part in n + 1, once t
 
 Deno.test("ConcurrencyLimiter counts a permit that is disposed of twice once", () => {
   const limiter = limiterOf(2);
-  const [permit] = takeAll(limiter, "a");
+  const permit = itemAt(takeAll(limiter, "a"), 0);
   permit[Symbol.dispose]();
   permit[Symbol.dispose]();
   assertEquals(["a", "b", "c"].map((account) => takeAll(limiter, account).length), [1, 1, 0]);

@@ -5,6 +5,7 @@ import type { VideoProgress } from "../../src/upstreams/video_upstream.ts";
 import { type StoredTask, unpackTask } from "../../src/videos/tasks/packed_task.ts";
 import type { VideoTask } from "../../src/videos/tasks/task.ts";
 import type { Videos } from "../../src/videos/videos.ts";
+import { itemAt } from "../support/items.ts";
 import { CALLER, createWith, DEADLINE_MS, DONE, failure, openStage, runDue, type Stage } from "./stage.ts";
 
 /**
@@ -176,8 +177,8 @@ async function assertWhole({ stage, acknowledged, cancelled, ended }: Story): Pr
     const events = await stage.store.scan(["event", task.id], { limit: 9 });
     assertEquals(events.map(({ key }) => key[2]), [task.status]);
     const accepted = [stage.vendor, stage.second].map((each) => each.accepted.get(task.id)?.length ?? 0);
-    assert(accepted[0] + accepted[1] <= 1, `${task.id} was accepted ${accepted} times`);
-    if (task.status === "completed") assertEquals(accepted[0] + accepted[1], 1);
+    assert(itemAt(accepted, 0) + itemAt(accepted, 1) <= 1, `${task.id} was accepted ${accepted} times`);
+    if (task.status === "completed") assertEquals(itemAt(accepted, 0) + itemAt(accepted, 1), 1);
     paid += task.usage?.cost ?? 0n;
     if (cancelled.has(task.id)) assertEquals(task.status, "cancelled");
   }

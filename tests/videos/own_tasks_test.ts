@@ -6,6 +6,7 @@ import type { Commit, Store } from "../../src/store/store.ts";
 import { listOwnTasks, MAX_PAGE_SCANS, type OwnTaskFilter } from "../../src/videos/tasks/own_tasks.ts";
 import { addTask, changeTask, enterOldTasks, readTask, removeTask } from "../../src/videos/tasks/records.ts";
 import { VIDEO_STATUSES, type VideoStatus, type VideoTask } from "../../src/videos/tasks/task.ts";
+import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { MODELS, taskOf } from "./tasks.ts";
 import { storeMember } from "../support/store_member.ts";
@@ -130,7 +131,7 @@ Deno.test("listOwnTasks() reads the index and no more tasks than it gives, howev
     [{ ...ALL, status: "completed" }, 20, 1],
     [{ ...ALL, status: "failed" }, 1, 1],
     [{ ...ALL, status: "pending" }, 0, 1],
-    [{ ...ALL, status: "failed", model: MODELS[0], metadata: [["env", "a"]] }, 1, 4],
+    [{ ...ALL, status: "failed", model: itemAt(MODELS, 0), metadata: [["env", "a"]] }, 1, 4],
     [{ ...ALL, status: "completed", metadata: [["env", "nowhere"]] }, 0, 1],
   ];
   for (const [filter, found, scans] of costs) {

@@ -3,6 +3,7 @@ import type { Commit } from "../../src/store/store.ts";
 import { UpstreamFailure } from "../../src/upstreams/failure.ts";
 import type { VideoJobHandle, VideoProgress } from "../../src/upstreams/video_upstream.ts";
 import type { VideoTask } from "../../src/videos/tasks/task.ts";
+import { itemAt } from "../support/items.ts";
 import { until } from "../support/manual_clock.ts";
 import { DONE, openStage, type Stage } from "./stage.ts";
 
@@ -110,7 +111,7 @@ Deno.test("a poller that is drained gives its jobs back, so that the next goes o
 Deno.test("a started poller polls by itself when tasks are due", async () => {
   const stage = await openStage();
   const runner = stage.videos.poller.start();
-  const [id] = await submitted(stage, 1);
+  const id = itemAt(await submitted(stage, 1), 0);
   let isDone = false;
   const polls = countPolls(stage, () => isDone ? DONE : PENDING);
   for (let n = 1; n <= 3; n++) {
@@ -129,7 +130,7 @@ Deno.test("a started poller polls by itself when tasks are due", async () => {
 
 Deno.test("a task that its caller cancelled is not polled for any more, and owes nothing", async () => {
   const stage = await openStage();
-  const [id] = await submitted(stage, 1);
+  const id = itemAt(await submitted(stage, 1), 0);
   const polls = countPolls(stage);
   await pass(stage, 12);
   await stage.videos.cancel("key-1", id);
@@ -142,7 +143,7 @@ Deno.test("a task that its caller cancelled is not polled for any more, and owes
 
 Deno.test("a task expires at its deadline although its provider may not be polled", async () => {
   const stage = await openStage();
-  const [id] = await submitted(stage, 1);
+  const id = itemAt(await submitted(stage, 1), 0);
   stage.clock.advance(HOUR_MS - 600_000);
   countPolls(stage, () => refusal(3_600));
   await stage.runDue(["video_poll"]);
@@ -153,7 +154,7 @@ Deno.test("a task expires at its deadline although its provider may not be polle
 
 Deno.test("after the clock was set back by an hour a task is submitted and polled for as soon as ever", async () => {
   const stage = await openStage();
-  const [watched] = await submitted(stage, 1);
+  const watched = itemAt(await submitted(stage, 1), 0);
   countPolls(stage);
   await pass(stage, 12);
   stage.clock.set(stage.clock.now() - HOUR_MS);
@@ -188,8 +189,8 @@ Deno.test("a vendor that lists many jobs is asked for all that are due, or soon 
   assertEquals(singles, []);
   done.add(`job-${ids[7]}-0`);
   await pass(stage, 7);
-  assertEquals((await stage.read(ids[7])).status, "completed");
-  assertEquals((await stage.read(ids[8])).status, "pending");
+  assertEquals((await stage.read(itemAt(ids, 7))).status, "completed");
+  assertEquals((await stage.read(itemAt(ids, 8))).status, "pending");
 });
 
 Deno.test("a job that the vendor's list does not have is asked for by itself from then on", async () => {
@@ -209,7 +210,7 @@ Deno.test("a job that the vendor's list does not have is asked for by itself fro
   stage.clock.advance(10_000);
   await stage.runDue(["video_poll"]);
   assertEquals([lists, singles], [[3], [`job-${ids[0]}-0`]]);
-  assertEquals((await stage.read(ids[0])).status, "completed");
+  assertEquals((await stage.read(itemAt(ids, 0))).status, "completed");
 });
 
 for (const count of [1, 3]) {
@@ -241,7 +242,7 @@ Deno.test("a vendor whose list fails again and again is asked for each job by it
 
 Deno.test("progress reaches the task's record when it changes, and not with every poll", async () => {
   const stage = await openStage();
-  const [id] = await submitted(stage, 1);
+  const id = itemAt(await submitted(stage, 1), 0);
   let told: VideoProgress = { status: "pending", isRunning: false, queuePosition: 7 };
   countPolls(stage, () => told);
   let writes = 0;

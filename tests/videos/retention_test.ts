@@ -7,6 +7,7 @@ import { fileSweep, taskSweep } from "../../src/videos/tasks/retention.ts";
 import { addKeptFiles, addTask, readTask } from "../../src/videos/tasks/records.ts";
 import { newTaskId } from "../../src/videos/tasks/task_id.ts";
 import { createVideos } from "../../src/videos/videos.ts";
+import { itemAt } from "../support/items.ts";
 import { BODY, CALLER, DONE, openStage, type Stage } from "./stage.ts";
 import { FILES_MS, onResultStage, type ResultStage, serveSample } from "./result_stage.ts";
 
@@ -67,8 +68,8 @@ Deno.test("tasks of every status that ended go, in steps of a hundred; pending o
 
 Deno.test("a task stays until its event was delivered and its results were copied", async () => {
   const stage = await openStage();
-  const [owed] = await ended(stage, 1, { status: "expired" });
-  const [copying] = await ended(stage, 1);
+  const owed = itemAt(await ended(stage, 1, { status: "expired" }), 0);
+  const copying = itemAt(await ended(stage, 1), 0);
   stage.clock.advance(TASKS_MS);
   let isOwed = true;
   const sweep = taskSweep({ ...stage.parts, onRemoval: (id) => Promise.resolve(!(id === owed && isOwed)) }, TASKS_MS);
@@ -157,7 +158,7 @@ onResultStage("the removal of a task asks the disk for its own results and nothi
 
 Deno.test("nothing goes where records are kept for ever", async () => {
   const stage = await openStage();
-  const [id] = await ended(stage, 1, { status: "expired" });
+  const id = itemAt(await ended(stage, 1, { status: "expired" }), 0);
   stage.clock.advance(100 * TASKS_MS);
   assertEquals([await taskSweep(stage.parts, null)(), (await readTask(stage.store, id)) !== null], [false, true]);
 });

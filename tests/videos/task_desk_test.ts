@@ -7,6 +7,7 @@ import { UpstreamFailure } from "../../src/upstreams/failure.ts";
 import { addTask, changeTask, enterOldTasks, readTask } from "../../src/videos/tasks/records.ts";
 import { VIDEO_STATUSES, type VideoStatus, type VideoTask } from "../../src/videos/tasks/task.ts";
 import { MAX_TASKS_SCANNED, openTaskAdmin, type TaskFilter } from "../../src/videos/tasks/task_admin.ts";
+import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { openStage } from "./stage.ts";
 import { MODELS, taskOf } from "./tasks.ts";
@@ -86,7 +87,7 @@ Deno.test("task desk: a task that ends between two looks at its lines is listed 
     async scan<T>(...given: Parameters<Store["scan"]>) {
       const found = await store.scan<T>(...given);
       if (scans++ === 0) {
-        const entry = await readTask(store, tasks[2].id);
+        const entry = await readTask(store, itemAt(tasks, 2).id);
         await store.commit(null, changeTask({}, entry!, { status: "failed" }));
       }
       return found;
@@ -94,9 +95,9 @@ Deno.test("task desk: a task that ends between two looks at its lines is listed 
   });
   const { stories } = await openTaskAdmin(moving).list(ALL, { after: null, limit: 10, reverse: true });
   assertEquals(stories.map(({ task }) => [task.id, task.status]), [
-    [tasks[2].id, "failed"],
-    [tasks[1].id, "completed"],
-    [tasks[0].id, "pending"],
+    [itemAt(tasks, 2).id, "failed"],
+    [itemAt(tasks, 1).id, "completed"],
+    [itemAt(tasks, 0).id, "pending"],
   ]);
 });
 

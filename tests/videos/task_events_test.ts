@@ -5,6 +5,7 @@ import type { Store } from "../../src/store/store.ts";
 import { changeTask, readTask } from "../../src/videos/tasks/records.ts";
 import type { TaskEventReader } from "../../src/videos/events/task_events.ts";
 import { TaskWatch, type TaskWatcher, TICK_MS } from "../../src/videos/events/task_watch.ts";
+import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { CALLER, DONE, openStage, type Stage } from "./stage.ts";
 import { taskOf } from "./tasks.ts";
@@ -84,7 +85,7 @@ Deno.test("a stream of a task that has ended is its last state and the end; a re
   assertEquals(await reader.next(), "opening");
   const last = await reader.next();
   assertEquals([said(last), await reader.next()], ["completed 100", null]);
-  assertEquals(await stage.videos.events(CALLER.keyId, id, last!.split(" ")[0], WRITER), null);
+  assertEquals(await stage.videos.events(CALLER.keyId, id, itemAt(last!.split(" "), 0), WRITER), null);
 });
 
 Deno.test("a reader that comes back is not told again what it saw, but what came since", async () => {
@@ -154,7 +155,7 @@ Deno.test("a credential reads so many streams at once and no more; each that end
   const readers = [await open(stage, id), await open(stage, id), await open(stage, id)];
   const refused = await assertRejects(() => open(stage, id), GatewayError);
   assertEquals([refused.code, refused.details.retryAfterSeconds], ["rate_limited", 5]);
-  await readers[0].leave();
+  await itemAt(readers, 0).leave();
   readers.push(await open(stage, id));
   await complete(stage);
   for (const reader of readers.slice(1)) while (await reader.next() !== null);
@@ -164,7 +165,7 @@ Deno.test("a credential reads so many streams at once and no more; each that end
 Deno.test("a stream of an unknown, malformed or foreign task is not_found", async () => {
   const stage = await openStage();
   const id = await stage.create();
-  for (const [keyId, name] of [[CALLER.keyId, crypto.randomUUID()], [CALLER.keyId, "abc"], ["another", id]]) {
+  for (const [keyId, name] of [[CALLER.keyId, crypto.randomUUID()], [CALLER.keyId, "abc"], ["another", id]] as const) {
     const error = await assertRejects(() => stage.videos.events(keyId, name, null, WRITER), GatewayError);
     assertEquals(error.code, "not_found");
   }

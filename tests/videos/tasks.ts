@@ -1,4 +1,5 @@
 import type { VideoTask } from "../../src/videos/tasks/task.ts";
+import { itemAt } from "../support/items.ts";
 
 /** Models of {@linkcode taskOf}. */
 export const MODELS = ["one/model", "two/model"];
@@ -11,7 +12,7 @@ export function taskOf(n: number, over: Partial<VideoTask> = {}): VideoTask {
     id: `00000000-0000-7000-8000-${String(n).padStart(12, "0")}`,
     account: "acme",
     keyId: "key",
-    model: MODELS[0],
+    model: itemAt(MODELS, 0),
     prompt: "A lighthouse",
     mode: "text2video",
     status: "pending",

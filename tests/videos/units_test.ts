@@ -6,13 +6,14 @@ import { modeOf } from "../../src/videos/request/mode.ts";
 import { DEFAULT_SCHEDULE, nextPollMs } from "../../src/videos/polling/poll_schedule.ts";
 import { usageOf } from "../../src/videos/create/price.ts";
 import { isTaskId, newTaskId } from "../../src/videos/tasks/task_id.ts";
+import { itemAt } from "../support/items.ts";
 
 Deno.test("ids of tasks are UUIDs of version 7 that sort as they were made, also when the clock goes back", () => {
   const ids = Array.from({ length: 10_000 }, (_, n) => newTaskId(1_800_000_000_000 + (n % 7) - n % 3));
   assertEquals(ids.toSorted(), ids);
   assertEquals(new Set(ids).size, ids.length);
   assert(ids.every(isTaskId));
-  assert(!isTaskId(ids[0].toUpperCase()) && !isTaskId(`${ids[0]}0`) && !isTaskId("abc"));
+  assert(!isTaskId(itemAt(ids, 0).toUpperCase()) && !isTaskId(`${ids[0]}0`) && !isTaskId("abc"));
 });
 
 Deno.test("modeOf() tells the five modes apart; any sound or video among references mixes them", () => {

@@ -6,6 +6,7 @@ import {
 } from "../../src/webhooks/attempt_limiter.ts";
 import { AttemptGroups } from "../../src/webhooks/attempt_groups.ts";
 import type { Permit, Postponement } from "../../src/webhooks/permit.ts";
+import { itemAt } from "../support/items.ts";
 
 const never = new AbortController().signal;
 
@@ -56,10 +57,10 @@ Deno.test("a path starts with two attempts at once, and gets one more with each 
   const all = many(12, limiter, "a.example/hook");
   await turn();
   assertEquals([countOf(all, true), countOf(all, null), countOf(all, false)], [2, 10, 0]);
-  release(all[0], 10);
+  release(itemAt(all, 0), 10);
   await turn();
   assertEquals(countOf(all, true), 4, "one for the place that fell free, one for the larger window");
-  release(all[1], 4_999);
+  release(itemAt(all, 1), 4_999);
   await turn();
   assertEquals(countOf(all, true), 6);
 });
@@ -68,12 +69,12 @@ Deno.test("a path that hangs is called by one attempt at a time, until one ends 
   const { limiter } = limiterOf();
   const all = many(8, limiter, "dead.example/hook");
   await turn();
-  release(all[0], 10_000);
-  release(all[1], 10_000);
+  release(itemAt(all, 0), 10_000);
+  release(itemAt(all, 1), 10_000);
   for (let n = 2; n < 5; n++) {
     await turn();
     assertEquals(countOf(all, true), n + 1, "the next, alone");
-    release(all[n], n === 4 ? 50 : 10_000);
+    release(itemAt(all, n), n === 4 ? 50 : 10_000);
   }
   await turn();
   assertEquals(countOf(all, true), 7, "it answers again");
@@ -135,7 +136,7 @@ Deno.test("whoever waits gets the place that falls free, in order", async () => 
   for (let free = 1; free <= 4; free++) {
     await turn();
     assertEquals(all.map(({ answer }) => answer !== null), all.map((_, index) => index < free));
-    release(all[free - 1], 10);
+    release(itemAt(all, free - 1), 10);
   }
 });
 
@@ -145,7 +146,7 @@ Deno.test("accounts take turns when places are short, and so do hosts of one acc
       ["x.example/", "x.example/", "b"],
       ["x.example/", "y.example/", "a"],
       ["x.example/p", "x.example/q", "a"],
-    ]
+    ] as const
   ) {
     const { limiter } = limiterOf({ inAll: 1 });
     const first = ask(limiter, busy);
@@ -154,8 +155,8 @@ Deno.test("accounts take turns when places are short, and so do hosts of one acc
     await turn();
     release(first, 10);
     await turn();
-    assertEquals([waiting[0].answer?.isGranted, other.answer], [true, null], "who came first");
-    release(waiting[0], 10);
+    assertEquals([waiting[0]?.answer?.isGranted, other.answer], [true, null], "who came first");
+    release(itemAt(waiting, 0), 10);
     await turn();
     assertEquals([other.answer?.isGranted, countOf(waiting, true)], [true, 1], `${calm} after one of ${busy}`);
     release(other, 10);
@@ -172,9 +173,9 @@ Deno.test("one account's queues leave room for another's", async () => {
   const other = ask(limiter, "h.example/", "b");
   await turn();
   assertEquals(other.answer, null, "it waits for its turn");
-  release(all[0], 10);
+  release(itemAt(all, 0), 10);
   await turn();
-  release(all[1], 10);
+  release(itemAt(all, 1), 10);
   await turn();
   assertEquals((other.answer as Permit | null)?.isGranted, true);
 });
@@ -184,10 +185,10 @@ Deno.test("a hundred attempts wait for a path until three in a row hung, then fi
   const all = many(103, limiter, "a.example/hook");
   await turn();
   assertEquals([countOf(all, true), countOf(all, null)], [2, 101]);
-  for (let hung = 0; hung < 2; hung++) release(all[hung], 10_000);
+  for (let hung = 0; hung < 2; hung++) release(itemAt(all, hung), 10_000);
   await turn();
   assertEquals([countOf(all, true), countOf(all, null)], [3, 100]);
-  release(all[2], 10_000);
+  release(itemAt(all, 2), 10_000);
   await turn();
   assertEquals([countOf(all, true), countOf(all, null), countOf(all, false)], [4, 4, 95]);
   const more = many(2, limiter, "a.example/hook");
@@ -258,8 +259,8 @@ Deno.test("a place is given back once, however often it is released", async () =
   const { limiter } = limiterOf({ perHost: 1 });
   const all = many(3, limiter, "a.example/");
   await turn();
-  release(all[0], 10);
-  release(all[0], 10);
+  release(itemAt(all, 0), 10);
+  release(itemAt(all, 0), 10);
   await turn();
   assertEquals(countOf(all, true), 2);
 });

@@ -9,6 +9,7 @@ import { openMemoryStore } from "../support/memory_store.ts";
 import { makeAttempt } from "../../src/webhooks/attempt.ts";
 import type { AttemptEnd, Delivery } from "../../src/webhooks/delivery.ts";
 import { createWebhooks } from "../../src/webhooks/webhooks.ts";
+import { atLeast, itemAt } from "../support/items.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
 import { EXPIRED_CERTIFICATE } from "./certificates.ts";
 import {
@@ -84,7 +85,7 @@ Deno.test("an attempt posts the stored bytes with the event's headers to the add
   await withReceiver(answering(204), async (receiver) => {
     const { attempt } = await attemptAt(receiver.port);
     assertEquals([attempt.number, attempt.status, attempt.failure], [1, 204, null]);
-    const [{ path, headers, body: bytes }] = receiver.received;
+    const { path, headers, body: bytes } = itemAt(receiver.received, 0);
     assertEquals([path, bytes, headers.get("content-type")], ["/hook?a=1", body, "application/json"]);
     assertEquals(headers.get("x-service-idempotency-key"), `${delivery.id}-completed`);
     assertEquals(headers.get("host"), `receiver.example:${receiver.port}`);
@@ -96,7 +97,7 @@ Deno.test("a body of 100 KB arrives whole", async () => {
   const long = new TextEncoder().encode(JSON.stringify({ prompt: "☾".repeat(34_000) }));
   await withReceiver(answering(200), async (receiver) => {
     await attemptAt(receiver.port, { body: long, timeoutMs: 5_000 });
-    assertEquals(receiver.received[0].body, long);
+    assertEquals(itemAt(receiver.received, 0).body, long);
   });
 });
 
@@ -115,7 +116,7 @@ Deno.test("an attempt whose kept connection breaks delivers the same event again
     await attemptAt(receiver.port, { poster });
     const { attempt } = await attemptAt(receiver.port, { poster });
     assertEquals([attempt.number, attempt.status, attempt.failure], [1, 204, null]);
-    const [, lost, again] = receiver.received;
+    const [, lost, again] = atLeast(receiver.received, 3);
     assertEquals([again.body, ...again.headers], [lost.body, ...lost.headers]);
     assertEquals([receiver.received.length, receiver.connections], [3, 2]);
   });

@@ -5,10 +5,11 @@
 import { silentLog } from "../../src/lib/log.ts";
 import { openKvStore } from "../../src/store/kv/open_kv_store.ts";
 import { createWebhooks } from "../../src/webhooks/webhooks.ts";
+import { atLeast } from "../support/items.ts";
 import { fastClock } from "./fast_clock.ts";
 import { LOOPBACK } from "./receiver.ts";
 
-const [path, startMs, speed] = Deno.args;
+const [path, startMs, speed] = atLeast(Deno.args, 1);
 const clock = fastClock(Number(startMs), Number(speed));
 const store = await openKvStore({ path, clock, log: silentLog });
 const webhooks = createWebhooks({

@@ -7,6 +7,7 @@ import type { Store } from "../../src/store/store.ts";
 import { deliverHandler } from "../../src/webhooks/deliver.ts";
 import { createAttemptLimiter } from "../../src/webhooks/attempt_limiter.ts";
 import { createWebhooks } from "../../src/webhooks/webhooks.ts";
+import { valueAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { end, endedTask, SECRET } from "./support.ts";
 
@@ -59,7 +60,7 @@ async function play(fates: readonly Fate[]) {
       random: () => 0.5,
       post: async (_url, { headers, body }) => {
         if (crash === "before the post") throw new Crash();
-        sent.push({ key: headers["x-service-idempotency-key"], body: new TextDecoder().decode(body), status });
+        sent.push({ key: valueAt(headers, "x-service-idempotency-key"), body: new TextDecoder().decode(body), status });
         if (crash === "lease lost") {
           clock.advance(LEASE_MS);
           await store.claim(["webhook"], 1, LEASE_MS);

@@ -1,5 +1,6 @@
 import { readCidr } from "../../src/net/address.ts";
 import type { EgressPolicy } from "../../src/net/target.ts";
+import { atLeast, itemAt } from "../support/items.ts";
 import { CERTIFICATE, KEY, ROOT } from "./certificates.ts";
 
 /** A request as a receiver read it. */
@@ -125,14 +126,14 @@ async function readRequest(connection: Deno.TlsConn): Promise<Received | null> {
   for (;;) {
     const end = new TextDecoder("latin1").decode(bytes).indexOf("\r\n\r\n");
     if (end >= 0) {
-      const [first, ...lines] = new TextDecoder("latin1").decode(bytes.subarray(0, end)).split("\r\n");
+      const [first, ...lines] = atLeast(new TextDecoder("latin1").decode(bytes.subarray(0, end)).split("\r\n"), 1);
       const headers = new Headers(lines.map((line): [string, string] => {
         const colon = line.indexOf(":");
         return [line.slice(0, colon), line.slice(colon + 1).trim()];
       }));
       const body = bytes.slice(end + 4);
       if (body.length >= Number(headers.get("content-length") ?? 0)) {
-        return { path: first.split(" ")[1], headers, body, at: Date.now() };
+        return { path: itemAt(first.split(" "), 1), headers, body, at: Date.now() };
       }
     }
     const read = await connection.read(chunk);

@@ -45,7 +45,7 @@ Deno.test("after a rotation the standard header carries both signatures, the oth
   const [current, previous] = [newWebhookSecret(), newWebhookSecret()];
   const headers = signedHeaders({ ...event, sentAt: now() }, [current, previous]);
   for (const secret of [current, previous]) new Webhook(secret).verify(new TextDecoder().decode(body), headers);
-  assertEquals(headers["webhook-signature"].split(" ").length, 2);
+  assertEquals(headers["webhook-signature"]?.split(" ").length, 2);
   const alone = signedHeaders({ ...event, sentAt: now() }, [current]);
   assertEquals(headers["x-service-signature"], alone["x-service-signature"]);
 });

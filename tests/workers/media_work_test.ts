@@ -9,6 +9,7 @@ import { createMediaWork } from "../../src/workers/media_work.ts";
 import { findPictureProblem } from "../../src/workers/picture_problem.ts";
 import { findDecodingProblem, reencodePicture } from "../../src/workers/picture_jobs.ts";
 import { jpegOfSegments, plainPng, wavOfEmptyChunks } from "../support/heavy_media.ts";
+import { itemAt } from "../support/items.ts";
 
 const DEMO = "demo";
 
@@ -24,7 +25,7 @@ function wav(seconds: number): Uint8Array<ArrayBuffer> {
   const bytes = Buffer.alloc(44 + seconds * 8_000);
   bytes.write("RIFF....WAVEfmt ", 0, "latin1");
   bytes.writeUInt32LE(bytes.length - 8, 4);
-  [[16, 16, 4], [20, 1, 2], [22, 1, 2], [24, 8_000, 4], [28, 8_000, 4], [32, 1, 2], [34, 8, 2]]
+  ([[16, 16, 4], [20, 1, 2], [22, 1, 2], [24, 8_000, 4], [28, 8_000, 4], [32, 1, 2], [34, 8, 2]] as const)
     .forEach(([at, value, length]) => bytes.writeUIntLE(value, at, length));
   bytes.write("data", 36, "latin1");
   bytes.writeUInt32LE(seconds * 8_000, 40);
@@ -95,7 +96,7 @@ Deno.test("media work is refused with 503 and Retry-After when too much waits, a
   const waiting = Array.from({ length: 32 }, () => assertRejects(check, GatewayError));
   const refusal = await assertRejects(check, GatewayError);
   assertEquals([refusal.status, refusal.details.retryAfterSeconds], [503, 5]);
-  crashes[0]("ERR_WORKER_OUT_OF_MEMORY");
+  itemAt(crashes, 0)("ERR_WORKER_OUT_OF_MEMORY");
   assertEquals((await running).status, 500);
   media.close();
   await Promise.all(waiting);

@@ -3,6 +3,7 @@ import { systemClock } from "../../src/lib/clock.ts";
 import { jsonLog, silentLog } from "../../src/lib/log.ts";
 import { countTokensInThread } from "../../src/workers/token_job.ts";
 import { createTokenWork } from "../../src/workers/token_work.ts";
+import { itemAt } from "../support/items.ts";
 
 const TEXTS = ["", "Say something in any tongue", "漢字仮名交じり文".repeat(300), "a".repeat(5_000), "😀".repeat(900)];
 
@@ -45,9 +46,9 @@ Deno.test("whenIdle() waits for counts under way and for those that follow them"
     return tokens.count("prompt");
   }).then(() => steps.push("prompt"));
   const idle = tokens.whenIdle().then(() => steps.push("idle"));
-  answers[0]();
+  itemAt(answers, 0)();
   while (answers.length < 2) await new Promise((resolve) => setTimeout(resolve, 0));
-  answers[1]();
+  itemAt(answers, 1)();
   await idle;
   assertEquals(steps, ["reply", "prompt", "idle"]);
   tokens.close();

@@ -2,6 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { silentLog } from "../../src/lib/log.ts";
 import { type JobMessage, WorkerFailure, WorkerPool, type WorkerPoolOptions } from "../../src/workers/worker_pool.ts";
 import type { StartThread, WorkerThreadEvents } from "../../src/workers/worker_thread.ts";
+import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 /** Threads that do nothing until a test answers for them. */
@@ -20,12 +21,12 @@ class StageThreads {
 
   /** The jobs that a thread has got, in their order. */
   jobsOf(nth: number): unknown[] {
-    return this.started[nth].posted.map(({ job }) => job);
+    return itemAt(this.started, nth).posted.map(({ job }) => job);
   }
 
   /** The thread answers its last job. */
   answer(nth: number, value: unknown): void {
-    const { posted, events } = this.started[nth];
+    const { posted, events } = itemAt(this.started, nth);
     events.onMessage({ id: posted.at(-1)!.id, value });
   }
 }
@@ -59,9 +60,9 @@ Deno.test("WorkerPool starts no thread before there is work, and ends it once it
   threads.answer(0, "done");
   assertEquals(await result, "done");
   clock.advance(59_999);
-  assertEquals([pool.threads, threads.started[0].terminated], [1, false]);
+  assertEquals([pool.threads, threads.started[0]?.terminated], [1, false]);
   clock.advance(1);
-  assertEquals([pool.threads, threads.started[0].terminated], [0, true]);
+  assertEquals([pool.threads, threads.started[0]?.terminated], [0, true]);
 });
 
 Deno.test("WorkerPool lets accounts take turns, so that one with many jobs does not hold up another", async () => {
@@ -115,7 +116,7 @@ Deno.test("WorkerPool replaces the thread of a job that overruns, and starts non
     const stuck = pool.run("stuck", { accountId: "one" });
     clock.advance(1_000);
     assertEquals(await kindOf(stuck), "overran");
-    assertEquals(threads.started[nth].terminated, true);
+    assertEquals(threads.started[nth]?.terminated, true);
   }
   assertEquals(await kindOf(pool.run("fifth", { accountId: "one" })), "busy");
   clock.advance(300_000);
@@ -128,7 +129,7 @@ Deno.test("WorkerPool fails the job of a thread that crashes and goes on with an
   const { threads, pool } = stage();
   const crashed = pool.run("a", { accountId: "one" });
   const next = pool.run("b", { accountId: "two" });
-  threads.started[0].events.onCrash("ERR_WORKER_OUT_OF_MEMORY");
+  itemAt(threads.started, 0).events.onCrash("ERR_WORKER_OUT_OF_MEMORY");
   assertEquals(await kindOf(crashed), "crashed");
   assertEquals(threads.jobsOf(1), ["b"]);
   threads.answer(1, "done");
@@ -140,6 +141,6 @@ Deno.test("WorkerPool cancels what runs and what waits when it is closed", async
   const all = ["a", "b"].map((job) => kindOf(pool.run(job, { accountId: "one" })));
   pool.close();
   assertEquals(await Promise.all(all), ["cancelled", "cancelled"]);
-  assertEquals(threads.started[0].terminated, true);
+  assertEquals(threads.started[0]?.terminated, true);
   assertEquals(await kindOf(pool.run("late", { accountId: "one" })), "cancelled");
 });

@@ -148,7 +148,7 @@ export function commitLaws(law: Law): void {
   });
 
   law("many parallel commits on few keys each see a whole state", async ({ store }) => {
-    const pair = [["pair", 1], ["pair", 2]];
+    const pair = [["pair", 1], ["pair", 2]] as const;
     await store.commit(null, { set: pair.map((key) => ({ key, value: 0 })) });
     const writer = async (n: number) => {
       for (let attempt = 0; attempt < 4; attempt++) {

@@ -1,4 +1,5 @@
 import OpenAI, { APIError } from "openai";
+import { itemAt } from "../../support/items.ts";
 import { type Answer, type Asking, type Client, type Said, schemaOf, type Talk } from "./client.ts";
 
 type Message = OpenAI.ChatCompletionMessageParam;
@@ -32,7 +33,7 @@ export const openaiChat: Client = {
         const { completion, thoughts } = asking.stream
           ? await streamed(client, body, asking)
           : wholeOf(await client.chat.completions.create(body, { signal: asking.signal }));
-        messages.push(completion.choices[0].message);
+        messages.push(itemAt(completion.choices, 0).message);
         return answerOf(completion, thoughts);
       },
     };
@@ -85,7 +86,7 @@ async function streamed(client: OpenAI, body: Body, { onText, signal }: Asking) 
 }
 
 function wholeOf(completion: OpenAI.ChatCompletion) {
-  return { completion, thoughts: reasoningOf(completion.choices[0].message) };
+  return { completion, thoughts: reasoningOf(itemAt(completion.choices, 0).message) };
 }
 
 /** A field that the client passes on without a type of its own; most vendors of this form show thoughts there. */

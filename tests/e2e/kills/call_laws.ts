@@ -2,6 +2,7 @@ import { assertEquals, assertGreater, assertLessOrEqual } from "@std/assert";
 import { listLedger } from "../../../src/billing/ledger.ts";
 import type { Money } from "../../../src/lib/money.ts";
 import type { StoreEngine } from "../../../src/store/engine.ts";
+import { valueAt } from "../../support/items.ts";
 import type { Acknowledged, CallKind } from "./load.ts";
 
 /** Texts, pictures and caches: acknowledged <= charged <= counted by the vendor. Gives what all of them cost. */
@@ -38,9 +39,9 @@ async function chargedIn(store: StoreEngine, account: string): Promise<Record<Ca
   do {
     const { lines, next } = await listLedger(store, account, { after, limit: 100 });
     for (const { kind, amount, requestId } of lines.flatMap(({ rows }) => rows)) {
-      charged[kind].calls++;
-      charged[kind].cost += amount;
-      charged[kind].requests.add(requestId);
+      valueAt(charged, kind).calls++;
+      valueAt(charged, kind).cost += amount;
+      valueAt(charged, kind).requests.add(requestId);
     }
     after = next ?? undefined;
   } while (after !== undefined);

@@ -3,6 +3,7 @@ import { readConfig } from "../../../src/config/config.ts";
 import { type Clock, systemClock } from "../../../src/lib/clock.ts";
 import { silentLog } from "../../../src/lib/log.ts";
 import { callerOf } from "../../support/gateway_call.ts";
+import { itemAt } from "../../support/items.ts";
 import type { VideoFacts } from "./video_facts.ts";
 import { MODELS } from "./video_orders.ts";
 
@@ -39,7 +40,7 @@ async function makeVideos(
   const ids = await Promise.all(Array.from({ length: count }, async () => {
     const number = -(facts.orders.size + 1);
     const body = {
-      model: MODELS[0].id,
+      model: itemAt(MODELS, 0).id,
       prompt: `Video ${number} [[queue 0]] [[run 0]]`,
       metadata: { number: `${number}` },
     };

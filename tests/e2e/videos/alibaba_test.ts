@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { SAMPLE_VIDEO } from "../../../src/sandbox/families/sample_video.ts";
+import { itemAt } from "../../support/items.ts";
 import { ALL_MODES, startVideoGateway } from "../../support/video_gateway.ts";
 
 const vendor = await startVideoGateway();
@@ -33,7 +34,7 @@ Deno.test("Wan: a video from a frame ends with its result, its price and the len
   });
   const task = await until(id, "completed", "failed");
   assertEquals([task.status, task.provider], ["completed", "alibaba"]);
-  const response = await fetch((task.mirror_urls as string[])[0]);
+  const response = await fetch(itemAt(task.mirror_urls as string[], 0));
   assertEquals(new Uint8Array(await response.arrayBuffer()), SAMPLE_VIDEO);
   assertEquals((task.usage as { video_cost: string }).video_cost, "0.4000000000");
 });

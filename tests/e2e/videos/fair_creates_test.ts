@@ -2,6 +2,7 @@ import { assertEquals } from "@std/assert";
 import { newApiKey } from "../../../src/billing/api_key.ts";
 import { startSandbox } from "../../../src/sandbox/mod.ts";
 import { callerOf } from "../../support/gateway_call.ts";
+import { itemAt } from "../../support/items.ts";
 import { startVideoGateway } from "../../support/video_gateway.ts";
 
 /** A vendor that accepts connections and never answers. */
@@ -30,8 +31,8 @@ Deno.test("two vendors that accept and never answer hold up nobody's create at a
     config: {
       accounts,
       providers: {
-        "silent-0": { kind: "ark", base_url: silent[0].address, api_key: "a-key" },
-        "silent-1": { kind: "xai", base_url: silent[1].address, api_key: "a-key" },
+        "silent-0": { kind: "ark", base_url: itemAt(silent, 0).address, api_key: "a-key" },
+        "silent-1": { kind: "xai", base_url: itemAt(silent, 1).address, api_key: "a-key" },
         ark: { kind: "ark", base_url: sandbox.baseUrls.ark, api_key: "sandbox-key-ark" },
       },
       models: ["silent-0", "silent-1", "ark"].map((provider) => ({

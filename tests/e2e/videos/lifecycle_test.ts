@@ -102,7 +102,7 @@ Deno.test("unknown, malformed and foreign tasks are 404 in identical bytes, for 
     ]),
   );
   assertEquals(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size, 1);
-  assertEquals([answers[0].status, answers[0].json.error.code], [404, "not_found"]);
+  assertEquals([answers[0]?.status, answers[0]?.json.error.code], [404, "not_found"]);
   assertEquals((await until(id, "completed")).status, "completed");
 });
 

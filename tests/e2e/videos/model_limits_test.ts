@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { itemAt } from "../../support/items.ts";
 import { ALL_MODES, startVideoGateway, type VideoGateway } from "../../support/video_gateway.ts";
 
 /** A picture of one pixel. */
@@ -103,7 +104,10 @@ Deno.test("an asset of the operator's vendor account goes to the provider that a
       const id = await create(fields);
       assertEquals((await until(id, "completed")).provider, "second");
     }
-    const [part] = (created()[0].body as { content: { image_url?: { url: string } }[] }).content.slice(1);
+    const part = itemAt(
+      (itemAt(created(), 0).body as { content: { image_url?: { url: string } }[] }).content.slice(1),
+      0,
+    );
     assertEquals(part.image_url?.url, LOGO);
     const refusalOf = async (body: object) => {
       const { status, json } = await call("POST", "/v1/videos", { prompt: "A lighthouse", ...body });

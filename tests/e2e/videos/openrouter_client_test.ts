@@ -3,6 +3,7 @@ import { OpenRouter } from "@openrouter/sdk";
 import { BadRequestResponseError, NotFoundResponseError } from "@openrouter/sdk/models/errors";
 import type { VideoGenerationResponse } from "@openrouter/sdk/models";
 import { SAMPLE_VIDEO } from "../../../src/sandbox/families/sample_video.ts";
+import { itemAt } from "../../support/items.ts";
 import { ALL_MODES, startVideoGateway } from "../../support/video_gateway.ts";
 
 const gateway = await startVideoGateway();
@@ -40,7 +41,7 @@ Deno.test("@openrouter/sdk creates from words, polls and downloads", async () =>
   assertEquals([job.status, job.pollingUrl], ["pending", `${gateway.address}/v1/videos/${job.id}`]);
   const done = await polled(job);
   assertEquals([done.status, done.usage?.cost, done.error], ["completed", 0.2, undefined]);
-  assertMatch(done.unsignedUrls![0], /^http:\/\//);
+  assertMatch(itemAt(done.unsignedUrls!, 0), /^http:\/\//);
   const video = await client.videoGeneration.getVideoContent({ jobId: done.id });
   assertEquals(await new Response(video).bytes(), SAMPLE_VIDEO);
   await assertRejects(() => client.videoGeneration.getVideoContent({ jobId: done.id, index: 1 }));

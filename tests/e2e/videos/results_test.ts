@@ -1,6 +1,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { run } from "../../../src/cli/run.ts";
 import { SAMPLE_VIDEO } from "../../../src/sandbox/families/sample_video.ts";
+import { itemAt } from "../../support/items.ts";
 import { startVideoGateway } from "../../support/video_gateway.ts";
 
 /** A vendor in xAI's words whose videos are done at once, and whose host of results answers as a test says. */
@@ -50,7 +51,7 @@ const admin = { authorization: `Bearer ${gateway.adminKey}` };
 
 Deno.test("the address of a copy works from the completion on, whole, in part and by HEAD, and says nothing of the vendor", async () => {
   const task = await until(await create(), "completed");
-  const [mirror] = task.mirror_urls as string[];
+  const mirror = itemAt(task.mirror_urls as string[], 0);
   assertEquals((await get(mirror)).status, 502);
   vendor.answerWith((request) => {
     const part = request.headers.get("range") === "bytes=5-9";
@@ -99,7 +100,7 @@ Deno.test("DELETE with purge=true removes a finished task with its result; any o
     call("GET", `/admin/v1/tasks/${id}`, undefined, admin),
   ]);
   assertEquals(gone.map(({ status }) => status), [404, 404, 404, 404, 404]);
-  const [mirror] = task.mirror_urls as string[];
+  const mirror = itemAt(task.mirror_urls as string[], 0);
   assertEquals((await get(mirror)).status, 404);
   const listed = (await call("GET", "/v1/videos?limit=100")).json.data.map((each: { id: string }) => each.id);
   assertEquals(listed.includes(id), false);

@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import { itemAt } from "../../support/items.ts";
 import { startVideoGateway, type VideoGateway } from "../../support/video_gateway.ts";
 
 /** What each vendor answers to a create of which nobody can tell whether it began. */
@@ -30,7 +31,7 @@ async function withVendor(
   let creates = 0;
   const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen() {} }, (request) => {
     if (request.method !== "POST") return new Response("{}", { status: 404 });
-    const { status, body } = answers[Math.min(creates++, answers.length - 1)];
+    const { status, body } = itemAt(answers, Math.min(creates++, answers.length - 1));
     return Response.json(body, { status });
   });
   const providers = { vendor: { kind, base_url: `http://127.0.0.1:${server.addr.port}`, api_key: "a-key" } };

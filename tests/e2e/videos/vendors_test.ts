@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { SAMPLE_VIDEO } from "../../../src/sandbox/families/sample_video.ts";
 import type { SeenRequest } from "../../../src/sandbox/seen.ts";
+import { itemAt } from "../../support/items.ts";
 import { GOOD, startVideoGateway } from "../../support/video_gateway.ts";
 
 /** A simulated vendor, and what tells its ways apart as far as a caller can see. */
@@ -79,7 +80,7 @@ for (const { name, keepsResults, cancels, isSearchable, takesReferences, reports
     assertEquals((task.unsigned_urls as string[]).length, 1);
     const { headers } = await call("GET", `/v1/videos/${task.id}/content`);
     assertEquals(await (await fetch(headers.get("location")!)).bytes(), SAMPLE_VIDEO);
-    if (keepsResults) assertEquals((await fetch((task.unsigned_urls as string[])[0])).status, 401);
+    if (keepsResults) assertEquals((await fetch(itemAt(task.unsigned_urls as string[], 0))).status, 401);
   });
 
   Deno.test(`${name}: frames reach the vendor as it takes them`, async () => {

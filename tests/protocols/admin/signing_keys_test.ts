@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
+import { itemAt } from "../../support/items.ts";
 import { startVideoGateway } from "../../support/video_gateway.ts";
 
 Deno.test("a rotation of signing keys takes hold at once: old addresses stay good for one, new looks use the new key", async () => {
@@ -14,7 +15,7 @@ Deno.test("a rotation of signing keys takes hold at once: old addresses stay goo
     return json;
   };
   const id = await gateway.create();
-  const [first] = (await gateway.until(id, "completed")).mirror_urls as string[];
+  const first = itemAt((await gateway.until(id, "completed")).mirror_urls as string[], 0);
   assertEquals(await statusOf(first), 200);
 
   const one = await rotate();

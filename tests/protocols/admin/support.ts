@@ -9,6 +9,7 @@ import { openMemoryStore } from "../../support/memory_store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { type ManualClock, manualClock } from "../../billing/support.ts";
 import { UNLIMITED_MEMORY } from "../../../src/lib/memory_budget.ts";
+import { atLeast, itemAt } from "../../support/items.ts";
 
 /** An answer as a test looks at it. */
 export interface Answer {
@@ -56,7 +57,7 @@ async function dispatch(
   body: unknown,
   headers: Record<string, string>,
 ): Promise<Answer> {
-  const [path, query = ""] = `/admin/v1/accounts${pathAndQuery}`.split("?");
+  const [path, query = ""] = atLeast(`/admin/v1/accounts${pathAndQuery}`.split("?"), 1);
   const segments = path.split("/");
   for (const route of routes) {
     const pattern = route.path.split("/");
@@ -64,7 +65,9 @@ async function dispatch(
       pattern.every((part, i) => part.startsWith(":") || part === segments[i]);
     if (!isMatch) continue;
     const params = Object.fromEntries(
-      pattern.flatMap((part, i) => part.startsWith(":") ? [[part.slice(1), decodeURIComponent(segments[i])]] : []),
+      pattern.flatMap((part, i) =>
+        part.startsWith(":") ? [[part.slice(1), decodeURIComponent(itemAt(segments, i))]] : []
+      ),
     );
     const request = new Request(`http://localhost${path}`, {
       method,

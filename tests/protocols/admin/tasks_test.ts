@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
+import { atLeast } from "../../support/items.ts";
 import { startVideoGateway } from "../../support/video_gateway.ts";
 
 const gateway = await startVideoGateway();
@@ -21,7 +22,7 @@ for (
     { prompt: "A lighthouse [[queue 600000]]", model: "sandbox/video-2" },
   ]
 ) made.push(await create(fields));
-const [completed, failed, pending] = made;
+const [completed, failed, pending] = atLeast(made, 3);
 await until(completed, "completed");
 await until(failed, "failed");
 
@@ -138,7 +139,7 @@ Deno.test("the administration of tasks, providers and signing keys is for the ad
       ["GET", `/admin/v1/tasks/${completed}`],
       ["GET", "/admin/v1/providers"],
       ["POST", "/admin/v1/signing-keys/rotate"],
-    ]
+    ] as const
   ) {
     const { status, json } = await call(method, path);
     assertEquals([status, json.error.code], [401, "invalid_api_key"], path);

@@ -47,7 +47,7 @@ Deno.test("GET /gencompat/v1beta/models lists text and multimodal image models a
   assertEquals(Object.keys(list), ["models"]);
   const models = list.models as { name: string; supportedGenerationMethods: string[] }[];
   assertEquals(models.map(({ name }) => name), ["models/lumen/talk-2", "models/lumen/both-1", "models/other/talk-9"]);
-  assertEquals(models[1].supportedGenerationMethods.includes("createCachedContent"), false);
+  assertEquals(models[1]?.supportedGenerationMethods.includes("createCachedContent"), false);
   for (const model of models) assertEquals(await getJson(routes, `/gencompat/v1beta/${model.name}`), model);
   assertEquals(await getJson(routes, "/gencompat/v1beta/models/other"), { models: [models[2]] });
 });

@@ -5,8 +5,9 @@
 import { systemClock } from "../../../src/lib/clock.ts";
 import { silentLog } from "../../../src/lib/log.ts";
 import { openKvStore } from "../../../src/store/kv/open_kv_store.ts";
+import { itemAt } from "../../support/items.ts";
 
-const [path] = Deno.args;
+const path = itemAt(Deno.args, 0);
 const out = new TextEncoder();
 const say = (line: string) => Deno.stdout.writeSync(out.encode(line + "\n"));
 

@@ -2,6 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { qwenImages } from "../../../src/upstreams/alibaba/images.ts";
 import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
 import { imageUpstreamContract } from "../../contract/image_upstream.ts";
+import { itemAt } from "../../support/items.ts";
 import { ok } from "../../support/video_stage.ts";
 import { CALL, orderOf, pictureOf, withImageVendor } from "../vendor.ts";
 
@@ -29,7 +30,7 @@ Deno.test("Qwen-Image: pictures stand before the words, sizes have a star, and n
   await withImageVendor("alibaba", { body: made({ image: URL }) }, async (images, seen) => {
     const order = orderOf({ model: "qwen-image-3.0", size: "1536x1024", images: [pictureOf([1, 2], "image/png")] });
     const { size } = await images.generate(order, CALL);
-    assertEquals(seen[0].json, {
+    assertEquals(seen[0]?.json, {
       model: "qwen-image-3.0",
       input: {
         messages: [{ role: "user", content: [{ image: "data:image/png;base64,AQI=" }, { text: "A fox" }] }],
@@ -38,7 +39,7 @@ Deno.test("Qwen-Image: pictures stand before the words, sizes have a star, and n
     });
     assertEquals(size, "1536x1024");
     await images.generate(orderOf({ size: "auto" }), CALL);
-    assertEquals("size" in seen[1].json.parameters, false);
+    assertEquals("size" in itemAt(seen, 1).json.parameters, false);
   });
 });
 

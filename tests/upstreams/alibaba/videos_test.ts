@@ -3,6 +3,7 @@ import { wanVideos } from "../../../src/upstreams/alibaba/videos.ts";
 import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
 import type { VideoOrder } from "../../../src/upstreams/video_upstream.ts";
 import { videoUpstreamContract } from "../../contract/video_upstream.ts";
+import { itemAt } from "../../support/items.ts";
 import { RECORDINGS } from "../../support/recordings.ts";
 import { mediaAt, ok, recordedAnswer, videoOrder, withAnswers } from "../../support/video_stage.ts";
 
@@ -66,7 +67,7 @@ videoUpstreamContract("Wan", {
 async function sent(order: Partial<VideoOrder>) {
   return await withAnswers([task("PENDING")], async ({ outbound, vendor }) => {
     await wanVideos(outbound).create(videoOrder(order));
-    const [{ path, body, headers }] = vendor.seen;
+    const { path, body, headers } = itemAt(vendor.seen, 0);
     assertEquals(headers.get("x-dashscope-async"), "enable");
     return { path: path.replace("/api/v1/services/aigc/", ""), ...JSON.parse(body) };
   });

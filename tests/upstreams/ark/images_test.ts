@@ -2,6 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
 import { arkImages } from "../../../src/upstreams/ark/images.ts";
 import { imageUpstreamContract } from "../../contract/image_upstream.ts";
+import { itemAt } from "../../support/items.ts";
 import { ok } from "../../support/video_stage.ts";
 import { CALL, orderOf, pictureOf, RECORDED, recordedAnswer, VENDOR_KEY, withImageVendor } from "../vendor.ts";
 
@@ -27,9 +28,9 @@ const PLAIN = { model: "m", created: 1_793_491_200, data: [{ b64_json: "AAAA", s
 Deno.test("Seedream: an order goes without a watermark and asks for base64", async () => {
   await withImageVendor("ark", { body: PLAIN }, async (images, seen) => {
     await images.generate(orderOf({ model: "seedream-4-5-251128", quality: "hd", outputFormat: "png" }), CALL);
-    assertEquals(seen[0].path, "/base/images/generations");
-    assertEquals(seen[0].headers.get("authorization"), `Bearer ${VENDOR_KEY}`);
-    assertEquals(seen[0].json, {
+    assertEquals(seen[0]?.path, "/base/images/generations");
+    assertEquals(seen[0]?.headers.get("authorization"), `Bearer ${VENDOR_KEY}`);
+    assertEquals(seen[0]?.json, {
       model: "seedream-4-5-251128",
       prompt: "A fox",
       response_format: "b64_json",
@@ -43,8 +44,8 @@ Deno.test("Seedream: references go as data: URIs, one alone or several in a list
     const [first, second] = [pictureOf([1, 2], "image/png"), pictureOf([3], "image/jpeg")];
     await images.generate(orderOf({ images: [first] }), CALL);
     await images.edit!(orderOf({ images: [first, second] }), CALL);
-    assertEquals(seen[0].json.image, "data:image/png;base64,AQI=");
-    assertEquals(seen[1].json.image, ["data:image/png;base64,AQI=", "data:image/jpeg;base64,Aw=="]);
+    assertEquals(seen[0]?.json.image, "data:image/png;base64,AQI=");
+    assertEquals(seen[1]?.json.image, ["data:image/png;base64,AQI=", "data:image/jpeg;base64,Aw=="]);
   });
 });
 
@@ -77,7 +78,7 @@ for (
   Deno.test(`Seedream: ${model} is asked for ${size} as ${sent ?? "its own choice"}`, async () => {
     await withImageVendor("ark", { body: { data: [{ b64_json: "AAAA" }] } }, async (images, seen) => {
       const outcome = await images.generate(orderOf({ model, size }), CALL);
-      assertEquals(seen[0].json.size, sent);
+      assertEquals(itemAt(seen, 0).json.size, sent);
       assertEquals(outcome.size, sent ?? null);
     });
   });
@@ -94,7 +95,7 @@ for (
   Deno.test(`Seedream: ${model} is ${sent ? "told" : "not told"} ${outputFormat}`, async () => {
     await withImageVendor("ark", { body: PLAIN }, async (images, seen) => {
       const { images: [{ mediaType }] } = await images.generate(orderOf({ model, outputFormat }), CALL);
-      assertEquals(seen[0].json.output_format, sent);
+      assertEquals(itemAt(seen, 0).json.output_format, sent);
       assertEquals(mediaType, sent ? `image/${sent}` : null);
     });
   });

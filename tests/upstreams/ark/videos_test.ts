@@ -3,6 +3,7 @@ import { arkVideos } from "../../../src/upstreams/ark/videos.ts";
 import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
 import type { VideoOrder } from "../../../src/upstreams/video_upstream.ts";
 import { videoUpstreamContract } from "../../contract/video_upstream.ts";
+import { itemAt } from "../../support/items.ts";
 import { RECORDINGS } from "../../support/recordings.ts";
 import { mediaAt, ok, recordedAnswer, videoOrder, withAnswers } from "../../support/video_stage.ts";
 
@@ -86,7 +87,7 @@ videoUpstreamContract("Ark", {
 async function sent(order: Partial<VideoOrder>) {
   return await withAnswers([ok({ id: "cgt-1" })], async ({ outbound, vendor }) => {
     await arkVideos(outbound).create(videoOrder(order));
-    const [{ path, body }] = vendor.seen;
+    const { path, body } = itemAt(vendor.seen, 0);
     assertEquals(path, TASKS);
     return JSON.parse(body);
   }, BASE);
@@ -235,7 +236,7 @@ Deno.test("Ark videos: a caller's own end user stands before our mark, within th
   assertEquals((await sent(order)).safety_identifier, mark);
   await withAnswers([ok({ items: [listed("cgt-5", NOW_MS, mark)] })], async ({ outbound, vendor }) => {
     assertEquals((await arkVideos(outbound).find!(order, NOW_MS))?.id, "cgt-5");
-    assertEquals(vendor.seen[0].path.endsWith("&filter.service_tier=flex"), true);
+    assertEquals(vendor.seen[0]?.path.endsWith("&filter.service_tier=flex"), true);
   }, BASE);
 });
 
@@ -294,7 +295,7 @@ Deno.test("Ark videos: many jobs are asked for by one list, and what it does not
       "cgt-2 completed",
       "cgt-6 cancelled",
     ]);
-    const query = new URLSearchParams(vendor.seen[0].path.split("?")[1]);
+    const query = new URLSearchParams(itemAt(vendor.seen, 0).path.split("?")[1]);
     assertEquals(query.getAll("filter.task_ids"), jobs.map(({ id }) => id));
     assertEquals([query.get("page_num"), query.get("page_size")], ["1", "7"]);
   }, BASE);

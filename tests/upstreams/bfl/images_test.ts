@@ -3,6 +3,7 @@ import { bflImages } from "../../../src/upstreams/bfl/images.ts";
 import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
 import type { ImageOrder, MadeImage } from "../../../src/upstreams/image_upstream.ts";
 import { imageJobContract } from "../../contract/image_job.ts";
+import { itemAt } from "../../support/items.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import { ok, withAnswers } from "../../support/video_stage.ts";
 import { CALL, orderOf, pictureOf, RECORDED, recordedAnswer } from "../vendor.ts";
@@ -39,7 +40,7 @@ async function sent(order: Partial<ImageOrder>) {
   return await withAnswers([created, ready], async ({ outbound, vendor }) => {
     const clock = new ManualClock();
     const outcome = await whilePassing(clock, () => bflImages(outbound, clock).generate(orderOf(order), CALL));
-    return { path: vendor.seen[0].path, body: JSON.parse(vendor.seen[0].body), size: outcome.size };
+    return { path: itemAt(vendor.seen, 0).path, body: JSON.parse(itemAt(vendor.seen, 0).body), size: outcome.size };
   });
 }
 
@@ -107,7 +108,7 @@ Deno.test("FLUX: the format is told where the vendor has it", async () => {
     const clock = new ManualClock();
     const order = orderOf({ model: "flux-2-pro", outputFormat: "png" });
     const { images } = await whilePassing(clock, () => bflImages(outbound, clock).generate(order, CALL));
-    assertEquals([images, JSON.parse(vendor.seen[0].body).output_format], [made("image/png"), "png"]);
+    assertEquals([images, JSON.parse(itemAt(vendor.seen, 0).body).output_format], [made("image/png"), "png"]);
   });
 });
 
@@ -118,7 +119,7 @@ Deno.test("FLUX: a polling address is followed below the base address, and elsew
       answers.push(ok({ id: "job 1", polling_url: address(vendor.port) }), ready);
       const clock = new ManualClock();
       await whilePassing(clock, () => bflImages(outbound, clock).generate(orderOf(), CALL));
-      return vendor.seen[1].path;
+      return itemAt(vendor.seen, 1).path;
     }, "/v1");
   };
   assertEquals(
@@ -195,7 +196,7 @@ Deno.test({
       await withAnswers(answers, async ({ outbound }) => {
         const clock = new ManualClock();
         const { images } = await whilePassing(clock, () => bflImages(outbound, clock).generate(orderOf(), CALL));
-        const [{ result }] = images;
+        const { result } = itemAt(images, 0);
         assertEquals(result.kind === "url" && new URL(result.url).hostname, "delivery-us1.bfl.ai");
       });
     }

@@ -3,6 +3,7 @@ import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
 import { falImages } from "../../../src/upstreams/fal/images.ts";
 import type { ImageOrder, ImageOutcome, MadeImage } from "../../../src/upstreams/image_upstream.ts";
 import { imageJobContract } from "../../contract/image_job.ts";
+import { itemAt } from "../../support/items.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import { whilePassing } from "../../support/passing_time.ts";
 import { ok, type VendorAnswer, withAnswers } from "../../support/video_stage.ts";
@@ -70,7 +71,7 @@ async function play(answers: readonly VendorAnswer[], order: Partial<ImageOrder>
 
 async function sent(order: Partial<ImageOrder>) {
   const { seen } = await play([created, ended, result], order);
-  return { path: seen[0].path, body: JSON.parse(seen[0].body) };
+  return { path: itemAt(seen, 0).path, body: JSON.parse(itemAt(seen, 0).body) };
 }
 
 const sized = (width: number, height: number) => ({ ...pictureOf([1, 2]), width, height });
@@ -177,7 +178,7 @@ Deno.test("fal images: status, result and cancel stand where the vendor says, on
   });
   const elsewhere = ok({ request_id: "r-1", response_url: "https://elsewhere.example/x/y/requests/r-1" });
   const { seen } = await play([elsewhere, ended, result], { model: "owner/app/a/b" });
-  assertEquals(seen[1].path, "/owner/app/requests/r-1/status");
+  assertEquals(seen[1]?.path, "/owner/app/requests/r-1/status");
 });
 
 for (
@@ -219,9 +220,12 @@ for (
     ignore: !RECORDED,
     fn: async () => {
       const { body } = recordedAnswer(`fal/${name}`);
-      const recorded = (body as { images: { url: string; width: number | null; height: number | null }[] }).images[0];
+      const recorded = itemAt(
+        (body as { images: { url: string; width: number | null; height: number | null }[] }).images,
+        0,
+      );
       const { outcome }: { outcome: ImageOutcome } = await play([created, ended, ok(body)], {});
-      const [{ result }] = outcome.images;
+      const { result } = itemAt(outcome.images, 0);
       assertEquals(result, { kind: "url", url: recorded.url });
       assertEquals(outcome.size, recorded.width === null ? null : `${recorded.width}x${recorded.height}`);
     },

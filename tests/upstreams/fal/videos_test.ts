@@ -3,6 +3,7 @@ import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
 import { falVideos } from "../../../src/upstreams/fal/videos.ts";
 import type { VideoOrder, VideoProgress } from "../../../src/upstreams/video_upstream.ts";
 import { videoUpstreamContract } from "../../contract/video_upstream.ts";
+import { itemAt } from "../../support/items.ts";
 import { RECORDINGS } from "../../support/recordings.ts";
 import { mediaAt, ok, recordedAnswer, videoOrder, withAnswers } from "../../support/video_stage.ts";
 
@@ -85,7 +86,7 @@ videoUpstreamContract("fal", {
 async function sent(order: Partial<VideoOrder>) {
   return await withAnswers([ok({ request_id: "r-1" })], async ({ outbound, vendor }) => {
     const { place } = await falVideos(outbound).create(videoOrder(order));
-    const [{ path, body }] = vendor.seen;
+    const { path, body } = itemAt(vendor.seen, 0);
     return { path, place, body: JSON.parse(body) };
   });
 }

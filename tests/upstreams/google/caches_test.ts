@@ -1,6 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import type { CacheUpstream } from "../../../src/upstreams/cache_upstream.ts";
 import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
+import { itemAt } from "../../support/items.ts";
 import { type Seen, type VendorAnswer, withVendor } from "../vendor.ts";
 
 const EXPIRES_AT = Date.parse("2026-03-01T12:30:00.000Z");
@@ -36,7 +37,7 @@ Deno.test("google caches: a create sends model, mark, content and end, and reads
   await withCaches([{ body: CACHED }], async (caches, seen) => {
     const expiresAt = Date.parse(CACHED.expireTime);
     assertEquals(await caches.create(ORDER), { name: CACHED.name, tokens: 4711, expiresAt });
-    const [{ method, path, json }] = seen;
+    const { method, path, json } = itemAt(seen, 0);
     assertEquals([method, path], ["POST", "/base/v1beta/cachedContents"]);
     assertEquals(json, {
       model: "models/gemini-3-pro",
@@ -77,8 +78,8 @@ Deno.test("google caches: a count that cannot be read is none", async () => {
 Deno.test("google caches: an extension patches the end alone, and is false for a cache that is gone", async () => {
   await withCaches([{ body: CACHED }, GONE], async (caches, seen) => {
     assertEquals(await caches.extend(CACHED.name, EXPIRES_AT), true);
-    assertEquals([seen[0].method, seen[0].path], ["PATCH", `/base/v1beta/${CACHED.name}?updateMask=expireTime`]);
-    assertEquals(seen[0].json, { expireTime: "2026-03-01T12:30:00.000Z" });
+    assertEquals([seen[0]?.method, seen[0]?.path], ["PATCH", `/base/v1beta/${CACHED.name}?updateMask=expireTime`]);
+    assertEquals(seen[0]?.json, { expireTime: "2026-03-01T12:30:00.000Z" });
     assertEquals(await caches.extend(CACHED.name, EXPIRES_AT), false);
   });
 });
@@ -86,7 +87,7 @@ Deno.test("google caches: an extension patches the end alone, and is false for a
 Deno.test("google caches: a removal deletes, and a cache that is gone is removed already", async () => {
   await withCaches([{ body: {} }, GONE, { status: 404, body: {} }, { status: 503, body: {} }], async (caches, seen) => {
     await caches.remove(CACHED.name);
-    assertEquals([seen[0].method, seen[0].path, seen[0].bytes.length], ["DELETE", `/base/v1beta/${CACHED.name}`, 0]);
+    assertEquals([seen[0]?.method, seen[0]?.path, seen[0]?.bytes.length], ["DELETE", `/base/v1beta/${CACHED.name}`, 0]);
     await caches.remove(CACHED.name);
     await caches.remove(CACHED.name);
     await assertRejects(() => caches.remove(CACHED.name), UpstreamFailure);

@@ -2,6 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
 import { googleImages } from "../../../src/upstreams/google/images.ts";
 import { imageUpstreamContract } from "../../contract/image_upstream.ts";
+import { itemAt } from "../../support/items.ts";
 import { ok } from "../../support/video_stage.ts";
 import { CALL, orderOf, pictureOf, RECORDED, recordedAnswer, VENDOR_KEY, withImageVendor } from "../vendor.ts";
 
@@ -48,9 +49,9 @@ Deno.test("Gemini images: pictures stand before the words, and only pictures are
       images: [pictureOf([1, 2, 3, 4], "image/png"), pictureOf([5], "image/webp")],
     });
     await images.generate(order, CALL);
-    assertEquals(seen[0].path, "/base/v1beta/models/gemini-3-pro-image:generateContent");
-    assertEquals(seen[0].headers.get("x-goog-api-key"), VENDOR_KEY);
-    assertEquals(seen[0].json, {
+    assertEquals(seen[0]?.path, "/base/v1beta/models/gemini-3-pro-image:generateContent");
+    assertEquals(itemAt(seen, 0).headers.get("x-goog-api-key"), VENDOR_KEY);
+    assertEquals(seen[0]?.json, {
       contents: [{
         role: "user",
         parts: [
@@ -81,7 +82,7 @@ for (
   Deno.test(`Gemini images: size ${size} is ${JSON.stringify(imageConfig ?? "the model's choice")}`, async () => {
     await withImageVendor("google", answerOf([PICTURE]), async (images, seen) => {
       await images.generate(orderOf({ size }), CALL);
-      assertEquals(seen[0].json.generationConfig.imageConfig, imageConfig);
+      assertEquals(itemAt(seen, 0).json.generationConfig.imageConfig, imageConfig);
     });
   });
 }

@@ -3,6 +3,7 @@ import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
 import { googleVideos } from "../../../src/upstreams/google/videos.ts";
 import type { OpenedResult, VideoMedia, VideoOrder } from "../../../src/upstreams/video_upstream.ts";
 import { videoUpstreamContract } from "../../contract/video_upstream.ts";
+import { itemAt } from "../../support/items.ts";
 import { RECORDINGS } from "../../support/recordings.ts";
 import { ok, recordedAnswer, type VendorAnswer, videoOrder, withAnswers } from "../../support/video_stage.ts";
 
@@ -77,7 +78,7 @@ videoUpstreamContract("Gemini Omni", {
 async function sent(order: Partial<VideoOrder>) {
   return await withAnswers([interaction("queued")], async ({ outbound, vendor }) => {
     await googleVideos(outbound).create(videoOrder(order));
-    const [{ path, body }] = vendor.seen;
+    const { path, body } = itemAt(vendor.seen, 0);
     assertEquals(path, "/v1beta/interactions");
     return JSON.parse(body);
   });

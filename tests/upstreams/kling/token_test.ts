@@ -2,6 +2,7 @@ import { assert, assertEquals, assertNotEquals, assertStrictEquals } from "@std/
 import { Buffer } from "node:buffer";
 import type { Authorize, Credentials } from "../../../src/upstreams/authorization.ts";
 import { byKeyOrToken } from "../../../src/upstreams/kling/token.ts";
+import { atLeast } from "../../support/items.ts";
 
 const NOW = 1_800_000_000_000;
 const PAIR = { apiKey: "the-access-key", secretKey: "the-secret-key" };
@@ -12,7 +13,7 @@ function fieldsAt(authorize: Authorize, now: number, credentials: Credentials = 
 }
 
 function partsOf({ authorization }: { readonly authorization: string }) {
-  const [header, claims, signature] = authorization.slice("Bearer ".length).split(".");
+  const [header, claims, signature] = atLeast(authorization.slice("Bearer ".length).split("."), 2);
   const read = (part: string) => JSON.parse(Buffer.from(part, "base64url").toString());
   return { header: read(header), claims: read(claims), signed: `${header}.${claims}`, signature };
 }

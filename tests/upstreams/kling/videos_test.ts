@@ -4,6 +4,7 @@ import { kling } from "../../../src/upstreams/kling/mod.ts";
 import { klingVideos } from "../../../src/upstreams/kling/videos.ts";
 import type { VideoOrder } from "../../../src/upstreams/video_upstream.ts";
 import { videoUpstreamContract } from "../../contract/video_upstream.ts";
+import { itemAt } from "../../support/items.ts";
 import { RECORDINGS } from "../../support/recordings.ts";
 import { mediaAt, ok, recordedAnswer, videoOrder, withAnswers } from "../../support/video_stage.ts";
 
@@ -80,7 +81,7 @@ videoUpstreamContract("Kling", {
 async function sent(order: Partial<VideoOrder>) {
   return await withAnswers([created], async ({ outbound, vendor }) => {
     const { place } = await klingVideos(outbound).create(videoOrder(order));
-    const [{ path, body }] = vendor.seen;
+    const { path, body } = itemAt(vendor.seen, 0);
     assertEquals(path, `/v1/videos/${place}`);
     const { model_name, prompt, external_task_id, ...fields } = JSON.parse(body);
     assertEquals([model_name, prompt, external_task_id], [order.model ?? "a-model", "a lighthouse", ID]);
@@ -184,7 +185,7 @@ Deno.test("Kling videos: pictures go by address or bare, videos by address, soun
 Deno.test("Kling videos: a job is asked for below the path that made it", () =>
   withAnswers([job("processing")], async ({ outbound, vendor }) => {
     await klingVideos(outbound).poll({ id: "a/b", place: "omni-video" });
-    assertEquals(vendor.seen[0].path, "/v1/videos/omni-video/a%2Fb");
+    assertEquals(vendor.seen[0]?.path, "/v1/videos/omni-video/a%2Fb");
   }));
 
 Deno.test("Kling videos: numbers decide what a failure is, also within a 200", async () => {
@@ -208,7 +209,7 @@ Deno.test("Kling videos: a creation that was not answered is found by our task's
   const found = (answer: ReturnType<typeof ok>, order: Partial<VideoOrder> = {}) =>
     withAnswers([answer], async ({ outbound, vendor }) => {
       const handle = await klingVideos(outbound).find!(videoOrder(order), 0);
-      return [vendor.seen[0].path, handle];
+      return [itemAt(vendor.seen, 0).path, handle];
     });
   const ours = job("processing", { task_info: { external_task_id: ID } });
   assertEquals(await found(ours), [`/v1/videos/text2video/${ID}`, JOB]);
@@ -227,7 +228,7 @@ Deno.test("Kling's probe takes no answer of status 200 for a good key that says 
   const probe = (answer: ReturnType<typeof ok>) =>
     withAnswers([answer], async ({ outbound, vendor }) => {
       await kling.probe(outbound, new AbortController().signal);
-      return vendor.seen[0].path;
+      return itemAt(vendor.seen, 0).path;
     });
   assertEquals(await probe(ok(envelope([]))), "/v1/videos/text2video?pageNum=1&pageSize=1");
   const failure = await assertRejects(() => probe(ok(error(1002, "access key not found"))), UpstreamFailure);

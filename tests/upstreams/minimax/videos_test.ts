@@ -3,6 +3,7 @@ import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
 import { minimaxVideos } from "../../../src/upstreams/minimax/videos.ts";
 import type { VideoJobHandle, VideoOrder, VideoProgress } from "../../../src/upstreams/video_upstream.ts";
 import { videoUpstreamContract } from "../../contract/video_upstream.ts";
+import { itemAt } from "../../support/items.ts";
 import { RECORDINGS } from "../../support/recordings.ts";
 import { mediaAt, ok, recordedAnswer, videoOrder, withAnswers } from "../../support/video_stage.ts";
 
@@ -114,7 +115,7 @@ videoUpstreamContract("MiniMax Hailuo", {
 async function sent(order: Partial<VideoOrder>, answered: object = { task_id: "1", ...base(0) }) {
   return await withAnswers([ok(answered)], async ({ outbound, vendor }) => {
     await minimaxVideos(outbound).create(videoOrder({ model: "MiniMax-H3", ...order }));
-    const [{ path, body }] = vendor.seen;
+    const { path, body } = itemAt(vendor.seen, 0);
     return { path, body: JSON.parse(body) };
   });
 }
@@ -287,7 +288,7 @@ Deno.test("MiniMax videos: the vendor posts its news to the gateway's address fo
   for (const model of ["MiniMax-H3", "MiniMax-Hailuo-2.3"]) {
     await withAnswers([ok({ task_id: "task-1" })], async ({ outbound, vendor }) => {
       await minimaxVideos(outbound).create(videoOrder({ model, callbackUrl: "https://gate.example/x?token=1" }));
-      assertEquals(JSON.parse(vendor.seen[0].body).callback_url, "https://gate.example/x?token=1");
+      assertEquals(JSON.parse(itemAt(vendor.seen, 0).body).callback_url, "https://gate.example/x?token=1");
     });
   }
 });

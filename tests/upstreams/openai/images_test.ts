@@ -2,6 +2,7 @@ import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
 import { openaiImages } from "../../../src/upstreams/openai/images.ts";
 import { imageUpstreamContract } from "../../contract/image_upstream.ts";
+import { itemAt } from "../../support/items.ts";
 import { ok } from "../../support/video_stage.ts";
 import type { ImageEvent, ImageOrder } from "../../../src/upstreams/image_upstream.ts";
 import {
@@ -54,7 +55,7 @@ async function bodyFor(order: Partial<ImageOrder>): Promise<Record<string, unkno
   let body = {};
   await withImageVendor("openai", { body: PLAIN }, async (images, seen) => {
     await images.generate(orderOf(order), CALL);
-    body = seen[0].json;
+    body = itemAt(seen, 0).json;
   });
   return body;
 }
@@ -71,10 +72,10 @@ Deno.test("OpenAI images: an order goes to generations with what it says, and wi
       outputFormat: "webp",
     });
     await images.generate(order, CALL);
-    assertEquals([seen[0].method, seen[0].path], ["POST", "/base/images/generations"]);
-    assertEquals(seen[0].headers.get("authorization"), `Bearer ${VENDOR_KEY}`);
-    assertEquals(seen[0].headers.get("content-type"), "application/json");
-    assertEquals(seen[0].json, {
+    assertEquals([seen[0]?.method, seen[0]?.path], ["POST", "/base/images/generations"]);
+    assertEquals(seen[0]?.headers.get("authorization"), `Bearer ${VENDOR_KEY}`);
+    assertEquals(seen[0]?.headers.get("content-type"), "application/json");
+    assertEquals(seen[0]?.json, {
       model: "gpt-image-2",
       prompt: "Ein Fuchs 🦊",
       n: 3,
@@ -132,7 +133,7 @@ Deno.test({
       const outcome = await images.generate(orderOf({ count: 2 }), CALL);
       assertEquals(outcome.images.length, 2);
       assertEquals([outcome.size, outcome.quality, outcome.consumption], [null, null, null]);
-      assertEquals(outcome.images[0].mediaType, null);
+      assertEquals(outcome.images[0]?.mediaType, null);
       const sized = await images.generate(orderOf({ model: "gpt-image-1.5", size: "1792x1024", quality: "hd" }), CALL);
       assertEquals([sized.size, sized.quality], ["1536x1024", "high"]);
     });
@@ -233,9 +234,9 @@ Deno.test("OpenAI images: an edit is a form with fields, pictures in their order
       mask: pictureOf([6], "image/png"),
     });
     await images.edit!(order, CALL);
-    assertEquals([seen[0].method, seen[0].path], ["POST", "/base/images/edits"]);
-    assertEquals(Number(seen[0].headers.get("content-length")), seen[0].bytes.length);
-    const form = await formIn(seen[0]);
+    assertEquals([seen[0]?.method, seen[0]?.path], ["POST", "/base/images/edits"]);
+    assertEquals(Number(itemAt(seen, 0).headers.get("content-length")), itemAt(seen, 0).bytes.length);
+    const form = await formIn(itemAt(seen, 0));
     const texts = [...form].filter(([, value]) => typeof value === "string");
     assertEquals(Object.fromEntries(texts), {
       model: "gpt-image-1.5",
@@ -259,8 +260,8 @@ Deno.test("OpenAI images: an edit is a form with fields, pictures in their order
 Deno.test("OpenAI images: a picture alone goes as image, and references of a generation go to edits", async () => {
   await withImageVendor("openai", { body: PLAIN }, async (images, seen) => {
     await images.generate(orderOf({ images: [pictureOf([1])] }), CALL);
-    assertEquals(seen[0].path, "/base/images/edits");
-    assertEquals([...(await formIn(seen[0])).keys()], ["model", "prompt", "image"]);
+    assertEquals(seen[0]?.path, "/base/images/edits");
+    assertEquals([...(await formIn(itemAt(seen, 0))).keys()], ["model", "prompt", "image"]);
   });
 });
 
@@ -291,7 +292,7 @@ Deno.test("OpenAI images: a stream gives unfinished pictures, then the outcome w
   }] as const;
   await withImageVendor("openai", sse(partial, completed("DONE")), async (images, seen) => {
     const events = await Array.fromAsync(images.stream!(orderOf({ partialImages: 2 }), CALL, "generate"));
-    assertEquals(seen[0].json, { model: "model-1", prompt: "A fox", stream: true, partial_images: 2 });
+    assertEquals(seen[0]?.json, { model: "model-1", prompt: "A fox", stream: true, partial_images: 2 });
     assertEquals(
       events,
       [
@@ -316,9 +317,9 @@ Deno.test("OpenAI images: a streamed edit is a form; several completed pictures 
   await withImageVendor("openai", { ...answer, body: `${answer.body}data: [DONE]\n\n` }, async (images, seen) => {
     const order = orderOf({ images: [pictureOf([1])], count: 2 });
     const events = await Array.fromAsync(images.stream!(order, CALL, "edit"));
-    const form = await formIn(seen[0]);
+    const form = await formIn(itemAt(seen, 0));
     assertEquals([form.get("stream"), form.get("partial_images"), form.get("n")], ["true", "0", "2"]);
-    const [event] = events;
+    const event = itemAt(events, 0);
     assertEquals(events.length, 1);
     if (event.type !== "completed") throw new Error("no outcome");
     assertEquals(event.outcome.images.map(({ result }) => result), [
@@ -339,9 +340,9 @@ Deno.test("OpenAI images: a vendor that answers a stream as a whole is understoo
 Deno.test("OpenAI images: an event of several megabytes is read", async () => {
   const large = "A".repeat(3_000_000);
   await withImageVendor("openai", sse(completed(large)), async (images) => {
-    const [event] = await Array.fromAsync(images.stream!(orderOf(), CALL, "generate"));
+    const event = itemAt(await Array.fromAsync(images.stream!(orderOf(), CALL, "generate")), 0);
     if (event.type !== "completed") throw new Error("no outcome");
-    const [{ result }] = event.outcome.images;
+    const { result } = itemAt(event.outcome.images, 0);
     assertEquals(result.kind === "base64" && result.data.length, 3_000_000);
   });
 });

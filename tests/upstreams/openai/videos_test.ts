@@ -3,6 +3,7 @@ import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
 import { openrouterVideos } from "../../../src/upstreams/openai/videos.ts";
 import type { VideoOrder, VideoUpstream } from "../../../src/upstreams/video_upstream.ts";
 import { videoUpstreamContract } from "../../contract/video_upstream.ts";
+import { itemAt } from "../../support/items.ts";
 import { bytesOf } from "../vendor.ts";
 import { answer } from "../../support/scripted_upstream.ts";
 import {
@@ -95,8 +96,8 @@ videoUpstreamContract("OpenRouter", {
 async function sent(order: Partial<VideoOrder>) {
   return await withAnswers([created], async ({ outbound, vendor }) => {
     await openrouterVideos(outbound).create(videoOrder(order));
-    assertEquals(vendor.seen[0].path, `${BASE}/videos`);
-    return JSON.parse(vendor.seen[0].body);
+    assertEquals(vendor.seen[0]?.path, `${BASE}/videos`);
+    return JSON.parse(itemAt(vendor.seen, 0).body);
   }, BASE);
 }
 
@@ -171,7 +172,7 @@ function replying<T>(
   return withVendor(
     async (side) => {
       for (let request = await side.request(); request !== null; request = await side.request()) {
-        await side.say(answers[nth++](`http://${request.headers.get("host")}`));
+        await side.say(itemAt(answers, nth++)(`http://${request.headers.get("host")}`));
       }
     },
     ({ outbound, vendor }) => play(openrouterVideos(outbound), vendor),
@@ -202,14 +203,14 @@ Deno.test("OpenRouter videos: a result at the provider's own host is opened with
     () => answer(200, '{"error":"gone"}'),
   ], async (videos, { seen }) => {
     const progress = await videos.poll(JOB);
-    const [result] = progress.status === "completed" ? progress.results : [];
+    const result = itemAt(progress.status === "completed" ? progress.results : [], 0);
     assertEquals(result?.needsCredential, true);
     const opened = await videos.open!(result, JOB);
     assertEquals("bytes" in opened && new TextDecoder().decode(await bytesOf(opened.bytes)), "an mp4");
-    assertEquals([seen[1].path, seen[1].headers.get("authorization")], [`${content}?index=0`, `Bearer ${STAGE_KEY}`]);
+    assertEquals([seen[1]?.path, seen[1]?.headers.get("authorization")], [`${content}?index=0`, `Bearer ${STAGE_KEY}`]);
     assertEquals(await videos.open!(result, JOB), { movedTo: URL_ELSEWHERE });
     const failure = await assertRejects(() => videos.open!({ url: null, needsCredential: true }, JOB), UpstreamFailure);
-    assertEquals([failure.kind, seen[3].path], ["broken", content]);
+    assertEquals([failure.kind, itemAt(seen, 3).path], ["broken", content]);
   });
 });
 

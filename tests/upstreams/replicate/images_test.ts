@@ -3,6 +3,7 @@ import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
 import type { ImageOrder, MadeImage } from "../../../src/upstreams/image_upstream.ts";
 import { replicateImages } from "../../../src/upstreams/replicate/images.ts";
 import { imageJobContract } from "../../contract/image_job.ts";
+import { itemAt } from "../../support/items.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import { whilePassing } from "../../support/passing_time.ts";
 import { ok, type VendorAnswer, withAnswers } from "../../support/video_stage.ts";
@@ -71,7 +72,7 @@ async function play(answers: readonly VendorAnswer[], order: Partial<ImageOrder>
 
 async function sent(order: Partial<ImageOrder>) {
   const { seen } = await play([succeeded], order);
-  return { path: seen[0].path, headers: seen[0].headers, body: JSON.parse(seen[0].body) };
+  return { path: itemAt(seen, 0).path, headers: itemAt(seen, 0).headers, body: JSON.parse(itemAt(seen, 0).body) };
 }
 
 const URI = "data:image/png;base64,AQI=";
@@ -138,9 +139,9 @@ Deno.test("Replicate images: a large picture is uploaded first, and named by its
     "POST /files",
     "POST /models/black-forest-labs/flux-2-pro/predictions",
   ]);
-  assertStringIncludes(seen[0].body, 'name="content"; filename="media.png"');
-  assertStringIncludes(seen[0].body, "A".repeat(65_537));
-  assertEquals(JSON.parse(seen[1].body).input.input_images, [address, URI]);
+  assertStringIncludes(itemAt(seen, 0).body, 'name="content"; filename="media.png"');
+  assertStringIncludes(itemAt(seen, 0).body, "A".repeat(65_537));
+  assertEquals(JSON.parse(itemAt(seen, 1).body).input.input_images, [address, URI]);
 });
 
 Deno.test("Replicate images: an upload that fails orders nothing", async () => {

@@ -3,6 +3,7 @@ import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
 import { replicateVideos } from "../../../src/upstreams/replicate/videos.ts";
 import type { VideoMedia, VideoOrder, VideoProgress } from "../../../src/upstreams/video_upstream.ts";
 import { videoUpstreamContract } from "../../contract/video_upstream.ts";
+import { itemAt } from "../../support/items.ts";
 import { RECORDINGS } from "../../support/recordings.ts";
 import { mediaAt, ok, recordedAnswer, videoOrder, withAnswers } from "../../support/video_stage.ts";
 
@@ -75,7 +76,7 @@ videoUpstreamContract("replicate", {
 async function sent(order: Partial<VideoOrder>) {
   return await withAnswers([prediction("starting")], async ({ outbound, vendor }) => {
     await replicateVideos(outbound).create(videoOrder(order));
-    const [{ path, body }] = vendor.seen;
+    const { path, body } = itemAt(vendor.seen, 0);
     return { path, body: JSON.parse(body) };
   });
 }
@@ -156,7 +157,7 @@ Deno.test("Replicate videos: large media that stand inline are uploaded first", 
     const order = { model: "google/veo-3.1", ...FRAMES, firstFrame: inline(65_537), lastFrame: inline(3) };
     await replicateVideos(outbound).create(videoOrder(order));
     assertEquals(vendor.seen.map(({ path }) => path), ["/files", "/models/google/veo-3.1/predictions"]);
-    const { input } = JSON.parse(vendor.seen[1].body);
+    const { input } = JSON.parse(itemAt(vendor.seen, 1).body);
     assertEquals([input.image, input.last_frame], [address, "data:image/jpeg;base64,AAAA"]);
   });
   await withAnswers([{ status: 503, body: "" }], async ({ outbound }) => {

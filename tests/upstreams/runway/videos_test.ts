@@ -4,6 +4,7 @@ import { runway } from "../../../src/upstreams/runway/mod.ts";
 import { runwayVideos } from "../../../src/upstreams/runway/videos.ts";
 import type { VideoOrder } from "../../../src/upstreams/video_upstream.ts";
 import { videoUpstreamContract } from "../../contract/video_upstream.ts";
+import { itemAt } from "../../support/items.ts";
 import { RECORDINGS } from "../../support/recordings.ts";
 import { mediaAt, ok, recordedAnswer, videoOrder, withAnswers } from "../../support/video_stage.ts";
 import { withVendor } from "../vendor.ts";
@@ -89,8 +90,8 @@ videoUpstreamContract("Runway", {
 async function sent(order: Partial<VideoOrder>) {
   return await withAnswers([created], async ({ outbound, vendor }) => {
     await runwayVideos(outbound).create(videoOrder(order));
-    const { model: _model, ...fields } = JSON.parse(vendor.seen[0].body);
-    return [vendor.seen[0].path, fields];
+    const { model: _model, ...fields } = JSON.parse(itemAt(vendor.seen, 0).body);
+    return [itemAt(vendor.seen, 0).path, fields];
   });
 }
 
@@ -215,8 +216,8 @@ Deno.test("Runway videos: a refusal says what is wrong where", async () => {
 Deno.test("Runway's requests carry the version of its API, and its probe costs nothing", () =>
   withVendor("runway", [{ body: { creditBalance: 1 } }], async (provider, seen) => {
     await provider.probe!(new AbortController().signal);
-    assertEquals([seen[0].method, seen[0].path], ["GET", "/base/v1/organization"]);
-    assertEquals(seen[0].headers.get("x-runway-version"), runway.demands["x-runway-version"]);
+    assertEquals([seen[0]?.method, seen[0]?.path], ["GET", "/base/v1/organization"]);
+    assertEquals(itemAt(seen, 0).headers.get("x-runway-version"), runway.demands["x-runway-version"]);
   }));
 
 Deno.test({

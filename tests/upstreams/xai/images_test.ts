@@ -2,6 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
 import { xaiImages } from "../../../src/upstreams/xai/images.ts";
 import { imageUpstreamContract } from "../../contract/image_upstream.ts";
+import { itemAt } from "../../support/items.ts";
 import { ok } from "../../support/video_stage.ts";
 import type { ImageOrder } from "../../../src/upstreams/image_upstream.ts";
 import { CALL, orderOf, pictureOf, RECORDED, recordedAnswer, VENDOR_KEY, withImageVendor } from "../vendor.ts";
@@ -29,8 +30,8 @@ async function sentFor(order: Partial<ImageOrder>) {
   let sent: { path: string; json: Record<string, unknown> } | null = null;
   await withImageVendor("xai", { body: PLAIN }, async (images, seen) => {
     await images.generate(orderOf(order), CALL);
-    sent = { path: seen[0].path, json: seen[0].json };
-    assertEquals(seen[0].headers.get("authorization"), `Bearer ${VENDOR_KEY}`);
+    sent = { path: itemAt(seen, 0).path, json: itemAt(seen, 0).json };
+    assertEquals(seen[0]?.headers.get("authorization"), `Bearer ${VENDOR_KEY}`);
   });
   return sent!;
 }
@@ -96,7 +97,7 @@ Deno.test("Grok Imagine: pictures go to edits inside the JSON, one alone or seve
 Deno.test("Grok Imagine: an edit goes the same way, and a mask is refused without a call", async () => {
   await withImageVendor("xai", { body: PLAIN }, async (images, seen) => {
     await images.edit!(orderOf({ images: [pictureOf([1])] }), CALL);
-    assertEquals(seen[0].path, "/base/images/edits");
+    assertEquals(seen[0]?.path, "/base/images/edits");
     const order = orderOf({ images: [pictureOf([1])], mask: pictureOf([2]) });
     const failure = await assertRejects(() => images.edit!(order, CALL), UpstreamFailure);
     assertEquals([failure.kind, failure.facts.field, seen.length], ["invalid", "mask", 1]);

@@ -3,6 +3,7 @@ import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
 import type { VideoConsumption, VideoOrder, VideoProgress } from "../../../src/upstreams/video_upstream.ts";
 import { xaiVideos } from "../../../src/upstreams/xai/videos.ts";
 import { videoUpstreamContract } from "../../contract/video_upstream.ts";
+import { itemAt } from "../../support/items.ts";
 import { RECORDINGS } from "../../support/recordings.ts";
 import { mediaAt, ok, recordedAnswer, videoOrder, withAnswers } from "../../support/video_stage.ts";
 
@@ -81,7 +82,7 @@ videoUpstreamContract("xAI", {
 async function sent(order: Partial<VideoOrder>) {
   return await withAnswers([ok({ request_id: "r-1" })], async ({ outbound, vendor }) => {
     await xaiVideos(outbound).create(videoOrder(order));
-    const [{ path, body }] = vendor.seen;
+    const { path, body } = itemAt(vendor.seen, 0);
     assertEquals(path, "/v1/videos/generations");
     return JSON.parse(body);
   }, BASE);

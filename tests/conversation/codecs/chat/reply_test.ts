@@ -142,7 +142,9 @@ Deno.test("chat reply writer drops a call that a limit cut short and tells the l
 
 Deno.test("chat reply writer tells every stop in its own words", () => {
   const told = (reason: Reply["stop"]["reason"], explanation?: string) => {
-    const { finish, message } = write({ stop: { reason, raw: null, explanation } });
+    const { finish, message } = write({
+      stop: { reason, raw: null, ...(explanation === undefined ? {} : { explanation }) },
+    });
     return [finish, message.refusal];
   };
   assertEquals(told("stop_sequence"), ["stop", null]);

@@ -12,6 +12,7 @@ import type { Citation } from "../../../../src/conversation/conversation.ts";
 import type { Reply } from "../../../../src/conversation/reply.ts";
 import { replyOf } from "../../../support/assemble.ts";
 import { replyContextOf } from "../../../support/conversations.ts";
+import { itemAt } from "../../../support/items.ts";
 import { text } from "./arbitraries.ts";
 
 const CONTEXT = replyContextOf({});
@@ -126,8 +127,8 @@ Deno.test("links survive a reply that is only a picture, whole and streamed", ()
   const chunks = [{ candidates: [{ content: { parts: [PICTURE] } }] }, { candidates: [GROUNDED] }];
   assertEquals(streamed(chunks).parts, whole.parts);
   const written = content.caller.writeReply(whole, CONTEXT).body as { candidates: Record<string, unknown>[] };
-  assertEquals(written.candidates[0].groundingMetadata, GROUNDED.groundingMetadata);
-  assertEquals(written.candidates[0].content, { parts: [PICTURE], role: "model" });
+  assertEquals(itemAt(written.candidates, 0).groundingMetadata, GROUNDED.groundingMetadata);
+  assertEquals(written.candidates[0]?.content, { parts: [PICTURE], role: "model" });
 });
 
 Deno.test("links that come behind a picture leave a whole reply's text as it is and follow a streamed one's", () => {

@@ -199,7 +199,7 @@ Deno.test("readRequest puts a proof that stands alone onto the thought before it
     model({ text: "Hm.", thought: true }, { text: "", thought: true, thoughtSignature: "RUFB" }, { text: "So:" }),
   );
   const seal = { form: "content" as const, issuer: null, value: "RUFB" };
-  assertEquals(turns[1].parts, [{ kind: "reasoning", text: "Hm.", seal }, { kind: "text", text: "So:" }]);
+  assertEquals(turns[1]?.parts, [{ kind: "reasoning", text: "Hm.", seal }, { kind: "text", text: "So:" }]);
 });
 
 Deno.test("readRequest joins the chunks of a stream that a chat client kept as contents, and nothing else", () => {

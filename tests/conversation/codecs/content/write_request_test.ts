@@ -140,7 +140,7 @@ const SEALS: readonly (readonly [what: string, seal: Seal | undefined, signature
 for (const [what, seal, signature, expected] of SEALS) {
   Deno.test(`writeRequest signs the first call of a step that has ${what}, and no later one`, () => {
     const { body, losses } = write({
-      turns: [HI, say("assistant", call("a", "f", { seal }), call("b", "f")), say("user", result("a", ""))],
+      turns: [HI, say("assistant", call("a", "f", seal && { seal }), call("b", "f")), say("user", result("a", ""))],
     });
     const [first, second] = body.contents[1].parts;
     assertEquals(first.thoughtSignature, signature);

@@ -12,6 +12,7 @@ import type { ReplyEvent } from "../../../../src/conversation/events.ts";
 import type { Reply, ReplyPart, Stop } from "../../../../src/conversation/reply.ts";
 import type { Seal } from "../../../../src/conversation/seal.ts";
 import type { Usage } from "../../../../src/conversation/usage.ts";
+import { itemAt } from "../../../support/items.ts";
 
 /** Text with a visible sign: vendors refuse other text, so requests hold none. */
 export const aText: fc.Arbitrary<string> = fc.string({ unit: "grapheme", minLength: 1, maxLength: 12 })
@@ -80,11 +81,11 @@ const aStep: fc.Arbitrary<(callNumber: number) => Turn[]> = fc.record({
     },
   ),
 }).map(({ asked, thoughts, said, calls }) => (step) => {
-  const ids = calls.map((_, index) => `toolu_${step}_${index}`);
-  const called: Part[] = calls.map(([tool, input], index) => ({ kind: "tool_call", callId: ids[index], tool, input }));
+  const idOf = (index: number) => `toolu_${step}_${index}`;
+  const called: Part[] = calls.map(([tool, input], index) => ({ kind: "tool_call", callId: idOf(index), tool, input }));
   const results: Part[] = calls.map(([tool, , isError, parts], index) => ({
     kind: "tool_result",
-    callId: ids[index],
+    callId: idOf(index),
     tool,
     parts,
     isError,
@@ -126,20 +127,20 @@ export const someSettings: fc.Arbitrary<Partial<Conversation>> = fc.record({
   ),
   stream: fc.boolean(),
   user: fc.option(aText),
-});
+}).map((settings): Partial<Conversation> => settings);
+
+const aCount = fc.integer({ min: 0, max: 1e6 });
 
 /** A count of tokens in every way that the form can report one. */
-export const someUsage: fc.Arbitrary<Usage> = fc.tuple(
-  ...Array.from({ length: 6 }, () => fc.integer({ min: 0, max: 1e6 })),
-).map(([fresh, read, minutes, hour, output, reasoning]) => ({
-  freshTokens: fresh,
-  cacheReadTokens: read,
-  cacheWrite5mTokens: minutes,
-  cacheWrite1hTokens: hour,
-  toolPromptTokens: 0,
-  outputTokens: output + reasoning,
-  reasoningTokens: reasoning,
-}));
+export const someUsage: fc.Arbitrary<Usage> = fc.record({
+  freshTokens: aCount,
+  cacheReadTokens: aCount,
+  cacheWrite5mTokens: aCount,
+  cacheWrite1hTokens: aCount,
+  toolPromptTokens: fc.constant(0),
+  outputTokens: aCount,
+  reasoningTokens: aCount,
+}).map((usage) => ({ ...usage, outputTokens: usage.outputTokens + usage.reasoningTokens }));
 
 const aStop: fc.Arbitrary<Stop> = fc.constantFrom<Stop>(
   { reason: "end", raw: "end_turn" },
@@ -189,11 +190,11 @@ export const aReply: fc.Arbitrary<Reply> = fc.record({
 /** The same reply as a stream, with its text in pieces and its parts laid over one another as `order` has it. */
 export function eventsOf(reply: Reply, order: readonly number[]): ReplyEvent[] {
   const lanes = reply.parts.map((part, index) => laneOf(part, index));
-  const events: ReplyEvent[] = lanes.map(([start]) => start);
+  const events: ReplyEvent[] = lanes.map((lane) => itemAt(lane, 0));
   const rests = lanes.map(([, ...rest]) => rest);
   for (let turn = 0; rests.some((rest) => rest.length > 0); turn++) {
     const left = rests.filter((rest) => rest.length > 0);
-    events.push(left[(order[turn % Math.max(1, order.length)] ?? 0) % left.length].shift()!);
+    events.push(itemAt(left, (order[turn % Math.max(1, order.length)] ?? 0) % left.length).shift()!);
   }
   return [
     { type: "start", id: reply.id, model: reply.model, createdAt: reply.createdAt, usage: null },

@@ -8,6 +8,7 @@ import { writeSeal } from "../../../../src/conversation/seal.ts";
 import { NO_USAGE } from "../../../../src/conversation/usage.ts";
 import { GatewayError } from "../../../../src/lib/gateway_error.ts";
 import { replyOf } from "../../../support/assemble.ts";
+import { itemAt } from "../../../support/items.ts";
 import { contextWith } from "./samples.ts";
 
 function frame(data: JsonObject): Frame {
@@ -259,17 +260,17 @@ Deno.test("messages event writer writes no block for a part that holds nothing, 
     "message_delta",
     "message_stop",
   ]);
-  assertEquals(frames[1].content_block, { type: "tool_use", id: "a", name: "look", input: {} });
-  assertEquals((frames[3].delta as JsonObject).stop_reason, "tool_use");
+  assertEquals(frames[1]?.content_block, { type: "tool_use", id: "a", name: "look", input: {} });
+  assertEquals((itemAt(frames, 3).delta as JsonObject).stop_reason, "tool_use");
 });
 
 Deno.test("messages event writer always reports usage at the end", () => {
   const counted = write([BEGIN, { ...FINISH, usage: { ...NO_USAGE, freshTokens: 3, outputTokens: 4 } }]);
-  assertEquals([counted[1].type, (counted[1].usage as JsonObject).input_tokens], ["message_delta", 3]);
-  assertEquals((counted[1].usage as JsonObject).output_tokens, 4);
+  assertEquals([counted[1]?.type, (itemAt(counted, 1).usage as JsonObject).input_tokens], ["message_delta", 3]);
+  assertEquals((itemAt(counted, 1).usage as JsonObject).output_tokens, 4);
   const atStart = write([{ ...BEGIN, usage: { ...NO_USAGE, freshTokens: 3 } }, FINISH]);
-  assertEquals((atStart[1].usage as JsonObject).input_tokens, 3);
-  assertEquals((write([BEGIN, FINISH])[1].usage as JsonObject).output_tokens, 0);
+  assertEquals((itemAt(atStart, 1).usage as JsonObject).input_tokens, 3);
+  assertEquals((itemAt(write([BEGIN, FINISH]), 1).usage as JsonObject).output_tokens, 0);
 });
 
 Deno.test("messages event writer carries a call's seal before it, or before the next block when it came too late", () => {
@@ -289,7 +290,7 @@ Deno.test("messages event writer carries a call's seal before it, or before the 
   ];
   assertEquals(blocksOf([opened, spoken, sealed, ended, ...next]), ["tool_use", "thinking", "text"]);
   assertEquals(blocksOf([opened, spoken, sealed, ended]), ["tool_use"]);
-  const signed = write([BEGIN, opened, sealed, spoken, ended, FINISH])[2].delta;
+  const signed = itemAt(write([BEGIN, opened, sealed, spoken, ended, FINISH]), 2).delta;
   assertEquals(signed, { type: "signature_delta", signature: writeSeal(seal, "messages") });
 });
 

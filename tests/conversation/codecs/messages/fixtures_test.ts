@@ -11,6 +11,7 @@ import {
 import type { Reply } from "../../../../src/conversation/reply.ts";
 import { GatewayError } from "../../../../src/lib/gateway_error.ts";
 import { asCounted, replyOf } from "../../../support/assemble.ts";
+import { itemAt } from "../../../support/items.ts";
 import { contextWith, targetWith } from "./samples.ts";
 
 /** Recorded traffic of the vendor, kept beside the repository; `SWITCHYARD_FIXTURES` names another place. */
@@ -44,7 +45,7 @@ function exchanges(): Exchange[] {
   const files = [`${HERE}/exchanges`, `${FOLDER}/cross-provider/exchanges`].filter(isPresent)
     .flatMap((folder) => filesIn(folder, ".json"));
   const recorded = files.flatMap(([name, text]) =>
-    JSON.parse(text).exchanges.map(({ request, response }: Record<string, JsonObject>) => ({
+    JSON.parse(text).exchanges.map(({ request, response }: Record<"request" | "response", JsonObject>) => ({
       name,
       path: request.path,
       request: request.body,
@@ -120,13 +121,13 @@ function saidInPayloads(payloads: readonly string[]): Said {
     if (type === "content_block_start") blocks[index] = { ...block };
     if (type === "message_delta") raw = delta.stop_reason;
     if (type !== "content_block_delta") continue;
-    const open = blocks[index];
+    const open = itemAt(blocks, index);
     if (delta.type === "text_delta") open.text += delta.text;
     if (delta.type === "thinking_delta") open.thinking += delta.thinking;
     if (delta.type === "signature_delta") open.signature = delta.signature;
     if (delta.type === "input_json_delta") json[index] = (json[index] ?? "") + delta.partial_json;
   }
-  json.forEach((text, index) => blocks[index].input = JSON.parse(text || "{}"));
+  json.forEach((text, index) => itemAt(blocks, index).input = JSON.parse(text || "{}"));
   return saidInBlocks(blocks, raw);
 }
 

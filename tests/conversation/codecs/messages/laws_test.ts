@@ -10,6 +10,7 @@ import type { ReplyEvent } from "../../../../src/conversation/events.ts";
 import type { Reply } from "../../../../src/conversation/reply.ts";
 import { GatewayError } from "../../../../src/lib/gateway_error.ts";
 import { replyOf } from "../../../support/assemble.ts";
+import { itemAt } from "../../../support/items.ts";
 import { aReply, aSeal, aText, eventsOf, someSettings, someTurns } from "./arbitraries.ts";
 import { bodyWith, contextWith, conversationWith, targetWith } from "./samples.ts";
 import { RESEMBLING_QUIRKS } from "../../../support/conversations.ts";
@@ -172,7 +173,7 @@ function replyOfParts(parts: Reply["parts"]): Reply {
 
 function partsIn(content: unknown): readonly Part[] {
   const body = bodyWith({ messages: [{ role: "user", content: "hi" }, { role: "assistant", content }] });
-  return readChecked(messages.caller, body).turns[1].parts;
+  return itemAt(readChecked(messages.caller, body).turns, 1).parts;
 }
 
 function isSealed(part: Part | undefined): boolean {

@@ -5,6 +5,7 @@ import type { JsonObject } from "../../../../src/lib/json_object.ts";
 import { messages } from "../../../../src/conversation/codecs/messages/mod.ts";
 import type { Part, Turn } from "../../../../src/conversation/conversation.ts";
 import { type Seal, writeSeal } from "../../../../src/conversation/seal.ts";
+import { itemAt } from "../../../support/items.ts";
 import { bodyWith } from "./samples.ts";
 
 function read(fields: JsonObject) {
@@ -16,12 +17,12 @@ function turnsOf(...sent: [role: string, content: unknown][]): readonly Turn[] {
 }
 
 function userParts(...blocks: JsonObject[]): readonly Part[] {
-  return turnsOf(["user", blocks])[0].parts;
+  return itemAt(turnsOf(["user", blocks]), 0).parts;
 }
 
 /** The parts of an assistant turn. */
 function ownParts(...blocks: JsonObject[]): readonly Part[] {
-  return turnsOf(["user", "hi"], ["assistant", blocks])[1].parts;
+  return itemAt(turnsOf(["user", "hi"], ["assistant", blocks]), 1).parts;
 }
 
 Deno.test("messages request reads every setting into its neutral word", () => {
@@ -95,10 +96,10 @@ Deno.test("messages request joins neighbours of one role and puts results first"
     ["user", [{ type: "tool_result", tool_use_id: "a", content: "done", is_error: true }]],
   );
   assertEquals(turns.map((turn) => turn.role), ["user", "assistant", "user"]);
-  assertEquals(turns[0].parts, [{ kind: "text", text: "one" }, { kind: "text", text: "two" }]);
-  assertEquals(turns[1].parts, [{ kind: "tool_call", callId: "a", tool: "look", input: '{"at":1}' }]);
+  assertEquals(turns[0]?.parts, [{ kind: "text", text: "one" }, { kind: "text", text: "two" }]);
+  assertEquals(turns[1]?.parts, [{ kind: "tool_call", callId: "a", tool: "look", input: '{"at":1}' }]);
   const parts = [{ kind: "text" as const, text: "done" }];
-  assertEquals(turns[2].parts, [
+  assertEquals(turns[2]?.parts, [
     { kind: "tool_result", callId: "a", tool: "look", parts, isError: true },
     { kind: "text", text: "so" },
   ]);
@@ -286,7 +287,7 @@ Deno.test("messages request reads marks of the prompt cache, one on the whole re
     { kind: "text", text: "b" },
   ]);
   const { turns } = read({ cache_control: { type: "ephemeral" } });
-  assertEquals(turns[0].parts, [{ kind: "text", text: "Hello", cache: { ttl: null } }]);
+  assertEquals(turns[0]?.parts, [{ kind: "text", text: "Hello", cache: { ttl: null } }]);
 });
 
 Deno.test("messages request reads the shape wanted of the answer under both of its names", () => {

@@ -3,6 +3,7 @@ import type { JsonObject } from "../../../../src/lib/json_object.ts";
 import { messages } from "../../../../src/conversation/codecs/messages/mod.ts";
 import type { Reply, ReplyPart, Stop } from "../../../../src/conversation/reply.ts";
 import { WRAPPED_SEAL_PREFIX, writeSeal } from "../../../../src/conversation/seal.ts";
+import { itemAt } from "../../../support/items.ts";
 import { callPart, contextWith, conversationWith, replyWith, textPart } from "./samples.ts";
 
 function write(parts: readonly ReplyPart[], fields: Partial<Reply> = {}) {
@@ -143,7 +144,7 @@ Deno.test("messages reply drops a call that a limit cut off, and only that", () 
 
 Deno.test("messages reply labels thinking without a proof so that it is found again", () => {
   const { body } = write([{ kind: "reasoning", text: "hm" }]);
-  const [{ signature }] = body.content as JsonObject[];
+  const { signature } = itemAt(body.content as JsonObject[], 0);
   assertEquals(String(signature).startsWith(WRAPPED_SEAL_PREFIX), true);
   assertEquals(messages.upstream.readReply(body).parts, [{ kind: "reasoning", text: "hm" }]);
 });

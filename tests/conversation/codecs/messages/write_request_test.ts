@@ -6,6 +6,7 @@ import type { JsonObject } from "../../../../src/lib/json_object.ts";
 import { messages, wireToolName } from "../../../../src/conversation/codecs/messages/mod.ts";
 import { type Conversation, NO_SAMPLING, type Part, type Turn } from "../../../../src/conversation/conversation.ts";
 import type { Seal } from "../../../../src/conversation/seal.ts";
+import { itemAt } from "../../../support/items.ts";
 import { callPart, conversationWith, LOOK, resultPart, targetWith, textPart } from "./samples.ts";
 import { RESEMBLING_QUIRKS } from "../../../support/conversations.ts";
 
@@ -105,7 +106,7 @@ Deno.test("messages request tells instructions in the middle as a reminder of th
     textPart("c"),
   ]);
   const text = "<system-reminder>\nmind\n</system-reminder>";
-  assertEquals(sent[0].content, [{ type: "text", text: "a" }, { type: "text", text }]);
+  assertEquals(sent[0]?.content, [{ type: "text", text: "a" }, { type: "text", text }]);
 });
 
 Deno.test("messages request puts results first, right after their calls", () => {
@@ -115,7 +116,7 @@ Deno.test("messages request puts results first, right after their calls", () => 
     ["system", textPart("mind")],
     ["user", resultPart("b"), resultPart("a"), textPart("so")],
   );
-  assertEquals((sent[2].content as JsonObject[]).map((block) => block.tool_use_id ?? block.type), [
+  assertEquals((itemAt(sent, 2).content as JsonObject[]).map((block) => block.tool_use_id ?? block.type), [
     "a",
     "b",
     "text",
@@ -135,14 +136,14 @@ Deno.test("messages request answers calls that never got a result, also at the e
     content: "No result: the call was interrupted",
     is_error: true,
   });
-  assertEquals((sent[2].content as JsonObject[])[0], missing("a"));
+  assertEquals((itemAt(sent, 2).content as JsonObject[])[0], missing("a"));
   assertEquals(sent[4], { role: "user", content: [missing("c")] });
   assertEquals(losses, ["turn_order"]);
 });
 
 Deno.test("messages request tells a result without its call as text", () => {
   const { sent, losses } = writeTurns(["user", resultPart("gone", "42")]);
-  assertEquals(sent[0].content, [
+  assertEquals(sent[0]?.content, [
     { type: "text", text: "Result of an earlier call of the tool look:" },
     { type: "text", text: "42" },
   ]);
@@ -152,7 +153,7 @@ Deno.test("messages request tells a result without its call as text", () => {
 Deno.test("messages request leaves blank words out of a result without its call", () => {
   const orphan: Part = { ...resultPart("gone"), parts: [textPart(""), textPart(" \n"), textPart("seen")] };
   const { sent } = writeTurns(["user", orphan]);
-  assertEquals((sent[0].content as JsonObject[]).map(({ text }) => text), [
+  assertEquals((itemAt(sent, 0).content as JsonObject[]).map(({ text }) => text), [
     "Result of an earlier call of the tool look:",
     "seen",
   ]);
@@ -173,14 +174,14 @@ Deno.test("messages request keeps the thoughts of a begun reply before its words
   const turns: Turn[] = [{ role: "user", parts: [textPart("Hello")] }, begun];
   const reasoning = { effort: null, budgetTokens: 2000, visible: null };
   const { body } = write({ turns, reasoning, maxOutputTokens: 5000 }, { model: "claude-3-7-sonnet" });
-  const content = (body.messages as JsonObject[])[1].content as JsonObject[];
+  const content = itemAt(body.messages as JsonObject[], 1).content as JsonObject[];
   assertEquals(content.map(({ type, text }) => text ?? type), ["thinking", "So"]);
 });
 
 Deno.test("messages request joins the shapes of a tool whose parameters are a choice, and says so", () => {
   const parameters = { oneOf: [{ properties: { a: {} } }, { properties: { b: {} } }] };
   const { body, losses } = write({ tools: [{ ...LOOK, kind: "function", strict: null, parameters }] });
-  assertEquals((body.tools as JsonObject[])[0].input_schema, { type: "object", properties: { a: {}, b: {} } });
+  assertEquals((body.tools as JsonObject[])[0]?.input_schema, { type: "object", properties: { a: {}, b: {} } });
   assertEquals(losses, ["tool_schema"]);
 });
 
@@ -192,10 +193,10 @@ Deno.test("messages request makes ids legal, alike for call and result, and used
     ["assistant", callPart("call_1")],
     ["user", resultPart("call_1", "later")],
   );
-  const ids = [1, 3].flatMap((turn) => (sent[turn].content as JsonObject[]).map((block) => block.id as string));
+  const ids = [1, 3].flatMap((turn) => (itemAt(sent, turn).content as JsonObject[]).map((block) => block.id as string));
   assertEquals(new Set(ids).size, 4);
   for (const id of ids) assertMatch(id, /^[a-zA-Z0-9_-]{1,64}$/);
-  const answers = [2, 4].flatMap((turn) => sent[turn].content as JsonObject[]);
+  const answers = [2, 4].flatMap((turn) => itemAt(sent, turn).content as JsonObject[]);
   assertEquals(answers.map((block) => block.tool_use_id), ids);
   assertEquals(answers.map((block) => block.content), ["x", "y", "z", "later"]);
 });
@@ -215,9 +216,9 @@ Deno.test("messages request makes tool names legal everywhere and tells how they
       { role: "user", parts: [resultPart("a")] },
     ],
   });
-  assertEquals((body.tools as JsonObject[])[0].name, wire);
+  assertEquals(itemAt(body.tools as JsonObject[], 0).name, wire);
   assertEquals(body.tool_choice, { type: "tool", name: wire });
-  assertEquals(((body.messages as JsonObject[])[1].content as JsonObject[])[0].name, wire);
+  assertEquals(itemAt(itemAt(body.messages as JsonObject[], 1).content as JsonObject[], 0).name, wire);
   assertEquals(toolNames, new Map([[wire, tool.name]]));
   assertEquals(write({ tools: [LOOK] }).toolNames, undefined);
 });
@@ -228,7 +229,7 @@ Deno.test("messages request keeps broken arguments under a name of their own, as
     ["user", textPart("hi")],
     ["assistant", ...inputs.map((input, index) => callPart(`c${index}`, "look", input))],
   );
-  assertEquals((sent[1].content as JsonObject[]).map((block) => block.input), [
+  assertEquals((itemAt(sent, 1).content as JsonObject[]).map((block) => block.input), [
     { _raw: "{broken" },
     { _raw: "[1]" },
     { _raw: '"x"' },
@@ -271,12 +272,12 @@ Deno.test("messages request takes free text of a custom tool as one property", (
       { role: "assistant", parts: [{ ...callPart("a", "patch", "*** Begin"), custom: true }] },
     ],
   });
-  assertEquals((body.tools as JsonObject[])[0].name, "patch");
-  const [call] = (body.messages as JsonObject[])[1].content as JsonObject[];
+  assertEquals((body.tools as JsonObject[])[0]?.name, "patch");
+  const call = itemAt(itemAt(body.messages as JsonObject[], 1).content as JsonObject[], 0);
   assertEquals(call.input, { input: "*** Begin" });
   assert(losses.includes("custom_format"));
   assertEquals(
-    (body.tools as JsonObject[])[0].description,
+    (body.tools as JsonObject[])[0]?.description,
     "Patches\n\nThe input must match this lark grammar:\nstart: A",
   );
 });
@@ -288,7 +289,7 @@ Deno.test("messages request sends thinking only to whoever signed it", () => {
       "user",
       textPart("c"),
     ]);
-    return [sent[1].content, losses];
+    return [itemAt(sent, 1).content, losses];
   };
   const signed = [{ type: "thinking", thinking: "hm", signature: "c2ln" }, { type: "text", text: "b" }];
   assertEquals(sentWith(OWN), [signed, []]);
@@ -309,7 +310,7 @@ Deno.test("messages request sends hidden and omitted thinking back as it came", 
     ],
     ["user", textPart("c")],
   );
-  assertEquals((sent[1].content as JsonObject[]).slice(0, 2), [
+  assertEquals((itemAt(sent, 1).content as JsonObject[]).slice(0, 2), [
     { type: "thinking", thinking: "", signature: "c2ln" },
     { type: "redacted_thinking", data: "c2ln" },
   ]);
@@ -410,7 +411,7 @@ Deno.test("messages request keeps the last four cache marks, and no long one aft
     instructions: [{ ...textPart("a"), ...cache("1h") }, { ...textPart("b"), ...cache(null) }],
     turns: [{ role: "user", parts: [{ ...textPart("c"), ...cache("1h") }, { ...textPart("d"), ...cache("5m") }] }],
   });
-  const marks = [body.tools, body.system, (body.messages as JsonObject[])[0].content].flatMap((blocks) =>
+  const marks = [body.tools, body.system, itemAt(body.messages as JsonObject[], 0).content].flatMap((blocks) =>
     (blocks as JsonObject[]).map((block) => block.cache_control)
   );
   assertEquals(marks, [
@@ -433,7 +434,7 @@ Deno.test("messages request sends pictures by their real type and documents by t
     { kind: "file", source: base64("text/csv", "Z3LDvMOf"), name: null },
     { kind: "file", source: base64("image/webp", "UklGRAAA"), name: "a.webp" },
   ]);
-  assertEquals((sent[0].content as JsonObject[]).map((block) => block.source), [
+  assertEquals((itemAt(sent, 0).content as JsonObject[]).map((block) => block.source), [
     { type: "base64", media_type: "image/jpeg", data: "/9j/AAAA" },
     { type: "url", url: "https://e.com/a" },
     { type: "base64", media_type: "application/pdf", data: "aGk=" },
@@ -463,8 +464,8 @@ Deno.test("messages request moves the assistant's pictures to the user's next tu
     "user",
     textPart("now red"),
   ]);
-  assertEquals(sent[1].content, "here");
-  assertEquals((sent[2].content as JsonObject[]).map((block) => block.type), ["image", "text"]);
+  assertEquals(sent[1]?.content, "here");
+  assertEquals((itemAt(sent, 2).content as JsonObject[]).map((block) => block.type), ["image", "text"]);
 });
 
 Deno.test("messages request folds refusals into text and leaves out empty words and citations", () => {
@@ -476,8 +477,8 @@ Deno.test("messages request folds refusals into text and leaves out empty words 
     }],
     ["user", { ...resultPart("x"), parts: [textPart(" ")] }, textPart("c")],
   );
-  assertEquals(sent[0].content, "a");
-  assertEquals(sent[1].content, [{ type: "text", text: "No" }, { type: "text", text: "b" }]);
+  assertEquals(sent[0]?.content, "a");
+  assertEquals(sent[1]?.content, [{ type: "text", text: "No" }, { type: "text", text: "b" }]);
   assertEquals(losses, ["refusal", "citations", "turn_order"]);
 });
 
@@ -510,8 +511,8 @@ Deno.test("messages request asks for a shape by schema where the model takes one
 
 Deno.test("messages request enforces a strict tool's schema where the model takes it", () => {
   const tools = [{ ...LOOK, strict: true }];
-  const [tool] = write({ tools }).body.tools as JsonObject[];
+  const tool = itemAt(write({ tools }).body.tools as JsonObject[], 0);
   assertEquals([tool.strict, (tool.input_schema as JsonObject).additionalProperties], [true, false]);
   const { body, losses } = write({ tools }, { quirks: RESEMBLING_QUIRKS, model: "other" });
-  assertEquals([(body.tools as JsonObject[])[0].strict, losses], [undefined, ["tool_strict"]]);
+  assertEquals([itemAt(body.tools as JsonObject[], 0).strict, losses], [undefined, ["tool_strict"]]);
 });

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createOpenAI } from "@ai-sdk/openai";
-import { generateText, jsonSchema, streamText, tool } from "ai";
+import { generateText, jsonSchema, streamText, type ToolSet } from "ai";
 import OpenAI from "openai";
 import type { Frame } from "../../../../src/lib/frame.ts";
 import { responses } from "../../../../src/conversation/codecs/responses/mod.ts";
@@ -8,6 +8,7 @@ import type { ReplyEvent } from "../../../../src/conversation/events.ts";
 import type { Reply } from "../../../../src/conversation/reply.ts";
 import { NO_USAGE } from "../../../../src/conversation/usage.ts";
 import { GatewayError } from "../../../../src/lib/gateway_error.ts";
+import { itemAt } from "../../../support/items.ts";
 import { CONTEXT } from "./context.ts";
 
 const USAGE = { ...NO_USAGE, freshTokens: 7, outputTokens: 5, reasoningTokens: 2 };
@@ -77,7 +78,7 @@ function toolkit(answer: () => Response) {
 }
 
 const inputSchema = jsonSchema({ type: "object" });
-const TOOLS = { weather: tool({ inputSchema }), time: tool({ inputSchema }) };
+const TOOLS: ToolSet = { weather: { inputSchema }, time: { inputSchema } };
 
 Deno.test("the official client gathers a written stream to the same response that the last event holds", async () => {
   const stream = officialClient(() => streamOf(LIVELY)).responses.stream({ model: "m", input: "hi" });
@@ -163,7 +164,7 @@ Deno.test("the official client resolves a stream that a limit cut with the parti
 
 Deno.test("the official client resolves a refusal and a picture", async () => {
   const events: readonly ReplyEvent[] = [
-    LIVELY[0],
+    itemAt(LIVELY, 0),
     {
       type: "image",
       index: 0,

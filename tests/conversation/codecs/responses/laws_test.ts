@@ -11,6 +11,7 @@ import { UNKNOWN_FACTS } from "../../../../src/conversation/model_facts.ts";
 import type { Reply, ReplyPart } from "../../../../src/conversation/reply.ts";
 import type { Usage } from "../../../../src/conversation/usage.ts";
 import { asCounted, replyOf } from "../../../support/assemble.ts";
+import { atLeast } from "../../../support/items.ts";
 import { CONTEXT, TARGET } from "./context.ts";
 
 const RUNS = { numRuns: 150 };
@@ -142,7 +143,7 @@ const conversation: fc.Arbitrary<Conversation> = fc.record({
 
 /** A format of JSON that nobody spoke of is asked for in words of the writer's own. */
 function askedForJson(told: Conversation): Conversation {
-  const [{ role, parts }, ...turns] = told.turns;
+  const [{ role, parts }, ...turns] = atLeast(told.turns, 1);
   return { ...told, turns: [{ role, parts: [...parts, { kind: "text", text: "As JSON" }] }, ...turns] };
 }
 
@@ -223,7 +224,13 @@ function stopOf(parts: readonly ReplyPart[], limit: string | null): Reply["stop"
 function plain(told: Reply): Reply {
   const end = told.parts.findLastIndex((part) => part.kind !== "reasoning" || part.text !== "") + 1;
   const parts = told.parts.slice(0, Math.max(end, 1));
-  return { ...told, parts: parts.map((part) => part.kind === "reasoning" ? { ...part, id: undefined } : part) };
+  return { ...told, parts: parts.map(withoutId) };
+}
+
+function withoutId(part: ReplyPart): ReplyPart {
+  if (part.kind !== "reasoning") return part;
+  const { id: _id, ...rest } = part;
+  return rest;
 }
 
 function eventsOf(told: Reply, cuts: readonly number[]): ReplyEvent[] {

@@ -93,7 +93,7 @@ Deno.test("readRequest() joins neighbours of one role and puts results first in 
     ["system", ["text"]],
     ["user", ["text"]],
   ]);
-  assertEquals(turns[2].parts[0], {
+  assertEquals(turns[2]?.parts[0], {
     kind: "tool_result",
     callId: "c1",
     tool: "f",
@@ -106,7 +106,7 @@ Deno.test("readRequest() puts a late result before what the user said meanwhile"
   const second = { ...CALL, call_id: "c2" };
   const { turns } = items(CALL, second, OUTPUT, { role: "user", content: "hurry" }, { ...OUTPUT, call_id: "c2" });
   assertEquals(turns.length, 2);
-  assertEquals(turns[1].parts.map((part) => part.kind === "tool_result" ? part.callId : part.kind), [
+  assertEquals(turns[1]?.parts.map((part) => part.kind === "tool_result" ? part.callId : part.kind), [
     "c1",
     "c2",
     "text",
@@ -121,9 +121,14 @@ Deno.test("readRequest() reads custom calls both ways", () => {
       { type: "custom_tool_call_output", call_id: "c2", output: [{ type: "input_text", text: "1" }] },
     ],
   });
-  assertEquals(turns[0].parts, [{ kind: "tool_call", callId: "c2", tool: "sql", input: "select 1", custom: true }]);
-  assertEquals(turns[1].parts[0].kind === "tool_result" && turns[1].parts[0].custom, true);
-  assertEquals(tools[0].kind === "custom" && tools[0].format, { type: "grammar", syntax: "regex", definition: ".*" });
+  assertEquals(turns[0]?.parts, [{ kind: "tool_call", callId: "c2", tool: "sql", input: "select 1", custom: true }]);
+  const result = turns[1]?.parts[0];
+  assertEquals(result?.kind === "tool_result" && result.custom, true);
+  assertEquals(tools[0]?.kind === "custom" && tools[0].format, {
+    type: "grammar",
+    syntax: "regex",
+    definition: ".*",
+  });
 });
 
 Deno.test("readRequest() reads thoughts whose content is null, and skips those that say nothing", () => {
@@ -138,7 +143,7 @@ Deno.test("readRequest() reads thoughts whose content is null, and skips those t
     { type: "reasoning", id: "rs_3", summary: [], encrypted_content: null },
     { role: "assistant", content: "so" },
   );
-  assertEquals(turns[0].parts, [
+  assertEquals(turns[0]?.parts, [
     { kind: "reasoning", text: "a\n\nb", id: "rs_1" },
     { kind: "reasoning", text: "", seal: { form: "responses", issuer: null, value: "gAAA" }, id: "rs_2" },
     { kind: "text", text: "so" },
@@ -155,7 +160,7 @@ Deno.test("readRequest() offers tools of namespaces and of additional_tools item
     ],
   });
   assertEquals(tools.map(({ name }) => name), ["mcp/find", "late"]);
-  assertEquals(turns[0].parts.map((part) => part.kind === "tool_call" && part.tool), ["mcp/find", "late"]);
+  assertEquals(turns[0]?.parts.map((part) => part.kind === "tool_call" && part.tool), ["mcp/find", "late"]);
   assertEquals(beyond, []);
 });
 
@@ -235,7 +240,7 @@ Deno.test("readRequest() reads media from data URLs, bare data and addresses", (
       { type: "input_audio", input_audio: { data: "AAAA", format: "mp3" } },
     ],
   });
-  assertEquals(turns[0].parts, [
+  assertEquals(turns[0]?.parts, [
     {
       kind: "image",
       source: { kind: "base64", mediaType: "image/png", data: "AAAA" },
@@ -281,7 +286,7 @@ Deno.test("readRequest() reads a picture of an earlier reply and the sources of 
       }],
     },
   );
-  assertEquals(turns[1].parts, [
+  assertEquals(turns[1]?.parts, [
     { kind: "image", source: { kind: "base64", mediaType: "image/webp", data: "AAAA" } },
     { kind: "text", text: "see", citations: [{ url: "https://a.example", title: "A", start: 0, end: 3 }] },
   ]);

@@ -7,6 +7,7 @@ import type { ReplyEvent } from "../../../../src/conversation/events.ts";
 import type { Reply } from "../../../../src/conversation/reply.ts";
 import { promptTokensOf } from "../../../../src/conversation/usage.ts";
 import { replyOf } from "../../../support/assemble.ts";
+import { valueAt } from "../../../support/items.ts";
 import { CONTEXT, TARGET } from "./context.ts";
 import { recordedReplies, recordedRequests, recordedStreams, recordingsAreAbsent } from "./fixtures.ts";
 
@@ -31,7 +32,7 @@ function saidBy(response: JsonObject): Told {
       .map((item) => [item.call_id, item.name, item.arguments ?? item.input]),
     thoughts: output.filter(({ type }) => type === "reasoning")
       .map((item) => texts(item.content).join("\n\n") || texts(item.summary).join("\n\n")).join(""),
-    tokens: [usage.input_tokens, usage.output_tokens],
+    tokens: [valueAt(usage, "input_tokens"), valueAt(usage, "output_tokens")],
   };
 }
 

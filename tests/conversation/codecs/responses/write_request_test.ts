@@ -6,6 +6,7 @@ import type { Conversation, Effort, Part, Turn } from "../../../../src/conversat
 import { NO_SAMPLING } from "../../../../src/conversation/conversation.ts";
 import { GatewayError } from "../../../../src/lib/gateway_error.ts";
 import { conversationOf, RESEMBLING_QUIRKS, retarget } from "../../../support/conversations.ts";
+import { atLeast, itemAt } from "../../../support/items.ts";
 import { TARGET } from "./context.ts";
 
 const OPEN_SCHEMA = { type: "object", properties: { a: { type: "string" } } };
@@ -181,9 +182,9 @@ Deno.test("writeRequest() renames tools with illegal names everywhere alike, and
     toolChoice: { kind: "tool", tool: name },
     turns: [assistant(call("c", name)), user(result("c"))],
   });
-  assertEquals((written.body.tools as JsonObject[])[0].name, wire);
+  assertEquals(itemAt(written.body.tools as JsonObject[], 0).name, wire);
   assertEquals((written.body.tool_choice as JsonObject).name, wire);
-  assertEquals((written.body.input as JsonObject[])[0].name, wire);
+  assertEquals(itemAt(written.body.input as JsonObject[], 0).name, wire);
   assertEquals([...written.toolNames!], [[wire, name]]);
   assertEquals(Object.hasOwn(write({}), "toolNames"), false);
 });
@@ -235,7 +236,7 @@ Deno.test("writeRequest() answers every call: what is missing is made, what has 
     ["function_call", "z"],
     ["function_call_output", "z"],
   ]);
-  assertEquals((input[4].content as JsonObject[]).map((part) => part.text), [
+  assertEquals((itemAt(input, 4).content as JsonObject[]).map((part) => part.text), [
     "Result of an earlier call of the tool f:",
     "found",
     "go on",
@@ -248,7 +249,7 @@ Deno.test("writeRequest() cuts long call ids alike in call and result, and parts
     assistant(call(long), call("same"), call("same")),
     user(result("same", "1"), result(long), result("same", "2")),
   ]);
-  const [first, second, third, ...outputs] = input;
+  const [first, second, third, ...outputs] = atLeast(input, 3);
   assertEquals((first.call_id as string).length, 64);
   assertEquals([second.call_id, third.call_id], ["same", "same_2"]);
   assertEquals(outputs.map((item) => item.call_id), [first.call_id, "same", "same_2"]);
@@ -289,7 +290,7 @@ Deno.test("writeRequest() writes files as the vendor reads them: PDF as data, pl
     source: { kind: "url", url: "https://a.example/x.pdf", mediaType: null },
   };
   const { input, losses } = inputOf([user(pdf, plain, linked)]);
-  assertEquals(input[0].content, [
+  assertEquals(input[0]?.content, [
     { type: "input_file", filename: "document.pdf", file_data: "data:application/pdf;base64,AAAA" },
     { type: "input_text", text: "notes.txt:\nhello" },
     { type: "input_file", file_url: "https://a.example/x.pdf" },
@@ -320,8 +321,8 @@ Deno.test("writeRequest() gives instructions a turn to act upon", () => {
 
 Deno.test("writeRequest() writes text of the system in the middle as developer, or system for resemblers", () => {
   const turns: Turn[] = [user(text("a")), { role: "system", parts: [text("rule")] }];
-  assertEquals(inputOf(turns).input[1].role, "developer");
-  assertEquals(inputOf(turns, { quirks: RESEMBLING_QUIRKS }).input[1].role, "system");
+  assertEquals(inputOf(turns).input[1]?.role, "developer");
+  assertEquals(inputOf(turns, { quirks: RESEMBLING_QUIRKS }).input[1]?.role, "system");
 });
 
 Deno.test("writeRequest() turns a budget of thinking into the nearest effort", () => {
@@ -383,7 +384,7 @@ Deno.test("writeRequest() offers a function whose top is no plain object as one,
 Deno.test("writeRequest() speaks of JSON in the input where the format wants it and no message does", () => {
   const outputFormat = { kind: "json" } as const;
   const instructions = [{ kind: "text", text: "Answer in JSON" }] as const;
-  const [added, ...rest] = write({ outputFormat, instructions }).body.input as JsonObject[];
+  const [added, ...rest] = atLeast(write({ outputFormat, instructions }).body.input as JsonObject[], 1);
   assertEquals([added.role, rest.length], ["developer", 1]);
   assertMatch(JSON.stringify(added.content), /JSON/);
   const empty = write({ outputFormat, turns: [] }, { quirks: RESEMBLING_QUIRKS }).body.input as JsonObject[];
@@ -397,5 +398,5 @@ Deno.test("writeRequest() keeps the words of a refusal and joins neighbours to o
     user(result("c")),
   ]);
   assertEquals(input.map(({ type }) => type), ["message", "function_call", "message", "function_call_output"]);
-  assertEquals((input[0].content as JsonObject[]).map(({ type }) => type), ["output_text", "refusal"]);
+  assertEquals((itemAt(input, 0).content as JsonObject[]).map(({ type }) => type), ["output_text", "refusal"]);
 });
