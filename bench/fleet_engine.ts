@@ -6,7 +6,7 @@ import { createAccount } from "../src/billing/account.ts";
 import { createMeter } from "../src/billing/meter.ts";
 import { createCatalog } from "../src/catalog/catalog.ts";
 import { readModel } from "../src/catalog/model.ts";
-import { openDirectory } from "../src/files/directory.ts";
+import { openFileDirectory } from "../src/files/directory.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { silentLog } from "../src/lib/log.ts";
 import { MAX_MONEY } from "../src/lib/money.ts";
@@ -98,7 +98,7 @@ export async function openFleetEngine(options: FleetEngineOptions): Promise<Flee
     upstreams: new Map([[PROVIDER, vendor]]),
     isProvider: () => true,
     breaker: createCircuitBreaker({ clock }),
-    files: openDirectory(`${folder}/files`),
+    files: openFileDirectory(`${folder}/files`),
     signingKeys: [{ id: "bench", secret: new Uint8Array(32) }],
     egress,
     baseUrl: () => "https://gateway.example",

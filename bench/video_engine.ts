@@ -2,7 +2,7 @@
 import { createMeter } from "../src/billing/meter.ts";
 import { createCatalog } from "../src/catalog/catalog.ts";
 import { readModel } from "../src/catalog/model.ts";
-import { openDirectory } from "../src/files/directory.ts";
+import { openFileDirectory } from "../src/files/directory.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { silentLog } from "../src/lib/log.ts";
 import type { EgressPolicy } from "../src/net/target.ts";
@@ -46,7 +46,7 @@ export function videoEngineFor({ store, vendor, files, polling, ...options }: Be
     upstreams: new Map([["bench", vendor]]),
     isProvider: () => true,
     breaker: createCircuitBreaker({ clock: systemClock }),
-    files: openDirectory(files),
+    files: openFileDirectory(files),
     signingKeys: [{ id: "bench", secret: new Uint8Array(32) }],
     egress: options.egress ?? { allow: [], own: [] },
     media: createMediaWork({ clock: systemClock, log: silentLog }),

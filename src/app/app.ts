@@ -1,4 +1,4 @@
-import type { AccountsEnsured } from "../billing/configured_accounts.ts";
+import type { EnsuredAccounts } from "../billing/configured_accounts.ts";
 import { type CacheEngine, cacheEngine } from "./caches.ts";
 import type { Config } from "../config/config.ts";
 import { type Foundation, layFoundation } from "./services.ts";
@@ -25,7 +25,7 @@ import { errorForCallerOf } from "./storage_error.ts";
 import type { ModelLists } from "../routing/model_lists.ts";
 import type { StoreEngine } from "../store/engine.ts";
 import type { JobRunner } from "../store/job_runner.ts";
-import { createVendorState } from "../ownership/vendor_state.ts";
+import { createStateOwnership } from "../ownership/state_ownership.ts";
 import { BoundedMemory } from "../texts/bounded_memory.ts";
 import { itemMemoryOver } from "../texts/item_memory.ts";
 import { MissingCounters } from "../texts/missing_counters.ts";
@@ -56,7 +56,7 @@ export interface App {
   /** How much memory requests hold, and how much they may. */
   readonly memory: Pick<MemoryBudget, "inUse" | "limitBytes">;
   /** Accounts and keys that came into being at this start. */
-  readonly ensured: AccountsEnsured;
+  readonly ensured: EnsuredAccounts;
   /** No request that a caller or a vendor names an address for goes there. */
   addOwnAddress(address: OwnAddress): void;
   /**
@@ -157,7 +157,7 @@ async function openEngines(foundation: Foundation, present: Present): Promise<En
     ...foundation,
     memory: reasoningMemoryOver(reasoning),
     items: itemMemoryOver(items),
-    vendorState: createVendorState(foundation),
+    vendorState: createStateOwnership(foundation),
     inliner: createMediaInliner(egress),
     missingCounters: new MissingCounters(clock),
   });

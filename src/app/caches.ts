@@ -5,8 +5,8 @@ import type { Meter } from "../billing/meter.ts";
 import { isCacheFileKept } from "../caches/read.ts";
 import { type Caches, createCaches } from "../caches/caches.ts";
 import type { Config } from "../config/config.ts";
-import { openDirectory } from "../files/directory.ts";
-import type { Files } from "../files/files.ts";
+import { openFileDirectory } from "../files/directory.ts";
+import type { FileStore } from "../files/files.ts";
 import type { Route } from "../http/inbound.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
@@ -42,7 +42,7 @@ export interface CacheEngine {
 /** Builds cached contents. Files that an earlier process left half-written, or without a record, are removed first. */
 export async function cacheEngine(parts: CacheEngineParts): Promise<CacheEngine> {
   const { store, clock, log } = parts;
-  await filesOf(parts).tidy((name) => isCacheFileKept(store, name));
+  await filesOf(parts).removeLeftovers((name) => isCacheFileKept(store, name));
   const { caches, routes } = cacheFace(parts);
   return {
     caches,
@@ -77,6 +77,6 @@ export function cacheFace(parts: CacheEngineParts): Pick<CacheEngine, "caches" |
   return { caches, routes: cachedContentRoutes({ caches, authenticate, bodyLimits: { capBytes, idleMs } }) };
 }
 
-function filesOf({ config }: CacheEngineParts): Files {
-  return openDirectory(join(config.files, "caches"));
+function filesOf({ config }: CacheEngineParts): FileStore {
+  return openFileDirectory(join(config.files, "caches"));
 }

@@ -40,7 +40,7 @@ export async function imageRoutes(
 ): Promise<Route[]> {
   const { imageBodyBytes, editBodyBytes, editFileBytes, bodyIdleMs: idleMs } = config.limits;
   const spool = createSpool(join(config.files, "uploads"));
-  await spool.sweep();
+  await spool.removeLeftovers();
   const readReferences = createReferenceReader(egress, media);
   return defaultImageRoutes({
     images: new ImageCalls({ ...shared, readReferences, finish: createImageFinisher(egress) }),

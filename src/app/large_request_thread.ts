@@ -19,7 +19,7 @@ import { itemMemoryOver } from "../texts/item_memory.ts";
 import { MissingCounters } from "../texts/missing_counters.ts";
 import { type KeptReasoning, reasoningMemoryOver } from "../texts/reasoning_memory.ts";
 import type { KeptValues } from "../texts/bounded_memory.ts";
-import { createVendorState } from "../ownership/vendor_state.ts";
+import { createStateOwnership } from "../ownership/state_ownership.ts";
 import { TextService } from "../texts/text_service.ts";
 import { openProviders } from "../upstreams/providers.ts";
 import type { RequestMessage, ThreadData, ToThread } from "../large_requests/messages.ts";
@@ -79,7 +79,7 @@ function routerOf({ config }: ThreadData): Router {
     memory: reasoningMemoryOver(state.reasoning as KeptValues<KeptReasoning>),
     items: itemMemoryOver(state.items),
     store,
-    vendorState: createVendorState({ store, log }),
+    vendorState: createStateOwnership({ store, log }),
     inliner: createMediaInliner(egress),
     missingCounters: new MissingCounters(clock),
     random: Math.random,

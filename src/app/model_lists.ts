@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Model } from "../catalog/model.ts";
 import type { Config } from "../config/config.ts";
 import { builtInFamilyOf } from "../config/environment.ts";
-import { openDirectory } from "../files/directory.ts";
+import { openFileDirectory } from "../files/directory.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { createModelLists, type ModelLists } from "../routing/model_lists.ts";
@@ -24,7 +24,7 @@ export function modelListEngine({ config, providers, ...parts }: ModelListEngine
   const names = [...new Set(config.modelPatterns.map(({ provider }) => provider))];
   return createModelLists({
     ...parts,
-    files: openDirectory(join(config.files, "model-lists")),
+    files: openFileDirectory(join(config.files, "model-lists")),
     providers: names.map((name) => ({
       provider: providers.get(name)!,
       baseUrl: config.providers[name].baseUrl,

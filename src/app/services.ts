@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { type Authenticate, createAuthenticate } from "../billing/authenticate.ts";
-import { type AccountsEnsured, ensureConfiguredAccounts } from "../billing/configured_accounts.ts";
+import { ensureConfiguredAccounts, type EnsuredAccounts } from "../billing/configured_accounts.ts";
 import { createKeyRing, type KeyRing } from "../billing/key_ring.ts";
 import { createMeter, type Meter } from "../billing/meter.ts";
 import { LiveStreams } from "../calls/stream_relay.ts";
@@ -41,7 +41,7 @@ export interface FoundationOptions {
 export interface Foundation extends FoundationOptions {
   readonly store: StoreEngine;
   /** Accounts and keys that came into being at this start. */
-  readonly ensured: AccountsEnsured;
+  readonly ensured: EnsuredAccounts;
   readonly keys: KeyRing;
   readonly authenticate: Authenticate;
   readonly meter: Meter;

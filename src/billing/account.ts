@@ -2,7 +2,7 @@ import { GatewayError, invalidField } from "../lib/gateway_error.ts";
 import type { Money } from "../lib/money.ts";
 import type { Commit, Store } from "../store/store.ts";
 import { ACCOUNT_ID_EXPECTATION, isAccountId } from "./account_id.ts";
-import { changeRecord } from "./change_record.ts";
+import { updateRecord } from "./update_record.ts";
 import { addCredit } from "./credit.ts";
 import { accountKey, type AccountRecord, ACCOUNTS, webhookSecretKey, type WebhookSecretRecord } from "./records.ts";
 import { newWebhookSecret } from "./webhook_secret.ts";
@@ -16,7 +16,7 @@ export interface Account extends AccountRecord {
 }
 
 /** What a new account begins with. */
-export interface Opening {
+export interface NewAccount {
   readonly id: string;
   /** Credited once, with the reference `opening`; nothing when left out. */
   readonly balance?: Money;
@@ -34,7 +34,7 @@ export interface Opening {
  */
 export async function createAccount(
   store: Store,
-  opening: Opening,
+  opening: NewAccount,
 ): Promise<{ account: Account; webhookSecret: string }> {
   const { id, balance = 0n, webhookSecret = newWebhookSecret(), allowBuckets = [] } = opening;
   if (!isAccountId(id)) throw invalidField("id", `expected ${ACCOUNT_ID_EXPECTATION}`);
@@ -124,7 +124,7 @@ async function changeAccount(
   id: string,
   change: (account: AccountRecord) => AccountRecord,
 ): Promise<Account> {
-  const changed = isAccountId(id) ? await changeRecord(store, accountKey(id), change) : null;
+  const changed = isAccountId(id) ? await updateRecord(store, accountKey(id), change) : null;
   if (!changed) throw noSuchAccount();
   return withMoney(store, changed);
 }

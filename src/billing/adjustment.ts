@@ -4,7 +4,7 @@ import { type Money, writeMoney } from "../lib/money.ts";
 import type { Commit, Store } from "../store/store.ts";
 import { isAccountId } from "./account_id.ts";
 import { isCreditReference } from "./credit.ts";
-import { accountKey, adjustmentKey, type AdjustmentRecord, joined } from "./records.ts";
+import { accountKey, adjustmentKey, type AdjustmentRecord, mergeCommits } from "./records.ts";
 
 /** A correction of an account's balance by the operator, up or down. */
 export interface Adjustment {
@@ -21,7 +21,7 @@ export interface Adjustment {
 }
 
 /** What an adjustment did. */
-export interface Adjusted {
+export interface AdjustmentResult {
   readonly reference: string;
   /** True when the reference had been used for this very adjustment, so that nothing was changed. */
   readonly replayed: boolean;
@@ -47,7 +47,7 @@ export function isAdjustmentReason(text: string): boolean {
  * adjustment, or when the balance would fall below zero without `allowNegative`.
  * @throws {RangeError} If the amount is zero, or the reason or the reference cannot be one.
  */
-export async function adjustAccount(store: Store, adjustment: Adjustment): Promise<Adjusted> {
+export async function adjustAccount(store: Store, adjustment: Adjustment): Promise<AdjustmentResult> {
   const { account, amount, reason, reference = `adjust_${newSortableId(store.now())}` } = adjustment;
   if (amount === 0n) throw new RangeError("Cannot adjust an account by nothing");
   if (!isAdjustmentReason(reason)) throw new RangeError("Cannot adjust: expected a reason of 1 to 500 characters");
@@ -71,7 +71,7 @@ function adjustmentCommit(
 ): Commit {
   const key = adjustmentKey(account, reference);
   const record: AdjustmentRecord = { amount, reason, at: now };
-  return joined({}, {
+  return mergeCommits({}, {
     check: [{ key, version: null }],
     set: [{ key, value: record }],
     changeBalances: [{ account, available: amount, held: 0n, overdraw: allowNegative }],
@@ -86,7 +86,7 @@ function adjustmentCommit(
   });
 }
 
-function replayOf(given: AdjustmentRecord, { amount, reason }: Adjustment, reference: string): Adjusted {
+function replayOf(given: AdjustmentRecord, { amount, reason }: Adjustment, reference: string): AdjustmentResult {
   if (given.amount === amount && given.reason === reason) return { reference, replayed: true };
   throw new GatewayError(
     "conflict",

@@ -17,7 +17,7 @@ const ACCEPTABLE = /^[\x21-\x7e]{16,256}$/;
 const GENERATED_SHAPE = /^sk-sy-[0-9A-Za-z]{49}$/;
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/** What {@linkcode looksLikeKey} expects, in words that read on from "expected". */
+/** What {@linkcode isWellFormedKey} expects, in words that read on from "expected". */
 export const KEY_EXPECTATION =
   "a key of 16 to 256 visible ASCII characters, with a right checksum if it is a generated one";
 
@@ -31,7 +31,7 @@ export function newApiKey(): string {
  * Whether a text can be a key at all. What is refused here (too short, too long, other than visible ASCII, the
  * generated shape with a wrong checksum) needs no look-up.
  */
-export function looksLikeKey(text: string): boolean {
+export function isWellFormedKey(text: string): boolean {
   if (!ACCEPTABLE.test(text)) return false;
   if (!GENERATED_SHAPE.test(text)) return true;
   return checksumOf(text.slice(0, -CHECKSUM_CHARACTERS)) === text.slice(-CHECKSUM_CHARACTERS);
@@ -43,7 +43,7 @@ export function hashOfKey(secret: string): string {
 }
 
 /** The part of a secret that may be shown: its first twelve characters, at most half of a short one. */
-export function shownPartOf(secret: string): string {
+export function visiblePrefixOf(secret: string): string {
   return secret.slice(0, Math.min(SHOWN_CHARACTERS, Math.floor(secret.length / 2)));
 }
 

@@ -22,7 +22,7 @@ export function bucketsSchema(): z.ZodType<string[]> {
  * @param address As a caller sent it: `gs://acme-media/a.png`. The case of the scheme does not matter.
  * @param prefixes Each by {@linkcode isBucketPrefix}.
  */
-export function isBelowPrefix(address: string, prefixes: readonly string[]): boolean {
+export function isInBucket(address: string, prefixes: readonly string[]): boolean {
   const colon = address.indexOf(":");
   const plain = address.slice(0, colon).toLowerCase() + address.slice(colon);
   if (/[%\\*?#[\]{}\p{Cc}]/u.test(plain) || hasDots(plain)) return false;

@@ -2,7 +2,7 @@ import type { ChargeKind } from "./tariff.ts";
 import type { Usage } from "../conversation/usage.ts";
 import type { Money } from "../lib/money.ts";
 import type { Commit, StoredLedgerEntry, StoreLimits } from "../store/store.ts";
-import { joined } from "./records.ts";
+import { mergeCommits } from "./records.ts";
 
 /** What one request was charged, and for what. */
 export interface ChargeRow {
@@ -20,7 +20,7 @@ export interface ChargeRow {
 }
 
 /** Money taken at once, on one ledger line, for one or more requests of one account. */
-export interface ChargeGroup {
+export interface GroupedCharge {
   readonly account: string;
   /** Names the line for ever. */
   readonly reference: string;
@@ -42,9 +42,9 @@ const MOST_TEXT = 200;
  *
  * @throws {RangeError} If a row's amount is not above zero.
  */
-export function addCharge(commit: Commit, { account, reference, rows }: ChargeGroup): Commit {
+export function addCharge(commit: Commit, { account, reference, rows }: GroupedCharge): Commit {
   const total = totalOf(rows);
-  return joined(commit, {
+  return mergeCommits(commit, {
     changeBalances: [{ account, available: -total, held: 0n, overdraw: true }],
     ledgerEntries: [{
       account,
@@ -68,7 +68,10 @@ export function totalOf(rows: readonly ChargeRow[]): Money {
 }
 
 /** How many of the first rows fit on one ledger line: at least one. */
-export function fittingRows(rows: readonly ChargeRow[], { maxValueBytes }: Pick<StoreLimits, "maxValueBytes">): number {
+export function countFittingRows(
+  rows: readonly ChargeRow[],
+  { maxValueBytes }: Pick<StoreLimits, "maxValueBytes">,
+): number {
   const maxBytes = maxValueBytes * ROWS_SHARE;
   let bytes = 0;
   for (let count = 0; count < rows.length; count++) {

@@ -5,10 +5,10 @@ import type { Store } from "../store/store.ts";
 import { createAccount, setAllowedBuckets } from "./account.ts";
 import { ACCOUNT_ID_EXPECTATION, isAccountId } from "./account_id.ts";
 import { bucketsSchema } from "./bucket_prefix.ts";
-import { hashOfKey, KEY_EXPECTATION, looksLikeKey } from "./api_key.ts";
+import { hashOfKey, isWellFormedKey, KEY_EXPECTATION } from "./api_key.ts";
 import { addKey, keyRecordOf } from "./issued_key.ts";
 import { accountKey, keyOwnerKey, type KeyOwnerRecord } from "./records.ts";
-import { LEAST_SECRET_CHARACTERS } from "./webhook_secret.ts";
+import { MIN_SECRET_CHARACTERS } from "./webhook_secret.ts";
 
 /** An account as the operator's configuration names it. Source: docs/configuration.md#every-option. */
 export interface ConfiguredAccount {
@@ -24,7 +24,7 @@ export interface ConfiguredAccount {
 }
 
 /** What came into being at this start. */
-export interface AccountsEnsured {
+export interface EnsuredAccounts {
   readonly created: readonly {
     readonly id: string;
     /** To be shown once; null when it came from the configuration. */
@@ -38,8 +38,8 @@ const Accounts = z.array(
   z.strictObject({
     id: z.string().refine(isAccountId, ACCOUNT_ID_EXPECTATION),
     balance: z.string().default("0").transform(readBalance),
-    keys: z.array(z.string().refine(looksLikeKey, KEY_EXPECTATION)).default([]),
-    webhook_secret: optional(secret(LEAST_SECRET_CHARACTERS)),
+    keys: z.array(z.string().refine(isWellFormedKey, KEY_EXPECTATION)).default([]),
+    webhook_secret: optional(secret(MIN_SECRET_CHARACTERS)),
     allow_buckets: bucketsSchema().optional(),
   }).transform(({ webhook_secret: given, allow_buckets: allowBuckets, ...account }) => ({
     ...account,
@@ -70,7 +70,7 @@ function readBalance(text: string, context: z.RefinementCtx): Money {
 export async function ensureConfiguredAccounts(
   store: Store,
   accounts: readonly ConfiguredAccount[],
-): Promise<AccountsEnsured> {
+): Promise<EnsuredAccounts> {
   const created = [];
   let keysAdded = 0;
   for (const { id, balance, webhookSecret, keys, allowBuckets } of accounts) {

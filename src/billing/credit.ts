@@ -3,7 +3,7 @@ import { newSortableId } from "../lib/ids.ts";
 import type { Money } from "../lib/money.ts";
 import type { Commit, Store } from "../store/store.ts";
 import { isAccountId } from "./account_id.ts";
-import { accountKey, creditKey, type CreditRecord, joined } from "./records.ts";
+import { accountKey, creditKey, type CreditRecord, mergeCommits } from "./records.ts";
 
 /** Money that comes in. */
 export interface Credit {
@@ -25,7 +25,7 @@ export function isCreditReference(text: string): boolean {
 /** The commit with a credit in it; it conflicts when the account has a credit of that reference already. */
 export function addCredit(commit: Commit, { account, reference, amount }: Credit, now: number): Commit {
   const key = creditKey(account, reference);
-  return joined(commit, {
+  return mergeCommits(commit, {
     check: [{ key, version: null }],
     set: [{ key, value: { amount, at: now } satisfies CreditRecord }],
     changeBalances: [{ account, available: amount, held: 0n }],

@@ -1,6 +1,6 @@
 import type { Money } from "../lib/money.ts";
 import type { Commit, Store, Version } from "../store/store.ts";
-import { holdKey, type HoldRecord, joined } from "./records.ts";
+import { holdKey, type HoldRecord, mergeCommits } from "./records.ts";
 
 /**
  * Money set aside for work whose cost is known only at its end, such as a video. A hold is named by what it is for (a
@@ -42,7 +42,7 @@ export interface Capture {
 }
 
 /** A hold was to be ended that has ended: somebody did that between the reading of the work and of its hold. */
-export class HoldResolvedError extends Error {
+export class HoldEndedError extends Error {
   override readonly name = "HoldResolvedError";
 
   /**
@@ -64,7 +64,7 @@ export function addHold(commit: Commit, { account, reference, amount, detail }: 
   if (amount < 0n) throw new RangeError(`Cannot hold an amount below zero: got ${amount}`);
   const key = holdKey(reference);
   const record: HoldRecord = { account, amount, state: "open", captured: 0n, openedAt: now, resolvedAt: null };
-  const kept = joined(commit, { check: [{ key, version: null }], set: [{ key, value: record }] });
+  const kept = mergeCommits(commit, { check: [{ key, version: null }], set: [{ key, value: record }] });
   return moved(kept, { account, operation: "hold", reference, available: -amount, held: amount, detail });
 }
 
@@ -83,7 +83,7 @@ export async function readHold(store: Store, reference: string): Promise<Hold | 
  * @param detail More about it for the ledger, small.
  * @param beyond What may be taken of the available balance when the cost exceeds the hold; the commit is refused as
  * `short` when it is not there.
- * @throws {HoldResolvedError} If the hold has ended.
+ * @throws {HoldEndedError} If the hold has ended.
  * @throws {RangeError} If the cost or what may be taken is below zero.
  */
 export function captureHold(
@@ -116,7 +116,7 @@ export function captureHold(
  *
  * @param now Unix milliseconds by the store's clock.
  * @param detail More about it for the ledger, small.
- * @throws {HoldResolvedError} If the hold has ended.
+ * @throws {HoldEndedError} If the hold has ended.
  */
 export function releaseHold(
   commit: Commit,
@@ -130,15 +130,15 @@ export function releaseHold(
 }
 
 /** The commit without the record of a hold that has ended, if there was one. Its ledger lines stay. */
-export function dropHold(commit: Commit, reference: string): Commit {
-  return joined(commit, { delete: [holdKey(reference)] });
+export function deleteHold(commit: Commit, reference: string): Commit {
+  return mergeCommits(commit, { delete: [holdKey(reference)] });
 }
 
 function endOf(commit: Commit, hold: Hold, end: Pick<HoldRecord, "state" | "captured" | "resolvedAt">): Commit {
-  if (hold.state !== "open") throw new HoldResolvedError(hold.reference, hold.state);
+  if (hold.state !== "open") throw new HoldEndedError(hold.reference, hold.state);
   const { reference, version, ...record } = hold;
   const key = holdKey(reference);
-  return joined(commit, { check: [{ key, version }], set: [{ key, value: { ...record, ...end } }] });
+  return mergeCommits(commit, { check: [{ key, version }], set: [{ key, value: { ...record, ...end } }] });
 }
 
 /** The movement and its ledger line. A hold of nothing, for a model that is free, moves nothing and has no line. */
@@ -146,5 +146,5 @@ function moved(commit: Commit, line: NonNullable<Commit["ledgerEntries"]>[number
   const { account, available, held } = line;
   return available === 0n && held === 0n
     ? commit
-    : joined(commit, { changeBalances: [{ account, available, held }], ledgerEntries: [line] });
+    : mergeCommits(commit, { changeBalances: [{ account, available, held }], ledgerEntries: [line] });
 }

@@ -1,9 +1,17 @@
 import { GatewayError } from "../lib/gateway_error.ts";
 import { newSortableId } from "../lib/ids.ts";
 import type { Commit, Store } from "../store/store.ts";
-import { hashOfKey, newApiKey, shownPartOf } from "./api_key.ts";
-import { changeRecord } from "./change_record.ts";
-import { accountKey, joined, keyKey, keyOwnerKey, type KeyOwnerRecord, type KeyRecord, keysOf } from "./records.ts";
+import { hashOfKey, newApiKey, visiblePrefixOf } from "./api_key.ts";
+import { updateRecord } from "./update_record.ts";
+import {
+  accountKey,
+  keyKey,
+  keyOwnerKey,
+  type KeyOwnerRecord,
+  type KeyRecord,
+  keysOf,
+  mergeCommits,
+} from "./records.ts";
 
 /** What can be told about a key after it was issued. */
 export type IssuedKey = Omit<KeyRecord, "hash">;
@@ -38,7 +46,7 @@ export function keyRecordOf(secret: string, account: string, now: number): KeyRe
     id: `key_${newSortableId(now)}`,
     account,
     hash: hashOfKey(secret),
-    prefix: shownPartOf(secret),
+    prefix: visiblePrefixOf(secret),
     createdAt: now,
     lastUsedAt: null,
     revokedAt: null,
@@ -48,7 +56,7 @@ export function keyRecordOf(secret: string, account: string, now: number): KeyRe
 /** The commit with a new key in it; it conflicts when the same secret is a key already. */
 export function addKey(commit: Commit, record: KeyRecord): Commit {
   const owner = keyOwnerKey(record.hash);
-  return joined(commit, {
+  return mergeCommits(commit, {
     check: [{ key: owner, version: null }],
     set: [
       { key: owner, value: { account: record.account, id: record.id } satisfies KeyOwnerRecord },
@@ -77,7 +85,7 @@ export async function listKeys(
  */
 export async function revokeKey(store: Store, account: string, id: string): Promise<IssuedKey> {
   const revoked = KEY_ID.test(id)
-    ? await changeRecord<KeyRecord>(
+    ? await updateRecord<KeyRecord>(
       store,
       keyKey(account, id),
       (key) => key.revokedAt === null ? { ...key, revokedAt: store.now() } : key,

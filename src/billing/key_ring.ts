@@ -1,7 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Entry, Store } from "../store/store.ts";
-import { hashOfKey, looksLikeKey } from "./api_key.ts";
+import { hashOfKey, isWellFormedKey } from "./api_key.ts";
 import { type IssuedKey, revokeKey } from "./issued_key.ts";
 import { accountKey, type AccountRecord, keyKey, keyOwnerKey, type KeyOwnerRecord, type KeyRecord } from "./records.ts";
 
@@ -27,7 +27,7 @@ export interface KeyRing {
    */
   revoke(accountId: string, keyId: string): Promise<IssuedKey>;
   /** Forgets what is remembered of an account's keys: to be called after it was suspended or resumed. */
-  forgetAccount(accountId: string): void;
+  evictAccount(accountId: string): void;
 }
 
 /** An answer, and until when it may be given again. */
@@ -79,7 +79,7 @@ export function createKeyRing({ store, clock }: { readonly store: Store; readonl
 
   return {
     resolve(secret) {
-      if (!looksLikeKey(secret)) throw invalidKey();
+      if (!isWellFormedKey(secret)) throw invalidKey();
       const hash = hashOfKey(secret);
       const remembered = known.get(hash) ?? unknown.get(hash);
       if (!remembered || !isCurrent(remembered, clock.now())) return lookups.get(hash) ?? lookUp(hash);
@@ -91,7 +91,7 @@ export function createKeyRing({ store, clock }: { readonly store: Store; readonl
       forget((credential) => credential.keyId === keyId);
       return key;
     },
-    forgetAccount: (accountId) => forget((credential) => credential.accountId === accountId),
+    evictAccount: (accountId) => forget((credential) => credential.accountId === accountId),
   };
 }
 

@@ -4,7 +4,7 @@ import { type ChargeRow, chargeRowsOf } from "./charge.ts";
 import { creditReferenceOf } from "./credit.ts";
 
 /** A line of an account's ledger as its readers see it. */
-export interface LedgerLine {
+export interface AccountLedgerEntry {
   readonly id: string;
   /** Unix milliseconds. */
   readonly at: number;
@@ -32,17 +32,17 @@ export interface LedgerPage {
 }
 
 /** Lines of an account's ledger, oldest first. `next` is what to pass as `after` for more, or null. */
-export async function listLedger(
+export async function listLedgerEntries(
   store: Store,
   account: string,
   page: LedgerPage,
-): Promise<{ lines: LedgerLine[]; next: string | null }> {
+): Promise<{ lines: AccountLedgerEntry[]; next: string | null }> {
   const entries = await store.ledger(account, { ...page, limit: page.limit + 1 });
   const lines = entries.slice(0, page.limit).map(lineOf);
   return { lines, next: entries.length > page.limit ? lines[lines.length - 1].id : null };
 }
 
-function lineOf(entry: StoredLedgerEntry): LedgerLine {
+function lineOf(entry: StoredLedgerEntry): AccountLedgerEntry {
   const { id, at, operation, account, available, held } = entry;
   const isGiven = operation === "credit" || operation === "adjust";
   const reference = isGiven ? creditReferenceOf(account, entry.reference) : entry.reference;

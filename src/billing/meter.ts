@@ -2,13 +2,13 @@ import { GatewayError } from "../lib/gateway_error.ts";
 import { type Money, writeMoney } from "../lib/money.ts";
 import type { WriteGuard } from "../store/write_health.ts";
 import type { ChargeRow } from "./charge.ts";
-import { type OpenCall, Purse, type PurseOptions } from "./purse.ts";
+import { AccountMeter, type AccountMeterOptions, type OpenCall } from "./account_meter.ts";
 
 /** What a call cost in the end. */
 export type Charge = Omit<ChargeRow, "at">;
 
 /** What is reserved for a call while it is open. */
-export interface Reserved {
+export interface Reservation {
   /** From zero, and at most what was spendable. */
   readonly amount: Money;
   /** The limit of output tokens that the vendor must be sent for that; null where the caller's own or none is sent. */
@@ -21,12 +21,12 @@ export interface Reserved {
  * @param spendable The balance less all open reservations; may be below zero.
  * @throws {GatewayError} `insufficient_credits` when the call does not fit, saying what would.
  */
-export type Reserve = (spendable: Money) => Reserved;
+export type ReservationRule = (spendable: Money) => Reservation;
 
 /** An admitted call. Of all calls of `charge` and `release`, the first counts. */
 export interface Admission {
   /** What is reserved until the call ends. */
-  readonly reserved: Reserved;
+  readonly reserved: Reservation;
   /**
    * Charges the call; resolves once that is durable, at once when the amount is zero.
    *
@@ -54,7 +54,7 @@ export interface Meter {
    * reservation does not fit into the balance less the account's other open reservations, or when the balance is zero
    * or below.
    */
-  admit(accountId: string, reservation: Money | Reserve): Admission | Promise<Admission>;
+  admit(accountId: string, reservation: Money | ReservationRule): Admission | Promise<Admission>;
   /** To be called when something else moved an account's money: the balance is read anew before the next call. */
   invalidate(accountId: string): void;
   /** Resolves when every charge so far is durable or lost; for the end of the process. */
@@ -62,11 +62,11 @@ export interface Meter {
 }
 
 /** What a meter works with. */
-export interface MeterOptions extends Omit<PurseOptions, "lingerMs"> {
+export interface MeterOptions extends Omit<AccountMeterOptions, "groupDelayMs"> {
   /** Asked before each call: no call is let in whose charge could not be written. Default: nothing is asked. */
   readonly writeGuard?: WriteGuard;
   /** How long a charge waits for others to share its commit; 0, the default, only while a commit is under way. */
-  readonly lingerMs?: number;
+  readonly groupDelayMs?: number;
 }
 
 const READ_EVERY_MS = 1_000;
@@ -81,36 +81,36 @@ const MOST_PURSES = 10_000;
  * Open reservations never exceed the balance, so an account is overdrawn by no more than what its open calls cost
  * beyond their reservations, and by what other processes take from the balance while calls are open.
  */
-export function createMeter({ lingerMs = 0, ...options }: MeterOptions): Meter {
-  const purses = new Map<string, Purse>();
+export function createMeter({ groupDelayMs: lingerMs = 0, ...options }: MeterOptions): Meter {
+  const purses = new Map<string, AccountMeter>();
 
-  function purseOf(accountId: string): Purse {
+  function purseOf(accountId: string): AccountMeter {
     let purse = purses.get(accountId);
     if (!purse) {
       if (purses.size >= MOST_PURSES) dropIdle(purses);
-      purse = new Purse(accountId, { ...options, lingerMs });
+      purse = new AccountMeter(accountId, { ...options, groupDelayMs: lingerMs });
       purses.set(accountId, purse);
     }
     return purse;
   }
 
-  async function admitAfterReading(purse: Purse, reserve: Reserve): Promise<Admission> {
-    purse.users++;
+  async function admitAfterReading(purse: AccountMeter, reserve: ReservationRule): Promise<Admission> {
+    purse.userCount++;
     try {
       // Read again when the money was moved by others during the read; they do not move it for ever.
-      do await purse.read(); while (purse.ageMs === Infinity);
+      do await purse.readBalance(); while (purse.balanceAgeMs === Infinity);
       return admission(purse, reservedIn(purse, reserve), options);
     } finally {
-      purse.users--;
+      purse.userCount--;
     }
   }
 
-  function admitNow(accountId: string, reservation: Money | Reserve): Admission | Promise<Admission> {
+  function admitNow(accountId: string, reservation: Money | ReservationRule): Admission | Promise<Admission> {
     const reserve = reserveOf(reservation);
     const purse = purseOf(accountId);
-    const { ageMs } = purse;
+    const { balanceAgeMs: ageMs } = purse;
     if (ageMs >= TRUSTED_MS) return admitAfterReading(purse, reserve);
-    let reserved: Reserved;
+    let reserved: Reservation;
     try {
       reserved = reservedIn(purse, reserve);
     } catch (error) {
@@ -118,7 +118,7 @@ export function createMeter({ lingerMs = 0, ...options }: MeterOptions): Meter {
       throw error;
     }
     // A failure shows itself when the balance becomes too old to be trusted.
-    if (ageMs >= READ_EVERY_MS) purse.read().catch(() => {});
+    if (ageMs >= READ_EVERY_MS) purse.readBalance().catch(() => {});
     return admission(purse, reserved, options);
   }
 
@@ -131,7 +131,7 @@ export function createMeter({ lingerMs = 0, ...options }: MeterOptions): Meter {
     },
     invalidate: (accountId) => purses.get(accountId)?.invalidate(),
     async flush() {
-      await Promise.all([...purses.values()].map((purse) => purse.settle()));
+      await Promise.all([...purses.values()].map((purse) => purse.flush()));
     },
   };
 }
@@ -141,7 +141,7 @@ export function createMeter({ lingerMs = 0, ...options }: MeterOptions): Meter {
  *
  * @throws {RangeError} If the amount is below zero.
  */
-export function fixedReserve(amount: Money): Reserve {
+export function fixedReservation(amount: Money): ReservationRule {
   if (amount < 0n) throw new RangeError(`Cannot reserve an amount below zero: got ${amount}`);
   const reserved = { amount, outputLimit: null };
   return (spendable) => {
@@ -157,29 +157,33 @@ export function insufficientCredits(why: string, spendable: Money, field?: strin
   return new GatewayError("insufficient_credits", message, field === undefined ? {} : { field });
 }
 
-function reserveOf(reservation: Money | Reserve): Reserve {
-  return typeof reservation === "bigint" ? fixedReserve(reservation) : reservation;
+function reserveOf(reservation: Money | ReservationRule): ReservationRule {
+  return typeof reservation === "bigint" ? fixedReservation(reservation) : reservation;
 }
 
 /** Also a call that costs nothing needs a balance above zero. */
-function reservedIn(purse: Purse, reserve: Reserve): Reserved {
+function reservedIn(purse: AccountMeter, reserve: ReservationRule): Reservation {
   if (purse.balance <= 0n) {
     throw new GatewayError("insufficient_credits", "Cannot accept the request: the balance is used up");
   }
   return reserve(purse.spendable);
 }
 
-function admission(purse: Purse, reserved: Reserved, { clock, log }: Pick<MeterOptions, "clock" | "log">): Admission {
+function admission(
+  purse: AccountMeter,
+  reserved: Reservation,
+  { clock, log }: Pick<MeterOptions, "clock" | "log">,
+): Admission {
   let ended: Promise<void> | null = null;
   const call: OpenCall = { amount: reserved.amount, onOverdrawn: null };
-  purse.users++;
+  purse.userCount++;
   purse.reserve(call);
 
   /** Nothing is awaited between the end of the reservation and the charge, so no other call is admitted in between. */
   function end(charge: (() => Promise<void>) | null): Promise<void> {
-    purse.unreserve(call);
+    purse.releaseReservation(call);
     ended = charge === null ? Promise.resolve() : charge();
-    purse.users--;
+    purse.userCount--;
     return ended;
   }
 
@@ -198,13 +202,13 @@ function admission(purse: Purse, reserved: Reserved, { clock, log }: Pick<MeterO
       if (!ended) void end(null);
     },
     onOverdrawn(listener) {
-      if (!ended) purse.watch(call, listener);
+      if (!ended) purse.onOverdrawn(call, listener);
     },
   };
 }
 
 /** Makes room by the first purse that nobody uses; without one the map grows with the calls under way. */
-function dropIdle(purses: Map<string, Purse>): void {
+function dropIdle(purses: Map<string, AccountMeter>): void {
   for (const [accountId, purse] of purses) {
     if (purse.isIdle) {
       purses.delete(accountId);

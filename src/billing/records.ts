@@ -96,7 +96,7 @@ export const holdKey = (reference: string): Key => ["billing", "hold", reference
 export const webhookSecretKey = (account: string): Key => ["billing", "webhook_secret", account];
 
 /** Both commits as one; what stands in the first comes first. */
-export function joined(first: Commit, second: Commit): Commit {
+export function mergeCommits(first: Commit, second: Commit): Commit {
   return {
     check: [...first.check ?? [], ...second.check ?? []],
     set: [...first.set ?? [], ...second.set ?? []],

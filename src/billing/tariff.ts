@@ -48,7 +48,7 @@ export const CHARGED_BY = {
 export type PriceKey = keyof typeof CHARGED_BY;
 
 /** The keys that one endpoint counts. */
-export type KeysOf<E extends ChargeKind> = {
+export type PriceKeysOf<E extends ChargeKind> = {
   [K in PriceKey]: E extends (typeof CHARGED_BY)[K][number] ? K : never;
 }[PriceKey];
 
@@ -56,13 +56,13 @@ export type KeysOf<E extends ChargeKind> = {
 export type Quantities = Readonly<Partial<Record<PriceKey, number>>>;
 
 /** What one endpoint counts: every key that it charges must be there. */
-export type QuantitiesBy<E extends ChargeKind> = Readonly<Record<KeysOf<E>, number>>;
+export type QuantitiesBy<E extends ChargeKind> = Readonly<Record<PriceKeysOf<E>, number>>;
 
 /** The price of one of each thing; zero for what costs nothing. Read once, when the catalog is built. */
 export type Tariff = Readonly<Record<PriceKey, Rate>>;
 
 /** Quantities with the tariff that they are charged by. */
-export interface Priced {
+export interface PricedQuantities {
   readonly quantities: Quantities;
   readonly tariff: Tariff;
 }
@@ -71,19 +71,19 @@ export interface Priced {
 const ALIASES = ["image", "input_cache_write"] as const;
 
 /** A word of a written price list: a {@linkcode PriceKey} or an alias of one. */
-export type PriceWord = Exclude<PriceKey, "video_second"> | typeof ALIASES[number];
+export type PriceName = Exclude<PriceKey, "video_second"> | typeof ALIASES[number];
 
 /** Every key of a tariff. */
 export const PRICE_KEYS = Object.keys(CHARGED_BY) as readonly PriceKey[];
 
-/** Every {@linkcode PriceWord}. */
-export const PRICE_WORDS: readonly PriceWord[] = [
+/** Every {@linkcode PriceName}. */
+export const PRICE_NAMES: readonly PriceName[] = [
   ...PRICE_KEYS.filter((key) => key !== "video_second"),
   ...ALIASES,
 ];
 
 /** The words whose price a key has where it has none of its own; the first one that is written holds. */
-const FOLLOWS: Readonly<Partial<Record<PriceKey, readonly PriceWord[]>>> = {
+const FOLLOWS: Readonly<Partial<Record<PriceKey, readonly PriceName[]>>> = {
   input_cache_read: ["prompt"],
   input_cache_write_5m: ["input_cache_write", "prompt"],
   input_cache_write_1h: ["input_cache_write", "input_cache_write_5m", "prompt"],
@@ -97,7 +97,7 @@ const FOLLOWS: Readonly<Partial<Record<PriceKey, readonly PriceWord[]>>> = {
 };
 
 /**
- * Reads a written price list: decimal strings of USD by {@linkcode PriceWord}. A key that is missing or null has the
+ * Reads a written price list: decimal strings of USD by {@linkcode PriceName}. A key that is missing or null has the
  * price of the nearest one (a cache's or a medium's that of the prompt or completion), else zero. Other words are
  * ignored.
  *
@@ -105,7 +105,7 @@ const FOLLOWS: Readonly<Partial<Record<PriceKey, readonly PriceWord[]>>> = {
  */
 export function readTariff(pricing: Readonly<Record<string, unknown>>): Tariff {
   const rates = new Map<string, Rate>();
-  for (const word of PRICE_WORDS) {
+  for (const word of PRICE_NAMES) {
     const rate = rateIn(pricing, word);
     if (rate !== null) rates.set(word, rate);
   }
@@ -116,17 +116,17 @@ export function readTariff(pricing: Readonly<Record<string, unknown>>): Tariff {
 }
 
 /** For each thing the higher price of two tariffs. */
-export function dearerOf(one: Tariff, other: Tariff): Tariff {
+export function highestTariff(one: Tariff, other: Tariff): Tariff {
   return tariffOf((key) => one[key] > other[key] ? one[key] : other[key]);
 }
 
 /** The tariff of one second of video at a rate; all else is free. */
-export function secondTariff(rate: Rate): Tariff {
+export function videoSecondTariff(rate: Rate): Tariff {
   return tariffOf((key) => key === "video_second" ? rate : 0n);
 }
 
 /** Whether one of these endpoints counts what a written price is for, or something that has its price. */
-export function isChargeable(word: PriceWord, endpoints: readonly ChargeKind[]): boolean {
+export function isChargeable(word: PriceName, endpoints: readonly ChargeKind[]): boolean {
   return PRICE_KEYS.some((key) =>
     wordsOf(key).includes(word) && CHARGED_BY[key].some((endpoint) => endpoints.includes(endpoint))
   );
@@ -138,7 +138,7 @@ export function costOf(quantities: Quantities, tariff: Tariff): Money {
 }
 
 /** What quantities with tariffs of their own cost together, rounded half up once. */
-export function costOfAll(parts: readonly Priced[]): Money {
+export function costOfAll(parts: readonly PricedQuantities[]): Money {
   return sumOf(
     parts.flatMap(({ quantities, tariff }) =>
       (Object.keys(quantities) as PriceKey[]).map((key) => ({ quantity: quantities[key] ?? 0, rate: tariff[key] }))

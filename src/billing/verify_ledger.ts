@@ -12,7 +12,7 @@ export type LedgerDifference =
   | { readonly kind: "unsteady"; readonly account: string };
 
 /** What a verification found. */
-export interface Verification {
+export interface LedgerVerification {
   readonly accounts: number;
   readonly lines: number;
   readonly differences: readonly LedgerDifference[];
@@ -22,7 +22,7 @@ const PAGE = 500;
 const MOST_PASSES = 20;
 
 /** Adds up every account's ledger and compares the sums with the balance. May be run while money moves. */
-export async function verifyLedger(store: Store): Promise<Verification> {
+export async function verifyLedger(store: Store): Promise<LedgerVerification> {
   let accounts = 0;
   let lines = 0;
   const differences: LedgerDifference[] = [];

@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Store } from "../store/store.ts";
-import { changeRecord } from "./change_record.ts";
+import { updateRecord } from "./update_record.ts";
 import { webhookSecretKey, type WebhookSecretRecord } from "./records.ts";
 
 /** The shortest secret that is taken from an operator. */
-export const LEAST_SECRET_CHARACTERS = 8;
+export const MIN_SECRET_CHARACTERS = 8;
 
 const OVERLAP_MS = 24 * 3_600_000;
 
@@ -38,7 +38,7 @@ export function webhookSecretsIn(record: WebhookSecretRecord | null, now: number
  */
 export async function rotateWebhookSecret(store: Store, account: string): Promise<string> {
   const secret = newWebhookSecret();
-  const rotated = await changeRecord<WebhookSecretRecord>(store, webhookSecretKey(account), ({ current }) => ({
+  const rotated = await updateRecord<WebhookSecretRecord>(store, webhookSecretKey(account), ({ current }) => ({
     current: secret,
     previous: { secret: current, until: store.now() + OVERLAP_MS },
   }));

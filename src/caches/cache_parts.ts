@@ -2,8 +2,8 @@ import type { Making } from "./making.ts";
 import type { CallParts } from "../calls/paid_call.ts";
 import type { Model, Serving } from "../catalog/model.ts";
 import type { Conversation } from "../conversation/conversation.ts";
-import type { Files } from "../files/files.ts";
-import type { VendorState } from "../ownership/vendor_state.ts";
+import type { FileStore } from "../files/files.ts";
+import type { StateOwnership } from "../ownership/state_ownership.ts";
 import type { Store } from "../store/store.ts";
 import type { Provider } from "../upstreams/provider.ts";
 
@@ -26,9 +26,9 @@ export interface CacheCaps {
 export interface CacheParts extends CallParts {
   /** Its clock is theirs. */
   readonly store: Store;
-  readonly vendorState: VendorState;
+  readonly vendorState: StateOwnership;
   /** A folder of their own. */
-  readonly files: Files;
+  readonly files: FileStore;
   readonly caps: CacheCaps;
   /** The longest life of a cache from its creation, in milliseconds, however often its end is moved; null for any. */
   readonly maxLifeMs: number | null;

@@ -1,5 +1,5 @@
 import { addCharge } from "../billing/charge.ts";
-import { fixedReserve } from "../billing/meter.ts";
+import { fixedReservation } from "../billing/meter.ts";
 import { costOf, type QuantitiesBy } from "../billing/tariff.ts";
 import { routeOf, runPaidCall } from "../calls/paid_call.ts";
 import { promptBoundOf } from "../calls/prompt_bound.ts";
@@ -9,7 +9,7 @@ import { NO_USAGE } from "../conversation/usage.ts";
 import { content } from "../conversation/codecs/content/mod.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { JsonObject } from "../lib/json_object.ts";
-import { permittedCandidates } from "../ownership/permitted.ts";
+import { permittedCandidates } from "../ownership/permitted_candidates.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import type { Commit, Store } from "../store/store.ts";
 import { CACHE_FALLBACK } from "../routing/fallback_rule.ts";
@@ -87,7 +87,7 @@ export async function createCache(parts: CacheParts, call: CacheCall): Promise<C
     author: content.caller.author,
     candidates: await permittedCandidates(asked, candidates, parts),
     rule: CACHE_FALLBACK,
-    reserve: fixedReserve(costOf(cacheQuantitiesOf(mostTokensOf(call, model)), model.tariff)),
+    reserve: fixedReservation(costOf(cacheQuantitiesOf(mostTokensOf(call, model)), model.tariff)),
     begin: (settlement) => (serving) => createAt(serving, { parts, call, request, model, settlement, now }),
   }, parts);
 }

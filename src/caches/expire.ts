@@ -1,7 +1,7 @@
 import type { JobHandler } from "../store/job_runner.ts";
 import type { CacheUpstream } from "../upstreams/cache_upstream.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
-import { joined } from "../billing/records.ts";
+import { mergeCommits } from "../billing/records.ts";
 import type { CacheParts } from "./cache_parts.ts";
 import { type CachedContent, cacheFileOf } from "./cached_content.ts";
 import { dropCache, endCache, readCacheEntry, readExpiryRef } from "./records.ts";
@@ -23,7 +23,7 @@ export function expireHandler({ store, log }: CacheParts): JobHandler {
     const entry = await readCacheEntry(store, id);
     const isDue = entry !== null && entry.value.state !== "ended" && entry.value.revision === revision;
     if (!isDue) return void await store.commit(null, { completeJobs: [job] });
-    const { ok } = await store.commit(null, joined(endCache({}, entry, store.now()), { completeJobs: [job] }));
+    const { ok } = await store.commit(null, mergeCommits(endCache({}, entry, store.now()), { completeJobs: [job] }));
     if (ok) return log.info("cache_expired", { ref: id, state: entry.value.state, accountId: entry.value.account });
     // A patch or a delete was first: look again.
     await store.commit(null, { postponeJobs: [{ job, dueAt: store.now(), attempt: job.attempt + 1 }] });
@@ -38,7 +38,7 @@ export function deleteHandler(parts: CacheParts): JobHandler {
     if (entry === null) return void await store.commit(null, { completeJobs: [job] });
     await files.remove(cacheFileOf(entry.value.id));
     await removeAtVendor(parts, entry.value);
-    await store.commit(null, joined(dropCache({}, entry), { completeJobs: [job] }));
+    await store.commit(null, mergeCommits(dropCache({}, entry), { completeJobs: [job] }));
   };
 }
 

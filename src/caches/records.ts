@@ -1,4 +1,4 @@
-import { joined } from "../billing/records.ts";
+import { mergeCommits } from "../billing/records.ts";
 import type { Commit, CommitResult, Entry, Key, Store } from "../store/store.ts";
 import { writtenVersion } from "../store/written_version.ts";
 import type { CachedContent } from "./cached_content.ts";
@@ -54,7 +54,7 @@ export async function readOwnUse(
 export function addCache(commit: Commit, cache: CachedContent, bytes: number): Commit {
   const key = cacheKey(cache.id);
   const counted = setBytes(commit, cache, bytes);
-  return joined(counted, { check: [{ key, version: null }], set: [{ key, value: cache }] });
+  return mergeCommits(counted, { check: [{ key, version: null }], set: [{ key, value: cache }] });
 }
 
 /** The entry that a commit of {@linkcode addCache} left; null when it was refused. */
@@ -66,23 +66,23 @@ export function addedCache(cache: CachedContent, commit: Commit, result: CommitR
 
 /** The commit with a cache's bytes in it, as they count for {@linkcode readOwnUse}. */
 export function setBytes(commit: Commit, { keyId, id }: Pick<CachedContent, "keyId" | "id">, bytes: number): Commit {
-  return joined(commit, { set: [{ key: ownCacheKey(keyId, id), value: bytes }] });
+  return mergeCommits(commit, { set: [{ key: ownCacheKey(keyId, id), value: bytes }] });
 }
 
 /** The commit with a change of a cache in it, refused as `conflict` when the cache is not as it was read any more. */
 export function changeCache(commit: Commit, entry: CacheEntry, change: Partial<CachedContent>): Commit {
   const { key, version } = entry;
-  return joined(commit, { check: [{ key, version }], set: [{ key, value: { ...entry.value, ...change } }] });
+  return mergeCommits(commit, { check: [{ key, version }], set: [{ key, value: { ...entry.value, ...change } }] });
 }
 
 /** The commit with the end of a cache's record in it, refused alike. */
 export function dropCache(commit: Commit, { key, version, value }: CacheEntry): Commit {
-  return joined(commit, { check: [{ key, version }], delete: [key, ownCacheKey(value.keyId, value.id)] });
+  return mergeCommits(commit, { check: [{ key, version }], delete: [key, ownCacheKey(value.keyId, value.id)] });
 }
 
 /** The commit with the job that ends a cache unless its end is moved: named by the revision that set the end. */
 export function addExpiry(commit: Commit, id: string, revision: number, dueAt: number): Commit {
-  return joined(commit, {
+  return mergeCommits(commit, {
     addJobs: [{ kind: "cache_expire" satisfies CacheJobKind, ref: `${id}.${revision}`, dueAt }],
   });
 }
@@ -97,7 +97,7 @@ export function readExpiryRef(ref: string): { readonly id: string; readonly revi
 export function endCache(commit: Commit, entry: CacheEntry, now: number): Commit {
   const { keyId, id } = entry.value;
   const ended = changeCache(commit, entry, { state: "ended", updatedAt: now });
-  return joined(ended, {
+  return mergeCommits(ended, {
     delete: [ownCacheKey(keyId, id)],
     addJobs: [{ kind: "cache_delete" satisfies CacheJobKind, ref: id, dueAt: now }],
   });

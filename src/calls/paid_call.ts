@@ -1,4 +1,4 @@
-import type { Meter, Reserve, Reserved } from "../billing/meter.ts";
+import type { Meter, Reservation, ReservationRule } from "../billing/meter.ts";
 import type { Model } from "../catalog/model.ts";
 import type { FormatAuthor } from "../conversation/caller_format.ts";
 import { type Candidate, candidatesFor } from "../routing/candidates.ts";
@@ -63,11 +63,11 @@ export interface Attempts<T> {
 export interface PaidCall<T> extends Pick<Attempts<T>, "candidates" | "rule"> {
   readonly facts: CallFacts;
   /** Whether what was reserved pays for a candidate. Default: for each. It does for the first at least. */
-  readonly isPaid?: (candidate: Candidate, reserved: Reserved) => boolean;
+  readonly isPaid?: (candidate: Candidate, reserved: Reservation) => boolean;
   /** Who defined the caller's wire format, for errors. */
   readonly author: FormatAuthor;
   /** Decides what is reserved while the call is open: what it may cost at most. */
-  readonly reserve: Reserve;
+  readonly reserve: ReservationRule;
   /** Does what comes once behind the admission, and gives the tries. They charge by the settlement. */
   readonly begin: (settlement: Settlement) => Attempt<T> | Promise<Attempt<T>>;
 }

@@ -1,6 +1,6 @@
 import type { Admission, Charge, Meter } from "../billing/meter.ts";
 import type { ChargeKind } from "../billing/tariff.ts";
-import { costOfAll, type Priced } from "../billing/tariff.ts";
+import { costOfAll, type PricedQuantities } from "../billing/tariff.ts";
 import type { Model } from "../catalog/model.ts";
 import { promptTokensOf, type Usage } from "../conversation/usage.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -26,7 +26,7 @@ export interface CallCharge {
   readonly provider: string;
   readonly state: EndState;
   /** What is charged: the parts are added up exactly and rounded once. */
-  readonly parts: readonly Priced[];
+  readonly parts: readonly PricedQuantities[];
   /** What the ledger keeps beside the amount. */
   readonly usage: Usage;
   /** More for the log line, small. */

@@ -2,8 +2,8 @@ import * as z from "zod";
 import {
   type ChargeKind,
   isChargeable,
-  PRICE_WORDS,
-  type PriceWord,
+  PRICE_NAMES,
+  type PriceName,
   readTariff,
   type Tariff,
 } from "../billing/tariff.ts";
@@ -15,7 +15,7 @@ import { type ImageSection, imageSection, type VideoSection, videoSection } from
 export type Modality = "text" | "image" | "file" | "audio" | "video";
 
 /** Decimals of USD as the operator wrote them, by what they are for; what is not named costs nothing. */
-export type Pricing = Readonly<Partial<Record<PriceWord, string>>>;
+export type Pricing = Readonly<Partial<Record<PriceName, string>>>;
 
 /** What a model reads and writes. Source: docs/api/models.md#default-style. */
 export interface Architecture {
@@ -131,7 +131,7 @@ const serving = z.strictObject({
   weight: number(0, 1_000_000).default(1),
 });
 
-const pricing = z.strictObject(Object.fromEntries(PRICE_WORDS.map((key) => [key, price.optional()])));
+const pricing = z.strictObject(Object.fromEntries(PRICE_NAMES.map((key) => [key, price.optional()])));
 
 /** Whether a text is a catalog id: see {@linkcode MODEL_ID}; at most {@linkcode MAX_NAME_LENGTH} characters. */
 export function isModelId(text: string): boolean {
@@ -287,10 +287,10 @@ function refuseUnused(
   endpoints: readonly ChargeKind[],
   context: z.RefinementCtx,
 ): void {
-  const isUsable = (word: PriceWord) => isChargeable(word, endpoints);
-  for (const word of Object.keys(prices) as PriceWord[]) {
+  const isUsable = (word: PriceName) => isChargeable(word, endpoints);
+  for (const word of Object.keys(prices) as PriceName[]) {
     if (prices[word] === undefined || isUsable(word)) continue;
-    const usable = PRICE_WORDS.filter(isUsable).join(", ");
+    const usable = PRICE_NAMES.filter(isUsable).join(", ");
     const expected = usable === "" ? "video.price_per_second in its place" : `one of ${usable}`;
     const message = `a price that this model's endpoints can charge (${expected})`;
     context.addIssue({ code: "custom", path: [...path, word], message });

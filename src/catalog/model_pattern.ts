@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { PRICE_WORDS } from "../billing/tariff.ts";
+import { PRICE_NAMES } from "../billing/tariff.ts";
 import { type ReadContext, seconds, text } from "../lib/settings.ts";
 import { providerPartOf } from "./catalog.ts";
 import { MAX_NAME_LENGTH, readModel } from "./model.ts";
@@ -57,7 +57,7 @@ export function isModelPattern(entry: unknown): boolean {
 export function readModelPattern(value: unknown, context?: ReadContext): ModelPattern {
   const { id, serves, refresh, pricing, ...others } = written.parse(value, context);
   const isFree = pricing === "free";
-  const isPriced = typeof pricing === "object" && pricing !== null && PRICE_WORDS.some((word) => word in pricing);
+  const isPriced = typeof pricing === "object" && pricing !== null && PRICE_NAMES.some((word) => word in pricing);
   if (!isFree && !isPriced && pricing !== undefined) {
     throw new z.ZodError([{ code: "custom", path: ["pricing"], message: PRICING_EXPECTATION, input: pricing }]);
   }

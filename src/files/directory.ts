@@ -2,7 +2,7 @@ import { dirname, join } from "node:path";
 import { MEDIA_TYPE_HEAD_BYTES, mediaTypeOf } from "../lib/media_type.ts";
 import { makePrivateFolder, PRIVATE_FILE_MODE } from "../lib/private_path.ts";
 import { silentLog } from "../lib/log.ts";
-import { type Files, isFileName, type StoredFile, type WriteOptions } from "./files.ts";
+import { type FileStore, isFileName, type StoredFile, type WriteOptions } from "./files.ts";
 import { DiskQuota } from "./quota.ts";
 import { servedTypeOf } from "./served_type.ts";
 
@@ -15,7 +15,7 @@ const UNFINISHED = ".part-";
  *
  * @param quota Counts what is written and removed, and what is there when it is tidied. Default: nothing is refused.
  */
-export function openDirectory(path: string, quota: DiskQuota = new DiskQuota(UNBOUNDED)): Files {
+export function openFileDirectory(path: string, quota: DiskQuota = new DiskQuota(UNBOUNDED)): FileStore {
   let made: Promise<void> | null = null;
   let serial = 0;
 
@@ -46,7 +46,7 @@ export function openDirectory(path: string, quota: DiskQuota = new DiskQuota(UNB
     write,
     find: (name) => isFileName(name) ? findIn(join(path, name), name) : Promise.resolve(null),
     remove: (name) => isFileName(name) ? remove(name) : Promise.resolve(),
-    async tidy(isKept) {
+    async removeLeftovers(isKept) {
       try {
         for await (const { name, isFile } of Deno.readDir(path)) {
           const isLeft = name.startsWith(UNFINISHED) || (isFile && isFileName(name) && !await isKept(name));

@@ -23,7 +23,7 @@ export interface WriteOptions {
 }
 
 /** Where files are kept. Names are the gateway's own, see {@linkcode isFileName}; others find nothing. */
-export interface Files {
+export interface FileStore {
   /**
    * Keeps what a source gives, once it is whole; in place of an older file of the name. Nothing is kept when the source
    * fails or gives more than the cap.
@@ -43,7 +43,7 @@ export interface Files {
    *
    * @param isKept Whether a file is still of use.
    */
-  tidy(isKept: (name: string) => Promise<boolean>): Promise<void>;
+  removeLeftovers(isKept: (name: string) => Promise<boolean>): Promise<void>;
 }
 
 /**

@@ -15,7 +15,7 @@ export type SigningKeys = readonly SigningKey[];
  * The longest life of an address, which is also the limit of presigned S3 addresses. Source:
  * docs/api/files.md#signatures.
  */
-const LONGEST_SIGNED_MS = 7 * 86_400_000;
+const MAX_SIGNED_URL_MS = 7 * 86_400_000;
 
 const VERSION = "1";
 
@@ -38,7 +38,7 @@ export function signedUrl(base: string, name: string, expiresAt: number, keys: S
  * @param query Without its question mark.
  * @param now Unix milliseconds.
  */
-export function isSigned(name: string, query: string, now: number, keys: SigningKeys): boolean {
+export function isValidSignature(name: string, query: string, now: number, keys: SigningKeys): boolean {
   const match = /^expires=([1-9][0-9]{0,15})&signature=([A-Za-z0-9_-]{43})$/.exec(query) ??
     swapped(/^signature=([A-Za-z0-9_-]{43})&expires=([1-9][0-9]{0,15})$/.exec(query));
   if (match === null) return false;
@@ -49,7 +49,7 @@ export function isSigned(name: string, query: string, now: number, keys: Signing
     .map((own) => timingSafeEqual(given, new TextEncoder().encode(own)))
     .includes(true);
   const expiresAt = Number(expires) * 1000;
-  return isOurs && expiresAt > now && expiresAt <= now + LONGEST_SIGNED_MS + 60_000;
+  return isOurs && expiresAt > now && expiresAt <= now + MAX_SIGNED_URL_MS + 60_000;
 }
 
 function swapped(match: RegExpExecArray | null): readonly string[] | null {

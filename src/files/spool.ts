@@ -20,8 +20,8 @@ export interface SpoolWriter {
 }
 
 /** What one request puts aside. */
-export interface SpoolRoom {
-  begin(): SpoolWriter;
+export interface RequestSpool {
+  create(): SpoolWriter;
   /** Forgets everything in the room, finished or not. Never fails. */
   clear(): Promise<void>;
 }
@@ -29,9 +29,9 @@ export interface SpoolRoom {
 /** Where uploads wait while their request is under way: small ones in memory, others in files of this folder. */
 export interface Spool {
   /** A room for one request. */
-  room(): SpoolRoom;
+  openRequest(): RequestSpool;
   /** Removes what an earlier process left behind. */
-  sweep(): Promise<void>;
+  removeLeftovers(): Promise<void>;
 }
 
 const LARGEST_IN_MEMORY_BYTES = 65_536;
@@ -43,8 +43,8 @@ const PIECE_BYTES = 131_072;
  */
 export function createSpool(folder: string): Spool {
   return {
-    room: () => new Room(folder),
-    async sweep() {
+    openRequest: () => new Room(folder),
+    async removeLeftovers() {
       try {
         await Deno.remove(folder, { recursive: true });
       } catch (error) {
@@ -54,12 +54,12 @@ export function createSpool(folder: string): Spool {
   };
 }
 
-class Room implements SpoolRoom {
+class Room implements RequestSpool {
   readonly #writers: Writer[] = [];
 
   constructor(readonly folder: string) {}
 
-  begin(): SpoolWriter {
+  create(): SpoolWriter {
     const writer = new Writer(this.folder);
     this.#writers.push(writer);
     return writer;

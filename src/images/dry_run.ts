@@ -1,5 +1,5 @@
-import { joinedReserve } from "../billing/joined_reserve.ts";
-import { fixedReserve } from "../billing/meter.ts";
+import { highestReservation } from "../billing/highest_reservation.ts";
+import { fixedReservation } from "../billing/meter.ts";
 import { elementAt } from "../lib/element_at.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Money } from "../lib/money.ts";
@@ -48,7 +48,7 @@ export async function tryImages(
 
 async function isCovered(options: readonly ImageOption[], accountId: string, { meter }: ImageParts): Promise<boolean> {
   try {
-    const admitted = meter.admit(accountId, joinedReserve(options.map(({ amount }) => fixedReserve(amount))));
+    const admitted = meter.admit(accountId, highestReservation(options.map(({ amount }) => fixedReservation(amount))));
     (await admitted).release();
     return true;
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { Spooled, SpoolRoom, SpoolWriter } from "../files/spool.ts";
+import type { RequestSpool, Spooled, SpoolWriter } from "../files/spool.ts";
 import { type BodyLimits, type BodySource, chunksOf } from "../http/body.ts";
 import { closing, fieldTooLarge, FormText } from "../http/form_text.ts";
 import { readForm } from "../http/multipart.ts";
@@ -49,7 +49,7 @@ const FORM_MEMORY_BYTES = 4 * 1_048_576;
  *
  * @throws {GatewayError} `invalid_request`, `request_too_large` or `overloaded`, as soon as it is certain.
  */
-export async function readEditForm(source: BodySource, limits: EditFormLimits, room: SpoolRoom): Promise<EditForm> {
+export async function readEditForm(source: BodySource, limits: EditFormLimits, room: RequestSpool): Promise<EditForm> {
   const { request, memory } = source;
   memory.reserve(FORM_MEMORY_BYTES);
   const boundary = boundaryOf(request.headers.get("content-type"));
@@ -74,7 +74,7 @@ class FormBuilder {
   #mask: Spooled | null = null;
   #part: OpenPart = { kind: "unknown" };
 
-  constructor(readonly fileBytes: number, readonly room: SpoolRoom) {}
+  constructor(readonly fileBytes: number, readonly room: RequestSpool) {}
 
   begin({ name, isFile }: PartHead): void {
     this.#part = { kind: "unknown" };
@@ -83,7 +83,7 @@ class FormBuilder {
       const field = isImage ? `image[${this.#images.length}]` : "mask";
       if (!isFile) throw closing(invalidField(field, "expected a file upload, got text"));
       if (!isImage && this.#mask) throw closing(invalidField("mask", "expected one file, got two"));
-      this.#part = { kind: "file", field, writer: this.room.begin() };
+      this.#part = { kind: "file", field, writer: this.room.create() };
     } else if (TEXT_FIELDS.has(name)) {
       if (isFile) throw closing(invalidField(name, "expected text, got a file upload"));
       this.#part = { kind: "text", text: new FormText(name) };

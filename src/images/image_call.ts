@@ -1,5 +1,5 @@
-import { joinedReserve } from "../billing/joined_reserve.ts";
-import { fixedReserve } from "../billing/meter.ts";
+import { highestReservation } from "../billing/highest_reservation.ts";
+import { fixedReservation } from "../billing/meter.ts";
 import { joinOptions } from "../calls/options.ts";
 import { type CallParts, runPaidCall } from "../calls/paid_call.ts";
 import type { RelayParts } from "../calls/stream_relay.ts";
@@ -60,7 +60,7 @@ export class ImageCalls {
       candidates,
       isPaid: (candidate, { amount }) => optionOf(candidate).amount <= amount,
       rule: MEDIA_FALLBACK,
-      reserve: joinedReserve(options.map(({ amount }) => fixedReserve(amount))),
+      reserve: highestReservation(options.map(({ amount }) => fixedReservation(amount))),
       begin: async (settlement) => {
         const link = new CallerLink(asker.callerSignal());
         const memory = new ImageMemory(asker.memory, first.count);

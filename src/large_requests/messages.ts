@@ -1,5 +1,5 @@
 import type { MessagePort } from "node:worker_threads";
-import type { Charge, Reserved } from "../billing/meter.ts";
+import type { Charge, Reservation } from "../billing/meter.ts";
 import type { Credential } from "../billing/key_ring.ts";
 import type { Model } from "../catalog/model.ts";
 import type { Config } from "../config/config.ts";
@@ -68,7 +68,7 @@ export type Call =
   /** What an account can reserve now. */
   | { readonly name: "spendable"; readonly accountId: string }
   /** Gives the admission's number; null when the account can no longer reserve that much. */
-  | { readonly name: "admit"; readonly accountId: string; readonly reserved: Reserved }
+  | { readonly name: "admit"; readonly accountId: string; readonly reserved: Reservation }
   | { readonly name: "charge"; readonly admission: number; readonly charge: Charge }
   | { readonly name: "store"; readonly method: StoreMethod; readonly args: readonly unknown[] };
 

@@ -1,6 +1,12 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
-import { type Admission, fixedReserve, insufficientCredits, type Meter, type Reserved } from "../billing/meter.ts";
+import {
+  type Admission,
+  fixedReservation,
+  insufficientCredits,
+  type Meter,
+  type Reservation,
+} from "../billing/meter.ts";
 import type { Log, LogLevel } from "../lib/log.ts";
 import { MemoryLease, UNLIMITED_MEMORY } from "../lib/memory_budget.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
@@ -85,7 +91,7 @@ export class RemoteState {
   /** Money is reserved and charged on the main thread. */
   readonly meter: Meter = {
     admit: async (accountId, reservation) => {
-      const reserve = typeof reservation === "bigint" ? fixedReserve(reservation) : reservation;
+      const reserve = typeof reservation === "bigint" ? fixedReservation(reservation) : reservation;
       for (let tries = 1;; tries++) {
         const spendable = await this.#call({ name: "spendable", accountId }) as bigint;
         const reserved = reserve(spendable);
@@ -163,7 +169,7 @@ export class RemoteState {
     return (event, fields = {}) => this.post({ type: "log", level, event, fields });
   }
 
-  #admission(admission: number, reserved: Reserved): Admission {
+  #admission(admission: number, reserved: Reservation): Admission {
     let isOver = false;
     const end = () => {
       const isFirst = !isOver;

@@ -1,4 +1,4 @@
-import { type Admission, insufficientCredits, type Meter, type Reserved } from "../billing/meter.ts";
+import { type Admission, insufficientCredits, type Meter, type Reservation } from "../billing/meter.ts";
 import { textQuantitiesOf } from "../billing/text_quantities.ts";
 import { Settlement } from "../calls/settlement.ts";
 import type { Catalog } from "../catalog/catalog.ts";
@@ -173,7 +173,7 @@ export class SharedState {
     return found;
   }
 
-  async #admit(accountId: string, reserved: Reserved, request: LargeRequest | null): Promise<number | null> {
+  async #admit(accountId: string, reserved: Reservation, request: LargeRequest | null): Promise<number | null> {
     const admission = await this.#admission(accountId, reserved);
     if (admission === null) return null;
     const id = this.#nextAdmission++;
@@ -184,7 +184,7 @@ export class SharedState {
   }
 
   /** Null when the balance has become too low since the thread asked for it. */
-  async #admission(accountId: string, reserved: Reserved): Promise<Admission | null> {
+  async #admission(accountId: string, reserved: Reservation): Promise<Admission | null> {
     let isShort = false;
     try {
       return await this.parts.meter.admit(accountId, (spendable) => {

@@ -19,7 +19,7 @@ export interface OwnerEntry extends Owner {
 }
 
 /** An id and what it names. */
-export interface NamedState {
+export interface StateReference {
   readonly kind: ReferenceKind;
   readonly id: string;
 }
@@ -28,13 +28,13 @@ export interface NamedState {
 const OWNER_TTL_MS = 35 * 86_400_000;
 
 /** Ids are of any length, so that the key holds a hash: 192 bits, which nobody can find a second id for. */
-function ownerKey({ kind, id }: NamedState): Key {
+function ownerKey({ kind, id }: StateReference): Key {
   const hash = createHash("sha256").update(`${kind}\0${id}`).digest("base64url").slice(0, 32);
   return ["vendor_state", hash];
 }
 
 /** The owners of states, in their order; null for one that was never handed out, or too long ago. */
-export async function readOwners(store: Store, states: readonly NamedState[]): Promise<(OwnerEntry | null)[]> {
+export async function readOwners(store: Store, states: readonly StateReference[]): Promise<(OwnerEntry | null)[]> {
   const entries = await store.get<OwnerRecord>(states.map(ownerKey));
   return entries.map((entry) => {
     if (entry === null) return null;
@@ -49,7 +49,7 @@ export async function readOwners(store: Store, states: readonly NamedState[]): P
  *
  * @param now Unix milliseconds.
  */
-export function addOwners(states: readonly NamedState[], { account, provider }: Owner, now: number): Commit {
+export function addOwners(states: readonly StateReference[], { account, provider }: Owner, now: number): Commit {
   const value: OwnerRecord = [account, provider, now];
   return {
     check: states.map((state) => ({ key: ownerKey(state), version: null })),
@@ -58,12 +58,12 @@ export function addOwners(states: readonly NamedState[], { account, provider }: 
 }
 
 /** The commit that keeps an owner for as long again, refused as `conflict` when it has changed. */
-export function renewOwner(state: NamedState, { account, provider, entry }: OwnerEntry, now: number): Commit {
+export function renewOwner(state: StateReference, { account, provider, entry }: OwnerEntry, now: number): Commit {
   const { key, version } = entry;
   const value: OwnerRecord = [account, provider, now];
   return { check: [{ key, version }], set: [{ key, value, ...ttlOf(state) }] };
 }
 
-function ttlOf({ kind }: NamedState): { ttlMs?: number } {
+function ttlOf({ kind }: StateReference): { ttlMs?: number } {
   return kind === "conversation" ? {} : { ttlMs: OWNER_TTL_MS };
 }

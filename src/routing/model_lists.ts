@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Model } from "../catalog/model.ts";
 import type { ModelPattern } from "../catalog/model_pattern.ts";
-import type { Files } from "../files/files.ts";
+import type { FileStore } from "../files/files.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
@@ -23,7 +23,7 @@ export interface ListedProvider {
 export interface ModelListOptions {
   readonly providers: readonly ListedProvider[];
   /** Keeps the lists for the next start. */
-  readonly files: Files;
+  readonly files: FileStore;
   readonly clock: Clock;
   readonly log: Log;
   /** Uniform in [0, 1). */

@@ -11,7 +11,7 @@ import type { LoweredLimit } from "../conversation/lowered_limit.ts";
 import type { JsonScan } from "../lib/json.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import type { Candidate } from "../routing/candidates.ts";
-import type { VendorState } from "../ownership/vendor_state.ts";
+import type { StateOwnership } from "../ownership/state_ownership.ts";
 import type { Store } from "../store/store.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import type { TextEndpoint } from "../upstreams/upstream.ts";
@@ -83,7 +83,7 @@ export interface TextParts extends CallParts {
   readonly memory: ReasoningMemory;
   readonly items: ItemMemory;
   readonly store: Store;
-  readonly vendorState: VendorState;
+  readonly vendorState: StateOwnership;
   readonly inliner: MediaInliner;
   readonly missingCounters: MissingCounters;
 }

@@ -1,4 +1,4 @@
-import type { Priced, Tariff } from "../billing/tariff.ts";
+import type { PricedQuantities, Tariff } from "../billing/tariff.ts";
 import { textQuantitiesOf } from "../billing/text_quantities.ts";
 import type { EndState } from "../calls/settlement.ts";
 import type { Model } from "../catalog/model.ts";
@@ -13,7 +13,7 @@ export async function chargeText(attempt: TextAttempt, usage: Usage, state: EndS
 }
 
 /** What other models consumed at their prices, the rest at the model's own; all by the tier that the reply names. */
-function partsOf(attempt: TextAttempt, usage: Usage): readonly Priced[] {
+function partsOf(attempt: TextAttempt, usage: Usage): readonly PricedQuantities[] {
   const { turn, model } = attempt;
   const own = { quantities: textQuantitiesOf(withoutModels(usage), inputImagesOf(turn, model)) };
   return [

@@ -4,7 +4,7 @@ import type { MemoryLease } from "../lib/memory_budget.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { CallerFormat } from "../conversation/caller_format.ts";
 import { modelFacts } from "../conversation/known_models.ts";
-import { permittedCandidates } from "../ownership/permitted.ts";
+import { permittedCandidates } from "../ownership/permitted_candidates.ts";
 import type { Candidate } from "../routing/candidates.ts";
 import { isFallbackAllowed, TEXT_FALLBACK } from "../routing/fallback_rule.ts";
 import type { Model } from "../catalog/model.ts";

@@ -1,6 +1,6 @@
 import type { Candidate } from "../routing/candidates.ts";
 import type { Model } from "../catalog/model.ts";
-import { permittedCandidates } from "../ownership/permitted.ts";
+import { permittedCandidates } from "../ownership/permitted_candidates.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import type { TextEndpoint } from "../upstreams/upstream.ts";
 import { invalidField } from "../lib/gateway_error.ts";

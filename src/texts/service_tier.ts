@@ -1,4 +1,4 @@
-import { dearerOf, type Tariff } from "../billing/tariff.ts";
+import { highestTariff, type Tariff } from "../billing/tariff.ts";
 import type { Model } from "../catalog/model.ts";
 import { isUsualTier, readTier } from "../conversation/usage.ts";
 import { invalidField } from "../lib/gateway_error.ts";
@@ -42,7 +42,7 @@ export function reservedTariff(
     if (tier !== null && isUsualTier(tier)) continue;
     if (tier === null || !Object.hasOwn(model.tiers, tier)) throw unpriced(field, value, model);
     const own = model.tiers[tier];
-    tariff = isTaken(tier) ? own : dearerOf(own, model.tariff);
+    tariff = isTaken(tier) ? own : highestTariff(own, model.tariff);
   }
   return tariff;
 }

@@ -1,4 +1,4 @@
-import type { Reserve } from "../billing/meter.ts";
+import type { ReservationRule } from "../billing/meter.ts";
 import { insufficientCredits } from "../billing/meter.ts";
 import { type BillLine, type Money, type Rate, RATE_UNITS_PER_MONEY_UNIT, sumOf, writeMoney } from "../lib/money.ts";
 
@@ -56,7 +56,7 @@ const SHARE = 10n;
  * is reserved where it fits and leaves room for nine small calls; else the vendor is sent a limit worth a tenth of what
  * is spendable, at least 1,024 tokens (or the model's own limit, where that is lower). See docs/money.md.
  */
-export function textReserve(measure: TextMeasure, rates: TextRates): Reserve {
+export function textReserve(measure: TextMeasure, rates: TextRates): ReservationRule {
   const bill = billOf(measure, rates);
   return measure.limitField === null ? ownLimitReserve(measure, bill) : callersLimitReserve(measure, bill);
 }
@@ -112,7 +112,7 @@ function billOf(measure: TextMeasure, rates: TextRates): Bill {
   };
 }
 
-function callersLimitReserve(measure: TextMeasure, bill: Bill): Reserve {
+function callersLimitReserve(measure: TextMeasure, bill: Bill): ReservationRule {
   const { outputTokens, reasoningTokens, limitField, isCarried } = measure;
   const amount = bill.costOf(outputTokens);
   const reserved = { amount, outputLimit: null };
@@ -125,7 +125,7 @@ function callersLimitReserve(measure: TextMeasure, bill: Bill): Reserve {
   };
 }
 
-function ownLimitReserve({ outputTokens: own, isCarried }: TextMeasure, bill: Bill): Reserve {
+function ownLimitReserve({ outputTokens: own, isCarried }: TextMeasure, bill: Bill): ReservationRule {
   const whole = { amount: bill.costOf(own), outputLimit: null };
   const least = Math.min(own, MIN_OUTPUT_LIMIT_TOKENS);
   const beside = CALLS_BESIDE * bill.costOf(least);

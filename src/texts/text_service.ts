@@ -1,5 +1,5 @@
-import { joinedReserve } from "../billing/joined_reserve.ts";
-import type { Reserved } from "../billing/meter.ts";
+import { highestReservation } from "../billing/highest_reservation.ts";
+import type { Reservation } from "../billing/meter.ts";
 import { runPaidCall } from "../calls/paid_call.ts";
 import { refuseLaterWork } from "../conversation/later_work.ts";
 import { TEXT_FALLBACK } from "../routing/fallback_rule.ts";
@@ -31,7 +31,7 @@ export class TextService {
     const [first] = options;
     const { requestId, accountId, receivedAt } = asked;
     const { catalog } = this.parts;
-    const limitFor = (option: TextOption, { amount, outputLimit }: Reserved) =>
+    const limitFor = (option: TextOption, { amount, outputLimit }: Reservation) =>
       option === first ? { outputLimit } : fitWithin(amount, option.measure, option.rates);
     return await runPaidCall({
       facts: { kind: "text", requestId, accountId, receivedAt, model: first.model },
@@ -39,7 +39,7 @@ export class TextService {
       candidates,
       isPaid: (candidate, reserved) => limitFor(optionOf(candidate), reserved) !== null,
       rule: TEXT_FALLBACK,
-      reserve: joinedReserve(options.map(({ measure, rates }) => textReserve(measure, rates))),
+      reserve: highestReservation(options.map(({ measure, rates }) => textReserve(measure, rates))),
       begin: (admitted) => (candidate) => {
         const option = optionOf(candidate);
         const { turn, model, measure } = option;

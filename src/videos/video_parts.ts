@@ -1,7 +1,7 @@
 import type { Meter } from "../billing/meter.ts";
 import type { EndedTask } from "../calls/ended_task.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import type { Files } from "../files/files.ts";
+import type { FileStore } from "../files/files.ts";
 import type { SigningKeys } from "../files/signed_url.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
@@ -58,7 +58,7 @@ export interface VideoParts {
   /** Whether a name is that of any configured provider. */
   readonly isProvider: (name: string) => boolean;
   readonly breaker: CircuitBreaker;
-  readonly files: Files;
+  readonly files: FileStore;
   readonly signingKeys: SigningKeys;
   /** What pays for the media of jobs; requests bring their own leases. Default: nobody counts. */
   readonly memory?: MemoryBudget;

@@ -1,4 +1,4 @@
-import { joined } from "../billing/records.ts";
+import { mergeCommits } from "../billing/records.ts";
 import type { Commit, Key, Store } from "../store/store.ts";
 import type { StoredBody } from "./delivery.ts";
 import type { EndedTask, TerminalStatus } from "../calls/ended_task.ts";
@@ -45,7 +45,7 @@ export function feedRecordOf(ended: EndedTask, body: StoredBody | null): FeedRec
 export function addToFeed(commit: Commit, at: number, ended: EndedTask, body: Uint8Array | null): Commit {
   const { stored, pieces } = body === null ? { stored: null, pieces: [] } : storedBodyOf(body);
   const id = ended.taskId;
-  return joined(commit, {
+  return mergeCommits(commit, {
     set: [
       { key: [...FEED, at, id], value: feedRecordOf(ended, stored), ttlMs: KEPT_MS },
       ...pieces.map((value, piece) => ({ key: pieceKey(id, piece), value, ttlMs: KEPT_MS })),

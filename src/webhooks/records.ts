@@ -1,4 +1,4 @@
-import { joined as joinedCommits, webhookSecretKey, type WebhookSecretRecord } from "../billing/records.ts";
+import { mergeCommits as joinedCommits, webhookSecretKey, type WebhookSecretRecord } from "../billing/records.ts";
 import { webhookSecretsIn } from "../billing/webhook_secret.ts";
 import { concatBytes } from "../lib/concat_bytes.ts";
 import { mergeByTime, type TimeIndexEntry } from "../lib/time_index_entry.ts";

@@ -3,15 +3,15 @@ import * as fc from "fast-check";
 import { createAccount } from "../../src/billing/account.ts";
 import { adjustAccount } from "../../src/billing/adjustment.ts";
 import { creditAccount } from "../../src/billing/credit.ts";
-import { listLedger } from "../../src/billing/ledger.ts";
+import { listLedgerEntries } from "../../src/billing/ledger.ts";
 import { verifyLedger } from "../../src/billing/verify_ledger.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 import { itemAt } from "../support/items.ts";
-import { manualClock, watched } from "./support.ts";
+import { manualClock, observeStore } from "./support.ts";
 
 async function storeWith(balance: bigint) {
-  const store = watched(await openMemoryStore({ clock: manualClock() }));
+  const store = observeStore(await openMemoryStore({ clock: manualClock() }));
   await createAccount(store, { id: "acme", balance });
   return store;
 }
@@ -23,7 +23,7 @@ Deno.test("adjustAccount() moves the balance both ways and keeps the reason on a
   await adjustAccount(store, { ...refund, amount: -30n, reference: "ticket-1" });
   await adjustAccount(store, { account: "acme", amount: 7n, reason: "goodwill" });
   assertEquals(await store.balance("acme"), { available: 77n, held: 0n });
-  const { lines } = await listLedger(store, "acme", { limit: 9 });
+  const { lines } = await listLedgerEntries(store, "acme", { limit: 9 });
   const { operation, reference, available, detail } = itemAt(lines, 1);
   assertEquals([operation, reference, available, detail], ["adjust", "ticket-1", -30n, { reason: "charged twice" }]);
   assertEquals((await verifyLedger(store)).differences, []);

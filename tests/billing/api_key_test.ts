@@ -1,12 +1,12 @@
 import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import fc from "fast-check";
-import { hashOfKey, looksLikeKey, newApiKey, shownPartOf } from "../../src/billing/api_key.ts";
+import { hashOfKey, isWellFormedKey, newApiKey, visiblePrefixOf } from "../../src/billing/api_key.ts";
 
 Deno.test("newApiKey() makes sk-sy- and 49 characters that look like a key, another one each time", () => {
   const keys = Array.from({ length: 200 }, newApiKey);
   for (const key of keys) {
     assertMatch(key, /^sk-sy-[0-9A-Za-z]{49}$/);
-    assert(looksLikeKey(key));
+    assert(isWellFormedKey(key));
   }
   assertEquals(new Set(keys).size, keys.length);
 });
@@ -17,14 +17,14 @@ Deno.test("looksLikeKey() refuses a generated key with any one character changed
   const anyCharacter = fc.constantFrom(..."0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz");
   fc.assert(fc.property(anyPlace, anyCharacter, (place, character) => {
     const forged = key.slice(0, place) + character + key.slice(place + 1);
-    assertEquals(looksLikeKey(forged), forged === key);
+    assertEquals(isWellFormedKey(forged), forged === key);
   }));
 });
 
 Deno.test("looksLikeKey() takes any 16 to 256 visible ASCII characters of another shape", () => {
-  assert(looksLikeKey("sk-sy-demo-key-1"));
-  assert(looksLikeKey("!".repeat(256)));
-  assert(looksLikeKey(newApiKey() + "0"));
+  assert(isWellFormedKey("sk-sy-demo-key-1"));
+  assert(isWellFormedKey("!".repeat(256)));
+  assert(isWellFormedKey(newApiKey() + "0"));
 });
 
 Deno.test("looksLikeKey() refuses what is short, endless, blank inside, NUL or not ASCII", () => {
@@ -37,7 +37,7 @@ Deno.test("looksLikeKey() refuses what is short, endless, blank inside, NUL or n
     "key-key-key-key\0x",
   ];
   for (const text of [...refused, "schlüssel-schlüssel", "a".repeat(20) + "\n", "ke\ty" + "a".repeat(20)]) {
-    assert(!looksLikeKey(text));
+    assert(!isWellFormedKey(text));
   }
 });
 
@@ -48,6 +48,6 @@ Deno.test("hashOfKey() is the SHA-256 of the whole key in hexadecimal", () => {
 });
 
 Deno.test("shownPartOf() shows twelve characters of a generated key and at most half of a short one", () => {
-  assertEquals(shownPartOf("sk-sy-0123456789ABCDEFGHIJK"), "sk-sy-012345");
-  assertEquals(shownPartOf("sixteen-letters!"), "sixteen-");
+  assertEquals(visiblePrefixOf("sk-sy-0123456789ABCDEFGHIJK"), "sk-sy-012345");
+  assertEquals(visiblePrefixOf("sixteen-letters!"), "sixteen-");
 });

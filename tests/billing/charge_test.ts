@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { serialize } from "node:v8";
-import { addCharge, type ChargeRow, chargeRowsOf, fittingRows, totalOf } from "../../src/billing/charge.ts";
+import { addCharge, type ChargeRow, chargeRowsOf, countFittingRows, totalOf } from "../../src/billing/charge.ts";
 import { MIN_STORE_LIMITS } from "../../src/store/store.ts";
 import { NO_USAGE } from "../../src/conversation/usage.ts";
 import { atLeast, itemAt } from "../support/items.ts";
@@ -54,7 +54,7 @@ Deno.test("fittingRows() never takes more than the store does, however large the
   };
   for (const model of ["a/b", "acme/" + "m".repeat(40), "模".repeat(500)]) {
     const rows = Array.from({ length: 1000 }, () => ({ ...ROW, model, usage, amount: 10n ** 17n }));
-    const count = fittingRows(rows, MIN_STORE_LIMITS);
+    const count = countFittingRows(rows, MIN_STORE_LIMITS);
     const commit = addCharge({}, { account: "acme", reference: "charge_1", rows: rows.slice(0, count) });
     assert(serialize(itemAt(commit.ledgerEntries ?? [], 0).detail).length < 50_000);
     assert(count > 20 && count <= 200);
@@ -62,6 +62,6 @@ Deno.test("fittingRows() never takes more than the store does, however large the
 });
 
 Deno.test("fittingRows() takes at least one row and all of a few", () => {
-  assertEquals(fittingRows([{ ...ROW, model: "m".repeat(100_000) }], MIN_STORE_LIMITS), 1);
-  assertEquals(fittingRows(Array(50).fill(ROW), MIN_STORE_LIMITS), 50);
+  assertEquals(countFittingRows([{ ...ROW, model: "m".repeat(100_000) }], MIN_STORE_LIMITS), 1);
+  assertEquals(countFittingRows(Array(50).fill(ROW), MIN_STORE_LIMITS), 50);
 });

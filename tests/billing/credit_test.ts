@@ -3,10 +3,10 @@ import { createAccount } from "../../src/billing/account.ts";
 import { creditAccount } from "../../src/billing/credit.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
-import { manualClock, watched } from "./support.ts";
+import { manualClock, observeStore } from "./support.ts";
 
 async function storeWith(...ids: string[]) {
-  const store = watched(await openMemoryStore({ clock: manualClock() }));
+  const store = observeStore(await openMemoryStore({ clock: manualClock() }));
   for (const id of ids) await createAccount(store, { id });
   return store;
 }

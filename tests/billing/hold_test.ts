@@ -1,7 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { createAccount } from "../../src/billing/account.ts";
-import { addHold, captureHold, type Hold, HoldResolvedError, readHold, releaseHold } from "../../src/billing/hold.ts";
+import { addHold, captureHold, type Hold, HoldEndedError, readHold, releaseHold } from "../../src/billing/hold.ts";
 import { verifyLedger } from "../../src/billing/verify_ledger.ts";
 import type { Money } from "../../src/lib/money.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
@@ -81,8 +81,8 @@ Deno.test("a hold ends once, whichever of two ends comes first", async () => {
   assertEquals(results.map((result) => result.ok || result.why), [true, "conflict", "conflict"]);
   assertEquals(await store.balance("acme"), { available: 75n, held: 0n });
   const ended = await openHold(store, "task-1");
-  assertThrows(() => releaseHold({}, ended, store.now()), HoldResolvedError, "it is captured");
-  assertThrows(() => captureHold({}, ended, 1n, store.now()), HoldResolvedError);
+  assertThrows(() => releaseHold({}, ended, store.now()), HoldEndedError, "it is captured");
+  assertThrows(() => captureHold({}, ended, 1n, store.now()), HoldEndedError);
 });
 
 Deno.test("a hold of nothing, for a model that is free, ends as any other and moves nothing", async () => {

@@ -6,11 +6,11 @@ import { createKeyRing } from "../../src/billing/key_ring.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 import { itemAt } from "../support/items.ts";
-import { aTurn, manualClock, watched } from "./support.ts";
+import { eventLoopTurn, manualClock, observeStore } from "./support.ts";
 
 async function ringWithKey() {
   const clock = manualClock();
-  const store = watched(await openMemoryStore({ clock }));
+  const store = observeStore(await openMemoryStore({ clock }));
   await createAccount(store, { id: "acme" });
   const { key, secret } = await issueKey(store, "acme");
   const ring = createKeyRing({ store, clock });
@@ -45,7 +45,7 @@ Deno.test("a key ring refuses forged, unknown and revoked keys and suspended acc
   assertEquals(await refusalOf(() => ring.resolve(secret)), unknown);
   await resumeAccount(store, "acme");
   await revokeKey(store, "acme", key.id);
-  ring.forgetAccount("acme");
+  ring.evictAccount("acme");
   assertEquals(await refusalOf(() => ring.resolve(secret)), unknown);
 });
 
@@ -97,7 +97,7 @@ Deno.test("a look-up that began before a revocation is neither remembered nor jo
   let gets = 0;
   store.afterGet = () => ++gets === 2 ? held.promise : undefined;
   const before = ring.resolve(secret);
-  while (gets < 2) await aTurn();
+  while (gets < 2) await eventLoopTurn();
   await ring.revoke("acme", key.id);
   await refusalOf(() => ring.resolve(secret));
   held.resolve();
@@ -109,10 +109,10 @@ Deno.test("forgetAccount() makes a suspension and its end hold at once", async (
   const { ring, secret, owner, store } = await ringWithKey();
   await ring.resolve(secret);
   await suspendAccount(store, "acme");
-  ring.forgetAccount("acme");
+  ring.evictAccount("acme");
   await refusalOf(() => ring.resolve(secret));
   await resumeAccount(store, "acme");
-  ring.forgetAccount("acme");
+  ring.evictAccount("acme");
   assertEquals(await ring.resolve(secret), owner);
 });
 
@@ -147,7 +147,7 @@ Deno.test("the use of a key is recorded at most once an hour", async () => {
   }
   assertEquals(await lastUsedAt(), first);
   await ring.resolve(secret);
-  await aTurn();
+  await eventLoopTurn();
   assertEquals(await lastUsedAt(), first + 3_600_000);
 });
 

@@ -2,12 +2,12 @@ import { assertEquals } from "@std/assert";
 import { createAccount } from "../../src/billing/account.ts";
 import { addCharge, type ChargeRow } from "../../src/billing/charge.ts";
 import { addHold } from "../../src/billing/hold.ts";
-import { listLedger } from "../../src/billing/ledger.ts";
+import { listLedgerEntries } from "../../src/billing/ledger.ts";
 import { verifyLedger } from "../../src/billing/verify_ledger.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { atLeast } from "../support/items.ts";
-import { manualClock, watched } from "./support.ts";
+import { manualClock, observeStore } from "./support.ts";
 
 const ROW: ChargeRow = { requestId: "req_1", at: 1, kind: "text", model: "acme/large", provider: "acme", amount: 10n };
 
@@ -21,7 +21,7 @@ async function storeWithLines(): Promise<Store> {
 }
 
 Deno.test("listLedger() gives lines oldest first, a credit by its own reference, a charge with its rows", async () => {
-  const { lines, next } = await listLedger(await storeWithLines(), "acme", { limit: 10 });
+  const { lines, next } = await listLedgerEntries(await storeWithLines(), "acme", { limit: 10 });
   assertEquals(next, null);
   assertEquals(lines.map(({ operation, reference, available, held }) => [operation, reference, available, held]), [
     ["credit", "opening", 100n, 0n],
@@ -41,7 +41,11 @@ Deno.test("listLedger() goes page by page in both directions", async () => {
     const operations: string[] = [];
     let after: string | undefined;
     do {
-      const page = await listLedger(store, "acme", { limit: 1, reverse, ...(after === undefined ? {} : { after }) });
+      const page = await listLedgerEntries(store, "acme", {
+        limit: 1,
+        reverse,
+        ...(after === undefined ? {} : { after }),
+      });
       operations.push(...page.lines.map(({ operation }) => operation));
       after = page.next ?? undefined;
     } while (after);
@@ -85,7 +89,7 @@ Deno.test("verifyLedger() reads on through pages and while money moves", async (
     store.commit(null, addCharge({}, { account: "acme", reference: `more_${i}`, rows: [ROW] }));
   for (let i = 0; i < 1200; i++) await charge(i);
   let moves = 0;
-  const moving = watched(store);
+  const moving = observeStore(store);
   moving.balance = async (account) => {
     if (moves++ < 3) await charge(2000 + moves);
     return store.balance(account);

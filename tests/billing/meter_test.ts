@@ -11,13 +11,13 @@ import { silentLog } from "../../src/lib/log.ts";
 import type { Money } from "../../src/lib/money.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 import { atLeast, itemAt } from "../support/items.ts";
-import { aTurn, impatientClock, keptLog, type ManualClock, manualClock, watched } from "./support.ts";
+import { eventLoopTurn, instantClock, type ManualClock, manualClock, observeStore, recordingLog } from "./support.ts";
 
 const CHARGE: Charge = { requestId: "req_1", kind: "text", model: "acme/large", provider: "acme", amount: 10n };
 
 async function meterOver<C extends Clock>(balance: Money, clock: C, options: { lingerMs?: number } = {}) {
-  const store = watched(await openMemoryStore({ clock }));
-  const log = keptLog();
+  const store = observeStore(await openMemoryStore({ clock }));
+  const log = recordingLog();
   await createAccount(store, { id: "acme", balance });
   store.commits.length = store.operations.length = 0;
   return { store, clock, log, meter: createMeter({ store, clock, log, ...options }) };
@@ -228,7 +228,7 @@ Deno.test("charge() resolves when the charge is durable", async () => {
   store.beforeCommit = () => gate.promise;
   let isDone = false;
   const charged = (await meter.admit("acme", 10n)).charge(CHARGE).then(() => isDone = true);
-  await aTurn();
+  await eventLoopTurn();
   assertEquals(isDone, false);
   gate.resolve();
   await charged;
@@ -251,7 +251,7 @@ Deno.test("charges that come while a commit is under way share the next one: one
   const gate = Promise.withResolvers<void>();
   store.beforeCommit = () => gate.promise;
   const first = itemAt(admissions, 0).charge(CHARGE);
-  while (store.commits.length === 0) await aTurn();
+  while (store.commits.length === 0) await eventLoopTurn();
   const rest = admissions.slice(1).map((admission, i) => admission.charge({ ...CHARGE, requestId: `req_${i}` }));
   gate.resolve();
   await Promise.all([first, ...rest]);
@@ -291,14 +291,14 @@ Deno.test("with lingerMs a charge waits that long for others, and flush() waits 
   const { meter, store, clock } = await meterOver(100n, manualClock(), { lingerMs: 25 });
   const admissions = await Promise.all([1, 2, 3].map(() => meter.admit("acme", 1n)));
   const first = itemAt(admissions, 0).charge(CHARGE);
-  await aTurn();
+  await eventLoopTurn();
   const second = itemAt(admissions, 1).charge(CHARGE);
   assertEquals(store.commits.length, 0);
   clock.advance(25);
   await Promise.all([first, second]);
   assertEquals(store.commits.length, 1);
   const third = itemAt(admissions, 2).charge(CHARGE);
-  await aTurn();
+  await eventLoopTurn();
   await meter.flush();
   await third;
   assertEquals(store.commits.length, 2);
@@ -332,7 +332,7 @@ Deno.test("charges and estimates below zero are refused", async () => {
 });
 
 Deno.test("a commit whose outcome is unknown is repeated under its name and charges once", async () => {
-  const { meter, store, log } = await meterOver(100n, impatientClock());
+  const { meter, store, log } = await meterOver(100n, instantClock());
   let failures = 2;
   store.afterCommit = () => {
     if (failures-- > 0) throw new Error("connection lost");
@@ -345,7 +345,7 @@ Deno.test("a commit whose outcome is unknown is repeated under its name and char
 });
 
 Deno.test("a repeat that finds its own line on the ledger is done", async () => {
-  const { meter, store } = await meterOver(100n, impatientClock());
+  const { meter, store } = await meterOver(100n, instantClock());
   const { commit } = store;
   store.commit = (_forgotten, one) => commit(null, one);
   store.afterCommit = () => {
@@ -471,7 +471,7 @@ Deno.test("the mirror of a busy account stays exact: what is admitted and charge
 
 Deno.test("purses that nobody uses make room for others", async () => {
   const clock = manualClock();
-  const store = watched(await openMemoryStore({ clock }));
+  const store = observeStore(await openMemoryStore({ clock }));
   const meter = createMeter({ store, clock, log: silentLog });
   await createAccount(store, { id: "acme", balance: 10n });
   const open = await meter.admit("acme", 10n);

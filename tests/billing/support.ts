@@ -31,7 +31,7 @@ export function manualClock(): ManualClock {
 }
 
 /** A clock on which nobody waits: every delay is over at once, and time has moved on by it. */
-export function impatientClock(): Clock {
+export function instantClock(): Clock {
   const { now, monotonicMs, advance } = manualClock();
   return {
     now,
@@ -45,7 +45,7 @@ export function impatientClock(): Clock {
 }
 
 /** A store that counts how it is used, and does what it is told before it commits or reads. */
-export interface WatchedStore extends Store {
+export interface ObservedStore extends Store {
   readonly commits: Commit[];
   readonly operations: (string | null)[];
   /** Calls of `get`. */
@@ -61,8 +61,8 @@ export interface WatchedStore extends Store {
 }
 
 /** Watches a store. */
-export function watched(store: Store): WatchedStore {
-  const watch: WatchedStore = {
+export function observeStore(store: Store): ObservedStore {
+  const watch: ObservedStore = {
     commits: [],
     operations: [],
     reads: 0,
@@ -103,13 +103,13 @@ export function watched(store: Store): WatchedStore {
 }
 
 /** A log that keeps its lines. */
-export function keptLog(): Log & { readonly lines: { readonly event: string; readonly fields: LogFields }[] } {
+export function recordingLog(): Log & { readonly lines: { readonly event: string; readonly fields: LogFields }[] } {
   const lines: { event: string; fields: LogFields }[] = [];
   const keep = (event: string, fields: LogFields = {}) => void lines.push({ event, fields });
   return { lines, debug: keep, info: keep, warn: keep, error: keep };
 }
 
 /** Resolves when everything that is ready now has run. */
-export function aTurn(): Promise<void> {
+export function eventLoopTurn(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve));
 }

@@ -7,12 +7,12 @@ import {
   costOfAll,
   isChargeable,
   PRICE_KEYS,
-  PRICE_WORDS,
+  PRICE_NAMES,
   type PriceKey,
   type Quantities,
   readTariff,
-  secondTariff,
   type Tariff,
+  videoSecondTariff,
 } from "../../src/billing/tariff.ts";
 import { textQuantitiesOf } from "../../src/billing/text_quantities.ts";
 import { imageQuantitiesOf } from "../../src/images/consumption.ts";
@@ -132,7 +132,7 @@ Deno.test("costOf() never falls when more is used", () => {
 });
 
 const anyQuantities: fc.Arbitrary<Quantities> = fc.dictionary(fc.constantFrom(...PRICE_KEYS), fc.nat(10_000_000_000));
-const anyPriceList: fc.Arbitrary<Tariff> = fc.dictionary(fc.constantFrom(...PRICE_WORDS), anyPrice).map(readTariff);
+const anyPriceList: fc.Arbitrary<Tariff> = fc.dictionary(fc.constantFrom(...PRICE_NAMES), anyPrice).map(readTariff);
 
 Deno.test("costOf() never falls when more of any one thing is consumed", () => {
   const anyKey = fc.constantFrom(...PRICE_KEYS);
@@ -183,7 +183,7 @@ Deno.test("every price key is charged by an endpoint that counts it", () => {
     cache: { input_cache_write_1h: 1 },
   };
   for (const key of PRICE_KEYS) {
-    const tariff = key === "video_second" ? secondTariff(10n ** 18n) : readTariff({ [key]: "1" });
+    const tariff = key === "video_second" ? videoSecondTariff(10n ** 18n) : readTariff({ [key]: "1" });
     for (const endpoint of CHARGED_BY[key]) {
       assertEquals(costOfQuantities(counted[endpoint], tariff) > 0n, true, `${endpoint} ${key}`);
     }
@@ -197,7 +197,7 @@ Deno.test("isChargeable() takes the keys of an endpoint and those that they foll
   assertEquals(isChargeable("web_search", ["image", "video", "cache"]), false);
   assertEquals(isChargeable("completion", ["image"]), true);
   assertEquals(isChargeable("input_cache_write", ["cache"]), true);
-  assertEquals(PRICE_WORDS.filter((word) => isChargeable(word, ["video"])), []);
+  assertEquals(PRICE_NAMES.filter((word) => isChargeable(word, ["video"])), []);
 });
 
 Deno.test("textQuantitiesOf() charges media once, at their own price", () => {

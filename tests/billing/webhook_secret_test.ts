@@ -3,7 +3,7 @@ import { createAccount } from "../../src/billing/account.ts";
 import { newWebhookSecret, readWebhookSecrets, rotateWebhookSecret } from "../../src/billing/webhook_secret.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
-import { manualClock, watched } from "./support.ts";
+import { manualClock, observeStore } from "./support.ts";
 
 Deno.test("newWebhookSecret() is whsec_ and 32 bytes in base64, different each time", () => {
   const secret = newWebhookSecret();
@@ -31,7 +31,7 @@ Deno.test("webhook secrets of an unknown account are none and cannot be rotated"
 
 Deno.test("rotateWebhookSecret() begins anew when another rotation comes between", async () => {
   const inner = await openMemoryStore({ clock: manualClock() });
-  const store = watched(inner);
+  const store = observeStore(inner);
   await createAccount(inner, { id: "acme" });
   let other: string | null = null;
   store.afterGet = async () => {

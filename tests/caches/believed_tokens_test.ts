@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { withBelievedTokens } from "../../src/caches/believed_tokens.ts";
 import type { Kept, Making } from "../../src/caches/making.ts";
 import { readModel } from "../../src/catalog/model.ts";
-import { keptLog } from "../billing/support.ts";
+import { recordingLog } from "../billing/support.ts";
 
 const MODEL = readModel({
   id: "acme/m",
@@ -13,7 +13,7 @@ const MODEL = readModel({
 
 /** What a cache of this many tokens, by its vendor's count, is charged by, and what is logged. */
 async function believed(tokens: number): Promise<[tokens: number, countedBy: string | null, reasons: unknown[]]> {
-  const log = keptLog();
+  const log = recordingLog();
   const kept: Kept = {
     home: { kind: "native", provider: "acme", upstreamName: "cachedContents/x" },
     tokens,

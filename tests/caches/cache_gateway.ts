@@ -6,7 +6,7 @@ import { jsonLog } from "../../src/lib/log.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/mod.ts";
 import type { SeenRequest } from "../../src/sandbox/seen.ts";
 import { PRICING, textModel } from "../support/gateway.ts";
-import { type Purse, purse } from "../support/purse.ts";
+import { accountMoney, type Purse } from "../support/account_money.ts";
 import { ShiftedClock } from "./shifted_clock.ts";
 import { type Answer, callerOf, type GatewayCall } from "../support/gateway_call.ts";
 
@@ -93,7 +93,7 @@ export async function startCacheGateway(options: CacheGatewayOptions = {}): Prom
     clock,
     filesFolder,
     logLines,
-    purse: purse({ address: app.address, adminKey }),
+    purse: accountMoney({ address: app.address, adminKey }),
     call,
     async create(fields = {}) {
       const body = { model: "sandbox/chat-1", contents: CONTENTS, ...fields };

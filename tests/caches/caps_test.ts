@@ -1,6 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { callerOf } from "../support/gateway_call.ts";
-import { eventually } from "../support/purse.ts";
+import { eventually } from "../support/account_money.ts";
 import { cacheRecords, CACHES_PATH, CONTENTS, inGateway, MODELS, vendorCaches } from "./cache_gateway.ts";
 
 const BODY = { model: "sandbox/chat-1", contents: CONTENTS };

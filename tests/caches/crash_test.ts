@@ -4,9 +4,9 @@ import type { Meter } from "../../src/billing/meter.ts";
 import { addCredit } from "../../src/billing/credit.ts";
 import { type Caches, createCaches } from "../../src/caches/caches.ts";
 import { readModel } from "../../src/catalog/model.ts";
-import type { Files } from "../../src/files/files.ts";
+import type { FileStore } from "../../src/files/files.ts";
 import { silentLog } from "../../src/lib/log.ts";
-import { createVendorState } from "../../src/ownership/vendor_state.ts";
+import { createStateOwnership } from "../../src/ownership/state_ownership.ts";
 import { createCircuitBreaker } from "../../src/routing/circuit_breaker.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -74,7 +74,7 @@ function startProcess(
       return typeof value === "function" ? value.bind(target) : value;
     },
   });
-  const files: Files = {
+  const files: FileStore = {
     write: (name, source) =>
       lasting(async () => {
         let bytes = 0;
@@ -84,7 +84,7 @@ function startProcess(
       }),
     find: () => Promise.resolve(null),
     remove: (name) => lasting(() => Promise.resolve(void world.files.delete(name))),
-    tidy: () => Promise.resolve(),
+    removeLeftovers: () => Promise.resolve(),
   };
   const upstream: CacheUpstream = {
     create: ({ mark, expiresAt }) =>
@@ -102,7 +102,7 @@ function startProcess(
   const model = readModel({ id: "acme/m", pricing: { prompt: "0.000001" }, serves: [{ provider: "acme" }] });
   const caches = createCaches({
     store,
-    vendorState: createVendorState({ store, log: silentLog }),
+    vendorState: createStateOwnership({ store, log: silentLog }),
     caps: { count: 1_000, bytes: 1_000_000_000 },
     maxLifeMs: null,
     files,

@@ -8,7 +8,7 @@ import {
   MODELS,
   vendorCaches,
 } from "./cache_gateway.ts";
-import { eventually } from "../support/purse.ts";
+import { eventually } from "../support/account_money.ts";
 
 inGateway("a reference goes where the cache is; a pin elsewhere is 400 and says where that is", async (gateway) => {
   for (const provider of ["sandbox-google", "sandbox-anthropic", "sandbox-openai"]) {

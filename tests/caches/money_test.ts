@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { readMoney } from "../../src/lib/money.ts";
 import { cacheRecords, CACHES_PATH, CONTENT_TOKENS, CONTENTS, inGateway, MODELS } from "./cache_gateway.ts";
-import { eventually } from "../support/purse.ts";
+import { eventually } from "../support/account_money.ts";
 
 inGateway(
   "a create costs its tokens at the price of a cache write, a hit its tokens at the price of a read",

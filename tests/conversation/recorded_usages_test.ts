@@ -1,6 +1,6 @@
 import { eventReaderOf } from "../support/event_reader.ts";
 import { assert, assertEquals } from "@std/assert";
-import { type KeysOf, PRICE_KEYS } from "../../src/billing/tariff.ts";
+import { PRICE_KEYS, type PriceKeysOf } from "../../src/billing/tariff.ts";
 import { textQuantitiesOf } from "../../src/billing/text_quantities.ts";
 import type { JsonObject } from "../../src/lib/json_object.ts";
 import { promptTokensOf, type Usage } from "../../src/conversation/usage.ts";
@@ -10,7 +10,7 @@ import { type Recording, RECORDINGS, recordings } from "../support/recordings.ts
 const ignore = RECORDINGS === null;
 const missing = ignore ? " (no recordings here)" : "";
 
-const PROMPT_KEYS: readonly KeysOf<"text">[] = [
+const PROMPT_KEYS: readonly PriceKeysOf<"text">[] = [
   "prompt",
   "audio",
   "image_input",
@@ -20,7 +20,7 @@ const PROMPT_KEYS: readonly KeysOf<"text">[] = [
   "input_cache_write_5m",
   "input_cache_write_1h",
 ];
-const OUTPUT_KEYS: readonly KeysOf<"text">[] = ["completion", "audio_output", "image_output", "video_output"];
+const OUTPUT_KEYS: readonly PriceKeysOf<"text">[] = ["completion", "audio_output", "image_output", "video_output"];
 
 /** What the pass-through follower and the translating reader make of a stream. */
 function usagesOfStream({ form, frames }: Recording): [followed: Usage | null, read: Usage | null] {
@@ -52,10 +52,10 @@ Deno.test({
     assert(all.length > 200, `${all.length} usages were recorded`);
     for (const [name, usage] of all) {
       const quantities = textQuantitiesOf(usage);
-      const total = (keys: readonly KeysOf<"text">[]) => keys.reduce((sum, key) => sum + quantities[key], 0);
+      const total = (keys: readonly PriceKeysOf<"text">[]) => keys.reduce((sum, key) => sum + quantities[key], 0);
       assertEquals([total(PROMPT_KEYS), total(OUTPUT_KEYS)], [promptTokensOf(usage), usage.outputTokens], name);
       for (const key of PRICE_KEYS) {
-        const count = quantities[key as KeysOf<"text">] ?? 0;
+        const count = quantities[key as PriceKeysOf<"text">] ?? 0;
         assert(Number.isInteger(count) && count >= 0, `${name}: ${key} is ${count}`);
       }
     }

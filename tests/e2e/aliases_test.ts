@@ -3,7 +3,7 @@ import { GoogleGenAI } from "@google/genai";
 import OpenAI from "openai";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { startTestGateway, textModel } from "../support/gateway.ts";
-import { purse } from "../support/purse.ts";
+import { accountMoney } from "../support/account_money.ts";
 import { askFace, assertErrorShape, CHAT, CONTENT, type Face, FACES, MESSAGES } from "./faces.ts";
 
 const gateway = await startTestGateway({
@@ -30,7 +30,7 @@ const gateway = await startTestGateway({
     },
   },
 });
-const account = purse(gateway);
+const account = accountMoney(gateway);
 const openai = new OpenAI({ baseURL: `${gateway.address}/v1`, apiKey: gateway.key, maxRetries: 0 });
 const anthropic = new Anthropic({ baseURL: `${gateway.address}/msgcompat`, apiKey: gateway.key, maxRetries: 0 });
 const google = new GoogleGenAI({ apiKey: gateway.key, httpOptions: { baseUrl: `${gateway.address}/gencompat` } });

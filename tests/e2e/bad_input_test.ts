@@ -1,7 +1,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { startTestGateway, textModel } from "../support/gateway.ts";
 import { itemAt } from "../support/items.ts";
-import { purse } from "../support/purse.ts";
+import { accountMoney } from "../support/account_money.ts";
 import {
   askFace,
   assertErrorShape,
@@ -27,7 +27,7 @@ const gateway = await startTestGateway({
     ],
   },
 });
-const account = purse(gateway);
+const account = accountMoney(gateway);
 
 interface Refusal {
   readonly what: string;

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { startTestGateway } from "../support/gateway.ts";
 import { itemAt } from "../support/items.ts";
-import { purse } from "../support/purse.ts";
+import { accountMoney } from "../support/account_money.ts";
 import { askFace, assertErrorShape, FACES } from "./faces.ts";
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -21,13 +21,13 @@ Deno.test("an account without money is answered 402 in each form's shape, and no
     }
   }
   assertEquals(gateway.sandbox.seen.length, 0);
-  assertEquals(await purse(gateway).balance(), 0n);
+  assertEquals(await accountMoney(gateway).balance(), 0n);
   await gateway.stop();
 });
 
 Deno.test("fifty calls at once with money for some never overdraw the account", async () => {
   const gateway = await startTestGateway({ balance: "0.01" });
-  const account = purse(gateway);
+  const account = accountMoney(gateway);
   const face = itemAt(FACES, 0);
   const extra = { max_completion_tokens: 500 };
   const text = "[[words 450]] [[stall 50]] go";

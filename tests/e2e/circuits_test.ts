@@ -4,7 +4,7 @@ import type { Clock } from "../../src/lib/clock.ts";
 import { startTestGateway, textModel } from "../support/gateway.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
-import { eventually } from "../support/purse.ts";
+import { eventually } from "../support/account_money.ts";
 import {
   answer as httpAnswer,
   type ScriptedUpstream,

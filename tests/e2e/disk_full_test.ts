@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { startTestGateway, type TestGateway, textModel } from "../support/gateway.ts";
-import { eventually, purse } from "../support/purse.ts";
+import { accountMoney, eventually } from "../support/account_money.ts";
 import { always, answer, type ScriptedUpstream, startScriptedUpstream } from "../support/scripted_upstream.ts";
 
 const REPLY = answer(
@@ -126,7 +126,7 @@ onSmallDisk(
   "a charge that a full disk does not take is written when there is room again",
   { min_free_disk: 0 },
   async ({ path, gateway, vendor, chat }) => {
-    const money = purse(gateway);
+    const money = accountMoney(gateway);
     await (await chat()).body?.cancel();
     const before = await money.balance();
     fill(path);

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { readMoney } from "../../src/lib/money.ts";
 import { startTestGateway, textModel } from "../support/gateway.ts";
-import { purse } from "../support/purse.ts";
+import { accountMoney } from "../support/account_money.ts";
 import { askFace, CHAT, CONTENT, type Face, FACES, MESSAGES, RESPONSES } from "./faces.ts";
 
 /** A model with one price for tokens of all kinds. */
@@ -54,7 +54,7 @@ function askedBy(gateway: Gateway, mark: number): string[] {
 for (const face of FACES) {
   Deno.test(`${face.name}: a model whose providers fail is replaced by its fallbacks in order, at their prices`, async () => {
     await withGateway(async (gateway) => {
-      const account = purse(gateway);
+      const account = accountMoney(gateway);
       for (const stream of [false, true]) {
         const mark = gateway.sandbox.seen.length;
         const text = "[[openai: fail 503]] [[anthropic: fail 503]] hi there";
@@ -157,7 +157,7 @@ Deno.test("what is reserved covers the dearest fallback that the balance covers,
     assertEquals([poor.status, askedBy(gateway, mark)], [503, ["openai", "anthropic"]]);
   }, "0.50");
   await withGateway(async (gateway) => {
-    const account = purse(gateway);
+    const account = accountMoney(gateway);
     const rich = await askFace(CHAT, gateway, { model: "s-first", text, extra });
     assertEquals([rich.status, rich.headers.get("x-service-model")], [200, "f/dear"]);
     assertEquals((await account.latestCharge())?.model, "f/dear");
@@ -194,6 +194,6 @@ Deno.test("a large request falls back in its thread, at the fallback's price", a
     const text = `[[openai: fail 503]] ${"word ".repeat(40_000)}`;
     const answer = await askFace(CHAT, gateway, { model: "a/first", text });
     assertEquals([answer.status, answer.headers.get("x-service-model")], [200, "b/second"], answer.text.slice(0, 300));
-    assertEquals((await purse(gateway).latestCharge())?.model, "b/second");
+    assertEquals((await accountMoney(gateway).latestCharge())?.model, "b/second");
   });
 });

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import type { Sandbox } from "../../src/sandbox/mod.ts";
-import { eventually, type Purse } from "../support/purse.ts";
+import { eventually, type Purse } from "../support/account_money.ts";
 import {
   type Answer,
   type Client,

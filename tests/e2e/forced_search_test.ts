@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { startSandbox } from "../../src/sandbox/mod.ts";
 import { PRICING, startTestGateway, textModel } from "../support/gateway.ts";
-import { purse } from "../support/purse.ts";
+import { accountMoney } from "../support/account_money.ts";
 
 // deno-lint-ignore no-explicit-any
 type Json = any;
@@ -28,7 +28,7 @@ const gateway = await startTestGateway({
     ],
   },
 });
-const account = purse(gateway);
+const account = accountMoney(gateway);
 
 /** The request by which Claude Code runs its tool WebSearch: it forces the search, and offers nothing else. */
 async function forceSearch(model: string): Promise<{ status: number; text: string; events: Json[] }> {

@@ -6,7 +6,7 @@ import { FRAMINGS } from "../support/framings.ts";
 import { CODECS } from "../support/forms.ts";
 import { startTestGateway, textModel } from "../support/gateway.ts";
 import { itemAt } from "../support/items.ts";
-import { purse } from "../support/purse.ts";
+import { accountMoney } from "../support/account_money.ts";
 import { askFace, CHAT, CONTENT, type Face, FACES, type Json, MESSAGES, RESPONSES } from "./faces.ts";
 
 /** What the vendor sends next: the pieces of a stream, or one whole reply. */
@@ -45,7 +45,7 @@ const gateway = await startTestGateway({
     })),
   },
 });
-const money = purse(gateway);
+const money = accountMoney(gateway);
 
 function replyIn(form: Form, sent: string) {
   const reader = CODECS[form].upstream.streamReader();

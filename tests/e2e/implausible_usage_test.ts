@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { startTestGateway, type TestGateway, textModel } from "../support/gateway.ts";
 import { itemAt } from "../support/items.ts";
-import { purse } from "../support/purse.ts";
+import { accountMoney } from "../support/account_money.ts";
 import { answer, startScriptedUpstream, STREAM_HEAD } from "../support/scripted_upstream.ts";
 import { askFace, CHAT, CONTENT, type Face, FACES, MESSAGES, RESPONSES } from "./faces.ts";
 
@@ -147,10 +147,10 @@ async function withVendor(face: Face, test: (stage: Stage) => Promise<void>): Pr
 
 /** Asks once and gives what was charged. */
 async function chargeOf(gateway: TestGateway, face: Face, stream: boolean): Promise<bigint> {
-  const before = await purse(gateway).balance();
+  const before = await accountMoney(gateway).balance();
   const { status, text } = await askFace(face, gateway, { model: "vendor/m", stream });
   assertEquals(status, 200, text);
-  return before - await purse(gateway).balance();
+  return before - await accountMoney(gateway).balance();
 }
 
 const loggedIn = ({ logLines }: TestGateway) => logLines.filter((line) => line.includes('"usage_implausible"')).length;

@@ -2,13 +2,13 @@ import { CLIENTS } from "./clients/all.ts";
 import { cellName, checkCompatibility, type Findings } from "./compatibility.ts";
 import { FEATURES } from "./features.ts";
 import { startTestGateway } from "../support/gateway.ts";
-import { purse } from "../support/purse.ts";
+import { accountMoney } from "../support/account_money.ts";
 import { MATRIX_MODELS } from "./matrix_models.ts";
 import { VENDORS } from "./vendors.ts";
 
 const gateway = await startTestGateway({ balance: "1000.00", config: { models: MATRIX_MODELS } });
 const { address, key, sandbox } = gateway;
-const account = purse(gateway);
+const account = accountMoney(gateway);
 const found: Findings = new Map();
 
 for (const client of CLIENTS) {

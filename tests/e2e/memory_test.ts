@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { newApiKey } from "../../src/billing/api_key.ts";
 import { atLeast } from "../support/items.ts";
-import { eventually, purse } from "../support/purse.ts";
+import { accountMoney, eventually } from "../support/account_money.ts";
 import { startTestGateway, textModel } from "../support/gateway.ts";
 import { always, answer, startScriptedUpstream } from "../support/scripted_upstream.ts";
 
@@ -226,7 +226,7 @@ Deno.test("a reply for which there is no room is 503, is charged, and holds noth
     },
   });
   try {
-    const money = purse({ address: small.address, adminKey: small.adminKey });
+    const money = accountMoney({ address: small.address, adminKey: small.adminKey });
     const before = await money.balance();
     const response = await fetch(`${small.address}/v1/chat/completions`, {
       method: "POST",

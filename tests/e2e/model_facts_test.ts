@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { purse } from "../support/purse.ts";
+import { accountMoney } from "../support/account_money.ts";
 import { startTestGateway, textModel } from "../support/gateway.ts";
 import { askFace, type Face, FACES, type Json, MESSAGES } from "./faces.ts";
 
@@ -16,7 +16,7 @@ const gateway = await startTestGateway({
     ],
   },
 });
-const account = purse(gateway);
+const account = accountMoney(gateway);
 
 /** A setting of each format. */
 const LIMIT: Readonly<Record<Face["name"], (tokens: number) => Json>> = {

@@ -1,7 +1,7 @@
 import OpenAI from "openai";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { startTestGateway } from "../support/gateway.ts";
-import { eventually, purse } from "../support/purse.ts";
+import { accountMoney, eventually } from "../support/account_money.ts";
 import { askFace, CHAT, MESSAGES } from "./faces.ts";
 
 /** A vendor that resembles OpenAI: it lists models, and answers chats with two words. */
@@ -64,7 +64,7 @@ Deno.test("models that a provider lists are in the catalogs and serve, at prices
   }
   const openai = new OpenAI({ baseURL: `${gateway.address}/v1`, apiKey: gateway.key, maxRetries: 0 });
   assertEquals((await openai.models.retrieve("far/meta-llama/llama-4")).id, "far/meta-llama/llama-4");
-  const account = purse(gateway);
+  const account = accountMoney(gateway);
   for (const model of ["far/meta-llama/llama-4", "llama", "l-meta-llama/llama-4", "meta-llama/llama-4"]) {
     const answer = await askFace(MESSAGES, gateway, { model });
     assertEquals([answer.status, answer.json.model], [200, model], answer.text);

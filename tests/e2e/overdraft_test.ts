@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { startSandbox } from "../../src/sandbox/mod.ts";
 import { startTestGateway, type TestGateway, textModel } from "../support/gateway.ts";
 import { itemAt } from "../support/items.ts";
-import { eventually, purse } from "../support/purse.ts";
+import { accountMoney, eventually } from "../support/account_money.ts";
 import {
   answer,
   type ScriptedUpstream,
@@ -196,7 +196,7 @@ for (const [what, face, count, extra] of COSTLY) {
       const answers = await atOnce(count, () => ask(gateway, face, { extra }));
       const refused = answers.filter(({ status }) => status === 402 || status === 404 || status === 400).length;
       assertEquals([refused, vendor.seen.length], [count, 0]);
-      assertEquals(await purse(gateway).balance(), 100_000_000n);
+      assertEquals(await accountMoney(gateway).balance(), 100_000_000n);
     });
   });
 }
@@ -210,7 +210,7 @@ for (const face of [CHAT, RESPONSES, CONTENT]) {
       const sent = vendor.seen.map((seen) => limitIn(seen) ?? 0);
       assertEquals(told.toSorted((a, b) => a - b), sent.toSorted((a, b) => a - b));
       assert(told.every((limit) => limit >= 1_024 && limit <= 6_666), told.join());
-      assert(await purse(gateway).balance() >= 0n);
+      assert(await accountMoney(gateway).balance() >= 0n);
     });
   });
 
@@ -262,7 +262,7 @@ Deno.test("a limit of the caller's own that does not fit is refused with one tha
       assert(fitting > 6_000 && fitting < 6_700, refused.json.error.message);
       // The other number has one digit less, so that its body is a byte shorter.
       assertEquals((await ask(gateway, face, { extra: limit(fitting) })).status, 200);
-      assert(await purse(gateway).balance() >= 0n);
+      assert(await accountMoney(gateway).balance() >= 0n);
     });
   }
 });
@@ -322,7 +322,7 @@ for (const vendorFace of FACES) {
         vendorFace,
         { balance: "0.5", vendor: disobeyingVendor(vendorFace), provider: kind },
         async (gateway) => {
-          const before = await purse(gateway).balance();
+          const before = await accountMoney(gateway).balance();
           const streaming = await fetch(gateway.address + face.path("vendor/m", true), {
             method: "POST",
             headers: face.headers(gateway.key),
@@ -338,7 +338,7 @@ for (const vendorFace of FACES) {
           );
           assertEquals(charges.map(({ state }) => state), ["completed", "cut, estimated"]);
           // The ceiling of 200,000 and 64,000 tokens, and what was seen of the stream.
-          const charged = before - await purse(gateway).balance();
+          const charged = before - await accountMoney(gateway).balance();
           assert(charged > 15_600_000_000n && charged < 15_610_000_000n, String(charged));
           assertEquals((await ask(gateway, face)).status, 402);
         },
@@ -391,7 +391,7 @@ Deno.test("an account with a cent creates no cache of a file of unknown size, ho
     };
     const statuses = await Promise.all(Array.from({ length: 60 }, create));
     assertEquals([new Set(statuses), vendor.seen.length], [new Set([402]), 0]);
-    assertEquals(await purse(gateway).balance(), 100_000_000n);
+    assertEquals(await accountMoney(gateway).balance(), 100_000_000n);
   });
 });
 

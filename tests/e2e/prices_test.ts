@@ -3,7 +3,7 @@ import type { Form } from "../../src/conversation/seal.ts";
 import { startStubVendor } from "../images/stub_vendor.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { type Answer, callerOf } from "../support/gateway_call.ts";
-import { purse } from "../support/purse.ts";
+import { accountMoney } from "../support/account_money.ts";
 
 type Json = Record<string, unknown>;
 
@@ -299,7 +299,7 @@ async function withShop(form: Form, test: (shop: Shop) => Promise<void>, fields:
       ],
     },
   });
-  const account = purse(gateway);
+  const account = accountMoney(gateway);
   let before = await account.balance();
   const own = { authorization: `Bearer ${gateway.key}`, "msg-version": "2023-06-01" };
   const call = callerOf(gateway.address, own);

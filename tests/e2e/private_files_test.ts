@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { startGatewayProcess } from "../support/gateway_process.ts";
-import { eventually } from "../support/purse.ts";
+import { eventually } from "../support/account_money.ts";
 
 /** Modes of everything below a folder, by path. */
 async function modesBelow(folder: string, below = ""): Promise<Record<string, string>> {

@@ -5,7 +5,7 @@ import { type Sandbox, startSandbox } from "../../src/sandbox/mod.ts";
 import { textModel } from "../support/gateway.ts";
 import { type GatewayProcess, startGatewayProcess } from "../support/gateway_process.ts";
 import { atLeast, itemAt } from "../support/items.ts";
-import { eventually, purse } from "../support/purse.ts";
+import { accountMoney, eventually } from "../support/account_money.ts";
 import { askFace, CHAT, CONTENT, FACES } from "./faces.ts";
 
 /** A folder with a configuration in it, and a vendor beside it. */
@@ -70,7 +70,7 @@ Deno.test("SIGTERM lets a stream finish, ends with 0 and loses no charge", async
   assertMatch(process.log(), /"stopped"/);
 
   const again = place.start();
-  const account = purse({ address: await addressOf(again), adminKey: place.adminKey });
+  const account = accountMoney({ address: await addressOf(again), adminKey: place.adminKey });
   assertEquals(await account.balance(), readMoney("25.00") - ONE - (5n * 10_000n + 100n * 20_000n));
   again.kill("SIGTERM");
   assertEquals((await again.ended).code, 0);
@@ -114,7 +114,7 @@ Deno.test("kill -9 loses no charge of a reply that was given", async () => {
   await process.ended;
 
   const again = place.start();
-  const account = purse({ address: await addressOf(again), adminKey: place.adminKey });
+  const account = accountMoney({ address: await addressOf(again), adminKey: place.adminKey });
   const charged = readMoney("25.00") - await account.balance();
   assertEquals(charged % ONE, 0n);
   const count = Number(charged / ONE);

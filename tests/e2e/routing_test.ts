@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { startTestGateway, textModel } from "../support/gateway.ts";
-import { purse } from "../support/purse.ts";
+import { accountMoney } from "../support/account_money.ts";
 import { askFace, CHAT, CONTENT, FACES, MESSAGES, RESPONSES } from "./faces.ts";
 
 /** A model that goes to the first provider as long as that one answers, then to the second. */
@@ -17,7 +17,7 @@ const gateway = await startTestGateway({
     ],
   },
 });
-const account = purse(gateway);
+const account = accountMoney(gateway);
 
 /** Families that were asked since a mark. */
 function askedSince(mark: number): string[] {

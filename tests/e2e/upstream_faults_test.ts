@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { startTestGateway, textModel } from "../support/gateway.ts";
 import { valueAt } from "../support/items.ts";
-import { eventually, purse } from "../support/purse.ts";
+import { accountMoney, eventually } from "../support/account_money.ts";
 import { answer as httpAnswer, startScriptedUpstream, STREAM_HEAD } from "../support/scripted_upstream.ts";
 import { askFace, assertErrorShape, CHAT, type Face, FACES, MESSAGES } from "./faces.ts";
 
@@ -85,7 +85,7 @@ const gateway = await startTestGateway({
     models: [textModel("sandbox/scripted", ["scripted"])],
   },
 });
-const account = purse(gateway);
+const account = accountMoney(gateway);
 const ask = (face: Face, word: string, stream = false) =>
   askFace(face, gateway, { model: "sandbox/scripted", text: `please ${word}`, stream });
 

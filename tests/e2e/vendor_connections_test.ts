@@ -3,7 +3,7 @@ import { newApiKey } from "../../src/billing/api_key.ts";
 import { PRICING, startTestGateway, textModel } from "../support/gateway.ts";
 import { ioTurn } from "../support/io_turn.ts";
 import { ManualClock } from "../support/manual_clock.ts";
-import { eventually } from "../support/purse.ts";
+import { eventually } from "../support/account_money.ts";
 import { answer, type ScriptedUpstream, startScriptedUpstream, type VendorSide } from "../support/scripted_upstream.ts";
 import { CHAT } from "./faces.ts";
 

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { PRICING, startTestGateway, textModel } from "../support/gateway.ts";
 import { atLeast, itemAt } from "../support/items.ts";
-import { purse } from "../support/purse.ts";
+import { accountMoney } from "../support/account_money.ts";
 
 type Json = Record<string, unknown>;
 
@@ -24,7 +24,7 @@ const gateway = await startTestGateway({
   },
 });
 const { address, key, sandbox } = gateway;
-const account = purse(gateway);
+const account = accountMoney(gateway);
 
 function searching(id: string, providers: readonly string[]): Json {
   return { ...textModel(id, providers), pricing: { ...PRICING, web_search: SEARCH_PRICE } };

@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { openDirectory } from "../../src/files/directory.ts";
+import { openFileDirectory } from "../../src/files/directory.ts";
 import { SAMPLE_VIDEO } from "../../src/sandbox/families/sample_video.ts";
 
 async function* pieces(bytes: Uint8Array, length: number): AsyncGenerator<Uint8Array> {
@@ -22,7 +22,7 @@ const namesIn = (folder: string) => [...Deno.readDirSync(folder)].map(({ name })
 
 Deno.test("a directory gives back what was written, with its type by content, whole and in part", () =>
   inFolder(async (folder) => {
-    const files = openDirectory(`${folder}/deep/er`);
+    const files = openFileDirectory(`${folder}/deep/er`);
     assertEquals(await files.find("a-0.mp4"), null);
     assertEquals(await files.write("a-0.mp4", pieces(SAMPLE_VIDEO, 999), { capBytes: 5_000 }), SAMPLE_VIDEO.length);
     const file = (await files.find("a-0.mp4"))!;
@@ -37,7 +37,7 @@ Deno.test("a directory gives back what was written, with its type by content, wh
 
 Deno.test("a directory keeps nothing of a source that breaks off or gives too much", () =>
   inFolder(async (folder) => {
-    const files = openDirectory(folder);
+    const files = openFileDirectory(folder);
     await assertRejects(() => files.write("a.mp4", broken(), { capBytes: 100 }), Error, "the source broke");
     await assertRejects(() => files.write("a.mp4", pieces(SAMPLE_VIDEO, 100), { capBytes: 2_000 }), RangeError);
     assertEquals(namesIn(folder), []);
@@ -47,9 +47,9 @@ Deno.test("a directory is tidied of what an ended process left and nobody keeps,
   inFolder(async (folder) => {
     await Deno.writeTextFile(`${folder}/.part-1-1`, "half");
     for (const name of ["a.mp4", "b.mp4", "Foreign.txt"]) await Deno.writeTextFile(`${folder}/${name}`, "whole");
-    await openDirectory(folder).tidy((name) => Promise.resolve(name !== "b.mp4"));
+    await openFileDirectory(folder).removeLeftovers((name) => Promise.resolve(name !== "b.mp4"));
     assertEquals(namesIn(folder).toSorted(), ["Foreign.txt", "a.mp4"]);
-    await openDirectory(`${folder}/missing`).tidy(() => Promise.resolve(false));
+    await openFileDirectory(`${folder}/missing`).removeLeftovers(() => Promise.resolve(false));
   }));
 
 Deno.test("a directory opens nothing outside, whatever it is called, and follows no link", () =>
@@ -58,7 +58,7 @@ Deno.test("a directory opens nothing outside, whatever it is called, and follows
     await Deno.writeTextFile(`${folder}/secret.db`, "secret");
     await Deno.symlink(`${folder}/secret.db`, `${folder}/inside/link.mp4`);
     await Deno.mkdir(`${folder}/inside/folder.mp4`);
-    const files = openDirectory(`${folder}/inside`);
+    const files = openFileDirectory(`${folder}/inside`);
     for (
       const name of ["../secret.db", "..", "/etc/passwd", "a\0.mp4", "link.mp4", "folder.mp4", "A.mp4", ".part-1-1", ""]
     ) {
@@ -71,7 +71,7 @@ Deno.test("a directory opens nothing outside, whatever it is called, and follows
 
 Deno.test("a directory serves a type that browsers run as plain bytes", () =>
   inFolder(async (folder) => {
-    const files = openDirectory(folder);
+    const files = openFileDirectory(folder);
     const page = new TextEncoder().encode(
       '<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"><script/></svg>',
     );

@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { openDirectory } from "../../src/files/directory.ts";
+import { openFileDirectory } from "../../src/files/directory.ts";
 import { DiskQuota, FilesFullError } from "../../src/files/quota.ts";
 import { jsonLog, silentLog } from "../../src/lib/log.ts";
 
@@ -28,7 +28,7 @@ const COPY = { capBytes: 1_000, keepsQuota: true };
 Deno.test("a quota refuses the copy that it has no room for, which leaves nothing, and takes it once there is room", () =>
   inFolder(async (folder) => {
     const quota = new DiskQuota({ quotaBytes: 100, log: silentLog });
-    const files = openDirectory(folder, quota);
+    const files = openFileDirectory(folder, quota);
     await files.write("a.mp4", source(60).pieces(), COPY);
     const late = source(50);
     await assertRejects(() => files.write("b.mp4", late.pieces(), COPY), FilesFullError);
@@ -41,7 +41,7 @@ Deno.test("a quota refuses the copy that it has no room for, which leaves nothin
 
 Deno.test("a quota refuses a copy whose announced length does not fit at its first piece", () =>
   inFolder(async (folder) => {
-    const files = openDirectory(folder, new DiskQuota({ quotaBytes: 100, log: silentLog }));
+    const files = openFileDirectory(folder, new DiskQuota({ quotaBytes: 100, log: silentLog }));
     const { pieces, seen } = source(500);
     await assertRejects(() => files.write("a.mp4", pieces(), { ...COPY, announcedBytes: 500 }), FilesFullError);
     assertEquals([seen.bytes, seen.isClosed], [0, true]);
@@ -50,7 +50,7 @@ Deno.test("a quota refuses a copy whose announced length does not fit at its fir
 Deno.test("what must be kept counts for the quota and is not refused by it; a file in place of another counts once", () =>
   inFolder(async (folder) => {
     const quota = new DiskQuota({ quotaBytes: 100, log: silentLog });
-    const files = openDirectory(folder, quota);
+    const files = openFileDirectory(folder, quota);
     await files.write("in.png", source(90).pieces(), { capBytes: 1_000 });
     await files.write("in.png", source(120).pieces(), { capBytes: 1_000 });
     assertEquals([quota.usage.bytes, quota.usage.state], [120, "full"]);
@@ -62,7 +62,7 @@ Deno.test("files of an earlier process count from the start, and what it left ha
     await Deno.writeFile(`${folder}/a.mp4`, new Uint8Array(70));
     await Deno.writeFile(`${folder}/.part-1-1`, new Uint8Array(70));
     const quota = new DiskQuota({ quotaBytes: 100, log: silentLog });
-    await openDirectory(folder, quota).tidy(() => Promise.resolve(true));
+    await openFileDirectory(folder, quota).removeLeftovers(() => Promise.resolve(true));
     assertEquals(quota.usage, { bytes: 70, quotaBytes: 100, state: "ok" });
   }));
 
@@ -70,7 +70,7 @@ Deno.test("copies leave on the disk what is to be spared", () =>
   inFolder(async (folder) => {
     let freeBytes = 100;
     const quota = new DiskQuota({ quotaBytes: null, freeBytes: () => freeBytes, spareBytes: 70, log: silentLog });
-    const files = openDirectory(folder, quota);
+    const files = openFileDirectory(folder, quota);
     await files.write("a.mp4", source(30).pieces(), COPY);
     freeBytes = 70;
     await assertRejects(() => files.write("b.mp4", source(10).pieces(), COPY), FilesFullError);

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
-import { isSigned, signedUrl } from "../../src/files/signed_url.ts";
+import { isValidSignature, signedUrl } from "../../src/files/signed_url.ts";
 import { ensureSigningKeys, openSigningKeys, rotateSigningKeys } from "../../src/videos/results/signing_keys.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -14,37 +14,37 @@ const queryOf = (url: string) => url.slice(url.indexOf("?") + 1);
 const query = queryOf(signedUrl("https://gateway.example", name, NOW + DAY, keys));
 
 Deno.test("a signed address opens its own file until it expires", () => {
-  assert(isSigned(name, query, NOW, keys));
-  assert(isSigned(name, query, NOW + DAY - 1, keys));
-  assert(!isSigned(name, query, NOW + DAY, keys));
+  assert(isValidSignature(name, query, NOW, keys));
+  assert(isValidSignature(name, query, NOW + DAY - 1, keys));
+  assert(!isValidSignature(name, query, NOW + DAY, keys));
 });
 
 Deno.test("a signed address with any one character changed opens nothing", () => {
   for (let at = 0; at < query.length; at++) {
     for (const sign of "A1b-&=") {
       if (query[at] === sign) continue;
-      assert(!isSigned(name, query.slice(0, at) + sign + query.slice(at + 1), NOW, keys), `${at} ${sign}`);
+      assert(!isValidSignature(name, query.slice(0, at) + sign + query.slice(at + 1), NOW, keys), `${at} ${sign}`);
     }
   }
-  assert(!isSigned(name.replace("-0.", "-1."), query, NOW, keys));
+  assert(!isValidSignature(name.replace("-0.", "-1."), query, NOW, keys));
 });
 
 Deno.test("a signed address wants both parameters once, and no others", () => {
   const [expires, signature] = query.split("&");
-  assert(isSigned(name, `${signature}&${expires}`, NOW, keys));
+  assert(isValidSignature(name, `${signature}&${expires}`, NOW, keys));
   for (
     const bad of ["", expires, signature, `${query}&${expires}`, `${query}&a=b`, `${expires}&${expires}&${signature}`]
   ) {
-    assert(!isSigned(name, bad, NOW, keys), bad);
+    assert(!isValidSignature(name, bad, NOW, keys), bad);
   }
 });
 
 Deno.test("an expiry that is no instant within seven days opens nothing, also when it is signed", () => {
   const signature = query.split("&")[1];
   for (const expires of ["NaN", "1e400", "-1", "0", "", "99999999999999999"]) {
-    assert(!isSigned(name, `expires=${expires}&${signature}`, NOW, keys));
+    assert(!isValidSignature(name, `expires=${expires}&${signature}`, NOW, keys));
   }
-  assert(!isSigned(name, queryOf(signedUrl("", name, NOW + 8 * DAY, keys)), NOW, keys));
+  assert(!isValidSignature(name, queryOf(signedUrl("", name, NOW + 8 * DAY, keys)), NOW, keys));
 });
 
 Deno.test("the store makes its signing key once, and one rotation keeps the addresses of the key before", async () => {
@@ -54,8 +54,8 @@ Deno.test("the store makes its signing key once, and one rotation keeps the addr
   const old = queryOf(signedUrl("", name, NOW + DAY, first));
   const rotated = await rotateSigningKeys(store);
   assertNotEquals(rotated[0].id, first[0].id);
-  assert(isSigned(name, old, NOW, rotated));
-  assert(!isSigned(name, old, NOW, await rotateSigningKeys(store)));
+  assert(isValidSignature(name, old, NOW, rotated));
+  assert(!isValidSignature(name, old, NOW, await rotateSigningKeys(store)));
   await store.close();
 });
 

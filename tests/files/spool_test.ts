@@ -22,8 +22,8 @@ const numbered = (length: number) => Uint8Array.from({ length }, (_, at) => at %
 Deno.test("a spool gives back what was written, from the start each time, also after its pieces changed", async () => {
   await withFolder(async (folder) => {
     for (const length of [0, 1, 65_536, 65_537, 400_000]) {
-      const room = createSpool(`${folder}/inner`).room();
-      const writer = room.begin();
+      const room = createSpool(`${folder}/inner`).openRequest();
+      const writer = room.create();
       const all = numbered(length);
       for (let at = 0; at < length; at += 30_000) {
         const piece = all.slice(at, at + 30_000);
@@ -43,12 +43,12 @@ Deno.test("a spool gives back what was written, from the start each time, also a
 
 Deno.test("a room keeps small uploads in memory and removes its files, finished or not", async () => {
   await withFolder(async (folder) => {
-    const room = createSpool(folder).room();
-    await room.begin().write(numbered(65_536));
+    const room = createSpool(folder).openRequest();
+    await room.create().write(numbered(65_536));
     assertEquals(await filesIn(folder), 0);
-    const large = room.begin();
+    const large = room.create();
     await large.write(numbered(65_537));
-    await room.begin().write(numbered(100_000));
+    await room.create().write(numbered(100_000));
     large.finish();
     assertEquals(await filesIn(folder), 2);
     await room.clear();
@@ -59,13 +59,13 @@ Deno.test("a room keeps small uploads in memory and removes its files, finished 
 Deno.test("a spool's sweep removes what an earlier process left, and needs no folder", async () => {
   await withFolder(async (folder) => {
     const spool = createSpool(`${folder}/uploads`);
-    await spool.sweep();
-    await spool.room().begin().write(numbered(100_000));
+    await spool.removeLeftovers();
+    await spool.openRequest().create().write(numbered(100_000));
     assertEquals(await filesIn(`${folder}/uploads`), 1);
-    await spool.sweep();
+    await spool.removeLeftovers();
     assertEquals(await filesIn(folder), 0);
-    const again = spool.room();
-    const writer = again.begin();
+    const again = spool.openRequest();
+    const writer = again.create();
     await writer.write(numbered(100_000));
     assertEquals((await read(writer.finish().open())).length, 100_000);
     await again.clear();

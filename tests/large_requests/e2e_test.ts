@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { startTestGateway } from "../support/gateway.ts";
 import { atLeast, itemAt } from "../support/items.ts";
-import { eventually, purse } from "../support/purse.ts";
+import { accountMoney, eventually } from "../support/account_money.ts";
 
 const post = (address: string, key: string, body: unknown, init: RequestInit = {}) =>
   fetch(`${address}/v1/chat/completions`, {
@@ -23,7 +23,7 @@ Deno.test("a large request is answered and charged in a thread as on the main th
       const spent: bigint[] = [];
       const answers: unknown[] = [];
       for (const { address, key, adminKey } of [main, threaded]) {
-        const account = purse({ address, adminKey });
+        const account = accountMoney({ address, adminKey });
         const before = await account.balance();
         const response = await post(address, key, { ...said("[[words 9]] Say it"), model, stream });
         const text = await response.text();
@@ -74,7 +74,7 @@ Deno.test("the main thread goes on while a thread reads 600,000 messages", async
 
 Deno.test("a caller that leaves a large stream is charged for what was produced, and its vendor is told", async () => {
   const gateway = await startTestGateway({ config: { limits: { large_body: 0 } } });
-  const account = purse(gateway);
+  const account = accountMoney(gateway);
   const before = await account.balance();
   const leaving = new AbortController();
   const body = { ...said("[[words 500]] [[gap 1000]] go"), stream: true };

@@ -3,7 +3,7 @@ import { FEATURES } from "../e2e/features.ts";
 import { MATRIX_MODELS } from "../e2e/matrix_models.ts";
 import { VENDORS } from "../e2e/vendors.ts";
 import { startTestGateway } from "../support/gateway.ts";
-import { purse } from "../support/purse.ts";
+import { accountMoney } from "../support/account_money.ts";
 
 /** Every request is large: answered in a thread, it must come to the same as on the main thread. */
 const gateway = await startTestGateway({
@@ -11,7 +11,7 @@ const gateway = await startTestGateway({
   config: { models: MATRIX_MODELS, limits: { large_body: 0 } },
 });
 const { address, key, sandbox } = gateway;
-const account = purse(gateway);
+const account = accountMoney(gateway);
 
 /** Each client against one vendor after another, with every third feature. */
 const cells = CLIENTS.flatMap((client, row) =>

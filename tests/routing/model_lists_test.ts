@@ -1,13 +1,13 @@
 import { assertEquals } from "@std/assert";
 import type { Model } from "../../src/catalog/model.ts";
 import { readModelPattern } from "../../src/catalog/model_pattern.ts";
-import { openDirectory } from "../../src/files/directory.ts";
+import { openFileDirectory } from "../../src/files/directory.ts";
 import type { Log } from "../../src/lib/log.ts";
 import { createModelLists } from "../../src/routing/model_lists.ts";
 import { UpstreamFailure } from "../../src/upstreams/failure.ts";
 import type { ListedModel } from "../../src/upstreams/model_listing.ts";
 import { ManualClock } from "../support/manual_clock.ts";
-import { eventually } from "../support/purse.ts";
+import { eventually } from "../support/account_money.ts";
 
 const NOTHING = { description: null, created: null, contextLength: null, maxOutputTokens: null, inputModalities: null };
 
@@ -33,7 +33,7 @@ function stage(folder: string, baseUrl = "http://vendor") {
       family: null,
       patterns: [readModelPattern({ id: "far/*", pricing: "free", refresh: 100 })],
     }],
-    files: openDirectory(folder),
+    files: openFileDirectory(folder),
     clock,
     log,
     random: () => 0.5,

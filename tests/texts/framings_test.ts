@@ -4,7 +4,7 @@ import type { Bytes, Relay } from "../../src/calls/stream_relay.ts";
 import { isToolCall } from "../../src/conversation/reply.ts";
 import type { Form } from "../../src/conversation/seal.ts";
 import { createFrameReader } from "../../src/lib/sse.ts";
-import type { NamedState } from "../../src/ownership/records.ts";
+import type { StateReference } from "../../src/ownership/records.ts";
 import { ArrayRelay } from "../../src/texts/array_relay.ts";
 import { withIssuedIds } from "../../src/texts/issued_ids_relay.ts";
 import { replyOf } from "../support/assemble.ts";
@@ -32,7 +32,7 @@ async function passed(form: Form, pieces: readonly Uint8Array<ArrayBuffer>[], op
   const attempt = attemptOf(form, { till, turn: { body: bodyOf(form, { stream: true, ...asked }) } });
   const ids: string[] = [];
   const vendorState = {
-    keep: (_owner: unknown, states: readonly NamedState[]) =>
+    keep: (_owner: unknown, states: readonly StateReference[]) =>
       Promise.resolve(void ids.push(...states.map(({ kind, id }) => `${kind} ${id}`))),
     owners: () => Promise.resolve([]),
   };

@@ -2,15 +2,15 @@ import { passRelayOf } from "./support.ts";
 import { assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
 import type { Bytes, Relay } from "../../src/calls/stream_relay.ts";
-import type { NamedState } from "../../src/ownership/records.ts";
+import type { StateReference } from "../../src/ownership/records.ts";
 import { MAX_IDS_PER_REPLY, withIssuedIds } from "../../src/texts/issued_ids_relay.ts";
 import { attemptOf, bodyOf, cutAt, textOf } from "./support.ts";
 
 /** A relay of a responses stream, and what was kept before each of its bytes left. */
-function relayOf(keep: (states: readonly NamedState[]) => Promise<void>, fields: object = {}) {
+function relayOf(keep: (states: readonly StateReference[]) => Promise<void>, fields: object = {}) {
   const attempt = attemptOf("responses", { turn: { body: bodyOf("responses", { stream: true, ...fields }) } });
   const vendorState = {
-    keep: (_owner: unknown, states: readonly NamedState[]) => keep(states),
+    keep: (_owner: unknown, states: readonly StateReference[]) => keep(states),
     owners: () => Promise.resolve([]),
   };
   return withIssuedIds(passRelayOf(attempt), attempt, { vendorState });

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { startTestGateway, textModel } from "../support/gateway.ts";
-import { purse } from "../support/purse.ts";
+import { accountMoney } from "../support/account_money.ts";
 
 /** A vendor of the chat format whose replies carry that many empty lists. */
 function startVendor(lists: number) {
@@ -24,7 +24,7 @@ for (const [lists, status] of [[100_000, 200], [300_000, 502]] as const) {
         models: [textModel("stub/chat", ["stub"])],
       },
     });
-    const before = await purse(gateway).balance();
+    const before = await accountMoney(gateway).balance();
     for (const path of ["/v1/chat/completions", "/msgcompat/v1/messages"]) {
       const response = await fetch(`${gateway.address}${path}`, {
         method: "POST",
@@ -38,7 +38,7 @@ for (const [lists, status] of [[100_000, 200], [300_000, 502]] as const) {
       await response.body?.cancel();
       assertEquals([path, response.status], [path, status]);
     }
-    assertEquals(await purse(gateway).balance() < before, status === 200);
+    assertEquals(await accountMoney(gateway).balance() < before, status === 200);
     await gateway.stop();
     await vendor.shutdown();
   });

@@ -7,7 +7,7 @@ import { GatewayError } from "../../src/lib/gateway_error.ts";
 import type { Log, LogFields } from "../../src/lib/log.ts";
 import type { Money } from "../../src/lib/money.ts";
 import { createCircuitBreaker } from "../../src/routing/circuit_breaker.ts";
-import type { VendorState } from "../../src/ownership/vendor_state.ts";
+import type { StateOwnership } from "../../src/ownership/state_ownership.ts";
 import type { Store } from "../../src/store/store.ts";
 import { UNMONITORED_CREDENTIALS } from "../../src/routing/credential_monitor.ts";
 import type { TextParts } from "../../src/texts/attempt.ts";
@@ -136,7 +136,7 @@ export function stageOf(
 }
 
 /** Keeps no ids, so that no account owns any. */
-const stateless: VendorState = {
+const stateless: StateOwnership = {
   keep: () => Promise.resolve(),
   owners: (states) => Promise.resolve(states.map(() => null)),
 };

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { joinedReserve } from "../../src/billing/joined_reserve.ts";
+import { highestReservation } from "../../src/billing/highest_reservation.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { type Money, readMoney, readRate } from "../../src/lib/money.ts";
 import { fitWithin, type TextMeasure, type TextRates, textReserve } from "../../src/texts/text_reservation.ts";
@@ -155,11 +155,11 @@ Deno.test("joinedReserve() reserves for the dearest that fits, with the first on
   const dear = { ...MID_PRICED, output: MID_PRICED.output * 10n };
   const limited = { ...DEFAULT_CALL, limitField: "max_tokens", outputTokens: 1_000 };
   const [cheap, costly] = [textReserve(limited, MID_PRICED), textReserve(limited, dear)];
-  const joined = joinedReserve([cheap, costly]);
+  const joined = highestReservation([cheap, costly]);
   assertEquals(joined(readMoney("1")).amount, costly(readMoney("1")).amount);
   assertEquals(joined(readMoney("0.1")), cheap(readMoney("0.1")));
-  assertThrows(() => joinedReserve([costly, cheap])(readMoney("0.1")), GatewayError);
-  const long = joinedReserve([textReserve(DEFAULT_CALL, MID_PRICED), costly])(readMoney("10"));
+  assertThrows(() => highestReservation([costly, cheap])(readMoney("0.1")), GatewayError);
+  const long = highestReservation([textReserve(DEFAULT_CALL, MID_PRICED), costly])(readMoney("10"));
   assertEquals(long, textReserve(DEFAULT_CALL, MID_PRICED)(readMoney("10")));
 });
 

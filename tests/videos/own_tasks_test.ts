@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { joined } from "../../src/billing/records.ts";
+import { mergeCommits } from "../../src/billing/records.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 import type { Commit, Store } from "../../src/store/store.ts";
 import { listOwnTasks, MAX_PAGE_SCANS, type OwnTaskFilter } from "../../src/videos/tasks/own_tasks.ts";
@@ -94,7 +94,7 @@ async function crowdedStore(count: number) {
   for (let n = 0; n < count; n++) {
     const status = n === 0 ? "failed" : "completed";
     const task = taskOf(n, { status, model: MODELS[n % 2], metadata: { env: n % 10 === 0 ? "a" : "b" } });
-    commit = joined(commit, { set: addTask({}, task).set });
+    commit = mergeCommits(commit, { set: addTask({}, task).set });
     if ((n + 1) % 50 > 0) continue;
     await store.commit(null, commit);
     commit = {};

@@ -1,4 +1,4 @@
-import { openDirectory } from "../../src/files/directory.ts";
+import { openFileDirectory } from "../../src/files/directory.ts";
 import { DiskQuota } from "../../src/files/quota.ts";
 import { readCidr } from "../../src/net/address.ts";
 import { SAMPLE_VIDEO } from "../../src/sandbox/families/sample_video.ts";
@@ -90,7 +90,7 @@ export function onResultStage(
     const quota = new DiskQuota({ quotaBytes: overrides.quotaBytes ?? null, log: silentLog });
     const parts: VideoParts = {
       ...stage.parts,
-      files: openDirectory(folder, quota),
+      files: openFileDirectory(folder, quota),
       egress: { allow: [readCidr("127.0.0.1/32")], own: [], clock: stage.clock },
       ...overrides,
     };

@@ -3,7 +3,7 @@ import { systemClock } from "../../src/lib/clock.ts";
 import { createMeter, type Meter } from "../../src/billing/meter.ts";
 import { createCatalog } from "../../src/catalog/catalog.ts";
 import { readModel } from "../../src/catalog/model.ts";
-import type { Files } from "../../src/files/files.ts";
+import type { FileStore } from "../../src/files/files.ts";
 import { type Log, silentLog } from "../../src/lib/log.ts";
 import { readMoney } from "../../src/lib/money.ts";
 import { createCircuitBreaker } from "../../src/routing/circuit_breaker.ts";
@@ -18,7 +18,7 @@ import type { TaskObject } from "../../src/videos/tasks/task_object.ts";
 import type { VideoParts } from "../../src/videos/video_parts.ts";
 import { DEFAULT_SCHEDULE } from "../../src/videos/polling/poll_schedule.ts";
 import { createVideos, type VideoHandlerKind, type Videos } from "../../src/videos/videos.ts";
-import { joined } from "../../src/billing/records.ts";
+import { mergeCommits } from "../../src/billing/records.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 export const CALLER = { keyId: "key-1", accountId: "demo" };
@@ -90,11 +90,11 @@ export interface Stage {
   reopen(store: Store): Videos;
 }
 
-const noFiles: Files = {
+const noFiles: FileStore = {
   write: () => Promise.resolve(0),
   find: () => Promise.resolve(null),
   remove: () => Promise.resolve(),
-  tidy: () => Promise.resolve(),
+  removeLeftovers: () => Promise.resolve(),
 };
 
 /** Opens a stage with 100 USD on the account. Events are counted by the seam, in the terminal commit itself. */
@@ -145,7 +145,7 @@ export async function openStage(log: Log = silentLog, credentials?: CredentialMo
     isOwed: () => Promise.resolve(false),
     onTerminal(commit, { taskId, status }) {
       events.push({ taskId, status });
-      return joined(commit, { set: [{ key: ["event", taskId, status], value: true }] });
+      return mergeCommits(commit, { set: [{ key: ["event", taskId, status], value: true }] });
     },
     random: () => 0.5,
   });

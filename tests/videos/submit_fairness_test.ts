@@ -148,7 +148,7 @@ Deno.test("media of creates at vendors that never answer leave memory for anothe
     write: () => Promise.resolve(0),
     find: () => Promise.resolve({ bytes: 300_000, read: () => pieces(300_000) } as never),
     remove: () => Promise.resolve(),
-    tidy: () => Promise.resolve(),
+    removeLeftovers: () => Promise.resolve(),
   };
   await using crowd = await Crowd.open({ memory, files }, { image: ["data_uri"] });
   crowd.run();

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
-import { joined } from "../../src/billing/records.ts";
+import { mergeCommits } from "../../src/billing/records.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 import type { Commit, Store } from "../../src/store/store.ts";
 import { UpstreamFailure } from "../../src/upstreams/failure.ts";
@@ -169,7 +169,7 @@ Deno.test("task desk: a page that finds no task of its model ends after so many 
   const count = MAX_TASKS_SCANNED + 600;
   let commit: Commit = {};
   for (let n = 0; n < count; n++) {
-    commit = joined(commit, { set: addTask({}, taskOf(n, { model: n === 0 ? MODELS[1] : MODELS[0] })).set });
+    commit = mergeCommits(commit, { set: addTask({}, taskOf(n, { model: n === 0 ? MODELS[1] : MODELS[0] })).set });
     if ((n + 1) % 100 > 0) continue;
     await store.commit(null, commit);
     commit = {};

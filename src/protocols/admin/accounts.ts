@@ -13,7 +13,7 @@ import { bucketsSchema } from "../../billing/bucket_prefix.ts";
 import { creditAccount, isCreditReference } from "../../billing/credit.ts";
 import type { KeyRing } from "../../billing/key_ring.ts";
 import type { Meter } from "../../billing/meter.ts";
-import { LEAST_SECRET_CHARACTERS, rotateWebhookSecret } from "../../billing/webhook_secret.ts";
+import { MIN_SECRET_CHARACTERS, rotateWebhookSecret } from "../../billing/webhook_secret.ts";
 import { type Handler, type Inbound, pathParam } from "../../http/inbound.ts";
 import { secondsOf } from "../../lib/clock.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
@@ -29,7 +29,7 @@ export type ReadJson = (inbound: Inbound) => Promise<JsonObject>;
 const NewAccount = z.strictObject({
   id: z.string(),
   balance: z.string().optional(),
-  webhook_secret: secret(LEAST_SECRET_CHARACTERS).optional(),
+  webhook_secret: secret(MIN_SECRET_CHARACTERS).optional(),
   allow_buckets: bucketsSchema().optional(),
 });
 
@@ -124,19 +124,19 @@ export function bucketsHandler(store: Store, readJson: ReadJson): Handler {
 }
 
 /** `POST /admin/v1/accounts/:account/suspend`: the account; its keys are refused from now on. */
-export function suspendHandler(store: Store, keys: Pick<KeyRing, "forgetAccount">): Handler {
+export function suspendHandler(store: Store, keys: Pick<KeyRing, "evictAccount">): Handler {
   return async ({ params }) => {
     const account = await suspendAccount(store, pathParam(params, "account"));
-    keys.forgetAccount(account.id);
+    keys.evictAccount(account.id);
     return answerJson(writeAccount(account));
   };
 }
 
 /** `POST /admin/v1/accounts/:account/resume`: the account; its keys are accepted again. */
-export function resumeHandler(store: Store, keys: Pick<KeyRing, "forgetAccount">): Handler {
+export function resumeHandler(store: Store, keys: Pick<KeyRing, "evictAccount">): Handler {
   return async ({ params }) => {
     const account = await resumeAccount(store, pathParam(params, "account"));
-    keys.forgetAccount(account.id);
+    keys.evictAccount(account.id);
     return answerJson(writeAccount(account));
   };
 }

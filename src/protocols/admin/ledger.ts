@@ -1,6 +1,6 @@
 import { readAccount } from "../../billing/account.ts";
 import type { ChargeRow } from "../../billing/charge.ts";
-import { type LedgerLine, listLedger } from "../../billing/ledger.ts";
+import { type AccountLedgerEntry, listLedgerEntries } from "../../billing/ledger.ts";
 import { type Handler, pathParam } from "../../http/inbound.ts";
 import { secondsOf } from "../../lib/clock.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
@@ -18,12 +18,12 @@ export function ledgerHandler(store: Store): Handler {
   return async ({ params, query }) => {
     const { id } = await readAccount(store, pathParam(params, "account"));
     const page = { ...readPage(query), reverse: readsNewestFirst(query, "asc") };
-    const { lines, next } = await listLedger(store, id, page);
+    const { lines, next } = await listLedgerEntries(store, id, page);
     return answerJson({ data: lines.map(writeLine), next });
   };
 }
 
-function writeLine({ id, at, operation, reference, available, held, rows, detail }: LedgerLine): JsonObject {
+function writeLine({ id, at, operation, reference, available, held, rows, detail }: AccountLedgerEntry): JsonObject {
   return {
     id,
     created_at: secondsOf(at),

@@ -1,5 +1,5 @@
-import { isSigned, type SigningKeys } from "../../files/signed_url.ts";
-import { type Files, isFileName, type StoredFile } from "../../files/files.ts";
+import { isValidSignature, type SigningKeys } from "../../files/signed_url.ts";
+import { type FileStore, isFileName, type StoredFile } from "../../files/files.ts";
 import { type Inbound, pathParam, type Route } from "../../http/inbound.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
 import type { StreamedThing } from "../../videos/results/stream_through.ts";
@@ -8,7 +8,7 @@ import { renderVideoError } from "./videos.ts";
 
 /** What the endpoint of files is made with. */
 export interface FileRouteParts {
-  readonly files: Files;
+  readonly files: FileStore;
   readonly signingKeys: SigningKeys;
   /** Unix milliseconds. */
   readonly now: () => number;
@@ -27,7 +27,7 @@ export function fileRoutes(parts: FileRouteParts): Route[] {
 async function serve(inbound: Inbound, parts: FileRouteParts): Promise<Response> {
   const { query, request } = inbound;
   const name = pathParam(inbound.params, "name");
-  if (!isFileName(name) || !isSigned(name, query, parts.now(), parts.signingKeys)) throw forbidden();
+  if (!isFileName(name) || !isValidSignature(name, query, parts.now(), parts.signingKeys)) throw forbidden();
   if (!await parts.isOwned(name)) throw gone();
   const file = await parts.files.find(name);
   if (file !== null) return answerWith(file, request.headers);

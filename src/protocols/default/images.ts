@@ -54,7 +54,7 @@ function edits({ images, catalog, authenticate, editForm, spool }: DefaultImageP
   return async (inbound) => {
     const credential = await authenticate(inbound);
     const isTrial = isDryRun(inbound.request.headers);
-    const room = spool.room();
+    const room = spool.openRequest();
     try {
       const form = await readEditForm(inbound, editForm, room);
       const read = ({ id }: Model) => readEdit({ ...form, fields: new Map(form.fields).set("model", id) }, catalog);

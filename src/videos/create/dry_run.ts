@@ -1,5 +1,5 @@
 import type { VideoMode } from "../../lib/video_mode.ts";
-import type { Files } from "../../files/files.ts";
+import type { FileStore } from "../../files/files.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
 import { keepInputs } from "./inputs.ts";
 import { planVideo, refuseUnreachable, type VideoCall } from "./plan.ts";
@@ -22,7 +22,10 @@ export interface VideoTrial {
 }
 
 /** Takes what is written, and keeps nothing. */
-const NOWHERE: Pick<Files, "write" | "remove"> = { write: () => Promise.resolve(0), remove: () => Promise.resolve() };
+const NOWHERE: Pick<FileStore, "write" | "remove"> = {
+  write: () => Promise.resolve(0),
+  remove: () => Promise.resolve(),
+};
 
 /**
  * Tries a create: every check of a real one, media included, without a task, a hold, a file or a word to a vendor.

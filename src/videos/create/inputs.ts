@@ -1,4 +1,4 @@
-import type { Files } from "../../files/files.ts";
+import type { FileStore } from "../../files/files.ts";
 import { elementAt } from "../../lib/element_at.ts";
 import { invalidField } from "../../lib/gateway_error.ts";
 import { mediaTypeOf } from "../../lib/media_type.ts";
@@ -23,7 +23,7 @@ export interface KeptInputs {
 }
 
 /** What inputs are looked at and kept with. */
-type InputParts = Pick<VideoParts, "egress" | "media"> & { readonly files: Pick<Files, "write" | "remove"> };
+type InputParts = Pick<VideoParts, "egress" | "media"> & { readonly files: Pick<FileStore, "write" | "remove"> };
 
 /** Whose inputs they are. */
 interface Owner {

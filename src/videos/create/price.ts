@@ -1,4 +1,4 @@
-import { costOf, secondTariff } from "../../billing/tariff.ts";
+import { costOf, videoSecondTariff } from "../../billing/tariff.ts";
 import { secondPriceOf } from "../../catalog/media_sections.ts";
 import { type Money, type Rate, readMoney, readRate } from "../../lib/money.ts";
 import type { FittedOrder, VideoModel } from "./order.ts";
@@ -63,5 +63,5 @@ function madeSeconds({ seconds, isOpen = false }: TaskPrice, reported: number | 
 }
 
 function costOfSeconds(seconds: number, perSecond: Rate): Money {
-  return costOf({ video_second: seconds }, secondTariff(perSecond));
+  return costOf({ video_second: seconds }, videoSecondTariff(perSecond));
 }

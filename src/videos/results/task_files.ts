@@ -1,11 +1,11 @@
-import type { Files } from "../../files/files.ts";
+import type { FileStore } from "../../files/files.ts";
 import { extraMirrorNamesOf, mirrorNamesOf } from "./mirror_names.ts";
 import { MAX_EXTRAS, MAX_RESULTS } from "../polling/poll.ts";
 import type { VideoTask } from "../tasks/task.ts";
 
 /** Removes every copy that the results and extras of a task can have, there or not. */
 export async function removeCopies(
-  files: Files,
+  files: FileStore,
   { id, results, extras = [] }: Pick<VideoTask, "id" | "results" | "extras">,
 ): Promise<void> {
   for (const name of mirrorNamesOf(id, results)) await files.remove(name);
@@ -13,7 +13,7 @@ export async function removeCopies(
 }
 
 /** Removes every copy that a task of this id can have had, whose record is gone. */
-export async function removeAnyCopies(files: Files, id: string): Promise<void> {
+export async function removeAnyCopies(files: FileStore, id: string): Promise<void> {
   const most = { results: Array(MAX_RESULTS).fill(null), extras: Array(MAX_EXTRAS).fill(null) };
   await removeCopies(files, { id, ...most });
 }

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { Files } from "../../files/files.ts";
+import type { FileStore } from "../../files/files.ts";
 import { signedUrl } from "../../files/signed_url.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
 import { concatBytes } from "../../lib/concat_bytes.ts";
@@ -85,7 +85,7 @@ function addressOf({ baseUrl, signingKeys, settings, store }: VideoParts, media:
   return signedUrl(baseUrl(), media.name, store.now() + settings.signedUrlMs, signingKeys);
 }
 
-async function kept(files: Files, media: TaskMedia & { at: "file" }, reserve: (bytes: number) => void) {
+async function kept(files: FileStore, media: TaskMedia & { at: "file" }, reserve: (bytes: number) => void) {
   reserve(media.bytes);
   const file = await files.find(media.name);
   if (!file) throw new GatewayError("invalid_request", "Cannot find the reference any more");

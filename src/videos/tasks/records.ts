@@ -1,5 +1,5 @@
-import { dropHold } from "../../billing/hold.ts";
-import { joined } from "../../billing/records.ts";
+import { deleteHold } from "../../billing/hold.ts";
+import { mergeCommits } from "../../billing/records.ts";
 import type { TimeIndexEntry } from "../../lib/time_index_entry.ts";
 import type { Commit, CommitResult, Entry, Job, Key, Store } from "../../store/store.ts";
 import { writtenVersion } from "../../store/written_version.ts";
@@ -124,7 +124,7 @@ function indexOf(task: VideoTask): NonNullable<Commit["set"]>[number][] {
 /** The commit with a new task in it, and the job that hands it to a vendor. */
 export function addTask(commit: Commit, task: VideoTask): Commit {
   const key = taskKey(task.id);
-  return joined(commit, {
+  return mergeCommits(commit, {
     check: [{ key, version: null }],
     set: [{ key, value: packTask(task) }, ...indexOf(task)],
     addJobs: [{ kind: "video_submit" satisfies VideoJobKind, ref: task.id, dueAt: task.createdAt }],
@@ -135,10 +135,10 @@ export function addTask(commit: Commit, task: VideoTask): Commit {
 export function changeTask(commit: Commit, entry: TaskEntry, change: Partial<VideoTask>): Commit {
   const { key, version, value: before } = entry;
   const after = { ...before, ...change };
-  const changed = joined(commit, { check: [{ key, version }], set: [{ key, value: packTask(after) }] });
+  const changed = mergeCommits(commit, { check: [{ key, version }], set: [{ key, value: packTask(after) }] });
   if (before.status === after.status) return changed;
   const [left, entered] = [indexOf(before), indexOf(after)];
-  return joined(changed, {
+  return mergeCommits(changed, {
     delete: withoutKeysOf(left, entered).map(({ key }) => key),
     set: withoutKeysOf(entered, left),
   });
@@ -166,7 +166,7 @@ export function removeTask(commit: Commit, { key, version, value: task }: TaskEn
   const { id, copiedAt } = task;
   const kept = copiedAt === undefined ? [] : [keptFilesKey({ id, copiedAt })];
   const removed = { check: [{ key, version }], delete: [key, ...indexOf(task).map((entry) => entry.key), ...kept] };
-  return dropHold(joined(commit, removed), id);
+  return deleteHold(mergeCommits(commit, removed), id);
 }
 
 /** A task whose results were copied into the file store. */
@@ -177,12 +177,12 @@ export interface KeptFiles {
 
 /** The commit in which a task stands among those with copies. */
 export function addKeptFiles(commit: Commit, kept: KeptFiles): Commit {
-  return joined(commit, { set: [{ key: keptFilesKey(kept), value: true }] });
+  return mergeCommits(commit, { set: [{ key: keptFilesKey(kept), value: true }] });
 }
 
 /** The commit in which a task stands among them no more. */
 export function dropKeptFiles(commit: Commit, kept: KeptFiles): Commit {
-  return joined(commit, { delete: [keptFilesKey(kept)] });
+  return mergeCommits(commit, { delete: [keptFilesKey(kept)] });
 }
 
 /**
@@ -200,17 +200,17 @@ export async function scanKeptFiles(store: Store, after: KeptFiles | null, limit
 
 /** The commit with a job in it. */
 export function addJob(commit: Commit, kind: VideoJobKind, ref: string, dueAt: number): Commit {
-  return joined(commit, { addJobs: [{ kind, ref, dueAt }] });
+  return mergeCommits(commit, { addJobs: [{ kind, ref, dueAt }] });
 }
 
 /** The commit with the end of a claimed job in it. */
 export function settleJob(commit: Commit, job: Job | null): Commit {
-  return job === null ? commit : joined(commit, { completeJobs: [job] });
+  return job === null ? commit : mergeCommits(commit, { completeJobs: [job] });
 }
 
 /** The commit with the postponement of a submit job in it. */
 export function putOffSubmit(commit: Commit, job: Job, dueAt: number, attempt: number): Commit {
-  if (job.kind === "video_submit_retry") return joined(commit, { postponeJobs: [{ job, dueAt, attempt }] });
+  if (job.kind === "video_submit_retry") return mergeCommits(commit, { postponeJobs: [{ job, dueAt, attempt }] });
   return addJob(settleJob(commit, job), "video_submit_retry", job.ref, dueAt);
 }
 
@@ -234,5 +234,5 @@ export function addIdempotency(
   ttlMs: number,
 ): Commit {
   const at = idempotencyKey(keyId, key);
-  return joined(commit, { check: [{ key: at, version: null }], set: [{ key: at, value: record, ttlMs }] });
+  return mergeCommits(commit, { check: [{ key: at, version: null }], set: [{ key: at, value: record, ttlMs }] });
 }

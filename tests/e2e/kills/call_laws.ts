@@ -1,5 +1,5 @@
 import { assertEquals, assertGreater, assertLessOrEqual } from "@std/assert";
-import { listLedger } from "../../../src/billing/ledger.ts";
+import { listLedgerEntries } from "../../../src/billing/ledger.ts";
 import type { Money } from "../../../src/lib/money.ts";
 import type { StoreEngine } from "../../../src/store/engine.ts";
 import { valueAt } from "../../support/items.ts";
@@ -37,7 +37,7 @@ async function chargedIn(store: StoreEngine, account: string): Promise<Record<Ca
   const charged: Record<string, Charged> = { text: nothing(), image: nothing(), cache: nothing() };
   let after: string | undefined;
   do {
-    const { lines, next } = await listLedger(store, account, { after, limit: 100 });
+    const { lines, next } = await listLedgerEntries(store, account, { after, limit: 100 });
     for (const { kind, amount, requestId } of lines.flatMap(({ rows }) => rows)) {
       valueAt(charged, kind).calls++;
       valueAt(charged, kind).cost += amount;

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertLessOrEqual } from "@std/assert";
-import { listLedger } from "../../../src/billing/ledger.ts";
+import { listLedgerEntries } from "../../../src/billing/ledger.ts";
 import { readHold } from "../../../src/billing/hold.ts";
 import { type Money, readMoney, writeMoney } from "../../../src/lib/money.ts";
 import type { StoreEngine } from "../../../src/store/engine.ts";
@@ -133,14 +133,14 @@ async function until<T>(look: () => Promise<T>, isReached: (value: T) => boolean
   }
 }
 
-type VideoLine = Awaited<ReturnType<typeof listLedger>>["lines"][number];
+type VideoLine = Awaited<ReturnType<typeof listLedgerEntries>>["lines"][number];
 
 /** The lines of holds and of their ends, oldest first, by task. */
 async function videoLines(store: StoreEngine, account: string): Promise<Map<string, VideoLine[]>> {
   const byTask = new Map<string, VideoLine[]>();
   let after: string | undefined;
   do {
-    const { lines, next } = await listLedger(store, account, { after, limit: 100 });
+    const { lines, next } = await listLedgerEntries(store, account, { after, limit: 100 });
     for (const line of lines.filter(({ operation }) => ["hold", "capture", "release"].includes(operation))) {
       byTask.set(line.reference, [...byTask.get(line.reference) ?? [], line]);
     }

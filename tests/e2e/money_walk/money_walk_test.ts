@@ -6,7 +6,7 @@ import { readConfig } from "../../../src/config/config.ts";
 import { silentLog } from "../../../src/lib/log.ts";
 import { type Money, readMoney } from "../../../src/lib/money.ts";
 import { startSandbox } from "../../../src/sandbox/mod.ts";
-import { eventually } from "../../support/purse.ts";
+import { eventually } from "../../support/account_money.ts";
 import { SeededRandom } from "./random.ts";
 import { CONTEXT_TOKENS, type Manner, startWalkVendor } from "./vendor.ts";
 

@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { aTurn } from "../../billing/support.ts";
+import { eventLoopTurn } from "../../billing/support.ts";
 import { administration } from "./support.ts";
 
 Deno.test("POST …/keys shows the secret once, and lists never do", async () => {
@@ -25,7 +25,7 @@ Deno.test("GET …/keys tells when a key was last used, in hours", async () => {
   const { secret } = (await call("POST", "/acme/keys")).body;
   clock.advance(60_000);
   await keys.resolve(secret);
-  await aTurn();
+  await eventLoopTurn();
   assertEquals((await call("GET", "/acme/keys")).body.data[0].last_used_at, clock.now() / 1000);
 });
 

@@ -1,7 +1,7 @@
 import { readMoney } from "../../src/lib/money.ts";
 
 /** Where an account's money is looked at. */
-export interface PurseOptions {
+export interface AccountMoneyOptions {
   readonly address: string;
   readonly adminKey: string;
   /** Default `demo`. */
@@ -18,7 +18,7 @@ export interface ChargedRequest {
 }
 
 /** What an account has, through the admin API. */
-export function purse({ address, adminKey, account = "demo" }: PurseOptions) {
+export function accountMoney({ address, adminKey, account = "demo" }: AccountMoneyOptions) {
   async function ask(path: string) {
     const response = await fetch(`${address}/admin/v1/accounts/${account}${path}`, {
       headers: { authorization: `Bearer ${adminKey}` },
@@ -40,7 +40,7 @@ export function purse({ address, adminKey, account = "demo" }: PurseOptions) {
 }
 
 /** An account's purse. */
-export type Purse = ReturnType<typeof purse>;
+export type Purse = ReturnType<typeof accountMoney>;
 
 /** Waits until a look finds something; for what a server does after it has answered. */
 export async function eventually<T>(look: () => Promise<T | null | false> | T | null | false): Promise<T> {

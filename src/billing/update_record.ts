@@ -11,7 +11,7 @@ const MOST_TRIES = 8;
  * @returns The value that now stands, or null when there is no such record.
  * @throws {GatewayError} `conflict` when other writers came between again and again.
  */
-export async function changeRecord<T>(store: Store, key: Key, change: (value: T) => T): Promise<T | null> {
+export async function updateRecord<T>(store: Store, key: Key, change: (value: T) => T): Promise<T | null> {
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const [entry] = await store.get<T>([key]);
     if (!entry) return null;

@@ -1,4 +1,4 @@
-import { isBelowPrefix } from "../billing/bucket_prefix.ts";
+import { isInBucket } from "../billing/bucket_prefix.ts";
 import { accountKey, type AccountRecord } from "../billing/records.ts";
 import type { PriceKey } from "../billing/tariff.ts";
 import type { Model } from "../catalog/model.ts";
@@ -11,8 +11,8 @@ import type { JsonObject } from "../lib/json_object.ts";
 import type { Store } from "../store/store.ts";
 import { allowanceOf, allowsTool, NO_ALLOWANCES } from "../upstreams/allowances.ts";
 import type { Provider } from "../upstreams/provider.ts";
-import type { NamedState, Owner } from "./records.ts";
-import type { VendorState } from "./vendor_state.ts";
+import type { Owner, StateReference } from "./records.ts";
+import type { StateOwnership } from "./state_ownership.ts";
 
 /** A request that may name state at vendors. */
 export interface StateRequest {
@@ -31,7 +31,7 @@ export interface StateRequest {
 /** What permission is decided by. */
 export interface StateParts {
   readonly store: Store;
-  readonly vendorState: VendorState;
+  readonly vendorState: StateOwnership;
   readonly providers: ReadonlyMap<string, Provider>;
 }
 
@@ -90,7 +90,7 @@ function isOpenToAll(grammar: RequestGrammar, { kind, field }: ContextReference)
 /** A reference, what an allowance calls it, and its owner where the gateway knows one. */
 interface Named {
   readonly reference: ContextReference;
-  readonly state: NamedState;
+  readonly state: StateReference;
   readonly owner: Owner | null;
 }
 
@@ -105,7 +105,7 @@ const HANDED_OUT: Partial<Readonly<Record<ReferenceKind, string>>> = {
   audio: "audio",
 };
 
-async function namedIn(references: readonly ContextReference[], vendorState: VendorState): Promise<Named[]> {
+async function namedIn(references: readonly ContextReference[], vendorState: StateOwnership): Promise<Named[]> {
   const rest = references.filter(({ kind }) => kind !== "bucket");
   const states = rest.map(({ kind, id }) => ({ kind, id: kind === "file" ? fileNameOf(id) : id.trim() }));
   const known = states.some(({ kind }) => HANDED_OUT[kind]) ? await vendorState.owners(states) : [];
@@ -124,7 +124,7 @@ async function refuseBuckets(references: readonly ContextReference[], accountId:
   if (buckets.length === 0) return;
   const [account] = await store.get<AccountRecord>([accountKey(accountId)]);
   const prefixes = account?.value.allowBuckets ?? [];
-  const refused = buckets.find(({ id }) => !isBelowPrefix(id.trim(), prefixes));
+  const refused = buckets.find(({ id }) => !isInBucket(id.trim(), prefixes));
   if (refused === undefined) return;
   throw invalidField(
     refused.field,

@@ -5,15 +5,15 @@ import type { Log } from "../lib/log.ts";
 import { type Money, writeMoney } from "../lib/money.ts";
 import type { CommitResult, Store } from "../store/store.ts";
 import { storageUnavailable } from "../store/write_health.ts";
-import { addCharge, type ChargeRow, fittingRows, totalOf } from "./charge.ts";
+import { addCharge, type ChargeRow, countFittingRows, totalOf } from "./charge.ts";
 
 /** What a purse works with. */
-export interface PurseOptions {
+export interface AccountMeterOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
   /** How long a charge waits for others to join it. */
-  readonly lingerMs: number;
+  readonly groupDelayMs: number;
 }
 
 /** A call for which money is reserved. */
@@ -54,9 +54,9 @@ const MAX_DELAYED_ROWS = 10_000;
  * Charges that come while a commit is under way form the next group, so that a busy account costs one commit at a
  * time however many requests it makes.
  */
-export class Purse {
+export class AccountMeter {
   /** Calls that may still reserve or charge; while there are any, the purse must not be dropped. */
-  users = 0;
+  userCount = 0;
   #available: Money = 0n;
   #undurable: Money = 0n;
   #reserved: Money = 0n;
@@ -73,7 +73,7 @@ export class Purse {
   #stopRetry: (() => void) | null = null;
   #delayMs = MIN_DELAY_MS;
 
-  constructor(readonly account: string, private readonly options: PurseOptions) {}
+  constructor(readonly account: string, private readonly options: AccountMeterOptions) {}
 
   /** What a new call can reserve: the balance less what open calls have reserved. */
   get spendable(): Money {
@@ -86,29 +86,29 @@ export class Purse {
   }
 
   /** How long ago the balance was read; infinite when that must not be relied on. */
-  get ageMs(): number {
+  get balanceAgeMs(): number {
     const age = this.options.clock.now() - this.#readAt;
     return age >= 0 ? age : Infinity;
   }
 
   /** Whether nothing is lost when the purse is dropped. */
   get isIdle(): boolean {
-    return this.users === 0 && this.#lane === null && this.#delayed.length === 0;
+    return this.userCount === 0 && this.#lane === null && this.#delayed.length === 0;
   }
 
-  /** Reserves money for a call in memory, until {@linkcode Purse.unreserve} is called with the same call. */
+  /** Reserves money for a call in memory, until {@linkcode AccountMeter.releaseReservation} is called with the same call. */
   reserve(call: OpenCall): void {
     this.#open.add(call);
     this.#reserved += call.amount;
   }
 
   /** Ends a reservation. */
-  unreserve(call: OpenCall): void {
+  releaseReservation(call: OpenCall): void {
     if (this.#open.delete(call)) this.#reserved -= call.amount;
   }
 
   /** Sets what is called when the account is overdrawn too far, which may be now. */
-  watch(call: OpenCall, onOverdrawn: () => void): void {
+  onOverdrawn(call: OpenCall, onOverdrawn: () => void): void {
     call.onOverdrawn = onOverdrawn;
     this.#endIfOverdrawn();
   }
@@ -120,7 +120,7 @@ export class Purse {
   }
 
   /** Reads the balance after the commit under way; joins a read that was asked for. Rejects as the store does. */
-  read(): Promise<void> {
+  readBalance(): Promise<void> {
     const reading = this.#reading ??= Promise.withResolvers<void>();
     this.#run();
     return reading.promise;
@@ -140,7 +140,7 @@ export class Purse {
   }
 
   /** Sends what waits without lingering, and what was delayed once more; what is not taken then is lost. */
-  async settle(): Promise<void> {
+  async flush(): Promise<void> {
     this.#hurried = true;
     this.#stopLingering?.();
     await this.#lane;
@@ -169,7 +169,7 @@ export class Purse {
         // Also without lingering this lets the charges of the same turn of the event loop come along.
         await this.#linger();
         const rows = this.#waiting.map(({ row }) => row);
-        await this.#commitGroup(this.#waiting.splice(0, fittingRows(rows, this.options.store.limits)));
+        await this.#commitGroup(this.#waiting.splice(0, countFittingRows(rows, this.options.store.limits)));
       }
     }
     this.#lane = null;
@@ -210,7 +210,7 @@ export class Purse {
   }
 
   #linger(): Promise<void> | void {
-    const { lingerMs, clock } = this.options;
+    const { groupDelayMs: lingerMs, clock } = this.options;
     if (lingerMs === 0 || this.#hurried) return;
     return new Promise((resolve) => {
       const stop = clock.after(lingerMs, resolve);

@@ -1,31 +1,31 @@
 import type { Log } from "../lib/log.ts";
 import type { Store } from "../store/store.ts";
-import { addOwners, type NamedState, type Owner, type OwnerEntry, readOwners, renewOwner } from "./records.ts";
+import { addOwners, type Owner, type OwnerEntry, readOwners, renewOwner, type StateReference } from "./records.ts";
 
 /** Who owns what vendors keep and name by an id. */
-export interface VendorState {
+export interface StateOwnership {
   /**
    * Gives ids to an account. Resolves once that is durable; only then may the ids reach the caller. An id that has an
    * owner keeps it.
    */
-  keep(owner: Owner, states: readonly NamedState[]): Promise<void>;
+  keep(owner: Owner, states: readonly StateReference[]): Promise<void>;
   /** The owners of ids, in their order; null for an id that the gateway never gave out. */
-  owners(states: readonly NamedState[]): Promise<readonly (Owner | null)[]>;
+  owners(states: readonly StateReference[]): Promise<readonly (Owner | null)[]>;
 }
 
 const MAX_STATES_PER_COMMIT = 50;
 const RENEWED_AFTER_MS = 86_400_000;
 
 /** Ownership in the store. Commits of requests that run at the same time are grouped by the store. */
-export function createVendorState({ store, log }: { readonly store: Store; readonly log: Log }): VendorState {
-  async function keepSome(owner: Owner, states: readonly NamedState[]): Promise<void> {
+export function createStateOwnership({ store, log }: { readonly store: Store; readonly log: Log }): StateOwnership {
+  async function keepSome(owner: Owner, states: readonly StateReference[]): Promise<void> {
     const { ok } = await store.commit(null, addOwners(states, owner, store.now()));
     if (ok) return;
     const known = await readOwners(store, states);
     for (const [index, state] of states.entries()) await keepOne(owner, state, known[index]);
   }
 
-  async function keepOne(owner: Owner, state: NamedState, known: OwnerEntry | null): Promise<void> {
+  async function keepOne(owner: Owner, state: StateReference, known: OwnerEntry | null): Promise<void> {
     const now = store.now();
     if (known === null) {
       const { ok } = await store.commit(null, addOwners([state], owner, now));

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import type { IssuedId } from "../../src/conversation/issued_ids.ts";
 import type { Log } from "../../src/lib/log.ts";
-import { createVendorState } from "../../src/ownership/vendor_state.ts";
+import { createStateOwnership } from "../../src/ownership/state_ownership.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
@@ -15,7 +15,7 @@ async function state() {
   const events: string[] = [];
   const note = (event: string) => void events.push(event);
   const log: Log = { debug: note, info: note, warn: note, error: note };
-  const vendorState = createVendorState({ store, log });
+  const vendorState = createStateOwnership({ store, log });
   const accountOf = async (kind: IssuedId["kind"], id: string) =>
     (await vendorState.owners([{ kind, id }]))[0]?.account;
   return { clock, vendorState, events, accountOf };

@@ -1,6 +1,6 @@
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Money } from "../lib/money.ts";
-import type { Reserve } from "./meter.ts";
+import type { ReservationRule } from "./meter.ts";
 
 /**
  * Reserves for a call that may be served by other models when the first fails: the most that any of them may cost, of
@@ -8,7 +8,7 @@ import type { Reserve } from "./meter.ts";
  *
  * @param reserves At least one; of the others, those that do not fit are left out.
  */
-export function joinedReserve([first, ...others]: readonly Reserve[]): Reserve {
+export function highestReservation([first, ...others]: readonly ReservationRule[]): ReservationRule {
   if (others.length === 0) return first;
   return (spendable) => {
     const reserved = first(spendable);
@@ -18,7 +18,7 @@ export function joinedReserve([first, ...others]: readonly Reserve[]): Reserve {
   };
 }
 
-function amountOrNothing(reserve: Reserve, spendable: Money): Money {
+function amountOrNothing(reserve: ReservationRule, spendable: Money): Money {
   try {
     return reserve(spendable).amount;
   } catch (error) {
