@@ -4,7 +4,7 @@ import { type JsonScan, scanJson } from "../lib/json.ts";
 import { hasRepeatedMember } from "../lib/json_members.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import { hasMoreValuesThan } from "../lib/json_values.ts";
-import { findSyntaxMistake } from "../lib/json_syntax.ts";
+import { jsonMistakeIn } from "../lib/json_mistake.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import { type BodyLimits, type BodySource, readBody } from "./body.ts";
 
@@ -112,7 +112,7 @@ function parsed(text: string): unknown {
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     if (text.trim() === "") throw notAnObject("an empty body");
-    const mistake = findSyntaxMistake(text);
+    const mistake = jsonMistakeIn(text, error);
     if (mistake === null) throw new GatewayError("invalid_request", "Cannot read the body as JSON");
     const { found, position, line, column } = mistake;
     throw new GatewayError(

@@ -15,6 +15,7 @@ import { framesIn, isWholeData, type RawFrame, refuseManyValues } from "./stream
 import { bytesOfLatin1, edited, endsFrame, latin1Of, type LineEdit, textOfLatin1 } from "./stream_lines.ts";
 import { StreamSample } from "./stream_sample.ts";
 import type { TextAttempt } from "./attempt.ts";
+import { hasReport, onEndMarker, onLostCharge, onReport, type PassState, RELAYING, SETTLED } from "./pass_state.ts";
 import { isUsageAwaited, usageSoFar } from "./turn_usage.ts";
 
 /**
@@ -34,17 +35,10 @@ export class PassRelay implements Relay {
   #sent = "";
   /** The empty line of a frame that was taken out is still to come. */
   #hidesBlank = false;
-  /** The form's own end mark was seen, after which nothing is to be charged. */
-  #sawMark = false;
-  /** The vendor has told the caller of a failure itself. */
-  #reported = false;
+  #state: PassState = RELAYING;
   /** Whether hosted tools were offered, whose calls raise the ceiling of a usage that is believed. */
   readonly #countsHostedCalls: boolean;
   #hostedCalls = 0;
-  /** The charge is durable. */
-  #charged = false;
-  /** The charge could not be made durable. */
-  #chargeLost = false;
 
   constructor(readonly attempt: TextAttempt, pass: PassThrough) {
     this.#countsHostedCalls = attempt.measure.hostedTools > 0;
@@ -54,7 +48,7 @@ export class PassRelay implements Relay {
   }
 
   get awaitsUsage(): boolean {
-    return !this.#charged && isUsageAwaited(this.attempt, this.#watcher.usage());
+    return this.#state.phase !== "settled" && isUsageAwaited(this.attempt, this.#watcher.usage());
   }
 
   take(bytes: Uint8Array<ArrayBuffer>): Bytes | Promise<Bytes> {
@@ -68,28 +62,36 @@ export class PassRelay implements Relay {
     const shown = edits.length === 0 ? frames : edited(frames, edits);
     const asItCame = isFresh && edits.length === 0;
     const out = asItCame ? bytes.subarray(0, frames.length) : bytesOfLatin1(shown);
-    if (this.#sawMark && !this.#charged) return this.#chargeThenSend(shown, out);
-    if (this.#reported && !this.#charged) return this.#chargeThenReport(shown, out);
-    return this.#send(shown, out);
+    switch (this.#state.phase) {
+      case "ended":
+        return this.#chargeThenSend(shown, out);
+      case "failed":
+        return this.#chargeThenReport(shown, out);
+      case "relaying":
+      case "unpaid":
+      case "settled":
+        return this.#send(shown, out);
+    }
   }
 
   async end(): Promise<Bytes> {
     const rest = this.#buffer.end();
     const shown = this.#closed(edited(rest, [...this.#look(rest), ...halfFrameIn(rest)]));
     const out = bytesOfLatin1(shown);
-    if (!this.#charged && !this.#watcher.ended()) {
+    if (this.#state.phase !== "settled" && !this.#watcher.ended()) {
       await this.#charge("cut");
       const sent = this.#send(shown, out);
-      return this.#reported ? sent : joined(sent, this.#failure(cutShort(this.attempt)));
+      return hasReport(this.#state) ? sent : joined(sent, this.#failure(cutShort(this.attempt)));
     }
     return await this.#chargeThenSend(shown, out);
   }
 
   async fail(thrown: unknown): Promise<Bytes> {
-    if (this.#charged) return null;
-    const isComplete = this.#watcher.ended() && !this.#chargeLost && !(thrown instanceof GatewayError);
+    const { phase } = this.#state;
+    if (phase === "settled") return null;
+    const isComplete = this.#watcher.ended() && phase !== "unpaid" && !(thrown instanceof GatewayError);
     await this.#charge(isComplete ? "completed" : "cut").catch(() => {}); // Logged by the meter.
-    return isComplete || this.#reported ? null : this.#failure(streamError(thrown, this.attempt));
+    return isComplete || hasReport(this.#state) ? null : this.#failure(streamError(thrown, this.attempt));
   }
 
   left(): void {
@@ -114,15 +116,15 @@ export class PassRelay implements Relay {
   }
 
   async #chargeThenSend(shown: string, out: Uint8Array<ArrayBuffer>): Promise<Bytes> {
-    if (!this.#charged) await this.#charge("completed");
-    this.#charged = true;
+    if (this.#state.phase !== "settled") await this.#charge("completed");
+    this.#state = SETTLED;
     return this.#send(shown, out);
   }
 
   /** Clients end at a reported failure as they do at the end mark. It reaches them also when the charge is lost. */
   async #chargeThenReport(shown: string, out: Uint8Array<ArrayBuffer>): Promise<Bytes> {
     await this.#charge("cut").catch(() => {}); // Logged by the meter.
-    this.#charged = true;
+    this.#state = SETTLED;
     return this.#send(shown, out);
   }
 
@@ -155,7 +157,7 @@ export class PassRelay implements Relay {
 
   #follow(data: string): void {
     this.#watcher.follow(data);
-    this.#sawMark ||= this.#watcher.isFinal();
+    if (this.#watcher.isFinal()) this.#state = onEndMarker(this.#state);
   }
 
   /**
@@ -167,7 +169,7 @@ export class PassRelay implements Relay {
     const said = textOfLatin1(data);
     const event = this.#watcher.failureIn(said);
     if (event === null) return null;
-    this.#reported = true;
+    this.#state = onReport(this.#state);
     if (this.attempt.provider.redact(said) === said) return null;
     return latin1Of(this.#failureFrames(reportedFailure(event, this.attempt), before));
   }
@@ -177,7 +179,7 @@ export class PassRelay implements Relay {
     try {
       await chargeText(this.attempt, await this.#usage(state), state);
     } catch (thrown) {
-      this.#chargeLost = true;
+      this.#state = onLostCharge(this.#state);
       throw thrown;
     }
   }
