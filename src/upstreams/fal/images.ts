@@ -9,7 +9,16 @@ import type { ImageOrder, ImageOutcome, ImageUpstream } from "../image_upstream.
 import { dataUriOf, jsonBody } from "../json_body.ts";
 import type { JsonExtras, Outbound } from "../outbound_call.ts";
 import { type FalImageEndpoint, type FalImageInputs, imageEndpointFor } from "./image_inputs.ts";
-import { isJobsOwn, isRefusal, placeOf, readRefusal, readStatus, readSubmission, RESENT_STATUSES } from "./queue.ts";
+import {
+  isJobsOwn,
+  isRefusal,
+  isResultPending,
+  placeOf,
+  readRefusal,
+  readStatus,
+  readSubmission,
+  RESENT_STATUSES,
+} from "./queue.ts";
 
 /** Pictures on fal's queue. Source: fal documentation, "Queue API"; the schemas of each model. */
 
@@ -112,7 +121,7 @@ async function resultOf(outbound: Outbound, place: string, extras: JsonExtras): 
     return await outbound.json("GET", place, null, (body) => readResult(body, outbound), extras);
   } catch (thrown) {
     if (!(thrown instanceof UpstreamFailure)) throw thrown;
-    if (thrown.message.includes("still in progress")) return { status: "pending" };
+    if (isResultPending(thrown)) return { status: "pending" };
     if (isJobsOwn(thrown)) return { status: "failed", failure: thrown };
     throw thrown;
   }

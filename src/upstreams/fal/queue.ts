@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { chat } from "../../conversation/codecs/chat/mod.ts";
+import { ERROR_TEXTS } from "../error_texts.ts";
 import type { FailureKind, UpstreamFailure } from "../failure.ts";
 import type { Outbound, VendorRefusal } from "../outbound_call.ts";
 
@@ -63,23 +64,33 @@ export function isJobsOwn({ kind, facts: { status } }: UpstreamFailure): boolean
   return status === 500 || (kind === "invalid" && status !== null && status !== 404);
 }
 
-const Detail = z.object({ detail: z.array(z.object({ type: text })).nonempty() });
+/** Whether a result was asked for before it can be read. */
+export function isResultPending({ message, facts: { status, vendorCode } }: UpstreamFailure): boolean {
+  return status === 400 && vendorCode === undefined && ERROR_TEXTS.falResultPending.test(message);
+}
 
-/** Reads an error body, `{detail}`, which is a text or a list of what is wrong. */
+const ModelError = z.object({ detail: z.array(z.object({ type: text })).nonempty() });
+
+const RequestError = z.object({ error_type: text });
+
+/**
+ * Reads an error body: `{detail: [{type}]}` of a model, `{detail, error_type}` of the queue. Source: fal documentation,
+ * "Errors" and "Request errors".
+ */
 export function readRefusal(body: unknown): VendorRefusal {
   const said = chat.upstream.readError(body);
-  const code = Detail.safeParse(body).data?.detail[0]?.type ?? said.code;
+  const type = ModelError.safeParse(body).data?.detail[0]?.type ?? RequestError.safeParse(body).data?.error_type;
+  const code = type ?? said.code;
   return { ...said, code, kind: kindOf(code, said.message), isContentRefusal: isRefusal(code) };
 }
 
-/** Whether a word of the vendor's says that its content rules forbid a request or its result. */
-export function isRefusal(code: string | null): boolean {
-  return code === "content_policy_violation";
+/** Whether an error type says that the vendor's content rules forbid a request or its result. */
+export function isRefusal(type: string | null): boolean {
+  return type === "content_policy_violation";
 }
 
-/** What the vendor's words mean where its status would mislead; else undefined. */
-function kindOf(code: string | null, message: string): FailureKind | undefined {
-  if (isRefusal(code)) return "invalid";
-  // A 403 that has no code: our balance is used up.
-  return /exhausted balance/i.test(message) ? "unavailable" : undefined;
+/** The kind of an error whose status would mislead; undefined for others. */
+function kindOf(type: string | null, message: string): FailureKind | undefined {
+  if (isRefusal(type)) return "invalid";
+  return type === null && ERROR_TEXTS.falBalanceExhausted.test(message) ? "unavailable" : undefined;
 }

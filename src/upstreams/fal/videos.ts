@@ -7,7 +7,16 @@ import { type VideoExchange, videoExchange } from "../video_exchange.ts";
 import { failed, failedWith, finished, pending, pendingAs } from "../video_progress.ts";
 import type { CancelOutcome, VideoJobHandle, VideoProgress, VideoUpstream } from "../video_upstream.ts";
 import { endpointFor } from "./inputs.ts";
-import { isJobsOwn, isRefusal, placeOf, readRefusal, readStatus, readSubmission, RESENT_STATUSES } from "./queue.ts";
+import {
+  isJobsOwn,
+  isRefusal,
+  isResultPending,
+  placeOf,
+  readRefusal,
+  readStatus,
+  readSubmission,
+  RESENT_STATUSES,
+} from "./queue.ts";
 import { REFUSED_OPTIONS } from "./refused_options.ts";
 
 /** fal's queue. Source: fal documentation, "Queue API" (submit, status, result, cancel) and "Errors". */
@@ -86,7 +95,7 @@ async function resultOf(outbound: Outbound, exchange: VideoExchange, place: stri
     });
   } catch (thrown) {
     if (!(thrown instanceof UpstreamFailure)) throw thrown;
-    if (thrown.message.includes("still in progress")) return pending(true);
+    if (isResultPending(thrown)) return pending(true);
     if (isJobsOwn(thrown)) return failedWith(thrown);
     throw thrown;
   }

@@ -2,6 +2,7 @@ import * as z from "zod";
 import type { VideoMode } from "../../lib/video_mode.ts";
 import { content } from "../../conversation/codecs/content/mod.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
+import { ERROR_TEXTS } from "../error_texts.ts";
 import { UpstreamFailure } from "../failure.ts";
 import type { Outbound, VendorRefusal } from "../outbound_call.ts";
 import { openStreamedResult } from "../streamed_result.ts";
@@ -234,7 +235,10 @@ function readRefusal(body: unknown): VendorRefusal {
   return isRefusal(said.code, said.message) ? { ...said, kind: "invalid", isContentRefusal: true } : said;
 }
 
+/** The codes of the vendor's content rules. */
+const CONTENT_RULES = /SAFETY|PROHIBITED_CONTENT/;
+
 /** Whether the vendor's content rules forbid it. */
 function isRefusal(code: string | number | null | undefined, message: string | null | undefined): boolean {
-  return /SAFETY|PROHIBITED_CONTENT/.test(`${code ?? ""} ${message ?? ""}`);
+  return CONTENT_RULES.test(String(code ?? "")) || ERROR_TEXTS.googleContentRefusal.test(message ?? "");
 }

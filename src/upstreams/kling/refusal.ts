@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { ERROR_TEXTS } from "../error_texts.ts";
 import type { FailureKind, UpstreamFailure } from "../failure.ts";
 import type { Outbound, VendorRefusal } from "../outbound_call.ts";
 
@@ -43,8 +44,6 @@ const VERDICTS: Readonly<Record<number, Verdict>> = {
 const CONTENT_CODES: ReadonlySet<number> = new Set([1300, 1301]);
 /** The job does not exist. */
 const MISSING_CODES: ReadonlySet<string> = new Set(["1202", "1203"]);
-/** A failed job has a message and no code. */
-const CONTENT_WORDS = /risk control|sensitive|content (?:policy|security)|moderation/i;
 
 const Envelope = z.object({ code: z.number(), message: z.string().nullish().catch(null) });
 
@@ -82,5 +81,5 @@ export function isMissing({ facts: { status, vendorCode } }: UpstreamFailure): b
 
 /** Whether the message of a failed job names content rules as the reason. */
 export function isContentFailure(words: string): boolean {
-  return CONTENT_WORDS.test(words);
+  return ERROR_TEXTS.klingContentRefusal.test(words);
 }

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { chat } from "../../conversation/codecs/chat/mod.ts";
+import { ERROR_TEXTS } from "../error_texts.ts";
 import type { FailureKind } from "../failure.ts";
 import type { VendorRefusal } from "../outbound_call.ts";
 
@@ -57,8 +58,7 @@ export function readRefusal(body: unknown): VendorRefusal {
   const code = inside?.error?.code ?? inside?.base_resp?.status_code ?? null;
   const message = said.message || inside?.base_resp?.status_msg || "";
   const known = code === null ? undefined : VERDICTS[code];
-  // The newer form has no code of its own for what the older one numbers 1026 and 1027, only these words.
-  const isContentRefusal = known?.isContentRefusal ?? /\bnew_sensitive\b/.test(message);
+  const isContentRefusal = known?.isContentRefusal ?? ERROR_TEXTS.minimaxContentRefusal.test(message);
   return {
     ...said,
     message,

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { chat } from "../../conversation/codecs/chat/mod.ts";
+import { ERROR_TEXTS } from "../error_texts.ts";
 import type { VendorRefusal } from "../outbound_call.ts";
 
 /**
@@ -69,12 +70,9 @@ export function placeOf(id: string): string {
   return `/predictions/${encodeURIComponent(id)}`;
 }
 
-/** Words by which models tell that content rules forbid a request or its result: there is no code. */
-const CONTENT_RULES = /flagged as sensitive|\bE005\b|NSFW content|content[ _-]?(?:policy|moderation|filter)|moderated/i;
-
-/** Whether a failure's words say that content rules are the reason. */
+/** Whether the text of an error says that content rules forbid a request or its result. */
 export function isRefusal(said: string): boolean {
-  return CONTENT_RULES.test(said);
+  return ERROR_TEXTS.replicateContentRefusal.test(said);
 }
 
 /** What is told of a result that is there no more. */
@@ -87,7 +85,7 @@ export function readReplicateError(body: unknown): VendorRefusal {
   const said = chat.upstream.readError(body);
   const message = said.message.trim();
   const field = InvalidFields.safeParse(body).data?.invalid_fields[0]?.field || said.field;
-  const wait = /resets in ~?(\d{1,4}) ?s/.exec(message)?.[1];
+  const wait = ERROR_TEXTS.replicateRateLimitReset.exec(message)?.[1];
   const refusal = isRefusal(message) ? { kind: "invalid", isContentRefusal: true } as const : {};
   return { ...said, message, field, retryAfterSeconds: wait ? Number(wait) : said.retryAfterSeconds, ...refusal };
 }

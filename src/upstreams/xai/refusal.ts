@@ -1,10 +1,11 @@
 import { chat } from "../../conversation/codecs/chat/mod.ts";
+import { ERROR_TEXTS } from "../error_texts.ts";
 import type { VendorRefusal } from "../outbound_call.ts";
 import { readCostUsd } from "./cost.ts";
 
-/** Whether xAI's content rules forbid a request or its result: it has no code for that, only these words. */
+/** Whether the text of an error says that xAI's content rules forbid a request or its result. */
 export function isXaiRefusal(said: string): boolean {
-  return /content moderation|usage guidelines|SAFETY_CHECK/i.test(said);
+  return ERROR_TEXTS.xaiContentRefusal.test(said);
 }
 
 /** Reads an error body, which has one of three forms; refusals are billed all the same, and say for how much. */

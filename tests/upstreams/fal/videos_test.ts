@@ -245,6 +245,12 @@ Deno.test("fal videos: a result that cannot be asked for now ends no job", async
   }
 });
 
+Deno.test("fal videos: an error with a type is not judged by its text", async () => {
+  const body = { detail: "The upstream call is still in progress", error_type: "bad_request" };
+  const progress = await withAnswers([ended, { status: 400, body }], ({ outbound }) => falVideos(outbound).poll(JOB));
+  assertEquals(progress.status, "failed");
+});
+
 Deno.test("fal videos: an empty balance is the operator's to mend", async () => {
   const body = { detail: "User is locked. Reason: Exhausted balance." };
   const { kind } = await withAnswers(
