@@ -1,11 +1,8 @@
-import { content } from "../conversation/codecs/content/mod.ts";
-import { join } from "node:path";
 import type { Authenticate } from "../billing/authenticate.ts";
 import type { Meter } from "../billing/meter.ts";
-import { isCacheFileKept } from "../caches/read.ts";
 import { type Caches, createCaches } from "../caches/caches.ts";
 import type { Config } from "../config/config.ts";
-import { openFileDirectory } from "../files/directory.ts";
+import { content } from "../conversation/codecs/content/mod.ts";
 import type { FileStore } from "../files/files.ts";
 import type { Route } from "../http/inbound.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -16,44 +13,34 @@ import type { Store } from "../store/store.ts";
 import type { TextParts } from "../texts/attempt.ts";
 import { countAt } from "../texts/count_tokens.ts";
 import { withMediaInlined } from "../texts/inline_media.ts";
-import { countPromptTokens } from "../texts/token_estimate.ts";
 import { textModel } from "../texts/text_model.ts";
+import { countPromptTokens } from "../texts/token_estimate.ts";
 
-/** What cached contents share with the rest of an app. */
-export interface CacheEngineParts {
+/** Options of {@linkcode createCacheFeature}. */
+export interface CacheFeatureOptions {
   readonly config: Config;
   readonly store: Store;
   readonly meter: Meter;
   readonly authenticate: Authenticate;
   readonly clock: Clock;
   readonly log: Log;
-  /** What turns are made with: caches find models, count and fetch as they do. */
+  /** The media of cached contents. */
+  readonly files: FileStore;
+  /** The parts of the text service: caches look up models, count tokens and download media as it does. */
   readonly texts: TextParts;
 }
 
-/** The cached-contents endpoints, what turns find caches by, and the jobs behind them. */
-export interface CacheEngine {
+/** Cached contents: their endpoints, their use by text requests, and their jobs. */
+export interface CacheFeature {
   readonly caches: Caches;
   readonly routes: readonly Route[];
-  /** Begins to run jobs. */
+  /** Starts the jobs. On the main thread only. */
   startJobs(): JobRunner;
 }
 
-/** Builds cached contents. Files that an earlier process left half-written, or without a record, are removed first. */
-export async function cacheEngine(parts: CacheEngineParts): Promise<CacheEngine> {
-  const { store, clock, log } = parts;
-  await filesOf(parts).removeLeftovers((name) => isCacheFileKept(store, name));
-  const { caches, routes } = cacheFace(parts);
-  return {
-    caches,
-    routes,
-    startJobs: () => createJobRunner({ store, clock, log, handlers: caches.handlers, concurrency: caches.concurrency }),
-  };
-}
-
-/** Builds cached contents and their endpoints over a store and a folder that another thread takes care of. */
-export function cacheFace(parts: CacheEngineParts): Pick<CacheEngine, "caches" | "routes"> {
-  const { config, store, meter, authenticate, clock, log, texts } = parts;
+/** Builds cached contents, on the main thread and in threads for large requests alike. */
+export function createCacheFeature(options: CacheFeatureOptions): CacheFeature {
+  const { config, store, meter, authenticate, clock, log, files, texts } = options;
   const { catalog, providers, breaker, inliner, random } = texts;
   const caches = createCaches({
     store,
@@ -63,7 +50,7 @@ export function cacheFace(parts: CacheEngineParts): Pick<CacheEngine, "caches" |
     breaker,
     meter,
     clock,
-    files: filesOf(parts),
+    files,
     caps: config.limits.cachedContents,
     maxLifeMs: config.retention.cachedContentsMs,
     random,
@@ -74,9 +61,9 @@ export function cacheFace(parts: CacheEngineParts): Pick<CacheEngine, "caches" |
       withMediaInlined(conversation, endpoint.mustInline, inliner, asker),
   });
   const { textBodyBytes: capBytes, bodyIdleMs: idleMs } = config.limits;
-  return { caches, routes: cachedContentRoutes({ caches, authenticate, bodyLimits: { capBytes, idleMs } }) };
-}
-
-function filesOf({ config }: CacheEngineParts): FileStore {
-  return openFileDirectory(join(config.files, "caches"));
+  return {
+    caches,
+    routes: cachedContentRoutes({ caches, authenticate, bodyLimits: { capBytes, idleMs } }),
+    startJobs: () => createJobRunner({ store, clock, log, handlers: caches.handlers, concurrency: caches.concurrency }),
+  };
 }

@@ -1,30 +1,27 @@
 /** A thread for large requests: it answers them whole, with the state of the main thread behind messages. */
 import { parentPort, workerData } from "node:worker_threads";
 import type { Authenticate } from "../billing/authenticate.ts";
-import { cacheFace } from "./caches.ts";
 import { LiveCatalog } from "../catalog/live_catalog.ts";
 import type { Inbound } from "../http/inbound.ts";
 import { JSON_MEMORY_FACTOR } from "../http/json_body.ts";
 import { systemClock } from "../lib/clock.ts";
 import { LiveStreams } from "../calls/stream_relay.ts";
 import { readCidr } from "../net/address.ts";
-import { createMediaInliner } from "../net/media_inliner.ts";
 import type { OwnAddress } from "../net/target.ts";
 import { renderDefaultError } from "../protocols/default/error.ts";
 import { contentRoutes } from "../protocols/content/generate.ts";
 import { defaultTextRoutes } from "../protocols/default/texts.ts";
 import { messageRoutes } from "../protocols/message/messages.ts";
-import { createRouter, type Router } from "./router.ts";
-import { itemMemoryOver } from "../texts/item_memory.ts";
-import { MissingCounters } from "../texts/missing_counters.ts";
-import { type KeptReasoning, reasoningMemoryOver } from "../texts/reasoning_memory.ts";
+import type { KeptReasoning } from "../texts/reasoning_memory.ts";
 import type { KeptValues } from "../texts/bounded_memory.ts";
-import { createStateOwnership } from "../ownership/state_ownership.ts";
-import { TextService } from "../texts/text_service.ts";
 import { openProviders } from "../upstreams/providers.ts";
 import type { RequestMessage, ThreadData, ToThread } from "../large_requests/messages.ts";
 import { plainErrorOf } from "../large_requests/plain_error.ts";
 import { RemoteState } from "../large_requests/remote_state.ts";
+import { createCacheFeature } from "./caches.ts";
+import { openCacheFiles } from "./file_stores.ts";
+import { createRouter, type Router } from "./router.ts";
+import { createTextService } from "./text.ts";
 
 /** A request under way. */
 interface Open {
@@ -35,12 +32,12 @@ interface Open {
 
 const data = workerData as ThreadData;
 const state = new RemoteState(parentPort!, data);
-const own: OwnAddress[] = [...data.own];
-const live = new LiveStreams();
+const ownAddresses: OwnAddress[] = [...data.own];
+const openStreams = new LiveStreams();
 const open = new Map<number, Open>();
 const catalog = new LiveCatalog(data.config.models, data.config.aliases);
 catalog.replaceDiscovered(data.discovered);
-const router = routerOf(data);
+const router = createThreadRouter(data);
 
 parentPort!.on("message", (message: ToThread) => {
   switch (message.type) {
@@ -51,9 +48,9 @@ parentPort!.on("message", (message: ToThread) => {
     case "left":
       return leave(message.id);
     case "abort-streams":
-      return live.abortAll();
+      return openStreams.abortAll();
     case "own-address":
-      return void own.push(message.address);
+      return void ownAddresses.push(message.address);
     case "discovered":
       return catalog.replaceDiscovered(message.models);
     case "overdrawn":
@@ -63,36 +60,42 @@ parentPort!.on("message", (message: ToThread) => {
   }
 });
 
-function routerOf({ config }: ThreadData): Router {
+function createThreadRouter({ config }: ThreadData): Router {
   const clock = systemClock;
   const { meter, breaker, store, log } = state;
   const caCertificates = config.egress.caFile === null ? [] : [Deno.readTextFileSync(config.egress.caFile)];
-  const egress = { allow: config.egress.allow.map(readCidr), own, caCertificates, clock };
-  const turns = new TextService({
+  const texts = createTextService({
     catalog,
     providers: openProviders(config.providers, { clock, caCerts: caCertificates }).byName,
     breaker,
     meter,
+    store,
+    egress: { allow: config.egress.allow.map(readCidr), own: ownAddresses, caCertificates, clock },
+    openStreams,
+    reasoning: state.reasoning as KeptValues<KeptReasoning>,
+    items: state.items,
     clock,
     log,
-    live,
-    memory: reasoningMemoryOver(state.reasoning as KeptValues<KeptReasoning>),
-    items: itemMemoryOver(state.items),
-    store,
-    vendorState: createStateOwnership({ store, log }),
-    inliner: createMediaInliner(egress),
-    missingCounters: new MissingCounters(clock),
     random: Math.random,
   });
-  const authenticate: Authenticate = () => Promise.resolve(openNow().message.credential);
-  const { caches, routes } = cacheFace({ config, store, meter, authenticate, clock, log, texts: turns.parts });
-  const bodyLimits = { capBytes: Infinity };
-  const parts = { turns, caches, authenticate, bodyLimits };
-  const table = [...defaultTextRoutes(parts), ...messageRoutes(parts), ...contentRoutes(parts), ...routes];
+  const authenticate: Authenticate = () => Promise.resolve(currentRequest().message.credential);
+  const files = openCacheFiles(config);
+  const { caches, routes } = createCacheFeature({
+    config,
+    store,
+    meter,
+    authenticate,
+    clock,
+    log,
+    files,
+    texts: texts.parts,
+  });
+  const options = { turns: texts, caches, authenticate, bodyLimits: { capBytes: Infinity } };
+  const table = [...defaultTextRoutes(options), ...messageRoutes(options), ...contentRoutes(options), ...routes];
   return createRouter(table, { sections: [], renderError: renderDefaultError });
 }
 
-function openNow(): Open {
+function currentRequest(): Open {
   return open.get(state.scope.getStore()!.id)!;
 }
 

@@ -1,14 +1,11 @@
-import { dirname } from "node:path";
 import { type Authenticate, createAuthenticate } from "../billing/authenticate.ts";
-import { ensureConfiguredAccounts, type EnsuredAccounts } from "../billing/configured_accounts.ts";
 import { createKeyRing, type KeyRing } from "../billing/key_ring.ts";
 import { createMeter, type Meter } from "../billing/meter.ts";
 import { LiveStreams } from "../calls/stream_relay.ts";
 import { LiveCatalog } from "../catalog/live_catalog.ts";
 import type { Config } from "../config/config.ts";
 import { defaultMemoryLimit } from "../config/machine_memory.ts";
-import type { Clock } from "../lib/clock.ts";
-import { GatewayError } from "../lib/gateway_error.ts";
+import { type Clock, systemClock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { MemoryBudget } from "../lib/memory_budget.ts";
 import { readCidr } from "../net/address.ts";
@@ -17,70 +14,85 @@ import type { EgressPolicy, OwnAddress } from "../net/target.ts";
 import { type CircuitBreaker, createCircuitBreaker } from "../routing/circuit_breaker.ts";
 import { createCredentialMonitor } from "../routing/credential_monitor.ts";
 import type { StoreEngine } from "../store/engine.ts";
-import { asUnwritableError } from "../lib/unwritable.ts";
-import { freeSpaceAt } from "../store/free_space.ts";
-import { openKvStore } from "../store/kv/open_kv_store.ts";
+import { countTokensBy } from "../texts/token_estimate.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import { openProviders } from "../upstreams/providers.ts";
-import { countTokensBy } from "../texts/token_estimate.ts";
-import { createTokenWork } from "../workers/token_work.ts";
 import { createMediaWork, type MediaWork } from "../workers/media_work.ts";
+import { createTokenWork } from "../workers/token_work.ts";
+import { type FileStores, openFileStores } from "./file_stores.ts";
+import { openStore } from "./store.ts";
 
-/** What a foundation is laid with. */
-export interface FoundationOptions {
+/** Options of {@linkcode openServices}. */
+export interface ServiceOptions {
   readonly config: Config;
   readonly log: Log;
-  readonly clock: Clock;
-  /** Uniform in [0, 1). */
-  readonly random: () => number;
-  /** Whether the store must be there already. Default false: it is made when it is missing. */
-  readonly mustExist?: boolean;
+  /** Default: the system clock. */
+  readonly clock?: Clock;
+  /** Uniform in [0, 1). Default: `Math.random`. */
+  readonly random?: () => number;
 }
 
-/** What every kind of work shares: the store, the money, the models and the ways out. */
-export interface Foundation extends FoundationOptions {
+/** The parts that all endpoints and jobs share. */
+export interface Services extends Required<ServiceOptions> {
   readonly store: StoreEngine;
-  /** Accounts and keys that came into being at this start. */
-  readonly ensured: EnsuredAccounts;
+  readonly files: FileStores;
   readonly keys: KeyRing;
   readonly authenticate: Authenticate;
   readonly meter: Meter;
   readonly catalog: LiveCatalog;
-  /** By their names. */
+  /** By name. */
   readonly providers: ReadonlyMap<string, Provider>;
   readonly breaker: CircuitBreaker;
-  /** What bodies, downloads and replies under way may hold. */
+  /** Bounds the memory of bodies, downloads and replies under way. */
   readonly memory: MemoryBudget;
-  /** For addresses that callers and vendors name. */
+  /** The rules for addresses that callers and vendors name. */
   readonly egress: EgressPolicy;
-  /** The gateway's own addresses, which `egress` refuses; may grow. */
-  readonly own: OwnAddress[];
-  /** Media that are decoded or measured, in threads. */
+  /** The gateway's own addresses, which `egress` refuses. An address is added when the gateway listens. */
+  readonly ownAddresses: OwnAddress[];
+  /** Decodes and measures media, in threads. */
   readonly media: MediaWork;
-  /** Streams that are open. */
-  readonly live: LiveStreams;
-  /** Makes every charge durable, then lets go of everything. */
+  /** The response streams that are open. */
+  readonly openStreams: LiveStreams;
+  /** Flushes all charges to the store, then closes everything. */
   close(): Promise<void>;
 }
 
-/** Opens the store, makes the accounts that are missing, and the rest. Throws what the store throws. */
-export async function layFoundation(options: FoundationOptions): Promise<Foundation> {
-  const { config, clock, log, mustExist } = options;
-  const caCerts = config.egress.caFile === null ? [] : [await Deno.readTextFile(config.egress.caFile)];
-  const store = await openStore(config, { clock, log, mustExist });
-  const ensured = await ensureConfiguredAccounts(store, config.accounts);
+/**
+ * Opens the store and builds the shared parts. A missing store is created empty; apart from that nothing changes on
+ * disk or in the store.
+ *
+ * @throws What {@linkcode openStore} throws, or a file error if `egress.ca_file` cannot be read.
+ */
+export async function openServices(options: ServiceOptions): Promise<Services> {
+  const { config, log, clock = systemClock, random = Math.random } = options;
+  const caCertificates = config.egress.caFile === null ? [] : [await Deno.readTextFile(config.egress.caFile)];
+  const store = await openStore(config, { clock, log });
+  try {
+    return buildServices({ config, log, clock, random }, store, caCertificates);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+function buildServices(
+  options: Required<ServiceOptions>,
+  store: StoreEngine,
+  caCertificates: readonly string[],
+): Services {
+  const { config, clock, log } = options;
   const keys = createKeyRing({ store, clock });
   const meter = createMeter({ store, clock, log, writeGuard: store.writeGuard });
-  const providers = openProviders(config.providers, { clock, caCerts, proxies: config.proxies });
+  const providers = openProviders(config.providers, { clock, caCerts: caCertificates, proxies: config.proxies });
   const credentials = createCredentialMonitor({ providers: providers.byName, clock, log });
-  const own = ownAddressesOf(config);
+  const ownAddresses = ownAddressesOf(config);
   const media = createMediaWork({ clock, log });
   const tokens = createTokenWork({ clock, log });
-  const countHere = countTokensBy((text) => tokens.count(text));
+  const restoreCounter = countTokensBy((text) => tokens.count(text));
   return {
     ...options,
     store,
-    ensured,
+    files: openFileStores(config, log),
     keys,
     authenticate: createAuthenticate(keys),
     meter,
@@ -88,43 +100,27 @@ export async function layFoundation(options: FoundationOptions): Promise<Foundat
     providers: providers.byName,
     breaker: createCircuitBreaker({ clock, credentials }),
     memory: new MemoryBudget(config.limits.memoryBytes ?? defaultMemoryLimit()),
-    egress: { allow: config.egress.allow.map(readCidr), own, caCertificates: caCerts, clock },
-    own,
+    egress: { allow: config.egress.allow.map(readCidr), own: ownAddresses, caCertificates, clock },
+    ownAddresses,
     media,
-    live: new LiveStreams(),
+    openStreams: new LiveStreams(),
     async close() {
       media.close();
-      // A caller that left is charged by a count.
+      // A request whose caller left is charged by a token count, so the counts come before the flush.
       await tokens.whenIdle();
       await meter.flush();
       await credentials.close();
       providers.close();
-      countHere();
+      restoreCounter();
       tokens.close();
       await store.close();
     },
   };
 }
 
-/** Where the gateway is reached, as far as the configuration tells. */
+/** The configured public address of the gateway, if there is one. */
 function ownAddressesOf({ server }: Config): OwnAddress[] {
   if (server.baseUrl === null) return [];
   const { hostname: host, port } = originOf(new URL(server.baseUrl));
   return [{ host, port }];
-}
-
-async function openStore(
-  { store: address, files, limits }: Config,
-  options: { readonly clock: Clock; readonly log: Log; readonly mustExist?: boolean },
-): Promise<StoreEngine> {
-  const [engine, path] = [address.slice(0, address.indexOf(":")), address.slice(address.indexOf(":") + 1)];
-  if (engine !== "kv") {
-    throw new GatewayError("internal_error", `Cannot open the store: no engine is called "${engine}"`);
-  }
-  try {
-    const freeBytes = freeSpaceAt(path === ":memory:" ? [files] : [dirname(path), files]);
-    return await openKvStore({ path, space: { freeBytes, minFreeBytes: limits.minFreeDiskBytes }, ...options });
-  } catch (error) {
-    throw asUnwritableError("store", path, error);
-  }
 }

@@ -3,10 +3,10 @@ import { StoreWriteError } from "../store/kv/group_commit.ts";
 import { isDiskFailure, storageUnavailable } from "../store/write_health.ts";
 
 /**
- * Any thrown thing as the error to answer with: a write that the store or the disk refused is `storage_unavailable`,
- * not a fault of the gateway.
+ * The error that a caller gets for a thrown value. A write that the store or the disk refused is
+ * `storage_unavailable`; any other unexpected value is `internal_error`.
  */
-export function errorForCallerOf(thrown: unknown): GatewayError {
+export function toCallerError(thrown: unknown): GatewayError {
   return thrown instanceof StoreWriteError || isDiskFailure(thrown)
     ? storageUnavailable(thrown)
     : gatewayErrorOf(thrown);

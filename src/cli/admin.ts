@@ -2,32 +2,38 @@ import { verifyLedger } from "../billing/verify_ledger.ts";
 import type { Config } from "../config/config.ts";
 import { loadConfig } from "../config/load_config.ts";
 import { writeMoney } from "../lib/money.ts";
-import { GatewayUnreachableError, openAdminApi, openStoppedApp } from "./admin_api.ts";
-import { adminCallFor } from "./admin_call.ts";
 import { readAdminArguments } from "./admin_arguments.ts";
-import { findGateway, type GatewayWish, isNamed } from "./find_gateway.ts";
+import { GatewayUnreachableError, openAdminApi } from "./admin_api.ts";
+import { adminCallFor } from "./admin_call.ts";
+import { findGateway, type GatewaySelection, isConfigNamed } from "./find_gateway.ts";
 import { print } from "./print.ts";
 import { redeliverRange } from "./redeliver_range.ts";
+import { openStoppedStore } from "./stopped_store.ts";
 import { UsageError } from "./usage_error.ts";
 
 /**
- * `accounts …`, `keys …`, `ledger …`, `tasks …`, `deliveries …` and the others that `admin_call.ts` lists: the admin
- * API as commands. A running gateway, which owns its store, is called; the store of a stopped one is opened directly.
+ * Runs `accounts …`, `keys …`, `ledger …`, `tasks …`, `deliveries …` and the other commands of `admin_call.ts`, which
+ * are the admin API on the command line. A running gateway is called, as it has its store locked. Without one the
+ * command opens the store itself.
+ *
+ * @returns The exit code.
  */
 export async function adminCommand(command: string, args: readonly string[]): Promise<number> {
-  const { config: path, gateway, verb, line } = readAdminArguments(command, args);
+  const { config: path, gateway, subcommand, rest } = readAdminArguments(command, args);
   const config = loadConfig({ path, env: (name) => Deno.env.get(name) });
-  const wish = { gateway, isNamed: isNamed(path) };
-  if (command === "ledger" && verb === "verify") {
-    line.end();
-    if (gateway !== undefined) throw new UsageError("switchyard ledger verify: it reads a store, not a --gateway");
-    return await verify(config, wish);
+  const selection = { gateway, isConfigNamed: isConfigNamed(path) };
+  if (command === "ledger" && subcommand === "verify") {
+    rest.end();
+    if (gateway !== undefined) {
+      throw new UsageError("switchyard ledger verify: --gateway is not supported, as the command reads the store");
+    }
+    return await verify(config, selection);
   }
-  const call = adminCallFor(command, verb, line);
-  const ask = await openAdminApi(config, wish, call, console.error);
-  const { status, body } = await (call.goesOn ? redeliverRange(call, ask, console.error) : ask(call));
+  const call = adminCallFor(command, subcommand, rest);
+  const send = await openAdminApi(config, selection, call, console.error);
+  const { status, body } = await (call.isPaged ? redeliverRange(call, send, console.error) : send(call));
   if (status >= 400) {
-    console.error(messageIn(body) ?? `the admin API answered ${status}`);
+    console.error(messageIn(body) ?? `The admin API answered with status ${status}`);
     return 1;
   }
   print(JSON.stringify(body, null, 2));
@@ -39,25 +45,25 @@ function messageIn(body: unknown): string | null {
   return typeof error?.message === "string" ? error.message : null;
 }
 
-async function verify(config: Config, wish: GatewayWish): Promise<number> {
-  const gateway = await findGateway(config, wish);
+async function verify(config: Config, selection: GatewaySelection): Promise<number> {
+  const gateway = await findGateway(config, selection);
   if (gateway !== null) {
     throw new GatewayUnreachableError(
-      `A gateway runs at ${gateway.address}: stop it first, as this reads a store directly`,
+      `The ledger cannot be verified while a gateway runs at ${gateway.address}: stop the gateway first`,
     );
   }
-  const app = await openStoppedApp(config, { mustExist: true });
+  const store = await openStoppedStore(config, { mustExist: true });
   try {
-    const { accounts, lines, differences } = await verifyLedger(app.store);
-    for (const difference of differences) console.error(JSON.stringify(difference, decimals));
-    print(`${accounts} accounts with ${lines} lines; ${differences.length} differences`);
+    const { accounts, lines, differences } = await verifyLedger(store);
+    for (const difference of differences) console.error(JSON.stringify(difference, moneyAsDecimal));
+    print(`${accounts} accounts, ${lines} ledger entries, ${differences.length} differences`);
     return differences.length === 0 ? 0 : 1;
   } finally {
-    await app.close();
+    await store.close();
   }
 }
 
-/** Money as decimals of USD in what is printed. */
-function decimals(_key: string, value: unknown): unknown {
+/** A replacer for `JSON.stringify`: an amount becomes a decimal of USD. */
+function moneyAsDecimal(_key: string, value: unknown): unknown {
   return typeof value === "bigint" ? writeMoney(value) : value;
 }

@@ -1,160 +1,147 @@
-import { type App, buildApp } from "../app/app.ts";
+import { createStoppedAdmin } from "../app/stopped_admin.ts";
 import { newApiKey } from "../billing/api_key.ts";
 import type { Config } from "../config/config.ts";
-import { DEV_STORE } from "../config/dev_config.ts";
-import { silentLog } from "../lib/log.ts";
-import { StoreMissingError } from "../store/kv/database_file.ts";
 import { StoreInUseError } from "../store/kv/process_lock.ts";
+import type { Store } from "../store/store.ts";
+import { hasUnindexedTasks } from "../videos/tasks/records.ts";
 import type { AdminCall } from "./admin_call.ts";
-import { findGateway, type GatewayWish, pathOf, type RunningGateway } from "./find_gateway.ts";
-import { gatewayFetch } from "./gateway_fetch.ts";
+import { findGateway, type GatewaySelection, pathOf, type RunningGateway } from "./find_gateway.ts";
 import { gatewayAddress } from "./gateway_address.ts";
+import { gatewayFetch } from "./gateway_fetch.ts";
+import { fileExists, openStoppedStore } from "./stopped_store.ts";
 import { UsageError } from "./usage_error.ts";
 
-/** What the admin API answered. */
-export interface AdminAnswer {
+/** A response of the admin API. */
+export interface AdminResponse {
   readonly status: number;
   readonly body: unknown;
 }
 
-/** No running gateway answered, or it does not let this command in. */
+/** No gateway answers at the address, or the gateway refuses the admin key. */
 export class GatewayUnreachableError extends Error {
   override readonly name = "GatewayUnreachableError";
 }
 
-/** Answers calls of the admin API. */
-export type AskAdmin = (call: AdminCall) => Promise<AdminAnswer>;
+/** The store lacks a migration that the command depends on. */
+export class StoreNotMigratedError extends Error {
+  override readonly name = "StoreNotMigratedError";
+}
+
+/** Sends a call to the admin API. */
+export type SendAdminCall = (call: AdminCall) => Promise<AdminResponse>;
 
 /**
- * Opens the admin API of the gateway that a command is for, see {@linkcode findGateway}; when none runs, one of our own
- * over its store, for each call. A store is made only for a call that says so.
+ * Chooses where the calls of a command go: to the running gateway that {@linkcode findGateway} finds, else to the store
+ * itself, which is opened for each call. A missing store is created only for a call with `createsStore`.
  *
- * @param note Is told what whoever runs the command may not expect: which gateway answers, that a store was made.
- * @throws {UsageError} If a gateway runs and there is no admin key for it.
+ * @param notify Takes notices for the operator: which gateway answers, or that a store was created.
+ * @throws {UsageError} If a gateway runs and no admin key is known.
  */
 export async function openAdminApi(
   config: Config,
-  wish: GatewayWish,
+  selection: GatewaySelection,
   call: AdminCall,
-  note: (text: string) => void,
-): Promise<AskAdmin> {
-  const gateway = await findNoted(config, wish, note);
-  if (gateway !== null) return (each) => askGateway(each, gateway);
+  notify: (text: string) => void,
+): Promise<SendAdminCall> {
+  const gateway = await findAndNotify(config, selection, notify);
+  if (gateway !== null) return (each) => callGateway(each, gateway);
   if (call.needsRunning !== undefined) {
-    if (!config.server.adminKey) throw new UsageError("switchyard: expected server.admin_key, or SWITCHYARD_ADMIN_KEY");
+    if (!config.server.adminKey) {
+      throw new UsageError("switchyard: server.admin_key or SWITCHYARD_ADMIN_KEY must be set");
+    }
     throw new GatewayUnreachableError(
       `No gateway answers at ${gatewayAddress(config, undefined)}; ${call.needsRunning}`,
     );
   }
-  return (each) => askStoreInTurn(each, config, wish, note);
+  return (each) => callStoreWhenFree(each, config, selection, notify);
 }
 
-async function findNoted(config: Config, wish: GatewayWish, note: (text: string) => void) {
-  const gateway = await findGateway(config, wish);
+async function findAndNotify(config: Config, selection: GatewaySelection, notify: (text: string) => void) {
+  const gateway = await findGateway(config, selection);
   if (gateway !== null && gateway.devStore !== null) {
-    note(`Answered by "switchyard dev" at ${gateway.address}, store ${gateway.devStore}`);
+    notify(`Answered by "switchyard dev" at ${gateway.address}, store ${gateway.devStore}`);
   }
   return gateway;
 }
 
-const MAX_TURNS = 20;
+const MAX_ATTEMPTS = 20;
 
-/** Another command, or a gateway that starts, may take the store first: then this waits, and asks whoever has it. */
-async function askStoreInTurn(
+/** Another command or a starting gateway can lock the store first. The next attempt finds that gateway. */
+async function callStoreWhenFree(
   call: AdminCall,
   config: Config,
-  wish: GatewayWish,
-  note: (text: string) => void,
-): Promise<AdminAnswer> {
-  for (let turn = 1;; turn++) {
+  selection: GatewaySelection,
+  notify: (text: string) => void,
+): Promise<AdminResponse> {
+  for (let attempt = 1;; attempt++) {
     try {
-      return await askStore(call, config, note);
+      return await callStore(call, config, notify);
     } catch (error) {
-      if (!(error instanceof StoreInUseError) || turn === MAX_TURNS) throw error;
+      if (!(error instanceof StoreInUseError) || attempt === MAX_ATTEMPTS) throw error;
     }
-    const gateway = await findNoted(config, wish, note);
-    if (gateway !== null) return await askGateway(call, gateway);
+    const gateway = await findAndNotify(config, selection, notify);
+    if (gateway !== null) return await callGateway(call, gateway);
   }
 }
 
-/**
- * An app over the store of a stopped gateway, which listens nowhere.
- *
- * @throws {StoreMissingError} If there is no store and it must exist, or it would be one in memory.
- */
-export async function openStoppedApp(config: Config, { mustExist }: { readonly mustExist: boolean }): Promise<App> {
-  try {
-    if (pathOf(config.store) === null) throw new StoreMissingError(config.store);
-    return await buildApp({ config, log: silentLog, mustExist });
-  } catch (error) {
-    if (!(error instanceof StoreMissingError)) throw error;
-    throw new StoreMissingError(error.path, await missingStoreMessage(config));
-  }
-}
-
-/** Why a store cannot be read while no gateway runs, as one line. */
-async function missingStoreMessage(config: Config): Promise<string> {
+async function callStore(call: AdminCall, config: Config, notify: (text: string) => void): Promise<AdminResponse> {
   const path = pathOf(config.store);
-  if (path === null) return "No gateway runs, and a store in memory exists in a running one alone";
-  const dev = config.store === DEV_STORE ? null : pathOf(DEV_STORE)!;
-  const hint = dev !== null && await isThere(dev)
-    ? `; that of "switchyard dev", ${dev}, can be asked while dev runs`
-    : '; "switchyard accounts create ID" makes one';
-  return `No gateway runs, and there is no store at "${path}" (setting "store")${hint}`;
-}
-
-async function askStore(call: AdminCall, config: Config, note: (text: string) => void): Promise<AdminAnswer> {
-  const path = pathOf(config.store);
-  const makesStore = call.makesStore === true && path !== null && !await isThere(path);
-  const adminKey = newApiKey();
-  const administered = { ...config, server: { ...config.server, adminKey } };
-  const app = await openStoppedApp(administered, { mustExist: !makesStore });
-  if (makesStore) note(`No gateway runs, and there was no store: made ${await Deno.realPath(path!)}`);
+  const missingPath = path === null || await fileExists(path) ? null : path;
+  const createsStore = call.createsStore === true && missingPath !== null;
+  const store = await openStoppedStore(config, { mustExist: !createsStore });
   try {
+    if (createsStore) notify(`No gateway runs, and there was no store: created ${await Deno.realPath(missingPath)}`);
+    if (call.needsTaskIndex) await refuseUnindexed(store, config);
+    const adminKey = newApiKey();
+    const handler = createStoppedAdmin({ ...config, server: { ...config.server, adminKey } }, store);
     const remoteAddr = { transport: "tcp", hostname: "127.0.0.1", port: 0 } as const;
     const request = new Request(`http://localhost${call.path}`, {
       method: call.method,
       headers: { ...headersFor(adminKey), host: "localhost" },
       body: bodyOf(call),
     });
-    return await readAnswer(await app.handler(request, { remoteAddr, completed: Promise.resolve() }));
+    return await readResponse(await handler(request, { remoteAddr, completed: Promise.resolve() }));
   } finally {
-    await app.close();
+    await store.close();
   }
 }
 
-async function isThere(path: string): Promise<boolean> {
-  return await Deno.stat(path).then(() => true, () => false);
+async function refuseUnindexed(store: Store, config: Config): Promise<void> {
+  if (!await hasUnindexedTasks(store)) return;
+  throw new StoreNotMigratedError(
+    `Tasks cannot be listed: the store "${pathOf(config.store)}" was written by an earlier version. ` +
+      "Start the gateway once to migrate it",
+  );
 }
 
-async function askGateway(call: AdminCall, { address, adminKey }: RunningGateway): Promise<AdminAnswer> {
+async function callGateway(call: AdminCall, { address, adminKey }: RunningGateway): Promise<AdminResponse> {
   if (adminKey === null) {
     throw new UsageError(
-      `switchyard: expected server.admin_key, or SWITCHYARD_ADMIN_KEY, as a gateway runs at ${address}: ` +
-        "set it, for the gateway too, and restart that, or stop it first",
+      `switchyard: the gateway at ${address} runs, and server.admin_key is not set; set it or SWITCHYARD_ADMIN_KEY, ` +
+        "for the gateway too, and restart the gateway, or stop the gateway first",
     );
   }
-  const answer = await send(call, address, adminKey);
-  if (answer.status === 401) {
+  const response = await send(call, address, adminKey);
+  if (response.status === 401) {
     throw new GatewayUnreachableError(
-      `The gateway at ${address} refuses the admin key: set its own as server.admin_key, or as SWITCHYARD_ADMIN_KEY`,
+      `The gateway at ${address} refuses the admin key: set server.admin_key or SWITCHYARD_ADMIN_KEY to its own`,
     );
   }
-  if (answer.status === 404 && await hasNoAdminApi(address, adminKey)) {
+  if (response.status === 404 && await hasNoAdminApi(address, adminKey)) {
     throw new GatewayUnreachableError(
       `The gateway at ${address} has no admin API: set its server.admin_key, or SWITCHYARD_ADMIN_KEY, and restart it`,
     );
   }
-  return answer;
+  return response;
 }
 
-/** A 404 may be about what was asked for; the list of accounts is always there. */
+/** A 404 can mean that the object does not exist. The list of accounts exists whenever there is an admin API. */
 async function hasNoAdminApi(address: string, adminKey: string): Promise<boolean> {
   const { status } = await send({ method: "GET", path: "/admin/v1/accounts?limit=1" }, address, adminKey);
   return status === 404;
 }
 
-async function send(call: AdminCall, address: string, adminKey: string): Promise<AdminAnswer> {
+async function send(call: AdminCall, address: string, adminKey: string): Promise<AdminResponse> {
   let response: Response;
   try {
     const request = { method: call.method, headers: headersFor(adminKey), body: bodyOf(call) };
@@ -164,7 +151,7 @@ async function send(call: AdminCall, address: string, adminKey: string): Promise
     const why = call.needsRunning ? `; ${call.needsRunning}` : "";
     throw new GatewayUnreachableError(`No gateway answers at ${address}${why}`, { cause: error });
   }
-  return await readAnswer(response);
+  return await readResponse(response);
 }
 
 function headersFor(adminKey: string): Record<string, string> {
@@ -175,12 +162,14 @@ function bodyOf({ method, body }: AdminCall): string | undefined {
   return method === "POST" ? JSON.stringify(body ?? {}) : undefined;
 }
 
-/** Something else than a gateway may listen there, so the body need not be JSON. */
-async function readAnswer(response: Response): Promise<AdminAnswer> {
+/** Another program can listen at the address, so the body is not always JSON. */
+async function readResponse(response: Response): Promise<AdminResponse> {
   const text = await response.text();
   try {
     return { status: response.status, body: JSON.parse(text) };
   } catch {
-    throw new GatewayUnreachableError(`What answers there is no gateway: status ${response.status} without JSON`);
+    throw new GatewayUnreachableError(
+      `The response is not from a Switchyard gateway: status ${response.status} without a JSON body`,
+    );
   }
 }

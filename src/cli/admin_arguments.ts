@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { UsageError } from "./usage_error.ts";
 
-/** Options of the commands that administer a gateway; each command says which of them it takes. */
+/** Options of the admin commands. Each command takes some of them. */
 const OPTIONS = [
   "account",
   "after",
@@ -20,94 +20,94 @@ const OPTIONS = [
 /** Options without a value. */
 const FLAGS = ["allow-negative"] as const;
 
-/** See {@linkcode OPTIONS}. */
+/** The name of an option with a value. */
 export type AdminOption = typeof OPTIONS[number];
 
-/** See {@linkcode FLAGS}. */
+/** The name of an option without a value. */
 export type AdminFlag = typeof FLAGS[number];
 
 /**
- * What stands behind a verb. A command takes what it knows; what is left then is a mistake, as an option that was
- * passed over could have been meant to narrow down what is done.
+ * The arguments after a subcommand. A command takes those that it knows, and {@linkcode AdminArguments.end} refuses
+ * the rest: an ignored option could have been meant to limit what the command does.
  */
-export interface AdminLine {
+export interface AdminArguments {
   /**
-   * The next word.
+   * Takes the next positional argument.
    *
-   * @param what It is, with its article.
+   * @param name Its name in the error message.
    * @throws {UsageError} If there is none, or it is empty.
    */
-  word(what: string): string;
-  /** Whether there is a next word. */
+  word(name: string): string;
+  /** Whether a positional argument is left. */
   hasWord(): boolean;
-  /** An option's value. */
+  /** Takes an option and gives its value. */
   option(name: AdminOption): string | undefined;
-  /** Whether an option without a value is there. */
+  /** Takes an option without a value and tells whether it is set. */
   flag(name: AdminFlag): boolean;
-  /** The options that are there as a query with its question mark; empty when none is. */
+  /** Takes options as a query string with its question mark; empty if none is set. */
   query(...names: readonly AdminOption[]): string;
   /**
-   * Nothing more is taken.
+   * Ends the reading.
    *
-   * @throws {UsageError} If there are words or options that were not.
+   * @throws {UsageError} If an argument was not taken.
    */
   end(): void;
 }
 
-/** A command line in its parts. */
-export interface AdminArguments {
+/** The parts of an admin command line. */
+export interface AdminCommandLine {
   /** The value of `--config`. */
   readonly config: string | undefined;
   /** The value of `--gateway`. */
   readonly gateway: string | undefined;
-  /** The word behind the command; empty when there is none. */
-  readonly verb: string;
-  readonly line: AdminLine;
+  /** The word after the command; empty if there is none. */
+  readonly subcommand: string;
+  readonly rest: AdminArguments;
 }
 
 /**
- * Reads a command line that administers a gateway.
+ * Reads the command line of an admin command.
  *
  * @param command Its first word.
- * @param args What stands behind it.
- * @throws {UsageError} If there is an option that no such command takes, or one without its value.
+ * @param args The arguments after it.
+ * @throws {UsageError} If an option is not known to any admin command, or lacks its value.
  */
-export function readAdminArguments(command: string, args: readonly string[]): AdminArguments {
+export function readAdminArguments(command: string, args: readonly string[]): AdminCommandLine {
   const [text, flag] = [{ type: "string" }, { type: "boolean" }] as const;
   const options = Object.fromEntries([
     ...[...OPTIONS, "config", "gateway"].map((name) => [name, text]),
     ...FLAGS.map((name) => [name, flag]),
   ]);
   try {
-    const parsed = parseArgs({ args: args.map(shieldNumber), allowPositionals: true, options });
-    const values = mapValues(parsed.values as Readonly<Record<string, string | boolean>>, unshield);
+    const parsed = parseArgs({ args: args.map(escapeNumber), allowPositionals: true, options });
+    const values = mapValues(parsed.values as Readonly<Record<string, string | boolean>>, unescape);
     const { config, gateway, ...given } = values as Partial<Record<"config" | "gateway", string>>;
-    const [verb = "", ...words] = parsed.positionals.map(unshield);
-    return { config, gateway, verb, line: adminLine(`${command} ${verb}`, words, given) };
+    const [subcommand = "", ...words] = parsed.positionals.map(unescape);
+    return { config, gateway, subcommand, rest: adminArguments(`${command} ${subcommand}`, words, given) };
   } catch (error) {
-    throw new UsageError(`switchyard: ${(error as Error).message}`);
+    throw new UsageError(`switchyard ${command}: ${(error as Error).message}`);
   }
 }
 
-/** Stands before a negative number, which is a word here and would be read as an option. No argument can hold it. */
-const SHIELD = "\0";
+/** Precedes a negative number, which `parseArgs` would read as an option. No argument of a process contains it. */
+const ESCAPE = "\0";
 
-function shieldNumber(argument: string): string {
-  return /^-[\d.]/.test(argument) ? SHIELD + argument : argument;
+function escapeNumber(argument: string): string {
+  return /^-[\d.]/.test(argument) ? ESCAPE + argument : argument;
 }
 
-function unshield<T>(value: T): T {
-  return typeof value === "string" && value.startsWith(SHIELD) ? value.slice(SHIELD.length) as T : value;
+function unescape<T>(value: T): T {
+  return typeof value === "string" && value.startsWith(ESCAPE) ? value.slice(ESCAPE.length) as T : value;
 }
 
 function mapValues<T>(record: Readonly<Record<string, T>>, change: (value: T) => T): Record<string, T> {
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
 }
 
-/** Options by their names; those of {@linkcode FLAGS} are true. */
+/** The options of a command line by name; those of {@linkcode FLAGS} are true. */
 type GivenOptions = Readonly<Partial<Record<AdminOption, string> & Record<AdminFlag, boolean>>>;
 
-function adminLine(command: string, words: readonly string[], options: GivenOptions): AdminLine {
+function adminArguments(command: string, words: readonly string[], options: GivenOptions): AdminArguments {
   const wordsLeft = [...words];
   const optionsLeft = new Set(Object.keys(options));
   const option = (name: AdminOption) => {
@@ -115,9 +115,9 @@ function adminLine(command: string, words: readonly string[], options: GivenOpti
     return options[name];
   };
   return {
-    word(what) {
+    word(name) {
       const word = wordsLeft.shift();
-      if (!word) throw new UsageError(`switchyard: expected ${what}`);
+      if (!word) throw new UsageError(`switchyard ${command}: missing argument: ${name}`);
       return word;
     },
     hasWord: () => wordsLeft.length > 0,
@@ -135,10 +135,8 @@ function adminLine(command: string, words: readonly string[], options: GivenOpti
       return query.size === 0 ? "" : `?${query}`;
     },
     end() {
-      for (const name of optionsLeft) throw new UsageError(`switchyard ${command}: there is no option "--${name}"`);
-      for (const word of wordsLeft) {
-        throw new UsageError(`switchyard ${command}: expected nothing behind it: "${word}"`);
-      }
+      for (const name of optionsLeft) throw new UsageError(`switchyard ${command}: unknown option "--${name}"`);
+      for (const word of wordsLeft) throw new UsageError(`switchyard ${command}: unexpected argument "${word}"`);
     },
   };
 }

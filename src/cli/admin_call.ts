@@ -1,122 +1,138 @@
-import type { AdminLine } from "./admin_arguments.ts";
+import type { AdminArguments } from "./admin_arguments.ts";
 import { UsageError } from "./usage_error.ts";
 
-/** What a command line asks of the admin API. */
+/** A call of the admin API, with the rules for when no gateway runs. */
 export interface AdminCall {
   readonly method: "GET" | "POST" | "DELETE";
   readonly path: string;
   readonly body?: Readonly<Record<string, unknown>>;
-  /** Why only a running gateway can answer; left out when its store is enough. */
+  /** Why only a running gateway can answer. Default: its store is enough. */
   readonly needsRunning?: string;
-  /** Whether a store is made for it when there is none. */
-  readonly makesStore?: boolean;
-  /** One call does a part; while it answers with a `next`, another with that as `after` goes on. */
-  readonly goesOn?: boolean;
+  /** Whether a missing store is created. Default false. */
+  readonly createsStore?: boolean;
+  /** Whether it reads the index of tasks, which stores of earlier versions lack. Default false. */
+  readonly needsTaskIndex?: boolean;
+  /** Whether one call handles a part only. While a response has a `next`, a call with that as `after` follows. */
+  readonly isPaged?: boolean;
 }
 
 const ROOT = "/admin/v1";
 
-/** Every command that administers a gateway: its words, and the call that it stands for. */
-const COMMANDS: Readonly<Record<string, (line: AdminLine) => AdminCall>> = {
-  "accounts create": (line) => {
-    const body = { id: line.word("an id"), balance: line.option("balance") };
-    return { method: "POST", path: `${ROOT}/accounts`, body, makesStore: true };
+/** Every admin command by its words, with the call that it makes. */
+const COMMANDS: Readonly<Record<string, (args: AdminArguments) => AdminCall>> = {
+  "accounts create": (args) => {
+    const body = { id: args.word("account ID"), balance: args.option("balance") };
+    return { method: "POST", path: `${ROOT}/accounts`, body, createsStore: true };
   },
-  "accounts list": (line) => ({ method: "GET", path: `${ROOT}/accounts${line.query("limit", "after")}` }),
-  "accounts show": (line) => ({ method: "GET", path: accountIn(line) }),
-  "accounts allow-buckets": (line) => {
-    const path = `${accountIn(line)}/buckets`;
+  "accounts list": (args) => ({ method: "GET", path: `${ROOT}/accounts${args.query("limit", "after")}` }),
+  "accounts show": (args) => ({ method: "GET", path: accountPath(args) }),
+  "accounts allow-buckets": (args) => {
+    const path = `${accountPath(args)}/buckets`;
     const buckets: string[] = [];
-    while (line.hasWord()) buckets.push(line.word("a bucket"));
+    while (args.hasWord()) buckets.push(args.word("bucket"));
     return { method: "POST", path, body: { allow_buckets: buckets } };
   },
-  "accounts suspend": (line) => ({ method: "POST", path: `${accountIn(line)}/suspend` }),
-  "accounts resume": (line) => ({ method: "POST", path: `${accountIn(line)}/resume` }),
-  "accounts credit": (line) => {
-    const path = `${accountIn(line)}/credit`;
+  "accounts suspend": (args) => ({ method: "POST", path: `${accountPath(args)}/suspend` }),
+  "accounts resume": (args) => ({ method: "POST", path: `${accountPath(args)}/resume` }),
+  "accounts credit": (args) => {
+    const path = `${accountPath(args)}/credit`;
     return {
       method: "POST",
       path,
-      body: { amount: line.word("an amount of USD"), reference: line.option("reference") },
+      body: { amount: args.word("amount in USD"), reference: args.option("reference") },
     };
   },
-  "accounts adjust": (line) => {
-    const path = `${accountIn(line)}/adjust`;
-    const amount = line.word("a signed amount of USD");
-    const reason = line.option("reason");
-    if (reason === undefined) throw new UsageError("switchyard accounts adjust: expected --reason TEXT");
-    const allow_negative = line.flag("allow-negative") || undefined;
-    return { method: "POST", path, body: { amount, reason, reference: line.option("reference"), allow_negative } };
+  "accounts adjust": (args) => {
+    const path = `${accountPath(args)}/adjust`;
+    const amount = args.word("signed amount in USD");
+    const reason = args.option("reason");
+    if (reason === undefined) throw new UsageError("switchyard accounts adjust: missing option: --reason TEXT");
+    const allow_negative = args.flag("allow-negative") || undefined;
+    return { method: "POST", path, body: { amount, reason, reference: args.option("reference"), allow_negative } };
   },
-  "webhook-secrets rotate": (line) => ({ method: "POST", path: `${accountIn(line)}/webhook-secret` }),
-  "keys create": (line) => ({ method: "POST", path: `${accountIn(line)}/keys` }),
-  "keys list": (line) => ({ method: "GET", path: `${accountIn(line)}/keys${line.query("limit", "after")}` }),
-  "keys revoke": (line) => ({ method: "DELETE", path: `${accountIn(line)}/keys/${segmentIn(line, "a key's id")}` }),
-  "ledger list": (line) => ({
+  "webhook-secrets rotate": (args) => ({ method: "POST", path: `${accountPath(args)}/webhook-secret` }),
+  "keys create": (args) => ({ method: "POST", path: `${accountPath(args)}/keys` }),
+  "keys list": (args) => ({ method: "GET", path: `${accountPath(args)}/keys${args.query("limit", "after")}` }),
+  "keys revoke": (args) => ({ method: "DELETE", path: `${accountPath(args)}/keys/${segment(args, "key ID")}` }),
+  "ledger list": (args) => ({
     method: "GET",
-    path: `${accountIn(line)}/ledger${line.query("limit", "after", "order")}`,
+    path: `${accountPath(args)}/ledger${args.query("limit", "after", "order")}`,
   }),
-  "tasks list": (line) => {
-    const query = line.query("limit", "after", "order", "account", "status", "model", "from", "to");
-    return { method: "GET", path: `${ROOT}/tasks${query}` };
+  "tasks list": (args) => {
+    const query = args.query("limit", "after", "order", "account", "status", "model", "from", "to");
+    return { method: "GET", path: `${ROOT}/tasks${query}`, needsTaskIndex: true };
   },
-  "tasks show": (line) => ({ method: "GET", path: `${ROOT}/tasks/${taskIn(line)}` }),
-  "tasks mirror": (line) => ({ method: "POST", path: `${ROOT}/tasks/${taskIn(line)}/mirror` }),
-  "deliveries list": (line) => {
-    const query = line.query("limit", "after", "order", "state", "from", "to");
+  "tasks show": (args) => ({ method: "GET", path: taskPath(args) }),
+  "tasks mirror": (args) => ({ method: "POST", path: `${taskPath(args)}/mirror` }),
+  "deliveries list": (args) => {
+    const query = args.query("limit", "after", "order", "state", "from", "to");
     return { method: "GET", path: `${ROOT}/deliveries${query}` };
   },
-  "deliveries show": (line) => ({ method: "GET", path: `${ROOT}/deliveries/${taskIn(line)}` }),
-  "deliveries request": (line) => ({ method: "GET", path: `${ROOT}/deliveries/${taskIn(line)}/request` }),
-  "deliveries redeliver": (line) =>
-    line.hasWord()
-      ? { method: "POST", path: `${ROOT}/deliveries/${taskIn(line)}/redeliver` }
-      : { method: "POST", path: `${ROOT}/deliveries/redeliver`, body: rangeIn(line), goesOn: true },
+  "deliveries show": (args) => ({ method: "GET", path: deliveryPath(args) }),
+  "deliveries request": (args) => ({ method: "GET", path: `${deliveryPath(args)}/request` }),
+  "deliveries redeliver": (args) =>
+    args.hasWord()
+      ? { method: "POST", path: `${deliveryPath(args)}/redeliver` }
+      : { method: "POST", path: `${ROOT}/deliveries/redeliver`, body: rangeIn(args), isPaged: true },
   "providers list": () => {
-    const needsRunning = "the health of providers is known to a running gateway alone";
+    const needsRunning = "only a running gateway knows the health of its providers";
     return { method: "GET", path: `${ROOT}/providers`, needsRunning };
   },
   "signing-keys rotate": () => ({ method: "POST", path: `${ROOT}/signing-keys/rotate` }),
 };
 
-/** The first words of the commands that administer a gateway. */
+/** The first words of the admin commands. */
 export const ADMIN_COMMANDS: ReadonlySet<string> = new Set(Object.keys(COMMANDS).map((words) => words.split(" ")[0]));
 
 /**
- * The call that a command line stands for.
+ * The call that a command line makes.
  *
- * @param command Of {@linkcode ADMIN_COMMANDS}.
- * @throws {UsageError} If there is no such command, a word is missing, or there is one too many.
+ * @param command One of {@linkcode ADMIN_COMMANDS}.
+ * @param args The arguments after the subcommand.
+ * @throws {UsageError} If there is no such subcommand, or an argument is missing or not expected.
  */
-export function adminCallFor(command: string, verb: string, line: AdminLine): AdminCall {
-  const words = `${command} ${verb}`;
-  if (!Object.hasOwn(COMMANDS, words)) throw new UsageError(`switchyard ${command}: there is no "${verb}"`);
-  const call = COMMANDS[words](line);
-  line.end();
+export function adminCallFor(command: string, subcommand: string, args: AdminArguments): AdminCall {
+  const words = `${command} ${subcommand}`;
+  if (!Object.hasOwn(COMMANDS, words)) throw new UsageError(unknownSubcommand(command, subcommand));
+  const call = COMMANDS[words](args);
+  args.end();
   return call;
 }
 
-function accountIn(line: AdminLine): string {
-  return `${ROOT}/accounts/${segmentIn(line, "an account")}`;
+function unknownSubcommand(command: string, subcommand: string): string {
+  const known = Object.keys(COMMANDS).filter((words) => words.startsWith(`${command} `));
+  const expected = known.map((words) => words.slice(command.length + 1)).join(", ");
+  const problem = subcommand === "" ? "missing subcommand" : `unknown subcommand "${subcommand}"`;
+  return `switchyard ${command}: ${problem}: expected one of ${expected}`;
 }
 
-function taskIn(line: AdminLine): string {
-  return segmentIn(line, "a task's id");
+function accountPath(args: AdminArguments): string {
+  return `${ROOT}/accounts/${segment(args, "account ID")}`;
 }
 
-function segmentIn(line: AdminLine, what: string): string {
-  return encodeURIComponent(line.word(what));
+function taskPath(args: AdminArguments): string {
+  return `${ROOT}/tasks/${segment(args, "task ID")}`;
 }
 
-function rangeIn(line: AdminLine): Readonly<Record<string, unknown>> {
-  const [from, to] = [line.option("from"), line.option("to")];
+function deliveryPath(args: AdminArguments): string {
+  return `${ROOT}/deliveries/${segment(args, "task ID")}`;
+}
+
+function segment(args: AdminArguments, name: string): string {
+  return encodeURIComponent(args.word(name));
+}
+
+function rangeIn(args: AdminArguments): Readonly<Record<string, unknown>> {
+  const [from, to] = [args.option("from"), args.option("to")];
   if (from === undefined || to === undefined) {
-    throw new UsageError("switchyard: expected a task's id, or --from and --to in whole Unix seconds");
+    throw new UsageError(
+      "switchyard deliveries redeliver: missing argument: a task ID, or --from and --to in whole Unix seconds",
+    );
   }
-  return { from: numberOr(from), to: numberOr(to), state: line.option("state"), after: line.option("after") };
+  return { from: numberOr(from), to: numberOr(to), state: args.option("state"), after: args.option("after") };
 }
 
-/** What is no number stays as it is: the admin API says what it expects. */
+/** Text that is not a number stays text: the admin API answers with the expected form. */
 function numberOr(text: string): number | string {
   return /^\d{1,12}$/.test(text) ? Number(text) : text;
 }

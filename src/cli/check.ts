@@ -3,21 +3,22 @@ import { checkConfig } from "../config/load_config.ts";
 import { print } from "./print.ts";
 import { UsageError } from "./usage_error.ts";
 
-/** `config check [FILE]`: exit code 0 when the configuration can be started with, else 2. */
+/**
+ * Runs `config check [FILE]`: reads a configuration and prints its problems.
+ *
+ * @returns The exit code: 0 if the gateway can start with the configuration, else 2.
+ */
 export function checkCommand(args: readonly string[]): number {
   const { positionals } = parseArgs({ args: [...args], allowPositionals: true });
-  const [verb, path] = positionals;
-  if (verb !== "check") throw new UsageError('switchyard config: expected "check"');
+  const [subcommand, path] = positionals;
+  if (subcommand !== "check") throw new UsageError('switchyard config: expected the subcommand "check"');
   const { source, problems, config } = checkConfig({ path, env: (name) => Deno.env.get(name) });
   if (config === null) {
     console.error(problems.join("\n"));
     return 2;
   }
   const { providers, models, accounts } = config;
-  print(
-    `${source}: fine, with ${
-      Object.keys(providers).length
-    } providers, ${models.length} models, ${accounts.length} accounts`,
-  );
+  const providerCount = Object.keys(providers).length;
+  print(`${source}: valid, with ${providerCount} providers, ${models.length} models, ${accounts.length} accounts`);
   return 0;
 }

@@ -1,6 +1,6 @@
 import { request as httpRequest } from "node:http";
 
-/** A request to a gateway; each part as `fetch` takes it. */
+/** A request to a gateway. Each field has the meaning that it has for `fetch`. */
 export interface GatewayRequest {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -10,19 +10,19 @@ export interface GatewayRequest {
 
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
 
-/** Statuses of which a `Response` takes no body. Source: Fetch standard, "null body status". */
-const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
+/** Statuses of responses without a body. Source: Fetch standard, "null body status". */
+const NULL_BODY_STATUSES: ReadonlySet<number> = new Set([204, 205, 304]);
 
-/** Whether an address is one of this machine, as a host of a URL names it. */
+/** Whether the host of a URL is this machine. */
 export function isLoopback(hostname: string): boolean {
   return LOOPBACK.test(hostname);
 }
 
 /**
- * Calls a gateway and follows no redirect. One on this machine is called directly: `fetch` would send the request, the
- * admin key included, to the proxy that `HTTP_PROXY` names.
+ * Calls a gateway without following redirects. A gateway on this machine is called directly: `fetch` would send the
+ * request with the admin key to the proxy in `HTTP_PROXY`.
  *
- * @throws {TypeError} If it does not answer, as `fetch` does.
+ * @throws {TypeError} If the gateway does not respond, as for `fetch`.
  */
 export function gatewayFetch(url: string, request: GatewayRequest = {}): Promise<Response> {
   const { protocol, hostname } = new URL(url);
@@ -34,12 +34,12 @@ function fetchDirectly(url: string, { method = "GET", headers, body, signal }: G
   const { promise, resolve, reject } = Promise.withResolvers<Response>();
   const fail = (cause: Error) => reject(new TypeError(`Cannot call ${new URL(url).host}`, { cause }));
   const outgoing = httpRequest(url, { method, headers, agent: false, signal }, (incoming) => {
-    const pieces: Uint8Array<ArrayBuffer>[] = [];
-    incoming.on("data", (piece: Uint8Array<ArrayBuffer>) => pieces.push(piece));
+    const chunks: Uint8Array<ArrayBuffer>[] = [];
+    incoming.on("data", (chunk: Uint8Array<ArrayBuffer>) => chunks.push(chunk));
     incoming.on("error", fail);
     incoming.on("end", () => {
       const status = incoming.statusCode ?? 0;
-      resolve(new Response(WITHOUT_BODY.has(status) ? null : new Blob(pieces), { status }));
+      resolve(new Response(NULL_BODY_STATUSES.has(status) ? null : new Blob(chunks), { status }));
     });
   });
   outgoing.on("error", fail);

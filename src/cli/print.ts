@@ -1,12 +1,12 @@
-/** The standard output took nothing, so what a command has to say is lost. */
+/** The standard output cannot be written. */
 export class OutputError extends Error {
   override readonly name = "OutputError";
 }
 
 /**
- * Prints what a command answers. It waits for the reader of a pipe; one that has gone wants no more.
+ * Prints the result of a command. Blocks while a pipe is full. A closed pipe is not an error.
  *
- * @throws {OutputError} If the output cannot be written, as on a full disk.
+ * @throws {OutputError} If the output cannot be written, for example to a full disk.
  */
 export function print(text: string): void {
   try {

@@ -3,22 +3,22 @@ import { placeOf } from "../http/front_door.ts";
 import { createLineWriter, type LineWriter } from "../lib/line_writer.ts";
 import { droppedLogLine, jsonLog, type Log } from "../lib/log.ts";
 
-/** What a long-running command writes. Neither stream can end or stop the process, whatever becomes of its reader. */
+/** The output of a long-running command. A closed or full stream neither ends nor blocks the process. */
 export interface ProcessOutput {
-  /** On the standard error output. */
+  /** Writes to the standard error output. */
   readonly log: Log;
-  /** Writes lines on the standard output. They are dropped when it is closed or full. */
+  /** Writes a text to the standard output. It is dropped if the stream is closed or full. */
   print(text: string): void;
-  /** Resolves when both streams are written, and at the latest after {@linkcode FLUSH_TIMEOUT_MS}. */
+  /** Resolves when both streams are written, and at the latest after half a second. */
   flush(): Promise<void>;
 }
 
-/** How long the end of the process waits for a reader of its output. */
+/** How long the process waits at its end for a reader of its output. */
 const FLUSH_TIMEOUT_MS = 500;
 
 /**
- * Opens the output of this process. From then on an error that nobody caught is logged as `process.failed`, and ends
- * the process with 1: the platform would write it itself, and wait for the reader.
+ * Opens the output of this process. Afterwards an uncaught error is logged as `process.failed` and ends the process with
+ * exit code 1. Without this the platform would print the error itself and block until it is read.
  */
 export function openProcessOutput(config: Config): ProcessOutput {
   const errors = createLineWriter({ write: (bytes) => Deno.stderr.write(bytes), droppedLine: droppedLogLine });
@@ -41,7 +41,7 @@ export function openProcessOutput(config: Config): ProcessOutput {
 }
 
 async function flushAll(writers: readonly LineWriter[]): Promise<void> {
-  // The writers' timers do not keep the process alive; this one does.
+  // Unlike the timers of the writers, this one keeps the process alive.
   const keepAlive = setTimeout(() => {}, FLUSH_TIMEOUT_MS + 100);
   await Promise.all(writers.map((writer) => writer.flush(FLUSH_TIMEOUT_MS)));
   clearTimeout(keepAlive);

@@ -1,40 +1,41 @@
-import type { AdminAnswer } from "./admin_api.ts";
+import type { AdminResponse, SendAdminCall } from "./admin_api.ts";
 import type { AdminCall } from "./admin_call.ts";
 
-/** What each call answers. */
-interface PartAnswer {
+/** The response to one call. */
+interface PartResponse {
   readonly redelivered: number;
+  /** Null at the end of the range. */
   readonly next: string | null;
 }
 
 /**
- * Redelivers a whole range, of which each call does a part.
+ * Redelivers a range of deliveries by as many calls as it takes.
  *
- * @param call With `goesOn`.
- * @param complain Is told how to go on, when one of the calls failed behind others that did not.
- * @returns The last answer, with what all the calls did; that of the call that failed as it is.
+ * @param call With `isPaged`.
+ * @param notify Takes a notice of how to continue, if a call fails after others have succeeded.
+ * @returns The last response, with the sum over all calls; the response of a call that failed as it is.
  */
 export async function redeliverRange(
   call: AdminCall,
-  ask: (call: AdminCall) => Promise<AdminAnswer>,
-  complain: (message: string) => void,
-): Promise<AdminAnswer> {
+  send: SendAdminCall,
+  notify: (message: string) => void,
+): Promise<AdminResponse> {
   let redelivered = 0;
   let after = call.body?.after;
   let isUnfinished = false;
   try {
     for (;;) {
-      const answer = await ask({ ...call, body: { ...call.body, after } });
-      if (answer.status >= 400) return answer;
-      const part = answer.body as PartAnswer;
+      const response = await send({ ...call, body: { ...call.body, after } });
+      if (response.status >= 400) return response;
+      const part = response.body as PartResponse;
       redelivered += part.redelivered;
       isUnfinished = part.next !== null;
-      if (!isUnfinished) return { ...answer, body: { ...part, redelivered } };
+      if (!isUnfinished) return { ...response, body: { ...part, redelivered } };
       after = part.next;
     }
   } finally {
     if (isUnfinished) {
-      complain(`${redelivered} deliveries began anew; the same command with --after ${after} goes on behind them`);
+      notify(`${redelivered} deliveries were restarted; to continue, add --after ${after} to the same command`);
     }
   }
 }

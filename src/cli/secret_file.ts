@@ -3,7 +3,7 @@ import { newApiKey } from "../billing/api_key.ts";
 import { makePrivateFolder, PRIVATE_FILE_MODE } from "../lib/private_path.ts";
 import { asUnwritableError } from "../lib/unwritable.ts";
 
-/** The secret that a file holds, without blanks around it; null when there is no such file, or it is empty. */
+/** Reads the secret in a file, without surrounding white space; null if the file does not exist or is empty. */
 export async function readSecret(path: string): Promise<string | null> {
   try {
     return (await Deno.readTextFile(path)).trim() || null;
@@ -13,7 +13,7 @@ export async function readSecret(path: string): Promise<string | null> {
   }
 }
 
-/** Writes a secret to a file that its owner alone can read. It is written beside its place and moved there. */
+/** Writes a secret to a file that only its owner can read. The file is replaced as a whole. */
 export async function writeSecret(path: string, secret: string): Promise<void> {
   try {
     await makePrivateFolder(dirname(path));
@@ -24,10 +24,10 @@ export async function writeSecret(path: string, secret: string): Promise<void> {
   }
 }
 
-/** The secret that a file holds; made when it is missing, so that it stays good from start to start. */
-export async function keptSecret(path: string): Promise<string> {
-  const kept = await readSecret(path);
-  if (kept !== null) return kept;
+/** Reads the secret in a file. The first call generates one, so that it is the same at every start. */
+export async function ensureSecret(path: string): Promise<string> {
+  const existing = await readSecret(path);
+  if (existing !== null) return existing;
   const secret = newApiKey();
   await writeSecret(path, secret);
   return secret;

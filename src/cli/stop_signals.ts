@@ -4,14 +4,14 @@ import type { Log } from "../lib/log.ts";
 /** Copies of a signal that arrive within this span count as one. */
 export const SIGNAL_COPY_MS = 1_000;
 
-/** What a signal means: the first one stops the process in order, the second one ends it at once. */
+/** The meaning of a signal: the first stops the process gracefully, the second ends it immediately. */
 export type SignalMeaning = "first" | "copy" | "second";
 
 /**
- * Tells a second signal from a copy of the first. A task runner forwards a signal that the process group already got,
- * so one Ctrl-C, or one SIGTERM of systemd, arrives two or three times.
+ * Distinguishes a second signal from a copy of the first. A task runner forwards a signal that the process group has
+ * received already, so one Ctrl-C, or one SIGTERM of systemd, arrives two or three times.
  *
- * @returns Takes the arrival of a signal, of whatever kind.
+ * @returns A function to call when a signal of any kind arrives.
  */
 export function createSignalCounter(clock: Clock = systemClock): () => SignalMeaning {
   let firstAt: number | null = null;
@@ -21,25 +21,25 @@ export function createSignalCounter(clock: Clock = systemClock): () => SignalMea
       firstAt = now;
       return "first";
     }
-    // A clock that was set back tells nothing: then the operator's word counts.
+    // After the clock was set back the span is unknown. The signal then counts as the operator's second.
     return now >= firstAt && now - firstAt < SIGNAL_COPY_MS ? "copy" : "second";
   };
 }
 
-/** What signals do. */
+/** Options of {@linkcode listenForStop}. */
 export interface StopSignalOptions {
   readonly log: Log;
-  /** Called for a second signal: ends the process at once. */
+  /** Called for the second signal; ends the process immediately. */
   readonly onSecond: () => void;
-  /** Default the machine's. */
+  /** Default: the system clock. */
   readonly clock?: Clock;
 }
 
 /**
- * Listens for SIGINT and SIGTERM. SIGHUP, which is sent when a terminal closes or to have a configuration read again,
- * is logged as `reload_unsupported` and changes nothing.
+ * Listens for SIGINT and SIGTERM. SIGHUP is sent when a terminal closes, or to reload a configuration. It is logged as
+ * `reload_unsupported` and has no effect.
  *
- * @returns Resolves with the first signal to stop.
+ * @returns A promise that resolves with the first signal.
  */
 export function listenForStop({ log, onSecond, clock = systemClock }: StopSignalOptions): Promise<Deno.Signal> {
   const { promise, resolve } = Promise.withResolvers<Deno.Signal>();
@@ -61,11 +61,11 @@ function ignoreHangups(log: Log, clock: Clock): void {
     const now = clock.now();
     if (now >= loggedAt && now - loggedAt < SIGNAL_COPY_MS) return;
     loggedAt = now;
-    log.warn("reload_unsupported", { signal: "SIGHUP", reason: "the configuration is read at the start alone" });
+    log.warn("reload_unsupported", { signal: "SIGHUP", reason: "the configuration is read only at start" });
   };
   try {
     Deno.addSignalListener("SIGHUP", onHangup);
   } catch (error) {
-    if (!(error instanceof TypeError)) throw error; // a system without this signal
+    if (!(error instanceof TypeError)) throw error; // The system does not have this signal.
   }
 }

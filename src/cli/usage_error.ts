@@ -1,4 +1,4 @@
-/** A command line that cannot be carried out as it is. */
+/** A command line that is not valid. The message begins with the command. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }

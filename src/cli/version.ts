@@ -1,2 +1,2 @@
-/** The version of this program (semantic versioning 2.0.0). */
+/** The version of this program. It follows Semantic Versioning 2.0.0. */
 export const VERSION = "0.1.0";

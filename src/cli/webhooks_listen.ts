@@ -3,30 +3,30 @@ import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
 import { serviceSignature, standardSignature } from "../webhooks/signature.ts";
 import { gatewayFetch } from "./gateway_fetch.ts";
 
-/** Where events are looked for, and what is done with each. */
+/** Options of {@linkcode listenForWebhooks}. */
 export interface ListenOptions {
   /** The gateway's address, without a final slash. */
   readonly gateway: string;
   readonly adminKey: string;
-  /** An account's webhook secret; null leaves its signatures unchecked. */
+  /** Gives an account's webhook secret. With null its signatures are not checked. */
   readonly secretOf: (account: string) => string | null;
-  /** Whose events; null for those of all accounts. */
+  /** The account whose events are shown; null for all accounts. */
   readonly account: string | null;
-  /** Where each event is posted as its receiver would get it; null only prints. */
+  /** The address to which each event is posted as to its receiver; null to only print events. */
   readonly forward: string | null;
   readonly print: (line: string) => void;
-  /** Ends the listening. */
+  /** Ends {@linkcode listenForWebhooks}. */
   readonly signal: AbortSignal;
-  /** Default 1 s. */
+  /** Time between two polls in milliseconds. Default: 1 s. */
   readonly pollMs?: number;
 }
 
-/** An event as the admin API tells it. */
+/** An event in a response of the admin API. */
 export interface ListedEvent {
   readonly account: string;
   readonly event: string;
   readonly idempotency_key: string;
-  /** Null when the task has no callback address. */
+  /** The callback address of the task; null if it has none. */
   readonly url: string | null;
   readonly created_at: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -34,30 +34,30 @@ export interface ListedEvent {
 }
 
 const POLL_MS = 1_000;
-/** How long a receiver may take to answer, as the gateway's own attempts. */
-const ANSWER_MS = 10_000;
+/** The time that a receiver has to respond, as for attempts of the gateway. */
+const RESPONSE_TIMEOUT_MS = 10_000;
 
 /**
- * Prints, checks and forwards events from now on, until the signal. They are asked of the gateway's admin API, so that
- * no public address is needed. Resolves when it is over.
+ * Prints, checks and forwards new events until the signal. It polls the gateway's admin API, so it needs no public
+ * address. Resolves after the signal.
  */
 export async function listenForWebhooks(options: ListenOptions): Promise<void> {
   const { print, signal } = options;
   const seen = new Set<string>();
   let from: number | null = null;
-  let trouble: string | null = null;
+  let lastError: string | null = null;
   while (!signal.aborted) {
     try {
       const { data, next } = await eventsFrom(options, from);
       if (from === null) print(`Listening for webhooks of ${options.gateway}`);
-      else if (trouble !== null) print("Listening again");
+      else if (lastError !== null) print("Listening again");
       from = next;
-      trouble = null;
+      lastError = null;
       for (const event of data) await showOnce(options, event, seen);
     } catch (error) {
       const { message } = error as Error;
-      if (!signal.aborted && message !== trouble) print(`! ${message}`);
-      trouble = message;
+      if (!signal.aborted && message !== lastError) print(`! ${message}`);
+      lastError = message;
     }
     await pause(options.pollMs ?? POLL_MS, signal);
   }
@@ -71,9 +71,10 @@ async function eventsFrom(
   const response = await gatewayFetch(gateway + path, { headers: { authorization: `Bearer ${adminKey}` }, signal });
   if (response.ok) return await response.json();
   await response.body?.cancel();
-  throw new Error(`The admin API answered ${response.status}`);
+  throw new Error(`The admin API answered with status ${response.status}`);
 }
 
+/** The idempotency keys that are kept, to show each event once. */
 const MAX_SEEN = 10_000;
 
 async function showOnce(options: ListenOptions, event: ListedEvent, seen: Set<string>): Promise<void> {
@@ -86,19 +87,21 @@ async function showOnce(options: ListenOptions, event: ListedEvent, seen: Set<st
 
 async function show({ secretOf, forward, print, signal }: ListenOptions, listed: ListedEvent): Promise<void> {
   const { account, event, url, created_at, headers, body } = listed;
-  const whereTo = url === null ? "without a callback_url" : `for ${url}`;
-  print(`\n${new Date(created_at * 1_000).toISOString()} ${event} of ${account}, ${whereTo}`);
+  const target = url === null ? "without a callback_url" : `for ${url}`;
+  print(`\n${new Date(created_at * 1_000).toISOString()} ${event} of ${account}, ${target}`);
   for (const name of ["x-service-idempotency-key", "x-service-signature", "webhook-timestamp", "webhook-signature"]) {
     print(`  ${name}: ${headers[name]}`);
   }
   const secret = secretOf(account);
-  if (secret === null) print("  signatures were not checked");
-  else print(isSignedBy(secret, listed) ? "  both signatures are right" : "  ! a signature is WRONG by this secret");
+  if (secret === null) print("  signatures not checked");
+  else {print(
+      isSignedBy(secret, listed) ? "  both signatures are valid" : "  ! a signature is NOT VALID with this secret",
+    );}
   print(JSON.stringify(JSON.parse(body), null, 2).replace(/^/gm, "  "));
   if (forward !== null) print(`  ${(await postEvent(forward, listed, signal)).text}`);
 }
 
-/** Whether both signatures of a request are by this secret. */
+/** Whether both signatures of a request are valid with the secret. */
 function isSignedBy(secret: string, { headers, body }: ListedEvent): boolean {
   const bytes = new TextEncoder().encode(body);
   const message = { id: headers["webhook-id"], timestamp: Number(headers["webhook-timestamp"]), body: bytes };
@@ -112,28 +115,28 @@ function isSame(a: string, b: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** What came of a POST. */
-export interface Posted {
-  /** Whether it was acknowledged. */
+/** The result of a POST to a receiver. */
+export interface PostResult {
+  /** Whether the receiver responded with a 2xx status. */
   readonly isAcknowledged: boolean;
-  /** For the terminal. */
+  /** One line for the terminal. */
   readonly text: string;
 }
 
-/** Posts an event with the headers and bytes that its receiver would get. */
+/** Posts an event with the same headers and bytes as the gateway does. */
 export async function postEvent(
   url: string,
   { headers, body }: Pick<ListedEvent, "headers" | "body">,
   signal: AbortSignal,
-): Promise<Posted> {
-  const limit = AbortSignal.timeout(ANSWER_MS);
+): Promise<PostResult> {
+  const timeout = AbortSignal.timeout(RESPONSE_TIMEOUT_MS);
   try {
-    const either = AbortSignal.any([signal, limit]);
+    const either = AbortSignal.any([signal, timeout]);
     const response = await gatewayFetch(url, { method: "POST", headers, body, signal: either });
     await response.body?.cancel();
     return { isAcknowledged: response.ok, text: `forwarded to ${url}: ${response.status}` };
   } catch (error) {
-    const reason = limit.aborted ? `no answer within ${ANSWER_MS / 1_000} s` : reasonOf(error as Error);
+    const reason = timeout.aborted ? `no response within ${RESPONSE_TIMEOUT_MS / 1_000} s` : reasonOf(error as Error);
     return { isAcknowledged: false, text: `! not forwarded to ${url}: ${reason}` };
   }
 }

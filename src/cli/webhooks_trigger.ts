@@ -2,59 +2,62 @@ import { gatewayFetch } from "./gateway_fetch.ts";
 import { type ListedEvent, postEvent } from "./webhooks_listen.ts";
 import { UsageError } from "./usage_error.ts";
 
-/** Which event, and where to. */
+/** Options of {@linkcode triggerEvent}. */
 export interface TriggerOptions {
   /** The gateway's address, without a final slash. */
   readonly gateway: string;
   readonly adminKey: string;
-  /** Its name, or the last word of it. */
+  /** The name of the event, or its last part. */
   readonly event: string;
-  /** Whose secret signs it; null for that of the only account. */
+  /** The account whose secret signs the event; null for the only account. */
   readonly account: string | null;
-  /** Where it is posted; null for those who listen. */
+  /** The address to which the event is posted; null for `webhooks listen` processes. */
   readonly url: string | null;
   readonly print: (line: string) => void;
 }
 
-interface MadeEvent extends ListedEvent {
+interface TestEvent extends ListedEvent {
+  /** Whether a `webhooks listen` process polls the gateway. */
   readonly heard: boolean;
 }
 
 /**
- * Makes a test event and posts it to the address, or gives it to those who listen.
+ * Creates a test event and posts it to the address, or leaves it to `webhooks listen` processes.
  *
- * @returns The exit code: 0 when it was acknowledged, or somebody listens.
- * @throws {UsageError} If there are several accounts and none is named.
+ * @returns The exit code: 0 if the receiver acknowledged the event or a process listens, else 1.
+ * @throws {UsageError} If no account is given and there is not exactly one.
  */
 export async function triggerEvent(options: TriggerOptions): Promise<number> {
   const { event, url, print } = options;
   const account = options.account ?? await onlyAccount(options);
-  const made = await ask<MadeEvent>(options, "/admin/v1/events", { event, account, kept: url === null });
-  if (typeof made === "string") {
-    print(`! ${made}`);
+  const created = await request<TestEvent>(options, "/admin/v1/events", { event, account, kept: url === null });
+  if (typeof created === "string") {
+    print(`! ${created}`);
     return 1;
   }
-  print(`${made.event} of ${made.account}: ${made.idempotency_key}`);
+  print(`${created.event} of ${created.account}: ${created.idempotency_key}`);
   if (url !== null) {
-    const { isAcknowledged, text } = await postEvent(url, made, new AbortController().signal);
+    const { isAcknowledged, text } = await postEvent(url, created, new AbortController().signal);
     print(text);
     return isAcknowledged ? 0 : 1;
   }
   print(
-    made.heard ? "given to those who listen" : '! nobody listens: run "switchyard webhooks listen", or give --url URL',
+    created.heard
+      ? 'passed on to "switchyard webhooks listen"'
+      : '! nothing listens: run "switchyard webhooks listen", or add --url URL',
   );
-  return made.heard ? 0 : 1;
+  return created.heard ? 0 : 1;
 }
 
 async function onlyAccount(options: TriggerOptions): Promise<string> {
-  const accounts = await ask<{ data: readonly { id: string }[] }>(options, "/admin/v1/accounts?limit=2");
+  const accounts = await request<{ data: readonly { id: string }[] }>(options, "/admin/v1/accounts?limit=2");
   if (typeof accounts === "string") throw new UsageError(`switchyard webhooks trigger: ${accounts}`);
   if (accounts.data.length === 1) return accounts.data[0].id;
-  throw new UsageError("switchyard webhooks trigger: expected --account ID, as there is not exactly one account");
+  throw new UsageError("switchyard webhooks trigger: --account ID is required, as there is not exactly one account");
 }
 
-/** What the admin API answers; of a refusal its message. */
-async function ask<T extends object>(
+/** The body of a response of the admin API; for an error its message. */
+async function request<T extends object>(
   { gateway, adminKey }: TriggerOptions,
   path: string,
   body?: Readonly<Record<string, unknown>>,
@@ -64,6 +67,6 @@ async function ask<T extends object>(
     headers: { authorization: `Bearer ${adminKey}`, "content-type": "application/json" },
     body: body && JSON.stringify(body),
   });
-  const answer = await response.json() as { error?: { message?: string } };
-  return response.ok ? answer as T : answer.error?.message ?? `the admin API answered ${response.status}`;
+  const json = await response.json() as { error?: { message?: string } };
+  return response.ok ? json as T : json.error?.message ?? `The admin API answered with status ${response.status}`;
 }

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ADMIN_COMMANDS, type AdminCall, adminCallFor } from "../../src/cli/admin_call.ts";
+import { HELP } from "../../src/cli/help.ts";
 import { readAdminArguments } from "../../src/cli/admin_arguments.ts";
 import { UsageError } from "../../src/cli/usage_error.ts";
 import type { Route } from "../../src/http/inbound.ts";
@@ -59,14 +60,14 @@ const COMMANDS: readonly [line: string, call: string, body?: Record<string, unkn
   ["signing-keys rotate", "POST /signing-keys/rotate"],
 ];
 
-Deno.test("each administering command stands for one call of the admin API", () => {
-  for (const [line, call, body] of COMMANDS) {
-    const asked = callOf(line);
-    assertEquals([`${asked.method} ${asked.path}`, asked.body], [call.replace(" ", " /admin/v1"), body], line);
+Deno.test("each admin command makes one call of the admin API", () => {
+  for (const [line, expected, body] of COMMANDS) {
+    const call = callOf(line);
+    assertEquals([`${call.method} ${call.path}`, call.body], [expected.replace(" ", " /admin/v1"), body], line);
   }
 });
 
-Deno.test("each address of the administration has a command", () => {
+Deno.test("each route of the admin API has a command", () => {
   const calls = COMMANDS.map(([line]) => callOf(line));
   for (const route of everyRoute()) {
     const pattern = new RegExp(`^${route.path.replace(/:\w+/g, "[^/]+")}$`);
@@ -77,25 +78,30 @@ Deno.test("each address of the administration has a command", () => {
   }
 });
 
-Deno.test("the help names each administering command", async () => {
-  const help = await Deno.readTextFile(new URL("../../src/cli/run.ts", import.meta.url));
+Deno.test("help names each admin command exactly once", () => {
   for (const [line] of COMMANDS) {
-    const [command, verb] = atLeast(line.split(" "), 1);
+    const [command, subcommand] = atLeast(line.split(" "), 1);
     assert(ADMIN_COMMANDS.has(command), command);
-    assert(new RegExp(`^  switchyard ${command} .*\\b${verb}\\b`, "m").test(help), `${command} ${verb}`);
+    assert(new RegExp(`^  switchyard ${command} .*\\b${subcommand}\\b`, "m").test(HELP), `${command} ${subcommand}`);
   }
 });
 
-Deno.test("an option or a word that a command does not take is refused, as it may be meant to narrow it down", () => {
+Deno.test("help has no line twice", () => {
+  const commands = HELP.split("\n").filter((line) => line.startsWith("  switchyard "));
+  const names = commands.map((line) => line.split("  ").slice(0, 2).join("  ").replaceAll("...", "…"));
+  assertEquals(names.length, new Set(names).size);
+});
+
+Deno.test("adminCallFor() refuses an option or argument that the command does not take", () => {
   for (
     const [line, complaint] of [
-      ["deliveries redeliver --from 1 --to 2 --account demo", 'deliveries redeliver: there is no option "--account"'],
-      ["deliveries redeliver t --state exhausted", 'deliveries redeliver: there is no option "--state"'],
-      ["deliveries redeliver t u", 'deliveries redeliver: expected nothing behind it: "u"'],
-      ["tasks list --state failed", 'tasks list: there is no option "--state"'],
-      ["signing-keys rotate now", 'signing-keys rotate: expected nothing behind it: "now"'],
+      ["deliveries redeliver --from 1 --to 2 --account demo", 'deliveries redeliver: unknown option "--account"'],
+      ["deliveries redeliver t --state exhausted", 'deliveries redeliver: unknown option "--state"'],
+      ["deliveries redeliver t u", 'deliveries redeliver: unexpected argument "u"'],
+      ["tasks list --state failed", 'tasks list: unknown option "--state"'],
+      ["signing-keys rotate now", 'signing-keys rotate: unexpected argument "now"'],
       ["deliveries list --colour red", "Unknown option '--colour'"],
-      ["toString valueOf", 'toString: there is no "valueOf"'],
+      ["toString valueOf", 'toString: unknown subcommand "valueOf"'],
     ] as const
   ) {
     const { message } = assertThrows(() => callOf(line), UsageError);
@@ -103,23 +109,23 @@ Deno.test("an option or a word that a command does not take is refused, as it ma
   }
 });
 
-Deno.test("deliveries are not redelivered by an empty word or half a range", () => {
+Deno.test("deliveries redeliver refuses an empty task ID and half a range", () => {
   for (const words of [[], ["--from", "1"], ["--to", "2", "--state", "exhausted"]]) {
     const { message } = assertThrows(() => callOf("deliveries redeliver", ...words), UsageError);
-    assert(message.includes("expected a task's id, or --from and --to"), message);
+    assert(message.includes("missing argument: a task ID, or --from and --to"), message);
   }
   const { message } = assertThrows(() => callOf("deliveries redeliver", "", "--from", "1", "--to", "2"), UsageError);
-  assert(message.includes("expected a task's id"), message);
+  assert(message.includes("missing argument: task ID"), message);
 });
 
-/** The call of a line, and of words that stand behind it. */
+/** The call that a command line makes. */
 function callOf(line: string, ...more: readonly string[]): AdminCall {
   const [command, ...args] = atLeast(line.split(" "), 1);
-  const { verb, line: read } = readAdminArguments(command, [...args, ...more]);
-  return adminCallFor(command, verb, read);
+  const { subcommand, rest } = readAdminArguments(command, [...args, ...more]);
+  return adminCallFor(command, subcommand, rest);
 }
 
-/** Every address of the administration; none of these is called. */
+/** Every route of the admin API; no handler is called. */
 function everyRoute(): Route[] {
   const adminKey = "admin-key-of-the-tests";
   const nothing = {} as never;

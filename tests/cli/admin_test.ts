@@ -1,7 +1,12 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { systemClock } from "../../src/lib/clock.ts";
+import { silentLog } from "../../src/lib/log.ts";
+import { openKvStore } from "../../src/store/kv/open_kv_store.ts";
+import { addTask } from "../../src/videos/tasks/records.ts";
+import { taskOf } from "../videos/tasks.ts";
 import { makePlace } from "./gateway_folder.ts";
 
-Deno.test("tasks and signing keys are administered on a running gateway, and alike on its store once it is stopped", async () => {
+Deno.test("admin commands work on a running gateway and on the store of a stopped one", async () => {
   const place = await makePlace();
   const gateway = await place.serve();
   const id = await place.create(gateway.address);
@@ -22,39 +27,39 @@ Deno.test("tasks and signing keys are administered on a running gateway, and ali
   await place.remove();
 });
 
-Deno.test("providers list says that the health of providers is known to a running gateway alone", async () => {
+Deno.test("providers list fails on a stopped gateway with the reason", async () => {
   const place = await makePlace();
   const { code, said, complaint } = await place.run("providers", "list");
   assertEquals([code, said], [1, ""]);
   assertStringIncludes(complaint, "No gateway answers at http://127.0.0.1:");
-  assertStringIncludes(complaint, "known to a running gateway alone");
+  assertStringIncludes(complaint, "only a running gateway knows the health of its providers");
   await place.remove();
 });
 
-Deno.test("--gateway names a running gateway whose port the configuration leaves open", async () => {
+Deno.test("--gateway selects a running gateway whose configured port is 0", async () => {
   const place = await makePlace({ port: 0 });
   const gateway = await place.serve();
   const { code, said } = await place.run("providers", "list", "--gateway", `${gateway.address}/`);
   assertEquals([code, JSON.parse(said).data.length], [0, 1]);
   const without = await place.run("tasks", "list");
-  assertEquals([without.code, JSON.parse(without.said).data], [0, []]); // it is found by its store
+  assertEquals([without.code, JSON.parse(without.said).data], [0, []]); // Found by its store.
   await gateway.stop();
   await place.remove();
 });
 
-Deno.test("a command that cannot be carried out ends with a word and no trace", async () => {
+Deno.test("an admin command that fails prints one message and no stack trace", async () => {
   const place = await makePlace({ admin_key: "" });
   await place.run("accounts", "create", "acme");
   for (
     const [words, code, complaint] of [
       [["tasks", "list", "--status", "lost"], 1, 'Cannot read "status": expected one of pending,'],
       [["tasks", "show", "lost"], 1, "Cannot find the task: no such task"],
-      [["tasks", "show"], 2, "switchyard: expected a task's id"],
-      [["tasks", "drop"], 2, 'switchyard tasks: there is no "drop"'],
-      [["signing-keys"], 2, 'switchyard signing-keys: there is no ""'],
-      [["providers", "list"], 2, "switchyard: expected server.admin_key"],
-      [["ledger", "verify", "--gateway", "http://x"], 2, "switchyard ledger verify: it reads a store, not a --gateway"],
-      [["providers", "list", "--gateway", "ftp://x"], 2, "switchyard: expected"],
+      [["tasks", "show"], 2, "switchyard tasks show: missing argument: task ID"],
+      [["tasks", "drop"], 2, 'switchyard tasks: unknown subcommand "drop"'],
+      [["signing-keys"], 2, "switchyard signing-keys: missing subcommand"],
+      [["providers", "list"], 2, "switchyard: server.admin_key or SWITCHYARD_ADMIN_KEY must be set"],
+      [["ledger", "verify", "--gateway", "http://x"], 2, "switchyard ledger verify: --gateway is not supported"],
+      [["providers", "list", "--gateway", "ftp://x"], 2, "switchyard: --gateway must be"],
     ] as const
   ) {
     const answer = await place.run(...words);
@@ -62,5 +67,39 @@ Deno.test("a command that cannot be carried out ends with a word and no trace", 
     assert(answer.complaint.startsWith(complaint), answer.complaint);
     assert(!answer.complaint.includes("    at "), answer.complaint);
   }
+  await place.remove();
+});
+
+Deno.test("commands on a stopped gateway create no configured account and remove no left-over file", async () => {
+  const place = await makePlace();
+  const upload = `${place.files}/uploads/form-1`;
+  await Deno.mkdir(`${place.files}/uploads`, { recursive: true });
+  await Deno.writeTextFile(upload, "left over");
+  await place.run("accounts", "create", "acme");
+  const listed = await place.run("accounts", "list");
+  assertEquals(JSON.parse(listed.said).data.map(({ id }: { id: string }) => id), ["acme"]);
+  assertEquals(await Deno.readTextFile(upload), "left over");
+  assertStringIncludes((await place.run("ledger", "verify")).said, "1 accounts");
+  const gateway = await place.serve();
+  const after = await place.run("accounts", "list");
+  assertEquals(JSON.parse(after.said).data.map(({ id }: { id: string }) => id), ["acme", "demo"]);
+  await gateway.stop();
+  await place.remove();
+});
+
+Deno.test("tasks list refuses a store of an earlier version until the gateway has migrated it", async () => {
+  const place = await makePlace();
+  const store = await openKvStore({ path: place.store, clock: systemClock, log: silentLog });
+  const { set = [] } = addTask({}, taskOf(1, { status: "completed", account: "demo" }));
+  await store.commit(null, { set: set.filter(({ key }) => key[1] === "task") });
+  await store.close();
+  const refused = await place.run("tasks", "list");
+  assertEquals([refused.code, refused.said], [1, ""]);
+  assertStringIncludes(refused.complaint, "was written by an earlier version. Start the gateway once to migrate it");
+  assertEquals((await place.run("tasks", "show", taskOf(1).id)).code, 0);
+  const gateway = await place.serve();
+  await gateway.stop();
+  const listed = await place.run("tasks", "list");
+  assertEquals(JSON.parse(listed.said).data.map(({ id }: { id: string }) => id), [taskOf(1).id]);
   await place.remove();
 });

@@ -8,7 +8,7 @@ import { answering, type Receiver, startReceiver } from "../webhooks/receiver.ts
 import { endedTask } from "../webhooks/support.ts";
 import { makePlace, type Place } from "./gateway_folder.ts";
 
-Deno.test("deliveries are listed, shown and made again on a running gateway", async () => {
+Deno.test("deliveries commands list, show and redeliver on a running gateway", async () => {
   const place = await makePlace();
   const receiver = startReceiver(answering(200));
   const gateway = await place.serve();
@@ -33,7 +33,7 @@ Deno.test("deliveries are listed, shown and made again on a running gateway", as
   await place.remove();
 });
 
-Deno.test("what a stopped gateway is asked to deliver again it delivers at its next start, by the secret of then", async () => {
+Deno.test("a redelivery on a stopped gateway is sent at its next start, signed with the secret of that time", async () => {
   const place = await makePlace();
   const receiver = startReceiver(answering(200));
   const gateway = await place.serve();
@@ -59,7 +59,7 @@ Deno.test("what a stopped gateway is asked to deliver again it delivers at its n
   await place.remove();
 });
 
-Deno.test("a range of more deliveries than one call begins is redelivered whole, and nothing beside it", async () => {
+Deno.test("deliveries redeliver restarts a whole range of several calls, and nothing outside it", async () => {
   const place = await makePlace();
   const first = 1_800_000_000_000;
   await storeExhausted(place, 503, first);
@@ -72,7 +72,7 @@ Deno.test("a range of more deliveries than one call begins is redelivered whole,
   await place.remove();
 });
 
-Deno.test("a command about deliveries that cannot be carried out ends with a word", async () => {
+Deno.test("a deliveries command that fails prints one message", async () => {
   const place = await makePlace();
   await place.run("accounts", "create", "acme");
   const unknown = "01a1fdeb-b7c5-7000-bf54-5f9acd06a174";
@@ -88,8 +88,12 @@ Deno.test("a command about deliveries that cannot be carried out ends with a wor
         1,
         'Cannot read "state": expected exhausted or',
       ],
-      [["redeliver"], 2, "switchyard: expected a task's id, or --from and --to"],
-      [["redeliver", "--from", "1", "--to", "2", "--account", "a"], 2, "switchyard deliveries redeliver: there is no"],
+      [["redeliver"], 2, "switchyard deliveries redeliver: missing argument: a task ID, or --from and --to"],
+      [
+        ["redeliver", "--from", "1", "--to", "2", "--account", "a"],
+        2,
+        "switchyard deliveries redeliver: unknown option",
+      ],
     ] as const
   ) {
     const answer = await place.run("deliveries", ...words);

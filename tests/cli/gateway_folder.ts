@@ -10,6 +10,8 @@ export interface Place {
   readonly path: string;
   /** Of its store's file. */
   readonly store: string;
+  /** Of its files. */
+  readonly files: string;
   /** Starts the gateway; gives its address and the way to stop it. */
   serve(): Promise<{ readonly address: string; stop(): Promise<void> }>;
   /** Runs a command to its end. */
@@ -55,6 +57,7 @@ export async function makePlace(server: Record<string, unknown> = {}): Promise<P
   return {
     path,
     store: `${folder}/store.db`,
+    files: `${folder}/files`,
     async serve() {
       const process = startGatewayProcess({ args: ["serve", "--config", path], folder });
       const [, address] = atLeast(await process.until(/ready at (http:\S+)/), 2);

@@ -5,7 +5,7 @@ import { redeliverRange } from "../../src/cli/redeliver_range.ts";
 
 const CALL: AdminCall = { method: "POST", path: "/admin/v1/deliveries/redeliver", body: { from: 1, to: 2 } };
 
-Deno.test("a range is asked for until its end, and what all the calls did is told", async () => {
+Deno.test("redeliverRange() calls until the end of the range and gives the sum", async () => {
   const asked: unknown[] = [];
   const said: string[] = [];
   const parts = [{ redelivered: 500, next: "a" }, { redelivered: 499, next: "b" }, { redelivered: 3, next: null }];
@@ -17,12 +17,12 @@ Deno.test("a range is asked for until its end, and what all the calls did is tol
   assertEquals([asked, said], [[undefined, "a", "b"], []]);
 });
 
-Deno.test("when a call fails behind others, it is said what they did and how to go on", async () => {
+Deno.test("redeliverRange() notifies how to continue when a later call fails", async () => {
   const refusal = { status: 500, body: { error: { code: "internal_error", message: "No" } } };
   const first = { status: 202, body: { redelivered: 500, next: "a" } };
   const said: string[] = [];
   const complain = (message: string) => void said.push(message);
-  const hint = "500 deliveries began anew; the same command with --after a goes on behind them";
+  const hint = "500 deliveries were restarted; to continue, add --after a to the same command";
   const isFirst = ({ body }: AdminCall) => body?.after === undefined;
 
   const ask = (call: AdminCall) => Promise.resolve(isFirst(call) ? first : refusal);
@@ -34,7 +34,7 @@ Deno.test("when a call fails behind others, it is said what they did and how to 
   assertEquals(said, [hint, hint]);
 });
 
-Deno.test("a first call that fails leaves nothing to go on behind", async () => {
+Deno.test("redeliverRange() gives no notice when the first call fails", async () => {
   const said: string[] = [];
   const complain = (message: string) => void said.push(message);
   const refusal = { status: 400, body: {} };

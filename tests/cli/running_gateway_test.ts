@@ -57,7 +57,7 @@ class Folder {
 
 const idsIn = (said: string) => JSON.parse(said).data.map(({ id }: { id: string }) => id);
 
-Deno.test("with dev running, accounts and keys are made in its store, and the key works at once", async () => {
+Deno.test("while dev runs, commands use its store and new keys work immediately", async () => {
   await Folder.with(async (folder) => {
     const dev = await folder.gateway(["dev"], { PORT: "0" });
     const created = await folder.run("accounts create acme --balance 5");
@@ -73,7 +73,7 @@ Deno.test("with dev running, accounts and keys are made in its store, and the ke
     assertEquals(idsIn(named.said), ["acme", "demo"]);
     const verify = await folder.run("ledger verify");
     assertEquals(verify.code, 1);
-    assertStringIncludes(verify.complaint, `A gateway runs at ${dev.address}: stop it first`);
+    assertStringIncludes(verify.complaint, `while a gateway runs at ${dev.address}: stop the gateway first`);
     assertEquals(await folder.has("data/switchyard.db"), false);
     await dev.stop();
 
@@ -87,7 +87,7 @@ Deno.test("with dev running, accounts and keys are made in its store, and the ke
   });
 });
 
-Deno.test("what a killed gateway left is not believed", async () => {
+Deno.test("the lock of a killed gateway is ignored", async () => {
   await Folder.with(async (folder) => {
     const dev = await folder.gateway(["dev"], { PORT: "0" });
     await dev.stop("SIGKILL");
@@ -101,7 +101,7 @@ Deno.test("what a killed gateway left is not believed", async () => {
   });
 });
 
-Deno.test("no command but accounts create makes a store, and that says so", async () => {
+Deno.test("only accounts create creates a missing store, with a notice", async () => {
   await Folder.with(async (folder) => {
     for (
       const line of [
@@ -125,7 +125,7 @@ Deno.test("no command but accounts create makes a store, and that says so", asyn
     assertEquals(await folder.has("data"), false);
     const created = await folder.run("accounts create acme --balance 5");
     assertEquals(created.code, 0);
-    assertStringIncludes(created.complaint, "there was no store: made ");
+    assertStringIncludes(created.complaint, "there was no store: created ");
     assertStringIncludes(created.complaint, "/data/switchyard.db");
     const second = await folder.run("accounts create zeta");
     assertEquals([second.code, second.complaint], [0, ""]);
@@ -136,17 +136,17 @@ Deno.test("no command but accounts create makes a store, and that says so", asyn
   });
 });
 
-Deno.test("a store in memory is nobody's but the running gateway's", async () => {
+Deno.test("commands refuse a store in memory of a stopped gateway", async () => {
   await Folder.with(async (folder) => {
     const { code, complaint } = await folder.run("accounts create acme", { SWITCHYARD_STORE: "kv::memory:" });
     assertEquals([code, complaint], [
       1,
-      "switchyard: No gateway runs, and a store in memory exists in a running one alone",
+      "switchyard: No gateway runs, and a store in memory exists only while its gateway runs",
     ]);
   });
 });
 
-Deno.test("commands typed at once over a stopped store wait for one another", async () => {
+Deno.test("concurrent commands on a stopped store wait for each other", async () => {
   await Folder.with(async (folder) => {
     await folder.run("accounts create first");
     const made = await Promise.all(["a", "b", "c"].map((id) => folder.run(`accounts create ${id}`)));
@@ -157,7 +157,7 @@ Deno.test("commands typed at once over a stopped store wait for one another", as
 
 const KEY = "admin-key-of-the-tests";
 
-Deno.test("a gateway is found by its store when its port is free to choose, and by its address when its store is not seen", async () => {
+Deno.test("findGateway() finds a gateway by its store, or by its address when the store is not visible", async () => {
   await Folder.with(async (folder) => {
     const store = `kv:${folder.path}/own.db`;
     const own = await folder.config("own.json", { server: { admin_key: KEY }, store, accounts: [{ id: "demo" }] });
@@ -175,7 +175,7 @@ Deno.test("a gateway is found by its store when its port is free to choose, and 
     }
     assertEquals(idsIn((await folder.run(`accounts list --config ${own}`)).said), ["acme", "demo"]);
     assertEquals(await folder.has("other.db"), false);
-    const unseen = { SWITCHYARD_STORE: `kv:${folder.path}/own.json/store.db` }; // no folder, so nobody can look
+    const unseen = { SWITCHYARD_STORE: `kv:${folder.path}/own.json/store.db` }; // Not a folder, so the store cannot be read.
     assertEquals(idsIn((await folder.run(`accounts list --config ${own}`, unseen)).said), ["acme", "demo"]);
     const wrong = await folder.run(`accounts list --config ${own}`, { SWITCHYARD_ADMIN_KEY: "another-admin-key" });
     assertEquals(wrong.code, 1);
@@ -184,7 +184,7 @@ Deno.test("a gateway is found by its store when its port is free to choose, and 
   });
 });
 
-Deno.test("a gateway without an admin key is told apart from one that does not run", async () => {
+Deno.test("a gateway without an admin key is distinguished from a stopped one", async () => {
   await Folder.with(async (folder) => {
     const own = await folder.config("own.json", { store: `kv:${folder.path}/own.db` });
     const gateway = await folder.gateway(["serve", "--config", own]);
@@ -192,7 +192,7 @@ Deno.test("a gateway without an admin key is told apart from one that does not r
     assertEquals([without.code, without.said], [2, ""]);
     assertStringIncludes(
       without.complaint,
-      `expected server.admin_key, or SWITCHYARD_ADMIN_KEY, as a gateway runs at ${gateway.address}`,
+      `the gateway at ${gateway.address} runs, and server.admin_key is not set`,
     );
     const late = await folder.run(`accounts create acme --config ${own}`, { SWITCHYARD_ADMIN_KEY: KEY });
     assertEquals(late.code, 1);
@@ -205,14 +205,17 @@ Deno.test("a gateway without an admin key is told apart from one that does not r
   });
 });
 
-Deno.test("of two gateways in one folder the command line must name one", async () => {
+Deno.test("with two gateways in a folder, --gateway must select one", async () => {
   await Folder.with(async (folder) => {
     await folder.config("switchyard.json", { server: { admin_key: KEY }, accounts: [{ id: "own" }] });
     const own = await folder.gateway(["serve"]);
     const dev = await folder.gateway(["dev"], { PORT: "0" });
     const unclear = await folder.run("accounts list");
     assertEquals([unclear.code, unclear.said], [2, ""]);
-    assertStringIncludes(unclear.complaint, `two gateways run, at ${own.address} and, of "dev", at ${dev.address}`);
+    assertStringIncludes(
+      unclear.complaint,
+      `two gateways run, one at ${own.address} and the one of "dev" at ${dev.address}`,
+    );
     assertEquals(idsIn((await folder.run("accounts list --config switchyard.json")).said), ["own"]);
     assertEquals(idsIn((await folder.run(`accounts list --gateway ${own.address}`)).said), ["own"]);
     assertEquals(idsIn((await folder.run(`accounts list --gateway ${dev.address}`)).said), ["demo"]);
@@ -222,7 +225,7 @@ Deno.test("of two gateways in one folder the command line must name one", async 
   });
 });
 
-Deno.test("a store or files folder where this process may not write is one line that names the setting", async () => {
+Deno.test("a store or files folder that is not writable gives one line that names the setting", async () => {
   await Folder.with(async (folder) => {
     await Deno.writeTextFile(`${folder.path}/file`, "");
     const outside = `${folder.path}-outside`;
@@ -245,13 +248,13 @@ Deno.test("a store or files folder where this process may not write is one line 
   });
 });
 
-Deno.test("dev keeps to the admin key of the environment, and so do commands", async () => {
+Deno.test("the admin key of the environment takes precedence over the one of dev", async () => {
   await Folder.with(async (folder) => {
     const dev = await folder.gateway(["dev"], { PORT: "0", SWITCHYARD_ADMIN_KEY: KEY });
     assertEquals(idsIn((await folder.run("accounts list", { SWITCHYARD_ADMIN_KEY: KEY })).said), ["demo"]);
     const without = await folder.run("accounts list");
     assertEquals([without.code, without.said], [2, ""]);
-    assertStringIncludes(without.complaint, "expected server.admin_key, or SWITCHYARD_ADMIN_KEY");
+    assertStringIncludes(without.complaint, "server.admin_key is not set");
     assertEquals(await folder.has("data/dev.db.admin-key"), false);
     await dev.stop();
   });

@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { createSignalCounter, SIGNAL_COPY_MS } from "../../src/cli/stop_signals.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
-Deno.test("copies of a signal within a second are one signal", () => {
+Deno.test("createSignalCounter() counts copies of a signal within a second as one", () => {
   const clock = new ManualClock();
   const count = createSignalCounter(clock);
   assertEquals([count(), count(), count()], ["first", "copy", "copy"]);
@@ -10,7 +10,7 @@ Deno.test("copies of a signal within a second are one signal", () => {
   assertEquals(count(), "copy");
 });
 
-Deno.test("a signal a second after the first is the second one, however many copies came between", () => {
+Deno.test("createSignalCounter() counts a signal after a second as the second", () => {
   const clock = new ManualClock();
   const count = createSignalCounter(clock);
   count();
@@ -20,7 +20,7 @@ Deno.test("a signal a second after the first is the second one, however many cop
   assertEquals(count(), "second");
 });
 
-Deno.test("a clock that was set back does not take the second signal away", () => {
+Deno.test("createSignalCounter() counts the second signal after the clock was set back", () => {
   const clock = new ManualClock();
   const count = createSignalCounter(clock);
   count();

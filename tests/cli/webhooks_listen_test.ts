@@ -5,7 +5,7 @@ import { itemAt } from "../support/items.ts";
 import { startVideoGateway } from "../support/video_gateway.ts";
 import { answering, startReceiver } from "../webhooks/receiver.ts";
 
-Deno.test("webhooks listen prints events as they come, checks both signatures and posts them on", async () => {
+Deno.test("listenForWebhooks() prints new events, checks both signatures and forwards them", async () => {
   const gateway = await startVideoGateway();
   const admin = { authorization: `Bearer ${gateway.adminKey}` };
   const { json } = await gateway.call("POST", "/admin/v1/accounts/demo/webhook-secret", {}, admin);
@@ -37,12 +37,12 @@ Deno.test("webhooks listen prints events as they come, checks both signatures an
   stop.abort();
   await listening;
 
-  assertEquals(forwarded.length, 1, "what was there before is not shown");
+  assertEquals(forwarded.length, 1, "earlier events are not shown");
   const { headers, body } = itemAt(forwarded, 0);
   assertEquals(new Webhook(secret).verify(body, Object.fromEntries(headers)), JSON.parse(body));
   assertEquals([JSON.parse(body).id, headers.get("x-service-idempotency-key")], [id, `${id}-completed`]);
   const text = lines.join("\n");
-  for (const part of ["video.generation.completed of demo", "both signatures are right", ": 204", `${id}-completed`]) {
+  for (const part of ["video.generation.completed of demo", "both signatures are valid", ": 204", `${id}-completed`]) {
     assert(text.includes(part), part);
   }
   assertEquals(receiver.received, []);
@@ -51,9 +51,11 @@ Deno.test("webhooks listen prints events as they come, checks both signatures an
   await gateway.stop();
 });
 
-Deno.test("webhooks listen says that a signature is wrong by another secret, and that none is checked without one", async () => {
+Deno.test("listenForWebhooks() reports an invalid signature, and unchecked ones without a secret", async () => {
   const gateway = await startVideoGateway();
-  for (const [secret, word] of [["whsec_YW5vdGhlciBzZWNyZXQ=", "WRONG"], [null, "were not checked"]] as const) {
+  for (
+    const [secret, word] of [["whsec_YW5vdGhlciBzZWNyZXQ=", "NOT VALID"], [null, "signatures not checked"]] as const
+  ) {
     const lines: string[] = [];
     const stop = new AbortController();
     const listening = listenForWebhooks({
@@ -76,7 +78,7 @@ Deno.test("webhooks listen says that a signature is wrong by another secret, and
   await gateway.stop();
 });
 
-Deno.test("webhooks listen tells once what the admin API answers, and goes on", async () => {
+Deno.test("listenForWebhooks() prints an error of the admin API once and continues", async () => {
   const gateway = await startVideoGateway();
   const lines: string[] = [];
   const stop = new AbortController();
@@ -94,11 +96,11 @@ Deno.test("webhooks listen tells once what the admin API answers, and goes on", 
   while (refusals() < 3) await pause();
   stop.abort();
   await listening;
-  assertEquals(lines, ["! The admin API answered 401"]);
+  assertEquals(lines, ["! The admin API answered with status 401"]);
   await gateway.stop();
 });
 
-Deno.test("webhooks listen shows the events of one account, if one is named", async () => {
+Deno.test("listenForWebhooks() shows only the events of the given account", async () => {
   const gateway = await startVideoGateway();
   const admin = { authorization: `Bearer ${gateway.adminKey}` };
   await gateway.call("POST", "/admin/v1/accounts", { id: "other" }, admin);

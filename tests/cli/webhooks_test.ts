@@ -56,7 +56,7 @@ function startApplication() {
   return { received, port: server.addr.port, stop: () => server.shutdown() };
 }
 
-Deno.test("webhooks listen shows and forwards the events of dev without a flag, a secret or a callback address", async () => {
+Deno.test("webhooks listen shows and forwards events of dev without options, a secret or a callback address", async () => {
   const application = startApplication();
   await FirstTry.with(async (dev) => {
     const listening = dev.start("webhooks", "listen", "--forward", `localhost:${application.port}/hook?a=1`);
@@ -64,7 +64,7 @@ Deno.test("webhooks listen shows and forwards the events of dev without a flag, 
     const id = await dev.create();
     await listening.until(/forwarded to http:\/\/localhost:\d+\/hook\?a=1: 204/);
     const said = listening.output();
-    for (const part of [`completed of demo, without a callback_url`, "both signatures are right", id]) {
+    for (const part of [`completed of demo, without a callback_url`, "both signatures are valid", id]) {
       assertStringIncludes(said, part);
     }
     const { path, headers, body } = itemAt(application.received, 0);
@@ -84,7 +84,7 @@ Deno.test("webhooks listen shows and forwards the events of dev without a flag, 
   await application.stop();
 });
 
-Deno.test("webhooks trigger posts a signed test event to --url, and fails when it is not acknowledged", async () => {
+Deno.test("webhooks trigger posts a signed test event to --url and fails when it is not acknowledged", async () => {
   const application = startApplication();
   await FirstTry.with(async (dev) => {
     const good = await dev.run(
@@ -112,26 +112,26 @@ Deno.test("webhooks trigger posts a signed test event to --url, and fails when i
 
     const unheard = await dev.run("webhooks", "trigger", "completed");
     assertEquals(unheard.code, 1);
-    assertStringIncludes(unheard.said, "nobody listens");
+    assertStringIncludes(unheard.said, "nothing listens");
     const unknown = await dev.run("webhooks", "trigger", "video.generation.started");
     assertEquals(unknown.code, 1);
     assertStringIncludes(unknown.said, "video.generation.completed, video.generation.failed");
     await dev.run("accounts", "create", "other");
     const several = await dev.run("webhooks", "trigger", "completed");
     assertEquals(several.code, 2);
-    assertStringIncludes(several.complaint, "expected --account ID");
+    assertStringIncludes(several.complaint, "--account ID is required");
   });
   await application.stop();
 });
 
-Deno.test("webhooks without a verb, with another, or with a wrong address says what is expected", async () => {
+Deno.test("webhooks with an invalid subcommand or address prints what is expected", async () => {
   const folder = await Deno.makeTempDir();
   for (
     const [line, expected] of [
-      ["webhooks", "expected listen or trigger"],
-      ["webhooks play", "expected listen or trigger"],
-      ["webhooks trigger", "expected an event"],
-      ["webhooks listen --forward ftp://127.0.0.1/", "behind --forward"],
+      ["webhooks", "missing subcommand: expected one of listen, trigger"],
+      ["webhooks play", 'unknown subcommand "play": expected one of listen, trigger'],
+      ["webhooks trigger", "expected one event"],
+      ["webhooks listen --forward ftp://127.0.0.1/", "--forward must be an http or https address"],
     ] as const
   ) {
     const process = startGatewayProcess({

@@ -7,7 +7,7 @@ import { guardedRoute } from "./guarded_route.ts";
 export interface AdminSigningKeyOptions {
   /** The operator's key; empty: there is no administration. */
   readonly adminKey: string;
-  readonly signingKeys: SigningKeyRing;
+  readonly signingKeys: Pick<SigningKeyRing, "rotate">;
 }
 
 /** The addresses of the administration of signing keys: none without an admin key. */
@@ -20,7 +20,7 @@ export function adminSigningKeyRoutes({ adminKey, signingKeys }: AdminSigningKey
  * `POST /admin/v1/signing-keys/rotate`: `{signs, verifies, dropped}`, ids of keys. Addresses of results that the key
  * before signed stay good; those of a `dropped` one, from two rotations ago, open nothing from now on.
  */
-function rotateHandler(signingKeys: SigningKeyRing): Handler {
+function rotateHandler(signingKeys: Pick<SigningKeyRing, "rotate">): Handler {
   return async ({ request }) => {
     await request.body?.cancel();
     return answerJson(await signingKeys.rotate());

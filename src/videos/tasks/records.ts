@@ -109,6 +109,12 @@ export async function enterOldTasks(store: Store): Promise<void> {
   } while (tasks.length === TASKS_A_COMMIT);
 }
 
+/** Whether the store has tasks of an earlier version that {@linkcode enterOldTasks} has not indexed yet. */
+export async function hasUnindexedTasks(store: Store): Promise<boolean> {
+  const [kept] = await store.get<true | { readonly after: Key }>([INDEX_KEPT]);
+  return kept?.value !== true && (await store.scan(TASKS, { limit: 1 })).length > 0;
+}
+
 const TASKS_A_COMMIT = 40;
 
 /** The entries of a task in all lists: everybody's and its account's by time, and those of its credential. */

@@ -1,0 +1,44 @@
+import { ensureConfiguredAccounts, type EnsuredAccounts } from "../billing/configured_accounts.ts";
+import { isCacheFileKept } from "../caches/read.ts";
+import { prepareFolder } from "../files/prepare_folder.ts";
+import { asUnwritableError } from "../lib/unwritable.ts";
+import { isFileKept } from "../videos/create/inputs.ts";
+import { openSigningKeys, type SigningKeyRing } from "../videos/results/signing_keys.ts";
+import { enterOldTasks } from "../videos/tasks/records.ts";
+import type { Services } from "./services.ts";
+
+/** Services of the process that owns the store: its records and files are in the form that this version expects. */
+export interface OwnedServices extends Services {
+  /** The configured accounts and keys that {@linkcode own} created. */
+  readonly createdAccounts: EnsuredAccounts;
+  /** The keys that sign the addresses of results. */
+  readonly signingKeys: SigningKeyRing;
+}
+
+/**
+ * Prepares the store and the files folder for this process, which must be their only user: creates the configured
+ * accounts and the first signing key, migrates records of earlier versions, and removes files that an earlier process
+ * left behind. Runs once, before the first request and the first job. A repeat changes nothing.
+ *
+ * @throws {UnwritableError} If this process cannot write to the files folder; it names the setting `files`.
+ */
+export async function own(services: Services): Promise<OwnedServices> {
+  const { config, store } = services;
+  await tidyFiles(services);
+  await enterOldTasks(store);
+  const signingKeys = await openSigningKeys(store);
+  const createdAccounts = await ensureConfiguredAccounts(store, config.accounts);
+  return { ...services, createdAccounts, signingKeys };
+}
+
+/** Removes uploads, unfinished files and files without a record. */
+async function tidyFiles({ config, store, files, log }: Services): Promise<void> {
+  try {
+    await prepareFolder(config.files, log);
+    await files.uploads.removeLeftovers();
+    await files.caches.removeLeftovers((name) => isCacheFileKept(store, name));
+    await files.results.removeLeftovers((name) => isFileKept(store, name));
+  } catch (error) {
+    throw asUnwritableError("files", config.files, error);
+  }
+}

@@ -1,0 +1,39 @@
+import { renderAdminError } from "../protocols/admin/answer.ts";
+import { renderContentError } from "../protocols/content/error.ts";
+import { renderDefaultError } from "../protocols/default/error.ts";
+import { renderVideoError } from "../protocols/default/videos.ts";
+import { renderMessageError } from "../protocols/message/error.ts";
+import { GUESSED_ADDRESSES, isContentClient, isMessageClient } from "./rewrite_rules.ts";
+import type { RouterOptions } from "./router.ts";
+
+/**
+ * Rules for paths that no route serves. The error has the format of the protocol that the path prefix names, else of
+ * the client that the headers name, else of the default protocol. Its message names the right base URL.
+ *
+ * @param baseUrl Gives the gateway's own address without a final slash.
+ */
+export function routerOptions(baseUrl: () => string): RouterOptions {
+  const advice = {
+    default: () =>
+      `the base address of OpenAI's clients is ${baseUrl()}/v1 (with /chat/completions, /responses, /models, /images and ` +
+      `/videos below it), of Anthropic's ${baseUrl()}/msgcompat and of Google's ${baseUrl()}/gencompat`,
+    message: () =>
+      `the base address of Anthropic's clients is ${baseUrl()}/msgcompat (with /v1/messages, ` +
+      `/v1/messages/count_tokens and /v1/models below it)`,
+    content: () =>
+      `the base address of Google's clients is ${baseUrl()}/gencompat (with /v1beta/models/{model}:generateContent, ` +
+      `:streamGenerateContent and :countTokens, /v1beta/models and /v1beta/cachedContents below it)`,
+  };
+  return {
+    guesses: GUESSED_ADDRESSES,
+    renderError: renderDefaultError,
+    advice: advice.default,
+    sections: [
+      { prefix: "/msgcompat", renderError: renderMessageError, isClients: isMessageClient, advice: advice.message },
+      { prefix: "/gencompat", renderError: renderContentError, isClients: isContentClient, advice: advice.content },
+      { prefix: "/admin", renderError: renderAdminError },
+      { prefix: "/v1/videos", renderError: renderVideoError, advice: advice.default },
+      { prefix: "/files", renderError: renderVideoError },
+    ],
+  };
+}

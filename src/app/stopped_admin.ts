@@ -1,0 +1,38 @@
+import { createKeyRing } from "../billing/key_ring.ts";
+import { createMeter } from "../billing/meter.ts";
+import type { Config } from "../config/config.ts";
+import { createFrontDoor, type FrontDoor } from "../http/front_door.ts";
+import { systemClock } from "../lib/clock.ts";
+import { silentLog } from "../lib/log.ts";
+import { renderAdminError } from "../protocols/admin/answer.ts";
+import type { StoreEngine } from "../store/engine.ts";
+import { openSigningKeys } from "../videos/results/signing_keys.ts";
+import { openDeliveryAdmin } from "../webhooks/delivery_admin.ts";
+import { openEventFeed } from "../webhooks/event_feed.ts";
+import { createAdminRoutes } from "./admin.ts";
+import { createRouter } from "./router.ts";
+import { toCallerError } from "./storage_error.ts";
+
+/**
+ * Builds the admin API over the store of a gateway that does not run. Only a request changes the store.
+ *
+ * @param config With `server.adminKey` set.
+ * @param store Of this process; the caller closes it.
+ */
+export function createStoppedAdmin(config: Config, store: StoreEngine): FrontDoor {
+  const [clock, log] = [systemClock, silentLog];
+  const routes = createAdminRoutes({
+    config,
+    store,
+    keys: createKeyRing({ store, clock }),
+    meter: createMeter({ store, clock, log, writeGuard: store.writeGuard }),
+    clock,
+    breaker: { health: () => [] },
+    deliveries: openDeliveryAdmin(store),
+    feed: openEventFeed(store, clock),
+    signingKeys: { rotate: async () => await (await openSigningKeys(store)).rotate() },
+    baseUrl: () => config.server.baseUrl ?? "",
+  });
+  const router = createRouter(routes, { sections: [], renderError: renderAdminError });
+  return createFrontDoor({ router, log, clock, errorOf: toCallerError });
+}

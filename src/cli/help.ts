@@ -1,0 +1,46 @@
+import { VERSION } from "./version.ts";
+
+/** The output of `switchyard help`. */
+export const HELP = `switchyard ${VERSION}: a gateway in front of many model vendors
+
+  switchyard serve [--config FILE]       start the gateway
+    [--show-secrets]                     print the webhook secrets of accounts that it creates
+  switchyard dev                         start the gateway with simulated vendors; no keys needed
+  switchyard config check [FILE]         check a configuration and print its problems
+
+  switchyard accounts create ID [--balance USD]
+  switchyard accounts list | show ID | suspend ID | resume ID
+  switchyard accounts credit ID USD [--reference TEXT]
+  switchyard accounts adjust ID USD --reason TEXT [--reference TEXT] [--allow-negative]
+                                         add to a balance, or subtract: -4.20
+  switchyard accounts allow-buckets ID [BUCKET…]
+                                         replace the list of buckets that requests of the account may name
+  switchyard keys create ACCOUNT         create an API key and show it once
+  switchyard keys list ACCOUNT | revoke ACCOUNT KEY
+  switchyard webhook-secrets rotate ACCOUNT
+                                         create a webhook secret and show it once; the old one stays valid for a day
+  switchyard ledger list ACCOUNT [--order desc] [--limit N] [--after NEXT]
+  switchyard ledger verify               check that every balance is the sum of its entries; the gateway must not run
+
+  switchyard tasks list [--account ID] [--status STATUS] [--model ID] [--from SECONDS] [--to SECONDS]
+    [--order asc] [--limit N] [--after NEXT]
+  switchyard tasks show ID
+  switchyard tasks mirror ID             copy the results of a finished task again
+  switchyard deliveries list [--state STATE] [--from SECONDS] [--to SECONDS] [--order asc] [--limit N] [--after NEXT]
+  switchyard deliveries show TASK        show the webhook of a task with every attempt
+  switchyard deliveries request TASK     show the request that the receiver would get now
+  switchyard deliveries redeliver TASK   start a new series of attempts now
+  switchyard deliveries redeliver --from SECONDS --to SECONDS [--state exhausted|delivered] [--after NEXT]
+  switchyard providers list              show circuit breakers and counts of a running gateway
+  switchyard signing-keys rotate         create a key for result addresses; the previous one stays valid
+
+  switchyard webhooks listen             print and check new webhooks of a running gateway
+    [--forward URL] [--account ID]       and forward them to an application under development
+  switchyard webhooks trigger EVENT      create a test event, such as video.generation.completed,
+    [--url URL] [--account ID]           for an address, or for "webhooks listen"
+
+  switchyard version | help
+
+The commands below "config" also take --config FILE. They call the admin API of a running gateway (server.admin_key):
+the gateway on the configured store or at the configured address, the gateway of "dev" in this folder, or --gateway URL.
+When no gateway runs, they open its store. Only "accounts create" creates a missing store.`;

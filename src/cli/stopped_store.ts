@@ -1,0 +1,43 @@
+import { openStore } from "../app/store.ts";
+import type { Config } from "../config/config.ts";
+import { DEV_STORE } from "../config/dev_config.ts";
+import { systemClock } from "../lib/clock.ts";
+import { silentLog } from "../lib/log.ts";
+import { StoreMissingError } from "../store/kv/database_file.ts";
+import type { StoreEngine } from "../store/engine.ts";
+import { pathOf } from "./find_gateway.ts";
+
+/**
+ * Opens the store of a gateway that does not run. Nothing in it is migrated or created: that is left to the gateway.
+ *
+ * @throws {StoreMissingError} If the store does not exist and `mustExist` is set, or if it is a store in memory.
+ * @throws {StoreInUseError} If another process has it.
+ */
+export async function openStoppedStore(
+  config: Config,
+  { mustExist }: { readonly mustExist: boolean },
+): Promise<StoreEngine> {
+  try {
+    if (pathOf(config.store) === null) throw new StoreMissingError(config.store);
+    return await openStore(config, { clock: systemClock, log: silentLog, mustExist });
+  } catch (error) {
+    if (!(error instanceof StoreMissingError)) throw error;
+    throw new StoreMissingError(error.path, await missingStoreMessage(config));
+  }
+}
+
+/** Whether a file exists. */
+export async function fileExists(path: string): Promise<boolean> {
+  return await Deno.stat(path).then(() => true, () => false);
+}
+
+/** One line that says why there is no store to read, and what to do. */
+async function missingStoreMessage(config: Config): Promise<string> {
+  const path = pathOf(config.store);
+  if (path === null) return "No gateway runs, and a store in memory exists only while its gateway runs";
+  const devPath = config.store === DEV_STORE ? null : pathOf(DEV_STORE);
+  const hint = devPath !== null && await fileExists(devPath)
+    ? `; to use the store of "switchyard dev", ${devPath}, start "switchyard dev"`
+    : '; "switchyard accounts create ID" creates one';
+  return `No gateway runs, and there is no store at "${path}" (setting "store")${hint}`;
+}
