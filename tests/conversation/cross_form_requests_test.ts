@@ -13,12 +13,12 @@ const asked = recordings().filter((recording) => recording.request !== null);
 /** Why a request that its own vendor took cannot go to another, by what the refusal says. */
 const REASONS: readonly (readonly [reason: string, message: RegExp])[] = [
   ["its history is kept by the vendor", /"(previous_response_id|conversation)": .*send the whole conversation/],
-  ["its history is a vendor's own summary", /"input\[\d+\]": .*send the items that it stands for/],
-  ["its answer is to be fetched later", /"background": .*expected false/],
-  ["it names a file by a vendor's id", /a file id cannot be translated/],
-  ["it names a file in a vendor's store", /a file that is stored at another vendor/],
-  ["it shows a video", /takes no video|does not take video|Cannot send video/],
-  ["it holds sound that the form has no place for", /takes no audio|expected WAV or MP3/],
+  ["its history is a vendor's own summary", /"input\[\d+\]": .*send the compacted items instead/],
+  ["its answer is to be fetched later", /"background": .*set it to false/],
+  ["it names a file by a vendor's id", /file ids are not supported|file_id": not supported/],
+  ["it names a file in a vendor's store", /the file is stored at another vendor/],
+  ["it shows a video", /does not support video input/],
+  ["it holds sound that the form has no place for", /does not support audio/],
 ];
 
 /** Media at web addresses are fetched before a request is written for a vendor that fetches none of their kind. */

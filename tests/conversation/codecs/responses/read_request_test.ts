@@ -218,7 +218,7 @@ Deno.test("readRequest() refuses what only the vendor's own state can resolve, a
   for (const [field, change] of wrong) {
     const error = assertThrows(() => read(change), GatewayError);
     assertEquals(error.details.field, field);
-    assertStringIncludes(error.message, "cannot be translated for this model's vendor");
+    assertStringIncludes(error.message, "not supported for this model");
   }
   assertEquals(read({ previous_response_id: null, conversation: null, background: false }).beyond, []);
 });

@@ -5,15 +5,15 @@ import { refuseDoubleSpellings } from "./double_spellings.ts";
 import { isAbsent, isObject } from "../../../wire_value.ts";
 import { field, listIn, spellingOf } from "../shared/fields.ts";
 
-/** What the walk over the turns has met so far, for the rule that an answer follows a call. */
+/** The calls so far, to check that every response belongs to a call. */
 interface Calls {
   readonly ids: Set<string>;
   readonly names: Set<string>;
 }
 
 /**
- * The rules of the form that hold for every vendor: see `CallerFormat.check`. A null field counts as absent.
- * Pairs and names are not checked where a cached content may hold the other half.
+ * Checks the rules that hold for every vendor of this format; see `CallerFormat.check`. A null field counts as absent.
+ * Pairs and names are not checked when a cached content may hold the other part.
  *
  * @throws {GatewayError} `invalid_request`, naming the field.
  */
@@ -23,7 +23,7 @@ export function checkRequest(body: JsonObject): void {
   if (body.stream !== undefined && typeof body.stream !== "boolean") throw invalidField("stream", "expected a boolean");
   const cached = field(body, "cachedContent");
   if (cached !== undefined && typeof cached !== "string") {
-    throw invalidField(spellingOf(body, "cachedContent"), "expected text");
+    throw invalidField(spellingOf(body, "cachedContent"), "expected a string");
   }
   checkContents(body.contents, cached !== undefined);
   checkInstruction(body);
@@ -43,7 +43,7 @@ function checkContents(value: unknown, hasCache: boolean): void {
     if (role !== "user" && role !== "model" && role !== "function" && role !== "") {
       throw invalidField(`${path}.role`, `expected "user" or "model"`);
     }
-    // A reply that spent its limit on thinking has no parts; clients send it back as it came.
+    // A reply that spent its limit on reasoning has no parts, and clients send it back unchanged.
     if (isAbsent(content.parts) && role === "model") continue;
     const parts = listIn(content.parts);
     if (parts === null) throw invalidField(`${path}.parts`, "expected an array of parts");
@@ -58,7 +58,7 @@ function checkPart(part: unknown, path: string, calls: Calls | null, hasCache: b
   if (!isObject(part)) throw invalidField(path, "expected an object");
   const text = part.text ?? undefined;
   if (text !== undefined) {
-    if (typeof text !== "string") throw invalidField(`${path}.text`, "expected text");
+    if (typeof text !== "string") throw invalidField(`${path}.text`, "expected a string");
     return calls;
   }
   const inline = field(part, "inlineData");
@@ -84,13 +84,13 @@ function checkInlineData(data: unknown, path: string): void {
   if (typeof mimeType !== "string" || !/^[\w.+-]+\/[\w.+-]/.test(mimeType)) {
     throw invalidField(`${path}.${spellingOf(data, "mimeType")}`, `expected a media type such as "image/png"`);
   }
-  if (typeof data.data !== "string" || data.data === "" || !looksLikeBase64(data.data)) {
-    throw invalidField(`${path}.data`, "expected base64");
+  if (typeof data.data !== "string" || data.data === "" || !isBase64(data.data)) {
+    throw invalidField(`${path}.data`, "expected base64 data");
   }
 }
 
-/** Looks at both ends only, as the body may be large and is often passed on untouched; the vendor reads the rest. */
-function looksLikeBase64(data: string): boolean {
+/** Checks only both ends, because the body may be large and is often passed through; the vendor reads the rest. */
+function isBase64(data: string): boolean {
   return /^[A-Za-z0-9+/_\-\s]*={0,2}\s*$/.test(data.length <= 256 ? data : data.slice(0, 128) + data.slice(-128));
 }
 
@@ -98,7 +98,7 @@ function checkFileData(data: unknown, path: string): void {
   if (!isObject(data)) throw invalidField(path, "expected an object with fileUri");
   const uri = field(data, "fileUri");
   if (typeof uri !== "string" || uri === "") {
-    throw invalidField(`${path}.${spellingOf(data, "fileUri")}`, "expected an address");
+    throw invalidField(`${path}.${spellingOf(data, "fileUri")}`, "expected a URI");
   }
 }
 
@@ -106,7 +106,7 @@ function checkCall(call: unknown, path: string, calls: Calls | null): Calls {
   if (!isObject(call)) throw invalidField(path, "expected an object with name and args");
   if (typeof call.name !== "string" || call.name === "") throw invalidField(`${path}.name`, "expected a tool's name");
   if (!isAbsent(call.args) && !isObject(call.args)) throw invalidField(`${path}.args`, "expected an object");
-  if (!isAbsent(call.id) && typeof call.id !== "string") throw invalidField(`${path}.id`, "expected text");
+  if (!isAbsent(call.id) && typeof call.id !== "string") throw invalidField(`${path}.id`, "expected a string");
   const known = calls ?? { ids: new Set(), names: new Set() };
   known.names.add(call.name);
   if (typeof call.id === "string") known.ids.add(call.id);
@@ -117,16 +117,19 @@ function checkResponse(response: unknown, path: string, calls: Calls | null, has
   if (!isObject(response)) throw invalidField(path, "expected an object with name and response");
   const { id, name } = response;
   if (typeof name !== "string" || name === "") throw invalidField(`${path}.name`, "expected a tool's name");
-  if (!isAbsent(id) && typeof id !== "string") throw invalidField(`${path}.id`, "expected text");
+  if (!isAbsent(id) && typeof id !== "string") throw invalidField(`${path}.id`, "expected a string");
   if (!isAbsent(response.response) && !isObject(response.response)) {
     throw invalidField(`${path}.response`, "expected an object");
   }
-  const answersCall = calls !== null && (calls.names.has(name) || (typeof id === "string" && calls.ids.has(id)));
-  if (answersCall || hasCache) return;
+  const hasCall = calls !== null && (calls.names.has(name) || (typeof id === "string" && calls.ids.has(id)));
+  if (hasCall || hasCache) return;
   if (typeof id === "string" && id !== "") {
-    throw invalidField(`${path}.id`, `expected the id of an earlier functionCall, got ${JSON.stringify(clip(id))}`);
+    throw invalidField(`${path}.id`, `expected the id of an earlier functionCall, got ${JSON.stringify(truncate(id))}`);
   }
-  throw invalidField(`${path}.name`, `expected the name of an earlier functionCall, got ${JSON.stringify(clip(name))}`);
+  throw invalidField(
+    `${path}.name`,
+    `expected the name of an earlier functionCall, got ${JSON.stringify(truncate(name))}`,
+  );
 }
 
 function checkInstruction(body: JsonObject): void {
@@ -140,11 +143,11 @@ function checkInstruction(body: JsonObject): void {
   parts.forEach((part, index) => {
     if (!isObject(part)) throw invalidField(`${path}.parts[${index}]`, "expected an object");
     if (!isAbsent(part.text) && typeof part.text !== "string") {
-      throw invalidField(`${path}.parts[${index}].text`, "expected text");
+      throw invalidField(`${path}.parts[${index}].text`, "expected a string");
     }
   });
 }
 
-function clip(text: string): string {
+function truncate(text: string): string {
   return text.length > 64 ? text.slice(0, 64) : text;
 }

@@ -6,7 +6,7 @@ import { field, type FieldName, listIn, objectsIn, spellingOf } from "../shared/
 /**
  * Checks `tools`, `toolConfig` and `generationConfig`.
  *
- * @param hasCache True when a cached content may declare further tools.
+ * @param hasCache True when a cached content may declare more tools.
  * @throws {GatewayError} `invalid_request`, naming the field.
  */
 export function checkSettings(body: JsonObject, hasCache: boolean): void {
@@ -37,7 +37,7 @@ function checkDeclaration(declaration: unknown, path: string): void {
     throw invalidField(`${path}.name`, "expected a tool's name");
   }
   if (!isAbsent(declaration.description) && typeof declaration.description !== "string") {
-    throw invalidField(`${path}.description`, "expected text");
+    throw invalidField(`${path}.description`, "expected a string");
   }
   if (!isAbsent(declaration.parameters) && !isObject(declaration.parameters)) {
     throw invalidField(`${path}.parameters`, "expected a schema");
@@ -59,7 +59,7 @@ function checkToolConfig(body: JsonObject, hasCache: boolean): void {
   const allowed = field(calling, "allowedFunctionNames");
   if (allowed === undefined) return;
   const allowedPath = `${callingPath}.${spellingOf(calling, "allowedFunctionNames")}`;
-  if (!Array.isArray(allowed)) throw invalidField(allowedPath, "expected an array of tools' names");
+  if (!Array.isArray(allowed)) throw invalidField(allowedPath, "expected an array of tool names");
   const declared = declaredNames(body);
   allowed.forEach((name, index) => {
     if (typeof name !== "string") throw invalidField(`${allowedPath}[${index}]`, "expected a tool's name");
@@ -77,9 +77,9 @@ function declaredNames(body: JsonObject): Set<unknown> {
   return names;
 }
 
-/** Number fields of `generationConfig`: lowest and highest value, and whether only whole numbers are meant. */
+/** Number fields of `generationConfig`, with minimum, maximum, and whether only integers are allowed. */
 const NUMBERS:
-  readonly (readonly [name: FieldName | "temperature" | "seed", min: number, max: number, whole: boolean])[] = [
+  readonly (readonly [name: FieldName | "temperature" | "seed", min: number, max: number, isInteger: boolean])[] = [
     ["temperature", 0, 2, false],
     ["topP", 0, 1, false],
     ["topK", 0, Infinity, false],
@@ -97,16 +97,16 @@ function checkGenerationConfig(body: JsonObject): void {
   if (config === undefined) return;
   const path = spellingOf(body, "generationConfig");
   if (!isObject(config)) throw invalidField(path, "expected an object");
-  for (const [name, min, max, whole] of NUMBERS) checkNumber(config, path, name, min, max, whole);
+  for (const [name, min, max, isInteger] of NUMBERS) checkNumber(config, path, name, min, max, isInteger);
   for (const name of TEXTS) {
     const text = field(config, name);
     if (text !== undefined && typeof text !== "string") {
-      throw invalidField(`${path}.${spellingOf(config, name)}`, "expected text");
+      throw invalidField(`${path}.${spellingOf(config, name)}`, "expected a string");
     }
   }
   const stop = field(config, "stopSequences");
   if (stop !== undefined && !(Array.isArray(stop) && stop.every((sequence) => typeof sequence === "string"))) {
-    throw invalidField(`${path}.${spellingOf(config, "stopSequences")}`, "expected an array of texts");
+    throw invalidField(`${path}.${spellingOf(config, "stopSequences")}`, "expected an array of strings");
   }
   const schema = field(config, "responseSchema");
   if (schema !== undefined && !isObject(schema)) {
@@ -121,16 +121,16 @@ function checkNumber(
   name: FieldName | "temperature" | "seed",
   min: number,
   max: number,
-  whole: boolean,
+  isInteger: boolean,
 ): void {
   const isPlain = name === "temperature" || name === "seed";
   const value = isPlain ? config[name] ?? undefined : field(config, name);
   if (value === undefined) return;
   if (typeof value === "number" && Number.isFinite(value) && value >= min && value <= max) {
-    if (!whole || Number.isInteger(value)) return;
+    if (!isInteger || Number.isInteger(value)) return;
   }
-  const kind = whole ? "a whole number" : "a number";
-  const range = min === -Infinity ? "" : max === Infinity ? ` from ${min}` : ` from ${min} to ${max}`;
+  const kind = isInteger ? "an integer" : "a number";
+  const range = min === -Infinity ? "" : max === Infinity ? ` of at least ${min}` : ` from ${min} to ${max}`;
   throw invalidField(`${path}.${isPlain ? name : spellingOf(config, name)}`, `expected ${kind}${range}`);
 }
 
@@ -141,7 +141,10 @@ function checkThinkingConfig(config: JsonObject, path: string): void {
   if (!isObject(thinking)) throw invalidField(thinkingPath, "expected an object");
   const budget = field(thinking, "thinkingBudget");
   if (budget !== undefined && !(Number.isInteger(budget) && (budget as number) >= -1)) {
-    throw invalidField(`${thinkingPath}.${spellingOf(thinking, "thinkingBudget")}`, "expected a whole number from -1");
+    throw invalidField(
+      `${thinkingPath}.${spellingOf(thinking, "thinkingBudget")}`,
+      "expected an integer of at least -1",
+    );
   }
   const includes = field(thinking, "includeThoughts");
   if (includes !== undefined && typeof includes !== "boolean") {
@@ -149,6 +152,6 @@ function checkThinkingConfig(config: JsonObject, path: string): void {
   }
   const level = field(thinking, "thinkingLevel");
   if (level !== undefined && typeof level !== "string") {
-    throw invalidField(`${thinkingPath}.${spellingOf(thinking, "thinkingLevel")}`, "expected text");
+    throw invalidField(`${thinkingPath}.${spellingOf(thinking, "thinkingLevel")}`, "expected a string");
   }
 }

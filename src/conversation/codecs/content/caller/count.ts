@@ -9,7 +9,7 @@ import { readRequest } from "./read_request.ts";
 
 /**
  * Reads a `countTokens` request: `{contents, …}` or `{generateContentRequest: {…}}`. As in `readRequest`, the model of
- * the path stands in `body.model`; it wins over the one in the inner request.
+ * the path is in `body.model`; it takes precedence over the model in the inner request.
  *
  * @throws {GatewayError} `invalid_request`, naming the field.
  */
@@ -26,7 +26,7 @@ function readCheckedRequest(body: JsonObject): Conversation {
   return readRequest(body);
 }
 
-/** A `countTokens` reply. */
+/** Writes a `countTokens` reply. */
 export function writeCount(totalTokens: number): JsonObject {
   return { totalTokens };
 }

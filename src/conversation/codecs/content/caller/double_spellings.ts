@@ -4,9 +4,9 @@ import { walkRequest } from "../../../request_walk.ts";
 import { grammar } from "./grammar.ts";
 
 /**
- * Refuses a request that holds one field in both spellings, at any depth and whatever the values. A vendor may take
- * either, so that what was checked could differ from what is carried out. What callers write for their own use, such as
- * arguments and schemas, is not looked at.
+ * Rejects a request with one field in both spellings, at any depth, whatever the values. A vendor may use either of
+ * them, so the checked value could differ from the used one. Skips the caller's own data, such as arguments and
+ * schemas.
  * Source: protobuf, "ProtoJSON format": parsers accept `lowerCamelCase` and the original name.
  *
  * @throws {GatewayError} `invalid_request`, naming the second of the two.
@@ -15,7 +15,7 @@ export function refuseDoubleSpellings(body: JsonObject): void {
   walkRequest(grammar, body, (member) => {
     const { key, name, owner } = member;
     if (key !== name && Object.hasOwn(owner, name)) {
-      throw invalidField(member.path(), `expected one spelling of the field, got "${name}" as well`);
+      throw invalidField(member.path(), `expected only one spelling of the field, but "${name}" is also set`);
     }
   });
 }

@@ -42,11 +42,11 @@ export function writeError(error: GatewayError): JsonObject {
   return { error: body };
 }
 
-/** A 400 has three words here; a vendor of this form knows which. */
-const WORDS_OF_400: ReadonlySet<string> = new Set(["INVALID_ARGUMENT", "FAILED_PRECONDITION", "OUT_OF_RANGE"]);
+/** Statuses for a 400. A vendor of this format may be more specific than `INVALID_ARGUMENT`. */
+const BAD_REQUEST_STATUSES: ReadonlySet<string> = new Set(["INVALID_ARGUMENT", "FAILED_PRECONDITION", "OUT_OF_RANGE"]);
 
 function statusOf({ code, details: { vendorCode } }: GatewayError): string {
-  if (code === "invalid_request" && vendorCode !== undefined && WORDS_OF_400.has(vendorCode)) return vendorCode;
+  if (code === "invalid_request" && vendorCode !== undefined && BAD_REQUEST_STATUSES.has(vendorCode)) return vendorCode;
   return STATUSES[code];
 }
 
@@ -63,7 +63,7 @@ function detailsOf(error: GatewayError): JsonObject[] {
   return details;
 }
 
-/** The one frame by which a stream of this form fails; clients throw when its code is a number from 400 to 599. */
+/** The frame that reports a failure in a stream. Clients throw when its code is a number from 400 to 599. */
 export function failureFrame(error: GatewayError): Frame {
   return { event: null, data: JSON.stringify(writeError(error)) };
 }

@@ -18,24 +18,24 @@ import { writeReplySeal } from "../shared/seals.ts";
 import { finishReasonOf, promptFeedbackOf, wasCutOff } from "../shared/stop.ts";
 import { writeUsage } from "../shared/usage.ts";
 
-/** A part on its way out. */
+/** A part that is being written. */
 interface OutgoingPart {
   readonly opening: PartOpening | { readonly kind: "image"; readonly image: ImagePart };
-  /** Text that is not written yet. */
-  waiting: string;
-  /** All text of it, for what counts in offsets. */
+  /** Text not written yet. */
+  bufferedText: string;
+  /** The whole text so far, for offsets. */
   text: string;
   seal: Seal | null;
   citations: readonly Citation[];
-  /** Tokens of the text that is not written yet. */
+  /** Tokens of the text not written yet. */
   logprobs: TokenLogprob[];
   ended: boolean;
 }
 
 /**
- * Where the writing of a stream stands. Chunks have no marks of beginning or end, and a client joins neighbours of one
- * kind: so parts are written one after the other, in the order of their opening, and those behind the first open one
- * are held back. A call is written once it is whole.
+ * The state of writing a stream. Chunks do not mark the start or end of parts, and clients join adjacent parts of one
+ * kind. So parts are written one after the other, in order of opening; parts after the first open one are buffered. A
+ * call is written when it is complete.
  */
 interface Progress {
   readonly context: ReplyContext;
@@ -43,13 +43,13 @@ interface Progress {
   createdAt: number | null;
   usage: Usage | null;
   readonly parts: OutgoingPart[];
-  /** The index of the first part that is not fully written. */
+  /** The index of the first part that is not completely written. */
   head: number;
   readonly searches: WebSearchPart[];
   hasContent: boolean;
 }
 
-/** See `EventWriter`. The form has no event names and no end mark: the last chunk tells the finish. */
+/** Writes a stream. The format has no event names and no end marker: the last chunk has the finish reason. */
 export function eventWriter(context: ReplyContext): EventWriter {
   const progress: Progress = {
     context,
@@ -75,14 +75,14 @@ function writeEvent(progress: Progress, event: ReplyEvent): Frame[] {
       progress.usage = event.usage;
       return [];
     case "part-start":
-      progress.parts[event.index] = outgoing(event.part, false);
+      progress.parts[event.index] = newPart(event.part, false);
       return [];
     case "image":
-      progress.parts[event.index] = outgoing({ kind: "image", image: event.image }, true);
+      progress.parts[event.index] = newPart({ kind: "image", image: event.image }, true);
       return flush(progress, null);
     case "web_search":
       progress.searches.push(event.search);
-      progress.parts[event.index] = outgoing({ kind: "text" }, true);
+      progress.parts[event.index] = newPart({ kind: "text" }, true);
       return flush(progress, null);
     case "finish":
       return finish(progress, event.stop, event.usage);
@@ -93,8 +93,8 @@ function writeEvent(progress: Progress, event: ReplyEvent): Frame[] {
   }
 }
 
-function outgoing(opening: OutgoingPart["opening"], ended: boolean): OutgoingPart {
-  return { opening, waiting: "", text: "", seal: null, citations: [], logprobs: [], ended };
+function newPart(opening: OutgoingPart["opening"], ended: boolean): OutgoingPart {
+  return { opening, bufferedText: "", text: "", seal: null, citations: [], logprobs: [], ended };
 }
 
 function changePart(
@@ -104,7 +104,7 @@ function changePart(
   const part = progress.parts[event.index];
   if (!part) return [];
   if (event.type === "part-delta") {
-    part.waiting += event.text;
+    part.bufferedText += event.text;
     part.text += event.text;
     if (event.logprobs) part.logprobs.push(...event.logprobs);
   } else if (event.type === "part-seal") part.seal = event.seal;
@@ -115,7 +115,7 @@ function changePart(
   return flush(progress, null);
 }
 
-/** Writes what may be written now; with a stop, all that is left. */
+/** Writes what can be written now; with a stop, everything. */
 function flush(progress: Progress, stop: Stop | null): Frame[] {
   const frames: Frame[] = [];
   for (; progress.head < progress.parts.length; progress.head++) {
@@ -136,18 +136,18 @@ function flushPart(part: OutgoingPart, isFinal: boolean): Flushed {
   const { opening } = part;
   if (opening.kind === "image") return { parts: [writeReplyImage(opening.image)], done: true };
   const done = part.ended || isFinal;
-  const thought = opening.kind === "reasoning" ? { thought: true } : {};
+  const thoughtField = opening.kind === "reasoning" ? { thought: true } : {};
   const parts: JsonObject[] = [];
-  if (part.waiting !== "") parts.push({ text: part.waiting, ...thought });
-  part.waiting = "";
+  if (part.bufferedText !== "") parts.push({ text: part.bufferedText, ...thoughtField });
+  part.bufferedText = "";
   if (done && part.seal !== null) {
     const isRedacted = opening.kind === "reasoning" && opening.redacted === true;
-    parts.push({ text: "", ...thought, thoughtSignature: writeReplySeal(part.seal, isRedacted) });
+    parts.push({ text: "", ...thoughtField, thoughtSignature: writeReplySeal(part.seal, isRedacted) });
   }
   return { parts, done };
 }
 
-/** A call whose input is no JSON waits for the stop, which tells whether it was cut off. */
+/** A call with invalid JSON as input is buffered until the stop shows whether it was cut off. */
 function flushCall(part: OutgoingPart, stop: Stop | null): Flushed {
   if (!part.ended && stop === null) return { parts: [], done: false };
   const call = part.opening as Extract<PartOpening, { kind: "tool_call" }>;
@@ -158,7 +158,7 @@ function flushCall(part: OutgoingPart, stop: Stop | null): Flushed {
   return { parts: [writeReplyCall({ ...call, input, seal: part.seal })], done: true };
 }
 
-/** The part of a reply for a call. */
+/** Writes a call in a reply. */
 export function writeReplyCall(
   call: { callId: string; tool: string; input: string; custom?: boolean; seal?: Seal | null },
 ): JsonObject {
@@ -172,7 +172,7 @@ function finish(progress: Progress, stop: Stop, usage: Usage | null): Frame[] {
   const isBlocked = stop.reason === "prompt_blocked" && !progress.hasContent;
   const last: JsonObject = isBlocked
     ? { promptFeedback: promptFeedbackOf(stop) }
-    // An empty text rather than no part, as clients join the texts of all chunks.
+    // Clients join the texts of all chunks, so an empty text is sent instead of no part.
     : { candidates: [candidateOf([{ text: "" }], stop, citedTexts(progress), progress.searches)] };
   if (known !== null) last.usageMetadata = writeUsage(known);
   frames.push(frameOf(progress, last));
@@ -183,7 +183,7 @@ function citedTexts(progress: Progress): { text: string; citations: readonly Cit
   return progress.parts.filter(({ opening }) => opening.kind === "text" || opening.kind === "refusal");
 }
 
-/** A candidate that ends the reply. */
+/** The candidate that ends a reply. */
 export function candidateOf(
   parts: JsonObject[],
   stop: Stop,
@@ -213,7 +213,7 @@ function frameOf(progress: Progress, body: JsonObject): Frame {
   return { event: null, data: JSON.stringify(data) };
 }
 
-/** What every chunk, and a whole reply, says of itself. */
+/** The fields that every chunk and a whole reply have. */
 export function headOf(id: string, createdAt: number | null, context: ReplyContext): JsonObject {
   const head = { modelVersion: context.model, responseId: id === "" ? context.requestId : id };
   const created = createdAt === null ? null : new Date(createdAt * 1000);

@@ -4,7 +4,7 @@ import type { RequestGrammar } from "../../../request_grammar.ts";
 import { camelCaseOf } from "../../../request_walk.ts";
 import { isAbsent, isObject } from "../../../wire_value.ts";
 
-/** Tools that the caller runs, or that cost their tokens alone. A tool's kind is its key. */
+/** Tools that the caller runs, or that are billed by tokens only. A tool's kind is its key. */
 const CALLER_RUN: ReadonlySet<string> = new Set([
   "functionDeclarations",
   "computerUse",
@@ -19,7 +19,7 @@ const NAMES: Readonly<Record<string, string>> = {
   mcpServers: "mcp",
 };
 
-/** What members of a content request mean, in either spelling. */
+/** The meaning of members of a content request, in either spelling. */
 export const grammar: RequestGrammar = {
   namesAreExact: true,
   namesPrompts: false,

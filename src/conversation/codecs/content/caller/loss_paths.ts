@@ -6,7 +6,7 @@ const RESULT_BYTES = [
   "contents.parts.functionResponse.parts.fileData",
 ];
 
-/** Where callers of this format say what a vendor may not be told, in camel case. */
+/** Paths in a content request of fields that may be dropped, by their neutral names; in camel case. */
 export const LOSS_PATHS: LossPaths = {
   web_search_call: ["contents.parts.toolCall"],
   temperature: ["generationConfig.temperature"],

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import { LimitLowering, type LoweredLimit, withBudgetLowered } from "../../../lowered_limit.ts";
 import { isObject } from "../../../wire_value.ts";
 
-/** `maxOutputTokens` and, where it no longer fits, the budget of thinking, in either spelling. */
+/** Lowers `maxOutputTokens` and, where needed, the reasoning budget, in either spelling. */
 export function lowerLimit(body: JsonObject, most: number): LoweredLimit | null {
   const lowering = new LimitLowering(most);
   for (const config of ["generationConfig", "generation_config"]) {

@@ -12,19 +12,20 @@ import { readRequest } from "./read_request.ts";
 import { writeReply } from "./write_reply.ts";
 
 /**
- * What a cached content holds for itself, so that a request beside it may not. Source: Gemini API reference, "Caching".
+ * Settings that a cached content already holds, so that a request may not repeat them.
+ * Source: Gemini API reference, "Caching".
  */
-const OWN_SETTINGS = ["systemInstruction", "system_instruction", "tools", "toolConfig", "tool_config"];
+const CACHED_SETTINGS = ["systemInstruction", "system_instruction", "tools", "toolConfig", "tool_config"];
 
-/** The two spellings of the settings, and of the limit in them. */
+/** The output limit, in all combinations of spellings. */
 const LIMIT_FIELDS = ["generationConfig", "generation_config"].flatMap((config) => [
   `${config}.maxOutputTokens`,
   `${config}.max_output_tokens`,
 ]);
 
 /**
- * `generateContent` and `streamGenerateContent` as callers send and get them. Model and streaming are told by the path,
- * so bodies that are read have them put in as `model` and `stream`. Source: Gemini API reference, version v1beta.
+ * The caller side of `generateContent` and `streamGenerateContent`. The path names the model and whether to stream, so
+ * these are added to the body as `model` and `stream` before it is read. Source: Gemini API reference, version v1beta.
  */
 export const caller: CallerFormat = {
   name: "content",
@@ -69,7 +70,7 @@ export const caller: CallerFormat = {
   limitHoldsReasoning: false,
   tierFields: ["serviceTier", "service_tier"],
   servesImageModels: true,
-  cacheConflict: (body) => firstSaid(body, OWN_SETTINGS),
+  cacheConflict: (body) => firstSaid(body, CACHED_SETTINGS),
   memory: { seals: "none", items: false },
   grammar,
 };

@@ -13,8 +13,8 @@ import { readSearch } from "../shared/search.ts";
 import { readToolChoice, readTools } from "./read_tools.ts";
 
 /**
- * Reads a request. In this form model and streaming are told by the path: the caller of the codec puts them into the
- * body beforehand, as `model` (text) and `stream` (true for the streaming verb).
+ * Reads a checked request. The path names the model and whether to stream, so the caller of the codec first adds them
+ * to the body, as `model` (text) and `stream` (true for the streaming method).
  *
  * @throws {GatewayError} `invalid_request`, naming the field.
  */
@@ -69,13 +69,13 @@ function readInstructions(body: JsonObject): TextPart[] {
 }
 
 /**
- * The handle of the cached content that a request refers to; null when it names none.
+ * The name of the cached content that a request uses; null for none.
  *
- * @throws {GatewayError} `invalid_request` when it stands there in both spellings.
+ * @throws {GatewayError} `invalid_request` when it is set in both spellings.
  */
 export function readCachedContent(body: JsonObject): string | null {
   if (Object.hasOwn(body, "cachedContent") && Object.hasOwn(body, "cached_content")) {
-    throw invalidField("cached_content", 'expected one spelling of the field, got "cachedContent" as well');
+    throw invalidField("cached_content", 'expected only one spelling of the field, but "cachedContent" is also set');
   }
   return textOrNull(field(body, "cachedContent"));
 }

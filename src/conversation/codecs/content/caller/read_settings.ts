@@ -7,28 +7,28 @@ import { field, objectsIn, spellingOf } from "../shared/fields.ts";
 import { detailOf } from "./read_turns.ts";
 import { jsonSchemaOf } from "../shared/schema.ts";
 
-/** What `generationConfig` says, in neutral words. */
+/** `generationConfig` in the neutral form. */
 export interface Settings {
   readonly maxOutputTokens: number | null;
   readonly sampling: Sampling;
   readonly outputFormat: OutputFormat | null;
   readonly reasoning: ReasoningRequest | null;
-  /** How closely to look at pictures, null when not said. */
+  /** The resolution for images; null when not set. */
   readonly detail: string | null;
-  /** How many of the likeliest tokens are wanted with their probabilities; null for none. */
+  /** How many alternatives to report for each token; null for none. */
   readonly logprobs: number | null;
 }
 
 /**
  * Reads a checked `generationConfig`.
  *
- * @param path How the caller spelled it.
- * @param beyond Receives the names of what could not be read.
- * @throws {GatewayError} `invalid_request` for whole numbers too large to be kept, and for several candidates.
+ * @param path Its name in the caller's spelling.
+ * @param beyond Receives the names of fields that have no neutral form.
+ * @throws {GatewayError} `invalid_request` for integers too large to be exact, and for several candidates.
  */
 export function readSettings(config: JsonObject, path: string, beyond: Set<string>): Settings {
   const stop = field(config, "stopSequences");
-  refuseCandidates(config, path);
+  rejectSeveralCandidates(config, path);
   reportModalities(config, path, beyond);
   return {
     maxOutputTokens: safeInteger(field(config, "maxOutputTokens"), `${path}.maxOutputTokens`),
@@ -48,20 +48,20 @@ export function readSettings(config: JsonObject, path: string, beyond: Set<strin
   };
 }
 
-/** JSON numbers beyond 2^53 have already become other numbers when they are read. */
+/** An integer. JSON numbers beyond 2^53 were already rounded by the parser, so they are rejected. */
 function safeInteger(value: unknown, path: string): number | null {
   const number = numberOrNull(value);
   if (number !== null && !Number.isSafeInteger(number)) {
-    throw invalidField(path, "expected a whole number of at most 2^53 - 1");
+    throw invalidField(path, "expected an integer of at most 2^53 - 1");
   }
   return number;
 }
 
-function refuseCandidates(config: JsonObject, path: string): void {
+function rejectSeveralCandidates(config: JsonObject, path: string): void {
   const count = numberOrNull(field(config, "candidateCount"));
   if (count !== null && count > 1) {
     const name = `${path}.${spellingOf(config, "candidateCount")}`;
-    throw invalidField(name, "several candidates cannot be translated for this model's vendor, expected 1");
+    throw invalidField(name, "more than one candidate is not supported for this model; set it to 1");
   }
 }
 
@@ -79,7 +79,7 @@ function readOutputFormat(config: JsonObject, path: string, beyond: Set<string>)
   if (type !== null && !isJson && type !== "text/plain") {
     beyond.add(`${path}.${spellingOf(config, "responseMimeType")}`);
   }
-  // The first that is an object is read. A schema asks for JSON, also where the media type is left out.
+  // The first schema that is an object is read. A schema implies JSON, even without the media type.
   const read = newer === null && isJson ? schemas.find((name) => isObject(field(config, name))) : undefined;
   for (const name of schemas) if (name !== read) beyond.add(`${path}.${spellingOf(config, name)}`);
   if (newer !== null || !isJson) return newer;
@@ -90,13 +90,13 @@ function readOutputFormat(config: JsonObject, path: string, beyond: Set<string>)
 
 const SCHEMAS = ["responseJsonSchema", "responseSchema"] as const;
 
-/** Asked for with or without a number of alternatives. */
+/** Probabilities can be requested with or without a number of alternatives. */
 function readLogprobs(config: JsonObject): number | null {
   const count = numberOrNull(config.logprobs) ?? 0;
   return field(config, "responseLogprobs") === true || count > 0 ? count : null;
 }
 
-/** The list of formats that newer clients send; only that of text has a neutral word. */
+/** The list of formats that newer clients send; only the text format has a neutral form. */
 function readResponseFormat(config: JsonObject, path: string, beyond: Set<string>): OutputFormat | null {
   let read: OutputFormat | null = null;
   for (const { text } of objectsIn(field(config, "responseFormat"))) {
@@ -133,9 +133,9 @@ function readReasoning(config: JsonObject, path: string, beyond: Set<string>): R
     budgetTokens: budget !== null && budget > 0 ? budget : null,
     visible: typeof includes === "boolean" ? includes : null,
   };
-  // A budget of -1 asks for thinking without saying how much.
-  const saysNothing = reasoning.effort === null && reasoning.visible === null && budget === null;
-  return saysNothing ? null : reasoning;
+  // A budget of -1 requests reasoning without an amount.
+  const isEmpty = reasoning.effort === null && reasoning.visible === null && budget === null;
+  return isEmpty ? null : reasoning;
 }
 
 function readDetail(config: JsonObject, path: string, beyond: Set<string>): string | null {

@@ -6,13 +6,13 @@ import { jsonSchemaOf } from "../shared/schema.ts";
 
 const KNOWN_IN_DECLARATION = new Set(["name", "description", "parameters", "parametersJsonSchema"]);
 
-/** Of several searches the first is read. */
+/** Keys of tools that are read. Of several web searches the first is read. */
 const READ_KEYS = new Set(["functionDeclarations", "googleSearch"]);
 
 /**
  * The functions declared in checked `tools`.
  *
- * @param beyond Receives the vendor's own tools, by name: `tools.googleSearch`.
+ * @param beyond Receives the tools run by the vendor, by name: `tools.googleSearch`.
  */
 export function readTools(tools: unknown, beyond: Set<string>): Tool[] {
   const read: Tool[] = [];
@@ -41,8 +41,8 @@ function parametersIn(declaration: JsonObject): JsonSchema | null {
 }
 
 /**
- * The choice in a checked `toolConfig`; null when it says none. `VALIDATED` without names reads as `auto`: the model is
- * then held to the schemas more strictly, which is reported.
+ * The tool choice in a checked `toolConfig`; null when it has none. `VALIDATED` without names is read as `auto`, and
+ * the mode is reported as dropped, because it enforces the schemas more strictly.
  */
 export function readToolChoice(toolConfig: unknown, beyond: Set<string>): ToolChoice | null {
   if (!isObject(toolConfig)) return null;

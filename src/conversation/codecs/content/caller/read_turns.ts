@@ -9,28 +9,30 @@ import { readMedia } from "../shared/parts.ts";
 import { readPartSeal, reasoningOf } from "../shared/seals.ts";
 import { readAnswer } from "../shared/tool_results.ts";
 
-/** A call met on the way, waiting for its answer. */
-interface WaitingCall {
+/** A call without a response so far. */
+interface OpenCall {
   readonly callId: string;
   readonly tool: string;
   answered: boolean;
 }
 
-/** Calls in order, with a finger on the first that may still wait: a long history is walked once. */
+/**
+ * Calls in order, and the index of the first that may be without a response, so that a history is read in linear time.
+ */
 interface Queue {
-  readonly calls: WaitingCall[];
+  readonly calls: OpenCall[];
   next: number;
 }
 
-/** What the reading of the turns carries from part to part. */
+/** The state of reading the turns. */
 interface Walk {
   readonly turns: { role: "user" | "assistant"; parts: Part[] }[];
   readonly callIds: Set<string>;
-  /** By the id as the caller sent it, by tool, and all. */
+  /** By the caller's id. */
   readonly byId: Map<string, Queue>;
   readonly byTool: Map<string, Queue>;
   readonly inOrder: Queue;
-  /** True at the first part of an assistant's content that follows another one. */
+  /** True at the first part of a model content that follows another one. */
   continues: boolean;
   readonly detail: string | null;
   readonly beyond: Set<string>;
@@ -44,18 +46,18 @@ const DETAILS: Readonly<Record<string, string>> = {
   MEDIA_RESOLUTION_ULTRA_HIGH: "original",
 };
 
-/** How closely to look, from a `mediaResolution`; null when it says nothing that the neutral form has a word for. */
+/** The resolution for an image, from a `mediaResolution`; null when it has no neutral form. */
 export function detailOf(resolution: unknown): string | null {
   return typeof resolution === "string" && Object.hasOwn(DETAILS, resolution) ? DETAILS[resolution] ?? null : null;
 }
 
 /**
- * The turns in checked `contents`. Neighbours of one role become one turn; a call belongs to the assistant and an
- * answer to the user, whatever role their content has; answers stand first in their turn. Calls without an id get one,
- * and answers are matched to them by id, else by name in order, else by position.
+ * Reads checked `contents` as turns. Adjacent contents of one role form one turn. A call belongs to the assistant and a
+ * response to the user, whatever role their content has. Responses come first in their turn. Calls without an id get
+ * one; responses are matched to calls by id, or else by name in order, or else by position.
  *
- * @param detail How closely to look at pictures that do not say it themselves.
- * @param beyond Receives the names of what could not be read.
+ * @param detail The resolution for images that set none.
+ * @param beyond Receives the names of fields that have no neutral form.
  */
 export function readTurns(contents: readonly JsonObject[], detail: string | null, beyond: Set<string>): Turn[] {
   const walk: Walk = {
@@ -77,7 +79,7 @@ export function readTurns(contents: readonly JsonObject[], detail: string | null
 }
 
 function readPart(walk: Walk, part: JsonObject, role: "user" | "assistant", at: string): void {
-  nameUnreadResolution(walk, part, readMedia(part)?.kind === "image");
+  reportResolution(walk, part, readMedia(part)?.kind === "image");
   if (typeof part.text === "string") return readText(walk, part, part.text, role);
   const call = field(part, "functionCall");
   if (isObject(call)) return readCall(walk, part, call, at);
@@ -86,7 +88,7 @@ function readPart(walk: Walk, part: JsonObject, role: "user" | "assistant", at: 
   if (part.thought === true) return;
   const media = readMedia(part);
   if (media === null) return;
-  if (media.kind !== "file") nameUnreadName(walk, part);
+  if (media.kind !== "file") reportDisplayName(walk, part);
   if (readPartSeal(part) !== null) walk.beyond.add(`contents.parts.${spellingOf(part, "thoughtSignature")}`);
   push(walk, role, media.kind === "image" ? withDetail(walk, part, media) : media);
 }
@@ -94,21 +96,21 @@ function readPart(walk: Walk, part: JsonObject, role: "user" | "assistant", at: 
 function readText(walk: Walk, part: JsonObject, text: string, role: "user" | "assistant"): void {
   const seal = readPartSeal(part);
   if (part.thought === true) {
-    const thought = reasoningOf(text, seal);
-    if (text === "" && seal !== null && thought.redacted !== true && sealLast(walk, "reasoning", seal)) return;
-    if (text !== "" || seal !== null) pushSpoken(walk, "assistant", thought);
+    const reasoning = reasoningOf(text, seal);
+    if (text === "" && seal !== null && reasoning.redacted !== true && signLast(walk, "reasoning", seal)) return;
+    if (text !== "" || seal !== null) pushContinued(walk, "assistant", reasoning);
     return;
   }
   if (text !== "") {
     const plain: TextPart = { kind: "text", text };
-    pushSpoken(walk, role, seal === null ? plain : { ...plain, seal });
+    pushContinued(walk, role, seal === null ? plain : { ...plain, seal });
     return;
   }
-  if (seal !== null) sealLast(walk, "text", seal);
+  if (seal !== null) signLast(walk, "text", seal);
 }
 
-/** The vendor's streams put the proof of a text or thought into an empty part after it; clients send that part back. */
-function sealLast(walk: Walk, kind: "text" | "reasoning", seal: Seal): boolean {
+/** Attaches a signature to the last part: the vendor streams it in an empty part, which clients send back. */
+function signLast(walk: Walk, kind: "text" | "reasoning", seal: Seal): boolean {
   const turn = walk.turns.at(-1);
   const last = turn?.parts.at(-1);
   if (turn?.role !== "assistant" || last?.kind !== kind || last.seal !== undefined) return false;
@@ -122,11 +124,11 @@ function readCall(walk: Walk, part: JsonObject, call: JsonObject, at: string): v
   const wireId = textOrNull(call.id);
   const callId = wireId === null || walk.callIds.has(wireId) ? madeCallId(`${at}.${tool}`) : wireId;
   const seal = readPartSeal(part);
-  const waiting: WaitingCall = { callId, tool, answered: false };
+  const openCall: OpenCall = { callId, tool, answered: false };
   walk.callIds.add(callId);
-  if (wireId !== null) queueFor(walk.byId, wireId).calls.push(waiting);
-  queueFor(walk.byTool, tool).calls.push(waiting);
-  walk.inOrder.calls.push(waiting);
+  if (wireId !== null) queueFor(walk.byId, wireId).calls.push(openCall);
+  queueFor(walk.byTool, tool).calls.push(openCall);
+  walk.inOrder.calls.push(openCall);
   const read: Part = { kind: "tool_call", callId, tool, input: inputOf(call.args) };
   push(walk, "assistant", seal === null ? read : { ...read, seal });
 }
@@ -134,8 +136,8 @@ function readCall(walk: Walk, part: JsonObject, call: JsonObject, at: string): v
 function readResponse(walk: Walk, response: JsonObject, at: string): void {
   const name = textOrNull(response.name);
   const wireId = textOrNull(response.id);
-  const call = (wireId === null ? undefined : firstWaiting(walk.byId.get(wireId))) ??
-    (name === null ? undefined : firstWaiting(walk.byTool.get(name))) ?? firstWaiting(walk.inOrder);
+  const call = (wireId === null ? undefined : firstOpen(walk.byId.get(wireId))) ??
+    (name === null ? undefined : firstOpen(walk.byTool.get(name))) ?? firstOpen(walk.inOrder);
   if (call) call.answered = true;
   const { parts, isError, leftOut } = readAnswer(response);
   if (leftOut) walk.beyond.add("contents.parts.functionResponse.parts");
@@ -154,14 +156,14 @@ function queueFor(queues: Map<string, Queue>, key: string): Queue {
   return queue;
 }
 
-function firstWaiting(queue: Queue | undefined): WaitingCall | undefined {
+function firstOpen(queue: Queue | undefined): OpenCall | undefined {
   if (!queue) return undefined;
   while (queue.calls[queue.next]?.answered) queue.next++;
   return queue.calls[queue.next];
 }
 
-/** Only documents have a name in the neutral form. */
-function nameUnreadName(walk: Walk, part: JsonObject): void {
+/** Reports names of media other than documents, which have no name in the neutral form. */
+function reportDisplayName(walk: Walk, part: JsonObject): void {
   for (const payload of ["inlineData", "fileData"] as const) {
     const data = field(part, payload);
     if (!isObject(data) || field(data, "displayName") === undefined) continue;
@@ -169,8 +171,8 @@ function nameUnreadName(walk: Walk, part: JsonObject): void {
   }
 }
 
-/** A resolution that no picture takes up, or that the neutral form has no word for. */
-function nameUnreadResolution(walk: Walk, part: JsonObject, isImage: boolean): void {
+/** Reports a resolution that does not apply to an image or has no neutral form. */
+function reportResolution(walk: Walk, part: JsonObject, isImage: boolean): void {
   const own = field(part, "mediaResolution");
   const level = isObject(own) ? own.level : own;
   if (own === undefined || (isImage && (detailOf(level) !== null || level === UNSPECIFIED_RESOLUTION))) return;
@@ -184,12 +186,12 @@ function withDetail(walk: Walk, part: JsonObject, image: ImagePart): ImagePart {
 }
 
 /**
- * Chat clients keep every chunk of a stream as a content of its own: text or thought at the beginning of such a content
- * goes on in the part before it, up to the chunk with the proof. Other clients gather the parts of all chunks in one
- * content. A proof covers the whole thought, so neighbouring thoughts up to the proof are one there, too. Texts are
- * not, as this form's vendor signs the last of them alone.
+ * Adds a text or reasoning part, or appends it to the last one. Chat clients store every chunk of a stream as a
+ * content: its first text or reasoning continues the previous part, up to the chunk with the signature. Other clients
+ * collect the parts of all chunks in one content. There, adjacent reasoning up to a signature is one part, because the
+ * signature covers all of it. Texts are not joined, because the vendor signs only the last of them.
  */
-function pushSpoken(walk: Walk, role: "user" | "assistant", part: TextPart | ReasoningPart): void {
+function pushContinued(walk: Walk, role: "user" | "assistant", part: TextPart | ReasoningPart): void {
   const turn = walk.turns.at(-1);
   const last = turn?.parts.at(-1);
   const continues = walk.continues || (part.kind === "reasoning" && part.redacted !== true);

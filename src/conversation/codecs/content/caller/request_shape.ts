@@ -19,18 +19,18 @@ const PART: Fields = {
   mediaResolution: { level: true },
 };
 
-/** What the reader of requests reads of this format, in camel case; everything else is named as dropped. */
+/** The fields that the request reader reads, in camel case; all others are reported as dropped. */
 export const REQUEST_SHAPE: Fields = {
-  // Told by the path.
+  // Set from the path.
   model: true,
   stream: true,
   contents: [{ role: true, parts: [PART] }],
   systemInstruction: { role: true, parts: [{ text: true }] },
-  // Tools of the vendor's own are named by their reader.
+  // Tools run by the vendor are reported by their reader.
   tools: true,
   toolConfig: {
     functionCallingConfig: { mode: true, allowedFunctionNames: true },
-    // Of searches that other formats tell, this one shows what they found, without parts for their calls.
+    // Searches of other formats are returned as grounding, without parts for their calls.
     includeServerSideToolInvocations: (value) => value === false,
   },
   generationConfig: {
@@ -53,7 +53,7 @@ export const REQUEST_SHAPE: Fields = {
     thinkingConfig: { includeThoughts: true, thinkingBudget: true, thinkingLevel: true },
     mediaResolution: true,
   },
-  // Put before the conversation by the gateway.
+  // The gateway puts its contents before the conversation.
   cachedContent: true,
   serviceTier: true,
   labels: true,

@@ -9,7 +9,7 @@ import { writeReplySeal } from "../shared/seals.ts";
 import { promptFeedbackOf, wasCutOff } from "../shared/stop.ts";
 import { writeUsage } from "../shared/usage.ts";
 
-/** Writes a whole reply. A call that the limit cut in two is left out; a blocked prompt has no candidates. */
+/** Writes a whole reply. A call that a limit cut off is left out; a blocked prompt has no candidates. */
 export function writeReply(reply: Reply, context: ReplyContext): Written<JsonObject> {
   const losses = new Set<string>();
   const parts = reply.parts.flatMap((part) => writePart(part, reply, losses));
@@ -37,10 +37,10 @@ function writePart(part: ReplyPart, { stop }: Reply, losses: Set<string>): JsonO
     case "image":
       return [writeReplyImage(part)];
     case "web_search":
-      return []; // told in the grounding
+      return []; // reported in the grounding metadata
     case "tool_call": {
-      const isFragment = part.custom !== true && objectIn(part.input) === null;
-      return isFragment && wasCutOff(stop) ? [] : [writeReplyCall(part)];
+      const isPartial = part.custom !== true && objectIn(part.input) === null;
+      return isPartial && wasCutOff(stop) ? [] : [writeReplyCall(part)];
     }
   }
 }

@@ -6,10 +6,10 @@ import { isObject, objectOf } from "../../../wire_value.ts";
 import { sealEditsOf } from "./seals.ts";
 import { watcher } from "./watcher.ts";
 
-/** The two spellings of the format's settings. */
+/** The two spellings of `generationConfig`. */
 const CONFIGS = ["generationConfig", "generation_config"] as const;
 
-/** Content generation as it passes. The model is named by the path. */
+/** Passes content generation through. The path names the model. */
 export const passThrough: PassThrough = {
   prepare(request) {
     const { body, changed, outputLimit, cachedContent } = request;

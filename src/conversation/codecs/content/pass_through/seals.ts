@@ -9,28 +9,28 @@ const SPELLINGS = ["thoughtSignature", "thought_signature"] as const;
 const CALLS = ['"functionCall"', '"function_call"'];
 
 /**
- * The edits by which a history that holds wrapped proofs becomes one of this provider's: its own proofs are unwrapped,
- * those of others are left out. The first call of a step must have one, also where it was made by a vendor that gives
- * none, so that it gets the documented word in its place.
+ * Edits a history with wrapped signatures for this provider. The provider's own signatures are unwrapped; those of
+ * others are removed. The vendor requires a signature on the first call of a step, also for a call made by another
+ * vendor; such a call gets the documented placeholder.
  * Source: Gemini API reference, "Thought signatures".
  */
 export function sealEditsOf({ body, latin1, provider, quirks }: PassedRequest): SealEdits {
   if (!latin1.includes(WRAPPED_SEAL_MARK) && !CALLS.some((mark) => latin1.includes(mark))) return NO_EDITS;
-  const isPlaced = !quirks.has("no_signature_placeholder");
+  const needsPlaceholder = !quirks.has("no_signature_placeholder");
   const edits: JsonEdit[] = [];
   let isLost = false;
   listOf(body.contents).forEach((content, index) => {
     const parts = isObject(content) ? listOf(content.parts) : [];
     let calls = 0;
     let kept = 0;
-    parts.forEach((part, place) => {
+    parts.forEach((part, position) => {
       if (!isObject(part)) return void kept++;
       const isCall = !isAbsent(part.functionCall ?? part.function_call);
       const isFirstCall = isCall && calls++ === 0;
       const key = SPELLINGS.find((spelling) => isWrapped(part[spelling]));
       const seal = key === undefined ? null : readPartSeal(part);
-      const path = ["contents", index, "parts", place];
-      if (isFirstCall && isPlaced && SPELLINGS.every((spelling) => isAbsent(part[spelling]))) {
+      const path = ["contents", index, "parts", position];
+      if (isFirstCall && needsPlaceholder && SPELLINGS.every((spelling) => isAbsent(part[spelling]))) {
         edits.push({ path, value: { ...part, [SPELLINGS[0]]: UNVALIDATED_SEAL } });
       }
       if (key === undefined || seal === null) return void kept++;
@@ -39,18 +39,18 @@ export function sealEditsOf({ body, latin1, provider, quirks }: PassedRequest): 
         return void kept++;
       }
       isLost = true;
-      if (isFirstCall && isPlaced) edits.push({ path: [...path, key], value: UNVALIDATED_SEAL });
-      else edits.push({ path: saysSomething(part) ? [...path, key] : path, value: undefined });
-      // A content of nothing but unsigned thoughts counts as empty.
-      if (saysSomething(part) && part.thought !== true) kept++;
+      if (isFirstCall && needsPlaceholder) edits.push({ path: [...path, key], value: UNVALIDATED_SEAL });
+      else edits.push({ path: hasContent(part) ? [...path, key] : path, value: undefined });
+      // A content with only unsigned reasoning counts as empty.
+      if (hasContent(part) && part.thought !== true) kept++;
     });
     if (kept === 0 && parts.length > 0) edits.push({ path: ["contents", index], value: undefined });
   });
   return { edits, losses: isLost ? ["reasoning_signature"] : [] };
 }
 
-/** Whether a part is worth sending without its proof. */
-function saysSomething(part: JsonObject): boolean {
+/** Whether a part has content apart from its signature. */
+function hasContent(part: JsonObject): boolean {
   if (typeof part.text !== "string") return true;
   if (part.text === "") return false;
   return part.thought !== true || !reasoningOf(part.text, readPartSeal(part)).redacted;

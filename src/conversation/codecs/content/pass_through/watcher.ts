@@ -7,48 +7,48 @@ import { COUNTS_NOTHING, extrasOf, newShown, noteShown, readUsage } from "../sha
 import { eventReader } from "../upstream/event_reader.ts";
 
 /**
- * Follows a stream's usage. Every chunk carries the running totals, so a chunk is kept as text and only the last one is
- * parsed; the chunk with the finish reason is parsed at once, as it may be the end.
+ * Observes the usage of a stream. Every chunk has running totals, so only the last chunk is parsed, at the end. The
+ * chunk with the finish reason is parsed at once, because it may be the last.
  */
 export function watcher(): StreamWatcher {
   let known: Usage | null = null;
-  let unread: string | null = null;
-  let hasEnded = false;
+  let unparsed: string | null = null;
+  let isEnded = false;
   const shown = newShown();
-  function settle(): void {
-    if (unread === null) return;
-    known = laterReport(known, readUsage(parsedOrNull(unread)));
-    unread = null;
+  function parseLast(): void {
+    if (unparsed === null) return;
+    known = laterReport(known, readUsage(parsedOrNull(unparsed)));
+    unparsed = null;
   }
   function usage(): Usage | null {
-    settle();
+    parseLast();
     return withAtLeast(known, extrasOf(shown));
   }
   return {
-    // Inside of JSON text a quote is escaped, so these match keys alone.
-    concerns: (text) => text.includes('TokenCount"') || AT_ONCE.test(text),
+    // Quotes within JSON strings are escaped, so these match only keys.
+    concerns: (text) => text.includes('TokenCount"') || PARSED_AT_ONCE.test(text),
     follow(data) {
-      if (!AT_ONCE.test(data)) {
-        if (unread === null || !COUNTS_NOTHING.test(data)) unread = data;
+      if (!PARSED_AT_ONCE.test(data)) {
+        if (unparsed === null || !COUNTS_NOTHING.test(data)) unparsed = data;
         return;
       }
-      settle();
+      parseLast();
       const body = parsedOrNull(data);
       known = laterReport(known, readUsage(body));
       noteShown(shown, body);
-      hasEnded ||= isEnd(body);
+      isEnded ||= isEnd(body);
     },
     usage,
-    ended: () => hasEnded,
-    // The last chunk has usage; where the chunk with the reason had none, another one follows.
-    isFinal: () => hasEnded && usage() !== null,
+    ended: () => isEnded,
+    // The last chunk has usage; if the chunk with the finish reason has none, another chunk follows.
+    isFinal: () => isEnded && usage() !== null,
     isHidden: () => false,
     failureIn: (data) => failureReportedIn(eventReader(), data),
   };
 }
 
-/** Keys of chunks that are read as they come: they may be the end, or show what their usage does not count. */
-const AT_ONCE = /"(?:finishReason|blockReason|groundingMetadata|inlineData)"/;
+/** Keys of chunks that are parsed at once: the end, and content that the usage does not count. */
+const PARSED_AT_ONCE = /"(?:finishReason|blockReason|groundingMetadata|inlineData)"/;
 
 function isEnd(body: unknown): boolean {
   if (!isObject(body)) return false;

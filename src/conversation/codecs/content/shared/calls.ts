@@ -1,25 +1,25 @@
 import { shortHash, withHash } from "../../../legal_word.ts";
 import { randomBase62 } from "../../../../lib/ids.ts";
 
-/** The longest tool name that every model of the vendor takes. */
-const NAME_MAX = 64;
+/** Maximum length of a tool name for all models of the vendor. */
+const MAX_NAME_CHARACTERS = 64;
 
-/** A call's id where the vendor gave none: `call_` and 24 characters, the same for the same seed. */
+/** The id of a call without one: `call_` and 24 characters, the same for the same seed. */
 export function madeCallId(seed: string): string {
   return `call_${shortHash(seed, 24)}`;
 }
 
-/** An id for a reply whose vendor gave none. Random, as nothing in such a reply tells it from others. */
+/** The id of a reply without one. Random, because nothing in such a reply identifies it. */
 export function madeReplyId(): string {
   return `gen_${randomBase62(24)}`;
 }
 
 /**
- * The name under which a tool travels in this form: a letter or `_` first, then letters, digits and `_ . : -`, at most
- * 64. A name that is not legal is rewritten with a short hash of itself, so that two names never meet.
+ * A tool's name in the alphabet of this format: a letter or `_` first, then letters, digits and `_ . : -`, at most 64
+ * characters. A sanitized name ends with a short hash of the original, so that different names stay different.
  */
 export function wireToolName(name: string): string {
-  if (/^[A-Za-z_][A-Za-z0-9_.:-]*$/.test(name) && name.length <= NAME_MAX) return name;
-  const legal = name.replaceAll(/[^A-Za-z0-9_.:-]/g, "_").replace(/^(?![A-Za-z_])/, "_");
-  return withHash(legal, name, NAME_MAX);
+  if (/^[A-Za-z_][A-Za-z0-9_.:-]*$/.test(name) && name.length <= MAX_NAME_CHARACTERS) return name;
+  const sanitized = name.replaceAll(/[^A-Za-z0-9_.:-]/g, "_").replace(/^(?![A-Za-z_])/, "_");
+  return withHash(sanitized, name, MAX_NAME_CHARACTERS);
 }

@@ -5,7 +5,7 @@ import type { WebSearchPart } from "../../../web_search.ts";
 import { isObject, numberOrNull, textOrNull } from "../../../wire_value.ts";
 import { objectsIn } from "./fields.ts";
 
-/** A stretch of the whole text, in UTF-16 units; null where it is not told. */
+/** A span of the whole text, in UTF-16 units. */
 interface Span {
   readonly start: number;
   readonly end: number;
@@ -18,9 +18,9 @@ interface Address {
 }
 
 /**
- * The citations that a candidate's `groundingMetadata` and `citationMetadata` tell, for each of its text parts. This
- * form counts bytes of UTF-8 over all text of the candidate, thoughts apart. Addresses that support no stretch of text
- * are given to the last part, without offsets.
+ * The citations in a candidate's `groundingMetadata` and `citationMetadata`, for each of its text parts. This format
+ * counts bytes of UTF-8 over all text of the candidate, without reasoning. Addresses without a span of text are
+ * attached to the last part, without offsets.
  *
  * @param texts The texts of the candidate's text parts, in order.
  */
@@ -54,7 +54,7 @@ function addressIn(chunk: unknown): Address | null {
   return null;
 }
 
-/** Recitations of known works: `citations` or, on some versions, `citationSources`. */
+/** Adds recitations of known works: `citations` or, in some versions, `citationSources`. */
 function addSources(found: Citation[][], texts: readonly string[], whole: string, metadata: unknown): void {
   if (!isObject(metadata)) return;
   for (const source of objectsIn(metadata.citations ?? metadata.citationSources)) {
@@ -63,7 +63,7 @@ function addSources(found: Citation[][], texts: readonly string[], whole: string
   }
 }
 
-/** Where a segment's own text is told and stands elsewhere than its offsets say, the text is believed. */
+/** The span of a segment. If the segment's own text is at another position than its offsets, the text decides. */
 function spanOf(segment: JsonObject, whole: string): Span | null {
   const endByte = numberOrNull(segment.endIndex);
   const text = textOrNull(segment.text);
@@ -91,15 +91,15 @@ function addCitation(found: Citation[][], texts: readonly string[], { url, title
   }
 }
 
-/** A text part to be written, with what it rests on. */
+/** A text part to be written, with its citations. */
 export interface CitedText {
   readonly text: string;
   readonly citations?: readonly Citation[];
 }
 
 /**
- * `groundingMetadata` for the text parts of a reply and its searches; null when they tell nothing. Without citations
- * the pages that were found stand in it, which rest on nothing.
+ * Writes `groundingMetadata` for the text parts of a reply and its searches; null when there is nothing to report.
+ * Without citations it lists the pages found, although no text refers to them.
  */
 export function writeGrounding(parts: readonly CitedText[], searches: readonly WebSearchPart[]): JsonObject | null {
   const chunks: JsonObject[] = [];
@@ -149,7 +149,7 @@ function supportOf({ start, end }: Citation, text: string, before: number, index
   return { segment, groundingChunkIndices: [index] };
 }
 
-/** The place in a text, in UTF-16 units, of a byte of its UTF-8 form; inside a character, the character's end. */
+/** The offset in UTF-16 units of a byte of a text's UTF-8 form; within a character, the end of the character. */
 export function utf16OffsetOf(text: string, byteOffset: number): number {
   let bytes = 0;
   let at = 0;
@@ -161,7 +161,7 @@ export function utf16OffsetOf(text: string, byteOffset: number): number {
   return at;
 }
 
-/** The byte of a text's UTF-8 form at which a UTF-16 unit stands. */
+/** The byte offset in a text's UTF-8 form of a UTF-16 unit. */
 export function utf8OffsetOf(text: string, offset: number): number {
   return Buffer.byteLength(text.slice(0, offset));
 }

@@ -2,9 +2,9 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import { isObject } from "../../../wire_value.ts";
 
 /**
- * Names of this form that have two spellings: protobuf's JSON mapping reads `camelCase` and `snake_case` alike, and
- * clients send both, also mixed in one body. Only known names are in the table, so that what a user wrote (arguments,
- * schemas' property names, tools' answers) is never renamed.
+ * Names of this format with two spellings. Protobuf's JSON mapping accepts `camelCase` and `snake_case`, and clients
+ * send both, even in one body. The table has only known names, so that the user's own data (arguments, property names
+ * of schemas, results of tools) is never renamed.
  */
 const SNAKE_CASE = {
   allowedFunctionNames: "allowed_function_names",
@@ -47,33 +47,33 @@ const SNAKE_CASE = {
   topP: "top_p",
 } as const;
 
-/** A name of this form that has two spellings. */
+/** A name of this format with two spellings. */
 export type FieldName = keyof typeof SNAKE_CASE;
 
 const CAMEL_CASE = new Map<string, string>(Object.entries(SNAKE_CASE).map(([camel, snake]) => [snake, camel]));
 
-/** The field in either spelling; undefined when it is absent or null, which this form does not tell apart. */
+/** The field in either spelling; undefined when it is absent or null, which are equivalent in this format. */
 export function field(object: JsonObject, name: FieldName): unknown {
   return object[name] ?? object[SNAKE_CASE[name]] ?? undefined;
 }
 
-/** The spelling in which the caller sent a field, for messages. */
+/** The caller's spelling of a field, for messages. */
 export function spellingOf(object: JsonObject, name: FieldName): string {
   return object[name] === undefined && object[SNAKE_CASE[name]] !== undefined ? SNAKE_CASE[name] : name;
 }
 
-/** The fields of an object that are not null and not among `known` (camelCase), in the caller's spelling. */
+/** The fields of an object that are not null and not in `known` (camelCase), in the caller's spelling. */
 export function fieldsBeyond(object: JsonObject, known: ReadonlySet<string>): string[] {
   return Object.keys(object).filter((key) => object[key] !== null && !known.has(CAMEL_CASE.get(key) ?? key));
 }
 
-/** A list's items; a lone object counts as a list of one, as protobuf's JSON mapping reads it. Null for all else. */
+/** A list's items; a single object counts as a list of one, as in protobuf's JSON mapping. Null for anything else. */
 export function listIn(value: unknown): readonly unknown[] | null {
   if (Array.isArray(value)) return value;
   return isObject(value) ? [value] : null;
 }
 
-/** The objects among the items of a list; none when it is no list. */
+/** The objects in a list; empty when it is not a list. */
 export function objectsIn(value: unknown): JsonObject[] {
   return listIn(value)?.filter(isObject) ?? [];
 }

@@ -4,7 +4,7 @@ import { isObject, numberOrNull, textOf } from "../../../wire_value.ts";
 import { objectsIn } from "./fields.ts";
 
 /**
- * The tokens of a candidate, or of what a chunk adds to it. Tokens have no bytes in this format.
+ * The tokens of a candidate or chunk. Tokens have no bytes in this format.
  * Source: Gemini API reference, "LogprobsResult".
  */
 export function readLogprobsResult(result: unknown): TokenLogprob[] {
@@ -20,7 +20,7 @@ function choiceIn({ token, logProbability }: JsonObject): TokenChoice {
   return { token: textOf(token), logprob: numberOrNull(logProbability) ?? 0, bytes: null };
 }
 
-/** The inverse of {@linkcode readLogprobsResult}, as fields of a candidate; none for no tokens. */
+/** The inverse of {@linkcode readLogprobsResult}, as fields of a candidate; empty without tokens. */
 export function writeLogprobs(tokens: readonly TokenLogprob[]): JsonObject {
   if (tokens.length === 0) return {};
   const sum = tokens.reduce((total, { logprob }) => total + logprob, 0);

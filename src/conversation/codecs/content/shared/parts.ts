@@ -23,8 +23,8 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * True when this form cannot name the source's address: it takes bytes, `gs://` objects, its own Files API and YouTube,
- * but fetches nothing from the web. Such a source must be fetched and inlined before the request is written.
+ * True when this format cannot refer to the source's address: it accepts bytes, `gs://` objects, its own Files API and
+ * YouTube, but fetches nothing else from the web. Such media must be fetched and inlined before the request is written.
  */
 export function needsInlining(source: Source): boolean {
   if (source.kind === "base64") return false;
@@ -38,7 +38,7 @@ function isYouTube(url: string): boolean {
   return /^https:\/\/((www|m|music)\.)?(youtube\.com|youtu\.be)\//.test(url);
 }
 
-/** The medium in `inlineData` or `fileData`, its kind told by its media type; null when the part holds neither. */
+/** Reads `inlineData` or `fileData`; the media type determines the kind. Null when the part has neither. */
 export function readMedia(part: JsonObject): MediaPart | null {
   const inline = field(part, "inlineData");
   if (isObject(inline)) {
@@ -50,8 +50,8 @@ export function readMedia(part: JsonObject): MediaPart | null {
   if (!isObject(file)) return null;
   const url = textOrNull(field(file, "fileUri")) ?? "";
   const mediaType = textOrNull(field(file, "mimeType"));
-  const told = mediaType ?? mediaTypeOf(url) ?? (isYouTube(url) ? "video/mp4" : "");
-  return mediaOf({ kind: "url", url, mediaType }, told, nameIn(file));
+  const effectiveType = mediaType ?? mediaTypeOf(url) ?? (isYouTube(url) ? "video/mp4" : "");
+  return mediaOf({ kind: "url", url, mediaType }, effectiveType, nameIn(file));
 }
 
 function nameIn(data: JsonObject): string | null {
@@ -66,8 +66,8 @@ function mediaOf(source: Source, mediaType: string, name: string | null): MediaP
 }
 
 /**
- * Protobuf's JSON mapping also reads the URL-safe alphabet and leaves padding to taste; the neutral form has standard
- * base64 without line ends.
+ * Standard base64 without line breaks, as in the neutral form. Protobuf's JSON mapping also accepts the URL-safe
+ * alphabet and missing padding.
  */
 function plainBase64Of(data: string): string {
   const plain = /[-_\s]/.test(data) ? data.replaceAll("-", "+").replaceAll("_", "/").replaceAll(/\s/g, "") : data;
@@ -75,7 +75,7 @@ function plainBase64Of(data: string): string {
 }
 
 /**
- * The part of this form for a medium.
+ * Writes a media part.
  *
  * @throws {GatewayError} `invalid_request` if its address is one that {@linkcode needsInlining}.
  */
@@ -83,12 +83,12 @@ export function writeMedia(part: MediaPart): JsonObject {
   const { source } = part;
   if (source.kind === "base64") return { inlineData: { mimeType: source.mediaType, data: source.data } };
   if (needsInlining(source)) {
-    throw invalidField(part.kind, "its address was not fetched");
+    throw invalidField(part.kind, "media by URL were not fetched for this model; send the data instead");
   }
   return fileDataOf(source);
 }
 
-/** The part of a reply for a picture: any address may stand there. */
+/** Writes an image of a reply; any address is allowed. */
 export function writeReplyImage(image: ImagePart): JsonObject {
   const { source } = image;
   return source.kind === "base64"

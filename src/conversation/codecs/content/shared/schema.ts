@@ -2,10 +2,10 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { JsonSchema } from "../../../conversation.ts";
 import { isObject } from "../../../wire_value.ts";
 
-/** Deeper schemas are cut off: no vendor takes them, and a walk must end. */
-const DEPTH_MAX = 64;
+/** Maximum depth of a schema; deeper parts are removed, because no vendor accepts them. */
+const MAX_DEPTH = 64;
 
-/** Keywords of the vendor's own schema type in its second spelling. */
+/** Keywords of the vendor's own schema type in their second spelling. */
 const SNAKE_CASE: Readonly<Record<string, string>> = {
   any_of: "anyOf",
   min_items: "minItems",
@@ -18,21 +18,21 @@ const SNAKE_CASE: Readonly<Record<string, string>> = {
   additional_properties: "additionalProperties",
 };
 
-/** 64-bit counts travel as text in protobuf's JSON mapping. */
+/** Protobuf's JSON mapping writes 64-bit numbers as strings. */
 const COUNTS = new Set(["minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties"]);
 
-/** A schema that is passed on as JSON Schema: as it came, without `$schema`, which the vendor refuses. */
+/** The schema without `$schema`, which the vendor rejects. */
 export function withoutDialect(schema: JsonSchema): JsonSchema {
   if (!("$schema" in schema)) return schema;
   return Object.fromEntries(Object.entries(schema).filter(([keyword]) => keyword !== "$schema"));
 }
 
 /**
- * The JSON Schema that a schema of the vendor's own type (a subset of OpenAPI 3.0: types in capitals, `nullable`)
- * stands for. Names of properties stay as they are. Source: Gemini API reference, "Schema".
+ * Converts the vendor's own schema type (a subset of OpenAPI 3.0: types in capitals, `nullable`) to JSON Schema. Names
+ * of properties do not change. Source: Gemini API reference, "Schema".
  */
 export function jsonSchemaOf(schema: JsonObject, depth = 0): JsonSchema {
-  if (depth > DEPTH_MAX) return {};
+  if (depth > MAX_DEPTH) return {};
   const entries: [string, unknown][] = [];
   for (const [key, value] of Object.entries(schema)) {
     const keyword = Object.hasOwn(SNAKE_CASE, key) ? SNAKE_CASE[key]! : key;
@@ -81,7 +81,7 @@ function nullableOf(schema: JsonObject): JsonSchema {
   return Array.isArray(schema.enum) ? { ...withNull, enum: [...schema.enum, null] } : withNull;
 }
 
-/** The same object with other values; a property named `__proto__` stays a property. */
+/** The object with changed values; a property named `__proto__` stays a property. */
 export function mapValues(object: JsonObject, change: (value: unknown) => unknown): JsonObject {
   return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]));
 }

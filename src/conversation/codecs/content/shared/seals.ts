@@ -6,12 +6,12 @@ import { textOrNull } from "../../../wire_value.ts";
 import { field } from "./fields.ts";
 
 /**
- * The documented signature of history that the model did not produce itself. The vendor's newer models refuse a step
- * whose first call has no signature at all. Source: Gemini API reference, "Thought signatures".
+ * The documented signature for history that the model did not generate. The vendor's newer models reject a step whose
+ * first call has no signature. Source: Gemini API reference, "Thought signatures".
  */
 export const UNVALIDATED_SEAL = "skip_thought_signature_validator";
 
-/** What clients send where they have no signature: the two documented words, also as base64 of them. */
+/** Values that clients send when they have no signature: the two documented ones, also as base64. */
 const PLACEHOLDERS = new Set(
   [UNVALIDATED_SEAL, "context_engineering_is_the_way_to_go"].flatMap((word) => [
     word,
@@ -20,12 +20,12 @@ const PLACEHOLDERS = new Set(
   ]),
 );
 
-/** Stands before the value of a seal that carries hidden reasoning, as this form has no other place to say so. */
-const REDACTED_MARK = "redacted:";
+/** Precedes the value of a signature of redacted reasoning, because this format has no other field for that. */
+const REDACTED_PREFIX = "redacted:";
 
 /**
- * The seal of a request's part, if any. Signatures are bytes of this form: clients that decode them may send them back
- * in the URL-safe alphabet, which is undone here. A placeholder is no seal.
+ * Reads the signature of a request's part; null when it has none or a placeholder. Signatures are bytes in this format:
+ * clients that decode them may send them back in the URL-safe alphabet, which is converted.
  */
 export function readPartSeal(part: JsonObject): Seal | null {
   const value = textOrNull(field(part, "thoughtSignature"));
@@ -33,7 +33,7 @@ export function readPartSeal(part: JsonObject): Seal | null {
   return readSeal(standardBase64Of(value), "content");
 }
 
-/** The seal that a vendor put on a part of its reply. */
+/** Reads the signature of a part in a vendor's reply. */
 export function readReplySeal(part: JsonObject): Seal | null {
   const value = textOrNull(part.thoughtSignature);
   return value === null ? null : { form: "content", issuer: null, value };
@@ -44,20 +44,25 @@ function standardBase64Of(value: string): string {
   return isUrlSafe ? value.replaceAll("-", "+").replaceAll("_", "/") : value;
 }
 
-/** The reasoning part that a thought with this text and seal stands for. */
+/** The reasoning part with this text and signature. */
 export function reasoningOf(text: string, seal: Seal | null): ReasoningPart {
   if (seal === null) return { kind: "reasoning", text };
-  if (seal.form === "content" || !seal.value.startsWith(REDACTED_MARK)) return { kind: "reasoning", text, seal };
-  return { kind: "reasoning", text, seal: { ...seal, value: seal.value.slice(REDACTED_MARK.length) }, redacted: true };
+  if (seal.form === "content" || !seal.value.startsWith(REDACTED_PREFIX)) return { kind: "reasoning", text, seal };
+  return {
+    kind: "reasoning",
+    text,
+    seal: { ...seal, value: seal.value.slice(REDACTED_PREFIX.length) },
+    redacted: true,
+  };
 }
 
-/** The signature under which a caller is shown a seal. */
+/** Writes a signature for a caller. */
 export function writeReplySeal(seal: Seal, isRedacted: boolean): string {
-  const marked = isRedacted && seal.form !== "content" ? { ...seal, value: REDACTED_MARK + seal.value } : seal;
+  const marked = isRedacted && seal.form !== "content" ? { ...seal, value: REDACTED_PREFIX + seal.value } : seal;
   return writeSeal(marked, "content");
 }
 
-/** The signature to send to a provider, or null when it would not know the seal. */
+/** The signature to send to a provider; null when another provider issued it. */
 export function signatureFor(seal: Seal | undefined, provider: string): string | null {
   if (seal === undefined || seal.form !== "content") return null;
   return seal.issuer === null || seal.issuer === provider ? seal.value : null;

@@ -8,7 +8,7 @@ import { field, fieldsBeyond, objectsIn } from "./fields.ts";
 
 const NAME = "tools.googleSearch";
 
-/** The search that checked `tools` offer; null when there is none. This form cannot insist on it. */
+/** The web search that checked `tools` offer; null when there is none. This format cannot require it. */
 export function readSearch(tools: unknown): WebSearch | null {
   const searches = objectsIn(tools).map((tool) => field(tool, "googleSearch"));
   const index = searches.findIndex(isObject);
@@ -25,18 +25,18 @@ export function readSearch(tools: unknown): WebSearch | null {
   };
 }
 
-/** How a request of this form offers a search. */
+/** The web search of a request in this format. */
 export interface WrittenSearch {
   readonly tool: JsonObject;
-  /** False where the model takes no functions beside its search, so that they are left out. */
+  /** False where the model does not accept functions beside its web search, so that they are left out. */
   readonly keepsFunctions: boolean;
-  /** True where calls of the search are to be told, without which newer models refuse functions beside it. */
+  /** True where calls of the search must be returned, without which newer models reject functions beside it. */
   readonly tellsCalls: boolean;
 }
 
 /**
- * The tool for a conversation's search; null when it offers none. Models before the third generation take either the
- * search or functions: functions stay, unless the caller insists on the search. Nobody can insist in this form.
+ * The tool for a conversation's web search; null when it offers none. Models before the third generation accept either
+ * the search or functions: functions stay, unless the search is required. This format cannot require a search.
  * Source: Gemini API reference, "Grounding with Google Search", "Combine built-in tools and function calling".
  *
  * @throws {GatewayError} As {@linkcode searchToWrite}.
@@ -48,35 +48,35 @@ export function writeSearch(
 ): WrittenSearch | null {
   const search = searchToWrite(conversation, target.searches === true, { form: "content", takes: [] }, losses);
   if (search === null) return null;
-  const combines = generationOf(target.model) >= 3 && !target.quirks.has("no_tool_combination");
+  const canCombine = generationOf(target.model) >= 3 && !target.quirks.has("no_tool_combination");
   const hasFunctions = conversation.tools.length > 0;
-  if (hasFunctions && !combines && !search.isForced) {
+  if (hasFunctions && !canCombine && !search.isForced) {
     losses.add(search.name);
     return null;
   }
   if (search.isForced || conversation.toolChoice?.kind === "required") losses.add("tool_choice");
-  if (hasFunctions && !combines) losses.add("tools");
+  if (hasFunctions && !canCombine) losses.add("tools");
   const tool = search.sent.form === "content" ? search.sent.tool : {};
   return {
     tool: { googleSearch: tool },
-    keepsFunctions: combines,
-    tellsCalls: combines && hasFunctions,
+    keepsFunctions: canCombine,
+    tellsCalls: canCombine && hasFunctions,
   };
 }
 
-/** Models before the second generation know an older search, which is not written. */
+/** Whether a model has web search. Models before the second generation have an older one, which is not supported. */
 export function searchesByName(model: string): boolean {
   return generationOf(model) >= 2;
 }
 
-/** `2.5` of `gemini-2.5-pro`; a name without one counts as the newest. */
+/** `2.5` of `gemini-2.5-pro`; a name without a number counts as the newest. */
 function generationOf(model: string): number {
   return Number(/gemini-(\d+(?:\.\d+)?)/.exec(model)?.[1] ?? Infinity);
 }
 
 const ORIGIN: SearchOrigin = { form: "content", issuer: null };
 
-/** The search that a `toolCall` part tells; null for another tool. Its pages are told at the end of the reply. */
+/** Reads the search in a `toolCall` part; null for another tool. Its pages follow at the end of the reply. */
 export function readToolCall(call: JsonObject, callId: string): WebSearchPart | null {
   if (!textOf(call.toolType).startsWith("GOOGLE_SEARCH")) return null;
   const queries = isObject(call.args) ? textsIn(call.args.queries) : [];
@@ -84,9 +84,9 @@ export function readToolCall(call: JsonObject, callId: string): WebSearchPart | 
 }
 
 /**
- * The search that `groundingMetadata` tells; null where it names no query that is new.
+ * Reads the search in `groundingMetadata`; null when it has no new query.
  *
- * @param told Queries that the reply has told before.
+ * @param told Queries that the reply has already reported.
  */
 export function readGrounding(
   grounding: unknown,

@@ -3,7 +3,7 @@ import type { Stop, StopReason } from "../../../reply.ts";
 import { isObject, textOrNull } from "../../../wire_value.ts";
 import { objectsIn } from "./fields.ts";
 
-/** The vendor's words for why it stopped. Source: Gemini API reference, "FinishReason". */
+/** The vendor's finish reasons. Source: Gemini API reference, "FinishReason". */
 const REASONS: Readonly<Record<string, StopReason>> = {
   STOP: "end",
   MAX_TOKENS: "max_tokens",
@@ -26,10 +26,10 @@ const REASONS: Readonly<Record<string, StopReason>> = {
   CONTINUATION: "paused",
 };
 
-/** Words that other forms have none for, so that they are read as an end. */
+/** Finish reasons with no equivalent in other formats, which are read as a normal end. */
 const OTHER_ENDS: ReadonlySet<string> = new Set(["OTHER", "NO_IMAGE"]);
 
-const WORDS: Readonly<Record<StopReason, string>> = {
+const FINISH_REASONS: Readonly<Record<StopReason, string>> = {
   end: "STOP",
   stop_sequence: "STOP",
   tool_calls: "STOP",
@@ -54,15 +54,15 @@ const BLOCK_REASONS = new Set([
 ]);
 
 /**
- * The stop that a reply, or one chunk of a stream, tells; null when it tells none. A word that is not known counts as
- * an end. A reply without candidates whose prompt was blocked is `prompt_blocked`.
+ * The stop of a reply or of one chunk of a stream; null when it has none. An unknown finish reason counts as a normal
+ * end. A reply without candidates whose prompt was blocked is `prompt_blocked`.
  */
 export function readStop(body: JsonObject): Stop | null {
   const candidate = objectsIn(body.candidates)[0];
   const raw = textOrNull(candidate?.finishReason);
   if (raw !== null && raw !== "FINISH_REASON_UNSPECIFIED") {
     const reason = Object.hasOwn(REASONS, raw) ? REASONS[raw]! : "end";
-    // After an end the vendor's message only says what kind of end it was.
+    // For a normal end, the vendor's message only describes the kind of end.
     const explanation = reason === "end" ? null : textOrNull(candidate?.finishMessage);
     return explanation === null ? { reason, raw } : { reason, raw, explanation };
   }
@@ -75,20 +75,20 @@ export function readStop(body: JsonObject): Stop | null {
     : { reason: "prompt_blocked", raw: block, explanation };
 }
 
-/** The finish reason to tell: the vendor's own word where it was one of this form. */
+/** The finish reason of a stop: the vendor's own if it is one of this format. */
 export function finishReasonOf(stop: Stop): string {
   const { raw, reason } = stop;
   if (raw !== null && Object.hasOwn(REASONS, raw) && REASONS[raw] === reason) return raw;
-  return raw !== null && reason === "end" && OTHER_ENDS.has(raw) ? raw : WORDS[reason];
+  return raw !== null && reason === "end" && OTHER_ENDS.has(raw) ? raw : FINISH_REASONS[reason];
 }
 
-/** What stands in a reply instead of candidates when the prompt was blocked. */
+/** The member that replaces the candidates of a reply when the prompt was blocked. */
 export function promptFeedbackOf(stop: Stop): JsonObject {
   const blockReason = stop.raw !== null && BLOCK_REASONS.has(stop.raw) ? stop.raw : "OTHER";
   return stop.explanation === undefined ? { blockReason } : { blockReason, blockReasonMessage: stop.explanation };
 }
 
-/** True when a limit cut the reply off, so that its last call may be a fragment. */
+/** True when a limit cut the reply off, so that its last call may be incomplete. */
 export function wasCutOff(stop: Stop): boolean {
   return stop.reason === "max_tokens" || stop.reason === "context_full";
 }

@@ -5,20 +5,20 @@ import { isObject } from "../../../wire_value.ts";
 import { objectsIn } from "./fields.ts";
 import { needsInlining, readMedia, writeMedia } from "./parts.ts";
 
-/** The key under which an answer that is no object is wrapped; what tools answer in an error stands under `error`. */
+/** The key that wraps a result that is not an object; the result of a failed call is wrapped in `error`. */
 const OUTPUT = "output";
 
-/** Keys that, standing alone, wrap an answer. `result` is common in the vendor's examples. */
+/** Keys that wrap a result when they are the only one. `result` is common in the vendor's examples. */
 const WRAPPERS: ReadonlySet<string> = new Set([OUTPUT, "result", "error"]);
 
-/** What a `functionResponse` says: its answer as text, the media beside it, and whether media were left out. */
+/** A `functionResponse` that was read: its result as text, its media, and whether media were left out. */
 export interface ReadAnswer {
   readonly parts: ToolResultPart["parts"];
   readonly isError: boolean;
   readonly leftOut: boolean;
 }
 
-/** Reads the answer in a `functionResponse`. An object that wraps nothing is given as compact JSON text. */
+/** Reads a `functionResponse`. An object that is not a wrapper becomes compact JSON text. */
 export function readAnswer(functionResponse: JsonObject): ReadAnswer {
   const response = isObject(functionResponse.response) ? functionResponse.response : {};
   const keys = Object.keys(response);
@@ -38,18 +38,21 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value) ?? "";
 }
 
-/** An answer as this form has it, and the media that must follow it as parts of their own. */
+/** A result in this format, and the media that follow it as separate parts. */
 export interface WrittenAnswer {
   readonly response: JsonObject;
-  /** Media inside the `functionResponse`, for models that read them there. */
+  /** Media within the `functionResponse`, for models that support that. */
   readonly inside: readonly JsonObject[];
   /** Media to follow in the same content. */
   readonly after: readonly JsonObject[];
 }
 
 /**
- * @param takesMedia True for models that read media inside a `functionResponse`; others get them after it, and a note.
- * @throws {GatewayError} `invalid_request` if a medium's address was not fetched.
+ * Writes a result.
+ *
+ * @param takesMedia True for models that accept media within a `functionResponse`; otherwise they follow it, and the
+ * text refers to them.
+ * @throws {GatewayError} `invalid_request` for media by URL that were not fetched.
  */
 export function writeAnswer(result: ToolResultPart, takesMedia: boolean): WrittenAnswer {
   const texts: string[] = [];
@@ -58,11 +61,11 @@ export function writeAnswer(result: ToolResultPart, takesMedia: boolean): Writte
     if (part.kind === "text") texts.push(part.text);
     else media.push(writeMedia(part));
   }
-  // Only bytes are documented inside an answer.
-  const goesInside = takesMedia && result.parts.every((part) => part.kind === "text" || isInline(part));
-  if (media.length > 0 && !goesInside) texts.push(`[${media.length} attached after the tool results]`);
+  // Only bytes are documented within a result.
+  const isInside = takesMedia && result.parts.every((part) => part.kind === "text" || isInline(part));
+  if (media.length > 0 && !isInside) texts.push(`[${media.length} attached after the tool results]`);
   const response = responseOf(texts.join("\n"), result.isError);
-  return goesInside ? { response, inside: media, after: [] } : { response, inside: [], after: media };
+  return isInside ? { response, inside: media, after: [] } : { response, inside: [], after: media };
 }
 
 function isInline(part: ImagePart | FilePart): boolean {
@@ -72,11 +75,11 @@ function isInline(part: ImagePart | FilePart): boolean {
 function responseOf(text: string, isError: boolean): JsonObject {
   if (isError) return { error: text };
   const object = text.startsWith("{") ? objectIn(text) : null;
-  return object !== null && saysTheSame(object, text) ? object : { [OUTPUT]: text };
+  return object !== null && isEquivalent(object, text) ? object : { [OUTPUT]: text };
 }
 
-/** True when an object can stand for its text: nothing but white space is lost, and it does not look like a wrapper. */
-function saysTheSame(object: JsonObject, text: string): boolean {
+/** True when an object is equivalent to its text: only whitespace is lost, and it does not look like a wrapper. */
+function isEquivalent(object: JsonObject, text: string): boolean {
   const keys = Object.keys(object);
   if (keys.length === 0 || (keys.length === 1 && WRAPPERS.has(keys[0]!))) return false;
   return JSON.stringify(object).replaceAll(/\s/g, "") === text.replaceAll(/\s/g, "");

@@ -21,28 +21,28 @@ const COUNTERS = [
 ];
 
 /**
- * The usage that a reply, or one chunk of a stream, reports: `promptTokenCount` includes what came from a cache, while
- * `candidatesTokenCount` leaves out thoughts. Null when no counter is there.
+ * The usage in a reply or one chunk of a stream; null when it has no counter. `promptTokenCount` includes cached
+ * tokens, `candidatesTokenCount` excludes reasoning.
  */
 export function readUsage(body: unknown): Usage | null {
   const usage = isObject(body) ? body.usageMetadata : null;
   if (!isObject(usage) || !COUNTERS.some((name) => name in usage)) return null;
   const cached = readCounter(usage.cachedContentTokenCount);
-  const thoughts = readCounter(usage.thoughtsTokenCount);
+  const reasoning = readCounter(usage.thoughtsTokenCount);
   const tokens: Usage = {
     freshTokens: Math.max(0, readCounter(usage.promptTokenCount) - cached),
     cacheReadTokens: cached,
     cacheWrite5mTokens: 0,
     cacheWrite1hTokens: 0,
     toolPromptTokens: readCounter(usage.toolUsePromptTokenCount),
-    outputTokens: readCounter(usage.candidatesTokenCount) + thoughts,
-    reasoningTokens: thoughts,
+    outputTokens: readCounter(usage.candidatesTokenCount) + reasoning,
+    reasoningTokens: reasoning,
   };
   const read = withCounters(tokens, { ...mediaIn(usage, tokens), ...extrasOf(shownIn(body)) });
   return withTier(checkedCounters(read, COUNTERS.map((name) => usage[name])), tierIn(usage));
 }
 
-/** What media took of both sides. Source: Gemini API reference, "UsageMetadata", the four `…TokensDetails`. */
+/** Tokens by medium on both sides. Source: Gemini API reference, "UsageMetadata", the four `…TokensDetails`. */
 function mediaIn(usage: JsonObject, tokens: Usage) {
   const cacheDetails = Array.isArray(usage.cacheTokensDetails) ? usage.cacheTokensDetails : null;
   const medium = (modality: string) => {
@@ -61,7 +61,7 @@ function mediaIn(usage: JsonObject, tokens: Usage) {
   };
 }
 
-/** A report of nothing, which no request can consume: it must not replace an earlier one. */
+/** Matches a report without prompt tokens, which no request has: it must not replace an earlier one. */
 export const COUNTS_NOTHING = /"promptTokenCount"\s*:\s*0\s*[,}]/;
 
 function tokensOf(modality: string, details: unknown): number {
@@ -71,37 +71,37 @@ function tokensOf(modality: string, details: unknown): number {
   );
 }
 
-/** The tier that served the request: the Gemini API names it, Vertex AI has it behind `ON_DEMAND_`. */
+/** The tier that served the request: `serviceTier` in the Gemini API, `ON_DEMAND_…` in Vertex AI. */
 function tierIn({ serviceTier, trafficType }: JsonObject): string | null {
   const traffic = typeof trafficType === "string" ? /^ON_DEMAND_(\w+)$/.exec(trafficType)?.[1] : null;
   return readTier(serviceTier) ?? readTier(traffic);
 }
 
-/** What a reply shows without counting it in its usage. */
+/** Billable content of a reply that its usage does not count. */
 export interface Shown {
   /**
-   * The different queries that the vendor searched the web for. Each one is a search, as the vendor bills its current
-   * models. A reply that is grounded in the web and names no query had one, the empty one.
+   * The distinct queries of the vendor's web searches. Each is billed as one search with the vendor's current models. A
+   * reply with web grounding but without queries counts as one, the empty one.
    */
   readonly queries: Set<string>;
   images: number;
 }
 
-/** Nothing shown yet. */
+/** No content. */
 export function newShown(): Shown {
   return { queries: new Set(), images: 0 };
 }
 
-/** Notes what a reply, or one chunk of it, shows. */
+/** Adds the billable content of a reply or one chunk of it. */
 export function noteShown(shown: Shown, body: unknown): void {
   for (const { groundingMetadata: grounding, content } of objectsIn(isObject(body) ? body.candidates : null)) {
     shown.images += objectsIn(isObject(content) ? content.parts : null).filter(isImage).length;
     if (!isObject(grounding)) continue;
     const named = Array.isArray(grounding.webSearchQueries) ? grounding.webSearchQueries : [];
-    const asked = named.filter((query) => typeof query === "string" && query !== "");
-    for (const query of asked) shown.queries.add(query);
+    const queries = named.filter((query) => typeof query === "string" && query !== "");
+    for (const query of queries) shown.queries.add(query);
     const isGrounded = objectsIn(grounding.groundingChunks).some(({ web }) => isObject(web));
-    if (isGrounded && asked.length === 0) shown.queries.add("");
+    if (isGrounded && queries.length === 0) shown.queries.add("");
   }
 }
 
@@ -121,22 +121,22 @@ function isImage({ inlineData }: JsonObject): boolean {
   return isObject(inlineData) && typeof inlineData.mimeType === "string" && inlineData.mimeType.startsWith("image/");
 }
 
-/** `usageMetadata`; what was written to a cache counts as prompt, as this form has no word for it. */
+/** Writes `usageMetadata`. Cache writes count as prompt tokens, because this format has no counter for them. */
 export function writeUsage(usage: Usage): JsonObject {
-  const thoughts = Math.min(usage.reasoningTokens, usage.outputTokens);
+  const reasoning = Math.min(usage.reasoningTokens, usage.outputTokens);
   const written: JsonObject = {
     promptTokenCount: promptTokensOf(usage) - usage.toolPromptTokens,
-    candidatesTokenCount: usage.outputTokens - thoughts,
+    candidatesTokenCount: usage.outputTokens - reasoning,
     totalTokenCount: promptTokensOf(usage) + usage.outputTokens,
   };
-  // Counters of nothing are left out, as the vendor does.
+  // Zero counters are left out, as the vendor does.
   if (usage.cacheReadTokens > 0) written.cachedContentTokenCount = usage.cacheReadTokens;
-  if (thoughts > 0) written.thoughtsTokenCount = thoughts;
+  if (reasoning > 0) written.thoughtsTokenCount = reasoning;
   if (usage.toolPromptTokens > 0) written.toolUsePromptTokenCount = usage.toolPromptTokens;
   return { ...written, ...writeDetails(usage) };
 }
 
-/** The details by modality, where a medium took some; the rest of each side counts as text. */
+/** The details by modality, if a medium has tokens; the rest of each side counts as text. */
 function writeDetails(usage: Usage): JsonObject {
   const { audioCacheReadTokens: cachedAudio = 0, imageCacheReadTokens: cachedImages = 0 } = usage;
   const details = {
@@ -155,8 +155,8 @@ function writeDetails(usage: Usage): JsonObject {
 }
 
 function detailsOf(total: number, media: Readonly<Record<string, number>>): JsonObject[] {
-  const told = Object.entries(media).filter(([, tokenCount]) => tokenCount > 0);
-  if (told.length === 0) return [];
-  const text = Math.max(0, total - told.reduce((sum, [, tokenCount]) => sum + tokenCount, 0));
-  return [["TEXT", text] as const, ...told].map(([modality, tokenCount]) => ({ modality, tokenCount }));
+  const counted = Object.entries(media).filter(([, tokenCount]) => tokenCount > 0);
+  if (counted.length === 0) return [];
+  const text = Math.max(0, total - counted.reduce((sum, [, tokenCount]) => sum + tokenCount, 0));
+  return [["TEXT", text] as const, ...counted].map(([modality, tokenCount]) => ({ modality, tokenCount }));
 }

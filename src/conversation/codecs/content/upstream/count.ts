@@ -7,8 +7,8 @@ import { isObject } from "../../../wire_value.ts";
 import { writeRequest } from "./write_request.ts";
 
 /**
- * Writes a `countTokens` request. The whole request is counted, instructions and tools included, which only the longer
- * of the two shapes can say.
+ * Writes a `countTokens` request. It uses the longer of the two shapes, because only that includes instructions and
+ * tools.
  *
  * @throws {GatewayError} As `writeRequest`.
  */
@@ -21,13 +21,13 @@ export function writeCountRequest(conversation: Conversation, target: RequestTar
 }
 
 /**
- * The number of tokens that a `countTokens` reply tells.
+ * Reads the number of tokens in a `countTokens` reply.
  *
- * @throws {TypeError} If it is no such reply.
+ * @throws {TypeError} If it is not such a reply.
  */
 export function readCount(body: unknown): number {
   if (!isObject(body) || typeof body.totalTokens !== "number") {
-    throw new TypeError("Cannot read the count: expected totalTokens");
+    throw new TypeError('Cannot read the token count: expected an object with "totalTokens"');
   }
   return readCounter(body.totalTokens);
 }

@@ -1,26 +1,25 @@
 import type { Part, ToolCallPart, Turn } from "../../../conversation.ts";
 import { orphanAsText, type PairedCall, type Pairs, pairsOf } from "../../../pairing.ts";
 
-/** A call, and what answers it. */
+/** A call with its result. */
 export interface Answer extends PairedCall {
   readonly call: ToolCallPart;
 }
 
-/** A content to be written: a user's begins with the answers to all calls of the content before it, in their order. */
+/** A content to be written. A user content starts with the responses to all calls of the previous content, in order. */
 export interface Draft {
   readonly role: "user" | "assistant";
   readonly answers: Answer[];
   readonly parts: Part[];
-  /** Ids of the calls among `parts`, in order. */
+  /** Ids of the calls in `parts`, in order. */
   readonly callIds: string[];
 }
 
 /**
- * The turns in the order that this form demands: after calls comes one user content with exactly one answer for each
- * call, wherever the conversation has them. Answers without a call become text; turns given in the middle by the system
- * become the user's.
+ * The turns in the order that this format requires: calls are followed by one user content with exactly one response
+ * per call, wherever the conversation has them. Results without a call become text; system turns become user text.
  *
- * @param losses Receives `system_turn` and `tool_result` (an answer without a call).
+ * @param losses Receives `system_turn` and `tool_result` (a result without a call).
  */
 export function draftsOf(turns: readonly Turn[], losses: Set<string>): Draft[] {
   const pairs = pairsOf(turns, (id) => id);
@@ -41,12 +40,12 @@ function draftFor(drafts: Draft[], role: Draft["role"]): Draft {
 }
 
 function addAssistant(drafts: Draft[], parts: readonly Part[], pairs: Pairs): void {
-  const spoken = parts.filter((part) => part.kind !== "tool_result");
-  if (spoken.length === 0) return;
-  const calls = spoken.filter((part) => part.kind === "tool_call");
+  const contents = parts.filter((part) => part.kind !== "tool_result");
+  if (contents.length === 0) return;
+  const calls = contents.filter((part) => part.kind === "tool_call");
   const answers = calls.map((call) => ({ call, ...pairs.calls.get(call)! }));
   const draft = draftFor(drafts, "assistant");
-  draft.parts.push(...spoken);
+  draft.parts.push(...contents);
   draft.callIds.push(...answers.map(({ id }) => id));
   if (answers.length > 0) draftFor(drafts, "user").answers.push(...answers);
 }

@@ -3,12 +3,12 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import { isObject, numberOrNull, parsedOrNull, textOrNull } from "../../../wire_value.ts";
 import { objectsIn } from "../shared/fields.ts";
 
-const MESSAGE_MAX = 2000;
+const MAX_MESSAGE_CHARACTERS = 2000;
 
 /**
- * Digests an error body, also the list form of streams without SSE, and bodies that are only text. The code is the
- * reason in `ErrorInfo` (`API_KEY_INVALID`), else the status; a prompt beyond the model's window is
- * `context_length_exceeded`, for which this form has no word.
+ * Reads an error body, including the list form of streams without SSE, and plain text. The code is the reason in
+ * `ErrorInfo` (`API_KEY_INVALID`), or else the status. A prompt that is too long gets `context_length_exceeded`,
+ * because this format has no code for it.
  */
 export function readError(body: unknown): VendorError {
   if (typeof body === "string") return readText(body);
@@ -21,7 +21,7 @@ export function readError(body: unknown): VendorError {
   const violation = objectsIn(details.find((detail) => Array.isArray(detail.fieldViolations))?.fieldViolations)[0];
   return {
     message,
-    code: saysTooLong(message) ? "context_length_exceeded" : codeOf(error, details),
+    code: isPromptTooLong(message) ? "context_length_exceeded" : codeOf(error, details),
     field: textOrNull(violation?.field),
     retryAfterSeconds: retryAfterOf(details),
   };
@@ -30,7 +30,7 @@ export function readError(body: unknown): VendorError {
 function readText(text: string): VendorError {
   const json = parsedOrNull(text.trim());
   if (isObject(json) || Array.isArray(json)) return readError(json);
-  const message = text.includes("<") ? "" : text.trim().slice(0, MESSAGE_MAX);
+  const message = text.includes("<") ? "" : text.trim().slice(0, MAX_MESSAGE_CHARACTERS);
   return { message, code: null, field: null, retryAfterSeconds: null };
 }
 
@@ -40,7 +40,7 @@ function errorIn(body: unknown): JsonObject | null {
   return textOrNull(body.error) === null ? null : { message: body.error };
 }
 
-function saysTooLong(message: string): boolean {
+function isPromptTooLong(message: string): boolean {
   return /input token count.*exceeds the maximum number of tokens/i.test(message);
 }
 
@@ -52,7 +52,7 @@ function codeOf(error: JsonObject, details: readonly JsonObject[]): string | nul
   return textOrNull(error.status) ?? (numberOrNull(error.code) === null ? textOrNull(error.code) : null);
 }
 
-/** `"34.4s"` as 35. */
+/** The delay before a retry in seconds: `"34.4s"` as 35. */
 function retryAfterOf(details: readonly JsonObject[]): number | null {
   for (const detail of details) {
     const seconds = /^(\d+(?:\.\d+)?)s$/.exec(textOrNull(detail.retryDelay) ?? "")?.[1];

@@ -22,9 +22,9 @@ import { readStop, wasCutOff } from "../shared/stop.ts";
 import { extrasOf, newShown, noteShown, readUsage, type Shown } from "../shared/usage.ts";
 
 /**
- * Where the reading of a reply stands. Chunks hold new parts only; text goes on in the open part until another kind of
- * part comes, or the part was sealed. Nothing marks the end of a stream: the finish waits for it, as usage may still
- * follow the finish reason.
+ * The state of reading a reply. Chunks contain only new parts. Text continues the open part until a part of another
+ * kind arrives, or the part has a signature. The stream has no end marker: `finish` is given at its end, because usage
+ * may follow the finish reason.
  */
 export interface Progress {
   id: string | null;
@@ -32,25 +32,25 @@ export interface Progress {
   calls: number;
   open: { readonly index: number; readonly kind: "text" | "reasoning"; sealed: boolean } | null;
   partial: PartialCall | null;
-  /** The text so far of each text part, by index: what citations count in. */
+  /** The text so far of each text part, by index, for the offsets of citations. */
   readonly texts: Map<number, string>;
-  /** Searches so far, and what they were for. */
+  /** The number of searches so far, and their queries. */
   searches: number;
   readonly queries: Set<string>;
-  /** The last candidate that told citations. */
+  /** The last candidate with citations. */
   cited: JsonObject | null;
-  /** Tokens whose text has not come yet. */
+  /** Tokens with no text so far. */
   readonly logprobs: TokenLogprob[];
   stop: Stop | null;
   usage: Usage | null;
-  /** What the chunks have shown without counting it. */
+  /** Billable content of the chunks that their usage does not count. */
   readonly shown: Shown;
   isOver: boolean;
-  /** Names of what could not be read. */
+  /** Names of contents that have no neutral form. */
   readonly beyond: Set<string>;
 }
 
-/** The progress before the first chunk. */
+/** The state before the first chunk. */
 export function newProgress(): Progress {
   return {
     id: null,
@@ -71,12 +71,12 @@ export function newProgress(): Progress {
   };
 }
 
-/** See `EventReader`. Pictures' signatures are lost, and places of citations in texts before the last. */
+/** Reads a stream. Signatures of images, and spans of citations in texts before the last one, are lost. */
 export function eventReader(): EventReader {
   const progress = newProgress();
   return {
     read(frame) {
-      // Some vendors of this form send the end mark of another one.
+      // Some vendors of this format send the end marker of another one.
       if (frame.data === "" || frame.data === "[DONE]") return [];
       const body: unknown = JSON.parse(frame.data);
       return (Array.isArray(body) ? body : [body]).flatMap((chunk) => readChunk(progress, chunk));
@@ -85,7 +85,7 @@ export function eventReader(): EventReader {
   };
 }
 
-/** The events of one chunk, or of a whole reply. */
+/** The events of one chunk or of a whole reply. */
 export function readChunk(progress: Progress, chunk: unknown): ReplyEvent[] {
   if (!isObject(chunk) || progress.isOver) return [];
   if (chunk.error !== undefined && chunk.error !== null) return readFailure(progress, chunk);
@@ -102,7 +102,7 @@ export function readChunk(progress: Progress, chunk: unknown): ReplyEvent[] {
   return events;
 }
 
-/** True when an object has what every reply, and every chunk of one, has one of. */
+/** True for an object with one of the members that every reply and chunk has. */
 export function isReply(body: JsonObject): boolean {
   return Array.isArray(body.candidates) || isObject(body.promptFeedback) || isObject(body.usageMetadata);
 }
@@ -133,15 +133,15 @@ function readCandidate(progress: Progress, candidate: JsonObject, events: ReplyE
   if (tokens.length > 0) progress.logprobs.push(...tokens);
   for (const part of objectsIn(content.parts)) readPart(progress, part, events);
   const grounding = candidate.groundingMetadata;
-  if (tellsGrounding(grounding) || isObject(candidate.citationMetadata)) progress.cited = candidate;
+  if (hasGrounding(grounding) || isObject(candidate.citationMetadata)) progress.cited = candidate;
 }
 
-function tellsGrounding(grounding: unknown): boolean {
+function hasGrounding(grounding: unknown): boolean {
   return isObject(grounding) &&
     (objectsIn(grounding.groundingChunks).length > 0 || listOf(grounding.webSearchQueries).length > 0);
 }
 
-/** A search that a part of its own tells, where the request asked for that. */
+/** Reads a search in a part of its own, which is sent if the request asks for it. */
 function readToolPart(progress: Progress, call: JsonObject, events: ReplyEvent[]): void {
   const search = readToolCall(call, nextSearchId(progress));
   if (search === null) return void progress.beyond.add("candidates.content.parts.toolCall");
@@ -163,8 +163,8 @@ function readPart(progress: Progress, part: JsonObject, events: ReplyEvent[]): v
   if (typeof part.text === "string") return readText(progress, part.text, part.thought === true, seal, events);
   if (isObject(part.functionCall)) return readCall(progress, part.functionCall, seal, events);
   if (isObject(part.toolCall)) return readToolPart(progress, part.toolCall, events);
-  if (isObject(part.toolResponse)) return; // what a search found is told with the grounding
-  // Drafts of a picture are thoughts; only the picture itself is shown.
+  if (isObject(part.toolResponse)) return; // the results of a search are in the grounding metadata
+  // Drafts of an image are reasoning; only the image itself is returned.
   if (part.thought === true && isObject(part.inlineData)) return;
   closeOpen(progress, events);
   const media = readMedia(part);
@@ -195,7 +195,7 @@ function readText(progress: Progress, text: string, isThought: boolean, seal: Se
   }
 }
 
-/** A call comes whole, or in pieces that are gathered until it is. */
+/** Reads a call, which arrives complete or in deltas. */
 function readCall(progress: Progress, call: JsonObject, seal: Seal | null, events: ReplyEvent[]): void {
   const name = textOrNull(call.name);
   if (name !== null) {
@@ -228,13 +228,13 @@ function closeOpen(progress: Progress, events: ReplyEvent[], citations: readonly
   events.push(citations.length === 0 ? { type: "part-end", index } : { type: "part-end", index, citations });
 }
 
-/** The events of the end: what is open is closed, and the finish follows if a stop reason was seen. */
+/** The events at the end: closes open parts, and gives `finish` if a stop reason was received. */
 export function endReply(progress: Progress): ReplyEvent[] {
   if (progress.isOver || progress.id === null) return [];
   progress.isOver = true;
   const events: ReplyEvent[] = [];
   const { stop, usage } = progress;
-  // A call that a limit or a lost connection cut in two is no call.
+  // A call that was cut off by a limit or a lost connection is dropped.
   if (stop !== null && !wasCutOff(stop)) closePartial(progress, events);
   if (progress.cited !== null) closeCited(progress, events);
   closeOpen(progress, events);
@@ -245,8 +245,8 @@ export function endReply(progress: Progress): ReplyEvent[] {
 }
 
 /**
- * Citations come with the last chunk. Those of texts that have ended go to the last text without their places; where it
- * has ended too, or there is none, as behind a picture, to an empty text.
+ * Adds the citations, which arrive in the last chunk. Those of texts that have ended are attached to the last text
+ * without spans. If that has ended too, or there is none (as after an image), they are attached to an empty text.
  */
 function closeCited(progress: Progress, events: ReplyEvent[]): void {
   const last = progress.open?.kind === "text" ? progress.open.index : null;
@@ -264,13 +264,13 @@ function closeCited(progress: Progress, events: ReplyEvent[]): void {
   closeOpen(progress, events, citations);
 }
 
-/** Each address once, without a place. */
+/** Each address once, without a span. */
 function linksOf(citations: readonly Citation[]): Citation[] {
   const titles = new Map(citations.map(({ url, title }) => [url, title]));
   return [...titles].map(([url, title]) => ({ url, title, start: null, end: null }));
 }
 
-/** What a reply without text cites, such as one that is only a picture. */
+/** The citations of a reply without text, such as a single image. */
 function bareCitations({ cited }: Progress): readonly Citation[] {
   return cited === null ? [] : readCitations([""], cited)[0]!;
 }

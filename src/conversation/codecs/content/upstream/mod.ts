@@ -10,7 +10,7 @@ import { TIER_WORDS } from "./tier_words.ts";
 import { writeRequest } from "./write_request.ts";
 
 /**
- * Content generation of its author. Bodies that are written name neither model nor streaming, which the path tells.
+ * The vendor side of content generation. Bodies contain neither the model nor whether to stream; the path does.
  * Source: Gemini API reference, version v1beta.
  */
 export const upstream: UpstreamFormat = {

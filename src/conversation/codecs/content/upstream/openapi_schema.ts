@@ -4,12 +4,12 @@ import { isObject, numberOrNull } from "../../../wire_value.ts";
 import { objectsIn } from "../shared/fields.ts";
 import { mapValues } from "../shared/schema.ts";
 
-/** Deeper schemas are cut off, recursive ones at their first return. */
-const DEPTH_MAX = 32;
-/** Schemas that are written of any schema; references can double them at every step. */
+/** Maximum depth of a schema; deeper parts are removed. A recursive reference ends where it returns to itself. */
+const MAX_DEPTH = 32;
+/** Minimum number of schemas to write; references can double them at every step. */
 const MIN_SCHEMAS = 500;
 
-/** Keywords that the vendor's schema type has and that need no change. Source: Gemini API reference, "Schema". */
+/** Keywords of the vendor's schema type that need no change. Source: Gemini API reference, "Schema". */
 const KEPT = [
   "title",
   "description",
@@ -25,29 +25,30 @@ const KEPT = [
 
 const FORMATS = new Set(["date-time", "int32", "int64", "float", "double"]);
 
-/** Where in the schema the walk is. */
-interface Place {
+/** The position of the walk in the schema. */
+interface Position {
   readonly root: JsonSchema;
-  /** References followed to get here. */
+  /** References followed so far. */
   readonly path: readonly string[];
   readonly depth: number;
-  /** How many schemas may still be written: references can double a schema at every step. */
+  /** How many schemas may still be written. */
   readonly allowance: { left: number };
 }
 
 /**
- * A JSON Schema in the vendor's own schema type, for models and vendors that take no JSON Schema: references inlined,
- * `oneOf` as `anyOf`, `allOf` merged, null as `nullable`, constants as enumerations, and all else left out.
+ * Converts a JSON Schema to the vendor's own schema type, for models and vendors without JSON Schema. References are
+ * inlined, `oneOf` becomes `anyOf`, `allOf` is merged, null becomes `nullable`, constants become enumerations.
+ * Everything else is left out.
  */
 export function openApiSchemaOf(schema: JsonSchema): JsonSchema {
-  // More for a longer one, so that many small ones cost no more than a large one.
+  // The limit grows with the length, so that many small schemas cost no more than one large one.
   const allowance = { left: MIN_SCHEMAS + JSON.stringify(schema).length };
   return convert(schema, { root: schema, path: [], depth: 0, allowance });
 }
 
-function convert(schema: unknown, place: Place): JsonObject {
-  if (!isObject(schema) || place.depth > DEPTH_MAX || --place.allowance.left < 0) return {};
-  const deeper = { ...place, depth: place.depth + 1 };
+function convert(schema: unknown, position: Position): JsonObject {
+  if (!isObject(schema) || position.depth > MAX_DEPTH || --position.allowance.left < 0) return {};
+  const deeper = { ...position, depth: position.depth + 1 };
   if (typeof schema.$ref === "string") return convertReference(schema, schema.$ref, deeper);
   if (Array.isArray(schema.allOf)) return convert(mergedOf(schema, deeper), deeper);
   const choices = choicesOf(schema);
@@ -55,11 +56,14 @@ function convert(schema: unknown, place: Place): JsonObject {
   return convertPlain(schema, deeper);
 }
 
-function convertReference(schema: JsonObject, reference: string, place: Place): JsonObject {
-  if (place.path.includes(reference)) return { type: "OBJECT" };
-  const target = reference.startsWith("#/") ? targetOf(place.root, reference) : null;
+function convertReference(schema: JsonObject, reference: string, position: Position): JsonObject {
+  if (position.path.includes(reference)) return { type: "OBJECT" };
+  const target = reference.startsWith("#/") ? targetOf(position.root, reference) : null;
   const { $ref: _, ...beside } = schema;
-  return convert({ ...(target ?? { type: "object" }), ...beside }, { ...place, path: [...place.path, reference] });
+  return convert({ ...(target ?? { type: "object" }), ...beside }, {
+    ...position,
+    path: [...position.path, reference],
+  });
 }
 
 function targetOf(root: JsonSchema, reference: string): JsonObject | null {
@@ -71,16 +75,16 @@ function targetOf(root: JsonSchema, reference: string): JsonObject | null {
   return isObject(value) ? value : null;
 }
 
-function mergedOf(schema: JsonObject, place: Place): JsonObject {
+function mergedOf(schema: JsonObject, position: Position): JsonObject {
   const { allOf, ...merged } = schema;
   const properties = { ...asObject(merged.properties) };
   const required = new Set(asList(merged.required));
   for (const branch of objectsIn(allOf)) {
-    const target = typeof branch.$ref === "string" ? targetOf(place.root, branch.$ref) : null;
+    const target = typeof branch.$ref === "string" ? targetOf(position.root, branch.$ref) : null;
     const part = target ?? branch;
     const added = Object.entries(asObject(part.properties));
-    place.allowance.left -= 1 + added.length + asList(part.required).length;
-    if (place.allowance.left < 0) break;
+    position.allowance.left -= 1 + added.length + asList(part.required).length;
+    if (position.allowance.left < 0) break;
     for (const [name, value] of added) if (!Object.hasOwn(properties, name)) properties[name] = value;
     for (const name of asList(part.required)) required.add(name);
     for (const [key, value] of Object.entries(part)) if (merged[key] === undefined) merged[key] = value;
@@ -91,7 +95,7 @@ function mergedOf(schema: JsonObject, place: Place): JsonObject {
   return merged;
 }
 
-/** The alternatives that a schema names by `anyOf`, `oneOf` or a list of types; null when it names none. */
+/** The alternatives in `anyOf`, `oneOf` or a list of types; null when there are none. */
 function choicesOf(schema: JsonObject): JsonObject[] | null {
   const named = schema.anyOf ?? schema.oneOf;
   if (Array.isArray(named)) return objectsIn(named);
@@ -99,9 +103,9 @@ function choicesOf(schema: JsonObject): JsonObject[] | null {
   return schema.type.map((type) => type === "null" ? { type } : { ...schema, type });
 }
 
-function convertChoices(schema: JsonObject, choices: readonly JsonObject[], place: Place): JsonObject {
+function convertChoices(schema: JsonObject, choices: readonly JsonObject[], position: Position): JsonObject {
   const rest = choices.filter((choice) => choice.type !== "null");
-  const converted = rest.map((choice) => convert(choice, place));
+  const converted = rest.map((choice) => convert(choice, position));
   const description = typeof schema.description === "string" ? { description: schema.description } : {};
   const nullable = rest.length < choices.length ? { nullable: true } : {};
   return converted.length === 1
@@ -109,7 +113,7 @@ function convertChoices(schema: JsonObject, choices: readonly JsonObject[], plac
     : { ...description, anyOf: converted, ...nullable };
 }
 
-function convertPlain(schema: JsonObject, place: Place): JsonObject {
+function convertPlain(schema: JsonObject, position: Position): JsonObject {
   const written: JsonObject = {};
   const type = typeof schema.type === "string" ? schema.type : isObject(schema.properties) ? "object" : null;
   if (type !== null) written.type = type.toUpperCase();
@@ -117,9 +121,9 @@ function convertPlain(schema: JsonObject, place: Place): JsonObject {
   if (FORMATS.has(schema.format as string)) written.format = schema.format;
   addBounds(written, schema, type);
   addEnumeration(written, schema);
-  if (type === "object") addProperties(written, schema, place);
-  // A list of unknown things is refused; text says the least.
-  if (type === "array") written.items = isObject(schema.items) ? convert(schema.items, place) : { type: "STRING" };
+  if (type === "object") addProperties(written, schema, position);
+  // The vendor rejects an array without an item type; text is the least restrictive one.
+  if (type === "array") written.items = isObject(schema.items) ? convert(schema.items, position) : { type: "STRING" };
   return written;
 }
 
@@ -133,7 +137,7 @@ function addBounds(written: JsonObject, schema: JsonObject, type: string | null)
   if (maximum !== null) written.maximum = maximum;
 }
 
-/** Enumerations are of texts only; others are told in the description. */
+/** Adds an enumeration. The vendor accepts only strings; other values are listed in the description. */
 function addEnumeration(written: JsonObject, schema: JsonObject): void {
   const values = Array.isArray(schema.enum) ? schema.enum : schema.const === undefined ? [] : [schema.const];
   if (values.length === 0) return;
@@ -146,11 +150,11 @@ function addEnumeration(written: JsonObject, schema: JsonObject): void {
   written.description = typeof written.description === "string" ? `${written.description} (${note})` : note;
 }
 
-function addProperties(written: JsonObject, schema: JsonObject, place: Place): void {
+function addProperties(written: JsonObject, schema: JsonObject, position: Position): void {
   const properties = asObject(schema.properties);
-  // An object with an empty list of properties is refused.
+  // The vendor rejects an object with an empty list of properties.
   if (Object.keys(properties).length === 0) return;
-  written.properties = mapValues(properties, (value) => convert(value, place));
+  written.properties = mapValues(properties, (value) => convert(value, position));
   const required = asList(schema.required).filter((name) =>
     typeof name === "string" && Object.hasOwn(properties, name)
   );

@@ -4,19 +4,19 @@ import { isObject } from "../../../wire_value.ts";
 import { objectsIn } from "../shared/fields.ts";
 
 /**
- * A call whose arguments come in pieces (`streamFunctionCallArguments`): it opens with a name and `willContinue`, goes
- * on with `partialArgs`, each a path and a piece of a value, and is whole once a chunk says no more `willContinue`,
- * which may be an empty `functionCall`.
+ * A call whose arguments arrive in deltas (`streamFunctionCallArguments`). It starts with a name and `willContinue`,
+ * continues with `partialArgs` (each a path and a part of a value), and is complete at the first chunk without
+ * `willContinue`, which may be an empty `functionCall`.
  */
 export interface PartialCall {
   readonly id: unknown;
   readonly name: string;
   readonly seal: Seal | null;
-  /** Without a prototype at any level, so that no path reaches one. */
+  /** Has no prototype at any level, so that no path reaches one. */
   readonly args: JsonObject;
 }
 
-/** Opens a call with the arguments that its first chunk may already have. */
+/** Starts a call with the arguments of its first chunk, if any. */
 export function openCall(functionCall: JsonObject, name: string, seal: Seal | null): PartialCall {
   const args: JsonObject = Object.assign(Object.create(null), isObject(functionCall.args) ? functionCall.args : {});
   const call = { id: functionCall.id, name, seal, args };
@@ -24,14 +24,14 @@ export function openCall(functionCall: JsonObject, name: string, seal: Seal | nu
   return call;
 }
 
-/** Puts a chunk's pieces in their places: text goes on where it stopped, other values are set. */
+/** Adds a chunk's values: strings are appended, other values are set. */
 export function addPieces(call: PartialCall, functionCall: JsonObject): void {
   for (const piece of objectsIn(functionCall.partialArgs)) {
     const steps = typeof piece.jsonPath === "string" ? stepsOf(piece.jsonPath) : [];
     const last = steps.pop();
     if (last === undefined) continue;
     const holder = holderAt(call.args, steps, last);
-    if (holder !== null) place(holder, last, valueIn(piece));
+    if (holder !== null) setValue(holder, last, valueIn(piece));
   }
 }
 
@@ -44,7 +44,7 @@ function stepsOf(path: string): (string | number)[] {
   return steps;
 }
 
-/** The object or list that holds the last step, made on the way; null where the path does not fit what is there. */
+/** The object or list with the last step, created if needed; null where the path does not fit the existing values. */
 function holderAt(args: JsonObject, steps: readonly (string | number)[], last: string | number) {
   let holder: JsonObject | unknown[] = args;
   for (const [index, step] of steps.entries()) {
@@ -52,7 +52,7 @@ function holderAt(args: JsonObject, steps: readonly (string | number)[], last: s
     const known = memberOf(holder, step);
     if (known === undefined) {
       const made: JsonObject | unknown[] = typeof next === "number" ? [] : Object.create(null);
-      if (!place(holder, step, made)) return null;
+      if (!setValue(holder, step, made)) return null;
       holder = made;
     } else if (Array.isArray(known) || isObject(known)) {
       holder = known;
@@ -65,8 +65,8 @@ function memberOf(holder: JsonObject | unknown[], step: string | number): unknow
   return Array.isArray(holder) ? (typeof step === "number" ? holder[step] : undefined) : holder[String(step)];
 }
 
-/** A list grows by one at most, so that a wild index cannot make it huge. */
-function place(holder: JsonObject | unknown[], step: string | number, value: unknown): boolean {
+/** Sets a value. A list grows by at most one, so that a large index cannot allocate memory. */
+function setValue(holder: JsonObject | unknown[], step: string | number, value: unknown): boolean {
   const known = memberOf(holder, step);
   const joined = typeof known === "string" && typeof value === "string" ? known + value : value;
   if (!Array.isArray(holder)) holder[String(step)] = joined;

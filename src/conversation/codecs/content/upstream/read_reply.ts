@@ -6,13 +6,13 @@ import { isObject } from "../../../wire_value.ts";
 import { logprobsField } from "../../../logprobs.ts";
 
 /**
- * Reads a whole reply, by the same steps as a stream of one chunk.
+ * Reads a whole reply, in the same way as a stream of one chunk.
  *
- * @throws {TypeError} If it is no reply of this form.
+ * @throws {TypeError} If it is not a reply of this format.
  */
 export function readReply(body: unknown): Reply {
   if (!isObject(body) || !isReply(body) || isObject(body.error)) {
-    throw new TypeError("Cannot read the reply: expected candidates or promptFeedback");
+    throw new TypeError('Cannot read the reply: expected an object with "candidates" or "promptFeedback"');
   }
   const progress = newProgress();
   const events = [...readChunk(progress, body), ...endReply(progress)];
@@ -29,7 +29,7 @@ export function readReply(body: unknown): Reply {
   };
 }
 
-/** Joins the events of a whole reply to its parts. */
+/** Joins the events of a whole reply into its parts. */
 function partsOf(events: readonly ReplyEvent[], progress: Progress): ReplyPart[] {
   const parts: ReplyPart[] = [];
   for (const event of events) {
@@ -48,8 +48,8 @@ function partsOf(events: readonly ReplyEvent[], progress: Progress): ReplyPart[]
 }
 
 /**
- * The text that takes citations at the end of a stream: in a whole reply texts have their own, and only a reply without
- * any needs the empty one.
+ * The text to which a stream attaches citations at its end. In a whole reply texts have their own, so it is needed only
+ * when there is no text.
  */
 function citedAlone(parts: ReplyPart[], citations: readonly Citation[], { texts }: Progress): ReplyPart[] {
   const last = parts.at(-1);

@@ -9,16 +9,16 @@ import { writeMedia } from "../shared/parts.ts";
 import { signatureFor, UNVALIDATED_SEAL } from "../shared/seals.ts";
 import { writeAnswer } from "../shared/tool_results.ts";
 
-/** Where the contents go, and what is lost on the way. */
+/** The target, and the dropped fields. */
 interface Writing {
   readonly target: RequestTarget;
   readonly losses: Set<string>;
 }
 
 /**
- * `contents` for a conversation's turns.
+ * Writes the `contents` of a conversation's turns.
  *
- * @throws {GatewayError} `invalid_request` if the address of a medium was not fetched.
+ * @throws {GatewayError} `invalid_request` for media by URL that were not fetched.
  */
 export function writeContents(conversation: Conversation, target: RequestTarget, losses: Set<string>): JsonObject[] {
   const writing = { target, losses };
@@ -27,7 +27,7 @@ export function writeContents(conversation: Conversation, target: RequestTarget,
     const parts = draft.role === "user" ? writeUser(draft, writing) : writeModel(draft, writing);
     if (parts.length > 0) append(contents, draft.role === "user" ? "user" : "model", parts);
   }
-  // The form wants a user's word first; instructions alone, or an assistant's opening, are not enough.
+  // The first content must be the user's; instructions alone, or a model content, are not enough.
   if (contents[0]?.role !== "user") {
     contents.unshift({ role: "user", parts: [{ text: "Continue" }] });
     losses.add("turn_order");
@@ -35,7 +35,7 @@ export function writeContents(conversation: Conversation, target: RequestTarget,
   return contents;
 }
 
-/** A content that turned out empty was left out, so its neighbours may have one role. */
+/** Adds a content, or appends it to the last one of the same role, because empty contents were left out. */
 function append(contents: JsonObject[], role: string, parts: JsonObject[]): void {
   const last = contents.at(-1);
   if (last?.role === role) last.parts = [...last.parts as JsonObject[], ...parts];
@@ -53,7 +53,7 @@ function writeResponse({ call, id, result }: Answer, after: JsonObject[], writin
   if (result?.cache || result?.parts.some(({ cache }) => cache)) writing.losses.add("cache_control");
   const written = result === null
     ? { response: { error: NO_RESULT }, inside: [], after: [] }
-    : writeAnswer(result, readsMediaInResults(writing.target));
+    : writeAnswer(result, supportsMediaInResults(writing.target));
   if (result?.parts.some((part) => part.kind === "text" && part.citations)) writing.losses.add("citations");
   if (result?.parts.some((part) => part.kind === "file" && part.name !== null)) writing.losses.add("file_name");
   if (written.after.length > 0) writing.losses.add("tool_result_image");
@@ -64,7 +64,7 @@ function writeResponse({ call, id, result }: Answer, after: JsonObject[], writin
   return { functionResponse };
 }
 
-function readsMediaInResults({ facts, quirks }: RequestTarget): boolean {
+function supportsMediaInResults({ facts, quirks }: RequestTarget): boolean {
   return facts.mediaInToolResults === true && !quirks.has("no_media_in_tool_results");
 }
 
@@ -77,7 +77,7 @@ function writeModel(draft: Draft, writing: Writing): JsonObject[] {
     } else if (part.kind === "reasoning") parts.push(...writeReasoning(part, writing));
     else parts.push(...writePlain(part, writing));
   }
-  // A content of nothing but unsigned thoughts counts as empty.
+  // A content with only unsigned reasoning counts as empty.
   if (parts.every((part) => part.thought === true && part.thoughtSignature === undefined)) {
     if (parts.length > 0) writing.losses.add("reasoning_text");
     return [];
@@ -86,8 +86,8 @@ function writeModel(draft: Draft, writing: Writing): JsonObject[] {
 }
 
 /**
- * The vendor refuses a step whose first call has no signature, so that one gets a placeholder where its own is lost or
- * another provider's. Later calls of the same step carry none of their own and must not get it.
+ * Writes a call. The vendor rejects a step whose first call has no signature, so that call gets a placeholder if its
+ * own is missing or another provider's. Later calls of the same step have no signature and must not get one.
  */
 function writeCall(call: ToolCallPart, callId: string, isFirst: boolean, writing: Writing): JsonObject {
   const { target, losses } = writing;
@@ -100,11 +100,11 @@ function writeCall(call: ToolCallPart, callId: string, isFirst: boolean, writing
   const signature = signatureFor(call.seal, target.provider);
   if (call.seal && signature === null) losses.add("reasoning_signature");
   if (signature !== null) return { functionCall, thoughtSignature: signature };
-  const isPlaced = isFirst && !target.quirks.has("no_signature_placeholder");
-  return isPlaced ? { functionCall, thoughtSignature: UNVALIDATED_SEAL } : { functionCall };
+  const needsPlaceholder = isFirst && !target.quirks.has("no_signature_placeholder");
+  return needsPlaceholder ? { functionCall, thoughtSignature: UNVALIDATED_SEAL } : { functionCall };
 }
 
-/** Thoughts of another provider are sent without their proof; those that nothing but the proof carries are left out. */
+/** Writes reasoning. That of another provider is sent without its signature; redacted reasoning is left out. */
 function writeReasoning(part: ReasoningPart, writing: Writing): JsonObject[] {
   const signature = signatureFor(part.seal, writing.target.provider);
   if (part.seal && signature === null) writing.losses.add("reasoning_signature");
@@ -129,7 +129,7 @@ function writePlain(part: Part, writing: Writing): JsonObject[] {
     case "video":
       return [writeMedia(part)];
     case "web_search":
-      losses.add("web_search_call"); // this form has no place for what was found
+      losses.add("web_search_call"); // this format has no part for search results
       return [];
     default:
       return [];

@@ -13,9 +13,9 @@ import { TIER_WORDS } from "./tier_words.ts";
 import { describedFormat, mustDescribeFormat, writeSettings } from "./write_settings.ts";
 
 /**
- * Writes a request. Model and streaming are told by the path and are not in the body.
+ * Writes a request. The path names the model and whether to stream, so the body does not.
  *
- * @throws {GatewayError} `invalid_request` if the address of a medium was not fetched; see `needsInlining`.
+ * @throws {GatewayError} `invalid_request` for media by URL that were not fetched; see `needsInlining`.
  */
 export function writeRequest(conversation: Conversation, target: RequestTarget): Written<JsonObject> {
   const losses = new Set<string>();
@@ -36,17 +36,17 @@ export function writeRequest(conversation: Conversation, target: RequestTarget):
     losses,
   );
   Object.assign(body, tier);
-  nameLostSettings(conversation, losses);
+  addDroppedSettings(conversation, losses);
   const toolNames = rewrittenNames(conversation);
   return toolNames.size === 0 ? { body, losses: [...losses] } : { body, losses: [...losses], toolNames };
 }
 
-function nameLostSettings(conversation: Conversation, losses: Set<string>): void {
+function addDroppedSettings(conversation: Conversation, losses: Set<string>): void {
   if (conversation.user !== null) losses.add("user");
   if (conversation.cacheKey !== null) losses.add("prompt_cache_key");
   if (conversation.verbosity !== null) losses.add("verbosity");
   nameLostWords(conversation.outputFormat, losses);
-  // The Gemini API refuses labels, which its sister of the cloud takes.
+  // The Gemini API rejects labels; only Vertex AI accepts them.
   writeDefaultSettings(conversation, false, losses);
 }
 
@@ -64,7 +64,7 @@ function writeInstructions(conversation: Conversation, target: RequestTarget, lo
   return parts;
 }
 
-/** The caller's names of tools, offered or called before, whose names are not legal here, by those on the wire. */
+/** The caller's names of tools whose names were sanitized, offered or called, by their names on the wire. */
 function rewrittenNames({ tools, turns }: Conversation): Map<string, string> {
   const calls = turns.flatMap(({ parts }) => parts.flatMap((part) => part.kind === "tool_call" ? [part.tool] : []));
   const names = [...tools.map(({ name }) => name), ...calls].map((name) => [wireToolName(name), name] as const);

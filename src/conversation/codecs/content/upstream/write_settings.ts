@@ -6,14 +6,14 @@ import type { ModelFacts } from "../../../model_facts.ts";
 import { openApiSchemaOf } from "./openapi_schema.ts";
 import { withoutDialect } from "../shared/schema.ts";
 
-/** Most stop sequences that the vendor takes. */
-const STOPS_MAX = 5;
+/** Maximum number of stop sequences that the vendor accepts. */
+const MAX_STOP_SEQUENCES = 5;
 
-/** Limit of a reply where neither the caller nor the catalog says one, for reckoning shares of it. */
-const ASSUMED_OUTPUT_TOKENS = 16384;
-const THINKING_MIN = 1024;
+/** Assumed output limit when neither caller nor catalog has one, to convert efforts and budgets. */
+const DEFAULT_OUTPUT_TOKENS = 16384;
+const MIN_THINKING_TOKENS = 1024;
 
-/** `generationConfig` for a conversation; null when it wishes nothing. */
+/** Writes `generationConfig`; null when nothing is set. */
 export function writeSettings(
   conversation: Conversation,
   target: RequestTarget,
@@ -42,28 +42,31 @@ function addSampling(config: JsonObject, { sampling }: Conversation, losses: Set
   if (topK !== null) config.topK = topK;
   if (presencePenalty !== null) config.presencePenalty = presencePenalty;
   if (frequencyPenalty !== null) config.frequencyPenalty = frequencyPenalty;
-  // The vendor's seeds have 32 bits.
+  // The vendor's seeds are 32-bit integers.
   if (seed !== null && (seed | 0) === seed) config.seed = seed;
   else if (seed !== null) losses.add("seed");
-  if (stop.length > 0) config.stopSequences = stop.slice(0, STOPS_MAX);
-  if (stop.length > STOPS_MAX) losses.add("stop");
+  if (stop.length > 0) config.stopSequences = stop.slice(0, MAX_STOP_SEQUENCES);
+  if (stop.length > MAX_STOP_SEQUENCES) losses.add("stop");
 }
 
-/** A limit beyond the model's own is refused, while agents send one limit to all models. */
+/**
+ * Writes the output limit. It is capped at the model's own, because vendors reject more and agents send one limit to
+ * all.
+ */
 function addLimit(config: JsonObject, conversation: Conversation, target: RequestTarget, losses: Set<string>): void {
-  const { maxOutputTokens: wanted } = conversation;
-  if (wanted === null) return;
-  const limit = Math.min(wanted, target.maxOutputTokens ?? Infinity);
-  if (limit < wanted) losses.add("max_tokens");
+  const { maxOutputTokens: requested } = conversation;
+  if (requested === null) return;
+  const limit = Math.min(requested, target.maxOutputTokens ?? Infinity);
+  if (limit < requested) losses.add("max_tokens");
   config.maxOutputTokens = limit;
 }
 
-/** Some models refuse a JSON reply together with tools: the format is then told in words. */
+/** Whether the output format must be described in the instructions: some models reject JSON output beside tools. */
 export function mustDescribeFormat({ outputFormat, tools }: Conversation, target: RequestTarget): boolean {
   return outputFormat !== null && tools.length > 0 && target.facts.schemasBesideTools === false;
 }
 
-/** The words for an output format that cannot be set. */
+/** The instruction for an output format that cannot be set. */
 export function describedFormat(format: OutputFormat): string {
   const rule = "Your final answer to the user must be one JSON value and nothing else, without a code fence";
   return format.kind === "json"
@@ -79,7 +82,7 @@ function addOutputFormat(config: JsonObject, format: OutputFormat, target: Reque
 }
 
 /**
- * How much to think: by a budget of tokens for models that take one, else by a level.
+ * The reasoning settings: a token budget for models that take one, otherwise a level.
  * Source: Gemini API reference, "Thinking".
  */
 function thinkingConfigFor(
@@ -93,7 +96,7 @@ function thinkingConfigFor(
     return null;
   }
   const config: JsonObject = {};
-  const limit = maxOutputTokens ?? modelLimit ?? ASSUMED_OUTPUT_TOKENS;
+  const limit = maxOutputTokens ?? modelLimit ?? DEFAULT_OUTPUT_TOKENS;
   if (facts.reasoningBy === "budget") {
     const budget = budgetFor(reasoning, limit, facts);
     if (budget !== null) config.thinkingBudget = budget;
@@ -108,7 +111,7 @@ function thinkingConfigFor(
     losses.add(facts.reasoningBy === "budget" ? "reasoning_effort" : "reasoning_budget");
   }
   if (Object.keys(config).length > 0) return config;
-  // Asked for without saying how much.
+  // Reasoning was requested without an amount.
   if (facts.reasoningBy !== "budget") losses.add("reasoning");
   else config.thinkingBudget = -1;
   return Object.keys(config).length === 0 ? null : config;
@@ -121,10 +124,10 @@ function budgetFor({ effort, budgetTokens }: ReasoningRequest, limit: number, fa
   if (budgetTokens !== null) return Math.min(Math.max(budgetTokens, min), max);
   if (effort === null) return null;
   if (effort === "none") return facts.efforts?.includes("none") === false ? min : 0;
-  return Math.min(Math.max(Math.round(limit * EFFORT_SHARES[effort]), THINKING_MIN), max);
+  return Math.min(Math.max(Math.round(limit * EFFORT_SHARES[effort]), MIN_THINKING_TOKENS), max);
 }
 
-/** The levels of a model of which nothing is known. They cannot switch thinking off: `none` asks for the least. */
+/** The levels of an unknown model. They cannot turn reasoning off: `none` is sent as the lowest. */
 const LEVELS: readonly Effort[] = ["minimal", "low", "medium", "high"];
 
 function levelFor(reasoning: ReasoningRequest, limit: number, { efforts }: ModelFacts): string | null {
@@ -137,16 +140,16 @@ function levelFor(reasoning: ReasoningRequest, limit: number, { efforts }: Model
   return nearestEffort(effort, levels.length > 0 ? levels : LEVELS).toUpperCase();
 }
 
-/** The vendor takes one resolution for all media of a request. */
+/** Writes the resolution; the vendor has one for all media of a request. */
 function addResolution(config: JsonObject, { turns }: Conversation, losses: Set<string>): void {
   const details = new Set<string>();
   for (const turn of turns) {
     for (const part of turn.parts) for (const detail of detailsIn(part)) details.add(detail);
   }
-  const wanted = [...details].filter((detail) => detail !== "auto");
-  if (wanted.length === 0) return;
-  if (details.size > 1 || wanted[0] === "original") losses.add("image_detail");
-  config.mediaResolution = wanted.every((detail) => detail === "low")
+  const requested = [...details].filter((detail) => detail !== "auto");
+  if (requested.length === 0) return;
+  if (details.size > 1 || requested[0] === "original") losses.add("image_detail");
+  config.mediaResolution = requested.every((detail) => detail === "low")
     ? "MEDIA_RESOLUTION_LOW"
     : "MEDIA_RESOLUTION_HIGH";
 }

@@ -8,7 +8,7 @@ import { isObject } from "../../../wire_value.ts";
 import { openApiSchemaOf } from "./openapi_schema.ts";
 import { withoutDialect } from "../shared/schema.ts";
 
-/** `tools` for a conversation's tools and the vendor's own search; null when it has none. */
+/** Writes a conversation's tools and the vendor's web search; null when there are none. */
 export function writeTools(
   tools: readonly Tool[],
   target: RequestTarget,
@@ -28,26 +28,33 @@ function writeDeclaration(tool: Tool, target: RequestTarget, losses: Set<string>
   const parameters = tool.kind === "custom" ? CUSTOM_PARAMETERS : tool.parameters;
   const declaration: JsonObject = { name: wireToolName(tool.name) };
   if (description !== null) declaration.description = description;
-  // Older models refuse an object schema without properties: a tool without arguments has no schema at all.
-  if (parameters === null || takesNothing(parameters)) return declaration;
+  // Older models reject an object schema without properties, so a tool without arguments has no schema.
+  if (parameters === null || hasNoArguments(parameters)) return declaration;
   return target.quirks.has("openapi_schemas")
     ? { ...declaration, parameters: openApiSchemaOf(parameters) }
     : { ...declaration, parametersJsonSchema: withoutDialect(parameters) };
 }
 
-const KEYWORDS_OF_NOTHING = new Set(["$schema", "type", "properties", "required", "additionalProperties", "title"]);
+const KEYWORDS_WITHOUT_ARGUMENTS = new Set([
+  "$schema",
+  "type",
+  "properties",
+  "required",
+  "additionalProperties",
+  "title",
+]);
 
-function takesNothing(schema: JsonSchema): boolean {
+function hasNoArguments(schema: JsonSchema): boolean {
   const { type, properties, additionalProperties } = schema;
-  return Object.keys(schema).every((keyword) => KEYWORDS_OF_NOTHING.has(keyword)) &&
+  return Object.keys(schema).every((keyword) => KEYWORDS_WITHOUT_ARGUMENTS.has(keyword)) &&
     (type === undefined || type === "object") &&
     (properties === undefined || (isObject(properties) && Object.keys(properties).length === 0)) &&
     (additionalProperties === undefined || additionalProperties === false);
 }
 
 /**
- * `toolConfig` for a conversation; null when it wishes nothing. Strict tools are asked for by the mode `VALIDATED`, the
- * nearest that this form has, when all of them are strict and the model is free to call or not.
+ * Writes `toolConfig`; null when nothing is set. Strict tools are requested by the mode `VALIDATED`, the closest
+ * setting of this format, when all tools are strict and the model may choose whether to call one.
  */
 export function writeToolConfig(
   conversation: Conversation,
@@ -55,21 +62,21 @@ export function writeToolConfig(
   search: WrittenSearch | null,
   losses: Set<string>,
 ): JsonObject | null {
-  const told = search?.tellsCalls ? { includeServerSideToolInvocations: true } : null;
+  const callsField = search?.tellsCalls ? { includeServerSideToolInvocations: true } : null;
   const { tools, toolChoice, parallelToolCalls } = conversation;
   if (tools.length === 0 && search === null) {
     if (toolChoice !== null && toolChoice.kind !== "auto" && toolChoice.kind !== "none") losses.add("tool_choice");
     if (parallelToolCalls !== null) losses.add("parallel_tool_calls");
     return null;
   }
-  if (tools.length === 0 || search?.keepsFunctions === false) return told;
+  if (tools.length === 0 || search?.keepsFunctions === false) return callsField;
   if (parallelToolCalls === false) losses.add("parallel_tool_calls");
   const strict = tools.filter((tool) => tool.kind === "function" && tool.strict === true).length;
   const isFree = toolChoice === null || toolChoice.kind === "auto";
-  const validates = strict === tools.length && isFree && !target.quirks.has("no_validated_mode");
-  if (strict > 0 && !validates && toolChoice?.kind !== "none") losses.add("tool_strict");
-  const config = validates ? { mode: "VALIDATED" } : toolChoice === null ? null : callingConfigOf(toolChoice, tools);
-  return config === null ? told : { functionCallingConfig: config, ...told };
+  const isValidated = strict === tools.length && isFree && !target.quirks.has("no_validated_mode");
+  if (strict > 0 && !isValidated && toolChoice?.kind !== "none") losses.add("tool_strict");
+  const config = isValidated ? { mode: "VALIDATED" } : toolChoice === null ? null : callingConfigOf(toolChoice, tools);
+  return config === null ? callsField : { functionCallingConfig: config, ...callsField };
 }
 
 function callingConfigOf(choice: ToolChoice, tools: readonly Tool[]): JsonObject {
@@ -86,7 +93,7 @@ function callingConfigOf(choice: ToolChoice, tools: readonly Tool[]): JsonObject
       const offered = new Set(tools.map(({ name }) => name));
       const declared = choice.tools.filter((name) => offered.has(name));
       if (declared.length === 0) return { mode: "NONE" };
-      // AUTO takes no list of names.
+      // AUTO accepts no list of names.
       return {
         mode: choice.mode === "required" ? "ANY" : "VALIDATED",
         allowedFunctionNames: declared.map(wireToolName),

@@ -5,8 +5,9 @@ import { isObject } from "../../../wire_value.ts";
 import { kindOf } from "../shared/fields.ts";
 
 /**
- * The rules that every vendor of this form holds. Written by hand, and paths are put together only for an error, as
- * this runs on every request. Source: docs/api/messages.md#request; Messages API reference.
+ * Checks the rules that every vendor of this format enforces. Written by hand, with paths built only for errors,
+ * because it runs on every request.
+ * Source: docs/api/messages.md#request; Messages API reference.
  *
  * @param generates False for a request that only counts tokens, which needs no `max_tokens`.
  * @throws {GatewayError} `invalid_request`, naming the field.
@@ -30,11 +31,11 @@ export function checkRequest(body: JsonObject, generates: boolean = true): void 
   const continuesThread = checkThread(body.thread);
   checkTurns(body.messages, continuesThread);
   checkTools(body.tools);
-  // The tools of a thread that is continued are with the vendor.
+  // The vendor stores the tools of a continued thread.
   if (!continuesThread) checkToolChoice(body);
 }
 
-/** Tells whether the request continues a conversation that the vendor keeps, and so holds only what is new of it. */
+/** True when the request continues a conversation stored by the vendor, and so contains only new messages. */
 function checkThread(thread: unknown): boolean {
   if (thread === undefined || thread === null) return false;
   if (!isObject(thread)) throw invalidField("thread", `expected an object, got ${kindOf(thread)}`);
@@ -53,13 +54,13 @@ function checkMaxTokens(value: unknown): void {
   throw invalidField("max_tokens", `expected an integer of at least 1, got ${got}`);
 }
 
-function checkNumber(body: JsonObject, field: string, most: number): void {
+function checkNumber(body: JsonObject, field: string, max: number): void {
   const value = body[field];
   if (value === undefined || value === null) return;
-  if (typeof value === "number" && value >= 0 && value <= most) return;
-  const range = most === 1 ? "0 to 1" : "0 or more";
+  if (typeof value === "number" && value >= 0 && value <= max) return;
+  const range = max === 1 ? "0 to 1" : "0 or more";
   const got = typeof value === "number" && Number.isFinite(value) ? value : kindOf(value);
-  throw invalidField(field, `expected a number, ${range}, got ${got}`);
+  throw invalidField(field, `expected a number (${range}), got ${got}`);
 }
 
 const OBJECT_SETTINGS = ["metadata", "thinking", "output_config", "output_format", "cache_control"] as const;
@@ -80,10 +81,10 @@ function checkSettings(body: JsonObject): void {
 
 function checkStopSequences(value: unknown): void {
   if (value === undefined || value === null) return;
-  if (!Array.isArray(value)) throw invalidField("stop_sequences", `expected an array of text, got ${kindOf(value)}`);
+  if (!Array.isArray(value)) throw invalidField("stop_sequences", `expected an array of strings, got ${kindOf(value)}`);
   value.forEach((sequence, index) => {
     if (typeof sequence !== "string") {
-      throw invalidField(`stop_sequences[${index}]`, `expected text, got ${kindOf(sequence)}`);
+      throw invalidField(`stop_sequences[${index}]`, `expected a string, got ${kindOf(sequence)}`);
     }
   });
 }
@@ -100,12 +101,12 @@ function checkThinking(thinking: JsonObject): void {
 function checkSystem(value: unknown): void {
   if (value === undefined || value === null || typeof value === "string") return;
   if (!Array.isArray(value)) {
-    throw invalidField("system", `expected text or an array of text blocks, got ${kindOf(value)}`);
+    throw invalidField("system", `expected a string or an array of text blocks, got ${kindOf(value)}`);
   }
   value.forEach((block, index) => {
     if (!isObject(block)) throw invalidField(`system[${index}]`, `expected a block, got ${kindOf(block)}`);
     if (block.type === "text" && typeof block.text !== "string") {
-      throw invalidField(`system[${index}].text`, `expected text, got ${kindOf(block.text)}`);
+      throw invalidField(`system[${index}].text`, `expected a string, got ${kindOf(block.text)}`);
     }
   });
 }
@@ -126,7 +127,7 @@ function checkTools(value: unknown): void {
   }
 }
 
-/** True for a tool that the caller defines and runs; all others are named by a type of the vendor's. */
+/** True for a tool that the caller defines and runs; all others have a type defined by the vendor. */
 export function isOwnTool(tool: JsonObject): boolean {
   return tool.type === undefined || tool.type === null || tool.type === "custom";
 }
@@ -143,10 +144,10 @@ function checkToolChoice(body: JsonObject): void {
     throw invalidField("tool_choice.name", `expected the name of a tool, got ${kindOf(choice.name)}`);
   }
   const tools: readonly JsonObject[] = Array.isArray(body.tools) ? body.tools : [];
-  // A set of tools (an MCP server, say) brings names that are not in the request.
-  const bringsOthers = (Array.isArray(body.mcp_servers) && body.mcp_servers.length > 0) ||
+  // A set of tools, such as an MCP server, adds names that are not in the request.
+  const hasToolSets = (Array.isArray(body.mcp_servers) && body.mcp_servers.length > 0) ||
     tools.some((tool) => typeof tool.name !== "string");
-  if (!bringsOthers && !tools.some((tool) => tool.name === choice.name)) {
+  if (!hasToolSets && !tools.some((tool) => tool.name === choice.name)) {
     throw invalidField("tool_choice.name", "expected the name of one of the tools of this request");
   }
 }

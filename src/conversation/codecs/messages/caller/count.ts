@@ -4,7 +4,7 @@ import { checkRequest } from "./check.ts";
 import { readRequest } from "./read_request.ts";
 
 /**
- * The rules of a request to count tokens that hold for every vendor, checked also when the bytes pass through.
+ * Checks a request to count tokens, also when the bytes pass through.
  *
  * @throws {GatewayError} `invalid_request`, naming the field.
  */
@@ -13,7 +13,7 @@ export function checkCountRequest(body: JsonObject): void {
 }
 
 /**
- * Reads a request to count tokens: that of a message without `max_tokens` and `stream`.
+ * Reads a request to count tokens: a message request without `max_tokens` and `stream`.
  * Source: Messages API reference, "Count tokens in a Message".
  *
  * @throws {GatewayError} `invalid_request`, naming the field.
@@ -23,7 +23,7 @@ export function readCountRequest(body: JsonObject): Conversation {
   return { ...readRequest(body, false), stream: false };
 }
 
-/** The answer to a request to count tokens. */
+/** Writes the reply to a request to count tokens. */
 export function writeCount(inputTokens: number): JsonObject {
   return { input_tokens: inputTokens };
 }

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { ErrorCode, FailureReason, GatewayError } from "../../../../lib/gateway_error.ts";
 import { OVERFLOW_WORDING } from "../shared/overflow_wording.ts";
 
-/** The form's word for each of the gateway's codes. Source: docs/api/errors.md#codes. */
+/** This format's error types by the gateway's codes. Source: docs/api/errors.md#codes. */
 const TYPES: Readonly<Record<ErrorCode, string>> = {
   invalid_request: "invalid_request_error",
   invalid_provider_type: "invalid_provider_type",
@@ -47,7 +47,7 @@ function typeOf(error: GatewayError): string {
   return error.code === "invalid_request" && error.status === 413 ? "request_too_large" : TYPES[error.code];
 }
 
-/** How vendors say that they are overloaded: this form's own word first. */
+/** Codes by which vendors of any format report an overload. */
 const OVERLOADS: ReadonlySet<string> = new Set([
   "overloaded_error",
   "overloaded",
@@ -56,17 +56,21 @@ const OVERLOADS: ReadonlySet<string> = new Set([
   "UNAVAILABLE",
 ]);
 
-/** How other vendors say that a prompt does not fit. */
+/** Wordings by which other vendors report that a prompt is too long. */
 const OVERFLOW = /maximum context length|context window|exceeds the maximum number of tokens|context_length_exceeded/i;
 
-/** Tools look for these words to shorten a conversation, so another vendor's words for it are told in them. */
+/**
+ * The error message. Clients search it for the wording of this format to shorten a conversation, so it is always used.
+ */
 function messageOf({ code, message, details }: GatewayError): string {
   const isOverflow = details.vendorCode === "context_length_exceeded" ||
     (code === "invalid_request" && details.field === undefined && OVERFLOW.test(message));
   if (!isOverflow || message.includes(OVERFLOW_WORDING)) return message;
-  const numbers = (message.match(/(?<![\w.-])\d[\d,]{3,}(?![\w-])/g) ?? []).map((word) =>
-    Number(word.replaceAll(",", ""))
+  const numbers = (message.match(/(?<![\w.-])\d[\d,]{3,}(?![\w-])/g) ?? []).map((digits) =>
+    Number(digits.replaceAll(",", ""))
   );
-  const [most, least] = [Math.max(...numbers), Math.min(...numbers)];
-  return most > least ? `${OVERFLOW_WORDING}: ${most} tokens > ${least} maximum` : `${OVERFLOW_WORDING}: ${message}`;
+  const [largest, smallest] = [Math.max(...numbers), Math.min(...numbers)];
+  return largest > smallest
+    ? `${OVERFLOW_WORDING}: ${largest} tokens > ${smallest} maximum`
+    : `${OVERFLOW_WORDING}: ${message}`;
 }

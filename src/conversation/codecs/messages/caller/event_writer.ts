@@ -22,28 +22,28 @@ import { searchBlocks, writeCitations } from "../shared/search_blocks.ts";
 import { writeStop } from "../shared/stop.ts";
 import { writeUsage } from "../shared/usage.ts";
 
-/** A part that was opened and not yet written to its end. */
+/** A part that has started and is not written completely. */
 interface HeldPart {
   readonly index: number;
   readonly opening: PartOpening | WebSearchPart;
-  /** Text that waits for the parts before, or for the block to begin. */
-  waiting: string;
+  /** Text not written yet, because earlier parts or the block's start must be written first. */
+  bufferedText: string;
   seal: Seal | null;
   citations: readonly Citation[];
-  /** True once the block's start is written. */
+  /** True after the block's start was written. */
   isBegun: boolean;
   isEnded: boolean;
 }
 
 /**
- * What a stream has come to. Blocks of this form never overlap, so of the parts that are open the first is written as
- * it comes, and the others wait for its end.
+ * The state of one stream. Blocks of this format never overlap: of the open parts only the first is written at once,
+ * and the others are buffered until it ends.
  */
 interface WritingState {
   readonly context: ReplyContext;
-  /** In order of opening; the first is being written. */
+  /** In order of opening; the first is the one being written. */
   readonly held: HeldPart[];
-  /** Blocks that hold nothing but a signature. They wait for a block behind them, as no reply ends with one. */
+  /** Blocks with only a signature. They are written before the next block, because a reply must not end with one. */
   readonly signatures: JsonObject[];
   nextBlock: number;
   hasToolCall: boolean;
@@ -75,7 +75,7 @@ function writeEvent(state: WritingState, event: Exclude<ReplyEvent, { type: "err
       state.held.push(heldPart(event.index, event.part));
       return [];
     case "part-delta":
-      return update(state, event.index, (part) => part.waiting += event.text);
+      return update(state, event.index, (part) => part.bufferedText += event.text);
     case "part-seal":
       return update(state, event.index, (part) => part.seal = event.seal);
     case "part-end":
@@ -84,7 +84,7 @@ function writeEvent(state: WritingState, event: Exclude<ReplyEvent, { type: "err
         part.citations = event.citations ?? [];
       });
     case "image":
-      return []; // this form has no picture in a reply
+      return []; // replies of this format contain no images
     case "web_search":
       return writeSearch(state, event.index, event.search);
     case "finish":
@@ -93,7 +93,7 @@ function writeEvent(state: WritingState, event: Exclude<ReplyEvent, { type: "err
 }
 
 function heldPart(index: number, opening: HeldPart["opening"]): HeldPart {
-  return { index, opening, waiting: "", seal: null, citations: [], isBegun: false, isEnded: false };
+  return { index, opening, bufferedText: "", seal: null, citations: [], isBegun: false, isEnded: false };
 }
 
 function writeSearch(state: WritingState, index: number, search: WebSearchPart): Frame[] {
@@ -122,11 +122,11 @@ function update(state: WritingState, index: number, change: (part: HeldPart) => 
   return part === state.held[0] ? advance(state) : [];
 }
 
-/** Writes what can be written: of the first part all that waits, and once it has ended, the parts behind it. */
+/** Writes what can be written: all buffered text of the first part and, if it has ended, the parts after it. */
 function advance(state: WritingState): Frame[] {
   const frames: Frame[] = [];
   for (let part = state.held[0]; part; part = state.held[0]) {
-    frames.push(...writeWaiting(state, part));
+    frames.push(...writeBuffered(state, part));
     if (!part.isEnded) break;
     frames.push(...closePart(state, part));
     state.held.shift();
@@ -134,10 +134,10 @@ function advance(state: WritingState): Frame[] {
   return frames;
 }
 
-function writeWaiting(state: WritingState, part: HeldPart): Frame[] {
-  if (part.waiting === "" || isRedacted(part)) return [];
-  const text = part.waiting;
-  part.waiting = "";
+function writeBuffered(state: WritingState, part: HeldPart): Frame[] {
+  if (part.bufferedText === "" || isRedacted(part)) return [];
+  const text = part.bufferedText;
+  part.bufferedText = "";
   return [...beginPart(state, part), blockDelta(state, deltaOf(part.opening, text))];
 }
 
@@ -155,11 +155,11 @@ function deltaOf(opening: HeldPart["opening"], text: string): JsonObject {
     case "tool_call":
       return { type: "input_json_delta", partial_json: opening.custom ? JSON.stringify(text).slice(1, -1) : text };
     case "web_search":
-      return {}; // comes whole, without deltas
+      return {}; // a search has no deltas
   }
 }
 
-/** The start of a part's block; a call's seal goes before it, on thinking without text. */
+/** The start of a part's block. A call's signature precedes it, in a thinking block without text. */
 function beginPart(state: WritingState, part: HeldPart): Frame[] {
   if (part.isBegun) return [];
   part.isBegun = true;
@@ -168,20 +168,20 @@ function beginPart(state: WritingState, part: HeldPart): Frame[] {
     case "text":
     case "refusal":
       if (opening.kind === "refusal") state.hasRefusal = true;
-      return [...waitingSignatures(state), beginBlock(state, { type: "text", text: "" })];
+      return [...bufferedSignatures(state), beginBlock(state, { type: "text", text: "" })];
     case "reasoning":
-      return [...waitingSignatures(state), beginBlock(state, { type: "thinking", thinking: "", signature: "" })];
+      return [...bufferedSignatures(state), beginBlock(state, { type: "thinking", thinking: "", signature: "" })];
     case "tool_call": {
       state.hasToolCall = true;
       const { seal } = part;
       part.seal = null;
       if (seal) state.signatures.push(callCarrier(seal, opening.callId, true));
-      const carried = waitingSignatures(state);
+      const signatures = bufferedSignatures(state);
       const begin = beginBlock(state, { type: "tool_use", id: opening.callId, name: opening.tool, input: {} });
       const custom = opening.custom
         ? [blockDelta(state, { type: "input_json_delta", partial_json: '{"input":"' })]
         : [];
-      return [...carried, begin, ...custom];
+      return [...signatures, begin, ...custom];
     }
     case "web_search":
       return [];
@@ -192,8 +192,8 @@ function beginBlock(state: WritingState, block: JsonObject): Frame {
   return frame({ type: "content_block_start", index: state.nextBlock, content_block: block });
 }
 
-/** The blocks of signatures that wait, in frames: a block with words follows. */
-function waitingSignatures(state: WritingState): Frame[] {
+/** The frames of the buffered signature blocks, to be followed by a block with content. */
+function bufferedSignatures(state: WritingState): Frame[] {
   return state.signatures.splice(0).flatMap((block) => {
     if (block.type === "redacted_thinking") return [beginBlock(state, block), endBlock(state)];
     return [
@@ -212,7 +212,7 @@ function endBlock(state: WritingState): Frame {
   return frame({ type: "content_block_stop", index: state.nextBlock++ });
 }
 
-/** The end of a part's block. Parts that hold nothing have no block: a client would be refused with it later. */
+/** The end of a part's block. Empty parts have no block: vendors reject empty blocks when clients send them back. */
 function closePart(state: WritingState, part: HeldPart): Frame[] {
   const { opening, seal } = part;
   switch (opening.kind) {
@@ -232,7 +232,7 @@ function closePart(state: WritingState, part: HeldPart): Frame[] {
   }
 }
 
-/** The input of a call comes in a delta, as of any call; results come whole with their block's start. */
+/** The input of a call is sent as a delta; results are sent with the start of their block. */
 function wholeSearchBlock(state: WritingState, block: JsonObject): Frame[] {
   if (block.type !== "server_tool_use") return [beginBlock(state, block), endBlock(state)];
   const delta = { type: "input_json_delta", partial_json: JSON.stringify(block.input) };
@@ -242,7 +242,7 @@ function wholeSearchBlock(state: WritingState, block: JsonObject): Frame[] {
 function closeCall(state: WritingState, part: HeldPart, opening: PartOpening & { kind: "tool_call" }): Frame[] {
   const begin = beginPart(state, part);
   const custom = opening.custom ? [blockDelta(state, { type: "input_json_delta", partial_json: '"}' })] : [];
-  // A seal that came after the first of the arguments missed its place before the call.
+  // A signature that arrived after the first arguments could not be placed before the call.
   if (part.seal) state.signatures.push(callCarrier(part.seal, opening.callId, false));
   return [...begin, ...custom, endBlock(state)];
 }
@@ -265,7 +265,7 @@ function writeFinish(state: WritingState, event: ReplyEvent & { type: "finish" }
   return [...frames, frame({ type: "message_delta", delta, usage }), frame({ type: "message_stop" })];
 }
 
-/** The event's name is the type of its data: the official clients drop a frame without one. */
+/** A frame, with the type of its data as event name: the official clients ignore frames without one. */
 function frame(data: JsonObject): Frame {
   return { event: String(data.type), data: JSON.stringify(data) };
 }

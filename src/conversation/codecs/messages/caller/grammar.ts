@@ -5,10 +5,10 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import { isVendorKind } from "../../../vendor_tools.ts";
 import { isAbsent, isObject } from "../../../wire_value.ts";
 
-/** Tools that the caller runs, or that cost their tokens alone. */
+/** Tools that the caller runs, or that are billed by tokens only. */
 const CALLER_RUN = /^(custom|(bash|text_editor|computer|memory|tool_search_tool_\w+|web_fetch|advisor)_\d+)$/;
 
-/** What members of a messages request mean. */
+/** The meaning of members of a messages request. */
 export const grammar: RequestGrammar = {
   namesAreExact: false,
   namesPrompts: false,
@@ -22,7 +22,7 @@ export const grammar: RequestGrammar = {
   isImage: ({ type }) => type === "image",
 };
 
-/** The conversation that a vendor keeps under the id of its last reply. Source: Messages API reference, "thread". */
+/** The conversation that a vendor stores under the id of its last reply. Source: Messages API reference, "thread". */
 function threadReferences({ thread }: JsonObject): ContextReference[] {
   if (!isObject(thread) || isAbsent(thread.previous_message_id)) return [];
   const { previous_message_id: id } = thread;

@@ -1,6 +1,6 @@
 import type { LossPaths } from "../../../sent_names.ts";
 
-/** Where callers of this format say what a vendor may not be told. */
+/** Paths in a messages request of fields that may be dropped, by their neutral names. */
 export const LOSS_PATHS: LossPaths = {
   web_search_call: ["messages.content.server_tool_use", "messages.content.web_search_tool_result"],
   stop: ["stop_sequences"],

@@ -1,10 +1,10 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import { LimitLowering, type LoweredLimit, lowerTopLimits, withBudgetLowered } from "../../../lowered_limit.ts";
 
-/** The least budget of thinking that this form takes. */
+/** The smallest reasoning budget that this format allows. */
 const MIN_THINKING_TOKENS = 1_024;
 
-/** `max_tokens` and, where it no longer fits, the budget of thinking, which must be below it. */
+/** Lowers `max_tokens` and, where needed, the reasoning budget, which must be below it. */
 export function lowerLimit(body: JsonObject, most: number): LoweredLimit | null {
   const lowering = new LimitLowering(most);
   lowerTopLimits(body, ["max_tokens"], lowering);

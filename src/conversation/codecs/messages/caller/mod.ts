@@ -12,11 +12,12 @@ import { readRequest } from "./read_request.ts";
 import { writeReply } from "./write_reply.ts";
 
 /**
- * What a cached content holds for itself, so that a request beside it may not. Source: Gemini API reference, "Caching".
+ * Settings that a cached content already holds, so that a request may not repeat them.
+ * Source: Gemini API reference, "Caching".
  */
-const OWN_SETTINGS = ["system", "tools", "tool_choice"];
+const CACHED_SETTINGS = ["system", "tools", "tool_choice"];
 
-/** The message protocol as callers send and get it. Source: docs/api/messages.md; Messages API reference. */
+/** The caller side of the message protocol. Source: docs/api/messages.md; Messages API reference. */
 export const caller: CallerFormat = {
   name: "messages",
   author: "anthropic",
@@ -53,7 +54,7 @@ export const caller: CallerFormat = {
   limitHoldsReasoning: true,
   tierFields: ["service_tier", "speed"],
   servesImageModels: false,
-  cacheConflict: (body) => firstSaid(body, OWN_SETTINGS),
+  cacheConflict: (body) => firstSaid(body, CACHED_SETTINGS),
   memory: { seals: "last", items: false },
   grammar,
 };

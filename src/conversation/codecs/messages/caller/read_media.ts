@@ -7,10 +7,10 @@ import { type Names, readCache } from "../shared/fields.ts";
 import { readText } from "../shared/parts.ts";
 
 /**
- * A block that shows the model something; null for kinds that are not shown.
+ * Reads a content block of a user message or tool result; null for other kinds of blocks.
  *
- * @param path Where the block stands, for errors.
- * @throws {GatewayError} `invalid_request` for a file id, which means something to one vendor alone.
+ * @param path The path of the block, for errors.
+ * @throws {GatewayError} `invalid_request` for a file id, which is valid at one vendor only.
  */
 export function readShown(block: JsonObject, path: string, beyond: Names): ShownPart[] | null {
   switch (block.type) {
@@ -31,7 +31,7 @@ export function readShown(block: JsonObject, path: string, beyond: Names): Shown
   }
 }
 
-/** Where a block stands, without its places in lists. */
+/** The path of a block, without array indexes. */
 function plainPath(path: string): string {
   return path.replaceAll(/\[\d+\]/g, "");
 }
@@ -55,12 +55,12 @@ function readDocument(block: JsonObject, path: string, beyond: Names): ShownPart
   return [...presentOf(context), file];
 }
 
-/** The text or blocks of a tool's result or of a document. */
+/** Reads the content of a tool result or of a document: a string or blocks. */
 export function readContent(content: unknown, path: string, beyond: Names): ShownPart[] {
   if (typeof content === "string") return presentOf(readText({ text: content }));
   if (!Array.isArray(content)) return [];
-  return content.filter(isObject).flatMap((block, place) => {
-    const parts = readShown(block, `${path}.content[${place}]`, beyond);
+  return content.filter(isObject).flatMap((block, position) => {
+    const parts = readShown(block, `${path}.content[${position}]`, beyond);
     if (parts === null) beyond.add(`${plainPath(path)}.content.${block.type}`);
     return parts ?? [];
   });
@@ -70,7 +70,7 @@ function textSource(data: unknown): Source {
   return { kind: "base64", mediaType: "text/plain", data: Buffer.from(textOrNull(data) ?? "").toString("base64") };
 }
 
-/** @param assumed What an address leads to, where the form allows one kind only. */
+/** @param assumed The media type of a URL, where the format allows only one kind. */
 function readSource(source: unknown, path: string, assumed: string | null): Source {
   const { type, url, media_type: mediaType, data } = isObject(source) ? source : {};
   if (type === "url") return { kind: "url", url: textOrNull(url) ?? "", mediaType: assumed };
@@ -80,22 +80,22 @@ function readSource(source: unknown, path: string, assumed: string | null): Sour
   if (type === "file") {
     throw invalidField(
       `${path}.source`,
-      "a file id cannot be translated for this model's vendor; send the data or a URL",
+      "file ids are not supported for this model; send the data or a URL",
     );
   }
   throw invalidField(`${path}.source.type`, 'expected "base64" or "url"');
 }
 
-/** Standard base64 on one line. */
+/** Standard base64 without line breaks. */
 function readBase64(data: string, path: string): string {
   const plain = /[^A-Za-z0-9+/=]/.test(data)
     ? data.replaceAll("-", "+").replaceAll("_", "/").replace(/\s+/g, "")
     : data;
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(plain)) throw invalidField(`${path}.source.data`, "expected base64");
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(plain)) throw invalidField(`${path}.source.data`, "expected base64 data");
   return plain;
 }
 
-/** A search result in words: title and source, then its text. */
+/** A search result as text: title and source, then its content. */
 function readSearchResult(block: JsonObject): TextPart | null {
   const texts = Array.isArray(block.content) ? block.content.map((inner) => isObject(inner) ? inner.text : null) : [];
   const lines = [block.title, block.source, ...texts].filter((line) => typeof line === "string" && line !== "");

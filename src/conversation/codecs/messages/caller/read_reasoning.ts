@@ -3,7 +3,7 @@ import type { Effort, ReasoningRequest } from "../../../conversation.ts";
 import { EFFORTS } from "../../../conversation.ts";
 import { isObject, numberOrNull } from "../../../wire_value.ts";
 
-/** What `thinking` and `output_config.effort` ask for; null when neither was sent. */
+/** Reads `thinking` and `output_config.effort`; null when neither was sent. */
 export function readReasoning(body: JsonObject): ReasoningRequest | null {
   const thinking = isObject(body.thinking) ? body.thinking : null;
   const effort = isObject(body.output_config) ? effortIn(body.output_config.effort) : null;
@@ -17,7 +17,7 @@ function effortIn(value: unknown): Effort | null {
   return EFFORTS.find((effort) => effort === value) ?? null;
 }
 
-/** Whether a value is one of the words for an effort. */
+/** Whether a value is the name of an effort. */
 export function isEffort(value: unknown): value is Effort {
   return effortIn(value) !== null;
 }

@@ -14,7 +14,7 @@ import { readSearch } from "./read_search.ts";
 import { readToolChoice, readTools } from "./read_tools.ts";
 
 /**
- * A checked body in neutral words.
+ * Reads a checked request.
  *
  * @param generates False for a request that only counts tokens.
  * @throws {GatewayError} `invalid_request`, naming the field.
@@ -43,7 +43,7 @@ export function readRequest(body: JsonObject, generates: boolean = true): Conver
   };
 }
 
-/** A choice that insists on the search is no choice among the caller's own tools. */
+/** The web search and the tool choice. A choice that forces the search is not a choice among the caller's own tools. */
 function readSearchAndChoice(body: JsonObject): Pick<Conversation, "webSearch" | "toolChoice" | "parallelToolCalls"> {
   const webSearch = readSearch(body);
   const choice = readToolChoice(body.tool_choice);
@@ -70,7 +70,7 @@ function readSampling(body: JsonObject): Conversation["sampling"] {
 function readOutputFormat(body: JsonObject, beyond: Names): OutputFormat | null {
   const config = isObject(body.output_config) ? body.output_config : {};
   if (!isAbsent(config.effort) && !isEffort(config.effort)) beyond.add("output_config.effort");
-  // The latter is the name of the feature's first months.
+  // `output_format` was the name of the field in the beta.
   const field = isAbsent(config.format) ? "output_format" : "output_config.format";
   const format = config.format ?? body.output_format;
   if (isAbsent(format)) return null;
@@ -88,7 +88,7 @@ function readOutputFormat(body: JsonObject, beyond: Names): OutputFormat | null 
   };
 }
 
-/** A mark on the whole request stands for one on its last block. */
+/** Moves a cache mark of the whole request to its last part. */
 function markedAtEnd(turns: readonly Turn[], body: JsonObject): Turn[] {
   const mark = readCache(body);
   const last = turns.at(-1);

@@ -3,7 +3,7 @@ import { readUserLocation, textsOrNull } from "../../../offered_search.ts";
 import type { SearchSetting, WebSearch } from "../../../web_search.ts";
 import { isAbsent, isObject, listOf, numberOrNull, objectsOf } from "../../../wire_value.ts";
 
-/** True for a tool by which this form asks for a search, in any of its versions. */
+/** True for the web search tool of this format, in any version. */
 export function isSearchTool({ type }: JsonObject): boolean {
   return typeof type === "string" && /^web_search_\d{8}$/.test(type);
 }
@@ -15,23 +15,24 @@ const NAMES: Readonly<Record<string, SearchSetting>> = {
   user_location: "userLocation",
 };
 
-/** Fields that say what happens anyway, or that the tool's place says. */
-const READ = new Set(["type", "name", "cache_control"]);
+/** Fields without effect on the search settings. */
+const NEUTRAL_FIELDS = new Set(["type", "name", "cache_control"]);
 
-/** The search that checked `tools` offer and `tool_choice` allows; null when there is none. */
+/** The web search that checked `tools` offer and `tool_choice` allows; null when there is none. */
 export function readSearch({ tools, tool_choice: choice }: JsonObject): WebSearch | null {
   const offered = listOf(tools);
   const index = offered.findIndex((tool) => isObject(tool) && isSearchTool(tool));
   const tool = offered[index];
-  const word = isObject(choice) ? choice.type : null;
-  if (!isObject(tool) || word === "none") return null;
+  const choiceType = isObject(choice) ? choice.type : null;
+  if (!isObject(tool) || choiceType === "none") return null;
   const name = `tools.${tool.type}`;
   const isOnly = objectsOf(tools).length === 1;
-  const fields = Object.keys(tool).filter((field) => !isAbsent(tool[field]) && !READ.has(field));
+  const fields = Object.keys(tool).filter((field) => !isAbsent(tool[field]) && !NEUTRAL_FIELDS.has(field));
   return {
     field: `tools[${index}]`,
     name,
-    isForced: (word === "any" && isOnly) || (isObject(choice) && word === "tool" && choice.name === tool.name),
+    isForced: (choiceType === "any" && isOnly) ||
+      (isObject(choice) && choiceType === "tool" && choice.name === tool.name),
     maxUses: numberOrNull(tool.max_uses),
     allowedDomains: textsOrNull(tool.allowed_domains),
     blockedDomains: textsOrNull(tool.blocked_domains),

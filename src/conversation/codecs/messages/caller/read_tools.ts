@@ -5,9 +5,7 @@ import { isSearchTool } from "./read_search.ts";
 import { isObject, textOrNull } from "../../../wire_value.ts";
 import { type Names, readCache } from "../shared/fields.ts";
 
-/**
- * The tools that the caller runs itself; those of the vendor's own, but for its search, go to `beyond` by their kind.
- */
+/** The tools that the caller runs. The vendor's own, except its web search, are added to `beyond` by their type. */
 export function readTools(tools: unknown, beyond: Names): Tool[] {
   if (!Array.isArray(tools)) return [];
   const search = tools.find((tool) => isObject(tool) && isSearchTool(tool));
@@ -21,15 +19,15 @@ export function readTools(tools: unknown, beyond: Names): Tool[] {
       kind: "function" as const,
       name: tool.name as string,
       description: textOrNull(tool.description) || null,
-      parameters: isObject(tool.input_schema) && !takesNothing(tool.input_schema) ? tool.input_schema : null,
+      parameters: isObject(tool.input_schema) && !hasNoArguments(tool.input_schema) ? tool.input_schema : null,
       strict: typeof tool.strict === "boolean" ? tool.strict : null,
       ...readCache(tool),
     }];
   });
 }
 
-/** True for the schema by which this form says that a tool has no arguments. */
-function takesNothing(schema: JsonObject): boolean {
+/** True for a schema without arguments. */
+function hasNoArguments(schema: JsonObject): boolean {
   return schema.type === "object" && isObject(schema.properties) && Object.keys(schema.properties).length === 0 &&
     Object.keys(schema).every((key) =>
       key === "type" || key === "properties" || key === "$schema" ||
@@ -38,7 +36,7 @@ function takesNothing(schema: JsonObject): boolean {
     );
 }
 
-/** The choice, and whether more than one call is allowed. */
+/** Reads the tool choice, and whether parallel calls are allowed. */
 export function readToolChoice(choice: unknown): Pick<Conversation, "toolChoice" | "parallelToolCalls"> {
   if (!isObject(choice)) return { toolChoice: null, parallelToolCalls: null };
   const { disable_parallel_tool_use: disabled } = choice;

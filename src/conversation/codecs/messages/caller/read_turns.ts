@@ -8,17 +8,18 @@ import { readContent, readShown } from "./read_media.ts";
 import { isSearchCall, searchResultsIn } from "../shared/search_blocks.ts";
 import { callerSeal, readCarriedSeal } from "../shared/seals.ts";
 
-/** A turn that is still being gathered from neighbours of one role. */
+/** A turn that is being collected from consecutive messages of one role. */
 interface OpenTurn {
   readonly role: Turn["role"];
   parts: Part[];
 }
 
 /**
- * The messages of a checked body as turns: neighbours of one role joined, results first, empty turns left out.
+ * Reads checked messages as turns. Consecutive messages of one role are joined, results come first, empty turns are
+ * left out.
  *
- * @param beyond Takes the kinds of blocks that have no neutral word.
- * @throws {GatewayError} `invalid_request` for what cannot be translated.
+ * @param beyond Receives the kinds of blocks that have no neutral form.
+ * @throws {GatewayError} `invalid_request` for content with no equivalent in other formats.
  */
 export function readTurns(messages: readonly JsonObject[], beyond: Names): Turn[] {
   const tools = new Map<string, string>();
@@ -28,14 +29,14 @@ export function readTurns(messages: readonly JsonObject[], beyond: Names): Turn[
   const turns: OpenTurn[] = [];
   messages.forEach(({ role, content }, index) => {
     const blocks = typeof content === "string" ? [{ type: "text", text: content }] : content as JsonObject[];
-    const parts = blocks.flatMap((block, place) =>
+    const parts = blocks.flatMap((block, position) =>
       role === "user"
-        ? readUserBlock(block, `messages[${index}].content[${place}]`, tools, beyond)
+        ? readUserBlock(block, `messages[${index}].content[${position}]`, tools, beyond)
         : readOwnBlock(block, role, { tools, found, searches }, beyond)
     );
     join(turns, role as Turn["role"], parts);
   });
-  return turns.map(settled);
+  return turns.map(finishedTurn);
 }
 
 function join(turns: OpenTurn[], role: Turn["role"], parts: Part[]): void {
@@ -45,7 +46,7 @@ function join(turns: OpenTurn[], role: Turn["role"], parts: Part[]): void {
   else turns.push({ role, parts });
 }
 
-function settled({ role, parts }: OpenTurn): Turn {
+function finishedTurn({ role, parts }: OpenTurn): Turn {
   if (role === "assistant") return { role, parts: withCarriedSeals(parts) };
   const isResult = (part: Part) => part.kind === "tool_result";
   return { role, parts: [...parts.filter(isResult), ...parts.filter((part) => !isResult(part))] };
@@ -70,18 +71,18 @@ function readResult(block: JsonObject, path: string, tools: Map<string, string>,
   };
 }
 
-/** What the blocks of a request call, and what those of the vendor's own search found. */
+/** Calls and web search results in the blocks of a request. */
 interface Called {
   /** Tools by the ids of their calls. */
   readonly tools: Map<string, string>;
   readonly found: ReadonlyMap<unknown, JsonObject>;
-  /** The ids of the calls of that search. */
+  /** The ids of web search calls. */
   readonly searches: ReadonlySet<unknown>;
 }
 
-/** A block of an assistant or system message. */
+/** Reads a block of an assistant or system message. */
 function readOwnBlock(block: JsonObject, role: unknown, { tools, found, searches }: Called, beyond: Names): Part[] {
-  // What a search found is read with its call, and means nothing without one.
+  // The results of a search are read with its call; without the call they are dropped.
   const isOrphan = block.type === "web_search_tool_result" && !searches.has(block.tool_use_id);
   if (isSkipped(block) || isOrphan || (role === "system" && block.type !== "text")) {
     beyond.add(`messages.content.${block.type}`);
@@ -92,35 +93,35 @@ function readOwnBlock(block: JsonObject, role: unknown, { tools, found, searches
   return part === null ? [] : [part];
 }
 
-/** Gives the seals that blocks of their own carried home to the calls and texts that they were issued with. */
+/** Moves signatures in blocks of their own to the calls and texts that they were issued with. */
 function withCarriedSeals(parts: readonly Part[]): Part[] {
-  const settled: Part[] = [];
+  const kept: Part[] = [];
   const sealOfCall = new Map<string, Seal>();
   parts.forEach((part, index) => {
-    if (!mayCarry(part)) return void settled.push(part);
+    if (!mayCarry(part)) return void kept.push(part);
     const { seal, bearer } = readCarriedSeal(part.seal);
-    const previous = settled.at(-1);
+    const previous = kept.at(-1);
     const next = parts[index + 1];
     if (bearer?.kind === "call") sealOfCall.set(bearer.callId, seal);
     else if (bearer?.kind === "text") {
-      if (previous?.kind === "text" && !previous.seal) settled[settled.length - 1] = { ...previous, seal };
+      if (previous?.kind === "text" && !previous.seal) kept[kept.length - 1] = { ...previous, seal };
     } else if (seal.form === "content" && next?.kind === "tool_call") sealOfCall.set(next.callId, seal);
-    else settled.push(part);
+    else kept.push(part);
   });
-  return settled.map((part) => {
+  return kept.map((part) => {
     if (part.kind !== "tool_call") return part;
     const seal = sealOfCall.get(part.callId);
     return seal === undefined ? part : { ...part, seal };
   });
 }
 
-/** True for thinking that shows nothing but a seal, and that of another form. */
+/** True for thinking without text whose signature has another format. */
 function mayCarry(part: Part): part is ReasoningPart & { seal: Seal } {
   return part.kind === "reasoning" && part.text === "" && !part.redacted && part.seal !== undefined &&
     part.seal.form !== "messages";
 }
 
-/** The blocks of `system` as instructions, without the line by which one client counts its own use. */
+/** Reads the blocks of `system`, without the line that one client adds for its own accounting. */
 export function readInstructions(system: unknown, beyond: Names): TextPart[] {
   if (typeof system === "string") return system === "" ? [] : [{ kind: "text", text: system }];
   if (!Array.isArray(system)) return [];
@@ -131,7 +132,5 @@ export function readInstructions(system: unknown, beyond: Names): TextPart[] {
   });
 }
 
-/**
- * It changes with version and entry point of the client, so it would spoil prompt caches, and it tells others nothing.
- */
+/** The line differs between client versions, which would defeat prompt caches, and has no meaning for other vendors. */
 const BILLING_LINE = "x-anthropic-billing-header:";

@@ -4,7 +4,7 @@ const CACHE_CONTROL: Fields = { type: true, ttl: (value) => value === "5m" || va
 
 const CACHE: Fields = { cache_control: CACHE_CONTROL };
 
-/** Citations of the web are read; those of documents need the documents' own places. */
+/** Citations of web pages are read; those of documents depend on positions in the documents. */
 const CITATION = new Kinds({
   web_search_result_location: { type: true, url: true, title: true, cited_text: true, encrypted_index: true },
 });
@@ -19,7 +19,7 @@ const INNER = new Kinds({
     source: new Kinds({
       base64: { type: true, media_type: true, data: true },
       url: { type: true, url: true },
-      // Refused by the reader.
+      // Rejected by the reader.
       file: true,
     }),
     ...CACHE,
@@ -31,11 +31,11 @@ const SOURCE = new Kinds({
   url: { type: true, url: true },
   text: { type: true, media_type: true, data: true },
   content: { type: true, content: [INNER] },
-  // Refused by the reader.
+  // Rejected by the reader.
   file: true,
 });
 
-/** Blocks that show the model something. A search result becomes text and is named by its reader. */
+/** Content blocks of user messages and tool results. A search result is read as text and reported by its reader. */
 const SHOWN: Fields = {
   text: TEXT,
   image: { type: true, source: SOURCE, ...CACHE },
@@ -59,7 +59,7 @@ const BLOCK = new Kinds({
   tool_result: { type: true, tool_use_id: true, content: [RESULT_CONTENT], is_error: true, ...CACHE },
   thinking: { type: true, thinking: true, signature: true },
   redacted_thinking: { type: true, data: true },
-  // Calls of other tools of the vendor's own are named by their reader.
+  // Calls of other tools run by the vendor are reported by their reader.
   server_tool_use: true,
   web_search_tool_result: true,
 }, { isNamed: true });
@@ -75,7 +75,7 @@ const TOOL: Fields = {
   ...CACHE,
 };
 
-/** What the reader of requests reads of this format; everything else is named as dropped. */
+/** The fields that the request reader reads; all others are reported as dropped. */
 export const REQUEST_SHAPE: Fields = {
   model: true,
   max_tokens: true,
@@ -91,12 +91,12 @@ export const REQUEST_SHAPE: Fields = {
   output_config: { effort: true, format: { type: true, schema: true } },
   output_format: { type: true, schema: true },
   cache_control: CACHE_CONTROL,
-  // Tools of the vendor's own are named by their reader.
+  // Tools run by the vendor are reported by their reader.
   tools: [new Kinds({ custom: TOOL }, { usual: "custom", takesOthers: true })],
   tool_choice: { type: true, name: true, disable_parallel_tool_use: true },
   service_tier: true,
   speed: (value) => value === "standard",
-  // The gateway's own.
+  // The gateway's own field.
   extra_body: true,
 };
 

@@ -12,11 +12,11 @@ import { UNSIGNED, writeCarriedSeal } from "../shared/seals.ts";
 import { writeStop } from "../shared/stop.ts";
 import { writeUsage } from "../shared/usage.ts";
 
-/** A reply as a caller of this form reads it. */
+/** Writes a whole reply. */
 export function writeReply(reply: Reply, context: ReplyContext): Written<JsonObject> {
   const losses: Names = new Set();
   const parts = searchesFirst(wholeParts(reply, losses));
-  const spoken = {
+  const contents = {
     hasToolCall: parts.some((part) => part.kind === "tool_call"),
     hasRefusal: parts.some((part) => part.kind === "refusal"),
   };
@@ -26,18 +26,18 @@ export function writeReply(reply: Reply, context: ReplyContext): Written<JsonObj
     role: "assistant",
     model: context.model,
     content: withoutLastSignatures(parts.flatMap((part) => writePart(part, context, losses))),
-    ...writeStop(reply.stop, spoken),
+    ...writeStop(reply.stop, contents),
     usage: writeUsage(reply.usage),
   };
   return { body, losses: [...losses] };
 }
 
-/** The vendor's id where it is of this form, else one made from the request's. */
+/** The vendor's id if it has this format, otherwise one made from the request id. */
 export function messageIdFor(id: string, { requestId }: ReplyContext): string {
   return id.startsWith("msg_") ? id : `msg_${requestId.replace(/^req_/, "")}`;
 }
 
-/** The parts without a call that a limit cut off in the middle of its arguments. */
+/** The parts without a last call whose arguments were cut off by a limit. */
 function wholeParts({ parts, stop }: Reply, losses: Names): readonly ReplyPart[] {
   const last = parts.at(-1);
   const isLimit = stop.reason === "max_tokens" || stop.reason === "context_full";
@@ -68,15 +68,15 @@ function writePart(part: ReplyPart, context: ReplyContext, losses: Names): JsonO
   }
 }
 
-/** Empty text is left out: a client that sends it back would be refused. */
+/** The blocks of a text. Empty text is left out, because vendors reject it when clients send it back. */
 function textBlocks(text: string, citations: readonly Citation[] = []): JsonObject[] {
   if (text === "") return [];
   return [{ type: "text", text, ...(citations.length > 0 ? { citations: writeCitations(citations) } : {}) }];
 }
 
 /**
- * The blocks without those at the end that hold nothing but a signature: clients take the last block for the answer.
- * What they hold is remembered by the gateway.
+ * Removes signature blocks at the end, because clients treat the last block as the answer. The gateway stores their
+ * contents.
  */
 function withoutLastSignatures(blocks: JsonObject[]): JsonObject[] {
   return blocks.slice(0, blocks.findLastIndex((block) => !isSignature(block)) + 1);
@@ -86,13 +86,13 @@ function isSignature(block: JsonObject): boolean {
   return block.type === "redacted_thinking" || (block.type === "thinking" && block.thinking === "");
 }
 
-/** The block of a thought; none where it has neither text nor seal. */
+/** The block of a reasoning part; none when it has neither text nor signature. */
 export function reasoningBlocks({ text, seal, redacted }: Omit<ReasoningPart, "kind">): JsonObject[] {
   if (redacted) return seal ? [{ type: "redacted_thinking", data: writeSeal(seal, "messages") }] : [];
   return text === "" && !seal ? [] : [{ type: "thinking", thinking: text, signature: signatureOf(seal) }];
 }
 
-/** What stands in the field `signature`. */
+/** The value of the field `signature`. */
 export function signatureOf(seal: Seal | undefined): string {
   return seal ? writeSeal(seal, "messages") : UNSIGNED;
 }
@@ -101,12 +101,12 @@ function callBlock(call: ToolCallPart): JsonObject {
   return { type: "tool_use", id: call.callId, name: call.tool, input: argumentsOf(call) };
 }
 
-/** The block that carries the seal of a call. */
+/** The block that holds the signature of a call. */
 export function callCarrier(seal: Seal, callId: string, isBeforeCall: boolean): JsonObject {
   return carrier(writeCarriedSeal(seal, { kind: "call", callId }, isBeforeCall));
 }
 
-/** The block that carries the seal of the text right before. */
+/** The block that holds the signature of the text before it. */
 export function textCarrier(seal: Seal): JsonObject {
   return carrier(writeCarriedSeal(seal, { kind: "text" }, false));
 }
@@ -116,8 +116,8 @@ function carrier(signature: string): JsonObject {
 }
 
 /**
- * True when the caller asked for thinking. Only then are seals of text carried in the reply: they help the vendor but
- * it goes on without, and a caller who expects no thinking is shown none. Those of calls are always carried.
+ * True when the caller requested thinking. Only then are signatures of text returned: vendors can continue without
+ * them, and other callers expect no thinking blocks. Signatures of calls are always returned.
  */
 export function carriesTextSeals({ conversation }: ReplyContext): boolean {
   return conversation !== null && conversation.reasoning !== null && conversation.reasoning.effort !== "none";

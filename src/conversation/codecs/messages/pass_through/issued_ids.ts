@@ -3,7 +3,7 @@ import { idOfKind, type IssuedId, type StatePolicy } from "../../../issued_ids.t
 import type { IssuedIdReader } from "../../../pass_through.ts";
 import { isObject, objectOf, objectsOf } from "../../../wire_value.ts";
 
-/** The ids of this format's replies: containers, files that code wrote, and threads. Source: Messages API reference. */
+/** Ids in replies of this format: containers, files written by code, and threads. Source: Messages API reference. */
 export const issuedIds: IssuedIdReader = {
   mayIssue: (text, { isThread }) =>
     text.includes('"container"') || text.includes('"file_id"') || (isThread && text.includes("msg_")),

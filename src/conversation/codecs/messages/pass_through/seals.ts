@@ -6,12 +6,12 @@ import { isObject, listOf, objectOf, objectsOf } from "../../../wire_value.ts";
 import { callerSeal } from "../shared/seals.ts";
 import { searchEditsOf } from "./search_seals.ts";
 
-/** Blocks of thinking, by the member that proves them. */
-const PROOFS: Readonly<Record<string, string>> = { thinking: "signature", redacted_thinking: "data" };
+/** Kinds of thinking blocks, with the member that holds the signature. */
+const SIGNATURE_FIELDS: Readonly<Record<string, string>> = { thinking: "signature", redacted_thinking: "data" };
 
 /**
- * The edits by which a history that holds wrapped proofs becomes one of this provider's: its own proofs are unwrapped,
- * thinking, searches and citations of others are left out. Source: Messages API reference, "Extended thinking".
+ * Edits a history with wrapped signatures for this provider. The provider's own signatures are unwrapped; thinking,
+ * searches and citations of others are removed. Source: Messages API reference, "Extended thinking".
  */
 export function sealEditsOf({ body, latin1, provider }: PassedRequest): SealEdits {
   if (!latin1.includes(WRAPPED_SEAL_MARK)) return NO_EDITS;
@@ -19,7 +19,7 @@ export function sealEditsOf({ body, latin1, provider }: PassedRequest): SealEdit
   const searchLosses = new Set<string>();
   const searchEdits: JsonEdit[] = [];
   const emptied = new Set<number>();
-  let opensWithoutThinking = false;
+  let startsWithoutThinking = false;
   listOf(body.messages).forEach((message, index) => {
     if (!isObject(message) || message.role !== "assistant" || !Array.isArray(message.content)) return;
     const path = ["messages", index, "content"];
@@ -28,14 +28,14 @@ export function sealEditsOf({ body, latin1, provider }: PassedRequest): SealEdit
     for (const loss of search.losses) searchLosses.add(loss);
     const kept = editBlocks(message.content, path, provider, edits, search.removed);
     if (kept.length === 0 && message.content.length > 0) emptied.add(index);
-    // Only the turn that is being answered must begin with its thinking.
-    opensWithoutThinking = kept.length > 0 && kept.length < message.content.length && !isThinking(kept[0]);
+    // Only the turn that is being continued must start with its thinking.
+    startsWithoutThinking = kept.length > 0 && kept.length < message.content.length && !isThinking(kept[0]);
   });
   const isLost = edits.some(({ value }) => value === undefined);
   for (const index of emptied) edits.push({ path: ["messages", index], value: undefined });
   edits.push(...searchEdits);
   const losses = [...isLost ? ["reasoning_signature"] : [], ...searchLosses];
-  if (!opensWithoutThinking || !isAnswered(body) || objectOf(body.thinking)?.type !== "enabled") {
+  if (!startsWithoutThinking || !isContinued(body) || objectOf(body.thinking)?.type !== "enabled") {
     return { edits, losses };
   }
   edits.push({ path: ["thinking"], value: { type: "disabled" } });
@@ -43,9 +43,9 @@ export function sealEditsOf({ body, latin1, provider }: PassedRequest): SealEdit
 }
 
 /**
- * Adds the edits of one message; gives the blocks that stay.
+ * Adds the edits of one message, and returns the blocks that stay.
  *
- * @param removed Places of blocks that are left out for other reasons.
+ * @param removed Positions of blocks that are removed for other reasons.
  */
 function editBlocks(
   blocks: readonly unknown[],
@@ -54,30 +54,33 @@ function editBlocks(
   edits: JsonEdit[],
   removed: ReadonlySet<number>,
 ): unknown[] {
-  return blocks.filter((block, place) => {
-    if (removed.has(place)) return false;
-    const proof = isObject(block) && typeof block.type === "string" ? PROOFS[block.type] : undefined;
-    const value = proof === undefined ? null : (block as JsonObject)[proof];
+  return blocks.filter((block, position) => {
+    if (removed.has(position)) return false;
+    const field = isObject(block) && typeof block.type === "string" ? SIGNATURE_FIELDS[block.type] : undefined;
+    const value = field === undefined ? null : (block as JsonObject)[field];
     if (!isWrapped(value)) return true;
     const seal = callerSeal(value);
     const isOwn = isOwnSeal(seal, "messages", provider);
-    if (isOwn) edits.push({ path: [...path, place, proof!], value: seal.value });
-    else edits.push({ path: [...path, place], value: undefined });
+    if (isOwn) edits.push({ path: [...path, position, field!], value: seal.value });
+    else edits.push({ path: [...path, position], value: undefined });
     return isOwn;
   });
 }
 
 function isThinking(block: unknown): boolean {
-  return isObject(block) && typeof block.type === "string" && Object.hasOwn(PROOFS, block.type);
+  return isObject(block) && typeof block.type === "string" && Object.hasOwn(SIGNATURE_FIELDS, block.type);
 }
 
-/** Whether the last turn is the assistant's, or answers its calls: a budget then wants it to begin with thinking. */
-function isAnswered(body: JsonObject): boolean {
+/**
+ * Whether the last turn is the assistant's or has results of its calls: with a budget, that turn must start with
+ * thinking.
+ */
+function isContinued(body: JsonObject): boolean {
   const last = objectOf(listOf(body.messages).at(-1));
   return last?.role === "assistant" || objectsOf(last?.content).some(({ type }) => type === "tool_result");
 }
 
-/** Without thinking, nothing may be set about clearing it. */
+/** Removes settings for the clearing of thinking, which are not allowed without thinking. */
 function withoutClearing(body: JsonObject): JsonEdit[] {
   const management = objectOf(body.context_management);
   return listOf(management?.edits).flatMap((edit, index) =>

@@ -5,31 +5,31 @@ import { isObject, objectsOf } from "../../../wire_value.ts";
 import { isForeignSearch, isSearchCall } from "../shared/search_blocks.ts";
 import { callerSeal } from "../shared/seals.ts";
 
-/** The edits of one message's searches and citations. */
+/** The edits of the searches and citations in one message. */
 export interface SearchEdits {
   readonly edits: readonly JsonEdit[];
-  /** The places of the blocks that are left out. */
+  /** The positions of the removed blocks. */
   readonly removed: ReadonlySet<number>;
   /** `web_search_call`, `citations`. */
   readonly losses: readonly string[];
 }
 
 /**
- * The edits by which the searches of a message become this provider's: its own marks are unwrapped, searches of other
- * vendors are left out with their results, and so are citations with others' marks. The text stays.
+ * Edits the searches of a message for this provider. Its own signatures are unwrapped. Searches of other vendors are
+ * removed with their results, and so are citations with signatures of others. The text stays.
  */
 export function searchEditsOf(blocks: readonly unknown[], path: JsonEdit["path"], provider: string): SearchEdits {
   const edits: JsonEdit[] = [];
   const removed = new Set<number>();
   const losses = new Set<string>();
   const foreign = new Set(blocks.filter((block) => isObject(block) && isForeignResult(block, provider)).map(callIdOf));
-  blocks.forEach((block, place) => {
+  blocks.forEach((block, position) => {
     if (!isObject(block)) return;
-    const at = [...path, place];
+    const at = [...path, position];
     if (isSearchCall(block) || block.type === "web_search_tool_result") {
       if (!foreign.has(callIdOf(block)) && !isForeignSearch(callIdOf(block))) return unwrapPages(block, at, edits);
       edits.push({ path: at, value: undefined });
-      removed.add(place);
+      removed.add(position);
       losses.add("web_search_call");
     } else if (block.type === "text" && Array.isArray(block.citations)) {
       if (editCitations(block.citations, [...at, "citations"], provider, edits)) losses.add("citations");
@@ -45,35 +45,38 @@ function callIdOf(block: unknown): unknown {
 
 function isForeignResult({ type, content }: JsonObject, provider: string): boolean {
   return type === "web_search_tool_result" &&
-    objectsOf(content).some(({ encrypted_content: mark }) =>
-      isWrapped(mark) && !isOwnSeal(callerSeal(mark), "messages", provider)
+    objectsOf(content).some(({ encrypted_content: signature }) =>
+      isWrapped(signature) && !isOwnSeal(callerSeal(signature), "messages", provider)
     );
 }
 
 function unwrapPages({ type, content }: JsonObject, path: JsonEdit["path"], edits: JsonEdit[]): void {
   if (type !== "web_search_tool_result") return;
-  objectsOf(content).forEach(({ encrypted_content: mark }, index) => {
-    if (!isWrapped(mark)) return;
-    edits.push({ path: [...path, "content", index, "encrypted_content"], value: callerSeal(mark).value });
+  objectsOf(content).forEach(({ encrypted_content: signature }, index) => {
+    if (!isWrapped(signature)) return;
+    edits.push({ path: [...path, "content", index, "encrypted_content"], value: callerSeal(signature).value });
   });
 }
 
-/** Tells whether a citation was left out. */
+/** Edits the citations of a text. True when a citation was removed. */
 function editCitations(
   citations: readonly unknown[],
   path: JsonEdit["path"],
   provider: string,
   edits: JsonEdit[],
 ): boolean {
-  const marks = citations.map((citation) => isObject(citation) ? citation.encrypted_index : null);
-  const isForeign = (mark: unknown) => isWrapped(mark) && !isOwnSeal(callerSeal(mark), "messages", provider);
-  if (marks.length > 0 && marks.every(isForeign)) {
+  const signatures = citations.map((citation) => isObject(citation) ? citation.encrypted_index : null);
+  const isForeign = (signature: unknown) =>
+    isWrapped(signature) && !isOwnSeal(callerSeal(signature), "messages", provider);
+  if (signatures.length > 0 && signatures.every(isForeign)) {
     edits.push({ path, value: undefined });
     return true;
   }
-  marks.forEach((mark, index) => {
-    if (isForeign(mark)) edits.push({ path: [...path, index], value: undefined });
-    else if (isWrapped(mark)) edits.push({ path: [...path, index, "encrypted_index"], value: callerSeal(mark).value });
+  signatures.forEach((signature, index) => {
+    if (isForeign(signature)) edits.push({ path: [...path, index], value: undefined });
+    else if (isWrapped(signature)) {
+      edits.push({ path: [...path, index, "encrypted_index"], value: callerSeal(signature).value });
+    }
   });
-  return marks.some(isForeign);
+  return signatures.some(isForeign);
 }

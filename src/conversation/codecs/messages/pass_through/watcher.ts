@@ -5,14 +5,14 @@ import { isObject, objectOf, parsedOrNull } from "../../../wire_value.ts";
 import { laterUsage, usageOf } from "../shared/usage.ts";
 import { eventReader } from "../upstream/event_reader.ts";
 
-/** Follows the usage of a stream that passes through. */
+/** Observes the usage of a stream that passes through. */
 export function watcher(): StreamWatcher {
   let usage: JsonObject = {};
   let isEnded = false;
   return {
-    // All three kinds of frames that matter are `message_…`; the deltas of blocks are not.
+    // The relevant frames have types starting with `message_`; deltas of blocks do not.
     concerns: (text) => text.includes('"message_'),
-    // A frame that is no JSON passes through as it is, so it must not stop the stream here.
+    // A frame that is not valid JSON is passed through unchanged, so it must not fail here.
     follow(data) {
       const frame = objectOf(parsedOrNull(data)) ?? {};
       if (frame.type === "message_start") usage = laterUsage({}, isObject(frame.message) ? frame.message.usage : null);

@@ -2,21 +2,19 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { CacheMark } from "../../../conversation.ts";
 import { isObject } from "../../../wire_value.ts";
 
-/**
- * Names of what could not be said, collected while a body is written; of what has no neutral word, while one is read.
- */
+/** Names of dropped fields when a body is written, or of unsupported fields when one is read. */
 export type Names = Set<string>;
 
-/** What kind of JSON value it is, for an error's text: never the value itself. */
+/** The type of a JSON value, for error messages, which never contain the value itself. */
 export function kindOf(value: unknown): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
   if (Array.isArray(value)) return "an array";
-  if (typeof value === "number" && !Number.isFinite(value)) return "a number beyond range";
+  if (typeof value === "number" && !Number.isFinite(value)) return "a number out of range";
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
-/** The mark of a block as a property to spread; nothing where the block has none. */
+/** A block's cache mark, as a property to spread; empty when it has none. */
 export function readCache(block: JsonObject): { cache?: CacheMark } {
   const mark = block.cache_control;
   if (!isObject(mark)) return {};

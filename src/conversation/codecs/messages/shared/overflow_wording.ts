@@ -1,2 +1,2 @@
-/** How this format says that a prompt does not fit; tools look for these words to shorten a conversation. */
+/** The error text of this format for a prompt that is too long. Clients search for it to shorten a conversation. */
 export const OVERFLOW_WORDING = "prompt is too long";

@@ -8,9 +8,8 @@ import { isSearchCall, readCitations, readSearch } from "./search_blocks.ts";
 import { callerSeal, sealOf, type SealReading } from "./seals.ts";
 
 /**
- * A block that the model spoke, in a reply or in the history of a request. Null for one without content, for the
- * results of a search, for others of the vendor's own tools and for kinds unknown here; {@linkcode isSkipped} tells
- * which.
+ * Reads a block of the model, in a reply or in the history of a request. Null for an empty block, for search results,
+ * for other tools run by the vendor and for unknown kinds; {@linkcode isSkipped} distinguishes them.
  *
  * @param found The results of searches, by the ids of their calls.
  */
@@ -40,13 +39,13 @@ export function readSpoken(
   }
 }
 
-/** True for a block that holds something the neutral words do not. */
+/** True for a block with content that has no neutral form. */
 export function isSkipped(block: JsonObject): boolean {
   return block.type !== "text" && block.type !== "thinking" && block.type !== "redacted_thinking" &&
     block.type !== "tool_use" && block.type !== "web_search_tool_result" && !isSearchCall(block);
 }
 
-/** A text block; null when it is empty. */
+/** Reads a text block; null when it is empty. */
 export function readText(block: JsonObject, readSeal: SealReading = callerSeal): TextPart | null {
   const text = textOrNull(block.text);
   if (!text) return null;

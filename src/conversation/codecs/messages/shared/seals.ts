@@ -1,50 +1,49 @@
 import { readSeal, type Seal, writeSeal } from "../../../seal.ts";
 
 /**
- * What stands for the signature of a thinking block that has none, as clients want the field. It is a wrapped seal
- * without a value, so that a body which brings it back is found by the same search as one with foreign seals.
+ * The signature of a thinking block without one, because clients require the field. It is a wrapped signature with an
+ * empty value, so that a body with it is found by the search for signatures of other vendors.
  */
 export const UNSIGNED: string = writeSeal({ form: "chat", issuer: null, value: "" }, "messages");
 
-/** How the seal of a signature is told: callers bring back wrapped ones, a vendor's own are taken as they are. */
+/** Reads a signature: callers send wrapped ones, vendors send their own. */
 export type SealReading = (signature: string) => Seal;
 
-/** As a caller brings it back. */
+/** Reads a signature sent by a caller. */
 export const callerSeal: SealReading = (signature) => readSeal(signature, "messages");
 
-/** As a vendor gives it. */
+/** Reads a signature sent by a vendor. */
 export const vendorSeal: SealReading = (signature) => ({ form: "messages", issuer: null, value: signature });
 
-/** The seal of a block as a property to spread; nothing where it has none. */
+/** The signature of a block, as a property to spread; empty when it has none. */
 export function sealOf(signature: unknown, read: SealReading): { seal?: Seal } {
   if (typeof signature !== "string" || signature === "" || signature === UNSIGNED) return {};
   return { seal: read(signature) };
 }
 
-/** What a seal on a block of its own belongs to: a call of the turn by its id, or the text right before. */
+/** The part that a signature in a block of its own belongs to: a call by its id, or the text before the block. */
 export type Bearer = { readonly kind: "call"; readonly callId: string } | { readonly kind: "text" };
 
 /**
- * The signature of a thinking block without text that carries the seal of a call or text, which this form has no place
- * for. Who bears it stands before the seal's value; a seal of the content form right before its call needs no such
- * word.
+ * The value of a thinking block without text that holds the signature of a call or text, for which this format has no
+ * field. The owner is encoded before the value, except for a signature of the content format right before its call.
  *
- * @param isBeforeCall True when the block stands right before its call.
+ * @param isBeforeCall True when the block is written right before its call.
  */
 export function writeCarriedSeal(seal: Seal, bearer: Bearer, isBeforeCall: boolean): string {
   if (isBeforeCall && seal.form === "content") return writeSeal(seal, "messages");
-  const mark = bearer.kind === "text" ? "text." : `call.${bearer.callId.length}.${bearer.callId}`;
-  return writeSeal({ ...seal, value: mark + seal.value }, "messages");
+  const prefix = bearer.kind === "text" ? "text." : `call.${bearer.callId.length}.${bearer.callId}`;
+  return writeSeal({ ...seal, value: prefix + seal.value }, "messages");
 }
 
-/** A seal without the word for its bearer, and that bearer; null when it has none. */
+/** The inverse of {@linkcode writeCarriedSeal}; the owner is null when the value has none. */
 export function readCarriedSeal(seal: Seal): { readonly seal: Seal; readonly bearer: Bearer | null } {
   if (seal.value.startsWith("text.")) {
     return { seal: { ...seal, value: seal.value.slice(5) }, bearer: { kind: "text" } };
   }
-  const [mark, length] = /^call\.(\d+)\./.exec(seal.value) ?? [];
-  if (mark === undefined) return { seal, bearer: null };
-  const end = mark.length + Number(length);
-  const bearer: Bearer = { kind: "call", callId: seal.value.slice(mark.length, end) };
+  const [prefix, length] = /^call\.(\d+)\./.exec(seal.value) ?? [];
+  if (prefix === undefined) return { seal, bearer: null };
+  const end = prefix.length + Number(length);
+  const bearer: Bearer = { kind: "call", callId: seal.value.slice(prefix.length, end) };
   return { seal: { ...seal, value: seal.value.slice(end) }, bearer };
 }

@@ -5,23 +5,25 @@ import type { SearchOrigin, SearchResult, WebSearchPart } from "../../../web_sea
 import { isObject, objectsOf, parsedOrNull, textOrNull } from "../../../wire_value.ts";
 import type { SealReading } from "./seals.ts";
 
-/** The name by which this form calls and forces its search. */
+/** The name of the web search tool of this format. */
 export const SEARCH_NAME = "web_search";
 
-/** How ids of searches begin that no vendor of this form ran. The form allows letters, digits and `_` in such an id. */
+/**
+ * Prefix of ids of searches run by vendors of other formats. The format allows letters, digits and `_` in such an id.
+ */
 const FOREIGN_ID = "srvtoolu_sy_";
 
-/** True for the id of a search that a vendor of another form ran. */
+/** True for the id of a search run by a vendor of another format. */
 export function isForeignSearch(callId: unknown): boolean {
   return typeof callId === "string" && callId.startsWith(FOREIGN_ID);
 }
 
-/** True for the call of a search, in a reply or in a history. */
+/** True for the call of a web search, in a reply or in a history. */
 export function isSearchCall(block: JsonObject): boolean {
   return block.type === "server_tool_use" && block.name === SEARCH_NAME;
 }
 
-/** The blocks with what searches found, by the ids of their calls. */
+/** The result blocks of searches, by the ids of their calls. */
 export function searchResultsIn(blocks: readonly JsonObject[]): Map<unknown, JsonObject> {
   return new Map(
     blocks.filter(({ type }) => type === "web_search_tool_result").map((block) => [block.tool_use_id, block]),
@@ -29,10 +31,10 @@ export function searchResultsIn(blocks: readonly JsonObject[]): Map<unknown, Jso
 }
 
 /**
- * A search from the block of its call.
+ * Reads a search.
  *
- * @param input The call's input where it was streamed, as JSON text; null to take the block's own.
- * @param result The block of its results; undefined where the reply has none.
+ * @param input The call's input as JSON text, if it was streamed; null to use the block's own.
+ * @param result The block of its results; undefined when the reply has none.
  */
 export function readSearch(
   call: JsonObject,
@@ -41,8 +43,8 @@ export function readSearch(
   readSeal: SealReading,
 ): WebSearchPart {
   const callId = textOrNull(call.id) ?? "";
-  const told = input === null || input === "" ? call.input : parsedOrNull(input);
-  const query = isObject(told) ? textOrNull(told.query) : null;
+  const callInput = input === null || input === "" ? call.input : parsedOrNull(input);
+  const query = isObject(callInput) ? textOrNull(callInput.query) : null;
   const failure = isObject(result?.content) ? textOrNull(result.content.error_code) ?? "unavailable" : null;
   const found = result === undefined ? null : objectsOf(result.content).map((page) => readPage(page, readSeal));
   return {
@@ -65,15 +67,15 @@ function readPage(
 }
 
 /**
- * A search as the blocks of its call and of its results. Vendors of other forms may search for several things at once,
- * which stand in one query here. A page without a title is called by its address, as the form wants one.
+ * The blocks of a search: its call and its results. Several queries of one search, as in other formats, are joined into
+ * one. A page without a title gets its URL as title, because the format requires one.
  */
 export function searchBlocks(search: WebSearchPart): JsonObject[] {
   const { queries, results, failure, origin } = search;
   const id = searchIdOf(search);
   const caller = { type: "direct" };
   const call = { type: "server_tool_use", id, name: SEARCH_NAME, input: { query: queries.join("; ") }, caller };
-  // A paused search of this form has no results yet, and goes on from its call.
+  // A paused search has no results yet, and continues from its call.
   if (results === null && failure === null && origin.form === "messages") return [call];
   const content = failure === null
     ? (results ?? []).map((page) => writePage(page, origin))
@@ -92,10 +94,10 @@ function writePage({ url, title, age, seal }: SearchResult, { form, issuer }: Se
 }
 
 /**
- * The web sources among a block's citations. This form has no offsets: a citation rests on the whole block, unless the
- * gateway wrote it and put them into its mark.
+ * Reads the citations of web pages in a block. This format has no offsets: a citation refers to the whole block, unless
+ * the gateway wrote it and encoded the offsets in its signature.
  *
- * @param length UTF-16 units of the block's text; null while they are not known.
+ * @param length UTF-16 units of the block's text; null while unknown.
  */
 export function readCitations(value: unknown, length: number | null, readSeal: SealReading): Citation[] {
   if (!Array.isArray(value)) return [];
@@ -113,7 +115,7 @@ export function readCitations(value: unknown, length: number | null, readSeal: S
   });
 }
 
-/** The citations of a text as this form has them. */
+/** Writes the citations of a text. */
 export function writeCitations(citations: readonly Citation[]): JsonObject[] {
   return citations.map(({ url, title, start, end, citedText, seal }) => ({
     type: "web_search_result_location",
@@ -124,7 +126,7 @@ export function writeCitations(citations: readonly Citation[]): JsonObject[] {
   }));
 }
 
-/** A mark that no vendor made: a wrapped seal, so that a body which brings it back is found by the same search. */
+/** Encodes a span as a wrapped signature, so that a body with it is found by the search for wrapped signatures. */
 function spanSeal(start: number | null, end: number | null): Seal {
   return { form: "chat", issuer: null, value: `cite.${start ?? ""}.${end ?? ""}` };
 }

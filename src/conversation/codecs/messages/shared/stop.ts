@@ -11,15 +11,15 @@ const REASONS: Readonly<Record<string, StopReason>> = {
   pause_turn: "paused",
   compaction: "paused",
   refusal: "refusal",
-  content_filter: "content_filter", // of vendors that only resemble the form's author
+  content_filter: "content_filter", // of compatible vendors
   model_context_window_exceeded: "context_full",
 };
 
-/** The stop that a whole reply, or the `delta` of a `message_delta`, tells. */
-export function readStop(words: JsonObject): Stop {
-  const raw = textOrNull(words.stop_reason);
-  const sequence = textOrNull(words.stop_sequence);
-  const explanation = isObject(words.stop_details) ? textOrNull(words.stop_details.explanation) : null;
+/** Reads the stop of a whole reply or of the `delta` of a `message_delta`. */
+export function readStop(fields: JsonObject): Stop {
+  const raw = textOrNull(fields.stop_reason);
+  const sequence = textOrNull(fields.stop_sequence);
+  const explanation = isObject(fields.stop_details) ? textOrNull(fields.stop_details.explanation) : null;
   return {
     reason: raw === null ? "end" : ownValue(REASONS, raw) ?? "end",
     raw,
@@ -28,33 +28,33 @@ export function readStop(words: JsonObject): Stop {
   };
 }
 
-/** What a reply held, as far as its stop depends on it. */
+/** Contents of a reply that determine its stop. */
 export interface Spoken {
-  /** True when it calls a tool of the caller's. */
+  /** True when it calls one of the caller's tools. */
   readonly hasToolCall: boolean;
-  /** True when a part of it is a refusal. */
+  /** True when it contains a refusal. */
   readonly hasRefusal: boolean;
 }
 
-/** The inverse of {@linkcode readStop}: what clients act on, whatever the vendor said. */
-export function writeStop(stop: Stop, spoken: Spoken): JsonObject {
-  const told = stopFor(stop, spoken.hasToolCall);
-  const word = wordFor(told, spoken);
+/** Writes a stop. The reason follows the reply's contents, because clients act on it. */
+export function writeStop(stop: Stop, contents: Spoken): JsonObject {
+  const reported = stopFor(stop, contents.hasToolCall);
+  const stopReason = stopReasonFor(reported, contents);
   return {
-    stop_reason: word,
-    stop_sequence: word === "stop_sequence" ? told.sequence : null,
-    ...(word === "refusal"
-      ? { stop_details: { type: "refusal", category: null, explanation: told.explanation ?? null } }
+    stop_reason: stopReason,
+    stop_sequence: stopReason === "stop_sequence" ? reported.sequence : null,
+    ...(stopReason === "refusal"
+      ? { stop_details: { type: "refusal", category: null, explanation: reported.explanation ?? null } }
       : {}),
   };
 }
 
-function wordFor(stop: Stop, { hasToolCall, hasRefusal }: Spoken): string {
+function stopReasonFor(stop: Stop, { hasToolCall, hasRefusal }: Spoken): string {
   switch (stop.reason) {
     case "end":
       return hasRefusal ? "refusal" : "end_turn";
     case "stop_sequence":
-      return stop.sequence === undefined ? "end_turn" : "stop_sequence"; // clients expect to be told which
+      return stop.sequence === undefined ? "end_turn" : "stop_sequence"; // clients expect the sequence
     case "tool_calls":
       return hasToolCall ? "tool_use" : "end_turn";
     case "max_tokens":

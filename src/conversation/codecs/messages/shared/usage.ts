@@ -10,16 +10,16 @@ import {
 } from "../../../usage.ts";
 import { isObject } from "../../../wire_value.ts";
 
-/** The usage that a whole reply reports; null if none. */
+/** The usage in a whole reply; null when it reports none. */
 export function readUsage(body: unknown): Usage | null {
   return isObject(body) ? usageOf(body.usage) : null;
 }
 
 /**
- * A `usage` object in neutral words; null if it counts nothing. `iterations` list every pass over the prompt, among
- * them passes that the totals leave out (a compaction, an advisor), so their sum is what was consumed. A pass that
- * names a model was made by that model. Where another model took over, the pass that was given up is not charged: the
- * totals hold, and the model that took over consumed them.
+ * Reads a `usage` object; null if it counts nothing. `iterations` lists every pass over the prompt, including passes
+ * that the totals exclude (a compaction, an advisor), so the consumption is their sum. A pass with a model was made by
+ * that model. When a fallback model took over, the abandoned pass is not charged: the totals apply, and belong to the
+ * fallback model.
  */
 export function usageOf(usage: unknown): Usage | null {
   if (!isObject(usage)) return null;
@@ -28,7 +28,7 @@ export function usageOf(usage: unknown): Usage | null {
   return withTier(withCounters(tokensOf(usage), { webSearches: searches }), tierOf(usage));
 }
 
-/** Fast mode is told beside the tier, and is the dearer of the two. */
+/** The service tier. Fast mode is reported in its own field, and is the more expensive of the two. */
 function tierOf({ service_tier, speed }: JsonObject): unknown {
   return speed === "fast" ? speed : service_tier;
 }
@@ -39,11 +39,11 @@ function tokensOf(usage: JsonObject): Usage {
   const successor = iterations.findLast(({ type }) => type === "fallback_message");
   if (successor) return withOthers(total, successor.model === undefined ? [] : [{ ...usage, model: successor.model }]);
   const sum = iterations.map(countersOf).reduce(plus, { ...NO_USAGE });
-  if (iterations.length === 0 || weightOf(sum) < weightOf(total)) return total;
+  if (iterations.length === 0 || totalOf(sum) < totalOf(total)) return total;
   return withOthers({ ...sum, reasoningTokens: total.reasoningTokens }, iterations);
 }
 
-/** The usage with those passes as parts of it that name a model. */
+/** The usage, with the passes of named models as parts. */
 function withOthers(usage: Usage, iterations: readonly JsonObject[]): Usage {
   const otherModels = iterations.flatMap((iteration) =>
     typeof iteration.model === "string" ? [{ model: iteration.model, usage: countersOf(iteration) }] : []
@@ -54,17 +54,17 @@ function withOthers(usage: Usage, iterations: readonly JsonObject[]): Usage {
 function countersOf(usage: JsonObject): Usage {
   const written = readCounter(usage.cache_creation_input_tokens);
   const parts = isObject(usage.cache_creation) ? usage.cache_creation : {};
-  const forAnHour = readCounter(parts.ephemeral_1h_input_tokens);
-  const forMinutes = readCounter(parts.ephemeral_5m_input_tokens);
-  // The total is the later word in a stream; the parts alone count where a vendor leaves the total out.
-  const all = written > 0 ? written : forAnHour + forMinutes;
+  const writtenFor1h = readCounter(parts.ephemeral_1h_input_tokens);
+  const writtenFor5m = readCounter(parts.ephemeral_5m_input_tokens);
+  // In a stream the total is more recent; the parts count only when a vendor reports no total.
+  const all = written > 0 ? written : writtenFor1h + writtenFor5m;
   const details = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
   const read = {
     ...NO_USAGE,
     freshTokens: readCounter(usage.input_tokens),
     cacheReadTokens: readCounter(usage.cache_read_input_tokens),
-    cacheWrite5mTokens: all - Math.min(all, forAnHour),
-    cacheWrite1hTokens: Math.min(all, forAnHour),
+    cacheWrite5mTokens: all - Math.min(all, writtenFor1h),
+    cacheWrite1hTokens: Math.min(all, writtenFor1h),
     ...outputSideOf(readCounter(usage.output_tokens), readCounter(details.thinking_tokens)),
   };
   return checkedCounters(read, [
@@ -91,12 +91,12 @@ function plus(a: Usage, b: Usage): Usage {
   };
 }
 
-function weightOf(usage: Usage): number {
+function totalOf(usage: Usage): number {
   return usage.freshTokens + usage.cacheReadTokens + usage.cacheWrite5mTokens + usage.cacheWrite1hTokens +
     usage.outputTokens;
 }
 
-/** The inverse of {@linkcode usageOf}; zeros where nothing is known, as clients add the counters up. */
+/** The inverse of {@linkcode usageOf}; zeros when unknown, because clients add the counters up. */
 export function writeUsage(usage: Usage | null): JsonObject {
   const { freshTokens, cacheReadTokens, cacheWrite5mTokens, cacheWrite1hTokens, toolPromptTokens, ...output } = usage ??
     NO_USAGE;
@@ -115,7 +115,7 @@ export function writeUsage(usage: Usage | null): JsonObject {
 }
 
 /**
- * A later report laid over an earlier one: counters are running totals, so null and a zero after a count say nothing.
+ * Merges a later report into an earlier one. Counters are running totals, so null, or a zero after a count, is ignored.
  */
 export function laterUsage(earlier: JsonObject, later: unknown): JsonObject {
   if (!isObject(later)) return earlier;

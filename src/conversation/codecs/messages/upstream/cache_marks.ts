@@ -2,28 +2,28 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import { isObject } from "../../../wire_value.ts";
 import type { Names } from "../shared/fields.ts";
 
-/** Most marks that a request may hold. */
-const MOST_MARKS = 4;
+/** Maximum number of cache marks in a request. */
+const MAX_MARKS = 4;
 
 /**
- * Takes marks off a written body until the vendor's rules hold: at most four, the latest kept, and none that lives an
- * hour after one that lives five minutes. Source: Messages API reference, "Prompt caching".
+ * Removes cache marks from a request until it meets the vendor's rules: at most four, of which the last are kept, and
+ * no mark of one hour after one of five minutes. Source: Messages API reference, "Prompt caching".
  */
 export function limitCacheMarks(body: JsonObject, losses: Names): void {
   const marked = [...blocksIn(body)].filter((block) => block.cache_control !== undefined);
-  for (const block of marked.slice(0, Math.max(0, marked.length - MOST_MARKS))) {
+  for (const block of marked.slice(0, Math.max(0, marked.length - MAX_MARKS))) {
     delete block.cache_control;
     losses.add("cache_control");
   }
   let isShort = false;
-  for (const { cache_control: mark } of marked.slice(-MOST_MARKS)) {
+  for (const { cache_control: mark } of marked.slice(-MAX_MARKS)) {
     if (!isObject(mark)) continue;
     if (isShort && mark.ttl === "1h") mark.ttl = "5m";
     if (mark.ttl !== "1h") isShort = true;
   }
 }
 
-/** Everything that can carry a mark, in the order in which the vendor reads a prompt. */
+/** All blocks that can have a mark, in the vendor's order of a prompt. */
 function* blocksIn({ tools, system, messages }: JsonObject): Generator<JsonObject> {
   yield* objectsIn(tools);
   yield* objectsIn(system);

@@ -6,23 +6,23 @@ import { readCounter } from "../../../usage.ts";
 import { isObject } from "../../../wire_value.ts";
 import { writeRequest } from "./write_request.ts";
 
-/** What the vendor takes in a request to count tokens. */
+/** The fields that the vendor accepts in a request to count tokens. */
 const COUNTED = ["model", "system", "messages", "tools", "tool_choice", "thinking", "output_config"];
 
-/** The request by which a vendor of this form counts the tokens of a conversation. */
+/** Writes the request to count the tokens of a conversation. */
 export function writeCountRequest(conversation: Conversation, target: RequestTarget): Written<JsonObject> {
   const { body, losses } = writeRequest(conversation, target);
   return { body: Object.fromEntries(Object.entries(body).filter(([field]) => COUNTED.includes(field))), losses };
 }
 
 /**
- * The number of tokens in a vendor's answer.
+ * Reads the number of tokens in a vendor's reply.
  *
- * @throws {TypeError} If it holds none.
+ * @throws {TypeError} If it has none.
  */
 export function readCount(body: unknown): number {
   if (!isObject(body) || typeof body.input_tokens !== "number") {
-    throw new TypeError('No count of tokens: expected an object with "input_tokens"');
+    throw new TypeError('Cannot read the token count: expected an object with "input_tokens"');
   }
   return readCounter(body.input_tokens);
 }

@@ -4,7 +4,7 @@ import { ownValue } from "../../../../lib/own_value.ts";
 import { isObject, listOf, textOrNull } from "../../../wire_value.ts";
 import { OVERFLOW_WORDING } from "../shared/overflow_wording.ts";
 
-/** The HTTP status of each of the form's own words. Source: Messages API reference, "Errors". */
+/** HTTP statuses of this format's error types. Source: Messages API reference, "Errors". */
 const STATUS: Readonly<Record<string, number>> = {
   invalid_request_error: 400,
   context_length_exceeded: 400,
@@ -20,12 +20,12 @@ const STATUS: Readonly<Record<string, number>> = {
   overloaded_error: 529,
 };
 
-/** The HTTP status that a word of the form stands for; null for others. */
+/** The HTTP status of an error type; null for unknown ones. */
 export function statusOf(code: string | null): number | null {
   return code === null ? null : ownValue(STATUS, code) ?? null;
 }
 
-/** What a vendor's error body says. Tolerant: vendors that resemble the form also send plain texts and pages. */
+/** Reads a vendor's error body. Compatible vendors also send plain text and HTML pages. */
 export function readError(body: unknown): VendorError {
   const error = isObject(body) ? body.error ?? body : body;
   const message = isObject(error) ? textOrNull(error.message) ?? textOrNull(error.detail) ?? "" : plainText(error);
@@ -41,7 +41,7 @@ export function readError(body: unknown): VendorError {
 
 const REASON = /^[a-z][a-z0-9_]{0,63}$/;
 
-/** Words alone are read, which hold no secret. */
+/** Reads the reason of an error. Only identifiers are read, which cannot contain secrets. */
 function reasonIn(details: unknown): { reason?: FailureReason } {
   if (!isObject(details) || typeof details.error_code !== "string" || !REASON.test(details.error_code)) return {};
   const unsupported = listOf(details.unsupported).filter((word) => typeof word === "string" && REASON.test(word));
@@ -57,9 +57,9 @@ function isOwnOverflow(message: string): boolean {
   return message.includes(OVERFLOW_WORDING) || message.includes("exceed context limit");
 }
 
-const LONGEST_PLAIN_TEXT = 1000;
+const MAX_PLAIN_TEXT_CHARACTERS = 1000;
 
 function plainText(value: unknown): string {
   if (typeof value !== "string" || /^\s*</.test(value)) return "";
-  return value.trim().slice(0, LONGEST_PLAIN_TEXT);
+  return value.trim().slice(0, MAX_PLAIN_TEXT_CHARACTERS);
 }

@@ -13,15 +13,15 @@ import { sealOf, vendorSeal } from "../shared/seals.ts";
 import { readStop } from "../shared/stop.ts";
 import { laterUsage, usageOf } from "../shared/usage.ts";
 
-/** A block that is being streamed. It has an index of ours once it is opened, which empty text never is. */
+/** A block that is being streamed. Its part index is set once it has content; an empty text gets none. */
 interface OpenBlock {
   readonly opening: PartOpening;
   index: number | null;
-  /** Arguments that came whole with the block's start, used when no delta follows. */
+  /** Arguments received with the block's start, used when no delta follows. */
   readonly wholeInput: string | null;
   hasDelta: boolean;
   readonly citations: Citation[];
-  /** True for a block that stood in `message_start`, which is whole unless a delta goes on with it. */
+  /** True for a block in `message_start`, which is complete unless deltas follow. */
   readonly isGiven: boolean;
   /** UTF-16 units of its text so far. */
   length: number;
@@ -31,15 +31,15 @@ interface ReadingState {
   isStarted: boolean;
   isDone: boolean;
   nextIndex: number;
-  /** By the vendor's index; null for a block of the vendor's own tools, which is skipped. */
+  /** By the vendor's index; null for a block of a tool run by the vendor, which is skipped. */
   blocks: Map<unknown, OpenBlock | null>;
-  /** Searches without a result yet, in order. */
+  /** Searches without results so far, in order. */
   readonly searches: OpenSearch[];
   usage: JsonObject;
   stop: Stop | null;
 }
 
-/** Reads a vendor's stream of this form. Source: Messages API reference, "Streaming messages". */
+/** Reads a vendor's stream. Source: Messages API reference, "Streaming messages". */
 export function eventReader(): EventReader {
   const state: ReadingState = {
     isStarted: false,
@@ -52,7 +52,7 @@ export function eventReader(): EventReader {
   };
   return {
     read: (frame) => state.isDone ? [] : readFrame(state, frame),
-    // Without `message_stop` the stream was cut, and nothing may look like an end.
+    // Without `message_stop` the stream was cut off, so no `finish` is given.
     end: () => state.isDone ? [] : closeAll(state),
   };
 }
@@ -65,15 +65,15 @@ function readFrame(state: ReadingState, { event, data }: Frame): ReplyEvent[] {
     case "message_start":
       return readStart(state, frame);
     case "content_block_start":
-      return [...opened(state), ...readBlockStart(state, frame)];
+      return [...ensureStarted(state), ...readBlockStart(state, frame)];
     case "content_block_delta":
-      return [...opened(state), ...readBlockDelta(state, frame)];
+      return [...ensureStarted(state), ...readBlockDelta(state, frame)];
     case "content_block_stop":
       return readBlockStop(state, frame.index);
     case "message_delta":
       return readMessageDelta(state, frame);
     case "message_stop":
-      return [...opened(state), ...readMessageStop(state)];
+      return [...ensureStarted(state), ...readMessageStop(state)];
     case "error":
       return readFailure(state, frame);
     default:
@@ -82,16 +82,16 @@ function readFrame(state: ReadingState, { event, data }: Frame): ReplyEvent[] {
 }
 
 /**
- * A second `message_start`, as some vendors send, begins anew: its usage counts, and so do its blocks' indexes. Some
- * vendors send the first blocks, or all of the message, in it.
+ * Reads `message_start`. A second one, which some vendors send, starts again: its usage replaces the first, and block
+ * indexes are reused. Some vendors include the first blocks, or the whole message.
  */
 function readStart(state: ReadingState, frame: JsonObject): ReplyEvent[] {
   const message = isObject(frame.message) ? frame.message : {};
   state.usage = laterUsage({}, message.usage);
   if (typeof message.stop_reason === "string") state.stop = readStop(message);
-  const begin = state.isStarted ? closeAll(state) : [startEvent(state, message)];
+  const start = state.isStarted ? closeAll(state) : [startEvent(state, message)];
   const blocks = Array.isArray(message.content) ? message.content : [];
-  return [...begin, ...blocks.flatMap((block, index) => readBlockStart(state, { index, content_block: block }, true))];
+  return [...start, ...blocks.flatMap((block, index) => readBlockStart(state, { index, content_block: block }, true))];
 }
 
 function startEvent(state: ReadingState, message: JsonObject): ReplyEvent {
@@ -105,14 +105,14 @@ function startEvent(state: ReadingState, message: JsonObject): ReplyEvent {
   };
 }
 
-/** The start of a stream whose vendor left it out. */
-function opened(state: ReadingState): ReplyEvent[] {
+/** Starts a stream whose vendor sent no `message_start`. */
+function ensureStarted(state: ReadingState): ReplyEvent[] {
   return state.isStarted ? [] : readStart(state, {});
 }
 
 function readBlockStart(state: ReadingState, frame: JsonObject, isGiven = false): ReplyEvent[] {
   const block = isObject(frame.content_block) ? frame.content_block : {};
-  // An index that is used again ends what it stood for.
+  // A reused index ends the previous block.
   const before = [...closeGiven(state), ...readBlockStop(state, frame.index)];
   const opening = openingOf(block, state.nextIndex);
   if (opening === null) {
@@ -181,7 +181,7 @@ function sealOfBlock(state: ReadingState, block: OpenBlock, signature: unknown):
 function readBlockDelta(state: ReadingState, frame: JsonObject): ReplyEvent[] {
   const delta = isObject(frame.delta) ? frame.delta : {};
   if (state.blocks.get(frame.index) === null) addSearchInput(state.searches, delta);
-  const block = state.blocks.get(frame.index) ?? lateText(state, frame.index, delta);
+  const block = state.blocks.get(frame.index) ?? unstartedText(state, frame.index, delta);
   if (!block) return [];
   switch (delta.type) {
     case "text_delta":
@@ -200,8 +200,8 @@ function readBlockDelta(state: ReadingState, frame: JsonObject): ReplyEvent[] {
   }
 }
 
-/** Text whose block was never opened is still text. */
-function lateText(state: ReadingState, index: unknown, delta: JsonObject): OpenBlock | null {
+/** Text of a block that was never started is still read. */
+function unstartedText(state: ReadingState, index: unknown, delta: JsonObject): OpenBlock | null {
   if (state.blocks.has(index) || delta.type !== "text_delta") return null;
   const block: OpenBlock = {
     opening: { kind: "text" },
@@ -216,7 +216,7 @@ function lateText(state: ReadingState, index: unknown, delta: JsonObject): OpenB
   return block;
 }
 
-/** A block that stood in `message_start` ends at the latest where the next one starts. */
+/** Ends the blocks of `message_start` when the next block starts. */
 function closeGiven(state: ReadingState): ReplyEvent[] {
   return [...state.blocks].flatMap(([index, block]) => block?.isGiven ? readBlockStop(state, index) : []);
 }
@@ -234,12 +234,12 @@ function close(state: ReadingState, block: OpenBlock): ReplyEvent[] {
   return [...rest, { type: "part-end", index: block.index, ...cited }];
 }
 
-/** A citation rests on the whole text of its block, whose length is known at its end. */
+/** Citations with the offsets of the whole block, whose length is known at its end. */
 function wholeCitations({ citations, length }: OpenBlock): Citation[] {
   return citations.map((citation) => citation.end === null ? { ...citation, start: 0, end: length } : citation);
 }
 
-/** Ends all blocks; a search whose results did not come, as in a paused turn, is told without them. */
+/** Ends all blocks. A search without results, as in a paused turn, is reported without them. */
 function closeAll(state: ReadingState): ReplyEvent[] {
   const blocks = [...state.blocks.values()];
   state.blocks.clear();
@@ -265,7 +265,7 @@ function readMessageStop(state: ReadingState): ReplyEvent[] {
 
 function readFailure(state: ReadingState, frame: JsonObject): ReplyEvent[] {
   const { message, code } = readError(frame);
-  const start = opened(state);
+  const start = ensureStarted(state);
   const ends = closeAll(state);
   state.isDone = true;
   return [...start, ...ends, { type: "error", message, vendorCode: code, status: statusOf(code) }];

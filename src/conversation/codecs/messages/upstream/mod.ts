@@ -10,14 +10,14 @@ import { TIER_WORDS } from "./tier_words.ts";
 import { writeRequest } from "./write_request.ts";
 
 /**
- * What the vendor tells of its limits. The version of the format is not among the features above: it fits the way the
- * key is sent, so the provider says its own. Source: Messages API reference, "Rate limits".
+ * Headers with the vendor's rate limits. `anthropic-version` is not forwarded: the provider sets it, because it belongs
+ * to the way the key is sent. Source: Messages API reference, "Rate limits".
  */
-const TOLD = ["requests", "tokens", "input-tokens", "output-tokens"].flatMap((what) =>
+const RATE_LIMIT_HEADERS = ["requests", "tokens", "input-tokens", "output-tokens"].flatMap((what) =>
   ["limit", "remaining", "reset"].map((of) => `anthropic-ratelimit-${what}-${of}`)
 );
 
-/** The message protocol of its author. Source: Messages API reference. */
+/** The vendor side of the message protocol. Source: Messages API reference. */
 export const upstream: UpstreamFormat = {
   name: "messages",
   author: "anthropic",
@@ -28,7 +28,7 @@ export const upstream: UpstreamFormat = {
   readError,
   streamReader: (options) => sseStreamReader(eventReader(), options),
   forwardedHeaders: ["anthropic-beta"],
-  toldHeaders: TOLD,
+  toldHeaders: RATE_LIMIT_HEADERS,
   takesAnyFile: false,
   hasStop: true,
   takesAudio: false,

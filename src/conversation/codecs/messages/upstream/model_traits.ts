@@ -1,27 +1,27 @@
 import type { RequestTarget } from "../../../upstream_format.ts";
 import type { Effort } from "../../../conversation.ts";
 
-/** What a model takes in this form; a request outside of it is refused, so the writer asks first. */
+/** What a model supports in this format. Vendors reject requests with anything else. */
 export interface ModelTraits {
-  /** `enabled` takes a budget of tokens, `adaptive` an effort. */
+  /** `enabled`: controlled by a token budget; `adaptive`: by an effort. */
   readonly thinking: "none" | "enabled" | "adaptive";
-  /** The efforts that it takes, weakest first. */
+  /** The supported efforts, weakest first. */
   readonly efforts: readonly Effort[];
-  /** False when temperature, top_p and top_k are refused. */
+  /** False when temperature, top_p and top_k are rejected. */
   readonly takesSampling: boolean;
-  /** False when temperature and top_p are refused together. */
+  /** False when temperature and top_p are rejected together. */
   readonly takesBothSamplings: boolean;
-  /** True when a last turn of the assistant is continued. */
+  /** True when a last assistant turn is continued. */
   readonly takesPrefill: boolean;
-  /** True when `output_config.format` and `strict` of tools are known to it. */
+  /** True when `output_config.format` and `strict` of tools are supported. */
   readonly takesSchemas: boolean;
-  /** True when `thinking.display` is known to it. */
+  /** True when `thinking.display` is supported. */
   readonly takesDisplay: boolean;
 }
 
 const ALL_EFFORTS: readonly Effort[] = ["low", "medium", "high", "xhigh", "max"];
 
-/** A model of which nothing is known counts as one of the author's newest. */
+/** The traits of a model. An unknown model is treated as one of Anthropic's newest. */
 export function traitsOf({ facts, quirks }: Pick<RequestTarget, "facts" | "quirks">): ModelTraits {
   const isByBudget = (facts.reasoningBy ?? (quirks.has("thinking_budgets") ? "budget" : "effort")) === "budget";
   const efforts = (facts.efforts ?? ALL_EFFORTS).filter((effort) => ALL_EFFORTS.includes(effort));
@@ -37,10 +37,10 @@ export function traitsOf({ facts, quirks }: Pick<RequestTarget, "facts" | "quirk
   };
 }
 
-/** Names of models without a search: it came with version 3.5. Source: Messages API reference, "Web search tool". */
+/** Models without web search, which came with version 3.5. Source: Messages API reference, "Web search tool". */
 const WITHOUT_SEARCH = /claude-(?:[12](?!\d)|instant|3-(?:opus|sonnet|haiku))/i;
 
-/** Whether a model of the author's searches the web. */
+/** Whether a model of Anthropic has web search. */
 export function searchesByName(model: string): boolean {
   return !WITHOUT_SEARCH.test(model);
 }

@@ -3,7 +3,7 @@ import type { WebSearchPart } from "../../../web_search.ts";
 import { isSearchCall, readSearch } from "../shared/search_blocks.ts";
 import { vendorSeal } from "../shared/seals.ts";
 
-/** A search of a stream that was called and whose results, a block of their own, have not come. */
+/** A search in a stream that was called and has no results so far; these come in a block of their own. */
 export interface OpenSearch {
   /** The block of the call. */
   readonly call: JsonObject;
@@ -11,13 +11,13 @@ export interface OpenSearch {
   input: string;
 }
 
-/** Adds to the input of the latest search: blocks do not overlap. */
+/** Adds to the input of the latest search, because blocks do not overlap. */
 export function addSearchInput(searches: readonly OpenSearch[], { partial_json: text }: JsonObject): void {
   const latest = searches.at(-1);
   if (latest && typeof text === "string") latest.input += text;
 }
 
-/** Reads a block that begins. A search is told once its results are there. */
+/** Reads the start of a block. Returns a search when its results arrive. */
 export function readSearchBlock(searches: OpenSearch[], block: JsonObject): WebSearchPart[] {
   if (isSearchCall(block)) searches.push({ call: block, input: "" });
   if (block.type !== "web_search_tool_result") return [];
@@ -28,7 +28,7 @@ export function readSearchBlock(searches: OpenSearch[], block: JsonObject): WebS
   return [readSearch(search.call, search.input, block, vendorSeal)];
 }
 
-/** Searches whose results did not come, as in a paused turn. */
+/** Searches whose results never arrived, as in a paused turn. */
 export function unfinishedSearches(searches: OpenSearch[]): WebSearchPart[] {
   return searches.splice(0).map(({ call, input }) => readSearch(call, input, undefined, vendorSeal));
 }

@@ -5,10 +5,10 @@ import { isVisible, joinTurn, type SpokenTurn } from "./repair_turns.ts";
 import { wireCallId } from "./write_tools.ts";
 
 /**
- * Every call answered in the very next turn, results first there, ids legal and used once. A missing result becomes an
- * error, one without its call becomes text.
+ * Gives every call a result in the next turn, before its other parts, with sanitized, unique ids. A missing result
+ * becomes an error; a result without a call becomes text.
  *
- * @param turns User and assistant by turns.
+ * @param turns Alternating user and assistant turns.
  */
 export function pairCalls(turns: readonly SpokenTurn[], losses: Names): SpokenTurn[] {
   const pairs = pairsOf(turns, wireCallId);
@@ -37,7 +37,7 @@ function resultOf(call: ToolCallPart, { calls }: Pairs, losses: Names): Part {
   return { kind: "tool_result", callId: id, tool: null, parts, isError: true };
 }
 
-/** Results stand behind their calls already; others are told as text. */
+/** Removes a result that was moved behind its call; a result without a call becomes text. */
 function withoutResult(part: Part, { orphans }: Pairs, losses: Names): Part[] {
   if (part.kind !== "tool_result") return [part];
   if (!orphans.has(part)) return [];

@@ -7,13 +7,13 @@ import { readStop } from "../shared/stop.ts";
 import { readUsage } from "../shared/usage.ts";
 
 /**
- * A vendor's whole reply. Blocks of its own tools are left out and named in `beyond`.
+ * Reads a whole reply. Blocks of other tools run by the vendor are left out and listed in `beyond`.
  *
- * @throws {TypeError} If it is no reply of this form.
+ * @throws {TypeError} If it is not a reply of this format.
  */
 export function readReply(body: unknown): Reply {
   if (!isObject(body) || !Array.isArray(body.content) || (body.type !== undefined && body.type !== "message")) {
-    throw new TypeError('No reply of the message form: expected an object of type "message" with content');
+    throw new TypeError('Cannot read the reply: expected an object of type "message" with "content"');
   }
   const blocks = body.content.filter(isObject);
   const found = searchResultsIn(blocks);

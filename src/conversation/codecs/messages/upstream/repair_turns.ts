@@ -5,35 +5,35 @@ import type { WebSearchPart } from "../../../web_search.ts";
 import type { Names } from "../shared/fields.ts";
 import { notTaken } from "./write_media.ts";
 
-/** A turn of one of the two speakers that every vendor of this form knows. */
+/** A turn of the user or the assistant, the only roles that every vendor of this format supports. */
 export interface SpokenTurn {
-  /** Never the same twice in a row. */
+  /** Always alternates. */
   readonly role: "user" | "assistant";
-  /** What the form can say, in the words of a request. */
+  /** Parts that the format can express. */
   readonly parts: Part[];
 }
 
 /**
- * The turns as this form allows them: only parts that it can say, user and assistant by turns, the user first.
- * Instructions in between become a marked text of the user's, pictures of the assistant move to the user's next turn.
+ * Adapts turns to this format: only supported parts, alternating roles, the user first. Instructions between turns
+ * become signed user text, and images of the assistant move to the next user turn.
  *
- * @throws {GatewayError} `invalid_request` for sound or moving pictures that the model is to perceive.
+ * @throws {GatewayError} `invalid_request` for audio or video input.
  */
 export function repairTurns(turns: readonly Turn[], target: RequestTarget, losses: Names): SpokenTurn[] {
   const repaired: SpokenTurn[] = [];
-  let shown: ImagePart[] = [];
+  let assistantImages: ImagePart[] = [];
   for (const turn of turns) {
     if (turn.role === "assistant") {
-      const parts = turn.parts.flatMap((part) => sayableByAssistant(part, target, losses));
-      shown.push(...parts.filter((part) => part.kind === "image"));
+      const parts = turn.parts.flatMap((part) => assistantParts(part, target, losses));
+      assistantImages.push(...parts.filter((part) => part.kind === "image"));
       joinTurn(repaired, "assistant", parts.filter((part) => part.kind !== "image"));
     } else {
-      const parts = turn.role === "user" ? turn.parts.flatMap(sayableByUser) : turn.parts.flatMap(reminderOf);
-      joinTurn(repaired, "user", [...shown, ...parts]);
-      shown = [];
+      const parts = turn.role === "user" ? turn.parts.flatMap(userParts) : turn.parts.flatMap(reminderOf);
+      joinTurn(repaired, "user", [...assistantImages, ...parts]);
+      assistantImages = [];
     }
   }
-  if (shown.length > 0) losses.add("image");
+  if (assistantImages.length > 0) losses.add("image");
   if (repaired[0]?.role !== "user") {
     losses.add("turn_order");
     repaired.unshift({ role: "user", parts: [{ kind: "text", text: "." }] });
@@ -41,7 +41,7 @@ export function repairTurns(turns: readonly Turn[], target: RequestTarget, losse
   return repaired;
 }
 
-/** Adds parts to the last turn if it is of that role, else as a turn of their own; no parts are no turn. */
+/** Adds parts to the last turn if it has that role, otherwise as a new turn; no parts add no turn. */
 export function joinTurn(turns: SpokenTurn[], role: SpokenTurn["role"], parts: readonly Part[]): void {
   if (parts.length === 0) return;
   const latest = turns.at(-1);
@@ -49,48 +49,48 @@ export function joinTurn(turns: SpokenTurn[], role: SpokenTurn["role"], parts: r
   else turns.push({ role, parts: [...parts] });
 }
 
-function sayableByUser(part: Part): Part[] {
+function userParts(part: Part): Part[] {
   switch (part.kind) {
     case "audio":
     case "video":
-      throw notTaken(part.kind, `this model's vendor takes no ${part.kind}`);
+      throw notTaken(part.kind, `this model does not support ${part.kind} input`);
     case "text":
-      return spoken(part);
+      return visible(part);
     default:
       return [part];
   }
 }
 
-function spoken(part: TextPart): TextPart[] {
+function visible(part: TextPart): TextPart[] {
   return isVisible(part) ? [part] : [];
 }
 
-/** False for text without a visible sign, which vendors refuse. */
+/** False for blank text, which vendors reject. */
 export function isVisible(part: Part): boolean {
   return part.kind !== "text" || part.text.trim() !== "";
 }
 
 function reminderOf(part: Part): TextPart[] {
   if (part.kind !== "text") return [];
-  return spoken(part).map(({ text, cache }) => ({
+  return visible(part).map(({ text, cache }) => ({
     kind: "text",
     text: `<system-reminder>\n${text}\n</system-reminder>`,
     ...(cache ? { cache } : {}),
   }));
 }
 
-function sayableByAssistant(part: Part, target: RequestTarget, losses: Names): Part[] {
+function assistantParts(part: Part, target: RequestTarget, losses: Names): Part[] {
   switch (part.kind) {
     case "text":
       if (part.seal) losses.add("reasoning_signature");
-      return spoken(withOwnCitations(part, target, losses));
+      return visible(withOwnCitations(part, target, losses));
     case "web_search":
-      if (isProven(part.origin, target)) return [bareSearch(part)];
+      if (isSignedByTarget(part.origin, target)) return [unwrappedSearch(part)];
       losses.add("web_search_call");
       return [];
     case "refusal":
       losses.add("refusal");
-      return spoken({ kind: "text", text: part.text });
+      return visible({ kind: "text", text: part.text });
     case "audio":
     case "video":
     case "file":
@@ -100,36 +100,36 @@ function sayableByAssistant(part: Part, target: RequestTarget, losses: Names): P
       if (part.seal) losses.add("reasoning_signature");
       return [part];
     case "reasoning":
-      return isProven(part.seal, target) ? [part] : unproven(part, losses);
+      return isSignedByTarget(part.seal, target) ? [part] : dropReasoning(part, losses);
     default:
       return [part];
   }
 }
 
-/** Citations bear the vendor's mark of the place that is cited, and are refused without it. */
+/** The citations signed by the target's provider; vendors reject others. */
 function withOwnCitations({ citations, ...part }: TextPart, target: RequestTarget, losses: Names): TextPart {
   if (!citations) return part;
-  const own = citations.filter(({ seal }) => isProven(seal, target));
+  const own = citations.filter(({ seal }) => isSignedByTarget(seal, target));
   if (own.length < citations.length) losses.add("citations");
-  return own.length === 0 ? part : { ...part, citations: own.map(bare) };
+  return own.length === 0 ? part : { ...part, citations: own.map(unwrapped) };
 }
 
-/** A search with the vendor's own marks as the vendor gave them. */
-function bareSearch(search: WebSearchPart): WebSearchPart {
-  const results = search.results && search.results.map(bare);
+/** A search with its signatures unwrapped. */
+function unwrappedSearch(search: WebSearchPart): WebSearchPart {
+  const results = search.results && search.results.map(unwrapped);
   return { ...search, results, origin: { ...search.origin, issuer: null } };
 }
 
-function bare<T extends { readonly seal?: Seal }>(marked: T): T {
-  return marked.seal ? { ...marked, seal: { ...marked.seal, issuer: null } } : marked;
+function unwrapped<T extends { readonly seal?: Seal }>(signed: T): T {
+  return signed.seal ? { ...signed, seal: { ...signed.seal, issuer: null } } : signed;
 }
 
-/** True for thinking that the target itself signed, or may have: without that it is refused. */
-function isProven(seal: { form: string; issuer: string | null } | undefined, target: RequestTarget): boolean {
+/** True for a part that the target signed or may have signed; vendors reject others. */
+function isSignedByTarget(seal: { form: string; issuer: string | null } | undefined, target: RequestTarget): boolean {
   return seal?.form === "messages" && (seal.issuer === null || seal.issuer === target.provider);
 }
 
-function unproven({ seal, text }: ReasoningPart, losses: Names): Part[] {
+function dropReasoning({ seal, text }: ReasoningPart, losses: Names): Part[] {
   if (seal) losses.add("reasoning_signature");
   if (text !== "") losses.add("reasoning_text");
   return [];

@@ -2,8 +2,8 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { JsonSchema } from "../../../conversation.ts";
 import { isObject } from "../../../wire_value.ts";
 
-/** Keywords that the vendor refuses in a schema it enforces, but that a model understands as words. */
-const TOLD_IN_WORDS = [
+/** Keywords that the vendor rejects in an enforced schema, but that a model understands in a description. */
+const DESCRIBED_KEYWORDS = [
   "minimum",
   "maximum",
   "exclusiveMinimum",
@@ -18,8 +18,8 @@ const TOLD_IN_WORDS = [
   "maxProperties",
 ];
 
-/** Keywords that the vendor refuses and that say little in words. */
-const DROPPED = [
+/** Keywords that the vendor rejects and that are not useful in a description. */
+const REMOVED_KEYWORDS = [
   "$schema",
   "$id",
   "prefixItems",
@@ -40,20 +40,20 @@ const FORMATS = new Set(
   ["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"],
 );
 
-/** Schemas that are written of any schema; lists of types multiply what is below them at every level. */
+/** Minimum number of schemas to write. Lists of types multiply the schemas below them at every level. */
 const MIN_SCHEMAS = 200;
 
-/** How many schemas may still be written; what is beyond says nothing. */
+/** How many schemas may still be written; the rest become empty. */
 interface Allowance {
   left: number;
 }
 
 /**
- * A schema as the vendor enforces it: objects are closed, types are single, limits stand in the description.
+ * Converts a schema to the subset that the vendor enforces: closed objects, single types, limits in the description.
  * Source: Messages API reference, "Structured outputs", "JSON Schema limitations".
  */
 export function strictSchema(schema: JsonSchema): JsonObject {
-  // More for a longer one, so that many small ones cost no more than a large one.
+  // The limit grows with the length, so that many small schemas cost no more than one large one.
   return strict(schema, { left: MIN_SCHEMAS + JSON.stringify(schema).length / 4 });
 }
 
@@ -69,10 +69,10 @@ function strict(schema: JsonSchema, allowance: Allowance): JsonObject {
   }
   const clean: JsonObject = {};
   for (const [key, value] of Object.entries(joined)) {
-    if (!DROPPED.includes(key)) Object.assign(clean, cleanKeyword(key, value, allowance));
+    if (!REMOVED_KEYWORDS.includes(key)) Object.assign(clean, cleanKeyword(key, value, allowance));
   }
-  const words = wordsOf(joined);
-  if (words !== "") clean.description = `${clean.description ?? ""} (${words})`.trimStart();
+  const limits = describedLimits(joined);
+  if (limits !== "") clean.description = `${clean.description ?? ""} (${limits})`.trimStart();
   return joined.type === "object" || joined.properties ? closed(clean) : clean;
 }
 
@@ -84,7 +84,7 @@ function requiredOf(schema: JsonSchema): string[] {
   return Array.isArray(schema.required) ? schema.required : [];
 }
 
-/** The branches of `allOf` laid over one another. */
+/** Merges the branches of `allOf`. */
 function withoutAllOf(schema: JsonSchema): JsonSchema {
   const { allOf, ...rest } = schema;
   if (!Array.isArray(allOf)) return schema;
@@ -99,7 +99,7 @@ function withoutAllOf(schema: JsonSchema): JsonSchema {
 }
 
 function cleanKeyword(key: string, value: unknown, allowance: Allowance): JsonObject {
-  if (TOLD_IN_WORDS.includes(key)) return {};
+  if (DESCRIBED_KEYWORDS.includes(key)) return {};
   if (key === "format") return FORMATS.has(String(value)) ? { format: value } : {};
   if (key === "minItems") return value === 0 || value === 1 ? { minItems: value } : {};
   if (key === "oneOf" || key === "anyOf") {
@@ -119,11 +119,11 @@ function mapValues(schemas: JsonObject, allowance: Allowance): JsonObject {
   return Object.fromEntries(entries);
 }
 
-function wordsOf(schema: JsonSchema): string {
-  const words = TOLD_IN_WORDS.filter((key) => schema[key] !== undefined).map((key) => `${key}: ${schema[key]}`);
-  if (schema.format !== undefined && !FORMATS.has(String(schema.format))) words.push(`format: ${schema.format}`);
-  if (typeof schema.minItems === "number" && schema.minItems > 1) words.push(`minItems: ${schema.minItems}`);
-  return words.join(", ");
+function describedLimits(schema: JsonSchema): string {
+  const limits = DESCRIBED_KEYWORDS.filter((key) => schema[key] !== undefined).map((key) => `${key}: ${schema[key]}`);
+  if (schema.format !== undefined && !FORMATS.has(String(schema.format))) limits.push(`format: ${schema.format}`);
+  if (typeof schema.minItems === "number" && schema.minItems > 1) limits.push(`minItems: ${schema.minItems}`);
+  return limits.join(", ");
 }
 
 function closed(schema: JsonObject): JsonObject {

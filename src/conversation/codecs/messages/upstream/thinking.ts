@@ -5,33 +5,33 @@ import { EFFORT_SHARES, effortForShare, nearestEffort } from "../../../effort.ts
 import type { Names } from "../shared/fields.ts";
 import type { ModelTraits } from "./model_traits.ts";
 
-/** The smallest budget that the form allows. */
-const LEAST_BUDGET = 1024;
+/** The smallest budget that the format allows. */
+const MIN_BUDGET_TOKENS = 1024;
 
-/** What a reply may hold where neither caller nor catalog says. */
-const USUAL_MAX_TOKENS = 8192;
+/** Output limit when neither the caller nor the catalog sets one. */
+const DEFAULT_MAX_TOKENS = 8192;
 
 /**
- * What a reply that is not streamed may hold where the caller does not say: more would take too long for one answer.
+ * Upper bound of the output limit of a reply that is not streamed, when the caller sets none, to limit its duration.
  */
 const WHOLE_REPLY_MAX_TOKENS = 32_000;
 
 const THINKING_EFFORTS = ["minimal", "low", "medium", "high", "xhigh", "max"] as const;
 
-/** The fields that thinking decides. */
+/** The fields that depend on reasoning. */
 export interface ThinkingPlan {
-  /** At least 1; more than the budget. */
+  /** At least 1; larger than the budget. */
   readonly maxTokens: number;
-  /** The field `thinking`; null leaves it out. */
+  /** The field `thinking`; null for none. */
   readonly thinking: JsonObject | null;
-  /** The field `output_config.effort`; null leaves it out. */
+  /** The field `output_config.effort`; null for none. */
   readonly effort: string | null;
 }
 
 /**
- * How the request's wish for reasoning is said to this model.
+ * The fields for the requested reasoning, as the model supports it.
  *
- * @param turns As they will be written: what they hold can forbid thinking.
+ * @param turns As they will be written: their contents can rule out thinking.
  */
 export function planThinking(
   conversation: Conversation,
@@ -66,12 +66,12 @@ function off(maxTokens: number): ThinkingPlan {
 
 function maxTokensFor(conversation: Conversation, target: RequestTarget, losses: Names): number {
   const limit = target.maxOutputTokens;
-  const asked = conversation.maxOutputTokens;
-  if (asked === null) {
-    const usual = limit ?? USUAL_MAX_TOKENS;
-    return conversation.stream ? usual : Math.min(usual, WHOLE_REPLY_MAX_TOKENS);
+  const requested = conversation.maxOutputTokens;
+  if (requested === null) {
+    const defaultLimit = limit ?? DEFAULT_MAX_TOKENS;
+    return conversation.stream ? defaultLimit : Math.min(defaultLimit, WHOLE_REPLY_MAX_TOKENS);
   }
-  if (limit === null || asked <= limit) return Math.max(1, asked);
+  if (limit === null || requested <= limit) return Math.max(1, requested);
   losses.add("max_tokens");
   return limit;
 }
@@ -92,8 +92,8 @@ function displayOf({ visible }: ReasoningRequest, traits: ModelTraits): { displa
 }
 
 /**
- * A budget goes neither with a forced call nor with a reply that the caller began, nor into a chain of tool calls whose
- * last turn does not start with thinking. Adaptive thinking goes with all of them.
+ * True when thinking with a budget is not allowed: with a forced call, with a reply that the caller started, and in a
+ * chain of tool calls whose last assistant turn does not start with thinking. Adaptive thinking is always allowed.
  * Source: Messages API reference, "Extended thinking", "Thinking with tool use".
  */
 function isForbidden({ toolChoice, webSearch }: Conversation, turns: readonly Turn[]): boolean {
@@ -101,12 +101,12 @@ function isForbidden({ toolChoice, webSearch }: Conversation, turns: readonly Tu
     (toolChoice?.kind === "allowed" && toolChoice.mode === "required");
   if (forcesCall) return true;
   const latest = turns.at(-1);
-  const answering = latest?.role === "assistant"
+  const continued = latest?.role === "assistant"
     ? latest
     : latest?.parts[0]?.kind === "tool_result"
     ? turns.at(-2)
     : undefined;
-  return answering !== undefined && answering.parts[0]?.kind !== "reasoning";
+  return continued !== undefined && continued.parts[0]?.kind !== "reasoning";
 }
 
 function enabled(
@@ -120,16 +120,20 @@ function enabled(
   const share = reasoning.effort === null || reasoning.effort === "none"
     ? EFFORT_SHARES.medium
     : EFFORT_SHARES[reasoning.effort];
-  const wanted = Math.max(LEAST_BUDGET, reasoning.budgetTokens ?? Math.floor(maxTokens * share));
-  // The budget has to be smaller than the whole, so a small whole grows by what the caller wanted to see.
-  const whole = wanted < maxTokens ? maxTokens : Math.min(target.maxOutputTokens ?? Infinity, wanted + maxTokens);
-  const room = whole - Math.min(maxTokens, LEAST_BUDGET);
-  const budget = wanted < maxTokens ? wanted : Math.max(LEAST_BUDGET, Math.min(wanted, room));
-  if (budget >= whole) {
+  const requestedBudget = Math.max(MIN_BUDGET_TOKENS, reasoning.budgetTokens ?? Math.floor(maxTokens * share));
+  // The budget must be smaller than the output limit, so a small limit is raised by the requested budget.
+  const outputLimit = requestedBudget < maxTokens
+    ? maxTokens
+    : Math.min(target.maxOutputTokens ?? Infinity, requestedBudget + maxTokens);
+  const room = outputLimit - Math.min(maxTokens, MIN_BUDGET_TOKENS);
+  const budget = requestedBudget < maxTokens
+    ? requestedBudget
+    : Math.max(MIN_BUDGET_TOKENS, Math.min(requestedBudget, room));
+  if (budget >= outputLimit) {
     losses.add("reasoning");
     return off(maxTokens);
   }
-  if (whole !== maxTokens && conversation.maxOutputTokens !== null) losses.add("max_tokens");
+  if (outputLimit !== maxTokens && conversation.maxOutputTokens !== null) losses.add("max_tokens");
   const display = reasoning.visible === false ? displayOf(reasoning, traits) : {};
-  return { maxTokens: whole, thinking: { type: "enabled", budget_tokens: budget, ...display }, effort: null };
+  return { maxTokens: outputLimit, thinking: { type: "enabled", budget_tokens: budget, ...display }, effort: null };
 }

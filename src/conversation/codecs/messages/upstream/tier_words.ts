@@ -1,7 +1,7 @@
 import type { TierWords } from "../../../service_tier.ts";
 
 /**
- * The author's words for service tiers: `auto` is the better tier as far as the operator's account has any of it, else
- * the usual one. Source: Messages API reference, "service_tier".
+ * Anthropic's names of service tiers. `auto` uses the better tier as far as the operator's account has capacity for it,
+ * otherwise the default one. Source: Messages API reference, "service_tier".
  */
 export const TIER_WORDS: TierWords = { auto: "auto", standard: "standard_only", priority: "auto" };

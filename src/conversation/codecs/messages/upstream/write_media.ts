@@ -6,8 +6,8 @@ import type { FilePart, ImagePart, Source } from "../../../conversation.ts";
 import { portableAddressOf } from "../../../media_address.ts";
 import { type Names, writeCache } from "../shared/fields.ts";
 
-/** How the four kinds of pictures that this form takes begin, in base64. */
-const PICTURE_STARTS: readonly (readonly [start: string, mediaType: string])[] = [
+/** The first base64 characters of the four image types that this format supports. */
+const IMAGE_PREFIXES: readonly (readonly [start: string, mediaType: string])[] = [
   ["/9j/", "image/jpeg"],
   ["iVBORw0KGgo", "image/png"],
   ["R0lGOD", "image/gif"],
@@ -15,9 +15,9 @@ const PICTURE_STARTS: readonly (readonly [start: string, mediaType: string])[] =
 ];
 
 /**
- * A picture as a block. The media type is told by the bytes where they are known, as vendors refuse a wrong one.
+ * Writes an image. Its media type is detected from the bytes if possible, because vendors reject a wrong one.
  *
- * @throws {GatewayError} `invalid_request` for a picture that this form does not take.
+ * @throws {GatewayError} `invalid_request` for an unsupported image type.
  */
 export function writeImage(part: Omit<ImagePart, "kind">, losses: Names): JsonObject {
   if (part.detail !== undefined && part.detail !== "auto") losses.add("image_detail");
@@ -26,18 +26,18 @@ export function writeImage(part: Omit<ImagePart, "kind">, losses: Names): JsonOb
 
 function imageSource(source: Source): JsonObject {
   if (source.kind === "url") return { type: "url", url: portableAddressOf(source, "image") };
-  const told = PICTURE_STARTS.find(([start]) => source.data.startsWith(start))?.[1];
-  const mediaType = told ?? source.mediaType.replace("image/jpg", "image/jpeg");
-  if (!PICTURE_STARTS.some(([, known]) => known === mediaType)) {
-    throw notTaken("image", `this model's vendor takes JPEG, PNG, GIF and WebP, not ${mediaWord(source.mediaType)}`);
+  const detected = IMAGE_PREFIXES.find(([start]) => source.data.startsWith(start))?.[1];
+  const mediaType = detected ?? source.mediaType.replace("image/jpg", "image/jpeg");
+  if (!IMAGE_PREFIXES.some(([, known]) => known === mediaType)) {
+    throw notTaken("image", `expected JPEG, PNG, GIF or WebP for this model, got ${printableType(source.mediaType)}`);
   }
   return { type: "base64", media_type: mediaType, data: source.data };
 }
 
 /**
- * A document as a block: PDF, or text of any kind.
+ * Writes a document: PDF, or text of any type.
  *
- * @throws {GatewayError} `invalid_request` for a document that this form does not take.
+ * @throws {GatewayError} `invalid_request` for an unsupported document type.
  */
 export function writeFile(part: FilePart, losses: Names): JsonObject {
   const { source } = part;
@@ -51,7 +51,7 @@ function documentSource(source: Source): JsonObject {
   const mediaType = essenceOf(source.mediaType);
   if (mediaType === "application/pdf") return { type: "base64", media_type: mediaType, data: source.data };
   if (!isText(mediaType)) {
-    throw notTaken("file", `this model's vendor takes PDF and plain text, not ${mediaWord(mediaType)}`);
+    throw notTaken("file", `expected PDF or plain text for this model, got ${printableType(mediaType)}`);
   }
   return { type: "text", media_type: "text/plain", data: Buffer.from(source.data, "base64").toString() };
 }
@@ -60,12 +60,12 @@ function isText(mediaType: string): boolean {
   return mediaType.startsWith("text/") || /^application\/(?:[\w.-]+\+)?(?:json|xml|yaml|x-yaml)$/.test(mediaType);
 }
 
-/** The refusal of a request that rests on something this form cannot show. */
+/** The error for media that the request depends on and that this format does not support. */
 export function notTaken(field: string, why: string): Error {
   return invalidField(field, why);
 }
 
-/** A media type fit for an error's text: it comes from the caller. */
-function mediaWord(mediaType: string): string {
-  return /^[\w.+/-]{1,60}$/.test(mediaType) ? mediaType : "another kind";
+/** A media type for an error message, checked because it comes from the caller. */
+function printableType(mediaType: string): string {
+  return /^[\w.+/-]{1,60}$/.test(mediaType) ? mediaType : "another type";
 }

@@ -20,14 +20,18 @@ import { writeFile, writeImage } from "./write_media.ts";
 import { writeSearch } from "./write_search.ts";
 
 /**
- * A request in this form, repaired where the vendor would refuse it.
+ * Writes a request, adapted to what the vendor accepts.
  *
- * @throws {GatewayError} `invalid_request` for media that the form cannot show.
+ * @throws {GatewayError} `invalid_request` for media that the format does not support.
  */
 export function writeRequest(conversation: Conversation, target: RequestTarget): Written<JsonObject> {
   const losses: Names = new Set();
   const traits = traitsOf(target);
-  const turns = answerable(pairCalls(repairTurns(conversation.turns, target, losses), losses), traits, losses);
+  const turns = withoutBareReasoning(
+    pairCalls(repairTurns(conversation.turns, target, losses), losses),
+    traits,
+    losses,
+  );
   const plan = planThinking(conversation, turns, target, traits, losses);
   const thinks = plan.thinking !== null && plan.thinking.type !== "disabled";
   const system = writeSystem(conversation, traits);
@@ -37,7 +41,7 @@ export function writeRequest(conversation: Conversation, target: RequestTarget):
     max_tokens: plan.maxTokens,
     ...(system.length > 0 ? { system } : {}),
     messages: writeTurns(turns, thinks, losses),
-    ...writeTools(conversation, traits, calledIn(turns), search, losses),
+    ...writeTools(conversation, traits, calledTools(turns), search, losses),
     ...(plan.thinking ? { thinking: plan.thinking } : {}),
     ...writeOutputConfig(conversation, plan.effort, traits, losses),
     ...writeSampling(conversation, traits, thinks, losses),
@@ -52,11 +56,11 @@ export function writeRequest(conversation: Conversation, target: RequestTarget):
   };
   limitCacheMarks(body, losses);
   simplify(body);
-  nameLostSettings(conversation, losses);
+  addDroppedSettings(conversation, losses);
   return { body, losses: [...losses], ...renamedTools(conversation, turns) };
 }
 
-function nameLostSettings(conversation: Conversation, losses: Names): void {
+function addDroppedSettings(conversation: Conversation, losses: Names): void {
   if (conversation.cacheKey !== null) losses.add("prompt_cache_key");
   if (conversation.verbosity !== null) losses.add("verbosity");
   if (conversation.logprobs !== undefined) losses.add("logprobs");
@@ -64,10 +68,10 @@ function nameLostSettings(conversation: Conversation, losses: Names): void {
 }
 
 /**
- * A reply that the caller began with nothing but thoughts is none. Not all models go on from one that says something:
- * the others are asked to.
+ * Handles a last turn of the assistant. One with only reasoning is removed. Models that do not continue such a turn get
+ * a request to continue.
  */
-function answerable(turns: SpokenTurn[], traits: ModelTraits, losses: Names): SpokenTurn[] {
+function withoutBareReasoning(turns: SpokenTurn[], traits: ModelTraits, losses: Names): SpokenTurn[] {
   const last = turns.at(-1);
   if (last?.role !== "assistant") return turns;
   if (last.parts.every((part) => part.kind === "reasoning")) {
@@ -81,18 +85,18 @@ function answerable(turns: SpokenTurn[], traits: ModelTraits, losses: Names): Sp
 
 function writeTurns(turns: readonly SpokenTurn[], thinks: boolean, losses: Names): JsonObject[] {
   return turns.flatMap((turn, index) => {
-    const isBegun = turn.role === "assistant" && index === turns.length - 1;
-    const parts = isBegun ? begun(turn.parts, thinks, losses) : turn.parts;
+    const isPrefill = turn.role === "assistant" && index === turns.length - 1;
+    const parts = isPrefill ? prefillParts(turn.parts, thinks, losses) : turn.parts;
     const content = parts.flatMap((part) => writePart(part, losses));
     return content.length === 0 ? [] : [{ role: turn.role, content }];
   });
 }
 
 /**
- * A reply begun by the caller, as the model goes on from it: it ends neither in a thought nor in a space, and holds no
- * thoughts where the model is not to think.
+ * The last assistant turn in the form that a model continues: it does not end in reasoning or whitespace, and contains
+ * no reasoning when the model is not to reason.
  */
-function begun(parts: readonly Part[], thinks: boolean, losses: Names): Part[] {
+function prefillParts(parts: readonly Part[], thinks: boolean, losses: Names): Part[] {
   const end = parts.findLastIndex((part) => part.kind !== "reasoning");
   const kept = parts.filter((part, index) => part.kind !== "reasoning" || (thinks && index < end));
   if (kept.length < parts.length) losses.add("reasoning_signature");
@@ -100,18 +104,18 @@ function begun(parts: readonly Part[], thinks: boolean, losses: Names): Part[] {
   return last?.kind === "text" ? [...kept.slice(0, -1), { ...last, text: last.text.trimEnd() }] : kept;
 }
 
-/** Single texts without a mark as plain text, which every vendor of this form takes. */
+/** Replaces single texts without a mark by strings, which every vendor of this format accepts. */
 function simplify(body: JsonObject): void {
-  if (Array.isArray(body.system)) body.system = plainIfOne(body.system);
+  if (Array.isArray(body.system)) body.system = stringIfSingle(body.system);
   for (const message of body.messages as { content: unknown }[]) {
     for (const block of message.content as JsonObject[]) {
-      if (Array.isArray(block.content)) block.content = plainIfOne(block.content);
+      if (Array.isArray(block.content)) block.content = stringIfSingle(block.content);
     }
-    message.content = plainIfOne(message.content as JsonObject[]);
+    message.content = stringIfSingle(message.content as JsonObject[]);
   }
 }
 
-function plainIfOne(blocks: readonly JsonObject[]): unknown {
+function stringIfSingle(blocks: readonly JsonObject[]): unknown {
   const [block] = blocks;
   return block !== undefined && blocks.length === 1 && block.type === "text" && block.cache_control === undefined &&
       block.citations === undefined
@@ -146,7 +150,7 @@ function writePart(part: Part, losses: Names): JsonObject | JsonObject[] {
       return searchBlocks(part);
     case "audio":
     case "video":
-      throw new TypeError(`No block for "${part.kind}"`); // refused when the turns were repaired
+      throw new TypeError(`Unexpected part of kind "${part.kind}"`); // rejected by repairTurns
   }
 }
 
@@ -168,12 +172,12 @@ function writeResult(result: ToolResultPart, losses: Names): JsonObject {
   };
 }
 
-function calledIn(turns: readonly SpokenTurn[]): Set<string> {
+function calledTools(turns: readonly SpokenTurn[]): Set<string> {
   const calls = turns.flatMap((turn) => turn.parts).filter((part) => part.kind === "tool_call");
   return new Set(calls.map((call) => wireToolName(call.tool)));
 }
 
-/** The caller's names of the tools whose names had to change, by the names on the wire. */
+/** The caller's names of renamed tools, by their names on the wire. */
 function renamedTools({ tools }: Conversation, turns: readonly SpokenTurn[]): Pick<Written<JsonObject>, "toolNames"> {
   const called = turns.flatMap((turn) => turn.parts).flatMap((part) => part.kind === "tool_call" ? [part.tool] : []);
   const names = new Set([...tools.map((tool) => tool.name), ...called]);
@@ -203,7 +207,7 @@ function writeOutputConfig(
   if (outputFormat?.kind === "json_schema" && traits.takesSchemas) {
     config.format = { type: "json_schema", schema: strictSchema(outputFormat.schema) };
   } else if (outputFormat) {
-    losses.add("output_format"); // asked for in words, which no one enforces
+    losses.add("output_format"); // requested in the instructions only, so not enforced
   }
   return Object.keys(config).length > 0 ? { output_config: config } : {};
 }
@@ -220,16 +224,16 @@ function writeSampling(
   if (sampling.presencePenalty !== null) losses.add("presence_penalty");
   if (sampling.frequencyPenalty !== null) losses.add("frequency_penalty");
   if (sampling.seed !== null) losses.add("seed");
-  const isFree = traits.takesSampling && !thinks;
+  const allowsSampling = traits.takesSampling && !thinks;
   const keepsTopP = topP !== null && traits.takesSampling && (!thinks || topP >= 0.95) &&
     (temperature === null || thinks || traits.takesBothSamplings);
-  if (temperature !== null && temperature !== 1 && (!isFree || temperature > 1)) losses.add("temperature");
+  if (temperature !== null && temperature !== 1 && (!allowsSampling || temperature > 1)) losses.add("temperature");
   if (topP !== null && topP !== 1 && !keepsTopP) losses.add("top_p");
-  if (topK !== null && !isFree) losses.add("top_k");
+  if (topK !== null && !allowsSampling) losses.add("top_k");
   return {
-    ...(temperature !== null && isFree ? { temperature: Math.min(1, Math.max(0, temperature)) } : {}),
+    ...(temperature !== null && allowsSampling ? { temperature: Math.min(1, Math.max(0, temperature)) } : {}),
     ...(keepsTopP ? { top_p: topP } : {}),
-    ...(topK !== null && isFree ? { top_k: topK } : {}),
+    ...(topK !== null && allowsSampling ? { top_k: topK } : {}),
     ...(stop.length > 0 ? { stop_sequences: stop } : {}),
   };
 }

@@ -3,20 +3,20 @@ import type { Conversation } from "../../../conversation.ts";
 import { searchToWrite, writeUserLocation } from "../../../offered_search.ts";
 import { SEARCH_NAME } from "../shared/search_blocks.ts";
 
-/** The version that all models with a search know. Source: Messages API reference, "Web search tool". */
+/** The version that all models with web search support. Source: Messages API reference, "Web search tool". */
 const SEARCH_TYPE = "web_search_20250305";
 
-const TAKES = { form: "messages", takes: ["maxUses", "allowedDomains", "blockedDomains", "userLocation"] } as const;
+const SUPPORT = { form: "messages", takes: ["maxUses", "allowedDomains", "blockedDomains", "userLocation"] } as const;
 
-/** The search of a request as this form offers it. */
+/** The web search of a request in this format. */
 export interface WrittenSearch {
   readonly tool: JsonObject;
   readonly isForced: boolean;
 }
 
 /**
- * The tool for a conversation's search; null when it offers none. Of two lists of domains, of which this form takes one
- * alone, the allowed one is kept.
+ * The tool for a conversation's web search; null when it offers none. This format accepts only one list of domains: of
+ * two, the allowed one is kept.
  *
  * @throws {GatewayError} As {@linkcode searchToWrite}.
  */
@@ -25,7 +25,7 @@ export function writeSearch(
   canSearch: boolean,
   losses: Set<string>,
 ): WrittenSearch | null {
-  const search = searchToWrite(conversation, canSearch, TAKES, losses);
+  const search = searchToWrite(conversation, canSearch, SUPPORT, losses);
   if (search === null) return null;
   const { maxUses, allowedDomains, blockedDomains, userLocation, isForced, sent, names } = search;
   if (sent.form === "messages") return { tool: sent.tool, isForced };

@@ -9,33 +9,33 @@ import type { ModelTraits } from "./model_traits.ts";
 import { strictSchema } from "./schema.ts";
 import type { WrittenSearch } from "./write_search.ts";
 
-const LONGEST_NAME = 128;
+const MAX_NAME_CHARACTERS = 128;
 
-const LONGEST_ID = 64;
+const MAX_ID_CHARACTERS = 64;
 
-/** A tool's name as this form allows it: letters, digits, `_` and `-`, up to 128 of them. Equal names stay equal. */
+/** A tool's name in the alphabet of this format: letters, digits, `_` and `-`, up to 128. Equal names stay equal. */
 export function wireToolName(name: string): string {
-  return legalWord(name, LONGEST_NAME);
+  return legalWord(name, MAX_NAME_CHARACTERS);
 }
 
-/** A call's id as this form allows it. Equal ids stay equal, different ones different. */
+/** A call's id in the alphabet of this format. Equal ids stay equal, different ones different. */
 export function wireCallId(callId: string): string {
-  return legalWord(callId, LONGEST_ID);
+  return legalWord(callId, MAX_ID_CHARACTERS);
 }
 
-/** Tools and choice as this form writes them; a field that is not needed is missing. */
+/** Tools and tool choice in this format; absent fields are not needed. */
 export interface WrittenTools {
-  /** Definitions with legal names. */
+  /** Definitions with sanitized names. */
   readonly tools?: JsonObject[];
-  /** Only where there are tools. */
+  /** Only set with tools. */
   readonly tool_choice?: JsonObject;
 }
 
 /**
- * The tools of a request and the choice among them.
+ * Writes the tools of a request and the choice among them.
  *
- * @param used Wire names of the tools that the history calls: it needs at least one definition beside it.
- * @param search The vendor's own search, offered behind the caller's tools.
+ * @param used Wire names of tools that the history calls: with calls, the vendor requires at least one definition.
+ * @param search The web search run by the vendor, offered after the caller's tools.
  */
 export function writeTools(
   conversation: Conversation,
@@ -61,7 +61,7 @@ export function writeTools(
   };
 }
 
-/** The tools without second ones of a name, and only the allowed ones where the choice is among some. */
+/** The tools without repeated names; only the allowed ones if the choice lists some. */
 function offeredTools({ tools, toolChoice }: Conversation, hasSearch: boolean, losses: Names): Tool[] {
   const named = new Map<string, Tool>();
   for (const tool of tools) if (!named.has(tool.name)) named.set(tool.name, tool);

@@ -6,25 +6,25 @@ import { isAbsent, isObject } from "../../../wire_value.ts";
 const TEXTS = ["instructions", "previous_response_id", "user", "safety_identifier", "prompt_cache_key", "truncation"];
 const SWITCHES = ["stream", "store", "background", "parallel_tool_calls"];
 const OBJECTS = ["metadata", "reasoning", "text", "stream_options", "prompt"];
-const RANGES: readonly (readonly [field: string, least: number, most: number, whole: boolean])[] = [
+const RANGES: readonly (readonly [field: string, min: number, max: number, isInteger: boolean])[] = [
   ["temperature", 0, 2, false],
   ["top_p", 0, 1, false],
   ["top_logprobs", 0, 20, true],
   ["max_output_tokens", 1, Infinity, true],
   ["max_tool_calls", 0, Infinity, true],
 ];
-const LONGEST_MODEL = 256;
+const MAX_MODEL_NAME_CHARACTERS = 256;
 
 /**
- * The rules of a request that hold for every vendor of this form, by hand because every request meets them, also those
- * whose bytes pass through. Source: Responses API reference, "Create a model response".
+ * Checks the rules that hold for every vendor of this format. Written by hand for speed, as it runs on every request,
+ * also when the bytes pass through. Source: Responses API reference, "Create a model response".
  *
  * @throws {GatewayError} `invalid_request`, naming the field.
  */
 export function checkRequest(body: JsonObject): void {
   checkModel(body.model);
   for (const field of TEXTS) {
-    if (!isAbsent(body[field]) && typeof body[field] !== "string") throw invalidField(field, "expected text");
+    if (!isAbsent(body[field]) && typeof body[field] !== "string") throw invalidField(field, "expected a string");
   }
   for (const field of SWITCHES) {
     if (!isAbsent(body[field]) && typeof body[field] !== "boolean") throw invalidField(field, "expected true or false");
@@ -32,41 +32,43 @@ export function checkRequest(body: JsonObject): void {
   for (const field of OBJECTS) {
     if (!isAbsent(body[field]) && !isObject(body[field])) throw invalidField(field, "expected an object");
   }
-  for (const [field, least, most, whole] of RANGES) checkNumber(body[field], field, least, most, whole);
+  for (const [field, min, max, isInteger] of RANGES) checkNumber(body[field], field, min, max, isInteger);
   if (!isAbsent(body.include) && !Array.isArray(body.include)) throw invalidField("include", "expected an array");
-  checkWords(body);
+  checkTextSettings(body);
   const seen = checkInput(body);
   checkTools(body, seen);
 }
 
 function checkModel(model: unknown): void {
   if (typeof model !== "string" || model === "") throw invalidField("model", "expected the name of a model");
-  if (model.length > LONGEST_MODEL) throw invalidField("model", `expected at most ${LONGEST_MODEL} characters`);
+  if (model.length > MAX_MODEL_NAME_CHARACTERS) {
+    throw invalidField("model", `expected at most ${MAX_MODEL_NAME_CHARACTERS} characters`);
+  }
 }
 
-function checkNumber(value: unknown, field: string, least: number, most: number, whole: boolean): void {
+function checkNumber(value: unknown, field: string, min: number, max: number, isInteger: boolean): void {
   if (isAbsent(value)) return;
-  const expected = `expected ${whole ? "a whole number" : "a number"} ${
-    most === Infinity ? `of at least ${least}` : `from ${least} to ${most}`
+  const expected = `expected ${isInteger ? "an integer" : "a number"} ${
+    max === Infinity ? `of at least ${min}` : `from ${min} to ${max}`
   }`;
   if (typeof value !== "number" || !Number.isFinite(value)) throw invalidField(field, expected);
-  if (value < least || value > most || (whole && !Number.isInteger(value))) {
+  if (value < min || value > max || (isInteger && !Number.isInteger(value))) {
     throw invalidField(field, `${expected}, got ${value}`);
   }
 }
 
-function checkWords(body: JsonObject): void {
+function checkTextSettings(body: JsonObject): void {
   const { reasoning, text } = body;
   if (isObject(reasoning)) {
     for (const field of ["effort", "summary"]) {
       if (!isAbsent(reasoning[field]) && typeof reasoning[field] !== "string") {
-        throw invalidField(`reasoning.${field}`, "expected text");
+        throw invalidField(`reasoning.${field}`, "expected a string");
       }
     }
   }
   if (!isObject(text)) return;
   if (!isAbsent(text.verbosity) && typeof text.verbosity !== "string") {
-    throw invalidField("text.verbosity", "expected text");
+    throw invalidField("text.verbosity", "expected a string");
   }
   if (!isAbsent(text.format)) checkFormat(text.format);
 }
@@ -91,7 +93,7 @@ function checkInput(body: JsonObject): ItemsSeen {
     return { ...seen, addsTools: seen.addsTools || continues };
   }
   if (isAbsent(input) && continues) return { calls: null, addsTools: true };
-  throw invalidField("input", "expected text or an array of at least one item");
+  throw invalidField("input", "expected a string or an array of at least one item");
 }
 
 function checkTools(body: JsonObject, seen: ItemsSeen): void {
@@ -101,7 +103,7 @@ function checkTools(body: JsonObject, seen: ItemsSeen): void {
     if (!Array.isArray(tools)) throw invalidField("tools", "expected an array");
     for (let index = 0; index < tools.length; index++) checkTool(tools[index], `tools[${index}]`, names);
   }
-  if (isAbsent(choice) || typeof choice === "string") return checkChoiceWord(choice);
+  if (isAbsent(choice) || typeof choice === "string") return checkChoiceName(choice);
   if (!isObject(choice) || typeof choice.type !== "string") {
     throw invalidField("tool_choice", 'expected "none", "auto", "required" or an object with a "type"');
   }
@@ -112,7 +114,7 @@ function checkTools(body: JsonObject, seen: ItemsSeen): void {
   }
 }
 
-function checkChoiceWord(choice: string | null | undefined): void {
+function checkChoiceName(choice: string | null | undefined): void {
   if (isAbsent(choice) || choice === "auto" || choice === "none" || choice === "required") return;
   throw invalidField("tool_choice", 'expected "none", "auto", "required" or an object with a "type"');
 }

@@ -22,9 +22,9 @@ import { refusalTextOf, withoutLastProofs } from "./write_reply.ts";
 import { newWriting, type OpenPart, type Writing } from "./writing.ts";
 
 /**
- * Writes the events of a response stream. Every part is an item of its own, so that parts may overlap; an item opens
- * and closes with all the events that the official client asks for, and the last event repeats the items with the ids
- * they had. Source: Responses API reference, "Streaming events".
+ * Writes the events of a response stream. Every part is an item of its own, so that parts may overlap. An item opens
+ * and closes with all events that the official client requires, and the last event repeats the items with their ids.
+ * Source: Responses API reference, "Streaming events".
  */
 export function eventWriter(context: ReplyContext): EventWriter {
   const writing = newWriting(context);
@@ -67,7 +67,7 @@ function writeEvent(event: ReplyEvent, writing: Writing): Frame[] {
   }
 }
 
-/** A frame with the response object as it stands. */
+/** A frame with the response object in its current state. */
 function responseFrame(type: string, ending: Ending | null, usage: Usage | null, writing: Writing): Frame {
   const progress = {
     id: writing.id,
@@ -85,9 +85,9 @@ function startPart(index: number, opening: PartOpening, writing: Writing): Frame
   if (opening.kind !== "tool_call") {
     const part: OpenPart = { opening, item: null, seal: null };
     writing.parts.set(index, part);
-    // Behind other items it may turn out to be a proof and nothing else.
-    const mayBeProof = opening.kind === "reasoning" && writing.output.length > 0;
-    return mayBeProof ? [] : openItem(part, writing);
+    // After other items, reasoning may turn out to hold only a signature.
+    const mayBeSignature = opening.kind === "reasoning" && writing.output.length > 0;
+    return mayBeSignature ? [] : openItem(part, writing);
   }
   writing.hasCall = true;
   const callId = callIdFor(opening.callId, writing.callIds, writing.context.requestId);
@@ -97,11 +97,11 @@ function startPart(index: number, opening: PartOpening, writing: Writing): Frame
 
 function openItem(part: OpenPart, writing: Writing): Frame[] {
   if (part.item !== null) return [];
-  const before = proofItems(writing);
+  const before = signatureItems(writing);
   const outputIndex = writing.output.push(null) - 1;
   const id = itemIdOf(prefixOf(part.opening), writing.context.requestId, outputIndex);
   part.item = { opening: part.opening, id, outputIndex, text: "", proof: null, annotations: [], logprobs: [] };
-  if (part.opening.kind === "reasoning" && part.seal) setProof(part, part.seal);
+  if (part.opening.kind === "reasoning" && part.seal) setSignature(part, part.seal);
   return [...before, ...openFrames(part.item, writing.emit)];
 }
 
@@ -116,7 +116,7 @@ function sealPart(index: number, seal: Seal, writing: Writing): Frame[] {
   switch (part?.opening.kind) {
     case "reasoning":
       part.seal = seal;
-      if (part.item) setProof(part, seal);
+      if (part.item) setSignature(part, seal);
       return [];
     case "tool_call":
       writing.proofs.push({ seal, bearer: { kind: "call", callId: part.opening.callId } });
@@ -129,7 +129,7 @@ function sealPart(index: number, seal: Seal, writing: Writing): Frame[] {
   }
 }
 
-function setProof({ item, opening }: OpenPart, seal: Seal): void {
+function setSignature({ item, opening }: OpenPart, seal: Seal): void {
   item!.proof = writeCarriedSeal({ seal, bearer: reasoningBearer(opening) });
 }
 
@@ -137,8 +137,8 @@ function reasoningBearer(opening: PartOpening): SealBearer {
   return { kind: "reasoning", redacted: opening.kind === "reasoning" && opening.redacted === true };
 }
 
-/** The items of proofs that wait: an item with words follows. */
-function proofItems(writing: Writing): Frame[] {
+/** The items of pending signatures, to be followed by an item with content. */
+function signatureItems(writing: Writing): Frame[] {
   return writing.proofs.splice(0).flatMap(({ seal, bearer }) => {
     const carrier: OpenPart = { opening: { kind: "reasoning" }, item: null, seal: null };
     const opened = openItem(carrier, writing);
@@ -168,8 +168,8 @@ function endPart(index: number, citations: readonly Citation[] | undefined, writ
 }
 
 function writePicture(image: ImagePart, writing: Writing): Frame[] {
-  if (image.source.kind === "url") return []; // the item holds base64
-  const before = proofItems(writing);
+  if (image.source.kind === "url") return []; // the item can only hold base64
+  const before = signatureItems(writing);
   const outputIndex = writing.output.length;
   const item = pictureItem(itemIdOf("ig", writing.context.requestId, outputIndex), image)!;
   writing.output.push(item);
@@ -183,7 +183,7 @@ function writePicture(image: ImagePart, writing: Writing): Frame[] {
   ];
 }
 
-/** What was searched for stands in the item from its beginning, as it comes whole. */
+/** Writes a search, which is complete from the start. */
 function writeSearch(search: WebSearchPart, writing: Writing): Frame[] {
   const outputIndex = writing.output.length;
   const item = searchItem(itemIdOf("ws", writing.context.requestId, outputIndex), search);
@@ -195,7 +195,7 @@ function finish(raw: Stop, usage: Usage | null, writing: Writing): Frame[] {
   const stop = stopFor(raw, writing.hasCall);
   const ending = endingOf(stop);
   const frames = [...writing.parts.keys()].flatMap((index) => endPart(index, undefined, writing));
-  // A call that a limit cut is never closed, so that no client acts upon half of it.
+  // A call that a limit cut off is never closed, so that clients do not execute it.
   if (ending.status !== "incomplete") frames.push(...writing.suspended.flatMap((item) => closeItem(item, writing)));
   if (stop.reason === "refusal" && !writing.hasRefusal) frames.push(...writeRefusal(refusalTextOf(stop), writing));
   writing.ended = true;
@@ -209,13 +209,13 @@ function finish(raw: Stop, usage: Usage | null, writing: Writing): Frame[] {
 function writeRefusal(text: string, writing: Writing): Frame[] {
   const part: OpenPart = { opening: { kind: "refusal" }, item: null, seal: null };
   const opened = openItem(part, writing);
-  const said = deltaFrames(part.item!, text, writing.emit);
-  return [...opened, ...said, ...closeItem(part.item!, writing)];
+  const deltas = deltaFrames(part.item!, text, writing.emit);
+  return [...opened, ...deltas, ...closeItem(part.item!, writing)];
 }
 
 /**
- * `error` with its fields both flat and nested, as documented and as sent, then `response.failed`: some clients heed
- * only the one, some only the other.
+ * Writes `error` with its fields both at the top (as documented) and nested (as OpenAI sends it), then
+ * `response.failed`: clients differ in which of them they read.
  */
 function fail(error: GatewayError, writing: Writing): Frame[] {
   writing.ended = true;

@@ -3,11 +3,11 @@ import type { RequestGrammar } from "../../../request_grammar.ts";
 import { isVendorKind } from "../../../vendor_tools.ts";
 import { itemReferences } from "./looked_up_items.ts";
 
-/** Tools that the caller runs, or that cost their tokens alone. */
+/** Tools that the caller runs, or that are billed by tokens only. */
 const CALLER_RUN =
   /^(function|custom|namespace|local_shell|apply_patch|computer(_use)?(_preview)?|tool_search|programmatic_tool_calling)$/;
 
-/** What members of a responses request mean. */
+/** The meaning of members of a responses request. */
 export const grammar: RequestGrammar = {
   namesAreExact: false,
   namesPrompts: true,

@@ -13,25 +13,25 @@ import {
 import { type TokenLogprob, writeTokenLogprobs } from "../../../logprobs.ts";
 import { callerNameOf } from "../shared/tools.ts";
 
-/** Gives an event its type and the next sequence number, so it is to be called in the order of the stream. */
+/** Makes a frame with the given event type and the next sequence number, so call it in the order of the stream. */
 export type Emit = (type: string, fields: JsonObject) => Frame;
 
-/** An output item while it is streamed. */
+/** An output item that is being streamed. */
 export interface Item {
   readonly opening: PartOpening;
   readonly id: string;
   readonly outputIndex: number;
   /** All deltas so far. */
   text: string;
-  /** `encrypted_content`, of reasoning alone. */
+  /** `encrypted_content`; only of reasoning. */
   proof: string | null;
-  /** Of a text, known when it closes. */
+  /** Annotations of a text, set when it closes. */
   annotations: readonly JsonObject[];
-  /** Of a text: its tokens so far, where they were asked for. */
+  /** The tokens of a text so far, if requested. */
   readonly logprobs: TokenLogprob[];
 }
 
-/** The letters that the id of an item begins with. */
+/** The prefix of an item's id. */
 export function prefixOf(opening: PartOpening): ItemPrefix {
   switch (opening.kind) {
     case "reasoning":
@@ -43,7 +43,7 @@ export function prefixOf(opening: PartOpening): ItemPrefix {
   }
 }
 
-/** The item as a whole, with the text it has so far. */
+/** The item with its text so far. */
 export function wireItem(item: Item, status: ItemStatus): JsonObject {
   const { opening, id, text } = item;
   switch (opening.kind) {
@@ -60,28 +60,28 @@ function contentPart({ opening, text, annotations, logprobs }: Item): JsonObject
   return opening.kind === "refusal" ? refusalPart(text) : outputText(text, annotations, logprobs);
 }
 
-function place({ id, outputIndex }: Item): JsonObject {
+function position({ id, outputIndex }: Item): JsonObject {
   return { item_id: id, output_index: outputIndex };
 }
 
-/** The events that open an item: the empty item, and for a message its empty content part. */
+/** The events that open an item: the empty item and, for a message, its empty content part. */
 export function openFrames(item: Item, emit: Emit): Frame[] {
   const { opening, id, outputIndex } = item;
   const added = (empty: JsonObject) => emit("response.output_item.added", { output_index: outputIndex, item: empty });
   if (opening.kind === "reasoning" || opening.kind === "tool_call") return [added(wireItem(item, "in_progress"))];
-  const at = { ...place(item), content_index: 0 };
+  const at = { ...position(item), content_index: 0 };
   return [
     added(messageItem(id, [], "in_progress")),
     emit("response.content_part.added", { ...at, part: contentPart(item) }),
   ];
 }
 
-/** The events of more text, with the tokens of a text where they were asked for. */
+/** The events of more text, with the tokens of a text if requested. */
 export function deltaFrames(item: Item, delta: string, emit: Emit, logprobs: readonly TokenLogprob[] = []): Frame[] {
   item.logprobs.push(...logprobs);
   const isFirst = item.text === "";
   item.text += delta;
-  const at = place(item);
+  const at = position(item);
   switch (item.opening.kind) {
     case "text":
       return [
@@ -90,7 +90,7 @@ export function deltaFrames(item: Item, delta: string, emit: Emit, logprobs: rea
     case "refusal":
       return [emit("response.refusal.delta", { ...at, content_index: 0, delta })];
     case "tool_call":
-      return [emit(`response.${inputWord(item.opening)}.delta`, { ...at, delta })];
+      return [emit(`response.${inputEvent(item.opening)}.delta`, { ...at, delta })];
     case "reasoning": {
       const part = { type: "summary_text", text: "" };
       const opened = isFirst ? [emit("response.reasoning_summary_part.added", { ...at, summary_index: 0, part })] : [];
@@ -99,11 +99,11 @@ export function deltaFrames(item: Item, delta: string, emit: Emit, logprobs: rea
   }
 }
 
-function inputWord(opening: Extract<PartOpening, { kind: "tool_call" }>): string {
+function inputEvent(opening: Extract<PartOpening, { kind: "tool_call" }>): string {
   return opening.custom ? "custom_tool_call_input" : "function_call_arguments";
 }
 
-/** The events that close an item, the last with the item as a whole. */
+/** The events that close an item; the last has the whole item. */
 export function closeFrames(item: Item, emit: Emit): Frame[] {
   const inner = closeContent(item, emit);
   const whole = wireItem(item, "completed");
@@ -111,7 +111,7 @@ export function closeFrames(item: Item, emit: Emit): Frame[] {
 }
 
 function closeContent(item: Item, emit: Emit): Frame[] {
-  const at = place(item);
+  const at = position(item);
   switch (item.opening.kind) {
     case "text":
       return [
@@ -150,14 +150,14 @@ function closeContent(item: Item, emit: Emit): Frame[] {
 }
 
 function closeCall(item: Item, opening: Extract<PartOpening, { kind: "tool_call" }>, emit: Emit): Frame[] {
-  // Clients that gather deltas must find JSON there, also when the model gave no arguments.
+  // Clients that collect deltas expect valid JSON, also when the model gave no arguments.
   const delta = item.text === "" && !opening.custom ? deltaFrames(item, "{}", emit) : [];
   const done = opening.custom ? { input: item.text } : { name: callerNameOf(opening.tool).name, arguments: item.text };
-  return [...delta, emit(`response.${inputWord(opening)}.done`, { ...place(item), ...done })];
+  return [...delta, emit(`response.${inputEvent(opening)}.done`, { ...position(item), ...done })];
 }
 
 /**
- * The events of an item of a search, in their order. Source: Responses API reference, "Streaming events",
+ * The events of a web search item, in order. Source: Responses API reference, "Streaming events",
  * `response.web_search_call`.
  */
 export function searchFrames(item: JsonObject, outputIndex: number, emit: Emit): Frame[] {

@@ -4,8 +4,8 @@ import type { ContextReference } from "../../../context_reference.ts";
 import { idOf } from "../../../references.ts";
 import { isAbsent, isObject, listOf, textOf } from "../../../wire_value.ts";
 
-/** Items that carry what they say, so that a vendor need not look them up: by the member that says it. */
-const WHOLE_ITEMS: Readonly<Record<string, string>> = {
+/** Items that contain their content, so that a vendor does not look them up, with the member that holds it. */
+const CONTENT_MEMBERS: Readonly<Record<string, string>> = {
   message: "content",
   function_call: "arguments",
   function_call_output: "output",
@@ -26,32 +26,31 @@ const WHOLE_ITEMS: Readonly<Record<string, string>> = {
   reasoning: "encrypted_content",
   compaction: "encrypted_content",
   image_generation_call: "result",
-  // Lists and requests of a hosted server are read from what the vendor kept.
+  // Tool lists and approval requests of a hosted server are read from the vendor's storage.
   mcp_list_tools: "",
   mcp_approval_request: "",
 };
 
 /**
- * True for an item of the responses format that a vendor reads from what it kept itself: an `item_reference`, or an
- * item whose content is missing, such as reasoning without `encrypted_content` or a call of a hosted tool.
+ * True for an item that a vendor reads from its own storage: an `item_reference`, or an item without its content, such
+ * as reasoning without `encrypted_content` or a call of a hosted tool.
  */
 export function isLookedUp(item: JsonObject): boolean {
   const kind = textOf(item.type ?? (isAbsent(item.role) ? "item_reference" : "message"));
-  const member = ownValue(WHOLE_ITEMS, kind);
+  const member = ownValue(CONTENT_MEMBERS, kind);
   if (member !== undefined) {
     const content = item[member];
     return isAbsent(content) || (content === "" && NEVER_EMPTY.has(kind));
   }
-  // Of kinds that are not known, calls are a vendor's own, and an item that says nothing but its id means one that is
-  // kept.
+  // Of unknown kinds, calls are a vendor's own, and an item with only an id refers to a stored one.
   return kind.endsWith("_call") || Object.keys(item).every((key) => BARE_KEYS.has(key));
 }
 
-/** Kinds whose content is never empty; a tool's input and output may be. */
+/** Kinds whose content is never empty; the input and output of a tool may be. */
 const NEVER_EMPTY: ReadonlySet<string> = new Set(["reasoning", "compaction", "image_generation_call"]);
 const BARE_KEYS: ReadonlySet<string> = new Set(["id", "type", "status", "role"]);
 
-/** The items that a request names by their ids, for the vendor to look up. */
+/** References to items by id, which the vendor looks up. */
 export function itemReferences(body: JsonObject): ContextReference[] {
   return listOf(body.input).flatMap((item, index): ContextReference[] => {
     if (!isObject(item) || isAbsent(item.id) || item.id === "" || !isLookedUp(item)) return [];

@@ -1,6 +1,6 @@
 import type { LossPaths } from "../../../sent_names.ts";
 
-/** Where callers of this format say what a vendor may not be told. */
+/** Paths in a responses request of fields that may be dropped, by their neutral names. */
 export const LOSS_PATHS: LossPaths = {
   web_search_call: ["input.web_search_call"],
   max_tokens: ["max_output_tokens"],

@@ -12,11 +12,12 @@ import { readRequest } from "./read_request.ts";
 import { writeReply } from "./write_reply.ts";
 
 /**
- * What a cached content holds for itself, so that a request beside it may not. Source: Gemini API reference, "Caching".
+ * Settings that a cached content already holds, so that a request may not repeat them.
+ * Source: Gemini API reference, "Caching".
  */
-const OWN_SETTINGS = ["instructions", "tools", "tool_choice"];
+const CACHED_SETTINGS = ["instructions", "tools", "tool_choice"];
 
-/** `POST /v1/responses` as callers send and get it. Source: Responses API reference. */
+/** The caller side of `POST /v1/responses`. Source: Responses API reference. */
 export const caller: CallerFormat = {
   name: "responses",
   author: "openai",
@@ -55,7 +56,7 @@ export const caller: CallerFormat = {
   limitHoldsReasoning: false,
   tierFields: ["service_tier"],
   servesImageModels: false,
-  cacheConflict: (body) => firstSaid(body, OWN_SETTINGS) ?? firstInstruction(body, "input"),
+  cacheConflict: (body) => firstSaid(body, CACHED_SETTINGS) ?? firstInstruction(body, "input"),
   memory: { seals: "last", items: true },
   grammar,
 };

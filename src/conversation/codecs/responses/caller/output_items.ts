@@ -3,44 +3,43 @@ import type { ImagePart, ToolCallPart } from "../../../conversation.ts";
 import { type TokenLogprob, writeTokenLogprobs } from "../../../logprobs.ts";
 import { callerNameOf } from "../shared/tools.ts";
 
-/** How an item stands: still being written, whole, or cut short by a limit. */
+/** The state of an item: being written, complete, or cut off by a limit. */
 export type ItemStatus = "in_progress" | "completed" | "incomplete";
 
-/** What kind of item an id names: the letters that clients know it by. */
+/** The prefix of an item's id, which tells its kind. */
 export type ItemPrefix = "msg" | "rs" | "fc" | "ctc" | "ig" | "ws";
 
-/** The id of an output item, made from the gateway's id of the request so that a reply can be written twice alike. */
+/** The id of an output item, made from the gateway's request id, so that writing a reply twice gives the same ids. */
 export function itemIdOf(prefix: ItemPrefix, requestId: string, outputIndex: number): string {
-  return `${prefix}_${tailOf(requestId)}${outputIndex.toString(16).padStart(4, "0")}`;
+  return `${prefix}_${idBodyOf(requestId)}${outputIndex.toString(16).padStart(4, "0")}`;
 }
 
-/** The id of the response: the vendor's own where it is one of this form, else made from the request's. */
+/** The id of the response: the vendor's if it has this format, otherwise one made from the request id. */
 export function responseIdOf(vendorId: string, requestId: string): string {
-  return vendorId.startsWith("resp_") ? vendorId : `resp_${tailOf(requestId)}`;
+  return vendorId.startsWith("resp_") ? vendorId : `resp_${idBodyOf(requestId)}`;
 }
 
-function tailOf(requestId: string): string {
+function idBodyOf(requestId: string): string {
   return requestId.startsWith("req_") ? requestId.slice("req_".length) : requestId;
 }
 
 /**
- * The id of a call in a reply: the vendor's, unless it gave none or one that an earlier call of the reply has, which
- * clients refuse. A thousand calls of one id take no longer than a thousand calls of their own ids.
+ * The id of a call in a reply: the vendor's, unless it is missing or used by an earlier call of the reply, which
+ * clients reject. Takes constant time per call, even when all calls have the same id.
  *
- * @param used The ids of the reply's earlier calls, each with the number that its next repeat gets; the new one is
- * added.
+ * @param used The ids of the reply's earlier calls, each with the number for its next repetition; the new id is added.
  */
 export function callIdFor(callId: string, used: Map<string, number>, requestId: string): string {
-  const wanted = callId || `call_${tailOf(requestId)}`;
-  let next = used.get(wanted);
-  let id = wanted;
-  for (; used.has(id); next = (next ?? 2) + 1) id = `${wanted}_${next ?? 2}`;
-  if (next !== undefined) used.set(wanted, next);
+  const preferred = callId || `call_${idBodyOf(requestId)}`;
+  let next = used.get(preferred);
+  let id = preferred;
+  for (; used.has(id); next = (next ?? 2) + 1) id = `${preferred}_${next ?? 2}`;
+  if (next !== undefined) used.set(preferred, next);
   used.set(id, 2);
   return id;
 }
 
-/** A content part of a message with a text. */
+/** A content part with a text. */
 export function outputText(
   text: string,
   annotations: readonly JsonObject[] = [],
@@ -49,23 +48,23 @@ export function outputText(
   return { type: "output_text", text, annotations, logprobs: writeTokenLogprobs(logprobs) };
 }
 
-/** A content part of a message with a refusal. */
+/** A content part with a refusal. */
 export function refusalPart(refusal: string): JsonObject {
   return { type: "refusal", refusal };
 }
 
-/** An item of one message; `content` holds one part, or none while it opens. */
+/** A message item. `content` has one part, or none when the item opens. */
 export function messageItem(id: string, content: readonly JsonObject[], status: ItemStatus): JsonObject {
   return { id, type: "message", status, role: "assistant", content };
 }
 
-/** An item of reasoning. Its text is shown as a summary, which every client renders. */
+/** A reasoning item. Its text is sent as a summary, which every client displays. */
 export function reasoningItem(id: string, text: string, proof: string | null): JsonObject {
   const summary = text === "" ? [] : [{ type: "summary_text", text }];
   return { id, type: "reasoning", summary, ...(proof === null ? {} : { encrypted_content: proof }) };
 }
 
-/** An item of a call. */
+/** A call item. */
 export function callItem(id: string, call: Omit<ToolCallPart, "kind">, status: ItemStatus): JsonObject {
   const { name, ...namespace } = callerNameOf(call.tool);
   return call.custom
@@ -73,14 +72,14 @@ export function callItem(id: string, call: Omit<ToolCallPart, "kind">, status: I
     : { id, type: "function_call", status, call_id: call.callId, name, ...namespace, arguments: call.input };
 }
 
-/** An item of a picture; null for one at an address, since the item holds base64. */
+/** An image item; null for an image at a URL, because the item holds base64. */
 export function pictureItem(id: string, { source }: ImagePart): JsonObject | null {
   if (source.kind === "url") return null;
   const format = source.mediaType.replace(/^image\//, "");
   return { id, type: "image_generation_call", status: "completed", result: source.data, output_format: format };
 }
 
-/** True when the arguments of a call are whole: a call that a limit cut must not be acted upon. */
+/** True when the arguments of a call are complete JSON: a call that was cut off must not be executed. */
 export function isWholeInput(input: string): boolean {
   try {
     JSON.parse(input);

@@ -20,7 +20,7 @@ import { unreadFields } from "../../../unread_fields.ts";
 import { isAbsent, isObject, listOf, numberOrNull, textOf, textOrNull } from "../../../wire_value.ts";
 import { REQUEST_SHAPE } from "./request_shape.ts";
 
-/** Reads a request of the Responses API. Source: Responses API reference, "Create a model response". */
+/** Reads a checked request. Source: Responses API reference, "Create a model response". */
 export function readRequest(body: JsonObject): Conversation {
   refuseState(body);
   const maxOutputTokens = numberOrNull(body.max_output_tokens);
@@ -35,7 +35,7 @@ export function readRequest(body: JsonObject): Conversation {
   const text = isObject(body.text) ? body.text : {};
   const reasoning = readReasoning(body.reasoning, beyond);
   const webSearch = readSearch(body);
-  // A choice that insists on the search is no choice among the caller's own tools.
+  // A choice that forces the search is not a choice among the caller's own tools.
   const toolChoice = webSearch?.isForced ? null : readToolChoice(body.tool_choice, beyond);
   if (webSearch === null && !isAbsent(body.max_tool_calls)) beyond.add("max_tool_calls");
   const outputFormat = readFormat(text.format, beyond);
@@ -48,7 +48,7 @@ export function readRequest(body: JsonObject): Conversation {
       ...items.instructions,
     ],
     turns: items.turns,
-    tools: differing([...tools, ...items.tools]),
+    tools: withoutDuplicates([...tools, ...items.tools]),
     ...offeredSearch(webSearch),
     toolChoice,
     parallelToolCalls: typeof body.parallel_tool_calls === "boolean" ? body.parallel_tool_calls : null,
@@ -72,26 +72,26 @@ function readLogprobs({ include, top_logprobs: top }: JsonObject): Pick<Conversa
   return count > 0 || listOf(include).includes("message.output_text.logprobs") ? { logprobs: count } : {};
 }
 
-/** Tools that are added on the way may be offered already; other vendors refuse a second one of a name. */
-function differing(tools: readonly Tool[]): Tool[] {
+/** Removes tools with repeated names, as items may add a tool again and other vendors reject repeated names. */
+function withoutDuplicates(tools: readonly Tool[]): Tool[] {
   return [...new Map(tools.map((tool) => [tool.name, tool])).values()];
 }
 
-/** The gateway keeps no responses, so what stands in one cannot be handed to another vendor. */
+/** Rejects references to stored responses, because other vendors cannot read them. */
 function refuseState(body: JsonObject): void {
-  const whole = "send the whole conversation as input";
-  if (!isAbsent(body.previous_response_id)) throw untranslatable("previous_response_id", whole);
-  if (!isAbsent(body.conversation)) throw untranslatable("conversation", whole);
-  if (!isAbsent(body.prompt)) throw untranslatable("prompt", "send its text as instructions and input");
-  if (body.background === true) throw untranslatable("background", "expected false");
+  const remedy = "send the whole conversation in input instead";
+  if (!isAbsent(body.previous_response_id)) throw untranslatable("previous_response_id", remedy);
+  if (!isAbsent(body.conversation)) throw untranslatable("conversation", remedy);
+  if (!isAbsent(body.prompt)) throw untranslatable("prompt", "send its text in instructions and input instead");
+  if (body.background === true) throw untranslatable("background", "set it to false");
 }
 
 function readReasoning(value: unknown, beyond: Set<string>): ReasoningRequest | null {
   if (!isObject(value)) return null;
   if (!isAbsent(value.summary) && !isAbsent(value.generate_summary)) beyond.add("reasoning.generate_summary");
-  const word = textOrNull(value.effort);
-  const effort = EFFORTS.find((known) => known === word) ?? null;
-  if (word !== null && effort === null) beyond.add("reasoning.effort");
+  const requested = textOrNull(value.effort);
+  const effort = EFFORTS.find((known) => known === requested) ?? null;
+  if (requested !== null && effort === null) beyond.add("reasoning.effort");
   const summary = textOrNull(value.summary) ?? textOrNull(value.generate_summary);
   const visible = summary === null ? null : summary !== "none";
   return effort === null && visible === null ? null : { effort: effort as Effort | null, budgetTokens: null, visible };

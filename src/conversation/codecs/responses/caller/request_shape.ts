@@ -12,7 +12,7 @@ const PART = new Kinds({
   refusal: { type: true, refusal: true },
 }, { isNamed: true });
 
-/** Citations of the web are read; those of files lead to what a vendor keeps. */
+/** Citations of web pages are read; those of files refer to vendor state. */
 function citation(): Kinds {
   return new Kinds({ url_citation: { type: true, url: true, title: true, start_index: true, end_index: true } });
 }
@@ -56,7 +56,7 @@ const TOOL = new Kinds({
   namespace: { type: true, name: true, description: true, tools: [INNER_TOOL] },
 }, { takesOthers: true });
 
-/** Ids lead to what a vendor keeps, which the gateway does without; an item that is no more under way is whole. */
+/** Ids refer to vendor state and are not needed; an item with the status `completed` is complete. */
 const ITEM: Fields = { type: true, id: true, status: (value) => value === "completed" };
 
 const ITEMS = new Kinds({
@@ -67,16 +67,16 @@ const ITEMS = new Kinds({
   function_call_output: { ...ITEM, call_id: true, name: true, namespace: true, output: [PART] },
   custom_tool_call_output: { ...ITEM, call_id: true, name: true, namespace: true, output: [PART] },
   reasoning: { ...ITEM, summary: true, content: true, encrypted_content: true },
-  // Pages that were opened or looked through are named by their reader.
+  // Actions other than searches are reported by their reader.
   web_search_call: true,
   image_generation_call: { ...ITEM, result: true, output_format: true },
   additional_tools: { ...ITEM, role: true, tools: [TOOL] },
-  // Refused by the reader.
+  // Rejected by the reader.
   item_reference: true,
   compaction: true,
 }, { usual: "message", isNamed: true });
 
-/** What the reader of requests reads of this format; everything else is named as dropped. */
+/** The fields that the request reader reads; all others are reported as dropped. */
 export const REQUEST_SHAPE: Fields = {
   model: true,
   input: [ITEMS],
@@ -85,7 +85,7 @@ export const REQUEST_SHAPE: Fields = {
   tool_choice: CHOICE,
   parallel_tool_calls: true,
   max_output_tokens: true,
-  // Limits a search, and is named by the reader where there is none.
+  // Limits a web search; without one it is reported by the reader.
   max_tool_calls: true,
   temperature: true,
   top_p: true,
@@ -106,11 +106,11 @@ export const REQUEST_SHAPE: Fields = {
   store: isFalse,
   background: isFalse,
   truncation: (value) => value === "disabled",
-  // Refused by the reader.
+  // Rejected by the reader.
   previous_response_id: true,
   conversation: true,
   prompt: true,
-  // The gateway's own.
+  // The gateway's own field.
   extra_body: true,
 };
 

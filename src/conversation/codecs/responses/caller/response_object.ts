@@ -6,20 +6,20 @@ import type { Stop } from "../../../reply.ts";
 import { callerNameOf, writeTool, writeToolChoice } from "../shared/tools.ts";
 import { writeFormat } from "../upstream/write_request.ts";
 
-/** Tools are repeated as the caller offered them, whatever a vendor would take of their schemas. */
-const AS_OFFERED: Quirks = new Set(["union_schemas"]);
+/** Tools are repeated as the caller sent them, whatever the vendor accepts of their schemas. */
+const AS_SENT: Quirks = new Set(["union_schemas"]);
 
-/** How a reply ends in this form. */
+/** The end of a reply: status and reason. */
 export interface Ending {
   readonly status: "completed" | "incomplete" | "failed";
   readonly incomplete_details: { readonly reason: string } | null;
   readonly error: JsonObject | null;
 }
 
-/** A reply that is whole. */
+/** The end of a complete reply. */
 const COMPLETED: Ending = { status: "completed", incomplete_details: null, error: null };
 
-/** Status and reason for a stop. Source: Responses API reference, "Response", `status` and `incomplete_details`. */
+/** The end for a stop. Source: Responses API reference, "Response", `status` and `incomplete_details`. */
 export function endingOf(stop: Stop): Ending {
   switch (stop.reason) {
     case "max_tokens":
@@ -28,9 +28,9 @@ export function endingOf(stop: Stop): Ending {
     case "content_filter":
       return { status: "incomplete", incomplete_details: { reason: "content_filter" }, error: null };
     case "prompt_blocked":
-      return failure("invalid_prompt", stop.explanation ?? "The prompt was blocked by the model's vendor");
+      return failure("invalid_prompt", stop.explanation ?? "The provider blocked the prompt");
     case "bad_tool_call":
-      return failure("server_error", stop.explanation ?? "The model wrote a tool call that cannot be read");
+      return failure("server_error", stop.explanation ?? "The model produced an invalid tool call");
     default:
       return COMPLETED;
   }
@@ -41,8 +41,8 @@ function failure(code: string, message: string): Ending {
 }
 
 /**
- * The fields of a response object that repeat the request, with the form's own defaults where the request was silent.
- * All that the open specification of the format requires are there, as its clients check.
+ * The fields of a response object that repeat the request, with the format's defaults where the request set nothing.
+ * Includes all fields that the open specification requires, because its clients check for them.
  * Sources: Responses API reference, "Response"; Open Responses specification, "ResponseResource".
  */
 export function settingsOf({ conversation }: ReplyContext): JsonObject {
@@ -85,7 +85,7 @@ function textOf(conversation: Conversation | null): JsonObject {
 function toolsOf(conversation: Conversation | null): JsonObject {
   const tools = conversation?.tools ?? [];
   const nameOf = (tool: string) => callerNameOf(tool).name;
-  const own = tools.map((tool) => described(writeTool(tool, nameOf(tool.name), AS_OFFERED, new Set())));
+  const own = tools.map((tool) => described(writeTool(tool, nameOf(tool.name), AS_SENT, new Set())));
   const search = conversation?.webSearch?.sent.form === "responses" ? conversation.webSearch : null;
   return {
     tools: search === null ? own : [...own, search.sent.tool],
@@ -97,7 +97,7 @@ function toolsOf(conversation: Conversation | null): JsonObject {
   };
 }
 
-/** A tool of a reply says that it has no description. */
+/** A tool with `description: null` if it has no description. */
 function described(tool: JsonObject): JsonObject {
   const { type, name, description = null, ...rest } = tool;
   return type === "function" ? { type, name, description, ...rest } : tool;
@@ -107,7 +107,7 @@ function describedFormat(format: JsonObject): JsonObject {
   return format.type === "json_schema" ? { description: null, strict: false, ...format } : format;
 }
 
-/** The fields of a response object that change while it is made. */
+/** The fields of a response object that change while it is generated. */
 export interface Progress {
   readonly id: string;
   /** Unix seconds. */
@@ -118,13 +118,13 @@ export interface Progress {
   readonly usage: JsonObject | null;
 }
 
-/** The changing half of a response object; {@linkcode settingsOf} is the other. */
+/** The changing fields of a response object; the others are those of {@linkcode settingsOf}. */
 export function progressFields(progress: Progress, ending: Ending | null): JsonObject {
   return {
     id: progress.id,
     object: "response",
     created_at: progress.createdAt,
-    // No clock here: a whole reply is dated when it began.
+    // The format has no clock, so a complete reply gets its creation time.
     completed_at: ending?.status === "completed" ? progress.createdAt : null,
     status: ending?.status ?? "in_progress",
     error: ending?.error ?? null,

@@ -31,7 +31,7 @@ interface Writing {
   readonly losses: Set<string>;
 }
 
-/** Writes a response object. A call that a limit cut short is left out, so that nobody acts upon half of it. */
+/** Writes a response object. A call that a limit cut off is left out, so that clients do not execute it. */
 export function writeReply(reply: Reply, context: ReplyContext): Written<JsonObject> {
   const stop = stopFor(reply.stop, reply.parts.some(isToolCall));
   const ending = endingOf(stop);
@@ -52,14 +52,14 @@ export function writeReply(reply: Reply, context: ReplyContext): Written<JsonObj
   return { body: { ...progressFields(progress, ending), ...settingsOf(context) }, losses: [...writing.losses] };
 }
 
-/** What is shown as the refusal where the vendor gave a reason to stop but no words. */
+/** The text of a refusal for which the vendor gave no text. */
 export function refusalTextOf(stop: Stop): string {
   return stop.explanation || "The model declined to answer";
 }
 
 /**
- * The items without those behind all others that hold nothing but a proof: clients take the last item for the answer.
- * What they hold is remembered by the gateway.
+ * Removes items at the end that hold only a signature, because clients treat the last item as the answer. The gateway
+ * stores their contents.
  */
 export function withoutLastProofs(output: readonly JsonObject[]): readonly JsonObject[] {
   const end = output.findLastIndex(({ type, summary }) => type !== "reasoning" || listOf(summary).length > 0) + 1;
@@ -68,8 +68,8 @@ export function withoutLastProofs(output: readonly JsonObject[]): readonly JsonO
 
 function wholeParts(parts: readonly ReplyPart[], isCut: boolean): readonly ReplyPart[] {
   const last = parts.at(-1);
-  const isHalfCall = isCut && last?.kind === "tool_call" && !last.custom && !isWholeInput(last.input);
-  return isHalfCall ? parts.slice(0, -1) : parts;
+  const isPartialCall = isCut && last?.kind === "tool_call" && !last.custom && !isWholeInput(last.input);
+  return isPartialCall ? parts.slice(0, -1) : parts;
 }
 
 function writePart(part: ReplyPart, writing: Writing): void {
@@ -110,8 +110,8 @@ function writePart(part: ReplyPart, writing: Writing): void {
 }
 
 function writeReasoning(text: string, seal: Seal | undefined, bearer: SealBearer, writing: Writing): void {
-  const proof = seal ? writeCarriedSeal({ seal, bearer }) : null;
-  writing.output.push(reasoningItem(nextId("rs", writing), text, proof));
+  const signature = seal ? writeCarriedSeal({ seal, bearer }) : null;
+  writing.output.push(reasoningItem(nextId("rs", writing), text, signature));
 }
 
 function nextId(prefix: ItemPrefix, { requestId, output }: Writing): string {

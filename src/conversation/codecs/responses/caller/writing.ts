@@ -9,50 +9,50 @@ import { settingsOf } from "./response_object.ts";
 
 /** A part that is being written. */
 export interface OpenPart {
-  /** As it was opened. */
+  /** The opening event. */
   readonly opening: PartOpening;
   /**
-   * Null for a call before its first delta or its end: a proof that comes first is an item before it. Null also for
-   * reasoning behind other items, until it has words.
+   * Null for a call before its first delta or its end, because its signature may have to be written first. Null also
+   * for reasoning after other items, until it has text.
    */
   item: Item | null;
-  /** The proof of a text, which is an item after it, or of reasoning without an item. */
+  /** The signature of a text, written in an item after it, or of reasoning without an item. */
   seal: Seal | null;
 }
 
-/** Where the writing of a response stream stands. */
+/** The state of writing a response stream. */
 export interface Writing {
   /** What the reply repeats of its request. */
   readonly context: ReplyContext;
-  /** The settings half of the response object as JSON members: it stands in three frames. */
+  /** The members of the response object that repeat the request, as JSON text: they occur in three frames. */
   readonly settings: string;
-  /** Those that are open, by index. */
+  /** Open parts, by index. */
   readonly parts: Map<number, OpenPart>;
-  /** Closed items by `output_index`; null while one is open. */
+  /** Closed items by `output_index`; null while an item is open. */
   readonly output: (JsonObject | null)[];
-  /** Items that wait for an item behind them, as no reply ends with one. */
+  /** Pending signatures: they are written before the next item, because a reply must not end with one. */
   readonly proofs: CarriedSeal[];
-  /** Calls whose arguments are no JSON: whether they ended or were cut is known at the finish only. */
+  /** Calls with arguments that are not valid JSON: only the finish shows whether they were cut off. */
   readonly suspended: Item[];
-  /** As `callIdFor` uses them. */
+  /** Used call ids, for `callIdFor`. */
   readonly callIds: Map<string, number>;
   /** Makes a frame with the next sequence number. */
   readonly emit: Emit;
-  /** Of the response. */
+  /** The id of the response. */
   id: string;
   /** Unix seconds. */
   createdAt: number;
   /** The next sequence number. */
   sequence: number;
-  /** True once a call was opened. */
+  /** True after a call was opened. */
   hasCall: boolean;
-  /** True once a refusal was opened. */
+  /** True after a refusal was opened. */
   hasRefusal: boolean;
   /** True after the last event. */
   ended: boolean;
 }
 
-/** The writing before the first event. */
+/** The state before the first event. */
 export function newWriting(context: ReplyContext): Writing {
   const writing: Writing = {
     context,

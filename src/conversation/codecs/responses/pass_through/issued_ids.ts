@@ -4,8 +4,8 @@ import type { IssuedIdReader } from "../../../pass_through.ts";
 import { isObject, objectOf, objectsOf } from "../../../wire_value.ts";
 
 /**
- * The ids of this format's replies. Reads only places that the vendor writes: what a model can be made to write, such
- * as a tool's input, hands out nothing. Files that a search found are not handed out. Source: Responses API reference.
+ * Ids in replies of this format. Only members that the vendor writes are read: text that a model can be made to write,
+ * such as a tool's input, issues no ids. Files found by a search are not issued. Source: Responses API reference.
  */
 export const issuedIds: IssuedIdReader = {
   mayIssue: (text) => text.includes('"id"') || text.includes("container_"),
@@ -24,7 +24,7 @@ function idsIn(value: JsonObject, policy: StatePolicy): IssuedId[] {
   ];
 }
 
-/** Kinds of items that a caller sends back whole, so that their ids are looked up only where the reply was stored. */
+/** Kinds of items that callers send back whole, so that their ids are looked up only if the reply was stored. */
 const WHOLE_KINDS: ReadonlySet<unknown> = new Set(["message", "function_call", "custom_tool_call"]);
 
 function idsOfItem(item: JsonObject, { isStored, hasReasoning }: StatePolicy): IssuedId[] {
@@ -40,7 +40,7 @@ function annotationsIn(parts: unknown): JsonObject[] {
   return objectsOf(parts).flatMap(({ annotations }) => objectsOf(annotations));
 }
 
-/** A file that a hosted tool wrote; a file that was only found and cited is the operator's. */
+/** The ids of a file that a hosted tool wrote; a file that was only found and cited belongs to the operator. */
 function idsOfAnnotation(annotation: JsonObject): IssuedId[] {
   if (annotation.type !== "container_file_citation") return [];
   return [...idOfKind("container", annotation.container_id), ...idOfKind("file", annotation.file_id)];

@@ -5,7 +5,7 @@ import { issuedIds } from "./issued_ids.ts";
 import { sealEditsOf } from "./seals.ts";
 import { watcher } from "./watcher.ts";
 
-/** Responses as they pass. */
+/** Passes responses through. */
 export const passThrough: PassThrough = {
   prepare(request) {
     const { changed, model, outputLimit } = request;

@@ -6,13 +6,13 @@ import { isObject, listOf, textOrNull } from "../../../wire_value.ts";
 import { isLookedUp } from "../caller/looked_up_items.ts";
 import { readCarriedSeal } from "../shared/carried_seal.ts";
 
-/** Begins the ids of items, which a body may name alone: the type of a reference may be left out. */
+/** The start of an item id. A body may refer to an item by id only, without the type of a reference. */
 const ITEM_ID = /"(?:rs|msg|fc|ctc|ws)_/;
 
 /**
- * The edits by which a history becomes one of this provider's: its own proofs are unwrapped, items that carry another's
- * are left out, and the items that the gateway made for other vendors' replies stand where the body has their ids
- * alone. Source: Responses API reference, "encrypted_content", "Item reference".
+ * Edits a history for this provider. Its own signatures are unwrapped, items with signatures of others are removed, and
+ * ids of items that the gateway issued for replies of other vendors are replaced by the items.
+ * Source: Responses API reference, "encrypted_content", "Item reference".
  */
 export function sealEditsOf({ body, latin1, provider, madeItem }: PassedRequest): SealEdits {
   if (!latin1.includes(WRAPPED_SEAL_MARK) && !ITEM_ID.test(latin1)) return NO_EDITS;
@@ -20,27 +20,34 @@ export function sealEditsOf({ body, latin1, provider, madeItem }: PassedRequest)
   const losses = new Set<string>();
   listOf(body.input).forEach((item, index) => {
     if (!isObject(item)) return;
-    const made = isLookedUp(item) ? madeItem(textOrNull(item.id) ?? "") : null;
-    // Of what the gateway made, an item that says nothing itself (thoughts without a proof, a search) is of no use
-    // here.
-    const own = made === null ? ownItem(item, provider) : isLookedUp(made) ? null : ownItem(withoutId(made), provider);
+    const issued = isLookedUp(item) ? madeItem(textOrNull(item.id) ?? "") : null;
+    // An issued item without content of its own (reasoning without a signature, a search) is removed.
+    const own = issued === null
+      ? ownItem(item, provider)
+      : isLookedUp(issued)
+      ? null
+      : ownItem(withoutId(issued), provider);
     if (own !== item) edits.push({ path: ["input", index], value: own ?? undefined });
-    if (own === null) losses.add((made ?? item).type === "web_search_call" ? "web_search_call" : "reasoning_signature");
+    if (own === null) {
+      losses.add((issued ?? item).type === "web_search_call" ? "web_search_call" : "reasoning_signature");
+    }
   });
   return { edits, losses: [...losses] };
 }
 
-/** No vendor knows the ids that the gateway made; thoughts with a proof are this vendor's own. */
+/**
+ * Removes ids that the gateway issued, because no vendor knows them. Reasoning with a signature keeps the vendor's id.
+ */
 function withoutId(item: JsonObject): JsonObject {
   const { id: _made, ...others } = item;
   return item.type === "reasoning" ? item : others;
 }
 
-/** An item as this provider may see it; null where nothing of it is left. */
+/** An item with its signature unwrapped; null when the signature belongs to another provider. */
 function ownItem(item: JsonObject, provider: string): JsonObject | null {
-  const { encrypted_content: proof } = item;
-  if (isWrapped(proof)) {
-    const { seal } = readCarriedSeal(proof);
+  const { encrypted_content: signature } = item;
+  if (isWrapped(signature)) {
+    const { seal } = readCarriedSeal(signature);
     return isOwnSeal(seal, "responses", provider) ? { ...item, encrypted_content: seal.value } : null;
   }
   return item;

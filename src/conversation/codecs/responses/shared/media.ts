@@ -5,7 +5,7 @@ import { type GatewayError, invalidField } from "../../../../lib/gateway_error.t
 import { textOf, textOrNull } from "../../../wire_value.ts";
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
-const MEDIA_TYPES_BY_ENDING: readonly (readonly [ending: string, mediaType: string])[] = [
+const MEDIA_TYPES_BY_EXTENSION: readonly (readonly [extension: string, mediaType: string])[] = [
   [".txt", "text/plain"],
   [".md", "text/markdown"],
   [".csv", "text/csv"],
@@ -13,14 +13,14 @@ const MEDIA_TYPES_BY_ENDING: readonly (readonly [ending: string, mediaType: stri
   [".html", "text/html"],
 ];
 
-/** A 400 for what only the vendor's own state can resolve. */
+/** The error for a reference that only its vendor can resolve. */
 export function untranslatable(field: string, instead: string): GatewayError {
-  return invalidField(field, `cannot be translated for this model's vendor: ${instead}`);
+  return invalidField(field, `not supported for this model: ${instead}`);
 }
 
-/** @throws {GatewayError} For a provider's file id and an image that is none. */
+/** Reads an image. @throws {GatewayError} For a vendor's file id, and for data that is not an image. */
 export function readImage(part: JsonObject, path: string): ImagePart {
-  if (textOrNull(part.file_id)) throw untranslatable(`${path}.file_id`, "send the image as image_url");
+  if (textOrNull(part.file_id)) throw untranslatable(`${path}.file_id`, "send the image as image_url instead");
   const source = readAddress(textOf(part.image_url), `${path}.image_url`);
   if (source.kind === "base64" && !source.mediaType.startsWith("image/")) {
     throw invalidField(`${path}.image_url`, "expected a data URL of an image");
@@ -29,9 +29,11 @@ export function readImage(part: JsonObject, path: string): ImagePart {
   return { kind: "image", source, ...(detail ? { detail } : {}) };
 }
 
-/** @throws {GatewayError} For a provider's file id and data that is no base64. */
+/** Reads a file. @throws {GatewayError} For a vendor's file id, and for invalid base64. */
 export function readFile(part: JsonObject, path: string): FilePart {
-  if (textOrNull(part.file_id)) throw untranslatable(`${path}.file_id`, "send the file as file_data or file_url");
+  if (textOrNull(part.file_id)) {
+    throw untranslatable(`${path}.file_id`, "send the file as file_data or file_url instead");
+  }
   const name = textOrNull(part.filename);
   const data = textOf(part.file_data);
   if (data === "") return { kind: "file", source: readAddress(textOf(part.file_url), `${path}.file_url`), name };
@@ -41,16 +43,16 @@ export function readFile(part: JsonObject, path: string): FilePart {
 
 function mediaTypeOf(name: string | null): string {
   const lower = name?.toLowerCase() ?? "";
-  return MEDIA_TYPES_BY_ENDING.find(([ending]) => lower.endsWith(ending))?.[1] ?? "application/pdf";
+  return MEDIA_TYPES_BY_EXTENSION.find(([extension]) => lower.endsWith(extension))?.[1] ?? "application/pdf";
 }
 
 function readAddress(url: string, path: string): Source {
   if (url.startsWith("data:")) return readDataUrl(url, path);
   if (/^https?:\/\//i.test(url)) return { kind: "url", url, mediaType: null };
-  throw invalidField(path, "expected an http or https address or a data URL");
+  throw invalidField(path, "expected an http or https URL or a data URL");
 }
 
-/** RFC 2397; parameters between the media type and `;base64` are left out. */
+/** Reads a data URL (RFC 2397). Parameters between the media type and `;base64` are ignored. */
 function readDataUrl(url: string, path: string): Source {
   const comma = url.indexOf(",");
   const [mediaType, ...parameters] = url.slice("data:".length, Math.max(comma, 0)).split(";");
@@ -66,7 +68,7 @@ function base64Source(mediaType: string, text: string, path: string): Source {
   return { kind: "base64", mediaType, data };
 }
 
-/** The text of a plain text document, null for any other. Vendors of this form read PDF and little else. */
+/** The text of a plain text document; null for any other. Vendors of this format read few types other than PDF. */
 export function plainTextOf(file: FilePart): string | null {
   const { source } = file;
   if (source.kind !== "base64") return null;

@@ -14,19 +14,19 @@ import type { Quirks } from "../../../quirks.ts";
 import { plainTextOf, readFile, readImage } from "./media.ts";
 import { isObject, numberOrNull, objectsOf, textOf, textOrNull } from "../../../wire_value.ts";
 
-/** One part of a user's, system's or developer's message; null for an empty or unknown one. */
+/** Reads one part of a user, system or developer message; null for an empty or unknown one. */
 export function readUserPart(part: JsonObject, path: string, beyond: Set<string>): ShownPart | AudioPart | null {
   if (part.type === "input_audio") return readAudio(part, path);
   return readShown(part, path, beyond);
 }
 
-/** One part of an assistant's message; null for an empty or unknown one. */
+/** Reads one part of an assistant message; null for an empty or unknown one. */
 export function readAssistantPart(part: JsonObject, path: string, beyond: Set<string>): Part | null {
   if (part.type === "refusal") return part.refusal ? { kind: "refusal", text: textOf(part.refusal) } : null;
   return readShown(part, path, beyond);
 }
 
-/** What a tool answered: text, or a list of parts. */
+/** Reads the output of a tool: a string or a list of parts. */
 export function readOutput(output: unknown, path: string, beyond: Set<string>): ShownPart[] {
   if (typeof output === "string") return output === "" ? [] : [{ kind: "text", text: output }];
   return objectsOf(output).flatMap((part, index) => readShown(part, `${path}[${index}]`, beyond) ?? []);
@@ -60,13 +60,13 @@ function readAudio(part: JsonObject, path: string): AudioPart {
   return { kind: "audio", source: { kind: "base64", mediaType: format === "mp3" ? "audio/mpeg" : "audio/wav", data } };
 }
 
-/** The web sources of an `output_text` as a field, left out where there are none. */
+/** The web sources of an `output_text`, as a field to spread; empty where there are none. */
 export function citationsField(part: JsonObject): { citations?: readonly Citation[] } {
   const citations = citationsOf(part.annotations);
   return citations.length > 0 ? { citations } : {};
 }
 
-/** The web sources among annotations; citations of files are the vendor's own business. */
+/** The web sources among annotations. Citations of files refer to vendor state and are not read. */
 export function citationsOf(annotations: unknown): Citation[] {
   return objectsOf(annotations).filter(({ type }) => type === "url_citation").map((annotation) => ({
     url: textOf(annotation.url),
@@ -76,7 +76,7 @@ export function citationsOf(annotations: unknown): Citation[] {
   }));
 }
 
-/** The inverse of {@linkcode citationsOf}; a source without offsets is of the whole text. */
+/** The inverse of {@linkcode citationsOf}; a source without offsets covers the whole text. */
 export function annotationsOf(text: string, citations: readonly Citation[] = []): JsonObject[] {
   return citations.map(({ url, title, start, end }) => ({
     type: "url_citation",
@@ -88,17 +88,18 @@ export function annotationsOf(text: string, citations: readonly Citation[] = [])
 }
 
 /**
- * One part of a user's message.
+ * Writes one part of a user message.
  *
- * @throws {GatewayError} `invalid_request` for sound and film that this form has no place for.
+ * @throws {GatewayError} `invalid_request` for audio and video, which this format does not support.
  */
 export function writeUserPart(part: Part, losses: Set<string>): JsonObject | null {
   switch (part.kind) {
     case "audio":
-      // The clients type `input_audio`, and the vendor refuses it. Source: Responses API reference, "Input audio".
-      throw invalidField("audio", "this model's vendor does not take audio here: expected text, images or files");
+      // The official clients have a type for `input_audio`, but the vendor rejects it. Source: Responses API, "Input
+      // audio".
+      throw invalidField("audio", "this model does not support audio input; send text, images or files");
     case "video":
-      throw invalidField("video", "this model's vendor does not take video: expected text, images or files");
+      throw invalidField("video", "this model does not support video input; send text, images or files");
     case "text":
     case "image":
     case "file":
@@ -140,7 +141,7 @@ function writeFile(part: FilePart, losses: Set<string>): JsonObject {
   };
 }
 
-/** What a tool answered. A lone text goes as text, which every vendor takes. */
+/** Writes the output of a tool. A single text is sent as a string, which every vendor accepts. */
 export function writeOutput(result: ToolResultPart, quirks: Quirks, losses: Set<string>): unknown {
   if (result.cache) losses.add("cache_control");
   if (result.isError) losses.add("tool_error");

@@ -10,41 +10,41 @@ import { namespacedName, readTools } from "./tools.ts";
 import { textOf, textOrNull } from "../../../wire_value.ts";
 import { thoughtsOf } from "./wire.ts";
 
-/** What the input items of a request say. */
+/** The input items of a request in the neutral form. */
 export interface ItemsRead {
   readonly instructions: readonly TextPart[];
   readonly turns: readonly Turn[];
-  /** Tools that an `additional_tools` item offers. */
+  /** Tools of `additional_tools` items. */
   readonly tools: readonly Tool[];
 }
 
-interface Draft {
+interface DraftTurn {
   readonly role: Turn["role"];
   parts: Part[];
 }
 
 interface Reading {
   readonly instructions: TextPart[];
-  readonly turns: Draft[];
+  readonly turns: DraftTurn[];
   readonly tools: Tool[];
-  /** Neutral names of the tools of the `tools` field. */
+  /** Neutral names of the tools in the `tools` field. */
   readonly offered: ReadonlySet<string>;
-  /** The latest call of each id, and the turn it stands in. */
-  readonly calls: Map<string, { readonly turn: Draft; readonly tool: string }>;
-  /** Proofs of calls, which may come before or after the call itself. */
+  /** The latest call of each id, with its turn and tool. */
+  readonly calls: Map<string, { readonly turn: DraftTurn; readonly tool: string }>;
+  /** Signatures of calls, which may precede or follow the call. */
   readonly callSeals: Map<string, Seal>;
-  /** The tool that is read as the request's search. */
+  /** The tool that is read as the request's web search. */
   readonly search: JsonObject | null;
   readonly beyond: Set<string>;
 }
 
 /**
- * Reads input items, in order, into turns: neighbours of one role become one turn, results go to the turn after their
- * call and stand first in it, system text before the first turn becomes instructions.
+ * Reads input items into turns, in order. Adjacent items of one role form one turn. Results are moved to the turn after
+ * their call, before its other parts. System text before the first turn becomes instructions.
  *
- * @param tools Those of the `tools` field, by which a call in a namespace is known.
- * @param search The tool that is read as the request's search; null when it offers none.
- * @throws {GatewayError} `invalid_request` for items that only the vendor's own state can resolve.
+ * @param tools Those of the `tools` field, to resolve calls with a namespace.
+ * @param search The tool that is read as the request's web search; null when it offers none.
+ * @throws {GatewayError} `invalid_request` for items that only the vendor can resolve.
  */
 export function readItems(
   items: readonly JsonObject[],
@@ -63,7 +63,7 @@ export function readItems(
     beyond,
   };
   items.forEach((item, index) => readItem(item, `input[${index}]`, reading));
-  giveSeals(reading);
+  attachCallSignatures(reading);
   return reading;
 }
 
@@ -88,9 +88,9 @@ function readItem(item: JsonObject, path: string, reading: Reading): void {
       reading.tools.push(...readTools(item.tools, reading.search, reading.beyond, "input.additional_tools.tools"));
       return;
     case "item_reference":
-      throw untranslatable(path, 'send the item itself (clients do with "store": false)');
+      throw untranslatable(path, 'send the item itself instead (clients do so with "store": false)');
     case "compaction":
-      throw untranslatable(path, "send the items that it stands for");
+      throw untranslatable(path, "send the compacted items instead");
     default:
       reading.beyond.add(`input.${textOf(kind)}`);
   }
@@ -111,13 +111,13 @@ function readMessage(item: JsonObject, path: string, reading: Reading): void {
   }
 }
 
-function add(role: "user" | "assistant", part: Part, reading: Reading): Draft {
+function add(role: "user" | "assistant", part: Part, reading: Reading): DraftTurn {
   const last = reading.turns.at(-1);
   if (last?.role === role) {
     last.parts.push(part);
     return last;
   }
-  const turn: Draft = { role, parts: [part] };
+  const turn: DraftTurn = { role, parts: [part] };
   reading.turns.push(turn);
   return turn;
 }
@@ -137,7 +137,7 @@ function readCall(item: JsonObject, custom: boolean, reading: Reading): void {
   reading.calls.set(callId, { turn, tool });
 }
 
-/** A namespace that this request no more offers still tells tools of one name apart. */
+/** The name of a called tool. A namespace that is no longer offered still distinguishes tools of one name. */
 function calledTool(namespace: string, name: string, { offered, tools }: Reading): string {
   const inner = namespacedName(namespace, name);
   const isPlain = namespace === "" || offered.has(name) || tools.some((tool) => tool.name === name);
@@ -164,26 +164,26 @@ function readResult(item: JsonObject, path: string, custom: boolean, reading: Re
   turn.parts.splice(firstOther < 0 ? turn.parts.length : firstOther, 0, result);
 }
 
-/** The user turn that answers a turn's calls, made where a system text or nothing follows. */
-function turnAfter(turn: Draft, reading: Reading): Draft {
+/** The user turn after a turn, inserted if a system turn or nothing follows. */
+function turnAfter(turn: DraftTurn, reading: Reading): DraftTurn {
   const next = reading.turns.indexOf(turn) + 1;
   const present = reading.turns[next];
   if (present?.role === "user") return present;
-  const made: Draft = { role: "user", parts: [] };
+  const made: DraftTurn = { role: "user", parts: [] };
   reading.turns.splice(next, 0, made);
   return made;
 }
 
 function readReasoning(item: JsonObject, reading: Reading): void {
   const text = thoughtsOf(item);
-  const proof = textOrNull(item.encrypted_content);
+  const signature = textOrNull(item.encrypted_content);
   const id = textOrNull(item.id);
   const named = id ? { id } : {};
-  if (proof === null) {
+  if (signature === null) {
     if (text !== "") add("assistant", { kind: "reasoning", text, ...named }, reading);
     return;
   }
-  const { seal, bearer } = readCarriedSeal(proof);
+  const { seal, bearer } = readCarriedSeal(signature);
   switch (bearer.kind) {
     case "call":
       reading.callSeals.set(bearer.callId, seal);
@@ -203,8 +203,8 @@ function sealLastText(seal: Seal, reading: Reading): void {
   if (turn && at >= 0) turn.parts[at] = { ...turn.parts[at], seal } as TextPart;
 }
 
-/** Gives their proofs back to the calls, now that all are read. */
-function giveSeals({ turns, callSeals }: Reading): void {
+/** Attaches signatures to their calls, after all items were read. */
+function attachCallSignatures({ turns, callSeals }: Reading): void {
   if (callSeals.size === 0) return;
   for (const turn of turns) {
     turn.parts = turn.parts.map((part) => {
@@ -226,7 +226,7 @@ function readPicture(item: JsonObject, reading: Reading): void {
   else reading.beyond.add("input.image_generation_call");
 }
 
-/** The picture of an `image_generation_call`, null while it has none. */
+/** The image of an `image_generation_call`; null while it has none. */
 export function pictureOf(item: JsonObject): Extract<Part, { kind: "image" }> | null {
   const data = textOf(item.result);
   if (data === "") return null;
@@ -234,9 +234,9 @@ export function pictureOf(item: JsonObject): Extract<Part, { kind: "image" }> | 
   return { kind: "image", source: { kind: "base64", mediaType, data } };
 }
 
-/** @throws {GatewayError} When the list holds anything but objects, which the check has ruled out. */
+/** The input as items. @throws {GatewayError} If it is neither a string nor an array. */
 export function itemsOf(input: unknown): JsonObject[] {
   if (typeof input === "string") return [{ type: "message", role: "user", content: input }];
   if (Array.isArray(input)) return input as JsonObject[];
-  throw invalidField("input", "expected text or an array of items");
+  throw invalidField("input", "expected a string or an array of items");
 }

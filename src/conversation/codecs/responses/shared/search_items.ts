@@ -2,20 +2,20 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { SearchOrigin, WebSearchPart } from "../../../web_search.ts";
 import { isObject, listOf, objectsOf, parsedOrNull, textOf, textOrNull } from "../../../wire_value.ts";
 
-/** What every vendor of this form that tells a search at all tells by. */
-const BARE: SearchOrigin = { form: "responses", issuer: null };
+/** The origin of all searches in this format. */
+const ORIGIN: SearchOrigin = { form: "responses", issuer: null };
 
 /**
- * The search that a `web_search_call` tells; null for a page that was opened or looked through. Its pages are there
- * where `include` asked for `web_search_call.action.sources`, without titles. One vendor tells the query in
- * `arguments`. Source: Responses API reference, "Web search call"; xAI API reference.
+ * Reads the search of a `web_search_call`; null for a page that was opened or searched. Its pages are included if
+ * `include` requested `web_search_call.action.sources`, without titles. One vendor sends the query in `arguments`.
+ * Source: Responses API reference, "Web search call"; xAI API reference.
  */
 export function readSearchItem(item: JsonObject): WebSearchPart | null {
   const action = isObject(item.action) ? item.action : {};
   if ((action.type ?? "search") !== "search") return null;
-  const told = parsedOrNull(textOf(item.arguments));
+  const callArguments = parsedOrNull(textOf(item.arguments));
   const queries = listOf(action.queries).filter((query) => typeof query === "string" && query !== "") as string[];
-  const query = textOrNull(action.query) || (isObject(told) ? textOrNull(told.query) : null);
+  const query = textOrNull(action.query) || (isObject(callArguments) ? textOrNull(callArguments.query) : null);
   const sources = Array.isArray(action.sources)
     ? objectsOf(action.sources).filter(({ url }) => typeof url === "string")
     : null;
@@ -25,11 +25,11 @@ export function readSearchItem(item: JsonObject): WebSearchPart | null {
     queries: queries.length > 0 ? queries : query ? [query] : [],
     results: sources && sources.map(({ url, title }) => ({ url: textOf(url), title: textOrNull(title), age: null })),
     failure: item.status === "failed" ? "unavailable" : null,
-    origin: BARE,
+    origin: ORIGIN,
   };
 }
 
-/** The action of a search; without pages that nobody told. */
+/** The action of a search, without pages that were not reported. */
 function searchAction({ queries, results }: WebSearchPart): JsonObject {
   return {
     type: "search",
@@ -39,7 +39,7 @@ function searchAction({ queries, results }: WebSearchPart): JsonObject {
   };
 }
 
-/** The item of a search in a reply. */
+/** The output item of a search. */
 export function searchItem(id: string, search: WebSearchPart): JsonObject {
   const status = search.failure === null ? "completed" : "failed";
   return { id, type: "web_search_call", status, action: searchAction(search) };

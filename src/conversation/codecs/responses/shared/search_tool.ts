@@ -5,28 +5,28 @@ import { readUserLocation, searchToWrite, textsOrNull, writeUserLocation } from 
 import type { SearchSetting, WebSearch } from "../../../web_search.ts";
 import { isAbsent, isObject, listOf, numberOrNull, objectsOf, textOrNull } from "../../../wire_value.ts";
 
-/** True for a tool, or a choice of one, that is the vendor's search, by any of its names. */
+/** True for the web search tool, or a choice of it, by any of its names. */
 function isSearchTool({ type }: JsonObject): boolean {
   return typeof type === "string" && /^web_search(_preview)?(_\d{4}_\d{2}_\d{2})?$/.test(type);
 }
 
-const READ = new Set(["type", "filters", "search_context_size", "user_location"]);
+const READ_FIELDS = new Set(["type", "filters", "search_context_size", "user_location"]);
 const FILTERS: Readonly<Record<string, SearchSetting>> = {
   allowed_domains: "allowedDomains",
   blocked_domains: "blockedDomains",
 };
 
-/** A tool, and where it stands in a request. */
+/** A tool with its position in a request. */
 export interface PlacedTool {
   /** The tool as it was sent. */
   readonly tool: JsonObject;
-  /** For errors: `tools[0]`, `input[2].tools[0]`. */
+  /** Its path, for errors: `tools[0]`, `input[2].tools[0]`. */
   readonly field: string;
-  /** For the names of losses: `tools.web_search`, `input.additional_tools.tools.web_search`. */
+  /** Its name among dropped fields: `tools.web_search`, `input.additional_tools.tools.web_search`. */
   readonly name: string;
 }
 
-/** The tools of a checked request: its own, then those that items of its input add. */
+/** The tools of a checked request: its own, then those that input items add. */
 function* toolsIn({ tools, input }: JsonObject): Generator<PlacedTool> {
   yield* placed(tools, "tools", "tools");
   for (const [index, item] of listOf(input).entries()) {
@@ -41,14 +41,14 @@ function* placed(tools: unknown, field: string, path: string): Generator<PlacedT
   }
 }
 
-/** The tool of a checked request that is read as its search: the first one; null when there is none. */
+/** The first web search tool of a checked request; null when there is none. */
 export function searchToolIn(body: JsonObject): PlacedTool | null {
   return toolsIn(body).find(({ tool }) => isSearchTool(tool)) ?? null;
 }
 
-/** The search that a checked request offers and its `tool_choice` allows; null when there is none. */
+/** The web search that a checked request offers and its `tool_choice` allows; null when there is none. */
 export function readSearch(body: JsonObject): WebSearch | null {
-  const { tool_choice: choice, max_tool_calls: most, include } = body;
+  const { tool_choice: choice, max_tool_calls: maxCalls, include } = body;
   const offered = searchToolIn(body);
   if (offered === null || !isAllowed(choice)) return null;
   const { tool, field, name } = offered;
@@ -57,7 +57,7 @@ export function readSearch(body: JsonObject): WebSearch | null {
     field,
     name,
     isForced: isForcedBy(choice, toolsIn(body).drop(1).next().done === true),
-    maxUses: numberOrNull(most),
+    maxUses: numberOrNull(maxCalls),
     allowedDomains: textsOrNull(filters.allowed_domains),
     blockedDomains: textsOrNull(filters.blocked_domains),
     contextSize: textOrNull(tool.search_context_size),
@@ -72,8 +72,8 @@ export function readSearch(body: JsonObject): WebSearch | null {
     ...(listOf(include).includes("web_search_call.action.sources") ? { wantsPages: "include" } : {}),
     sent: { form: "responses", tool },
     beyond: [
-      ...fieldsBeyond(tool, READ).map((field) => `${name}.${field}`),
-      ...fieldsBeyond(filters, new Set(Object.keys(FILTERS))).map((field) => `${name}.filters.${field}`),
+      ...otherFields(tool, READ_FIELDS).map((field) => `${name}.${field}`),
+      ...otherFields(filters, new Set(Object.keys(FILTERS))).map((field) => `${name}.filters.${field}`),
     ],
   };
 }
@@ -89,23 +89,23 @@ function isForcedBy(choice: unknown, isOnly: boolean): boolean {
   return choice.mode === "required" && objectsOf(choice.tools).every(isSearchTool);
 }
 
-function fieldsBeyond(object: JsonObject, known: ReadonlySet<string>): string[] {
+function otherFields(object: JsonObject, known: ReadonlySet<string>): string[] {
   return Object.keys(object).filter((field) => !isAbsent(object[field]) && !known.has(field));
 }
 
-const TAKES = ["allowedDomains", "contextSize", "userLocation"] as const;
+const SUPPORTED_SETTINGS = ["allowedDomains", "contextSize", "userLocation"] as const;
 
-/** The search of a request as this form offers it. */
+/** The web search of a request in this format. */
 export interface WrittenSearch {
   readonly tool: JsonObject;
-  /** `tool_choice`; null where the caller does not insist. */
+  /** `tool_choice`; null unless the search is required. */
   readonly choice: JsonObject | null;
   /** Other fields of the request. */
   readonly fields: JsonObject;
 }
 
 /**
- * The tool for a conversation's search; null when it offers none.
+ * The tool for a conversation's web search; null when it offers none.
  *
  * @throws {GatewayError} As {@linkcode searchToWrite}.
  */
@@ -114,8 +114,8 @@ export function writeSearch(
   { searches, quirks }: RequestTarget,
   losses: Set<string>,
 ): WrittenSearch | null {
-  const takesLimit = !quirks.has("no_max_tool_calls");
-  const takes = takesLimit ? [...TAKES, "maxUses" as const] : TAKES;
+  const supportsLimit = !quirks.has("no_max_tool_calls");
+  const takes = supportsLimit ? [...SUPPORTED_SETTINGS, "maxUses" as const] : SUPPORTED_SETTINGS;
   const search = searchToWrite(conversation, searches === true, { form: "responses", takes }, losses);
   if (search === null) return null;
   const tool = search.sent.form === "responses" ? search.sent.tool : searchTool(search);
@@ -123,7 +123,7 @@ export function writeSearch(
   return {
     tool,
     choice: search.isForced ? { type: tool.type } : null,
-    fields: takesLimit && maxUses !== null ? { max_tool_calls: maxUses } : {},
+    fields: supportsLimit && maxUses !== null ? { max_tool_calls: maxUses } : {},
   };
 }
 

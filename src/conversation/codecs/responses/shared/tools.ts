@@ -9,18 +9,18 @@ import { toolsAmong } from "../../../tools_among.ts";
 import { isObject, objectsOf, textOf, textOrNull } from "../../../wire_value.ts";
 
 /**
- * Between a namespace and the name of a tool in it. No vendor allows it in a name, so that it can only come from here,
- * and every form that cannot say namespaces rewrites such a name and maps it back.
+ * Separates a namespace from the name of a tool in it. No vendor allows the character in names, so it only comes from
+ * here. Formats without namespaces sanitize such a name and map it back.
  */
-const NAMESPACE_MARK = "/";
+const NAMESPACE_SEPARATOR = "/";
 
-const LONGEST_CALL_ID = 64;
+const MAX_CALL_ID_CHARACTERS = 64;
 
 /**
- * Tools as a request offers them; kinds that the vendor runs itself are named in `beyond`.
+ * Reads the tools of a request. Tools run by the vendor are added to `beyond`.
  *
- * @param search The tool that is read as the request's search; null when it offers none.
- * @param path Where they stand: `tools`, or below an item.
+ * @param search The tool that is read as the request's web search; null when it offers none.
+ * @param path The path of the tools: `tools`, or below an item.
  */
 export function readTools(
   tools: unknown,
@@ -62,18 +62,18 @@ function readFunction(tool: JsonObject, name: string): Tool {
   };
 }
 
-/** The neutral name of a tool that stands in a namespace. */
+/** The neutral name of a tool in a namespace. */
 export function namespacedName(namespace: string, name: string): string {
-  return `${namespace}${NAMESPACE_MARK}${name}`;
+  return `${namespace}${NAMESPACE_SEPARATOR}${name}`;
 }
 
-/** A neutral name as the caller knows it: with the namespace apart, where it has one. */
+/** The caller's name of a tool, with its namespace separate if it has one. */
 export function callerNameOf(tool: string): { name: string; namespace?: string } {
-  const mark = tool.indexOf(NAMESPACE_MARK);
-  return mark < 0 ? { name: tool } : { name: tool.slice(mark + 1), namespace: tool.slice(0, mark) };
+  const separator = tool.indexOf(NAMESPACE_SEPARATOR);
+  return separator < 0 ? { name: tool } : { name: tool.slice(separator + 1), namespace: tool.slice(0, separator) };
 }
 
-/** `tool_choice`; null for a vendor's own tool, which is named in `beyond`. */
+/** Reads `tool_choice`; null for a tool run by the vendor, which is added to `beyond`. */
 export function readToolChoice(choice: unknown, beyond: Set<string>): ToolChoice | null {
   if (choice === "auto" || choice === "none" || choice === "required") return { kind: choice };
   if (!isObject(choice)) return null;
@@ -87,7 +87,7 @@ export function readToolChoice(choice: unknown, beyond: Set<string>): ToolChoice
 }
 
 /**
- * A name that this form allows for a tool: letters, digits, `_` and `-`, at most 64.
+ * A tool's name in the alphabet of this format: letters, digits, `_` and `-`, at most 64 characters.
  * Source: Responses API reference, "Function".
  */
 export function wireToolName(name: string): string {
@@ -95,17 +95,17 @@ export function wireToolName(name: string): string {
 }
 
 /**
- * A call's id as this form allows it: at most 64 characters, the last of a longer one being a hash of the whole.
+ * A call's id of at most 64 characters; a longer one is cut and ends in a hash of the whole.
  * Source: Responses API reference, "call_id".
  */
 export function wireCallId(callId: string): string {
   if (callId === "") return "call";
-  return cutWord(callId, LONGEST_CALL_ID);
+  return cutWord(callId, MAX_CALL_ID_CHARACTERS);
 }
 
 /**
- * One tool of a request. `strict` is always said, because leaving it out means true here and false everywhere else;
- * it is said to be false where the schema would be refused.
+ * Writes one tool. `strict` is always set, because its default is true in this format and false in others. It is false
+ * for a schema that the vendor rejects as strict.
  */
 export function writeTool(tool: Tool, name: string, quirks: Quirks, losses: Set<string>): JsonObject {
   const described = tool.description === null ? {} : { description: tool.description };
@@ -127,7 +127,7 @@ function parametersOf(parameters: JsonSchema | null, losses: Set<string>): JsonS
   return schema;
 }
 
-/** The tools and how they are to be chosen, of a request for a vendor. */
+/** The tools and tool choice of a request. */
 export interface WrittenTools {
   readonly fields: JsonObject;
   /** The vendor's name of a tool by its neutral name. */
@@ -137,9 +137,9 @@ export interface WrittenTools {
 }
 
 /**
- * Tools and choice of a request.
+ * Writes the tools and tool choice of a request.
  *
- * @param search The vendor's own search, offered behind the caller's tools.
+ * @param search The web search run by the vendor, offered after the caller's tools.
  */
 export function writeTools(
   conversation: Conversation,
@@ -154,8 +154,8 @@ export function writeTools(
     return name;
   };
   const choice = conversation.toolChoice;
-  const offersAllowedAlone = quirks.has("no_allowed_tools");
-  const offered = offersAllowedAlone && choice?.kind === "allowed"
+  const offersOnlyAllowed = quirks.has("no_allowed_tools");
+  const offered = offersOnlyAllowed && choice?.kind === "allowed"
     ? toolsAmong(conversation.tools, choice.tools)
     : conversation.tools;
   if (offered.length === 0 && search === null) {
@@ -167,7 +167,7 @@ export function writeTools(
   const fields: JsonObject = { tools: search === null ? own : [...own, search.tool], ...search?.fields };
   if (search?.choice) fields.tool_choice = search.choice;
   else if (choice !== null) {
-    fields.tool_choice = offersAllowedAlone && choice.kind === "allowed"
+    fields.tool_choice = offersOnlyAllowed && choice.kind === "allowed"
       ? choice.mode
       : withSearchAllowed(writeToolChoice(choice, offered, nameOf), search);
   }
@@ -191,7 +191,7 @@ export function writeToolChoice(choice: ToolChoice, tools: readonly Tool[], name
   }
 }
 
-/** Where a search is offered, a choice among some tools allows it too: one that does not is read as offering none. */
+/** Adds the search to a choice among allowed tools: without it the vendor would not search. */
 function withSearchAllowed(choice: unknown, search: WrittenSearch | null): unknown {
   if (search === null || !isObject(choice) || choice.type !== "allowed_tools") return choice;
   return { ...choice, tools: [...objectsOf(choice.tools), { type: search.tool.type }] };

@@ -14,8 +14,9 @@ import {
 import { isObject } from "../../../wire_value.ts";
 
 /**
- * The usage of a response object. `input_tokens` holds the cached and the newly cached ones, `output_tokens` holds
- * reasoning; a vendor whose total says more than the sum leaves reasoning out of the output, and the total is right.
+ * The usage of a response object. `input_tokens` includes cached tokens and cache writes, `output_tokens` includes
+ * reasoning. If a vendor's total exceeds the sum by the reasoning tokens, it excluded them from the output; they are
+ * added.
  * Source: Responses API reference, "ResponseUsage".
  */
 export function readUsage(body: unknown): Usage | null {
@@ -26,16 +27,16 @@ export function readUsage(body: unknown): Usage | null {
   const prompt = readCounter(usage.input_tokens);
   const read = Math.min(readCounter(inputDetails.cached_tokens), prompt);
   const written = Math.min(readCounter(inputDetails.cache_write_tokens), prompt - read);
-  const reported = readCounter(usage.output_tokens);
+  const output = readCounter(usage.output_tokens);
   const reasoning = readCounter(outputDetails.reasoning_tokens);
-  const missing = readCounter(usage.total_tokens) - prompt - reported;
+  const missing = readCounter(usage.total_tokens) - prompt - output;
   const tokens: Usage = {
     freshTokens: prompt - read - written,
     cacheReadTokens: read,
     cacheWrite5mTokens: written,
     cacheWrite1hTokens: 0,
     toolPromptTokens: 0,
-    ...outputSideOf(missing > 0 && missing === reasoning ? reported + missing : reported, reasoning),
+    ...outputSideOf(missing > 0 && missing === reasoning ? output + missing : output, reasoning),
   };
   const medium = (name: string) => mediumTokensOf(readCounter(inputDetails[name]), null, tokens);
   const [audio, image] = [medium("audio_tokens"), medium("image_tokens")];
@@ -61,18 +62,18 @@ export function readUsage(body: unknown): Usage | null {
   return withTier(withHosted(checked, hosted), body.service_tier);
 }
 
-/** Searches that the usage counts. Source: xAI API reference, "server_side_tool_usage_details". */
+/** Searches counted in the usage. Source: xAI API reference, "server_side_tool_usage_details". */
 function searchesIn({ server_side_tool_usage_details: details }: JsonObject): number {
   if (!isObject(details)) return 0;
   return readCounter(details.web_search_calls) + readCounter(details.x_search_calls);
 }
 
-/** Nothing done yet. */
+/** Counters of a response without hosted work. */
 export function newHostedWork(): ContentCounters {
   return { webSearches: 0, imagesMade: 0 };
 }
 
-/** Counts an output item that has ended. Opening a found page, or looking through it, is no search. */
+/** Counts a finished output item. Opening or searching a page that was found is not a web search. */
 export function noteHosted(work: ContentCounters, item: unknown): void {
   if (!isObject(item) || item.status === "failed") return;
   const isSearch = item.type === "web_search_call" &&
@@ -81,12 +82,12 @@ export function noteHosted(work: ContentCounters, item: unknown): void {
   if (item.type === "image_generation_call" && typeof item.result === "string") work.imagesMade++;
 }
 
-/** The usage with what the output items tell, where it tells less itself. */
+/** The usage with counts raised to those of the output items. */
 export function withHosted<U extends Usage | null>(usage: U, work: ContentCounters): U {
   return withAtLeast(usage, work);
 }
 
-/** The inverse of {@linkcode readUsage}; the lifetimes of cache writes and the prompts of tools are summed up. */
+/** The inverse of {@linkcode readUsage}. Cache writes of both lifetimes, and prompts of tools, are added up. */
 export function writeUsage(usage: Usage): JsonObject {
   const prompt = promptTokensOf(usage);
   return {

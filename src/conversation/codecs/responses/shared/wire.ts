@@ -1,14 +1,15 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import { objectsOf, textOf } from "../../../wire_value.ts";
 
-/** The text of several summaries or thoughts of one reasoning item is one text, parted by an empty line. */
+/** Separates several summaries or texts of one reasoning item when they are joined. */
 export const THOUGHT_SEPARATOR = "\n\n";
 
 /**
- * The text of a reasoning item: its own words where the vendor shows them (`reasoning_text`), else the summary.
+ * The text of a reasoning item: the reasoning itself if the vendor returns it (`reasoning_text`), otherwise the
+ * summary.
  * Source: Responses API reference, "Reasoning"; `content` is null in the history of some clients.
  */
 export function thoughtsOf(item: JsonObject): string {
-  const words = objectsOf(item.content).map((part) => textOf(part.text)).join(THOUGHT_SEPARATOR);
-  return words || objectsOf(item.summary).map((part) => textOf(part.text)).join(THOUGHT_SEPARATOR);
+  const text = objectsOf(item.content).map((part) => textOf(part.text)).join(THOUGHT_SEPARATOR);
+  return text || objectsOf(item.summary).map((part) => textOf(part.text)).join(THOUGHT_SEPARATOR);
 }

@@ -4,24 +4,24 @@ import { defaultErrorFields, vendorWordOf } from "../../../default_error.ts";
 import type { ErrorCode, GatewayError } from "../../../../lib/gateway_error.ts";
 import { isAbsent, isObject, textOf, textOrNull } from "../../../wire_value.ts";
 
-/** Words of `response.error.code` that clients branch on; all others are told as `server_error`. */
+/** Values of `response.error.code` that clients handle; all others become `server_error`. */
 const RESPONSE_ERROR_CODES: Partial<Record<ErrorCode, string>> = {
   rate_limited: "rate_limit_exceeded",
   insufficient_credits: "insufficient_quota",
   invalid_request: "invalid_prompt",
 };
 
-/** `error` of a failed response object. Source: Responses API reference, "ResponseError". */
+/** The `error` of a failed response object. Source: Responses API reference, "ResponseError". */
 export function responseErrorOf(error: GatewayError): JsonObject {
   const { message, type } = defaultErrorFields(error);
-  const word = vendorWordOf(error) ?? RESPONSE_ERROR_CODES[error.code];
-  return { code: word ?? "server_error", message, type };
+  const errorCode = vendorWordOf(error) ?? RESPONSE_ERROR_CODES[error.code];
+  return { code: errorCode ?? "server_error", message, type };
 }
 
-const LONGEST_MESSAGE = 2000;
+const MAX_MESSAGE_CHARACTERS = 2000;
 
 /**
- * What a vendor's error body says: `{error: {message, type, code, param}}` and its dialects (`error` as text, the
+ * Reads a vendor's error body: `{error: {message, type, code, param}}` and its dialects (`error` as a string, the
  * fields at the top, a list of one, a failed response object). Anything else has no message.
  */
 export function readError(body: unknown): VendorError {
@@ -36,13 +36,13 @@ export function readError(body: unknown): VendorError {
 }
 
 function vendorError(text: string, code: string | null, field: string | null): VendorError {
-  const message = text.trimStart().startsWith("<") ? "" : text.slice(0, LONGEST_MESSAGE);
+  const message = text.trimStart().startsWith("<") ? "" : text.slice(0, MAX_MESSAGE_CHARACTERS);
   return { message, code, field, retryAfterSeconds: retryAfterOf(message) };
 }
 
 const SECONDS_PER = { ms: 0.001, s: 1, m: 60 } as const;
 
-/** Rate limits name the wait in words only: `Please try again in 1.5s`. */
+/** The delay before a retry, which rate limits state only in the message: `Please try again in 1.5s`. */
 function retryAfterOf(message: string): number | null {
   const [, amount, unit] = /try again in (\d+(?:\.\d+)?) ?(ms|s|m)/i.exec(message) ?? [];
   if (amount === undefined || unit === undefined) return null;

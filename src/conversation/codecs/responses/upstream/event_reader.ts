@@ -25,8 +25,8 @@ import { THOUGHT_SEPARATOR, thoughtsOf } from "../shared/wire.ts";
 
 type Read = (event: JsonObject, reading: Reading) => ReplyEvent[];
 
-/** What each kind of event means; kinds that are missing here mean nothing for the reply. */
-const READS: ReadonlyMap<unknown, Read> = new Map<unknown, Read>([
+/** The reader of each kind of event; other kinds are ignored. */
+const READERS: ReadonlyMap<unknown, Read> = new Map<unknown, Read>([
   ["response.created", () => []],
   ["response.in_progress", () => []],
   ["response.queued", () => []],
@@ -38,8 +38,8 @@ const READS: ReadonlyMap<unknown, Read> = new Map<unknown, Read>([
   ["response.output_text.done", (event, reading) => textDone(event, "text", textOf(event.text), reading)],
   ["response.refusal.delta", (event, reading) => textDelta(event, "refusal", reading)],
   ["response.refusal.done", (event, reading) => textDone(event, "refusal", textOf(event.refusal), reading)],
-  ["response.reasoning_summary_text.delta", (event, reading) => thoughtDelta(event, "summary", reading)],
-  ["response.reasoning_text.delta", (event, reading) => thoughtDelta(event, "words", reading)],
+  ["response.reasoning_summary_text.delta", (event, reading) => reasoningDelta(event, "summary", reading)],
+  ["response.reasoning_text.delta", (event, reading) => reasoningDelta(event, "content", reading)],
   ["response.function_call_arguments.delta", inputDelta],
   ["response.custom_tool_call_input.delta", inputDelta],
   ["response.output_item.done", (event, reading) => {
@@ -49,7 +49,7 @@ const READS: ReadonlyMap<unknown, Read> = new Map<unknown, Read>([
   ["response.completed", finish],
   ["response.incomplete", finish],
   ["response.failed", (event) => [errorEvent(isObject(event.response) ? event.response : event)]],
-  ["response.cancelled", () => [errorEvent({ message: "The vendor cancelled the response" })]],
+  ["response.cancelled", () => [errorEvent({ message: "The provider cancelled the response" })]],
   ["error", (event) => [errorEvent(event)]],
 ]);
 
@@ -58,7 +58,7 @@ export function eventReader(): EventReader {
   const reading = newReading();
   return {
     read: (frame) => reading.ended ? [] : readFrame(frame, reading),
-    // The form has an end mark: a stream that did not show it was cut.
+    // The format has an end marker: a stream without it was cut off.
     end: () => reading.ended ? [] : closeAll(reading),
   };
 }
@@ -68,7 +68,7 @@ function readFrame(frame: Frame, reading: Reading): ReplyEvent[] {
   const event: unknown = JSON.parse(frame.data);
   if (!isObject(event)) return [];
   const type = event.type ?? (isObject(event.error) ? "error" : frame.event);
-  const read = READS.get(type);
+  const read = READERS.get(type);
   if (!read) return [];
   const events = read(event, reading);
   const failed = events.some((one) => one.type === "error");
@@ -76,7 +76,7 @@ function readFrame(frame: Frame, reading: Reading): ReplyEvent[] {
   return reading.started || failed ? events : [...start(event, reading), ...events];
 }
 
-/** The start, made from whatever event comes first: not every vendor sends `response.created`. */
+/** The `start` event, from whatever event comes first: some vendors do not send `response.created`. */
 function start(event: JsonObject, reading: Reading): ReplyEvent[] {
   reading.started = true;
   const response = isObject(event.response) ? event.response : {};
@@ -93,7 +93,7 @@ function openOutputItem(event: JsonObject, reading: Reading): ReplyEvent[] {
   const item = itemAt(event, reading);
   const wire = isObject(event.item) ? event.item : {};
   const opening = callOpening(wire);
-  // Without id and name it is opened by its last event, which has all.
+  // Without id and name it is opened by its last event, which has both.
   return opening?.callId && opening.tool ? ensurePart(item, 0, opening, reading).events : [];
 }
 
@@ -116,7 +116,7 @@ function textDelta(event: JsonObject, kind: "text" | "refusal", reading: Reading
   return [...events, ...more(part, textOf(event.delta), readTokenLogprobs(event.logprobs))];
 }
 
-/** The part stays open: its sources may still come. */
+/** The part stays open, because its citations may follow. */
 function textDone(event: JsonObject, kind: "text" | "refusal", whole: string, reading: Reading): ReplyEvent[] {
   const at = numberOrNull(event.content_index) ?? 0;
   const { part, events } = ensurePart(itemAt(event, reading), at, { kind }, reading);
@@ -134,7 +134,7 @@ function closeContent(event: JsonObject, reading: Reading): ReplyEvent[] {
   return closePart(itemAt(event, reading), numberOrNull(event.content_index) ?? 0, content, reading);
 }
 
-/** Ends a part of a message with its whole content at hand. */
+/** Ends a part of a message, given its whole content. */
 function closePart(item: ReadItem, at: number, content: JsonObject, reading: Reading): ReplyEvent[] {
   const kind = content.type === "output_text" ? "text" : content.type === "refusal" ? "refusal" : null;
   if (kind === null) return [];
@@ -144,14 +144,14 @@ function closePart(item: ReadItem, at: number, content: JsonObject, reading: Rea
   return [...events, ...rest(part, whole), ...endPart(part)];
 }
 
-function thoughtDelta(event: JsonObject, word: "summary" | "words", reading: Reading): ReplyEvent[] {
+function reasoningDelta(event: JsonObject, source: "summary" | "content", reading: Reading): ReplyEvent[] {
   const item = itemAt(event, reading);
-  const at = numberOrNull(word === "summary" ? event.summary_index : event.content_index) ?? 0;
-  item.thoughts ??= { word, index: at };
-  if (item.thoughts.word !== word) return [];
+  const at = numberOrNull(source === "summary" ? event.summary_index : event.content_index) ?? 0;
+  item.reasoning ??= { source, index: at };
+  if (item.reasoning.source !== source) return [];
   const { part, events } = ensurePart(item, 0, reasoningOpening(textOrNull(event.item_id)), reading);
-  const isNext = item.thoughts.index !== at && part.length > 0;
-  item.thoughts.index = at;
+  const isNext = item.reasoning.index !== at && part.length > 0;
+  item.reasoning.index = at;
   return [...events, ...more(part, (isNext ? THOUGHT_SEPARATOR : "") + textOf(event.delta))];
 }
 
@@ -164,7 +164,7 @@ function inputDelta(event: JsonObject, reading: Reading): ReplyEvent[] {
   return part ? more(part, textOf(event.delta)) : [];
 }
 
-/** The last event of an item holds all of it: what the events before it left out is given now. */
+/** Reads the last event of an item. It has the whole item, so that anything missing from earlier events is added. */
 function closeOutputItem(event: JsonObject, reading: Reading): ReplyEvent[] {
   const item = itemAt(event, reading);
   const wire = isObject(event.item) ? event.item : {};
@@ -196,13 +196,13 @@ function closeMessage(item: ReadItem, wire: JsonObject, reading: Reading): Reply
 
 function closeReasoning(item: ReadItem, wire: JsonObject, reading: Reading): ReplyEvent[] {
   const value = textOrNull(wire.encrypted_content);
-  const whole = item.thoughts?.word === "summary" ? thoughtsOf({ summary: wire.summary }) : thoughtsOf(wire);
+  const whole = item.reasoning?.source === "summary" ? thoughtsOf({ summary: wire.summary }) : thoughtsOf(wire);
   if (!item.parts.has(0) && whole === "" && value === null) return [];
   const { part, events } = ensurePart(item, 0, reasoningOpening(textOrNull(wire.id)), reading);
-  const proof: ReplyEvent[] = value === null || part.ended
+  const signature: ReplyEvent[] = value === null || part.ended
     ? []
     : [{ type: "part-seal", index: part.index, seal: { form: "responses", issuer: null, value } }];
-  return [...events, ...rest(part, whole), ...proof, ...endPart(part)];
+  return [...events, ...rest(part, whole), ...signature, ...endPart(part)];
 }
 
 function closeCall(item: ReadItem, wire: JsonObject, reading: Reading): ReplyEvent[] {
@@ -223,7 +223,7 @@ function finish(event: JsonObject, reading: Reading): ReplyEvent[] {
   return [...events, { type: "finish", stop, usage: withHosted(readUsage(response), reading.hosted) }];
 }
 
-/** HTTP statuses of the words that vendors use in the middle of a stream. */
+/** HTTP statuses of error codes in streams. */
 const STATUSES: ReadonlyMap<string, number> = new Map([
   ["rate_limit_exceeded", 429],
   ["insufficient_quota", 429],
@@ -232,11 +232,11 @@ const STATUSES: ReadonlyMap<string, number> = new Map([
   ["invalid_request_error", 400],
 ]);
 
-/** Fields at the top as documented, in `error` as recorded, or in the `error` of a failed response. */
+/** Reads a failure: fields at the top (as documented), in `error` (as recorded), or in a failed response. */
 function errorEvent(body: JsonObject): ReplyEvent {
   const { message, code } = readError(body);
   const type = textOf(isObject(body.error) ? body.error.type : body.type);
-  const text = message || "The vendor reported a failure without a message";
+  const text = message || "The provider reported a failure without a message";
   const status = STATUSES.get(code ?? "") ?? STATUSES.get(type) ?? null;
   return { type: "error", message: text, vendorCode: code, status };
 }

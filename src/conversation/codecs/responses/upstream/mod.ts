@@ -9,7 +9,7 @@ import { readReply } from "./read_reply.ts";
 import { TIER_WORDS } from "./tier_words.ts";
 import { searchesByName, writeRequest } from "./write_request.ts";
 
-/** Responses of their author and of vendors that resemble it. Source: Responses API reference. */
+/** The vendor side of the Responses API, for OpenAI and compatible vendors. Source: Responses API reference. */
 export const upstream: UpstreamFormat = {
   name: "responses",
   author: "openai",

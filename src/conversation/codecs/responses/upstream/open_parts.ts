@@ -6,48 +6,47 @@ import type { ContentCounters } from "../../../usage.ts";
 import { numberOrNull } from "../../../wire_value.ts";
 import { newHostedWork } from "../shared/usage.ts";
 
-/** A neutral part while it is read. */
+/** A part that is being read. */
 export interface OpenPart {
-  /** Its number in the reply, by the order of opening. */
+  /** Its index in the reply, by order of opening. */
   readonly index: number;
-  /** How much of its text has gone out; whole texts that come later are compared with it. */
+  /** The number of characters given so far, to find what a whole text adds. */
   length: number;
-  /** The web sources so far: they go out with the end. */
+  /** The web sources so far; they are given with the end. */
   readonly citations: Citation[];
-  /** True once its end went out. */
+  /** True after its end was given. */
   ended: boolean;
 }
 
 /**
- * An output item of the vendor. Known by its `output_index` alone, since some vendors change the id from event to
- * event.
+ * A vendor's output item. It is identified by `output_index` only, because some vendors change the id between events.
  */
 export interface ReadItem {
-  /** Parts by `content_index` for a message; the one part of any other item is at 0. */
+  /** Parts by `content_index` for a message; other items have a single part at 0. */
   readonly parts: Map<number, OpenPart>;
-  /** Summaries or words, whichever came first: a vendor that sends both says the same thing twice. */
-  thoughts: { readonly word: "summary" | "words"; index: number } | null;
+  /** Whether reasoning is read from summaries or content, whichever came first: some vendors send both. */
+  reasoning: { readonly source: "summary" | "content"; index: number } | null;
 }
 
-/** Where the reading of a response stream stands. */
+/** The state of reading a response stream. */
 export interface Reading {
   /** By `output_index`. */
   readonly items: Map<number, ReadItem>;
-  /** Of the next part to be opened. */
+  /** The index of the next part. */
   nextIndex: number;
-  /** True once a call was opened, which decides the reason of the end. */
+  /** True after a call was opened; it determines the stop reason. */
   hasCall: boolean;
-  /** True once a refusal was opened. */
+  /** True after a refusal was opened. */
   hasRefusal: boolean;
-  /** True once the start went out. */
+  /** True after `start` was given. */
   started: boolean;
-  /** True after the form's end mark or a failure: what follows means nothing. */
+  /** True after the end marker or a failure: later events are ignored. */
   ended: boolean;
-  /** Searches and pictures whose items have ended. */
+  /** Finished searches and images. */
   readonly hosted: ContentCounters;
 }
 
-/** The reading before the first event. */
+/** The state before the first event. */
 export function newReading(): Reading {
   return {
     items: new Map(),
@@ -60,15 +59,15 @@ export function newReading(): Reading {
   };
 }
 
-/** The item that an event is about. */
+/** The item of an event. */
 export function itemAt(event: JsonObject, reading: Reading): ReadItem {
   const at = numberOrNull(event.output_index) ?? 0;
   let item = reading.items.get(at);
-  if (!item) reading.items.set(at, item = { parts: new Map(), thoughts: null });
+  if (!item) reading.items.set(at, item = { parts: new Map(), reasoning: null });
   return item;
 }
 
-/** The part at a place of an item, opened if it was not. An ended part takes no more text. */
+/** The part at a position of an item, opened if needed. A part that has ended accepts no more text. */
 export function ensurePart(
   item: ReadItem,
   at: number,
@@ -84,14 +83,14 @@ export function ensurePart(
   return { part, events: [{ type: "part-start", index: part.index, part: opening }] };
 }
 
-/** Text that goes on in a part, with its tokens; none for a part that has ended. */
+/** More text of a part, with its tokens; nothing for a part that has ended. */
 export function more(part: OpenPart, text: string, logprobs: readonly TokenLogprob[] = []): ReplyEvent[] {
   if (text === "" || part.ended) return [];
   part.length += text.length;
   return [{ type: "part-delta", index: part.index, text, ...logprobsField(logprobs) }];
 }
 
-/** What of a whole text has not come in deltas. */
+/** The rest of a whole text that did not arrive in deltas. */
 export function rest(part: OpenPart, whole: string): ReplyEvent[] {
   return more(part, whole.slice(part.length));
 }
@@ -104,7 +103,7 @@ export function endPart(part: OpenPart): ReplyEvent[] {
   return [{ type: "part-end", index, ...(citations.length > 0 ? { citations } : {}) }];
 }
 
-/** The ends of all parts that are open. */
+/** The ends of all open parts. */
 export function closeAll(reading: Reading): ReplyEvent[] {
   return [...reading.items.values()].flatMap((item) => [...item.parts.values()].flatMap(endPart));
 }

@@ -11,15 +11,15 @@ import { thoughtsOf } from "../shared/wire.ts";
 /**
  * Reads a response object.
  *
- * @throws {TypeError} If it is none, or one that did not come to an end.
+ * @throws {TypeError} If it is not one, or if it is not finished.
  */
 export function readReply(body: unknown): Reply {
   if (!isObject(body) || !Array.isArray(body.output) || (body.object !== "response" && !textOrNull(body.id))) {
-    throw new TypeError("Cannot read the reply as a response object");
+    throw new TypeError('Cannot read the reply: expected a response object with "output"');
   }
   const status = textOf(body.status) || "completed";
   if (["failed", "cancelled", "queued", "in_progress"].includes(status)) {
-    throw new TypeError(`Cannot read a response that did not come to an end: got status "${status}"`);
+    throw new TypeError(`Cannot read the reply: expected a finished response, got status "${status}"`);
   }
   const beyond = new Set<string>();
   const parts = objectsOf(body.output).flatMap((item) => readOutputItem(item, beyond));
@@ -34,7 +34,7 @@ export function readReply(body: unknown): Reply {
   };
 }
 
-/** Why a response object ended. Source: Responses API reference, "incomplete_details". */
+/** The stop of a response object. Source: Responses API reference, "incomplete_details". */
 export function readStop(response: JsonObject, hasToolCall: boolean, hasRefusal: boolean): Stop {
   if (response.status !== "incomplete") {
     const raw = textOrNull(response.status);
@@ -45,11 +45,11 @@ export function readStop(response: JsonObject, hasToolCall: boolean, hasRefusal:
   return { reason: raw === "max_output_tokens" || raw === null ? "max_tokens" : "paused", raw };
 }
 
-/** The parts of one output item; items of a vendor's own tools have none and are named in `beyond`. */
+/** The parts of one output item. Items of tools run by the vendor have none and are added to `beyond`. */
 function readOutputItem(item: JsonObject, beyond: Set<string>): ReplyPart[] {
   switch (item.type) {
     case "message":
-      return objectsOf(item.content).flatMap((part) => readSaid(part, beyond));
+      return objectsOf(item.content).flatMap((part) => readContentPart(part, beyond));
     case "reasoning":
       return readReasoning(item);
     case "function_call":
@@ -71,7 +71,7 @@ function readOutputItem(item: JsonObject, beyond: Set<string>): ReplyPart[] {
   }
 }
 
-function readSaid(part: JsonObject, beyond: Set<string>): ReplyPart[] {
+function readContentPart(part: JsonObject, beyond: Set<string>): ReplyPart[] {
   if (part.type === "output_text") {
     const tokens = logprobsField(readTokenLogprobs(part.logprobs));
     return [{ kind: "text", text: textOf(part.text), ...citationsField(part), ...tokens }];
@@ -94,7 +94,7 @@ function readReasoning(item: JsonObject): ReplyPart[] {
   }];
 }
 
-/** The id and the tool of a call; dialects that leave out `call_id` mean the item's own id. */
+/** The id and tool of a call. Dialects without `call_id` use the item's id. */
 export function callNames(item: JsonObject): { callId: string; tool: string } {
   return { callId: textOf(item.call_id) || textOf(item.id), tool: textOf(item.name) };
 }

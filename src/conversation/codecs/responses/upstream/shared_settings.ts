@@ -5,7 +5,7 @@ import { writeDefaultSettings } from "../../../default_settings.ts";
 import { writtenTier } from "../../../service_tier.ts";
 import { TIER_WORDS } from "./tier_words.ts";
 
-/** The settings of other formats that this one has as well: tier and records. */
+/** Settings shared with other formats: service tier and metadata. */
 export function writeSharedSettings(
   conversation: Conversation,
   { quirks }: RequestTarget,

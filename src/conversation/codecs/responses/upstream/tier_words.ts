@@ -1,6 +1,6 @@
 import type { TierWords } from "../../../service_tier.ts";
 
-/** The author's words for service tiers. Source: Responses API reference, "service_tier". */
+/** OpenAI's names of service tiers. Source: Responses API reference, "service_tier". */
 export const TIER_WORDS: TierWords = {
   auto: "auto",
   standard: "default",

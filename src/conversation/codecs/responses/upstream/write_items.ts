@@ -17,8 +17,8 @@ interface Writing {
 }
 
 /**
- * Turns as input items. Every call gets a result, made where the conversation has none, since a request with an
- * unanswered call is refused; a result without its call becomes text.
+ * Writes turns as input items. A call without a result gets one, because vendors reject it otherwise; a result without
+ * a call becomes text.
  *
  * @param nameOf The vendor's name of a tool.
  */
@@ -45,17 +45,17 @@ function writeTurn(turn: Turn, writing: Writing): void {
   }
 }
 
-/** Who gives instructions in the middle of the input. */
+/** The role of instructions in the middle of the input. */
 export function systemRole({ quirks }: RequestTarget): "system" | "developer" {
   return quirks.has("no_developer_role") ? "system" : "developer";
 }
 
 function writeUserTurn(parts: readonly Part[], writing: Writing): void {
-  const said = parts.flatMap((part): readonly Part[] => {
+  const contents = parts.flatMap((part): readonly Part[] => {
     if (part.kind !== "tool_result") return [part];
     return writing.pairs.orphans.has(part) ? orphanAsText(part) : [];
   });
-  writeMessage("user", said, writing);
+  writeMessage("user", contents, writing);
 }
 
 function writeMessage(role: "user" | "developer" | "system", parts: readonly Part[], { input, losses }: Writing): void {
@@ -71,21 +71,21 @@ function writeResult(call: ToolCallPart, { input, target, losses, pairs }: Writi
 }
 
 /**
- * Text and refusals that stand together are one message. A reasoning item waits for the item that follows it: alone at
- * the end of a turn it would be refused. Source: Responses API, "reasoning was provided without its required following
- * item".
+ * Writes an assistant turn. Adjacent text and refusals form one message. Reasoning items are written before the next
+ * item: vendors reject them at the end of a turn. Source: Responses API, "reasoning was provided without its required
+ * following item".
  */
 function writeAssistantTurn(parts: readonly Part[], writing: Writing): void {
-  let thoughts: JsonObject[] = [];
+  let reasoningItems: JsonObject[] = [];
   let message: JsonObject[] | null = null;
   const push = (item: JsonObject) => {
-    writing.input.push(...thoughts, item);
-    thoughts = [];
+    writing.input.push(...reasoningItems, item);
+    reasoningItems = [];
   };
   for (const part of parts) {
     if (part.kind === "text" || part.kind === "refusal") {
       if (message === null) push({ type: "message", role: "assistant", content: message = [] });
-      message.push(writeSaid(part, writing.losses));
+      message.push(writeContentPart(part, writing.losses));
       continue;
     }
     message = null;
@@ -94,14 +94,14 @@ function writeAssistantTurn(parts: readonly Part[], writing: Writing): void {
       if (search) push(search);
       continue;
     }
-    if (part.kind === "reasoning") thoughts.push(...writeReasoning(part, writing));
+    if (part.kind === "reasoning") reasoningItems.push(...writeReasoning(part, writing));
     else if (part.kind === "tool_call") push(writeCall(part, writing));
     else writing.losses.add(part.kind === "tool_result" ? "turn_order" : part.kind);
   }
-  if (thoughts.length > 0) writing.losses.add("reasoning_signature");
+  if (reasoningItems.length > 0) writing.losses.add("reasoning_signature");
 }
 
-function writeSaid(part: Extract<Part, { kind: "text" | "refusal" }>, losses: Set<string>): JsonObject {
+function writeContentPart(part: Extract<Part, { kind: "text" | "refusal" }>, losses: Set<string>): JsonObject {
   if (part.kind === "refusal") return { type: "refusal", refusal: part.text };
   if (part.seal) losses.add("reasoning_signature");
   if (part.cache) losses.add("cache_control");
@@ -111,8 +111,8 @@ function writeSaid(part: Extract<Part, { kind: "text" | "refusal" }>, losses: Se
 }
 
 /**
- * A search goes back to who ran it. Without its id, as nothing is stored, and without its pages, which the vendor
- * knows.
+ * Writes a search for the vendor that ran it. Its id is left out, because nothing is stored, and its pages, because the
+ * vendor does not need them.
  */
 function writeSearch(part: WebSearchPart, { target, losses }: Writing): JsonObject | null {
   const { form, issuer } = part.origin;
@@ -124,7 +124,7 @@ function writeSearch(part: WebSearchPart, { target, losses }: Writing): JsonObje
   return null;
 }
 
-/** The id is left out: without stored responses it names nothing, and the proof says all. */
+/** Writes a reasoning item without its id, because responses are not stored and the signature holds everything. */
 function writeReasoning(part: ReasoningPart, { target, losses }: Writing): JsonObject[] {
   if (!part.seal || !isIssuedBy(part.seal, target)) {
     if (part.seal) losses.add("reasoning_signature");

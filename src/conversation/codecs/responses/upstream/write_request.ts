@@ -13,13 +13,13 @@ import { writeSharedSettings } from "./shared_settings.ts";
 import { systemRole, writeItems } from "./write_items.ts";
 
 const MIN_OUTPUT_TOKENS = 16;
-const LONGEST_KEY = 64;
+const MAX_KEY_CHARACTERS = 64;
 
 /**
- * Writes a request of the Responses API, without state: nothing is stored, and the proofs of reasoning are asked for so
- * that the caller can bring them back. Source: Responses API reference, "Create a model response".
+ * Writes a stateless request: nothing is stored, and signatures of reasoning are requested so that the caller can send
+ * them back. Source: Responses API reference, "Create a model response".
  *
- * @throws {GatewayError} `invalid_request` for media that this form has no place for.
+ * @throws {GatewayError} `invalid_request` for media that this format does not support.
  */
 export function writeRequest(conversation: Conversation, target: RequestTarget): Written<JsonObject> {
   const losses = new Set<string>();
@@ -54,7 +54,7 @@ function inputOf(
   losses: Set<string>,
 ): JsonObject[] {
   const items = writeItems(turns, target, nameOf, losses);
-  // A request needs input; an instruction alone is followed when a turn asks for it.
+  // A request needs input; a minimal user message makes the model follow the instructions.
   const input = items.length > 0 ? items : [messageOf("user", ".")];
   if (outputFormat?.kind !== "json" || input.some(mentionsJson)) return input;
   return [messageOf(systemRole(target), "Answer with a JSON object."), ...input];
@@ -65,7 +65,7 @@ function messageOf(role: string, text: string): JsonObject {
 }
 
 /**
- * `json_object` is refused unless some message of the input speaks of JSON; instructions do not count.
+ * Whether a message mentions JSON: vendors reject `json_object` otherwise; instructions do not count.
  * Source: Responses API reference, "text.format".
  */
 function mentionsJson({ type, content }: JsonObject): boolean {
@@ -91,7 +91,7 @@ function samplingFields(
   if (sampling.stop.length > 0) losses.add("stop");
   const { temperature, topP } = sampling;
   if (!takesSampling(facts, effort)) {
-    // The value that holds anyway is not missed.
+    // Default values need not be reported as dropped.
     if (temperature !== null && temperature !== 1) losses.add("temperature");
     if (topP !== null && topP !== 1) losses.add("top_p");
     return {};
@@ -102,7 +102,7 @@ function samplingFields(
   };
 }
 
-/** A limit below the least that the author takes is raised, which is named. */
+/** Writes the output limit. OpenAI rejects a limit below its minimum, so it is raised and reported. */
 function limitField(limit: number | null, { quirks }: RequestTarget, losses: Set<string>): JsonObject {
   if (limit === null) return {};
   if (limit >= MIN_OUTPUT_TOKENS || quirks.has("small_output_limits")) return { max_output_tokens: limit };
@@ -110,32 +110,32 @@ function limitField(limit: number | null, { quirks }: RequestTarget, losses: Set
   return { max_output_tokens: MIN_OUTPUT_TOKENS };
 }
 
-/** `reasoning`, empty where nothing is said: of models that do not reason, no member of it is taken. */
+/** Writes `reasoning`; empty when nothing is set, and for models that do not reason, which reject its members. */
 function reasoningField(
   conversation: Conversation,
   target: RequestTarget,
   losses: Set<string>,
 ): { effort?: Effort; summary?: "auto" } {
-  const { reasoning: wish, maxOutputTokens } = conversation;
-  if (wish === null) return {};
+  const { reasoning, maxOutputTokens } = conversation;
+  if (reasoning === null) return {};
   if (target.facts.reasons === false) {
-    if (wish.effort !== "none" && wish.budgetTokens !== 0) losses.add("reasoning");
+    if (reasoning.effort !== "none" && reasoning.budgetTokens !== 0) losses.add("reasoning");
     return {};
   }
-  const wanted = effortOf(wish, maxOutputTokens ?? target.maxOutputTokens ?? 32_000);
-  const effort = wanted === null ? null : takenEffort(wanted, target, losses);
-  if (wish.effort !== null && wish.budgetTokens !== null) losses.add("reasoning_budget");
-  // Thoughts are not shown unless they are asked for.
-  if (effort === null && wish.visible === null) losses.add("reasoning");
-  return { ...(effort === null ? {} : { effort }), ...(wish.visible === true ? { summary: "auto" } : {}) };
+  const requested = effortOf(reasoning, maxOutputTokens ?? target.maxOutputTokens ?? 32_000);
+  const effort = requested === null ? null : supportedEffort(requested, target, losses);
+  if (reasoning.effort !== null && reasoning.budgetTokens !== null) losses.add("reasoning_budget");
+  // Reasoning is not returned unless requested.
+  if (effort === null && reasoning.visible === null) losses.add("reasoning");
+  return { ...(effort === null ? {} : { effort }), ...(reasoning.visible === true ? { summary: "auto" } : {}) };
 }
 
-/** The nearest effort that the model takes; reasoning that cannot be switched off is named. */
-function takenEffort(wanted: Effort, { facts, quirks }: RequestTarget, losses: Set<string>): Effort {
+/** The nearest effort that the model supports. Reasoning that cannot be turned off is reported. */
+function supportedEffort(requested: Effort, { facts, quirks }: RequestTarget, losses: Set<string>): Effort {
   const known = facts.efforts ?? (quirks.has("three_efforts") ? THREE_EFFORTS : null);
-  if (known === null || known.length === 0) return wanted;
-  if (wanted === "none" && !known.includes("none")) losses.add("reasoning");
-  return nearestEffort(wanted, known);
+  if (known === null || known.length === 0) return requested;
+  if (requested === "none" && !known.includes("none")) losses.add("reasoning");
+  return nearestEffort(requested, known);
 }
 
 function effortOf({ effort, budgetTokens }: ReasoningRequest, maxOutputTokens: number): Effort | null {
@@ -152,15 +152,15 @@ function textField({ outputFormat, verbosity }: Conversation, losses: Set<string
   return Object.keys(text).length > 0 ? { text } : {};
 }
 
-/** `text.format`; strict is asked for only where the vendor takes the schema in strict mode. */
+/** Writes `text.format`. `strict` is requested only for schemas that the vendor accepts as strict. */
 export function writeFormat(format: OutputFormat, losses: Set<string>): JsonObject {
   if (format.kind === "json") return { type: "json_object" };
   const strict = format.strict === true && isStrictSchema(format.schema);
   if (format.strict === true && !strict) losses.add("output_strict");
-  const legal = format.name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, LONGEST_KEY) || "reply";
+  const name = format.name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, MAX_KEY_CHARACTERS) || "reply";
   return {
     type: "json_schema",
-    name: legal,
+    name,
     ...(format.description === null ? {} : { description: format.description }),
     schema: format.schema,
     ...(format.strict === null ? {} : { strict }),
@@ -169,12 +169,14 @@ export function writeFormat(format: OutputFormat, losses: Set<string>): JsonObje
 
 function hintFields({ user, cacheKey }: Conversation, { quirks }: RequestTarget): JsonObject {
   return {
-    ...(user === null ? {} : { [quirks.has("user_field") ? "user" : "safety_identifier"]: cutWord(user, LONGEST_KEY) }),
-    ...(cacheKey === null ? {} : { prompt_cache_key: cutWord(cacheKey, LONGEST_KEY) }),
+    ...(user === null
+      ? {}
+      : { [quirks.has("user_field") ? "user" : "safety_identifier"]: cutWord(user, MAX_KEY_CHARACTERS) }),
+    ...(cacheKey === null ? {} : { prompt_cache_key: cutWord(cacheKey, MAX_KEY_CHARACTERS) }),
   };
 }
 
-/** What a reply holds only when it is asked for. Models that reason give no probabilities of tokens. */
+/** Requests optional contents of the reply. Models that reason report no token probabilities. */
 function includeFields(
   { logprobs }: Conversation,
   { facts }: RequestTarget,
@@ -194,10 +196,10 @@ function includeFields(
   };
 }
 
-/** Names of models without a search. Source: OpenAI guide "Web search", "Limitations"; the models' pages. */
+/** Models without web search. Source: OpenAI guide "Web search", "Limitations"; the models' pages. */
 const WITHOUT_SEARCH = /(?:^|[/:])(?:gpt-3|gpt-4(?![.o\d])|gpt-4\.1-nano|chatgpt-|o1)/;
 
-/** Whether a model of the author's searches the web. */
+/** Whether a model of OpenAI has web search. */
 export function searchesByName(model: string): boolean {
   return !WITHOUT_SEARCH.test(model);
 }
