@@ -1,6 +1,6 @@
 import type { Clock } from "../lib/clock.ts";
 
-/** The end of an answer that was broken off on purpose; whoever watches the server's errors may overlook it. */
+/** Ends a response on purpose by breaking the connection. Error handlers of the server may ignore it. */
 export class AbruptEnd extends Error {
   override readonly name = "AbruptEnd";
 }
@@ -8,9 +8,9 @@ export class AbruptEnd extends Error {
 const FLUSH_MS = 50;
 
 /**
- * The same answer, after which the connection breaks. The platform keeps a connection whose request body never ends
- * open for ever, also when the answer says `Connection: close`; only an answer that fails makes it let go, if no read
- * of the body is pending. So the answer is sent whole, in chunks, and the mark of its end never comes.
+ * Returns the same response, after which the connection breaks. The platform keeps a connection open forever if its
+ * request body never ends, even with `Connection: close`. Only a failing response closes it, if no read of the body is
+ * pending. The whole response is therefore sent in chunks without the final chunk.
  */
 export function abruptAnswer(response: Response, clock: Clock): Response {
   const headers = new Headers(response.headers);
@@ -19,7 +19,7 @@ export function abruptAnswer(response: Response, clock: Clock): Response {
   const body = new ReadableStream<Uint8Array>({
     async start(controller) {
       controller.enqueue(await response.bytes());
-      clock.after(FLUSH_MS, () => controller.error(new AbruptEnd("The connection is given up")));
+      clock.after(FLUSH_MS, () => controller.error(new AbruptEnd("The connection was closed")));
     },
   });
   return new Response(body, { status: response.status, headers });

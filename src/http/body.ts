@@ -3,41 +3,40 @@ import { GrowingBytes } from "../lib/growing_bytes.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import { type DeadlineWheel, sharedWheel, type Watched } from "../net/deadline.ts";
 
-/** A request with a body, and what it holds of the memory budget. */
+/** A request with a body and its memory lease. */
 export interface BodySource {
   readonly request: Request;
   readonly memory: MemoryLease;
 }
 
-/** How much of a body is waited for, and how long. */
+/** Limits of a body's size and time. */
 export interface BodyLimits {
-  /** The most bytes; one more is `request_too_large`. */
+  /** The maximum size; a larger body is `request_too_large`. */
   readonly capBytes: number;
-  /** The most values of a JSON body. Default: as many as there are bytes for. */
+  /** The maximum number of values in a JSON body. Default: unlimited. */
   readonly maxValues?: number;
-  /** Longest wait for the next byte. Default 15 s. */
+  /** The maximum wait for the next byte. Default 15 s. */
   readonly idleMs?: number;
-  /** Longest wait for the whole body, to which a second is added for every 64 KiB that came. Default 30 s. */
+  /** The maximum time for the whole body, plus one second for every 64 KiB received. Default 30 s. */
   readonly wholeMs?: number;
-  /** Default the wheel of the process. */
+  /** Default: the wheel of the process. */
   readonly wheel?: DeadlineWheel;
 }
 
 const IDLE_MS = 15_000;
 const WHOLE_MS = 30_000;
 const BYTES_PER_SECOND = 65_536;
-/** Bodies up to this length are there at once or almost so: one read, one deadline. */
+/** A body up to this size arrives at once in most cases: one read, one deadline. */
 const SMALL_BYTES = 65_536;
 
 /**
- * Reads a request's body, counting while it comes. A body that says it is longer than the cap is refused unread.
- * Memory is taken before bytes are read: for a body of known length at once, else in steps. It is given back when the
- * body is not had.
+ * Reads a request's body. A body whose declared length exceeds the maximum is rejected unread. Memory is reserved
+ * before bytes are read: at once for a known length, else in steps. It is released if the read fails.
  *
- * @param memoryFactor Bytes of memory that each byte of the body costs until the request ends. Default 1.
- * @returns The body, empty when there is none.
- * @throws {GatewayError} `request_too_large`; `overloaded`; `invalid_request` with status 408 when it is too slow, with
- * 400 when it breaks off.
+ * @param memoryFactor The bytes of memory per byte of the body until the request ends. Default 1.
+ * @returns The body, empty if there is none.
+ * @throws {GatewayError} `request_too_large`; `overloaded`; `invalid_request` with status 408 if it is too slow, with
+ * 400 if it is incomplete.
  */
 export async function readBody(
   { request, memory }: BodySource,
@@ -61,7 +60,7 @@ export async function readBody(
   }
 }
 
-/** What the length field says; null when it says nothing that can be relied on (absent, or a list of equal values). */
+/** The declared length; null if it is missing or unreliable (a list of equal values). */
 function lengthOf(headers: Headers): number | null {
   const field = headers.get("content-length");
   return field !== null && /^[0-9]{1,15}$/.test(field) ? Number(field) : null;
@@ -101,8 +100,8 @@ async function readLarge(
 }
 
 /**
- * The body piece by piece under the same limits, for readers that keep no whole body, such as the one of multipart
- * forms. Leaving early discards the rest. Throws as {@linkcode readBody} does.
+ * Reads the body in chunks with the same limits, for readers that do not buffer it, such as the one for multipart
+ * forms. Leaving the loop early discards the rest. Throws as {@linkcode readBody} does.
  */
 export async function* chunksOf(request: Request, limits: BodyLimits): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
   const length = lengthOf(request.headers);
@@ -125,11 +124,11 @@ export async function* chunksOf(request: Request, limits: BodyLimits): AsyncGene
     throw error instanceof GatewayError ? error : brokenOff(error);
   } finally {
     watch.stop();
-    reader.cancel().catch(() => {}); // nothing to discard when all was read
+    reader.cancel().catch(() => {}); // nothing to discard if all was read
   }
 }
 
-/** Watches a body that comes in pieces: the silence since the last one, and the time since the first. */
+/** Watches a chunked body: the time since the last chunk and since the first. */
 class BodyWatch implements Watched {
   deadlineAt: number;
   isOver = false;
@@ -152,7 +151,7 @@ class BodyWatch implements Watched {
 
   onDeadline(): void {
     this.isOver = true;
-    this.giveUp().catch(() => {}); // the reader that waits hears of it
+    this.giveUp().catch(() => {}); // the pending read receives the error
   }
 
   stop(): void {
@@ -166,12 +165,12 @@ function tooLarge(capBytes: number): GatewayError {
   });
 }
 
-const TOO_SLOW = ["invalid_request", "Cannot wait for the rest of the body: it came too slowly", {
+const TOO_SLOW = ["invalid_request", "Timed out waiting for the request body", {
   status: 408, // RFC 9110, 15.5.9
   closeConnection: true,
 }] as const;
 
-/** A body of many pieces that stopped coming; its connection can and should be broken off, see `abruptAnswer`. */
+/** A chunked body stopped arriving. Its connection can and should be broken, see `abruptAnswer`. */
 export class StalledBody extends GatewayError {
   constructor() {
     super(...TOO_SLOW);
@@ -179,7 +178,7 @@ export class StalledBody extends GatewayError {
 }
 
 function brokenOff(cause: unknown): GatewayError {
-  return new GatewayError("invalid_request", "Cannot read the body: it broke off or its framing is wrong", {
+  return new GatewayError("invalid_request", "Cannot read the body: it is incomplete or its framing is invalid", {
     closeConnection: true,
     cause,
   });

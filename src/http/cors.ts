@@ -1,11 +1,13 @@
 /**
- * Cross-origin reading by browsers (Fetch standard, "CORS protocol"). Every credential here travels in a header that
- * the page must set itself, never in a cookie, so any origin may ask.
+ * CORS for browsers (Fetch standard, "CORS protocol"). Every credential is a header that the page sets itself, never a
+ * cookie, so any origin is allowed.
  */
 
 const ALLOWED_METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE";
 
-/** A star covers every field but `Authorization`; the usual ones are spelled out for browsers that know no star. */
+/**
+ * A wildcard covers every field except `Authorization`. Common fields are listed for browsers without wildcard support.
+ */
 const ALLOWED_HEADERS = "Authorization, Content-Type, Accept, X-Api-Key, X-Content-Api-Key, X-Goog-Api-Key, Api-Key, " +
   "Msg-Version, Anthropic-Version, Anthropic-Beta, Anthropic-Dangerous-Direct-Browser-Access, OpenAI-Beta, " +
   "OpenAI-Organization, OpenAI-Project, Idempotency-Key, X-Service-Provider-Type, X-Service-Dry-Run, " +
@@ -14,13 +16,13 @@ const ALLOWED_HEADERS = "Authorization, Content-Type, Accept, X-Api-Key, X-Conte
 const EXPOSED_HEADERS = "X-Service-Request-Id, X-Request-Id, Request-Id, X-Service-Provider, X-Service-Model, " +
   "X-Service-Dropped, Retry-After, RateLimit, RateLimit-Policy, Idempotent-Replayed, Content-Disposition, *";
 
-/** True for the question that a browser asks before the request itself. */
+/** Whether this is a CORS preflight request. */
 export function isPreflight(request: Request): boolean {
   return request.method === "OPTIONS" && request.headers.has("origin") &&
     request.headers.has("access-control-request-method");
 }
 
-/** Answers a preflight: everything may be asked; the request itself is judged when it comes. */
+/** Answers a preflight. Everything is allowed here; the request itself is checked when it arrives. */
 export function preflightAnswer(): Response {
   return new Response(null, {
     status: 204,
@@ -33,7 +35,7 @@ export function preflightAnswer(): Response {
   });
 }
 
-/** Lets the page that asked read the answer. Only requests of browsers carry `Origin`. */
+/** Allows the requesting page to read the response. Only browsers send `Origin`. */
 export function allowReading(request: Request, answer: Headers): void {
   if (!request.headers.has("origin")) return;
   answer.set("access-control-allow-origin", "*");

@@ -1,11 +1,11 @@
 import { GatewayError } from "../lib/gateway_error.ts";
 
-/** A place where a caller's key may stand: a header field, or `key` in the query. */
+/** Where a caller's key may be sent: a header field, or `key` in the query. */
 export type Carrier = "authorization" | "x-api-key" | "x-content-api-key" | "x-goog-api-key" | "api-key" | "?key";
 
 /**
- * The header fields that every protocol accepts, whichever of them it names: the official clients of all vendors then
- * work by a change of address and key alone. Source: docs/api/README.md#authentication.
+ * The header fields that every protocol accepts. The official clients of all vendors work after a change of base
+ * address and key. Source: docs/api/README.md#authentication.
  */
 export const HEADER_CARRIERS: readonly Carrier[] = [
   "authorization",
@@ -15,19 +15,19 @@ export const HEADER_CARRIERS: readonly Carrier[] = [
   "api-key",
 ];
 
-/** The carriers of the content protocol, whose clients may also write the key into the query. */
+/** The places of the content protocol, whose clients may also send the key in the query. */
 export const CONTENT_CARRIERS: readonly Carrier[] = [...HEADER_CARRIERS, "?key"];
 
-/** The longest key that is worth a look-up. */
+/** The maximum length of a key that is looked up. */
 const MAX_KEY_CHARACTERS = 512;
 
 /**
- * Reads the key of a request. Whether it is known is not asked here.
+ * Reads the key of a request without checking that it exists.
  *
  * @param query Without its question mark.
  * @returns A key of visible ASCII characters.
- * @throws {GatewayError} `unauthorized` when no carrier holds a key; `invalid_api_key` when two hold different keys, so
- * that neither is used, or when what one holds cannot be a key, such as two that were merged into one field.
+ * @throws {GatewayError} `unauthorized` if there is no key. `invalid_api_key` if two places contain different keys, or
+ * if a value cannot be a key, such as two keys merged into one field.
  */
 export function readCredential(
   headers: Headers,
@@ -52,7 +52,7 @@ function keyInField(headers: Headers, name: string): string | null {
   const value = headers.get(name);
   if (value === null) return null;
   if (name !== "authorization") return value === "" ? null : value;
-  const match = /^Bearer +(\S.*)$/i.exec(value); // RFC 6750, 2.1; other schemes carry no key of ours
+  const match = /^Bearer +(\S.*)$/i.exec(value); // RFC 6750, 2.1; other schemes are not used
   return match === null ? null : match[1].trimEnd();
 }
 
@@ -72,12 +72,12 @@ function adviceFor(carriers: readonly Carrier[]): string {
   return `expected it as "Authorization: Bearer" or "${carriers.includes("?key") ? "x-content-api-key" : "x-api-key"}"`;
 }
 
-/** The one version of the message protocol. Source: docs/api/README.md#versions. */
+/** The only version of the message protocol. Source: docs/api/README.md#versions. */
 const MESSAGE_VERSION = "2023-06-01";
 
 /**
- * Checks the version that a request of the message protocol must name. `msg-version` has one value; its vendor's own
- * name `anthropic-version` is accepted with any date, because that vendor's clients move on.
+ * Checks the version header of the message protocol. `msg-version` has one valid value. The vendor's own name
+ * `anthropic-version` accepts any date, because that vendor's clients change it.
  *
  * @throws {GatewayError} `invalid_request`.
  */

@@ -1,10 +1,9 @@
 import { GatewayError } from "../lib/gateway_error.ts";
 
 /**
- * Whether a request is to be answered without being carried out: the header `X-Service-Dry-Run`, which is `true` or
- * `false`.
+ * Whether the request is a dry run: the header `X-Service-Dry-Run`, which is `true` or `false`.
  *
- * @throws {GatewayError} `invalid_request` for any other value: a slip would cost money.
+ * @throws {GatewayError} `invalid_request` for any other value, since a typing error would cost money.
  */
 export function isDryRun(headers: Headers): boolean {
   const value = headers.get("x-service-dry-run");

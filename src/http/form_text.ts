@@ -1,18 +1,21 @@
 import { Buffer } from "node:buffer";
 import { GatewayError, invalidField } from "../lib/gateway_error.ts";
 
-/** Bytes of one text field of a form. */
+/** The maximum size of one text field of a form. */
 const MAX_FORM_TEXT_BYTES = 262_144;
 
-/** The text of one field of a form while it comes. */
+/** Collects the text of one form field. */
 export class FormText {
   readonly #pieces: Buffer[] = [];
   #length = 0;
 
-  /** @param field For errors. */
+  /** @param field The name, for errors. */
   constructor(readonly field: string) {}
 
-  /** Copies a piece. Throws {@linkcode GatewayError} `request_too_large` beyond {@linkcode MAX_FORM_TEXT_BYTES}. */
+  /**
+   * Appends a copy of a chunk. Throws {@linkcode GatewayError} `request_too_large` above
+   * {@linkcode MAX_FORM_TEXT_BYTES}.
+   */
   add(bytes: Uint8Array<ArrayBuffer>): void {
     this.#length += bytes.length;
     if (this.#length > MAX_FORM_TEXT_BYTES) throw fieldTooLarge(this.field, MAX_FORM_TEXT_BYTES);
@@ -20,14 +23,15 @@ export class FormText {
   }
 
   /**
-   * Enters the text into the fields of the form; an empty one counts as not sent.
+   * Adds the text to the fields of the form. An empty text counts as missing.
    *
-   * @throws {GatewayError} `invalid_request` unless it is UTF-8, and for a second value of one field.
+   * @throws {GatewayError} `invalid_request` if it is not UTF-8, and for a second value of one field.
    */
   enter(fields: Map<string, string>): void {
     const text = this.#decoded();
     const known = fields.get(this.field);
-    // Another reader could take the other one: routed and billed as one, served as the other.
+    // Another parser could take the other value, so the request would be routed and billed by one and served by the
+    // other.
     if (known !== undefined && known !== text) {
       throw closing(invalidField(this.field, "expected it once, got two values"));
     }
@@ -43,12 +47,12 @@ export class FormText {
   }
 }
 
-/** The refusal of a body that still comes: its connection cannot be used again. */
+/** Rejects a body that is still arriving: its connection must not be reused. */
 export function closing({ code, message, details }: GatewayError): GatewayError {
   return new GatewayError(code, message, { ...details, closeConnection: true });
 }
 
-/** The refusal of a field that is longer than its cap. */
+/** The error for a field above its maximum size. */
 export function fieldTooLarge(field: string, capBytes: number): GatewayError {
   return closing(
     new GatewayError("request_too_large", `Cannot read "${field}": expected at most ${capBytes} bytes`, { field }),

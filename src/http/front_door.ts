@@ -9,7 +9,7 @@ import { allowReading, isPreflight, preflightAnswer } from "./cors.ts";
 import { hostOf, isHost } from "./host.ts";
 import type { ErrorRenderer, Inbound, Route } from "./inbound.ts";
 
-/** What the front door asks of the address table. */
+/** What the front door needs of the router. */
 export interface AddressTable {
   match(method: string, path: string, headers: Headers):
     & { readonly address: string }
@@ -21,30 +21,30 @@ export interface AddressTable {
   rendererFor(path: string, headers: Headers): ErrorRenderer;
 }
 
-/** What the front door is built from. */
+/** Options of {@linkcode createFrontDoor}. */
 export interface FrontDoorOptions {
   readonly router: AddressTable;
   readonly log: Log;
   readonly clock: Clock;
-  /** The longest path and query together, in characters. Default 8192. */
+  /** The maximum length of path and query together in characters. Default 8192. */
   readonly longestUrl?: number;
-  /** True once the process is about to end: answers then ask the caller to connect anew. */
+  /** True while the process shuts down: responses then ask the caller to reconnect. */
   readonly isDraining?: () => boolean;
-  /** What bounds the memory of all requests. Default: nothing. */
+  /** The memory budget of all requests. Default: unlimited. */
   readonly memory?: MemoryBudget;
-  /** Any thrown thing as the error to answer with. Default: {@linkcode gatewayErrorOf}. */
+  /** Converts any thrown value to the error to return. Default: {@linkcode gatewayErrorOf}. */
   readonly errorOf?: (thrown: unknown) => GatewayError;
-  /** The level of the line that each request leaves in the log. Default `info`. */
+  /** The level of the log line per request. Default `info`. */
   readonly accessLevel?: "debug" | "info";
 }
 
-/** Answers one request; never rejects. The shape that `Deno.serve` calls. */
+/** Handles one request; never rejects. The signature that `Deno.serve` calls. */
 export type FrontDoor = (request: Request, info: Deno.ServeHandlerInfo) => Promise<Response>;
 
 /**
- * Builds the door that every request passes: it refuses what another proxy could read in another way, names the
- * request, finds its route, renders every failure once in the shape of the caller's protocol, and leaves no request
- * body unread. It reads no signal, builds no `URL` and copies no headers, because each would cost more than the rest.
+ * Creates the handler of all requests. It rejects ambiguous requests, assigns the request id, finds the route, renders
+ * every error once in the caller's protocol, and discards unread bodies. It uses no signal, no `URL` and no copy of the
+ * headers, because each would cost more than the rest.
  */
 export function createFrontDoor(options: FrontDoorOptions): FrontDoor {
   const { router, log, clock, longestUrl = MAX_URL_CHARACTERS, isDraining = () => false, accessLevel = "info" } =
@@ -130,7 +130,7 @@ export function createFrontDoor(options: FrontDoorOptions): FrontDoor {
 
 const MAX_URL_CHARACTERS = 8192;
 const MAX_LOGGED_PATH_CHARACTERS = 200;
-/** The protocols by the first segment of their addresses. */
+/** The protocols by the first segment of the path. */
 const PROTOCOLS: ReadonlyMap<string, string> = new Map([
   ["v1", "default"],
   ["msgcompat", "message"],
@@ -139,11 +139,11 @@ const PROTOCOLS: ReadonlyMap<string, string> = new Map([
 ]);
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]);
 
-/** A request on its way through the door; what is costly to know is looked up when it is asked for. */
+/** A request while it is handled. Costly properties are computed on demand. */
 class Arrival implements Inbound {
   readonly requestId = newRequestId();
   sentPath = "";
-  /** As sent until the address table was asked. */
+  /** As sent, until the router has matched it. */
   path = "";
   query = "";
   params: Readonly<Record<string, string>> = {};
@@ -178,12 +178,12 @@ class Arrival implements Inbound {
   }
 }
 
-/** A whole reply stands in memory until the caller has taken it, so its memory counts until then. */
+/** A buffered response occupies memory until the caller has received it, so the lease lasts until then. */
 function endMemoryWhenSent(arrival: Arrival): void {
   if (arrival.holdsMemory) arrival.info.completed.then(arrival.endMemory, arrival.endMemory);
 }
 
-/** Before anything reads `request.url`, into which the platform pastes the field. RFC 9112, 3.2: 400. */
+/** Runs before any use of `request.url`, which contains the unchecked header. RFC 9112, 3.2: 400. */
 function refuseHost(request: Request): void {
   const host = hostOf(request);
   if (host !== null && isHost(host)) return;
@@ -192,7 +192,7 @@ function refuseHost(request: Request): void {
   });
 }
 
-/** Path and query as sent: `url` is scheme, authority and the request target unchanged. */
+/** Path and query as sent: `url` is the scheme, the authority and the unchanged request target. */
 function readAddress(arrival: Arrival, url: string): void {
   const start = url.indexOf("/", "http://".length + 1);
   if (start < 0) return;
@@ -201,7 +201,7 @@ function readAddress(arrival: Arrival, url: string): void {
   arrival.query = mark < 0 ? "" : url.slice(mark + 1);
 }
 
-/** The protocol that an address belongs to; missing for what none of them has, such as `/healthz`. */
+/** The protocol of a path; undefined for paths outside all protocols, such as `/healthz`. */
 function protocolOf(path: string): string | undefined {
   const end = path.indexOf("/", 1);
   return PROTOCOLS.get(path.slice(1, end < 0 ? undefined : end));
@@ -222,7 +222,7 @@ function methodRefusal(ofPath: readonly string[]): GatewayError {
   return new GatewayError("method_not_allowed", `Cannot serve this method: expected ${allow.join(" or ")}`, { allow });
 }
 
-/** Bodies come as they are: what one reader decodes and the next does not would be two requests. */
+/** Content codings are rejected: if one parser decodes a body and another does not, they see two requests. */
 function refuseCodings(headers: Headers): void {
   const transfer = headers.get("transfer-encoding");
   if (transfer !== null && transfer.toLowerCase() !== "chunked") {
@@ -238,7 +238,7 @@ function refuseCodings(headers: Headers): void {
   }
 }
 
-/** What tools get that knock at the base address to see who is there. */
+/** The response to a request for the base address. */
 function greeting(): Response {
   return Response.json({ service: "switchyard", status: "ok" });
 }
@@ -250,13 +250,13 @@ function addFailureHeaders(headers: Headers, { details, status }: GatewayError):
   if (details.closeConnection || status === 414) headers.set("connection", "close");
 }
 
-/** An unread body would be carried along by the connection, which costs several requests' worth of time. */
+/** The connection would keep an unread body, which costs the time of several requests. */
 function discardBody(request: Request): void {
   if (request.method === "GET" || request.method === "HEAD" || request.bodyUsed) return;
-  request.body?.cancel().catch(() => {}); // it broke off: nothing is left to discard
+  request.body?.cancel().catch(() => {}); // it is incomplete: nothing to discard
 }
 
-/** Adds to the headers in place; an answer whose headers are locked, such as one of `fetch`, is made anew. */
+/** Adds headers in place. A response with immutable headers, such as one of `fetch`, is copied. */
 function withOwnHeaders(response: Response, add: (headers: Headers) => void): Response {
   try {
     add(response.headers);
@@ -271,16 +271,16 @@ function withOwnHeaders(response: Response, add: (headers: Headers) => void): Re
 }
 
 /**
- * The headers of GET alone (RFC 9110, 9.3.2). Where the handler gave no length the platform counts the body, which it
- * then does not send; merely asking for the body here would turn it into a stream of unknown length.
+ * The headers of GET without its body (RFC 9110, 9.3.2). If the handler set no length, the platform uses that of the
+ * body, which it does not send. Accessing the body here would make it a stream of unknown length.
  */
 function withoutBody(response: Response): Response {
   if (!response.headers.has("content-length")) return response;
-  response.body?.cancel().catch(() => {}); // it may fail as it likes: nobody reads it
+  response.body?.cancel().catch(() => {}); // a failure does not matter: the body is not used
   return new Response(null, { status: response.status, headers: response.headers });
 }
 
-/** Class and place of a failure that nobody foresaw. Never its message: the engine's own can repeat the input. */
+/** The class and location of an unexpected error. The message is not used, since it can repeat the input. */
 export function placeOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return `threw a ${typeof thrown}`;
   const head = `${thrown.name}: ${thrown.message}`;

@@ -1,22 +1,21 @@
 /**
- * Header fields that travel between a caller and a vendor of text. Both lists are closed: whatever is not named ends at
- * the gateway. So nobody sees the other's credentials and cookies, the operator's organisation, project or quota plan
- * at the vendor (`openai-organization`, `anthropic-organization-id`), the hosts on the way (`cf-ray`, `via`), or a
- * field that belongs to one hop (RFC 9110, 7.6.1); and no caller chooses whose account is billed
- * (`x-goog-user-project`).
+ * Header fields that are forwarded between a caller and a vendor. Both lists are closed: any other field is dropped.
+ * Neither side sees the other's credentials and cookies, the operator's organisation, project or quota at the vendor
+ * (`openai-organization`, `anthropic-organization-id`), intermediate hosts (`cf-ray`, `via`), or hop-by-hop fields (RFC
+ * 9110, 7.6.1). No caller can choose the account that a vendor bills (`x-goog-user-project`).
  */
 
-/** Looks up a field by its name in lower case; null when it is missing. */
+/** Looks up a field by its lower-case name; null if missing. */
 export type FieldSource = (name: string) => string | null;
 
-/** When to come again, understood by clients of every form. */
+/** Retry times, which clients of every format understand. */
 const WAITS: readonly string[] = ["retry-after", "retry-after-ms"];
 
 /**
- * The fields of a caller's request that go on to a vendor of the caller's form, by name in lower case. A value that
- * could not stand in a header again is left out.
+ * The header fields of a caller's request to forward to a vendor with the same format, by lower-case name. Invalid
+ * values are dropped.
  *
- * @param names Features of the format, in lower case.
+ * @param names The format's header fields in lower case.
  */
 export function requestHeadersOf(fieldOf: FieldSource, names: readonly string[]): Record<string, string> {
   const passed: Record<string, string> = {};
@@ -28,13 +27,12 @@ export function requestHeadersOf(fieldOf: FieldSource, names: readonly string[])
 }
 
 /**
- * The fields of a vendor's answer that go on to the caller, names in lower case: when to come again; and where both
- * speak one form also the limits and what time the vendor took. Limits in the words of another form are left out,
- * because no client of the caller's form reads them. The type is not among them, as the gateway says what it has
- * checked the body to be, and neither is a request id or a `RateLimit` field, which would be taken for the gateway's
- * own.
+ * The header fields of a vendor's response to forward to the caller, with lower-case names: retry times, and within one
+ * format also rate limits and the vendor's processing time. Rate limits of another format are dropped, because no
+ * client of the caller's format reads them. The content type is not forwarded, since the gateway sets the type it has
+ * verified. Neither are request ids and `RateLimit` fields, which would appear to be the gateway's own.
  *
- * @param told What vendors of the format that both speak tell, in lower case; none when they speak different ones.
+ * @param told The fields that vendors of the shared format send, in lower case; empty if the formats differ.
  */
 export function responseHeadersOf(fieldOf: FieldSource, told: readonly string[]): [string, string][] {
   const passed: [string, string][] = [];
@@ -45,12 +43,12 @@ export function responseHeadersOf(fieldOf: FieldSource, told: readonly string[])
   return passed;
 }
 
-/** True for visible ASCII, blanks and tabs (RFC 9110, 5.5, without `obs-text`), at least one. */
+/** Whether the value is visible ASCII, spaces and tabs (RFC 9110, 5.5, without `obs-text`), at least one character. */
 function isFieldValue(value: string): boolean {
   return value.length <= 8192 && /^[\t\x20-\x7e]+$/.test(value);
 }
 
-/** True for a number, a span or an instant, all that the fields of an answer have to say. */
+/** Whether the value is a number, a duration or a timestamp: the only values that these response fields have. */
 function isFigure(value: string): boolean {
   return /^[\w:.,+ -]{1,64}$/.test(value);
 }

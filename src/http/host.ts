@@ -1,9 +1,9 @@
 const HOST = /^(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::([0-9]{1,5}))?$/;
 
 /**
- * Tells whether a `Host` field names a host: a name or IPv4 address of letters, digits, dots, hyphens and underscores,
- * or an IPv6 address in brackets, with a port up to 65535 if any. Narrower than RFC 9110, 7.2, on purpose: the
- * platform pastes the field into `request.url` unread, where a slash, a question mark or an escape would move the path.
+ * Whether a `Host` field is valid: a name or IPv4 address of letters, digits, dots, hyphens and underscores, or an IPv6
+ * address in brackets, with an optional port up to 65535. This is stricter than RFC 9110, 7.2, because the platform
+ * copies the field into `request.url` unchecked, where a slash, a question mark or an escape would change the path.
  */
 export function isHost(value: string): boolean {
   const match = HOST.exec(value);
@@ -11,9 +11,9 @@ export function isHost(value: string): boolean {
 }
 
 /**
- * The host a request was sent to, null if it named none. HTTP/1.1 names it in the `Host` field. HTTP/2 names it in the
- * address alone, where the platform puts `localhost` with its own port for HTTP/1.1 requests that named none: such an
- * address counts as none.
+ * The host that a request was sent to; null if it named none. HTTP/1.1 sends it in the `Host` field. HTTP/2 sends it in
+ * the address only. For HTTP/1.1 requests without it the platform inserts `localhost` with its own port, which counts
+ * as none.
  */
 export function hostOf(request: Request): string | null {
   const field = request.headers.get("host");

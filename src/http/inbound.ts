@@ -1,32 +1,32 @@
 import type { GatewayError } from "../lib/gateway_error.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 
-/** A request as it came, once the front door has let it in. */
+/** A request that the front door has accepted. */
 export interface Inbound {
-  /** For its header fields, its body and the signal that fires when the caller leaves. */
+  /** For its header fields, its body, and the signal that fires when the caller disconnects. */
   readonly request: Request;
   /** The method as sent, in upper case. */
   readonly method: string;
-  /** The path as the address table knows it, without the query: as sent, but for guessed addresses; `%XX` untouched. */
+  /** The path without the query, as sent except for corrected addresses; `%XX` unchanged. */
   readonly path: string;
-  /** The query without its question mark; may hold a credential, so it is never logged. */
+  /** The query without its question mark. It may contain a credential and is never logged. */
   readonly query: string;
   /** Path parameters by name, decoded. */
   readonly params: Readonly<Record<string, string>>;
-  /** Made by the gateway; names the request in the log and in `X-Service-Request-Id`. */
+  /** Assigned by the gateway; logged and returned as `X-Service-Request-Id`. */
   readonly requestId: string;
   /** Unix milliseconds. */
   readonly receivedAt: number;
-  /** The peer's address. */
+  /** The peer's IP address. */
   readonly remote: string;
-  /** What the request holds of the memory budget. It ends when the answer was sent or its sending failed. */
+  /** The memory lease of the request. It ends when the response was sent or sending failed. */
   readonly memory: MemoryLease;
 }
 
 /**
- * A path parameter of the route that matched.
+ * A path parameter of the matched route.
  *
- * @throws {Error} If the route's path has no such parameter, which is a defect of the address table.
+ * @throws {Error} If the route has no such parameter, which is a programming error.
  */
 export function pathParam(params: Inbound["params"], name: string): string {
   const value = params[name];
@@ -34,26 +34,26 @@ export function pathParam(params: Inbound["params"], name: string): string {
   return value;
 }
 
-/** Answers one endpoint. A failure is thrown as a {@linkcode GatewayError} and rendered by the route's protocol. */
+/** Handles one endpoint. A failure is thrown as a {@linkcode GatewayError} and rendered in the route's protocol. */
 export type Handler = (inbound: Inbound) => Response | Promise<Response>;
 
 /**
- * How a protocol reports a failure: status, headers and body in its own shape. `asked` are the request's header fields,
- * for shapes that differ by client. Source: docs/api/errors.md#bodies.
+ * Renders an error in a protocol: status, headers and body. `asked` are the request's header fields, for formats that
+ * differ by client. Source: docs/api/errors.md#bodies.
  */
 export type ErrorRenderer = (error: GatewayError, requestId: string, asked?: Headers) => Response;
 
-/** One line of the address table. */
+/** One route. */
 export interface Route {
-  /** The one method that it answers. */
+  /** The HTTP method. */
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /**
-   * Segments from the root: `/v1/models/:provider/:model`. `:name` takes one segment; `:name*` takes the rest, slashes
-   * included; a last segment `:name*:verb` or `:name::verb` takes a parameter that ends in `:verb`.
+   * Segments from the root: `/v1/models/:provider/:model`. `:name` matches one segment. `:name*` matches the rest
+   * including slashes. A last segment `:name*:verb` or `:name::verb` matches a parameter that ends in `:verb`.
    */
   readonly path: string;
-  /** Answers what the line matches. */
+  /** Handles matching requests. */
   readonly handler: Handler;
-  /** Renders what `handler` throws, in the shape of the protocol that this line belongs to. */
+  /** Renders what `handler` throws in the protocol of this route. */
   readonly renderError: ErrorRenderer;
 }

@@ -8,39 +8,39 @@ import { jsonMistakeIn } from "../lib/json_mistake.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import { type BodyLimits, type BodySource, readBody } from "./body.ts";
 
-/** A JSON object as it was sent, read, and outlined. */
+/** A JSON object as sent, parsed and scanned. */
 export interface JsonBody {
   readonly body: JsonObject;
-  /** The text in UTF-8 without a byte order mark: what a pass-through sends on. */
+  /** The text in UTF-8 without a byte order mark, as a pass-through forwards it. */
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Where each member of the top object stands in `bytes`; see `spliceJson`. */
+  /** The byte ranges of the top-level members in `bytes`; see `spliceJson`. */
   readonly scan: JsonScan;
 }
 
 /**
- * Bytes of memory that a byte of JSON text costs: the bytes as they came, their text, the values in it and the bytes
- * that are sent on. Measured with texts, pictures in base64 and messages of 19 MB.
+ * The memory per byte of JSON text: the received bytes, their text, the parsed values and the bytes that are sent on.
+ * Measured with texts, base64 pictures and messages of 19 MB.
  */
 export const JSON_MEMORY_FACTOR = 4;
 
-/** Bytes of memory that an object or list costs beside its text. Measured with empty ones, which cost most. */
+/** The additional memory of an object or array in bytes. Measured with empty ones, which cost the most. */
 const JSON_CONTAINER_BYTES = 96;
 
-/** The most values of a request for pictures or videos, whose bytes are those of a few long strings. */
+/** The maximum number of values in an image or video request, which consists of a few long strings. */
 export const MAX_MEDIA_REQUEST_VALUES = 100_000;
 
-/** How deep objects and lists may nest. */
+/** The maximum nesting depth. */
 const MAX_JSON_DEPTH = 200;
 
 /**
- * Reads a request whose body is one JSON object. The one rule for content types, on every endpoint: `application/json`,
- * `text/json`, any `…+json`, or none at all; parameters are ignored but for a charset other than UTF-8; all else is
+ * Reads a request whose body is one JSON object. The accepted content types of every endpoint are `application/json`,
+ * `text/json`, any `…+json`, or none. Parameters are ignored except for a charset other than UTF-8. Anything else is
  * 415.
  *
- * A name that comes twice in one object, at any depth, is refused, because another reader may take the other value. No
- * message repeats what the body says, names of doubled members apart.
+ * A repeated name in an object, at any depth, is rejected, because another parser may take the other value. No message
+ * repeats content of the body except the names of repeated members.
  *
- * The memory that the value costs is taken from the budget and held until the request ends.
+ * The memory of the parsed value is reserved until the request ends.
  *
  * @throws {GatewayError} `invalid_request` (400, 408, 415), `request_too_large` or `overloaded`.
  */
@@ -55,10 +55,10 @@ export async function readJsonObject(source: BodySource, limits: BodyLimits): Pr
 }
 
 /**
- * Reads bytes as one JSON object, by the rules of {@linkcode readJsonObject}.
+ * Parses bytes as one JSON object, by the rules of {@linkcode readJsonObject}.
  *
- * @param memory Pays for the objects and lists of the value; the bytes are paid for. Default: nobody counts.
- * @throws {GatewayError} `invalid_request`; `overloaded` or `request_too_large` when the memory does not suffice.
+ * @param memory The lease for the parsed objects and arrays; the bytes are reserved already. Default: not counted.
+ * @throws {GatewayError} `invalid_request`; `overloaded` or `request_too_large` if the memory does not suffice.
  */
 export function jsonObjectOf(sent: Uint8Array<ArrayBuffer>, memory?: MemoryLease): JsonBody {
   const bytes = withoutMark(sent);
@@ -68,7 +68,7 @@ export function jsonObjectOf(sent: Uint8Array<ArrayBuffer>, memory?: MemoryLease
   const body = parsed(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
   if (typeof body !== "object" || body === null || Array.isArray(body)) throw notAnObject(nameOf(body));
   if (hasRepeatedMember(scan, body)) {
-    throw new GatewayError("invalid_request", "Cannot read the body: an object in it has one name twice");
+    throw new GatewayError("invalid_request", "Cannot read the body: an object contains a repeated name");
   }
   return { body: body as JsonObject, bytes, scan };
 }
@@ -88,13 +88,15 @@ function withoutMark(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 }
 
-/** Before the parser runs: it would have to follow the nest and would keep the last of two doubles. */
+/** Before the parser runs, which would follow any depth and keep the last of repeated members. */
 function outlineOf(bytes: Uint8Array): JsonScan {
   let scan: JsonScan;
   try {
     scan = scanJson(bytes);
   } catch (cause) {
-    throw new GatewayError("invalid_request", "Cannot read the body: it has too many members", { cause });
+    throw new GatewayError("invalid_request", "Cannot read the body: its top-level object has too many members", {
+      cause,
+    });
   }
   if (scan.depth > MAX_JSON_DEPTH) {
     throw new GatewayError(

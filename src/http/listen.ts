@@ -2,15 +2,15 @@ import { type Clock, sleep, systemClock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { AbruptEnd } from "./abrupt_answer.ts";
 
-/** What to listen with. */
+/** Options of {@linkcode listen}. */
 export interface ListenOptions {
   readonly host: string;
-  /** 0 picks a free one. */
+  /** 0 selects a free port. */
   readonly port: number;
   readonly handler: Deno.ServeHandler<Deno.NetAddr>;
   readonly log: Log;
   readonly clock?: Clock;
-  /** Given so that a test can let it fail. Default `Deno.serve`. */
+  /** Replaced in tests. Default `Deno.serve`. */
   readonly serve?: Serve;
 }
 
@@ -20,18 +20,18 @@ export type Serve = (
   handler: Deno.ServeHandler<Deno.NetAddr>,
 ) => Pick<Deno.HttpServer<Deno.NetAddr>, "addr" | "finished" | "shutdown">;
 
-/** An address that is listened on. */
+/** A listening server. */
 export interface Listening {
   readonly address: string;
   readonly port: number;
   /**
-   * Stops accepting and waits for what runs, up to `graceMs`; with 0 everything is cut off at once. After a grace the
-   * platform has no way to cut off what is left: it ends with the process, or when whoever runs it ends it.
+   * Stops accepting and waits up to `graceMs` for running requests; 0 aborts everything at once. The platform cannot
+   * abort requests after a grace period: they end with the process, or when their owner ends them.
    *
-   * @returns True when nothing runs any more.
+   * @returns True if no request is running any more.
    */
   shutdown(graceMs: number): Promise<boolean>;
-  /** Resolves when the address is no longer listened on. */
+  /** Resolves when the server has stopped listening. */
   readonly closed: Promise<void>;
 }
 
@@ -40,17 +40,17 @@ const MAX_PAUSE_MS = 1000;
 const CUT_OFF_MS = 1000;
 
 /**
- * Listens, and listens again when the platform's accept loop gives up, as it does when the process is out of file
- * descriptors; left alone, that would end the process. What was connected before goes on meanwhile.
+ * Listens, and listens again if the platform's accept loop fails, as it does without free file descriptors. Otherwise
+ * that would end the process. Existing connections are not affected.
  *
- * @throws {Deno.errors.AddrInUse} If another process has the port; other errors of `Deno.serve` likewise.
+ * @throws {Deno.errors.AddrInUse} If another process uses the port; other errors of `Deno.serve` likewise.
  */
 export async function listen(options: ListenOptions): Promise<Listening> {
   const { log, clock = systemClock } = options;
   await warnOfFewDescriptors(log);
   openSignalPipe();
   let stopping = false;
-  // One for each server: the signal of a server that has given up must not fire.
+  // One per server: the signal of a failed server must not fire.
   let cutOff = new AbortController();
   let server = start(options, options.port, cutOff.signal);
   const { hostname: address, port } = server.addr;
@@ -89,8 +89,8 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     closed,
     async shutdown(graceMs) {
       stopping = true;
-      if (graceMs <= 0) cutOff.abort(); // never after `shutdown`, which takes from the platform what it would abort
-      // A server that has given up accepting rejects: there is nothing left to stop.
+      if (graceMs <= 0) cutOff.abort(); // never after `shutdown`, which would prevent the abort
+      // A server whose accept loop failed rejects: there is nothing to stop.
       const drained = (graceMs <= 0 ? server.finished : server.shutdown()).then(() => true, () => true);
       return await Promise.race([drained, sleep(clock, Math.max(graceMs, CUT_OFF_MS)).then(() => false)]);
     },
@@ -102,15 +102,15 @@ function start(options: ListenOptions, port: number, signal: AbortSignal): Retur
   return serve({ hostname, port, signal, onListen() {}, onError: (error) => brokenAnswer(error, log) }, handler);
 }
 
-/** The handler catches its own failures, so what arrives here is an answer that broke while it was being sent. */
+/** The handler catches its own errors, so this is a response that failed while it was sent. */
 function brokenAnswer(error: unknown, log: Log): Response {
   if (!(error instanceof AbruptEnd)) log.debug("listen.answer_broken", { reason: reasonOf(error) });
   return new Response(null, { status: 500 });
 }
 
 /**
- * The platform opens a pipe for signals when it first needs one, and ends the process if no descriptor is left then. So
- * it is made to need one now.
+ * The platform opens a pipe for signals on first use, and ends the process if no descriptor is free then. This opens it
+ * at the start.
  */
 function openSignalPipe(): void {
   const ignore = () => {};
@@ -124,7 +124,7 @@ function reasonOf(error: unknown): string {
 
 const ENOUGH_DESCRIPTORS = 65_536;
 
-/** Each connection takes a descriptor; a usual default of 1,024 is soon used up by idle ones. */
+/** Each connection needs a descriptor. A common default of 1,024 is soon exhausted by idle connections. */
 async function warnOfFewDescriptors(log: Log): Promise<void> {
   const limit = await softDescriptorLimit();
   if (limit === null || limit >= ENOUGH_DESCRIPTORS) return;
@@ -134,7 +134,7 @@ async function warnOfFewDescriptors(log: Log): Promise<void> {
   });
 }
 
-/** The soft limit of open files; null where the system does not tell, or has none. */
+/** The soft limit of open files; null if the system has none or does not report it. */
 async function softDescriptorLimit(): Promise<number | null> {
   try {
     const match = /^Max open files\s+(\d+)/m.exec(await Deno.readTextFile("/proc/self/limits"));

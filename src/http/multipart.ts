@@ -2,37 +2,37 @@ import { Buffer } from "node:buffer";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { type PartHead, readPartHead } from "./multipart_head.ts";
 
-/** What comes of a form while it is read: for each part its head, its bytes in pieces, and its end. */
+/** The events of a form while it is read: for each part its head, its data in chunks, and its end. */
 export type FormEvent =
   | { readonly type: "head"; readonly head: PartHead }
-  /** Valid until the next event is asked for. */
+  /** Valid until the next event is requested. */
   | { readonly type: "data"; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly type: "end" };
 
-/** What a form may hold. */
+/** Limits of a form. */
 export interface FormLimits {
-  /** Default 64. */
+  /** The maximum number of parts. Default 64. */
   readonly mostParts?: number;
-  /** Bytes of one part's head, its file name apart. Default 8,192. */
+  /** The maximum size of one part's head in bytes, without its file name. Default 8,192. */
   readonly longestHeadBytes?: number;
 }
 
 const MAX_PARTS = 64;
 const MAX_PART_HEAD_BYTES = 8_192;
 const MAX_FILE_NAME_BYTES = 16_384;
-/** Blanks that a boundary line may end in; a sender of more is no client of ours. */
+/** The maximum number of trailing spaces in a boundary line; no known client sends more. */
 const MAX_PADDING_BYTES = 64;
 const CRLF = Buffer.from("\r\n");
 const HEAD_END = Buffer.from("\r\n\r\n");
 
 /**
- * Cuts a `multipart/form-data` body into its parts while it comes, holding no more of it than one piece and one head.
- * The caps on the whole body and on one file are for the reader of the pieces: every byte passes through it.
+ * Splits a `multipart/form-data` body into its parts as it arrives and buffers at most one chunk and one head. The
+ * consumer applies the limits of the whole body and of one file: every byte passes through it.
  *
- * The libraries at hand either keep each part whole in memory or shorten a head that is too long without a word.
- * Source: RFC 2046, 5.1.1; RFC 7578.
+ * The available libraries either buffer each part completely or truncate a head that is too long silently. Source: RFC
+ * 2046, 5.1.1; RFC 7578.
  *
- * @throws {GatewayError} `invalid_request` when the body is no such form, breaks a limit or ends before its last
+ * @throws {GatewayError} `invalid_request` if the body is not such a form, exceeds a limit or ends before its last
  * boundary; whatever `chunks` throws.
  */
 export async function* readForm(
@@ -46,9 +46,8 @@ export async function* readForm(
 }
 
 /**
- * Where the cutter stands. `preamble`: before the first boundary. `line`: behind a boundary, where either two dashes
- * end the form or the rest of the line a part begins. `head`, `body`: within a part. `epilogue`: behind the last
- * boundary; nothing there is read.
+ * The parser's state. `preamble`: before the first boundary. `line`: after a boundary, where two dashes end the form
+ * and the rest of the line starts a part. `head`, `body`: within a part. `epilogue`: after the last boundary; ignored.
  */
 type Place = "preamble" | "line" | "head" | "body" | "epilogue";
 
@@ -58,9 +57,9 @@ class FormCutter {
   readonly #longestHead: number;
   #place: Place = "preamble";
   #parts = 0;
-  /** True while the line end that closes the head stands before the content. */
+  /** True while the line end of the head precedes the content. */
   #isFresh = false;
-  /** What was not cut yet. The first boundary has no line end before it, so one is put there. */
+  /** The unparsed data. The first boundary has no preceding line end, so one is inserted. */
   #rest: Buffer<ArrayBuffer> = CRLF;
 
   constructor(boundary: string, { mostParts = MAX_PARTS, longestHeadBytes = MAX_PART_HEAD_BYTES }: FormLimits) {
@@ -72,7 +71,7 @@ class FormCutter {
   *push(chunk: Uint8Array<ArrayBuffer>): Generator<FormEvent, void> {
     const came = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     if (this.#place === "body" && !this.#isFresh && this.#endsWithoutBoundary(came)) {
-      // Goes out as it is, so that a large file is not copied with every piece.
+      // Emitted without a copy, so that a large file is not copied with every chunk.
       const bytes = this.#rest;
       this.#rest = came;
       if (bytes.length > 0) yield { type: "data", bytes };
@@ -83,7 +82,9 @@ class FormCutter {
     }
   }
 
-  /** Whether no boundary begins in what is left and ends in these bytes, which must be long enough to tell. */
+  /**
+   * Whether no boundary starts in the remaining data and ends in the new bytes, which must be long enough to decide.
+   */
   #endsWithoutBoundary(came: Buffer<ArrayBuffer>): boolean {
     if (came.length < this.#delimiter.length) return false;
     const seam = Buffer.concat([this.#rest, came.subarray(0, this.#delimiter.length - 1)]);
@@ -92,7 +93,7 @@ class FormCutter {
 
   end(): void {
     if (this.#place === "epilogue") return;
-    throw new GatewayError("invalid_request", "Cannot read the form: the body ends early, before its last boundary");
+    throw new GatewayError("invalid_request", "Cannot read the form: the body ends before its last boundary");
   }
 
   *#cut(): Generator<FormEvent, void> {
@@ -122,10 +123,10 @@ class FormCutter {
     const end = this.#rest.indexOf(CRLF);
     const padding = this.#rest.subarray(0, end < 0 ? this.#rest.length : end);
     const isBlank = padding.every((byte, at) => byte === BLANK || byte === TAB || (end < 0 && isLast(padding, at, CR)));
-    if (!isBlank || padding.length > MAX_PADDING_BYTES) throw broken("expected a line end behind a boundary");
+    if (!isBlank || padding.length > MAX_PADDING_BYTES) throw broken("expected a line end after a boundary");
     if (end < 0) return;
     if (++this.#parts > this.#mostParts) throw broken(`expected at most ${this.#mostParts} parts`);
-    // The line end stays: with it a head without fields ends like any other.
+    // The line end is kept, so that a head without fields ends like any other.
     this.#enter("head", end);
   }
 
@@ -138,7 +139,7 @@ class FormCutter {
     if (end < 0) return;
     const text = this.#rest.toString("utf8", Math.min(CRLF.length, end), end);
     this.#enter("body", end + CRLF.length);
-    // Again one line end stays, for a boundary that follows at once: the part is empty then.
+    // A line end is kept for a boundary that follows at once: the part is empty then.
     this.#isFresh = true;
     yield { type: "head", head: readPartHead(text, this.#longestHead) };
   }
@@ -168,7 +169,7 @@ class FormCutter {
     this.#rest = this.#rest.subarray(from);
   }
 
-  /** The last bytes that can be the beginning of a boundary. */
+  /** The last bytes that may be the start of a boundary. */
   #tail(): Buffer<ArrayBuffer> {
     return this.#rest.subarray(Math.max(0, this.#rest.length - this.#delimiter.length + 1));
   }

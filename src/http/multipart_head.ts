@@ -1,25 +1,25 @@
 import { GatewayError } from "../lib/gateway_error.ts";
 
-/** What the head of a part says of it. Source: RFC 7578, 4. */
+/** The head of a part. Source: RFC 7578, 4. */
 export interface PartHead {
   /** The form field. */
   readonly name: string;
   /**
-   * True for an upload: it has a file name, or a type other than text. The file name itself is forgotten here, so that
-   * it can never become a path.
+   * True for a file: the part has a file name, or a type other than text. The file name itself is discarded, so that it
+   * can never become a path.
    */
   readonly isFile: boolean;
 }
 
 const BOUNDARY = /^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/; // RFC 2046, 5.1.1
-/** Counted apart: clients put long paths there, and nothing reads it. */
+/** Counted separately: clients send long paths there, and nothing uses them. */
 const FILE_NAME = /filename\*?="?[^"]*/gi;
 const IDENTITY_CODINGS: readonly string[] = ["", "7bit", "8bit", "binary"];
 
 /**
- * The boundary that a Content-Type names.
+ * The boundary of a Content-Type.
  *
- * @throws {GatewayError} `invalid_request`: 415 for another type, 400 for a boundary that is missing or none.
+ * @throws {GatewayError} `invalid_request`: 415 for another type, 400 if the boundary is missing or invalid.
  */
 export function boundaryOf(contentType: string | null): string {
   const [, type, rest] = /^\s*([^;]*?)\s*(;[^]*)?$/.exec(contentType ?? "")!;
@@ -32,17 +32,17 @@ export function boundaryOf(contentType: string | null): string {
   if (boundary === undefined || !BOUNDARY.test(boundary)) {
     throw new GatewayError(
       "invalid_request",
-      "Cannot read this Content-Type: expected a boundary of 1 to 70 characters behind multipart/form-data",
+      "Cannot read this Content-Type: expected a boundary of 1 to 70 characters after multipart/form-data",
     );
   }
   return boundary;
 }
 
 /**
- * Reads the head of a part: its lines without the empty one that ends it.
+ * Parses the head of a part, without the empty line that ends it.
  *
- * @param longest The most characters, a file name apart.
- * @throws {GatewayError} `invalid_request` when it names no form field, is too long, or holds a part that is coded.
+ * @param longest The maximum length in characters, without the file name.
+ * @throws {GatewayError} `invalid_request` if it names no form field, is too long, or describes an encoded part.
  */
 export function readPartHead(text: string, longest = Infinity): PartHead {
   if (text.length > longest && text.replace(FILE_NAME, "").length > longest) {
@@ -51,13 +51,13 @@ export function readPartHead(text: string, longest = Infinity): PartHead {
   const fields = new Map<string, string>();
   for (const line of text === "" ? [] : text.split("\r\n")) {
     const colon = line.indexOf(":");
-    if (colon < 1 || /^[\t ]|[\r\n]/.test(line)) throw unreadable("its head holds a line that is no field");
+    if (colon < 1 || /^[\t ]|[\r\n]/.test(line)) throw unreadable("its head contains an invalid line");
     const name = line.slice(0, colon).toLowerCase();
-    if (fields.has(name)) throw unreadable("its head holds a field twice");
+    if (fields.has(name)) throw unreadable("its head contains a field twice");
     fields.set(name, line.slice(colon + 1).trim());
   }
   const coding = fields.get("content-transfer-encoding") ?? "";
-  // Deprecated (RFC 7578, 4.7); read as it came, a coded part would be taken for other bytes than its sender meant.
+  // Deprecated (RFC 7578, 4.7). Read without decoding, the part would not be what its sender meant.
   if (!IDENTITY_CODINGS.includes(coding.toLowerCase())) throw unreadable("expected no Content-Transfer-Encoding");
   const disposition = /^form-data\s*(;[^]*)?$/i.exec(fields.get("content-disposition") ?? "");
   const parameters = disposition && parametersIn(disposition[1] ?? "");
@@ -68,7 +68,7 @@ export function readPartHead(text: string, longest = Infinity): PartHead {
   return { name, isFile };
 }
 
-/** Parameters behind a value, by lower-case name; null where the text is none or says one twice. RFC 9110, 5.6.6. */
+/** Parameters after a value by lower-case name; null if the text is invalid or repeats one. RFC 9110, 5.6.6. */
 function parametersIn(text: string): Map<string, string> | null {
   const parameters = new Map<string, string>();
   const pattern = /\s*;\s*(?:([!#$%&'*+.^_`|~0-9A-Za-z-]+)=(?:"((?:[^"\\]|\\[^])*)"|([^\s;"]*)))?\s*/y;
@@ -78,7 +78,7 @@ function parametersIn(text: string): Map<string, string> | null {
     const [, name, quoted, token] = match;
     if (name === undefined) continue; // a lone semicolon
     if (parameters.has(name.toLowerCase())) return null;
-    // Only a quote is ever escaped: browsers write file names of Windows with their backslashes as they are.
+    // Only quotes are escaped: browsers send Windows file names with unescaped backslashes.
     parameters.set(name.toLowerCase(), quoted?.replaceAll('\\"', '"') ?? token);
   }
   return parameters;

@@ -215,7 +215,7 @@ export class LargeRequests {
     open.set(request.id, request);
     member.digesting = request.id;
     const patienceMs = DIGEST_MS + (member.hasStarted ? 0 : START_MS);
-    member.stopDigestTimer = this.options.clock.after(patienceMs, () => this.#crash(member, "it took too long"));
+    member.stopDigestTimer = this.options.clock.after(patienceMs, () => this.#crash(member, "the request timed out"));
     const { message, body } = request.takeMessage();
     request.onPull = () => post(thread, { type: "pull", id: request.id });
     request.onCancel = () => this.#left(request);

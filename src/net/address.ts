@@ -1,8 +1,8 @@
 import ipaddr from "ipaddr.js";
 
 /**
- * What an address is, in one word. `public` and `allowed` may be connected to, all others may not. Logs, metrics and
- * answers use these words.
+ * The class of an address. Only `public` and `allowed` addresses may be connected to. Logs, metrics and responses use
+ * these names.
  */
 export type Verdict =
   | "public"
@@ -20,25 +20,25 @@ export type Verdict =
   | "multicast"
   | "reserved"
   | "broadcast"
-  /** A cloud's own service behind an address that is routed publicly. */
+  /** A cloud platform's own service at a publicly routed address. */
   | "cloud_platform"
   | "tunnel_6to4"
-  /** IPv6 outside of global unicast: mapped, compatible, local, link-local, unique local, multicast and the rest. */
+  /** IPv6 outside global unicast: mapped, compatible, local, link-local, unique local, multicast and others. */
   | "not_global_unicast"
   | "not_an_address";
 
-/** A block of addresses, as `10.0.0.0/8` names one. */
+/** A block of addresses in CIDR notation, such as `10.0.0.0/8`. */
 export interface Cidr {
   /** Any address of the block. */
   readonly network: ipaddr.IPv4 | ipaddr.IPv6;
-  /** How many leading bits its addresses share. */
+  /** The number of leading bits that the addresses share. */
   readonly prefixLength: number;
 }
 
 /**
- * Reads a block; an address alone is a block of one. Bits beyond the prefix do not matter.
+ * Parses a CIDR block. A single address is a block of one. Bits after the prefix are ignored.
  *
- * @throws {RangeError} If it is none.
+ * @throws {RangeError} If the text is not a block.
  */
 export function readCidr(text: string): Cidr {
   const [address, length] = text.split("/", 2);
@@ -50,13 +50,13 @@ export function readCidr(text: string): Cidr {
   return { network, prefixLength: length === undefined ? most : Number(length) };
 }
 
-/** The first block that holds the address decides. Source: IANA special-purpose address registries (RFC 6890). */
+/** The first block that contains the address applies. Source: IANA special-purpose address registries (RFC 6890). */
 const IPV4_VERDICTS = table([
   ["0.0.0.0/8", "this_network"],
   ["10.0.0.0/8", "private"],
   ["100.64.0.0/10", "shared"],
   ["127.0.0.0/8", "loopback"],
-  ["169.254.0.0/16", "link_local"], // and every cloud's metadata
+  ["169.254.0.0/16", "link_local"], // includes the metadata services of all clouds
   ["172.16.0.0/12", "private"],
   ["192.0.0.0/24", "protocol_assignment"],
   ["192.0.2.0/24", "documentation"],
@@ -68,10 +68,10 @@ const IPV4_VERDICTS = table([
   ["224.0.0.0/4", "multicast"],
   ["255.255.255.255/32", "broadcast"],
   ["240.0.0.0/4", "reserved"],
-  ["168.63.129.16/32", "cloud_platform"], // Azure; publicly routable, so no registry has it
+  ["168.63.129.16/32", "cloud_platform"], // Azure; publicly routable and in no registry
 ]);
 
-/** Inside of 2000::/3; everything outside is refused as a whole. */
+/** Within 2000::/3. Everything outside it is refused. */
 const IPV6_VERDICTS = table([
   ["2001::/23", "protocol_assignment"], // Teredo, benchmarking, ORCHID
   ["2001:db8::/32", "documentation"],
@@ -79,13 +79,13 @@ const IPV6_VERDICTS = table([
   ["3fff::/20", "documentation"],
 ]);
 const GLOBAL_UNICAST = readCidr("2000::/3");
-/** RFC 6052: networks without IPv4 resolve every name to one of these, so the address inside counts. */
+/** RFC 6052: networks without IPv4 resolve every name to such an address, so the embedded address is classified. */
 const NAT64 = readCidr("64:ff9b::/96");
 
 /**
- * Judges an address.
+ * Classifies an address.
  *
- * @param text IPv4 in four decimal parts or IPv6, without brackets; any other spelling is `not_an_address`.
+ * @param text IPv4 in four decimal parts or IPv6, without brackets. Any other notation is `not_an_address`.
  * @param allow Blocks that the operator exempts.
  */
 export function verdictOf(text: string, allow: readonly Cidr[] = []): Verdict {
@@ -95,14 +95,13 @@ export function verdictOf(text: string, allow: readonly Cidr[] = []): Verdict {
   return address.kind() === "ipv4" ? ipv4Verdict(address) : ipv6Verdict(address as ipaddr.IPv6, allow);
 }
 
-/** True for verdicts under which a connection may be made. */
+/** Whether an address of this class may be connected to. */
 export function isReachable(verdict: Verdict): boolean {
   return verdict === "public" || verdict === "allowed";
 }
 
 function addressIn(text: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
-  // The library finds out by throwing, which for a name, the usual case, costs more than all else that a call does
-  // here.
+  // For a name, the common case, the library would throw, which costs more than the rest of this call.
   if (/^[\d.]+$/.test(text)) return ipaddr.IPv4.isValidFourPartDecimal(text) ? ipaddr.IPv4.parse(text) : null;
   return text.includes(":") && !text.includes("%") && ipaddr.IPv6.isValid(text) ? ipaddr.IPv6.parse(text) : null;
 }

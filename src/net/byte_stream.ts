@@ -1,16 +1,18 @@
 import type { Duplex } from "node:stream";
 
-/** Bytes both ways, as the sockets of Deno give them. */
+/** A bidirectional byte stream with the interface of Deno's sockets. */
 export interface ByteStream {
-  /** Fills a part of the buffer and tells how much; null at the end. One read at a time. */
+  /** Reads into the buffer and returns the number of bytes; null at the end. Only one read may be pending. */
   read(buffer: Uint8Array): Promise<number | null>;
-  /** Writes a part, at least one byte, and tells how much. */
+  /** Writes at least one byte and returns the number of bytes written. */
   write(bytes: Uint8Array): Promise<number>;
-  /** Lets go of it at once; a read under way fails. May be called twice. */
+  /** Closes the stream at once; a pending read fails. May be called twice. */
   close(): void;
 }
 
-/** A socket of Node as a {@linkcode ByteStream}. What comes while nobody reads is held back in the socket. */
+/**
+ * Adapts a Node.js socket to a {@linkcode ByteStream}. Data that arrives without a pending read stays in the socket.
+ */
 export function byteStreamOf(socket: Duplex): ByteStream {
   return new SocketBytes(socket);
 }
@@ -23,7 +25,7 @@ interface Reader {
 
 class SocketBytes implements ByteStream {
   readonly #socket: Duplex;
-  /** Came before it was asked for. */
+  /** Data that arrived before it was requested. */
   #ahead: Uint8Array | null = null;
   #reader: Reader | null = null;
   #isEnded = false;

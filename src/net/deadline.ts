@@ -1,33 +1,36 @@
 import { type Clock, systemClock } from "../lib/clock.ts";
 
 /**
- * Something that must be over by an instant. Its owner may move `deadlineAt` at any time: an idle deadline is moved
- * with each byte, at the price of an assignment.
+ * An operation with a deadline. Its owner may change `deadlineAt` at any time. An idle deadline moves with each byte,
+ * at the cost of one assignment.
  */
 export interface Watched {
-  /** By the wheel's {@linkcode DeadlineWheel.now}. */
+  /** In the time of {@linkcode DeadlineWheel.now}. */
   deadlineAt: number;
-  /** Called once, up to {@linkcode TICK_MS} late; the watch is over then. Must not throw. */
+  /** Called once, up to {@linkcode TICK_MS} late. The operation is no longer watched then. Must not throw. */
   onDeadline(): void;
 }
 
 /**
- * One timer for all deadlines of the hot path, where a timer or an `AbortSignal.timeout` each would cost more than the
- * work.
+ * One timer for all deadlines of the hot path. A timer or an `AbortSignal.timeout` per operation would cost more than
+ * the operation.
  */
 export interface DeadlineWheel {
-  /** Monotonic milliseconds, from which deadlines are reckoned: no deadline moves when the machine's clock is set. */
+  /** Monotonic milliseconds, the time base of deadlines. Changes of the machine's clock do not move them. */
   now(): number;
-  /** Begins to watch; adding what is watched already changes nothing. */
+  /** Starts watching. Adding an operation twice has no effect. */
   watch(watched: Watched): void;
-  /** Ends the watch; taking out what is not watched changes nothing. */
+  /** Stops watching. Removing an operation that is not watched has no effect. */
   unwatch(watched: Watched): void;
 }
 
-/** How often the wheel looks, in milliseconds. */
+/** The interval between checks, in milliseconds. */
 export const TICK_MS = 100;
 
-/** A wheel by that clock. Its timer runs only while something is watched, and does not keep the process alive. */
+/**
+ * Creates a wheel with that clock. Its timer runs only while an operation is watched, and does not keep the process
+ * alive.
+ */
 export function createDeadlineWheel(clock: Clock): DeadlineWheel {
   const all = new Set<Watched>();
   let ticking = false;
@@ -55,12 +58,12 @@ export function createDeadlineWheel(clock: Clock): DeadlineWheel {
   };
 }
 
-/** The wheel that the whole process shares. */
+/** The wheel of the process. */
 export const sharedWheel: DeadlineWheel = createDeadlineWheel(systemClock);
 
 const wheels = new WeakMap<Clock, DeadlineWheel>([[systemClock, sharedWheel]]);
 
-/** The one wheel of a clock: the shared one for the machine's own. */
+/** The wheel of a clock. For the system clock it is the shared wheel. */
 export function wheelOf(clock: Clock): DeadlineWheel {
   let wheel = wheels.get(clock);
   if (!wheel) wheels.set(clock, wheel = createDeadlineWheel(clock));

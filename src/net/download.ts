@@ -4,54 +4,55 @@ import { EgressError } from "./egress_error.ts";
 import { guardedFetch, type GuardedResponse } from "./guarded_fetch.ts";
 import type { EgressPolicy, Schemes } from "./target.ts";
 
-/** What to fetch and how much of it at most. */
+/** What to download, and its limits. */
 export interface DownloadOptions {
   readonly maxBytes: number;
-  /** Longest time for everything. Default 60 s. */
+  /** The time limit of the whole download. Default 60 s. */
   readonly timeoutMs?: number;
-  /** Default http and https. */
+  /** Default: http and https. */
   readonly schemes?: Schemes;
-  /** What is hoped for, such as `image/*`. */
+  /** The `Accept` header, such as `image/*`. */
   readonly accept?: string;
   readonly signal?: AbortSignal | undefined;
   /**
-   * Asks {@linkcode openDownload} for a part, as a `Range` field says it (RFC 9110, 14.2): `bytes=0-499`. Default: the
-   * whole.
+   * The range for {@linkcode openDownload}, as a `Range` field (RFC 9110, 14.2): `bytes=0-499`. Default: the whole
+   * file.
    */
   readonly range?: string | null | undefined;
   /**
-   * Called by {@linkcode download} before bytes are read: with the announced length at once, else in steps. Throws to
-   * refuse them. Default: all are taken.
+   * Called by {@linkcode download} before bytes are read: once with the declared length, else in steps. It throws to
+   * reject them. Default: all are accepted.
    */
   readonly reserve?: ((bytes: number) => void) | undefined;
 }
 
-/** A file that was fetched. */
+/** A downloaded file. */
 export interface Download {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** As the server names it, in lower case and without parameters; empty when it does not. Not to be relied on. */
+  /**
+   * The type that the server declares, in lower case and without parameters; empty if it declares none. Not
+   * trustworthy.
+   */
   readonly mediaType: string;
 }
 
-/** A file on its way. */
+/** A file while it is downloaded. */
 export interface DownloadStream {
   /** See {@linkcode GuardedResponse.body}. */
   readonly body: AsyncIterable<Uint8Array>;
   readonly mediaType: string;
-  /** Of the body, as the server announces it; null when it does not. */
+  /** The length that the server declares; null if it declares none. */
   readonly length: number | null;
-  /**
-   * Where the body stands in the whole, as a `Content-Range` field says it (`bytes 0-499/1234`); null for the whole.
-   */
+  /** The range of the body as a `Content-Range` field (`bytes 0-499/1234`); null for the whole file. */
   readonly part: string | null;
   discard(): void;
 }
 
-/** The server answered, but not with the file. */
+/** The server responded with an error status. */
 export class DownloadRefused extends Error {
   override readonly name = "DownloadRefused";
 
-  /** @param status The status of the answer. */
+  /** @param status The status of the response. */
   constructor(readonly status: number) {
     super(`the server answered ${status}`);
   }
@@ -61,10 +62,10 @@ const REDIRECTS = 3;
 const TIMEOUT_MS = 60_000;
 
 /**
- * Fetches a file from an address that a caller or a vendor named, under the egress guard.
+ * Downloads a file from an address given by a caller or a vendor, with the egress rules applied.
  *
- * @throws {EgressError} If it may not or cannot be fetched, or is too large.
- * @throws {DownloadRefused} If the answer is not a 200.
+ * @throws {EgressError} If the address is refused, the download fails or the file is too large.
+ * @throws {DownloadRefused} If the status is not 200.
  * @throws {unknown} What `reserve` throws.
  */
 export async function download(address: unknown, options: DownloadOptions, policy: EgressPolicy): Promise<Download> {
@@ -86,8 +87,8 @@ export async function download(address: unknown, options: DownloadOptions, polic
 }
 
 /**
- * As {@linkcode download}, for files that are too large to be held: the body is read, or discarded, by the caller. A
- * server may give the whole where a part is asked for.
+ * Like {@linkcode download}, for files that are too large to buffer. The caller reads or discards the body. A server
+ * may return the whole file although a range is requested.
  */
 export async function openDownload(
   address: unknown,
@@ -121,7 +122,7 @@ export async function openDownload(
   return { body, mediaType: mediaTypeOf(response), length, part, discard: () => response.discard() };
 }
 
-/** Null for a part that does not say where it stands. */
+/** Null if the response does not state its range. */
 function partOf(response: GuardedResponse): string | null {
   const field = response.header("content-range");
   return field !== null && /^bytes \d{1,15}-\d{1,15}\/(\d{1,15}|\*)$/.test(field) ? field : null;

@@ -1,14 +1,14 @@
 /**
  * Why a guarded request failed:
- * - `refused`: the address breaks a rule; nothing was connected to.
- * - `unresolved`: its name has no address, or no resolver answered.
- * - `connect`: nobody accepted the connection in time.
- * - `tls`: the server could not prove who it is, or speaks no TLS that we accept.
- * - `broken`: the connection broke, or what came was no HTTP or coded in a way that was not asked for.
- * - `redirect`: the answer leads on where it is not followed.
- * - `timeout`: it took too long as a whole.
- * - `too_large`: the body is longer than the cap.
- * - `aborted`: whoever asked gave up.
+ * - `refused`: the address violates a rule; no connection was made.
+ * - `unresolved`: the name has no address, or no resolver responded.
+ * - `connect`: the connection timed out.
+ * - `tls`: the certificate is invalid, or the server offers no accepted version of TLS.
+ * - `broken`: the connection closed early, or the response is not valid HTTP or has an unrequested coding.
+ * - `redirect`: the response is a redirect that is not followed.
+ * - `timeout`: the total time limit was reached.
+ * - `too_large`: the body exceeds the limit.
+ * - `aborted`: the caller cancelled the request.
  */
 export type EgressFailure =
   | "refused"
@@ -21,7 +21,7 @@ export type EgressFailure =
   | "too_large"
   | "aborted";
 
-/** The rule that a refused address breaks. */
+/** The rule that a refused address violates. */
 export type EgressRule =
   | "syntax"
   | "length"
@@ -34,16 +34,16 @@ export type EgressRule =
   | "own_address";
 
 /**
- * A guarded request that failed. The message may be shown to a caller: it tells the rule, never what lies behind a
- * name.
+ * A guarded request that failed. The message may be returned to a caller: it states the rule, never what a name
+ * resolves to.
  */
 export class EgressError extends Error {
   override readonly name = "EgressError";
 
   /**
-   * @param kind The word to branch on.
-   * @param message Of the form "expected …" or "the connection …", to be read after what was attempted.
-   * @param details `rule` for `refused`; `verdict` and `cause` for the log alone.
+   * @param kind The code to branch on.
+   * @param message Starts with "expected …" or "the connection …" and follows the name of the failed action.
+   * @param details `rule` for `refused`; `verdict` and `cause` are for the log only.
    */
   constructor(
     readonly kind: EgressFailure,
@@ -54,7 +54,7 @@ export class EgressError extends Error {
   }
 }
 
-/** An address that breaks a rule. */
+/** Creates the error for an address that violates a rule. */
 export function refusal(rule: EgressRule, expected: string, verdict?: string): EgressError {
   return new EgressError("refused", expected, { rule, verdict });
 }

@@ -4,26 +4,24 @@ import { Connection } from "./http1/connection.ts";
 import type { Opening, PinnedDialer } from "./pinned_socket.ts";
 import { hostOf, portOf, type VettedTarget } from "./target.ts";
 
-/** How connections under the egress guard are made. */
+/** Options of connections under the egress rules. */
 export interface GuardedConnectOptions {
   readonly dialer: PinnedDialer;
   readonly clock: Clock;
-  /** Longest wait for a connection to one address, TLS included, in milliseconds. */
+  /** The time limit for a connection to one address, including TLS. */
   readonly connectMs: number;
-  /**
-   * Called with each socket that is being opened, so that it can be given up; with null when it is not opened any more.
-   */
+  /** Called with each socket that is being opened, so that it can be cancelled; called with null afterwards. */
   onOpening(opening: Opening | null): void;
 }
 
-/** How many addresses of a name are tried. */
+/** The maximum number of addresses of a name that are tried. */
 const MAX_ADDRESSES = 3;
 
 /**
- * Connects to one of the addresses that were judged, and to nothing else. They are tried in turn, which is safe because
- * nothing was sent; only a failure to connect leads on.
+ * Connects to one of the vetted addresses and to nothing else. They are tried in turn, which is safe because no data
+ * was sent. Only a failure to connect continues with the next address.
  *
- * @throws {EgressError} `connect`, `tls`, `refused`, or what the socket was given up with.
+ * @throws {EgressError} `connect`, `tls`, `refused`, or the reason of the cancellation.
  */
 export async function connectGuarded(target: VettedTarget, options: GuardedConnectOptions): Promise<Connection> {
   let failure: unknown;
@@ -43,7 +41,7 @@ async function connectTo(address: string, url: URL, options: GuardedConnectOptio
   const origin = { tls: url.protocol === "https:", hostname: hostOf(url), port: portOf(url) };
   const opening = dialer.open({ ...origin, address });
   const stop = clock.after(connectMs, () => {
-    opening.giveUp(new EgressError("connect", "no connection was made in time"));
+    opening.giveUp(new EgressError("connect", "the connection timed out"));
   });
   onOpening(opening);
   try {

@@ -7,53 +7,53 @@ import { type HttpResponse, responseOf } from "./http1/response.ts";
 import { createPinnedDialer, type Opening, type PinnedDialer } from "./pinned_socket.ts";
 import { type EgressPolicy, type Schemes, vetTarget, type VettedTarget } from "./target.ts";
 
-/** One request to an address that a caller or a vendor named. */
+/** A request to an address given by a caller or a vendor. */
 export interface GuardedRequest {
   readonly method: "GET" | "POST";
-  /** Names in lower case. Dropped, all but `accept` and `range`, when a redirect leads to another host. */
+  /** Names in lower case. A redirect to another host drops all but `accept` and `range`. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;
   readonly schemes: Schemes;
-  /** How many redirects are followed; each leads to a GET and is judged like the first address. Default 0. */
+  /** The maximum number of redirects. Each leads to a GET and is checked like the first address. Default 0. */
   readonly redirects?: number;
-  /** The longest body that is given out; one more byte is `too_large`. */
+  /** The maximum body size; a longer body is `too_large`. */
   readonly capBytes: number;
-  /** Longest wait for a connection, TLS included. Default 5 s. */
+  /** The time limit for a connection, including TLS. Default 5 s. */
   readonly connectMs?: number;
-  /** Longest time for everything, the body included. */
+  /** The time limit for the whole request, including the body. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
 }
 
-/** The head of an answer, and its body while it comes. */
+/** The head of a response, and its body as a stream. */
 export interface GuardedResponse {
   readonly status: number;
-  /** The address that answered, after redirects. */
+  /** The address that responded, after redirects. */
   readonly url: URL;
-  /** By lower-case name; equal names joined with a comma; null when there is none. */
+  /** The field by its lower-case name; repeated fields are joined with a comma; null if missing. */
   header(name: string): string | null;
   /**
-   * The body, once. Leaving it early closes the connection.
+   * The body; can be read once. Leaving the loop early closes the connection.
    *
    * @throws {EgressError} While it is read: `too_large`, `timeout`, `broken`, `aborted`.
    */
   readonly body: AsyncIterable<Uint8Array>;
-  /** Closes the connection; for answers whose body is not wanted. */
+  /** Closes the connection without reading the body. */
   discard(): void;
 }
 
 const DEFAULT_CONNECT_MS = 5_000;
 
-/** One for each policy: reading roots costs milliseconds. */
+/** One per policy: parsing root certificates takes milliseconds. */
 const dialers = new WeakMap<EgressPolicy, PinnedDialer>();
 
 /**
- * Sends a request under the egress guard: the address and everything that its name resolves to are judged, the
- * connection goes to one of the judged addresses and to nothing else, the certificate is checked against the name, and
- * all of it again at every redirect. Each request has a connection of its own, no proxy of the environment applies, and
- * codings are declined, so that bytes counted are bytes held.
+ * Sends a request under the egress rules. The address and everything that its name resolves to are checked. The
+ * connection goes to one of the checked addresses, and the certificate is verified against the name. Every redirect is
+ * checked in the same way. Each request has its own connection. No proxy of the environment applies. Content codings
+ * are declined, so that the size limit applies to the bytes in memory.
  *
- * @param address Whatever was named.
+ * @param address The address as given.
  * @throws {EgressError}
  */
 export async function guardedFetch(
@@ -72,7 +72,7 @@ export async function guardedFetch(
         return guardedResponseOf(response, target.url, request, watch);
       }
       response.cancel();
-      if (redirects === 0) throw new EgressError("redirect", "it leads on too many times");
+      if (redirects === 0) throw new EgressError("redirect", "it redirects too many times");
       const next = nextOf(location, target.url);
       sent = afterRedirect(sent, target.url, next);
       target = await watch.unlessOver(vetTarget(next.href, request.schemes, policy));
@@ -104,7 +104,7 @@ async function ask(
   const { pathname, search } = target.url;
   const headerLines = headerLinesOf({ ...headers, "accept-encoding": "identity", connection: "close" });
   const received = await connection.exchange({ method, path: pathname + search, headerLines, body });
-  // None is kept: what callers name is seldom asked for twice.
+  // Connections are not kept: callers seldom name the same address twice.
   return responseOf({ connection, ...received }, () => connection.close());
 }
 
@@ -113,10 +113,10 @@ function redirectOf({ status, head }: HttpResponse): string | null {
 }
 
 function nextOf(location: string, from: URL): URL {
-  if (!URL.canParse(location, from)) throw new EgressError("redirect", "it leads to no address");
+  if (!URL.canParse(location, from)) throw new EgressError("redirect", "it redirects without an address");
   const next = new URL(location, from);
   if (from.protocol === "https:" && next.protocol !== "https:") {
-    throw new EgressError("redirect", "it leads from https to another scheme");
+    throw new EgressError("redirect", "it redirects from https to another scheme");
   }
   return next;
 }
@@ -143,7 +143,7 @@ function guardedResponseOf(
   const coding = header("content-encoding");
   if (coding !== null && coding !== "identity") {
     discard();
-    throw new EgressError("broken", "the answer came in a coding that was not asked for");
+    throw new EgressError("broken", "the response has an unrequested content coding");
   }
   return { status, url, header, body: cappedBody(response, capBytes, watch), discard };
 }
@@ -170,7 +170,7 @@ function tooLarge(capBytes: number): EgressError {
   return new EgressError("too_large", `expected at most ${capBytes} bytes`);
 }
 
-/** Ends an exchange when its time is over or its asker gives up, and tells afterwards why it ended. */
+/** Ends an exchange at its time limit or when the caller cancels it, and reports the reason. */
 class Watch {
   readonly #signal: AbortSignal | undefined;
   readonly #stopTimer: () => void;
@@ -181,26 +181,26 @@ class Watch {
     this.#opening?.giveUp(this.#failure);
     this.#connection?.cancel();
   };
-  readonly #abort = () => this.#end(new EgressError("aborted", "it was given up"));
+  readonly #abort = () => this.#end(new EgressError("aborted", "the connection was cancelled"));
   #failure: EgressError | null = null;
   #opening: Opening | null = null;
   #connection: Connection | null = null;
 
   constructor({ timeoutMs, signal }: GuardedRequest, readonly clock: Clock) {
-    this.#over.promise.catch(() => {}); // only of interest while something races with it
-    this.#stopTimer = clock.after(timeoutMs, () => this.#end(new EgressError("timeout", "it took too long")));
+    this.#over.promise.catch(() => {}); // only relevant while a race is pending
+    this.#stopTimer = clock.after(timeoutMs, () => this.#end(new EgressError("timeout", "the request timed out")));
     this.#signal = signal;
     signal?.addEventListener("abort", this.#abort, { once: true });
     if (signal?.aborted) this.#abort();
   }
 
-  /** The socket that is given up when the time is over; null when it is open or not wanted. */
+  /** The socket to cancel at the time limit; null if it is open or no longer needed. */
   setOpening(opening: Opening | null): void {
     this.#opening = opening;
     if (this.#failure !== null) opening?.giveUp(this.#failure);
   }
 
-  /** The connection that is closed when the time is over. */
+  /** The connection to close at the time limit. */
   setConnection(connection: Connection): void {
     this.#connection = connection;
     if (this.#failure !== null) connection.cancel();
@@ -219,7 +219,9 @@ class Watch {
     this.#signal?.removeEventListener("abort", this.#abort);
   }
 
-  /** Any failure of the exchange in our words: an end that we made ourselves goes before what it led to. */
+  /**
+   * Converts any failure of the exchange. A timeout or a cancellation takes precedence over the failure that it caused.
+   */
   failureOf(error: unknown): EgressError {
     if (this.#failure !== null) return this.#failure;
     if (error instanceof EgressError) return error;

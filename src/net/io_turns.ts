@@ -1,10 +1,10 @@
-/** Two sockets that are joined over loopback. */
+/** Two sockets connected over loopback. */
 interface SocketPair {
   readonly near: Deno.TcpConn;
   readonly far: Deno.TcpConn;
 }
 
-/** A turn that is waited for: over when so many bytes have come. */
+/** A pending turn: complete once this number of bytes has arrived. */
 interface WaitingTurn {
   readonly bytes: number;
   readonly resolve: () => void;
@@ -14,12 +14,12 @@ const ONE_BYTE = new Uint8Array(1);
 const BUFFER_BYTES = 256;
 
 /**
- * Looks at all sockets of the process before something is decided by what they gave.
+ * Waits until the event loop has delivered all received data.
  *
- * The event loop delivers what a socket has received only when it comes round. A loop that was held up, by a long
- * calculation, can have bytes waiting for a kept connection that answer nothing; a request that is written then would
- * take them for its answer. The platform cannot ask one socket. So a byte goes to and fro over loopback: when it is
- * read, everything that came before it was delivered. That costs about 10 µs, which those who ask in one go share.
+ * The event loop delivers received data only when it runs. After a long calculation an idle connection may have
+ * undelivered data that belongs to no request. A request written now would take it for its response. The platform
+ * cannot poll one socket. A byte is therefore sent over a loopback connection: when it is read, everything that arrived
+ * before it was delivered. This costs about 10 µs, shared by all concurrent calls.
  */
 export class IoTurns {
   #pair: Promise<SocketPair | null> | null = null;
@@ -30,14 +30,14 @@ export class IoTurns {
   #isReading = false;
   #isClosed = false;
 
-  /** Resolves when all that had reached this process at the time of the call was delivered. */
+  /** Resolves when all data that had reached this process at the time of the call was delivered. */
   turn(): Promise<void> {
     if (this.#current !== null) return this.#current;
     queueMicrotask(() => this.#current = null);
     return this.#current = this.#turn();
   }
 
-  /** Closes its sockets; turns under way end. */
+  /** Closes its sockets; pending turns end. */
   close(): void {
     this.#isClosed = true;
     void this.#pair?.then(closeBoth);
@@ -73,7 +73,7 @@ export class IoTurns {
   }
 }
 
-/** Null where this process may not listen on loopback. */
+/** Null if this process may not listen on loopback. */
 async function openPair(): Promise<SocketPair | null> {
   try {
     using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
@@ -82,7 +82,7 @@ async function openPair(): Promise<SocketPair | null> {
     for (;;) {
       const far = await listener.accept();
       if (far.remoteAddr.port === near.localAddr.port) return { near, far };
-      far.close(); // somebody else's
+      far.close(); // another process's connection
     }
   } catch {
     return null;
@@ -99,7 +99,7 @@ function closeBoth(pair: SocketPair | null): void {
   }
 }
 
-/** Timers of the platform wait in the same place as sockets; one alone can end in the look that was under way. */
+/** The platform polls timers and sockets together. A single timer can end within the current poll. */
 async function twoTimers(): Promise<void> {
   for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setTimeout(resolve, 0));
 }

@@ -2,19 +2,19 @@ import type { Clock } from "../lib/clock.ts";
 import type { Connection } from "./http1/connection.ts";
 import { IoTurns } from "./io_turns.ts";
 
-/** How long and how many connections are kept. */
+/** Limits of idle connections. */
 export interface KeepLimits {
-  /** Longest time without use. Default 4 s: the servers that close soonest, Node's and uvicorn's, do so after 5 s. */
+  /** The maximum idle time. Default 4 s: the earliest servers, Node.js and uvicorn, close after 5 s. */
   readonly idleMs?: number;
-  /** Longest time from being opened. Default 60 s: names move, certificates are withdrawn. */
+  /** The maximum age. Default 60 s: names change their addresses and certificates are revoked. */
   readonly ageMs?: number;
-  /** Most idle ones for one host and port. Default 4. */
+  /** The maximum number of idle connections per host and port. Default 4. */
   readonly perHost?: number;
-  /** Most idle ones in all. Default 512. */
+  /** The maximum number of idle connections in total. Default 512. */
   readonly inAll?: number;
 }
 
-/** What rests, and until when. */
+/** An idle connection and its expiry. */
 interface Idle {
   readonly connection: Connection;
   readonly since: number;
@@ -25,13 +25,15 @@ const IDLE_MS = 4_000;
 const AGE_MS = 60_000;
 const PER_HOST = 4;
 const IN_ALL = 512;
-/** A server's own limit is undercut by this, so that it does not close just when a request goes out. */
+/**
+ * Idle connections are closed this long before the server's own limit, so that it does not close one while a request is
+ * sent.
+ */
 const MARGIN_MS = 1_000;
 
 /**
- * Connections that rest between two requests to the same host. One leaves by being taken, or is closed: when its time
- * is over, when its peer closes it or says something unasked, when it is the oldest of too many, or with all others at
- * the end.
+ * A pool of idle connections. One leaves the pool when it is taken. It is closed when its time is over, when its peer
+ * closes it or sends data, when it is the oldest of too many, or with the pool.
  */
 export class KeptConnections {
   readonly #clock: Clock;
@@ -39,16 +41,16 @@ export class KeptConnections {
   readonly #ageMs: number;
   readonly #perHost: number;
   readonly #inAll: number;
-  /** The longest idle first. */
+  /** Longest idle first. */
   readonly #all = new Set<Idle>();
-  /** By host and port; the longest idle first, no list empty. */
+  /** By host and port; longest idle first, no list empty. */
   readonly #byHost = new Map<string, Idle[]>();
   #stopTimer: (() => void) | null = null;
   #timerAt = Infinity;
   #isClosed = false;
   readonly #turns = new IoTurns();
 
-  /** Begins with none. */
+  /** Creates an empty pool. */
   constructor(clock: Clock, { idleMs = IDLE_MS, ageMs = AGE_MS, perHost = PER_HOST, inAll = IN_ALL }: KeepLimits = {}) {
     this.#clock = clock;
     this.#idleMs = idleMs;
@@ -57,14 +59,14 @@ export class KeptConnections {
     this.#inAll = inAll;
   }
 
-  /** How many are kept now. */
+  /** The number of idle connections. */
   get size(): number {
     return this.#all.size;
   }
 
   /**
-   * As {@linkcode KeptConnections.take}, after everything that has reached this process was delivered: so what came
-   * over an idle connection has closed it, also when the event loop was held up.
+   * Like {@linkcode KeptConnections.take}, after all received data was delivered. A connection on which data arrived
+   * has then been closed, even if the event loop was blocked.
    */
   async takeQuiet(...wanted: Parameters<KeptConnections["take"]>): Promise<Connection | null> {
     const [isTls, host] = wanted;
@@ -74,11 +76,11 @@ export class KeptConnections {
   }
 
   /**
-   * The one that was used last, for the caller alone; null when there is none.
+   * Takes the most recently used connection; null if there is none.
    *
-   * @param isTls Whether it is one for https.
-   * @param host As it stands in an address, with the port where it is not the usual one.
-   * @param addresses Where it may lead; null for anywhere.
+   * @param isTls Whether the connection is for https.
+   * @param host As in an address, with the port unless it is the default one.
+   * @param addresses The accepted peer addresses; null for any.
    */
   take(isTls: boolean, host: string, addresses: readonly string[] | null): Connection | null {
     const list = this.#byHost.get(keyOf(isTls, host));
@@ -93,9 +95,9 @@ export class KeptConnections {
   }
 
   /**
-   * Keeps one whose last exchange is over, body and all; closes it when it may not be kept.
+   * Returns a connection to the pool after its last exchange is complete; closes it if it must not be reused.
    *
-   * @param serverIdleMs How long its server keeps it, as told in the response; null when it does not tell.
+   * @param serverIdleMs How long the server keeps it, as stated in the response; null if not stated.
    */
   keep(connection: Connection, serverIdleMs: number | null): void {
     const { openedAt } = connection.facts;
@@ -110,7 +112,7 @@ export class KeptConnections {
     connection.rest(() => this.#end(idle));
   }
 
-  /** Closes all, and from now on whatever is to be kept. */
+  /** Closes all connections, including those returned later. */
   close(): void {
     this.#isClosed = true;
     for (const idle of this.#all) this.#end(idle);
@@ -141,7 +143,7 @@ export class KeptConnections {
     idle.connection.close();
   }
 
-  /** One timer for all: set for the first to go, and left where it is when that one is taken. */
+  /** One timer for all connections, set to the earliest expiry. It is not moved when that connection is taken. */
   #wakeAt(at: number): void {
     this.#stopTimer?.();
     this.#timerAt = at;
@@ -169,7 +171,7 @@ function keyFor({ connection: { facts } }: Idle): string {
   return keyOf(facts.origin.tls, facts.host);
 }
 
-/** Also when the clock was set back: then nobody knows how long it has been idle. */
+/** Also true if the clock was set back, since the idle time is unknown then. */
 function isOver({ since, until }: Idle, now: number): boolean {
   return now >= until || now < since;
 }

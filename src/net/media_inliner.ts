@@ -5,15 +5,15 @@ import { download, DownloadRefused } from "./download.ts";
 import { EgressError } from "./egress_error.ts";
 import type { EgressPolicy } from "./target.ts";
 
-/** A medium fetched from an address that a caller named: standard base64 and its type by content. */
+/** A media file downloaded from a caller's address: standard base64 and its detected type. */
 export interface InlinedMedium {
   readonly mediaType: string;
   readonly data: string;
 }
 
-/** How a medium is fetched. */
+/** Options of one download. */
 export interface MediaFetch {
-  /** Ends the download. */
+  /** Cancels the download. */
   readonly signal: AbortSignal;
   /** As in {@linkcode DownloadOptions}. */
   readonly reserve: (bytes: number) => void;
@@ -23,20 +23,20 @@ const MAX_MEDIA_BYTES = 20_000_000;
 const MAX_DOWNLOAD_MS = 30_000;
 
 /**
- * The function that fetches media under the egress guard, at most 20 MB in 30 s each. The type is told by the first
- * bytes; what the server says counts for plain text alone, which has no such mark.
+ * Returns a function that downloads media under the egress rules, at most 20 MB in 30 s each. The type is detected from
+ * the first bytes. The server's type is used for plain text only, which has no signature.
  *
- * @returns Of a function that throws {@linkcode GatewayError} `invalid_request` when the medium cannot be had, and what
- * `reserve` throws.
+ * @returns A function that throws {@linkcode GatewayError} `invalid_request` if the download fails, and what `reserve`
+ * throws.
  */
 export function createMediaInliner(policy: EgressPolicy): (url: string, fetch: MediaFetch) => Promise<InlinedMedium> {
   return async (url, fetch) => {
     const { bytes, mediaType: declared } = await fetched(url, fetch, policy);
     const found = await mediaTypeOf(bytes);
     const mediaType = found ?? (declared.startsWith("text/") ? "text/plain" : null);
-    if (mediaType === null) throw new GatewayError("invalid_request", "what it holds is of no known type");
+    if (mediaType === null) throw new GatewayError("invalid_request", "the content has no known type");
     const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");
-    bytes.buffer.transfer(0); // frees the bytes now instead of at the next collection of garbage
+    bytes.buffer.transfer(0); // frees the bytes at once instead of at the next garbage collection
     return { mediaType, data };
   };
 }

@@ -10,55 +10,54 @@ import { type KeepLimits, KeptConnections } from "./kept_connections.ts";
 import { createPinnedDialer, type Opening, type PinnedDialer } from "./pinned_socket.ts";
 import { type EgressPolicy, type Schemes, vetTarget, type VettedTarget } from "./target.ts";
 
-/** A small POST to an https address that a caller named. Times are kept to a tenth of a second. */
+/** A small POST to an https address given by a caller. Timeouts have a resolution of 100 ms. */
 export interface PinnedPost {
   /** Names and values without control characters; `host` and the length are added. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
-  /** Longest time from the first look-up to the last byte of the answer's head. */
+  /** The time limit from the name lookup to the end of the response head. */
   readonly timeoutMs: number;
-  /** Longest wait for a connection to one address, TLS included. Default 5 s. */
+  /** The time limit for a connection to one address, including TLS. Default 5 s. */
   readonly connectMs?: number;
-  /** How much of the answer's body is taken before the connection is dropped. */
+  /** The maximum size of the response body; the connection is closed beyond it. */
   readonly capBytes: number;
-  /** How long the answer's body is waited for. Default 1 s. */
+  /** The time limit for the response body. Default 1 s. */
   readonly bodyMs?: number;
   readonly signal?: AbortSignal;
 }
 
-/** What was answered. The body is dropped as it comes. */
+/** The response. Its body is discarded. */
 export interface PostAnswer {
   readonly status: number;
-  /** By lower-case name; null when there is none. */
+  /** The field by its lower-case name; null if missing. */
   header(name: string): string | null;
-  /** Bytes of the body that were taken, framing included; at most a read beyond the cap. */
+  /** The number of body bytes read, including framing; up to one read above the maximum. */
   readonly bytes: number;
 }
 
 /**
- * Sends POSTs under the egress guard, over connections that are kept for some seconds where that is safe.
+ * Sends POSTs under the egress rules, over idle connections where that is safe.
  *
- * Each POST judges its address and all that its name resolves to, as if it were the first. Its connection leads to one
- * of the addresses judged just now and to nothing else: a kept one serves only if it was made to one of them, for the
- * same host and port. So a name that moves is not reached where it was, and one that comes to a forbidden address is
- * not reached at all. The certificate is checked against the name when the connection is made. No redirect is followed
- * and no proxy of the environment applies.
+ * Each POST checks its address and everything that its name resolves to. An idle connection is used only if it was made
+ * to one of the addresses checked now, for the same host and port. A name that moves is therefore not contacted at its
+ * old address, and a name that resolves to a forbidden address is not contacted at all. The certificate is verified
+ * when the connection is made. Redirects are not followed and no proxy of the environment applies.
  *
- * Nearly all that a POST costs is its TLS handshake; what webhooks can carry hangs on the connections that are kept.
+ * The TLS handshake dominates the cost of a POST, so the throughput of webhooks depends on the reuse of connections.
  */
 export interface PinnedPoster {
   /**
    * Sends one POST.
    *
-   * @param address Whatever was named.
+   * @param address The address as given.
    * @throws {EgressError} Never `redirect` or `too_large`.
    */
   post(address: unknown, request: PinnedPost): Promise<PostAnswer>;
-  /** Closes what is idle. A POST under way goes on; its connection is closed after it. */
+  /** Closes idle connections. A running POST completes; its connection is closed afterwards. */
   close(): void;
 }
 
-/** A poster with connections of its own. */
+/** Creates a poster with its own connections. */
 export function createPinnedPoster(policy: EgressPolicy, limits?: KeepLimits): PinnedPoster {
   const clock = policy.clock ?? systemClock;
   const kept = new KeptConnections(clock, limits);
@@ -74,7 +73,7 @@ const CONNECT_MS = 5_000;
 const BODY_MS = 1_000;
 const SCHEMES: Schemes = ["https:"];
 const ONCE = { once: true };
-const ABORTED = "it was given up";
+const ABORTED = "the connection was cancelled";
 
 interface PosterParts {
   readonly policy: EgressPolicy;
@@ -85,8 +84,8 @@ interface PosterParts {
 }
 
 /**
- * One POST, and everything that has to be let go of when its time is over. One deadline serves all steps: it is drawn
- * nearer while the body is dropped. What waits is ended by closing what it waits for.
+ * One POST and the resources to release at its time limit. One deadline covers all steps and is shortened while the
+ * body is discarded. A pending step ends when its resource is closed.
  */
 class Exchange implements Watched {
   deadlineAt: number;
@@ -112,12 +111,12 @@ class Exchange implements Watched {
     signal?.addEventListener("abort", this.#abort, ONCE);
     this.#parts.wheel.watch(this);
     const { promise, resolve, reject } = this.#outcome;
-    this.#work(address).then(resolve, reject); // changes nothing where the time was over before
+    this.#work(address).then(resolve, reject); // no effect if the time limit was reached before
     return promise;
   }
 
   onDeadline(): void {
-    this.#fail(new EgressError("timeout", "it took too long"));
+    this.#fail(new EgressError("timeout", "the request timed out"));
   }
 
   #fail(failure: EgressError): void {
@@ -156,7 +155,7 @@ class Exchange implements Watched {
       path: url.pathname + url.search,
       headerLines: headerLinesOf(this.#post.headers),
       body: this.#post.body,
-      isRepeatable: true, // the same bytes under the same idempotency key, as at the next attempt
+      isRepeatable: true, // the same bytes and idempotency key as in the next attempt
     };
     try {
       return await exchangeOver(
@@ -197,9 +196,9 @@ class Exchange implements Watched {
     this.deadlineAt = Math.min(this.#parts.wheel.now() + limitMs, this.#endsAt);
   }
 
-  /** Takes the body up to the cap, for as long as is polite. The answer stands already, so nothing here can fail it. */
+  /** Discards the body up to the limits. The response is complete already, so a failure here has no effect. */
   async #drop({ connection, head, decoder, early }: Exchanged): Promise<number> {
-    if (this.#connection === null) return early.length; // the time was over in the same instant
+    if (this.#connection === null) return early.length; // the time limit was reached in the same instant
     this.#isAnswered = true;
     const { capBytes, bodyMs = BODY_MS } = this.#post;
     let total = early.length;
@@ -214,17 +213,17 @@ class Exchange implements Watched {
       }
       const isReusable = decoder.done && !decoder.hasExcess && total <= capBytes && head.keepsAlive;
       if (isReusable) this.#keep(connection, head.keepAliveMs);
-    } catch { /* a body that breaks off or lies about its length is of no interest */ }
+    } catch { /* an incomplete body or a wrong length does not matter */ }
     return total;
   }
 
   #keep(connection: Connection, serverIdleMs: number | null): void {
     if (this.#connection === null) return;
-    this.#connection = null; // from here on it is others': an end that comes late must not close it
+    this.#connection = null; // the connection may now serve others: a late timeout must not close it
     this.#parts.kept.keep(connection, serverIdleMs);
   }
 }
 
 function brokenBy(error: unknown): EgressError {
-  return new EgressError("broken", "the connection broke before its answer", { cause: error });
+  return new EgressError("broken", "the connection closed before the response", { cause: error });
 }

@@ -5,26 +5,26 @@ import { type ByteStream, byteStreamOf } from "./byte_stream.ts";
 import { EgressError, refusal } from "./egress_error.ts";
 import { isUntrusted, tlsReasonOf } from "./trust.ts";
 
-/** Where a socket is to go, and who has to be there. */
+/** The destination of a socket and the expected identity. */
 export interface PinnedTarget {
   /** True for https. */
   readonly tls: boolean;
-  /** An IP address that was judged. Nothing else is connected to. */
+  /** A checked IP address. Nothing else is connected to. */
   readonly address: string;
   readonly port: number;
-  /** The name, or the address, that the certificate is checked against. */
+  /** The name or address that the certificate is verified against. */
   readonly hostname: string;
 }
 
 /** A socket that is being opened. */
 export interface Opening {
   /**
-   * Resolves when the connection stands; with TLS after the handshake, with the certificate checked.
+   * Resolves when the connection is open; with TLS, after the handshake and the verification of the certificate.
    *
-   * @throws {EgressError} `refused`, `connect`, `tls`, or what it was given up with.
+   * @throws {EgressError} `refused`, `connect`, `tls`, or the reason of the cancellation.
    */
   readonly socket: Promise<ByteStream>;
-  /** Lets go of it: the promise fails at once, and so does a handshake that has begun. */
+  /** Cancels it: the promise rejects at once, and a running handshake ends. */
   giveUp(failure: EgressError): void;
 }
 
@@ -34,15 +34,15 @@ export interface PinnedDialer {
 }
 
 /**
- * A dialer that trusts the usual roots and those of the operator.
+ * Creates a dialer that trusts the platform's root certificates and those of the operator.
  *
- * It works with Node's sockets. Deno's own keep the descriptor of a handshake that was given up until the peer hangs
- * up, so that receivers which never shake hands could use up all that the process may have. A handshake costs about a
- * millisecond of processor time either way. A chain that does not end at the operator's roots is looked at once more,
- * over a new connection, with the usual ones.
+ * It uses Node.js sockets. Deno's own sockets keep the descriptor of a cancelled handshake until the peer closes, so
+ * receivers that never complete a handshake could exhaust the descriptors of the process. A handshake costs about a
+ * millisecond of processor time in both cases. A chain that does not end at one of the operator's roots is verified
+ * again with the platform's roots, over a new connection.
  *
- * @param caCertificates The operator's roots, in PEM.
- * @param usual The usual roots; others for tests.
+ * @param caCertificates The operator's root certificates in PEM.
+ * @param usual The platform's root certificates; replaced in tests.
  */
 export function createPinnedDialer(caCertificates: readonly string[], usual?: SecureContext): PinnedDialer {
   const own = caCertificates.length === 0 ? [] : [createSecureContext({ ca: [...caCertificates] })];
@@ -54,7 +54,7 @@ interface Roots {
   readonly own: readonly SecureContext[];
   /** Undefined: those of the platform. */
   readonly usual: SecureContext | undefined;
-  /** Hosts whose certificates stood under these last, so that the operator's own need not be tried first. */
+  /** Hosts whose last certificate chained to these roots, so that the operator's roots need not be tried first. */
   readonly usualHosts: RecentNames;
 }
 
@@ -107,7 +107,7 @@ class Dialing implements Opening {
         port,
         ...(isIP(hostname) === 0 ? { servername: hostname } : {}),
         ALPNProtocols: ["http/1.1"],
-        rejectUnauthorized: false, // judged below, where it can be said why; nothing is written before
+        rejectUnauthorized: false, // verified below, where the reason is available; nothing is written before
         ...(trust === undefined ? {} : { secureContext: trust }),
       });
       this.#current = socket;
@@ -126,7 +126,7 @@ class Dialing implements Opening {
   }
 
   #fail(error: unknown, others: readonly Roots["usual"][]): void {
-    this.#current?.on("error", () => {}); // what a socket says after it was given up
+    this.#current?.on("error", () => {}); // errors after the cancellation
     this.#current?.destroy();
     if (this.#isOver) return;
     if (others.length > 0 && isUntrusted(error)) return this.#dial(others);
@@ -135,14 +135,14 @@ class Dialing implements Opening {
   }
 }
 
-/** Why a certificate is not accepted. Deno says of one that is out of date only that it could not be verified. */
+/** Why a certificate is rejected. Deno reports an expired one only as not verified. */
 function objectionTo(socket: TLSSocket): { readonly code: string } {
   const objection = { code: String(socket.authorizationError) };
   const { valid_to: until } = socket.getPeerCertificate();
   return isUntrusted(objection) && Date.parse(until) < Date.now() ? { code: "CERT_HAS_EXPIRED" } : objection;
 }
 
-/** Names, some thousands at most. */
+/** A bounded set of recent names. */
 class RecentNames {
   readonly #names = new Set<string>();
 
@@ -167,6 +167,6 @@ function failureOf(error: unknown): EgressError {
     return refusal("private_address", "expected a host that may be reached");
   }
   return tlsReasonOf(error) === null
-    ? new EgressError("connect", "no connection could be made", { cause: error })
-    : new EgressError("tls", "its certificate or its TLS was not accepted", { cause: error });
+    ? new EgressError("connect", "the connection failed", { cause: error })
+    : new EgressError("tls", "the TLS handshake failed or the certificate was rejected", { cause: error });
 }

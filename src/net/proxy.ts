@@ -2,19 +2,19 @@ import { Buffer } from "node:buffer";
 import { type Cidr, readCidr, verdictOf } from "./address.ts";
 import type { Origin } from "./http1/wire_request.ts";
 
-/** An HTTP proxy on the way to vendors. */
+/** An HTTP proxy for requests to vendors. */
 export interface Proxy {
-  /** Where it listens, in plain text. */
+  /** Its host; the proxy is contacted in plain text. */
   readonly hostname: string;
   /** Its TCP port. */
   readonly port: number;
-  /** The value of `Proxy-Authorization`, from the user and password of its address; null without. A secret. */
+  /** The value of `Proxy-Authorization` from the user and password of the proxy's address; null without. Secret. */
   readonly authorization: string | null;
 }
 
-/** Which proxy leads to which origin. */
+/** The proxies by scheme, with exceptions. */
 export interface Proxies {
-  /** For https origins, reached through a tunnel. */
+  /** For https origins, through a tunnel. */
   readonly https: Proxy | null;
   /** For http origins. */
   readonly http: Proxy | null;
@@ -24,7 +24,7 @@ export interface Proxies {
 
 /** One entry of `NO_PROXY`. */
 export interface ProxyException {
-  /** A host name, which stands for its subdomains too; null for any host. */
+  /** A host name including its subdomains; null for any host. */
   readonly name: string | null;
   /** A block of addresses instead of a name. */
   readonly block: Cidr | null;
@@ -32,15 +32,15 @@ export interface ProxyException {
   readonly port: number | null;
 }
 
-/** No proxy at all. */
+/** No proxies. */
 export const NO_PROXIES: Proxies = { https: null, http: null, exceptions: [] };
 
 /**
- * The proxies that the environment names: `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`; the small letters go first, as in
- * curl.
+ * Reads the proxies of the environment: `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. Lower-case names take precedence,
+ * as in curl.
  *
- * @param env Gives the value of a name.
- * @param onBad Called with the name of a variable that does not hold a proxy's address.
+ * @param env Returns the value of a variable.
+ * @param onBad Called with the name of a variable that is not a valid proxy address.
  */
 export function readProxies(env: (name: string) => string | undefined, onBad: (name: string) => void): Proxies {
   const valueOf = (name: string) => [name.toLowerCase(), name].find((each) => env(each));
@@ -59,7 +59,7 @@ export function readProxies(env: (name: string) => string | undefined, onBad: (n
   };
 }
 
-/** The proxy on the way to an origin; null for none. Loopback is always reached directly. */
+/** The proxy for an origin; null for a direct connection. Loopback is always contacted directly. */
 export function proxyFor({ tls, hostname, port }: Origin, proxies: Proxies): Proxy | null {
   const proxy = tls ? proxies.https : proxies.http;
   if (proxy === null || isLoopback(hostname)) return null;
@@ -67,7 +67,7 @@ export function proxyFor({ tls, hostname, port }: Origin, proxies: Proxies): Pro
   return proxies.exceptions.some((exception) => isExcepted(name, port, exception)) ? null : proxy;
 }
 
-/** `http://user:password@host:port`, also without the scheme. */
+/** Parses `http://user:password@host:port`; the scheme is optional. */
 function readProxy(text: string): Proxy | null {
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`);
   if (url === null || url.protocol !== "http:" || url.hostname === "") return null;
@@ -84,7 +84,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    return text; // a password with a percent sign that nobody escaped
+    return text; // a password with an unescaped percent sign
   }
 }
 

@@ -3,38 +3,38 @@ import { type Clock, systemClock } from "../lib/clock.ts";
 import { type Cidr, isReachable, type Verdict, verdictOf } from "./address.ts";
 import { EgressError, refusal } from "./egress_error.ts";
 
-/** All addresses of a name, IPv4 and IPv6. Rejects with the code `ENOTFOUND` when it has none. */
+/** Resolves a name to all its addresses, IPv4 and IPv6. Rejects with the code `ENOTFOUND` if it has none. */
 export type Resolve = (name: string) => Promise<readonly string[]>;
 
-/** Where the gateway itself listens, or is reached from outside. */
+/** An address of the gateway itself, local or public. */
 export interface OwnAddress {
-  /** A name or an address, in lower case, without brackets. */
+  /** A name or an address in lower case, without brackets. */
   readonly host: string;
   readonly port: number;
 }
 
-/** The operator's settings of the egress guard. Source: docs/configuration.md#every-option. */
+/** The operator's egress settings. Source: docs/configuration.md#every-option. */
 export interface EgressPolicy {
   /** Blocks that are exempt from the rules for addresses and local names. */
   readonly allow: readonly Cidr[];
-  /** Never connected to, allowed or not. */
+  /** Never connected to, even if allowed. */
   readonly own: readonly OwnAddress[];
-  /** The longest address, in characters. Default 2048. */
+  /** The maximum length of an address in characters. Default 2048. */
   readonly maxUrlLength?: number;
-  /** Default the system's resolver. */
+  /** Default: the system's resolver. */
   readonly resolve?: Resolve;
-  /** Roots trusted beside the usual ones, in PEM. */
+  /** Root certificates trusted in addition to the platform's, in PEM. */
   readonly caCertificates?: readonly string[];
   readonly clock?: Clock;
 }
 
-/** The schemes an address may have. */
+/** The accepted schemes of an address. */
 export type Schemes = readonly ("https:" | "http:")[];
 
-/** An address that passed every rule, and where its connection may go. */
+/** An address that satisfies every rule, with the IP addresses to connect to. */
 export interface VettedTarget {
   readonly url: URL;
-  /** Never empty; all of them are reachable. */
+  /** At least one; all are reachable by the rules. */
   readonly addresses: readonly string[];
 }
 
@@ -43,9 +43,7 @@ const MAX_HOST_CHARACTERS = 253;
 const MAX_LABEL_CHARACTERS = 63;
 const RESOLVE_MS = 5000;
 
-/**
- * Names that mean a place near the resolver (RFC 6761, RFC 6762, RFC 8375, ICANN's `internal`), and metadata by name.
- */
+/** Local names (RFC 6761, RFC 6762, RFC 8375, ICANN's `internal`), and metadata services by name. */
 const LOCAL_NAME = /(^|\.)(localhost|local|internal|home\.arpa|metadata\.goog)$/;
 
 /** Ports of other protocols. Source: Fetch standard, "bad port". */
@@ -87,10 +85,10 @@ const BLOCKED_PORTS: ReadonlySet<number> = new Set([
 ].flat());
 
 /**
- * Checks what an address says of itself, without asking a resolver: scheme, length, user, port, name, and the address
- * when it is one. The host is judged as the WHATWG parser understands it, so that every spelling of an address is one.
+ * Checks the address itself without a name lookup: scheme, length, user, port, name, and the IP address if it contains
+ * one. The host is checked as the WHATWG parser reads it, so that every notation of an address is covered.
  *
- * @param text Whatever a caller sent.
+ * @param text The value that a caller sent.
  * @throws {EgressError} `refused`, with the rule.
  */
 export function checkTargetUrl(text: unknown, schemes: Schemes, policy: EgressPolicy): URL {
@@ -98,7 +96,7 @@ export function checkTargetUrl(text: unknown, schemes: Schemes, policy: EgressPo
   if (typeof text !== "string" || text === "") throw refusal("syntax", `expected an ${wanted} address`);
   const { maxUrlLength = MAX_URL_CHARACTERS } = policy;
   if (text.length > maxUrlLength) throw refusal("length", `expected an address of at most ${maxUrlLength} characters`);
-  // The parser would pass over blanks and missing slashes; another one might not.
+  // The WHATWG parser ignores spaces and missing slashes; other parsers may not.
   if (!/^[a-z][a-z0-9+.-]*:\/\/[^\s]+$/i.test(text) || !URL.canParse(text)) {
     throw refusal("syntax", `expected an absolute ${wanted} address`);
   }
@@ -108,7 +106,7 @@ export function checkTargetUrl(text: unknown, schemes: Schemes, policy: EgressPo
   return url;
 }
 
-/** Also for addresses that a redirect leads to. Throws as {@linkcode checkTargetUrl} does. */
+/** Also for redirect targets. Throws as {@linkcode checkTargetUrl} does. */
 function checkParts(url: URL, policy: EgressPolicy): void {
   if (url.username !== "" || url.password !== "") throw refusal("userinfo", "expected no user name or password in it");
   if (BLOCKED_PORTS.has(portOf(url))) throw refusal("port", "expected a port that web servers may use");
@@ -128,13 +126,13 @@ function checkName(name: string, policy: EgressPolicy): void {
   ) {
     throw refusal("host", "expected a host name");
   }
-  // An operator who allows blocks of the intranet reaches them by their names; the addresses are then judged.
+  // If the operator allows blocks of the internal network, local names are resolved and their addresses are checked.
   if (isLocalName(name) && policy.allow.length === 0) throw refusal("local_name", "expected a public host name");
 }
 
 /**
- * Checks an address and every address that its name has: one forbidden among them refuses the name, because the next
- * answer of the resolver could be another.
+ * Checks an address and every IP address of its name. One forbidden address refuses the name, because the next lookup
+ * could return it.
  *
  * @throws {EgressError} `refused` or `unresolved`.
  */
@@ -155,8 +153,8 @@ export async function vetTarget(text: unknown, schemes: Schemes, policy: EgressP
 }
 
 /**
- * Checks an address that will be used later, when it is checked again: a name that cannot be resolved for now is let
- * through, one that does not exist is not.
+ * Checks an address that is used, and checked again, later. A name that cannot be resolved at the moment is accepted; a
+ * name that does not exist is not.
  *
  * @throws {EgressError} `refused` or `unresolved`.
  */
@@ -170,12 +168,12 @@ export async function checkTarget(text: unknown, schemes: Schemes, policy: Egres
   }
 }
 
-/** The host of an address as names and verdicts know it: lower case, no brackets, no final dot. */
+/** The host of an address in normal form: lower case, without brackets and trailing dot. */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
 }
 
-/** The port of an address, also where its scheme implies it. */
+/** The port of an address, explicit or by its scheme. */
 export function portOf(url: URL): number {
   if (url.port !== "") return Number(url.port);
   return url.protocol === "https:" ? 443 : 80;
@@ -198,18 +196,18 @@ async function addressesOf(name: string, policy: EgressPolicy): Promise<readonly
   const { promise: silence, reject } = Promise.withResolvers<never>();
   const stop = clock.after(
     RESOLVE_MS,
-    () => reject(new EgressError("unresolved", "its name could not be resolved in time")),
+    () => reject(new EgressError("unresolved", "the name lookup timed out")),
   );
   try {
     const addresses = await Promise.race([resolve(name), silence]);
     if (addresses.length > 0) return addresses;
   } catch (cause) {
     if (cause instanceof EgressError) throw cause;
-    throw new EgressError("unresolved", "its name could not be resolved", { cause });
+    throw new EgressError("unresolved", "the name could not be resolved", { cause });
   } finally {
     stop();
   }
-  throw new EgressError("unresolved", "its name has no address", { cause: { code: "ENOTFOUND" } });
+  throw new EgressError("unresolved", "the name has no address", { cause: { code: "ENOTFOUND" } });
 }
 
 async function systemResolve(name: string): Promise<readonly string[]> {

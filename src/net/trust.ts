@@ -1,18 +1,17 @@
 /**
- * What handshakes of Node's sockets say of a certificate.
+ * How Node.js sockets report certificates.
  *
- * Whoever names roots to such a socket gives up the usual ones, and naming those as well costs 17 ms for each
- * connection, since Deno reads them anew each time. So a chain that {@linkcode isUntrusted} under the operator's roots
- * is looked at once more with the usual ones, over a new connection: whether it ends at one of two sets can be asked of
- * one after the other.
+ * Passing root certificates to such a socket replaces the platform's own. Passing those as well costs 17 ms per
+ * connection, since Deno parses them each time. A chain that {@linkcode isUntrusted} with the operator's roots is
+ * therefore verified again with the platform's roots, over a new connection.
  */
 
-/** True for an error by which a socket of Node says that a chain ends at no root that is trusted. */
+/** Whether a Node.js socket error means that the chain ends at no trusted root. */
 export function isUntrusted(error: unknown): boolean {
   return UNTRUSTED.has(codeOf(error));
 }
 
-/** OpenSSL's words for a chain that ends at no root that is trusted (`X509_V_ERR_…`), as Node gives them. */
+/** OpenSSL's codes for a chain that ends at no trusted root (`X509_V_ERR_…`), as Node.js reports them. */
 const UNTRUSTED: ReadonlySet<string> = new Set([
   "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
   "UNABLE_TO_GET_ISSUER_CERT",
@@ -22,9 +21,9 @@ const UNTRUSTED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Why a handshake failed, in a word; null when there is no more to say.
+ * Why a handshake failed, as a code; null if unknown.
  *
- * @param cause What an {@linkcode EgressError} of the kind `tls` was caused by.
+ * @param cause The cause of an {@linkcode EgressError} of the kind `tls`.
  */
 export function tlsReasonOf(cause: unknown): string | null {
   const code = codeOf(cause);

@@ -112,7 +112,7 @@ class Downloads {
   }
 
   async #fetch(url: string) {
-    if (this.#signal.aborted) throw new GatewayError("invalid_request", "it was given up");
+    if (this.#signal.aborted) throw new GatewayError("invalid_request", "the connection was cancelled");
     try {
       return await this.inline(url, { signal: this.#signal, reserve: (bytes) => this.#reserve(bytes) });
     } catch (error) {
@@ -122,7 +122,7 @@ class Downloads {
   }
 
   #reserve(bytes: number): void {
-    if (this.#signal.aborted) throw new GatewayError("invalid_request", "it was given up");
+    if (this.#signal.aborted) throw new GatewayError("invalid_request", "the connection was cancelled");
     this.#bytes += bytes;
     if (this.#bytes > MAX_MEDIA_BYTES) {
       throw new GatewayError(

@@ -76,7 +76,7 @@ export interface Attempt {
  * - `redirect`: it was 3xx; none is followed.
  * - `timeout`: no answer in time.
  * - `blocked`: the address may not be called; `reason` is the rule.
- * - `unresolved`: its name has no address, or no resolver answered.
+ * - `unresolved`: the name has no address, or no resolver answered.
  * - `connect`: nobody accepted the connection.
  * - `tls`: the receiver could not prove who it is; `reason` says how.
  * - `broken`: the connection broke before an answer, or what came was no HTTP.

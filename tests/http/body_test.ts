@@ -109,7 +109,7 @@ Deno.test("readBody() reports a body that breaks off", async () => {
     const error = await assertRejects(
       () => readBody(sourceOf(broken(), fields as Record<string, string>), { capBytes: 100 }),
       GatewayError,
-      "broke off",
+      "incomplete",
     );
     assertEquals(error.status, 400);
   }

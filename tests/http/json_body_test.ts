@@ -77,7 +77,7 @@ Deno.test("jsonObjectOf() refuses a doubled name of the top object and names it"
 
 Deno.test("jsonObjectOf() refuses a doubled name at any depth", () => {
   for (const text of ['{"a":{"b":1,"b":1}}', '{"a":[{"b":{}},{"c":1,"\\u0063":2}]}']) {
-    assertStringIncludes(refusalOf(text).message, "one name twice");
+    assertStringIncludes(refusalOf(text).message, "repeated name");
   }
 });
 

@@ -79,7 +79,7 @@ Deno.test("a form that ends before its last boundary is refused wherever it ends
   for (let length = 0; length < body.length; length++) {
     assertEquals(
       await refusal(body.slice(0, length)),
-      "Cannot read the form: the body ends early, before its last boundary",
+      "Cannot read the form: the body ends before its last boundary",
       `cut at ${length}`,
     );
   }
@@ -117,7 +117,7 @@ Deno.test("a form is refused when something stands behind a boundary on its line
   for (const junk of ["x", " x", " ".repeat(65), "-x"]) {
     assertEquals(
       await refusal(`--B${junk}\r\n${field("a", "1").slice(5)}${END}`),
-      "Cannot read the form: expected a line end behind a boundary",
+      "Cannot read the form: expected a line end after a boundary",
     );
   }
 });

@@ -116,7 +116,10 @@ Deno.test("withMediaInlined() fetches four media at once, and ends them all when
     const inline = (_url: string, { signal }: MediaFetch) => {
       signals.push(signal);
       const ended = new Promise<never>((_resolve, reject) => {
-        signal.addEventListener("abort", () => reject(new GatewayError("invalid_request", "it was given up")));
+        signal.addEventListener(
+          "abort",
+          () => reject(new GatewayError("invalid_request", "the connection was cancelled")),
+        );
       });
       return Promise.race([ended, ...signals.length === 4 ? [refused.promise] : []]);
     };

@@ -1,24 +1,27 @@
 import type { Framing } from "./response_head.ts";
 
-/** Takes a body's bytes off the wire, removing the chunked coding where there is one. One per response. */
+/** Extracts a body from the bytes of a connection and removes the chunked coding. One decoder per response. */
 export interface BodyDecoder {
   /**
-   * Decodes what one read gave.
+   * Decodes the bytes of one read.
    *
-   * @param wire A view whose bytes may be overwritten: payloads of several chunks are moved together in place.
-   * @returns A view into `wire` with the payload, empty when the read held framing only.
-   * @throws {TypeError} If the framing is broken.
+   * @param wire A view whose bytes may be overwritten: the payloads of several chunks are joined in place.
+   * @returns A view into `wire` with the payload; empty if the read contained framing only.
+   * @throws {TypeError} If the framing is invalid.
    */
   decode(wire: Uint8Array): Uint8Array;
-  /** True once the whole body was seen. */
+  /** True once the whole body was read. */
   readonly done: boolean;
-  /** True once bytes beyond the body's end were seen: they answer nothing, so the connection cannot be used again. */
+  /**
+   * True if there were bytes after the end of the body. They belong to no request, so the connection must not be
+   * reused.
+   */
   readonly hasExcess: boolean;
-  /** True when the connection closing now is the proper end. */
+  /** True if the body legitimately ends with the connection. */
   readonly endsByClose: boolean;
 }
 
-/** The decoder for a framing. */
+/** Creates the decoder for a framing. */
 export function bodyDecoder(framing: Framing): BodyDecoder {
   switch (framing.kind) {
     case "length":
@@ -58,9 +61,9 @@ const SPACE = 32;
 const SEMICOLON = 59;
 const DELETE = 127;
 const MAX_CHUNK_BYTES = 2 ** 40;
-/** Most bytes of a line with a chunk's size, extensions included. */
+/** The maximum length of a chunk size line, including extensions. */
 const MAX_SIZE_LINE_BYTES = 4_096;
-/** Most bytes of all trailer fields together. */
+/** The maximum size of all trailer fields together. */
 const MAX_TRAILER_BYTES = 16_384;
 
 /**
@@ -114,7 +117,7 @@ class ChunkedDecoder implements BodyDecoder {
     return wire.subarray(0, write);
   }
 
-  /** The state after a byte of the framing. */
+  /** The state after one byte of framing. */
   #after(byte: number): ChunkState {
     switch (this.#state) {
       case "size":

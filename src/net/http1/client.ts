@@ -9,45 +9,47 @@ import { openVendorSocket, proxyAuthorizationLine } from "./vendor_socket.ts";
 import { hostFieldOf, type Origin, type WireRequest } from "./wire_request.ts";
 
 /**
- * HTTP/1.1 toward vendors, over sockets that stay open. Decision 0021 compares it with `fetch`, `node:http` and undici.
+ * An HTTP/1.1 client for vendors with persistent connections. Decision 0021 compares it with `fetch`, `node:http` and
+ * undici.
  */
 export interface HttpClient {
   /**
-   * Sends one request and resolves with the head of its response. A request is sent again by itself only as `mayResend`
-   * allows.
+   * Sends one request and resolves with the head of its response. A request is retried automatically only as
+   * `mayResend` allows.
    *
-   * @param onOpen Called with the way to cancel, before anything is sent; cancelling makes the pending call fail.
+   * @param onOpen Called with a function that cancels the request, before anything is sent. Cancelling makes the
+   * pending call fail.
    * @throws {ConnectionError}
    */
   send(origin: Origin, request: WireRequest, onOpen?: (cancel: () => void) => void): Promise<HttpResponse>;
-  /** Closes idle sockets; those in use end with their response. */
+  /** Closes idle sockets. Sockets in use close after their response. */
   close(): void;
 }
 
 /** Settings of a client; times in milliseconds. */
 export interface HttpClientOptions {
-  /** Measures timeouts and how long a connection was unused. */
+  /** Measures timeouts and idle time. */
   readonly clock: Clock;
-  /** Until a connection stands, TLS included. Default 10,000. */
+  /** The time limit for a connection, including TLS. Default 10,000. */
   readonly connectTimeoutMs?: number;
   /**
-   * How long an unused connection is kept, unless the server tells less. Default 4,000. See {@linkcode
-   * KeptConnections}.
+   * How long an idle connection is kept, unless the server states a shorter time. Default 4,000. See
+   * {@linkcode KeptConnections}.
    */
   readonly idleMs?: number;
-  /** Extra trusted roots, PEM. */
+  /** Additional trusted root certificates in PEM. */
   readonly caCerts?: readonly string[];
   /** Default: none. */
   readonly proxies?: Proxies;
 }
 
-/** Opens a client. See {@linkcode HttpClient}. */
+/** Creates a client. See {@linkcode HttpClient}. */
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   return new PooledClient(options);
 }
 
 const DEFAULT_CONNECT_MS = 10_000;
-/** A vendor's name can move to other addresses. */
+/** A vendor's name may resolve to other addresses after some time. */
 const MAX_AGE_MS = 300_000;
 const MAX_IDLE_PER_HOST = 256;
 const MAX_IDLE = 1_024;
@@ -78,7 +80,7 @@ class PooledClient implements HttpClient {
     const { connection, head } = exchanged;
     if (proxy !== null && !origin.tls) refuseProxyAnswer(exchanged);
     return responseOf(exchanged, () => {
-      // From here on the connection may carry somebody else's exchange: a late cancel must not reach it.
+      // From here on the connection may carry another request, which a late cancellation must not affect.
       current.setConnection(null);
       this.#kept.keep(connection, head.keepAliveMs);
     });
@@ -102,7 +104,7 @@ class PooledClient implements HttpClient {
       const stop = clock.after(connectTimeoutMs, () => {
         isLate = true;
         closeQuietly(halfOpen);
-        reject(new ConnectionError("Cannot connect: no answer in time", "connect", "unsent"));
+        reject(new ConnectionError("Cannot connect: the connection timed out", "connect", "unsent"));
       });
       opening.then(stop, stop);
     });
@@ -117,7 +119,7 @@ class PooledClient implements HttpClient {
   }
 }
 
-/** The way to end one request, whatever it waits for. */
+/** Cancels one request at any stage. */
 class Cancellation {
   #isCancelled = false;
   #connection: Connection | null = null;
@@ -129,7 +131,10 @@ class Cancellation {
     this.#connection?.cancel();
   }
 
-  /** The connection, or a failure at once when the request is cancelled; a connection that comes later is closed. */
+  /**
+   * Resolves with the connection, or fails at once if the request is cancelled. A connection that opens later is
+   * closed.
+   */
   unlessCancelled(opening: Promise<Connection>): Promise<Connection> {
     return new Promise((resolve, reject) => {
       this.#onCancel = () => reject(cancelled());
@@ -140,7 +145,7 @@ class Cancellation {
     });
   }
 
-  /** Throws when the request is cancelled already. */
+  /** Throws if the request is cancelled already. */
   setConnection(connection: Connection | null): void {
     this.#connection = connection;
     if (connection === null || !this.#isCancelled) return;
@@ -149,7 +154,7 @@ class Cancellation {
   }
 }
 
-/** A request to an http origin as its proxy takes it (RFC 9112, 3.2.2). */
+/** Converts a request to an http origin to the form for a proxy (RFC 9112, 3.2.2). */
 function throughProxy(request: WireRequest, host: string, proxy: Proxy): WireRequest {
   return {
     ...request,
@@ -158,11 +163,11 @@ function throughProxy(request: WireRequest, host: string, proxy: Proxy): WireReq
   };
 }
 
-/** A 407 is the proxy's own; the vendor has not seen the request. */
+/** A 407 comes from the proxy; the vendor has not received the request. */
 function refuseProxyAnswer({ connection, head }: Exchanged): void {
   if (head.status !== 407) return;
   connection.close();
-  throw new ConnectionError("Proxy refused the connection with status 407", "connect", "unsent");
+  throw new ConnectionError("The proxy refused the connection with status 407", "connect", "unsent");
 }
 
 function cancelled(): ConnectionError {
@@ -170,8 +175,8 @@ function cancelled(): ConnectionError {
 }
 
 /**
- * Completes TLS. Else it takes place under the first write, and a refused certificate looks like a request that broke
- * off.
+ * Completes the TLS handshake. Otherwise it happens during the first write, and a rejected certificate would look like
+ * an interrupted request.
  */
 async function shakeHands(socket: Deno.Conn): Promise<void> {
   if ("handshake" in socket) await (socket as Deno.TlsConn).handshake();
@@ -181,6 +186,6 @@ function closeQuietly(socket: Deno.Conn | null): void {
   try {
     socket?.close();
   } catch {
-    // A handshake that failed has closed it.
+    // A failed handshake has closed it.
   }
 }

@@ -6,21 +6,21 @@ import type { Origin, StreamedBody, WireRequest } from "./wire_request.ts";
 
 const FIRST_BUFFER_BYTES = 16_384;
 const MAX_BUFFER_BYTES = 65_536;
-/** A request up to this size is one write. */
+/** A request up to this size is sent with one write. */
 const MAX_JOINED_BYTES = 32_768;
-/** A body beyond this size is written while the response is listened for, in pieces of this size. */
+/** A larger body is written in chunks of this size while the response is read. */
 const PIECE_BYTES = 262_144;
-/** Most informational responses (1xx) before a response; some vendors send one every few seconds. */
+/** The maximum number of informational responses (1xx) before a response. Some vendors send one every few seconds. */
 const MAX_INFORMATIONAL = 256;
-/** Enough turns of the microtask queue for a read that has ended to reach {@linkcode Connection.rest}. */
+/** Enough turns of the microtask queue for a completed read to reach {@linkcode Connection.rest}. */
 const SETTLING_TURNS = 4;
 const STATUS_LINE_START = "HTTP/1.";
 const ENCODER = new TextEncoder();
 const LATIN1 = new TextDecoder("latin1");
 
-/** The head of a response, how to read its body, and the first bytes of that where they came with it. */
+/** The head of a response, the decoder of its body, and the bytes of the body that arrived with the head. */
 export interface ReceivedHead {
-  /** The status and the fields. */
+  /** The status and the header fields. */
   readonly head: ResponseHead;
   /** Reads the body; new for each response. */
   readonly decoder: BodyDecoder;
@@ -28,13 +28,13 @@ export interface ReceivedHead {
   readonly early: Uint8Array;
 }
 
-/** Where a connection leads, and since when. */
+/** The peer of a connection and its age. */
 export interface ConnectionFacts {
   /** Scheme, host and port. */
   readonly origin: Origin;
-  /** The `host` field of every request. */
+  /** The `host` header of every request. */
   readonly host: string;
-  /** The IP address that it was made to; null where any address of the host will do, as the operator named it. */
+  /** The IP address of the peer; null if the operator configured the host and any of its addresses is accepted. */
   readonly address: string | null;
   /** Unix milliseconds. */
   readonly openedAt: number;
@@ -43,33 +43,33 @@ export interface ConnectionFacts {
 type HeadAndRest = Omit<ReceivedHead, "decoder">;
 
 /**
- * One socket that carries requests one after another. Not to be used by two at once.
+ * A socket that carries requests one after another. It serves one request at a time.
  *
- * HTTP/1.1 has no mark that joins a response to its request, so whatever a socket gives while no request is under way
- * must never be read as a response: see {@linkcode Connection.rest}.
+ * HTTP/1.1 has no field that links a response to its request. Data that arrives while no request is in progress must
+ * never be read as a response: see {@linkcode Connection.rest}.
  */
 export class Connection {
-  /** True while a body is not sent to its end: such a connection cannot carry another request. */
+  /** True while a body is not fully sent. Such a connection cannot carry another request. */
   uploading = false;
   #buffer = new Uint8Array(FIRST_BUFFER_BYTES);
-  /** The read that was begun while the connection rested: the first of the next response. */
+  /** The read that started while the connection was idle; it returns the first bytes of the next response. */
   #ahead: Promise<number | null> | null = null;
   #resting = false;
   #cancelled = false;
   #progress: ExchangeProgress = "unsent";
 
   /**
-   * Takes over a socket that is open already.
+   * Wraps an open socket.
    *
-   * @param facts Where the socket leads.
-   * @param socket Connected, after the TLS handshake where there is one; the connection closes it.
+   * @param facts The peer.
+   * @param socket Connected, after the TLS handshake if there is one. The connection closes it.
    */
   constructor(readonly facts: ConnectionFacts, readonly socket: ByteStream) {}
 
   /**
    * Sends a request and reads the head of its response. Informational responses (1xx) are skipped.
    *
-   * @throws {ConnectionError} Then the connection must be closed.
+   * @throws {ConnectionError} The connection must be closed then.
    */
   async exchange(request: WireRequest): Promise<ReceivedHead> {
     this.#progress = "unsent";
@@ -85,7 +85,7 @@ export class Connection {
     }
   }
 
-  /** The next bytes of a body off the wire, valid until the next call; null when the peer closed. */
+  /** Reads the next bytes of a body, valid until the next call; null if the peer closed the connection. */
   async read(): Promise<Uint8Array | null> {
     try {
       const count = await this.socket.read(this.#buffer);
@@ -99,11 +99,11 @@ export class Connection {
   }
 
   /**
-   * Listens between two exchanges. Bytes that come now answer nothing (RFC 9112, 9.2), and the end means that the peer
-   * has closed: after either the connection cannot be used again. The read costs nothing, for the next response begins
-   * with it.
+   * Watches the connection between two requests. Data that arrives now belongs to no request (RFC 9112, 9.2), and end
+   * of file means that the peer has closed. In both cases the connection must not be reused. The read is not wasted: it
+   * becomes the first read of the next response.
    *
-   * @param onEnd Called once at most, and not any more when the next exchange has begun. Must not throw.
+   * @param onEnd Called at most once, and never after the next request has started. Must not throw.
    */
   rest(onEnd: () => void): void {
     this.#resting = true;
@@ -116,7 +116,7 @@ export class Connection {
     this.#ahead.then(ended, ended);
   }
 
-  /** Ends the connection at once; a read under way fails as `cancelled`. */
+  /** Closes the connection at once; a pending read fails as `cancelled`. */
   cancel(): void {
     this.#cancelled = true;
     this.close();
@@ -128,11 +128,11 @@ export class Connection {
     try {
       this.socket.close();
     } catch {
-      // Closed already.
+      // Already closed.
     }
   }
 
-  /** What the event loop has delivered up to now counts as before the request. */
+  /** Data that the event loop has delivered by now counts as sent before the request. */
   async #leaveRest(): Promise<void> {
     for (let turn = 0; turn < SETTLING_TURNS; turn++) await null;
     if (!this.#resting) throw this.#lost(null);
@@ -145,12 +145,14 @@ export class Connection {
     } catch (error) {
       if (this.#cancelled) throw this.#lost(error);
       this.uploading = true;
-      // A server may answer and close before it has read everything; its answer says more than the broken pipe.
+      // A server may respond and close before it has read everything. Its response is more useful than the broken pipe.
     }
     return await this.#readHead();
   }
 
-  /** Listens while it sends: a server that refuses early is not sent the rest, and a lost connection shows at once. */
+  /**
+   * Reads while it sends: a server that rejects early is not sent the rest, and a lost connection is detected at once.
+   */
   async #sendAndListen(request: WireRequest, body: StreamedBody): Promise<HeadAndRest> {
     const sending = { stopped: false };
     this.uploading = true;
@@ -158,7 +160,7 @@ export class Connection {
     const sent = this.#sendStreamed(request, body, sending);
     const badBody = new Promise<never>((_, reject) => {
       sent.catch((error) => {
-        // A broken pipe says less than the answer, or the end of the connection, that is read.
+        // The response, or the end of the connection, is more useful than a broken pipe.
         if (!(error instanceof ConnectionError)) return;
         this.close();
         reject(error);
@@ -206,7 +208,7 @@ export class Connection {
   }
 
   async #write(bytes: Uint8Array): Promise<void> {
-    // A TCP socket whose first write fails has taken nothing; TLS may have sent some of what it encrypted.
+    // A TCP socket whose first write fails has sent nothing. TLS may have sent part of the encrypted data.
     if (this.facts.origin.tls && this.#progress === "unsent") this.#progress = "sent";
     for (let sent = 0; sent < bytes.length;) {
       sent += await this.socket.write(sent === 0 ? bytes : bytes.subarray(sent));
@@ -225,7 +227,7 @@ export class Connection {
         const head = this.#headOf(LATIN1.decode(this.#buffer.subarray(start, end)));
         if (head.status >= 200) return { head, early: this.#buffer.subarray(end, filled) };
         if (head.status === 101 || ++informational > MAX_INFORMATIONAL) {
-          throw unreadable("it begins with informational responses that were not asked for");
+          throw unreadable("it starts with unexpected informational responses");
         }
         start = end;
         end = bodyStartIn(this.#buffer, start, start, filled);
@@ -242,7 +244,7 @@ export class Connection {
     return true;
   }
 
-  /** Reads behind what is read already, and gives how much came. */
+  /** Appends the data of one read and returns its length. */
   async #readOfHead(filled: number): Promise<number> {
     if (filled === this.#buffer.length) {
       const longer = new Uint8Array(filled * 2);
@@ -290,16 +292,16 @@ function inPieces(body: Uint8Array): StreamedBody {
   };
 }
 
-/** The bytes of a body, held to the declared length: another would shift everything behind it. */
+/** The bytes of a body, checked against the declared length. Any other length would corrupt the next request. */
 async function* exactly(body: StreamedBody, progress: () => ExchangeProgress): AsyncGenerator<Uint8Array> {
   let left = body.lengthBytes;
   try {
     for await (const bytes of body.open()) {
       left -= bytes.length;
-      if (left < 0) throw new RangeError("it is longer than it said");
+      if (left < 0) throw new RangeError("it is longer than declared");
       if (bytes.length > 0) yield bytes;
     }
-    if (left > 0) throw new RangeError("it is shorter than it said");
+    if (left > 0) throw new RangeError("it is shorter than declared");
   } catch (error) {
     throw new ConnectionError("Cannot read the request's body", "body", progress(), error);
   }

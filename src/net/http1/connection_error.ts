@@ -1,28 +1,28 @@
 /**
- * What went wrong on a connection. `connect`: no connection was made; `closed`: it ended early; `cancelled`: by us;
- * `protocol`: the response is not valid HTTP/1.1; `body`: our own request body could not be read, or had another length
- * than it declared.
+ * The type of failure. `connect`: no connection was made. `closed`: it ended early. `cancelled`: the gateway cancelled
+ * it. `protocol`: the response is not valid HTTP/1.1. `body`: the request's body could not be read or did not have its
+ * declared length.
  */
 export type ConnectionFailure = "connect" | "closed" | "cancelled" | "protocol" | "body";
 
 /**
- * How far an exchange came. `unsent`: no byte of the request was written, so the server cannot have begun; `sent`: some
- * byte may have been written; `answered`: some byte of the response was read.
+ * The progress of an exchange. `unsent`: no byte of the request was written, so the server cannot have started. `sent`:
+ * some bytes may have been written. `answered`: some bytes of the response were read.
  */
 export type ExchangeProgress = "unsent" | "sent" | "answered";
 
-/** A failure of a connection, with the facts that decide whether a request may be sent again. */
+/** A connection failure, with the facts that decide whether a request may be retried. */
 export class ConnectionError extends Error {
-  /** What stack traces call it. */
+  /** The name in stack traces. */
   override readonly name = "ConnectionError";
 
   /**
-   * A failure with what is known of the exchange.
+   * Creates the error.
    *
-   * @param message What happened, without anything that was sent or received.
-   * @param kind The word to decide by.
+   * @param message What happened, without any data that was sent or received.
+   * @param kind The code to branch on.
    * @param progress How far the exchange came.
-   * @param cause What was thrown below, if anything.
+   * @param cause The underlying error, if any.
    */
   constructor(
     message: string,

@@ -1,10 +1,10 @@
 import { invalidField } from "../../lib/gateway_error.ts";
 
 /**
- * Header fields as lines of a request, each ended by CR LF. Every outgoing request is written with it.
+ * Serialises header fields to request lines, each ended by CR LF. Every outgoing request uses it.
  *
- * @throws {GatewayError} `invalid_request` naming the field: a value with a line end would start a field of its own,
- * and one beyond ASCII would arrive changed (RFC 9110, 5.5).
+ * @throws {GatewayError} `invalid_request` with the field's name. A value with a line end would start another field,
+ * and non-ASCII characters would arrive changed (RFC 9110, 5.5).
  */
 export function headerLinesOf(fields: Readonly<Record<string, string>>): string {
   let lines = "";

@@ -3,28 +3,28 @@ import type { Connection, ReceivedHead } from "./connection.ts";
 import { ConnectionError } from "./connection_error.ts";
 import type { WireRequest } from "./wire_request.ts";
 
-/** A server that closed a kept connection without looking at the request shows it within a round trip. */
+/** A server that closed an idle connection without reading the request is detected within a round trip. */
 const MAX_STALE_MS = 2_000;
 
-/** Where the connections of one request come from. */
+/** Supplies the connections of one request. */
 export interface ConnectionSource {
-  /** A kept connection, for this request alone; null when there is none. */
+  /** An idle connection, reserved for this request; null if there is none. */
   take(): Promise<Connection | null>;
   /** A new connection. */
   open(): Promise<Connection>;
-  /** Called with each connection before it is used. Whatever it throws ends the request. */
+  /** Called with each connection before it is used. If it throws, the request ends. */
   onConnection(connection: Connection): void;
 }
 
-/** The head of a response, and the connection that carries its body. */
+/** The head of a response and the connection of its body. */
 export interface Exchanged extends ReceivedHead {
   /** In use until the body is read to its end. */
   readonly connection: Connection;
 }
 
 /**
- * Sends a request over a kept connection, else over a new one. A request whose kept connection fails is sent again only
- * as {@linkcode mayResend} allows; every other failure is thrown.
+ * Sends a request over an idle connection, or over a new one if there is none. After a failure of an idle connection it
+ * is retried only as {@linkcode mayResend} allows. Every other failure is thrown.
  *
  * @throws {ConnectionError}
  */
@@ -40,16 +40,16 @@ export async function exchangeOver(source: ConnectionSource, request: WireReques
     } catch (error) {
       connection.close();
       if (kept === null || !mayResend(error, request, clock.now() - sentAt)) throw error;
-      // Kept connections may go on failing in the same way; after one byte was sent there is one more attempt.
+      // Other idle connections may fail in the same way. Once a byte was sent there is one more attempt only.
       mayTake = error.progress === "unsent";
     }
   }
 }
 
 /**
- * Whether a request whose kept connection failed may be sent again: always when no byte of it was written; otherwise
- * only a repeatable one (RFC 9110, 9.2.2), whose connection closed at once and without a byte of an answer. A vendor
- * may have begun to work on any other request, and would charge it twice.
+ * Whether a request may be retried after its idle connection failed. It may if no byte of it was written. Otherwise it
+ * must be repeatable (RFC 9110, 9.2.2), and the connection must have closed at once and without a response. A vendor
+ * may have started any other request and would charge it twice.
  */
 function mayResend(error: unknown, request: WireRequest, elapsedMs: number): error is ConnectionError {
   if (!(error instanceof ConnectionError) || error.kind !== "closed") return false;

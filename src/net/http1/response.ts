@@ -3,27 +3,27 @@ import { ConnectionError } from "./connection_error.ts";
 import type { ResponseHead } from "./response_head.ts";
 import type { Exchanged } from "./resend.ts";
 
-/** A response whose body is read off the wire as it is asked for. */
+/** A response whose body is read on demand. */
 export interface HttpResponse {
-  /** The status code, never below 200: informational responses are passed over. */
+  /** The status code, at least 200: informational responses are skipped. */
   readonly status: number;
-  /** Its header fields. */
+  /** The header fields. */
   readonly head: ResponseHead;
   /**
-   * What arrived since the last call, at least one byte and never shared with a later call; null at the end.
+   * The bytes that arrived since the last call: at least one, in a new buffer; null at the end.
    *
-   * @throws {ConnectionError} `closed` when the body was cut, `cancelled` after {@linkcode HttpResponse.cancel}.
+   * @throws {ConnectionError} `closed` if the body is incomplete, `cancelled` after {@linkcode HttpResponse.cancel}.
    */
   read(): Promise<Uint8Array<ArrayBuffer> | null>;
-  /** Ends the exchange: the socket is closed unless the body was read to its end. Never throws; may be called twice. */
+  /** Ends the exchange. The socket is closed unless the whole body was read. Never throws; may be called twice. */
   cancel(): void;
 }
 
 /**
- * The response of an exchange.
+ * Creates the response of an exchange.
  *
- * @param onReusable Called once at most, when the body was read to its end and the connection can carry another
- * request; otherwise the response closes it.
+ * @param onReusable Called at most once, when the whole body was read and the connection can carry another request.
+ * Otherwise the response closes it.
  */
 export function responseOf(exchanged: Exchanged, onReusable: () => void): HttpResponse {
   return new ConnectionResponse(exchanged, onReusable);
@@ -44,7 +44,7 @@ class ConnectionResponse implements HttpResponse {
     this.#onReusable = onReusable;
     this.#early = exchanged.early.length > 0 ? exchanged.early : null;
     if (!exchanged.decoder.done) return;
-    // There is no body; what came behind the head is excess.
+    // There is no body; any bytes after the head are excess.
     if (this.#early !== null) exchanged.decoder.decode(this.#early);
     this.#finish();
   }
@@ -105,10 +105,10 @@ class ConnectionResponse implements HttpResponse {
 }
 
 /**
- * The whole body of a response.
+ * Reads the whole body of a response.
  *
- * @param capBytes Most bytes that are taken.
- * @throws {ConnectionError} As {@linkcode HttpResponse.read}, and `protocol` beyond the cap.
+ * @param capBytes The maximum size.
+ * @throws {ConnectionError} As {@linkcode HttpResponse.read}, and `protocol` above the maximum.
  */
 export async function readAll(response: HttpResponse, capBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const parts: Uint8Array<ArrayBuffer>[] = [];

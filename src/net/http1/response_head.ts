@@ -1,23 +1,22 @@
-/** How the end of a body is told (RFC 9112, 6.3). */
+/** How the end of a body is determined (RFC 9112, 6.3). */
 export type Framing =
   | { readonly kind: "length"; readonly bytes: number }
   | { readonly kind: "chunked" }
   | { readonly kind: "until_close" };
 
-/** Most bytes of a response head, informational responses before it included; more than any vendor sends. */
+/** The maximum size of a response head including earlier informational responses; more than any vendor sends. */
 export const MAX_HEAD_BYTES = 65_536;
 
 /**
- * A status line, field lines and an empty line, each ended by CR LF (RFC 9112, 4 and 5). Refused are bare CR and LF,
- * NUL and other control characters, folded lines and blanks before a colon: two readers could take any of them in two
- * ways.
+ * A status line, field lines and an empty line, each ended by CR LF (RFC 9112, 4 and 5). Bare CR and LF, NUL and other
+ * control characters, folded lines and spaces before a colon are rejected, since parsers disagree on them.
  */
 const HEAD =
   /^HTTP\/1\.[01] [1-5]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?\r\n(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*\r\n)*\r\n$/;
 
 /**
- * The status line and header fields of one response. Fields are found by searching the text when asked for, because a
- * gateway reads five of the thirty that a vendor sends.
+ * The status line and header fields of one response. A field is looked up in the text on demand, because the gateway
+ * reads five of the thirty fields that a vendor sends.
  */
 export class ResponseHead {
   /** The status code, 100 to 599. */
@@ -26,10 +25,10 @@ export class ResponseHead {
   readonly #lower: string;
 
   /**
-   * Checks every line; fields are left for {@linkcode ResponseHead.get}.
+   * Checks the syntax of every line.
    *
-   * @param text Everything up to and with the empty line, as Latin-1.
-   * @throws {TypeError} If it is not a head of HTTP/1.0 or 1.1.
+   * @param text Everything up to and including the empty line, as Latin-1.
+   * @throws {TypeError} If the text is not a head of HTTP/1.0 or 1.1.
    */
   constructor(text: string) {
     if (!HEAD.test(text)) throw new TypeError("Cannot read a response head: expected a status line and header lines");
@@ -38,12 +37,12 @@ export class ResponseHead {
     this.#lower = text.toLowerCase();
   }
 
-  /** The value of the first field of that name (given in lower case), null if there is none. */
+  /** The value of the first field with that lower-case name; null if there is none. */
   get(name: string): string | null {
     return this.#valueAt(name, 0)?.value ?? null;
   }
 
-  /** The values of all fields of that name (given in lower case), in their order. */
+  /** The values of all fields with that lower-case name, in order. */
   all(name: string): string[] {
     const values: string[] = [];
     for (let found = this.#valueAt(name, 0); found !== null; found = this.#valueAt(name, found.end)) {
@@ -60,7 +59,8 @@ export class ResponseHead {
   }
 
   /**
-   * How long the server keeps an idle connection, in milliseconds, by its field `Keep-Alive: timeout=N`; null without.
+   * How long the server keeps an idle connection, from its field `Keep-Alive: timeout=N`, in milliseconds; null without
+   * it.
    */
   get keepAliveMs(): number | null {
     const seconds = /(?:^|[,;\s])timeout=(\d{1,9})(?:$|[,;\s])/i.exec(this.get("keep-alive") ?? "")?.[1];
@@ -68,10 +68,10 @@ export class ResponseHead {
   }
 
   /**
-   * How the end of the body is told, in a response to a request of that method.
+   * How the end of the body is determined, for a response to that method.
    *
-   * @throws {TypeError} If lengths disagree, are no numbers or stand beside a transfer coding, or the coding is not
-   * `chunked` alone: then two readers could see two ends of the body (RFC 9112, 6.3).
+   * @throws {TypeError} If lengths disagree, are not numbers or are combined with a transfer coding, or if the coding
+   * is not exactly `chunked`. Parsers would disagree on the end of such a body (RFC 9112, 6.3).
    */
   framingFor(method: string): Framing {
     const { status } = this;
@@ -107,11 +107,11 @@ export class ResponseHead {
 }
 
 /**
- * Where the body starts in a buffer that holds a whole head, -1 while the head is not complete. Bare line feeds end a
- * head here too, so that {@linkcode ResponseHead} refuses it at once.
+ * Where the body starts in a buffer with a complete head; -1 while the head is incomplete. Bare line feeds also end a
+ * head here, so that {@linkcode ResponseHead} rejects it at once.
  *
  * @param start Where the head starts.
- * @param from Where to look on; what is before was looked at already.
+ * @param from Where to continue the search; earlier bytes were searched already.
  * @param end Where the bytes that were read end.
  */
 export function bodyStartIn(buffer: Uint8Array, start: number, from: number, end: number): number {

@@ -6,7 +6,7 @@ import { hostFieldOf, type Origin } from "./wire_request.ts";
 
 /** How to reach an origin. */
 export interface VendorRoute {
-  /** Where the socket leads in the end. */
+  /** The destination of the connection. */
   readonly origin: Origin;
   /** Null for a direct connection. */
   readonly proxy: Proxy | null;
@@ -15,10 +15,10 @@ export interface VendorRoute {
 }
 
 /**
- * Opens a socket to a vendor: to its own address, or to a proxy, with a tunnel where the origin is https (RFC 9110,
- * 9.3.6). Deno's own sockets are used, as their reads cost half of what those of `node:tls` cost.
+ * Opens a socket to a vendor: directly, or to a proxy, with a tunnel if the origin is https (RFC 9110, 9.3.6). It uses
+ * Deno's sockets, whose reads cost half of those of `node:tls`.
  *
- * @throws {ConnectionError} `connect` when the proxy refuses; else what Deno throws.
+ * @throws {ConnectionError} `connect` if the proxy refuses; otherwise what Deno throws.
  */
 export async function openVendorSocket({ origin, proxy, caCerts }: VendorRoute): Promise<Deno.Conn> {
   const { tls, hostname } = origin;
@@ -34,7 +34,7 @@ export async function openVendorSocket({ origin, proxy, caCerts }: VendorRoute):
   }
 }
 
-/** The field that tells a proxy who asks; empty where it does not want to know. */
+/** The header line that authenticates to a proxy; empty without credentials. */
 export function proxyAuthorizationLine({ authorization }: Proxy): string {
   return authorization === null ? "" : headerLinesOf({ "proxy-authorization": authorization });
 }
@@ -48,19 +48,21 @@ async function openTunnel(socket: Deno.TcpConn, origin: Origin, proxy: Proxy): P
   const { head, early } = await connection.exchange({ method: "CONNECT", path: authority, headerLines, body: null });
   if (head.status < 200 || head.status > 299) {
     throw new ConnectionError(
-      `Proxy refused the connection to ${hostname} with status ${head.status}`,
+      `The proxy refused the connection to ${hostname} with status ${head.status}`,
       "connect",
       "unsent",
     );
   }
-  // The vendor speaks second in TLS, so these bytes are not its own.
-  if (early.length > 0) throw new ConnectionError("Proxy sent bytes before the tunnel was used", "connect", "unsent");
+  // In TLS the client speaks first, so these bytes do not come from the vendor.
+  if (early.length > 0) {
+    throw new ConnectionError("The proxy sent data before the tunnel was used", "connect", "unsent");
+  }
 }
 
 function closeQuietly(socket: Deno.TcpConn): void {
   try {
     socket.close();
   } catch {
-    // Taken over by TLS, or closed already.
+    // TLS owns it, or it is closed already.
   }
 }

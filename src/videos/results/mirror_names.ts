@@ -13,7 +13,7 @@ export function extraMirrorNamesOf(taskId: string, extras: readonly unknown[]): 
 }
 
 /**
- * The name of the copy of a result, there or on its way; undefined when there is none, as it was given up or removed.
+ * The name of the copy of a result, there or on its way; undefined when there is none, as the connection was cancelled or removed.
  */
 export function mirrorOf({ id, results, mirrors }: VideoTask, index: number): string | undefined {
   return mirrors.find((name) => name === mirrorNamesOf(id, results)[index]);
