@@ -5,6 +5,7 @@ import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { UpstreamFailure } from "../../src/upstreams/failure.ts";
 import type { ImageOrder, ImageUpstream, MadeImage } from "../../src/upstreams/image_upstream.ts";
 import type { Outbound } from "../../src/upstreams/outbound_call.ts";
+import { itemAt } from "../support/items.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
 import { whilePassing } from "../support/passing_time.ts";
 import { STAGE_KEY, type VendorAnswer, type VideoStage, withAnswers, withVendor } from "../support/video_stage.ts";
@@ -177,17 +178,17 @@ export function imageUpstreamContract(vendor: string, dialect: ImageDialect): vo
     const reserve = () => {
       throw full;
     };
-    return answering([dialect.successes[0].answers[0]], async (images) => {
+    return answering([itemAt(itemAt(dialect.successes, 0).answers, 0)], async (images) => {
       assertEquals(await images.generate(order, { ...CALL, reserve }).catch((thrown) => thrown), full);
     });
   });
 
   law("mostPerCall is at least one, and an order of that many names it or is one", async () => {
-    const [{ answers }] = dialect.successes;
+    const { answers } = itemAt(dialect.successes, 0);
     await answering(answers, async (images, { vendor }) => {
       assert(Number.isInteger(images.mostPerCall) && images.mostPerCall >= 1);
       await images.generate({ ...order, count: images.mostPerCall }, CALL);
-      const { body } = vendor.seen[0];
+      const { body } = itemAt(vendor.seen, 0);
       assert(images.mostPerCall === 1 || body.includes(`:${images.mostPerCall}`), body);
     });
   });
@@ -195,9 +196,9 @@ export function imageUpstreamContract(vendor: string, dialect: ImageDialect): vo
   law(
     "pictures of an order reach the vendor whole",
     () =>
-      answering(dialect.successes[0].answers, async (images, { vendor }) => {
+      answering(itemAt(dialect.successes, 0).answers, async (images, { vendor }) => {
         await images.generate(withPicture, CALL);
-        const { body } = vendor.seen[0];
+        const { body } = itemAt(vendor.seen, 0);
         assert(body.includes(PICTURE_BYTES.toBase64()) || body.includes(new TextDecoder().decode(PICTURE_BYTES)));
       }),
   );
@@ -212,10 +213,10 @@ export function imageUpstreamContract(vendor: string, dialect: ImageDialect): vo
     law(
       "edit() sends the picture that is to be changed",
       () =>
-        answering(dialect.successes[0].answers, async (images, { vendor }) => {
+        answering(itemAt(dialect.successes, 0).answers, async (images, { vendor }) => {
           const outcome = await images.edit!(withPicture, CALL);
-          assertEquals(outcome.images, dialect.successes[0].images);
-          const { body } = vendor.seen[0];
+          assertEquals(outcome.images, itemAt(dialect.successes, 0).images);
+          const { body } = itemAt(vendor.seen, 0);
           assert(body.includes(PICTURE_BYTES.toBase64()) || body.includes(new TextDecoder().decode(PICTURE_BYTES)));
         }),
     );
@@ -234,10 +235,10 @@ export function imageUpstreamContract(vendor: string, dialect: ImageDialect): vo
     law(
       "edit() sends the mask beside the picture",
       () =>
-        answering(dialect.successes[0].answers, async (images, { vendor }) => {
+        answering(itemAt(dialect.successes, 0).answers, async (images, { vendor }) => {
           const mask = new TextEncoder().encode("the bytes of a mask");
           await images.edit!({ ...withPicture, mask: pictureOf(mask) }, CALL);
-          const { body } = vendor.seen[0];
+          const { body } = itemAt(vendor.seen, 0);
           assert(body.includes(mask.toBase64()) || body.includes(new TextDecoder().decode(mask)));
         }),
     );

@@ -3,6 +3,7 @@ import { GoogleGenAI } from "@google/genai";
 import OpenAI from "openai";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { startTestGateway, textModel } from "../support/gateway.ts";
+import { itemAt, present } from "../support/items.ts";
 import { accountMoney } from "../support/account_money.ts";
 import { askFace, assertErrorShape, CHAT, CONTENT, type Face, FACES, MESSAGES } from "./faces.ts";
 
@@ -37,7 +38,7 @@ const google = new GoogleGenAI({ apiKey: gateway.key, httpOptions: { baseUrl: `$
 
 /** Every name of a model in a reply or stream, in whatever field the form has for it. */
 function modelsIn(text: string): string[] {
-  return [...new Set([...text.matchAll(/"(?:model|modelVersion)":\s*"([^"]*)"/g)].map(([, name]) => name))];
+  return [...new Set([...text.matchAll(/"(?:model|modelVersion)":\s*"([^"]*)"/g)].map((match) => itemAt(match, 1)))];
 }
 
 const LEADS_TO: Readonly<Record<string, string>> = {
@@ -128,7 +129,7 @@ Deno.test("tokens are counted, and contents cached, by alias", async () => {
     const reply = await google.models.generateContent({
       model,
       contents: "go on",
-      config: { cachedContent: cache.name },
+      config: { cachedContent: present(cache.name, "name of the cache") },
     });
     assert(reply.usageMetadata!.cachedContentTokenCount! > 0);
   }

@@ -47,7 +47,7 @@ function refusal(
   message: RegExp,
   word?: string,
 ): Refusal {
-  return { what, face, question, status, message, word };
+  return { what, face, question, status, message, ...(word === undefined ? {} : { word }) };
 }
 
 const NOT_FOUND: Readonly<Record<Face["name"], string>> = {

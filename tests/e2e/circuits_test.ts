@@ -65,7 +65,7 @@ async function startStage({ first, second = reply, speaks = "chat", clock }: Sta
   const provider = ({ baseUrl }: ScriptedUpstream) => ({ kind: "openai", base_url: baseUrl, api_key: "vk", speaks });
   const serves = [{ provider: "first", weight: 1 }, { provider: "second", weight: 0 }];
   const gateway = await startTestGateway({
-    clock,
+    ...(clock && { clock }),
     config: {
       accounts: Object.entries(keys).map(([id, key]) => ({ id, balance: "25.00", keys: [key] })),
       providers: { first: provider(vendors.first), second: provider(vendors.second) },

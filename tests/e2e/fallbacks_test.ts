@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { readMoney } from "../../src/lib/money.ts";
 import { startTestGateway, textModel } from "../support/gateway.ts";
+import { itemAt, valueAt } from "../support/items.ts";
 import { accountMoney } from "../support/account_money.ts";
 import { askFace, CHAT, CONTENT, type Face, FACES, MESSAGES, RESPONSES } from "./faces.ts";
 
@@ -48,7 +49,7 @@ async function withGateway(run: (gateway: Gateway) => Promise<void>, balance?: s
 }
 
 function askedBy(gateway: Gateway, mark: number): string[] {
-  return gateway.sandbox.seen.slice(mark).map(({ path }) => path.split("/")[1]);
+  return gateway.sandbox.seen.slice(mark).map(({ path }) => itemAt(path.split("/"), 1));
 }
 
 for (const face of FACES) {
@@ -65,8 +66,10 @@ for (const face of FACES) {
         assertEquals(askedBy(gateway, mark), ["openai", "anthropic", "google"]);
         const charge = (await account.latestCharge())!;
         assertEquals([charge.model, charge.provider], ["c/third", "sandbox-google"]);
-        const { fresh_tokens, cache_read_tokens = 0, output_tokens } = charge.usage as Record<string, number>;
-        const tokens = BigInt(fresh_tokens + cache_read_tokens + output_tokens);
+        const usage = charge.usage as Record<string, number>;
+        const tokens = BigInt(
+          valueAt(usage, "fresh_tokens") + (usage.cache_read_tokens ?? 0) + valueAt(usage, "output_tokens"),
+        );
         assertEquals(readMoney(charge.cost), tokens * readMoney("0.000003"));
         assertEquals(before - await account.balance(), readMoney(charge.cost));
         if (face !== CONTENT) assertMatch(answer.text, /"model":\s*"a\/first"/); // written by the gateway: as it was sent

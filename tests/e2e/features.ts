@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import type { Sandbox } from "../../src/sandbox/mod.ts";
+import { itemAt } from "../support/items.ts";
 import { eventually, type Purse } from "../support/account_money.ts";
 import {
   type Answer,
@@ -120,7 +121,7 @@ async function parallelTools(cell: Cell): Promise<Gap> {
   const ids = answer.calls.map(({ id }) => id);
   if (ids.some((id) => id !== "")) assertEquals(new Set(ids).size, 3);
   const texts = ["rain", "noon", "heat"];
-  const back = { kind: "tools" as const, answers: answer.calls.map((call, at) => ({ call, text: texts[at] })) };
+  const back = { kind: "tools" as const, answers: answer.calls.map((call, at) => ({ call, text: itemAt(texts, at) })) };
   const { answer: last } = await billed(cell, () => conversation.say(back, asking));
   // One of the clients wraps what a tool answers in an object of its own.
   for (const said of [/weather answered: .*rain/, /time answered: .*noon/, /weather answered: .*heat/]) {

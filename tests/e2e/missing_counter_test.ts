@@ -29,7 +29,7 @@ function vendorThatSays(status: number, body: string): ScriptedUpstream {
 async function gatewayBefore(vendor: ScriptedUpstream, clock?: ShiftedClock) {
   const base_url = `http://${HOST}:${vendor.port}`;
   const gateway = await startTestGateway({
-    clock,
+    ...(clock && { clock }),
     config: {
       providers: {
         one: { kind: "anthropic", base_url, api_key: "key-one" },

@@ -24,9 +24,9 @@ async function gatewayBefore(
   options: {
     readonly kind: string;
     readonly balance: string;
-    readonly model?: Record<string, unknown>;
-    readonly provider?: Record<string, unknown>;
-    readonly others?: OtherParts;
+    readonly model?: Record<string, unknown> | undefined;
+    readonly provider?: Record<string, unknown> | undefined;
+    readonly others?: OtherParts | undefined;
   },
 ): Promise<TestGateway> {
   const { kind, balance, model, provider, others } = options;

@@ -3,6 +3,7 @@ import type { Form } from "../../src/conversation/seal.ts";
 import { startStubVendor } from "../images/stub_vendor.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { type Answer, callerOf } from "../support/gateway_call.ts";
+import { itemAt } from "../support/items.ts";
 import { accountMoney } from "../support/account_money.ts";
 
 type Json = Record<string, unknown>;
@@ -277,7 +278,7 @@ interface Shop {
 }
 
 async function withShop(form: Form, test: (shop: Shop) => Promise<void>, fields: Json = {}): Promise<void> {
-  let answer = CASES[0];
+  let answer = itemAt(CASES, 0);
   await using vendor = startStubVendor(async (request) => {
     const isStream = request.url.includes("stream") || (await request.text()).includes('"stream":true');
     if (!isStream) return Response.json(answer.body);

@@ -38,7 +38,11 @@ async function makePlace(graceSeconds: number): Promise<Place> {
     key,
     adminKey,
     start: ({ descriptors } = {}) => {
-      return startGatewayProcess({ args: ["serve", "--config", path], folder, descriptors });
+      return startGatewayProcess({
+        args: ["serve", "--config", path],
+        folder,
+        ...(descriptors === undefined ? {} : { descriptors }),
+      });
     },
     async remove() {
       await sandbox.stop();
@@ -48,8 +52,7 @@ async function makePlace(graceSeconds: number): Promise<Place> {
 }
 
 async function addressOf(process: GatewayProcess): Promise<string> {
-  const [, address] = await process.until(/ready at (http:\S+)/);
-  return address;
+  return itemAt(await process.until(/ready at (http:\S+)/), 1);
 }
 
 const ONE = 2n * 10_000n + 4n * 20_000n; // "hello there" and "You said: hello there"

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { startTestGateway, textModel } from "../support/gateway.ts";
+import { itemAt } from "../support/items.ts";
 import { accountMoney } from "../support/account_money.ts";
 import { askFace, CHAT, CONTENT, FACES, MESSAGES, RESPONSES } from "./faces.ts";
 
@@ -21,7 +22,7 @@ const account = accountMoney(gateway);
 
 /** Families that were asked since a mark. */
 function askedSince(mark: number): string[] {
-  return gateway.sandbox.seen.slice(mark).map(({ path }) => path.split("/")[1]);
+  return gateway.sandbox.seen.slice(mark).map(({ path }) => itemAt(path.split("/"), 1));
 }
 
 Deno.test("a failure before the first byte is mended by the next provider, which the header and the ledger name", async () => {

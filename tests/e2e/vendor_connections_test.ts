@@ -43,7 +43,7 @@ async function withCallers(
   const vendor = startScriptedUpstream(script);
   const keys = { first: newApiKey(), second: newApiKey() };
   const gateway = await startTestGateway({
-    clock,
+    ...(clock && { clock }),
     config: {
       accounts: Object.entries(keys).map(([id, key]) => ({ id, balance: "1.00", keys: [key] })),
       providers: { scripted: { kind: "openai", base_url: vendor.baseUrl, api_key: "vk-123456789", speaks: "chat" } },

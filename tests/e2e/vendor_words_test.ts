@@ -96,7 +96,7 @@ const base_url = `http://127.0.0.1:${vendor.port}`;
 const VENDORS = ["openai", "anthropic", "google"] as const;
 /** A provider for each test, so that failures of one open no circuit for the next. */
 const names = CASES.flatMap((_, at) =>
-  VENDORS.flatMap((kind) => [[kind, `${kind}-${at}-whole`], [kind, `${kind}-${at}-stream`]])
+  VENDORS.flatMap((kind) => [[kind, `${kind}-${at}-whole`], [kind, `${kind}-${at}-stream`]] as const)
 );
 const gateway = await startTestGateway({
   config: {

@@ -167,7 +167,7 @@ function toldByResponses(output: readonly Json[]): Told {
 }
 
 function toldByContent(chunks: readonly Json[]): Told {
-  const candidates = chunks.map(({ candidates }) => (candidates as Json[])[0]);
+  const candidates = chunks.map(({ candidates }) => itemAt(candidates as Json[], 0));
   const text = candidates.flatMap(({ content }) => ((content as Json).parts as Json[] ?? []).map(({ text }) => text))
     .join("");
   const grounding = candidates.at(-1)!.groundingMetadata as Json;
@@ -177,7 +177,7 @@ function toldByContent(chunks: readonly Json[]): Told {
     queries: (grounding.webSearchQueries as string[] | undefined) ?? null,
     pages: null,
     cited: (grounding.groundingSupports as Json[]).map(({ segment, groundingChunkIndices }) => ({
-      url: addresses[itemAt(groundingChunkIndices as number[], 0)],
+      url: itemAt(addresses, itemAt(groundingChunkIndices as number[], 0)),
       of: text.slice((segment as Json).startIndex as number, (segment as Json).endIndex as number),
     })),
   };

@@ -6,9 +6,9 @@ import { linkNodePackages, programTest } from "./programs.ts";
 
 const EXAMPLES = new URL("../../examples/", import.meta.url).pathname;
 const scratch = await Deno.makeTempDir();
-const [rootFile, certificateFile, keyFile] = ["root.pem", "certificate.pem", "key.pem"].map((name) =>
-  join(scratch, name)
-);
+const rootFile = join(scratch, "root.pem");
+const certificateFile = join(scratch, "certificate.pem");
+const keyFile = join(scratch, "key.pem");
 await Deno.writeTextFile(rootFile, LOOPBACK_ROOT);
 await Deno.writeTextFile(certificateFile, LOOPBACK_CERTIFICATE);
 await Deno.writeTextFile(keyFile, LOOPBACK_KEY);
@@ -105,7 +105,8 @@ Deno.test("examples: the gateway stops", async () => {
 /** Standard output of a program that has to end with 0. */
 async function outputOf(program: string, args: readonly string[]): Promise<string> {
   const result = await new Deno.Command(program, { args: [...args], env: ENVIRONMENT, stdin: "null" }).output();
-  const [output, errors] = [result.stdout, result.stderr].map((bytes) => new TextDecoder().decode(bytes));
+  const output = new TextDecoder().decode(result.stdout);
+  const errors = new TextDecoder().decode(result.stderr);
   assertEquals({ code: result.code, errors: result.success ? "" : errors }, { code: 0, errors: "" });
   return output;
 }

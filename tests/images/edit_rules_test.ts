@@ -2,7 +2,12 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { itemAt } from "../support/items.ts";
 import { type ImageGateway, pictureFile, startImageGateway } from "./image_gateway.ts";
 
-type Part = readonly [name: string, value: string | Uint8Array<ArrayBuffer>, filename?: string, type?: string];
+type Part = readonly [
+  name: string,
+  value: string | Uint8Array<ArrayBuffer>,
+  filename?: string | undefined,
+  type?: string,
+];
 
 const png = await pictureFile();
 const BASE: readonly Part[] = [["model", "sandbox/painter-1"], ["prompt", "a hat"], ["quality", "low"]];

@@ -116,7 +116,8 @@ export async function startImageGateway(options: ImageGatewayOptions = {}): Prom
   const config = readConfig(JSON.stringify(tree), "test.json", () => undefined);
   const logLines: string[] = [];
   const log = jsonLog("debug", (line) => void logLines.push(line));
-  const app = await startApp({ config, log, clock: options.clock, random: options.random });
+  const { clock, random } = options;
+  const app = await startApp({ config, log, ...(clock && { clock }), ...(random && { random }) });
   const { address } = app;
   return {
     app,

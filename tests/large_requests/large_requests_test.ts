@@ -104,7 +104,11 @@ async function stage({ maxThreads = 1 } = {}) {
   });
   const ask = (options: { account?: string; bytes?: number; signal?: AbortSignal; codec?: typeof chat } = {}) => {
     const { account = "demo", bytes = 400, signal, codec = chat } = options;
-    const request = new Request("http://gateway/v1/chat/completions", { method: "POST", body: "x", signal });
+    const request = new Request("http://gateway/v1/chat/completions", {
+      method: "POST",
+      body: "x",
+      signal: signal ?? null,
+    });
     const inbound: Inbound = {
       request,
       method: "POST",

@@ -3,6 +3,7 @@ import { FEATURES } from "../e2e/features.ts";
 import { MATRIX_MODELS } from "../e2e/matrix_models.ts";
 import { VENDORS } from "../e2e/vendors.ts";
 import { startTestGateway } from "../support/gateway.ts";
+import { itemAt } from "../support/items.ts";
 import { accountMoney } from "../support/account_money.ts";
 
 /** Every request is large: answered in a thread, it must come to the same as on the main thread. */
@@ -17,7 +18,9 @@ const account = accountMoney(gateway);
 const cells = CLIENTS.flatMap((client, row) =>
   FEATURES.flatMap((feature, column) => {
     const isChosen = (row + column) % 3 === 0;
-    return isChosen ? [{ client, feature, vendor: VENDORS[(row + Math.floor(column / 3)) % VENDORS.length] }] : [];
+    return isChosen
+      ? [{ client, feature, vendor: itemAt(VENDORS, (row + Math.floor(column / 3)) % VENDORS.length) }]
+      : [];
   })
 );
 

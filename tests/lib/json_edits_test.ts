@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { editJson, type JsonEdit } from "../../src/lib/json_edits.ts";
-import { itemAt } from "../support/items.ts";
+import { atLeast, itemAt } from "../support/items.ts";
 
 const edited = (text: string, ...edits: JsonEdit[]) =>
   new TextDecoder().decode(editJson(new TextEncoder().encode(text), edits));
@@ -50,7 +50,8 @@ function pathIn(value: unknown, turns: readonly number[]): (string | number)[] {
   return [Array.isArray(value) ? Number(key) : key, ...inner];
 }
 
-function changed(value: unknown, [key, ...rest]: (string | number)[], removes: boolean): unknown {
+function changed(value: unknown, path: (string | number)[], removes: boolean): unknown {
+  const [key, ...rest] = atLeast(path, 1);
   const copy = structuredClone(value) as Record<string | number, unknown>;
   if (rest.length > 0) {
     Object.defineProperty(copy, key, {

@@ -10,7 +10,7 @@ import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
 import { emulationFor } from "../../src/texts/emulation.ts";
 import { withMediaInlined } from "../../src/texts/inline_media.ts";
 import { CODECS, TARGETS } from "../support/forms.ts";
-import { itemAt } from "../support/items.ts";
+import { atLeast, itemAt } from "../support/items.ts";
 import type { Step } from "./probes.ts";
 
 /** What becomes of a request on its way to a vendor of another format. */
@@ -59,7 +59,9 @@ export function isNameOf(name: string, steps: readonly Step[]): boolean {
   return follows(name.replaceAll(/\[\d+\]/g, "").split("."), steps);
 }
 
-function follows([word, ...words]: readonly string[], [step, ...steps]: readonly Step[]): boolean {
+function follows(allWords: readonly string[], allSteps: readonly Step[]): boolean {
+  const [word, ...words] = atLeast(allWords, 1);
+  const [step, ...steps] = atLeast(allSteps, 1);
   if (word !== step.key) return false;
   if (steps.length === 0 || words.length === 0) return true;
   return follows(words, steps) ||

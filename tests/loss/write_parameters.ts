@@ -84,7 +84,7 @@ function reachable(types: Parameters["types"]): Parameters["types"] {
   };
   // Grows while it is walked.
   for (const name of reached) Object.values(valueAt(types, name)).forEach(visit);
-  return Object.fromEntries([...reached].sort().map((name) => [name, types[name]]));
+  return Object.fromEntries([...reached].sort().map((name) => [name, valueAt(types, name)]));
 }
 
 /** The content client puts `config` apart; on the wire its members stand in the request and in `generationConfig`. */

@@ -17,7 +17,7 @@ async function onSandbox(
     const response = await fetch(sandbox.baseUrls.ark + path, {
       method,
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-      body: body === undefined ? undefined : JSON.stringify(body),
+      body: body === undefined ? null : JSON.stringify(body),
     });
     return { status: response.status, json: await response.json() };
   }, clock);

@@ -1,5 +1,6 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { ApiError } from "@google/genai";
+import { present } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { inSandbox } from "./support.ts";
 
@@ -37,7 +38,7 @@ Deno.test("google sandbox: a cache is 403 once it is deleted or expired, or for 
     const foreign = await fetch(`${sandbox.baseUrls.google}/v1beta/${name}?key=other`);
     assertEquals([foreign.status, (await foreign.json()).error.status], [403, "PERMISSION_DENIED"]);
     clock.advance(60_000);
-    const config = { cachedContent: name };
+    const config = { cachedContent: present(name, "name of the cache") };
     const error = await assertRejects(
       () => google.models.generateContent({ model, contents: "x", config }),
       ApiError,

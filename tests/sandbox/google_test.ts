@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ApiError, FunctionCallingConfigMode, GoogleGenAI } from "@google/genai";
-import { atLeast, itemAt } from "../support/items.ts";
+import { atLeast, itemAt, present } from "../support/items.ts";
 import { ENDPOINTS, inSandbox, PIXEL } from "./support.ts";
 
 const model = "m";
@@ -14,7 +14,7 @@ Deno.test("sandbox content echoes the prompt and counts its words", () =>
   inSandbox(async ({ google }) => {
     const reply = await google.models.generateContent({ model, contents: "Hello there" });
     assertEquals(reply.text, "You said: Hello there");
-    assertEquals(reply.candidates?.[0].finishReason as string, "STOP");
+    assertEquals(reply.candidates?.[0]?.finishReason as string, "STOP");
     const { promptTokenCount, candidatesTokenCount, totalTokenCount } = reply.usageMetadata!;
     assertEquals([promptTokenCount, candidatesTokenCount, totalTokenCount], [2, 4, 6]);
   }));
@@ -56,7 +56,9 @@ Deno.test("sandbox content carries a signed call and its answer from turn to tur
     const first = await google.models.generateContent({ model, contents: [question], config });
     const call = itemAt(first.functionCalls!, 0);
     assertEquals([call.name, call.args], ["weather", { city: "city" }]);
-    const answer = { functionResponse: { id: call.id, name: "weather", response: { output: "None" } } };
+    const answer = {
+      functionResponse: { id: present(call.id, "id of the call"), name: "weather", response: { output: "None" } },
+    };
     const contents = [question, itemAt(first.candidates!, 0).content!, { role: "user", parts: [answer] }];
     const second = await google.models.generateContent({ model, contents, config: TOOLS });
     assertEquals(second.text, "The tool weather answered: None");

@@ -19,7 +19,7 @@ async function onSandbox(work: (ask: Ask, clock: ManualClock) => Promise<void>):
     const response = await fetch(`${sandbox.baseUrls.kling}/v1/videos/${path}`, {
       method,
       headers: { authorization, "content-type": "application/json" },
-      body: body === undefined ? undefined : JSON.stringify(body),
+      body: body === undefined ? null : JSON.stringify(body),
     });
     return { status: response.status, json: await response.json() };
   }, clock);

@@ -37,7 +37,7 @@ Deno.test("sandbox chat calls the tool that is demanded and tells what it answer
     const { message, finish_reason } = itemAt((await openai.chat.completions.create(request)).choices, 0);
     assertEquals(finish_reason, "tool_calls");
     assertEquals(message.content, null);
-    const call = message.tool_calls![0];
+    const call = itemAt(message.tool_calls!, 0);
     assert(call.type === "function");
     assertEquals(call.function, { name: "weather", arguments: '{"city":"city"}' });
     const messages = [...request.messages, message, {

@@ -12,7 +12,7 @@ async function onSandbox(work: (ask: Ask, clock: ManualClock) => Promise<void>):
     fetch(sandbox.baseUrls.openrouter + path, {
       method,
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-      body: body === undefined ? undefined : JSON.stringify(body),
+      body: body === undefined ? null : JSON.stringify(body),
     }), clock);
   await sandbox.stop();
 }

@@ -18,7 +18,7 @@ async function onSandbox(work: (ask: Ask, clock: ManualClock) => Promise<void>):
     const response = await fetch(`${sandbox.baseUrls.runway}/v1/${path}`, {
       method,
       headers: { authorization: "Bearer sandbox", "x-runway-version": "2024-11-06", ...headers },
-      body: body === undefined ? undefined : JSON.stringify(body),
+      body: body === undefined ? null : JSON.stringify(body),
     });
     const text = await response.text();
     return { status: response.status, json: text === "" ? null : JSON.parse(text) };

@@ -84,7 +84,7 @@ export function postStreamed(sandbox: Sandbox, form: FormName, text: string, sig
     method: "POST",
     headers: { "content-type": "application/json", ...headers },
     body: JSON.stringify(isContent ? body(text) : { ...body(text), stream: true }),
-    signal,
+    signal: signal ?? null,
   });
 }
 

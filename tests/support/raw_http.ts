@@ -1,4 +1,4 @@
-import { atLeast } from "./items.ts";
+import { atLeast, itemAt } from "./items.ts";
 
 /** One answer as it stood on the wire. */
 export interface RawAnswer {
@@ -45,6 +45,11 @@ export async function rawExchange(
   } finally {
     connection.close();
   }
+}
+
+/** The first answer to bytes, which must come. The arguments are those of {@link rawExchange}. */
+export async function rawAnswer(port: number, request: string, expected: RawExpectation = {}): Promise<RawAnswer> {
+  return itemAt((await rawExchange(port, request, expected)).answers, 0);
 }
 
 async function writeAll(connection: Deno.Conn, bytes: Uint8Array): Promise<void> {

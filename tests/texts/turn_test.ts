@@ -184,7 +184,7 @@ const CACHE = { id: "c1", field: "cachedContent", model: "acme/m", provider: "on
 Deno.test("TextTurns leaves misconfigured providers out, also that of a cache whose content the gateway has", () => {
   const providers = { one: ["content", wholeReply("content")], two: ["content", wholeReply("content")] } as const;
   const { turns } = stageOf({ providers, misconfigured: ["one"] });
-  const namesFor = (cache: TextRequest["cache"]) =>
+  const namesFor = (cache: NonNullable<TextRequest["cache"]> | null) =>
     routeTo(turnOf("content", { cache }), turns.parts.catalog.find("acme/m")!, turns.parts).map(({ provider }) =>
       provider
     );

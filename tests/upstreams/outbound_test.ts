@@ -9,6 +9,7 @@ import { originOf } from "../../src/net/http1/wire_request.ts";
 import { gatewayErrorFor, UpstreamFailure } from "../../src/upstreams/failure.ts";
 import type { Outbound, OutboundCall } from "../../src/upstreams/outbound_call.ts";
 import { createOutbound } from "../../src/upstreams/outbound.ts";
+import { itemAt } from "../support/items.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
 import {
   always,
@@ -85,7 +86,7 @@ Deno.test("outbound sends key, fixed headers and body below the base address, an
     const response = await outbound.send(callWith({ path: "/messages?beta=true", headers: { "anthropic-beta": "x" } }));
     assertEquals([response.status, response.mediaType, response.header("x-a")], [200, "application/json", "b"]);
     assertEquals(textOf(await response.readAll(100)), '{"ok":true}');
-    const [{ method, path, headers, body }] = vendor.seen;
+    const { method, path, headers, body } = itemAt(vendor.seen, 0);
     assertEquals([method, path, body], ["POST", "/v1/messages?beta=true", '{"a":"ü"}']);
     assertEquals(headers.get("authorization"), `Bearer ${KEY}`);
     assertEquals(headers.get("content-type"), "application/json");
@@ -136,7 +137,7 @@ for (
     ["HTML", "<html><h1>502 Bad Gateway</h1></html>"],
     ["nothing", ""],
     ["more than it reads", `{"error":{"message":"${"x".repeat(300_000)}"}}`],
-  ]
+  ] as const
 ) {
   Deno.test(`outbound makes its own words of an error body of ${name}`, async () => {
     await onStage(always(answer(502, body)), async ({ outbound }) => {

@@ -60,7 +60,7 @@ for (const lifeMs of [undefined, 3_600_000]) {
     `a copy is given up when the vendor keeps the result no more: after ${lifeMs ?? "a day"}`,
     async (on) => {
       const { stage } = on;
-      stage.vendor.resultLifeMs = lifeMs;
+      if (lifeMs !== undefined) stage.vendor.resultLifeMs = lifeMs;
       stage.vendor.open = () => Promise.resolve({ bytes: cut() });
       const id = await on.complete(WITH_KEY);
       stage.clock.advance((lifeMs ?? DAY_MS) - 1);

@@ -104,7 +104,8 @@ function unruly(story: Story): void {
       if (random() < 0.1) throw failure("unknown", "timeout");
     };
     each.progress = (id) => {
-      const fate = fates.get(id) ?? { at: clock.now() + random() * 120_000, end: endings[Math.floor(random() * 6)] };
+      const fate = fates.get(id) ??
+        { at: clock.now() + random() * 120_000, end: itemAt(endings, Math.floor(random() * 6)) };
       fates.set(id, fate);
       if (random() < 0.1) throw failure("no");
       return clock.now() < fate.at ? { status: "pending", isRunning: true } : fate.end;

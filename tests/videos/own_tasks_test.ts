@@ -75,7 +75,7 @@ Deno.test("listOwnTasks() gives what a filter leaves, page by page, either way",
     fc.integer({ min: 1, max: 4 }),
     fc.boolean(),
     async (overs, filter, limit, reverse) => {
-      const tasks = overs.map((over, n) => taskOf(n, over));
+      const tasks = overs.map(({ metadata, ...over }, n) => taskOf(n, { ...over, ...(metadata && { metadata }) }));
       const store = await storeWith(tasks);
       for (const keyId of KEYS) {
         assertEquals(await pagedIds(store, keyId, filter, limit, reverse), naively(tasks, keyId, filter, reverse));
@@ -93,8 +93,9 @@ async function crowdedStore(count: number) {
   let commit: Commit = {};
   for (let n = 0; n < count; n++) {
     const status = n === 0 ? "failed" : "completed";
-    const task = taskOf(n, { status, model: MODELS[n % 2], metadata: { env: n % 10 === 0 ? "a" : "b" } });
-    commit = mergeCommits(commit, { set: addTask({}, task).set });
+    const task = taskOf(n, { status, model: itemAt(MODELS, n % 2), metadata: { env: n % 10 === 0 ? "a" : "b" } });
+    const { set = [] } = addTask({}, task);
+    commit = mergeCommits(commit, { set });
     if ((n + 1) % 50 > 0) continue;
     await store.commit(null, commit);
     commit = {};
@@ -145,7 +146,7 @@ Deno.test("listOwnTasks() reads the index and no more tasks than it gives, howev
 Deno.test("listOwnTasks() ends a page whose terms never meet after so many reads, and the next goes on", async () => {
   const { store, spent } = await crowded();
   // Odd numbers have the other model, and `env: a` only every tenth: two long lists without a common task.
-  const filter = { ...ALL, model: MODELS[1], metadata: [["env", "a"]] } as const;
+  const filter = { ...ALL, model: itemAt(MODELS, 1), metadata: [["env", "a"]] } as const;
   let pages = 0;
   for (let after: string | null = null;;) {
     Object.assign(spent, { scans: 0, tasks: 0 });
@@ -182,14 +183,14 @@ Deno.test("enterOldTasks() makes tasks of earlier versions findable by status an
   const store = await openMemoryStore({ clock: new ManualClock() });
   const tasks = Array.from(
     { length: 90 },
-    (_, n) => taskOf(n, { status: VIDEO_STATUSES[n % 5], model: MODELS[n % 2] }),
+    (_, n) => taskOf(n, { status: itemAt(VIDEO_STATUSES, n % 5), model: itemAt(MODELS, n % 2) }),
   );
   for (const task of tasks) {
     const { set = [] } = addTask({}, task);
     await store.commit(null, { set: set.filter(({ key }) => key[1] !== "own_by") });
   }
   await enterOldTasks(store);
-  const filter = { ...ALL, status: "failed", model: MODELS[1] } as const;
+  const filter = { ...ALL, status: "failed", model: itemAt(MODELS, 1) } as const;
   assertEquals(await pagedIds(store, "key", filter, 4, true), naively(tasks, "key", filter, true));
 });
 

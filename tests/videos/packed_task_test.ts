@@ -28,11 +28,12 @@ const FULL: Partial<VideoTask> = {
 
 Deno.test("a finished task is stored compact, and read as it was", () => {
   for (const status of ["completed", "failed", "cancelled", "expired"] as const) {
-    for (const over of [{}, FULL, { error: { code: "upstream_error", message: "no" } }, { offers: undefined }]) {
-      const task = taskOf(1, { ...over, status });
+    const overs = [{}, FULL, { error: { code: "upstream_error", message: "no" } }];
+    const { offers: _offers, ...withoutOffers } = taskOf(1, { status });
+    for (const task of [...overs.map((over) => taskOf(1, { ...over, status })), withoutOffers]) {
       const stored = packTask(task);
       assert(stored instanceof Uint8Array);
-      assertEquals({ offers: undefined, ...unpackTask(stored) }, task);
+      assertEquals(unpackTask(stored), task);
     }
   }
 });

@@ -44,7 +44,7 @@ const refusal = (retryAfterSeconds: number | undefined, status = 429) =>
   new UpstreamFailure("vendor", status === 429 ? "rate_limited" : "unavailable", "slow down", {
     status,
     accepted: "no",
-    retryAfterSeconds,
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
   });
 
 for (const status of [429, 503]) {

@@ -44,7 +44,7 @@ export class StageVendor implements VideoUpstream {
   };
   open: VideoUpstream["open"] = null;
   renewsAddresses = false;
-  resultLifeMs: number | undefined;
+  resultLifeMs?: number;
 
   async create(order: VideoOrder) {
     await this.before(order);
@@ -127,7 +127,7 @@ export async function openStage(log: Log = silentLog, credentials?: CredentialMo
     catalog: createCatalog([model]),
     upstreams: new Map([["vendor", vendor], ["second", second]]),
     isProvider: () => true,
-    breaker: createCircuitBreaker({ clock, credentials }),
+    breaker: createCircuitBreaker({ clock, ...(credentials && { credentials }) }),
     files: noFiles,
     signingKeys: [{ id: "one", secret: new Uint8Array(32) }],
     egress: { allow: [], own: [] },

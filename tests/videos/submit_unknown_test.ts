@@ -3,6 +3,7 @@ import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { readMoney } from "../../src/lib/money.ts";
 import { createVideos, type Videos } from "../../src/videos/videos.ts";
 import type { VideoSettings } from "../../src/videos/video_parts.ts";
+import { atLeast } from "../support/items.ts";
 import { CALLER, COST, createWith, DONE, failure, LIMITS, openStage, runDue, type Stage } from "./stage.ts";
 
 const START = readMoney("100");
@@ -208,7 +209,7 @@ Deno.test("a create of unknown outcome is found in the vendor's list when the ma
   stage.vendor.after = () => Promise.reject(failure("unknown", "broken"));
   stage.vendor.find = ({ taskId }, createdAfter) => {
     if (!isAnswering) return Promise.reject(failure("no"));
-    const [job] = stage.vendor.accepted.get(taskId)!;
+    const [job] = atLeast(stage.vendor.accepted.get(taskId)!, 1);
     return Promise.resolve(createdAfter <= createdAt ? { id: job, place: null } : null);
   };
   const id = await stage.create();

@@ -103,7 +103,7 @@ Deno.test("task desk: a task that ends between two looks at its lines is listed 
 
 Deno.test("task desk: tasks written before there were lines are entered once, where they stand now", async () => {
   const tasks = Array.from({ length: 205 }, (_, n) => {
-    return taskOf(n, { status: VIDEO_STATUSES[n % 5], account: ACCOUNTS[n % 3], createdAt: 1_000 - n });
+    return taskOf(n, { status: itemAt(VIDEO_STATUSES, n % 5), account: itemAt(ACCOUNTS, n % 3), createdAt: 1_000 - n });
   });
   const store = await openMemoryStore({ clock: new ManualClock() });
   for (const task of tasks) await store.commit(null, withoutLines(addTask({}, task)));
@@ -161,7 +161,7 @@ function overlaid(store: Store, over: Partial<Store>): Store {
 }
 
 function withoutLines(commit: Commit): Commit {
-  return { ...commit, addJobs: [], set: commit.set?.filter(({ key }) => !String(key[1]).endsWith("time")) };
+  return { ...commit, addJobs: [], set: (commit.set ?? []).filter(({ key }) => !String(key[1]).endsWith("time")) };
 }
 
 Deno.test("task desk: a page that finds no task of its model ends after so many looks, and the next goes on", async () => {
@@ -169,13 +169,14 @@ Deno.test("task desk: a page that finds no task of its model ends after so many 
   const count = MAX_TASKS_SCANNED + 600;
   let commit: Commit = {};
   for (let n = 0; n < count; n++) {
-    commit = mergeCommits(commit, { set: addTask({}, taskOf(n, { model: n === 0 ? MODELS[1] : MODELS[0] })).set });
+    const { set = [] } = addTask({}, taskOf(n, { model: itemAt(MODELS, n === 0 ? 1 : 0) }));
+    commit = mergeCommits(commit, { set });
     if ((n + 1) % 100 > 0) continue;
     await store.commit(null, commit);
     commit = {};
   }
   const desk = openTaskAdmin(store);
-  const filter = { ...ALL, status: "pending", model: MODELS[1] } as const;
+  const filter = { ...ALL, status: "pending", model: itemAt(MODELS, 1) } as const;
   const first = await desk.list(filter, { after: null, limit: 20, reverse: true });
   assertEquals([first.stories, first.next?.id], [[], taskOf(count - MAX_TASKS_SCANNED).id]);
   const second = await desk.list(filter, { after: first.next, limit: 20, reverse: true });

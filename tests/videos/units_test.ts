@@ -42,7 +42,10 @@ Deno.test("nextPollMs() never asks sooner than nine tenths of the least distance
 
 const PRICE = { perSecond: 10n ** 17n, seconds: 5, mostSeconds: 12, estimate: 5_000_000_000n, held: true };
 const costOf = (seconds: number | null, costUsd?: string | null) => {
-  const { seconds: used, cost, implausibleSeconds } = usageOf(PRICE, { seconds, costUsd });
+  const { seconds: used, cost, implausibleSeconds } = usageOf(PRICE, {
+    seconds,
+    ...(costUsd === undefined ? {} : { costUsd }),
+  });
   return [used, writeMoney(cost), implausibleSeconds];
 };
 

@@ -4,7 +4,7 @@ import { adminDeliveryRoutes } from "../../src/protocols/admin/deliveries.ts";
 import type { Route } from "../../src/http/inbound.ts";
 import { EgressError } from "../../src/net/egress_error.ts";
 import { gatewayErrorOf } from "../../src/lib/gateway_error.ts";
-import { atLeast, valueAt } from "../support/items.ts";
+import { atLeast, itemAt, valueAt } from "../support/items.ts";
 import { until } from "../support/manual_clock.ts";
 import { end, endedTask, settled, type World, world } from "./support.ts";
 import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
@@ -223,12 +223,14 @@ function caller(routes: readonly Route[]) {
     };
     const route = routes.find(isMatch)!;
     const params = Object.fromEntries(
-      route.path.split("/").flatMap((part, index) => part.startsWith(":") ? [[part.slice(1), segments[index]]] : []),
+      route.path.split("/").flatMap((part, index) =>
+        part.startsWith(":") ? [[part.slice(1), itemAt(segments, index)]] : []
+      ),
     );
     const request = new Request(`http://localhost${path}`, {
       method,
       headers: { authorization: `Bearer ${key}` },
-      body: body === undefined ? undefined : JSON.stringify(body),
+      body: body === undefined ? null : JSON.stringify(body),
     });
     const facts = { requestId: "req_test", receivedAt: 0, remote: "", memory: UNLIMITED_MEMORY.lease() };
     const inbound = { request, method, path, query, params, ...facts };

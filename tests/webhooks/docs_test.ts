@@ -25,7 +25,7 @@ const EXPECTED = CASES.map(([, , , isGenuine]) => isGenuine);
 
 /** The page's blocks of code in a language. */
 function blocks(language: string): string[] {
-  return [...page.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, "gms"))].map(([, code]) => code);
+  return [...page.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, "gms"))].map((match) => itemAt(match, 1));
 }
 
 async function isInstalled(program: string): Promise<boolean> {

@@ -94,7 +94,8 @@ function reasoningOf(message: unknown): string {
   return (message as { reasoning_content?: string } | undefined)?.reasoning_content ?? "";
 }
 
-function answerOf({ choices: [{ message, finish_reason }], usage }: OpenAI.ChatCompletion, thoughts: string): Answer {
+function answerOf({ choices, usage }: OpenAI.ChatCompletion, thoughts: string): Answer {
+  const { message, finish_reason } = itemAt(choices, 0);
   const cacheRead = usage?.prompt_tokens_details?.cached_tokens ?? 0;
   const cacheWrite = usage?.prompt_tokens_details?.cache_write_tokens ?? 0;
   return {

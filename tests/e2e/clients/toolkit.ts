@@ -136,9 +136,10 @@ function settingsOf(
   thinking: ThinkingOptions,
   search: Tools | null,
 ) {
-  const offered = tools.map((each) =>
-    [each.name, tool({ description: each.description, inputSchema: jsonSchema(schemaOf(each)) })] as const
-  );
+  const offered = tools.map((each): [name: string, tool: Tools[string]] => [
+    each.name,
+    { description: each.description, inputSchema: jsonSchema(schemaOf(each)) },
+  ]);
   return {
     ...(offered.length > 0 && { tools: Object.fromEntries(offered) }),
     ...(searches && search && { tools: search }),

@@ -37,7 +37,10 @@ async function chargedIn(store: StoreEngine, account: string): Promise<Record<Ca
   const charged: Record<string, Charged> = { text: nothing(), image: nothing(), cache: nothing() };
   let after: string | undefined;
   do {
-    const { lines, next } = await listLedgerEntries(store, account, { after, limit: 100 });
+    const { lines, next } = await listLedgerEntries(store, account, {
+      limit: 100,
+      ...(after === undefined ? {} : { after }),
+    });
     for (const { kind, amount, requestId } of lines.flatMap(({ rows }) => rows)) {
       valueAt(charged, kind).calls++;
       valueAt(charged, kind).cost += amount;

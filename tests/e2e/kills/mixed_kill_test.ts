@@ -7,6 +7,7 @@ import { readMoney } from "../../../src/lib/money.ts";
 import { startSandbox } from "../../../src/sandbox/mod.ts";
 import { openKvStore } from "../../../src/store/kv/open_kv_store.ts";
 import { type GatewayProcess, startGatewayProcess } from "../../support/gateway_process.ts";
+import { itemAt } from "../../support/items.ts";
 import { LOOPBACK_ROOT } from "../../support/loopback_certificate.ts";
 import { SeededRandom } from "../money_walk/random.ts";
 import { assertCallsPaid } from "./call_laws.ts";
@@ -117,7 +118,7 @@ Deno.test(`kill -9 under mixed load: nothing is lost, made or charged twice, or 
 });
 
 async function addressOf(child: GatewayProcess): Promise<string> {
-  return (await child.until(/is ready at (\S+)/))[1];
+  return itemAt(await child.until(/is ready at (\S+)/), 1);
 }
 
 function summaryOf(facts: VideoFacts, { calls }: Acknowledged, tasks: readonly ToldTask[]): string {

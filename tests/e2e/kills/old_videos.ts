@@ -46,7 +46,7 @@ async function makeVideos(
     };
     const order = {
       number,
-      model: MODELS[0],
+      model: itemAt(MODELS, 0),
       idempotencyKey: null,
       failures: 0,
       isRejected: false,

@@ -140,7 +140,10 @@ async function videoLines(store: StoreEngine, account: string): Promise<Map<stri
   const byTask = new Map<string, VideoLine[]>();
   let after: string | undefined;
   do {
-    const { lines, next } = await listLedgerEntries(store, account, { after, limit: 100 });
+    const { lines, next } = await listLedgerEntries(store, account, {
+      limit: 100,
+      ...(after === undefined ? {} : { after }),
+    });
     for (const line of lines.filter(({ operation }) => ["hold", "capture", "release"].includes(operation))) {
       byTask.set(line.reference, [...byTask.get(line.reference) ?? [], line]);
     }

@@ -160,7 +160,7 @@ export class VideoLoad {
     return fetch(address + path, {
       method,
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json", ...headers },
-      body,
+      body: body ?? null,
       signal: this.#left.signal,
     });
   }

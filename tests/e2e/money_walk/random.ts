@@ -1,3 +1,4 @@
+import { itemAt } from "../../support/items.ts";
 /** A generator of numbers that are the same for the same seed (mulberry32). */
 export class SeededRandom {
   #state: number;
@@ -22,7 +23,7 @@ export class SeededRandom {
 
   /** One of these. */
   of<T>(choices: readonly T[]): T {
-    return choices[this.between(0, choices.length - 1)];
+    return itemAt(choices, this.between(0, choices.length - 1));
   }
 
   /** True with this probability. */

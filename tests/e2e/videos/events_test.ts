@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { createParser, type EventSourceMessage } from "eventsource-parser";
-import { atLeast, itemAt } from "../../support/items.ts";
+import { itemAt } from "../../support/items.ts";
 import { startVideoGateway } from "../../support/video_gateway.ts";
 
 const gateway = await startVideoGateway({ limits: { video_event_streams: 2 } });
@@ -25,7 +25,7 @@ Deno.test("GET /v1/videos/{id}/events tells the states of a task as server-sent 
   const response = await open(id);
   assertEquals([response.status, response.headers.get("content-type")], [200, "text/event-stream"]);
   const events = await eventsOf(response);
-  const [first, last] = atLeast([events[0], events[events.length - 1]], 2);
+  const [first, last] = [itemAt(events, 0), itemAt(events, events.length - 1)];
   assertEquals([first.event, JSON.parse(first.data).status], ["video.generation.pending", "pending"]);
   assertEquals(last.event, "video.generation.completed");
   const task = JSON.parse(last.data);

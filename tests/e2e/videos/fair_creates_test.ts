@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { newApiKey } from "../../../src/billing/api_key.ts";
 import { startSandbox } from "../../../src/sandbox/mod.ts";
 import { callerOf } from "../../support/gateway_call.ts";
-import { itemAt } from "../../support/items.ts";
+import { atLeast, itemAt } from "../../support/items.ts";
 import { startVideoGateway } from "../../support/video_gateway.ts";
 
 /** A vendor that accepts connections and never answers. */
@@ -43,9 +43,10 @@ Deno.test("two vendors that accept and never answer hold up nobody's create at a
     },
   });
   try {
-    const [other, ...many] = accounts.map(({ keys: [key] }) => ({
+    const calls = accounts.map(({ keys: [key] }) => ({
       call: callerOf(gateway.address, { authorization: `Bearer ${key}` }),
     }));
+    const [other, ...many] = atLeast(calls, 1);
     for (const { call } of many) {
       for (let nth = 0; nth < 40; nth++) {
         const { status } = await call("POST", "/v1/videos", { model: `sandbox/silent-${nth % 2}`, prompt: "A lamp" });
@@ -53,7 +54,7 @@ Deno.test("two vendors that accept and never answer hold up nobody's create at a
       }
     }
     while (silent.some(({ connections }) => connections() < 24)) await pause();
-    for (const { call } of [other, many[0]]) {
+    for (const { call } of [other, itemAt(many, 0)]) {
       const { json: { id } } = await call("POST", "/v1/videos", { model: "sandbox/ark", prompt: "A lamp [[run 0]]" });
       while ((await call("GET", `/v1/videos/${id}`)).json.status !== "completed") await pause();
     }

@@ -34,7 +34,7 @@ Deno.test("GET /admin/v1/providers tells a circuit that opened, until when, and 
   const serves = [{ provider: "sandbox-openai", weight: 1 }, { provider: "sandbox-google", weight: 0 }];
   const gateway = await startTestGateway({ config: { models: [{ ...textModel("sandbox/two", []), serves }] } });
   const ask = (text: string, provider?: string) => {
-    const headers = provider === undefined ? undefined : { "x-service-provider-type": provider };
+    const headers: Record<string, string> = provider === undefined ? {} : { "x-service-provider-type": provider };
     return askFace(CHAT, gateway, { model: "sandbox/two", text, headers });
   };
   for (let failures = 0; failures < 5; failures++) await ask("[[openai: fail 503]] hi");

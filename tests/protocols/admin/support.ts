@@ -72,7 +72,7 @@ async function dispatch(
     const request = new Request(`http://localhost${path}`, {
       method,
       headers,
-      body: body === undefined ? undefined : JSON.stringify(body),
+      body: body === undefined ? null : JSON.stringify(body),
     });
     return await answerOf(route, {
       request,

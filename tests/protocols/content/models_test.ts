@@ -79,10 +79,13 @@ Deno.test("GET /gencompat/v1beta/models refuses a token it has not given", async
 Deno.test("the google client pages to the end and gets models", async () => {
   await withServer(many, async (base) => {
     for (const apiVersion of [undefined, "v1beta"]) {
-      const client = new GoogleGenAI({ apiKey: "any", httpOptions: { baseUrl: `${base}/gencompat`, apiVersion } });
+      const httpOptions = { baseUrl: `${base}/gencompat`, ...(apiVersion && { apiVersion }) };
+      const client = new GoogleGenAI({ apiKey: "any", httpOptions });
       for (const pageSize of [undefined, 1, 2, 5]) {
         const names = [];
-        for await (const model of await client.models.list({ config: { pageSize } })) names.push(model.name);
+        for await (const model of await client.models.list({ config: pageSize === undefined ? {} : { pageSize } })) {
+          names.push(model.name);
+        }
         assertEquals(names, IDS.map((id) => `models/${id}`));
       }
       assertEquals((await client.models.get({ model: "b/4" })).displayName, "4");

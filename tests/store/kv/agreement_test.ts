@@ -2,6 +2,7 @@ import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { silentLog } from "../../../src/lib/log.ts";
 import { openKvStore } from "../../../src/store/kv/open_kv_store.ts";
+import { itemAt } from "../../support/items.ts";
 import { openMemoryStore } from "../../support/memory_store.ts";
 import type { Commit, Job, Key, Store, Version } from "../../../src/store/store.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
@@ -109,18 +110,30 @@ class Player {
   #commitOf(plan: Plan, current: readonly (Version | null)[]): Commit {
     const now = this.store.now();
     const versionOf = (key: number, which: string) =>
-      which === "absent" ? null : which === "current" ? current[key] : this.#firstVersions.get(key) ?? null;
+      which === "absent" ? null : which === "current" ? itemAt(current, key) : this.#firstVersions.get(key) ?? null;
     return {
-      check: plan.check?.map(({ key, version }) => ({ key: KEYS[key], version: versionOf(key, version) })),
-      set: plan.set?.map(({ key, ...rest }) => ({ key: KEYS[key], ...rest })),
-      delete: plan.delete?.map((key) => KEYS[key]),
-      changeBalances: plan.move,
-      ledgerEntries: plan.ledger?.map((line) => ({ ...line, operation: "charge", held: 0n })),
-      addJobs: plan.add?.map(({ delayMs, ...rest }) => ({ ...rest, dueAt: now + delayMs })),
-      completeJobs: plan.settle?.flatMap((n) => this.#jobs[n] ?? []),
-      postponeJobs: plan.postpone?.flatMap(({ job, delayMs, attempt }) =>
-        this.#jobs[job] ? [{ job: this.#jobs[job], dueAt: now + delayMs, attempt }] : []
-      ),
+      ...(plan.check && {
+        check: plan.check.map(({ key, version }) => ({ key: itemAt(KEYS, key), version: versionOf(key, version) })),
+      }),
+      ...(plan.set && {
+        set: plan.set.map(({ key, value, ttlMs }) => ({
+          key: itemAt(KEYS, key),
+          value,
+          ...(ttlMs !== undefined && { ttlMs }),
+        })),
+      }),
+      ...(plan.delete && { delete: plan.delete.map((key) => itemAt(KEYS, key)) }),
+      ...(plan.move && { changeBalances: plan.move }),
+      ...(plan.ledger && {
+        ledgerEntries: plan.ledger.map((line) => ({ ...line, operation: "charge", held: 0n })),
+      }),
+      ...(plan.add && { addJobs: plan.add.map(({ delayMs, ...rest }) => ({ ...rest, dueAt: now + delayMs })) }),
+      ...(plan.settle && { completeJobs: plan.settle.flatMap((n) => this.#jobs[n] ?? []) }),
+      ...(plan.postpone && {
+        postponeJobs: plan.postpone.flatMap(({ job, delayMs, attempt }) =>
+          this.#jobs[job] ? [{ job: this.#jobs[job], dueAt: now + delayMs, attempt }] : []
+        ),
+      }),
     };
   }
 

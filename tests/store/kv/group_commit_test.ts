@@ -3,6 +3,7 @@ import { silentLog } from "../../../src/lib/log.ts";
 import { StoreWriteError } from "../../../src/store/kv/group_commit.ts";
 import type { KvStore } from "../../../src/store/kv/kv_store.ts";
 import { openKvStore } from "../../../src/store/kv/open_kv_store.ts";
+import { itemAt } from "../../support/items.ts";
 import { type KvFaults, openFaultyKv } from "./faulty_kv.ts";
 import type { Commit } from "../../../src/store/store.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
@@ -89,7 +90,7 @@ Deno.test("values that were read are copies, whether from the database or from m
 Deno.test("putting off a job that is known to be settled is refused without a decision", async () => {
   await withStore(async (store) => {
     await store.commit(null, { addJobs: [{ kind: "k", ref: "r", dueAt: 0 }] });
-    const [job] = await store.claim(["k"], 1, 1_000);
+    const job = itemAt(await store.claim(["k"], 1, 1_000), 0);
     const postpone = [{ job, dueAt: 0, attempt: 1 }];
     assert((await store.commit(null, { completeJobs: [job] })).ok);
     const { transactions: proposals } = store.counts;
@@ -124,7 +125,7 @@ Deno.test("a disk that is full rejects the commits concerned, and the store goes
     assertEquals(await store.balance("a"), { available: 3n, held: 0n });
     assertEquals((await store.ledger("a", { limit: 9 })).length, 3);
     assertEquals(await store.isReady(), false);
-    harm.beforeCommit = undefined;
+    delete harm.beforeCommit;
     assertEquals(await store.isReady(), true);
     await commitMany(store, 10, 9);
     assertEquals(await store.balance("a"), { available: 12n, held: 0n });
@@ -138,7 +139,7 @@ Deno.test("an unknown outcome is settled by repeating the operation", async () =
       throw new TypeError("disk I/O error");
     };
     await assertRejects(() => store.commit("credit", credit(1)), StoreWriteError);
-    harm.afterCommit = undefined;
+    delete harm.afterCommit;
     assertEquals(await store.balance("a"), { available: 2n, held: 0n });
     assertEquals(await store.commit("credit", credit(1)), { ok: true, replayed: true });
     assertEquals(await store.commit(null, credit(2)), { ok: true, replayed: false, versions: [] });
@@ -166,7 +167,7 @@ Deno.test("checks that fail for ever reject instead of looping", async () => {
   await withStore(async (store, harm) => {
     harm.beforeCommit = () => false;
     await assertRejects(() => store.commit(null, credit(0)), StoreWriteError);
-    harm.beforeCommit = undefined;
+    delete harm.beforeCommit;
     assert((await store.commit(null, credit(0))).ok);
   });
 });

@@ -94,9 +94,9 @@ for (
 ) {
   Deno.test(`Seedream: ${model} is ${sent ? "told" : "not told"} ${outputFormat}`, async () => {
     await withImageVendor("ark", { body: PLAIN }, async (images, seen) => {
-      const { images: [{ mediaType }] } = await images.generate(orderOf({ model, outputFormat }), CALL);
+      const outcome = await images.generate(orderOf({ model, outputFormat }), CALL);
       assertEquals(itemAt(seen, 0).json.output_format, sent);
-      assertEquals(mediaType, sent ? `image/${sent}` : null);
+      assertEquals(itemAt(outcome.images, 0).mediaType, sent ? `image/${sent}` : null);
     });
   });
 }

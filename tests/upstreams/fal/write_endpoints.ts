@@ -5,6 +5,7 @@
 import ts from "typescript";
 import type { FalImageInputs } from "../../../src/upstreams/fal/image_inputs.ts";
 import type { NamedInputs } from "../../../src/upstreams/named_inputs.ts";
+import { itemAt } from "../../support/items.ts";
 
 const VIDEOS = new URL("../../../src/upstreams/fal/endpoints.json", import.meta.url);
 const IMAGES = new URL("../../../src/upstreams/fal/image_endpoints.json", import.meta.url);
@@ -93,7 +94,9 @@ function imageInputsOf(fields: ReadonlyMap<string, Field>): FalImageInputs {
 
 /** The texts of that form that a type lists; null for none. */
 function textsIn(type: string | undefined, form: RegExp): string[] | null {
-  const texts = [...(type ?? "").matchAll(/"([^"]+)"/g)].map(([, text]) => text).filter((text) => form.test(text));
+  const texts = [...(type ?? "").matchAll(/"([^"]+)"/g)].map((match) => itemAt(match, 1)).filter((text) =>
+    form.test(text)
+  );
   return texts.length === 0 ? null : texts;
 }
 
@@ -127,7 +130,9 @@ function durationOf(type: string | undefined): NamedInputs["duration"] {
 /** The words that a type lists; undefined for a field that is not there. */
 function wordsIn(type: string | undefined): string[] | undefined {
   if (type === undefined) return undefined;
-  const words = [...type.matchAll(/"([^"]+)"/g)].map(([, word]) => word).filter((word) => /^\d+[pPkK]$/.test(word));
+  const words = [...type.matchAll(/"([^"]+)"/g)].map((match) => itemAt(match, 1)).filter((word) =>
+    /^\d+[pPkK]$/.test(word)
+  );
   return words;
 }
 

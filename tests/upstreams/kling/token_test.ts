@@ -13,7 +13,7 @@ function fieldsAt(authorize: Authorize, now: number, credentials: Credentials = 
 }
 
 function partsOf({ authorization }: { readonly authorization: string }) {
-  const [header, claims, signature] = atLeast(authorization.slice("Bearer ".length).split("."), 2);
+  const [header, claims, signature] = atLeast(authorization.slice("Bearer ".length).split("."), 3);
   const read = (part: string) => JSON.parse(Buffer.from(part, "base64url").toString());
   return { header: read(header), claims: read(claims), signed: `${header}.${claims}`, signature };
 }

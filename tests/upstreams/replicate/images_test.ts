@@ -201,7 +201,7 @@ for (
       const answer = recordedAnswer(`replicate/${name}`) as VendorAnswer;
       const { output } = answer.body as { output: string | string[] };
       const { outcome } = await play([answer], {});
-      assertEquals(outcome.images, [imageAt(Array.isArray(output) ? output[0] : output)]);
+      assertEquals(outcome.images, [imageAt(Array.isArray(output) ? itemAt(output, 0) : output)]);
     },
   });
 }
