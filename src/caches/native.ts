@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { content } from "../conversation/codecs/content/mod.ts";
-import { WRAPPED_SEAL_PREFIX } from "../conversation/seal.ts";
+import { WRAPPED_SIGNATURE_PREFIX } from "../conversation/reasoning_signature.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { CacheUpstream } from "../upstreams/cache_upstream.ts";
 import { type Kept, type Making, targetOf } from "./making.ts";
@@ -33,11 +33,11 @@ export async function keepNative(upstream: CacheUpstream, making: Making): Promi
 /** As it came, unless it holds a proof that was wrapped for its caller, which no vendor may see. */
 function contentFor(making: Making): JsonObject {
   const { content: sent, model } = making;
-  if (!Buffer.from(JSON.stringify(sent)).includes(`"${WRAPPED_SEAL_PREFIX}`)) return sent;
+  if (!Buffer.from(JSON.stringify(sent)).includes(`"${WRAPPED_SIGNATURE_PREFIX}`)) return sent;
   const { generationConfig: _config, ...kept } = content.upstream.writeRequest(
     content.caller.read({ ...sent, model: model.id }),
     // What the cache offers was permitted when it was asked for.
-    { ...targetOf(making), searches: true },
+    { ...targetOf(making), hasWebSearch: true },
   ).body;
   return kept;
 }

@@ -1,4 +1,4 @@
-import { content, refuseDoubleSpellings } from "../conversation/codecs/content/mod.ts";
+import { content, rejectDoubleSpellings } from "../conversation/codecs/content/mod.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import { invalidField } from "../lib/gateway_error.ts";
 import { fieldIn } from "./fields.ts";
@@ -26,7 +26,7 @@ const MAX_MODEL_NAME_CHARACTERS = 256;
  * @throws {GatewayError} `invalid_request`, naming the field.
  */
 export function readCacheRequest(body: JsonObject, now: number): CacheRequest {
-  refuseDoubleSpellings(body);
+  rejectDoubleSpellings(body);
   const modelName = fieldIn(body, "model")?.value;
   if (typeof modelName !== "string" || modelName === "" || modelName.length > MAX_MODEL_NAME_CHARACTERS) {
     throw invalidField("model", "expected the name of a model");
@@ -76,7 +76,7 @@ const IMMUTABLE = ["model", "displayName", ...CONTENT_FIELDS] as const;
  * @throws {GatewayError} `invalid_request`, naming the field: one that is immutable, or no end.
  */
 export function readCachePatch(body: JsonObject, updateMask: string | null, now: number): number {
-  refuseDoubleSpellings(body);
+  rejectDoubleSpellings(body);
   for (const name of IMMUTABLE) {
     const sent = fieldIn(body, name);
     if (sent !== null) throw immutable(sent.spelling);

@@ -87,7 +87,8 @@ function namesContext(grammar: RequestGrammar, { name, value, depth }: RequestMe
   if (name === "type") return value === "item_reference";
   // At the top it sets how audio is spoken; in a turn it names an earlier reply's.
   if (name === "audio") return depth > 0 && isObject(value) && isPresent(value.id);
-  return depth === 0 && (TOP_REFERENCES.has(name) || (grammar.namesPrompts && name === "prompt" && isObject(value)));
+  return depth === 0 &&
+    (TOP_REFERENCES.has(name) || (grammar.hasStoredPrompts && name === "prompt" && isObject(value)));
 }
 
 /** A picture of the chat or responses format: an address, or a data: URI. */

@@ -2,7 +2,7 @@ import type { JsonObject } from "../lib/json_object.ts";
 import { isAbsent, listOf, objectOf } from "./wire_value.ts";
 
 /** The first of these fields that has a value; null when none has. */
-export function firstSaid(body: JsonObject, fields: readonly string[]): string | null {
+export function firstSetField(body: JsonObject, fields: readonly string[]): string | null {
   return fields.find((field) => !isEmpty(body[field])) ?? null;
 }
 

@@ -3,12 +3,12 @@ import type { GatewayError } from "../lib/gateway_error.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { Conversation } from "./conversation.ts";
 import type { ReplyEvent } from "./events.ts";
-import type { BegunStream } from "./pass_through.ts";
+import type { StartedStream } from "./pass_through.ts";
 import type { Reply } from "./reply.ts";
-import type { LoweredLimit } from "./lowered_limit.ts";
+import type { ClampedLimit } from "./clamped_limit.ts";
 import type { RequestGrammar } from "./request_grammar.ts";
-import type { Form } from "./seal.ts";
-import type { Written } from "./written.ts";
+import type { WireFormatName } from "./reasoning_signature.ts";
+import type { WriteResult } from "./write_result.ts";
 
 /** What a reply repeats of its request, and what its ids and times are made from. */
 export interface ReplyContext {
@@ -23,7 +23,7 @@ export interface ReplyContext {
   /** True when the caller asked for usage in the stream (chat format: `stream_options.include_usage`). */
   readonly includeUsage: boolean;
   /** What the caller has already received, when a failure is written after a vendor's own frames; otherwise absent. */
-  readonly begun?: BegunStream | null;
+  readonly startedStream?: StartedStream | null;
 }
 
 /** Writes neutral events as the frames of one caller's stream. One instance per stream. */
@@ -43,7 +43,7 @@ export interface RequestedLimit {
 }
 
 /** Parts of a reply that clients of a format do not send back, so that the gateway stores them. */
-export interface CallerMemory {
+export interface ReplayPolicy {
   /**
    * The signatures of a reply that are stored. `all`: every one. `last`: those that would end the reply, which its
    * writer then leaves out. `none`: the format carries every signature itself.
@@ -59,13 +59,13 @@ export interface CallerMemory {
  */
 export interface CallerFormat {
   /** The format that it reads and writes. */
-  readonly name: Form;
+  readonly name: WireFormatName;
   /** Who defined the format. Formats of one author share their error bodies. */
   readonly author: FormatAuthor;
   /**
    * This format's names of what a reply lost, by their neutral names. A name without an entry is reported unchanged.
    */
-  readonly replyNames: Readonly<Record<string, string>>;
+  readonly replyFieldNames: Readonly<Record<string, string>>;
   /**
    * The fields of a request that were not sent to the vendor, in the caller's spelling.
    *
@@ -89,7 +89,7 @@ export interface CallerFormat {
   read(body: JsonObject): Conversation;
 
   /** Writes a whole reply for a caller of this format. */
-  writeReply(reply: Reply, context: ReplyContext): Written<JsonObject>;
+  writeReply(reply: Reply, context: ReplyContext): WriteResult<JsonObject>;
   /** Creates the writer of one caller's stream. */
   eventWriter(context: ReplyContext): EventWriter;
   /** The body that reports a failure before the first byte. */
@@ -108,9 +108,9 @@ export interface CallerFormat {
    * @param most The model's limit of output tokens.
    * @returns Null when no limit is above it.
    */
-  lowerLimit(body: JsonObject, most: number): LoweredLimit | null;
+  clampLimit(body: JsonObject, most: number): ClampedLimit | null;
   /** True where the format counts reasoning towards the request's limit, so that the limit holds for any vendor. */
-  readonly limitHoldsReasoning: boolean;
+  readonly limitIncludesReasoning: boolean;
   /** Fields of a request that name a service tier. */
   readonly tierFields: readonly string[];
   /**
@@ -123,7 +123,7 @@ export interface CallerFormat {
    */
   cacheConflict(body: JsonObject): string | null;
   /** What the gateway stores for callers of this format between requests. */
-  readonly memory: CallerMemory;
+  readonly replay: ReplayPolicy;
   /** How to find references to vendor state, hosted tools and the caller's own data in a request. */
   readonly grammar: RequestGrammar;
 }

@@ -38,7 +38,7 @@ export interface DefaultErrorFields {
 export function defaultErrorFields(error: GatewayError): DefaultErrorFields {
   const { details: { field, provider }, code: gatewayCode } = error;
   const openaiCode = provider === undefined ? undefined : OPENAI_CODES[gatewayCode];
-  const code = vendorWordOf(error) ?? openaiCode ?? gatewayCode;
+  const code = vendorCodeOf(error) ?? openaiCode ?? gatewayCode;
   return { message: error.message, type: TYPES[gatewayCode], code, param: field ?? null };
 }
 
@@ -49,7 +49,7 @@ const OPENAI_CODES: Partial<Record<ErrorCode, string>> = { rate_limited: "rate_l
  * The vendor's error code, in the spelling of the default protocol, when the vendor rejected the request. Null when the
  * vendor sent none, or one of another protocol that has no equivalent here.
  */
-export function vendorWordOf({ details: { vendorCode }, status }: GatewayError): string | null {
+export function vendorCodeOf({ details: { vendorCode }, status }: GatewayError): string | null {
   if (vendorCode === undefined || status >= 500) return null;
   const equivalent = ownValue(EQUIVALENTS, vendorCode);
   if (equivalent !== undefined) return equivalent;

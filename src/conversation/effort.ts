@@ -37,7 +37,7 @@ export function effortForShare<Known extends Effort>(share: number, known: reado
 }
 
 /** The efforts that every vendor with efforts supports. */
-export const THREE_EFFORTS = ["low", "medium", "high"] as const satisfies readonly Effort[];
+export const COMMON_EFFORTS = ["low", "medium", "high"] as const satisfies readonly Effort[];
 
 /**
  * The supported effort nearest to the requested one; of two equally near, the stronger. Requested reasoning is not

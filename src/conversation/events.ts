@@ -1,7 +1,7 @@
 import type { Citation, ImagePart } from "./conversation.ts";
 import type { TokenLogprob } from "./logprobs.ts";
 import type { Stop } from "./reply.ts";
-import type { Seal } from "./seal.ts";
+import type { ReasoningSignature } from "./reasoning_signature.ts";
 import type { Usage } from "./usage.ts";
 import type { WebSearchPart } from "./web_search.ts";
 
@@ -31,7 +31,7 @@ export type ReplyEvent =
     /** Usage of the prompt so far; null where the format reports it only at the end. */
     readonly usage: Usage | null;
     /** True where the format reports searches after the text that cites them. */
-    readonly tellsSearchesLast?: boolean;
+    readonly reportsSearchesLast?: boolean;
   }
   | { readonly type: "part-start"; readonly index: number; readonly part: PartOpening }
   /**
@@ -43,7 +43,7 @@ export type ReplyEvent =
     readonly text: string;
     readonly logprobs?: readonly TokenLogprob[];
   }
-  | { readonly type: "part-seal"; readonly index: number; readonly seal: Seal }
+  | { readonly type: "part-seal"; readonly index: number; readonly seal: ReasoningSignature }
   /** Citations of a text part, if the format reports them in a stream. Offsets count from the start of the part. */
   | { readonly type: "part-end"; readonly index: number; readonly citations?: readonly Citation[] }
   /** A whole image. It has an index of its own and no start, delta or end. */

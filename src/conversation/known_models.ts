@@ -43,8 +43,10 @@ function catalogFacts(parameters: readonly string[], family: Partial<ModelFacts>
   const reasons = REASONING_PARAMETERS.some((name) => parameters.includes(name));
   const samples = parameters.includes("temperature");
   return {
-    reasons,
+    canReason: reasons,
     // Only the family determines which sampling settings can be combined.
-    ...(samples ? (family.samples === "never" ? { samples: "always" as const } : {}) : { samples: "never" as const }),
+    ...(samples
+      ? (family.samplingSupport === "never" ? { samplingSupport: "always" as const } : {})
+      : { samplingSupport: "never" as const }),
   };
 }

@@ -37,7 +37,7 @@ const CALLERS_KEYS = /\.(?:variables|env|headers)\.[^.]+$/;
  *
  * @throws {GatewayError} `invalid_request`, naming the field.
  */
-export function refuseOtherCase(member: RequestMember): void {
+export function rejectOtherCase(member: RequestMember): void {
   if (!MAY_FOLD.test(member.key)) return;
   const folded = foldedOf(member.key);
   if (folded === member.key || !(member.depth === 0 ? TOP.has(folded) : isReadBelow(member, folded))) return;

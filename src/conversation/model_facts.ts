@@ -1,7 +1,7 @@
 import type { Effort } from "./conversation.ts";
 
 /** When a model accepts `temperature`, `top_p` and the penalties. */
-export type Sampling =
+export type SamplingSupport =
   /** In any combination. */
   | "always"
   /** Either `temperature` or `top_p`, not both. */
@@ -14,40 +14,40 @@ export type Sampling =
 /** What a model supports. Null means unknown; the caller's fields are then sent unchanged. */
 export interface ModelFacts {
   /** Whether it can reason. */
-  readonly reasons: boolean | null;
+  readonly canReason: boolean | null;
   /** The efforts that it accepts, weakest first; includes `none` where reasoning can be turned off. */
   readonly efforts: readonly Effort[] | null;
   /** The effort that applies when a request names none. */
   readonly defaultEffort: Effort | null;
   /** Whether formats that have both control reasoning by an effort or by a token budget. */
-  readonly reasoningBy: "effort" | "budget" | null;
+  readonly reasoningControl: "effort" | "budget" | null;
   /** The smallest and largest reasoning budget, in tokens. Requested budgets are clamped to this range. */
   readonly budget: { readonly min: number; readonly max: number } | null;
   /** When it accepts sampling settings. */
-  readonly samples: Sampling | null;
+  readonly samplingSupport: SamplingSupport | null;
   /** Whether it continues the text of a last assistant turn. */
-  readonly prefills: boolean | null;
+  readonly canPrefill: boolean | null;
   /** Whether it enforces a JSON Schema on its output. */
-  readonly schemas: boolean | null;
+  readonly hasOutputSchemas: boolean | null;
   /** Whether it also enforces a JSON Schema when tools are offered. */
-  readonly schemasBesideTools: boolean | null;
+  readonly hasOutputSchemasWithTools: boolean | null;
   /** Whether the caller can choose if reasoning is returned. */
-  readonly displaysThinking: boolean | null;
+  readonly hasThinkingDisplay: boolean | null;
   /** Whether it accepts media in the result of a tool. */
-  readonly mediaInToolResults: boolean | null;
+  readonly hasMediaInToolResults: boolean | null;
 }
 
 /** A model of which nothing is known. */
 export const UNKNOWN_FACTS: ModelFacts = {
-  reasons: null,
+  canReason: null,
   efforts: null,
   defaultEffort: null,
-  reasoningBy: null,
+  reasoningControl: null,
   budget: null,
-  samples: null,
-  prefills: null,
-  schemas: null,
-  schemasBesideTools: null,
-  displaysThinking: null,
-  mediaInToolResults: null,
+  samplingSupport: null,
+  canPrefill: null,
+  hasOutputSchemas: null,
+  hasOutputSchemasWithTools: null,
+  hasThinkingDisplay: null,
+  hasMediaInToolResults: null,
 };

@@ -1,15 +1,15 @@
 import { type GatewayError, invalidField } from "../lib/gateway_error.ts";
 import type { Conversation } from "./conversation.ts";
-import type { Form } from "./seal.ts";
+import type { WireFormatName } from "./reasoning_signature.ts";
 import type { SearchSetting, UserLocation, WebSearch } from "./web_search.ts";
 import { isObject, textOrNull } from "./wire_value.ts";
 
 const SETTINGS = ["maxUses", "allowedDomains", "blockedDomains", "contextSize", "userLocation"] as const;
 
 /** The web search settings that a format supports. */
-export interface SearchForm {
+export interface SearchSupport {
   /** The name of the format. */
-  readonly form: Form;
+  readonly form: WireFormatName;
   /** The supported settings. */
   readonly takes: readonly SearchSetting[];
 }
@@ -25,7 +25,7 @@ export interface SearchForm {
 export function searchToWrite(
   conversation: Conversation,
   canSearch: boolean,
-  { form, takes }: SearchForm,
+  { form, takes }: SearchSupport,
   losses: Set<string>,
 ): WebSearch | null {
   const search = conversation.webSearch ?? null;
@@ -57,7 +57,7 @@ export function searchUnavailable({ field }: WebSearch): GatewayError {
 }
 
 /** A request's web search as a field to spread; empty when it has none. */
-export function offeredSearch(search: WebSearch | null): { webSearch?: WebSearch } {
+export function webSearchField(search: WebSearch | null): { webSearch?: WebSearch } {
   return search === null ? {} : { webSearch: search };
 }
 

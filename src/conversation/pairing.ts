@@ -1,5 +1,5 @@
 import type { Part, ToolCallPart, ToolResultPart, Turn } from "./conversation.ts";
-import { freeWord } from "./legal_word.ts";
+import { uniqueName } from "./sanitized_name.ts";
 
 /** A call as sent to the vendor: its sanitized, unique id and its result; null when the call has none. */
 export interface PairedCall {
@@ -32,7 +32,7 @@ export function pairsOf(turns: readonly Turn[], sanitizeId: (id: string) => stri
   for (const turn of turns) {
     for (const part of turn.parts) {
       if (part.kind === "tool_call") {
-        ids.set(part, freeWord(part.callId, taken, sanitizeId));
+        ids.set(part, uniqueName(part.callId, taken, sanitizeId));
         const open = openCalls.get(part.callId);
         if (open?.turn === turn) open.calls.push(part);
         else openCalls.set(part.callId, { turn, calls: [part] });

@@ -4,10 +4,10 @@ import type { ReplyEvent } from "./events.ts";
 import type { IssuedId, StatePolicy } from "./issued_ids.ts";
 import type { Quirks } from "./quirks.ts";
 import type { Usage } from "./usage.ts";
-import type { Written } from "./written.ts";
+import type { WriteResult } from "./write_result.ts";
 
 /** A checked request that is passed through to a vendor of the caller's own format. */
-export interface PassedRequest {
+export interface PassThroughRequest {
   /** The body as received. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** The JSON outline of `bytes`. */
@@ -29,7 +29,7 @@ export interface PassedRequest {
   /** The body decoded as Latin-1, for fast searches. */
   readonly latin1: string;
   /** Looks up an output item that the gateway issued to the account, by id; null when the gateway did not issue it. */
-  readonly madeItem: (id: string) => JsonObject | null;
+  readonly issuedItem: (id: string) => JsonObject | null;
 }
 
 /** Observes a stream that passes through. One instance per stream. */
@@ -40,13 +40,13 @@ export interface StreamWatcher {
    * @param text Whole frames as received, or the data of one. Its JSON may have whitespace and line breaks between any
    * two tokens, and a line of data may end there.
    */
-  concerns(text: string): boolean;
+  isRelevant(text: string): boolean;
   /** Reads the data of one frame. A running total of usage replaces the previous one. */
-  follow(data: string): void;
+  observe(data: string): void;
   /** The usage so far; null when none was reported. */
   usage(): Usage | null;
   /** True when the reply is complete, as opposed to cut off. */
-  ended(): boolean;
+  isComplete(): boolean;
   /** True after the format's end marker: nothing that follows is charged. */
   isFinal(): boolean;
   /** True for the data of a frame that the gateway requested and the caller did not. */
@@ -56,13 +56,13 @@ export interface StreamWatcher {
    *
    * @param last The last frames that the caller received, unchanged.
    */
-  begun?(last: string): BegunStream | null;
+  startedStream?(last: string): StartedStream | null;
   /** The failure that a frame reports; null where it reports none. */
   failureIn(data: string): ReplyEvent & { readonly type: "error" } | null;
 }
 
 /** What a stream that passes through has stated about its reply so far. */
-export interface BegunStream {
+export interface StartedStream {
   /** The vendor's id of the reply. */
   readonly id: string;
   /** Unix seconds; null where the vendor did not report it. */
@@ -82,7 +82,7 @@ export interface IssuedIdReader {
 /** Passes bytes through when caller and vendor speak one format. Source: docs/api/text.md#pass-through. */
 export interface PassThrough {
   /** The request for the vendor: the caller's bytes, except for what must differ. */
-  prepare(request: PassedRequest): Written<Uint8Array>;
+  prepare(request: PassThroughRequest): WriteResult<Uint8Array>;
   /** Creates the observer of a stream. */
   watch(body: JsonObject): StreamWatcher;
   /** Finds ids of vendor state in replies; null in formats that have none. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../lib/json_object.ts";
 import type { ContextReference, ReferenceKind } from "./context_reference.ts";
-import { refuseOtherCase } from "./letter_case.ts";
+import { rejectOtherCase } from "./letter_case.ts";
 import type { RequestGrammar } from "./request_grammar.ts";
 import { type RequestMember, walkRequest } from "./request_walk.ts";
 import { isAbsent, isObject } from "./wire_value.ts";
@@ -18,7 +18,7 @@ import { isAbsent, isObject } from "./wire_value.ts";
 export function referencesIn(grammar: RequestGrammar, body: JsonObject): readonly ContextReference[] {
   const found: ContextReference[] = [];
   walkRequest(grammar, body, (member) => {
-    if (!grammar.namesAreExact) refuseOtherCase(member);
+    if (!grammar.hasExactNames) rejectOtherCase(member);
     for (const [kind, id, step] of referencesOf(grammar, member)) {
       found.push({ kind, id, field: member.path() + step });
     }
@@ -56,7 +56,7 @@ function referencesOf(grammar: RequestGrammar, member: RequestMember): readonly 
     case "conversation":
       return depth === 0 ? namedBy("conversation", value) : NONE;
     case "prompt":
-      return depth === 0 && grammar.namesPrompts && isObject(value) ? idIn("prompt", value) : NONE;
+      return depth === 0 && grammar.hasStoredPrompts && isObject(value) ? idIn("prompt", value) : NONE;
     case "container":
       return namedBy("container", value);
     case "skillId":

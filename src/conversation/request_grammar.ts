@@ -6,9 +6,9 @@ import type { ContextReference } from "./context_reference.ts";
  */
 export interface RequestGrammar {
   /** True where vendors match names exactly, as protobuf does; other vendors may read `Model` as `model`. */
-  readonly namesAreExact: boolean;
+  readonly hasExactNames: boolean;
   /** Whether the top-level `prompt` names a stored prompt. */
-  readonly namesPrompts: boolean;
+  readonly hasStoredPrompts: boolean;
   /** Top-level members that name a cached content of the gateway. */
   readonly cacheFields: readonly string[];
   /** The top-level member with the model's input. */
@@ -18,7 +18,7 @@ export interface RequestGrammar {
    *
    * @param name The key in camel case.
    */
-  isCallersOwn(owner: JsonObject, name: string): boolean;
+  isCallerData(owner: JsonObject, name: string): boolean;
   /** References at positions that only this format has. */
   ownReferences(body: JsonObject): readonly ContextReference[];
   /** Whether the vendor stores the conversation, so that the request holds only a part of it. */

@@ -128,7 +128,7 @@ const OPAQUE_AT_TOP: ReadonlySet<string> = new Set(["metadata", "labels", "extra
 function isCallersOwn(grammar: RequestGrammar, owner: JsonObject, key: string, depth: number): boolean {
   if (depth === 0) return OPAQUE_AT_TOP.has(key);
   const name = camelCaseOf(key);
-  return OPAQUE.has(name) || grammar.isCallersOwn(owner, name);
+  return OPAQUE.has(name) || grammar.isCallerData(owner, name);
 }
 
 function pathOf(position: Position): string {

@@ -6,7 +6,7 @@ import type { ModelFacts } from "./model_facts.ts";
  *
  * @param effort The effort that the request names; null when it names none.
  */
-export function takesSampling({ samples, defaultEffort }: ModelFacts, effort: Effort | null): boolean {
+export function takesSampling({ samplingSupport: samples, defaultEffort }: ModelFacts, effort: Effort | null): boolean {
   if (samples === "never") return false;
   return samples !== "without_reasoning" || (effort ?? defaultEffort) === "none";
 }

@@ -10,7 +10,7 @@ import type { ReplyPart } from "./reply.ts";
 export function searchesFirst(parts: readonly ReplyPart[]): readonly ReplyPart[] {
   const last = parts.at(-1);
   const text = parts.findIndex(({ kind }) => kind === "text");
-  if (last?.kind !== "web_search" || !last.isToldLast || text < 0) return parts;
+  if (last?.kind !== "web_search" || !last.isReportedLast || text < 0) return parts;
   return [...parts.slice(0, text), last, ...parts.slice(text, -1)];
 }
 
@@ -25,7 +25,7 @@ export function withSearchesFirst(writer: EventWriter, { conversation }: ReplyCo
   return {
     write(event) {
       if (event.type === "start") {
-        awaitsSearch = event.tellsSearchesLast === true && conversation !== null && isSearchNeeded(conversation);
+        awaitsSearch = event.reportsSearchesLast === true && conversation !== null && isSearchNeeded(conversation);
       }
       const opensText = event.type === "part-start" && event.part.kind === "text";
       if (!awaitsSearch || (held.length === 0 && !opensText && event.type !== "web_search")) return writer.write(event);

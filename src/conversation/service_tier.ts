@@ -3,7 +3,7 @@ import type { ServiceTier } from "./conversation.ts";
 import { readTier } from "./usage.ts";
 
 /** A format's names of service tiers, by the neutral names. The format does not support other tiers. */
-export type TierWords = Readonly<Record<string, string>>;
+export type TierNames = Readonly<Record<string, string>>;
 
 /** Names of the default tier in all formats. */
 const STANDARD: ReadonlySet<string> = new Set(["default", "standard", "standard_only", "on_demand"]);
@@ -21,7 +21,7 @@ function neutralTierOf(tier: string): ServiceTier {
 }
 
 /** Whether a format supports a tier, given as a request names it, in lower case. */
-export function hasWordFor(tier: string, words: TierWords): boolean {
+export function isSupportedTier(tier: string, words: TierNames): boolean {
   return Object.hasOwn(words, neutralTierOf(tier));
 }
 
@@ -30,10 +30,10 @@ export function hasWordFor(tier: string, words: TierWords): boolean {
  *
  * @param losses Receives `service_tier` for an unsupported tier, except those that every vendor serves by default.
  */
-export function writtenTier(
+export function writeTier(
   tier: ServiceTier | undefined,
   field: string,
-  words: TierWords,
+  words: TierNames,
   losses: Set<string>,
 ): Readonly<Record<string, string>> {
   if (tier === undefined) return {};

@@ -8,7 +8,10 @@ import type { EventReader, StreamReader, StreamReaderOptions } from "./upstream_
 const MAX_FRAME_VALUES = 50_000;
 
 /** A stream reader for vendors that send server-sent events (WHATWG HTML, 9.2). */
-export function sseStreamReader(events: EventReader, { seen, held }: StreamReaderOptions = {}): StreamReader {
+export function sseStreamReader(
+  events: EventReader,
+  { onData: seen, onBufferedBytes: held }: StreamReaderOptions = {},
+): StreamReader {
   // Images arrive as base64 in one frame.
   const frames = createFrameReader({ maxFrameCharacters: MAX_PICTURE_FRAME_BYTES });
   let bufferedBytes = 0;

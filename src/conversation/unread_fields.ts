@@ -31,10 +31,10 @@ export class Kinds {
   constructor(
     readonly shapes: Readonly<Record<string, Shape>>,
     readonly options: {
-      readonly by?: string;
-      readonly usual?: string;
-      readonly isNamed?: boolean;
-      readonly takesOthers?: boolean;
+      readonly kindField?: string;
+      readonly defaultKind?: string;
+      readonly isKindInPath?: boolean;
+      readonly allowsOthers?: boolean;
     } = {},
   ) {}
 }
@@ -85,12 +85,12 @@ class Walk {
   }
 
   #kind(value: JsonObject, { shapes, options }: Kinds, path: string): void {
-    const kind = value[options.by ?? "type"] ?? options.usual;
+    const kind = value[options.kindField ?? "type"] ?? options.defaultKind;
     if (typeof kind !== "string") return void this.unread.add(path);
     const shape = ownValue(shapes, kind);
     if (shape === undefined) {
-      if (!options.takesOthers) this.unread.add(`${path}.${kind}`);
-    } else this.#value(value, shape, options.isNamed && kind !== options.usual ? `${path}.${kind}` : path);
+      if (!options.allowsOthers) this.unread.add(`${path}.${kind}`);
+    } else this.#value(value, shape, options.isKindInPath && kind !== options.defaultKind ? `${path}.${kind}` : path);
   }
 }
 

@@ -7,9 +7,9 @@ import type { ReplyEvent } from "./events.ts";
 import type { ModelFacts } from "./model_facts.ts";
 import type { Quirks } from "./quirks.ts";
 import type { Reply } from "./reply.ts";
-import type { Form } from "./seal.ts";
+import type { WireFormatName } from "./reasoning_signature.ts";
 import type { Usage } from "./usage.ts";
-import type { Written } from "./written.ts";
+import type { WriteResult } from "./write_result.ts";
 
 /** The model that a request is sent to, with its capabilities and those of its provider. */
 export interface RequestTarget {
@@ -24,7 +24,7 @@ export interface RequestTarget {
   /** Deviations of the provider from the format that its author documents. */
   readonly quirks: Quirks;
   /** True when the model's vendor offers a web search that the caller may use. */
-  readonly searches?: boolean;
+  readonly hasWebSearch?: boolean;
 }
 
 /** Reads the frames of one vendor's stream as neutral events. One instance per stream. */
@@ -59,9 +59,9 @@ export interface StreamReader {
 /** Callbacks of a stream reader. */
 export interface StreamReaderOptions {
   /** Called with the data of each frame before it is read. */
-  readonly seen?: (data: string) => void;
+  readonly onData?: (data: string) => void;
   /** Called with the number of buffered bytes of an unfinished frame; an exception ends the reading. */
-  readonly held?: (bytes: number) => void;
+  readonly onBufferedBytes?: (bytes: number) => void;
 }
 
 /**
@@ -70,7 +70,7 @@ export interface StreamReaderOptions {
  */
 export interface UpstreamFormat {
   /** The format that it writes and reads. */
-  readonly name: Form;
+  readonly name: WireFormatName;
   /** Who defined the format. Formats of one author share their error bodies. */
   readonly author: FormatAuthor;
 
@@ -79,9 +79,9 @@ export interface UpstreamFormat {
    *
    * @throws {GatewayError} `invalid_request` when the request depends on a field that the format does not have.
    */
-  writeRequest(conversation: Conversation, target: RequestTarget): Written<JsonObject>;
+  writeRequest(conversation: Conversation, target: RequestTarget): WriteResult<JsonObject>;
   /** Whether a model of the format's author can search the web when a request asks for it. */
-  searches(model: string): boolean;
+  hasWebSearch(model: string): boolean;
   /**
    * Reads a whole reply, not streamed.
    *
@@ -98,7 +98,7 @@ export interface UpstreamFormat {
   /** Request headers by which callers of this format enable features, in lower case. */
   readonly forwardedHeaders: readonly string[];
   /** Response headers in which a vendor reports rate limits and timing, in lower case. */
-  readonly toldHeaders: readonly string[];
+  readonly reportedHeaders: readonly string[];
   /** Whether an image's address may point to any file, which the vendor then reads. */
   readonly takesAnyFile: boolean;
   /** Whether the format has a field for stop sequences. */
@@ -106,7 +106,7 @@ export interface UpstreamFormat {
   /** Whether its vendors accept audio in a turn. */
   readonly takesAudio: boolean;
   /** Whether a translated request can name a service tier; `tier` is the caller's name for it, in lower case. */
-  carriesTier(tier: string): boolean;
+  supportsTier(tier: string): boolean;
   /**
    * How a request asks a vendor to cache a prefix: by marks on parts, by a key that equal prefixes share, or not at
    * all.

@@ -159,14 +159,14 @@ const DEFAULT_TIERS: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether a service tier is the one that a model's `pricing` applies to. */
-export function isUsualTier(tier: string): boolean {
+export function isDefaultTier(tier: string): boolean {
   return DEFAULT_TIERS.has(tier);
 }
 
 /** The usage with the tier that a reply names, unless it is the default one. */
 export function withTier(usage: Usage, value: unknown): Usage {
   const serviceTier = readTier(value);
-  return serviceTier === null || isUsualTier(serviceTier) ? usage : { ...usage, serviceTier };
+  return serviceTier === null || isDefaultTier(serviceTier) ? usage : { ...usage, serviceTier };
 }
 
 /** The usage with counters raised to the given counts where its own are lower. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../lib/json_object.ts";
-import type { Form, Seal } from "./seal.ts";
+import type { ReasoningSignature, WireFormatName } from "./reasoning_signature.ts";
 
 /** A web search that a caller offers to the model and that the model's vendor runs. */
 export interface WebSearch extends SearchSettings {
@@ -14,7 +14,7 @@ export interface WebSearch extends SearchSettings {
   /** The caller's field that requests the pages found; absent when it does not request them. */
   readonly wantsPages?: string;
   /** The tool as sent, for a vendor of the caller's own format. */
-  readonly sent: { readonly form: Form; readonly tool: JsonObject };
+  readonly sent: { readonly form: WireFormatName; readonly tool: JsonObject };
   /** Dotted names, in the caller's spelling, of its settings that have no neutral form. */
   readonly beyond: readonly string[];
 }
@@ -61,7 +61,7 @@ export interface WebSearchPart {
   /** The vendor's code for a failed search; null when it succeeded. */
   readonly failure: string | null;
   /** True where the vendor reports the search after the text that cites it. */
-  readonly isToldLast?: boolean;
+  readonly isReportedLast?: boolean;
   /** Who searched. Only that vendor can use the ids and contents of its searches. */
   readonly origin: SearchOrigin;
 }
@@ -69,7 +69,7 @@ export interface WebSearchPart {
 /** Who ran a search. */
 export interface SearchOrigin {
   /** The wire format of the vendor's reply. */
-  readonly form: Form;
+  readonly form: WireFormatName;
   /** The provider; null while unknown. */
   readonly issuer: string | null;
 }
@@ -83,7 +83,7 @@ export interface SearchResult {
   /** The page's age, in the vendor's wording; null where the vendor sent none. */
   readonly age: string | null;
   /** The vendor's encrypted copy of the page, to be sent back unchanged; absent when it sent none. */
-  readonly seal?: Seal;
+  readonly seal?: ReasoningSignature;
 }
 
 /** A search without limits. */

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
-import type { Form, Seal } from "../conversation/seal.ts";
+import type { ReasoningSignature, WireFormatName } from "../conversation/reasoning_signature.ts";
 
 const MARK = "sandbox-seal";
 
@@ -10,23 +10,23 @@ const MARK = "sandbox-seal";
  *
  * @param about What the proof stands for; for thinking, the text that was shown.
  */
-export function issueSeal(form: Form, about: string): Seal {
+export function issueSeal(form: WireFormatName, about: string): ReasoningSignature {
   const what = digest(about);
   const value = Buffer.from(`${MARK}:${form}:${what}:${digest(`${form} ${what}`)}`).toString("base64");
   return { form, issuer: null, value };
 }
 
 /** True when a sandbox issued this proof in that form, in either alphabet of base64. */
-export function isIssued(form: Form, value: string): boolean {
+export function isIssued(form: WireFormatName, value: string): boolean {
   return whatOf(form, value) !== null;
 }
 
 /** True when a sandbox issued this proof in that form, for exactly that. */
-export function isIssuedFor(form: Form, value: string, about: string): boolean {
+export function isIssuedFor(form: WireFormatName, value: string, about: string): boolean {
   return whatOf(form, value) === digest(about);
 }
 
-function whatOf(form: Form, value: string): string | null {
+function whatOf(form: WireFormatName, value: string): string | null {
   const [mark, , what = "", check] = Buffer.from(value, "base64").toString().split(":");
   return mark === MARK && check === digest(`${form} ${what}`) ? what : null;
 }

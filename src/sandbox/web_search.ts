@@ -1,7 +1,7 @@
 import type { Conversation } from "../conversation/conversation.ts";
 import { isSearchNeeded } from "../conversation/offered_search.ts";
 import type { ReplyPart } from "../conversation/reply.ts";
-import type { Form } from "../conversation/seal.ts";
+import type { WireFormatName } from "../conversation/reasoning_signature.ts";
 import type { SearchResult, WebSearchPart } from "../conversation/web_search.ts";
 import type { Directives } from "./directives.ts";
 import { issueSeal } from "./seals.ts";
@@ -50,7 +50,7 @@ export function findingFor(conversation: Conversation, { search, text }: Directi
 }
 
 /** What an answer with a search begins with, where the form cites stretches of a text: the search, and what is said. */
-export function foundText(finding: Finding | null, form: Form): ReplyPart[] {
+export function foundText(finding: Finding | null, form: WireFormatName): ReplyPart[] {
   if (finding === null) return [];
   const { opening, cited, pages: [page] } = finding;
   const citation = { ...page, start: opening.length, end: opening.length + cited.length };
@@ -59,7 +59,7 @@ export function foundText(finding: Finding | null, form: Form): ReplyPart[] {
 }
 
 /** The same where a citation rests on a whole text, and pages and citations bear the vendor's own marks. */
-export function foundBlocks(finding: Finding | null, form: Form, callId: () => string): ReplyPart[] {
+export function foundBlocks(finding: Finding | null, form: WireFormatName, callId: () => string): ReplyPart[] {
   if (finding === null) return [];
   const { opening, cited, pages } = finding;
   const [{ url, title }] = pages;
@@ -71,6 +71,11 @@ export function foundBlocks(finding: Finding | null, form: Form, callId: () => s
   return [search, { kind: "text", text: opening }, { kind: "text", text: cited, citations: [citation] }];
 }
 
-function searchPart({ query }: Finding, form: Form, callId: string, results: readonly SearchResult[]): WebSearchPart {
+function searchPart(
+  { query }: Finding,
+  form: WireFormatName,
+  callId: string,
+  results: readonly SearchResult[],
+): WebSearchPart {
   return { kind: "web_search", callId, queries: [query], results, failure: null, origin: { form, issuer: null } };
 }

@@ -29,7 +29,7 @@ export function answerHeaders(
     ["x-service-model", attempt.model.id],
     ...responseHeadersOf(
       (name) => response.header(name),
-      speakAlike(attempt.turn, attempt.endpoint) ? attempt.endpoint.format.toldHeaders : [],
+      speakAlike(attempt.turn, attempt.endpoint) ? attempt.endpoint.format.reportedHeaders : [],
     ),
   ];
   if (contentType === "text/event-stream") headers.push(["cache-control", "no-cache"]);

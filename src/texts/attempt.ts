@@ -7,7 +7,7 @@ import type { Model } from "../catalog/model.ts";
 import type { CallerFormat } from "../conversation/caller_format.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { FieldSource } from "../http/headers.ts";
-import type { LoweredLimit } from "../conversation/lowered_limit.ts";
+import type { ClampedLimit } from "../conversation/clamped_limit.ts";
 import type { JsonScan } from "../lib/json.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import type { Candidate } from "../routing/candidates.ts";
@@ -34,7 +34,7 @@ export interface TextRequest {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly scan: JsonScan;
   /** What of `body` was lowered to the model's limit, and is not so in `bytes`; nothing when left out. */
-  readonly lowered?: LoweredLimit;
+  readonly lowered?: ClampedLimit;
   /** The model as the caller named it. */
   readonly model: string;
   readonly stream: boolean;

@@ -30,7 +30,7 @@ export function canSearch({ model, provider, endpoint, name }: SearchRoute): boo
   const isPriced = Object.hasOwn(model.pricing, SEARCH);
   if (quirks.has("no_web_search")) return isPriced || allows.tools.includes(SEARCH);
   const isFree = Object.keys(model.pricing).length === 0;
-  return (isPriced || isFree || allowsTool(allows, SEARCH)) && endpoint.format.searches(name);
+  return (isPriced || isFree || allowsTool(allows, SEARCH)) && endpoint.format.hasWebSearch(name);
 }
 
 /** How one candidate would serve a turn. */

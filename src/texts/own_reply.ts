@@ -1,6 +1,6 @@
 import type { ReplyEvent } from "../conversation/events.ts";
 import type { Reply, ReplyPart } from "../conversation/reply.ts";
-import type { Seal } from "../conversation/seal.ts";
+import type { ReasoningSignature } from "../conversation/reasoning_signature.ts";
 import type { WebSearchPart } from "../conversation/web_search.ts";
 import { customToolUnwrapper, unwrappedPart } from "./custom_tools.ts";
 
@@ -49,7 +49,7 @@ function ownSearch(search: WebSearchPart, names: ReplyNames): WebSearchPart {
   return { ...search, results, origin: { ...search.origin, issuer: names.issuer } };
 }
 
-function ownMarked<T extends { readonly seal?: Seal }>(marked: T, names: ReplyNames): T {
+function ownMarked<T extends { readonly seal?: ReasoningSignature }>(marked: T, names: ReplyNames): T {
   return marked.seal ? { ...marked, seal: issued(marked.seal, names) } : marked;
 }
 
@@ -59,6 +59,6 @@ function ownNamed(part: ReplyPart, names: ReplyNames): ReplyPart {
   return "seal" in own && own.seal ? { ...own, seal: issued(own.seal, names) } : own;
 }
 
-function issued(seal: Seal, { issuer }: ReplyNames): Seal {
+function issued(seal: ReasoningSignature, { issuer }: ReplyNames): ReasoningSignature {
   return { ...seal, issuer };
 }

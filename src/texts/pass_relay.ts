@@ -78,7 +78,7 @@ export class PassRelay implements Relay {
     const rest = this.#buffer.end();
     const shown = this.#closed(edited(rest, [...this.#look(rest), ...halfFrameIn(rest)]));
     const out = bytesOfLatin1(shown);
-    if (this.#state.phase !== "settled" && !this.#watcher.ended()) {
+    if (this.#state.phase !== "settled" && !this.#watcher.isComplete()) {
       await this.#charge("cut");
       const sent = this.#send(shown, out);
       return hasReport(this.#state) ? sent : joined(sent, this.#failure(cutShort(this.attempt)));
@@ -89,7 +89,7 @@ export class PassRelay implements Relay {
   async fail(thrown: unknown): Promise<Bytes> {
     const { phase } = this.#state;
     if (phase === "settled") return null;
-    const isComplete = this.#watcher.ended() && phase !== "unpaid" && !(thrown instanceof GatewayError);
+    const isComplete = this.#watcher.isComplete() && phase !== "unpaid" && !(thrown instanceof GatewayError);
     await this.#charge(isComplete ? "completed" : "cut").catch(() => {}); // Logged by the meter.
     return isComplete || hasReport(this.#state) ? null : this.#failure(streamError(thrown, this.attempt));
   }
@@ -131,7 +131,7 @@ export class PassRelay implements Relay {
   /** Reads the frames of concern; gives what of them the caller is not to see as it is. */
   #look(text: string): LineEdit[] {
     const mayReport = text.includes('"error"');
-    if (!mayReport && !this.#hidesBlank && !this.#watcher.concerns(text)) return [];
+    if (!mayReport && !this.#hidesBlank && !this.#watcher.isRelevant(text)) return [];
     const edits: LineEdit[] = [];
     for (const { start, end, data } of framesIn(text)) {
       const instead = data === null
@@ -150,13 +150,13 @@ export class PassRelay implements Relay {
   /** What is shown in the place of a frame with data; null for the frame itself. */
   #shownInstead(data: string, text: string, start: number): string | null {
     refuseManyValues(data);
-    if (this.#watcher.concerns(data)) this.#follow(data);
+    if (this.#watcher.isRelevant(data)) this.#follow(data);
     const said = hasError(data) ? this.#reportIn(data, text.slice(0, start)) : null;
     return this.#watcher.isHidden(data) ? "" : said;
   }
 
   #follow(data: string): void {
-    this.#watcher.follow(data);
+    this.#watcher.observe(data);
     if (this.#watcher.isFinal()) this.#state = onEndMarker(this.#state);
   }
 
@@ -193,7 +193,7 @@ export class PassRelay implements Relay {
 
   async #reportedUsage(state: EndState): Promise<Usage> {
     const said = this.#watcher.usage();
-    if (said !== null && (state === "completed" || this.#watcher.ended())) return said;
+    if (said !== null && (state === "completed" || this.#watcher.isComplete())) return said;
     return await usageSoFar(this.attempt.turn, said, await this.#sample.outputTokens(this.attempt.endpoint.format));
   }
 
@@ -211,7 +211,7 @@ export class PassRelay implements Relay {
       createdAt: Math.floor(turn.receivedAt / 1000),
       conversation: null,
       includeUsage: true,
-      begun: this.#watcher.begun?.(before.length < MIN_FRAME_CHARACTERS ? this.#sent : before) ?? null,
+      startedStream: this.#watcher.startedStream?.(before.length < MIN_FRAME_CHARACTERS ? this.#sent : before) ?? null,
     });
     return encodeFrames(writer.fail(error));
   }

@@ -3,7 +3,7 @@ import { relayed } from "../calls/stream_relay.ts";
 import type { PassThrough } from "../conversation/pass_through.ts";
 import type { Reply } from "../conversation/reply.ts";
 import type { Usage } from "../conversation/usage.ts";
-import type { Written } from "../conversation/written.ts";
+import type { WriteResult } from "../conversation/write_result.ts";
 import { requestHeadersOf } from "../http/headers.ts";
 import type { OutboundResponse } from "../upstreams/outbound_call.ts";
 import { answerHeaders, streamType } from "./answer.ts";
@@ -50,7 +50,7 @@ export async function passThrough(attempt: TextAttempt, pass: PassThrough, parts
 }
 
 /** The bytes for the vendor, and what they leave out in the caller's spelling. */
-function prepared(attempt: TextAttempt, pass: PassThrough, parts: TextParts): Written<Uint8Array> {
+function prepared(attempt: TextAttempt, pass: PassThrough, parts: TextParts): WriteResult<Uint8Array> {
   const { turn, candidate, provider } = attempt;
   const { bytes, scan, body: sent, cache } = turn;
   const { body, losses } = pass.prepare({
@@ -64,7 +64,7 @@ function prepared(attempt: TextAttempt, pass: PassThrough, parts: TextParts): Wr
     quirks: provider.quirks,
     provider: provider.name,
     latin1: latin1Of(bytes),
-    madeItem: (id) => parts.items.find(turn.accountId, id),
+    issuedItem: (id) => parts.items.find(turn.accountId, id),
   });
   return { body, losses: turn.format.droppedFields(sent, losses) };
 }

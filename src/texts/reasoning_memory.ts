@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import type { CallerMemory } from "../conversation/caller_format.ts";
+import type { ReplayPolicy } from "../conversation/caller_format.ts";
 import type { Conversation, Part, ReasoningPart, Turn } from "../conversation/conversation.ts";
 import type { ReplyPart } from "../conversation/reply.ts";
-import type { Seal } from "../conversation/seal.ts";
+import type { ReasoningSignature } from "../conversation/reasoning_signature.ts";
 import type { KeptValues } from "./bounded_memory.ts";
 
 /**
@@ -18,7 +18,7 @@ export interface ReasoningMemory {
    *
    * @param seals Which of them the caller's format does not carry.
    */
-  keep(accountId: string, parts: readonly ReplyPart[], seals: CallerMemory["seals"]): void;
+  keep(accountId: string, parts: readonly ReplyPart[], seals: ReplayPolicy["seals"]): void;
   /** The conversation with what was kept put back before and onto its calls and texts. */
   restore(accountId: string, conversation: Conversation): Conversation;
 }
@@ -28,7 +28,7 @@ export interface KeptReasoning {
   /** The thoughts with seals that belong to it. */
   readonly reasoning: readonly ReasoningPart[];
   /** Its own seal; undefined when it has none. */
-  readonly seal: Seal | undefined;
+  readonly seal: ReasoningSignature | undefined;
 }
 
 const MAX_CHARACTERS = 1_000_000;
@@ -38,7 +38,7 @@ const MIN_TEXT_CHARACTERS = 24;
 
 /** A memory over kept values. */
 export function reasoningMemoryOver(memory: KeptValues<KeptReasoning>): ReasoningMemory {
-  function put(key: string | null, reasoning: readonly ReasoningPart[], seal: Seal | undefined): void {
+  function put(key: string | null, reasoning: readonly ReasoningPart[], seal: ReasoningSignature | undefined): void {
     if (key === null || (reasoning.length === 0 && !seal)) return;
     const size = reasoning.reduce((sum, part) => sum + part.text.length + (part.seal?.value.length ?? 0), 0) +
       (seal?.value.length ?? 0);
@@ -87,7 +87,7 @@ function isSealedThought(part: Part): part is ReasoningPart {
   return part.kind === "reasoning" && part.seal !== undefined;
 }
 
-function sealIn(part: ReplyPart): Seal | undefined {
+function sealIn(part: ReplyPart): ReasoningSignature | undefined {
   return "seal" in part ? part.seal : undefined;
 }
 

@@ -1,6 +1,6 @@
 import type { ReasoningPart, TextPart, ToolCallPart } from "../conversation/conversation.ts";
 import type { ReplyEvent } from "../conversation/events.ts";
-import type { Seal } from "../conversation/seal.ts";
+import type { ReasoningSignature } from "../conversation/reasoning_signature.ts";
 
 /** A part that bears a seal, or is borne by one. */
 export type SealedPart = ReasoningPart | TextPart | ToolCallPart;
@@ -8,7 +8,7 @@ export type SealedPart = ReasoningPart | TextPart | ToolCallPart;
 interface Gathered {
   readonly part: SealedPart;
   text: string;
-  seal: Seal | null;
+  seal: ReasoningSignature | null;
 }
 
 /** Gathers, from a stream's events, what carries a seal and what seals belong to. Of calls it keeps no arguments. */

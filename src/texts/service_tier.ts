@@ -1,6 +1,6 @@
 import { highestTariff, type Tariff } from "../billing/tariff.ts";
 import type { Model } from "../catalog/model.ts";
-import { isUsualTier, readTier } from "../conversation/usage.ts";
+import { isDefaultTier, readTier } from "../conversation/usage.ts";
 import { invalidField } from "../lib/gateway_error.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import type { TextRequest } from "./attempt.ts";
@@ -17,7 +17,7 @@ export function tierTakenBy(providers: readonly Provider[], turn: TextRequest): 
     providers.every((provider) =>
       ownEndpointOf(turn, provider) !== null ||
       // Vendors that only resemble a format's author may not know its tiers.
-      (!provider.quirks.has("no_service_tier") && provider.text.every(({ format }) => format.carriesTier(tier)))
+      (!provider.quirks.has("no_service_tier") && provider.text.every(({ format }) => format.supportsTier(tier)))
     );
 }
 
@@ -39,7 +39,7 @@ export function reservedTariff(
     const value = body[field];
     if (value === undefined || value === null) continue;
     const tier = readTier(value);
-    if (tier !== null && isUsualTier(tier)) continue;
+    if (tier !== null && isDefaultTier(tier)) continue;
     if (tier === null || !Object.hasOwn(model.tiers, tier)) throw unpriced(field, value, model);
     const own = model.tiers[tier];
     tariff = isTaken(tier) ? own : highestTariff(own, model.tariff);

@@ -95,7 +95,7 @@ function searchesIn({ tools }: JsonObject): number {
  * budget that is not below its limit, so the limit of a caller of another format is raised.
  */
 function reasoningBeyondLimit({ body, format }: MeasuredRequest): number {
-  return format.limitHoldsReasoning || !asksForReasoning(body) ? 0 : Math.max(MIN_REASONING_TOKENS, budgetIn(body));
+  return format.limitIncludesReasoning || !asksForReasoning(body) ? 0 : Math.max(MIN_REASONING_TOKENS, budgetIn(body));
 }
 
 function asksForReasoning(body: JsonObject): boolean {

@@ -43,7 +43,7 @@ async function optionOf(asked: TextRequest, model: Model, parts: TextParts): Pro
 /** The turn with limits of output tokens that its model can keep, as far as the catalog knows that. */
 function withModelsLimit(turn: TextRequest, model: Model): TextRequest {
   const most = model.topProvider.maxCompletionTokens;
-  const lowered = most === 0 ? null : turn.format.lowerLimit(turn.body, most);
+  const lowered = most === 0 ? null : turn.format.clampLimit(turn.body, most);
   return lowered === null ? turn : { ...turn, body: { ...turn.body, ...lowered.set }, lowered };
 }
 

@@ -1,7 +1,7 @@
 import { highestReservation } from "../billing/highest_reservation.ts";
 import type { Reservation } from "../billing/meter.ts";
 import { runPaidCall } from "../calls/paid_call.ts";
-import { refuseLaterWork } from "../conversation/later_work.ts";
+import { rejectUnmeteredWork } from "../conversation/unmetered_work.ts";
 import { TEXT_FALLBACK } from "../routing/fallback_rule.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { TextAttempt, TextParts, TextRequest } from "./attempt.ts";
@@ -26,7 +26,7 @@ export class TextService {
    */
   async run(asked: TextRequest): Promise<Response> {
     asked.format.check(asked.body);
-    refuseLaterWork(asked.body);
+    rejectUnmeteredWork(asked.body);
     const { options, candidates, optionOf } = await textOptionsOf(asked, this.parts);
     const [first] = options;
     const { requestId, accountId, receivedAt } = asked;

@@ -1,8 +1,8 @@
 import { relayed } from "../calls/stream_relay.ts";
 import type { ReplyContext } from "../conversation/caller_format.ts";
-import { refusalInSentWords } from "../conversation/sent_refusal.ts";
+import { withCallerFieldName } from "../conversation/caller_field_error.ts";
 import type { RequestTarget } from "../conversation/upstream_format.ts";
-import type { Written } from "../conversation/written.ts";
+import type { WriteResult } from "../conversation/write_result.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { Reply } from "../conversation/reply.ts";
@@ -82,12 +82,12 @@ async function translated(attempt: TextAttempt, parts: TextParts): Promise<Trans
   };
 }
 
-function writtenFor(conversation: Conversation, attempt: TextAttempt): Written<JsonObject> {
+function writtenFor(conversation: Conversation, attempt: TextAttempt): WriteResult<JsonObject> {
   const { turn, endpoint } = attempt;
   try {
     return endpoint.format.writeRequest(conversation, targetOf(attempt));
   } catch (thrown) {
-    throw refusalInSentWords(thrown, turn.format, turn.body);
+    throw withCallerFieldName(thrown, turn.format, turn.body);
   }
 }
 
@@ -99,9 +99,9 @@ function limited(conversation: Conversation, attempt: TextAttempt): Conversation
 /** The caller's request in neutral words, ready to be written for the attempt's vendor. */
 async function conversationOf(attempt: TextAttempt, parts: TextParts): Promise<Conversation> {
   const { turn, endpoint } = attempt;
-  const body = turn.format.memory.items ? parts.items.resolve(turn.accountId, turn.body) : turn.body;
+  const body = turn.format.replay.items ? parts.items.resolve(turn.accountId, turn.body) : turn.body;
   const read = turn.format.read(body);
-  const remembered = turn.format.memory.seals === "none" ? read : parts.memory.restore(turn.accountId, read);
+  const remembered = turn.format.replay.seals === "none" ? read : parts.memory.restore(turn.accountId, read);
   return await withMediaInlined(remembered, endpoint.mustInline, parts.inliner, turn);
 }
 
@@ -118,7 +118,7 @@ function targetOf(attempt: TextAttempt): RequestTarget {
     maxOutputTokens: isLimited ? reserved : model.topProvider.maxCompletionTokens || null,
     facts: modelFacts(candidate.model, model),
     quirks: provider.quirks,
-    searches: canSearch({ model, provider, endpoint, name: candidate.model }),
+    hasWebSearch: canSearch({ model, provider, endpoint, name: candidate.model }),
   };
 }
 
@@ -142,16 +142,16 @@ async function answerWhole(
   const bytes = await readWholeReply(response, attempt);
   const said = replyIn(bytes, attempt);
   const reply = translation.emulation.reply(ownReply(said, translation.names));
-  parts.memory.keep(turn.accountId, reply.parts, turn.format.memory.seals);
+  parts.memory.keep(turn.accountId, reply.parts, turn.format.replay.seals);
   const countOutput = () => countTextTokens(textOf(reply));
   const hostedCalls = attempt.measure.hostedTools > 0 ? hostedCallsIn(new TextDecoder().decode(bytes)) : 0;
   const usage = reply.usage === null
     ? await estimatedUsageOf(turn, await countOutput())
     : usageOfHit(await believedUsage(attempt, reply.usage, { countOutput, hostedCalls }), turn.cache);
   const written = turn.format.writeReply({ ...reply, usage }, translation.context);
-  if (turn.format.memory.items) parts.items.keepReply(turn.accountId, written.body);
+  if (turn.format.replay.items) parts.items.keepReply(turn.accountId, written.body);
   await chargeText(attempt, usage, "completed");
-  const unsaid = written.losses.map((loss) => turn.format.replyNames[loss] ?? loss);
+  const unsaid = written.losses.map((loss) => turn.format.replyFieldNames[loss] ?? loss);
   const losses = [...translation.losses, ...unsaid];
   const headers = answerHeaders(attempt, response, "application/json", losses);
   return new Response(jsonBytes(written.body), { headers });

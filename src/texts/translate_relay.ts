@@ -43,11 +43,13 @@ export class TranslateRelay implements Relay {
     const held = (bytes: number) => this.#memory.hold(bytes);
     const seen = (data: string) => this.#seen(data);
     this.#memory = new FrameMemory(attempt.turn.memory);
-    this.#reader = attempt.endpoint.format.streamReader(countsHosted ? { seen, held } : { held });
+    this.#reader = attempt.endpoint.format.streamReader(
+      countsHosted ? { onData: seen, onBufferedBytes: held } : { onBufferedBytes: held },
+    );
     this.#writer = attempt.turn.format.eventWriter(translation.context);
     this.#own = ownEvents(translation.names);
     this.#emulate = translation.emulation.events();
-    this.#keepsItems = attempt.turn.format.memory.items;
+    this.#keepsItems = attempt.turn.format.replay.items;
   }
 
   get awaitsUsage(): boolean {
@@ -109,7 +111,7 @@ export class TranslateRelay implements Relay {
   async #finish(event: ReplyEvent & { type: "finish" }, out: readonly Frame[]): Promise<Bytes> {
     const { turn } = this.attempt;
     const usage = await this.#believed(event.usage ?? await this.#counted());
-    this.parts.memory.keep(turn.accountId, this.#seals.parts(), turn.format.memory.seals);
+    this.parts.memory.keep(turn.accountId, this.#seals.parts(), turn.format.replay.seals);
     try {
       await this.#settle(usage, "completed");
     } catch (thrown) {
@@ -137,7 +139,7 @@ export class TranslateRelay implements Relay {
   }
 
   #note(event: ReplyEvent): void {
-    if (this.attempt.turn.format.memory.seals !== "none") this.#seals.take(event);
+    if (this.attempt.turn.format.replay.seals !== "none") this.#seals.take(event);
     if (event.type === "start") this.#early = event.usage;
     if (event.type !== "part-delta") return;
     this.#characters += event.text.length;

@@ -9,7 +9,7 @@ const PROBE_CAP_BYTES = 4_194_304;
  * A probe that any 2xx of a `GET` passes.
  *
  * @param path Below the provider's base address, with query.
- * @param readAnswer Throws where the vendor tells a rejected credential in an answer of status 200. Default: nothing is
+ * @param readResult Throws where the vendor tells a rejected credential in an answer of status 200. Default: nothing is
  * read.
  */
 export function probeByGet(

@@ -1,6 +1,6 @@
 import type { PassThrough } from "../conversation/pass_through.ts";
 import type { RequestTarget, UpstreamFormat } from "../conversation/upstream_format.ts";
-import type { Written } from "../conversation/written.ts";
+import type { WriteResult } from "../conversation/write_result.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { Conversation, MediaPart } from "../conversation/conversation.ts";
@@ -34,7 +34,7 @@ export interface TokenCounter {
   /** The path below the provider's base address. `model` is the vendor's name of it. */
   path(model: string): string;
   /** The request to count; its losses do not matter to a count. */
-  write(conversation: Conversation, target: RequestTarget): Written<JsonObject>;
+  write(conversation: Conversation, target: RequestTarget): WriteResult<JsonObject>;
   /**
    * How many tokens the vendor counted.
    *

@@ -27,9 +27,9 @@ for (const [wire, codec] of Object.entries(CODECS) as [Wire, WireFormat][]) {
     assert(text.decode(pieces.at(-1)).endsWith("\r\n0\r\n\r\n"));
     const follower = codec.passThrough.watch({});
     for (const line of pieces.map((piece) => text.decode(piece)).join("").split(/\r?\n/)) {
-      if (line.startsWith("data: ") && follower.concerns(line.slice(6))) follower.follow(line.slice(6));
+      if (line.startsWith("data: ") && follower.isRelevant(line.slice(6))) follower.observe(line.slice(6));
     }
-    assert(follower.ended());
+    assert(follower.isComplete());
     assertEquals(follower.usage()?.outputTokens, USAGE.completion);
   });
 }

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { legalWord } from "../../src/conversation/legal_word.ts";
+import { sanitizeName } from "../../src/conversation/sanitized_name.ts";
 import { expectThoughts } from "./agent_scenarios.ts";
 import { aliasOf } from "./gateway.ts";
 import { npmBin } from "./install.ts";
@@ -40,7 +40,7 @@ export const codex: readonly ClientProgram[] = [
 function programDirective(cmd: string): string {
   const code = `text((await tools.exec_command(${JSON.stringify({ cmd })})).output)`;
   const name = "functions/exec";
-  const call = `tool ${legalWord(name, 64)} ${JSON.stringify({ input: code })}`;
+  const call = `tool ${sanitizeName(name, 64)} ${JSON.stringify({ input: code })}`;
   return `[[openai: tool ${name} ${code}]] [[anthropic: ${call}]] [[google: ${call}]]`;
 }
 

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { type Effort, EFFORTS } from "../../src/conversation/conversation.ts";
-import { EFFORT_SHARES, effortForShare, nearestEffort, THREE_EFFORTS } from "../../src/conversation/effort.ts";
+import { COMMON_EFFORTS, EFFORT_SHARES, effortForShare, nearestEffort } from "../../src/conversation/effort.ts";
 
 const THINKING = EFFORTS.filter((effort) => effort !== "none") as [Effort, ...Effort[]];
 
@@ -14,7 +14,7 @@ Deno.test("effortForShare() keeps to the efforts that the target knows", () => {
 });
 
 Deno.test("nearestEffort() keeps to the efforts that a model takes", () => {
-  assertEquals(EFFORTS.map((effort) => nearestEffort(effort, THREE_EFFORTS)), [
+  assertEquals(EFFORTS.map((effort) => nearestEffort(effort, COMMON_EFFORTS)), [
     ...["low", "low", "low", "medium", "high", "high", "high"],
   ]);
   assertEquals(nearestEffort("minimal", ["none", "low", "high"]), "low");

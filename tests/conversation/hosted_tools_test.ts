@@ -3,11 +3,11 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { content } from "../../src/conversation/codecs/content/mod.ts";
 import type { JsonObject } from "../../src/lib/json_object.ts";
 import { hostedToolsIn } from "../../src/conversation/hosted_tools.ts";
-import { refuseLaterWork } from "../../src/conversation/later_work.ts";
-import type { Form } from "../../src/conversation/seal.ts";
+import { rejectUnmeteredWork } from "../../src/conversation/unmetered_work.ts";
+import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 
-const CASES: readonly (readonly [Form, JsonObject, readonly string[]])[] = [
+const CASES: readonly (readonly [WireFormatName, JsonObject, readonly string[]])[] = [
   ["chat", { tools: [{ type: "function", function: { name: "web_search" } }, { type: "custom" }] }, []],
   ["chat", { tools: [{ type: "web_search" }, { type: "live_search" }] }, [
     "web_search tools[0]",
@@ -97,10 +97,10 @@ Deno.test("refuseLaterWork() names the field, in any format", () => {
     ["models", ["other/model"]],
   ] as const;
   for (const [field, value] of asking) {
-    const error = assertThrows(() => refuseLaterWork({ [field]: value }), GatewayError);
+    const error = assertThrows(() => rejectUnmeteredWork({ [field]: value }), GatewayError);
     assertEquals([error.status, error.details.field], [400, field]);
   }
-  refuseLaterWork({
+  rejectUnmeteredWork({
     background: false,
     deferred: null,
     caching: { type: "disabled" },

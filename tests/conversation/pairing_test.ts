@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import type { Part, ToolCallPart, ToolResultPart, Turn } from "../../src/conversation/conversation.ts";
-import { legalWord } from "../../src/conversation/legal_word.ts";
+import { sanitizeName } from "../../src/conversation/sanitized_name.ts";
 import { orphanAsText, pairsOf } from "../../src/conversation/pairing.ts";
 
 const call = (callId: string): ToolCallPart => ({ kind: "tool_call", callId, tool: "look", input: "{}" });
@@ -43,7 +43,7 @@ Deno.test("pairsOf() gives every call an id of its own and loses no result, what
     made ? call(id) : result(id)
   );
   fc.assert(fc.property(fc.array(fc.array(part, { maxLength: 4 }), { maxLength: 5 }), (turns) => {
-    const { calls, orphans } = pairsOf(turns.map((parts) => user(...parts)), (id) => legalWord(id, 12));
+    const { calls, orphans } = pairsOf(turns.map((parts) => user(...parts)), (id) => sanitizeName(id, 12));
     const ids = [...calls.values()].map(({ id }) => id);
     assertEquals(new Set(ids).size, ids.length);
     const answered = [...calls.values()].filter((pair) => pair.result !== null).length;

@@ -28,7 +28,7 @@ function usagesOfStream({ form, frames }: Recording): [followed: Usage | null, r
   const reader = eventReaderOf(CODECS[form]);
   let read: Usage | null = null;
   const events = frames!.flatMap((frame) => {
-    if (follower.concerns(frame.data)) follower.follow(frame.data);
+    if (follower.isRelevant(frame.data)) follower.observe(frame.data);
     return reader.read(frame);
   });
   for (const event of [...events, ...reader.end()]) if (event.type === "finish") read = event.usage;

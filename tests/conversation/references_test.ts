@@ -4,16 +4,16 @@ import fc from "fast-check";
 import type { JsonObject } from "../../src/lib/json_object.ts";
 import { referencesIn } from "../../src/conversation/references.ts";
 import { camelCaseOf } from "../../src/conversation/request_walk.ts";
-import type { Form } from "../../src/conversation/seal.ts";
+import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
 
 /** Kinds, ids and fields, one line each. */
-function linesOf(form: Form, body: JsonObject): string[] {
+function linesOf(form: WireFormatName, body: JsonObject): string[] {
   return referencesIn(CODECS[form].caller.grammar, body).map(({ kind, id, field }) => `${kind} ${id} at ${field}`);
 }
 
 const user = (...content: unknown[]) => ({ role: "user", content });
 
-const CASES: readonly (readonly [name: string, form: Form, body: JsonObject, lines: readonly string[]])[] = [
+const CASES: readonly (readonly [name: string, form: WireFormatName, body: JsonObject, lines: readonly string[]])[] = [
   ["nothing in plain text that looks like one", "responses", {
     input: [user({ type: "input_text", text: "gs://bucket/x file_id previous_response_id" })],
     instructions: "asset://x",

@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { type Fields, Kinds, unreadFields } from "../../src/conversation/unread_fields.ts";
 
 const PART = new Kinds({ text: { type: true, text: true }, file: { type: true, file: { name: true } } }, {
-  isNamed: true,
+  isKindInPath: true,
 });
 const SHAPE: Fields = {
   model: true,

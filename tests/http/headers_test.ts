@@ -1,4 +1,4 @@
-import type { Form } from "../../src/conversation/seal.ts";
+import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { requestHeadersOf, responseHeadersOf } from "../../src/http/headers.ts";
@@ -57,7 +57,7 @@ const ANSWER = new Headers({
   "content-length": "3",
 });
 
-const PASSED: Readonly<Record<Form, readonly string[]>> = {
+const PASSED: Readonly<Record<WireFormatName, readonly string[]>> = {
   chat: [
     "retry-after",
     "retry-after-ms",
@@ -81,7 +81,7 @@ const PASSED: Readonly<Record<Form, readonly string[]>> = {
 
 for (const form of FORMS) {
   Deno.test(`responseHeadersOf() passes waits and the limits of the ${form} form, and nothing that is another's`, () => {
-    const passed = responseHeadersOf((name) => ANSWER.get(name), CODECS[form].upstream.toldHeaders);
+    const passed = responseHeadersOf((name) => ANSWER.get(name), CODECS[form].upstream.reportedHeaders);
     assertEquals(passed.map(([name]) => name), [...PASSED[form]]);
     for (const [name, value] of passed) assertEquals(value, ANSWER.get(name));
   });
@@ -98,7 +98,7 @@ Deno.test("responseHeadersOf() passes a wait that is a date", () => {
 
 Deno.test("responseHeadersOf() leaves out a value that is no number, span or instant", () => {
   for (const value of ["", "3\r\nset-cookie: a=b", "é", '"3"', "https://inner-host/", "a=b", "1".repeat(65)]) {
-    assertEquals([value, responseHeadersOf(() => value, CODECS.chat.upstream.toldHeaders)], [value, []]);
+    assertEquals([value, responseHeadersOf(() => value, CODECS.chat.upstream.reportedHeaders)], [value, []]);
   }
 });
 

@@ -1,13 +1,13 @@
-import type { Form } from "../../src/conversation/seal.ts";
+import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
 import type { Probe } from "./probes.ts";
 
 /** A parameter that is neither carried nor named, because the gateway or any vendor does what it asks for. */
 export interface Done {
-  readonly from: Form;
+  readonly from: WireFormatName;
   /** The probes, by their titles: paths and values. */
   readonly title: RegExp;
   /** Default: every format. */
-  readonly to?: readonly Form[];
+  readonly to?: readonly WireFormatName[];
   readonly how: string;
 }
 
@@ -119,7 +119,7 @@ export const DONE: readonly Done[] = [
 ];
 
 /** How the gateway does what a parameter asks for; null when it does not. */
-export function doneByGateway(from: Form, to: Form, { title }: Probe): string | null {
+export function doneByGateway(from: WireFormatName, to: WireFormatName, { title }: Probe): string | null {
   return DONE.find((done) => done.from === from && done.title.test(title) && (done.to?.includes(to) ?? true))?.how ??
     null;
 }

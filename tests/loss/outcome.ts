@@ -1,10 +1,10 @@
-import { refuseLaterWork } from "../../src/conversation/later_work.ts";
-import { refusalInSentWords } from "../../src/conversation/sent_refusal.ts";
+import { rejectUnmeteredWork } from "../../src/conversation/unmetered_work.ts";
+import { withCallerFieldName } from "../../src/conversation/caller_field_error.ts";
 import { needsInlining } from "../../src/conversation/codecs/content/mod.ts";
 import type { JsonObject } from "../../src/lib/json_object.ts";
-import type { Written } from "../../src/conversation/written.ts";
+import type { WriteResult } from "../../src/conversation/write_result.ts";
 import type { Conversation } from "../../src/conversation/conversation.ts";
-import type { Form } from "../../src/conversation/seal.ts";
+import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
 import { emulationFor } from "../../src/texts/emulation.ts";
@@ -19,10 +19,10 @@ export type Outcome =
   | { readonly kind: "refused"; readonly field: string; readonly message: string };
 
 /** Translates a request as a turn does, without sending it. */
-export async function outcomeOf(from: Form, to: Form, body: JsonObject): Promise<Outcome> {
+export async function outcomeOf(from: WireFormatName, to: WireFormatName, body: JsonObject): Promise<Outcome> {
   try {
     CODECS[from].caller.check(body);
-    refuseLaterWork(body);
+    rejectUnmeteredWork(body);
     const read = CODECS[from].caller.read(body);
     const conversation = await withMediaInlined(
       read,
@@ -42,11 +42,16 @@ export async function outcomeOf(from: Form, to: Form, body: JsonObject): Promise
   }
 }
 
-function writtenFor(from: Form, to: Form, body: JsonObject, conversation: Conversation): Written<JsonObject> {
+function writtenFor(
+  from: WireFormatName,
+  to: WireFormatName,
+  body: JsonObject,
+  conversation: Conversation,
+): WriteResult<JsonObject> {
   try {
     return CODECS[to].upstream.writeRequest(conversation, TARGETS[to]);
   } catch (thrown) {
-    throw refusalInSentWords(thrown, CODECS[from].caller, body);
+    throw withCallerFieldName(thrown, CODECS[from].caller, body);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Form } from "../../src/conversation/seal.ts";
+import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
 
 /** The type of a parameter: a plain one, one of some words, or what those are put together to. */
 export type TypeRef =
@@ -21,10 +21,10 @@ export interface Parameters {
   readonly types: Readonly<Record<string, Members>>;
 }
 
-const FORMATS: readonly Form[] = ["chat", "responses", "messages", "content"];
+const FORMATS: readonly WireFormatName[] = ["chat", "responses", "messages", "content"];
 
 /** Where the table of a format stands. */
-export function tableOf(format: Form): URL {
+export function tableOf(format: WireFormatName): URL {
   return new URL(`parameters/${format}.json`, import.meta.url);
 }
 
@@ -32,6 +32,6 @@ export function tableOf(format: Form): URL {
 export const TABLES: readonly URL[] = FORMATS.map(tableOf);
 
 /** Reads the table of a format. */
-export async function parametersOf(format: Form): Promise<Parameters> {
+export async function parametersOf(format: WireFormatName): Promise<Parameters> {
   return JSON.parse(await Deno.readTextFile(tableOf(format)));
 }

@@ -3,7 +3,7 @@ import { logprobsField, type TokenLogprob } from "../../src/conversation/logprob
 import type { ReplyEvent } from "../../src/conversation/events.ts";
 import type { Reply, ReplyPart } from "../../src/conversation/reply.ts";
 import type { PartOpening } from "../../src/conversation/events.ts";
-import type { Seal } from "../../src/conversation/seal.ts";
+import type { ReasoningSignature } from "../../src/conversation/reasoning_signature.ts";
 
 /** The reply as its format's own counters tell it: without what is counted by looking at its parts. */
 export function asCounted(reply: Reply): Reply {
@@ -16,7 +16,7 @@ interface OpenPart {
   readonly opening: PartOpening;
   text: string;
   readonly logprobs: TokenLogprob[];
-  seal: Seal | null;
+  seal: ReasoningSignature | null;
   citations: readonly Citation[];
   ended: boolean;
 }

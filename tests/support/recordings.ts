@@ -1,6 +1,6 @@
 import type { Frame } from "../../src/lib/frame.ts";
 import type { JsonObject } from "../../src/lib/json_object.ts";
-import type { Form } from "../../src/conversation/seal.ts";
+import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
 
 /** Where recorded traffic lies: beside the repository, or where SWITCHYARD_FIXTURES says; null when it is not there. */
 export const RECORDINGS: string | null = findRecordings();
@@ -17,7 +17,7 @@ function findRecordings(): string | null {
 
 /** One recorded call of a model that succeeded: what was asked, if it was recorded, and what came back. */
 export interface Recording {
-  readonly form: Form;
+  readonly form: WireFormatName;
   readonly name: string;
   /** With `model` in it also where the form tells it by the path. */
   readonly request: JsonObject | null;
@@ -27,7 +27,7 @@ export interface Recording {
   readonly frames: readonly Frame[] | null;
 }
 
-const FOLDERS: Readonly<Record<string, Form>> = {
+const FOLDERS: Readonly<Record<string, WireFormatName>> = {
   "anthropic": "messages",
   "azure-responses": "responses",
   "cross-provider": "chat", // holds exchanges alone, which tell their form by their path
@@ -59,7 +59,7 @@ function filesIn(folder: string): { name: string; text: string }[] {
 }
 
 /** A file that holds one reply or the data of its stream. */
-function plainOf(form: Form, name: string, text: string): Recording[] {
+function plainOf(form: WireFormatName, name: string, text: string): Recording[] {
   if (name.endsWith(".json")) return [{ form, name, request: null, whole: JSON.parse(text), frames: null }];
   if (name.endsWith(".jsonl.txt")) return [];
   const data = name.endsWith(".sse.txt") ? dataOf(text) : text.split("\n").filter((line) => line.trim() !== "");
@@ -84,7 +84,7 @@ function exchangesOf(name: string, text: string): Recording[] {
   });
 }
 
-function formOf(path: string): Form | null {
+function formOf(path: string): WireFormatName | null {
   const bare = path.replace(/[?#].*$/, "");
   if (bare.endsWith("/chat/completions")) return "chat";
   if (bare.endsWith("/messages")) return "messages";
@@ -97,7 +97,7 @@ function dataOf(text: string): string[] {
 }
 
 /** Some files hold several replies in a row. */
-function streamsOf(form: Form, data: readonly string[]): Frame[][] {
+function streamsOf(form: WireFormatName, data: readonly string[]): Frame[][] {
   const streams: Frame[][] = [];
   for (const line of data) {
     const body = line === "[DONE]" ? {} : JSON.parse(line);
@@ -109,7 +109,7 @@ function streamsOf(form: Form, data: readonly string[]): Frame[][] {
   return streams;
 }
 
-function isReply(form: Form, body: JsonObject | null): boolean {
+function isReply(form: WireFormatName, body: JsonObject | null): boolean {
   switch (form) {
     case "chat":
       return Array.isArray(body?.choices);

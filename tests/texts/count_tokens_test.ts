@@ -1,6 +1,6 @@
 import { CODECS } from "../support/forms.ts";
 import { assert, assertEquals } from "@std/assert";
-import type { Form } from "../../src/conversation/seal.ts";
+import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { countTokens, type CountTurn } from "../../src/texts/count_tokens.ts";
 import { UpstreamFailure } from "../../src/upstreams/failure.ts";
@@ -14,7 +14,7 @@ import { type Behaviour, errorOf, failing, stageOf } from "./stage.ts";
 import { responseOf } from "./support.ts";
 import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
 
-const ENDPOINTS: Readonly<Record<Form, TextEndpoint>> = {
+const ENDPOINTS: Readonly<Record<WireFormatName, TextEndpoint>> = {
   chat: chatEndpoint,
   responses: responsesEndpoint,
   messages: messagesEndpoint,
@@ -28,7 +28,7 @@ function says(answer: string): Behaviour {
 }
 
 /** A stage whose providers have the vendors' real endpoints, counters included. */
-function counting(providers: Readonly<Record<string, readonly [Form, Behaviour]>>) {
+function counting(providers: Readonly<Record<string, readonly [WireFormatName, Behaviour]>>) {
   return stageOf({ providers, endpoint: (form) => ENDPOINTS[form] });
 }
 

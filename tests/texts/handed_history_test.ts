@@ -1,19 +1,22 @@
 import { assert, assertEquals } from "@std/assert";
 import type { JsonObject } from "../../src/lib/json_object.ts";
-import { type Form, writeSeal } from "../../src/conversation/seal.ts";
+import { type WireFormatName, writeSignature } from "../../src/conversation/reasoning_signature.ts";
 import { atLeast, itemAt } from "../support/items.ts";
 import { stageOf, wholeReply } from "./stage.ts";
 import { turnOf } from "./support.ts";
 
 /** A proof of this provider's in its wrapping, and one of another vendor's. */
-const ownIn = (form: Form) => writeSeal({ form, issuer: "one", value: "b3du" }, form);
-const foreignIn = (form: Form) =>
-  writeSeal({ form: form === "chat" ? "content" : "chat", issuer: "x", value: "Zm9y" }, form);
+const ownIn = (form: WireFormatName) => writeSignature({ form, issuer: "one", value: "b3du" }, form);
+const foreignIn = (form: WireFormatName) =>
+  writeSignature({ form: form === "chat" ? "content" : "chat", issuer: "x", value: "Zm9y" }, form);
 
 /** Without a price hosted tools need no permission. */
 const MODEL = { pricing: {}, top_provider: { max_completion_tokens: 8000 } };
 
-async function sentFor(form: Form, text: string): Promise<{ text: string; body: JsonObject; dropped: string | null }> {
+async function sentFor(
+  form: WireFormatName,
+  text: string,
+): Promise<{ text: string; body: JsonObject; dropped: string | null }> {
   const { turns, sent } = stageOf({ providers: { one: [form, wholeReply(form)] }, model: MODEL });
   const response = await turns.run(turnOf(form, { text }));
   await response.text();
@@ -121,7 +124,7 @@ Deno.test("a chat history passes with its own proofs unwrapped and details of an
   const rest = `"web_search_options":{"search_context_size":"low"},"metadata":{"a":"b"}`;
   const detail = (signature: string) => `{"type":"reasoning.text","text":"hm","signature":"${signature}"}`;
   const kept = JSON.stringify({ format: "f", signature: "c2ln", type: "reasoning.text" });
-  const own = writeSeal({ form: "chat", issuer: "one", value: kept }, "chat");
+  const own = writeSignature({ form: "chat", issuer: "one", value: kept }, "chat");
   const text = `{"model":"acme/m","messages":[{"role":"user","content":"Hi"},
     {"role":"assistant","content":"a","reasoning_details":[${detail(own)},${detail(foreignIn("chat"))}]},
     {"role":"assistant","content":"b","reasoning_content":"hm","reasoning_details":[${detail(foreignIn("chat"))}]},

@@ -19,7 +19,7 @@ Deno.test({
       const sent = hasMark ? frames : [...frames, { event: null, data: "[DONE]" }];
       const wire = new TextDecoder().decode(encodeFrames(sent));
       const follower = CODECS[form].passThrough.watch({});
-      for (const { data } of sent) if (follower.concerns(data)) follower.follow(data);
+      for (const { data } of sent) if (follower.isRelevant(data)) follower.observe(data);
       const till = tillOf();
       const asksForUsage = form === "chat" ? { stream_options: { include_usage: true } } : {};
       const relay = passRelayOf(attemptOf(form, { till, turn: { body: bodyOf(form, asksForUsage) } }));
@@ -27,7 +27,7 @@ Deno.test({
       assertEquals(text.slice(0, wire.length), wire, name);
       assertEquals(till.charges.length, 1, name);
       // Some were recorded without their end.
-      if (!follower.ended()) continue;
+      if (!follower.isComplete()) continue;
       assertEquals(text, wire, name);
       if (follower.usage() === null) continue;
       complete++;

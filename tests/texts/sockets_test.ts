@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import type { Form } from "../../src/conversation/seal.ts";
+import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { TICK_MS } from "../../src/net/deadline.ts";
 import { readProviderConfig } from "../../src/upstreams/provider_config.ts";
 import { openProviders } from "../../src/upstreams/providers.ts";
@@ -10,7 +10,7 @@ import { errorOf, type Stage, stageOf } from "./stage.ts";
 import { UpstreamFailure } from "../../src/upstreams/failure.ts";
 import { bodyOf, REPLY, turnOf, wireOf } from "./support.ts";
 
-const KINDS: Readonly<Record<Form, Record<string, string>>> = {
+const KINDS: Readonly<Record<WireFormatName, Record<string, string>>> = {
   chat: { kind: "openai" },
   responses: { kind: "openai", speaks: "responses" },
   messages: { kind: "anthropic" },
@@ -23,7 +23,11 @@ interface Play extends Stage {
 }
 
 /** A gateway's text part before a vendor that a script plays on a real socket. */
-async function play(form: Form, script: (side: VendorSide) => Promise<void>, act: (play: Play) => Promise<void>) {
+async function play(
+  form: WireFormatName,
+  script: (side: VendorSide) => Promise<void>,
+  act: (play: Play) => Promise<void>,
+) {
   const vendor = startScriptedUpstream(script);
   const vendorClock = new ManualClock();
   const config = readProviderConfig({ ...KINDS[form], base_url: vendor.baseUrl, api_key: "the-key-of-ours" });
@@ -36,7 +40,7 @@ async function play(form: Form, script: (side: VendorSide) => Promise<void>, act
   }
 }
 
-function streamingTurn(form: Form) {
+function streamingTurn(form: WireFormatName) {
   const fields = form === "content"
     ? {}
     : form === "chat"

@@ -7,7 +7,7 @@ import { createCatalog } from "../../src/catalog/catalog.ts";
 import { readModel } from "../../src/catalog/model.ts";
 import type { JsonObject } from "../../src/lib/json_object.ts";
 import type { ReplyEvent } from "../../src/conversation/events.ts";
-import type { Form } from "../../src/conversation/seal.ts";
+import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { NO_USAGE, type Usage } from "../../src/conversation/usage.ts";
 import { encodeFrames } from "../../src/lib/sse.ts";
 import { scanJson } from "../../src/lib/json.ts";
@@ -49,16 +49,16 @@ export const REPLY: readonly ReplyEvent[] = [
 ];
 
 /** Events as a form's vendor sends them: with usage, and with lines that end as given. */
-export function wireOf(form: Form, events: readonly ReplyEvent[], lineEnd = "\n"): string {
+export function wireOf(form: WireFormatName, events: readonly ReplyEvent[], lineEnd = "\n"): string {
   const writer = CODECS[form].caller.eventWriter(replyContextOf({ includeUsage: true }));
   const bytes = encodeFrames(events.flatMap((event) => writer.write(event)));
   return new TextDecoder().decode(bytes).replaceAll("\n", lineEnd);
 }
 
 /** The smallest body that each form allows. */
-export function bodyOf(form: Form, fields: JsonObject = {}): JsonObject {
+export function bodyOf(form: WireFormatName, fields: JsonObject = {}): JsonObject {
   const said = { role: "user", content: "Say something in any tongue" };
-  const bodies: Record<Form, JsonObject> = {
+  const bodies: Record<WireFormatName, JsonObject> = {
     chat: { model: "acme/m", messages: [said] },
     responses: { model: "acme/m", input: [said] },
     messages: { model: "acme/m", max_tokens: 100, messages: [said] },
@@ -68,7 +68,10 @@ export function bodyOf(form: Form, fields: JsonObject = {}): JsonObject {
 }
 
 /** A turn as its protocol hands it over; `text` is the body as it came, by default the JSON of `body`. */
-export function turnOf(form: Form, fields: Partial<TextRequest> & { readonly text?: string } = {}): TextRequest {
+export function turnOf(
+  form: WireFormatName,
+  fields: Partial<TextRequest> & { readonly text?: string } = {},
+): TextRequest {
   const { text, ...others } = fields;
   const sent = text === undefined ? fields.body ?? bodyOf(form) : JSON.parse(text) as JsonObject;
   const stream = fields.stream ?? sent.stream === true;
@@ -128,7 +131,7 @@ export function tillOf(): Till {
 /** What a test can choose of an attempt. */
 export interface AttemptOptions {
   /** The vendor's form. Default: the caller's. */
-  readonly vendor?: Form;
+  readonly vendor?: WireFormatName;
   readonly turn?: Partial<TextRequest> & { readonly text?: string };
   readonly till?: Till;
   readonly outbound?: Outbound;
@@ -157,7 +160,7 @@ const MEASURE: TextMeasure = {
 
 /** A turn of a form on its way to a provider named `acme`. */
 export function attemptOf(
-  form: Form,
+  form: WireFormatName,
   { vendor = form, turn, till = tillOf(), outbound }: AttemptOptions = {},
 ): TextAttempt {
   const endpoint = endpointOf(vendor);
@@ -176,7 +179,7 @@ export function attemptOf(
 }
 
 /** Where a vendor speaks one form. */
-export function endpointOf(form: Form): TextEndpoint {
+export function endpointOf(form: WireFormatName): TextEndpoint {
   return {
     format: CODECS[form].upstream,
     pass: CODECS[form].passThrough,

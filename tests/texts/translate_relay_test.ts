@@ -3,8 +3,8 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
 import type { ReplyEvent } from "../../src/conversation/events.ts";
 import type { Reply } from "../../src/conversation/reply.ts";
-import type { Form, Seal } from "../../src/conversation/seal.ts";
-import { readSeal } from "../../src/conversation/seal.ts";
+import type { ReasoningSignature, WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import { readSignature } from "../../src/conversation/reasoning_signature.ts";
 import { createFrameReader } from "../../src/lib/sse.ts";
 import { emulationFor } from "../../src/texts/emulation.ts";
 import { BoundedMemory } from "../../src/texts/bounded_memory.ts";
@@ -26,7 +26,7 @@ const PAIRS = FORMS.flatMap((caller) =>
 );
 const cuts = fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), { maxLength: 12 });
 
-function relayFor(caller: Form, vendor: Form, translation: Partial<Translation> = {}) {
+function relayFor(caller: WireFormatName, vendor: WireFormatName, translation: Partial<Translation> = {}) {
   const till = tillOf();
   const clock = new ManualClock();
   const memory = reasoningMemoryOver(new BoundedMemory(clock));
@@ -49,14 +49,14 @@ function relayFor(caller: Form, vendor: Form, translation: Partial<Translation> 
 }
 
 /** What a caller of a form reads. */
-function eventsIn(form: Form, text: string): ReplyEvent[] {
+function eventsIn(form: WireFormatName, text: string): ReplyEvent[] {
   const frames = createFrameReader();
   const reader = eventReaderOf(CODECS[form]);
   const all = [...frames.push(new TextEncoder().encode(text)), ...frames.end()];
   return [...all.flatMap((frame) => reader.read(frame)), ...reader.end()];
 }
 
-function replyIn(form: Form, text: string): Reply {
+function replyIn(form: WireFormatName, text: string): Reply {
   return replyOf(eventsIn(form, text));
 }
 
@@ -160,7 +160,7 @@ for (const { caller, vendor } of PAIRS) {
 }
 
 Deno.test("TranslateRelay writes the issuer on every proof, so that it comes home", async () => {
-  const seal: Seal = { form: "messages", issuer: null, value: "proof" };
+  const seal: ReasoningSignature = { form: "messages", issuer: null, value: "proof" };
   const events: ReplyEvent[] = [
     ...REPLY.slice(0, 3),
     { type: "part-seal", index: 0, seal },
@@ -169,11 +169,11 @@ Deno.test("TranslateRelay writes the issuer on every proof, so that it comes hom
   const { relay } = relayFor("responses", "messages");
   const text = await relayAll(relay, cutAt(wireOf("messages", events), []));
   const carried = itemAt(/"encrypted_content":"([^"]+)"/.exec(text)!, 1);
-  assertEquals(readSeal(carried, "responses"), { ...seal, issuer: "acme" });
+  assertEquals(readSignature(carried, "responses"), { ...seal, issuer: "acme" });
 });
 
 Deno.test("TranslateRelay remembers for a chat caller the proofs that belong to its calls", async () => {
-  const seal: Seal = { form: "messages", issuer: null, value: "proof" };
+  const seal: ReasoningSignature = { form: "messages", issuer: null, value: "proof" };
   const { relay, memory } = relayFor("chat", "messages");
   const events: ReplyEvent[] = [...REPLY.slice(0, 3), { type: "part-seal", index: 0, seal }, ...REPLY.slice(3)];
   await relayAll(relay, cutAt(wireOf("messages", events), [0.5]));

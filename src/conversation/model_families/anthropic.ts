@@ -16,8 +16,8 @@ export function anthropicFacts(name: string): Partial<ModelFacts> | null {
   const version = versionIn(name);
   if (version === null) return null;
   return {
-    reasons: version >= 307,
-    reasoningBy: version < 307 ? null : version < 406 ? "budget" : "effort",
+    canReason: version >= 307,
+    reasoningControl: version < 307 ? null : version < 406 ? "budget" : "effort",
     efforts: version < 406
       ? null
       : version > 406
@@ -25,12 +25,12 @@ export function anthropicFacts(name: string): Partial<ModelFacts> | null {
       : name.includes("opus")
       ? EFFORTS_WITH_MAX
       : EFFORTS,
-    samples: version < 400 ? "always" : version < 407 ? "one" : "never",
-    prefills: version < 406,
-    schemas: version >= 405,
-    schemasBesideTools: version >= 405,
-    displaysThinking: version >= 406,
-    mediaInToolResults: true,
+    samplingSupport: version < 400 ? "always" : version < 407 ? "one" : "never",
+    canPrefill: version < 406,
+    hasOutputSchemas: version >= 405,
+    hasOutputSchemasWithTools: version >= 405,
+    hasThinkingDisplay: version >= 406,
+    hasMediaInToolResults: true,
   };
 }
 

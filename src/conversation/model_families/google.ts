@@ -14,9 +14,9 @@ export function googleFacts(name: string): Partial<ModelFacts> | null {
   const generation = Number(digits);
   const isPro = /\bpro\b/.test(name);
   const common = { schemas: true, schemasBesideTools: generation >= 3, mediaInToolResults: generation >= 3 };
-  if (generation < 2.5) return { ...common, reasons: false };
-  if (generation < 3) return { ...common, reasons: true, reasoningBy: "budget", ...budgetOf(name, isPro) };
-  return { ...common, reasons: true, reasoningBy: "effort", efforts: levelsOf(generation, isPro) };
+  if (generation < 2.5) return { ...common, canReason: false };
+  if (generation < 3) return { ...common, canReason: true, reasoningControl: "budget", ...budgetOf(name, isPro) };
+  return { ...common, canReason: true, reasoningControl: "effort", efforts: levelsOf(generation, isPro) };
 }
 
 const BUDGET_EFFORTS: readonly Effort[] = ["minimal", "low", "medium", "high"];

@@ -7,8 +7,8 @@ import type { ModelFacts } from "../model_facts.ts";
  * Source: OpenAI API reference, "reasoning.effort"; guides "Reasoning models" and "Using GPT-5.2".
  */
 const FAMILIES: readonly (readonly [name: RegExp, facts: Partial<ModelFacts>])[] = [
-  [/^gpt-4o(-mini)?-search/, { reasons: false, samples: "never" }],
-  [/^(gpt-[34]|chatgpt-|gpt-[5-9](\.\d+)?-chat)/, { reasons: false, samples: "always" }],
+  [/^gpt-4o(-mini)?-search/, { canReason: false, samplingSupport: "never" }],
+  [/^(gpt-[34]|chatgpt-|gpt-[5-9](\.\d+)?-chat)/, { canReason: false, samplingSupport: "always" }],
   [/^o\d/, reasoning("never", ["low", "medium", "high"], "medium")],
   [/^gpt-5-pro/, reasoning("never", ["high"], "high")],
   [/^gpt-5-codex|^codex/, reasoning("never", ["low", "medium", "high"], "medium")],
@@ -28,9 +28,9 @@ export function openaiFacts(name: string): Partial<ModelFacts> | null {
 }
 
 function reasoning(
-  samples: ModelFacts["samples"],
+  samples: ModelFacts["samplingSupport"],
   efforts: readonly Effort[],
   defaultEffort: Effort | null,
 ): Partial<ModelFacts> {
-  return { reasons: true, reasoningBy: "effort", samples, efforts, defaultEffort };
+  return { canReason: true, reasoningControl: "effort", samplingSupport: samples, efforts, defaultEffort };
 }

@@ -5,7 +5,7 @@ import { upstream } from "./upstream/mod.ts";
 
 export { readCountRequest, writeCount } from "./caller/count.ts";
 export { readCount, writeCountRequest } from "./upstream/count.ts";
-export { refuseDoubleSpellings } from "./caller/double_spellings.ts";
+export { rejectDoubleSpellings } from "./caller/double_spellings.ts";
 export { needsInlining } from "./shared/parts.ts";
 export { readCachedContent } from "./caller/read_request.ts";
 

@@ -181,8 +181,8 @@ Deno.test({
       const chunks = data.filter((line) => line !== "[DONE]").map((line) => JSON.parse(line) as Loose);
       if (data.length === 0 || chunks.some((chunk) => chunk.error)) continue;
       const follower = chat.passThrough.watch({});
-      for (const line of data) if (follower.concerns(line)) follower.follow(line);
-      assert(follower.ended(), `${name} is seen to end`);
+      for (const line of data) if (follower.isRelevant(line)) follower.observe(line);
+      assert(follower.isComplete(), `${name} is seen to end`);
       assertEquals(follower.usage(), replyOf(eventsOf(data)).usage, name);
     }
   },
@@ -204,7 +204,7 @@ Deno.test({
           model: conversation.model,
           provider: "v",
           quirks: RESEMBLING_QUIRKS,
-          searches: true,
+          hasWebSearch: true,
         });
         const { body: written } = chat.upstream.writeRequest(conversation, target);
         const again = readChecked(chat.caller, JSON.parse(JSON.stringify(written)));

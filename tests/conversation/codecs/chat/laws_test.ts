@@ -15,7 +15,7 @@ import type {
 } from "../../../../src/conversation/conversation.ts";
 import type { PartOpening, ReplyEvent } from "../../../../src/conversation/events.ts";
 import type { Reply, ReplyPart } from "../../../../src/conversation/reply.ts";
-import type { Seal } from "../../../../src/conversation/seal.ts";
+import type { ReasoningSignature } from "../../../../src/conversation/reasoning_signature.ts";
 import { asCounted, replyOf } from "../../../support/assemble.ts";
 import { targetOf } from "../../../support/conversations.ts";
 
@@ -187,7 +187,7 @@ Deno.test("chat codec: reading a request undoes writing it for every kind of par
 });
 
 const foreignSeal = fc.record({
-  form: fc.constantFrom<Seal["form"]>("messages", "content", "responses", "chat"),
+  form: fc.constantFrom<ReasoningSignature["form"]>("messages", "content", "responses", "chat"),
   issuer: fc.constantFrom("a", "b"),
   value: text,
 });

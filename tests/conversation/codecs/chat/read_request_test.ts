@@ -2,7 +2,7 @@ import { readChecked } from "../../../../src/conversation/caller_format.ts";
 import { assertEquals, assertThrows } from "@std/assert";
 import { chat } from "../../../../src/conversation/codecs/chat/mod.ts";
 import type { JsonObject } from "../../../../src/lib/json_object.ts";
-import { writeSeal } from "../../../../src/conversation/seal.ts";
+import { writeSignature } from "../../../../src/conversation/reasoning_signature.ts";
 import { GatewayError } from "../../../../src/lib/gateway_error.ts";
 
 const USER = { role: "user", content: "Hi" };
@@ -225,7 +225,7 @@ Deno.test("chat request reader reads thoughts of every dialect, and labelled pro
   const thoughts = (fields: JsonObject) => turns(USER, { role: "assistant", content: "Yes", ...fields })[1]?.parts[0];
   assertEquals(thoughts({ reasoning_content: "hm" }), { kind: "reasoning", text: "hm" });
   assertEquals(thoughts({ reasoning: "hm" }), { kind: "reasoning", text: "hm" });
-  const signature = writeSeal(seal, "chat");
+  const signature = writeSignature(seal, "chat");
   const detail = { type: "reasoning.text", text: "hm", signature, index: 0 };
   assertEquals(thoughts({ reasoning_content: "hm", reasoning_details: [detail] }), {
     kind: "reasoning",

@@ -78,18 +78,18 @@ Deno.test("chat usage adds both lives of cache entries when written", () => {
 Deno.test("chat usage follower parses few frames, keeps the last usage and sees either end", () => {
   const text = '{"choices":[{"delta":{"content":"\\"usage\\":{"},"finish_reason":null}],"usage":null}';
   const follower = chat.passThrough.watch({});
-  assert(!follower.concerns(text));
+  assert(!follower.isRelevant(text));
   for (const total of [3, 5]) {
-    follower.follow(`{"usage":{"prompt_tokens":1,"completion_tokens":${total - 1},"total_tokens":${total}}}`);
+    follower.observe(`{"usage":{"prompt_tokens":1,"completion_tokens":${total - 1},"total_tokens":${total}}}`);
   }
-  assertEquals([follower.usage()?.outputTokens, follower.ended()], [4, false]);
-  assert(follower.concerns("[DONE]"));
-  follower.follow("[DONE]");
-  assert(follower.ended());
+  assertEquals([follower.usage()?.outputTokens, follower.isComplete()], [4, false]);
+  assert(follower.isRelevant("[DONE]"));
+  follower.observe("[DONE]");
+  assert(follower.isComplete());
   const unmarked = chat.passThrough.watch({});
   const last = '{"choices":[{"delta":{},"finish_reason":"stop"}]}';
-  assert(unmarked.concerns(last));
-  unmarked.follow(last);
-  unmarked.follow("no json");
-  assertEquals([unmarked.ended(), unmarked.usage()], [true, null]);
+  assert(unmarked.isRelevant(last));
+  unmarked.observe(last);
+  unmarked.observe("no json");
+  assertEquals([unmarked.isComplete(), unmarked.usage()], [true, null]);
 });

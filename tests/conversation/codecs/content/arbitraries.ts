@@ -8,7 +8,7 @@ import type {
 } from "../../../../src/conversation/conversation.ts";
 import type { ReplyEvent } from "../../../../src/conversation/events.ts";
 import type { Reply, ReplyPart, Stop } from "../../../../src/conversation/reply.ts";
-import type { Seal } from "../../../../src/conversation/seal.ts";
+import type { ReasoningSignature } from "../../../../src/conversation/reasoning_signature.ts";
 import type { Usage } from "../../../../src/conversation/usage.ts";
 
 /** Text with every kind of character, never empty. */
@@ -17,7 +17,11 @@ export const text = fc.string({ unit: "grapheme", minLength: 1, maxLength: 12 })
 const base64 = fc.uint8Array({ minLength: 1, maxLength: 12 }).map((bytes) => btoa(String.fromCharCode(...bytes)));
 
 /** A seal as this vendor issues it. */
-export const seal: fc.Arbitrary<Seal> = base64.map((value) => ({ form: "content", issuer: null, value: `E${value}` }));
+export const seal: fc.Arbitrary<ReasoningSignature> = base64.map((value) => ({
+  form: "content",
+  issuer: null,
+  value: `E${value}`,
+}));
 
 const name = fc.stringMatching(/^[a-z_][a-z0-9_]{0,8}$/);
 const args = fc.dictionary(fc.stringMatching(/^[a-z]{1,5}$/), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 });

@@ -115,10 +115,10 @@ Deno.test({
       if (chunks === null) continue;
       const follower = content.passThrough.watch({});
       for (const data of chunks.map((chunk) => JSON.stringify(chunk))) {
-        if (follower.concerns(data)) follower.follow(data);
+        if (follower.isRelevant(data)) follower.observe(data);
       }
       assertEquals(follower.usage(), replyOfChunks(chunks).usage, name);
-      assert(follower.ended(), name);
+      assert(follower.isComplete(), name);
     }
   },
 });
@@ -127,7 +127,7 @@ Deno.test({
   name: `readRequest accepts every recorded request, and what it reads can be written and read again${where}`,
   ignore,
   fn() {
-    const target = targetOf({ model: "gemini-3-pro", provider: "google", searches: true });
+    const target = targetOf({ model: "gemini-3-pro", provider: "google", hasWebSearch: true });
     let count = 0;
     for (const { name, request } of recordings) {
       if (request === null) continue;

@@ -5,7 +5,7 @@ import { GatewayError } from "../../../../src/lib/gateway_error.ts";
 import type { JsonObject } from "../../../../src/lib/json_object.ts";
 import { content, readCachedContent } from "../../../../src/conversation/codecs/content/mod.ts";
 import type { Conversation, Part, Turn } from "../../../../src/conversation/conversation.ts";
-import { writeSeal } from "../../../../src/conversation/seal.ts";
+import { writeSignature } from "../../../../src/conversation/reasoning_signature.ts";
 
 const HI = [{ role: "user", parts: [{ text: "hi" }] }];
 
@@ -173,7 +173,7 @@ Deno.test("readRequest takes a signature in either alphabet, labelled or bare", 
   const bare = Buffer.from([251, 255, 254, 250, 1, 2, 3, 4, 5, 6, 7, 8, 9]).toString("base64");
   const urlSafe = bare.replaceAll("+", "-").replaceAll("/", "_");
   const seal = { form: "messages" as const, issuer: "anthropic", value: "Ep+/" };
-  const labelled = writeSeal(seal, "content").replaceAll("+", "-").replaceAll("/", "_");
+  const labelled = writeSignature(seal, "content").replaceAll("+", "-").replaceAll("/", "_");
   const [, turn] = turnsOf(
     ...HI,
     model(

@@ -3,7 +3,7 @@ import type { ReplyContext } from "../../../../src/conversation/caller_format.ts
 import type { JsonObject } from "../../../../src/lib/json_object.ts";
 import { content } from "../../../../src/conversation/codecs/content/mod.ts";
 import type { Reply, ReplyPart, Stop } from "../../../../src/conversation/reply.ts";
-import { readSeal } from "../../../../src/conversation/seal.ts";
+import { readSignature } from "../../../../src/conversation/reasoning_signature.ts";
 
 const CONTEXT: ReplyContext = {
   model: "anthropic/claude",
@@ -140,9 +140,9 @@ Deno.test("writeReply labels another form's seal so that it comes home with its 
   ];
   const [thought, call] = written({ parts }).candidates[0].content.parts;
   assertEquals([thought.text, thought.thought], ["hm", true]);
-  assertEquals(readSeal(thought.thoughtSignature, "content"), seal);
+  assertEquals(readSignature(thought.thoughtSignature, "content"), seal);
   assertEquals(call.functionCall, { id: "toolu_1", name: "f", args: {} });
-  assertEquals(readSeal(call.thoughtSignature, "content"), seal);
+  assertEquals(readSignature(call.thoughtSignature, "content"), seal);
 });
 
 Deno.test("writeReply leaves out the fragment of a call that a limit cut, and wraps one that no limit did", () => {

@@ -40,40 +40,40 @@ Deno.test("usageFollower lets the last totals stand, parses few chunks, and know
       usageMetadata: { promptTokenCount: 5, candidatesTokenCount: count },
     });
   const follower = content.passThrough.watch({});
-  assertEquals([follower.usage(), follower.ended()], [null, false]);
-  follower.follow(chunk(1));
+  assertEquals([follower.usage(), follower.isComplete()], [null, false]);
+  follower.observe(chunk(1));
   assertEquals(follower.usage()?.outputTokens, 1);
-  follower.follow(chunk(4));
-  assertEquals([follower.usage()?.outputTokens, follower.ended()], [4, false]);
-  follower.follow(chunk(9, "STOP"));
-  assertEquals([follower.usage()?.outputTokens, follower.ended()], [9, true]);
-  follower.follow(JSON.stringify({ usageMetadata: { promptTokenCount: 6, candidatesTokenCount: 10 } }));
+  follower.observe(chunk(4));
+  assertEquals([follower.usage()?.outputTokens, follower.isComplete()], [4, false]);
+  follower.observe(chunk(9, "STOP"));
+  assertEquals([follower.usage()?.outputTokens, follower.isComplete()], [9, true]);
+  follower.observe(JSON.stringify({ usageMetadata: { promptTokenCount: 6, candidatesTokenCount: 10 } }));
   assertEquals([follower.usage()?.freshTokens, follower.usage()?.outputTokens], [6, 10]);
 });
 
 Deno.test("usageFollower is not concerned with text that speaks of keys", () => {
   const follower = content.passThrough.watch({});
   const data = JSON.stringify({ candidates: [{ content: { parts: [{ text: '"finishReason" "TokenCount"' }] } }] });
-  assertEquals(follower.concerns(data), false);
-  assertEquals(follower.concerns('{"usageMetadata":{"promptTokenCount":1}}'), true);
-  assertEquals(follower.concerns('{"promptFeedback":{"blockReason":"SAFETY"}}'), true);
+  assertEquals(follower.isRelevant(data), false);
+  assertEquals(follower.isRelevant('{"usageMetadata":{"promptTokenCount":1}}'), true);
+  assertEquals(follower.isRelevant('{"promptFeedback":{"blockReason":"SAFETY"}}'), true);
 });
 
 Deno.test("usageFollower does not take a word in a call's arguments for the end", () => {
   const follower = content.passThrough.watch({});
   const functionCall = { name: "f", args: { finishReason: "STOP", blockReason: "SAFETY" } };
   const data = JSON.stringify({ candidates: [{ content: { parts: [{ functionCall }] } }] });
-  if (follower.concerns(data)) follower.follow(data);
-  assertEquals(follower.ended(), false);
+  if (follower.isRelevant(data)) follower.observe(data);
+  assertEquals(follower.isComplete(), false);
 });
 
 Deno.test("usageFollower keeps what it knows when the last chunk says nothing, or is no JSON", () => {
   const follower = content.passThrough.watch({});
-  follower.follow('{"usageMetadata":{"promptTokenCount":3}}');
-  follower.follow('{"candidates":[{"finishReason":"STOP"}]}');
-  follower.follow('{"TokenCount":');
-  assertEquals([follower.usage()?.freshTokens, follower.ended()], [3, true]);
+  follower.observe('{"usageMetadata":{"promptTokenCount":3}}');
+  follower.observe('{"candidates":[{"finishReason":"STOP"}]}');
+  follower.observe('{"TokenCount":');
+  assertEquals([follower.usage()?.freshTokens, follower.isComplete()], [3, true]);
   const blocked = content.passThrough.watch({});
-  blocked.follow('{"promptFeedback":{"blockReason":"SAFETY"}}');
-  assertEquals([blocked.usage(), blocked.ended()], [null, true]);
+  blocked.observe('{"promptFeedback":{"blockReason":"SAFETY"}}');
+  assertEquals([blocked.usage(), blocked.isComplete()], [null, true]);
 });

@@ -13,7 +13,7 @@ import {
   type ToolResultPart,
   type Turn,
 } from "../../../../src/conversation/conversation.ts";
-import type { Seal } from "../../../../src/conversation/seal.ts";
+import type { ReasoningSignature } from "../../../../src/conversation/reasoning_signature.ts";
 import { conversationOf, RESEMBLING_QUIRKS, retarget, targetOf } from "../../../support/conversations.ts";
 
 const TARGET = targetOf({ model: "gemini-3-flash", provider: "google" });
@@ -126,16 +126,17 @@ Deno.test("writeRequest tells a system turn as the user's, joined with its neigh
   assertEquals(losses, ["system_turn"]);
 });
 
-const ISSUED: Seal = { form: "content", issuer: "google", value: "c2ln" };
+const ISSUED: ReasoningSignature = { form: "content", issuer: "google", value: "c2ln" };
 const BYPASS = "skip_thought_signature_validator";
 
-const SEALS: readonly (readonly [what: string, seal: Seal | undefined, signature: string, losses: string[]])[] = [
-  ["its own seal", ISSUED, "c2ln", []],
-  ["a bare seal", { ...ISSUED, issuer: null }, "c2ln", []],
-  ["another provider's seal", { ...ISSUED, issuer: "vertex" }, BYPASS, ["reasoning_signature"]],
-  ["another form's seal", { form: "messages", issuer: "google", value: "x" }, BYPASS, ["reasoning_signature"]],
-  ["no seal", undefined, BYPASS, []],
-];
+const SEALS:
+  readonly (readonly [what: string, seal: ReasoningSignature | undefined, signature: string, losses: string[]])[] = [
+    ["its own seal", ISSUED, "c2ln", []],
+    ["a bare seal", { ...ISSUED, issuer: null }, "c2ln", []],
+    ["another provider's seal", { ...ISSUED, issuer: "vertex" }, BYPASS, ["reasoning_signature"]],
+    ["another form's seal", { form: "messages", issuer: "google", value: "x" }, BYPASS, ["reasoning_signature"]],
+    ["no seal", undefined, BYPASS, []],
+  ];
 
 for (const [what, seal, signature, expected] of SEALS) {
   Deno.test(`writeRequest signs the first call of a step that has ${what}, and no later one`, () => {
@@ -157,7 +158,7 @@ Deno.test("writeRequest keeps a later call's own seal, and gives a resembling ve
 });
 
 Deno.test("writeRequest sends foreign thoughts without their proof, and hidden ones not at all", () => {
-  const seal: Seal = { form: "messages", issuer: "anthropic", value: "x" };
+  const seal: ReasoningSignature = { form: "messages", issuer: "anthropic", value: "x" };
   const { body, losses } = write({
     turns: [
       HI,

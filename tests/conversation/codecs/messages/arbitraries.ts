@@ -10,7 +10,7 @@ import type {
 import type { WebSearchPart } from "../../../../src/conversation/web_search.ts";
 import type { ReplyEvent } from "../../../../src/conversation/events.ts";
 import type { Reply, ReplyPart, Stop } from "../../../../src/conversation/reply.ts";
-import type { Seal } from "../../../../src/conversation/seal.ts";
+import type { ReasoningSignature } from "../../../../src/conversation/reasoning_signature.ts";
 import type { Usage } from "../../../../src/conversation/usage.ts";
 import { itemAt } from "../../../support/items.ts";
 
@@ -23,7 +23,7 @@ const aCache = fc.constantFrom({}, { cache: { ttl: null } }, { cache: { ttl: "1h
 const aBase64 = fc.uint8Array({ minLength: 1, maxLength: 9 }).map((bytes) => btoa(String.fromCharCode(...bytes)));
 
 /** A proof without dots, as all vendors' are. */
-export function aSeal(...forms: Seal["form"][]): fc.Arbitrary<Seal> {
+export function aSeal(...forms: ReasoningSignature["form"][]): fc.Arbitrary<ReasoningSignature> {
   return fc.record({
     form: fc.constantFrom(...forms),
     issuer: fc.constantFrom(null, "google", "anthropic"),

@@ -4,7 +4,7 @@ import type { Frame } from "../../../../src/lib/frame.ts";
 import type { JsonObject } from "../../../../src/lib/json_object.ts";
 import { messages } from "../../../../src/conversation/codecs/messages/mod.ts";
 import type { ReplyEvent } from "../../../../src/conversation/events.ts";
-import { writeSeal } from "../../../../src/conversation/seal.ts";
+import { writeSignature } from "../../../../src/conversation/reasoning_signature.ts";
 import { NO_USAGE } from "../../../../src/conversation/usage.ts";
 import { GatewayError } from "../../../../src/lib/gateway_error.ts";
 import { replyOf } from "../../../support/assemble.ts";
@@ -291,7 +291,7 @@ Deno.test("messages event writer carries a call's seal before it, or before the 
   assertEquals(blocksOf([opened, spoken, sealed, ended, ...next]), ["tool_use", "thinking", "text"]);
   assertEquals(blocksOf([opened, spoken, sealed, ended]), ["tool_use"]);
   const signed = itemAt(write([BEGIN, opened, sealed, spoken, ended, FINISH]), 2).delta;
-  assertEquals(signed, { type: "signature_delta", signature: writeSeal(seal, "messages") });
+  assertEquals(signed, { type: "signature_delta", signature: writeSignature(seal, "messages") });
 });
 
 Deno.test("messages event writer wraps a custom tool's free text as JSON", () => {

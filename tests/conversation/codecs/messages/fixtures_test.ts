@@ -198,8 +198,8 @@ Deno.test({
       const reply = readStream(payloads);
       assertEquals(saidIn(reply), saidInPayloads(payloads), name);
       const follower = messages.passThrough.watch({});
-      for (const data of payloads.filter((payload) => follower.concerns(payload))) follower.follow(data);
-      assertEquals([follower.usage(), follower.ended()], [reply.usage, true], name);
+      for (const data of payloads.filter((payload) => follower.isRelevant(payload))) follower.observe(data);
+      assertEquals([follower.usage(), follower.isComplete()], [reply.usage, true], name);
       const last = JSON.parse(payloads.findLast((data) => data.includes('"message_delta"'))!).usage;
       assertEquals(tokensOf(reply)[3], tokensIn(last)[3], name);
     }
@@ -263,7 +263,7 @@ Deno.test({
     let refused = 0;
     for (const { name, path, request } of exchanges()) {
       const counts = path.includes("count_tokens");
-      const target = targetWith({ model: String(request.model), searches: true });
+      const target = targetWith({ model: String(request.model), hasWebSearch: true });
       try {
         const conversation = counts ? readCountRequest(request) : readChecked(messages.caller, request);
         const { body } = counts

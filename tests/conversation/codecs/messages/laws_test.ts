@@ -237,7 +237,7 @@ Deno.test("messages codec: whatever a vendor answers is read or refused as no re
       messages.upstream.readReply({ type: "message", content, usage: body, stop_reason: body, stop_details: body });
       messages.upstream.readUsage(body);
       messages.upstream.readError(body);
-      messages.passThrough.watch({}).follow(JSON.stringify(body));
+      messages.passThrough.watch({}).observe(JSON.stringify(body));
     }),
     { numRuns: 300, seed: 1 },
   );

@@ -4,7 +4,7 @@ import { GatewayError } from "../../../../src/lib/gateway_error.ts";
 import type { JsonObject } from "../../../../src/lib/json_object.ts";
 import { messages } from "../../../../src/conversation/codecs/messages/mod.ts";
 import type { Part, Turn } from "../../../../src/conversation/conversation.ts";
-import { type Seal, writeSeal } from "../../../../src/conversation/seal.ts";
+import { type ReasoningSignature, writeSignature } from "../../../../src/conversation/reasoning_signature.ts";
 import { itemAt } from "../../../support/items.ts";
 import { bodyWith } from "./samples.ts";
 
@@ -192,8 +192,8 @@ Deno.test("messages request reads thinking with its proof, and without one where
 });
 
 Deno.test("messages request gives a seal of the content form on empty thinking to the call behind it", () => {
-  const seal: Seal = { form: "content", issuer: "google", value: "c2ln" };
-  const signature = writeSeal(seal, "messages");
+  const seal: ReasoningSignature = { form: "content", issuer: "google", value: "c2ln" };
+  const signature = writeSignature(seal, "messages");
   assertEquals(
     ownParts(
       { type: "thinking", thinking: "", signature },
@@ -214,10 +214,10 @@ Deno.test("messages request gives a seal of the content form on empty thinking t
     })[0],
     { kind: "reasoning", text: "own", seal },
   );
-  const fromResponses: Seal = { form: "responses", issuer: "openai", value: "ZW5j" };
+  const fromResponses: ReasoningSignature = { form: "responses", issuer: "openai", value: "ZW5j" };
   assertEquals(
     ownParts(
-      { type: "thinking", thinking: "", signature: writeSeal(fromResponses, "messages") },
+      { type: "thinking", thinking: "", signature: writeSignature(fromResponses, "messages") },
       { type: "tool_use", id: "a", name: "look", input: {} },
     )[0],
     { kind: "reasoning", text: "", seal: fromResponses },

@@ -2,7 +2,7 @@ import { assertEquals, assertThrows } from "@std/assert";
 import type { JsonObject } from "../../../../src/lib/json_object.ts";
 import { messages } from "../../../../src/conversation/codecs/messages/mod.ts";
 import type { Reply, ReplyPart, Stop } from "../../../../src/conversation/reply.ts";
-import { WRAPPED_SEAL_PREFIX, writeSeal } from "../../../../src/conversation/seal.ts";
+import { WRAPPED_SIGNATURE_PREFIX, writeSignature } from "../../../../src/conversation/reasoning_signature.ts";
 import { itemAt } from "../../../support/items.ts";
 import { callPart, contextWith, conversationWith, replyWith, textPart } from "./samples.ts";
 
@@ -44,7 +44,7 @@ Deno.test("messages reply reads text, thinking and calls, and skips the vendor's
 });
 
 Deno.test("messages reply takes a wrapped signature of another gateway as its vendor's own", () => {
-  const value = writeSeal({ form: "content", issuer: "google", value: "x" }, "messages");
+  const value = writeSignature({ form: "content", issuer: "google", value: "x" }, "messages");
   const { parts } = messages.upstream.readReply({
     type: "message",
     content: [{ type: "thinking", thinking: "", signature: value }],
@@ -145,7 +145,7 @@ Deno.test("messages reply drops a call that a limit cut off, and only that", () 
 Deno.test("messages reply labels thinking without a proof so that it is found again", () => {
   const { body } = write([{ kind: "reasoning", text: "hm" }]);
   const { signature } = itemAt(body.content as JsonObject[], 0);
-  assertEquals(String(signature).startsWith(WRAPPED_SEAL_PREFIX), true);
+  assertEquals(String(signature).startsWith(WRAPPED_SIGNATURE_PREFIX), true);
   assertEquals(messages.upstream.readReply(body).parts, [{ kind: "reasoning", text: "hm" }]);
 });
 
@@ -161,7 +161,7 @@ Deno.test("messages reply carries a call's seal before it, and a text's only for
   assertEquals(typesFor(true), [["text", "thinking", "thinking", "tool_use"], []]);
   assertEquals(typesFor(false), [["text", "thinking", "tool_use"], []]);
   const [, carrier] = write(parts).body.content as JsonObject[];
-  assertEquals(carrier, { type: "thinking", thinking: "", signature: writeSeal(seal, "messages") });
+  assertEquals(carrier, { type: "thinking", thinking: "", signature: writeSignature(seal, "messages") });
 });
 
 Deno.test("messages reply leaves out what the form has no place for, and says so", () => {

@@ -71,26 +71,26 @@ Deno.test("messages usage puts prompt tokens of a vendor's tools with the fresh 
 
 Deno.test("messages usage follower: later totals replace earlier ones, and null says nothing", () => {
   const follower = messages.passThrough.watch({});
-  assertEquals([follower.usage(), follower.ended()], [null, false]);
+  assertEquals([follower.usage(), follower.isComplete()], [null, false]);
   const frames = [
     { type: "message_start", message: { usage: { input_tokens: 43, cache_read_input_tokens: 5, output_tokens: 1 } } },
     { type: "message_delta", delta: {}, usage: { input_tokens: 61, cache_read_input_tokens: null, output_tokens: 9 } },
     { type: "message_delta", delta: {}, usage: { output_tokens: 12 } },
   ];
-  for (const frame of frames) follower.follow(JSON.stringify(frame));
+  for (const frame of frames) follower.observe(JSON.stringify(frame));
   assertEquals(follower.usage(), { ...NO_USAGE, freshTokens: 61, cacheReadTokens: 5, outputTokens: 12 });
-  assertEquals(follower.ended(), false);
-  follower.follow('{"type": "message_stop"}');
-  assertEquals(follower.ended(), true);
+  assertEquals(follower.isComplete(), false);
+  follower.observe('{"type": "message_stop"}');
+  assertEquals(follower.isComplete(), true);
 });
 
 Deno.test("messages usage follower concerns itself with few frames, and survives broken ones", () => {
   const follower = messages.passThrough.watch({});
   const deltas = ['{"type":"ping"}', '{"type":"content_block_delta","delta":{"text":"the message_stop usage"}}'];
-  for (const data of deltas) assertEquals(follower.concerns(data), false);
+  for (const data of deltas) assertEquals(follower.isRelevant(data), false);
   for (const type of ["message_start", "message_delta", "message_stop"]) {
-    assertEquals(follower.concerns(`{"type": "${type}"}`), true);
+    assertEquals(follower.isRelevant(`{"type": "${type}"}`), true);
   }
-  follower.follow('{"type":"message_st');
+  follower.observe('{"type":"message_st');
   assertEquals(follower.usage(), null);
 });

@@ -1,16 +1,16 @@
 import { assert, assertEquals, assertMatch, assertNotEquals, assertThrows } from "@std/assert";
 import { GatewayError } from "../../../../src/lib/gateway_error.ts";
 import type { RequestTarget } from "../../../../src/conversation/upstream_format.ts";
-import type { Written } from "../../../../src/conversation/written.ts";
+import type { WriteResult } from "../../../../src/conversation/write_result.ts";
 import type { JsonObject } from "../../../../src/lib/json_object.ts";
 import { messages, wireToolName } from "../../../../src/conversation/codecs/messages/mod.ts";
 import { type Conversation, NO_SAMPLING, type Part, type Turn } from "../../../../src/conversation/conversation.ts";
-import type { Seal } from "../../../../src/conversation/seal.ts";
+import type { ReasoningSignature } from "../../../../src/conversation/reasoning_signature.ts";
 import { itemAt } from "../../../support/items.ts";
 import { callPart, conversationWith, LOOK, resultPart, targetWith, textPart } from "./samples.ts";
 import { RESEMBLING_QUIRKS } from "../../../support/conversations.ts";
 
-function write(fields: Partial<Conversation>, target: Partial<RequestTarget> = {}): Written<JsonObject> {
+function write(fields: Partial<Conversation>, target: Partial<RequestTarget> = {}): WriteResult<JsonObject> {
   return messages.upstream.writeRequest(conversationWith(fields), targetWith(target));
 }
 
@@ -20,7 +20,7 @@ function writeTurns(...turns: [Turn["role"], ...Part[]][]): { sent: JsonObject[]
   return { sent: body.messages as JsonObject[], losses };
 }
 
-const OWN: Seal = { form: "messages", issuer: "anthropic", value: "c2ln" };
+const OWN: ReasoningSignature = { form: "messages", issuer: "anthropic", value: "c2ln" };
 
 Deno.test("messages request says a plain conversation without losses", () => {
   const { body, losses } = write({
@@ -283,8 +283,8 @@ Deno.test("messages request takes free text of a custom tool as one property", (
 });
 
 Deno.test("messages request sends thinking only to whoever signed it", () => {
-  const thought = (seal?: Seal): Part => ({ kind: "reasoning", text: "hm", ...(seal ? { seal } : {}) });
-  const sentWith = (seal?: Seal) => {
+  const thought = (seal?: ReasoningSignature): Part => ({ kind: "reasoning", text: "hm", ...(seal ? { seal } : {}) });
+  const sentWith = (seal?: ReasoningSignature) => {
     const { sent, losses } = writeTurns(["user", textPart("a")], ["assistant", thought(seal), textPart("b")], [
       "user",
       textPart("c"),

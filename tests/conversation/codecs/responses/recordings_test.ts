@@ -76,9 +76,9 @@ Deno.test({
       assertEquals(saidIn(reply), saidBy(body.at(-1)!.response as JsonObject), name);
       const follower = responses.passThrough.watch({});
       for (const data of body.map((event) => JSON.stringify(event))) {
-        if (follower.concerns(data)) follower.follow(data);
+        if (follower.isRelevant(data)) follower.observe(data);
       }
-      assertEquals([follower.usage(), follower.ended()], [reply.usage, true], name);
+      assertEquals([follower.usage(), follower.isComplete()], [reply.usage, true], name);
     }
   },
 });
@@ -129,7 +129,7 @@ Deno.test({
       if (JSON.stringify(body.input).includes('"compaction"')) continue;
       const told = readChecked(responses.caller, body);
       if (told.turns.length === 0) continue; // written with a turn to act upon
-      const written = responses.upstream.writeRequest(told, { ...TARGET, searches: true });
+      const written = responses.upstream.writeRequest(told, { ...TARGET, hasWebSearch: true });
       responses.caller.check(written.body);
       const again = readChecked(responses.caller, JSON.parse(JSON.stringify(written.body)));
       assertEquals(again.turns.map(({ role }) => role), told.turns.map(({ role }) => role), name);

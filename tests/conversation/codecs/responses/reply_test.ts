@@ -86,16 +86,16 @@ Deno.test("readUsage() parts what came from a cache, and believes a total that s
 
 Deno.test("a follower heeds the last event alone and knows a whole stream by it", () => {
   const follower = responses.passThrough.watch({});
-  assertEquals(follower.concerns('{"type":"response.output_text.delta","delta":"usage"}'), false);
-  assertEquals(follower.ended(), false);
+  assertEquals(follower.isRelevant('{"type":"response.output_text.delta","delta":"usage"}'), false);
+  assertEquals(follower.isComplete(), false);
   const quoted = '{"type":"response.output_text.delta","delta":"\\"response.completed\\""}';
-  if (follower.concerns(quoted)) follower.follow(quoted);
-  assertEquals(follower.ended(), false);
+  if (follower.isRelevant(quoted)) follower.observe(quoted);
+  assertEquals(follower.isComplete(), false);
   const last = '{"type": "response.completed", "response": {"usage": {"input_tokens": 3, "output_tokens": 4}}}';
-  assert(follower.concerns(last));
-  follower.follow("{broken");
-  follower.follow(last);
-  assertEquals(follower.ended(), true);
+  assert(follower.isRelevant(last));
+  follower.observe("{broken");
+  follower.observe(last);
+  assertEquals(follower.isComplete(), true);
   assertEquals(follower.usage(), { ...NO_USAGE, freshTokens: 3, outputTokens: 4 });
 });
 

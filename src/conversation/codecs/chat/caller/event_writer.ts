@@ -3,15 +3,15 @@ import type { EventWriter, ReplyContext } from "../../../caller_format.ts";
 import type { Frame } from "../../../../lib/frame.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { PartOpening, ReplyEvent } from "../../../events.ts";
-import type { Seal } from "../../../seal.ts";
+import type { ReasoningSignature } from "../../../reasoning_signature.ts";
 import { writeAnnotations } from "../shared/citations.ts";
 import { writeDefaultError } from "../../../default_error.ts";
 import { failureOf } from "../../../stream_failure.ts";
-import { THOUGHT_BREAK, writeDetail } from "../shared/reasoning.ts";
+import { REASONING_SEPARATOR, writeDetail } from "../shared/reasoning.ts";
 import { refusalOf, writeStop } from "../shared/stop.ts";
 import { writeUsage } from "../shared/usage.ts";
 import type { TokenLogprob } from "../../../logprobs.ts";
-import { replyId, sealContent, writeChoiceLogprobs, writeImage } from "./write_reply.ts";
+import { replyId, signatureContent, writeChoiceLogprobs, writeImage } from "./write_reply.ts";
 
 /** A part that has started and not ended. */
 interface OpenPart {
@@ -25,7 +25,7 @@ interface OpenPart {
   text: string;
   /** UTF-16 units of content before this text. */
   readonly before: number;
-  seal: Seal | null;
+  seal: ReasoningSignature | null;
 }
 
 interface Writing {
@@ -154,7 +154,7 @@ function writeReasoning(writing: Writing, part: OpenPart, text: string): Frame[]
   part.text += text;
   if (part.opening.kind === "reasoning" && part.opening.redacted) return [];
   const isFollowing = first && writing.writtenReasoningParts++ > 0;
-  return [chunk(writing, { reasoning_content: isFollowing ? THOUGHT_BREAK + text : text })];
+  return [chunk(writing, { reasoning_content: isFollowing ? REASONING_SEPARATOR + text : text })];
 }
 
 function callDelta(part: OpenPart, text: string): JsonObject {
@@ -171,18 +171,18 @@ function startCall(writing: Writing, part: OpenPart): Frame[] {
     type: "function",
     function: { name: tool, arguments: "" },
   };
-  const sealed = part.seal ? { extra_content: sealContent(part.seal) } : {};
+  const sealed = part.seal ? { extra_content: signatureContent(part.seal) } : {};
   return [chunk(writing, { tool_calls: [{ index: part.call, id: callId, ...called, ...sealed }] })];
 }
 
-function sealPart(writing: Writing, index: number, seal: Seal): Frame[] {
+function sealPart(writing: Writing, index: number, seal: ReasoningSignature): Frame[] {
   const part = writing.open.get(index);
   if (!part) return [];
   part.seal = seal;
-  if (part.opening.kind === "text") return [chunk(writing, { extra_content: sealContent(seal) })];
+  if (part.opening.kind === "text") return [chunk(writing, { extra_content: signatureContent(seal) })];
   if (part.opening.kind !== "tool_call") return [];
   const started = !part.isPending;
-  const sealed = { index: part.call, extra_content: sealContent(seal) };
+  const sealed = { index: part.call, extra_content: signatureContent(seal) };
   return started ? [chunk(writing, { tool_calls: [sealed] })] : startCall(writing, part);
 }
 

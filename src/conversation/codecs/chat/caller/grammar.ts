@@ -8,11 +8,11 @@ const CALLER_RUN = /^(function|custom)$/;
 
 /** The meaning of members of a chat request. */
 export const grammar: RequestGrammar = {
-  namesAreExact: false,
-  namesPrompts: false,
+  hasExactNames: false,
+  hasStoredPrompts: false,
   cacheFields: [],
   inputField: "messages",
-  isCallersOwn: () => false,
+  isCallerData: () => false,
   ownReferences: systemFiles,
   isThreaded: () => false,
   hostedToolNames: (tool) => hostedNamesByType(tool, "function", CALLER_RUN),

@@ -1,14 +1,14 @@
-import { firstInstruction, firstSaid } from "../../../cache_conflict.ts";
+import { firstInstruction, firstSetField } from "../../../cache_conflict.ts";
 import type { CallerFormat } from "../../../caller_format.ts";
 import { writeDefaultError } from "../../../default_error.ts";
-import { topLimitsLowered } from "../../../lowered_limit.ts";
+import { clampedTopLevelLimits } from "../../../clamped_limit.ts";
 import { largestLimit } from "../../../requested_limit.ts";
 import { wantsUsage } from "../shared/wants_usage.ts";
-import { sentNames } from "../../../sent_names.ts";
+import { droppedFieldNames } from "../../../dropped_field_names.ts";
 import { checkRequest } from "./check.ts";
 import { eventWriter } from "./event_writer.ts";
 import { grammar } from "./grammar.ts";
-import { LOSS_PATHS } from "./loss_paths.ts";
+import { DROPPED_FIELD_PATHS } from "./dropped_field_paths.ts";
 import { readRequest } from "./read_request.ts";
 import { writeReply } from "./write_reply.ts";
 
@@ -22,7 +22,7 @@ const CACHED_SETTINGS = ["tools", "tool_choice", "functions", "function_call"];
 export const caller: CallerFormat = {
   name: "chat",
   author: "openai",
-  replyNames: {
+  replyFieldNames: {
     max_tokens: "max_completion_tokens",
     reasoning: "reasoning_effort",
     reasoning_text: "reasoning_content",
@@ -41,7 +41,7 @@ export const caller: CallerFormat = {
     file_name: "file.filename",
     citations: "annotations",
   },
-  droppedFields: (body, losses) => sentNames(body, losses, LOSS_PATHS),
+  droppedFields: (body, losses) => droppedFieldNames(body, losses, DROPPED_FIELD_PATHS),
   check: checkRequest,
   read: readRequest,
   writeReply,
@@ -50,11 +50,11 @@ export const caller: CallerFormat = {
   heartbeat: "comment",
   wantsUsage,
   requestedLimit: (body) => largestLimit(body, ["max_completion_tokens", "max_tokens"]),
-  lowerLimit: (body, most) => topLimitsLowered(body, ["max_completion_tokens", "max_tokens"], most),
-  limitHoldsReasoning: false,
+  clampLimit: (body, most) => clampedTopLevelLimits(body, ["max_completion_tokens", "max_tokens"], most),
+  limitIncludesReasoning: false,
   tierFields: ["service_tier"],
   servesImageModels: false,
-  cacheConflict: (body) => firstSaid(body, CACHED_SETTINGS) ?? firstInstruction(body, "messages"),
-  memory: { seals: "all", items: false },
+  cacheConflict: (body) => firstSetField(body, CACHED_SETTINGS) ?? firstInstruction(body, "messages"),
+  replay: { seals: "all", items: false },
   grammar,
 };

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import { EFFORTS } from "../../../conversation.ts";
 import type { Conversation, Effort, ReasoningRequest, Sampling } from "../../../conversation.ts";
 import { isAbsent, listOf, numberOrNull, objectOf, textOf } from "../../../wire_value.ts";
-import { offeredSearch } from "../../../offered_search.ts";
+import { webSearchField } from "../../../offered_search.ts";
 import { readSearch } from "../shared/search_options.ts";
 import { readMessages } from "../shared/read_messages.ts";
 import { readDefaultSettings } from "../../../default_settings.ts";
@@ -30,7 +30,7 @@ export function readRequest(body: JsonObject): Conversation {
     instructions,
     turns,
     tools: readTools(body, beyond),
-    ...offeredSearch(readSearch(body)),
+    ...webSearchField(readSearch(body)),
     toolChoice: readToolChoice(body, beyond),
     parallelToolCalls: typeof body.parallel_tool_calls === "boolean" ? body.parallel_tool_calls : null,
     outputFormat: readOutputFormat(body.response_format, beyond),

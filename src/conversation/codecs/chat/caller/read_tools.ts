@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { OutputFormat, Tool, ToolChoice } from "../../../conversation.ts";
-import { UNNAMED_FORMATS } from "../../../format_name.ts";
+import { DEFAULT_OUTPUT_NAMES } from "../../../output_format_name.ts";
 import { listOf, objectOf, textOf } from "../../../wire_value.ts";
 import { cacheOf } from "../shared/read_parts.ts";
 
@@ -92,7 +92,7 @@ export function readOutputFormat(format: unknown, beyond: Set<string>): OutputFo
       }
       return {
         kind: "json_schema",
-        name: textOf(name) || UNNAMED_FORMATS.chat,
+        name: textOf(name) || DEFAULT_OUTPUT_NAMES.chat,
         description: textOf(description) || null,
         schema: shape,
         strict: typeof strict === "boolean" ? strict : null,

@@ -24,7 +24,7 @@ const CALL = new Kinds({
     extra_content: { google: { thought_signature: true } },
   },
   custom: { id: true, type: true, index: true, custom: { name: true, input: true } },
-}, { usual: "function" });
+}, { defaultKind: "function" });
 
 const MESSAGE = new Kinds({
   system: { role: true, content: [PART] },
@@ -45,7 +45,7 @@ const MESSAGE = new Kinds({
   },
   tool: { role: true, content: [PART], tool_call_id: true, name: true },
   function: { role: true, content: [PART], name: true },
-}, { by: "role" });
+}, { kindField: "role" });
 
 const DEFINITION: Fields = { name: true, description: true, parameters: true, strict: true };
 
@@ -62,13 +62,13 @@ const TOOL = new Kinds({
       }),
     },
   },
-}, { usual: "function", takesOthers: true });
+}, { defaultKind: "function", allowsOthers: true });
 
 const CHOICE = new Kinds({
   function: { type: true, function: { name: true } },
   custom: { type: true, custom: { name: true } },
   allowed_tools: { type: true, allowed_tools: { mode: true, tools: true } },
-}, { usual: "function", takesOthers: true });
+}, { defaultKind: "function", allowsOthers: true });
 
 const FORMAT = new Kinds({
   text: { type: true },

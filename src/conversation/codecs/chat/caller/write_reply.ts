@@ -1,19 +1,19 @@
 import type { ReplyContext } from "../../../caller_format.ts";
-import type { Written } from "../../../written.ts";
+import type { WriteResult } from "../../../write_result.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { ImagePart, ReasoningPart, ToolCallPart } from "../../../conversation.ts";
 import type { Reply, ReplyPart } from "../../../reply.ts";
-import { writeSeal } from "../../../seal.ts";
-import type { Seal } from "../../../seal.ts";
+import { writeSignature } from "../../../reasoning_signature.ts";
+import type { ReasoningSignature } from "../../../reasoning_signature.ts";
 import { type TokenLogprob, writeTokenLogprobs } from "../../../logprobs.ts";
 import { writeAnnotations } from "../shared/citations.ts";
 import { addressOf } from "../../../media_address.ts";
-import { THOUGHT_BREAK, writeDetail } from "../shared/reasoning.ts";
+import { REASONING_SEPARATOR, writeDetail } from "../shared/reasoning.ts";
 import { refusalOf, writeStop } from "../shared/stop.ts";
 import { writeUsage } from "../shared/usage.ts";
 
 /** Writes a whole reply. Reasoning is in `reasoning_content`, the dialect that most clients read. */
-export function writeReply(reply: Reply, context: ReplyContext): Written<JsonObject> {
+export function writeReply(reply: Reply, context: ReplyContext): WriteResult<JsonObject> {
   const losses: string[] = [];
   const parts = withoutPartialCall(reply, losses);
   const message = writeMessage(parts, refusalOf(reply.stop, parts.some((part) => part.kind === "refusal")));
@@ -76,7 +76,7 @@ function writeMessage(parts: readonly ReplyPart[], explanation: string): JsonObj
   if (images.length > 0) message.images = images.map(writeImage);
   if (calls.length > 0) message.tool_calls = calls.map(writeCall);
   const seal = texts.find((part) => part.seal)?.seal;
-  if (seal) message.extra_content = sealContent(seal);
+  if (seal) message.extra_content = signatureContent(seal);
   return message;
 }
 
@@ -99,7 +99,7 @@ function writeReasoning(parts: readonly ReasoningPart[]): JsonObject {
     part.seal ? writeDetail({ ...part, seal: part.seal }, i) : { type: "reasoning.text", text: part.text, index: i }
   );
   return {
-    ...(text.length > 0 && { reasoning_content: text.join(THOUGHT_BREAK) }),
+    ...(text.length > 0 && { reasoning_content: text.join(REASONING_SEPARATOR) }),
     ...(hasSignature && { reasoning_details: details }),
   };
 }
@@ -115,10 +115,10 @@ function writeCall(part: ToolCallPart): JsonObject {
     type: "function",
     function: { name: tool, arguments: input },
   };
-  return { id: callId, ...called, ...(seal && { extra_content: sealContent(seal) }) };
+  return { id: callId, ...called, ...(seal && { extra_content: signatureContent(seal) }) };
 }
 
 /** The field of the format for a signature that does not belong to reasoning. */
-export function sealContent(seal: Seal): JsonObject {
-  return { google: { thought_signature: writeSeal(seal, "chat") } };
+export function signatureContent(seal: ReasoningSignature): JsonObject {
+  return { google: { thought_signature: writeSignature(seal, "chat") } };
 }

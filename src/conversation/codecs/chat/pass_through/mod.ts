@@ -1,11 +1,11 @@
 import { spliceJson } from "../../../../lib/json.ts";
-import { withEdits } from "../../../foreign_seals.ts";
+import { withEdits } from "../../../body_edits.ts";
 import type { PassThrough } from "../../../pass_through.ts";
 import { objectOf } from "../../../wire_value.ts";
 import { hasUsageOption, wantsUsage } from "../shared/wants_usage.ts";
 import { issuedIds } from "./issued_ids.ts";
-import { reasoningWishOf } from "./reasoning_wish.ts";
-import { sealEditsOf } from "./seals.ts";
+import { reasoningEditsOf } from "./reasoning_object.ts";
+import { signatureEditsOf } from "./signatures.ts";
 import { watcher } from "./watcher.ts";
 
 /**
@@ -15,8 +15,8 @@ import { watcher } from "./watcher.ts";
 export const passThrough: PassThrough = {
   prepare(request) {
     const { body, changed, model, outputLimit, quirks } = request;
-    const { bytes, scan, losses } = withEdits(request, sealEditsOf(request));
-    const reasoning = reasoningWishOf(request);
+    const { bytes, scan, losses } = withEdits(request, signatureEditsOf(request));
+    const reasoning = reasoningEditsOf(request);
     const set: Record<string, unknown> = { ...changed, ...reasoning.set, model };
     const remove = ["extra_body", ...reasoning.remove];
     if (outputLimit !== null) {

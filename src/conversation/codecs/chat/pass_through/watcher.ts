@@ -22,8 +22,8 @@ export function watcher(wantsUsage: boolean): StreamWatcher {
   let isFinal = false;
   const extras = { webSearches: 0, imagesMade: 0 };
   return {
-    concerns: (text) => RELEVANT.test(text),
-    follow(data) {
+    isRelevant: (text) => RELEVANT.test(text),
+    observe(data) {
       if (data.startsWith("[DONE]")) {
         isEnded = isFinal = true;
         return;
@@ -34,7 +34,7 @@ export function watcher(wantsUsage: boolean): StreamWatcher {
       isEnded ||= listOf(chunk?.choices).some((choice) => typeof objectOf(choice)?.finish_reason === "string");
     },
     usage: () => withAtLeast(usage, extras),
-    ended: () => isEnded,
+    isComplete: () => isEnded,
     isFinal: () => isFinal,
     isHidden: (data) => !wantsUsage && isUsageChunk(data),
     failureIn: (data) => failureReportedIn(eventReader(), data),

@@ -1,5 +1,5 @@
 /** True when a field has a value: not absent, false or empty. */
-export function saysSomething(value: unknown): boolean {
+export function hasValue(value: unknown): boolean {
   if (value === undefined || value === null || value === false || value === "") return false;
   return typeof value !== "object" || Object.keys(value).length > 0;
 }

@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { FilePart, ImagePart, Part, TextPart, ToolCallPart, ToolResultPart, Turn } from "../../../conversation.ts";
-import { readSeal } from "../../../seal.ts";
+import { readSignature } from "../../../reasoning_signature.ts";
 import { listOf, objectOf, textOf } from "../../../wire_value.ts";
-import { saysSomething } from "./fields.ts";
+import { hasValue } from "./fields.ts";
 import { readContent } from "./read_parts.ts";
 import { readReasoning } from "./reasoning.ts";
 
@@ -56,7 +56,7 @@ export function readMessages(
 
 function readMessage(message: JsonObject, i: number, reading: Reading): void {
   const content = () => readContent(message.content, `messages[${i}].content`, reading.beyond);
-  if (saysSomething(message.name) && message.role !== "tool" && message.role !== "function") {
+  if (hasValue(message.name) && message.role !== "tool" && message.role !== "function") {
     reading.beyond.add("messages.name");
   }
   switch (message.role) {
@@ -105,14 +105,14 @@ function openTurn(role: "user" | "assistant", reading: Reading): OpenTurn {
 function readAssistant(message: JsonObject, content: readonly Part[], i: number, reading: Reading): Part[] {
   const parts: Part[] = [...readReasoning(message), ...content];
   if (textOf(message.refusal) !== "") parts.push({ kind: "refusal", text: textOf(message.refusal) });
-  if (saysSomething(message.audio)) reading.beyond.add("messages.audio");
+  if (hasValue(message.audio)) reading.beyond.add("messages.audio");
   listOf(message.tool_calls).forEach((entry, k) => {
     const call = readCall(objectOf(entry) ?? {}, i, k, reading);
     if (call) parts.push(call);
   });
   const legacy = objectOf(message.function_call);
   if (legacy) parts.push(readLegacyCall(legacy, i, reading));
-  return sealedByMessage(parts, message);
+  return withMessageSignature(parts, message);
 }
 
 function readCall(fields: JsonObject, i: number, k: number, reading: Reading): ToolCallPart | null {
@@ -131,7 +131,7 @@ function readCall(fields: JsonObject, i: number, k: number, reading: Reading): T
     tool,
     input: custom ? textOf(called.input) : readArguments(called.arguments),
     ...(custom && { custom }),
-    ...callSealOf(fields),
+    ...callSignatureOf(fields),
   };
 }
 
@@ -187,14 +187,14 @@ export function readArguments(value: unknown): string {
 }
 
 /** The signature that one vendor attaches to a call: `extra_content.google.thought_signature`. */
-export function callSealOf(fields: JsonObject): Pick<ToolCallPart, "seal"> {
+export function callSignatureOf(fields: JsonObject): Pick<ToolCallPart, "seal"> {
   const signature = textOf(objectOf(objectOf(fields.extra_content)?.google)?.thought_signature);
-  return signature === "" ? {} : { seal: readSeal(signature, "chat") };
+  return signature === "" ? {} : { seal: readSignature(signature, "chat") };
 }
 
 /** Moves the signature of a whole message to its text, or else to its first call without one. */
-export function sealedByMessage<P extends Part>(parts: readonly P[], message: JsonObject): P[] {
-  const sealed = callSealOf(message);
+export function withMessageSignature<P extends Part>(parts: readonly P[], message: JsonObject): P[] {
+  const sealed = callSignatureOf(message);
   if (!sealed.seal) return [...parts];
   const text = parts.findIndex((part) => part.kind === "text");
   const at = text >= 0 ? text : parts.findIndex((part) => part.kind === "tool_call" && !part.seal);

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { ReasoningPart } from "../../../conversation.ts";
-import { readSeal, WRAPPED_SEAL_PREFIX, writeSeal } from "../../../seal.ts";
-import type { Seal } from "../../../seal.ts";
+import { readSignature, WRAPPED_SIGNATURE_PREFIX, writeSignature } from "../../../reasoning_signature.ts";
+import type { ReasoningSignature } from "../../../reasoning_signature.ts";
 import { listOf, objectOf, textOf } from "../../../wire_value.ts";
 
 /**
@@ -14,13 +14,13 @@ import { listOf, objectOf, textOf } from "../../../wire_value.ts";
 export type ReasoningDetail = JsonObject;
 
 /** Separates the reasoning parts of one reply where they are joined. */
-export const THOUGHT_BREAK = "\n\n";
+export const REASONING_SEPARATOR = "\n\n";
 
 const SIGNATURE_FIELDS = ["signature", "data"] as const;
 const TEXT_FIELDS = ["text", "summary"] as const;
 
 /** The reasoning of a message or a delta as plain text, without `reasoning_details`; empty if none. */
-export function plainThoughtOf(message: JsonObject): string {
+export function plainReasoningOf(message: JsonObject): string {
   return textOf(message.reasoning_content) || textOf(message.reasoning);
 }
 
@@ -32,7 +32,7 @@ export function readReasoning(message: JsonObject): ReasoningPart[] {
     const part = detail && readDetail(detail);
     if (part) parts.push(part);
   }
-  const plain = plainThoughtOf(message);
+  const plain = plainReasoningOf(message);
   if (plain === "" || parts.some((part) => part.text !== "")) return parts;
   // The details hold only signatures: the plain text belongs to the first that is not redacted.
   const first = parts.findIndex((part) => !part.redacted);
@@ -46,25 +46,28 @@ export function readDetail(detail: ReasoningDetail): ReasoningPart | null {
   const text = textOf(detail.text) || textOf(detail.summary);
   const signature = textOf(detail.signature) || textOf(detail.data);
   if (text === "" && signature === "") return null;
-  const isWrapped = signature.startsWith(WRAPPED_SEAL_PREFIX);
+  const isWrapped = signature.startsWith(WRAPPED_SIGNATURE_PREFIX);
   return {
     kind: "reasoning",
     text,
-    ...(signature && { seal: isWrapped ? readSeal(signature, "chat") : bareSealOf(detail) }),
+    ...(signature && { seal: isWrapped ? readSignature(signature, "chat") : bareSealOf(detail) }),
     ...(detail.type === "reasoning.encrypted" && { redacted: true }),
     ...(isWrapped && textOf(detail.id) && { id: textOf(detail.id) }),
   };
 }
 
 /** Writes the detail of a reasoning part with a signature. The inverse is {@linkcode readDetail}. */
-export function writeDetail(part: ReasoningPart & { readonly seal: Seal }, index: number): ReasoningDetail {
+export function writeDetail(
+  part: ReasoningPart & { readonly seal: ReasoningSignature },
+  index: number,
+): ReasoningDetail {
   const { seal, text, redacted, id } = part;
   const kept = seal.form === "chat" && seal.issuer === null ? originalDetail(seal.value) : null;
   if (kept) {
     if (text === "") return kept;
     return kept.type === "reasoning.summary" ? { ...kept, summary: text } : { ...kept, text };
   }
-  const value = writeSeal(seal, "chat");
+  const value = writeSignature(seal, "chat");
   const named = id === undefined ? {} : { id };
   if (redacted) return { type: "reasoning.encrypted", data: value, ...named, index };
   return { type: "reasoning.text", text, signature: value, ...named, index };
@@ -73,12 +76,15 @@ export function writeDetail(part: ReasoningPart & { readonly seal: Seal }, index
 /**
  * The same for the vendor that the request goes to. The signature counts as its own, whoever is recorded as the issuer.
  */
-export function writeOwnDetail(part: ReasoningPart & { readonly seal: Seal }, index: number): ReasoningDetail {
+export function writeOwnDetail(
+  part: ReasoningPart & { readonly seal: ReasoningSignature },
+  index: number,
+): ReasoningDetail {
   return writeDetail({ ...part, seal: { ...part.seal, issuer: null } }, index);
 }
 
 /** The signature of a vendor's own detail. Fields are sorted, so that streamed and whole details give equal values. */
-function bareSealOf(detail: ReasoningDetail): Seal {
+function bareSealOf(detail: ReasoningDetail): ReasoningSignature {
   const kept: JsonObject = {};
   for (const key of Object.keys(detail).sort()) {
     if (!TEXT_FIELDS.some((field) => field === key) && detail[key] !== null) kept[key] = detail[key];

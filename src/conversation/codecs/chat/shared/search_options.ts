@@ -58,6 +58,6 @@ export function writeSearch(
 /**
  * Only models with "search" in their names accept the options. Source: OpenAI guide "Web search", "Chat Completions".
  */
-export function searchesByName(model: string): boolean {
+export function hasWebSearch(model: string): boolean {
   return /search/.test(model);
 }

@@ -1,9 +1,9 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { ReplyEvent } from "../../../events.ts";
-import type { Seal } from "../../../seal.ts";
+import type { ReasoningSignature } from "../../../reasoning_signature.ts";
 import { objectOf, textOf } from "../../../wire_value.ts";
-import { callSealOf } from "../shared/read_messages.ts";
-import { madeCallId } from "./read_reply.ts";
+import { callSignatureOf } from "../shared/read_messages.ts";
+import { newCallId } from "./read_reply.ts";
 
 /** A call that is being streamed. */
 interface OpenCall {
@@ -49,7 +49,7 @@ export function readCallDelta(calls: Calls, fields: JsonObject, nextIndex: () =>
     events.push({ type: "part-start", index: call.index, part: openingOf(calls, call, textOf(called.name)) });
   }
   events.push(...argumentsOf(call, custom ? called.input : called.arguments));
-  const { seal } = callSealOf(fields);
+  const { seal } = callSignatureOf(fields);
   if (seal && call.index !== null) events.push(sealed(call, call.index, seal));
   return events;
 }
@@ -70,7 +70,7 @@ function callFor(calls: Calls, fields: JsonObject, name: string, custom: boolean
 
 function openingOf(calls: Calls, call: OpenCall, tool: string) {
   const position = calls.inOrder.indexOf(call);
-  const callId = call.id !== "" && !calls.ids.has(call.id) ? call.id : madeCallId(calls.replyId, position);
+  const callId = call.id !== "" && !calls.ids.has(call.id) ? call.id : newCallId(calls.replyId, position);
   calls.ids.add(callId);
   return { kind: "tool_call" as const, callId, tool, ...(call.custom && { custom: true }) };
 }
@@ -81,13 +81,13 @@ function argumentsOf(call: OpenCall, value: unknown): ReplyEvent[] {
   return call.index === null || text === "" ? [] : [{ type: "part-delta", index: call.index, text }];
 }
 
-function sealed(call: OpenCall, index: number, seal: Seal): ReplyEvent {
+function sealed(call: OpenCall, index: number, seal: ReasoningSignature): ReplyEvent {
   call.sealed = true;
   return { type: "part-seal", index, seal };
 }
 
 /** Attaches the signature of a whole message to its first call without one; null if there is none. */
-export function sealFirstCall(calls: Calls, seal: Seal): ReplyEvent | null {
+export function signFirstCall(calls: Calls, seal: ReasoningSignature): ReplyEvent | null {
   const call = calls.inOrder.find((one) => one.index !== null && !one.sealed);
   return call ? sealed(call, call.index!, seal) : null;
 }

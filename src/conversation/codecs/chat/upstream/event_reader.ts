@@ -3,19 +3,19 @@ import type { Frame } from "../../../../lib/frame.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Citation, ReasoningPart } from "../../../conversation.ts";
 import type { PartOpening, ReplyEvent } from "../../../events.ts";
-import type { Seal } from "../../../seal.ts";
+import type { ReasoningSignature } from "../../../reasoning_signature.ts";
 import { type ContentCounters, laterReport, type Usage, withAtLeast } from "../../../usage.ts";
-import { callsClosed, newCalls, readCallDelta, sealFirstCall } from "./call_deltas.ts";
+import { callsClosed, newCalls, readCallDelta, signFirstCall } from "./call_deltas.ts";
 import type { Calls } from "./call_deltas.ts";
 import { logprobsField, readTokenLogprobs, type TokenLogprob } from "../../../logprobs.ts";
 import { readAnnotations, readSources } from "../shared/citations.ts";
 import { errorEventOf } from "./error.ts";
 import { listOf, numberOrNull, objectOf, textOf } from "../../../wire_value.ts";
-import { saysSomething } from "../shared/fields.ts";
-import { callSealOf } from "../shared/read_messages.ts";
+import { hasValue } from "../shared/fields.ts";
+import { callSignatureOf } from "../shared/read_messages.ts";
 import { readThinking } from "../shared/read_parts.ts";
 import { readImages } from "./read_reply.ts";
-import { plainThoughtOf, readDetail, THOUGHT_BREAK } from "../shared/reasoning.ts";
+import { plainReasoningOf, readDetail, REASONING_SEPARATOR } from "../shared/reasoning.ts";
 import { isFailure, readStop } from "../shared/stop.ts";
 import { noteExtras, readUsage } from "../shared/usage.ts";
 
@@ -88,7 +88,7 @@ function readFrame(reading: Reading, frame: Frame): void {
   }
   const chunk = objectOf(JSON.parse(frame.data));
   if (!chunk) return;
-  if (saysSomething(chunk.error) || frame.event === "error") return fail(reading, chunk);
+  if (hasValue(chunk.error) || frame.event === "error") return fail(reading, chunk);
   reading.usage = laterReport(reading.usage, readUsage(chunk));
   noteExtras(reading.extras, chunk);
   const choice = listOf(chunk.choices).map(objectOf).find((one) => one && (numberOrNull(one.index) ?? 0) === 0);
@@ -102,7 +102,7 @@ function readChoice(reading: Reading, chunk: JsonObject, choice: JsonObject): vo
   const logprobs = objectOf(choice.logprobs);
   if (logprobs) reading.logprobs.push(...readTokenLogprobs(logprobs.content));
   if (delta) readDelta(reading, delta);
-  if (saysSomething(choice.error)) return fail(reading, choice);
+  if (hasValue(choice.error)) return fail(reading, choice);
   if (isFailure(choice.finish_reason)) return fail(reading, { error: { code: choice.finish_reason } });
   if (typeof choice.finish_reason === "string") reading.finishReason = choice.finish_reason;
 }
@@ -132,7 +132,7 @@ function readDelta(reading: Reading, delta: JsonObject): void {
   const legacy = objectOf(delta.function_call);
   const calls = legacy ? [{ index: "function_call", function: legacy }] : listOf(delta.tool_calls);
   for (const call of calls) readCall(reading, objectOf(call) ?? {});
-  const { seal } = callSealOf(delta);
+  const { seal } = callSignatureOf(delta);
   if (seal) sealByMessage(reading, seal);
 }
 
@@ -157,7 +157,7 @@ function readContent(reading: Reading, content: unknown): void {
 }
 
 function readReasoning(reading: Reading, delta: JsonObject): void {
-  const plain = plainThoughtOf(delta);
+  const plain = plainReasoningOf(delta);
   const details = listOf(delta.reasoning_details).map((entry) => objectOf(entry) ?? {});
   const haveText = details.some((detail) => textOf(detail.text) !== "" || textOf(detail.summary) !== "");
   // The plain field repeats the reasoning of the details.
@@ -176,7 +176,7 @@ function detailKeyOf(detail: JsonObject): string {
 function readDetailPart(reading: Reading, part: ReasoningPart, key: string): void {
   const { open } = reading;
   const isRepeated = open?.kind === "reasoning" && open.detail === null && !open.sealed && !part.redacted &&
-    (part.text === "" || part.text === open.reasoning || open.reasoning.endsWith(THOUGHT_BREAK + part.text));
+    (part.text === "" || part.text === open.reasoning || open.reasoning.endsWith(REASONING_SEPARATOR + part.text));
   if (!isRepeated) {
     const isSame = open?.kind === "reasoning" && open.detail === key && !open.sealed;
     if (!isSame) openPart(reading, openingOf(part), key);
@@ -196,7 +196,9 @@ function openingOf(part: ReasoningPart): PartOpening {
 function addReasoning(reading: Reading, reasoning: string, detail: string | null): void {
   const followsSigned = reading.open?.kind === "reasoning" && reading.open.sealed;
   // The break between two reasoning parts does not belong to the second.
-  const text = followsSigned && reasoning.startsWith(THOUGHT_BREAK) ? reasoning.slice(THOUGHT_BREAK.length) : reasoning;
+  const text = followsSigned && reasoning.startsWith(REASONING_SEPARATOR)
+    ? reasoning.slice(REASONING_SEPARATOR.length)
+    : reasoning;
   if (text === "") return;
   if (reading.open?.kind !== "reasoning" || followsSigned) openPart(reading, { kind: "reasoning" }, detail);
   addDelta(reading, text);
@@ -223,15 +225,15 @@ function addDelta(reading: Reading, text: string): void {
   reading.events.push({ type: "part-delta", index: open.index, text, ...tokens });
 }
 
-function sealOpen(reading: Reading, seal: Seal): void {
+function sealOpen(reading: Reading, seal: ReasoningSignature): void {
   reading.open!.sealed = true;
   reading.events.push({ type: "part-seal", index: reading.open!.index, seal });
 }
 
 /** Attaches the signature of a whole message to the open text, or else to the first call without one. */
-function sealByMessage(reading: Reading, seal: Seal): void {
+function sealByMessage(reading: Reading, seal: ReasoningSignature): void {
   if (reading.open?.kind === "text") return sealOpen(reading, seal);
-  const event = sealFirstCall(reading.calls, seal);
+  const event = signFirstCall(reading.calls, seal);
   if (event) reading.events.push(event);
 }
 

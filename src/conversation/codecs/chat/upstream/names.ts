@@ -1,4 +1,4 @@
-import { legalWord, shortHash, withHash } from "../../../legal_word.ts";
+import { sanitizeName, shortHash, withHash } from "../../../sanitized_name.ts";
 import { NO_QUIRKS, type Quirks } from "../../../quirks.ts";
 
 const CALL_ID = /^[\x21-\x7e]{1,40}$/;
@@ -9,7 +9,7 @@ const MAX_CALL_ID_CHARACTERS = 40;
  * Source: Chat Completions reference, "Tools".
  */
 export function wireToolName(name: string): string {
-  return legalWord(name, 64);
+  return sanitizeName(name, 64);
 }
 
 /** A call's id of at most 40 characters. A longer one is cut and ends with a short hash of the whole id. */

@@ -5,8 +5,8 @@ import type { Reply, ReplyPart } from "../../../reply.ts";
 import { readTokenLogprobs, type TokenLogprob } from "../../../logprobs.ts";
 import { readAnnotations, readSources } from "../shared/citations.ts";
 import { listOf, numberOrNull, objectOf, textOf } from "../../../wire_value.ts";
-import { saysSomething } from "../shared/fields.ts";
-import { callSealOf, readArguments, sealedByMessage } from "../shared/read_messages.ts";
+import { hasValue } from "../shared/fields.ts";
+import { callSignatureOf, readArguments, withMessageSignature } from "../shared/read_messages.ts";
 import { readSource, readThinking } from "../shared/read_parts.ts";
 import { readReasoning } from "../shared/reasoning.ts";
 import { isFailure, readStop } from "../shared/stop.ts";
@@ -29,7 +29,7 @@ export function readReply(body: unknown): Reply {
   const choice = objectOf(choices[0]);
   const message = objectOf(choice?.message) ?? objectOf(choice?.delta);
   if (!reply || !choice || !message) throw new TypeError("Cannot read the reply: expected choices with a message");
-  if (saysSomething(choice.error) || isFailure(choice.finish_reason)) {
+  if (hasValue(choice.error) || isFailure(choice.finish_reason)) {
     throw new TypeError("Cannot read the reply: its choice reports a failure");
   }
   const beyond = new Set<string>();
@@ -38,7 +38,7 @@ export function readReply(body: unknown): Reply {
   if (choices.length > 1) beyond.add("choices[1]");
   const logprobs = objectOf(choice.logprobs);
   if (listOf(logprobs?.refusal).length > 0) beyond.add("choices[0].logprobs.refusal");
-  if (saysSomething(reply.moderation)) beyond.add("moderation");
+  if (hasValue(reply.moderation)) beyond.add("moderation");
   return {
     id: textOf(reply.id),
     model: textOf(reply.model),
@@ -75,9 +75,9 @@ function readMessageParts(message: JsonObject, replyId: string, beyond: Set<stri
     else beyond.add(`message.tool_calls.${textOf(fields.type)}`);
   });
   for (const name of Object.keys(message)) {
-    if (!KNOWN_FIELDS.has(name) && saysSomething(message[name])) beyond.add(`message.${name}`);
+    if (!KNOWN_FIELDS.has(name) && hasValue(message[name])) beyond.add(`message.${name}`);
   }
-  return sealedByMessage(parts, message);
+  return withMessageSignature(parts, message);
 }
 
 /** Reads text, or one vendor's list of `text` and `thinking` parts. */
@@ -119,18 +119,18 @@ function readCall(fields: JsonObject, callId: string): ToolCallPart | null {
   const tool = textOf(called?.name);
   if (!called || tool === "") return null;
   const input = custom ? textOf(called.input) : readArguments(called.arguments);
-  return { kind: "tool_call", callId, tool, input, ...(custom && { custom }), ...callSealOf(fields) };
+  return { kind: "tool_call", callId, tool, input, ...(custom && { custom }), ...callSignatureOf(fields) };
 }
 
 function callIdOf(fields: JsonObject, replyId: string, k: number, taken: Set<string>): string {
   const id = textOf(fields.id);
-  const callId = id !== "" && !taken.has(id) ? id : madeCallId(replyId, k);
+  const callId = id !== "" && !taken.has(id) ? id : newCallId(replyId, k);
   taken.add(callId);
   return callId;
 }
 
 /** An id for a call without an id or with a repeated one; the same whenever the same reply is read. */
-export function madeCallId(replyId: string, k: number): string {
+export function newCallId(replyId: string, k: number): string {
   return `call_${createHash("sha256").update(`${replyId}/${k}`).digest("base64url").slice(0, 24)}`;
 }
 

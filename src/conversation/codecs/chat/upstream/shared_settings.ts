@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation } from "../../../conversation.ts";
 import { writeDefaultSettings } from "../../../default_settings.ts";
-import { writtenTier } from "../../../service_tier.ts";
-import { TIER_WORDS } from "./tier_words.ts";
+import { writeTier } from "../../../service_tier.ts";
+import { TIER_NAMES } from "./tier_names.ts";
 import type { Writing } from "./writing.ts";
 
 /**
@@ -15,7 +15,7 @@ export function writeSharedSettings(conversation: Conversation, isReasoning: boo
   const { serviceTier, logprobs } = conversation;
   if (logprobs !== undefined && isReasoning) losses.add("logprobs");
   return {
-    ...writtenTier(serviceTier, "service_tier", quirks.has("no_service_tier") ? {} : TIER_WORDS, losses),
+    ...writeTier(serviceTier, "service_tier", quirks.has("no_service_tier") ? {} : TIER_NAMES, losses),
     ...writeDefaultSettings(conversation, !quirks.has("no_metadata"), losses),
     ...(logprobs === undefined || isReasoning ? {} : {
       logprobs: true,

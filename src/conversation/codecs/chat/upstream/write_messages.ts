@@ -3,9 +3,9 @@ import type { Conversation, TextPart, ToolCallPart, Turn } from "../../../conver
 import { NO_RESULT, orphanAsText, pairsOf } from "../../../pairing.ts";
 import type { PairedCall, Pairs } from "../../../pairing.ts";
 import { wireCallId } from "./names.ts";
-import { ownSeal, toolLoopStart, writeReasoning } from "./write_reasoning.ts";
+import { ownSignature, toolLoopStart, writeReasoning } from "./write_reasoning.ts";
 import { writeContent, writePart } from "./write_parts.ts";
-import type { SayablePart } from "./write_parts.ts";
+import type { UserPart } from "./write_parts.ts";
 import { toolNameFor } from "./writing.ts";
 import type { Writing } from "./writing.ts";
 
@@ -80,7 +80,7 @@ function flushPending(messages: Messages): void {
   messages.pendingParts = [];
 }
 
-function isUserPart(part: Turn["parts"][number]): part is SayablePart {
+function isUserPart(part: Turn["parts"][number]): part is UserPart {
   return part.kind !== "tool_call" && part.kind !== "tool_result" && part.kind !== "reasoning" &&
     part.kind !== "web_search";
 }
@@ -112,7 +112,7 @@ function writeTexts(turn: Turn, writing: Writing): { text: unknown; refusal: str
   const texts = turn.parts.filter((part) => part.kind === "text" || (isText && part.kind === "refusal"));
   const refusals = turn.parts.filter((part) => part.kind === "refusal");
   return {
-    text: texts.length > 0 ? writeContent(texts.map((part) => writePart(part as SayablePart, writing)), writing) : null,
+    text: texts.length > 0 ? writeContent(texts.map((part) => writePart(part as UserPart, writing)), writing) : null,
     refusal: isText ? "" : refusals.map((part) => part.text).join(""),
   };
 }
@@ -122,14 +122,14 @@ function addOwnMedia(messages: Messages, turn: Turn): void {
   const media = turn.parts.filter((part) => isUserPart(part) && part.kind !== "text" && part.kind !== "refusal");
   if (media.length === 0) return;
   messages.writing.losses.add("image");
-  const written = media.map((part) => writePart(part as SayablePart, messages.writing));
+  const written = media.map((part) => writePart(part as UserPart, messages.writing));
   messages.pendingParts.push({ type: "text", text: "From your previous answer:" }, ...written);
 }
 
 function writeCall(call: ToolCallPart, { id }: PairedCall, writing: Writing): JsonObject {
   const name = toolNameFor(writing, call.tool);
   if (call.cache) writing.losses.add("cache_control");
-  const seal = call.seal && ownSeal(call.seal, writing);
+  const seal = call.seal && ownSignature(call.seal, writing);
   const signature = seal ? { extra_content: { google: { thought_signature: seal.value } } } : {};
   if (call.custom && !writing.target.quirks.has("no_custom_tools")) {
     return { id, type: "custom", custom: { name, input: call.input }, ...signature };

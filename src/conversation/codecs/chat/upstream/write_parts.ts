@@ -9,7 +9,7 @@ import type { Writing } from "./writing.ts";
 const TEXT_BREAK = "\n\n";
 
 /** A part that a user message can contain. */
-export type SayablePart = Part & { readonly kind: "text" | "image" | "file" | "audio" | "video" | "refusal" };
+export type UserPart = Part & { readonly kind: "text" | "image" | "file" | "audio" | "video" | "refusal" };
 
 /**
  * Writes one part of a user message.
@@ -17,7 +17,7 @@ export type SayablePart = Part & { readonly kind: "text" | "image" | "file" | "a
  * @throws {GatewayError} `invalid_request` for media that the vendor does not support, because the request would change
  * its meaning without them.
  */
-export function writePart(part: SayablePart, writing: Writing): JsonObject {
+export function writePart(part: UserPart, writing: Writing): JsonObject {
   switch (part.kind) {
     case "text":
     case "refusal":

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Part, ReasoningPart, Turn } from "../../../conversation.ts";
-import type { Seal } from "../../../seal.ts";
-import { THOUGHT_BREAK, writeOwnDetail } from "../shared/reasoning.ts";
+import type { ReasoningSignature } from "../../../reasoning_signature.ts";
+import { REASONING_SEPARATOR, writeOwnDetail } from "../shared/reasoning.ts";
 import type { Writing } from "./writing.ts";
 
 /** Index of the first turn after the last user message: from there on, only the model and tools take turns. */
@@ -19,12 +19,12 @@ export function writeReasoning(parts: readonly Part[], inToolLoop: boolean, writ
   const plain: string[] = [];
   for (const part of parts) {
     if (part.kind !== "reasoning") continue;
-    const seal = part.seal && ownSeal(part.seal, writing);
+    const seal = part.seal && ownSignature(part.seal, writing);
     if (seal) details.push(writeOwnDetail({ ...part, seal }, details.length));
     else addPlain(part, plain, inToolLoop, writing);
   }
   return {
-    ...(plain.length > 0 && { reasoning_content: plain.join(THOUGHT_BREAK) }),
+    ...(plain.length > 0 && { reasoning_content: plain.join(REASONING_SEPARATOR) }),
     ...(details.length > 0 && { reasoning_details: details }),
     ...writeTextSeal(parts, writing),
   };
@@ -38,14 +38,14 @@ function addPlain(part: ReasoningPart, plain: string[], inToolLoop: boolean, wri
 
 function writeTextSeal(parts: readonly Part[], writing: Writing): JsonObject {
   for (const part of parts) {
-    const seal = part.kind === "text" && part.seal ? ownSeal(part.seal, writing) : null;
+    const seal = part.kind === "text" && part.seal ? ownSignature(part.seal, writing) : null;
     if (seal) return { extra_content: { google: { thought_signature: seal.value } } };
   }
   return {};
 }
 
 /** The signature if the target vendor issued it in this format; otherwise null, and it is reported as dropped. */
-export function ownSeal(seal: Seal, { target, losses }: Writing): Seal | null {
+export function ownSignature(seal: ReasoningSignature, { target, losses }: Writing): ReasoningSignature | null {
   const isAccepted = seal.issuer === null && target.quirks.has("reasoning_in_history");
   const isOwn = seal.form === "chat" && (seal.issuer === target.provider || isAccepted);
   if (!isOwn) losses.add("reasoning_signature");

@@ -1,5 +1,5 @@
 import type { RequestTarget } from "../../../upstream_format.ts";
-import type { Written } from "../../../written.ts";
+import type { WriteResult } from "../../../write_result.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, TextPart } from "../../../conversation.ts";
 import { listOf, objectOf, textOf } from "../../../wire_value.ts";
@@ -15,7 +15,7 @@ import type { Writing } from "./writing.ts";
  *
  * @throws {GatewayError} `invalid_request` for media that the target does not support.
  */
-export function writeRequest(conversation: Conversation, target: RequestTarget): Written<JsonObject> {
+export function writeRequest(conversation: Conversation, target: RequestTarget): WriteResult<JsonObject> {
   const writing: Writing = { target, losses: new Set(), toolNames: new Map() };
   const overflow: Overflow = new Map();
   const tools = writeTools(conversation, writing, overflow);
@@ -27,7 +27,7 @@ export function writeRequest(conversation: Conversation, target: RequestTarget):
     model: target.model,
     messages,
     ...tools,
-    ...writeSearch(conversation, target.searches === true, writing.losses),
+    ...writeSearch(conversation, target.hasWebSearch === true, writing.losses),
     ...writeOutputFormat(conversation.outputFormat, writing),
     ...writeSettings(conversation, writing),
   };

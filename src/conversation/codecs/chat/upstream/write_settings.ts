@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { RequestTarget } from "../../../upstream_format.ts";
 import type { Conversation, Effort, Sampling } from "../../../conversation.ts";
-import { effortForShare, nearestEffort, THREE_EFFORTS } from "../../../effort.ts";
-import { cutWord, shortHash } from "../../../legal_word.ts";
+import { COMMON_EFFORTS, effortForShare, nearestEffort } from "../../../effort.ts";
+import { shortHash, truncateName } from "../../../sanitized_name.ts";
 import { takesSampling } from "../../../sampling.ts";
 import { writeSharedSettings } from "./shared_settings.ts";
 import type { Writing } from "./writing.ts";
@@ -62,7 +62,7 @@ function writeSampling(sampling: Sampling, effort: Effort | null, { target, loss
   put("frequency_penalty", sampling.frequencyPenalty, 0);
   if (sampling.seed !== null) body[target.quirks.has("random_seed_field") ? "random_seed" : "seed"] = sampling.seed;
   if (sampling.topK !== null) losses.add("top_k");
-  const refusesStops = isRefused && target.facts.reasons === true;
+  const refusesStops = isRefused && target.facts.canReason === true;
   if (sampling.stop.length > MAX_STOP_SEQUENCES || (refusesStops && sampling.stop.length > 0)) losses.add("stop");
   if (!refusesStops && sampling.stop.length > 0) body.stop = sampling.stop.slice(0, MAX_STOP_SEQUENCES);
   return body;
@@ -79,14 +79,14 @@ function writeReasoningSettings(conversation: Conversation, { target, losses }: 
   const { facts, quirks } = target;
   const requested = conversation.reasoning?.effort ?? effortOfBudget(conversation, target.maxOutputTokens);
   if (requested === null) return { effort: null, fields: {} };
-  if (facts.reasons === false) {
+  if (facts.canReason === false) {
     if (requested !== "none") losses.add("reasoning");
     return { effort: null, fields: {} };
   }
   if (requested === "none" && quirks.has("thinking_switch")) {
     return { effort: requested, fields: { thinking: { type: "disabled" } } };
   }
-  const known = facts.efforts ?? (quirks.has("three_efforts") ? THREE_EFFORTS : null);
+  const known = facts.efforts ?? (quirks.has("three_efforts") ? COMMON_EFFORTS : null);
   if (known === null) return { effort: requested, fields: { reasoning_effort: requested } };
   if (requested === "none" && !known.includes("none")) {
     losses.add("reasoning");
@@ -101,7 +101,7 @@ function writeReasoningSettings(conversation: Conversation, { target, losses }: 
 function effortOfBudget({ reasoning, maxOutputTokens }: Conversation, modelLimit: number | null): Effort | null {
   if (!reasoning || reasoning.budgetTokens === null) return null;
   const share = reasoning.budgetTokens / (maxOutputTokens ?? modelLimit ?? DEFAULT_OUTPUT_TOKENS);
-  return effortForShare(share, THREE_EFFORTS);
+  return effortForShare(share, COMMON_EFFORTS);
 }
 
 function writeHints({ user, cacheKey, verbosity }: Conversation, { target, losses }: Writing): JsonObject {
@@ -111,7 +111,7 @@ function writeHints({ user, cacheKey, verbosity }: Conversation, { target, losse
   if (user !== null && quirks.has("no_user_field")) losses.add("user");
   else if (user !== null) body.user = user.length <= MAX_USER_CHARACTERS ? user : `user_${shortHash(user, 16)}`;
   if (cacheKey !== null && quirks.has("no_prompt_cache_key")) losses.add("prompt_cache_key");
-  else if (cacheKey !== null) body.prompt_cache_key = cutWord(cacheKey, MAX_CACHE_KEY_CHARACTERS);
+  else if (cacheKey !== null) body.prompt_cache_key = truncateName(cacheKey, MAX_CACHE_KEY_CHARACTERS);
   if (verbosity !== null && quirks.has("no_verbosity")) losses.add("verbosity");
   else if (verbosity !== null) body.verbosity = verbosity;
   return body;

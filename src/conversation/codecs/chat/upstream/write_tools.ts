@@ -4,7 +4,7 @@ import { CUSTOM_PARAMETERS, customDescription } from "../../../custom_as_functio
 import { objectOf } from "../../../wire_value.ts";
 import { functionSchema, objectSchema } from "../../../object_schema.ts";
 import { isStrictSchema } from "../../../strict_schema.ts";
-import { toolsAmong } from "../../../tools_among.ts";
+import { selectedTools } from "../../../selected_tools.ts";
 import { toolNameFor } from "./writing.ts";
 import type { Writing } from "./writing.ts";
 
@@ -23,7 +23,7 @@ export type Overflow = Map<string, string>;
 export function writeTools(conversation: Conversation, writing: Writing, overflow: Overflow): JsonObject {
   const { toolChoice: choice, parallelToolCalls, tools } = conversation;
   const offered = choice?.kind === "allowed" && writing.target.quirks.has("no_allowed_tools")
-    ? toolsAmong(tools, choice.tools)
+    ? selectedTools(tools, choice.tools)
     : tools;
   if (offered.length === 0) {
     if (choice && choice.kind !== "auto" && choice.kind !== "none") writing.losses.add("tool_choice");
@@ -116,7 +116,7 @@ function writeToolChoice(choice: ToolChoice, tools: readonly Tool[], writing: Wr
     }
     case "allowed": {
       if (writing.target.quirks.has("no_allowed_tools")) return choice.mode;
-      const allowed = toolsAmong(tools, choice.tools).map((tool) => writeNamed(tool, writing));
+      const allowed = selectedTools(tools, choice.tools).map((tool) => writeNamed(tool, writing));
       return { type: "allowed_tools", allowed_tools: { mode: choice.mode, tools: allowed } };
     }
   }

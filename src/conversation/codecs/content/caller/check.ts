@@ -1,7 +1,7 @@
 import { invalidField } from "../../../../lib/gateway_error.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import { checkSettings } from "./check_settings.ts";
-import { refuseDoubleSpellings } from "./double_spellings.ts";
+import { rejectDoubleSpellings } from "./double_spellings.ts";
 import { isAbsent, isObject } from "../../../wire_value.ts";
 import { field, listIn, spellingOf } from "../shared/fields.ts";
 
@@ -19,7 +19,7 @@ interface Calls {
  */
 export function checkRequest(body: JsonObject): void {
   if (!isObject(body)) throw invalidField("body", "expected an object");
-  refuseDoubleSpellings(body);
+  rejectDoubleSpellings(body);
   if (body.stream !== undefined && typeof body.stream !== "boolean") throw invalidField("stream", "expected a boolean");
   const cached = field(body, "cachedContent");
   if (cached !== undefined && typeof cached !== "string") {

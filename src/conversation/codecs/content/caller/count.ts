@@ -3,7 +3,7 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation } from "../../../conversation.ts";
 import { isObject } from "../../../wire_value.ts";
 import { checkRequest } from "./check.ts";
-import { refuseDoubleSpellings } from "./double_spellings.ts";
+import { rejectDoubleSpellings } from "./double_spellings.ts";
 import { field, spellingOf } from "../shared/fields.ts";
 import { readRequest } from "./read_request.ts";
 
@@ -14,7 +14,7 @@ import { readRequest } from "./read_request.ts";
  * @throws {GatewayError} `invalid_request`, naming the field.
  */
 export function readCountRequest(body: JsonObject): Conversation {
-  refuseDoubleSpellings(body);
+  rejectDoubleSpellings(body);
   const inner = field(body, "generateContentRequest");
   if (inner === undefined) return readCheckedRequest(body);
   if (!isObject(inner)) throw invalidField(spellingOf(body, "generateContentRequest"), "expected an object");

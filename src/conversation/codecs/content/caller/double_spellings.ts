@@ -11,7 +11,7 @@ import { grammar } from "./grammar.ts";
  *
  * @throws {GatewayError} `invalid_request`, naming the second of the two.
  */
-export function refuseDoubleSpellings(body: JsonObject): void {
+export function rejectDoubleSpellings(body: JsonObject): void {
   walkRequest(grammar, body, (member) => {
     const { key, name, owner } = member;
     if (key !== name && Object.hasOwn(owner, name)) {

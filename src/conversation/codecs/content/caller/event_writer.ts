@@ -4,7 +4,7 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Citation, ImagePart } from "../../../conversation.ts";
 import type { PartOpening, ReplyEvent } from "../../../events.ts";
 import type { Stop } from "../../../reply.ts";
-import type { Seal } from "../../../seal.ts";
+import type { ReasoningSignature } from "../../../reasoning_signature.ts";
 import { failureOf } from "../../../stream_failure.ts";
 import type { Usage } from "../../../usage.ts";
 import type { WebSearchPart } from "../../../web_search.ts";
@@ -14,7 +14,7 @@ import { writeLogprobs } from "../shared/logprobs.ts";
 import { writeGrounding } from "../shared/citations.ts";
 import { failureFrame } from "./error.ts";
 import { writeReplyImage } from "../shared/parts.ts";
-import { writeReplySeal } from "../shared/seals.ts";
+import { writeReplySignature } from "../shared/signatures.ts";
 import { finishReasonOf, promptFeedbackOf, wasCutOff } from "../shared/stop.ts";
 import { writeUsage } from "../shared/usage.ts";
 
@@ -25,7 +25,7 @@ interface OutgoingPart {
   bufferedText: string;
   /** The whole text so far, for offsets. */
   text: string;
-  seal: Seal | null;
+  seal: ReasoningSignature | null;
   citations: readonly Citation[];
   /** Tokens of the text not written yet. */
   logprobs: TokenLogprob[];
@@ -142,7 +142,7 @@ function flushPart(part: OutgoingPart, isFinal: boolean): Flushed {
   part.bufferedText = "";
   if (done && part.seal !== null) {
     const isRedacted = opening.kind === "reasoning" && opening.redacted === true;
-    parts.push({ text: "", ...thoughtField, thoughtSignature: writeReplySeal(part.seal, isRedacted) });
+    parts.push({ text: "", ...thoughtField, thoughtSignature: writeReplySignature(part.seal, isRedacted) });
   }
   return { parts, done };
 }
@@ -160,10 +160,10 @@ function flushCall(part: OutgoingPart, stop: Stop | null): Flushed {
 
 /** Writes a call in a reply. */
 export function writeReplyCall(
-  call: { callId: string; tool: string; input: string; custom?: boolean; seal?: Seal | null },
+  call: { callId: string; tool: string; input: string; custom?: boolean; seal?: ReasoningSignature | null },
 ): JsonObject {
   const functionCall = { id: call.callId, name: call.tool, args: argumentsOf(call) };
-  return call.seal ? { functionCall, thoughtSignature: writeReplySeal(call.seal, false) } : { functionCall };
+  return call.seal ? { functionCall, thoughtSignature: writeReplySignature(call.seal, false) } : { functionCall };
 }
 
 function finish(progress: Progress, stop: Stop, usage: Usage | null): Frame[] {

@@ -21,11 +21,11 @@ const NAMES: Readonly<Record<string, string>> = {
 
 /** The meaning of members of a content request, in either spelling. */
 export const grammar: RequestGrammar = {
-  namesAreExact: true,
-  namesPrompts: false,
+  hasExactNames: true,
+  hasStoredPrompts: false,
   cacheFields: ["cachedContent", "cached_content"],
   inputField: "contents",
-  isCallersOwn: (_, name) => name === "args" || name === "response",
+  isCallerData: (_, name) => name === "args" || name === "response",
   ownReferences: () => [],
   isThreaded: () => false,
   hostedToolNames: (tool) =>

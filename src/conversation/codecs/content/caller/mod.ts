@@ -1,13 +1,13 @@
-import { firstSaid } from "../../../cache_conflict.ts";
+import { firstSetField } from "../../../cache_conflict.ts";
 import type { CallerFormat } from "../../../caller_format.ts";
 import { writeError } from "./error.ts";
 import { largestLimit } from "../../../requested_limit.ts";
-import { sentNames } from "../../../sent_names.ts";
+import { droppedFieldNames } from "../../../dropped_field_names.ts";
 import { checkRequest } from "./check.ts";
 import { eventWriter } from "./event_writer.ts";
 import { grammar } from "./grammar.ts";
-import { lowerLimit } from "./lower_limit.ts";
-import { LOSS_PATHS } from "./loss_paths.ts";
+import { clampLimit } from "./clamp_limit.ts";
+import { DROPPED_FIELD_PATHS } from "./dropped_field_paths.ts";
 import { readRequest } from "./read_request.ts";
 import { writeReply } from "./write_reply.ts";
 
@@ -30,7 +30,7 @@ const LIMIT_FIELDS = ["generationConfig", "generation_config"].flatMap((config) 
 export const caller: CallerFormat = {
   name: "content",
   author: "google",
-  replyNames: {
+  replyFieldNames: {
     temperature: "generationConfig.temperature",
     top_p: "generationConfig.topP",
     top_k: "generationConfig.topK",
@@ -57,7 +57,7 @@ export const caller: CallerFormat = {
     reasoning_signature: "contents.parts.thoughtSignature",
     citations: "candidates.groundingMetadata",
   },
-  droppedFields: (body, losses) => sentNames(body, losses, LOSS_PATHS, true),
+  droppedFields: (body, losses) => droppedFieldNames(body, losses, DROPPED_FIELD_PATHS, true),
   check: checkRequest,
   read: readRequest,
   writeReply,
@@ -66,11 +66,11 @@ export const caller: CallerFormat = {
   heartbeat: null,
   wantsUsage: () => true,
   requestedLimit: (body) => largestLimit(body, LIMIT_FIELDS),
-  lowerLimit,
-  limitHoldsReasoning: false,
+  clampLimit: clampLimit,
+  limitIncludesReasoning: false,
   tierFields: ["serviceTier", "service_tier"],
   servesImageModels: true,
-  cacheConflict: (body) => firstSaid(body, CACHED_SETTINGS),
-  memory: { seals: "none", items: false },
+  cacheConflict: (body) => firstSetField(body, CACHED_SETTINGS),
+  replay: { seals: "none", items: false },
   grammar,
 };

@@ -1,7 +1,7 @@
 import { invalidField } from "../../../../lib/gateway_error.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, TextPart } from "../../../conversation.ts";
-import { offeredSearch } from "../../../offered_search.ts";
+import { webSearchField } from "../../../offered_search.ts";
 import { isObject, textOrNull } from "../../../wire_value.ts";
 import { tierField } from "../../../service_tier.ts";
 import { unreadFields } from "../../../unread_fields.ts";
@@ -38,7 +38,7 @@ export function readRequest(body: JsonObject): Conversation {
     instructions: readInstructions(body),
     turns,
     tools: readTools(body.tools, beyond),
-    ...offeredSearch(readSearch(body.tools)),
+    ...webSearchField(readSearch(body.tools)),
     toolChoice: readToolChoice(field(body, "toolConfig"), beyond),
     parallelToolCalls: null,
     outputFormat,

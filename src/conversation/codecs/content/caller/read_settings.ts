@@ -1,7 +1,7 @@
 import { invalidField } from "../../../../lib/gateway_error.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Effort, OutputFormat, ReasoningRequest, Sampling } from "../../../conversation.ts";
-import { UNNAMED_FORMATS } from "../../../format_name.ts";
+import { DEFAULT_OUTPUT_NAMES } from "../../../output_format_name.ts";
 import { isObject, numberOrNull, textOrNull } from "../../../wire_value.ts";
 import { field, objectsIn, spellingOf } from "../shared/fields.ts";
 import { detailOf } from "./read_turns.ts";
@@ -112,7 +112,7 @@ function readResponseFormat(config: JsonObject, path: string, beyond: Set<string
 }
 
 function formatOf(schema: JsonObject): OutputFormat {
-  return { kind: "json_schema", name: UNNAMED_FORMATS.content, description: null, schema, strict: null };
+  return { kind: "json_schema", name: DEFAULT_OUTPUT_NAMES.content, description: null, schema, strict: null };
 }
 
 const LEVELS: Readonly<Record<string, Effort>> = { MINIMAL: "minimal", LOW: "low", MEDIUM: "medium", HIGH: "high" };

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { JsonSchema, Tool, ToolChoice } from "../../../conversation.ts";
 import { isObject, textOrNull } from "../../../wire_value.ts";
-import { field, fieldsBeyond, objectsIn } from "../shared/fields.ts";
+import { field, objectsIn, otherFields } from "../shared/fields.ts";
 import { jsonSchemaOf } from "../shared/schema.ts";
 
 const KNOWN_IN_DECLARATION = new Set(["name", "description", "parameters", "parametersJsonSchema"]);
@@ -17,9 +17,9 @@ const READ_KEYS = new Set(["functionDeclarations", "googleSearch"]);
 export function readTools(tools: unknown, beyond: Set<string>): Tool[] {
   const read: Tool[] = [];
   for (const tool of objectsIn(tools)) {
-    for (const key of fieldsBeyond(tool, READ_KEYS)) beyond.add(`tools.${key}`);
+    for (const key of otherFields(tool, READ_KEYS)) beyond.add(`tools.${key}`);
     for (const declaration of objectsIn(field(tool, "functionDeclarations"))) {
-      for (const key of fieldsBeyond(declaration, KNOWN_IN_DECLARATION)) {
+      for (const key of otherFields(declaration, KNOWN_IN_DECLARATION)) {
         beyond.add(`tools.functionDeclarations.${key}`);
       }
       read.push({

@@ -1,13 +1,13 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { ImagePart, Part, ReasoningPart, TextPart, Turn } from "../../../conversation.ts";
 import { inputOf } from "../../../call_input.ts";
-import { madeCallId } from "../shared/calls.ts";
-import type { Seal } from "../../../seal.ts";
+import { newCallId } from "../shared/calls.ts";
+import type { ReasoningSignature } from "../../../reasoning_signature.ts";
 import { isObject, textOrNull } from "../../../wire_value.ts";
 import { field, objectsIn, spellingOf } from "../shared/fields.ts";
 import { readMedia } from "../shared/parts.ts";
-import { readPartSeal, reasoningOf } from "../shared/seals.ts";
-import { readAnswer } from "../shared/tool_results.ts";
+import { readPartSignature, reasoningOf } from "../shared/signatures.ts";
+import { readResult } from "../shared/tool_results.ts";
 
 /** A call without a response so far. */
 interface OpenCall {
@@ -89,12 +89,12 @@ function readPart(walk: Walk, part: JsonObject, role: "user" | "assistant", at: 
   const media = readMedia(part);
   if (media === null) return;
   if (media.kind !== "file") reportDisplayName(walk, part);
-  if (readPartSeal(part) !== null) walk.beyond.add(`contents.parts.${spellingOf(part, "thoughtSignature")}`);
+  if (readPartSignature(part) !== null) walk.beyond.add(`contents.parts.${spellingOf(part, "thoughtSignature")}`);
   push(walk, role, media.kind === "image" ? withDetail(walk, part, media) : media);
 }
 
 function readText(walk: Walk, part: JsonObject, text: string, role: "user" | "assistant"): void {
-  const seal = readPartSeal(part);
+  const seal = readPartSignature(part);
   if (part.thought === true) {
     const reasoning = reasoningOf(text, seal);
     if (text === "" && seal !== null && reasoning.redacted !== true && signLast(walk, "reasoning", seal)) return;
@@ -110,7 +110,7 @@ function readText(walk: Walk, part: JsonObject, text: string, role: "user" | "as
 }
 
 /** Attaches a signature to the last part: the vendor streams it in an empty part, which clients send back. */
-function signLast(walk: Walk, kind: "text" | "reasoning", seal: Seal): boolean {
+function signLast(walk: Walk, kind: "text" | "reasoning", seal: ReasoningSignature): boolean {
   const turn = walk.turns.at(-1);
   const last = turn?.parts.at(-1);
   if (turn?.role !== "assistant" || last?.kind !== kind || last.seal !== undefined) return false;
@@ -122,8 +122,8 @@ function signLast(walk: Walk, kind: "text" | "reasoning", seal: Seal): boolean {
 function readCall(walk: Walk, part: JsonObject, call: JsonObject, at: string): void {
   const tool = textOrNull(call.name) ?? "";
   const wireId = textOrNull(call.id);
-  const callId = wireId === null || walk.callIds.has(wireId) ? madeCallId(`${at}.${tool}`) : wireId;
-  const seal = readPartSeal(part);
+  const callId = wireId === null || walk.callIds.has(wireId) ? newCallId(`${at}.${tool}`) : wireId;
+  const seal = readPartSignature(part);
   const openCall: OpenCall = { callId, tool, answered: false };
   walk.callIds.add(callId);
   if (wireId !== null) queueFor(walk.byId, wireId).calls.push(openCall);
@@ -139,11 +139,11 @@ function readResponse(walk: Walk, response: JsonObject, at: string): void {
   const call = (wireId === null ? undefined : firstOpen(walk.byId.get(wireId))) ??
     (name === null ? undefined : firstOpen(walk.byTool.get(name))) ?? firstOpen(walk.inOrder);
   if (call) call.answered = true;
-  const { parts, isError, leftOut } = readAnswer(response);
+  const { parts, isError, leftOut } = readResult(response);
   if (leftOut) walk.beyond.add("contents.parts.functionResponse.parts");
   push(walk, "user", {
     kind: "tool_result",
-    callId: call?.callId ?? wireId ?? madeCallId(at),
+    callId: call?.callId ?? wireId ?? newCallId(at),
     tool: call?.tool ?? null,
     parts,
     isError,

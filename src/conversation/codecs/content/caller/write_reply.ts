@@ -1,16 +1,16 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { ReplyContext } from "../../../caller_format.ts";
-import type { Written } from "../../../written.ts";
+import type { WriteResult } from "../../../write_result.ts";
 import type { Reply, ReplyPart } from "../../../reply.ts";
 import { objectIn } from "../../../call_input.ts";
 import { candidateOf, headOf, writeReplyCall } from "./event_writer.ts";
 import { writeReplyImage } from "../shared/parts.ts";
-import { writeReplySeal } from "../shared/seals.ts";
+import { writeReplySignature } from "../shared/signatures.ts";
 import { promptFeedbackOf, wasCutOff } from "../shared/stop.ts";
 import { writeUsage } from "../shared/usage.ts";
 
 /** Writes a whole reply. A call that a limit cut off is left out; a blocked prompt has no candidates. */
-export function writeReply(reply: Reply, context: ReplyContext): Written<JsonObject> {
+export function writeReply(reply: Reply, context: ReplyContext): WriteResult<JsonObject> {
   const losses = new Set<string>();
   const parts = reply.parts.flatMap((part) => writePart(part, reply, losses));
   const texts = reply.parts.filter((part) => part.kind === "text" || part.kind === "refusal");
@@ -24,14 +24,14 @@ export function writeReply(reply: Reply, context: ReplyContext): Written<JsonObj
 function writePart(part: ReplyPart, { stop }: Reply, losses: Set<string>): JsonObject[] {
   switch (part.kind) {
     case "text": {
-      const signature = part.seal ? { thoughtSignature: writeReplySeal(part.seal, false) } : {};
+      const signature = part.seal ? { thoughtSignature: writeReplySignature(part.seal, false) } : {};
       return part.text === "" && !part.seal ? [] : [{ text: part.text, ...signature }];
     }
     case "refusal":
       losses.add("refusal");
       return part.text === "" ? [] : [{ text: part.text }];
     case "reasoning": {
-      const signature = part.seal ? { thoughtSignature: writeReplySeal(part.seal, part.redacted === true) } : {};
+      const signature = part.seal ? { thoughtSignature: writeReplySignature(part.seal, part.redacted === true) } : {};
       return part.text === "" && !part.seal ? [] : [{ text: part.text, thought: true, ...signature }];
     }
     case "image":

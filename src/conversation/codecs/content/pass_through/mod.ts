@@ -1,9 +1,9 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import { spliceJson } from "../../../../lib/json.ts";
-import { withEdits } from "../../../foreign_seals.ts";
+import { withEdits } from "../../../body_edits.ts";
 import type { PassThrough } from "../../../pass_through.ts";
 import { isObject, objectOf } from "../../../wire_value.ts";
-import { sealEditsOf } from "./seals.ts";
+import { signatureEditsOf } from "./signatures.ts";
 import { watcher } from "./watcher.ts";
 
 /** The two spellings of `generationConfig`. */
@@ -13,7 +13,7 @@ const CONFIGS = ["generationConfig", "generation_config"] as const;
 export const passThrough: PassThrough = {
   prepare(request) {
     const { body, changed, outputLimit, cachedContent } = request;
-    const { bytes, scan, losses } = withEdits(request, sealEditsOf(request));
+    const { bytes, scan, losses } = withEdits(request, signatureEditsOf(request));
     const set: Record<string, unknown> = outputLimit === null ? { ...changed } : limitMember(body, outputLimit);
     if (cachedContent === null) return { body: spliceJson(bytes, scan, { set, remove: ["extra_body"] }), losses };
     set.cachedContent = cachedContent;

@@ -26,8 +26,8 @@ export function watcher(): StreamWatcher {
   }
   return {
     // Quotes within JSON strings are escaped, so these match only keys.
-    concerns: (text) => text.includes('TokenCount"') || PARSED_AT_ONCE.test(text),
-    follow(data) {
+    isRelevant: (text) => text.includes('TokenCount"') || PARSED_AT_ONCE.test(text),
+    observe(data) {
       if (!PARSED_AT_ONCE.test(data)) {
         if (unparsed === null || !COUNTS_NOTHING.test(data)) unparsed = data;
         return;
@@ -39,7 +39,7 @@ export function watcher(): StreamWatcher {
       isEnded ||= isEnd(body);
     },
     usage,
-    ended: () => isEnded,
+    isComplete: () => isEnded,
     // The last chunk has usage; if the chunk with the finish reason has none, another chunk follows.
     isFinal: () => isEnded && usage() !== null,
     isHidden: () => false,

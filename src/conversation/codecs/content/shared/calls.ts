@@ -1,16 +1,16 @@
-import { shortHash, withHash } from "../../../legal_word.ts";
+import { shortHash, withHash } from "../../../sanitized_name.ts";
 import { randomBase62 } from "../../../../lib/ids.ts";
 
 /** Maximum length of a tool name for all models of the vendor. */
 const MAX_NAME_CHARACTERS = 64;
 
 /** The id of a call without one: `call_` and 24 characters, the same for the same seed. */
-export function madeCallId(seed: string): string {
+export function newCallId(seed: string): string {
   return `call_${shortHash(seed, 24)}`;
 }
 
 /** The id of a reply without one. Random, because nothing in such a reply identifies it. */
-export function madeReplyId(): string {
+export function newReplyId(): string {
   return `gen_${randomBase62(24)}`;
 }
 

@@ -63,7 +63,7 @@ export function spellingOf(object: JsonObject, name: FieldName): string {
 }
 
 /** The fields of an object that are not null and not in `known` (camelCase), in the caller's spelling. */
-export function fieldsBeyond(object: JsonObject, known: ReadonlySet<string>): string[] {
+export function otherFields(object: JsonObject, known: ReadonlySet<string>): string[] {
   return Object.keys(object).filter((key) => object[key] !== null && !known.has(CAMEL_CASE.get(key) ?? key));
 }
 

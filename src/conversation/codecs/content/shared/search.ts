@@ -4,7 +4,7 @@ import type { Conversation } from "../../../conversation.ts";
 import { searchToWrite } from "../../../offered_search.ts";
 import { NO_SEARCH_SETTINGS, type SearchOrigin, type WebSearch, type WebSearchPart } from "../../../web_search.ts";
 import { isObject, listOf, textOf } from "../../../wire_value.ts";
-import { field, fieldsBeyond, objectsIn } from "./fields.ts";
+import { field, objectsIn, otherFields } from "./fields.ts";
 
 const NAME = "tools.googleSearch";
 
@@ -21,7 +21,7 @@ export function readSearch(tools: unknown): WebSearch | null {
     isForced: false,
     names: {},
     sent: { form: "content", tool: search },
-    beyond: fieldsBeyond(search, new Set()).map((key) => `${NAME}.${key}`),
+    beyond: otherFields(search, new Set()).map((key) => `${NAME}.${key}`),
   };
 }
 
@@ -31,7 +31,7 @@ export interface WrittenSearch {
   /** False where the model does not accept functions beside its web search, so that they are left out. */
   readonly keepsFunctions: boolean;
   /** True where calls of the search must be returned, without which newer models reject functions beside it. */
-  readonly tellsCalls: boolean;
+  readonly returnsCalls: boolean;
 }
 
 /**
@@ -46,7 +46,7 @@ export function writeSearch(
   target: RequestTarget,
   losses: Set<string>,
 ): WrittenSearch | null {
-  const search = searchToWrite(conversation, target.searches === true, { form: "content", takes: [] }, losses);
+  const search = searchToWrite(conversation, target.hasWebSearch === true, { form: "content", takes: [] }, losses);
   if (search === null) return null;
   const canCombine = generationOf(target.model) >= 3 && !target.quirks.has("no_tool_combination");
   const hasFunctions = conversation.tools.length > 0;
@@ -60,12 +60,12 @@ export function writeSearch(
   return {
     tool: { googleSearch: tool },
     keepsFunctions: canCombine,
-    tellsCalls: canCombine && hasFunctions,
+    returnsCalls: canCombine && hasFunctions,
   };
 }
 
 /** Whether a model has web search. Models before the second generation have an older one, which is not supported. */
-export function searchesByName(model: string): boolean {
+export function hasWebSearch(model: string): boolean {
   return generationOf(model) >= 2;
 }
 
@@ -99,7 +99,7 @@ export function readGrounding(
     .filter(({ url }) => url !== "");
   const queries = textsIn(grounding.webSearchQueries).filter((query) => !told.has(query));
   if (queries.length === 0) return null;
-  return { kind: "web_search", callId, queries, results, failure: null, isToldLast: true, origin: ORIGIN };
+  return { kind: "web_search", callId, queries, results, failure: null, isReportedLast: true, origin: ORIGIN };
 }
 
 function textsIn(value: unknown): string[] {

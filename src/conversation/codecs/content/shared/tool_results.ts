@@ -12,14 +12,14 @@ const OUTPUT = "output";
 const WRAPPERS: ReadonlySet<string> = new Set([OUTPUT, "result", "error"]);
 
 /** A `functionResponse` that was read: its result as text, its media, and whether media were left out. */
-export interface ReadAnswer {
+export interface ReadResult {
   readonly parts: ToolResultPart["parts"];
   readonly isError: boolean;
   readonly leftOut: boolean;
 }
 
 /** Reads a `functionResponse`. An object that is not a wrapper becomes compact JSON text. */
-export function readAnswer(functionResponse: JsonObject): ReadAnswer {
+export function readResult(functionResponse: JsonObject): ReadResult {
   const response = isObject(functionResponse.response) ? functionResponse.response : {};
   const keys = Object.keys(response);
   const wrapper = keys.length === 1 && WRAPPERS.has(keys[0]!) ? keys[0]! : null;
@@ -39,7 +39,7 @@ function textOf(value: unknown): string {
 }
 
 /** A result in this format, and the media that follow it as separate parts. */
-export interface WrittenAnswer {
+export interface WrittenResult {
   readonly response: JsonObject;
   /** Media within the `functionResponse`, for models that support that. */
   readonly inside: readonly JsonObject[];
@@ -54,7 +54,7 @@ export interface WrittenAnswer {
  * text refers to them.
  * @throws {GatewayError} `invalid_request` for media by URL that were not fetched.
  */
-export function writeAnswer(result: ToolResultPart, takesMedia: boolean): WrittenAnswer {
+export function writeResult(result: ToolResultPart, takesMedia: boolean): WrittenResult {
   const texts: string[] = [];
   const media: JsonObject[] = [];
   for (const part of result.parts) {

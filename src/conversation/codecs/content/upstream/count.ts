@@ -1,5 +1,5 @@
 import type { RequestTarget } from "../../../upstream_format.ts";
-import type { Written } from "../../../written.ts";
+import type { WriteResult } from "../../../write_result.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation } from "../../../conversation.ts";
 import { readCounter } from "../../../usage.ts";
@@ -12,7 +12,7 @@ import { writeRequest } from "./write_request.ts";
  *
  * @throws {GatewayError} As `writeRequest`.
  */
-export function writeCountRequest(conversation: Conversation, target: RequestTarget): Written<JsonObject> {
+export function writeCountRequest(conversation: Conversation, target: RequestTarget): WriteResult<JsonObject> {
   const { body, losses } = writeRequest(conversation, target);
   const model = /^(models|tunedModels|publishers|projects)\//.test(target.model)
     ? target.model

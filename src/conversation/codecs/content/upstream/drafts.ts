@@ -2,14 +2,14 @@ import type { Part, ToolCallPart, Turn } from "../../../conversation.ts";
 import { orphanAsText, type PairedCall, type Pairs, pairsOf } from "../../../pairing.ts";
 
 /** A call with its result. */
-export interface Answer extends PairedCall {
+export interface CallResponse extends PairedCall {
   readonly call: ToolCallPart;
 }
 
 /** A content to be written. A user content starts with the responses to all calls of the previous content, in order. */
 export interface Draft {
   readonly role: "user" | "assistant";
-  readonly answers: Answer[];
+  readonly responses: CallResponse[];
   readonly parts: Part[];
   /** Ids of the calls in `parts`, in order. */
   readonly callIds: string[];
@@ -34,7 +34,7 @@ export function draftsOf(turns: readonly Turn[], losses: Set<string>): Draft[] {
 function draftFor(drafts: Draft[], role: Draft["role"]): Draft {
   const last = drafts.at(-1);
   if (last?.role === role) return last;
-  const draft: Draft = { role, answers: [], parts: [], callIds: [] };
+  const draft: Draft = { role, responses: [], parts: [], callIds: [] };
   drafts.push(draft);
   return draft;
 }
@@ -47,7 +47,7 @@ function addAssistant(drafts: Draft[], parts: readonly Part[], pairs: Pairs): vo
   const draft = draftFor(drafts, "assistant");
   draft.parts.push(...contents);
   draft.callIds.push(...answers.map(({ id }) => id));
-  if (answers.length > 0) draftFor(drafts, "user").answers.push(...answers);
+  if (answers.length > 0) draftFor(drafts, "user").responses.push(...answers);
 }
 
 function addUser(drafts: Draft[], turn: Turn, { orphans }: Pairs, losses: Set<string>): void {

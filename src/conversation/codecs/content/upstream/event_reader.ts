@@ -3,10 +3,10 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Citation } from "../../../conversation.ts";
 import type { ReplyEvent } from "../../../events.ts";
 import { type Stop, stopFor } from "../../../reply.ts";
-import type { Seal } from "../../../seal.ts";
+import type { ReasoningSignature } from "../../../reasoning_signature.ts";
 import { laterReport, type Usage, withAtLeast } from "../../../usage.ts";
 import { inputOf } from "../../../call_input.ts";
-import { madeCallId, madeReplyId } from "../shared/calls.ts";
+import { newCallId, newReplyId } from "../shared/calls.ts";
 import { logprobsField, type TokenLogprob } from "../../../logprobs.ts";
 import { readLogprobsResult } from "../shared/logprobs.ts";
 import { readCitations } from "../shared/citations.ts";
@@ -17,7 +17,7 @@ import { objectsIn } from "../shared/fields.ts";
 import { addPieces, openCall, type PartialCall } from "./partial_arguments.ts";
 import { readMedia } from "../shared/parts.ts";
 import { readGrounding, readToolCall } from "../shared/search.ts";
-import { readReplySeal } from "../shared/seals.ts";
+import { readReplySignature } from "../shared/signatures.ts";
 import { readStop, wasCutOff } from "../shared/stop.ts";
 import { extrasOf, newShown, noteShown, readUsage, type Shown } from "../shared/usage.ts";
 
@@ -115,7 +115,7 @@ function readFailure(progress: Progress, chunk: JsonObject): ReplyEvent[] {
 }
 
 function startOf(progress: Progress, chunk: JsonObject): ReplyEvent {
-  progress.id = textOrNull(chunk.responseId) ?? madeReplyId();
+  progress.id = textOrNull(chunk.responseId) ?? newReplyId();
   const createdMs = Date.parse(textOrNull(chunk.createTime) ?? "");
   return {
     type: "start",
@@ -123,7 +123,7 @@ function startOf(progress: Progress, chunk: JsonObject): ReplyEvent {
     model: textOrNull(chunk.modelVersion) ?? "",
     createdAt: Number.isNaN(createdMs) ? null : Math.floor(createdMs / 1000),
     usage: progress.usage,
-    tellsSearchesLast: true,
+    reportsSearchesLast: true,
   };
 }
 
@@ -150,7 +150,7 @@ function readToolPart(progress: Progress, call: JsonObject, events: ReplyEvent[]
 }
 
 function nextSearchId(progress: Progress): string {
-  return madeCallId(`${progress.id}.search.${progress.searches++}`);
+  return newCallId(`${progress.id}.search.${progress.searches++}`);
 }
 
 function addSearch(progress: Progress, search: WebSearchPart, events: ReplyEvent[]): void {
@@ -159,7 +159,7 @@ function addSearch(progress: Progress, search: WebSearchPart, events: ReplyEvent
 }
 
 function readPart(progress: Progress, part: JsonObject, events: ReplyEvent[]): void {
-  const seal = readReplySeal(part);
+  const seal = readReplySignature(part);
   if (typeof part.text === "string") return readText(progress, part.text, part.thought === true, seal, events);
   if (isObject(part.functionCall)) return readCall(progress, part.functionCall, seal, events);
   if (isObject(part.toolCall)) return readToolPart(progress, part.toolCall, events);
@@ -177,7 +177,13 @@ function readPart(progress: Progress, part: JsonObject, events: ReplyEvent[]): v
   }
 }
 
-function readText(progress: Progress, text: string, isThought: boolean, seal: Seal | null, events: ReplyEvent[]): void {
+function readText(
+  progress: Progress,
+  text: string,
+  isThought: boolean,
+  seal: ReasoningSignature | null,
+  events: ReplyEvent[],
+): void {
   if (text === "" && seal === null) return;
   const kind = isThought ? "reasoning" : "text";
   if (progress.open === null || progress.open.kind !== kind || progress.open.sealed) {
@@ -196,7 +202,7 @@ function readText(progress: Progress, text: string, isThought: boolean, seal: Se
 }
 
 /** Reads a call, which arrives complete or in deltas. */
-function readCall(progress: Progress, call: JsonObject, seal: Seal | null, events: ReplyEvent[]): void {
+function readCall(progress: Progress, call: JsonObject, seal: ReasoningSignature | null, events: ReplyEvent[]): void {
   const name = textOrNull(call.name);
   if (name !== null) {
     closePartial(progress, events);
@@ -213,7 +219,7 @@ function closePartial(progress: Progress, events: ReplyEvent[]): void {
   progress.partial = null;
   closeOpen(progress, events);
   const index = progress.next++;
-  const callId = textOrNull(id) ?? madeCallId(`${progress.id}.${progress.calls}`);
+  const callId = textOrNull(id) ?? newCallId(`${progress.id}.${progress.calls}`);
   progress.calls++;
   events.push({ type: "part-start", index, part: { kind: "tool_call", callId, tool: name } });
   if (seal !== null) events.push({ type: "part-seal", index, seal });

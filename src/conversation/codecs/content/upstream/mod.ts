@@ -1,12 +1,12 @@
-import { hasWordFor } from "../../../service_tier.ts";
+import { isSupportedTier } from "../../../service_tier.ts";
 import { sseStreamReader } from "../../../stream_reader.ts";
 import type { UpstreamFormat } from "../../../upstream_format.ts";
-import { searchesByName } from "../shared/search.ts";
+import { hasWebSearch } from "../shared/search.ts";
 import { readUsage } from "../shared/usage.ts";
 import { readError } from "./error.ts";
 import { eventReader } from "./event_reader.ts";
 import { readReply } from "./read_reply.ts";
-import { TIER_WORDS } from "./tier_words.ts";
+import { TIER_NAMES } from "./tier_names.ts";
 import { writeRequest } from "./write_request.ts";
 
 /**
@@ -17,16 +17,16 @@ export const upstream: UpstreamFormat = {
   name: "content",
   author: "google",
   writeRequest,
-  searches: searchesByName,
+  hasWebSearch: hasWebSearch,
   readReply,
   readUsage,
   readError,
   streamReader: (options) => sseStreamReader(eventReader(), options),
   forwardedHeaders: [],
-  toldHeaders: [],
+  reportedHeaders: [],
   takesAnyFile: true,
   hasStop: true,
   takesAudio: true,
-  carriesTier: (tier) => hasWordFor(tier, TIER_WORDS),
+  supportsTier: (tier) => isSupportedTier(tier, TIER_NAMES),
   cacheHint: () => null,
 };

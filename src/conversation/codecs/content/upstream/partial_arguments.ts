@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Seal } from "../../../seal.ts";
+import type { ReasoningSignature } from "../../../reasoning_signature.ts";
 import { isObject } from "../../../wire_value.ts";
 import { objectsIn } from "../shared/fields.ts";
 
@@ -11,13 +11,13 @@ import { objectsIn } from "../shared/fields.ts";
 export interface PartialCall {
   readonly id: unknown;
   readonly name: string;
-  readonly seal: Seal | null;
+  readonly seal: ReasoningSignature | null;
   /** Has no prototype at any level, so that no path reaches one. */
   readonly args: JsonObject;
 }
 
 /** Starts a call with the arguments of its first chunk, if any. */
-export function openCall(functionCall: JsonObject, name: string, seal: Seal | null): PartialCall {
+export function openCall(functionCall: JsonObject, name: string, seal: ReasoningSignature | null): PartialCall {
   const args: JsonObject = Object.assign(Object.create(null), isObject(functionCall.args) ? functionCall.args : {});
   const call = { id: functionCall.id, name, seal, args };
   addPieces(call, functionCall);

@@ -4,10 +4,10 @@ import type { Conversation, Part, ReasoningPart, TextPart, ToolCallPart } from "
 import { NO_RESULT } from "../../../pairing.ts";
 import { argumentsOf } from "../../../call_input.ts";
 import { wireToolName } from "../shared/calls.ts";
-import { type Answer, type Draft, draftsOf } from "./drafts.ts";
+import { type CallResponse, type Draft, draftsOf } from "./drafts.ts";
 import { writeMedia } from "../shared/parts.ts";
-import { signatureFor, UNVALIDATED_SEAL } from "../shared/seals.ts";
-import { writeAnswer } from "../shared/tool_results.ts";
+import { PLACEHOLDER_SIGNATURE, signatureFor } from "../shared/signatures.ts";
+import { writeResult } from "../shared/tool_results.ts";
 
 /** The target, and the dropped fields. */
 interface Writing {
@@ -45,15 +45,15 @@ function append(contents: JsonObject[], role: string, parts: JsonObject[]): void
 function writeUser(draft: Draft, writing: Writing): JsonObject[] {
   const answers: JsonObject[] = [];
   const after: JsonObject[] = [];
-  for (const answer of draft.answers) answers.push(writeResponse(answer, after, writing));
+  for (const answer of draft.responses) answers.push(writeResponse(answer, after, writing));
   return [...answers, ...after, ...draft.parts.flatMap((part) => writePlain(part, writing))];
 }
 
-function writeResponse({ call, id, result }: Answer, after: JsonObject[], writing: Writing): JsonObject {
+function writeResponse({ call, id, result }: CallResponse, after: JsonObject[], writing: Writing): JsonObject {
   if (result?.cache || result?.parts.some(({ cache }) => cache)) writing.losses.add("cache_control");
   const written = result === null
     ? { response: { error: NO_RESULT }, inside: [], after: [] }
-    : writeAnswer(result, supportsMediaInResults(writing.target));
+    : writeResult(result, supportsMediaInResults(writing.target));
   if (result?.parts.some((part) => part.kind === "text" && part.citations)) writing.losses.add("citations");
   if (result?.parts.some((part) => part.kind === "file" && part.name !== null)) writing.losses.add("file_name");
   if (written.after.length > 0) writing.losses.add("tool_result_image");
@@ -65,7 +65,7 @@ function writeResponse({ call, id, result }: Answer, after: JsonObject[], writin
 }
 
 function supportsMediaInResults({ facts, quirks }: RequestTarget): boolean {
-  return facts.mediaInToolResults === true && !quirks.has("no_media_in_tool_results");
+  return facts.hasMediaInToolResults === true && !quirks.has("no_media_in_tool_results");
 }
 
 function writeModel(draft: Draft, writing: Writing): JsonObject[] {
@@ -101,7 +101,7 @@ function writeCall(call: ToolCallPart, callId: string, isFirst: boolean, writing
   if (call.seal && signature === null) losses.add("reasoning_signature");
   if (signature !== null) return { functionCall, thoughtSignature: signature };
   const needsPlaceholder = isFirst && !target.quirks.has("no_signature_placeholder");
-  return needsPlaceholder ? { functionCall, thoughtSignature: UNVALIDATED_SEAL } : { functionCall };
+  return needsPlaceholder ? { functionCall, thoughtSignature: PLACEHOLDER_SIGNATURE } : { functionCall };
 }
 
 /** Writes reasoning. That of another provider is sent without its signature; redacted reasoning is left out. */

@@ -1,5 +1,5 @@
 import type { RequestTarget } from "../../../upstream_format.ts";
-import type { Written } from "../../../written.ts";
+import type { WriteResult } from "../../../write_result.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation } from "../../../conversation.ts";
 import { wireToolName } from "../shared/calls.ts";
@@ -7,9 +7,9 @@ import { writeSearch } from "../shared/search.ts";
 import { writeToolConfig, writeTools } from "./write_tools.ts";
 import { writeContents } from "./write_contents.ts";
 import { writeDefaultSettings } from "../../../default_settings.ts";
-import { nameLostWords } from "../../../format_name.ts";
-import { writtenTier } from "../../../service_tier.ts";
-import { TIER_WORDS } from "./tier_words.ts";
+import { addDroppedFormatFields } from "../../../output_format_name.ts";
+import { writeTier } from "../../../service_tier.ts";
+import { TIER_NAMES } from "./tier_names.ts";
 import { describedFormat, mustDescribeFormat, writeSettings } from "./write_settings.ts";
 
 /**
@@ -17,7 +17,7 @@ import { describedFormat, mustDescribeFormat, writeSettings } from "./write_sett
  *
  * @throws {GatewayError} `invalid_request` for media by URL that were not fetched; see `needsInlining`.
  */
-export function writeRequest(conversation: Conversation, target: RequestTarget): Written<JsonObject> {
+export function writeRequest(conversation: Conversation, target: RequestTarget): WriteResult<JsonObject> {
   const losses = new Set<string>();
   const body: JsonObject = { contents: writeContents(conversation, target, losses) };
   const instructions = writeInstructions(conversation, target, losses);
@@ -29,10 +29,10 @@ export function writeRequest(conversation: Conversation, target: RequestTarget):
   if (toolConfig !== null) body.toolConfig = toolConfig;
   const settings = writeSettings(conversation, target, losses);
   if (settings !== null) body.generationConfig = settings;
-  const tier = writtenTier(
+  const tier = writeTier(
     conversation.serviceTier,
     "serviceTier",
-    target.quirks.has("no_service_tier") ? {} : TIER_WORDS,
+    target.quirks.has("no_service_tier") ? {} : TIER_NAMES,
     losses,
   );
   Object.assign(body, tier);
@@ -45,7 +45,7 @@ function addDroppedSettings(conversation: Conversation, losses: Set<string>): vo
   if (conversation.user !== null) losses.add("user");
   if (conversation.cacheKey !== null) losses.add("prompt_cache_key");
   if (conversation.verbosity !== null) losses.add("verbosity");
-  nameLostWords(conversation.outputFormat, losses);
+  addDroppedFormatFields(conversation.outputFormat, losses);
   // The Gemini API rejects labels; only Vertex AI accepts them.
   writeDefaultSettings(conversation, false, losses);
 }

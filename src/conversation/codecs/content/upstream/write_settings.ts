@@ -63,7 +63,7 @@ function addLimit(config: JsonObject, conversation: Conversation, target: Reques
 
 /** Whether the output format must be described in the instructions: some models reject JSON output beside tools. */
 export function mustDescribeFormat({ outputFormat, tools }: Conversation, target: RequestTarget): boolean {
-  return outputFormat !== null && tools.length > 0 && target.facts.schemasBesideTools === false;
+  return outputFormat !== null && tools.length > 0 && target.facts.hasOutputSchemasWithTools === false;
 }
 
 /** The instruction for an output format that cannot be set. */
@@ -91,13 +91,13 @@ function thinkingConfigFor(
   { facts, maxOutputTokens: modelLimit }: RequestTarget,
   losses: Set<string>,
 ): JsonObject | null {
-  if (facts.reasons === false) {
+  if (facts.canReason === false) {
     if (reasoning.effort !== "none") losses.add("reasoning");
     return null;
   }
   const config: JsonObject = {};
   const limit = maxOutputTokens ?? modelLimit ?? DEFAULT_OUTPUT_TOKENS;
-  if (facts.reasoningBy === "budget") {
+  if (facts.reasoningControl === "budget") {
     const budget = budgetFor(reasoning, limit, facts);
     if (budget !== null) config.thinkingBudget = budget;
     if (reasoning.effort === "none" && budget !== 0) losses.add("reasoning");
@@ -108,11 +108,11 @@ function thinkingConfigFor(
   }
   if (reasoning.visible !== null && reasoning.effort !== "none") config.includeThoughts = reasoning.visible;
   if (reasoning.effort !== null && reasoning.effort !== "none" && reasoning.budgetTokens !== null) {
-    losses.add(facts.reasoningBy === "budget" ? "reasoning_effort" : "reasoning_budget");
+    losses.add(facts.reasoningControl === "budget" ? "reasoning_effort" : "reasoning_budget");
   }
   if (Object.keys(config).length > 0) return config;
   // Reasoning was requested without an amount.
-  if (facts.reasoningBy !== "budget") losses.add("reasoning");
+  if (facts.reasoningControl !== "budget") losses.add("reasoning");
   else config.thinkingBudget = -1;
   return Object.keys(config).length === 0 ? null : config;
 }

@@ -62,7 +62,7 @@ export function writeToolConfig(
   search: WrittenSearch | null,
   losses: Set<string>,
 ): JsonObject | null {
-  const callsField = search?.tellsCalls ? { includeServerSideToolInvocations: true } : null;
+  const callsField = search?.returnsCalls ? { includeServerSideToolInvocations: true } : null;
   const { tools, toolChoice, parallelToolCalls } = conversation;
   if (tools.length === 0 && search === null) {
     if (toolChoice !== null && toolChoice.kind !== "auto" && toolChoice.kind !== "none") losses.add("tool_choice");

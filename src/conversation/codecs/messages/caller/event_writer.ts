@@ -5,18 +5,18 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Citation } from "../../../conversation.ts";
 import type { PartOpening, ReplyEvent } from "../../../events.ts";
 import { withSearchesFirst } from "../../../search_order.ts";
-import type { Seal } from "../../../seal.ts";
+import type { ReasoningSignature } from "../../../reasoning_signature.ts";
 import { failureOf } from "../../../stream_failure.ts";
 import type { Usage } from "../../../usage.ts";
 import type { WebSearchPart } from "../../../web_search.ts";
 import { writeError } from "./error.ts";
 import {
-  callCarrier,
-  carriesTextSeals,
+  callSignatureBlock,
   messageIdFor,
   reasoningBlocks,
+  returnsTextSignatures,
   signatureOf,
-  textCarrier,
+  textSignatureBlock,
 } from "./write_reply.ts";
 import { searchBlocks, writeCitations } from "../shared/search_blocks.ts";
 import { writeStop } from "../shared/stop.ts";
@@ -28,7 +28,7 @@ interface HeldPart {
   readonly opening: PartOpening | WebSearchPart;
   /** Text not written yet, because earlier parts or the block's start must be written first. */
   bufferedText: string;
-  seal: Seal | null;
+  seal: ReasoningSignature | null;
   citations: readonly Citation[];
   /** True after the block's start was written. */
   isBegun: boolean;
@@ -175,7 +175,7 @@ function beginPart(state: WritingState, part: HeldPart): Frame[] {
       state.hasToolCall = true;
       const { seal } = part;
       part.seal = null;
-      if (seal) state.signatures.push(callCarrier(seal, opening.callId, true));
+      if (seal) state.signatures.push(callSignatureBlock(seal, opening.callId, true));
       const signatures = bufferedSignatures(state);
       const begin = beginBlock(state, { type: "tool_use", id: opening.callId, name: opening.tool, input: {} });
       const custom = opening.custom
@@ -224,7 +224,7 @@ function closePart(state: WritingState, part: HeldPart): Frame[] {
     case "refusal": {
       const cited = part.isBegun ? writeCitations(part.citations) : [];
       const deltas = cited.map((citation) => blockDelta(state, { type: "citations_delta", citation }));
-      if (seal && carriesTextSeals(state.context)) state.signatures.push(textCarrier(seal));
+      if (seal && returnsTextSignatures(state.context)) state.signatures.push(textSignatureBlock(seal));
       return part.isBegun ? [...deltas, endBlock(state)] : [];
     }
     case "web_search":
@@ -243,7 +243,7 @@ function closeCall(state: WritingState, part: HeldPart, opening: PartOpening & {
   const begin = beginPart(state, part);
   const custom = opening.custom ? [blockDelta(state, { type: "input_json_delta", partial_json: '"}' })] : [];
   // A signature that arrived after the first arguments could not be placed before the call.
-  if (part.seal) state.signatures.push(callCarrier(part.seal, opening.callId, false));
+  if (part.seal) state.signatures.push(callSignatureBlock(part.seal, opening.callId, false));
   return [...begin, ...custom, endBlock(state)];
 }
 

@@ -10,11 +10,11 @@ const CALLER_RUN = /^(custom|(bash|text_editor|computer|memory|tool_search_tool_
 
 /** The meaning of members of a messages request. */
 export const grammar: RequestGrammar = {
-  namesAreExact: false,
-  namesPrompts: false,
+  hasExactNames: false,
+  hasStoredPrompts: false,
   cacheFields: [],
   inputField: "messages",
-  isCallersOwn: ({ type }, name) => name === "input" && typeof type === "string" && type.endsWith("tool_use"),
+  isCallerData: ({ type }, name) => name === "input" && typeof type === "string" && type.endsWith("tool_use"),
   ownReferences: threadReferences,
   isThreaded: ({ thread }) => isObject(thread),
   hostedToolNames: (tool) => hostedNamesByType(tool, "custom", CALLER_RUN),

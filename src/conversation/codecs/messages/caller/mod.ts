@@ -1,13 +1,13 @@
-import { firstSaid } from "../../../cache_conflict.ts";
+import { firstSetField } from "../../../cache_conflict.ts";
 import type { CallerFormat } from "../../../caller_format.ts";
 import { writeError } from "./error.ts";
 import { largestLimit } from "../../../requested_limit.ts";
-import { sentNames } from "../../../sent_names.ts";
+import { droppedFieldNames } from "../../../dropped_field_names.ts";
 import { checkRequest } from "./check.ts";
 import { eventWriter } from "./event_writer.ts";
 import { grammar } from "./grammar.ts";
-import { lowerLimit } from "./lower_limit.ts";
-import { LOSS_PATHS } from "./loss_paths.ts";
+import { clampLimit } from "./clamp_limit.ts";
+import { DROPPED_FIELD_PATHS } from "./dropped_field_paths.ts";
 import { readRequest } from "./read_request.ts";
 import { writeReply } from "./write_reply.ts";
 
@@ -21,7 +21,7 @@ const CACHED_SETTINGS = ["system", "tools", "tool_choice"];
 export const caller: CallerFormat = {
   name: "messages",
   author: "anthropic",
-  replyNames: {
+  replyFieldNames: {
     web_search_call: "messages.content.server_tool_use",
     citations: "messages.content.text.citations",
     stop: "stop_sequences",
@@ -41,7 +41,7 @@ export const caller: CallerFormat = {
     file: "document",
     file_name: "document.title",
   },
-  droppedFields: (body, losses) => sentNames(body, losses, LOSS_PATHS),
+  droppedFields: (body, losses) => droppedFieldNames(body, losses, DROPPED_FIELD_PATHS),
   check: (body) => checkRequest(body),
   read: (body) => readRequest(body),
   writeReply,
@@ -50,11 +50,11 @@ export const caller: CallerFormat = {
   heartbeat: { event: "ping", data: '{"type":"ping"}' },
   wantsUsage: () => true,
   requestedLimit: (body) => largestLimit(body, ["max_tokens"]),
-  lowerLimit,
-  limitHoldsReasoning: true,
+  clampLimit: clampLimit,
+  limitIncludesReasoning: true,
   tierFields: ["service_tier", "speed"],
   servesImageModels: false,
-  cacheConflict: (body) => firstSaid(body, CACHED_SETTINGS),
-  memory: { seals: "last", items: false },
+  cacheConflict: (body) => firstSetField(body, CACHED_SETTINGS),
+  replay: { seals: "last", items: false },
   grammar,
 };

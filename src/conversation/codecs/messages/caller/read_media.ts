@@ -3,7 +3,7 @@ import { invalidField } from "../../../../lib/gateway_error.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { FilePart, ShownPart, Source, TextPart } from "../../../conversation.ts";
 import { isObject, textOrNull } from "../../../wire_value.ts";
-import { type Names, readCache } from "../shared/fields.ts";
+import { type FieldNames, readCache } from "../shared/fields.ts";
 import { readText } from "../shared/parts.ts";
 
 /**
@@ -12,7 +12,7 @@ import { readText } from "../shared/parts.ts";
  * @param path The path of the block, for errors.
  * @throws {GatewayError} `invalid_request` for a file id, which is valid at one vendor only.
  */
-export function readShown(block: JsonObject, path: string, beyond: Names): ShownPart[] | null {
+export function readContentBlock(block: JsonObject, path: string, beyond: FieldNames): ShownPart[] | null {
   switch (block.type) {
     case "text":
       return presentOf(readText(block));
@@ -40,7 +40,7 @@ function presentOf<T>(part: T | null): T[] {
   return part === null ? [] : [part];
 }
 
-function readDocument(block: JsonObject, path: string, beyond: Names): ShownPart[] {
+function readDocument(block: JsonObject, path: string, beyond: FieldNames): ShownPart[] {
   const context = readText({ text: block.context });
   const source = isObject(block.source) ? block.source : {};
   if (source.type === "content") {
@@ -56,11 +56,11 @@ function readDocument(block: JsonObject, path: string, beyond: Names): ShownPart
 }
 
 /** Reads the content of a tool result or of a document: a string or blocks. */
-export function readContent(content: unknown, path: string, beyond: Names): ShownPart[] {
+export function readContent(content: unknown, path: string, beyond: FieldNames): ShownPart[] {
   if (typeof content === "string") return presentOf(readText({ text: content }));
   if (!Array.isArray(content)) return [];
   return content.filter(isObject).flatMap((block, position) => {
-    const parts = readShown(block, `${path}.content[${position}]`, beyond);
+    const parts = readContentBlock(block, `${path}.content[${position}]`, beyond);
     if (parts === null) beyond.add(`${plainPath(path)}.content.${block.type}`);
     return parts ?? [];
   });

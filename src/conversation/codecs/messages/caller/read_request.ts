@@ -3,13 +3,13 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, OutputFormat, Part, TextPart, Turn } from "../../../conversation.ts";
 import { tierField } from "../../../service_tier.ts";
 import { unreadFields } from "../../../unread_fields.ts";
-import { UNNAMED_FORMATS } from "../../../format_name.ts";
+import { DEFAULT_OUTPUT_NAMES } from "../../../output_format_name.ts";
 import { isAbsent, isObject, numberOrNull, textOrNull } from "../../../wire_value.ts";
-import { type Names, readCache } from "../shared/fields.ts";
+import { type FieldNames, readCache } from "../shared/fields.ts";
 import { readInstructions, readTurns } from "./read_turns.ts";
 import { isEffort, readReasoning } from "./read_reasoning.ts";
 import { REQUEST_SHAPE } from "./request_shape.ts";
-import { offeredSearch } from "../../../offered_search.ts";
+import { webSearchField } from "../../../offered_search.ts";
 import { readSearch } from "./read_search.ts";
 import { readToolChoice, readTools } from "./read_tools.ts";
 
@@ -20,7 +20,7 @@ import { readToolChoice, readTools } from "./read_tools.ts";
  * @throws {GatewayError} `invalid_request`, naming the field.
  */
 export function readRequest(body: JsonObject, generates: boolean = true): Conversation {
-  const beyond: Names = new Set(unreadFields(body, REQUEST_SHAPE));
+  const beyond: FieldNames = new Set(unreadFields(body, REQUEST_SHAPE));
   const turns = readTurns(body.messages as JsonObject[], beyond);
   const opening = turns.findIndex((turn) => turn.role !== "system");
   const early = turns.splice(0, opening === -1 ? turns.length : opening).flatMap((turn) => turn.parts as TextPart[]);
@@ -47,7 +47,7 @@ export function readRequest(body: JsonObject, generates: boolean = true): Conver
 function readSearchAndChoice(body: JsonObject): Pick<Conversation, "webSearch" | "toolChoice" | "parallelToolCalls"> {
   const webSearch = readSearch(body);
   const choice = readToolChoice(body.tool_choice);
-  return { ...offeredSearch(webSearch), ...choice, ...(webSearch?.isForced ? { toolChoice: null } : {}) };
+  return { ...webSearchField(webSearch), ...choice, ...(webSearch?.isForced ? { toolChoice: null } : {}) };
 }
 
 function readMaxTokens(value: number): number {
@@ -67,7 +67,7 @@ function readSampling(body: JsonObject): Conversation["sampling"] {
   };
 }
 
-function readOutputFormat(body: JsonObject, beyond: Names): OutputFormat | null {
+function readOutputFormat(body: JsonObject, beyond: FieldNames): OutputFormat | null {
   const config = isObject(body.output_config) ? body.output_config : {};
   if (!isAbsent(config.effort) && !isEffort(config.effort)) beyond.add("output_config.effort");
   // `output_format` was the name of the field in the beta.
@@ -81,7 +81,7 @@ function readOutputFormat(body: JsonObject, beyond: Names): OutputFormat | null 
   }
   return {
     kind: "json_schema",
-    name: UNNAMED_FORMATS.messages,
+    name: DEFAULT_OUTPUT_NAMES.messages,
     description: null,
     schema: format.schema,
     strict: null,

@@ -3,10 +3,10 @@ import type { Conversation, Tool, ToolChoice } from "../../../conversation.ts";
 import { isOwnTool } from "./check.ts";
 import { isSearchTool } from "./read_search.ts";
 import { isObject, textOrNull } from "../../../wire_value.ts";
-import { type Names, readCache } from "../shared/fields.ts";
+import { type FieldNames, readCache } from "../shared/fields.ts";
 
 /** The tools that the caller runs. The vendor's own, except its web search, are added to `beyond` by their type. */
-export function readTools(tools: unknown, beyond: Names): Tool[] {
+export function readTools(tools: unknown, beyond: FieldNames): Tool[] {
   if (!Array.isArray(tools)) return [];
   const search = tools.find((tool) => isObject(tool) && isSearchTool(tool));
   return tools.filter(isObject).flatMap((tool) => {

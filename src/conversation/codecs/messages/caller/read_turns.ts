@@ -1,12 +1,12 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Part, ReasoningPart, TextPart, ToolResultPart, Turn } from "../../../conversation.ts";
-import type { Seal } from "../../../seal.ts";
+import type { ReasoningSignature } from "../../../reasoning_signature.ts";
 import { isObject } from "../../../wire_value.ts";
-import { type Names, readCache } from "../shared/fields.ts";
-import { isSkipped, readSpoken, readText } from "../shared/parts.ts";
-import { readContent, readShown } from "./read_media.ts";
+import { type FieldNames, readCache } from "../shared/fields.ts";
+import { isSkipped, readAssistantBlock, readText } from "../shared/parts.ts";
+import { readContent, readContentBlock } from "./read_media.ts";
 import { isSearchCall, searchResultsIn } from "../shared/search_blocks.ts";
-import { callerSeal, readCarriedSeal } from "../shared/seals.ts";
+import { readCallerSignature, readCarriedSignature } from "../shared/signatures.ts";
 
 /** A turn that is being collected from consecutive messages of one role. */
 interface OpenTurn {
@@ -21,7 +21,7 @@ interface OpenTurn {
  * @param beyond Receives the kinds of blocks that have no neutral form.
  * @throws {GatewayError} `invalid_request` for content with no equivalent in other formats.
  */
-export function readTurns(messages: readonly JsonObject[], beyond: Names): Turn[] {
+export function readTurns(messages: readonly JsonObject[], beyond: FieldNames): Turn[] {
   const tools = new Map<string, string>();
   const own = messages.flatMap(({ role, content }) => role === "assistant" && Array.isArray(content) ? content : []);
   const found = searchResultsIn(own);
@@ -52,14 +52,14 @@ function finishedTurn({ role, parts }: OpenTurn): Turn {
   return { role, parts: [...parts.filter(isResult), ...parts.filter((part) => !isResult(part))] };
 }
 
-function readUserBlock(block: JsonObject, path: string, tools: Map<string, string>, beyond: Names): Part[] {
+function readUserBlock(block: JsonObject, path: string, tools: Map<string, string>, beyond: FieldNames): Part[] {
   if (block.type === "tool_result") return [readResult(block, path, tools, beyond)];
-  const parts = readShown(block, path, beyond);
+  const parts = readContentBlock(block, path, beyond);
   if (parts === null) beyond.add(`messages.content.${block.type}`);
   return parts ?? [];
 }
 
-function readResult(block: JsonObject, path: string, tools: Map<string, string>, beyond: Names): ToolResultPart {
+function readResult(block: JsonObject, path: string, tools: Map<string, string>, beyond: FieldNames): ToolResultPart {
   const callId = block.tool_use_id as string;
   return {
     kind: "tool_result",
@@ -81,14 +81,19 @@ interface Called {
 }
 
 /** Reads a block of an assistant or system message. */
-function readOwnBlock(block: JsonObject, role: unknown, { tools, found, searches }: Called, beyond: Names): Part[] {
+function readOwnBlock(
+  block: JsonObject,
+  role: unknown,
+  { tools, found, searches }: Called,
+  beyond: FieldNames,
+): Part[] {
   // The results of a search are read with its call; without the call they are dropped.
   const isOrphan = block.type === "web_search_tool_result" && !searches.has(block.tool_use_id);
   if (isSkipped(block) || isOrphan || (role === "system" && block.type !== "text")) {
     beyond.add(`messages.content.${block.type}`);
     return [];
   }
-  const part = readSpoken(block, callerSeal, found);
+  const part = readAssistantBlock(block, readCallerSignature, found);
   if (part?.kind === "tool_call") tools.set(part.callId, part.tool);
   return part === null ? [] : [part];
 }
@@ -96,10 +101,10 @@ function readOwnBlock(block: JsonObject, role: unknown, { tools, found, searches
 /** Moves signatures in blocks of their own to the calls and texts that they were issued with. */
 function withCarriedSeals(parts: readonly Part[]): Part[] {
   const kept: Part[] = [];
-  const sealOfCall = new Map<string, Seal>();
+  const sealOfCall = new Map<string, ReasoningSignature>();
   parts.forEach((part, index) => {
     if (!mayCarry(part)) return void kept.push(part);
-    const { seal, bearer } = readCarriedSeal(part.seal);
+    const { seal, bearer } = readCarriedSignature(part.seal);
     const previous = kept.at(-1);
     const next = parts[index + 1];
     if (bearer?.kind === "call") sealOfCall.set(bearer.callId, seal);
@@ -116,13 +121,13 @@ function withCarriedSeals(parts: readonly Part[]): Part[] {
 }
 
 /** True for thinking without text whose signature has another format. */
-function mayCarry(part: Part): part is ReasoningPart & { seal: Seal } {
+function mayCarry(part: Part): part is ReasoningPart & { seal: ReasoningSignature } {
   return part.kind === "reasoning" && part.text === "" && !part.redacted && part.seal !== undefined &&
     part.seal.form !== "messages";
 }
 
 /** Reads the blocks of `system`, without the line that one client adds for its own accounting. */
-export function readInstructions(system: unknown, beyond: Names): TextPart[] {
+export function readInstructions(system: unknown, beyond: FieldNames): TextPart[] {
   if (typeof system === "string") return system === "" ? [] : [{ kind: "text", text: system }];
   if (!Array.isArray(system)) return [];
   return system.filter(isObject).flatMap((block, index) => {

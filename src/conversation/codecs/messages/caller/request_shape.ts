@@ -24,7 +24,7 @@ const INNER = new Kinds({
     }),
     ...CACHE,
   },
-}, { isNamed: true });
+}, { isKindInPath: true });
 
 const SOURCE = new Kinds({
   base64: { type: true, media_type: true, data: true },
@@ -51,7 +51,7 @@ const SHOWN: Fields = {
   tool_reference: true,
 };
 
-const RESULT_CONTENT = new Kinds(SHOWN, { isNamed: true });
+const RESULT_CONTENT = new Kinds(SHOWN, { isKindInPath: true });
 
 const BLOCK = new Kinds({
   ...SHOWN,
@@ -62,7 +62,7 @@ const BLOCK = new Kinds({
   // Calls of other tools run by the vendor are reported by their reader.
   server_tool_use: true,
   web_search_tool_result: true,
-}, { isNamed: true });
+}, { isKindInPath: true });
 
 const TOOL: Fields = {
   type: true,
@@ -92,7 +92,7 @@ export const REQUEST_SHAPE: Fields = {
   output_format: { type: true, schema: true },
   cache_control: CACHE_CONTROL,
   // Tools run by the vendor are reported by their reader.
-  tools: [new Kinds({ custom: TOOL }, { usual: "custom", takesOthers: true })],
+  tools: [new Kinds({ custom: TOOL }, { defaultKind: "custom", allowsOthers: true })],
   tool_choice: { type: true, name: true, disable_parallel_tool_use: true },
   service_tier: true,
   speed: (value) => value === "standard",

@@ -1,20 +1,20 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { ReplyContext } from "../../../caller_format.ts";
-import type { Written } from "../../../written.ts";
+import type { WriteResult } from "../../../write_result.ts";
 import type { Citation, ReasoningPart, ToolCallPart } from "../../../conversation.ts";
 import type { Reply, ReplyPart } from "../../../reply.ts";
-import { type Seal, writeSeal } from "../../../seal.ts";
+import { type ReasoningSignature, writeSignature } from "../../../reasoning_signature.ts";
 import { searchesFirst } from "../../../search_order.ts";
-import type { Names } from "../shared/fields.ts";
+import type { FieldNames } from "../shared/fields.ts";
 import { argumentsOf, isWrapped } from "../../../call_input.ts";
 import { searchBlocks, writeCitations } from "../shared/search_blocks.ts";
-import { UNSIGNED, writeCarriedSeal } from "../shared/seals.ts";
+import { UNSIGNED, writeCarriedSignature } from "../shared/signatures.ts";
 import { writeStop } from "../shared/stop.ts";
 import { writeUsage } from "../shared/usage.ts";
 
 /** Writes a whole reply. */
-export function writeReply(reply: Reply, context: ReplyContext): Written<JsonObject> {
-  const losses: Names = new Set();
+export function writeReply(reply: Reply, context: ReplyContext): WriteResult<JsonObject> {
+  const losses: FieldNames = new Set();
   const parts = searchesFirst(wholeParts(reply, losses));
   const contents = {
     hasToolCall: parts.some((part) => part.kind === "tool_call"),
@@ -38,7 +38,7 @@ export function messageIdFor(id: string, { requestId }: ReplyContext): string {
 }
 
 /** The parts without a last call whose arguments were cut off by a limit. */
-function wholeParts({ parts, stop }: Reply, losses: Names): readonly ReplyPart[] {
+function wholeParts({ parts, stop }: Reply, losses: FieldNames): readonly ReplyPart[] {
   const last = parts.at(-1);
   const isLimit = stop.reason === "max_tokens" || stop.reason === "context_full";
   if (!isLimit || last?.kind !== "tool_call" || last.custom || !isWrapped(argumentsOf(last))) return parts;
@@ -46,20 +46,20 @@ function wholeParts({ parts, stop }: Reply, losses: Names): readonly ReplyPart[]
   return parts.slice(0, -1);
 }
 
-function writePart(part: ReplyPart, context: ReplyContext, losses: Names): JsonObject[] {
+function writePart(part: ReplyPart, context: ReplyContext, losses: FieldNames): JsonObject[] {
   switch (part.kind) {
     case "text":
       if (part.logprobs) losses.add("logprobs");
       return [
         ...textBlocks(part.text, part.citations),
-        ...(part.seal && carriesTextSeals(context) ? [textCarrier(part.seal)] : []),
+        ...(part.seal && returnsTextSignatures(context) ? [textSignatureBlock(part.seal)] : []),
       ];
     case "refusal":
       return textBlocks(part.text);
     case "reasoning":
       return reasoningBlocks(part);
     case "tool_call":
-      return [...(part.seal ? [callCarrier(part.seal, part.callId, true)] : []), callBlock(part)];
+      return [...(part.seal ? [callSignatureBlock(part.seal, part.callId, true)] : []), callBlock(part)];
     case "web_search":
       return searchBlocks(part);
     case "image":
@@ -88,13 +88,13 @@ function isSignature(block: JsonObject): boolean {
 
 /** The block of a reasoning part; none when it has neither text nor signature. */
 export function reasoningBlocks({ text, seal, redacted }: Omit<ReasoningPart, "kind">): JsonObject[] {
-  if (redacted) return seal ? [{ type: "redacted_thinking", data: writeSeal(seal, "messages") }] : [];
+  if (redacted) return seal ? [{ type: "redacted_thinking", data: writeSignature(seal, "messages") }] : [];
   return text === "" && !seal ? [] : [{ type: "thinking", thinking: text, signature: signatureOf(seal) }];
 }
 
 /** The value of the field `signature`. */
-export function signatureOf(seal: Seal | undefined): string {
-  return seal ? writeSeal(seal, "messages") : UNSIGNED;
+export function signatureOf(seal: ReasoningSignature | undefined): string {
+  return seal ? writeSignature(seal, "messages") : UNSIGNED;
 }
 
 function callBlock(call: ToolCallPart): JsonObject {
@@ -102,13 +102,13 @@ function callBlock(call: ToolCallPart): JsonObject {
 }
 
 /** The block that holds the signature of a call. */
-export function callCarrier(seal: Seal, callId: string, isBeforeCall: boolean): JsonObject {
-  return carrier(writeCarriedSeal(seal, { kind: "call", callId }, isBeforeCall));
+export function callSignatureBlock(seal: ReasoningSignature, callId: string, isBeforeCall: boolean): JsonObject {
+  return carrier(writeCarriedSignature(seal, { kind: "call", callId }, isBeforeCall));
 }
 
 /** The block that holds the signature of the text before it. */
-export function textCarrier(seal: Seal): JsonObject {
-  return carrier(writeCarriedSeal(seal, { kind: "text" }, false));
+export function textSignatureBlock(seal: ReasoningSignature): JsonObject {
+  return carrier(writeCarriedSignature(seal, { kind: "text" }, false));
 }
 
 function carrier(signature: string): JsonObject {
@@ -119,6 +119,6 @@ function carrier(signature: string): JsonObject {
  * True when the caller requested thinking. Only then are signatures of text returned: vendors can continue without
  * them, and other callers expect no thinking blocks. Signatures of calls are always returned.
  */
-export function carriesTextSeals({ conversation }: ReplyContext): boolean {
+export function returnsTextSignatures({ conversation }: ReplyContext): boolean {
   return conversation !== null && conversation.reasoning !== null && conversation.reasoning.effort !== "none";
 }

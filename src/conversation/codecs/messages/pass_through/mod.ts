@@ -1,15 +1,15 @@
 import { spliceJson } from "../../../../lib/json.ts";
-import { withEdits } from "../../../foreign_seals.ts";
+import { withEdits } from "../../../body_edits.ts";
 import type { PassThrough } from "../../../pass_through.ts";
 import { issuedIds } from "./issued_ids.ts";
-import { sealEditsOf } from "./seals.ts";
+import { signatureEditsOf } from "./signatures.ts";
 import { watcher } from "./watcher.ts";
 
 /** Passes messages through. */
 export const passThrough: PassThrough = {
   prepare(request) {
     const { changed, model, outputLimit } = request;
-    const { bytes, scan, losses } = withEdits(request, sealEditsOf(request));
+    const { bytes, scan, losses } = withEdits(request, signatureEditsOf(request));
     const set = outputLimit === null ? { ...changed, model } : { ...changed, model, max_tokens: outputLimit };
     return { body: spliceJson(bytes, scan, { set, remove: ["extra_body"] }), losses };
   },

@@ -11,16 +11,16 @@ export function watcher(): StreamWatcher {
   let isEnded = false;
   return {
     // The relevant frames have types starting with `message_`; deltas of blocks do not.
-    concerns: (text) => text.includes('"message_'),
+    isRelevant: (text) => text.includes('"message_'),
     // A frame that is not valid JSON is passed through unchanged, so it must not fail here.
-    follow(data) {
+    observe(data) {
       const frame = objectOf(parsedOrNull(data)) ?? {};
       if (frame.type === "message_start") usage = laterUsage({}, isObject(frame.message) ? frame.message.usage : null);
       else if (frame.type === "message_delta") usage = laterUsage(usage, frame.usage);
       else if (frame.type === "message_stop") isEnded = true;
     },
     usage: () => usageOf(usage),
-    ended: () => isEnded,
+    isComplete: () => isEnded,
     isFinal: () => isEnded,
     isHidden: () => false,
     failureIn: (data) => failureReportedIn(eventReader(), data),

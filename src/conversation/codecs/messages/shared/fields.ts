@@ -3,7 +3,7 @@ import type { CacheMark } from "../../../conversation.ts";
 import { isObject } from "../../../wire_value.ts";
 
 /** Names of dropped fields when a body is written, or of unsupported fields when one is read. */
-export type Names = Set<string>;
+export type FieldNames = Set<string>;
 
 /** The type of a JSON value, for error messages, which never contain the value itself. */
 export function kindOf(value: unknown): string {

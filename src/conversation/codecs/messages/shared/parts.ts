@@ -5,7 +5,7 @@ import { textOrNull } from "../../../wire_value.ts";
 import { readCache } from "./fields.ts";
 import { inputOf } from "../../../call_input.ts";
 import { isSearchCall, readCitations, readSearch } from "./search_blocks.ts";
-import { callerSeal, sealOf, type SealReading } from "./seals.ts";
+import { readCallerSignature, signatureField, type SignatureReader } from "./signatures.ts";
 
 /**
  * Reads a block of the model, in a reply or in the history of a request. Null for an empty block, for search results,
@@ -13,9 +13,9 @@ import { callerSeal, sealOf, type SealReading } from "./seals.ts";
  *
  * @param found The results of searches, by the ids of their calls.
  */
-export function readSpoken(
+export function readAssistantBlock(
   block: JsonObject,
-  readSeal: SealReading,
+  readSeal: SignatureReader,
   found: ReadonlyMap<unknown, JsonObject>,
 ): ReplyPart | null {
   switch (block.type) {
@@ -23,11 +23,11 @@ export function readSpoken(
       return readText(block, readSeal);
     case "thinking": {
       const text = textOrNull(block.thinking) ?? "";
-      const seal = sealOf(block.signature, readSeal);
+      const seal = signatureField(block.signature, readSeal);
       return text === "" && !seal.seal ? null : { kind: "reasoning", text, ...seal };
     }
     case "redacted_thinking": {
-      const seal = sealOf(block.data, readSeal);
+      const seal = signatureField(block.data, readSeal);
       return seal.seal ? { kind: "reasoning", text: "", redacted: true, ...seal } : null;
     }
     case "tool_use":
@@ -46,7 +46,7 @@ export function isSkipped(block: JsonObject): boolean {
 }
 
 /** Reads a text block; null when it is empty. */
-export function readText(block: JsonObject, readSeal: SealReading = callerSeal): TextPart | null {
+export function readText(block: JsonObject, readSeal: SignatureReader = readCallerSignature): TextPart | null {
   const text = textOrNull(block.text);
   if (!text) return null;
   const citations = readCitations(block.citations, text.length, readSeal);

@@ -1,9 +1,9 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Citation } from "../../../conversation.ts";
-import { type Seal, writeSeal } from "../../../seal.ts";
+import { type ReasoningSignature, writeSignature } from "../../../reasoning_signature.ts";
 import type { SearchOrigin, SearchResult, WebSearchPart } from "../../../web_search.ts";
 import { isObject, objectsOf, parsedOrNull, textOrNull } from "../../../wire_value.ts";
-import type { SealReading } from "./seals.ts";
+import type { SignatureReader } from "./signatures.ts";
 
 /** The name of the web search tool of this format. */
 export const SEARCH_NAME = "web_search";
@@ -40,7 +40,7 @@ export function readSearch(
   call: JsonObject,
   input: string | null,
   result: JsonObject | undefined,
-  readSeal: SealReading,
+  readSeal: SignatureReader,
 ): WebSearchPart {
   const callId = textOrNull(call.id) ?? "";
   const callInput = input === null || input === "" ? call.input : parsedOrNull(input);
@@ -59,7 +59,7 @@ export function readSearch(
 
 function readPage(
   { url, title, page_age: age, encrypted_content: content }: JsonObject,
-  readSeal: SealReading,
+  readSeal: SignatureReader,
 ): { page: SearchResult; origin: SearchOrigin } {
   const seal = readSeal(textOrNull(content) ?? "");
   const page = { url: textOrNull(url) ?? "", title: textOrNull(title), age: textOrNull(age) };
@@ -89,7 +89,7 @@ function searchIdOf({ callId, origin }: WebSearchPart): string {
 }
 
 function writePage({ url, title, age, seal }: SearchResult, { form, issuer }: SearchOrigin): JsonObject {
-  const content = writeSeal(seal ?? { form, issuer, value: "" }, "messages");
+  const content = writeSignature(seal ?? { form, issuer, value: "" }, "messages");
   return { type: "web_search_result", url, title: title ?? url, encrypted_content: content, page_age: age };
 }
 
@@ -99,7 +99,7 @@ function writePage({ url, title, age, seal }: SearchResult, { form, issuer }: Se
  *
  * @param length UTF-16 units of the block's text; null while unknown.
  */
-export function readCitations(value: unknown, length: number | null, readSeal: SealReading): Citation[] {
+export function readCitations(value: unknown, length: number | null, readSeal: SignatureReader): Citation[] {
   if (!Array.isArray(value)) return [];
   return value.filter((citation) => isObject(citation) && typeof citation.url === "string").map((citation) => {
     const { url, title, cited_text: text, encrypted_index: index } = citation;
@@ -122,16 +122,16 @@ export function writeCitations(citations: readonly Citation[]): JsonObject[] {
     url,
     title,
     cited_text: citedText ?? "",
-    encrypted_index: writeSeal(seal ?? spanSeal(start, end), "messages"),
+    encrypted_index: writeSignature(seal ?? spanSeal(start, end), "messages"),
   }));
 }
 
 /** Encodes a span as a wrapped signature, so that a body with it is found by the search for wrapped signatures. */
-function spanSeal(start: number | null, end: number | null): Seal {
+function spanSeal(start: number | null, end: number | null): ReasoningSignature {
   return { form: "chat", issuer: null, value: `cite.${start ?? ""}.${end ?? ""}` };
 }
 
-function spanIn({ form, value }: Seal): Pick<Citation, "start" | "end"> | null {
+function spanIn({ form, value }: ReasoningSignature): Pick<Citation, "start" | "end"> | null {
   const [, start, end] = form === "chat" ? /^cite\.(\d*)\.(\d*)$/.exec(value) ?? [] : [];
   if (start === undefined || end === undefined) return null;
   const numberIn = (digits: string) => digits === "" ? null : Number(digits);

@@ -29,7 +29,7 @@ export function readStop(fields: JsonObject): Stop {
 }
 
 /** Contents of a reply that determine its stop. */
-export interface Spoken {
+export interface ReplyContents {
   /** True when it calls one of the caller's tools. */
   readonly hasToolCall: boolean;
   /** True when it contains a refusal. */
@@ -37,7 +37,7 @@ export interface Spoken {
 }
 
 /** Writes a stop. The reason follows the reply's contents, because clients act on it. */
-export function writeStop(stop: Stop, contents: Spoken): JsonObject {
+export function writeStop(stop: Stop, contents: ReplyContents): JsonObject {
   const reported = stopFor(stop, contents.hasToolCall);
   const stopReason = stopReasonFor(reported, contents);
   return {
@@ -49,7 +49,7 @@ export function writeStop(stop: Stop, contents: Spoken): JsonObject {
   };
 }
 
-function stopReasonFor(stop: Stop, { hasToolCall, hasRefusal }: Spoken): string {
+function stopReasonFor(stop: Stop, { hasToolCall, hasRefusal }: ReplyContents): string {
   switch (stop.reason) {
     case "end":
       return hasRefusal ? "refusal" : "end_turn";

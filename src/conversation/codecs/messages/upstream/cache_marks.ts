@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import { isObject } from "../../../wire_value.ts";
-import type { Names } from "../shared/fields.ts";
+import type { FieldNames } from "../shared/fields.ts";
 
 /** Maximum number of cache marks in a request. */
 const MAX_MARKS = 4;
@@ -9,7 +9,7 @@ const MAX_MARKS = 4;
  * Removes cache marks from a request until it meets the vendor's rules: at most four, of which the last are kept, and
  * no mark of one hour after one of five minutes. Source: Messages API reference, "Prompt caching".
  */
-export function limitCacheMarks(body: JsonObject, losses: Names): void {
+export function limitCacheMarks(body: JsonObject, losses: FieldNames): void {
   const marked = [...blocksIn(body)].filter((block) => block.cache_control !== undefined);
   for (const block of marked.slice(0, Math.max(0, marked.length - MAX_MARKS))) {
     delete block.cache_control;

@@ -1,5 +1,5 @@
 import type { RequestTarget } from "../../../upstream_format.ts";
-import type { Written } from "../../../written.ts";
+import type { WriteResult } from "../../../write_result.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation } from "../../../conversation.ts";
 import { readCounter } from "../../../usage.ts";
@@ -10,7 +10,7 @@ import { writeRequest } from "./write_request.ts";
 const COUNTED = ["model", "system", "messages", "tools", "tool_choice", "thinking", "output_config"];
 
 /** Writes the request to count the tokens of a conversation. */
-export function writeCountRequest(conversation: Conversation, target: RequestTarget): Written<JsonObject> {
+export function writeCountRequest(conversation: Conversation, target: RequestTarget): WriteResult<JsonObject> {
   const { body, losses } = writeRequest(conversation, target);
   return { body: Object.fromEntries(Object.entries(body).filter(([field]) => COUNTED.includes(field))), losses };
 }

@@ -9,7 +9,7 @@ import { readError, statusOf } from "./error.ts";
 import type { WebSearchPart } from "../../../web_search.ts";
 import { readCitations } from "../shared/search_blocks.ts";
 import { addSearchInput, type OpenSearch, readSearchBlock, unfinishedSearches } from "./open_searches.ts";
-import { sealOf, vendorSeal } from "../shared/seals.ts";
+import { readVendorSignature, signatureField } from "../shared/signatures.ts";
 import { readStop } from "../shared/stop.ts";
 import { laterUsage, usageOf } from "../shared/usage.ts";
 
@@ -126,7 +126,7 @@ function readBlockStart(state: ReadingState, frame: JsonObject, isGiven = false)
     wholeInput: whole ? JSON.stringify(block.input) : null,
     hasDelta: false,
     length: 0,
-    citations: readCitations(block.citations, null, vendorSeal),
+    citations: readCitations(block.citations, null, readVendorSignature),
     isGiven,
   };
   state.blocks.set(frame.index, open);
@@ -172,7 +172,7 @@ function deltaOf(state: ReadingState, block: OpenBlock, text: unknown): ReplyEve
 }
 
 function sealOfBlock(state: ReadingState, block: OpenBlock, signature: unknown): ReplyEvent[] {
-  const { seal } = sealOf(signature, vendorSeal);
+  const { seal } = signatureField(signature, readVendorSignature);
   if (!seal || block.opening.kind !== "reasoning") return [];
   const start = startOf(state, block);
   return [...start, { type: "part-seal", index: block.index!, seal }];
@@ -193,7 +193,7 @@ function readBlockDelta(state: ReadingState, frame: JsonObject): ReplyEvent[] {
     case "signature_delta":
       return sealOfBlock(state, block, delta.signature);
     case "citations_delta":
-      block.citations.push(...readCitations([delta.citation], null, vendorSeal));
+      block.citations.push(...readCitations([delta.citation], null, readVendorSignature));
       return [];
     default:
       return [];

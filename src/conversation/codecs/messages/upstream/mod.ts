@@ -1,12 +1,12 @@
-import { hasWordFor } from "../../../service_tier.ts";
+import { isSupportedTier } from "../../../service_tier.ts";
 import { sseStreamReader } from "../../../stream_reader.ts";
 import type { UpstreamFormat } from "../../../upstream_format.ts";
-import { searchesByName } from "./model_traits.ts";
+import { hasWebSearch } from "./model_traits.ts";
 import { readUsage } from "../shared/usage.ts";
 import { readError } from "./error.ts";
 import { eventReader } from "./event_reader.ts";
 import { readReply } from "./read_reply.ts";
-import { TIER_WORDS } from "./tier_words.ts";
+import { TIER_NAMES } from "./tier_names.ts";
 import { writeRequest } from "./write_request.ts";
 
 /**
@@ -22,16 +22,16 @@ export const upstream: UpstreamFormat = {
   name: "messages",
   author: "anthropic",
   writeRequest,
-  searches: searchesByName,
+  hasWebSearch: hasWebSearch,
   readReply,
   readUsage,
   readError,
   streamReader: (options) => sseStreamReader(eventReader(), options),
   forwardedHeaders: ["anthropic-beta"],
-  toldHeaders: RATE_LIMIT_HEADERS,
+  reportedHeaders: RATE_LIMIT_HEADERS,
   takesAnyFile: false,
   hasStop: true,
   takesAudio: false,
-  carriesTier: (tier) => hasWordFor(tier, TIER_WORDS),
+  supportsTier: (tier) => isSupportedTier(tier, TIER_NAMES),
   cacheHint: () => "marks",
 };

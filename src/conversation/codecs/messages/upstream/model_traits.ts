@@ -23,17 +23,17 @@ const ALL_EFFORTS: readonly Effort[] = ["low", "medium", "high", "xhigh", "max"]
 
 /** The traits of a model. An unknown model is treated as one of Anthropic's newest. */
 export function traitsOf({ facts, quirks }: Pick<RequestTarget, "facts" | "quirks">): ModelTraits {
-  const isByBudget = (facts.reasoningBy ?? (quirks.has("thinking_budgets") ? "budget" : "effort")) === "budget";
+  const isByBudget = (facts.reasoningControl ?? (quirks.has("thinking_budgets") ? "budget" : "effort")) === "budget";
   const efforts = (facts.efforts ?? ALL_EFFORTS).filter((effort) => ALL_EFFORTS.includes(effort));
   return {
-    thinking: facts.reasons === false ? "none" : isByBudget ? "enabled" : "adaptive",
+    thinking: facts.canReason === false ? "none" : isByBudget ? "enabled" : "adaptive",
     efforts: efforts.length > 0 ? efforts : ALL_EFFORTS,
-    takesSampling: facts.samples !== "never",
-    takesBothSamplings: facts.samples === "always" ||
-      (facts.samples === null && quirks.has("temperature_with_top_p")),
-    takesPrefill: facts.prefills !== false,
-    takesSchemas: facts.schemas !== false && !quirks.has("no_output_schemas"),
-    takesDisplay: facts.displaysThinking !== false && !quirks.has("no_thinking_display"),
+    takesSampling: facts.samplingSupport !== "never",
+    takesBothSamplings: facts.samplingSupport === "always" ||
+      (facts.samplingSupport === null && quirks.has("temperature_with_top_p")),
+    takesPrefill: facts.canPrefill !== false,
+    takesSchemas: facts.hasOutputSchemas !== false && !quirks.has("no_output_schemas"),
+    takesDisplay: facts.hasThinkingDisplay !== false && !quirks.has("no_thinking_display"),
   };
 }
 
@@ -41,6 +41,6 @@ export function traitsOf({ facts, quirks }: Pick<RequestTarget, "facts" | "quirk
 const WITHOUT_SEARCH = /claude-(?:[12](?!\d)|instant|3-(?:opus|sonnet|haiku))/i;
 
 /** Whether a model of Anthropic has web search. */
-export function searchesByName(model: string): boolean {
+export function hasWebSearch(model: string): boolean {
   return !WITHOUT_SEARCH.test(model);
 }

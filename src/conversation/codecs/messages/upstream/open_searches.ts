@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { WebSearchPart } from "../../../web_search.ts";
 import { isSearchCall, readSearch } from "../shared/search_blocks.ts";
-import { vendorSeal } from "../shared/seals.ts";
+import { readVendorSignature } from "../shared/signatures.ts";
 
 /** A search in a stream that was called and has no results so far; these come in a block of their own. */
 export interface OpenSearch {
@@ -25,10 +25,10 @@ export function readSearchBlock(searches: OpenSearch[], block: JsonObject): WebS
   const search = searches[at];
   if (search === undefined) return [];
   searches.splice(at, 1);
-  return [readSearch(search.call, search.input, block, vendorSeal)];
+  return [readSearch(search.call, search.input, block, readVendorSignature)];
 }
 
 /** Searches whose results never arrived, as in a paused turn. */
 export function unfinishedSearches(searches: OpenSearch[]): WebSearchPart[] {
-  return searches.splice(0).map(({ call, input }) => readSearch(call, input, undefined, vendorSeal));
+  return searches.splice(0).map(({ call, input }) => readSearch(call, input, undefined, readVendorSignature));
 }

@@ -1,7 +1,7 @@
 import type { Part, ToolCallPart } from "../../../conversation.ts";
 import { NO_RESULT, orphanAsText, type Pairs, pairsOf } from "../../../pairing.ts";
-import type { Names } from "../shared/fields.ts";
-import { isVisible, joinTurn, type SpokenTurn } from "./repair_turns.ts";
+import type { FieldNames } from "../shared/fields.ts";
+import { type AlternatingTurn, isVisible, joinTurn } from "./repair_turns.ts";
 import { wireCallId } from "./write_tools.ts";
 
 /**
@@ -10,9 +10,9 @@ import { wireCallId } from "./write_tools.ts";
  *
  * @param turns Alternating user and assistant turns.
  */
-export function pairCalls(turns: readonly SpokenTurn[], losses: Names): SpokenTurn[] {
+export function pairCalls(turns: readonly AlternatingTurn[], losses: FieldNames): AlternatingTurn[] {
   const pairs = pairsOf(turns, wireCallId);
-  const paired: SpokenTurn[] = [];
+  const paired: AlternatingTurn[] = [];
   for (const { role, parts } of turns) {
     if (role === "user") {
       joinTurn(paired, "user", parts.flatMap((part) => withoutResult(part, pairs, losses)));
@@ -29,7 +29,7 @@ function renamed(part: Part, { calls }: Pairs): Part {
   return part.kind === "tool_call" ? { ...part, callId: calls.get(part)!.id } : part;
 }
 
-function resultOf(call: ToolCallPart, { calls }: Pairs, losses: Names): Part {
+function resultOf(call: ToolCallPart, { calls }: Pairs, losses: FieldNames): Part {
   const { id, result } = calls.get(call)!;
   if (result !== null) return { ...result, callId: id };
   losses.add("turn_order");
@@ -38,7 +38,7 @@ function resultOf(call: ToolCallPart, { calls }: Pairs, losses: Names): Part {
 }
 
 /** Removes a result that was moved behind its call; a result without a call becomes text. */
-function withoutResult(part: Part, { orphans }: Pairs, losses: Names): Part[] {
+function withoutResult(part: Part, { orphans }: Pairs, losses: FieldNames): Part[] {
   if (part.kind !== "tool_result") return [part];
   if (!orphans.has(part)) return [];
   losses.add("turn_order");

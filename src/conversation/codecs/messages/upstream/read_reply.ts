@@ -1,8 +1,8 @@
 import type { Reply } from "../../../reply.ts";
 import { isObject, textOrNull } from "../../../wire_value.ts";
-import { isSkipped, readSpoken } from "../shared/parts.ts";
+import { isSkipped, readAssistantBlock } from "../shared/parts.ts";
 import { searchResultsIn } from "../shared/search_blocks.ts";
-import { vendorSeal } from "../shared/seals.ts";
+import { readVendorSignature } from "../shared/signatures.ts";
 import { readStop } from "../shared/stop.ts";
 import { readUsage } from "../shared/usage.ts";
 
@@ -21,7 +21,7 @@ export function readReply(body: unknown): Reply {
     id: textOrNull(body.id) ?? "",
     model: textOrNull(body.model) ?? "",
     createdAt: null,
-    parts: blocks.map((block) => readSpoken(block, vendorSeal, found)).filter((part) => part !== null),
+    parts: blocks.map((block) => readAssistantBlock(block, readVendorSignature, found)).filter((part) => part !== null),
     stop: readStop(body),
     usage: readUsage(body),
     beyond: [...new Set(blocks.filter(isSkipped).map((block) => `content.${block.type}`))],

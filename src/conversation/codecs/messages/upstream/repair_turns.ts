@@ -1,12 +1,12 @@
 import type { RequestTarget } from "../../../upstream_format.ts";
 import type { ImagePart, Part, ReasoningPart, TextPart, Turn } from "../../../conversation.ts";
-import type { Seal } from "../../../seal.ts";
+import type { ReasoningSignature } from "../../../reasoning_signature.ts";
 import type { WebSearchPart } from "../../../web_search.ts";
-import type { Names } from "../shared/fields.ts";
-import { notTaken } from "./write_media.ts";
+import type { FieldNames } from "../shared/fields.ts";
+import { unsupportedMedia } from "./write_media.ts";
 
 /** A turn of the user or the assistant, the only roles that every vendor of this format supports. */
-export interface SpokenTurn {
+export interface AlternatingTurn {
   /** Always alternates. */
   readonly role: "user" | "assistant";
   /** Parts that the format can express. */
@@ -19,8 +19,8 @@ export interface SpokenTurn {
  *
  * @throws {GatewayError} `invalid_request` for audio or video input.
  */
-export function repairTurns(turns: readonly Turn[], target: RequestTarget, losses: Names): SpokenTurn[] {
-  const repaired: SpokenTurn[] = [];
+export function repairTurns(turns: readonly Turn[], target: RequestTarget, losses: FieldNames): AlternatingTurn[] {
+  const repaired: AlternatingTurn[] = [];
   let assistantImages: ImagePart[] = [];
   for (const turn of turns) {
     if (turn.role === "assistant") {
@@ -42,7 +42,7 @@ export function repairTurns(turns: readonly Turn[], target: RequestTarget, losse
 }
 
 /** Adds parts to the last turn if it has that role, otherwise as a new turn; no parts add no turn. */
-export function joinTurn(turns: SpokenTurn[], role: SpokenTurn["role"], parts: readonly Part[]): void {
+export function joinTurn(turns: AlternatingTurn[], role: AlternatingTurn["role"], parts: readonly Part[]): void {
   if (parts.length === 0) return;
   const latest = turns.at(-1);
   if (latest?.role === role) latest.parts.push(...parts);
@@ -53,7 +53,7 @@ function userParts(part: Part): Part[] {
   switch (part.kind) {
     case "audio":
     case "video":
-      throw notTaken(part.kind, `this model does not support ${part.kind} input`);
+      throw unsupportedMedia(part.kind, `this model does not support ${part.kind} input`);
     case "text":
       return visible(part);
     default:
@@ -79,7 +79,7 @@ function reminderOf(part: Part): TextPart[] {
   }));
 }
 
-function assistantParts(part: Part, target: RequestTarget, losses: Names): Part[] {
+function assistantParts(part: Part, target: RequestTarget, losses: FieldNames): Part[] {
   switch (part.kind) {
     case "text":
       if (part.seal) losses.add("reasoning_signature");
@@ -107,7 +107,7 @@ function assistantParts(part: Part, target: RequestTarget, losses: Names): Part[
 }
 
 /** The citations signed by the target's provider; vendors reject others. */
-function withOwnCitations({ citations, ...part }: TextPart, target: RequestTarget, losses: Names): TextPart {
+function withOwnCitations({ citations, ...part }: TextPart, target: RequestTarget, losses: FieldNames): TextPart {
   if (!citations) return part;
   const own = citations.filter(({ seal }) => isSignedByTarget(seal, target));
   if (own.length < citations.length) losses.add("citations");
@@ -120,7 +120,7 @@ function unwrappedSearch(search: WebSearchPart): WebSearchPart {
   return { ...search, results, origin: { ...search.origin, issuer: null } };
 }
 
-function unwrapped<T extends { readonly seal?: Seal }>(signed: T): T {
+function unwrapped<T extends { readonly seal?: ReasoningSignature }>(signed: T): T {
   return signed.seal ? { ...signed, seal: { ...signed.seal, issuer: null } } : signed;
 }
 
@@ -129,7 +129,7 @@ function isSignedByTarget(seal: { form: string; issuer: string | null } | undefi
   return seal?.form === "messages" && (seal.issuer === null || seal.issuer === target.provider);
 }
 
-function dropReasoning({ seal, text }: ReasoningPart, losses: Names): Part[] {
+function dropReasoning({ seal, text }: ReasoningPart, losses: FieldNames): Part[] {
   if (seal) losses.add("reasoning_signature");
   if (text !== "") losses.add("reasoning_text");
   return [];

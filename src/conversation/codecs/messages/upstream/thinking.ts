@@ -2,7 +2,7 @@ import type { RequestTarget } from "../../../upstream_format.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, ReasoningRequest, Turn } from "../../../conversation.ts";
 import { EFFORT_SHARES, effortForShare, nearestEffort } from "../../../effort.ts";
-import type { Names } from "../shared/fields.ts";
+import type { FieldNames } from "../shared/fields.ts";
 import type { ModelTraits } from "./model_traits.ts";
 
 /** The smallest budget that the format allows. */
@@ -38,7 +38,7 @@ export function planThinking(
   turns: readonly Turn[],
   target: RequestTarget,
   traits: ModelTraits,
-  losses: Names,
+  losses: FieldNames,
 ): ThinkingPlan {
   const maxTokens = maxTokensFor(conversation, target, losses);
   const { reasoning } = conversation;
@@ -64,7 +64,7 @@ function off(maxTokens: number): ThinkingPlan {
   return { maxTokens, thinking: { type: "disabled" }, effort: null };
 }
 
-function maxTokensFor(conversation: Conversation, target: RequestTarget, losses: Names): number {
+function maxTokensFor(conversation: Conversation, target: RequestTarget, losses: FieldNames): number {
   const limit = target.maxOutputTokens;
   const requested = conversation.maxOutputTokens;
   if (requested === null) {
@@ -115,7 +115,7 @@ function enabled(
   maxTokens: number,
   target: RequestTarget,
   traits: ModelTraits,
-  losses: Names,
+  losses: FieldNames,
 ): ThinkingPlan {
   const share = reasoning.effort === null || reasoning.effort === "none"
     ? EFFORT_SHARES.medium

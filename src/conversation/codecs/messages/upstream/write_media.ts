@@ -4,7 +4,7 @@ import { invalidField } from "../../../../lib/gateway_error.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { FilePart, ImagePart, Source } from "../../../conversation.ts";
 import { portableAddressOf } from "../../../media_address.ts";
-import { type Names, writeCache } from "../shared/fields.ts";
+import { type FieldNames, writeCache } from "../shared/fields.ts";
 
 /** The first base64 characters of the four image types that this format supports. */
 const IMAGE_PREFIXES: readonly (readonly [start: string, mediaType: string])[] = [
@@ -19,7 +19,7 @@ const IMAGE_PREFIXES: readonly (readonly [start: string, mediaType: string])[] =
  *
  * @throws {GatewayError} `invalid_request` for an unsupported image type.
  */
-export function writeImage(part: Omit<ImagePart, "kind">, losses: Names): JsonObject {
+export function writeImage(part: Omit<ImagePart, "kind">, losses: FieldNames): JsonObject {
   if (part.detail !== undefined && part.detail !== "auto") losses.add("image_detail");
   return { type: "image", source: imageSource(part.source), ...writeCache(part.cache) };
 }
@@ -29,7 +29,10 @@ function imageSource(source: Source): JsonObject {
   const detected = IMAGE_PREFIXES.find(([start]) => source.data.startsWith(start))?.[1];
   const mediaType = detected ?? source.mediaType.replace("image/jpg", "image/jpeg");
   if (!IMAGE_PREFIXES.some(([, known]) => known === mediaType)) {
-    throw notTaken("image", `expected JPEG, PNG, GIF or WebP for this model, got ${printableType(source.mediaType)}`);
+    throw unsupportedMedia(
+      "image",
+      `expected JPEG, PNG, GIF or WebP for this model, got ${printableType(source.mediaType)}`,
+    );
   }
   return { type: "base64", media_type: mediaType, data: source.data };
 }
@@ -39,7 +42,7 @@ function imageSource(source: Source): JsonObject {
  *
  * @throws {GatewayError} `invalid_request` for an unsupported document type.
  */
-export function writeFile(part: FilePart, losses: Names): JsonObject {
+export function writeFile(part: FilePart, losses: FieldNames): JsonObject {
   const { source } = part;
   if (source.mediaType?.startsWith("image/")) return writeImage(part, losses);
   const title = part.name ? { title: part.name } : {};
@@ -51,7 +54,7 @@ function documentSource(source: Source): JsonObject {
   const mediaType = essenceOf(source.mediaType);
   if (mediaType === "application/pdf") return { type: "base64", media_type: mediaType, data: source.data };
   if (!isText(mediaType)) {
-    throw notTaken("file", `expected PDF or plain text for this model, got ${printableType(mediaType)}`);
+    throw unsupportedMedia("file", `expected PDF or plain text for this model, got ${printableType(mediaType)}`);
   }
   return { type: "text", media_type: "text/plain", data: Buffer.from(source.data, "base64").toString() };
 }
@@ -61,7 +64,7 @@ function isText(mediaType: string): boolean {
 }
 
 /** The error for media that the request depends on and that this format does not support. */
-export function notTaken(field: string, why: string): Error {
+export function unsupportedMedia(field: string, why: string): Error {
   return invalidField(field, why);
 }
 

@@ -1,20 +1,20 @@
 import type { RequestTarget } from "../../../upstream_format.ts";
-import type { Written } from "../../../written.ts";
+import type { WriteResult } from "../../../write_result.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, Part, TextPart, ToolResultPart } from "../../../conversation.ts";
 import { limitCacheMarks } from "./cache_marks.ts";
-import { type Names, writeCache } from "../shared/fields.ts";
+import { type FieldNames, writeCache } from "../shared/fields.ts";
 import { type ModelTraits, traitsOf } from "./model_traits.ts";
 import { pairCalls } from "./pair_calls.ts";
 import { argumentsOf } from "../../../call_input.ts";
-import { isVisible, repairTurns, type SpokenTurn } from "./repair_turns.ts";
+import { type AlternatingTurn, isVisible, repairTurns } from "./repair_turns.ts";
 import { strictSchema } from "./schema.ts";
 import { planThinking } from "./thinking.ts";
 import { wireToolName, writeTools } from "./write_tools.ts";
 import { writeDefaultSettings } from "../../../default_settings.ts";
-import { nameLostWords } from "../../../format_name.ts";
-import { writtenTier } from "../../../service_tier.ts";
-import { TIER_WORDS } from "./tier_words.ts";
+import { addDroppedFormatFields } from "../../../output_format_name.ts";
+import { writeTier } from "../../../service_tier.ts";
+import { TIER_NAMES } from "./tier_names.ts";
 import { searchBlocks, writeCitations } from "../shared/search_blocks.ts";
 import { writeFile, writeImage } from "./write_media.ts";
 import { writeSearch } from "./write_search.ts";
@@ -24,8 +24,8 @@ import { writeSearch } from "./write_search.ts";
  *
  * @throws {GatewayError} `invalid_request` for media that the format does not support.
  */
-export function writeRequest(conversation: Conversation, target: RequestTarget): Written<JsonObject> {
-  const losses: Names = new Set();
+export function writeRequest(conversation: Conversation, target: RequestTarget): WriteResult<JsonObject> {
+  const losses: FieldNames = new Set();
   const traits = traitsOf(target);
   const turns = withoutBareReasoning(
     pairCalls(repairTurns(conversation.turns, target, losses), losses),
@@ -35,7 +35,7 @@ export function writeRequest(conversation: Conversation, target: RequestTarget):
   const plan = planThinking(conversation, turns, target, traits, losses);
   const thinks = plan.thinking !== null && plan.thinking.type !== "disabled";
   const system = writeSystem(conversation, traits);
-  const search = writeSearch(conversation, target.searches === true, losses);
+  const search = writeSearch(conversation, target.hasWebSearch === true, losses);
   const body: JsonObject = {
     model: target.model,
     max_tokens: plan.maxTokens,
@@ -46,10 +46,10 @@ export function writeRequest(conversation: Conversation, target: RequestTarget):
     ...writeOutputConfig(conversation, plan.effort, traits, losses),
     ...writeSampling(conversation, traits, thinks, losses),
     ...(conversation.user === null ? {} : { metadata: { user_id: conversation.user } }),
-    ...writtenTier(
+    ...writeTier(
       conversation.serviceTier,
       "service_tier",
-      target.quirks.has("no_service_tier") ? {} : TIER_WORDS,
+      target.quirks.has("no_service_tier") ? {} : TIER_NAMES,
       losses,
     ),
     ...(conversation.stream ? { stream: true } : {}),
@@ -60,7 +60,7 @@ export function writeRequest(conversation: Conversation, target: RequestTarget):
   return { body, losses: [...losses], ...renamedTools(conversation, turns) };
 }
 
-function addDroppedSettings(conversation: Conversation, losses: Names): void {
+function addDroppedSettings(conversation: Conversation, losses: FieldNames): void {
   if (conversation.cacheKey !== null) losses.add("prompt_cache_key");
   if (conversation.verbosity !== null) losses.add("verbosity");
   if (conversation.logprobs !== undefined) losses.add("logprobs");
@@ -71,7 +71,7 @@ function addDroppedSettings(conversation: Conversation, losses: Names): void {
  * Handles a last turn of the assistant. One with only reasoning is removed. Models that do not continue such a turn get
  * a request to continue.
  */
-function withoutBareReasoning(turns: SpokenTurn[], traits: ModelTraits, losses: Names): SpokenTurn[] {
+function withoutBareReasoning(turns: AlternatingTurn[], traits: ModelTraits, losses: FieldNames): AlternatingTurn[] {
   const last = turns.at(-1);
   if (last?.role !== "assistant") return turns;
   if (last.parts.every((part) => part.kind === "reasoning")) {
@@ -83,7 +83,7 @@ function withoutBareReasoning(turns: SpokenTurn[], traits: ModelTraits, losses: 
   return [...turns, { role: "user", parts: [{ kind: "text", text: "Continue." }] }];
 }
 
-function writeTurns(turns: readonly SpokenTurn[], thinks: boolean, losses: Names): JsonObject[] {
+function writeTurns(turns: readonly AlternatingTurn[], thinks: boolean, losses: FieldNames): JsonObject[] {
   return turns.flatMap((turn, index) => {
     const isPrefill = turn.role === "assistant" && index === turns.length - 1;
     const parts = isPrefill ? prefillParts(turn.parts, thinks, losses) : turn.parts;
@@ -96,7 +96,7 @@ function writeTurns(turns: readonly SpokenTurn[], thinks: boolean, losses: Names
  * The last assistant turn in the form that a model continues: it does not end in reasoning or whitespace, and contains
  * no reasoning when the model is not to reason.
  */
-function prefillParts(parts: readonly Part[], thinks: boolean, losses: Names): Part[] {
+function prefillParts(parts: readonly Part[], thinks: boolean, losses: FieldNames): Part[] {
   const end = parts.findLastIndex((part) => part.kind !== "reasoning");
   const kept = parts.filter((part, index) => part.kind !== "reasoning" || (thinks && index < end));
   if (kept.length < parts.length) losses.add("reasoning_signature");
@@ -123,7 +123,7 @@ function stringIfSingle(blocks: readonly JsonObject[]): unknown {
     : blocks;
 }
 
-function writePart(part: Part, losses: Names): JsonObject | JsonObject[] {
+function writePart(part: Part, losses: FieldNames): JsonObject | JsonObject[] {
   switch (part.kind) {
     case "text":
     case "refusal":
@@ -160,7 +160,7 @@ function writeText(part: Pick<TextPart, "text" | "cache" | "citations">): JsonOb
   return { type: "text", text, ...cited, ...writeCache(cache) };
 }
 
-function writeResult(result: ToolResultPart, losses: Names): JsonObject {
+function writeResult(result: ToolResultPart, losses: FieldNames): JsonObject {
   const parts = result.parts.filter(isVisible);
   const content = parts.flatMap((part) => writePart(part, losses));
   return {
@@ -172,13 +172,16 @@ function writeResult(result: ToolResultPart, losses: Names): JsonObject {
   };
 }
 
-function calledTools(turns: readonly SpokenTurn[]): Set<string> {
+function calledTools(turns: readonly AlternatingTurn[]): Set<string> {
   const calls = turns.flatMap((turn) => turn.parts).filter((part) => part.kind === "tool_call");
   return new Set(calls.map((call) => wireToolName(call.tool)));
 }
 
 /** The caller's names of renamed tools, by their names on the wire. */
-function renamedTools({ tools }: Conversation, turns: readonly SpokenTurn[]): Pick<Written<JsonObject>, "toolNames"> {
+function renamedTools(
+  { tools }: Conversation,
+  turns: readonly AlternatingTurn[],
+): Pick<WriteResult<JsonObject>, "toolNames"> {
   const called = turns.flatMap((turn) => turn.parts).flatMap((part) => part.kind === "tool_call" ? [part.tool] : []);
   const names = new Set([...tools.map((tool) => tool.name), ...called]);
   const renamed = [...names].filter((name) => wireToolName(name) !== name);
@@ -200,10 +203,10 @@ function writeOutputConfig(
   { outputFormat }: Conversation,
   effort: string | null,
   traits: ModelTraits,
-  losses: Names,
+  losses: FieldNames,
 ): { output_config?: JsonObject } {
   const config: JsonObject = effort === null ? {} : { effort };
-  nameLostWords(outputFormat, losses);
+  addDroppedFormatFields(outputFormat, losses);
   if (outputFormat?.kind === "json_schema" && traits.takesSchemas) {
     config.format = { type: "json_schema", schema: strictSchema(outputFormat.schema) };
   } else if (outputFormat) {
@@ -216,7 +219,7 @@ function writeSampling(
   { sampling }: Conversation,
   traits: ModelTraits,
   thinks: boolean,
-  losses: Names,
+  losses: FieldNames,
 ): JsonObject {
   const { temperature, topP, topK } = sampling;
   const stop = sampling.stop.filter((sequence) => sequence.trim() !== "");

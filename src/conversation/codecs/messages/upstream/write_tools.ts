@@ -1,10 +1,10 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, Tool, ToolChoice } from "../../../conversation.ts";
 import { CUSTOM_PARAMETERS, customDescription } from "../../../custom_as_function.ts";
-import { legalWord } from "../../../legal_word.ts";
+import { sanitizeName } from "../../../sanitized_name.ts";
 import { objectSchema, plainSchema } from "../../../object_schema.ts";
-import { toolsAmong } from "../../../tools_among.ts";
-import { type Names, writeCache } from "../shared/fields.ts";
+import { selectedTools } from "../../../selected_tools.ts";
+import { type FieldNames, writeCache } from "../shared/fields.ts";
 import type { ModelTraits } from "./model_traits.ts";
 import { strictSchema } from "./schema.ts";
 import type { WrittenSearch } from "./write_search.ts";
@@ -15,12 +15,12 @@ const MAX_ID_CHARACTERS = 64;
 
 /** A tool's name in the alphabet of this format: letters, digits, `_` and `-`, up to 128. Equal names stay equal. */
 export function wireToolName(name: string): string {
-  return legalWord(name, MAX_NAME_CHARACTERS);
+  return sanitizeName(name, MAX_NAME_CHARACTERS);
 }
 
 /** A call's id in the alphabet of this format. Equal ids stay equal, different ones different. */
 export function wireCallId(callId: string): string {
-  return legalWord(callId, MAX_ID_CHARACTERS);
+  return sanitizeName(callId, MAX_ID_CHARACTERS);
 }
 
 /** Tools and tool choice in this format; absent fields are not needed. */
@@ -42,7 +42,7 @@ export function writeTools(
   traits: ModelTraits,
   used: ReadonlySet<string>,
   search: WrittenSearch | null,
-  losses: Names,
+  losses: FieldNames,
 ): WrittenTools {
   const offered = offeredTools(conversation, search !== null, losses);
   if (offered.length === 0 && search === null) {
@@ -62,18 +62,18 @@ export function writeTools(
 }
 
 /** The tools without repeated names; only the allowed ones if the choice lists some. */
-function offeredTools({ tools, toolChoice }: Conversation, hasSearch: boolean, losses: Names): Tool[] {
+function offeredTools({ tools, toolChoice }: Conversation, hasSearch: boolean, losses: FieldNames): Tool[] {
   const named = new Map<string, Tool>();
   for (const tool of tools) if (!named.has(tool.name)) named.set(tool.name, tool);
   const offered = [...named.values()];
   if (toolChoice?.kind !== "allowed") return offered;
-  const allowed = toolsAmong(offered, toolChoice.tools);
+  const allowed = selectedTools(offered, toolChoice.tools);
   if (allowed.length > 0 || hasSearch) return allowed;
   losses.add("tool_choice");
   return offered;
 }
 
-function writeTool(tool: Tool, traits: ModelTraits, losses: Names): JsonObject {
+function writeTool(tool: Tool, traits: ModelTraits, losses: FieldNames): JsonObject {
   const name = wireToolName(tool.name);
   if (tool.kind === "custom") {
     const description = customDescription(tool, losses);
@@ -100,7 +100,7 @@ function writeChoice(
   { toolChoice, parallelToolCalls }: Conversation,
   offered: readonly Tool[],
   search: WrittenSearch | null,
-  losses: Names,
+  losses: FieldNames,
 ): JsonObject | null {
   const own = toolChoice === null ? null : choiceBody(toolChoice, offered, losses);
   const choice = search?.isForced ? { type: "tool", name: search.tool.name } : own;
@@ -108,7 +108,7 @@ function writeChoice(
   return { ...(choice ?? { type: "auto" }), disable_parallel_tool_use: true };
 }
 
-function choiceBody(choice: ToolChoice, offered: readonly Tool[], losses: Names): JsonObject {
+function choiceBody(choice: ToolChoice, offered: readonly Tool[], losses: FieldNames): JsonObject {
   switch (choice.kind) {
     case "auto":
     case "none":
@@ -120,7 +120,7 @@ function choiceBody(choice: ToolChoice, offered: readonly Tool[], losses: Names)
       losses.add("tool_choice");
       return { type: "auto" };
     case "allowed": {
-      const isKept = toolsAmong(offered, choice.tools).length > 0;
+      const isKept = selectedTools(offered, choice.tools).length > 0;
       return { type: choice.mode === "required" && isKept ? "any" : "auto" };
     }
   }

@@ -4,21 +4,21 @@ import type { Citation, ImagePart } from "../../../conversation.ts";
 import type { PartOpening, ReplyEvent } from "../../../events.ts";
 import { type Stop, stopFor } from "../../../reply.ts";
 import { withSearchesFirst } from "../../../search_order.ts";
-import type { Seal } from "../../../seal.ts";
+import type { ReasoningSignature } from "../../../reasoning_signature.ts";
 import type { Usage } from "../../../usage.ts";
 import type { WebSearchPart } from "../../../web_search.ts";
 import type { GatewayError } from "../../../../lib/gateway_error.ts";
-import { type SealBearer, writeCarriedSeal } from "../shared/carried_seal.ts";
+import { type SignatureOwner, writeCarriedSignature } from "../shared/carried_signature.ts";
 import { defaultErrorFields } from "../../../default_error.ts";
 import { failureOf } from "../../../stream_failure.ts";
 import { responseErrorOf } from "../upstream/error.ts";
 import { closeFrames, deltaFrames, type Item, openFrames, prefixOf, searchFrames, wireItem } from "./item_frames.ts";
 import { searchItem } from "../shared/search_items.ts";
 import { annotationsOf } from "../shared/parts.ts";
-import { callIdFor, isWholeInput, itemIdOf, pictureItem, responseIdOf } from "./output_items.ts";
+import { callIdFor, imageItem, isWholeInput, itemIdOf, responseIdOf } from "./output_items.ts";
 import { type Ending, endingOf, progressFields } from "./response_object.ts";
 import { writeUsage } from "../shared/usage.ts";
-import { refusalTextOf, withoutLastProofs } from "./write_reply.ts";
+import { refusalTextOf, withoutTrailingSignatures } from "./write_reply.ts";
 import { newWriting, type OpenPart, type Writing } from "./writing.ts";
 
 /**
@@ -73,7 +73,7 @@ function responseFrame(type: string, ending: Ending | null, usage: Usage | null,
     id: writing.id,
     createdAt: writing.createdAt,
     model: writing.context.model,
-    output: ending === null ? [] : withoutLastProofs(writing.output.filter((item) => item !== null)),
+    output: ending === null ? [] : withoutTrailingSignatures(writing.output.filter((item) => item !== null)),
     usage: usage === null ? null : writeUsage(usage),
   };
   const response = `${JSON.stringify(progressFields(progress, ending)).slice(0, -1)},${writing.settings}}`;
@@ -100,7 +100,7 @@ function openItem(part: OpenPart, writing: Writing): Frame[] {
   const before = signatureItems(writing);
   const outputIndex = writing.output.push(null) - 1;
   const id = itemIdOf(prefixOf(part.opening), writing.context.requestId, outputIndex);
-  part.item = { opening: part.opening, id, outputIndex, text: "", proof: null, annotations: [], logprobs: [] };
+  part.item = { opening: part.opening, id, outputIndex, text: "", signature: null, annotations: [], logprobs: [] };
   if (part.opening.kind === "reasoning" && part.seal) setSignature(part, part.seal);
   return [...before, ...openFrames(part.item, writing.emit)];
 }
@@ -111,7 +111,7 @@ function closeItem(item: Item, writing: Writing): Frame[] {
   return frames;
 }
 
-function sealPart(index: number, seal: Seal, writing: Writing): Frame[] {
+function sealPart(index: number, seal: ReasoningSignature, writing: Writing): Frame[] {
   const part = writing.parts.get(index);
   switch (part?.opening.kind) {
     case "reasoning":
@@ -119,7 +119,7 @@ function sealPart(index: number, seal: Seal, writing: Writing): Frame[] {
       if (part.item) setSignature(part, seal);
       return [];
     case "tool_call":
-      writing.proofs.push({ seal, bearer: { kind: "call", callId: part.opening.callId } });
+      writing.pendingSignatures.push({ seal, owner: { kind: "call", callId: part.opening.callId } });
       return [];
     case "text":
       part.seal = seal;
@@ -129,20 +129,20 @@ function sealPart(index: number, seal: Seal, writing: Writing): Frame[] {
   }
 }
 
-function setSignature({ item, opening }: OpenPart, seal: Seal): void {
-  item!.proof = writeCarriedSeal({ seal, bearer: reasoningBearer(opening) });
+function setSignature({ item, opening }: OpenPart, seal: ReasoningSignature): void {
+  item!.signature = writeCarriedSignature({ seal, owner: reasoningBearer(opening) });
 }
 
-function reasoningBearer(opening: PartOpening): SealBearer {
+function reasoningBearer(opening: PartOpening): SignatureOwner {
   return { kind: "reasoning", redacted: opening.kind === "reasoning" && opening.redacted === true };
 }
 
 /** The items of pending signatures, to be followed by an item with content. */
 function signatureItems(writing: Writing): Frame[] {
-  return writing.proofs.splice(0).flatMap(({ seal, bearer }) => {
+  return writing.pendingSignatures.splice(0).flatMap(({ seal, owner: bearer }) => {
     const carrier: OpenPart = { opening: { kind: "reasoning" }, item: null, seal: null };
     const opened = openItem(carrier, writing);
-    carrier.item!.proof = writeCarriedSeal({ seal, bearer });
+    carrier.item!.signature = writeCarriedSignature({ seal, owner: bearer });
     return [...opened, ...closeItem(carrier.item!, writing)];
   });
 }
@@ -153,13 +153,13 @@ function endPart(index: number, citations: readonly Citation[] | undefined, writ
   writing.parts.delete(index);
   const { opening, seal } = part;
   if (opening.kind === "reasoning" && part.item === null) {
-    if (seal) writing.proofs.push({ seal, bearer: reasoningBearer(opening) });
+    if (seal) writing.pendingSignatures.push({ seal, owner: reasoningBearer(opening) });
     return [];
   }
   const opened = openItem(part, writing);
   const item = part.item!;
   item.annotations = annotationsOf(item.text, citations);
-  if (opening.kind === "text" && seal) writing.proofs.push({ seal, bearer: { kind: "text" } });
+  if (opening.kind === "text" && seal) writing.pendingSignatures.push({ seal, owner: { kind: "text" } });
   if (opening.kind === "tool_call" && !opening.custom && item.text !== "" && !isWholeInput(item.text)) {
     writing.suspended.push(item);
     return opened;
@@ -171,7 +171,7 @@ function writePicture(image: ImagePart, writing: Writing): Frame[] {
   if (image.source.kind === "url") return []; // the item can only hold base64
   const before = signatureItems(writing);
   const outputIndex = writing.output.length;
-  const item = pictureItem(itemIdOf("ig", writing.context.requestId, outputIndex), image)!;
+  const item = imageItem(itemIdOf("ig", writing.context.requestId, outputIndex), image)!;
   writing.output.push(item);
   const { id, type } = item;
   const at = { output_index: outputIndex };

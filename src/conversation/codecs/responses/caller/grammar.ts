@@ -9,11 +9,11 @@ const CALLER_RUN =
 
 /** The meaning of members of a responses request. */
 export const grammar: RequestGrammar = {
-  namesAreExact: false,
-  namesPrompts: true,
+  hasExactNames: false,
+  hasStoredPrompts: true,
   cacheFields: [],
   inputField: "input",
-  isCallersOwn: () => false,
+  isCallerData: () => false,
   ownReferences: itemReferences,
   isThreaded: () => false,
   hostedToolNames: (tool) => hostedNamesByType(tool, "function", CALLER_RUN),

@@ -24,7 +24,7 @@ export interface Item {
   /** All deltas so far. */
   text: string;
   /** `encrypted_content`; only of reasoning. */
-  proof: string | null;
+  signature: string | null;
   /** Annotations of a text, set when it closes. */
   annotations: readonly JsonObject[];
   /** The tokens of a text so far, if requested. */
@@ -48,7 +48,7 @@ export function wireItem(item: Item, status: ItemStatus): JsonObject {
   const { opening, id, text } = item;
   switch (opening.kind) {
     case "reasoning":
-      return reasoningItem(id, text, item.proof);
+      return reasoningItem(id, text, item.signature);
     case "tool_call":
       return callItem(id, { ...opening, input: text }, status);
     default:

@@ -1,13 +1,13 @@
-import { firstInstruction, firstSaid } from "../../../cache_conflict.ts";
+import { firstInstruction, firstSetField } from "../../../cache_conflict.ts";
 import type { CallerFormat } from "../../../caller_format.ts";
 import { writeDefaultError } from "../../../default_error.ts";
-import { topLimitsLowered } from "../../../lowered_limit.ts";
+import { clampedTopLevelLimits } from "../../../clamped_limit.ts";
 import { largestLimit } from "../../../requested_limit.ts";
-import { sentNames } from "../../../sent_names.ts";
+import { droppedFieldNames } from "../../../dropped_field_names.ts";
 import { checkRequest } from "./check.ts";
 import { eventWriter } from "./event_writer.ts";
 import { grammar } from "./grammar.ts";
-import { LOSS_PATHS } from "./loss_paths.ts";
+import { DROPPED_FIELD_PATHS } from "./dropped_field_paths.ts";
 import { readRequest } from "./read_request.ts";
 import { writeReply } from "./write_reply.ts";
 
@@ -21,7 +21,7 @@ const CACHED_SETTINGS = ["instructions", "tools", "tool_choice"];
 export const caller: CallerFormat = {
   name: "responses",
   author: "openai",
-  replyNames: {
+  replyFieldNames: {
     web_search_call: "input.web_search_call",
     max_tokens: "max_output_tokens",
     output_format: "text.format",
@@ -43,7 +43,7 @@ export const caller: CallerFormat = {
     tool_result_image: "function_call_output.output",
     citations: "annotations",
   },
-  droppedFields: (body, losses) => sentNames(body, losses, LOSS_PATHS),
+  droppedFields: (body, losses) => droppedFieldNames(body, losses, DROPPED_FIELD_PATHS),
   check: checkRequest,
   read: readRequest,
   writeReply,
@@ -52,11 +52,11 @@ export const caller: CallerFormat = {
   heartbeat: "comment",
   wantsUsage: () => true,
   requestedLimit: (body) => largestLimit(body, ["max_output_tokens"]),
-  lowerLimit: (body, most) => topLimitsLowered(body, ["max_output_tokens"], most),
-  limitHoldsReasoning: false,
+  clampLimit: (body, most) => clampedTopLevelLimits(body, ["max_output_tokens"], most),
+  limitIncludesReasoning: false,
   tierFields: ["service_tier"],
   servesImageModels: false,
-  cacheConflict: (body) => firstSaid(body, CACHED_SETTINGS) ?? firstInstruction(body, "input"),
-  memory: { seals: "last", items: true },
+  cacheConflict: (body) => firstSetField(body, CACHED_SETTINGS) ?? firstInstruction(body, "input"),
+  replay: { seals: "last", items: true },
   grammar,
 };

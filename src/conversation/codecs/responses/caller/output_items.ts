@@ -73,7 +73,7 @@ export function callItem(id: string, call: Omit<ToolCallPart, "kind">, status: I
 }
 
 /** An image item; null for an image at a URL, because the item holds base64. */
-export function pictureItem(id: string, { source }: ImagePart): JsonObject | null {
+export function imageItem(id: string, { source }: ImagePart): JsonObject | null {
   if (source.kind === "url") return null;
   const format = source.mediaType.replace(/^image\//, "");
   return { id, type: "image_generation_call", status: "completed", result: source.data, output_format: format };

@@ -9,8 +9,8 @@ import {
   type Tool,
 } from "../../../conversation.ts";
 import { invalidField } from "../../../../lib/gateway_error.ts";
-import { offeredSearch } from "../../../offered_search.ts";
-import { untranslatable } from "../shared/media.ts";
+import { webSearchField } from "../../../offered_search.ts";
+import { unsupportedReference } from "../shared/media.ts";
 import { itemsOf, readItems } from "../shared/read_items.ts";
 import { readSearch, searchToolIn } from "../shared/search_tool.ts";
 import { readToolChoice, readTools } from "../shared/tools.ts";
@@ -49,7 +49,7 @@ export function readRequest(body: JsonObject): Conversation {
     ],
     turns: items.turns,
     tools: withoutDuplicates([...tools, ...items.tools]),
-    ...offeredSearch(webSearch),
+    ...webSearchField(webSearch),
     toolChoice,
     parallelToolCalls: typeof body.parallel_tool_calls === "boolean" ? body.parallel_tool_calls : null,
     outputFormat,
@@ -80,10 +80,10 @@ function withoutDuplicates(tools: readonly Tool[]): Tool[] {
 /** Rejects references to stored responses, because other vendors cannot read them. */
 function refuseState(body: JsonObject): void {
   const remedy = "send the whole conversation in input instead";
-  if (!isAbsent(body.previous_response_id)) throw untranslatable("previous_response_id", remedy);
-  if (!isAbsent(body.conversation)) throw untranslatable("conversation", remedy);
-  if (!isAbsent(body.prompt)) throw untranslatable("prompt", "send its text in instructions and input instead");
-  if (body.background === true) throw untranslatable("background", "set it to false");
+  if (!isAbsent(body.previous_response_id)) throw unsupportedReference("previous_response_id", remedy);
+  if (!isAbsent(body.conversation)) throw unsupportedReference("conversation", remedy);
+  if (!isAbsent(body.prompt)) throw unsupportedReference("prompt", "send its text in instructions and input instead");
+  if (body.background === true) throw unsupportedReference("background", "set it to false");
 }
 
 function readReasoning(value: unknown, beyond: Set<string>): ReasoningRequest | null {

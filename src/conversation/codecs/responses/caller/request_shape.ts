@@ -10,7 +10,7 @@ const PART = new Kinds({
   input_file: { type: true, file_data: true, file_url: true, file_id: true, filename: true, ...CACHE },
   input_audio: { type: true, input_audio: { data: true, format: true } },
   refusal: { type: true, refusal: true },
-}, { isNamed: true });
+}, { isKindInPath: true });
 
 /** Citations of web pages are read; those of files refer to vendor state. */
 function citation(): Kinds {
@@ -27,7 +27,7 @@ const CHOICE = new Kinds({
   function: { type: true, name: true },
   custom: { type: true, name: true },
   allowed_tools: { type: true, mode: true, tools: true },
-}, { takesOthers: true });
+}, { allowsOthers: true });
 
 const FUNCTION: Fields = {
   type: true,
@@ -48,13 +48,13 @@ const CUSTOM: Fields = {
   defer_loading: isFalse,
 };
 
-const INNER_TOOL = new Kinds({ function: FUNCTION, custom: CUSTOM }, { takesOthers: true });
+const INNER_TOOL = new Kinds({ function: FUNCTION, custom: CUSTOM }, { allowsOthers: true });
 
 const TOOL = new Kinds({
   function: FUNCTION,
   custom: CUSTOM,
   namespace: { type: true, name: true, description: true, tools: [INNER_TOOL] },
-}, { takesOthers: true });
+}, { allowsOthers: true });
 
 /** Ids refer to vendor state and are not needed; an item with the status `completed` is complete. */
 const ITEM: Fields = { type: true, id: true, status: (value) => value === "completed" };
@@ -74,7 +74,7 @@ const ITEMS = new Kinds({
   // Rejected by the reader.
   item_reference: true,
   compaction: true,
-}, { usual: "message", isNamed: true });
+}, { defaultKind: "message", isKindInPath: true });
 
 /** The fields that the request reader reads; all others are reported as dropped. */
 export const REQUEST_SHAPE: Fields = {

@@ -1,19 +1,19 @@
 import type { ReplyContext } from "../../../caller_format.ts";
-import type { Written } from "../../../written.ts";
+import type { WriteResult } from "../../../write_result.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import { isToolCall, type Reply, type ReplyPart, type Stop, stopFor } from "../../../reply.ts";
 import { searchesFirst } from "../../../search_order.ts";
-import type { Seal } from "../../../seal.ts";
-import { type SealBearer, writeCarriedSeal } from "../shared/carried_seal.ts";
+import type { ReasoningSignature } from "../../../reasoning_signature.ts";
+import { type SignatureOwner, writeCarriedSignature } from "../shared/carried_signature.ts";
 import {
   callIdFor,
   callItem,
+  imageItem,
   isWholeInput,
   itemIdOf,
   type ItemPrefix,
   messageItem,
   outputText,
-  pictureItem,
   reasoningItem,
   refusalPart,
   responseIdOf,
@@ -32,7 +32,7 @@ interface Writing {
 }
 
 /** Writes a response object. A call that a limit cut off is left out, so that clients do not execute it. */
-export function writeReply(reply: Reply, context: ReplyContext): Written<JsonObject> {
+export function writeReply(reply: Reply, context: ReplyContext): WriteResult<JsonObject> {
   const stop = stopFor(reply.stop, reply.parts.some(isToolCall));
   const ending = endingOf(stop);
   const writing: Writing = { output: [], requestId: context.requestId, callIds: new Map(), losses: new Set() };
@@ -46,7 +46,7 @@ export function writeReply(reply: Reply, context: ReplyContext): Written<JsonObj
     id: responseIdOf(reply.id, context.requestId),
     createdAt: reply.createdAt ?? context.createdAt,
     model: context.model,
-    output: withoutLastProofs(writing.output),
+    output: withoutTrailingSignatures(writing.output),
     usage: reply.usage ? writeUsage(reply.usage) : null,
   };
   return { body: { ...progressFields(progress, ending), ...settingsOf(context) }, losses: [...writing.losses] };
@@ -61,7 +61,7 @@ export function refusalTextOf(stop: Stop): string {
  * Removes items at the end that hold only a signature, because clients treat the last item as the answer. The gateway
  * stores their contents.
  */
-export function withoutLastProofs(output: readonly JsonObject[]): readonly JsonObject[] {
+export function withoutTrailingSignatures(output: readonly JsonObject[]): readonly JsonObject[] {
   const end = output.findLastIndex(({ type, summary }) => type !== "reasoning" || listOf(summary).length > 0) + 1;
   return end === 0 ? output.slice(0, 1) : output.slice(0, end);
 }
@@ -102,15 +102,20 @@ function writePart(part: ReplyPart, writing: Writing): void {
       writing.output.push(searchItem(nextId("ws", writing), part));
       return;
     case "image": {
-      const picture = pictureItem(nextId("ig", writing), part);
+      const picture = imageItem(nextId("ig", writing), part);
       if (picture) writing.output.push(picture);
       else writing.losses.add("image");
     }
   }
 }
 
-function writeReasoning(text: string, seal: Seal | undefined, bearer: SealBearer, writing: Writing): void {
-  const signature = seal ? writeCarriedSeal({ seal, bearer }) : null;
+function writeReasoning(
+  text: string,
+  seal: ReasoningSignature | undefined,
+  bearer: SignatureOwner,
+  writing: Writing,
+): void {
+  const signature = seal ? writeCarriedSignature({ seal, owner: bearer }) : null;
   writing.output.push(reasoningItem(nextId("rs", writing), text, signature));
 }
 

@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { ReplyContext } from "../../../caller_format.ts";
 import type { PartOpening } from "../../../events.ts";
-import type { Seal } from "../../../seal.ts";
-import type { CarriedSeal } from "../shared/carried_seal.ts";
+import type { ReasoningSignature } from "../../../reasoning_signature.ts";
+import type { OwnedSignature } from "../shared/carried_signature.ts";
 import type { Emit, Item } from "./item_frames.ts";
 import { responseIdOf } from "./output_items.ts";
 import { settingsOf } from "./response_object.ts";
@@ -17,7 +17,7 @@ export interface OpenPart {
    */
   item: Item | null;
   /** The signature of a text, written in an item after it, or of reasoning without an item. */
-  seal: Seal | null;
+  seal: ReasoningSignature | null;
 }
 
 /** The state of writing a response stream. */
@@ -31,7 +31,7 @@ export interface Writing {
   /** Closed items by `output_index`; null while an item is open. */
   readonly output: (JsonObject | null)[];
   /** Pending signatures: they are written before the next item, because a reply must not end with one. */
-  readonly proofs: CarriedSeal[];
+  readonly pendingSignatures: OwnedSignature[];
   /** Calls with arguments that are not valid JSON: only the finish shows whether they were cut off. */
   readonly suspended: Item[];
   /** Used call ids, for `callIdFor`. */
@@ -59,16 +59,16 @@ export function newWriting(context: ReplyContext): Writing {
     settings: JSON.stringify(settingsOf(context)).slice(1, -1),
     parts: new Map(),
     output: [],
-    proofs: [],
+    pendingSignatures: [],
     suspended: [],
     callIds: new Map(),
     emit: (type, fields) => ({
       event: type,
       data: JSON.stringify({ type, ...fields, sequence_number: writing.sequence++ }),
     }),
-    id: context.begun?.id ?? responseIdOf("", context.requestId),
-    createdAt: context.begun?.createdAt ?? context.createdAt,
-    sequence: context.begun?.sequence ?? 0,
+    id: context.startedStream?.id ?? responseIdOf("", context.requestId),
+    createdAt: context.startedStream?.createdAt ?? context.createdAt,
+    sequence: context.startedStream?.sequence ?? 0,
     hasCall: false,
     hasRefusal: false,
     ended: false,

@@ -27,10 +27,10 @@ export function watcher(): StreamWatcher {
   let created: string | null = null;
   const hosted = newHostedWork();
   return {
-    concerns: (text) =>
+    isRelevant: (text) =>
       RELEVANT.test(text) &&
       (END_MARK.test(text) || HOSTED_CALL.test(text) || (created === null && text.includes(CREATED))),
-    follow(data) {
+    observe(data) {
       if (created === null && data.includes(CREATED)) created = data;
       if (!END_MARK.test(data) && !HOSTED_CALL.test(data)) return;
       const event = parsedOrNull(data);
@@ -40,10 +40,10 @@ export function watcher(): StreamWatcher {
       usage = readUsage(event.response) ?? usage;
     },
     usage: () => withHosted(usage, hosted),
-    ended: () => isEnded,
+    isComplete: () => isEnded,
     isFinal: () => isEnded,
     isHidden: () => false,
-    begun(last) {
+    startedStream(last) {
       const response = objectOf(objectOf(parsedOrNull(created ?? ""))?.response);
       const id = textOrNull(response?.id);
       if (id === null) return null;

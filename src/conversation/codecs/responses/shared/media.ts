@@ -14,13 +14,13 @@ const MEDIA_TYPES_BY_EXTENSION: readonly (readonly [extension: string, mediaType
 ];
 
 /** The error for a reference that only its vendor can resolve. */
-export function untranslatable(field: string, instead: string): GatewayError {
+export function unsupportedReference(field: string, instead: string): GatewayError {
   return invalidField(field, `not supported for this model: ${instead}`);
 }
 
 /** Reads an image. @throws {GatewayError} For a vendor's file id, and for data that is not an image. */
 export function readImage(part: JsonObject, path: string): ImagePart {
-  if (textOrNull(part.file_id)) throw untranslatable(`${path}.file_id`, "send the image as image_url instead");
+  if (textOrNull(part.file_id)) throw unsupportedReference(`${path}.file_id`, "send the image as image_url instead");
   const source = readAddress(textOf(part.image_url), `${path}.image_url`);
   if (source.kind === "base64" && !source.mediaType.startsWith("image/")) {
     throw invalidField(`${path}.image_url`, "expected a data URL of an image");
@@ -32,7 +32,7 @@ export function readImage(part: JsonObject, path: string): ImagePart {
 /** Reads a file. @throws {GatewayError} For a vendor's file id, and for invalid base64. */
 export function readFile(part: JsonObject, path: string): FilePart {
   if (textOrNull(part.file_id)) {
-    throw untranslatable(`${path}.file_id`, "send the file as file_data or file_url instead");
+    throw unsupportedReference(`${path}.file_id`, "send the file as file_data or file_url instead");
   }
   const name = textOrNull(part.filename);
   const data = textOf(part.file_data);

@@ -1,14 +1,14 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Part, TextPart, Tool, ToolCallPart, ToolResultPart, Turn } from "../../../conversation.ts";
-import type { Seal } from "../../../seal.ts";
+import type { ReasoningSignature } from "../../../reasoning_signature.ts";
 import { invalidField } from "../../../../lib/gateway_error.ts";
-import { readCarriedSeal } from "./carried_seal.ts";
-import { untranslatable } from "./media.ts";
+import { readCarriedSignature } from "./carried_signature.ts";
+import { unsupportedReference } from "./media.ts";
 import { readSearchItem } from "./search_items.ts";
 import { readAssistantPart, readOutput, readUserPart } from "./parts.ts";
 import { namespacedName, readTools } from "./tools.ts";
 import { textOf, textOrNull } from "../../../wire_value.ts";
-import { thoughtsOf } from "./wire.ts";
+import { reasoningTextOf } from "./wire.ts";
 
 /** The input items of a request in the neutral form. */
 export interface ItemsRead {
@@ -32,7 +32,7 @@ interface Reading {
   /** The latest call of each id, with its turn and tool. */
   readonly calls: Map<string, { readonly turn: DraftTurn; readonly tool: string }>;
   /** Signatures of calls, which may precede or follow the call. */
-  readonly callSeals: Map<string, Seal>;
+  readonly callSeals: Map<string, ReasoningSignature>;
   /** The tool that is read as the request's web search. */
   readonly search: JsonObject | null;
   readonly beyond: Set<string>;
@@ -88,9 +88,9 @@ function readItem(item: JsonObject, path: string, reading: Reading): void {
       reading.tools.push(...readTools(item.tools, reading.search, reading.beyond, "input.additional_tools.tools"));
       return;
     case "item_reference":
-      throw untranslatable(path, 'send the item itself instead (clients do so with "store": false)');
+      throw unsupportedReference(path, 'send the item itself instead (clients do so with "store": false)');
     case "compaction":
-      throw untranslatable(path, "send the compacted items instead");
+      throw unsupportedReference(path, "send the compacted items instead");
     default:
       reading.beyond.add(`input.${textOf(kind)}`);
   }
@@ -175,7 +175,7 @@ function turnAfter(turn: DraftTurn, reading: Reading): DraftTurn {
 }
 
 function readReasoning(item: JsonObject, reading: Reading): void {
-  const text = thoughtsOf(item);
+  const text = reasoningTextOf(item);
   const signature = textOrNull(item.encrypted_content);
   const id = textOrNull(item.id);
   const named = id ? { id } : {};
@@ -183,7 +183,7 @@ function readReasoning(item: JsonObject, reading: Reading): void {
     if (text !== "") add("assistant", { kind: "reasoning", text, ...named }, reading);
     return;
   }
-  const { seal, bearer } = readCarriedSeal(signature);
+  const { seal, owner: bearer } = readCarriedSignature(signature);
   switch (bearer.kind) {
     case "call":
       reading.callSeals.set(bearer.callId, seal);
@@ -197,7 +197,7 @@ function readReasoning(item: JsonObject, reading: Reading): void {
   }
 }
 
-function sealLastText(seal: Seal, reading: Reading): void {
+function sealLastText(seal: ReasoningSignature, reading: Reading): void {
   const turn = reading.turns.findLast(({ role }) => role === "assistant");
   const at = turn?.parts.findLastIndex(({ kind }) => kind === "text") ?? -1;
   if (turn && at >= 0) turn.parts[at] = { ...turn.parts[at], seal } as TextPart;
@@ -221,13 +221,13 @@ function readSearch(item: JsonObject, reading: Reading): void {
 }
 
 function readPicture(item: JsonObject, reading: Reading): void {
-  const picture = pictureOf(item);
+  const picture = imageOf(item);
   if (picture) add("assistant", picture, reading);
   else reading.beyond.add("input.image_generation_call");
 }
 
 /** The image of an `image_generation_call`; null while it has none. */
-export function pictureOf(item: JsonObject): Extract<Part, { kind: "image" }> | null {
+export function imageOf(item: JsonObject): Extract<Part, { kind: "image" }> | null {
   const data = textOf(item.result);
   if (data === "") return null;
   const mediaType = `image/${textOrNull(item.output_format) ?? "png"}`;

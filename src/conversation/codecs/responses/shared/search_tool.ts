@@ -111,7 +111,7 @@ export interface WrittenSearch {
  */
 export function writeSearch(
   conversation: Conversation,
-  { searches, quirks }: RequestTarget,
+  { hasWebSearch: searches, quirks }: RequestTarget,
   losses: Set<string>,
 ): WrittenSearch | null {
   const supportsLimit = !quirks.has("no_max_tool_calls");

@@ -1,11 +1,11 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, JsonSchema, Tool, ToolChoice } from "../../../conversation.ts";
-import { cutWord, legalWord } from "../../../legal_word.ts";
+import { sanitizeName, truncateName } from "../../../sanitized_name.ts";
 import { functionSchema, objectSchema } from "../../../object_schema.ts";
 import type { Quirks } from "../../../quirks.ts";
 import { isStrictSchema } from "../../../strict_schema.ts";
 import type { WrittenSearch } from "./search_tool.ts";
-import { toolsAmong } from "../../../tools_among.ts";
+import { selectedTools } from "../../../selected_tools.ts";
 import { isObject, objectsOf, textOf, textOrNull } from "../../../wire_value.ts";
 
 /**
@@ -91,7 +91,7 @@ export function readToolChoice(choice: unknown, beyond: Set<string>): ToolChoice
  * Source: Responses API reference, "Function".
  */
 export function wireToolName(name: string): string {
-  return legalWord(name, 64);
+  return sanitizeName(name, 64);
 }
 
 /**
@@ -100,7 +100,7 @@ export function wireToolName(name: string): string {
  */
 export function wireCallId(callId: string): string {
   if (callId === "") return "call";
-  return cutWord(callId, MAX_CALL_ID_CHARACTERS);
+  return truncateName(callId, MAX_CALL_ID_CHARACTERS);
 }
 
 /**
@@ -156,7 +156,7 @@ export function writeTools(
   const choice = conversation.toolChoice;
   const offersOnlyAllowed = quirks.has("no_allowed_tools");
   const offered = offersOnlyAllowed && choice?.kind === "allowed"
-    ? toolsAmong(conversation.tools, choice.tools)
+    ? selectedTools(conversation.tools, choice.tools)
     : conversation.tools;
   if (offered.length === 0 && search === null) {
     if (choice !== null && choice.kind !== "auto" && choice.kind !== "none") losses.add("tool_choice");

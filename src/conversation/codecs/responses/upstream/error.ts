@@ -1,6 +1,6 @@
 import type { VendorError } from "../../../upstream_format.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
-import { defaultErrorFields, vendorWordOf } from "../../../default_error.ts";
+import { defaultErrorFields, vendorCodeOf } from "../../../default_error.ts";
 import type { ErrorCode, GatewayError } from "../../../../lib/gateway_error.ts";
 import { isAbsent, isObject, textOf, textOrNull } from "../../../wire_value.ts";
 
@@ -14,7 +14,7 @@ const RESPONSE_ERROR_CODES: Partial<Record<ErrorCode, string>> = {
 /** The `error` of a failed response object. Source: Responses API reference, "ResponseError". */
 export function responseErrorOf(error: GatewayError): JsonObject {
   const { message, type } = defaultErrorFields(error);
-  const errorCode = vendorWordOf(error) ?? RESPONSE_ERROR_CODES[error.code];
+  const errorCode = vendorCodeOf(error) ?? RESPONSE_ERROR_CODES[error.code];
   return { code: errorCode ?? "server_error", message, type };
 }
 

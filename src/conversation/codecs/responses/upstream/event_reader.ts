@@ -5,23 +5,23 @@ import type { PartOpening, ReplyEvent } from "../../../events.ts";
 import { readError } from "./error.ts";
 import {
   closeAll,
+  completePart,
+  continuePart,
   endPart,
   ensurePart,
   itemAt,
-  more,
   newReading,
   type Reading,
   type ReadItem,
-  rest,
 } from "./open_parts.ts";
 import { readTokenLogprobs } from "../../../logprobs.ts";
 import { citationsOf } from "../shared/parts.ts";
 import { readSearchItem } from "../shared/search_items.ts";
-import { pictureOf } from "../shared/read_items.ts";
+import { imageOf } from "../shared/read_items.ts";
 import { callNames, readStop } from "./read_reply.ts";
 import { noteHosted, readUsage, withHosted } from "../shared/usage.ts";
 import { isObject, numberOrNull, objectsOf, textOf, textOrNull } from "../../../wire_value.ts";
-import { THOUGHT_SEPARATOR, thoughtsOf } from "../shared/wire.ts";
+import { REASONING_SEPARATOR, reasoningTextOf } from "../shared/wire.ts";
 
 type Read = (event: JsonObject, reading: Reading) => ReplyEvent[];
 
@@ -113,14 +113,14 @@ function openContent(event: JsonObject, reading: Reading): ReplyEvent[] {
 function textDelta(event: JsonObject, kind: "text" | "refusal", reading: Reading): ReplyEvent[] {
   const at = numberOrNull(event.content_index) ?? 0;
   const { part, events } = ensurePart(itemAt(event, reading), at, { kind }, reading);
-  return [...events, ...more(part, textOf(event.delta), readTokenLogprobs(event.logprobs))];
+  return [...events, ...continuePart(part, textOf(event.delta), readTokenLogprobs(event.logprobs))];
 }
 
 /** The part stays open, because its citations may follow. */
 function textDone(event: JsonObject, kind: "text" | "refusal", whole: string, reading: Reading): ReplyEvent[] {
   const at = numberOrNull(event.content_index) ?? 0;
   const { part, events } = ensurePart(itemAt(event, reading), at, { kind }, reading);
-  return [...events, ...rest(part, whole)];
+  return [...events, ...completePart(part, whole)];
 }
 
 function addCitation(event: JsonObject, reading: Reading): ReplyEvent[] {
@@ -141,7 +141,7 @@ function closePart(item: ReadItem, at: number, content: JsonObject, reading: Rea
   const { part, events } = ensurePart(item, at, { kind }, reading);
   if (part.citations.length === 0) part.citations.push(...citationsOf(content.annotations));
   const whole = textOf(kind === "text" ? content.text : content.refusal);
-  return [...events, ...rest(part, whole), ...endPart(part)];
+  return [...events, ...completePart(part, whole), ...endPart(part)];
 }
 
 function reasoningDelta(event: JsonObject, source: "summary" | "content", reading: Reading): ReplyEvent[] {
@@ -152,7 +152,7 @@ function reasoningDelta(event: JsonObject, source: "summary" | "content", readin
   const { part, events } = ensurePart(item, 0, reasoningOpening(textOrNull(event.item_id)), reading);
   const isNext = item.reasoning.index !== at && part.length > 0;
   item.reasoning.index = at;
-  return [...events, ...more(part, (isNext ? THOUGHT_SEPARATOR : "") + textOf(event.delta))];
+  return [...events, ...continuePart(part, (isNext ? REASONING_SEPARATOR : "") + textOf(event.delta))];
 }
 
 function reasoningOpening(id: string | null): PartOpening {
@@ -161,7 +161,7 @@ function reasoningOpening(id: string | null): PartOpening {
 
 function inputDelta(event: JsonObject, reading: Reading): ReplyEvent[] {
   const part = itemAt(event, reading).parts.get(0);
-  return part ? more(part, textOf(event.delta)) : [];
+  return part ? continuePart(part, textOf(event.delta)) : [];
 }
 
 /** Reads the last event of an item. It has the whole item, so that anything missing from earlier events is added. */
@@ -181,7 +181,7 @@ function closeOutputItem(event: JsonObject, reading: Reading): ReplyEvent[] {
       return search ? [{ type: "web_search", index: reading.nextIndex++, search }] : [];
     }
     case "image_generation_call": {
-      const image = pictureOf(wire);
+      const image = imageOf(wire);
       return image ? [{ type: "image", index: reading.nextIndex++, image }] : [];
     }
     default:
@@ -196,19 +196,21 @@ function closeMessage(item: ReadItem, wire: JsonObject, reading: Reading): Reply
 
 function closeReasoning(item: ReadItem, wire: JsonObject, reading: Reading): ReplyEvent[] {
   const value = textOrNull(wire.encrypted_content);
-  const whole = item.reasoning?.source === "summary" ? thoughtsOf({ summary: wire.summary }) : thoughtsOf(wire);
+  const whole = item.reasoning?.source === "summary"
+    ? reasoningTextOf({ summary: wire.summary })
+    : reasoningTextOf(wire);
   if (!item.parts.has(0) && whole === "" && value === null) return [];
   const { part, events } = ensurePart(item, 0, reasoningOpening(textOrNull(wire.id)), reading);
   const signature: ReplyEvent[] = value === null || part.ended
     ? []
     : [{ type: "part-seal", index: part.index, seal: { form: "responses", issuer: null, value } }];
-  return [...events, ...rest(part, whole), ...signature, ...endPart(part)];
+  return [...events, ...completePart(part, whole), ...signature, ...endPart(part)];
 }
 
 function closeCall(item: ReadItem, wire: JsonObject, reading: Reading): ReplyEvent[] {
   const { part, events } = ensurePart(item, 0, callOpening(wire)!, reading);
   const whole = textOf(wire.type === "custom_tool_call" ? wire.input : wire.arguments);
-  return [...events, ...rest(part, whole), ...endPart(part)];
+  return [...events, ...completePart(part, whole), ...endPart(part)];
 }
 
 function finish(event: JsonObject, reading: Reading): ReplyEvent[] {

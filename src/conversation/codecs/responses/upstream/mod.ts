@@ -1,29 +1,29 @@
-import { DEFAULT_FEATURES, DEFAULT_TOLD } from "../../../default_headers.ts";
-import { hasWordFor } from "../../../service_tier.ts";
+import { FEATURE_HEADERS, RATE_LIMIT_HEADERS } from "../../../default_headers.ts";
+import { isSupportedTier } from "../../../service_tier.ts";
 import { sseStreamReader } from "../../../stream_reader.ts";
 import type { UpstreamFormat } from "../../../upstream_format.ts";
 import { readUsage } from "../shared/usage.ts";
 import { readError } from "./error.ts";
 import { eventReader } from "./event_reader.ts";
 import { readReply } from "./read_reply.ts";
-import { TIER_WORDS } from "./tier_words.ts";
-import { searchesByName, writeRequest } from "./write_request.ts";
+import { TIER_NAMES } from "./tier_names.ts";
+import { hasWebSearch, writeRequest } from "./write_request.ts";
 
 /** The vendor side of the Responses API, for OpenAI and compatible vendors. Source: Responses API reference. */
 export const upstream: UpstreamFormat = {
   name: "responses",
   author: "openai",
   writeRequest,
-  searches: searchesByName,
+  hasWebSearch: hasWebSearch,
   readReply,
   readUsage,
   readError,
   streamReader: (options) => sseStreamReader(eventReader(), options),
-  forwardedHeaders: DEFAULT_FEATURES,
-  toldHeaders: DEFAULT_TOLD,
+  forwardedHeaders: FEATURE_HEADERS,
+  reportedHeaders: RATE_LIMIT_HEADERS,
   takesAnyFile: false,
   hasStop: false,
   takesAudio: false,
-  carriesTier: (tier) => hasWordFor(tier, TIER_WORDS),
+  supportsTier: (tier) => isSupportedTier(tier, TIER_NAMES),
   cacheHint: () => "key",
 };

@@ -84,15 +84,15 @@ export function ensurePart(
 }
 
 /** More text of a part, with its tokens; nothing for a part that has ended. */
-export function more(part: OpenPart, text: string, logprobs: readonly TokenLogprob[] = []): ReplyEvent[] {
+export function continuePart(part: OpenPart, text: string, logprobs: readonly TokenLogprob[] = []): ReplyEvent[] {
   if (text === "" || part.ended) return [];
   part.length += text.length;
   return [{ type: "part-delta", index: part.index, text, ...logprobsField(logprobs) }];
 }
 
 /** The rest of a whole text that did not arrive in deltas. */
-export function rest(part: OpenPart, whole: string): ReplyEvent[] {
-  return more(part, whole.slice(part.length));
+export function completePart(part: OpenPart, whole: string): ReplyEvent[] {
+  return continuePart(part, whole.slice(part.length));
 }
 
 /** The end of a part; nothing for one that has ended. */

@@ -3,10 +3,10 @@ import { isToolCall, type Reply, type ReplyPart, type Stop, stopFor } from "../.
 import { logprobsField, readTokenLogprobs } from "../../../logprobs.ts";
 import { citationsField } from "../shared/parts.ts";
 import { readSearchItem } from "../shared/search_items.ts";
-import { pictureOf } from "../shared/read_items.ts";
+import { imageOf } from "../shared/read_items.ts";
 import { readUsage } from "../shared/usage.ts";
 import { isObject, numberOrNull, objectsOf, textOf, textOrNull } from "../../../wire_value.ts";
-import { thoughtsOf } from "../shared/wire.ts";
+import { reasoningTextOf } from "../shared/wire.ts";
 
 /**
  * Reads a response object.
@@ -62,7 +62,7 @@ function readOutputItem(item: JsonObject, beyond: Set<string>): ReplyPart[] {
       return search ? [search] : [];
     }
     case "image_generation_call": {
-      const picture = pictureOf(item);
+      const picture = imageOf(item);
       return picture ? [picture] : [];
     }
     default:
@@ -82,7 +82,7 @@ function readContentPart(part: JsonObject, beyond: Set<string>): ReplyPart[] {
 }
 
 function readReasoning(item: JsonObject): ReplyPart[] {
-  const text = thoughtsOf(item);
+  const text = reasoningTextOf(item);
   const value = textOrNull(item.encrypted_content);
   const id = textOrNull(item.id);
   if (text === "" && value === null) return [];

@@ -2,8 +2,8 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { RequestTarget } from "../../../upstream_format.ts";
 import type { Conversation } from "../../../conversation.ts";
 import { writeDefaultSettings } from "../../../default_settings.ts";
-import { writtenTier } from "../../../service_tier.ts";
-import { TIER_WORDS } from "./tier_words.ts";
+import { writeTier } from "../../../service_tier.ts";
+import { TIER_NAMES } from "./tier_names.ts";
 
 /** Settings shared with other formats: service tier and metadata. */
 export function writeSharedSettings(
@@ -12,7 +12,7 @@ export function writeSharedSettings(
   losses: Set<string>,
 ): JsonObject {
   return {
-    ...writtenTier(conversation.serviceTier, "service_tier", quirks.has("no_service_tier") ? {} : TIER_WORDS, losses),
+    ...writeTier(conversation.serviceTier, "service_tier", quirks.has("no_service_tier") ? {} : TIER_NAMES, losses),
     ...writeDefaultSettings(conversation, !quirks.has("no_metadata"), losses),
   };
 }

@@ -2,7 +2,7 @@ import type { RequestTarget } from "../../../upstream_format.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Part, ReasoningPart, ToolCallPart, Turn } from "../../../conversation.ts";
 import { NO_RESULT, orphanAsText, type Pairs, pairsOf } from "../../../pairing.ts";
-import type { Seal } from "../../../seal.ts";
+import type { ReasoningSignature } from "../../../reasoning_signature.ts";
 import type { WebSearchPart } from "../../../web_search.ts";
 import { searchItem } from "../shared/search_items.ts";
 import { wireCallId } from "../shared/tools.ts";
@@ -135,7 +135,7 @@ function writeReasoning(part: ReasoningPart, { target, losses }: Writing): JsonO
   return [{ type: "reasoning", summary, encrypted_content: part.seal.value }];
 }
 
-function isIssuedBy(seal: Seal, target: RequestTarget): boolean {
+function isIssuedBy(seal: ReasoningSignature, target: RequestTarget): boolean {
   return seal.form === "responses" && (seal.issuer === null || seal.issuer === target.provider);
 }
 

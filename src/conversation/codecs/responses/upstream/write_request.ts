@@ -1,9 +1,9 @@
 import type { RequestTarget } from "../../../upstream_format.ts";
-import type { Written } from "../../../written.ts";
+import type { WriteResult } from "../../../write_result.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, Effort, OutputFormat, ReasoningRequest, Sampling } from "../../../conversation.ts";
-import { effortForShare, nearestEffort, THREE_EFFORTS } from "../../../effort.ts";
-import { cutWord } from "../../../legal_word.ts";
+import { COMMON_EFFORTS, effortForShare, nearestEffort } from "../../../effort.ts";
+import { truncateName } from "../../../sanitized_name.ts";
 import { takesSampling } from "../../../sampling.ts";
 import { isStrictSchema } from "../../../strict_schema.ts";
 import { objectsOf, textOf } from "../../../wire_value.ts";
@@ -21,7 +21,7 @@ const MAX_KEY_CHARACTERS = 64;
  *
  * @throws {GatewayError} `invalid_request` for media that this format does not support.
  */
-export function writeRequest(conversation: Conversation, target: RequestTarget): Written<JsonObject> {
+export function writeRequest(conversation: Conversation, target: RequestTarget): WriteResult<JsonObject> {
   const losses = new Set<string>();
   const search = writeSearch(conversation, target, losses);
   const tools = writeTools(conversation, target.quirks, search, losses);
@@ -118,7 +118,7 @@ function reasoningField(
 ): { effort?: Effort; summary?: "auto" } {
   const { reasoning, maxOutputTokens } = conversation;
   if (reasoning === null) return {};
-  if (target.facts.reasons === false) {
+  if (target.facts.canReason === false) {
     if (reasoning.effort !== "none" && reasoning.budgetTokens !== 0) losses.add("reasoning");
     return {};
   }
@@ -132,7 +132,7 @@ function reasoningField(
 
 /** The nearest effort that the model supports. Reasoning that cannot be turned off is reported. */
 function supportedEffort(requested: Effort, { facts, quirks }: RequestTarget, losses: Set<string>): Effort {
-  const known = facts.efforts ?? (quirks.has("three_efforts") ? THREE_EFFORTS : null);
+  const known = facts.efforts ?? (quirks.has("three_efforts") ? COMMON_EFFORTS : null);
   if (known === null || known.length === 0) return requested;
   if (requested === "none" && !known.includes("none")) losses.add("reasoning");
   return nearestEffort(requested, known);
@@ -171,8 +171,8 @@ function hintFields({ user, cacheKey }: Conversation, { quirks }: RequestTarget)
   return {
     ...(user === null
       ? {}
-      : { [quirks.has("user_field") ? "user" : "safety_identifier"]: cutWord(user, MAX_KEY_CHARACTERS) }),
-    ...(cacheKey === null ? {} : { prompt_cache_key: cutWord(cacheKey, MAX_KEY_CHARACTERS) }),
+      : { [quirks.has("user_field") ? "user" : "safety_identifier"]: truncateName(user, MAX_KEY_CHARACTERS) }),
+    ...(cacheKey === null ? {} : { prompt_cache_key: truncateName(cacheKey, MAX_KEY_CHARACTERS) }),
   };
 }
 
@@ -183,10 +183,10 @@ function includeFields(
   searches: boolean,
   losses: Set<string>,
 ): JsonObject {
-  const wantsLogprobs = logprobs !== undefined && facts.reasons === false;
+  const wantsLogprobs = logprobs !== undefined && facts.canReason === false;
   if (logprobs !== undefined && !wantsLogprobs) losses.add("logprobs");
   const include = [
-    ...(facts.reasons === false ? [] : ["reasoning.encrypted_content"]),
+    ...(facts.canReason === false ? [] : ["reasoning.encrypted_content"]),
     ...(wantsLogprobs ? ["message.output_text.logprobs"] : []),
     ...(searches ? ["web_search_call.action.sources"] : []),
   ];
@@ -200,6 +200,6 @@ function includeFields(
 const WITHOUT_SEARCH = /(?:^|[/:])(?:gpt-3|gpt-4(?![.o\d])|gpt-4\.1-nano|chatgpt-|o1)/;
 
 /** Whether a model of OpenAI has web search. */
-export function searchesByName(model: string): boolean {
+export function hasWebSearch(model: string): boolean {
   return !WITHOUT_SEARCH.test(model);
 }

@@ -1,0 +1,47 @@
+import { editJson, type JsonEdit } from "../lib/json_edits.ts";
+import { type JsonScan, scanJson } from "../lib/json.ts";
+import { type ReasoningSignature, WRAPPED_SIGNATURE_PREFIX } from "./reasoning_signature.ts";
+
+/**
+ * The edits of a pass-through request whose history comes partly from other vendors. A vendor receives its own
+ * signatures unchanged, and never another vendor's.
+ */
+export interface BodyEdits {
+  /** Edits of the body, in no order. */
+  readonly edits: readonly JsonEdit[];
+  /** Neutral names of what is removed: `reasoning_signature`. */
+  readonly losses: readonly string[];
+}
+
+/** The start of a wrapped signature in a body. */
+export const WRAPPED_SIGNATURE_MARK: string = `"${WRAPPED_SIGNATURE_PREFIX}`;
+
+/** A body after edits, with its outline and what was removed. */
+export interface EditedBody {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly scan: JsonScan;
+  readonly losses: readonly string[];
+}
+
+/** Applies edits to a body. The body is returned as it is when there are none, which is the usual case. */
+export function withEdits(
+  { bytes, scan }: { readonly bytes: Uint8Array<ArrayBuffer>; readonly scan: JsonScan },
+  { edits, losses }: BodyEdits,
+): EditedBody {
+  if (edits.length === 0) return { bytes, scan, losses };
+  const edited = editJson(bytes, edits);
+  return { bytes: edited, scan: scanJson(edited), losses };
+}
+
+/** No edits. */
+export const NO_EDITS: BodyEdits = { edits: [], losses: [] };
+
+/** True for the text of a signature that the gateway wrapped. */
+export function isWrapped(value: unknown): value is string {
+  return typeof value === "string" && value.startsWith(WRAPPED_SIGNATURE_PREFIX);
+}
+
+/** Whether a signature that a caller sent may be passed to this provider, which speaks the same format. */
+export function isOwnSignature(seal: ReasoningSignature, form: ReasoningSignature["form"], provider: string): boolean {
+  return seal.form === form && seal.value !== "" && (seal.issuer === null || seal.issuer === provider);
+}

@@ -1,0 +1,39 @@
+import type { JsonObject } from "../../../../lib/json_object.ts";
+import { COMMON_EFFORTS, effortForShare } from "../../../effort.ts";
+import type { PassThroughRequest } from "../../../pass_through.ts";
+import { isAbsent, isObject, numberOrNull, objectOf, textOf } from "../../../wire_value.ts";
+
+/** Members to set and to remove, and the neutral names of what is dropped with them. */
+export interface MemberEdits {
+  readonly set: JsonObject;
+  readonly remove: readonly string[];
+  readonly losses: readonly string[];
+}
+
+/** Assumed length of the reply when the request sets no limit. */
+const DEFAULT_OUTPUT_TOKENS = 8_192;
+
+/**
+ * Replaces the objects `reasoning` and `usage`, by which clients of OpenRouter request reasoning and streamed usage,
+ * for vendors that do not support them. `reasoning_effort` takes precedence over the object.
+ * Source: OpenRouter API reference, "Reasoning tokens", "Usage accounting".
+ */
+export function reasoningEditsOf({ body, quirks }: Pick<PassThroughRequest, "body" | "quirks">): MemberEdits {
+  if (quirks.has("reasoning_object")) return { set: {}, remove: [], losses: [] };
+  const remove = ["reasoning", "usage"].filter((name) => isObject(body[name]));
+  const reasoning = objectOf(body.reasoning);
+  if (reasoning === null) return { set: {}, remove, losses: [] };
+  const losses: string[] = [];
+  if (!isAbsent(reasoning.exclude)) losses.push("reasoning_visibility");
+  const effort = textOf(reasoning.effort) || (reasoning.enabled === false ? "none" : "");
+  const budget = numberOrNull(reasoning.max_tokens);
+  if (effort !== "" && budget !== null) losses.push("reasoning_budget");
+  const nearest = budget === null ? null : effortForShare(budget / limitOf(body), COMMON_EFFORTS);
+  const sent = effort !== "" ? effort : nearest;
+  const set = sent === null || !isAbsent(body.reasoning_effort) ? {} : { reasoning_effort: sent };
+  return { set, remove, losses };
+}
+
+function limitOf(body: JsonObject): number {
+  return numberOrNull(body.max_completion_tokens) ?? numberOrNull(body.max_tokens) ?? DEFAULT_OUTPUT_TOKENS;
+}

@@ -1,0 +1,77 @@
+import type { JsonEdit } from "../../../../lib/json_edits.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
+import { type BodyEdits, isOwnSignature, isWrapped, NO_EDITS, WRAPPED_SIGNATURE_MARK } from "../../../body_edits.ts";
+import type { PassThroughRequest } from "../../../pass_through.ts";
+import { isObject, listOf, objectOf } from "../../../wire_value.ts";
+import { callSignatureOf } from "../shared/read_messages.ts";
+import { readDetail, writeOwnDetail } from "../shared/reasoning.ts";
+
+type Path = JsonEdit["path"];
+
+/**
+ * Edits a history with wrapped signatures for this provider. The provider's own signatures are unwrapped; those of
+ * others are removed. For OpenAI, which accepts no reasoning text, the text of a message without other signatures goes
+ * with them.
+ */
+export function signatureEditsOf({ body, latin1, provider, quirks }: PassThroughRequest): BodyEdits {
+  if (!latin1.includes(WRAPPED_SIGNATURE_MARK)) return NO_EDITS;
+  const edits: JsonEdit[] = [];
+  const losses = new Set<string>();
+  listOf(body.messages).forEach((message, index) => {
+    if (!isObject(message)) return;
+    const path = ["messages", index];
+    const kept = detailsOf(message, path, provider, edits);
+    const carriers = [
+      { owner: message, path },
+      ...listOf(message.tool_calls).map((call, position) => ({ owner: call, path: [...path, "tool_calls", position] })),
+    ];
+    const isLost = carriers.map((each) => isCallSealLost(each.owner, each.path, provider, edits)).includes(true);
+    if (isLost || kept === "some" || kept === "none") losses.add("reasoning_signature");
+    if (kept !== "none" || quirks.has("reasoning_in_history")) return;
+    for (const field of ["reasoning_content", "reasoning"]) {
+      if (message[field] === undefined) continue;
+      edits.push({ path: [...path, field], value: undefined });
+      losses.add("reasoning_text");
+    }
+  });
+  return { edits, losses: [...losses] };
+}
+
+/** Adds the edits of one message's `reasoning_details`, and returns how many of the details stay. */
+function detailsOf(message: JsonObject, path: Path, provider: string, edits: JsonEdit[]): "all" | "some" | "none" {
+  const details = listOf(message.reasoning_details);
+  const own: JsonEdit[] = [];
+  let foreign = 0;
+  details.forEach((entry, position) => {
+    const detail = objectOf(entry);
+    if (detail === null || !(isWrapped(detail.signature) || isWrapped(detail.data))) return;
+    const at = [...path, "reasoning_details", position];
+    const part = readDetail(detail);
+    if (part?.seal !== undefined && isOwnSignature(part.seal, "chat", provider)) {
+      const { seal } = part;
+      own.push({ path: at, value: writeOwnDetail({ ...part, seal }, position) });
+    } else {
+      foreign++;
+      own.push({ path: at, value: undefined });
+    }
+  });
+  if (foreign > 0 && foreign === details.length) {
+    edits.push({ path: [...path, "reasoning_details"], value: undefined });
+    return "none";
+  }
+  edits.push(...own);
+  return foreign === 0 ? "all" : "some";
+}
+
+/** Adds the edit of `extra_content.google.thought_signature`; true when the signature is removed. */
+function isCallSealLost(owner: unknown, path: Path, provider: string, edits: JsonEdit[]): boolean {
+  const google = isObject(owner) ? objectOf(objectOf(owner.extra_content)?.google) : null;
+  if (!isWrapped(google?.thought_signature)) return false;
+  const { seal } = callSignatureOf(owner as JsonObject);
+  const isOwn = seal !== undefined && isOwnSignature(seal, "chat", provider);
+  edits.push({
+    path: [...path, "extra_content", "google", "thought_signature"],
+    value: isOwn ? seal.value : undefined,
+  });
+  return !isOwn;
+}

@@ -1,0 +1,91 @@
+import type { JsonEdit } from "../../../../lib/json_edits.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
+import { type BodyEdits, isOwnSignature, isWrapped, NO_EDITS, WRAPPED_SIGNATURE_MARK } from "../../../body_edits.ts";
+import type { PassThroughRequest } from "../../../pass_through.ts";
+import { isObject, listOf, objectOf, objectsOf } from "../../../wire_value.ts";
+import { readCallerSignature } from "../shared/signatures.ts";
+import { searchEditsOf } from "./search_edits.ts";
+
+/** Kinds of thinking blocks, with the member that holds the signature. */
+const SIGNATURE_FIELDS: Readonly<Record<string, string>> = { thinking: "signature", redacted_thinking: "data" };
+
+/**
+ * Edits a history with wrapped signatures for this provider. The provider's own signatures are unwrapped; thinking,
+ * searches and citations of others are removed. Source: Messages API reference, "Extended thinking".
+ */
+export function signatureEditsOf({ body, latin1, provider }: PassThroughRequest): BodyEdits {
+  if (!latin1.includes(WRAPPED_SIGNATURE_MARK)) return NO_EDITS;
+  const edits: JsonEdit[] = [];
+  const searchLosses = new Set<string>();
+  const searchEdits: JsonEdit[] = [];
+  const emptied = new Set<number>();
+  let startsWithoutThinking = false;
+  listOf(body.messages).forEach((message, index) => {
+    if (!isObject(message) || message.role !== "assistant" || !Array.isArray(message.content)) return;
+    const path = ["messages", index, "content"];
+    const search = searchEditsOf(message.content, path, provider);
+    searchEdits.push(...search.edits);
+    for (const loss of search.losses) searchLosses.add(loss);
+    const kept = editBlocks(message.content, path, provider, edits, search.removed);
+    if (kept.length === 0 && message.content.length > 0) emptied.add(index);
+    // Only the turn that is being continued must start with its thinking.
+    startsWithoutThinking = kept.length > 0 && kept.length < message.content.length && !isThinking(kept[0]);
+  });
+  const isLost = edits.some(({ value }) => value === undefined);
+  for (const index of emptied) edits.push({ path: ["messages", index], value: undefined });
+  edits.push(...searchEdits);
+  const losses = [...isLost ? ["reasoning_signature"] : [], ...searchLosses];
+  if (!startsWithoutThinking || !isContinued(body) || objectOf(body.thinking)?.type !== "enabled") {
+    return { edits, losses };
+  }
+  edits.push({ path: ["thinking"], value: { type: "disabled" } });
+  return { edits: [...edits, ...withoutClearing(body)], losses: [...losses, "reasoning"] };
+}
+
+/**
+ * Adds the edits of one message, and returns the blocks that stay.
+ *
+ * @param removed Positions of blocks that are removed for other reasons.
+ */
+function editBlocks(
+  blocks: readonly unknown[],
+  path: JsonEdit["path"],
+  provider: string,
+  edits: JsonEdit[],
+  removed: ReadonlySet<number>,
+): unknown[] {
+  return blocks.filter((block, position) => {
+    if (removed.has(position)) return false;
+    const field = isObject(block) && typeof block.type === "string" ? SIGNATURE_FIELDS[block.type] : undefined;
+    const value = field === undefined ? null : (block as JsonObject)[field];
+    if (!isWrapped(value)) return true;
+    const seal = readCallerSignature(value);
+    const isOwn = isOwnSignature(seal, "messages", provider);
+    if (isOwn) edits.push({ path: [...path, position, field!], value: seal.value });
+    else edits.push({ path: [...path, position], value: undefined });
+    return isOwn;
+  });
+}
+
+function isThinking(block: unknown): boolean {
+  return isObject(block) && typeof block.type === "string" && Object.hasOwn(SIGNATURE_FIELDS, block.type);
+}
+
+/**
+ * Whether the last turn is the assistant's or has results of its calls: with a budget, that turn must start with
+ * thinking.
+ */
+function isContinued(body: JsonObject): boolean {
+  const last = objectOf(listOf(body.messages).at(-1));
+  return last?.role === "assistant" || objectsOf(last?.content).some(({ type }) => type === "tool_result");
+}
+
+/** Removes settings for the clearing of thinking, which are not allowed without thinking. */
+function withoutClearing(body: JsonObject): JsonEdit[] {
+  const management = objectOf(body.context_management);
+  return listOf(management?.edits).flatMap((edit, index) =>
+    String(objectOf(edit)?.type).startsWith("clear_thinking")
+      ? [{ path: ["context_management", "edits", index], value: undefined }]
+      : []
+  );
+}

@@ -1,0 +1,54 @@
+import type { JsonEdit } from "../../../../lib/json_edits.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
+import { type BodyEdits, isOwnSignature, isWrapped, NO_EDITS, WRAPPED_SIGNATURE_MARK } from "../../../body_edits.ts";
+import type { PassThroughRequest } from "../../../pass_through.ts";
+import { isObject, listOf, textOrNull } from "../../../wire_value.ts";
+import { isLookedUp } from "../caller/looked_up_items.ts";
+import { readCarriedSignature } from "../shared/carried_signature.ts";
+
+/** The start of an item id. A body may refer to an item by id only, without the type of a reference. */
+const ITEM_ID = /"(?:rs|msg|fc|ctc|ws)_/;
+
+/**
+ * Edits a history for this provider. Its own signatures are unwrapped, items with signatures of others are removed, and
+ * ids of items that the gateway issued for replies of other vendors are replaced by the items.
+ * Source: Responses API reference, "encrypted_content", "Item reference".
+ */
+export function signatureEditsOf({ body, latin1, provider, issuedItem: madeItem }: PassThroughRequest): BodyEdits {
+  if (!latin1.includes(WRAPPED_SIGNATURE_MARK) && !ITEM_ID.test(latin1)) return NO_EDITS;
+  const edits: JsonEdit[] = [];
+  const losses = new Set<string>();
+  listOf(body.input).forEach((item, index) => {
+    if (!isObject(item)) return;
+    const issued = isLookedUp(item) ? madeItem(textOrNull(item.id) ?? "") : null;
+    // An issued item without content of its own (reasoning without a signature, a search) is removed.
+    const own = issued === null
+      ? ownItem(item, provider)
+      : isLookedUp(issued)
+      ? null
+      : ownItem(withoutId(issued), provider);
+    if (own !== item) edits.push({ path: ["input", index], value: own ?? undefined });
+    if (own === null) {
+      losses.add((issued ?? item).type === "web_search_call" ? "web_search_call" : "reasoning_signature");
+    }
+  });
+  return { edits, losses: [...losses] };
+}
+
+/**
+ * Removes ids that the gateway issued, because no vendor knows them. Reasoning with a signature keeps the vendor's id.
+ */
+function withoutId(item: JsonObject): JsonObject {
+  const { id: _made, ...others } = item;
+  return item.type === "reasoning" ? item : others;
+}
+
+/** An item with its signature unwrapped; null when the signature belongs to another provider. */
+function ownItem(item: JsonObject, provider: string): JsonObject | null {
+  const { encrypted_content: signature } = item;
+  if (isWrapped(signature)) {
+    const { seal } = readCarriedSignature(signature);
+    return isOwnSignature(seal, "responses", provider) ? { ...item, encrypted_content: seal.value } : null;
+  }
+  return item;
+}

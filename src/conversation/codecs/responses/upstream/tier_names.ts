@@ -1,0 +1,12 @@
+import type { TierNames } from "../../../service_tier.ts";
+
+/** OpenAI's names of service tiers. Source: Responses API reference, "service_tier". */
+export const TIER_NAMES: TierNames = {
+  auto: "auto",
+  standard: "default",
+  flex: "flex",
+  priority: "priority",
+  scale: "scale",
+  fast: "fast",
+  ultrafast: "ultrafast",
+};

@@ -1,0 +1,12 @@
+/** A value in a wire format, and the neutral names (`top_k`, `stop`, `image`) of what the format cannot express. */
+export interface WriteResult<T> {
+  /** The value to send. */
+  readonly body: T;
+  /** Empty when the format expresses everything. */
+  readonly losses: readonly string[];
+  /**
+   * The caller's names of tools, by their names on the wire, where the format does not allow the caller's. Absent when
+   * no name changed. Names in the reply are mapped back through it.
+   */
+  readonly toolNames?: ReadonlyMap<string, string>;
+}

@@ -1,0 +1,170 @@
+import { readChecked } from "../../src/conversation/caller_format.ts";
+import { NO_QUIRKS } from "../../src/conversation/quirks.ts";
+import { assert, assertEquals } from "@std/assert";
+import type { JsonObject } from "../../src/lib/json_object.ts";
+import type { Conversation, Part } from "../../src/conversation/conversation.ts";
+import { isToolCall, type Reply } from "../../src/conversation/reply.ts";
+import type { ReasoningSignature, WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import { conversationOf, replyContextOf, RESEMBLING_QUIRKS } from "../support/conversations.ts";
+import { CODECS, FORMS, framesOf, sent, TARGETS, throughForm } from "../support/forms.ts";
+import { itemAt } from "../support/items.ts";
+import { streamOf } from "../support/stream_of.ts";
+
+const ASKED = conversationOf({
+  reasoning: { effort: "high", budgetTokens: null, visible: true },
+  tools: [{ kind: "function", name: "look", description: null, parameters: null, strict: null }],
+});
+const CONTEXT = replyContextOf({ conversation: ASKED, includeUsage: true });
+const ISSUER = "acme";
+
+/** A proof as each form's vendors spell it. */
+function sealOf(form: WireFormatName, word: string): ReasoningSignature {
+  const base64 = btoa(`${word}: 0 secret words of the vendor's own`);
+  const value = form === "chat" ? JSON.stringify({ index: 0, signature: base64, type: "reasoning.text" }) : base64;
+  return { form, issuer: ISSUER, value };
+}
+
+/** A step of an agent with every proof that vendors of a form give. */
+function replyFrom(form: WireFormatName): Reply {
+  const proofsOnAll = form === "content";
+  const parts: Reply["parts"] = [
+    { kind: "reasoning", text: "hm", seal: sealOf(form, "thought") },
+    ...(form === "messages"
+      ? [{ kind: "reasoning" as const, text: "", redacted: true, seal: sealOf(form, "hidden") }]
+      : []),
+    { kind: "text", text: "Let me see.", ...(proofsOnAll ? { seal: sealOf(form, "text") } : {}) },
+    {
+      kind: "tool_call",
+      callId: "call_1",
+      tool: "look",
+      input: "{}",
+      ...(proofsOnAll ? { seal: sealOf(form, "call") } : {}),
+    },
+    { kind: "tool_call", callId: "call_2", tool: "look", input: '{"at":"a"}' },
+  ];
+  return {
+    id: "r1",
+    model: "m",
+    createdAt: 5,
+    parts: parts.map((part) =>
+      part.kind === "reasoning" && !part.redacted
+        ? { kind: part.kind, text: part.text, ...(part.seal && { seal: part.seal }) }
+        : part
+    ),
+    stop: { reason: "tool_calls", raw: null },
+    usage: null,
+    beyond: [],
+  };
+}
+
+function sealsOf(parts: readonly Part[]): string[] {
+  return parts.flatMap((part) =>
+    "seal" in part && part.seal ? [`${part.kind} ${part.seal.form}/${part.seal.issuer} ${part.seal.value}`] : []
+  );
+}
+
+/** The next request of a caller who sends its history back as its form's official client does. */
+function nextRequest(form: WireFormatName, body: JsonObject): JsonObject {
+  const results = ["call_1", "call_2"];
+  // deno-lint-ignore no-explicit-any -- a reply's shape is what the client knows
+  const reply = body as any;
+  switch (form) {
+    case "chat": {
+      const { message } = reply.choices[0];
+      const answers = results.map((id) => ({ role: "tool", tool_call_id: id, content: "ok" }));
+      return { model: "a/m", messages: [{ role: "user", content: "Hi" }, message, ...answers] };
+    }
+    case "responses": {
+      const answers = results.map((id) => ({ type: "function_call_output", call_id: id, output: "ok" }));
+      return { model: "a/m", input: [{ role: "user", content: "Hi" }, ...reply.output, ...answers] };
+    }
+    case "messages": {
+      const answers = results.map((id) => ({ type: "tool_result", tool_use_id: id, content: "ok" }));
+      const turn = { role: "assistant", content: reply.content };
+      return {
+        model: "a/m",
+        max_tokens: 9,
+        messages: [{ role: "user", content: "Hi" }, turn, { role: "user", content: answers }],
+      };
+    }
+    case "content": {
+      const answers = results.map((id) => ({ functionResponse: { id, name: "look", response: { output: "ok" } } }));
+      const hi = { role: "user", parts: [{ text: "Hi" }] };
+      return { model: "a/m", contents: [hi, reply.candidates[0].content, { role: "user", parts: answers }] };
+    }
+  }
+}
+
+/** A stream's chunks as the official client of the form joins them. */
+function joinedBy(form: Exclude<WireFormatName, "chat">, data: readonly JsonObject[]): JsonObject {
+  // deno-lint-ignore no-explicit-any -- a stream's shape is what the client knows
+  const chunks = data as any[];
+  if (form === "responses") return chunks.at(-1).response;
+  if (form === "content") {
+    const parts = chunks.flatMap((chunk) => chunk.candidates?.[0].content.parts ?? []);
+    return { candidates: [{ content: { role: "model", parts } }] };
+  }
+  return { content: blocksOf(chunks) };
+}
+
+// deno-lint-ignore no-explicit-any -- as above
+function blocksOf(chunks: readonly any[]): JsonObject[] {
+  const blocks: JsonObject[] = [];
+  for (const { type, index, content_block: block, delta } of chunks) {
+    if (type === "content_block_start") blocks[index] = { ...block, json: "" };
+    if (type !== "content_block_delta") continue;
+    const open = itemAt(blocks, index);
+    if (delta.type === "signature_delta") open.signature = delta.signature;
+    else if (delta.type === "thinking_delta") open.thinking += delta.thinking;
+    else if (delta.type === "text_delta") open.text += delta.text;
+    else open.json += delta.partial_json;
+  }
+  return blocks.map(({ json, ...block }) =>
+    block.type === "tool_use" ? { ...block, input: JSON.parse(json as string || "{}") } : block
+  );
+}
+
+function assertComesHome(from: WireFormatName, to: WireFormatName, body: JsonObject): void {
+  const read = readChecked(CODECS[to].caller, nextRequest(to, sent(body)));
+  const turn = read.turns.find(({ role }) => role === "assistant")!;
+  assertEquals(sealsOf(turn.parts), sealsOf(replyFrom(from).parts));
+  assertEquals(turn.parts.filter(isToolCall).map((call) => call.callId), ["call_1", "call_2"]);
+  const home = writtenFor(from, read, ISSUER);
+  for (const seal of valuesOf(from)) assert(home.includes(seal), `a proof was lost or changed: ${seal}`);
+  const elsewhere = writtenFor(from, read, "other");
+  for (const seal of valuesOf(from)) assert(!elsewhere.includes(seal), `a proof went to who cannot read it: ${seal}`);
+  for (const other of FORMS.filter((form) => form !== from)) {
+    const foreign = writtenFor(other, read, ISSUER);
+    for (const seal of valuesOf(from)) assert(!foreign.includes(seal), `a proof of ${from} went out as ${other}`);
+  }
+}
+
+/** The bytes of every proof in a reply, as they stand in a request. */
+function valuesOf(form: WireFormatName): string[] {
+  return replyFrom(form).parts.flatMap((part) => {
+    if (!("seal" in part) || !part.seal) return [];
+    return [form === "chat" ? JSON.parse(part.seal.value).signature : part.seal.value];
+  });
+}
+
+function writtenFor(form: WireFormatName, conversation: Conversation, provider: string): string {
+  const asked = { ...conversation, reasoning: ASKED.reasoning, tools: ASKED.tools };
+  // Thoughts of the chat form are those of vendors that resemble its author.
+  const target = { ...TARGETS[form], provider, quirks: form === "chat" ? RESEMBLING_QUIRKS : NO_QUIRKS };
+  return JSON.stringify(throughForm(form, asked, target).body);
+}
+
+for (const from of FORMS) {
+  for (const to of FORMS) {
+    Deno.test(`a proof issued in ${from} comes home byte for byte after a caller of ${to} replays its history`, () => {
+      assertComesHome(from, to, CODECS[to].caller.writeReply(replyFrom(from), CONTEXT).body);
+    });
+
+    // Clients of the chat form join its author's own fields only; the gateway remembers proofs for them.
+    if (to === "chat") continue;
+    Deno.test(`a proof issued in ${from} and streamed to a caller of ${to} comes home byte for byte`, () => {
+      const frames = framesOf(to, streamOf(replyFrom(from)), CONTEXT).filter(({ data }) => data !== "[DONE]");
+      assertComesHome(from, to, joinedBy(to, frames.map(({ data }) => JSON.parse(data))));
+    });
+  }
+}

@@ -1,0 +1,126 @@
+import { assertEquals } from "@std/assert";
+import fc from "fast-check";
+import type { Reply, ReplyPart, Stop } from "../../src/conversation/reply.ts";
+import type { ReasoningSignature, WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import { conversationOf, replyContextOf } from "../support/conversations.ts";
+import { FORMS, streamedThrough, wholeThrough } from "../support/forms.ts";
+import { streamOf } from "../support/stream_of.ts";
+
+const CONTEXT = replyContextOf({
+  conversation: conversationOf({ reasoning: { effort: "medium", budgetTokens: null, visible: true } }),
+  includeUsage: true,
+});
+
+const text = fc.string({ unit: "grapheme", minLength: 1, maxLength: 20 });
+const name = fc.stringMatching(/^[a-z_][a-z0-9_]{0,8}$/);
+const json = fc.dictionary(name, fc.oneof(fc.integer(), text), { noNullPrototype: true }).map((value) =>
+  JSON.stringify(value)
+);
+const base64 = fc.uint8Array({ minLength: 1, maxLength: 9 }).map((bytes) => btoa(String.fromCharCode(...bytes)));
+const seal: fc.Arbitrary<ReasoningSignature> = fc.record({
+  form: fc.constantFrom<WireFormatName>("chat", "responses", "messages", "content"),
+  issuer: fc.constantFrom("one", "other"),
+  value: base64,
+});
+const sealed = fc.option(seal).map((value) => value === null ? {} : { seal: value });
+
+const part: fc.Arbitrary<ReplyPart> = fc.oneof(
+  fc.tuple(text, sealed).map(([value, proof]): ReplyPart => ({ kind: "text", text: value, ...proof })),
+  fc.tuple(text, sealed).map(([value, proof]): ReplyPart => ({ kind: "reasoning", text: value, ...proof })),
+  seal.map((proof): ReplyPart => ({ kind: "reasoning", text: "", redacted: true, seal: proof })),
+  fc.tuple(text, fc.webUrl()).map(([value, url]): ReplyPart => ({
+    kind: "text",
+    text: value,
+    citations: [{ url, title: "T", start: 0, end: value.length }],
+  })),
+  text.map((value): ReplyPart => ({ kind: "refusal", text: value })),
+  fc.tuple(name, json, sealed).map(([tool, input, proof]): ReplyPart => ({
+    kind: "tool_call",
+    callId: "",
+    tool,
+    input,
+    ...proof,
+  })),
+  fc.tuple(name, text).map(([tool, input]): ReplyPart => ({
+    kind: "tool_call",
+    callId: "",
+    tool,
+    input,
+    custom: true,
+  })),
+  base64.map((data): ReplyPart => ({ kind: "image", source: { kind: "base64", mediaType: "image/png", data } })),
+);
+const counter = fc.integer({ min: 0, max: 1e6 });
+const stop = fc.constantFrom<Stop>(
+  { reason: "end", raw: null },
+  { reason: "stop_sequence", raw: null, sequence: "END" },
+  { reason: "max_tokens", raw: null },
+  { reason: "context_full", raw: null },
+  { reason: "refusal", raw: null, explanation: "no" },
+  { reason: "content_filter", raw: null },
+  { reason: "paused", raw: null },
+);
+
+const reply: fc.Arbitrary<Reply> = fc.record({
+  parts: fc.array(part, { minLength: 1, maxLength: 6 }),
+  stop,
+  usage: fc.option(fc.record({
+    freshTokens: counter,
+    cacheReadTokens: counter,
+    cacheWrite5mTokens: counter,
+    cacheWrite1hTokens: counter,
+    toolPromptTokens: fc.constant(0),
+    outputTokens: fc.integer({ min: 1e6, max: 2e6 }),
+    reasoningTokens: counter,
+  })),
+}).map(({ parts, ...rest }) => ({
+  id: "reply-1",
+  model: "m",
+  createdAt: 5,
+  parts: parts.map((one, at) => one.kind === "tool_call" ? { ...one, callId: `call_${at}` } : one),
+  ...rest,
+  beyond: [],
+}));
+
+/** A message of the chat form has one field for each kind of part: their order among each other is not told. */
+const FIELDS: readonly ReplyPart["kind"][] = ["reasoning", "text", "refusal", "image", "tool_call"];
+
+/** The content form tells citations at the very end, where only the last text, or an empty one, can take them. */
+function comparable(form: WireFormatName, { parts, ...rest }: Reply) {
+  const told = form === "content" ? parts.filter(hasContent).map(withoutCitations) : parts.map(spelledAlike);
+  return { ...rest, parts: form === "chat" ? FIELDS.map((kind) => fieldOf(told, kind)) : told, beyond: [] };
+}
+
+function hasContent(part: ReplyPart): boolean {
+  return part.kind !== "text" || part.text !== "" || part.seal !== undefined;
+}
+
+function withoutCitations(part: ReplyPart) {
+  if (part.kind !== "text") return spelledAlike(part);
+  const { citations: _citations, ...rest } = part;
+  return rest;
+}
+
+/** The parts of a kind; words as one text, without the breaks between thoughts. */
+function fieldOf(parts: readonly { readonly kind: string; readonly text?: string }[], kind: string) {
+  const own = parts.filter((part) => part.kind === kind);
+  const isWords = kind === "reasoning" || kind === "text" || kind === "refusal";
+  return isWords ? own.map((part) => part.text).join("").replaceAll(/\s/g, "") : own;
+}
+
+/** Arguments that are JSON have more than one spelling. */
+function spelledAlike(part: ReplyPart) {
+  return part.kind === "tool_call" && !part.custom ? { ...part, input: JSON.parse(part.input) } : part;
+}
+
+for (const form of FORMS) {
+  Deno.test(`a stream in ${form} of any vendor's events reads as the whole reply in ${form} does`, () => {
+    fc.assert(
+      fc.property(reply, fc.integer({ min: 1, max: 9 }), (given, size) => {
+        const streamed = streamedThrough(form, streamOf(given, size), CONTEXT);
+        assertEquals(comparable(form, streamed), comparable(form, wholeThrough(form, given, CONTEXT)));
+      }),
+      { numRuns: 150 },
+    );
+  });
+}
