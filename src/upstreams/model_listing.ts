@@ -1,3 +1,4 @@
+import type { JsonObject } from "../lib/json_object.ts";
 import type { Outbound } from "./outbound_call.ts";
 
 /** One model as its vendor's list tells it. Whatever a vendor does not tell, or tells in another shape, is null. */
@@ -148,9 +149,7 @@ export const googleListing: ModelListing = {
   },
 };
 
-type Fields = { readonly [key: string]: unknown };
-
-function makesText(model: Fields): boolean {
+function makesText(model: JsonObject): boolean {
   const { output_modalities: made } = objectOf(model.architecture);
   return !Array.isArray(made) || made.includes("text");
 }
@@ -181,11 +180,11 @@ function wholeOf(value: unknown, most: number): number | null {
   return typeof value === "number" && value > 0 && value <= most ? Math.floor(value) : null;
 }
 
-function objectOf(value: unknown): Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value as Fields : {};
+function objectOf(value: unknown): JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value as JsonObject : {};
 }
 
-function listOf(value: unknown): readonly Fields[] {
+function listOf(value: unknown): readonly JsonObject[] {
   if (!Array.isArray(value)) throw new TypeError("Cannot read a list of models: expected a list");
   return value.slice(0, MAX_LISTED_MODELS).map(objectOf);
 }

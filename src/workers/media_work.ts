@@ -1,11 +1,9 @@
-import type { Clock } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
-import type { Log } from "../lib/log.ts";
 import type { MediaJob } from "./media_job.ts";
 import type { PictureProblem } from "./picture_problem.ts";
 import type { ReencodeOptions } from "./picture_jobs.ts";
-import { WorkerFailure, WorkerPool } from "./worker_pool.ts";
-import { type StartThread, threadStarter } from "./worker_thread.ts";
+import { type ThreadWorkOptions, WorkerFailure, WorkerPool } from "./worker_pool.ts";
+import { threadStarter } from "./worker_thread.ts";
 
 /** A picture and the result of its check. */
 export interface CheckedPicture {
@@ -41,14 +39,6 @@ export interface MediaWork {
   close(): void;
 }
 
-/** Options of {@linkcode createMediaWork}. */
-export interface MediaWorkOptions {
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Starts a thread; replaced in tests. Default: threads that run `media_entry.ts`. */
-  readonly start?: StartThread;
-}
-
 /** The time limit of one job. A picture of 64 megapixels takes about two seconds on an idle processor. */
 const JOB_MS = 60_000;
 const IDLE_MS = 120_000;
@@ -60,7 +50,7 @@ const MAX_THREADS = 2;
 const RETRY_AFTER_SECONDS = 5;
 
 /** Creates the thread pool for media work. Threads start on demand. */
-export function createMediaWork({ clock, log, start }: MediaWorkOptions): MediaWork {
+export function createMediaWork({ clock, log, start }: ThreadWorkOptions): MediaWork {
   const pool = new WorkerPool({
     name: "media",
     start: start ?? threadStarter({

@@ -1,7 +1,5 @@
-import type { Clock } from "../lib/clock.ts";
-import type { Log } from "../lib/log.ts";
-import { WorkerFailure, WorkerPool } from "./worker_pool.ts";
-import { type StartThread, threadStarter } from "./worker_thread.ts";
+import { type ThreadWorkOptions, WorkerFailure, WorkerPool } from "./worker_pool.ts";
+import { threadStarter } from "./worker_thread.ts";
 
 /** Counts tokens in a thread. */
 export interface TokenWork {
@@ -14,14 +12,6 @@ export interface TokenWork {
   whenIdle(): Promise<void>;
   /** Ends the thread. */
   close(): void;
-}
-
-/** Options of {@linkcode createTokenWork}. */
-export interface TokenWorkOptions {
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Starts the thread; replaced in tests. Default: a thread that runs `token_entry.ts`. */
-  readonly start?: StartThread;
 }
 
 const JOB_MS = 30_000;
@@ -37,7 +27,7 @@ const CHARACTERS_PER_TOKEN = 4;
 const SHARED_QUEUE = "";
 
 /** Creates a token counter whose thread starts on first use. */
-export function createTokenWork({ clock, log, start }: TokenWorkOptions): TokenWork {
+export function createTokenWork({ clock, log, start }: ThreadWorkOptions): TokenWork {
   const entry = new URL("./token_entry.ts", import.meta.url);
   const pool = new WorkerPool({
     name: "tokens",

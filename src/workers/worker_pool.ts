@@ -3,6 +3,14 @@ import { FairQueue } from "../lib/fair_queue.ts";
 import type { Log } from "../lib/log.ts";
 import type { StartThread, WorkerThread } from "./worker_thread.ts";
 
+/** What the work of one kind of thread is made with. */
+export interface ThreadWorkOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Starts a thread; replaced in tests. Default: threads that run the entry module of the work. */
+  readonly start?: StartThread;
+}
+
 /** Options of {@linkcode WorkerPool}. */
 export interface WorkerPoolOptions {
   /** The name in the log. */

@@ -27,8 +27,6 @@ export interface VideoRequest extends SentReferences {
   readonly options: JsonObject;
 }
 
-type Body = { readonly [key: string]: unknown };
-
 /** Characters as JavaScript counts them. */
 const MAX_PROMPT_CHARACTERS = 10_000;
 const MAX_SECONDS = 3_600;
@@ -41,7 +39,7 @@ const WIDEST = 2.5;
  *
  * @throws {GatewayError} The first mistake, with its field. Source: docs/api/videos.md#create.
  */
-export function readVideoRequest(body: Body): VideoRequest {
+export function readVideoRequest(body: JsonObject): VideoRequest {
   const model = textIn(body, "model");
   const prompt = textIn(body, "prompt");
   if (prompt.length > MAX_PROMPT_CHARACTERS) {
@@ -74,17 +72,17 @@ export function readVideoRequest(body: Body): VideoRequest {
   return request;
 }
 
-function given(body: Body, field: string): unknown {
+function given(body: JsonObject, field: string): unknown {
   return body[field] === null ? undefined : body[field];
 }
 
-function textIn(body: Body, field: string): string {
+function textIn(body: JsonObject, field: string): string {
   const value = given(body, field);
   if (typeof value !== "string" || value.trim() === "") throw invalidField(field, "expected text that is not empty");
   return value;
 }
 
-function wholeIn(body: Body, field: string, least: number, most: number): number | null {
+function wholeIn(body: JsonObject, field: string, least: number, most: number): number | null {
   const value = given(body, field);
   if (value === undefined) return null;
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value < least || value > most) {
@@ -93,14 +91,14 @@ function wholeIn(body: Body, field: string, least: number, most: number): number
   return value;
 }
 
-function truthIn(body: Body, field: string): boolean | null {
+function truthIn(body: JsonObject, field: string): boolean | null {
   const value = given(body, field);
   if (value === undefined) return null;
   if (typeof value !== "boolean") throw invalidField(field, "expected true or false");
   return value;
 }
 
-function oneOf<T extends string>(body: Body, field: string, words: readonly T[]): T | null {
+function oneOf<T extends string>(body: JsonObject, field: string, words: readonly T[]): T | null {
   const value = given(body, field);
   if (value === undefined) return null;
   const word = words.find((each) => each === value);
@@ -108,7 +106,7 @@ function oneOf<T extends string>(body: Body, field: string, words: readonly T[])
   return word;
 }
 
-function sizeIn(body: Body): VideoRequest["size"] {
+function sizeIn(body: JsonObject): VideoRequest["size"] {
   const value = given(body, "size");
   if (value === undefined) return null;
   const match = typeof value === "string" ? /^([1-9][0-9]{1,4})x([1-9][0-9]{1,4})$/.exec(value) : null;
@@ -121,7 +119,7 @@ function sizeIn(body: Body): VideoRequest["size"] {
   return { width, height };
 }
 
-function callbackIn(body: Body): string | null {
+function callbackIn(body: JsonObject): string | null {
   const value = given(body, "callback_url");
   // Of whatever else it is, the check of the address says what is wrong with it, under the right code.
   return value === undefined ? null : typeof value === "string" ? value : "";
