@@ -2,8 +2,19 @@ import type { Frame } from "../../src/lib/frame.ts";
 import type { JsonObject } from "../../src/lib/json_object.ts";
 import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
 
-/** Where recorded traffic lies: beside the repository, or where SWITCHYARD_FIXTURES says; null when it is not there. */
+/** Recordings of real vendors: beside the repository, or at `SWITCHYARD_FIXTURES`; null where they are absent. */
 export const RECORDINGS: string | null = findRecordings();
+
+/** Recordings of the simulated vendors, which `deno task fixtures` writes, and those of real vendors where they are. */
+export const RECORDING_FOLDERS: readonly string[] = [
+  new URL("../fixtures", import.meta.url).pathname,
+  ...(RECORDINGS === null ? [] : [RECORDINGS]),
+];
+
+/** How many recordings a test has to have looked at: `count`, or 10 at most without recordings of real vendors. */
+export function leastRecordings(count: number): number {
+  return RECORDINGS === null ? Math.min(count, 10) : count;
+}
 
 function findRecordings(): string | null {
   const folder = Deno.env.get("SWITCHYARD_FIXTURES") ??
@@ -39,9 +50,8 @@ const FOLDERS: Readonly<Record<string, WireFormatName>> = {
   "openrouter": "chat",
 };
 
-/** Every recorded call of the four forms; none where recordings are absent. */
+/** Every recorded call of the four forms. */
 export function recordings(): Recording[] {
-  if (RECORDINGS === null) return [];
   return Object.entries(FOLDERS).flatMap(([folder, form]) => [
     ...filesIn(folder).flatMap(({ name, text }) => plainOf(form, name, text)),
     ...filesIn(`${folder}/exchanges`).flatMap(({ name, text }) => exchangesOf(name, text)),
@@ -49,12 +59,19 @@ export function recordings(): Recording[] {
 }
 
 function filesIn(folder: string): { name: string; text: string }[] {
-  const path = `${RECORDINGS}/${folder}`;
+  return RECORDING_FOLDERS.flatMap((root) => {
+    const path = `${root}/${folder}`;
+    return namesIn(path).map((name) => ({ name: `${folder}/${name}`, text: Deno.readTextFileSync(`${path}/${name}`) }));
+  });
+}
+
+/** The names of the files in a folder, in order; none where it is absent. */
+export function namesIn(folder: string): string[] {
   try {
-    const names = [...Deno.readDirSync(path)].filter((entry) => entry.isFile).map((entry) => entry.name);
-    return names.sort().map((name) => ({ name: `${folder}/${name}`, text: Deno.readTextFileSync(`${path}/${name}`) }));
-  } catch {
-    return [];
+    return [...Deno.readDirSync(folder)].filter((entry) => entry.isFile).map((entry) => entry.name).sort();
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return [];
+    throw error;
   }
 }
 

@@ -2,15 +2,14 @@ import { itemAt } from "../support/items.ts";
 import { passRelayOf } from "./support.ts";
 import { assert, assertEquals } from "@std/assert";
 import { encodeFrames } from "../../src/lib/sse.ts";
-import { RECORDINGS, recordings } from "../support/recordings.ts";
+import { leastRecordings, recordings } from "../support/recordings.ts";
 import { CODECS } from "../support/forms.ts";
 import { attemptOf, bodyOf, cutAt, relayAll, tillOf } from "./support.ts";
 
 const PLACES = Array.from({ length: 40 }, (_, at) => (at * 0.618) % 1);
 
 Deno.test({
-  name: `PassRelay passes every recorded stream byte for byte${RECORDINGS === null ? " (no recordings here)" : ""}`,
-  ignore: RECORDINGS === null,
+  name: "PassRelay passes every recorded stream byte for byte",
   async fn() {
     let complete = 0;
     for (const { name, form, frames } of recordings()) {
@@ -33,6 +32,6 @@ Deno.test({
       complete++;
       assertEquals(itemAt(till.charges, 0).usage, follower.usage()!, name);
     }
-    assert(complete > 40, `${complete} streams were complete`);
+    assert(complete > leastRecordings(40), `${complete} streams were complete`);
   },
 });

@@ -6,12 +6,11 @@ import { content, needsInlining } from "../../../../src/conversation/codecs/cont
 import type { Reply } from "../../../../src/conversation/reply.ts";
 import { NO_USAGE, promptTokensOf } from "../../../../src/conversation/usage.ts";
 import { replyOf } from "../../../support/assemble.ts";
-import { contentRecordings, RECORDINGS } from "./recordings.ts";
+import { leastRecordings } from "../../../support/recordings.ts";
+import { contentRecordings } from "./recordings.ts";
 import { targetOf } from "../../../support/conversations.ts";
 
-const ignore = RECORDINGS === null;
-const where = ignore ? " (skipped: no recordings beside the repository)" : "";
-const recordings = RECORDINGS === null ? [] : contentRecordings(RECORDINGS);
+const recordings = contentRecordings();
 
 /** What a reply must be found to hold, taken from its chunks without the codec. */
 interface Extract {
@@ -75,28 +74,25 @@ function replyOfChunks(chunks: readonly JsonObject[]): Reply {
 }
 
 Deno.test({
-  name: `readReply keeps text, thoughts, calls, pictures, stop and usage of every recorded reply${where}`,
-  ignore,
+  name: "readReply keeps text, thoughts, calls, pictures, stop and usage of every recorded reply",
   fn() {
     const wholes = recordings.filter((recording) => recording.whole !== null);
-    assert(wholes.length > 60);
+    assert(wholes.length > leastRecordings(60));
     for (const { name, whole } of wholes) assertHolds(content.upstream.readReply(whole), extractOf([whole]), name);
   },
 });
 
 Deno.test({
-  name: `eventReader keeps the same of every recorded stream${where}`,
-  ignore,
+  name: "eventReader keeps the same of every recorded stream",
   fn() {
     const streams = recordings.filter((recording) => recording.chunks !== null);
-    assert(streams.length > 15);
+    assert(streams.length > leastRecordings(15));
     for (const { name, chunks } of streams) assertHolds(replyOfChunks(chunks!), extractOf(chunks!), name);
   },
 });
 
 Deno.test({
-  name: `eventReader reads one chunk of a whole reply as readReply does${where}`,
-  ignore,
+  name: "eventReader reads one chunk of a whole reply as readReply does",
   fn() {
     for (const recording of recordings) {
       if (recording.whole === null) continue;
@@ -108,8 +104,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: `usageFollower finds the usage and the end of every recorded stream as the reader does${where}`,
-  ignore,
+  name: "usageFollower finds the usage and the end of every recorded stream as the reader does",
   fn() {
     for (const { name, chunks } of recordings) {
       if (chunks === null) continue;
@@ -124,8 +119,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: `readRequest accepts every recorded request, and what it reads can be written and read again${where}`,
-  ignore,
+  name: "readRequest accepts every recorded request, and what it reads can be written and read again",
   fn() {
     const target = targetOf({ model: "gemini-3-pro", provider: "google", hasWebSearch: true });
     let count = 0;
@@ -145,6 +139,6 @@ Deno.test({
       assertEquals(again.turns.slice(fillers), read.turns, name);
       count++;
     }
-    assert(count > 60);
+    assert(count > leastRecordings(60));
   },
 });

@@ -1,17 +1,5 @@
 import type { JsonObject } from "../../../../src/lib/json_object.ts";
-
-/** Where recorded traffic lies: beside the repository, or where SWITCHYARD_FIXTURES says; null when it is not there. */
-export const RECORDINGS: URL | null = findRecordings();
-
-function findRecordings(): URL | null {
-  const named = Deno.env.get("SWITCHYARD_FIXTURES");
-  const folder = named ? new URL(`file://${named}/`) : new URL("../../../../../shared/fixtures/", import.meta.url);
-  try {
-    return Deno.statSync(folder).isDirectory ? folder : null;
-  } catch {
-    return null;
-  }
-}
+import { namesIn, RECORDING_FOLDERS } from "../../../support/recordings.ts";
 
 /** One recorded call: what was asked, if it was recorded, and what came back, a stream as its chunks. */
 export interface Recording {
@@ -22,14 +10,14 @@ export interface Recording {
 }
 
 /** Every recorded call of generateContent or streamGenerateContent that succeeded. */
-export function contentRecordings(folder: URL): Recording[] {
-  return [
+export function contentRecordings(): Recording[] {
+  return RECORDING_FOLDERS.flatMap((folder) => [
     ...filesIn(folder, "google/").flatMap(readPlain),
     ...filesIn(folder, "google/exchanges/").flatMap(readExchanges),
     ...filesIn(folder, "cross-provider/exchanges/").flatMap(readExchanges),
     ...filesIn(folder, "media/google-gemini/").flatMap(readMediaFile),
     ...filesIn(folder, "media/google-vertex/").flatMap(readMediaFile),
-  ];
+  ]);
 }
 
 interface RecordedFile {
@@ -37,9 +25,11 @@ interface RecordedFile {
   readonly text: string;
 }
 
-function filesIn(folder: URL, path: string): RecordedFile[] {
-  const names = [...Deno.readDirSync(new URL(path, folder))].filter((entry) => entry.isFile).map((entry) => entry.name);
-  return names.sort().map((name) => ({ name: path + name, text: Deno.readTextFileSync(new URL(path + name, folder)) }));
+function filesIn(folder: string, path: string): RecordedFile[] {
+  return namesIn(`${folder}/${path}`).map((name) => ({
+    name: path + name,
+    text: Deno.readTextFileSync(`${folder}/${path}${name}`),
+  }));
 }
 
 function readPlain({ name, text }: RecordedFile): Recording[] {

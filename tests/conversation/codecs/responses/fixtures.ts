@@ -1,7 +1,6 @@
 import type { JsonObject } from "../../../../src/lib/json_object.ts";
+import { namesIn, RECORDING_FOLDERS } from "../../../support/recordings.ts";
 
-const ROOT = Deno.env.get("SWITCHYARD_FIXTURES") ??
-  new URL("../../../../../shared/fixtures", import.meta.url).pathname;
 const FOLDERS = ["openai-responses", "azure-responses", "open-responses"];
 
 /** A recorded reply or stream, and where it came from. */
@@ -10,37 +9,22 @@ export interface Recording<T> {
   readonly body: T;
 }
 
-/** True where no recordings are at hand; tests over them are then skipped. */
-export function recordingsAreAbsent(): boolean {
-  try {
-    return !Deno.statSync(`${ROOT}/${FOLDERS[0]}`).isDirectory;
-  } catch {
-    return true;
-  }
-}
-
 interface Exchange {
   readonly request: { readonly body?: JsonObject };
   readonly response: { readonly status: number; readonly body?: JsonObject; readonly text?: string };
 }
 
+/** Paths of every recorded file with this ending. */
 function filesOf(ending: string): string[] {
-  return FOLDERS.flatMap((folder) =>
-    [folder, `${folder}/exchanges`].flatMap((path) => namesIn(`${ROOT}/${path}`).map((name) => `${path}/${name}`))
-  ).filter((name) => name.endsWith(ending)).sort();
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return [...Deno.readDirSync(folder)].map(({ name }) => name);
-  } catch {
-    return [];
-  }
+  const folders = RECORDING_FOLDERS.flatMap((root) => FOLDERS.map((folder) => `${root}/${folder}`));
+  return folders.flatMap((folder) => [folder, `${folder}/exchanges`])
+    .flatMap((folder) => namesIn(folder).map((name) => `${folder}/${name}`))
+    .filter((path) => path.endsWith(ending)).sort();
 }
 
 function exchanges(): Recording<Exchange>[] {
   return filesOf(".json").filter((name) => name.includes("/exchanges/")).flatMap((name) => {
-    const { exchanges } = JSON.parse(Deno.readTextFileSync(`${ROOT}/${name}`)) as { exchanges: Exchange[] };
+    const { exchanges } = JSON.parse(Deno.readTextFileSync(name)) as { exchanges: Exchange[] };
     return exchanges.map((body, index) => ({ name: `${name}#${index}`, body }));
   });
 }
@@ -49,7 +33,7 @@ function exchanges(): Recording<Exchange>[] {
 export function recordedReplies(): Recording<JsonObject>[] {
   const files = filesOf(".json").filter((name) => !name.includes("/exchanges/")).map((name) => ({
     name,
-    body: JSON.parse(Deno.readTextFileSync(`${ROOT}/${name}`)) as JsonObject,
+    body: JSON.parse(Deno.readTextFileSync(name)) as JsonObject,
   }));
   const answers = exchanges().flatMap(({ name, body }) =>
     body.response.body ? [{ name, body: body.response.body }] : []
@@ -69,7 +53,7 @@ export function recordedRequests(): Recording<JsonObject>[] {
 export function recordedStreams(): Recording<JsonObject[]>[] {
   const files = filesOf(".chunks.txt").map((name) => ({
     name,
-    lines: linesOf(Deno.readTextFileSync(`${ROOT}/${name}`)),
+    lines: linesOf(Deno.readTextFileSync(name)),
   }));
   const texts = exchanges().flatMap(({ name, body }) =>
     body.response.text
