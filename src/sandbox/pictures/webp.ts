@@ -1,8 +1,9 @@
 import { PIXEL_BYTES, type Pixels, viewOf } from "./pixels.ts";
 
 /**
- * Writes lossless WebP of sixteen levels a channel, without prediction or back references, since the platform writes
- * none. Source: WebP Lossless Bitstream Specification (RFC 9649, 3).
+ * Writes lossless WebP of sixteen levels a channel, without prediction or back references. The platform writes no WebP.
+ * Source: WebP Lossless Bitstream Specification (RFC 9649, 3). Why no library does it:
+ * docs/decisions/0050-picture-files-of-the-sandbox.md.
  */
 export function writeWebp(picture: Pixels): Uint8Array<ArrayBuffer> {
   const { width, height } = picture;
